@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static const lra_series *series_of(const lra_task_value *t)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { CELLS = 2048, LEAST_CELLS = 64, ALL_CELLS = 1 << 20 };
 

@@ -20,7 +20,7 @@
 #ifndef LRA_ANALYSIS_ATTENTION_SHARES_H
 #define LRA_ANALYSIS_ATTENTION_SHARES_H
 
-#include "analysis/finding.h"
+#include "analysis/measurement.h"
 
 enum { LRA_SHARES_LEAST = 30 };
 typedef struct lra_shares lra_shares;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* The examples that a row is computed from. */
 typedef struct {

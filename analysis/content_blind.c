@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { ROUNDS = 200, CLASSES = LRA_BLIND_CLASSES };
 static const double small_change = 1e-9, normal_95 = 1.959963984540054;

@@ -14,7 +14,7 @@
 #ifndef LRA_ANALYSIS_CONTENT_BLIND_H
 #define LRA_ANALYSIS_CONTENT_BLIND_H
 
-#include "analysis/finding.h"
+#include "analysis/measurement.h"
 
 enum { LRA_BLIND_CLASSES = 4, LRA_BLIND_RELATIONS = 8 };
 typedef struct lra_blind lra_blind;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 const char *const lra_decay_names[3] = {"none", "exp", "power"};
 

@@ -3,7 +3,7 @@
  *   t         P(X <= -x) = I(df/2, 1/2; df/(df + x^2))/2, solved by Newton's steps inside a bracket
  *   binomial  P(X <= k) = I(n - k, k + 1; 1 - p)
  * I is the regularised incomplete beta function, by its continued fraction (Lentz 1976).
- * Known: within 1e-12 of GSL, relative (tests/distributions_test.c). */
+ * Known: within 1e-12 of GSL, relative (tests/analysis/distributions_test.c). */
 #ifndef LRA_ANALYSIS_DISTRIBUTIONS_BUILTIN_H
 #define LRA_ANALYSIS_DISTRIBUTIONS_BUILTIN_H
 

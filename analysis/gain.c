@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 const double lra_gain_shares[LRA_GAIN_SHARES] = {0.50, 0.90, 0.95, 0.99};
 static const double rounding = 1e-12;

@@ -13,7 +13,7 @@
 #ifndef LRA_ANALYSIS_HEAD_KIND_H
 #define LRA_ANALYSIS_HEAD_KIND_H
 
-#include "analysis/finding.h"
+#include "analysis/measurement.h"
 
 /* A head is a sink where its largest mean weight of a key is above so many times what equal weights
  * give that key. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* The loss of one row; its first and second derivative by b are added to slope and bend. */
 static double row_loss(int64_t C, const float *z, int32_t label, double b, double *slope,

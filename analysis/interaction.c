@@ -8,8 +8,8 @@
 
 #include "analysis/interval.h"
 #include "analysis/radius.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 
 enum { FLIPS = 999, REDRAWS = 1000, SIGNS = 0x494E, REDRAWN = 0x494F };
 static const double margin = 0.1, smallest = 0.001, level = 0.05;

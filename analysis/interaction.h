@@ -16,14 +16,14 @@
  * each over its mean of all pairs; inter.rel(d) = mean I / mean N; D_e = I_e - N_e, below 0.001: 0.
  *   t = max_d max(0, |mean D(d)| - 0.1) / se(d)  over d that at least 16 examples reach
  * against 999 sign flips of whole examples of max_d |mean D(d)| / se(d).
- * Known (tests/interaction_test.c): the product of two tokens at 8 and 48 has its peak at 40; a sum
- * has weight 0; trained bags with and without a window of places are called flat in at least 93 %
- * of the cases.  Permuting labels of blocks is no valid null: effects of neighbouring blocks are
- * alike. */
+ * Known (tests/analysis/interaction_test.c): the product of two tokens at 8 and 48 has its peak at
+ * 40; a sum has weight 0; trained bags with and without a window of places are called flat in at
+ * least 93 % of the cases.  Permuting labels of blocks is no valid null: effects of neighbouring
+ * blocks are alike. */
 #ifndef LRA_ANALYSIS_INTERACTION_H
 #define LRA_ANALYSIS_INTERACTION_H
 
-#include "analysis/finding.h"
+#include "analysis/measurement.h"
 
 typedef struct {
     int64_t blocks, width; /* of the longest example; tokens of each */

@@ -8,7 +8,7 @@
 #include "analysis/decay.h"
 #include "analysis/profile.h"
 #include "analysis/spectrum.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { BLOCK = 16, BLOCKS = 8, LEAST_BLOCKS = 5 };
 

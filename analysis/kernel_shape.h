@@ -18,7 +18,7 @@
 #define LRA_ANALYSIS_KERNEL_SHAPE_H
 
 #include "analysis/decay.h"
-#include "analysis/finding.h"
+#include "analysis/measurement.h"
 
 /* Lags -behind .. ahead-1, a positive one looks back. */
 typedef struct {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "analysis/curve.h"
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 
 static const lra_estimate none = {NAN, NAN, NAN};
 

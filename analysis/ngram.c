@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analysis/pair_information.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 
 enum { CELLS = 1 << 18, WIDEST = 16 };
 

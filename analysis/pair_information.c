@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 
 enum {
     SINGLE = 16,

@@ -29,7 +29,7 @@
 #ifndef LRA_ANALYSIS_PROFILE_H
 #define LRA_ANALYSIS_PROFILE_H
 
-#include "analysis/finding.h"
+#include "analysis/measurement.h"
 
 /* ---- what equal weights give on some rows ---------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/profile_impl.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 
 enum { SINGLE = 64, PER_OCTAVE = 24, EXAMPLES = 0x424F /* as in replicates.c */ };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analysis/profile.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 int64_t lra_profile_distance(int64_t columns, int64_t i, int64_t j)
 {

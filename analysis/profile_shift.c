@@ -4,7 +4,7 @@
 #include "analysis/interval.h"
 #include "analysis/profile_impl.h"
 #include "analysis/radius.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 double lra_shift_w1(int64_t n, const double *a, const double *b)
 {

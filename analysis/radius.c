@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 
 enum { REDRAWS = 1000, STREAM = 0x5244 };
 

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "analysis/sample.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 
 enum { EXAMPLES = 0x424F, SEEDS = 0x5345 };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "analysis/distributions.h"
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 
 /* Below this a variance is rounding. */
 static const double nothing = 1e-24;

@@ -13,7 +13,7 @@
  *   interval = value +- sqrt( z^2 V_E + t(nu)^2 V_S )
  * One t for both parts falls to 92 % at three seeds; a percentile bootstrap of examples crossed
  * with seeds holds 77 to 88 % where seed noise exceeds the test set's, because three seeds have no
- * 95 % percentile (tests/coverage_test.c).
+ * 95 % percentile (tests/analysis/coverage_test.c).
  *
  * Functions of the curve (locality index, radii): replicates of all series at once: a normal vector
  * with the covariance of x_ri over n, which below 500 examples is a real redraw of them, plus t(S_r

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "datasets/loader/dataset.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { CUMSUM, CUMMAX, SELECT, COPY, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 22 };
 

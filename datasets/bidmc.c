@@ -17,7 +17,7 @@
 #include "datasets/formats/bidmc_make.h"
 #include "datasets/formats/signal_show.h"
 #include "datasets/loader/split.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 void lra_bidmc_divide(int64_t n, int64_t *order, int64_t size[LRA_N_SPLITS])
 {

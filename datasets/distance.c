@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { MAX_LENGTH = 1 << 16, MAX_ROWS = 1 << 24, LEARNED_ROWS = 4096, LOOKED_AT = 32 };
 

@@ -11,8 +11,8 @@
 #include "datasets/formats/visit.h"
 #include "datasets/formats/walk.h"
 #include "datasets/registry.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 
 enum { PUBLISHED = 100000000, LETTERS = 27, BYTES = 256, LEVELS = 2, SHOWN = 2000 };
 enum { SPELLED = 7 /* " seven " without one blank */ };

@@ -11,8 +11,8 @@
 #include "datasets/listops/listops.h"
 #include "datasets/listops/file.h"
 #include "datasets/listops/show.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 
 enum { STREAM = 0x4C4F, BLOCK = 4096, MAX_FRUITLESS = 1 << 20 };
 static const char *const group_names[LISTOPS_OPS + 1] = {"MIN", "MAX", "MED", "SM", "digit"};

@@ -20,10 +20,10 @@
 #include "datasets/pathfinder/file.h"
 #include "datasets/pathfinder/marker.h"
 #include "datasets/pathfinder/write.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/signals.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
 
 enum { SPLIT_SEED = 42 };
 

@@ -8,12 +8,12 @@
 #include "datasets/loader/cache.h"
 #include "datasets/loader/published.h"
 #include "datasets/loader/repeats.h"
-#include "kernels/base/file.h"
-#include "kernels/base/h5.h"
-#include "kernels/base/lock.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/formats/h5.h"
+#include "kernels/base/os/lock.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 
 /* Says once what readers of results must know of the files. */
 static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)

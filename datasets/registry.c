@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/nearest.h"
 
 static const lra_task *const registry[] = {
 #define LRA_TASK(name) &lra_task_##name,

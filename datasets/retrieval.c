@@ -13,8 +13,8 @@
 #include "datasets/formats/walk.h"
 #include "datasets/loader/official.h"
 #include "datasets/registry.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { LEVELS = 3 /* lra_release/lra_release/tsv_data */, MIN_LENGTH = 16, MAX_LENGTH = 1 << 15 };
 #define SOURCE                                                                                     \

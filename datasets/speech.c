@@ -16,7 +16,7 @@
 #include "datasets/formats/signal_show.h"
 #include "datasets/formats/speech_file.h"
 #include "datasets/loader/official.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e)
 {

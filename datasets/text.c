@@ -16,8 +16,8 @@
 #include "datasets/loader/dataset.h"
 #include "datasets/loader/official.h"
 #include "datasets/loader/split.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { SPLIT_SEED = 42, MIN_LENGTH = 16, MAX_LENGTH = 1 << 16, LEAST = 15 };
 

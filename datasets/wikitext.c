@@ -11,8 +11,8 @@
 #include "datasets/formats/walk.h"
 #include "datasets/language.h"
 #include "datasets/loader/words.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { LEVELS = 2, VOCAB = 267735 };
 #define SOURCE                                                                                     \

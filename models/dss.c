@@ -13,11 +13,11 @@
  * 1e-7 to the sum. */
 #include <math.h>
 
-#include "kernels/base/philox.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"
-#include "models/legs.h"
+#include "models/hippo.h"
 
 /* ln dt, (rows,D), all rows alike; data: the range. */
 static void fill_log_dt(const lra_fill *f, double *v)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/graph/limit.h"
+#include "kernels/graph/distance_limit.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 

@@ -11,7 +11,7 @@
  * Source: Fu et al. 2023, Simple Hardware-Efficient Long Convolutions for Sequence Modeling. */
 #include <math.h>
 
-#include "kernels/base/philox.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 

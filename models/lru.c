@@ -13,7 +13,7 @@
  * Known: at the start of a stationary input a state has the variance of B u. */
 #include <math.h>
 
-#include "kernels/base/philox.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"

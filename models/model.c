@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/nearest.h"
 
 static const lra_model *const registry[] = {
 #define LRA_MODEL(name) &lra_model_##name,

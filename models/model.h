@@ -4,7 +4,7 @@
 #ifndef LRA_MODELS_MODEL_H
 #define LRA_MODELS_MODEL_H
 
-#include "kernels/base/key.h"
+#include "kernels/base/core/key.h"
 #include "kernels/graph/ops.h"
 
 /* What an encoder is built for.  Arrays whose size depends on the longest input are made for T_max

@@ -12,7 +12,7 @@
  * without the signs of a QR decomposition, so that rows are not uniform. */
 #include <math.h>
 
-#include "kernels/base/orthogonal.h"
+#include "kernels/base/core/orthogonal.h"
 #include "kernels/graph/op.h"
 #include "models/kernel_attention.h"
 #include "models/layers.h"

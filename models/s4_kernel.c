@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
-#include "models/legs.h"
+#include "models/hippo.h"
 
 typedef struct {
     bool softplus, raw; /* dt = ln(1 + exp(s)); C as it is drawn */

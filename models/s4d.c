@@ -20,7 +20,7 @@
 #include "kernels/graph/ops.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"
-#include "models/legs.h"
+#include "models/hippo.h"
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 

@@ -15,11 +15,11 @@
  * Source: Smith et al. 2023, Simplified State Space Layers for Sequence Modeling. */
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"
-#include "models/legs.h"
+#include "models/hippo.h"
 #include "models/scan_layer.h"
 
 typedef struct {

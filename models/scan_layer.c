@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/base/philox.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 

@@ -27,10 +27,10 @@
  * 2,048 positions. */
 #include <stdio.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 #include "probes/attention/rollout.h"
-#include "probes/attention/units.h"
+#include "probes/attention/write_results.h"
 #include "probes/probe.h"
 #include "probes/run/each_run.h"
 #include "probes/run/finished_run.h"

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
-#include "kernels/base/signals.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
+#include "kernels/base/os/signals.h"
 #include "kernels/cuda/device.h"
 #include "probes/probe.h"
 #include "probes/run/device.h"

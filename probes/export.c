@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/shell.h"
-#include "models/training/open.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/shell.h"
+#include "models/training/loaded_model.h"
 #include "models/training/weights.h"
 #include "probes/probe.h"
 #include "probes/run/finished_run.h"

@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/lock.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
-#include "kernels/base/printable.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/os/lock.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
+#include "kernels/base/core/printable.h"
 #include "probes/influence/part.h"
-#include "probes/influence/saved.h"
+#include "probes/influence/cache.h"
 #include "probes/probe.h"
 #include "probes/run/each_run.h"
 #include "probes/run/option_rows.h"

@@ -1,7 +1,7 @@
 /* lra-probe kernels: how far the convolution kernels of a run reach, how they decay, and what
  * training changed.
  *
- * Kernels are found by op in the network of the longest examples (probes/kernels/found.h):
+ * Kernels are found by op in the network of the longest examples (probes/kernels/extract.h):
  * convolutions, long convolutions whatever makes their kernels, state spaces with their modes,
  * scans between dense layers.  Each channel is measured by analysis/kernel_shape.h; a layer is the
  * median over its channels with quartiles, best and worst.  The initial weights of the same run
@@ -18,11 +18,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/progress.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/cli/progress.h"
 #include "probes/kernels/channels_csv.h"
-#include "probes/kernels/layer.h"
+#include "probes/kernels/layer_measurements.h"
 #include "probes/kernels/uncovered.h"
 #include "probes/probe.h"
 #include "probes/run/each_run.h"

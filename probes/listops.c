@@ -13,16 +13,16 @@
 #include <string.h>
 
 #include "datasets/listops/listops.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "models/training/open.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "models/training/loaded_model.h"
 #include "probes/probe.h"
 #include "probes/run/each_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
-#include "reports/listops_result.h"
+#include "reports/results/listops_result.h"
 #include "reports/report.h"
 
 enum { EXPECTED_ROWS = 100000 };

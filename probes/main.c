@@ -6,11 +6,11 @@
 #include <xxhash.h>
 
 #include "analysis/distributions.h"
-#include "kernels/base/machine.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/version.h"
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/version.h"
 #include "kernels/cpu/features.h"
-#include "kernels/cuda/trial.h"
+#include "kernels/cuda/self_test.h"
 #include "probes/probe.h"
 #include "probes/run/origin.h"
 

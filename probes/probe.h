@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_PROBE_H
 #define LRA_PROBES_PROBE_H
 
-#include "kernels/base/program.h"
+#include "kernels/base/cli/program.h"
 
 typedef lra_subcommand lra_probe;
 

@@ -6,15 +6,15 @@
 
 #include <jansson.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/lock.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/printable.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/os/lock.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/printable.h"
+#include "kernels/base/os/terminal.h"
 #include "models/training/run_status.h"
 #include "probes/probe.h"
 #include "probes/run/option_rows.h"
-#include "reports/result.h"
+#include "reports/results/result.h"
 
 static const lra_option own[] = {
     {.name = "all", .kind = LRA_OPTION_FLAG, .help = "finished runs, too, a line each"},

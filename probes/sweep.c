@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
-#include "kernels/base/shell.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
+#include "kernels/base/os/shell.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/os/terminal.h"
 #include "models/training/estimate.h"
 #include "probes/probe.h"
 #include "probes/run/dry_run.h"

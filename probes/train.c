@@ -3,12 +3,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/printable.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/printable.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/os/terminal.h"
 #include "probes/probe.h"
 #include "probes/run/dry_run.h"
 #include "probes/run/finished_run.h"
@@ -19,7 +19,7 @@
 #include "probes/run/sources.h"
 #include "probes/run/train_job.h"
 #include "probes/run/warm_start.h"
-#include "reports/result_metric.h"
+#include "reports/results/result_metric.h"
 
 static const lra_option own[] = {
     {.name = "seed",

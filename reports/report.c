@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "reports/unsealed.h"
+#include "kernels/base/core/mem.h"
+#include "reports/views/integrity.h"
 
 /* Notes that several of the tables have stand once. */
 static void copy_notes(lra_table *to, lra_table *const *list, int n)

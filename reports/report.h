@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "reports/plot.h"
+#include "reports/draw/plot.h"
 #include "reports/report_input.h"
-#include "reports/table.h"
+#include "reports/print/table.h"
 
 /* A table or a figure: one file and one line in tables.def or figures.def. */
 typedef struct {

@@ -2,9 +2,9 @@
 #ifndef LRA_REPORTS_REPORT_INPUT_H
 #define LRA_REPORTS_REPORT_INPUT_H
 
-#include "reports/ladder_scale.h"
-#include "reports/listops_result.h"
-#include "reports/probe_result.h"
+#include "reports/ladder/ladder_scale.h"
+#include "reports/results/listops_result.h"
+#include "reports/results/probe_result.h"
 
 /* What a table or figure is made of: results with what ladders are scaled by, ListOps breakdowns,
  * what a probe measured; or results with what kernels, attention and influence measured on them, as

@@ -24,7 +24,7 @@ else echo "style: clang-format is not installed, format not checked"; fi
 hits=$(awk 'length > 100 && !/[="]/ && !/[^ ]   / && !/^#define/ { print FILENAME ":" FNR }' $sources)
 [ -z "$hits" ] || complain "comment over 100 columns (formulas and tables may be wider): $hits"
 
-# 2. Functions that we do not use; memory comes from kernels/base/mem.c.
+# 2. Functions that we do not use; memory comes from kernels/base/core/mem.c.
 banned='strcpy|strcat|sprintf|strtok|gets|atoi|atof|alloca|rand|srand|system'
 hits=$(grep -nE "(^|[^A-Za-z0-9_])($banned)\(" $sources /dev/null)
 [ -z "$hits" ] || complain "banned function: $hits"
@@ -40,12 +40,19 @@ kernels/base kernels/base
 kernels/graph kernels/graph kernels/base
 kernels/cpu kernels/cpu kernels/graph kernels/base
 kernels/cuda kernels/cuda kernels/graph kernels/base
-kernels/ops kernels/ops kernels/graph/op.h kernels/graph/limit.h kernels/base kernels/cpu/gemm.h kernels/cpu/fft.h kernels/cpu/tiles.h kernels/cuda/gemm.h kernels/cuda/fft.h kernels/cuda/joined.h kernels/cuda/launch.h kernels/cuda/tensor.h kernels/cuda/wgmma.h
+kernels/ops kernels/ops kernels/graph/op.h kernels/graph/distance_limit.h kernels/base kernels/cpu/gemm.h kernels/cpu/fft.h kernels/cpu/tiles.h kernels/cuda/gemm.h kernels/cuda/fft.h kernels/cuda/fused.h kernels/cuda/launch.h kernels/cuda/tensor.h kernels/cuda/wgmma.h
 models/training models datasets kernels/graph kernels/base
 models models kernels/graph kernels/base
 datasets datasets kernels/base
 analysis analysis kernels/base
+reports/results reports/results analysis kernels/base
 reports reports analysis kernels/base
+probes/shared probes/shared probes/run reports analysis datasets models kernels
+probes/attention probes/attention probes/shared probes/run reports analysis datasets models kernels
+probes/bench probes/bench probes/shared probes/run probes/probe.h reports analysis datasets models kernels
+probes/data probes/data probes/shared probes/run reports analysis datasets models kernels
+probes/influence probes/influence probes/shared probes/run reports analysis datasets models kernels
+probes/kernels probes/kernels probes/shared probes/run reports analysis datasets models kernels
 probes probes reports analysis datasets models kernels
 END
 }
@@ -69,10 +76,10 @@ hits=$({
     }')
 [ -z "$hits" ] || complain "$hits"
 
-# 4. Circles: what files include leads back to none of them.  X.h, X.c and X.cu are one; bodies in *_fn.h belong to
-# whoever compiles them.
-hits=$(grep -H '^#include "' $ours /dev/null | grep -v '_fn\.h' | awk '
-    function stem(file) { sub(/\.[^.]*$/, "", file); return file }
+# 4. Circles: what files include leads back to none of them.  X.h and X.c are one; *_body.h and *_template.h belong to
+# the file that compiles them.
+hits=$(grep -H '^#include "' $ours /dev/null | grep -vE '_(body|template)\.h' | awk '
+    function stem(file) { if (file !~ /\.cu$/) sub(/\.[^.]*$/, "", file); return file }
     {
         from = stem(substr($0, 1, index($0, ":") - 1))
         to = $0; sub(/^[^"]*"/, "", to); sub(/".*/, "", to); to = stem(to)
@@ -95,7 +102,7 @@ hits=$(wc -l $sources | awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " line
 # 6. The top level, and paths of one machine.
 for f in $(list | cut -d/ -f1 | sort -u); do
     case $f in
-        probes | models | kernels | analysis | datasets | reports | tests | CMakeLists.txt | README.md | bootstrap | LICENSE | CITATION.cff | .*) ;;
+        probes | models | kernels | analysis | datasets | reports | tests | CMakeLists.txt | README.md | CONTRIBUTING.md | bootstrap | LICENSE | CITATION.cff | .*) ;;
         *.c | *.h | *) complain "top level holds '$f', which the design does not name" ;;
     esac
 done
@@ -109,8 +116,8 @@ models/models.def LRA_MODEL lra_model lra_model models/
 models/training/objectives.def LRA_OBJECTIVE lra_objective lra_objective models/training/objectives/
 models/training/schedules.def LRA_SCHEDULE lra_schedule_kind lra_schedule models/training/schedules/
 probes/probes.def LRA_PROBE lra_probe lra_probe probes/
-reports/tables.def LRA_TABLE lra_report_table lra_table reports/table_
-reports/figures.def LRA_FIGURE lra_report_figure lra_figure reports/figure_
+reports/tables.def LRA_TABLE lra_report_table lra_table reports/tables/table_
+reports/figures.def LRA_FIGURE lra_report_figure lra_figure reports/figures/figure_
 END
 }
 hits=$(registries | while read -r def macro type record path; do
@@ -130,7 +137,7 @@ done)
 # Where files have several records, of any name: none lacks its line (a line without a record does not link).
 several() {
     cat <<'END'
-kernels/graph/ops.def LRA_OP lra_op lra_op kernels/ops kernels/graph
+kernels/graph/ops.def LRA_OP lra_op lra_op kernels/ops/attention kernels/ops/conv kernels/ops/longconv kernels/ops/ssm kernels/ops/dense kernels/ops/norm kernels/ops/elementwise kernels/ops/shape kernels/ops/loss kernels/graph
 datasets/datasets.def LRA_TASK lra_task lra_task datasets
 datasets/loader/augmentations.def LRA_AUGMENTATION lra_augmentation lra_augmentation datasets/loader
 probes/influence/parts.def LRA_PART lra_influence_part lra_part probes/influence
@@ -144,6 +151,14 @@ hits=$(several | while read -r def macro type record folders; do
     done
 done)
 [ -z "$hits" ] || complain "$hits"
+
+# 8. The map names paths that exist.
+for f in CONTRIBUTING.md README.md */README.md kernels/*/README.md models/training/README.md; do
+    [ -f "$f" ] || continue
+    for path in $(grep -oE '`(probes|models|kernels|analysis|datasets|reports|tests)/[A-Za-z0-9_./-]+`' "$f" | tr -d '`' | grep -vE 'NAME|FAMILY' | sort -u); do
+        [ -e "$path" ] || [ -e "${path%.\*}.c" ] || complain "$f names '$path', which does not exist"
+    done
+done
 
 for d in kernels/base kernels/graph kernels/ops kernels/cpu kernels/cuda models datasets analysis probes reports tests; do
     n=$(printf '%s\n' $sources | grep "^$d/" | xargs cat 2>/dev/null | wc -l)

@@ -7,7 +7,7 @@
 
 #include "datasets/formats/characters.h"
 #include "datasets/loader/dataset.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 typedef struct {
     const char *text[2], *id[2];

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "datasets/formats/gunzip.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { BLOCK = 1 << 20, MAX_MEMBERS = 1 << 24 };
 #define MAX_TOTAL ((uint64_t)1 << 36)

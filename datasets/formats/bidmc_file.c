@@ -3,8 +3,8 @@
 
 #include "datasets/formats/bidmc_file.h"
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
 
 enum { LEVELS = 2, CHANNELS = 2, STEPS = LRA_BIDMC_STEPS };
 static const char *const part_names[2] = {"TRAIN", "TEST"};

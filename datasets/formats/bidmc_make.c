@@ -14,10 +14,10 @@
 
 #include "datasets/formats/bidmc_file.h"
 #include "datasets/formats/bidmc_make.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
-#include "kernels/base/signals.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "kernels/base/os/signals.h"
 
 enum { STEPS = 4000, RATE = 125, MAX_BEATS = 80, STREAM = 0x4249 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes
  * each time.

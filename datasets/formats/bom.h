@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* Bytes that it takes, 0: there is none. */
 static inline size_t lra_bom_size(const char *bytes, size_t n)

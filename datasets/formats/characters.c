@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "datasets/formats/bytes.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { N_POINTS = 0x110000, REPLACEMENT = 0xFFFD, MAX_IDS = 1 << 16 };
 

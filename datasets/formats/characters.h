@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* The code point at s and the bytes it has, n > 0 being there; a byte that begins no valid sequence
  * (overlong forms, surrogates and what is beyond U+10FFFF included) is U+FFFD alone. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { LEVELS = 2, TEST = LRA_CIFAR_FILES - 1 };
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "datasets/loader/digest.h"
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 #define LRA_CIFAR_SOURCE                                                                           \
     "cifar-10-binary.tar.gz (CIFAR-10 binary version, Krizhevsky 2009, "                           \

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { BLOCK = 1 << 18, WITH_GZIP_HEADER = 15 + 16 };
 

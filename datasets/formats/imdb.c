@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
 
 enum { LEVELS = 4 /* two above train/neg */, MAX_ID = 1 << 30 };
 static const char *const part_names[2] = {"train", "test"}, *const label_names[2] = {"neg", "pos"};

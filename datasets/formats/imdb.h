@@ -5,7 +5,7 @@
 
 #include "datasets/formats/visit.h"
 #include "datasets/loader/digest.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 #define LRA_IMDB_SOURCE                                                                            \
     "aclImdb_v1.tar.gz, unpacked or not: https://ai.stanford.edu/~amaas/data/sentiment/"

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { BITS = 22 };
 

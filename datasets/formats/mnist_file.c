@@ -5,8 +5,8 @@
 #include "datasets/formats/idx.h"
 #include "datasets/formats/mnist_file.h"
 #include "datasets/formats/walk.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { LEVELS = 2, MAX_FILE = 1 << 28 };
 static const char *const starts[2][2] = {{"train-images", "train-labels"},

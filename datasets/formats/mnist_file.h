@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "datasets/loader/digest.h"
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 #define LRA_MNIST_SOURCE                                                                           \
     "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "          \

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
 
 enum { LEVELS = 4 };
 

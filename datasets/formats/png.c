@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 
 typedef struct {
     const uint8_t *at;

@@ -6,7 +6,7 @@
 #include "datasets/formats/speech_clips.h"
 #include "datasets/formats/wav.h"
 #include "datasets/loader/split.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { SPLIT_SEED = 42, MIN_CLIPS = 10, SILENCE = 1 << 15 };
 

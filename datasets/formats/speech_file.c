@@ -6,9 +6,9 @@
 #include "datasets/formats/speech_clips.h"
 #include "datasets/formats/speech_file.h"
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum { LEVELS = 4, MAX_FILE = 1 << 24 };
 

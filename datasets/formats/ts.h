@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 enum { LRA_TS_MAX_DIMENSIONS = 16, LRA_TS_MAX_LENGTH = 1 << 20 };
 

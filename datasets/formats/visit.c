@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/log.h"
+#include "kernels/base/core/log.h"
 
 bool lra_walk_wants(const lra_walk *w, const char *name)
 {

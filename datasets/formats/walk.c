@@ -6,10 +6,10 @@
 
 #include "datasets/formats/archive.h"
 #include "datasets/formats/gunzip.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/sha256.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/sha256.h"
 
 enum { BLOCK = 1 << 20 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* Does this build read clips?  Portable ones are without libsndfile. */
 bool lra_wav_readable(void);

@@ -9,8 +9,8 @@
 #include "datasets/formats/bom.h"
 #include "datasets/formats/walk.h"
 #include "datasets/listops/tree.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 
 #define MAX_FILE ((uint64_t)1 << 33)
 

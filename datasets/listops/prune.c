@@ -1,7 +1,7 @@
 /* What is left of a ListOps row when all but a window of it is cut away, as an expression that is
  * well formed. */
 #include "datasets/listops/tree.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static bool is_digit(int32_t token)
 {

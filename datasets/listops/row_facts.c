@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "datasets/listops/listops.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { STREAM = 0x4C50 }; /* not the stream of the data */
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 const char *const lra_listops_tokens[LISTOPS_VOCAB] = {
     "<pad>", "<unk>", "<eos>", "X", "0", "1",    "2",    "3",    "4",

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/philox.h"
 
 enum {
     LISTOPS_PAD,

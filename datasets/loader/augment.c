@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
 
 static void exchange(uint16_t *a, uint16_t *b)
 {

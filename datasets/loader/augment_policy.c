@@ -7,7 +7,7 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/loader/pillow.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { SIDE = LRA_PICTURE_SIDE, BORDER = 4, STEPS = 2 };
 

@@ -1,7 +1,7 @@
 /* Length buckets by dynamic programming. */
 #include "datasets/loader/buckets.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static int64_t unit_of(int64_t longest)
 {

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/h5.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/formats/h5.h"
+#include "kernels/base/core/mem.h"
 
 enum { START, TOKEN, LABEL, VALUE, TARGET, MIDDLE, N_ARRAYS, MAX_WIDTH = 64 };
 

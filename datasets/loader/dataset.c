@@ -1,7 +1,7 @@
 /* The prepared data of a task: what they own. */
 #include "datasets/loader/dataset.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 lra_dataset *lra_dataset_new(const lra_task *t)
 {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/sha256.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/sha256.h"
 
 void lra_digest_free(lra_digest *d)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* What a check of official files found: names and numbers, in order. */
 enum { LRA_MAX_FACTS = 128 };

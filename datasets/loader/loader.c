@@ -8,7 +8,7 @@
 #include "datasets/loader/permute.h"
 #include "datasets/loader/split.h"
 #include "datasets/loader/stream.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* LARGE: tokens of a batch from which on a helper saves more than waking it costs (some 10 us). */
 enum {

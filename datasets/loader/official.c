@@ -2,7 +2,7 @@
 #include "datasets/loader/official.h"
 
 #include "datasets/loader/split.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { SPLIT_SEED = 42, MIN_TRAIN = 2 };
 

@@ -1,8 +1,8 @@
 /* Permuted labels. */
 #include "datasets/loader/permute.h"
 
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 
 enum { LABEL_STREAM = 0x4C41 };
 

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 /* 96000 as "96,000". */
 static void add_number(lra_text *t, int64_t n)

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 /* A set of hashes; open addressing. */
 typedef struct {

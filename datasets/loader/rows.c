@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/machine.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
 
 const char *const lra_split_names[LRA_N_SPLITS] = {"train", "val", "test"};
 

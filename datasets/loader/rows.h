@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 enum { LRA_TRAIN_SPLIT, LRA_VAL_SPLIT, LRA_TEST_SPLIT, LRA_N_SPLITS };
 extern const char *const lra_split_names[LRA_N_SPLITS]; /* "train" "val" "test" */

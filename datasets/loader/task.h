@@ -7,10 +7,10 @@
 #include "datasets/loader/digest.h"
 #include "datasets/loader/facts.h"
 #include "datasets/loader/rows.h"
-#include "kernels/base/config.h"
-#include "kernels/base/key.h"
-#include "kernels/base/metric.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/config.h"
+#include "kernels/base/core/key.h"
+#include "kernels/base/core/metric.h"
+#include "kernels/base/core/philox.h"
 
 typedef struct lra_dataset lra_dataset; /* dataset.h */
 
@@ -43,8 +43,8 @@ typedef struct lra_task {
      * not known. */
     double correlation;
     lra_goal goal;
-    /* What selects and is reported (kernels/base/metric.h).  NULL: the goal's: accuracy, rmse, r2,
-     * bits-per-token. */
+    /* What selects and is reported (kernels/base/core/metric.h).  NULL: the goal's: accuracy,
+     * rmse, r2, bits-per-token. */
     const char *metric;
     int n_classes, n_targets;
     const char *const *label_names; /* (n_classes).  Nullable */

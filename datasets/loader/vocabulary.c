@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* Where each line of d->words starts; (d->vocab), NULL behind the last. */
 static const char **find_lines(const lra_dataset *d)

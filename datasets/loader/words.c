@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 
 enum { EOS = 0, MAX_WORDS = 1 << 24, MAX_WORD = 1 << 16 };
 

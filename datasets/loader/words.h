@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 
 typedef struct lra_words lra_words;
 lra_words *lra_words_new(void);

@@ -11,7 +11,7 @@
 #include "datasets/pathfinder/pathfinder.h"
 #include "datasets/pathfinder/stats.h"
 #include "datasets/pathfinder/trace.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* Pixels that tracing may take, so that larger images are fewer. */
 enum { TRACED = 5000 * 1024, CHECK_SEED = 0x50434B };

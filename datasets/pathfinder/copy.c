@@ -9,9 +9,9 @@
 
 #include "datasets/formats/walk.h"
 #include "datasets/pathfinder/levels.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/signals.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
 
 enum { BLOCK = 1 << 24, MAX_FILE = 1 << 28, MAX_COPIES = 64 };
 enum { LEVELS = PATHFINDER_DEPTH + 2 /* imgs/BATCH */ };

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "datasets/loader/digest.h"
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* How deep the folder of a level may lie: lra_release/lra_release/SET/LEVEL. */
 enum { PATHFINDER_DEPTH = 4 };

@@ -8,7 +8,7 @@
 #include "datasets/pathfinder/copy.h"
 #include "datasets/pathfinder/levels.h"
 #include "datasets/pathfinder/metadata.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 struct pathfinder_png {
     const char *bytes;

@@ -14,7 +14,7 @@
 
 #include "datasets/loader/digest.h"
 #include "datasets/pathfinder/image.h"
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 enum { LRA_PATHFINDER_BATCH = 1000 };
 

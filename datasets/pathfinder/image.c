@@ -13,7 +13,7 @@
 
 #include "datasets/pathfinder/marker.h"
 #include "datasets/pathfinder/layout.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { STREAM = 0x50460000, TRIES = 5 };
 

@@ -4,7 +4,7 @@
 #define LRA_DATASETS_PATHFINDER_IMAGE_H
 
 #include "datasets/pathfinder/paddle.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/philox.h"
 
 /* What draws images of one size and level; read-only once made, shared by all workers. */
 typedef struct lra_pathfinder lra_pathfinder;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 enum { FREE = 76 /* 0.3 of 255 */ };
 static const double pi = 3.14159265358979323846;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { FINE = 2, REACH = 12, SPAN = 6 * REACH, CORE = 96 };
 

@@ -3,8 +3,8 @@
 
 #include "datasets/formats/bom.h"
 #include "datasets/pathfinder/metadata.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/npy.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/formats/npy.h"
 
 enum { N_FIELDS = 11, USED_FIELDS = 4, LABEL = 3 };
 

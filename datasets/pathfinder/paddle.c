@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "datasets/formats/lanczos.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { FINE = 2, MAX_EDGES = 4 };
 static const double pi = 3.14159265358979323846;

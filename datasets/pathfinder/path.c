@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { CROWDED = 459 };
 static const double pi = 3.14159265358979323846;

@@ -6,7 +6,7 @@
 
 #include "datasets/pathfinder/levels.h"
 #include "datasets/pathfinder/paddle.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/philox.h"
 
 enum {
     PATHFINDER_PAD = 16,

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "datasets/pathfinder/pathfinder.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { HARD = 2 };
 

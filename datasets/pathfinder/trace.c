@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "datasets/pathfinder/path.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { FAINT = 24, MAX_STATES = 4096 };
 static const double ROUNDED = 1.7; /* levels: that of the markers, and the pixel's own */

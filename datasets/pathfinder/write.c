@@ -4,8 +4,8 @@
 
 #include "datasets/formats/png.h"
 #include "datasets/pathfinder/write.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 
 static void add_line(lra_text *t, const lra_pathfinder *g, int64_t batch, int64_t number,
                      const lra_pathfinder_facts *f)

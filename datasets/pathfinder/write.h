@@ -3,7 +3,7 @@
 #define LRA_DATASETS_PATHFINDER_WRITE_H
 
 #include "datasets/pathfinder/image.h"
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* Writes images first..first+n-1 of the set `seed` as one batch: images, then the metadata. */
 int lra_pathfinder_write_batch(const lra_pathfinder *g, const char *level_folder, int64_t batch,

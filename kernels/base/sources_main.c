@@ -7,7 +7,7 @@
  * comments are written anew.  The hash of a model is that of the file with its record and of the
  * files of --models that it includes, directly or not, each header with its .c file; that of an op
  * likewise among --ops, without .c files of headers.  OUT.c holds the tables of
- * kernels/base/sources.h. */
+ * kernels/base/core/sources.h. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -256,7 +256,7 @@ static void write_tables(FILE *to, const sources *models, const sources *ops, co
     bool *all = room(MOST_FILES * sizeof *all);
     memset(all, 1, MOST_FILES * sizeof *all);
     fprintf(to, "/* Made when the program is built. */\n#include <stddef.h>\n\n"
-                "#include \"kernels/base/sources.h\"\n\n"
+                "#include \"kernels/base/core/sources.h\"\n\n"
                 "const lra_source_hash lra_model_sources[] = {\n");
     write_records(to, models, "lra_model", "lra_model_", true);
     fprintf(to, "    {NULL, 0}};\nconst lra_source_hash lra_op_sources[] = {\n");

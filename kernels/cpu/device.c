@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "kernels/base/machine.h"
-#include "kernels/base/mem.h"
-#include "kernels/cpu/ceiling.h"
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/cpu/peak.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"
 

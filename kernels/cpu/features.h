@@ -3,7 +3,7 @@
 #ifndef LRA_CPU_FEATURES_H
 #define LRA_CPU_FEATURES_H
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* How bf16 products are computed: by unpacking to float32, by the dot-product instruction on
  * registers (AVX512_BF16), by tiles (AMX). */

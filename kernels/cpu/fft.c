@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 
 enum { MAX_LENGTHS = 256 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,12 +66,12 @@ static void check_length(int64_t n)
 #define PI      3.14159265358979323846
 #define REAL    float
 #define NAME(x) x##_f32
-#include "kernels/cpu/fft_steps_fn.h"
+#include "kernels/cpu/fft_steps_template.h"
 #undef REAL
 #undef NAME
 #define REAL    double
 #define NAME(x) x##_f64
-#include "kernels/cpu/fft_steps_fn.h"
+#include "kernels/cpu/fft_steps_template.h"
 
 /* The roots of a length; they stay for the life of the program. */
 #define FIND_PLAN(T, REAL_TYPE)                                                                    \

@@ -2,7 +2,7 @@
  *   n reals -> n/2 + 1 complex numbers (re, im), X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n.
  * n: an even product of 2, 3 and 5.  Rows are lra_fft_row(n) elements apart.  For tables and tests;
  * long convolutions, where speed counts, have transforms in vectors of the level
- * (kernels/ops/fft_lanes_fn.h). */
+ * (kernels/ops/longconv/fft_lanes_template.h). */
 #ifndef LRA_CPU_FFT_H
 #define LRA_CPU_FFT_H
 

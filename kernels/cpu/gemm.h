@@ -1,6 +1,6 @@
-/* Dense products of bf16 on one thread; those of float32 and float64 are in kernels/ops/gemm_fn.h.
- * Ops call them on fixed blocks of rows from their own parallel loops, so that a result does not
- * depend on the number of threads. */
+/* Dense products of bf16 on one thread; those of float32 and float64 are in
+ * kernels/ops/dense/gemm_template.h. Ops call them on fixed blocks of rows from their own parallel
+ * loops, so that a result does not depend on the number of threads. */
 #ifndef LRA_CPU_GEMM_H
 #define LRA_CPU_GEMM_H
 

@@ -31,7 +31,7 @@
  * else they are copied into tiles of scratch with zeros around them.  Zeros, not neighbours: zero
  * times the infinity of somebody else would be NaN.
  *
- * The instructions, and plain C in their place, are in amx_fn.h. */
+ * The instructions, and plain C in their place, are in amx.h. */
 #include "kernels/cpu/gemm_amx.h"
 
 #include <string.h>
@@ -41,8 +41,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#include "kernels/cpu/amx_fn.h"
-#include "kernels/cpu/gemm_finish_fn.h"
+#include "kernels/cpu/amx.h"
+#include "kernels/cpu/gemm_finish.h"
 
 #define INLINE static inline __attribute__((always_inline))
 #define COPY   __attribute__((target("avx512f,avx512bw")))

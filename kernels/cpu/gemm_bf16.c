@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm_amx.h"
 
@@ -26,7 +26,7 @@ bool lra_gemm_bf16_fast(void)
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 #define INLINE static inline __attribute__((always_inline))
-#include "kernels/cpu/gemm_finish_fn.h"
+#include "kernels/cpu/gemm_finish.h"
 #if defined(__clang__)
 #define UNROLL
 #else

@@ -192,7 +192,7 @@ TARGET static void pack_columns(int64_t K, int64_t N, const uint16_t *b, int64_t
         }
 }
 #else
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 void lra_transpose_bf16(int64_t n, int64_t width, const uint16_t *const *x, int64_t ld,
                         uint16_t *to)

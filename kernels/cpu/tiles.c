@@ -8,10 +8,10 @@
  * added to.
  * All that holds as long as the unit is busy.  When it had nothing to do for half a microsecond,
  * the next products take 300 ns more: who has much to do between them does it in short pieces
- * (attention_tiles_forward_fn.h). */
+ * (attention_tiles_forward_template.h). */
 #include "kernels/cpu/tiles.h"
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm.h"
 
@@ -32,7 +32,7 @@ lra_tiles_unit lra_tiles_units(void)
 }
 
 #if defined(__x86_64__) || defined(LRA_AMX_EMULATED)
-#include "kernels/cpu/amx_fn.h"
+#include "kernels/cpu/amx.h"
 
 #define START(t, at)                                                                               \
     if (j->add) {                                                                                  \

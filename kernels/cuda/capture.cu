@@ -2,11 +2,11 @@
  * step.  The second records the same into a CUDA graph, which it and all others launch.  What the
  * plan lets run beside the work is on a second stream, which forks from it and joins it again; runs
  * of single nodes, checked or timed, have one stream. */
-#include "kernels/cuda/joined.h"
+#include "kernels/cuda/fused.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/state.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 typedef struct {
     const lra_call *calls;

@@ -2,7 +2,7 @@
 #ifndef LRA_CUDA_COLUMNS_H
 #define LRA_CUDA_COLUMNS_H
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 #ifdef __cplusplus
 extern "C" {

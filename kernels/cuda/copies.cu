@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* Larger inputs, parameters of a checkpoint, are waited for. */
 enum { SLOT_SIZE = 8 << 20 };

@@ -1,7 +1,7 @@
 # The CUDA backend: op files beside their C files, compiled for float32 and bf16, and the device.
 # The runtime is linked statically and cuBLASLt is loaded when a GPU is opened, so that one program runs
 # with and without a driver; libcuda is never linked.
-file(GLOB LRA_CUDA_OPS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.cu)
+file(GLOB LRA_CUDA_OPS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*/*.cu)
 file(GLOB LRA_CUDA_DEVICE CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu)
 
 # An op has CUDA bodies where its .cu stands beside its .c; any other has none on a GPU.
@@ -49,7 +49,7 @@ endif()
 
 target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/messages.c
                ${CMAKE_SOURCE_DIR}/kernels/cuda/level.c ${CMAKE_SOURCE_DIR}/kernels/cuda/library_files.c
-               ${CMAKE_SOURCE_DIR}/kernels/cuda/trial.c ${CMAKE_SOURCE_DIR}/kernels/cuda/staging.c ${CMAKE_SOURCE_DIR}/kernels/cuda/beside.c
+               ${CMAKE_SOURCE_DIR}/kernels/cuda/self_test.c ${CMAKE_SOURCE_DIR}/kernels/cuda/staging.c ${CMAKE_SOURCE_DIR}/kernels/cuda/side_stream.c
                ${CMAKE_SOURCE_DIR}/kernels/cuda/columns.c ${CMAKE_SOURCE_DIR}/kernels/cuda/verified.c)
 if(LRA_CUDA_RELEASE)
   message(STATUS "CUDA: release ${LRA_CUDA_RELEASE}, ${LRA_CUDA_ARCHITECTURES}")
@@ -84,5 +84,5 @@ if(LRA_CUDA_RELEASE)
     list(APPEND CMAKE_INSTALL_RPATH ${CUDAToolkit_LIBRARY_DIR})
   endif()
 else()
-  target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/absent.c)
+  target_sources(lra_engine PRIVATE ${CMAKE_SOURCE_DIR}/kernels/cuda/stub.c)
 endif()

@@ -2,17 +2,17 @@
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/joined.h"
+#include "kernels/cuda/fused.h"
 #include "kernels/cuda/state.h"
-#include "kernels/cuda/trial.h"
+#include "kernels/cuda/self_test.h"
 #include "kernels/cuda/verified.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 lra_cuda_state *lra_cuda;
 

@@ -3,7 +3,7 @@
 #ifndef LRA_CUDA_LEVEL_H
 #define LRA_CUDA_LEVEL_H
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* Libraries of the toolkit, loaded by name when they are needed, so that one program runs with and
  * without them. */
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/library_files.h"
 #include "kernels/cuda/messages.h"

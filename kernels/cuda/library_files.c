@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 #define PACKAGES "/python3*/site-packages/nvidia/*/lib/"
 

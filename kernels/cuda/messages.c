@@ -1,7 +1,7 @@
 /* What is said when a GPU cannot be used. */
 #include "kernels/cuda/messages.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 int lra_cuda_say_none(lra_err *e, lra_cuda_trouble why, int found, int built, const char *reason)
 {

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 #ifdef __cplusplus
 extern "C" {

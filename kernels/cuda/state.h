@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "kernels/cuda/beside.h"
+#include "kernels/cuda/side_stream.h"
 #include "kernels/cuda/columns.h"
 #include "kernels/cuda/level.h"
 #include "kernels/cuda/staging.h"

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/h5.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/formats/h5.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,7 +2,7 @@
 #ifndef LRA_GRAPH_GRAPH_IMPL_H
 #define LRA_GRAPH_GRAPH_IMPL_H
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/backend.h"
 
 struct lra_graph {

@@ -1,8 +1,8 @@
 /* Initial values: drawn or computed in double, from (seed, path) alone. */
 #include <math.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/graph/graph_impl.h"
 
 /* Deviation of a standard normal that is cut at +-2: sqrt(1 - 4 f(2)/(F(2) - F(-2))). */

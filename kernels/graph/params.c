@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 
 lra_params *lra_params_new(lra_device *dev, uint64_t seed)
 {

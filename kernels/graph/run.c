@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/terminal.h"
 
 /* ---- the space ------------------------------------------------------------------------------- */
 

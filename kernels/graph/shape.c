@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 lra_shape lra_shape_from(int n, const int64_t *d)
 {

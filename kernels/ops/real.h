@@ -38,7 +38,7 @@ typedef float real;
 #define r_erf  erff
 #define r_tanh tanhf
 #else
-#include "kernels/ops/math_fn.h"
+#include "kernels/ops/math_body.h"
 #define r_exp  math_exp
 #define r_tanh math_tanh
 #endif

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 #include "models/training/epoch_log.h"
 #include "models/training/objective.h"
 #include "models/training/session.h"

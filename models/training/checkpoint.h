@@ -4,7 +4,7 @@
 #ifndef LRA_MODELS_TRAINING_CHECKPOINT_H
 #define LRA_MODELS_TRAINING_CHECKPOINT_H
 
-#include "kernels/base/metric.h"
+#include "kernels/base/core/metric.h"
 #include "models/training/train_spec.h"
 
 typedef struct {

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/origin.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/origin.h"
 
 /* ,"key":number; null where it is not finite. */
 static void put_number(FILE *f, const char *key, const char *metric, double value)

@@ -3,8 +3,8 @@
 #ifndef LRA_MODELS_TRAINING_EPOCH_LOG_H
 #define LRA_MODELS_TRAINING_EPOCH_LOG_H
 
-#include "kernels/base/history.h"
-#include "kernels/base/metric.h"
+#include "kernels/base/core/history.h"
+#include "kernels/base/core/metric.h"
 #include "models/training/train_spec.h"
 
 /* Appends a line and syncs the file, so that a checkpoint never records bytes that a power cut

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "models/training/session.h"
 
 /* Seconds of the second of two steps on every bucket, weighted by how often the bucket occurs. */

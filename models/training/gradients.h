@@ -10,7 +10,7 @@
 #ifndef LRA_MODELS_TRAINING_GRADIENTS_H
 #define LRA_MODELS_TRAINING_GRADIENTS_H
 
-#include "kernels/base/safetensors.h"
+#include "kernels/base/formats/safetensors.h"
 #include "models/network.h"
 
 typedef struct {

@@ -6,8 +6,8 @@
 
 #include "datasets/loader/batch.h"
 #include "datasets/loader/chance.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
 #include "models/training/train_spec.h"
 
 /* The default share depends on the task: lra_objective_share(). */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "models/training/weights.h"
 
 /* Is text the pattern with a number?  Without %d in it *layer stays. */

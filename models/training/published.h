@@ -3,7 +3,7 @@
 #ifndef LRA_MODELS_TRAINING_PUBLISHED_H
 #define LRA_MODELS_TRAINING_PUBLISHED_H
 
-#include "kernels/base/safetensors.h"
+#include "kernels/base/formats/safetensors.h"
 #include "models/model.h"
 
 /* Does the file have the names that the model's record lists, and not ours? */

@@ -3,7 +3,7 @@
 #define LRA_MODELS_TRAINING_ROWS_H
 
 #include "datasets/loader/batch.h"
-#include "kernels/base/metric.h"
+#include "kernels/base/core/metric.h"
 #include "models/training/train_spec.h"
 
 /* What the rows of a batch of length T add to the sums of a metric; row: (n), 0 where there is no

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 
 struct lra_run_reporter {
     lra_run_status now;

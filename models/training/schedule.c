@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/nearest.h"
 
 double lra_schedule_total(const lra_schedule *s)
 {

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/key.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/key.h"
+#include "kernels/base/core/mem.h"
 
 typedef struct lra_schedule lra_schedule;
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/h5.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/formats/h5.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/backend.h"
 #include "models/training/objective.h"
 

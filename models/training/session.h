@@ -4,7 +4,7 @@
 #define LRA_MODELS_TRAINING_SESSION_H
 
 #include "datasets/loader/batch.h"
-#include "kernels/graph/later.h"
+#include "kernels/graph/readback.h"
 #include "models/training/rows.h"
 #include "models/training/run_network.h"
 #include "models/training/train_spec.h"

@@ -4,19 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/progress.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/cli/progress.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/os/terminal.h"
 #include "models/training/checkpoint.h"
 #include "models/training/epoch_log.h"
 #include "models/training/estimate.h"
-#include "models/training/open.h"
+#include "models/training/loaded_model.h"
 #include "models/training/objective.h"
 #include "models/training/run_status.h"
-#include "models/training/selected.h"
+#include "models/training/best_checkpoint.h"
 
 enum { MAX_SKIPPED = 5 };
 

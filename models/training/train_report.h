@@ -2,7 +2,7 @@
 #ifndef LRA_MODELS_TRAINING_TRAIN_REPORT_H
 #define LRA_MODELS_TRAINING_TRAIN_REPORT_H
 
-#include "kernels/base/metric.h"
+#include "kernels/base/core/metric.h"
 #include "models/training/train_spec.h"
 
 /* Rows of the training sample at most; which ones, the fingerprint of the data says

@@ -3,8 +3,8 @@
 #define LRA_MODELS_TRAINING_TRAIN_SPEC_H
 
 #include "datasets/loader/task.h"
-#include "kernels/base/origin.h"
-#include "kernels/base/safetensors.h"
+#include "kernels/base/core/origin.h"
+#include "kernels/base/formats/safetensors.h"
 #include "models/network.h"
 #include "models/training/schedule.h"
 

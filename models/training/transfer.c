@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "kernels/base/h5.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/formats/h5.h"
+#include "kernels/base/core/mem.h"
 
 static bool starts_with_one_of(const char *path, int n, const char *const *start)
 {

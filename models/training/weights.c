@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #ifndef LRA_MODELS_TRAINING_WEIGHTS_H
 #define LRA_MODELS_TRAINING_WEIGHTS_H
 
-#include "kernels/base/safetensors.h"
+#include "kernels/base/formats/safetensors.h"
 #include "kernels/graph/graph.h"
 
 /* Writes the weights and states; config: the lines of the run; step: -1: not known; *n_arrays: how

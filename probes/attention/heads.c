@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "kernels/ops/attention_statistics.h"
+#include "kernels/ops/attention/attention_statistics.h"
 #include "models/training/session.h"
-#include "probes/attention/masks.h"
+#include "probes/attention/uniform_baseline.h"
 #include "probes/attention/position_table.h"
 
 enum { GROWN = 256 };

@@ -10,7 +10,7 @@
 #include "analysis/head_kind.h"
 #include "analysis/profile.h"
 #include "analysis/spectrum.h"
-#include "probes/attention/matrix.h"
+#include "probes/shared/mixing_matrix.h"
 
 typedef struct {
     char *name;   /* "layer0.head3" */

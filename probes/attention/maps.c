@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "datasets/listops/tree.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "kernels/ops/attention_statistics.h"
-#include "probes/attention/nodes.h"
-#include "probes/influence/sample_rows.h"
+#include "kernels/ops/attention/attention_statistics.h"
+#include "probes/shared/attention_nodes.h"
+#include "probes/shared/sample_rows.h"
 
 static const double most_numbers = 1 << 25;    /* of the maps of a batch */
 static const double most_pairs = 4e6;          /* of a head, of which lifts are fitted, */

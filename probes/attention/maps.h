@@ -6,7 +6,7 @@
 
 #include "analysis/attention_shares.h"
 #include "analysis/content_blind.h"
-#include "models/training/open.h"
+#include "models/training/loaded_model.h"
 #include "probes/attention/relations.h"
 
 enum { LRA_MAPS_LONGEST = 2048, LRA_MAPS_KEPT = 256 };

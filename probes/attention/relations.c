@@ -2,7 +2,7 @@
 #include "probes/attention/relations.h"
 
 #include "datasets/listops/tree.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 const char *const lra_relation_names[LRA_RELATIONS] = {"parent", "children", "siblings", "bracket"};
 

@@ -1,12 +1,12 @@
 /* Attention rollout. */
 #include "probes/attention/rollout.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "kernels/ops/attention_statistics.h"
+#include "kernels/ops/attention/attention_statistics.h"
 #include "models/training/session.h"
-#include "probes/attention/nodes.h"
-#include "probes/influence/jacobian.h"
+#include "probes/shared/attention_nodes.h"
+#include "probes/shared/jacobian.h"
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #define LRA_PROBES_ATTENTION_ROLLOUT_H
 
 #include "analysis/profile.h"
-#include "models/training/open.h"
+#include "models/training/loaded_model.h"
 
 enum { LRA_ROLLOUT_ROWS = 32 };
 

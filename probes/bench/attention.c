@@ -1,15 +1,15 @@
 /* What it costs to ask attention: a forward pass of a model, the same with the statistics of every
  * head (mass, entropy, sinks, side), with those of heads together by values, and with both; and the
  * workspace of each, which grows with the length as long as no map is kept.  Attention of a family
- * without maps of its own (probes/attention/matrix.h) is told behind the pass, as many rows of it
- * as are usual, which is counted too. */
+ * without maps of its own (probes/shared/mixing_matrix.h) is told behind the pass, as many rows of
+ * it as are usual, which is counted too. */
 #include <stdio.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "kernels/graph/op.h"
-#include "kernels/ops/attention_statistics.h"
-#include "probes/attention/nodes.h"
+#include "kernels/ops/attention/attention_statistics.h"
+#include "probes/shared/attention_nodes.h"
 #include "probes/bench/bench.h"
 
 enum { PLAIN, HEADS, VALUES, BOTH, N_PASSES, MAX_RUNS = 200 };

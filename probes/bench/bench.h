@@ -2,9 +2,9 @@
 #ifndef LRA_PROBES_BENCH_BENCH_H
 #define LRA_PROBES_BENCH_BENCH_H
 
-#include "kernels/base/config.h"
-#include "kernels/base/options.h"
-#include "kernels/cpu/ceiling.h"
+#include "kernels/base/core/config.h"
+#include "kernels/base/cli/options.h"
+#include "kernels/cpu/peak.h"
 #include "kernels/graph/backend.h"
 #include "models/model.h"
 #include "models/network.h"

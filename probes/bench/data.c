@@ -6,8 +6,8 @@
 #include "datasets/loader/batch.h"
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "probes/bench/bench.h"
 
 /* Rows to be made where a task counts them in one number: rates are what is measured. */

@@ -1,8 +1,8 @@
 /* Exponentials: how many a node takes, and how many this machine does a second. */
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 

@@ -1,17 +1,17 @@
 /* Does the device's LRA_CUDA_LEVEL do what it shall?  Two convolutions of bf16 with gradients, of
  * sizes that every kernel takes, beside the CPU: the trial that a GPU is opened with
- * (kernels/cuda/trial.h). */
+ * (kernels/cuda/self_test.h). */
 #include <math.h>
 #include <stdio.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 
 /* Enough rows for blocks of 128 columns where there are 256, and of 64 where there are 128
- * (kernels/ops/conv_tiles.h). */
+ * (kernels/ops/conv/conv_tiles.h). */
 enum { B = 34, T = 130, K = 5, D = 128, H = 256, N_OUT = 5 };
 
 typedef struct {

@@ -6,16 +6,16 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/registry.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/version.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/core/version.h"
 #include "kernels/cpu/features.h"
 #include "probes/bench/bench.h"
 #include "probes/bench/loader_case.h"
 #include "probes/run/job.h"
-#include "reports/table.h"
+#include "reports/print/table.h"
 
 enum { ENOUGH = 10 /* the ratio */ };
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "datasets/prepare.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/terminal.h"
-#include "kernels/base/warnings.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/os/terminal.h"
+#include "kernels/base/core/warnings.h"
 #include "models/training/session.h"
 #include "probes/bench/bench.h"
 #include "probes/run/job.h"

@@ -14,9 +14,9 @@
 #define LRA_PROBES_BENCH_LOADER_CASE_H
 
 #include "datasets/loader/dataset.h"
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "models/training/objective.h"
-#include "probes/data/official_folders.h"
+#include "probes/shared/official_folders.h"
 
 enum { LRA_MOST_TURNS = 1000 };
 

@@ -1,6 +1,6 @@
 /* A network on random tokens: what steps and questions to attention are timed on. */
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 #include "probes/bench/bench.h"
 
 static int set_tokens(const bench *b, bench_network *m, lra_err *e)

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "kernels/base/os/terminal.h"
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 

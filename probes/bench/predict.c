@@ -12,20 +12,20 @@
 #include <string.h>
 
 #include "datasets/registry.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "kernels/cpu/device.h"
-#include "kernels/cuda/beside.h"
-#include "kernels/cuda/joined.h"
+#include "kernels/cuda/side_stream.h"
+#include "kernels/cuda/fused.h"
 #include "kernels/graph/nodes.h"
 #include "kernels/graph/op.h"
 #include "kernels/ops/args.h"
-#include "kernels/ops/conv_dw_parts.h"
-#include "kernels/ops/conv_tiles.h"
+#include "kernels/ops/conv/conv_dw_parts.h"
+#include "kernels/ops/conv/conv_tiles.h"
 #include "models/network.h"
 #include "probes/bench/bench.h"
 #include "probes/run/preset.h"
-#include "reports/table.h"
+#include "reports/print/table.h"
 
 enum { GOAL_HOURS = 8 };
 

@@ -2,9 +2,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "kernels/base/machine.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/version.h"
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/version.h"
 #include "kernels/cpu/features.h"
 #include "probes/bench/bench.h"
 

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/machine.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "probes/bench/bench.h"
 #include "probes/run/job.h"
 

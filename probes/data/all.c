@@ -11,14 +11,14 @@
 
 #include "datasets/loader/dataset.h"
 #include "datasets/registry.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/warnings.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/core/warnings.h"
 #include "probes/data/examine.h"
-#include "probes/data/official_folders.h"
-#include "reports/table.h"
+#include "probes/shared/official_folders.h"
+#include "reports/print/table.h"
 
 typedef struct {
     const lra_task *task;

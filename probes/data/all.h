@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* Prints the table as text, or as one JSON document.  Fails, after it, when something that is there
  * cannot be read; and when there is nothing. */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "datasets/formats/walk.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/utf8.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/utf8.h"
 #include "probes/data/examine.h"
 
 enum { MAX_FILES = 16 /* with a line of their own */ };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "datasets/loader/repeats.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* ---- what is counted ------------------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 
 #include "datasets/loader/repeats.h"
 #include "datasets/prepare.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/warnings.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/warnings.h"
 #include "probes/data/statistics.h"
 
 static void add_sizes(const lra_dataset *d, lra_examination *x)

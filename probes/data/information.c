@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "analysis/pair_information.h"
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
 #include "probes/run/origin.h"
 #include "probes/run/symbols.h"

@@ -7,7 +7,7 @@
 
 #include "datasets/loader/augment.h"
 #include "datasets/formats/png.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { COLUMNS = 8, GUTTER = 2, SMALL = 64, STREAM = 0x5348, CHANNELS = 3 };
 

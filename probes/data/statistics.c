@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 
 enum {
     MAX_VOCAB = 4096 /* pairs are counted up to here */,

@@ -6,13 +6,13 @@
  * on the position modulo a period (blocks), lo is rounded down to a multiple of it.  The head gets
  * the features of all n positions.
  * Known: a model of reach rho gives its own answers for R >= rho, to rounding, and R = T - 1 is the
- * whole input (tests/context_test.c). */
+ * whole input (tests/probes/context_test.c). */
 #ifndef LRA_PROBES_INFLUENCE_CONTEXT_H
 #define LRA_PROBES_INFLUENCE_CONTEXT_H
 
 #include "analysis/gain.h"
-#include "models/training/open.h"
-#include "probes/influence/sample_rows.h"
+#include "models/training/loaded_model.h"
+#include "probes/shared/sample_rows.h"
 
 typedef struct {
     lra_opened m;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "datasets/prepare.h"
-#include "kernels/base/mem.h"
-#include "probes/influence/sample_rows.h"
+#include "kernels/base/core/mem.h"
+#include "probes/shared/sample_rows.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 

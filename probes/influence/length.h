@@ -5,8 +5,8 @@
 #ifndef LRA_PROBES_INFLUENCE_LENGTH_H
 #define LRA_PROBES_INFLUENCE_LENGTH_H
 
-#include "models/training/open.h"
-#include "probes/influence/steps.h"
+#include "models/training/loaded_model.h"
+#include "probes/shared/steps.h"
 
 enum { LRA_LENGTH_CHECKED = 64 }; /* own rows that a longer model is asked, by both models */
 

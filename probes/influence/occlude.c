@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
-#include "probes/influence/sample_rows.h"
+#include "probes/shared/sample_rows.h"
 
 struct lra_occluded {
     const lra_opened *m;

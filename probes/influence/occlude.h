@@ -5,8 +5,8 @@
 #ifndef LRA_PROBES_INFLUENCE_OCCLUDE_H
 #define LRA_PROBES_INFLUENCE_OCCLUDE_H
 
-#include "models/training/open.h"
-#include "probes/influence/steps.h"
+#include "models/training/loaded_model.h"
+#include "probes/shared/steps.h"
 
 /* Two stretches [from, to) of a sequence; an empty one replaces nothing.  The first stands `times`
  * times (0: once), each `stride` steps behind the one before: a square of an image. */

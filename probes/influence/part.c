@@ -7,9 +7,9 @@
 
 #include "analysis/interval.h"
 #include "analysis/profile.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "reports/result_metric.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "reports/results/result_metric.h"
 
 const lra_influence_part *lra_influence_part_at(int i)
 {

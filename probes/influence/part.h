@@ -4,10 +4,10 @@
 #define LRA_PROBES_INFLUENCE_PART_H
 
 #include "analysis/gain.h"
-#include "models/training/open.h"
-#include "probes/influence/steps.h"
+#include "models/training/loaded_model.h"
+#include "probes/shared/steps.h"
 #include "probes/run/finished_run.h"
-#include "reports/probe_result.h"
+#include "reports/results/probe_result.h"
 
 typedef struct {
     const lra_finished_run *run;

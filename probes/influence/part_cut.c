@@ -8,12 +8,12 @@
  *   cut.window   window.w50 ..
  *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is limited
  * Chance of a kept share is not defined; the null value is the length, which keeps everything. */
-#include "probes/influence/cut.h"
+#include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static const char *undefined(const lra_influence *p)
 {

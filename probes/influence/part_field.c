@@ -10,7 +10,7 @@
  * is used from above, and does not find it.
  * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the
  * middle position. */
-#include "probes/influence/jacobian.h"
+#include "probes/shared/jacobian.h"
 #include "probes/influence/part.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #include "analysis/profile.h"
 #include "analysis/radius.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { EXAMPLES = 64, DRAWS = 32 };
 static const int shares[] = {20, 30, 50, 99};

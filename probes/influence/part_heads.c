@@ -6,11 +6,11 @@
  * is not two that can: what others know too, or what stands in the residual stream, makes up for
  * it; limits of all heads of a layer are part cut's.  Known: two heads of a layer with limits of
  * their own reach as far as the farther one, and each alone is what it is where all of its layer
- * have its limit, bit for bit (tests/limit_test.c, attention_test.c). */
-#include "probes/influence/cut.h"
+ * have its limit, bit for bit (tests/kernels/distance_limit_test.c, attention_test.c). */
+#include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static int curves_of(const lra_influence *p)
 {

@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "analysis/interaction.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
 

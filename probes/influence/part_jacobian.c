@@ -11,14 +11,14 @@
  * It does not say at what distance a dependency stands: of two-token XOR at 8, 16, 32 steps
  * range.q95 is the reach of a convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the
  * initial weights, and shift.peak lies within half and all of the distance in 3 runs of 8. */
-#include "probes/influence/jacobian.h"
+#include "probes/shared/jacobian.h"
 #include "probes/influence/part.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analysis/profile.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
 enum { PLAIN, SQUARES, PIXELS, N_PROFILES };

@@ -7,11 +7,11 @@
  * the run's own rows.  Examples are others at every length, so that the pairs of the intervals have
  * nothing in common.
  * Known: what the weights answer to these rows as those of a run of theirs
- * (tests/length_test.c). */
+ * (tests/datasets/length_test.c). */
 #include <stdio.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 #include "probes/influence/length.h"
 #include "probes/influence/part.h"
 

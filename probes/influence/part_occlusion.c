@@ -20,9 +20,9 @@
 #include <math.h>
 
 #include "analysis/profile.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "probes/influence/jacobian.h"
+#include "probes/shared/jacobian.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
 

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "analysis/interval.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
 

@@ -24,14 +24,14 @@
  * Of windows of ListOps and paths in images nothing is left that the task would produce: flag
  * ill-formed; but for prune.
  * Known: a full window 0, and 0 from w on where nothing farther is seen
- * (tests/restrict_next_test.c). */
+ * (tests/probes/restrict_next_test.c). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "models/training/run_network.h"
 #include "probes/influence/part.h"
-#include "probes/influence/restricted.h"
+#include "probes/influence/perturbed_answers.h"
 
 static const char *undefined(const lra_influence *p)
 {

@@ -3,7 +3,8 @@
  *           probabilities; `undefined` counts rows that have no room.  Null value of initial
  *           weights arrays x (4): the K; kl (4,3): the same, with intervals
  * Tokens that are told no positions give 0, exactly: what they meet is relative.
- * Known: it is what a table of positions whose rows are moved gives (tests/places_test.c). */
+ * Known: it is what a table of positions whose rows are moved gives (tests/kernels/places_test.c).
+ * */
 #include <math.h>
 #include <stdio.h>
 

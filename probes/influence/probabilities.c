@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* ln sum exp of logits. */
 static double log_sum(int64_t C, const float *a)

@@ -1,11 +1,11 @@
 /* Moved content. */
 #include "probes/influence/shift.h"
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
 #include "probes/influence/probabilities.h"
-#include "probes/influence/sample_rows.h"
+#include "probes/shared/sample_rows.h"
 
 const int32_t lra_shift_steps[LRA_SHIFTS] = {1, 4, 16, 64};
 

@@ -6,8 +6,8 @@
 #ifndef LRA_PROBES_INFLUENCE_SHIFT_H
 #define LRA_PROBES_INFLUENCE_SHIFT_H
 
-#include "models/training/open.h"
-#include "probes/influence/steps.h"
+#include "models/training/loaded_model.h"
+#include "probes/shared/steps.h"
 
 enum { LRA_SHIFTS = 4 };
 extern const int32_t lra_shift_steps[LRA_SHIFTS]; /* 1 4 16 64 */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "analysis/decay.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 
 /* The value of a channel; NAN: the array lacks it. */
 static double at(const lra_probe_unit *u, const char *name, int64_t channel)

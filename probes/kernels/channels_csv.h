@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_KERNELS_CHANNELS_CSV_H
 #define LRA_PROBES_KERNELS_CHANNELS_CSV_H
 
-#include "reports/probe_result.h"
+#include "reports/results/probe_result.h"
 
 /* A row for each channel: run, task, model, seed, layer, channel (from 0), then kind (none,
  * exponential, power), tau (tokens; inf: does not decay) and beta of the trained and of the initial

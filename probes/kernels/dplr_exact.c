@@ -9,12 +9,12 @@
  * contraction, so that powers and sums lose nothing, where weights of LegS' modes cancel to
  * nothing.
  * What does not decay has no energy; there the equation gives one below 0.
- * Known: the op, and sums of it, of up to 64 stored modes (tests/kernel_modes_test.c). */
+ * Known: the op, and sums of it, of up to 64 stored modes (tests/probes/kernel_modes_test.c). */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "probes/kernels/modes.h"
 
 typedef double complex number;

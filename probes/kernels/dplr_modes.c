@@ -1,18 +1,18 @@
 /* Modes of diagonal-plus-low-rank state spaces.  A = D - p q^T of the N modes and their conjugates
  * has the eigenvalues mu where 1 + sum_k p_k q_k/(mu - a_k) = 0, all found together by Aberth's
  * iteration, and the eigenvectors (D - mu)^-1 p, q^T (D - mu)^-1.  So a kernel c (1 - Ab^L)^-1 Ab^l
- * Bb (kernels/ops/dplr_kernel.c) is a sum of
+ * Bb (kernels/ops/ssm/dplr_kernel.c) is a sum of
  *   w_n lambda_n^l,  lambda = (1 + mu dt/2)/(1 - mu dt/2),
  *   w = dt/(1 - mu dt/2)/(1 - lambda^L) (sum c p/(a - mu)) (sum q b/(a - mu))/(sum q p/(a - mu)^2)
  * LegS is far from normal: its eigenvalues, near -1, -2, .., lose half a digit with each mode, and
  * weights cancel: with 4 stored modes they are 4e3 times the kernel, with 8 1e10, and from 12 on
  * nothing but rounding is left, whatever finds them.  So modes are told only where they give the
  * kernel again (found.c); what needs none is measured without (dplr_exact.c).
- * Known: the op itself, and the recurrence (tests/kernel_modes_test.c). */
+ * Known: the op itself, and the recurrence (tests/probes/kernel_modes_test.c). */
 #include <complex.h>
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "probes/kernels/modes.h"
 
 enum { MOST_ROUNDS = 100 };

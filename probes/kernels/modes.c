@@ -4,10 +4,10 @@
 
 #include <complex.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "kernels/ops/dplr_kernel_fn.h"
-#include "kernels/ops/ssm_kernel_fn.h"
+#include "kernels/ops/ssm/dplr_kernel_body.h"
+#include "kernels/ops/ssm/ssm_kernel_body.h"
 
 static bool makes_kernels(const lra_tensor *x)
 {

@@ -3,7 +3,7 @@
 #ifndef LRA_PROBES_KERNELS_MODES_H
 #define LRA_PROBES_KERNELS_MODES_H
 
-#include "models/training/open.h"
+#include "models/training/loaded_model.h"
 
 /* k_r(d) = scale Re sum_n w_n exp(x_n d), d >= 0 */
 typedef struct {
@@ -36,8 +36,8 @@ double lra_modes_value(const lra_modes *m, int64_t row, int64_t d);
  * trained (without eigenvalues). */
 void lra_modes_complex(const lra_modes *m, int64_t row, int64_t n, double *z);
 
-/* What a kernel of diagonal plus low rank is made of, as kernels/ops/dplr_kernel.c has it: a, b, p,
- * q (2,channels,modes), c (2,rows,modes), dt (channels). */
+/* What a kernel of diagonal plus low rank is made of, as kernels/ops/ssm/dplr_kernel.c has it: a,
+ * b, p, q (2,channels,modes), c (2,rows,modes), dt (channels). */
 typedef struct {
     int64_t L, channels, rows, modes;
     const double *a, *b, *p, *q, *c, *dt;

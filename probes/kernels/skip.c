@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 
 enum { MOST_NODES = 4096 };

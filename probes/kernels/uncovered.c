@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "probes/kernels/found.h"
+#include "probes/kernels/extract.h"
 
 static const char *const covered[] = {"conv", "long_conv", "scan", NULL};
 

@@ -3,7 +3,7 @@
 #ifndef LRA_PROBES_KERNELS_UNCOVERED_H
 #define LRA_PROBES_KERNELS_UNCOVERED_H
 
-#include "models/training/open.h"
+#include "models/training/loaded_model.h"
 
 /* Their names and ops, in the order of the network: "layer0 (attention), layer1 (attention)"; of a
  * model on which a limit of distance is undefined the reason.  "": there are none.  The caller

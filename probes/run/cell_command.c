@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/shell.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/shell.h"
 #include "probes/run/job_options.h"
 
 enum { MIB = 1 << 20 };

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_CELL_COMMAND_H
 #define LRA_PROBES_RUN_CELL_COMMAND_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 
 /* Words, NULL after the last. */
 typedef struct {

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "models/training/run_status.h"
-#include "kernels/base/progress.h"
+#include "kernels/base/cli/progress.h"
 
 static const double LEAST_SHARE = 0.05;
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "kernels/base/signals.h"
+#include "kernels/base/os/signals.h"
 
 void lra_dry_run_limit(void)
 {

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_EACH_RUN_H
 #define LRA_PROBES_RUN_EACH_RUN_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 
 /* After a run was measured with exit code rc.  Of one run alone every failure is the command's
  * (LRA_ABSENT, "it has no such part", is wrong usage).  Of several, a run that is not finished, that

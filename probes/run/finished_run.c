@@ -8,17 +8,17 @@
 
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
-#include "kernels/base/file.h"
-#include "kernels/base/h5.h"
-#include "kernels/base/lock.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/formats/h5.h"
+#include "kernels/base/os/lock.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
 #include "kernels/cpu/device.h"
 #include "models/training/settings.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/settings.h"
-#include "reports/run_names.h"
+#include "reports/views/run_names.h"
 
 const lra_option lra_finished_run_options[] = {
     LRA_OUT_OPTION("where runs are looked for by name"),

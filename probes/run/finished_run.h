@@ -2,9 +2,9 @@
 #ifndef LRA_PROBES_RUN_FINISHED_RUN_H
 #define LRA_PROBES_RUN_FINISHED_RUN_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
-#include "reports/result.h"
+#include "reports/results/result.h"
 
 typedef struct {
     char *folder, *out; /* OUT/runs/TASK-MODEL-HASH, OUT; of a run that lies elsewhere --out */

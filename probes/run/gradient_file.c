@@ -1,8 +1,8 @@
 /* One batch: built, run, written. */
 #include "probes/run/gradient_file.h"
 
-#include "kernels/base/mem.h"
-#include "kernels/base/philox.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
 #include "kernels/cpu/device.h"
 #include "models/training/gradients.h"
 #include "models/training/session.h"

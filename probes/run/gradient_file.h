@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_GRADIENT_FILE_H
 #define LRA_PROBES_RUN_GRADIENT_FILE_H
 
-#include "models/training/open.h"
+#include "models/training/loaded_model.h"
 #include "probes/run/finished_run.h"
 
 /* A model as it starts, on random tokens: row i of B is T - i T / (2 B) long. */

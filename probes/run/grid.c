@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 #include "probes/run/values.h"
 
 enum { MOST_BYTES = 1 << 16 };

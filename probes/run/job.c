@@ -6,7 +6,7 @@
 
 #include "datasets/loader/cache.h"
 #include "datasets/prepare.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "models/training/published.h"
 #include "models/training/settings.h"
 

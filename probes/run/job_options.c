@@ -7,7 +7,7 @@
 #include "probes/run/device.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/settings.h"
-#include "reports/check_names.h"
+#include "reports/results/check_names.h"
 
 const lra_option lra_job_options[] = {
     {.name = "task",

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_JOB_OPTIONS_H
 #define LRA_PROBES_RUN_JOB_OPTIONS_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
 
 /* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */

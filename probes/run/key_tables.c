@@ -5,7 +5,7 @@
 
 #include "datasets/loader/dataset.h"
 #include "datasets/registry.h"
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/nearest.h"
 #include "models/training/objective.h"
 #include "models/training/settings.h"
 

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "kernels/base/key.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/key.h"
+#include "kernels/base/core/mem.h"
 
 typedef struct {
     const char *kind, *name; /* "schedule", "plateau"; of training the name is "" */

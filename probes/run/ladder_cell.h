@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_LADDER_CELL_H
 #define LRA_PROBES_RUN_LADDER_CELL_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/rungs.h"
 
 typedef struct {

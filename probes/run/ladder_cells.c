@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "probes/run/run_cells.h"
 #include "probes/run/train_job.h"
 

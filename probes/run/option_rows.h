@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_OPTION_ROWS_H
 #define LRA_PROBES_RUN_OPTION_ROWS_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/key_tables.h"
 
 /* clang-format off */

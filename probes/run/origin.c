@@ -2,7 +2,7 @@
 #include "probes/run/origin.h"
 
 #include "analysis/distributions.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cuda/device.h"
 

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_ORIGIN_H
 #define LRA_PROBES_RUN_ORIGIN_H
 
-#include "kernels/base/origin.h"
+#include "kernels/base/core/origin.h"
 #include "kernels/graph/backend.h"
 
 /* The libraries that results depend on, with their versions; caller frees. */

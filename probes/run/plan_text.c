@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/cpu/features.h"
 #include "models/training/settings.h"
 #include "probes/run/train_job.h"

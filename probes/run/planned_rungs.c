@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "probes/run/matched_rungs.h"
 
 /* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no

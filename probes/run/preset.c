@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/nearest.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
 #include "probes/run/technique.h"
 
 const char *const lra_preset_names[] = {"quick", "small", "paper", NULL};

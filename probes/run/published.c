@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "probes/run/technique.h"
 
 #define PATHFINDERS "pathfinder pathfinder-intermediate pathfinder-easy"

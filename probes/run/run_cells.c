@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/log.h"
-#include "kernels/base/machine.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/process.h"
-#include "kernels/base/program.h"
-#include "kernels/base/signals.h"
-#include "kernels/base/terminal.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/process.h"
+#include "kernels/base/cli/program.h"
+#include "kernels/base/os/signals.h"
+#include "kernels/base/os/terminal.h"
 #include "models/training/train.h"
 #include "probes/run/cells_display.h"
 

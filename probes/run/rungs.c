@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "probes/run/key_tables.h"
 
 const lra_option lra_rungs_options[] = {

@@ -4,7 +4,7 @@
 #define LRA_PROBES_RUN_RUNGS_H
 
 #include "analysis/ladder.h"
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
 #include "probes/run/vary.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 /* A number from 0 to INT32_MAX at *at, which moves behind it. */
 static bool read_number(const char **at, int64_t *x)

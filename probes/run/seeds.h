@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* "3": 0, 1, 2; "0,2,5" or "3-7,9": those.  Returns how many, at most `most` and all different, or
  * LRA_USAGE.  The caller frees *seed. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "models/training/settings.h"
 #include "probes/run/key_tables.h"
 

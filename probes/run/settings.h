@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_SETTINGS_H
 #define LRA_PROBES_RUN_SETTINGS_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
 
 /* Keys beside those of training that say which run this one is related to; absent: none. */

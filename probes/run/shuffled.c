@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "kernels/base/config.h"
-#include "kernels/base/file.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/config.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
 #include "probes/run/origin.h"
 
 static const char setting[] = "train.permute-labels";

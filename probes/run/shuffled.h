@@ -4,7 +4,7 @@
 #define LRA_PROBES_RUN_SHUFFLED_H
 
 #include "probes/run/finished_run.h"
-#include "reports/probe_result.h"
+#include "reports/results/probe_result.h"
 
 /* clang-format off */
 #define LRA_NULL_OPTION                                                                            \

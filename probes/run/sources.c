@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/file.h"
-#include "kernels/base/lock.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/sources.h"
-#include "kernels/base/version.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/os/lock.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/sources.h"
+#include "kernels/base/core/version.h"
 #include "kernels/graph/op.h"
 #include "models/training/settings.h"
 #include "models/training/train_spec.h"

@@ -3,11 +3,11 @@
 #define LRA_PROBES_RUN_SOURCES_H
 
 #include "probes/run/job.h"
-#include "reports/result.h"
+#include "reports/results/result.h"
 
 /* 16 hexadecimal digits: of the sources of the model, of the ops of its training graph and of the
- * parts of the engine that every model uses (kernels/base/sources.h).  Comments, paths and messages
- * are no part of it.  The data of the job must be loaded. */
+ * parts of the engine that every model uses (kernels/base/core/sources.h).  Comments, paths and
+ * messages are no part of it.  The data of the job must be loaded. */
 void lra_job_sources(const lra_job *r, char hash[17]);
 /* Why the result may not be what this program would compute: one sentence, which the caller frees.
  * NULL: its sources are those of this program. */

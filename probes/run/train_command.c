@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
-#include "kernels/base/shell.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/shell.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/job_options.h"
 #include "probes/run/settings.h"

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_TRAIN_COMMAND_H
 #define LRA_PROBES_RUN_TRAIN_COMMAND_H
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* "lra-probe train --task image --preset small --set kernel=7 ...": every setting that differs from
  * its preset's.

@@ -6,16 +6,16 @@
 #include <unistd.h>
 
 #include "datasets/loader/permute.h"
-#include "kernels/base/file.h"
-#include "kernels/base/lock.h"
-#include "kernels/base/mem.h"
-#include "kernels/base/signals.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/os/lock.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
 #include "models/training/epoch_log.h"
 #include "probes/run/origin.h"
 #include "probes/run/published.h"
 #include "probes/run/sources.h"
 #include "probes/run/symbols.h"
-#include "reports/result.h"
+#include "reports/results/result.h"
 
 /* Bags of n-grams, counted in the training rows, on every test row: a ladder of local models
  * without training. */

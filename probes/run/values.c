@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 static const char blank[] = " \t";
 

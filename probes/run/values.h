@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_VALUES_H
 #define LRA_PROBES_RUN_VALUES_H
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 /* Values separated by commas, blanks around them left out; returns their number, or LRA_USAGE.  The
  * caller frees each. */

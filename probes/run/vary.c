@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "probes/run/settings.h"
 #include "probes/run/values.h"
 

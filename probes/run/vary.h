@@ -3,9 +3,9 @@
 #ifndef LRA_PROBES_RUN_VARY_H
 #define LRA_PROBES_RUN_VARY_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
-#include "reports/sweep_view.h"
+#include "reports/ladder/sweep_view.h"
 
 extern const lra_option lra_vary_options[]; /* --vary --distance */
 

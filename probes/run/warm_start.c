@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "kernels/base/log.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
 #include "models/training/estimate.h"
 #include "probes/run/finished_run.h"
 

@@ -2,7 +2,7 @@
 #ifndef LRA_PROBES_RUN_WARM_START_H
 #define LRA_PROBES_RUN_WARM_START_H
 
-#include "kernels/base/options.h"
+#include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
 
 /* --from RUN, --matched RUN */

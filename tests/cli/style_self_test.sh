@@ -25,7 +25,7 @@ fresh && awk 'BEGIN {printf "/*"; for (i = 0; i < 33; i++) printf " on"; print "
 fresh && body kernels/base/two.c 'return atoi("2");' && refused 'banned function'
 fresh && body kernels/graph/two.c 'return malloc(2) != 0;' && refused 'allocation outside kernels/base'
 fresh && body kernels/graph/two.c 'int a, b = 2; if (a = b) return 1;' && refused 'assignment inside a condition'
-fresh && printf '#include "reports/result.h"\n' >"$tmp/tree/kernels/graph/two.c" && refused 'may not include reports/result.h'
+fresh && printf '#include "reports/results/result.h"\n' >"$tmp/tree/kernels/graph/two.c" && refused 'may not include reports/results/result.h'
 fresh && printf '#include "kernels/graph/op.h"\n' >"$tmp/tree/analysis/two.c" && refused 'analysis/two.c: may not include'
 fresh && printf '#include "kernels/base/three.h"\n' >"$tmp/tree/kernels/base/two.c" && printf '#include "kernels/base/two.h"\n' >"$tmp/tree/kernels/base/three.h" && refused 'a circle: kernels/base/two includes kernels/base/three'
 fresh && mkdir "$tmp/tree/elsewhere" && body elsewhere/two.c 'return 2;' && refused 'a folder that the design does not name'

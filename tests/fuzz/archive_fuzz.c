@@ -3,10 +3,10 @@
  * order, each once. */
 #include "datasets/formats/archive.h"
 #include "datasets/formats/imdb.h"
-#include "kernels/base/file.h"
-#include "kernels/base/warnings.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/warnings.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/make_archive.h"
+#include "tests/fixtures/make_archive.h"
 
 enum { MAX_FILE = 1 << 16, MAX_TOTAL = 1 << 20 };
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 /* Appends the i-th valid input to `to`; false after the last. */

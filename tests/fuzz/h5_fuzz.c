@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "kernels/base/h5_impl.h"
+#include "kernels/base/formats/h5_impl.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/format_files.h"
+#include "tests/fixtures/format_files.h"
 
 enum { MAX_IMAGE = 1 << 20, MAX_EDITS = 8 };
 

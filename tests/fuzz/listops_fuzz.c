@@ -5,7 +5,7 @@
 
 #include "datasets/listops/file.h"
 #include "datasets/listops/tree.h"
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 #include "tests/fuzz/fuzz.h"
 
 bool lra_fuzz_seed(int i, lra_text *to)

@@ -1,6 +1,6 @@
 /* npy: any bytes, with and without texts allowed; what is accepted can be read to its last
  * element. */
-#include "kernels/base/npy.h"
+#include "kernels/base/formats/npy.h"
 #include "tests/fuzz/fuzz.h"
 
 bool lra_fuzz_seed(int i, lra_text *to)

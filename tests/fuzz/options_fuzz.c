@@ -1,6 +1,6 @@
 /* Options: lines of any bytes as the words of a command line.  What is accepted can be asked for,
  * lies within its range, and makes a job whose configuration is printed, hashed and read back. */
-#include "kernels/base/program.h"
+#include "kernels/base/cli/program.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 #include "tests/fuzz/fuzz.h"

@@ -4,7 +4,7 @@
 #include "datasets/formats/aan.h"
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LENGTH = 24 };

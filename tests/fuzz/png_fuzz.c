@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "datasets/formats/png.h"
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { START = 8, CHUNK = 12, MAX_FILE = 1 << 20 };

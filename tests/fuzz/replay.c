@@ -6,7 +6,7 @@
  *   replay_NAME FILE...      what a fuzzer has found */
 #include <stdio.h>
 
-#include "kernels/base/file.h"
+#include "kernels/base/os/file.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { LARGE = 2048, CHOICE = 64, MAX_FILE = 1 << 26 };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "kernels/base/safetensors.h"
+#include "kernels/base/formats/safetensors.h"
 #include "tests/fuzz/fuzz.h"
 
 bool lra_fuzz_seed(int i, lra_text *to)

@@ -7,7 +7,7 @@
 #include "datasets/formats/ts.h"
 #include "datasets/formats/wav.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/make_wav.h"
+#include "tests/fixtures/make_wav.h"
 
 enum { MAX_SAMPLES = 64 };
 

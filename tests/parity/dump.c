@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "tests/parity/parity_case.h"
 
 /* What the file has beside the gradients; the caller frees names and bytes. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
 

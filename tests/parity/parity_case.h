@@ -1,7 +1,7 @@
 /* One batch of a model as small as its record says, the same for the program that writes it down
  * (dump.c) and for the test that compares it with what PyTorch made of it (parity_test.c). */
-#ifndef LRA_TESTS_PARITY_CASE_H
-#define LRA_TESTS_PARITY_CASE_H
+#ifndef LRA_TESTS_PARITY_PARITY_CASE_H
+#define LRA_TESTS_PARITY_PARITY_CASE_H
 
 #include "kernels/graph/backend.h"
 #include "models/training/gradients.h"

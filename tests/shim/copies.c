@@ -3,7 +3,7 @@
  * so that memory given back too soon and data read too soon both show. */
 #include "tests/shim/shim.h"
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 enum { QUEUE = 256 };
 

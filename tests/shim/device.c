@@ -1,9 +1,9 @@
 /* The host shim as a device. */
 #include "tests/shim/device.h"
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 #include "kernels/cpu/device.h"
-#include "kernels/cuda/joined.h"
+#include "kernels/cuda/fused.h"
 #include "tests/shim/shim.h"
 
 int shim_fused;

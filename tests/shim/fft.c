@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 #include "kernels/cpu/fft.h"
 
 void lra_cuda_fft(int64_t n, int64_t row, int64_t n_rows, float *x, bool back, void *stream)

@@ -10,8 +10,8 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
-#include "kernels/base/err.h"
-#include "kernels/base/mem.h"
+#include "kernels/base/core/err.h"
+#include "kernels/base/core/mem.h"
 
 enum { STACK = 128 << 10, MAX_SHARED = 227 << 10, ALIGNED = 1024 };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Plants a fault at every barrier and every wait of the CUDA kernels, one at a time, on the host shim, and prints how each is
-# caught (tests/shim_mutants_test.c).  Fails if one is not caught, or if a place in the sources is never visited.
+# caught (tests/kernels/shim_mutants_test.c).  Fails if one is not caught, or if a place in the sources is never visited.
 #   tests/shim/mutants.sh BUILD      takes some minutes
 set -u
 [ $# -eq 1 ] || { echo "usage: tests/shim/mutants.sh BUILD" >&2; exit 2; }

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "kernels/base/mem.h"
+#include "kernels/base/core/mem.h"
 
 enum { CELL = 2, PAGE = 4096, CELLS = PAGE / CELL, PAGES = 1 << 16, MAIN_STACK = 16 << 20 };
 

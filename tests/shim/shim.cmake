@@ -10,8 +10,8 @@ enable_language(CXX)
 foreach(type DEBUG RELEASE TSAN) # the sanitizers of C, and what links them
   set(CMAKE_CXX_FLAGS_${type} "${CMAKE_C_FLAGS_${type}}")
 endforeach()
-file(GLOB records CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.c)
-file(GLOB bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*.cu)
+file(GLOB records CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*/*.c)
+file(GLOB bodies CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/ops/*/*.cu)
 lra_cuda_records(${records})
 # Small, so that few examples are one piece of work.
 set(shim_sizes LRA_LONG_CONV_BYTES=40000)

@@ -1,8 +1,8 @@
 /* CUDA on the host, for tests: kernels compiled as C++ run thread by thread on fibers (fibers.c),
  * so that CI checks them without a GPU.  Included before everything else; instructions of tensor
  * cores: tensor.h. */
-#ifndef LRA_TESTS_SHIM_H
-#define LRA_TESTS_SHIM_H
+#ifndef LRA_TESTS_SHIM_SHIM_H
+#define LRA_TESTS_SHIM_SHIM_H
 #define LRA_SHIM 1
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Places in kernels that wait, and the fault that is planted at one of them. */
 #include "tests/shim/shim.h"
 
-#include "kernels/base/err.h"
+#include "kernels/base/core/err.h"
 
 enum { MAX_SITES = 256, CACHE = 4096 };
 

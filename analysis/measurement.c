@@ -1,0 +1,115 @@
+/* Measured numbers. */
+#include "analysis/measurement.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/distributions.h"
+#include "kernels/base/core/mem.h"
+
+const char *const lra_null_names[LRA_NULLS] = {"uniform", "init", "shuffled", "perm"};
+
+const char *lra_finding_flag_name(int i)
+{
+    static const char *const name[LRA_FINDING_FLAGS] = {
+        "censored",   "flat",      "one-seed",    "clipped",     "approx", "fallback",
+        "ill-formed", "few-seeds", "censored-lo", "censored-hi", "noise"};
+    return i < LRA_FINDING_FLAGS ? name[i] : NULL;
+}
+
+lra_finding lra_finding_of(const char *id, const char *unit, double value)
+{
+    lra_finding f = {.value = value, .lo = NAN, .hi = NAN, .seeds = 1, .flags = LRA_ONE_SEED};
+    for (int k = 0; k < LRA_NULLS; k++) f.null[k] = NAN;
+    snprintf(f.id, sizeof f.id, "%s", id);
+    snprintf(f.unit, sizeof f.unit, "%s", unit);
+    return f;
+}
+
+const lra_finding *lra_finding_find(int n, const lra_finding *list, const char *id)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(list[i].id, id) == 0) return &list[i];
+    return NULL;
+}
+
+void lra_findings_null(int n, lra_finding *list, int n_from, const lra_finding *from, lra_null kind)
+{
+    for (int i = 0; i < n; i++) {
+        const lra_finding *f = lra_finding_find(n_from, from, list[i].id);
+        if (f) list[i].null[kind] = f->value;
+    }
+}
+
+/* Mean of what is a number in `x`, and how many those are. */
+static double mean_of(int n, const double *x, int *n_known)
+{
+    double sum = 0;
+    *n_known = 0;
+    for (int i = 0; i < n; i++)
+        if (!isnan(x[i])) sum += x[i], ++*n_known;
+    return *n_known ? sum / *n_known : NAN;
+}
+
+/* One column of the seeds. */
+static void column(int n, const lra_finding *by_seed, double (*of)(const lra_finding *),
+                   double *out)
+{
+    for (int i = 0; i < n; i++) out[i] = of(&by_seed[i]);
+}
+static double value_of(const lra_finding *f)
+{
+    return f->value;
+}
+static double below_of(const lra_finding *f)
+{
+    return f->value - f->lo;
+}
+static double above_of(const lra_finding *f)
+{
+    return f->hi - f->value;
+}
+
+/* Ends of the interval from the half widths over examples and the spread over seeds. */
+static void widen(lra_finding *f, int n, const double *value, const double *below,
+                  const double *above)
+{
+    int known, k;
+    double squares = 0, down = mean_of(n, below, &k), up = mean_of(n, above, &k);
+    f->value = mean_of(n, value, &known);
+    f->lo = f->value - down, f->hi = f->value + up;
+    if (known < 2) return;
+    for (int i = 0; i < n; i++)
+        if (!isnan(value[i])) squares += (value[i] - f->value) * (value[i] - f->value);
+    double t = lra_t_quantile(known - 1, 0.975) * sqrt(squares / (known - 1) / known);
+    if (isnan(down)) down = 0; /* weights alone: nothing is drawn but seeds */
+    if (isnan(up)) up = 0;
+    f->lo = f->value - sqrt(down * down + t * t), f->hi = f->value + sqrt(up * up + t * t);
+    f->flags &= ~(uint32_t)LRA_ONE_SEED;
+    if (known < 5 && t > (down + up) / 2) f->flags |= LRA_FEW_SEEDS;
+}
+
+lra_finding lra_finding_of_seeds(int n, const lra_finding *by_seed)
+{
+    double *value = lra_alloc_array((size_t)n * 4, sizeof *value);
+    double *below = value + n, *above = below + n, *null = above + n;
+    lra_finding f = by_seed[0];
+    column(n, by_seed, value_of, value);
+    column(n, by_seed, below_of, below);
+    column(n, by_seed, above_of, above);
+    for (int i = 1; i < n; i++) {
+        f.flags |= by_seed[i].flags;
+        f.undefined += by_seed[i].undefined;
+    }
+    widen(&f, n, value, below, above);
+    int known;
+    for (int k = 0; k < LRA_NULLS; k++) {
+        for (int i = 0; i < n; i++) null[i] = by_seed[i].null[k];
+        f.null[k] = mean_of(n, null, &known);
+    }
+    mean_of(n, value, &known);
+    f.seeds = known;
+    lra_free(value);
+    return f;
+}

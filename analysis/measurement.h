@@ -1,0 +1,61 @@
+/* A measured number as it is stored and printed: with its interval, its null values and what it
+ * rests on. */
+#ifndef LRA_ANALYSIS_MEASUREMENT_H
+#define LRA_ANALYSIS_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LRA_FINDING_ID = 48, LRA_FINDING_UNIT = 16 };
+
+typedef enum {
+    LRA_CENSORED = 1, /* a threshold was not reached: the value is a bound */
+    LRA_FLAT = 2,     /* indistinguishable from no dependence on distance */
+    LRA_ONE_SEED = 4, /* the interval knows nothing of other seeds */
+    LRA_CLIPPED = 8,
+    LRA_APPROX = 16,       /* sampled */
+    LRA_FALLBACK = 32,     /* computed another way than asked */
+    LRA_ILL_FORMED = 64,   /* inputs that the task does not produce */
+    LRA_FEW_SEEDS = 128,   /* they vary more than the examples make sure, and are fewer than five */
+    LRA_CENSORED_LO = 256, /* the interval's lower end is not reached; its upper end */
+    LRA_CENSORED_HI = 512,
+    LRA_NOISE = 1024 /* a share below zero */
+} lra_finding_flag;
+enum { LRA_FINDING_FLAGS = 11 };
+/* "censored"; NULL behind the last. */
+const char *lra_finding_flag_name(int i);
+
+/* Of what the value would be if nothing had been learned, or distance did not matter. */
+typedef enum {
+    LRA_NULL_UNIFORM,
+    LRA_NULL_INIT,
+    LRA_NULL_SHUFFLED,
+    LRA_NULL_PERM,
+    LRA_NULLS
+} lra_null;
+extern const char *const lra_null_names[LRA_NULLS];
+
+typedef struct {
+    char id[LRA_FINDING_ID];     /* "range.mean": never reused with a new meaning */
+    char unit[LRA_FINDING_UNIT]; /* "tokens"; "1": a number */
+    double value, lo, hi;        /* 95 %; NAN: unknown */
+    double null[LRA_NULLS];      /* NAN: none */
+    int64_t examples, seeds;     /* examples 0: it rests on weights alone */
+    int64_t undefined;           /* rows that were left out */
+    uint32_t flags;
+} lra_finding;
+
+/* One without interval and nulls, of one seed. */
+lra_finding lra_finding_of(const char *id, const char *unit, double value);
+/* NULL: not among them. */
+const lra_finding *lra_finding_find(int n, const lra_finding *list, const char *id);
+/* Copies the values of the same ids as null values. */
+void lra_findings_null(int n, lra_finding *list, int n_from, const lra_finding *from,
+                       lra_null kind);
+/* The same number of some seeds: their mean, and
+ *   value +- sqrt( (mean of the half widths over examples)^2 + t(S-1)^2 s^2/S )
+ * examples are shared by all seeds, so that their part does not shrink with seeds.  Those that are
+ * not a number are left out, and counted in neither; ends stay unequal as they are. */
+lra_finding lra_finding_of_seeds(int n_seeds, const lra_finding *by_seed);
+
+#endif

@@ -1,0 +1,89 @@
+/* --help: one sentence, the usage, two examples, then every option with its default and range. */
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/cli/options.h"
+
+enum { COLUMN = 28, RIGHT = 100 };
+
+void lra_options_usage(const lra_command *c, FILE *out)
+{
+    fprintf(out, "usage: %s%s%s [options]\n%s\n('%s --help' shows the options)\n", c->program,
+            *c->usage ? " " : "", c->usage, c->summary, c->program);
+}
+
+/* Words from `column` on, wrapped. */
+static void print_wrapped(FILE *out, const char *text, int at)
+{
+    for (bool first = true; *text; first = false) {
+        int blanks = (int)strspn(text, " "), n = (int)strcspn(text + blanks, " ");
+        if (at + blanks + n > RIGHT && !first) {
+            fprintf(out, "\n%*s", COLUMN, "");
+            at = COLUMN, text += blanks, blanks = 0;
+        }
+        fprintf(out, "%.*s", blanks + n, text);
+        at += blanks + n;
+        text += blanks + n;
+    }
+    fputc('\n', out);
+}
+
+char *lra_option_about(const lra_option *o)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s", o->help);
+    if (o->kind == LRA_OPTION_CHOICE) lra_text_add(&t, " (%s)", o->choices);
+    if (o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL || o->kind == LRA_OPTION_INTS)
+        lra_text_add(&t, " (%.15g to %.15g)", o->min, o->max);
+    if (o->value && *o->value) lra_text_add(&t, " [%s]", o->value);
+    return t.s;
+}
+
+static void print_option(const lra_option *o, FILE *out)
+{
+    const char *arg = lra_option_placeholder(o);
+    char letter[8] = "    ";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    char *left = lra_format("  %s--%s%s%s", letter, o->name, *arg ? " " : "", arg);
+    char *about = lra_option_about(o);
+    if (strlen(left) >= COLUMN - 1)
+        fprintf(out, "%s\n%*s", left, COLUMN, "");
+    else
+        fprintf(out, "%-*s", COLUMN, left);
+    print_wrapped(out, about, COLUMN);
+    lra_free(left);
+    lra_free(about);
+}
+
+/* The usage on lines of at most RIGHT columns, broken behind blanks and bars. */
+static void print_usage(const lra_command *c, FILE *out)
+{
+    enum { INDENT = 7 }; /* "usage: " */
+    char *text = lra_format("%s%s%s [options]", c->program, *c->usage ? " " : "", c->usage);
+    int at = INDENT;
+    fputs("usage: ", out);
+    for (const char *word = text; *word;) {
+        size_t n = strcspn(word, " |");
+        size_t whole = n + (word[n] != 0), seen = n + (word[n] == '|');
+        if (at + (int)seen > RIGHT) {
+            fprintf(out, "\n%*s", INDENT, "");
+            at = INDENT;
+        }
+        fprintf(out, "%.*s", (int)whole, word);
+        at += (int)whole;
+        word += whole;
+    }
+    fputc('\n', out);
+    lra_free(text);
+}
+
+void lra_options_help(const lra_command *c, FILE *out)
+{
+    fprintf(out, "%s\n\n", c->summary);
+    print_usage(c, out);
+    fprintf(out, "\nexamples:\n%s\n\noptions:\n", c->examples);
+    const lra_option *o = lra_option_entry(c, 0);
+    for (int i = 0; o; o = lra_option_entry(c, ++i)) print_option(o, out);
+    fprintf(out, "%-*sthis help\n", COLUMN, "  -h, --help");
+    if (c->notes) fprintf(out, "\nnotes:\n%s\n", c->notes);
+}

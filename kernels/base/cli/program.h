@@ -1,0 +1,41 @@
+/* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands and their option
+ * tables drives running, --help, man pages and completion, so that none of them can miss an
+ * option. */
+#ifndef LRA_BASE_CLI_PROGRAM_H
+#define LRA_BASE_CLI_PROGRAM_H
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/cli/options.h"
+
+typedef struct {
+    const char *name, *summary; /* "train", a few words */
+    const lra_command *command;
+    /* 0, or a negative code of err.h; positive: an exit code of its own. */
+    int (*run)(const lra_options *o, lra_err *e);
+} lra_subcommand;
+
+typedef struct {
+    const char *name, *summary;         /* "lra-probe", one sentence */
+    const char *examples;               /* two, each on a line of its own */
+    const char *codes;                  /* "0 done, 1 failed ..." */
+    const lra_subcommand *(*at)(int i); /* NULL after the last */
+    /* Appends the words that a placeholder of a usage or an option stands for ("TASK": listops
+     * ...), a blank behind each; nothing when it knows none. */
+    void (*words)(const char *placeholder, lra_text *to);
+} lra_program;
+
+/* -q -v --no-color: who has them in its tables gets them obeyed before run(). */
+extern const lra_option lra_common_options[];
+
+/* What main() does, all of it; returns the exit code.  version: prints what --version says. */
+int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv);
+/* The command of this name, or NULL with a message that suggests one. */
+const lra_subcommand *lra_program_find(const lra_program *p, const char *name, lra_err *e);
+void lra_program_help(const lra_program *p, FILE *out);
+
+/* ---- the command `help` of every program ----------------------------------------------------- */
+
+extern const lra_option *const lra_help_tables[];
+int lra_help_run(const lra_program *p, const lra_options *o, lra_err *e);
+
+#endif

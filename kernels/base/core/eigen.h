@@ -1,0 +1,18 @@
+/* Eigenvalues and vectors of Hermitian matrices, in double, by rotations (Jacobi 1846): small
+ * matrices on the host, before training, where a relative error of 1e-14 counts and time does
+ * not. */
+#ifndef LRA_BASE_CORE_EIGEN_H
+#define LRA_BASE_CORE_EIGEN_H
+
+#include <complex.h>
+#include <stdint.h>
+
+#include "kernels/base/core/err.h"
+
+/* A = V diag(value) V*.  a: (n,n), row-major, overwritten; value: (n), ascending; v: (n,n), v[i n +
+ * k] is component i of unit vector k, whose first component that is not 0 is real and positive.
+ * Only the upper triangle of a is read, and the real part of its diagonal.
+ * Fails where a number is not finite. */
+int lra_eigen_hermitian(int64_t n, double complex *a, double *value, double complex *v, lra_err *e);
+
+#endif

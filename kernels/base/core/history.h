@@ -1,0 +1,25 @@
+/* What a run was like, epoch by epoch: the dataset "/history" of results and checkpoints. */
+#ifndef LRA_BASE_CORE_HISTORY_H
+#define LRA_BASE_CORE_HISTORY_H
+
+#include "kernels/base/formats/h5.h"
+
+/* Columns in memory, where row i is epoch i + 1; in files the number of the epoch stands before
+ * them.  A value is that of the task's metric. */
+enum {
+    LRA_HISTORY_STEP,
+    LRA_HISTORY_TRAIN_LOSS,
+    LRA_HISTORY_TRAIN_VALUE,
+    LRA_HISTORY_VAL_LOSS,
+    LRA_HISTORY_VAL_VALUE,
+    LRA_HISTORY_RATE,
+    LRA_HISTORY_SECONDS,
+    LRA_HISTORY_COLUMNS
+};
+
+/* history: (n_epochs, LRA_HISTORY_COLUMNS). */
+int lra_history_write(lra_h5 *f, int64_t n_epochs, const double *history, lra_err *e);
+/* The caller frees *history. */
+int lra_history_read(lra_h5 *f, int64_t *n_epochs, double **history, lra_err *e);
+
+#endif

@@ -1,0 +1,82 @@
+/* Settings that users change: one table of keys for every task, model, objective and schedule, and
+ * one for training. The table alone says what may be given (kind, range, choices), what help and
+ * completion offer, and how a value is written, so that equal settings are equal text and hash
+ * equally:
+ *   int     -?[0-9]+ without leading zeros
+ *   real    the shortest decimal that reads back the same double: 4e-3 is "0.004", 1.0 is "1",
+ *           1e-08 is "1e-8"
+ *   flag    0 or 1
+ *   choice  one of the choices
+ *   text    one word
+ * What kind a value has is said by its key and never by how it is written. */
+#ifndef LRA_BASE_CORE_KEY_H
+#define LRA_BASE_CORE_KEY_H
+
+#include <stddef.h>
+
+#include "kernels/base/core/config.h"
+
+typedef enum { LRA_KEY_INT, LRA_KEY_REAL, LRA_KEY_FLAG, LRA_KEY_CHOICE, LRA_KEY_TEXT } lra_key_kind;
+
+typedef struct {
+    const char *name; /* NULL ends a table */
+    lra_key_kind kind;
+    const char *value; /* default */
+    double min, max;   /* int, real; both included */
+    /* choice: "mean|last|max".  text: what completion offers, like lra_option.arg ("SCHEDULE").
+     * Else NULL. */
+    const char *choices;
+    const char *help; /* one line, no full stop */
+    /* offsetof() what it fills in its owner's struct (lra_keys_fill); 0: nothing. */
+    size_t field;
+} lra_key;
+
+/* Rows of a table, and its end. */
+/* clang-format off */
+#define LRA_INT_KEY(name, value, min, max, help)   {name, LRA_KEY_INT, value, min, max, NULL, help, 0}
+#define LRA_REAL_KEY(name, value, min, max, help)  {name, LRA_KEY_REAL, value, min, max, NULL, help, 0}
+#define LRA_FLAG_KEY(name, value, help)            {name, LRA_KEY_FLAG, value, 0, 1, NULL, help, 0}
+#define LRA_CHOICE_KEY(name, value, choices, help) {name, LRA_KEY_CHOICE, value, 0, 0, choices, help, 0}
+#define LRA_TEXT_KEY(name, value, arg, help)       {name, LRA_KEY_TEXT, value, 0, 0, arg, help, 0}
+#define LRA_KEYS_END                               {NULL, LRA_KEY_TEXT, NULL, 0, 0, NULL, NULL, 0}
+/* The same with the field of a struct that the value fills. */
+#define LRA_INT_FIELD(type, member, name, value, min, max, help)                                   \
+    {name, LRA_KEY_INT, value, min, max, NULL, help, offsetof(type, member)}
+#define LRA_REAL_FIELD(type, member, name, value, min, max, help)                                  \
+    {name, LRA_KEY_REAL, value, min, max, NULL, help, offsetof(type, member)}
+#define LRA_FLAG_FIELD(type, member, name, value, help)                                            \
+    {name, LRA_KEY_FLAG, value, 0, 1, NULL, help, offsetof(type, member)}
+#define LRA_CHOICE_FIELD(type, member, name, value, choices, help)                                 \
+    {name, LRA_KEY_CHOICE, value, 0, 0, choices, help, offsetof(type, member)}
+/* clang-format on */
+
+/* Nullable in all of these: keys (a table without rows). */
+
+/* The row of a key; NULL: the table has none. */
+const lra_key *lra_key_find(const lra_key *keys, const char *name);
+/* The value as it is stored, or NULL with "'rate' is 'x', expected a number from 0 to 10"; the
+ * caller frees it. */
+char *lra_key_text(const lra_key *k, const char *value, lra_err *e);
+/* "int", "real", "flag", "choice", "text"; and what is allowed: "1 to 65535", "mean, last or max",
+ * "" (the caller frees it). */
+const char *lra_key_kind_name(const lra_key *k);
+char *lra_key_range(const lra_key *k);
+
+/* A configuration of all defaults; or adds them to one. */
+lra_config *lra_keys_config(const lra_key *keys);
+void lra_keys_add(const lra_key *keys, lra_config *to);
+/* Sets "key=value" from a user: 0, or LRA_USAGE with a suggestion; `what` names the owner ("model
+ * 'resconv'"). */
+int lra_keys_assign(const lra_key *keys, lra_config *c, const char *assignment, const char *what,
+                    lra_err *e);
+/* Every "key=value" of a text of our own ("layers=3 width=32"); what is wrong there is a bug. */
+void lra_keys_apply(const lra_key *keys, lra_config *c, const char *text);
+/* Writes the values to the fields of *to: int64_t, double, bool, int (the number of the choice). */
+void lra_keys_fill(const lra_key *keys, const lra_config *c, void *to);
+/* "layers=6 width=128": the defaults; the caller frees it. */
+char *lra_keys_text(const lra_key *keys);
+
+/* The shortest decimal that reads back the same double. */
+void lra_real_text(double value, char text[40]);
+
+#endif

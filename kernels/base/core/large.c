@@ -1,0 +1,81 @@
+/* Large memory: refused with a message before the kernel's overcommit can accept what the machine
+ * does not have. */
+#include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "kernels/base/os/machine.h"
+#include "kernels/base/core/mem.h"
+
+enum { SMALL = 1 << 20, MAPPED = 4 << 20 };
+
+/* What is freed goes back to the system, and is free for whoever asks next (lra_memory_free() knows
+ * nothing of what malloc keeps).  Left alone, glibc would keep blocks of up to 32 MiB once one of
+ * them was freed. */
+static void give_back_large(void)
+{
+#ifdef __GLIBC__
+    static bool done;
+    if (!done) mallopt(M_MMAP_THRESHOLD, MAPPED);
+    done = true;
+#endif
+}
+
+/* In Debug builds LRA_FAIL_ALLOC=n makes the n-th call since it was set fail. */
+static bool fails_on_purpose(void)
+{
+#ifdef LRA_DEBUG
+    static int calls;
+    const char *n = getenv("LRA_FAIL_ALLOC");
+    if (!n) calls = 0;
+    return n && ++calls == (int)strtol(n, NULL, 10);
+#else
+    return false;
+#endif
+}
+
+static void *refuse(double n_bytes, const char *what, lra_err *e)
+{
+    char need[32], have[32];
+    lra_fail_as(e, LRA_CAUSE_MEMORY, "'%s' needs %s, %s free", what, lra_size_text(need, n_bytes),
+                lra_size_text(have, lra_memory_free()));
+    return NULL;
+}
+
+/* Whether there may be room.  The machine is not asked for every small file: that takes longer than
+ * reading it. */
+static bool fits(double n_bytes)
+{
+    double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free(); /* 0: it does not say */
+    return (free_bytes == 0 || n_bytes <= free_bytes) && !fails_on_purpose();
+}
+
+void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e)
+{
+    void *p = NULL;
+    give_back_large();
+    if (fits((double)n_bytes) && posix_memalign(&p, 64, n_bytes ? n_bytes : 1) == 0) return p;
+    return refuse((double)n_bytes, what, e);
+}
+
+void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e)
+{
+    double n_bytes = (double)n * (double)size;
+    give_back_large();
+    if (n < 0) LRA_BUG("'%s' has %lld elements", what, (long long)n);
+    void *p = fits(n_bytes) ? calloc(n ? (size_t)n : 1, size) : NULL;
+    return p ? p : refuse(n_bytes, what, e);
+}
+
+bool lra_memory_room(size_t n_bytes)
+{
+    void *volatile p = malloc(n_bytes); /* volatile: or the compiler knows better */
+    free(p);
+    return p != NULL;
+}
+
+void lra_free_large(void *p)
+{
+    free(p);
+}

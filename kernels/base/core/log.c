@@ -1,0 +1,69 @@
+/* Log lines, which the progress line makes way for. */
+#include "kernels/base/core/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/printable.h"
+#include "kernels/base/cli/progress.h"
+#include "kernels/base/os/terminal.h"
+#include "kernels/base/core/warnings.h"
+
+static lra_text *warnings; /* NULL: stderr */
+
+/* What is said may hold names of files, and texts out of them: no control characters but ends of
+ * lines. */
+static void line(const char *before, const char *fmt, va_list args)
+{
+    lra_text said = {0};
+    lra_text_addv(&said, fmt, args);
+    for (char *at = said.s, *end; at; at = end) {
+        end = strchr(at, '\n');
+        if (end) *end = 0;
+        lra_make_printable(at);
+        if (end) *end++ = '\n';
+    }
+    fflush(stdout); /* both may be one file: lines stay in the order of their making */
+    lra_progress_hide();
+    fprintf(stderr, "%s%s\n", before, said.s);
+    lra_progress_show();
+    lra_text_free(&said);
+}
+
+void lra_note(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (lra_terminal_level() >= LRA_LOG_NORMAL) line("", fmt, args);
+    va_end(args);
+}
+
+void lra_detail(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (lra_terminal_level() >= LRA_LOG_VERBOSE) line("", fmt, args);
+    va_end(args);
+}
+
+void lra_warn(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (warnings) {
+        lra_text_addv(warnings, fmt, args);
+        lra_text_add(warnings, "\n");
+    } else {
+        line("warning: ", fmt, args);
+    }
+    va_end(args);
+}
+
+lra_text *lra_warn_into(lra_text *to)
+{
+    lra_text *before = warnings;
+    warnings = to;
+    return before;
+}

@@ -1,0 +1,13 @@
+/* JSON holds UTF-8 and nothing else; names of files may be any bytes. */
+#ifndef LRA_BASE_CORE_UTF8_H
+#define LRA_BASE_CORE_UTF8_H
+
+#include <stdbool.h>
+
+#include "kernels/base/core/err.h"
+
+bool lra_utf8_valid(const char *text);
+/* Fails with one line when the text cannot stand in JSON.  Nullable: text */
+int lra_utf8_check(const char *text, lra_err *e);
+
+#endif

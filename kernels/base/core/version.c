@@ -1,0 +1,8 @@
+/* What --version prints. */
+#include "kernels/base/core/version.h"
+
+void lra_version_print(FILE *out, const char *program, const char *libraries, const char *level)
+{
+    fprintf(out, "%s %s\nrevision   %s\ncompiler   %s, %s\nlibraries  %s\nlevel      %s\n", program,
+            LRA_VERSION, lra_revision(), LRA_COMPILER, LRA_BUILD_TYPE, libraries, level);
+}

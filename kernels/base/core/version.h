@@ -1,0 +1,14 @@
+/* What was built: recorded in every result. */
+#ifndef LRA_BASE_CORE_VERSION_H
+#define LRA_BASE_CORE_VERSION_H
+
+#include <stdio.h>
+
+/* `git describe --always --dirty` of the sources, "unknown" outside a checkout. */
+const char *lra_revision(void);
+
+/* What --version prints, one thing per line.  libraries: "HDF5 1.10.8, GSL 2.7.1"; level: of the
+ * instructions that the program chooses among while it runs. */
+void lra_version_print(FILE *out, const char *program, const char *libraries, const char *level);
+
+#endif

@@ -1,0 +1,68 @@
+/* What the HDF5 files of kernels/base share; the only header that shows an HDF5 type. */
+#ifndef LRA_BASE_FORMATS_H5_IMPL_H
+#define LRA_BASE_FORMATS_H5_IMPL_H
+
+#define H5_USE_110_API /* newer libraries offer the same interface under this name */
+#include <hdf5.h>
+
+#include "kernels/base/os/file.h"
+#include "kernels/base/formats/h5.h"
+
+typedef struct lra_h5_child lra_h5_child;
+
+struct lra_h5 {
+    hid_t id;
+    char *path, *kind;
+    lra_file *target;    /* being written: PATH.tmp; NULL: being read */
+    int write_error;     /* errno of the first write that failed, 0: none */
+    FILE *source;        /* being read: the only file that the library gets to see */
+    int64_t size;        /* being read: bytes of the file */
+    bool opened;         /* being read: the library opens no other file for it */
+    int64_t format;      /* being read: lra.format */
+    bool sealed;         /* being read: with a seal, which was right */
+    lra_h5_child *child; /* being read by a child process, which answers; NULL: in this one */
+};
+
+/* ---- h5_seal.c ---- */
+enum { LRA_H5_SEAL = 64 };
+/* Where the HDF5 data end, as a superblock of version 3 says; 0: it is none. */
+size_t lra_h5_end(const char *superblock, size_t n);
+/* Adds the seal to a file that is complete: 0 or -1 with errno. */
+int lra_h5_seal(FILE *f);
+/* Compares the seal with the bytes before it; *sealed: there is one. */
+int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
+
+/* ---- h5_stream.c ---- */
+/* Makes the HDF5 file in f->target. */
+hid_t lra_h5_stream_create(lra_h5 *f);
+/* Opens the one in f->source, and no other file that it names: neither external links nor virtual
+ * data sets. */
+hid_t lra_h5_stream_open(lra_h5 *f);
+
+/* ---- h5_read.c ---- */
+/* Opens f->source in this process and sets f->format, f->kind.  Nullable: kind */
+int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e);
+int lra_h5_check_kind(const lra_h5 *f, const char *kind, lra_err *e);
+/* Compares type, rank and dimensions (-1: any) with those found in the file. */
+int lra_h5_check_extent(const lra_h5 *f, const char *path, const lra_h5_info *found,
+                        lra_h5_type type, int rank, const int64_t *dims, lra_err *e);
+
+enum { LRA_H5_TEXT_MAX = 64 << 20 };
+/* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: groups are
+ * made. */
+hid_t lra_h5_creation(size_t element, int rank, const int64_t *dims);
+hid_t lra_h5_make_groups(void);
+/* Opens a dataset that is stored in an accepted way; -1 with a message. */
+hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e);
+
+/* Once per process: silent, no plug-ins. */
+void lra_h5_start(void);
+/* "'x.h5': WHAT: innermost reason of the library"; returns -1. */
+int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e);
+/* Is there memory for what the library does next?  It crashes where there is none. */
+int lra_h5_room(const char *path, lra_err *e);
+hid_t lra_h5_memory_type(lra_h5_type t); /* native */
+hid_t lra_h5_file_type(lra_h5_type t);   /* little-endian */
+size_t lra_h5_type_bytes(lra_h5_type t);
+
+#endif

@@ -1,0 +1,322 @@
+/* npy files. */
+#include "kernels/base/formats/npy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+
+enum { MAX_HEADER = 10000, ALIGNMENT = 64 }; /* numpy's own safety limit */
+static const char magic[] = "\x93NUMPY";
+
+/* ---- the header: a small Python literal ------------------------------------------------------ */
+
+typedef struct {
+    const char *at, *end, *name;
+    lra_err *e;
+} scanner;
+
+static void skip_blanks(scanner *s)
+{
+    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
+        s->at++;
+}
+
+static int expected(scanner *s, const char *what)
+{
+    skip_blanks(s);
+    if (s->at >= s->end)
+        return lra_fail(s->e, "'%s': the npy header ends where %s is expected", s->name, what);
+    int c = (unsigned char)*s->at;
+    return lra_fail(s->e,
+                    c >= ' ' && c < 127 ? "'%s': npy header: found '%c', expected %s"
+                                        : "'%s': npy header: found byte %d, expected %s",
+                    s->name, c, what);
+}
+
+/* Takes the character if it comes next. */
+static bool take(scanner *s, char c)
+{
+    skip_blanks(s);
+    if (s->at >= s->end || *s->at != c) return false;
+    s->at++;
+    return true;
+}
+
+static bool take_word(scanner *s, const char *word)
+{
+    size_t n = strlen(word);
+    skip_blanks(s);
+    if ((size_t)(s->end - s->at) < n || memcmp(s->at, word, n) != 0) return false;
+    s->at += n;
+    return true;
+}
+
+/* A quoted text of less than `size` bytes without escapes; sets the quote. */
+static int read_quoted(scanner *s, char *to, size_t size, char *quote, const char *what)
+{
+    skip_blanks(s);
+    if (s->at >= s->end || (*s->at != '\'' && *s->at != '"')) return expected(s, what);
+    *quote = *s->at++;
+    size_t n = 0;
+    while (s->at < s->end && *s->at != *quote && n + 1 < size) to[n++] = *s->at++;
+    to[n] = 0;
+    if (!take(s, *quote)) return lra_fail(s->e, "'%s': npy header: text without an end", s->name);
+    return 0;
+}
+
+static int read_dimension(scanner *s, lra_ndarray *a)
+{
+    int64_t value = 0;
+    skip_blanks(s);
+    if (s->at >= s->end || *s->at < '0' || *s->at > '9') return expected(s, "a dimension");
+    if (a->rank == LRA_MAX_DIMS)
+        return lra_fail(s->e, "'%s' has a rank above %d", s->name, LRA_MAX_DIMS);
+    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
+        value = 10 * value + (*s->at - '0');
+        if (value > (int64_t)1 << 40)
+            return lra_fail(s->e, "'%s': dimension %d is above 2^40", s->name, a->rank);
+    }
+    if (s->at < s->end && *s->at == 'L') s->at++; /* written by Python 2 */
+    a->dims[a->rank++] = value;
+    return 0;
+}
+
+/* () (n,) (n, m) (n, m,) */
+static int read_shape(scanner *s, lra_ndarray *a)
+{
+    if (!take(s, '(')) return expected(s, "a tuple");
+    bool comma = true;
+    while (!take(s, ')')) {
+        if (!comma) return expected(s, "',' or ')'");
+        if (read_dimension(s, a) != 0) return LRA_FAILED;
+        comma = take(s, ',');
+    }
+    if (a->rank == 1 && !comma)
+        return lra_fail(s->e, "'%s': npy header: the shape is no tuple", s->name);
+    return 0;
+}
+
+/* ---- the element type ------------------------------------------------------------------------ */
+
+static int refuse_type(const char *name, const char *descr, lra_err *e)
+{
+    const char *why =
+        descr[0] == '='      ? "its byte order is not defined in a file"
+        : strchr(descr, 'O') ? "pickled objects are never read; save plain numbers"
+        : strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0
+            ? "it looks like bfloat16 saved through numpy: use safetensors or cast to "
+              "float32"
+            : "expected one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 c8 c16";
+    return lra_fail(e, "'%s' has element type '%.20s': %s", name, descr, why);
+}
+
+/* The width in "<U12": 1 to 2^20, or 0. */
+static size_t text_width(const char *digits)
+{
+    size_t width = 0;
+    if (*digits < '1' || *digits > '9') return 0;
+    for (; *digits >= '0' && *digits <= '9' && width <= 1 << 20; digits++)
+        width = 10 * width + (size_t)(*digits - '0');
+    return *digits || width > 1 << 20 ? 0 : width;
+}
+
+static int read_type(const char *name, const char *descr, bool texts, lra_ndarray *a, lra_err *e)
+{
+    static const char *const known[LRA_N_DTYPES] = {
+#define LRA_DTYPE(id, label, bytes, npy) npy,
+        LRA_DTYPES(LRA_DTYPE)
+#undef LRA_DTYPE
+    };
+    char order = descr[0];
+    if (order != '<' && order != '>' && order != '|') return refuse_type(name, descr, e);
+    a->swapped = order == '>';
+    for (int t = 0; t < LRA_DTYPE_TEXT; t++) {
+        if (!known[t] || strcmp(known[t], descr + 1) != 0) continue;
+        a->dtype = (lra_dtype)t, a->element = lra_dtype_bytes(a->dtype);
+        if (order == '|' && a->element > 1) return refuse_type(name, descr, e);
+        return 0;
+    }
+    size_t width = texts ? text_width(descr[1] ? descr + 2 : "") : 0;
+    if (width == 0 || (descr[1] != 'U' && descr[1] != 'S')) return refuse_type(name, descr, e);
+    a->dtype = descr[1] == 'U' ? LRA_DTYPE_TEXT : LRA_DTYPE_BYTES;
+    a->element = descr[1] == 'U' ? 4 * width : width;
+    return 0;
+}
+
+/* ---- parse ----------------------------------------------------------------------------------- */
+
+/* One pair; seen: which keys stood before. */
+static int read_pair(scanner *s, bool texts, lra_ndarray *a, unsigned *seen, char *quote)
+{
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    char key[16], value[32], used = 0, inner = 0;
+    if (read_quoted(s, key, sizeof key, &used, "a key") != 0) return LRA_FAILED;
+    if (*quote && used != *quote)
+        return lra_fail(s->e, "'%s': npy header: keys in different quotes", s->name);
+    *quote = used;
+    int k = 0;
+    while (k < 3 && strcmp(keys[k], key) != 0) k++;
+    if (k == 3 || *seen >> k & 1)
+        return lra_fail(s->e, "'%s': npy header: key '%s' is %s", s->name, key,
+                        k == 3 ? "unknown" : "there twice");
+    *seen |= 1u << k;
+    if (!take(s, ':')) return expected(s, "':'");
+    if (k == 2) return read_shape(s, a);
+    if (k == 1) {
+        a->fortran = take_word(s, "True");
+        return a->fortran || take_word(s, "False") ? 0 : expected(s, "True or False");
+    }
+    skip_blanks(s);
+    if (s->at < s->end && *s->at == '[')
+        return lra_fail(s->e, "'%s' has a structured element type; save one array per field",
+                        s->name);
+    if (read_quoted(s, value, sizeof value, &inner, "an element type") != 0) return LRA_FAILED;
+    return read_type(s->name, value, texts, a, s->e);
+}
+
+static int read_dict(scanner *s, bool texts, lra_ndarray *a)
+{
+    unsigned seen = 0;
+    char quote = 0;
+    bool comma = true;
+    if (!take(s, '{')) return expected(s, "'{'");
+    while (!take(s, '}')) {
+        if (!comma) return expected(s, "',' or '}'");
+        if (read_pair(s, texts, a, &seen, &quote) != 0) return LRA_FAILED;
+        comma = take(s, ',');
+    }
+    if (seen != 7)
+        return lra_fail(s->e, "'%s': npy header: 'descr', 'fortran_order' and 'shape' are expected",
+                        s->name);
+    while (s->at < s->end && *s->at == ' ') s->at++;
+    if (s->at + 1 != s->end || *s->at != '\n')
+        return lra_fail(s->e, "'%s': npy header: expected blanks and one line end after '}'",
+                        s->name);
+    return 0;
+}
+
+/* Sets where the header stands. */
+static int find_header(const unsigned char *p, size_t n, const char *name, size_t *from, size_t *to,
+                       lra_err *e)
+{
+    if (n < 10 || memcmp(p, magic, 6) != 0)
+        return lra_fail(e, "'%s' is no npy file (it does not start with '\\x93NUMPY')", name);
+    if (p[6] < 1 || p[6] > 3 || p[7] != 0)
+        return lra_fail(e, "'%s' is npy version %d.%d, expected 1.0, 2.0 or 3.0", name, p[6], p[7]);
+    size_t length = p[8] | (size_t)p[9] << 8;
+    *from = p[6] == 1 ? 10 : 12;
+    if (n < *from) return lra_fail(e, "'%s' ends inside the npy header", name);
+    if (p[6] > 1) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    if (length > MAX_HEADER)
+        return lra_fail(e, "'%s': the npy header has %zu bytes, at most %d are accepted", name,
+                        length, MAX_HEADER);
+    if (length > n - *from) return lra_fail(e, "'%s' ends inside the npy header", name);
+    *to = *from + length;
+    return 0;
+}
+
+/* bytes: the first n of a file of `size`. */
+static int parse(const void *bytes, size_t n, size_t size, const char *name, bool texts,
+                 lra_ndarray *a, lra_err *e)
+{
+    const char *p = bytes;
+    size_t from = 0, to = 0;
+    *a = (lra_ndarray){0};
+    if (find_header(bytes, n, name, &from, &to, e) != 0) return LRA_FAILED;
+    scanner s = {p + from, p + to, name, e};
+    if (read_dict(&s, texts, a) != 0 || lra_ndarray_count(a, name, e) != 0) return LRA_FAILED;
+    uint64_t there = size - to, most = UINT64_MAX / a->element;
+    uint64_t wanted = (uint64_t)a->n <= most ? (uint64_t)a->n * a->element : UINT64_MAX;
+    if (wanted != there)
+        return lra_fail(e, "'%s' holds %" PRIu64 " bytes of data, its header says %" PRIu64, name,
+                        there, wanted);
+    if (a->rank < 2) a->fortran = false;
+    a->bytes = p + to;
+    return 0;
+}
+
+int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
+                  lra_err *e)
+{
+    return parse(bytes, n, n, name, texts, a, e);
+}
+
+/* The size that the header states is compared with the file's before that is read. */
+static int check_size(const char *path, bool texts, lra_err *e)
+{
+    enum { START = 12 + MAX_HEADER };
+    lra_ndarray a;
+    struct stat s;
+    FILE *f = lra_file_open(path, e);
+    if (!f) return LRA_FAILED;
+    char *start = lra_alloc(START);
+    size_t n = fread(start, 1, START, f);
+    int rc = ferror(f) || fstat(fileno(f), &s) != 0
+                 ? lra_fail_errno(e, "cannot read '%s'", path)
+                 : parse(start, n, (size_t)s.st_size, path, texts, &a, e);
+    fclose(f);
+    lra_free(start);
+    return rc;
+}
+
+int lra_npy_read(const char *path, bool texts, lra_ndarray *a, char **image, lra_err *e)
+{
+    size_t n;
+    *image = NULL;
+    if (check_size(path, texts, e) != 0) return LRA_FAILED;
+    *image = lra_file_read(path, (size_t)1 << 40, &n, e);
+    if (!*image) return LRA_FAILED;
+    if (lra_npy_parse(*image, n, path, texts, a, e) == 0) return 0;
+    lra_free_large(*image);
+    *image = NULL;
+    return LRA_FAILED;
+}
+
+/* ---- write ----------------------------------------------------------------------------------- */
+
+static char *header_text(lra_dtype dtype, int rank, const int64_t *dims)
+{
+    static const char *const descr[LRA_N_DTYPES] = {
+#define LRA_DTYPE(id, label, bytes, npy) npy,
+        LRA_DTYPES(LRA_DTYPE)
+#undef LRA_DTYPE
+    };
+    if (!descr[dtype] || lra_dtype_bytes(dtype) == 0)
+        LRA_BUG("npy has no element type for %s", lra_dtype_name(dtype));
+    lra_text t = {0};
+    lra_text_add(&t, "{'descr': '%s%s', 'fortran_order': False, 'shape': (",
+                 lra_dtype_bytes(dtype) > 1 ? "<" : "|", descr[dtype]);
+    for (int i = 0; i < rank; i++) lra_text_add(&t, i ? ", %" PRId64 : "%" PRId64, dims[i]);
+    lra_text_add(&t, rank == 1 ? ",), }" : "), }");
+    while ((10 + t.n + 1) % ALIGNMENT) lra_text_bytes(&t, " ", 1);
+    lra_text_bytes(&t, "\n", 1);
+    return t.s;
+}
+
+int lra_npy_write(const char *path, lra_dtype dtype, int rank, const int64_t *dims,
+                  const void *bytes, lra_err *e)
+{
+    lra_ndarray a = {.dtype = dtype, .rank = rank};
+    for (int i = 0; i < rank && i < LRA_MAX_DIMS; i++) a.dims[i] = dims[i];
+    if (lra_ndarray_count(&a, path, e) != 0) return LRA_FAILED;
+    lra_file *w = lra_file_create(path, e);
+    if (!w) return LRA_FAILED;
+    char *header = header_text(dtype, rank, dims);
+    size_t length = strlen(header), n = (size_t)a.n * lra_dtype_bytes(dtype);
+    unsigned char start[10];
+    memcpy(start, magic, 6);
+    start[6] = 1, start[7] = 0;
+    start[8] = (unsigned char)(length & 255), start[9] = (unsigned char)(length >> 8);
+    FILE *f = lra_file_stream(w);
+    bool ok = fwrite(start, 1, sizeof start, f) == sizeof start &&
+              fwrite(header, 1, length, f) == length && (n == 0 || fwrite(bytes, 1, n, f) == n);
+    lra_free(header);
+    if (ok) return lra_file_commit(w, e);
+    lra_fail_errno(e, "cannot write '%s'", path);
+    lra_file_abort(w);
+    return LRA_FAILED;
+}

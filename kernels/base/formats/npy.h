@@ -1,0 +1,23 @@
+/* The npy format of numpy: one array with a short header.  Strict, as spec'd by its documentation
+ * (NEP 1):
+ * versions 1.0, 2.0, 3.0; a Python dict literal of exactly 'descr', 'fortran_order', 'shape'; then
+ * the data and nothing else.  Structured types, pickles and byte order '=' are refused. */
+#ifndef LRA_BASE_FORMATS_NPY_H
+#define LRA_BASE_FORMATS_NPY_H
+
+#include "kernels/base/formats/ndarray.h"
+
+/* The array in n bytes of memory; `a` points into them.  texts: accept 'U' and 'S' (fixed-width
+ * text).
+ * `name` stands in messages. */
+int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
+                  lra_err *e);
+/* Reads a file; the caller frees *image with lra_free_large() when done with `a`. */
+int lra_npy_read(const char *path, bool texts, lra_ndarray *a, char **image, lra_err *e);
+/* Writes PATH, whole or not at all: version 1.0, little-endian, row-major, data at a multiple of
+ * 64.
+ * dtype: one that npy knows, no text.  bytes: row-major in the machine's order (little-endian). */
+int lra_npy_write(const char *path, lra_dtype dtype, int rank, const int64_t *dims,
+                  const void *bytes, lra_err *e);
+
+#endif

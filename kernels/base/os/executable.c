@@ -1,0 +1,86 @@
+/* Files of programs. */
+#include "kernels/base/os/executable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernels/base/core/mem.h"
+
+/* A relative path is completed by the working directory; takes `path`. */
+static char *absolute(char *path)
+{
+    char here[4096];
+    if (*path == '/' || !getcwd(here, sizeof here)) return path;
+    char *full = lra_format("%s/%s", here, path);
+    lra_free(path);
+    return full;
+}
+
+static bool is_program(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+char *lra_process_find(const char *program)
+{
+    if (strchr(program, '/')) return is_program(program) ? absolute(lra_copy_text(program)) : NULL;
+    const char *at = getenv("PATH");
+    for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
+        if (*at == ':') continue; /* an empty element would be the working directory */
+        char *full = lra_format("%.*s/%s", (int)strcspn(at, ":"), at, program);
+        if (is_program(full)) return absolute(full);
+        lra_free(full);
+    }
+    return NULL;
+}
+
+bool lra_process_found(const char *program)
+{
+    char *path = lra_process_find(program);
+    lra_free(path);
+    return path != NULL;
+}
+
+/* Where there is no /proc: the file that was started, found once, in main(). */
+static char *own_file;
+
+static void find_own_file(const char *name)
+{
+    own_file = name ? lra_process_find(name) : NULL;
+}
+
+/* The link of /proc is the program that runs, whatever has become of its name. */
+void lra_self_exec(char *const *argv)
+{
+    execv("/proc/self/exe", argv);
+    if (own_file) execv(own_file, argv);
+}
+
+void lra_threads_sleep_soon(char **argv)
+{
+    static const char spins[] = "10000"; /* tens of microseconds; libgomp: 300,000 and more */
+    find_own_file(argv[0]);
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
+    /* If it cannot be started again: slower where there is other work, nothing else. */
+    if (setenv("GOMP_SPINCOUNT", spins, 1) == 0) lra_self_exec(argv);
+}
+
+int lra_self_command(char ***words)
+{
+    int n = 0;
+    char *word = NULL;
+    size_t capacity = 0;
+    FILE *f = fopen("/proc/self/cmdline", "r");
+    *words = NULL;
+    while (f && getdelim(&word, &capacity, 0, f) > 0) {
+        *words = lra_resize(*words, (size_t)(n + 1) * sizeof **words);
+        (*words)[n++] = lra_copy_text(word);
+    }
+    if (f) fclose(f);
+    free(word); /* from getdelim() */
+    return n;
+}

@@ -1,0 +1,178 @@
+/* Writing files: whole or absent.
+ * The bytes go to a file of a name of its own beside PATH, which is made and never found: O_EXCL
+ * and O_NOFOLLOW, so that neither a link that somebody has planted is followed nor another writer's
+ * file shared.  Its writer holds a lock on it; one that nobody holds is of a writer that was
+ * killed, and is removed by the next who would use its name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
+
+enum { MOST_WRITERS = 1000 };
+
+struct lra_file {
+    FILE *stream;
+    char *path, *temporary;
+    int unfinished; /* of lra_unfinished_add() */
+};
+
+/* ---- temporary files ------------------------------------------------------------------------- */
+
+/* flock() and not lra_lock(): two descriptors of one process exclude each other too. */
+static bool lock_alone(int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    return errno != EWOULDBLOCK && errno != EINTR;
+}
+
+/* The name still stands for this file. */
+static bool is_named(int fd, const char *name)
+{
+    struct stat held, named;
+    return fstat(fd, &held) == 0 && lstat(name, &named) == 0 && held.st_ino == named.st_ino &&
+           held.st_dev == named.st_dev;
+}
+
+/* Removes what a dead writer has left.  Where the file system has no locks nobody is known to be
+ * dead. */
+static bool remove_stale(const char *name)
+{
+    struct stat s;
+    int fd = open(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool stale = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) &&
+                 flock(fd, LOCK_EX | LOCK_NB) == 0 && is_named(fd, name) && unlink(name) == 0;
+    if (fd >= 0) close(fd);
+    return stale;
+}
+
+/* A new file of the name `temporary`, locked; -1 with errno, EEXIST: it is another's. */
+static int make_temporary(const char *temporary)
+{
+    for (;;) {
+        int fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST) return -1;
+        if (fd < 0 && remove_stale(temporary)) continue;
+        if (fd < 0) {
+            errno = EEXIST;
+            return -1;
+        }
+        /* Between the two calls another writer may have found it without a lock, and removed it. */
+        if (lock_alone(fd) && is_named(fd, temporary)) return fd;
+        close(fd);
+    }
+}
+
+/* Is this a name that make_temporary() gets: "X.0.tmp" to "X.999.tmp"? */
+static bool is_temporary(const char *name)
+{
+    size_t n = strlen(name), digits = 0;
+    if (n < 7 || strcmp(name + n - 4, ".tmp") != 0) return false;
+    while (digits < 3 && name[n - 5 - digits] >= '0' && name[n - 5 - digits] <= '9') digits++;
+    return digits > 0 && n > 5 + digits && name[n - 5 - digits] == '.';
+}
+
+void lra_folder_clean(const char *path)
+{
+    char **names;
+    int n = lra_folder_list(path, &names, NULL);
+    for (int i = 0; i < n; i++) {
+        if (!is_temporary(names[i])) continue;
+        char *name = lra_format("%s/%s", path, names[i]);
+        remove_stale(name);
+        lra_free(name);
+    }
+    if (n >= 0) lra_names_free(names, n);
+}
+
+/* ---- write ----------------------------------------------------------------------------------- */
+
+static void forget(lra_file *w)
+{
+    lra_unfinished_remove(w->unfinished);
+    lra_free(w->path);
+    lra_free(w->temporary);
+    lra_free(w);
+}
+
+lra_file *lra_file_create(const char *path, lra_err *e)
+{
+    struct stat s;
+    int fd = -1;
+    /* The new file takes the place of the old one: a device, a FIFO or a socket would be gone. */
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
+        lra_fail(e, "cannot write '%s': it is not a regular file", path);
+        return NULL;
+    }
+    char *temporary = NULL;
+    for (int i = 0; i < MOST_WRITERS && fd < 0; i++) {
+        lra_free(temporary);
+        temporary = lra_format("%s.%d.tmp", path, i);
+        fd = make_temporary(temporary);
+        if (fd < 0 && errno != EEXIST) break;
+    }
+    FILE *stream = fd >= 0 ? fdopen(fd, "r+b") : NULL;
+    if (!stream) {
+        lra_fail_errno(e, "cannot write '%s'", path);
+        lra_free(temporary);
+        return NULL;
+    }
+    lra_file *w = lra_alloc(sizeof *w);
+    *w = (lra_file){stream, lra_copy_text(path), temporary, lra_unfinished_add(temporary)};
+    return w;
+}
+
+FILE *lra_file_stream(lra_file *w)
+{
+    return w->stream;
+}
+
+const char *lra_file_temporary(const lra_file *w)
+{
+    return w->temporary;
+}
+
+int lra_file_commit(lra_file *w, lra_err *e)
+{
+    int rc = 0;
+    if (fflush(w->stream) != 0 || fsync(fileno(w->stream)) != 0)
+        rc = lra_fail_errno(e, "cannot write '%s'", w->path);
+    else if (ferror(w->stream)) /* its errno is gone */
+        rc = lra_fail(e, "cannot write '%s': an earlier write failed (is the disk full?)", w->path);
+    /* Renamed before it is closed: without its lock it would look like the file of a dead
+     * writer. */
+    if (rc == 0 && rename(w->temporary, w->path) != 0)
+        rc = lra_fail_errno(e, "cannot write '%s'", w->path);
+    if (rc == 0)
+        rc = lra_folder_sync(w->path, e);
+    else
+        unlink(w->temporary);
+    fclose(w->stream); /* everything is on the disk */
+    forget(w);
+    return rc;
+}
+
+void lra_file_abort(lra_file *w)
+{
+    if (!w) return;
+    unlink(w->temporary);
+    fclose(w->stream);
+    forget(w);
+}
+
+int lra_file_write(const char *path, const void *bytes, size_t n, lra_err *e)
+{
+    lra_file *w = lra_file_create(path, e);
+    if (!w) return LRA_FAILED;
+    if (n && fwrite(bytes, 1, n, w->stream) != n) {
+        lra_fail_errno(e, "cannot write '%s'", path);
+        lra_file_abort(w);
+        return LRA_FAILED;
+    }
+    return lra_file_commit(w, e);
+}

@@ -1,0 +1,21 @@
+/* Limits of a process that parses untrusted data. */
+#ifndef LRA_BASE_OS_SANDBOX_H
+#define LRA_BASE_OS_SANDBOX_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+typedef struct {
+    double memory;   /* bytes beyond those that are mapped now */
+    double seconds;  /* of processor time */
+    const int *keep; /* descriptors that stay open, ascending or not; all others are closed */
+    int n_keep;
+} lra_sandbox;
+
+/* In a new child, for the rest of its life: no core files, no new or growing files, no descriptors
+ * beyond `keep`, no children, and no life after `parent`.  On Linux of x86-64 and AArch64 a seccomp
+ * filter allows reading, writing, memory and the end alone; every other call fails with EPERM.
+ * False: a limit could not be set. */
+bool lra_sandbox_enter(const lra_sandbox *limits, pid_t parent);
+
+#endif

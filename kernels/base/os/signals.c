@@ -1,0 +1,141 @@
+/* Signals that ask the program to end, and the files that must not be left half-written when it
+ * does. */
+#include "kernels/base/os/signals.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernels/base/core/mem.h"
+
+enum { MOST_FILES = 16 };
+static const char parent_name[] = "LRA_PARENT"; /* in the environment of children */
+
+static volatile sig_atomic_t stop_signal;
+static atomic_int holders;
+static pid_t parent, owner; /* 0: nobody's child; this process */
+
+/* A file that is being written; the handler may run on any thread, at any moment. */
+static struct {
+    atomic_int there;
+    dev_t dev;
+    ino_t ino;
+    char path[PATH_MAX];
+} unfinished[MOST_FILES];
+
+int lra_unfinished_add(const char *path)
+{
+    struct stat s;
+    if (strlen(path) >= PATH_MAX || lstat(path, &s) != 0) return -1;
+    for (int i = 0; i < MOST_FILES; i++) {
+        if (unfinished[i].there) continue;
+        strncpy(unfinished[i].path, path, PATH_MAX - 1);
+        unfinished[i].dev = s.st_dev, unfinished[i].ino = s.st_ino;
+        unfinished[i].there = 1;
+        return i;
+    }
+    return -1;
+}
+
+void lra_unfinished_remove(int i)
+{
+    if (i >= 0) unfinished[i].there = 0;
+}
+
+static const char *limit_text;
+
+/* In a handler: calls that POSIX allows there, nothing else. */
+static void remove_unfinished(void)
+{
+    struct stat s;
+    for (int i = 0; i < MOST_FILES && getpid() == owner;
+         i++) /* not of a child that is about to start */
+        if (unfinished[i].there && lstat(unfinished[i].path, &s) == 0 &&
+            s.st_ino == unfinished[i].ino && s.st_dev == unfinished[i].dev)
+            unlink(unfinished[i].path);
+}
+
+static void leave(void)
+{
+    static const char said[] = "stopped\n";
+    remove_unfinished();
+    ssize_t n = parent ? 0 : write(2, said, sizeof said - 1); /* a ladder says it for its runs */
+    (void)n;                                                  /* whoever listens */
+    _exit(LRA_EXIT_INTERRUPTED);
+}
+
+static void on_time(int number)
+{
+    (void)number;
+    remove_unfinished();
+    ssize_t n = write(2, limit_text, strlen(limit_text));
+    (void)n; /* nothing is left to do about it */
+    _exit(1);
+}
+
+void lra_time_limit(int seconds, const char *text)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_time;
+    limit_text = text;
+    sigaction(SIGALRM, &action, NULL);
+    alarm((unsigned)seconds);
+}
+
+static void on_signal(int number)
+{
+    if (stop_signal == SIGINT && number == SIGINT) {
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
+    stop_signal = number;
+    if (number != SIGUSR1 && holders == 0) leave();
+}
+
+void lra_signals_init(void)
+{
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        if (caught[i] != SIGHUP ||
+            (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN))
+            sigaction(caught[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is a write error like a full disk */
+    owner = getpid();
+    const char *id = getenv(parent_name);
+    long number = id ? strtol(id, NULL, 10) : 0;
+    if (number > 0 && number == (long)getppid()) parent = (pid_t)number;
+}
+
+void lra_signals_hold(void)
+{
+    holders++;
+}
+
+void lra_signals_release(void)
+{
+    holders--;
+}
+
+int lra_stop_signal(void)
+{
+    if (parent && !stop_signal && getppid() != parent) stop_signal = SIGTERM;
+    return (int)stop_signal;
+}
+
+void lra_signals_adopt(void)
+{
+    char *id = lra_format("%ld", (long)getpid());
+    setenv(parent_name, id, 1);
+    lra_free(id);
+}

@@ -1,8 +1,0 @@
-/* Commands that people copy into a shell. */
-#ifndef LRA_BASE_SHELL_H
-#define LRA_BASE_SHELL_H
-
-/* The text as one word of a POSIX shell: as it is, or in single quotes.  The caller frees it. */
-char *lra_shell_word(const char *text);
-
-#endif

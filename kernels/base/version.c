@@ -1,8 +1,0 @@
-/* What --version prints. */
-#include "kernels/base/version.h"
-
-void lra_version_print(FILE *out, const char *program, const char *libraries, const char *level)
-{
-    fprintf(out, "%s %s\nrevision   %s\ncompiler   %s, %s\nlibraries  %s\nlevel      %s\n", program,
-            LRA_VERSION, lra_revision(), LRA_COMPILER, LRA_BUILD_TYPE, libraries, level);
-}

@@ -1,0 +1,262 @@
+/* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  Of
+ * queries as forward; of keys with a block's keys and values in shared memory, while queries and
+ * their gradients come in tiles.
+ * 6 and 8 K FLOP a pair on tensor cores, an exponential each. */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
+#define LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
+
+#include "kernels/ops/attention/attention_mma.h"
+
+enum { AM_LEFT = 2 }; /* of a query: log2 of the sum of exponentials, dy y */
+/* Columns of scores at a time: as many as registers allow. */
+#define AM_STEP(DISTANT) ((DISTANT) ? 16 : 32)
+
+/* ---- of queries ------------------------------------------------------------------------------ */
+
+/* dot = dy y of a lane's rows; every lane of a row gets it. */
+template <int W>
+LRA_DEV void am_dot(const attention_job *j, const attention_place *p, float dot[AM_M(W)][2])
+{
+    attention_rows r = attention_side(j, p, false, true);
+    LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
+    {
+        int t = p->t0 + am_row<W>(m, half);
+        int64_t at = r.first + t * r.step;
+        float sum = 0;
+        for (int c = am_lane() % 4 * LRA_LANES; c < r.width && t < p->n; c += 4 * LRA_LANES) {
+            real dy[LRA_LANES], y[LRA_LANES];
+            load8(j->dy, ELEM_TYPE, at + c, LRA_LANES, true, dy);
+            load8(j->y, ELEM_TYPE, at + c, LRA_LANES, true, y);
+            for (int k = 0; k < LRA_LANES; k++) sum += dy[k] * y[k];
+        }
+        dot[m][half] = am_quad(sum);
+    }
+}
+
+/* e ds f of a step: e, which are s, times (dy v - dot) */
+template <int W, bool DISTANT>
+LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(W)][2],
+                         const float dp[AM_M(W)][AM_STEP(DISTANT) / 8][4],
+                         float s[AM_M(W)][AM_STEP(DISTANT) / 8][4])
+{
+    LRA_UNROLL for (int m = 0; m < AM_M(W); m++)
+        LRA_UNROLL for (int n = 0; n < AM_STEP(DISTANT) / 8; n++)
+            LRA_UNROLL for (int i = 0; i < 4; i++)
+    {
+        s[m][n][i] *= dp[m][n][i] - dot[m][i / 2];
+        if (DISTANT) {
+            int t = p->t0 + am_row<W>(m, i / 2);
+            s[m][n][i] *= am_factor(p, attention_distance(t, j0 + am_column(n) + i % 2));
+        }
+    }
+}
+
+/* Leaves what the keys need of a lane's rows; sum becomes what sums of the row are multiplied
+ * with. */
+template <int W, bool DISTANT>
+LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
+                      const float dot[AM_M(W)][2], float sum[AM_M(W)][2])
+{
+    LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
+    {
+        int t = p->t0 + am_row<W>(m, half);
+        float *left = j->rows + (p->head * j->s.Tq + t) * AM_LEFT, total = am_quad(sum[m][half]);
+        sum[m][half] = (DISTANT ? 1.0f : p->scale) * at_one(total);
+        if (t >= p->n || am_lane() % 4 != 0) continue;
+        left[0] = total == 0 ? 0 : max[m][half] * am_unit<DISTANT>(p) + log2f(total);
+        left[1] = dot[m][half];
+    }
+}
+
+/* Where dy does not fit into registers beside q, it stays in shared memory. */
+#define AM_AGAIN(W) ((W) == 64)
+
+/* x: tiles of queries and heads */
+template <int W, bool DISTANT>
+static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(attention_job j)
+{
+    LRA_SHARED(elem, stages); /* two, of keys and values */
+    enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), AGAIN = AM_AGAIN(W) };
+    elem *own = stages + 2 * AM_STAGE(W); /* rows of dy that are read again */
+    am_range *met = (am_range *)(own + AM_AGAIN(W) * ROWS * AM_PITCH(W));
+    attention_place p = attention_find(&j, ROWS, false);
+    attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
+    int j0 = (int)reach.from, end = (int)reach.to;
+    uint32_t q[W / 16][M][4], dy[AGAIN ? 1 : W / 16][M][4];
+    float sums[M][W / 8][4] = {{{0}}}, max[M][2], sum[M][2] = {{0}}, dot[M][2];
+    LRA_UNROLL for (int m = 0; m < M; m++) max[m][0] = max[m][1] = -INFINITY;
+    am_meet<W>(&p, false, met);
+    am_load<W, ROWS>(j.dy, &of_q, p.t0, AGAIN ? own : stages);
+    am_load<W, ROWS>(j.q, &of_q, p.t0, stages + AM_STAGE(W));
+    tc_commit();
+    am_dot<W>(&j, &p, dot);
+    tc_wait<0>();
+    __syncthreads();
+    LRA_UNROLL for (int k = 0; k < W / 16 && !AGAIN; k++) am_left<W>(stages, k, dy[k]);
+    LRA_UNROLL for (int k = 0; k < W / 16; k++) am_left<W>(stages + AM_STAGE(W), k, q[k]);
+    __syncthreads();
+    am_load<W, AM_TILE>(j.k, &of_k, j0, stages);
+    am_load<W, AM_TILE>(j.v, &of_k, j0, stages + AM_STAGE(W) / 2);
+    tc_commit();
+    for (int now = 0; j0 < end; j0 += AM_TILE, now = 1 - now) {
+        const elem *keys = stages + now * AM_STAGE(W), *values = keys + AM_STAGE(W) / 2;
+        elem *next = stages + (1 - now) * AM_STAGE(W);
+        tc_wait<0>();
+        __syncthreads(); /* this tile is there, and all are done with the one before */
+        if (j0 + AM_TILE < end) {
+            am_load<W, AM_TILE>(j.k, &of_k, j0 + AM_TILE, next);
+            am_load<W, AM_TILE>(j.v, &of_k, j0 + AM_TILE, next + AM_STAGE(W) / 2);
+        }
+        tc_commit();
+        LRA_NO_UNROLL for (int at = 0; at < AM_TILE; at += N)
+        {
+            float s[M][N / 8][4] = {{{0}}}, dp[M][N / 8][4] = {{{0}}};
+            LRA_UNROLL for (int k = 0; k < W / 16; k++)
+            {
+                am_score<W, N>(q[k], keys + at * AM_PITCH(W), k, s);
+                if (AGAIN) am_left<W>(own, k, dy[0]);
+                am_score<W, N>(dy[AGAIN ? 0 : k], values + at * AM_PITCH(W), k, dp);
+            }
+            am_mask<W, DISTANT, N>(&p, met, j0 + at, s);
+            am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
+            am_times_ds<W, DISTANT>(&p, j0 + at, dot, dp, s);
+            am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
+        }
+    }
+    tc_wait<0>(); /* none is left that is read: the last group is empty */
+    am_leave<W, DISTANT>(&j, &p, max, dot, sum);
+    am_finish<W>(&p, sum, sums, j.out, &of_q);
+}
+
+/* ---- of keys --------------------------------------------------------------------------------- */
+
+/* What the end needs: in shared memory, not in registers, while sums are there. */
+typedef struct {
+    attention_place place;
+    attention_rows of_k;
+} am_kept;
+
+/* Queries of a tile; a stage is their rows, those of dy, and what was left of them. */
+#define AM_QUERIES(W)    ((W) <= 64 ? 64 : 32)
+#define AM_BACK_STAGE(W) (2 * AM_QUERIES(W) * AM_PITCH(W))
+#define AM_BACK_SHARED(W)                                                                          \
+    ((2 * AM_ROWS(W) * AM_PITCH(W) + 2 * AM_BACK_STAGE(W)) * sizeof(elem) +                        \
+     2 * AM_QUERIES(W) * AM_LEFT * sizeof(float) + AM_MET(W) + sizeof(am_kept))
+
+/* rows: what was left of the queries of this head */
+template <int W>
+LRA_DEV void am_load_queries(const attention_job *j, const attention_rows *r, const float *rows,
+                             int i0, elem *to, float *left)
+{
+    am_load<W, AM_QUERIES(W)>(j->q, r, i0, to);
+    am_load<W, AM_QUERIES(W)>(j->dy, r, i0, to + AM_BACK_STAGE(W) / 2);
+    int t = i0 + (int)threadIdx.x;
+    if (threadIdx.x < AM_QUERIES(W))
+        tc_copy8(left + threadIdx.x * AM_LEFT, t < r->n ? rows + t * AM_LEFT : rows, t < r->n);
+    tc_commit();
+}
+
+/* s (rows, N columns) += x y^T; x: the rows of the block, read again for each step */
+template <int W, int N>
+LRA_DEV void am_scores(const elem *x, const elem *y, float s[AM_M(W)][N / 8][4])
+{
+    LRA_UNROLL for (int k = 0; k < W / 16; k++)
+    {
+        uint32_t a[AM_M(W)][4];
+        am_left<W>(x, k, a);
+        am_score<W, N>(a, y, k, s);
+    }
+}
+
+/* Scores (keys, queries from i0 on) become p, products v dy become f ds.  left: of these queries */
+template <int W, bool DISTANT>
+LRA_DEV void am_differentiate(const attention_place *p, int i0, const float *left,
+                              float s[AM_M(W)][AM_STEP(DISTANT) / 8][4],
+                              float dp[AM_M(W)][AM_STEP(DISTANT) / 8][4])
+{
+    LRA_UNROLL for (int n = 0; n < AM_STEP(DISTANT) / 8; n++)
+    {
+        float4 two = *(const float4 *)(left + am_column(n) * AM_LEFT);
+        const float log_sum[2] = {two.x, two.z}, dot[2] = {two.y, two.w};
+        LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int i = 0; i < 4; i++)
+        {
+            float e = tc_exp2(s[m][n][i] * am_unit<DISTANT>(p) - log_sum[i % 2]);
+            s[m][n][i] = e;
+            dp[m][n][i] = e * (dp[m][n][i] - dot[i % 2]);
+            if (DISTANT) {
+                int key = p->t0 + am_row<W>(m, i / 2);
+                dp[m][n][i] *= am_factor(p, attention_distance(i0 + am_column(n) + i % 2, key));
+            }
+        }
+    }
+}
+
+/* x: tiles of keys and heads */
+template <int W, bool DISTANT>
+static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel(attention_job j)
+{
+    LRA_SHARED(elem, keys);
+    enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), TILE = AM_QUERIES(W) };
+    elem *values = keys + ROWS * AM_PITCH(W), *stages = values + ROWS * AM_PITCH(W);
+    float *left = (float *)(stages + 2 * AM_BACK_STAGE(W));
+    am_range *met = (am_range *)(left + 2 * TILE * AM_LEFT);
+    am_kept *kept = (am_kept *)(met + ROWS + 1);
+    attention_place p = attention_find(&j, ROWS, true);
+    attention_range reach = attention_reach(&p, p.t0 + ROWS, true);
+    attention_rows of_k = attention_side(&j, &p, true, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    const float *rows = j.rows + p.head * j.s.Tq * AM_LEFT;
+    int i0 = (int)reach.from, end = (int)reach.to;
+    if (threadIdx.x == 0) kept->place = p, kept->of_k = of_k;
+    float dk[M][W / 8][4] = {{{0}}}, dv[M][W / 8][4] = {{{0}}};
+    am_meet<W>(&p, true, met);
+    am_load<W, ROWS>(j.k, &of_k, p.t0, keys);
+    am_load<W, ROWS>(j.v, &of_k, p.t0, values);
+    am_load_queries<W>(&j, &of_q, rows, i0, stages, left);
+    for (int now = 0; i0 < end; i0 += TILE, now = 1 - now) {
+        const elem *q = stages + now * AM_BACK_STAGE(W), *dy = q + AM_BACK_STAGE(W) / 2;
+        tc_wait<0>();
+        __syncthreads(); /* this tile is there, and all are done with the one before */
+        if (i0 + TILE < end)
+            am_load_queries<W>(&j, &of_q, rows, i0 + TILE, stages + (1 - now) * AM_BACK_STAGE(W),
+                               left + (1 - now) * TILE * AM_LEFT);
+        LRA_NO_UNROLL for (int at = 0; at < TILE; at += N)
+        {
+            float s[M][N / 8][4] = {{{0}}}, dp[M][N / 8][4] = {{{0}}};
+            am_scores<W, N>(keys, q + at * AM_PITCH(W), s);
+            am_scores<W, N>(values, dy + at * AM_PITCH(W), dp);
+            am_mask<W, DISTANT, N>(&p, met, i0 + at, s);
+            am_differentiate<W, DISTANT>(&p, i0 + at, left + (now * TILE + at) * AM_LEFT, s, dp);
+            am_apply<W, N>(s, dy + at * AM_PITCH(W), dv);
+            am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
+        }
+    }
+    tc_wait<0>(); /* none is left that is read: the last tile has been waited for */
+    __syncthreads();
+    p = kept->place, of_k = kept->of_k;
+    float factor[M][2];
+    LRA_UNROLL for (int m = 0; m < M; m++) factor[m][0] = factor[m][1] = 1;
+    am_finish<W>(&p, factor, dv, j.dv, &of_k);
+    LRA_UNROLL for (int m = 0; m < M; m++) factor[m][0] = factor[m][1] = DISTANT ? 1 : p.scale;
+    am_finish<W>(&p, factor, dk, j.dk, &of_k);
+}
+
+template <int W, bool DISTANT>
+static inline void attention_back_mma_run(const attention_job *j, void *stream)
+{
+    size_t again = AM_AGAIN(W) ? AM_ROWS(W) * AM_PITCH(W) : 0;
+    size_t shared = (2 * AM_STAGE(W) + again) * sizeof(elem) + AM_MET(W),
+           by_key = AM_BACK_SHARED(W);
+    unsigned of_q = attention_blocks(&j->s, AM_ROWS(W), false);
+    unsigned of_k = attention_blocks(&j->s, AM_ROWS(W), true);
+    auto queries = attention_dq_mma_kernel<W, DISTANT>;
+    auto keys = attention_dkv_mma_kernel<W, DISTANT>;
+    LRA_ALLOW_SHARED(queries, shared);
+    LRA_LAUNCH(queries, of_q, AM_THREADS, shared, stream, *j);
+    LRA_ALLOW_SHARED(keys, by_key);
+    LRA_LAUNCH(keys, of_k, AM_THREADS, by_key, stream, *j);
+}
+
+#endif

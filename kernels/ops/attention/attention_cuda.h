@@ -1,0 +1,396 @@
+/* Attention in plain CUDA, any widths, float32 and bf16: what the kernels of the ops share.  A
+ * block of 256 threads has 64 rows (queries, or keys where gradients of keys are summed) of one
+ * head and meets the other side 64 rows at a time; a thread has 4 x 4 scores.  What the tensor-core
+ * kernels are compared with, and what float32 runs.
+ * Rows are read through the caches: 16 FLOP a byte and more, so that arithmetic is the limit. */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_CUDA_H
+#define LRA_OPS_ATTENTION_ATTENTION_CUDA_H
+
+#include "kernels/ops/attention/attention.h"
+#include "kernels/ops/cuda_common.h"
+
+#include "kernels/base/core/philox.h"
+
+enum {
+    AT_TILE = 64,
+    AT_DEPTH = 32,
+    AT_PITCH = AT_TILE + 4,
+    AT_SUMS = 4,
+    AT_LANES = AT_TILE / AT_SUMS /* threads that share a row */
+};
+#define AT_LOG2E R(1.44269504)
+
+typedef struct {
+    attention_args a;
+    attention_sizes s;
+    const int32_t *length, *key_length, *limit, *blocks;
+    const real *bias;               /* (H,R) */
+    const elem *q, *k, *v, *dy, *y; /* (B,T,H,..) */
+    elem *left;                     /* what the forward kernels leave of a row behind y */
+    elem *out, *dk, *dv;            /* y, or dq; the same */
+    real *rows;                     /* (B H, Tq, ATTENTION_LEFT) */
+    const lra_step *step;           /* with dropout; so are the next two */
+    uint32_t least;                 /* a weight is kept where its draw, w >> 8, is not below this */
+    real kept;
+} attention_job;
+
+/* Sizes and options of a call whose q is source number `q`, whose options stand behind n
+ * sources. */
+static inline attention_job attention_job_of(const lra_call *c, int q, int n)
+{
+    attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
+    const void *option[ATTENTION_OPTIONS];
+    for (int i = 0; i < ATTENTION_OPTIONS; i++) {
+        int at = attention_source(&j.a, i, n);
+        option[i] = at < 0 ? NULL : c->in[at];
+    }
+    j.length = (const int32_t *)option[ATTENTION_LENGTH];
+    j.key_length = j.a.cross ? (const int32_t *)option[ATTENTION_KEY_LENGTH] : j.length;
+    j.limit = (const int32_t *)option[ATTENTION_LIMIT];
+    j.blocks = (const int32_t *)option[ATTENTION_BLOCKS];
+    j.bias = (const real *)option[ATTENTION_BIAS];
+    j.step = j.s.dropped ? (const lra_step *)option[ATTENTION_STEP] : NULL;
+    j.least = (uint32_t)ceil(j.a.dropout * 0x1p24), j.kept = (real)(1 / (1 - j.a.dropout));
+    return j;
+}
+
+/* What a block works on. */
+typedef struct {
+    attention_mask m;
+    attention_list listed;
+    int64_t head, b, h; /* of all B H; the example and the head in it */
+    int n, t0;          /* real rows on its side; first row of the tile */
+    bool laplace;
+    real scale, decay, slope;
+    const real *bias; /* of the head; NULL: none */
+    int64_t R;
+} attention_place;
+
+/* Blocks for tiles of `tile` rows: tiles of a head, then heads. */
+static inline unsigned attention_blocks(const attention_sizes *s, int64_t tile, bool by_key)
+{
+    return (unsigned)(((by_key ? s->Tk : s->Tq) + tile - 1) / tile * s->B * s->H);
+}
+
+/* A head of all B H, its first tile. */
+LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool by_key)
+{
+    attention_place p;
+    p.head = head, p.b = head / j->s.H, p.h = head % j->s.H;
+    p.m = attention_mask_of(
+        &j->a, p.h, j->s.H, j->length ? j->length[p.b] : attention_steps(&j->a, j->s.Tq),
+        j->key_length ? j->key_length[p.b] : attention_steps(&j->a, j->s.Tk), j->limit);
+    p.listed = attention_list_at(&j->a, &j->s, head, j->blocks);
+    p.n = (int)(by_key ? p.m.n_k : p.m.n_q), p.t0 = 0;
+    p.laplace = j->a.laplace, p.scale = (real)j->a.scale;
+    int64_t h = p.h % (j->s.H / j->a.stride);
+    p.decay = (real)j->a.decay[h], p.slope = (real)j->a.slope[h];
+    p.R = j->s.R, p.bias = j->bias ? j->bias + p.h * p.R : NULL;
+    return p;
+}
+
+/* The last tiles of causal attention have the most keys and are begun first. */
+LRA_DEV attention_place attention_find(const attention_job *j, int tile, bool by_key)
+{
+    int64_t tiles = ((by_key ? j->s.Tk : j->s.Tq) + tile - 1) / tile;
+    attention_place p = attention_of(j, blockIdx.x / tiles, by_key);
+    p.t0 = (int)(tiles - 1 - blockIdx.x % tiles) * tile;
+    return p;
+}
+
+/* Rows of a head in an array (B,T,H,width): real ones, of all T. */
+typedef struct {
+    int64_t first, step;
+    int n, T, width;
+} attention_rows;
+
+LRA_DEV attention_rows attention_side(const attention_job *j, const attention_place *p, bool by_key,
+                                      bool values)
+{
+    int64_t T = by_key ? j->s.Tk : j->s.Tq, width = values ? j->s.V : j->s.K;
+    attention_rows r = {(p->b * T * j->s.H + p->h) * width, j->s.H * width,
+                        (int)(by_key ? p->m.n_k : p->m.n_q), (int)T, (int)width};
+    return r;
+}
+
+LRA_DEV int attention_distance(int i, int j)
+{
+    return i > j ? i - j : j - i;
+}
+LRA_DEV real attention_factor(const attention_place *p, int query, int key)
+{
+    real f = p->scale;
+    if (p->decay > 0) f *= r_exp(-p->decay * (real)attention_distance(query, key));
+    return p->laplace ? f * attention_share(&p->m, query) : f;
+}
+LRA_DEV real attention_score(const attention_place *p, real product, int query, int key)
+{
+    int distance = attention_distance(query, key);
+    real s = product * attention_factor(p, query, key) - p->slope * (real)distance;
+    return p->bias ? s + p->bias[attention_entry(query, key, p->R)] : s;
+}
+
+/* What decides on the weights of a key for four queries, of which one is given. */
+LRA_DEV lra_philox attention_words(const attention_job *j, const attention_place *p, int query,
+                                   int key)
+{
+    lra_rng r = lra_rng_new(j->step->seed, j->a.key, 0);
+    uint64_t at = (uint64_t)attention_draw_at(j->s.Tq, j->s.Tk, p->head, query, key);
+    return lra_philox_at(r.key[0], r.key[1], (uint32_t)j->step->step,
+                         (uint32_t)(j->step->step >> 32), (uint32_t)at, (uint32_t)(at >> 32));
+}
+LRA_DEV real attention_factor_of(const attention_job *j, uint32_t word)
+{
+    return word >> 8 < j->least ? R(0.0) : j->kept;
+}
+/* Factor of the weight of a key; 1 without dropout. */
+LRA_DEV real attention_kept(const attention_job *j, const attention_place *p, int query, int key)
+{
+    if (!j->step) return 1;
+    lra_philox words = attention_words(j, p, query, key);
+    uint32_t word = query % 2 ? words.v[1] : words.v[0];
+    if (query % 4 >= 2) word = query % 2 ? words.v[3] : words.v[2];
+    return attention_factor_of(j, word);
+}
+
+/* What any of the rows [t0, end) meets: keys, or queries if the rows are keys. */
+LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool by_key)
+{
+    int last = (end < p->n ? end : p->n) - 1;
+    attention_range k = {0, 0};
+    if (last < p->t0) return k;
+    k.from = attention_met(by_key, &p->m, p->t0).from;
+    k.to = attention_met(by_key, &p->m, last).to;
+    return k;
+}
+
+/* Whether any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; by all threads
+ * of a block alike. */
+LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
+{
+    const attention_list *l = &p->listed;
+    int i1 = i0 + AT_TILE < p->m.n_q ? i0 + AT_TILE : (int)p->m.n_q;
+    int j1 = j0 + AT_TILE < p->m.n_k ? j0 + AT_TILE : (int)p->m.n_k;
+    if (!l->list) return true;
+    for (int64_t i = i0 / l->block; i * l->block < i1; i++)
+        for (int64_t j = j0 / l->block; j * l->block < j1; j++)
+            if (attention_listed(l, i * l->block, j * l->block)) return true;
+    return false;
+}
+
+/* ---- a block of 256 threads ------------------------------------------------------------------ */
+
+/* A thread's first row, and which of the threads of these rows it is. */
+LRA_DEV int at_row(void)
+{
+    return (int)threadIdx.x / AT_LANES * AT_SUMS;
+}
+LRA_DEV int at_lane(void)
+{
+    return (int)threadIdx.x % AT_LANES;
+}
+
+LRA_DEV real at_load(const elem *x, const attention_rows *r, int t, int c)
+{
+    return t < r->n && c < r->width ? e_load(x[r->first + t * r->step + c]) : R(0.0);
+}
+
+/* s (rows, lane + 16 k) += x y^T: 64 rows of x from x0 on and of y from y0 on.  shared: AT_TILE
+ * AT_PITCH */
+LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, const elem *y,
+                         const attention_rows *of_y, int y0, real *shared, real s[AT_SUMS][AT_SUMS])
+{
+    real *xs = shared, *ys = shared + AT_DEPTH * AT_PITCH;
+    for (int c0 = 0; c0 < of_x->width; c0 += AT_DEPTH) {
+        __syncthreads();
+        LRA_UNROLL_4 for (int e = threadIdx.x; e < AT_TILE * AT_DEPTH; e += LRA_BLOCK)
+        {
+            int t = e / 8 % AT_TILE, c = e % 8 + e / 8 / AT_TILE * 8; /* no bank twice */
+            xs[c * AT_PITCH + t] = at_load(x, of_x, x0 + t, c0 + c);
+            ys[c * AT_PITCH + t] = at_load(y, of_y, y0 + t, c0 + c);
+        }
+        __syncthreads();
+        LRA_UNROLL_4 for (int c = 0; c < AT_DEPTH; c++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+        {
+            real b = ys[c * AT_PITCH + at_lane() + AT_LANES * k];
+            LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+                s[i][k] += xs[c * AT_PITCH + at_row() + i] * b;
+        }
+    }
+}
+
+/* Puts a tile where at_add() reads it: (columns, rows). */
+LRA_DEV void at_put(const real s[AT_SUMS][AT_SUMS], real *tile)
+{
+    __syncthreads();
+    LRA_UNROLL for (int k = 0; k < AT_SUMS; k++) LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+        tile[(at_lane() + AT_LANES * k) * AT_PITCH + at_row() + i] = s[i][k];
+}
+
+/* sum (rows, 4 lane + k of 64 channels from c0 on) += tile x, for CHUNKS times 64 channels; x: 64
+ * rows from x0 on */
+template <int CHUNKS>
+LRA_DEV void at_add(const real *tile, const elem *x, const attention_rows *of_x, int x0, int c0,
+                    real *shared, real sum[CHUNKS][AT_SUMS][AT_SUMS])
+{
+    LRA_UNROLL for (int n = 0; n < CHUNKS; n++)
+    {
+        __syncthreads();
+        LRA_UNROLL_4 for (int e = threadIdx.x; e < AT_TILE * AT_TILE; e += LRA_BLOCK)
+            shared[e / AT_TILE * AT_PITCH + e % AT_TILE] = at_load(x, of_x, x0 + e / AT_TILE,
+                                                                   c0 + n * AT_TILE + e % AT_TILE);
+        __syncthreads();
+        LRA_UNROLL_4 for (int t = 0; t < AT_TILE; t++) LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+        {
+            real a = tile[t * AT_PITCH + at_row() + i];
+            LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+                sum[n][i][k] += a * shared[t * AT_PITCH + at_lane() * AT_SUMS + k];
+        }
+    }
+}
+
+/* Rows from t0 on of y = sum factor, zero behind the real ones. */
+template <int CHUNKS>
+LRA_DEV void at_finish(const attention_place *p, int c0, const real factor[AT_SUMS],
+                       real sum[CHUNKS][AT_SUMS][AT_SUMS], elem *y, const attention_rows *of_y)
+{
+    LRA_UNROLL for (int n = 0; n < CHUNKS; n++) LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+        LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+    {
+        int t = p->t0 + at_row() + i, c = c0 + n * AT_TILE + at_lane() * AT_SUMS + k;
+        if (t < of_y->T && c < of_y->width)
+            y[of_y->first + t * of_y->step + c] = t < of_y->n ? e_store(sum[n][i][k] * factor[i])
+                                                              : 0;
+    }
+}
+
+/* Leaves the logarithm of the sum of row t; one thread of it does. */
+LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int t, real max2,
+                          real sum)
+{
+    bool seen = t < p->n && sum != 0;
+    if (t < j->s.Tq)
+        attention_put(j->left, j->s.B * j->s.H * j->s.Tq, p->head * j->s.Tq + t,
+                      seen ? max2 + r_log2(sum) : 0);
+}
+/* 1/sum, 0 for a row that saw nothing; weights of laplace attention are whole. */
+LRA_DEV real at_one_of(const attention_place *p, real sum)
+{
+    return p->laplace ? 1 : sum == 0 ? 0 : 1 / sum;
+}
+/* 1/sum, 0 for a row that saw nothing. */
+LRA_DEV real at_one(real sum)
+{
+    return sum == 0 ? 0 : 1 / sum;
+}
+
+/* Sum or maximum over the threads of a row. */
+LRA_DEV real at_sum(real v)
+{
+    for (int other = AT_LANES / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
+    return v;
+}
+LRA_DEV real at_max(real v)
+{
+    for (int other = AT_LANES / 2; other; other /= 2) v = r_max(v, __shfl_xor_sync(~0u, v, other));
+    return v;
+}
+
+/* The rows of a thread while keys pass by: maximum of the scores, its part of the sum of exp(score
+ * - max). */
+typedef struct {
+    int from[AT_SUMS], to[AT_SUMS];
+    real max[AT_SUMS], sum[AT_SUMS];
+} at_softmax;
+
+LRA_DEV void at_begin(const attention_place *p, at_softmax *r)
+{
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        int t = p->t0 + at_row() + i;
+        attention_range keys = {0, 0};
+        if (t < p->n) keys = attention_keys_of(&p->m, t);
+        r->from[i] = (int)keys.from, r->to[i] = (int)keys.to;
+        r->max[i] = -INFINITY, r->sum[i] = 0;
+    }
+}
+
+/* Products with the keys from j0 on become weights of laplace attention, or how these grow with
+ * scores. */
+LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softmax *r,
+                        real s[AT_SUMS][AT_SUMS])
+{
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+    {
+        int key = j0 + at_lane() + AT_LANES * k, t = p->t0 + at_row() + i;
+        real slope = 0, weight = 0;
+        if (key >= r->from[i] && key < r->to[i])
+            weight = attention_laplace(attention_score(p, s[i][k], t, key), &slope);
+        s[i][k] = slopes ? slope : weight;
+        r->sum[i] += weight;
+    }
+}
+
+/* Products with the keys from j0 on become exp(score - max); shrink: what earlier terms are
+ * multiplied with.
+ * slopes: of laplace attention, as at_laplace(). */
+LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_SUMS][AT_SUMS],
+                    real shrink[AT_SUMS], bool slopes = false)
+{
+    if (p->laplace) {
+        at_laplace(p, j0, slopes, r, s);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = 1;
+        return;
+    }
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        real max = r->max[i];
+        LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+        {
+            int key = j0 + at_lane() + AT_LANES * k, t = p->t0 + at_row() + i;
+            bool seen = key >= r->from[i] && key < r->to[i] && attention_listed(&p->listed, t, key);
+            s[i][k] = seen ? attention_score(p, s[i][k], t, key) : -INFINITY;
+            max = r_max(max, s[i][k]);
+        }
+        max = at_max(max);
+        shrink[i] = r->max[i] > -INFINITY ? r_exp(r->max[i] - max) : R(0.0);
+        r->max[i] = max, r->sum[i] *= shrink[i];
+        LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+        {
+            s[i][k] = s[i][k] > -INFINITY ? r_exp(s[i][k] - max) : R(0.0);
+            r->sum[i] += s[i][k];
+        }
+    }
+}
+
+/* Weights of a thread's queries for the keys from j0 on, or products dy v, times their factors. */
+LRA_DEV void at_drop(const attention_job *j, const attention_place *p, int j0,
+                     real s[AT_SUMS][AT_SUMS])
+{
+    if (!j->step) return;
+    LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+    {
+        lra_philox four = attention_words(j, p, p->t0 + at_row(), j0 + at_lane() + AT_LANES * k);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) s[i][k] *= attention_factor_of(j, four.v[i]);
+    }
+}
+
+template <int CHUNKS>
+LRA_DEV void at_shrink(const real shrink[AT_SUMS], real sum[CHUNKS][AT_SUMS][AT_SUMS])
+{
+    LRA_UNROLL for (int n = 0; n < CHUNKS; n++) LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+        LRA_UNROLL for (int k = 0; k < AT_SUMS; k++) sum[n][i][k] *= shrink[i];
+}
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+enum { AT_SHARED = 2 * AT_TILE * AT_PITCH * (int)sizeof(real) };
+
+/* Blocks of 64 rows, and of the channels that a block adds up. */
+static inline dim3 at_grid(const attention_sizes *s, bool by_key, int64_t width, int chunks)
+{
+    int64_t columns = (width + chunks * AT_TILE - 1) / (chunks * AT_TILE);
+    return dim3(attention_blocks(s, AT_TILE, by_key), (unsigned)columns);
+}
+
+#endif

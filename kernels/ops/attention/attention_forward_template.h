@@ -1,0 +1,151 @@
+/* The softmax of 64 queries of a head, whose keys come tile by tile. */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_FORWARD_TEMPLATE_H
+#define LRA_OPS_ATTENTION_ATTENTION_FORWARD_TEMPLATE_H
+
+#include "kernels/ops/attention/attention_template.h"
+
+typedef struct {
+    attention_head h;
+    const elem *q; /* of this head, from the first query on; so is y */
+    elem *y, *left;
+    int64_t rows;            /* of all heads: what is left is written in parts of so many */
+    real *k, *v;             /* (Tk,K), (Tk,V) */
+    real *queries, *y_t;     /* (K, queries), (V, queries) */
+    real *max, *sum;         /* of the lanes, max in units of 2 */
+    attention_ahead next[2]; /* k and v of the head that this thread comes to next */
+} attention_forward;
+
+/* What a thread needs that keeps no values: the tables, k, a block of queries, their maxima and
+ * sums, and tiles as high as there are keys. */
+static inline int64_t attention_score_scratch(const attention_sizes *s, int64_t tiles)
+{
+    return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +
+           2 * attention_offsets(s);
+}
+
+static inline void attention_take(attention_forward *f, real *own)
+{
+    const attention_sizes *s = &f->h.s;
+    f->k = own;
+    f->v = f->k + s->Tk * s->K;
+    f->queries = f->v + s->Tk * s->V;
+    f->y_t = f->queries + ATTENTION_QUERIES * s->K;
+    f->max = f->y_t + ATTENTION_QUERIES * s->V;
+    f->sum = f->max + ATTENTION_QUERIES;
+}
+
+/* The largest score of each of n lanes, which stay in registers; n is a constant where this is
+ * inlined.  A maximum waits for the one before it, so that all lanes of a tile are taken
+ * together. */
+static inline __attribute__((always_inline)) void attention_top(const int n, const real *s,
+                                                                int64_t keys, real *top)
+{
+    real most[ATTENTION_QUERIES];
+    for (int l = 0; l < n; l++) most[l] = s[l];
+    for (int64_t r = 1; r < keys; r++)
+#pragma omp simd
+        for (int l = 0; l < n; l++) {
+            real v = s[r * ATTENTION_QUERIES + l];
+            most[l] = v > most[l] ? v : most[l];
+        }
+    for (int l = 0; l < n; l++) top[l] = most[l];
+}
+
+/* Maxima of the lanes take in a tile; what was summed so far shrinks accordingly.  A lane without a
+ * score yet has the maximum -infinity, and nothing to shrink. */
+static inline void attention_grow(attention_forward *f, const attention_place *p)
+{
+    const real unit = f->h.unit, *s = f->h.tile;
+    real top[ATTENTION_QUERIES], shrink[ATTENTION_QUERIES], *max = f->max;
+    int grown = 0;
+    if (p->lanes == ATTENTION_QUERIES)
+        attention_top(ATTENTION_QUERIES, s, p->keys, top);
+    else
+        for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) attention_top(16, s + l0, p->keys, top + l0);
+#pragma omp simd reduction(| : grown)
+    ATTENTION_EACH_LANE(l, p)
+    {
+        real now = top[l] * unit, old = max[l], shrunk = attention_exp2(old - now);
+        bool more = now > old;
+        shrink[l] = more && old > -INFINITY ? shrunk : 1;
+        max[l] = more ? now : old;
+        grown |= more;
+    }
+    if (!grown) return;
+    ATTENTION_EACH_LANE(l, p) f->sum[l] *= shrink[l];
+    for (int64_t d = 0; d < f->h.s.V; d++)
+#pragma omp simd
+        ATTENTION_EACH_LANE(l, p) f->y_t[d * ATTENTION_QUERIES + l] *= shrink[l];
+}
+
+/* Scores become exponentials, which are added to the sums of the lanes; those of 16 lanes stay in
+ * registers. */
+static inline void attention_weights(attention_forward *f, const attention_place *p)
+{
+    const real unit = f->h.unit;
+    for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) {
+        real *s = f->h.tile + l0, base[16], sum[16];
+        for (int l = 0; l < 16; l++) {
+            base[l] = f->max[l0 + l] > -INFINITY ? f->max[l0 + l] : 0;
+            sum[l] = f->sum[l0 + l];
+        }
+        for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
+#pragma omp simd
+            for (int l = 0; l < 16; l++) {
+                s[l] = attention_exp2(s[l] * unit - base[l]);
+                sum[l] += s[l];
+            }
+        for (int l = 0; l < 16; l++) f->sum[l0 + l] = sum[l];
+    }
+}
+
+/* Scores become weights of laplace attention, which are summed for the profile alone. */
+static inline void attention_laplace_weights(attention_forward *f, const attention_place *p)
+{
+    real *s = f->h.tile, slope;
+    for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)
+#pragma omp simd private(slope)
+        ATTENTION_EACH_LANE(l, p)
+        {
+            s[l] = attention_laplace(s[l], &slope);
+            f->sum[l] += s[l];
+        }
+}
+
+/* Scores become weights, of which those of a softmax lack 1/sum. */
+static inline void attention_weigh(attention_forward *f, const attention_place *p)
+{
+    if (f->h.args->laplace) {
+        attention_laplace_weights(f, p);
+        return;
+    }
+    attention_grow(f, p);
+    attention_weights(f, p);
+}
+
+/* Rows of y and what is left of them. */
+static inline void attention_finish(const attention_forward *f, int64_t i0, int64_t n)
+{
+    const attention_sizes *s = &f->h.s;
+    real one[ATTENTION_QUERIES] = {0};
+    for (int64_t l = 0; l < n; l++) {
+        real sum = f->h.args->laplace ? 1 : f->sum[l];
+        one[l] = sum == 0 ? 0 : 1 / sum;
+        attention_put(f->left, f->rows, i0 + l,
+                      sum == 0 || f->h.args->laplace ? 0 : f->max[l] + r_log2(sum));
+    }
+    attention_rows(f->y_t, n, s->H, s->V, one, attention_streams(f->rows, s->V, f->y),
+                   f->y + i0 * s->H * s->V);
+}
+
+/* Queries behind the example. */
+static inline void attention_no_rows(const attention_forward *f)
+{
+    const attention_sizes *s = &f->h.s;
+    for (int64_t i = f->h.mask.n_q; i < s->Tq; i++) {
+        for (int64_t d = 0; d < s->V; d++) f->y[i * s->H * s->V + d] = 0;
+        attention_put(f->left, f->rows, i, 0);
+    }
+}
+
+#endif

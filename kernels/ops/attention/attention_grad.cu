@@ -1,0 +1,256 @@
+/* Gradients of attention on a GPU, in two passes so that nothing is added by two blocks:
+ *   of queries: keys pass by as they do forward; with e_ij = exp(s_ij - max) and the maximum so far
+ *     dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j / sum_j e_ij,
+ *     and the maximum, 1/sum and dy_i y_i of a row are left for the other pass;
+ *   of keys: queries pass by, p_ij = e_ij / sum is known.
+ * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the
+ * bus q, k, v, dy twice, y and the gradients once. */
+#include "kernels/ops/attention/attention_cuda.h"
+#if LRA_PASS == 16
+#include "kernels/ops/attention/attention_back_mma.h"
+#endif
+
+/* dot[i] = dy_i y_i of a thread's rows */
+LRA_DEV void at_dot(const attention_job *j, const attention_place *p, real dot[AT_SUMS])
+{
+    attention_rows of_y = attention_side(j, p, false, true);
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        int t = p->t0 + at_row() + i;
+        dot[i] = 0;
+        for (int c = at_lane(); c < of_y.width; c += AT_LANES)
+            dot[i] += at_load(j->dy, &of_y, t, c) * at_load(j->y, &of_y, t, c);
+        dot[i] = at_sum(dot[i]);
+    }
+}
+
+/* Leaves what the keys need of a thread's rows. */
+LRA_DEV void at_leave(const attention_job *j, const attention_place *p, const at_softmax *r,
+                      const real one[AT_SUMS], const real dot[AT_SUMS])
+{
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        int t = p->t0 + at_row() + i;
+        real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
+        if (t < p->n && at_lane() == 0) row[0] = r->max[i], row[1] = one[i], row[2] = dot[i];
+    }
+}
+
+/* x: tiles of queries and heads; y: channels of dq */
+template <int CHUNKS>
+static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(attention_job j)
+{
+    LRA_SHARED(real, shared);
+    real *tile = shared + AT_TILE * AT_PITCH;
+    attention_place p = attention_find(&j, AT_TILE, false);
+    attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
+    attention_rows of_v = attention_side(&j, &p, true, true);
+    attention_rows of_y = attention_side(&j, &p, false, true);
+    int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
+    real sum[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, shrink[AT_SUMS], dot[AT_SUMS];
+    at_softmax r;
+    at_begin(&p, &r);
+    at_dot(&j, &p, dot);
+    LRA_UNROLL for (int i = 0; i < AT_SUMS && p.laplace; i++) dot[i] = 0;
+    for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+        if (!at_meet(&p, p.t0, j0)) continue;
+        real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
+        at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
+        at_products(j.dy, &of_y, p.t0, j.v, &of_v, j0, shared, ds);
+        at_exp(&p, j0, &r, s, shrink, true);
+        at_shrink<CHUNKS>(shrink, sum);
+        at_drop(&j, &p, j0, ds);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+        {
+            int t = p.t0 + at_row() + i, key = j0 + at_lane() + AT_LANES * k;
+            s[i][k] *= (ds[i][k] - dot[i]) * attention_factor(&p, t, key);
+        }
+        at_put(s, tile);
+        at_add<CHUNKS>(tile, j.k, &of_k, j0, c0, shared, sum);
+    }
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = at_one_of(&p, at_sum(r.sum[i]));
+    if (blockIdx.y == 0) at_leave(&j, &p, &r, shrink, dot);
+    at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_q);
+}
+
+/* Products k q (keys, queries from i0 on) become p, times what dropout made of it, products v dy
+ * become g. */
+LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, int i0,
+                              real s[AT_SUMS][AT_SUMS], real ds[AT_SUMS][AT_SUMS])
+{
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        int key = p->t0 + at_row() + i;
+        attention_range queries = {0, 0};
+        if (key < p->n) queries = attention_queries_of(&p->m, key);
+        LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+        {
+            int t = i0 + at_lane() + AT_LANES * k;
+            const real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
+            bool met = t >= queries.from && t < queries.to && attention_listed(&p->listed, t, key);
+            real kept = met ? attention_kept(j, p, t, key) : R(0.0);
+            if (met && p->laplace) {
+                real slope;
+                s[i][k] = attention_laplace(attention_score(p, s[i][k], t, key), &slope) * kept;
+                ds[i][k] *= slope * kept;
+            } else if (met) {
+                s[i][k] = r_exp(attention_score(p, s[i][k], t, key) - row[0]) * row[1];
+                ds[i][k] = s[i][k] * (ds[i][k] * kept - row[2]);
+                s[i][k] *= kept;
+            } else {
+                s[i][k] = ds[i][k] = 0;
+            }
+        }
+    }
+}
+
+/* x: tiles of keys and heads; y: channels of dk and dv */
+template <int CHUNKS>
+static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel(attention_job j)
+{
+    LRA_SHARED(real, shared);
+    real *tile = shared + AT_TILE * AT_PITCH;
+    attention_place p = attention_find(&j, AT_TILE, true);
+    attention_rows of_q = attention_side(&j, &p, false, false);
+    attention_rows of_k = attention_side(&j, &p, true, false);
+    attention_rows of_v = attention_side(&j, &p, true, true);
+    attention_rows of_y = attention_side(&j, &p, false, true);
+    int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
+    attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
+    real dk[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, dv[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}};
+    for (int i0 = (int)queries.from; i0 < queries.to; i0 += AT_TILE) {
+        if (!at_meet(&p, i0, p.t0)) continue;
+        real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
+        at_products(j.k, &of_k, p.t0, j.q, &of_q, i0, shared, s);
+        at_products(j.v, &of_v, p.t0, j.dy, &of_y, i0, shared, ds);
+        at_differentiate(&j, &p, i0, s, ds);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+            ds[i][k] *= attention_factor(&p, i0 + at_lane() + AT_LANES * k, p.t0 + at_row() + i);
+        at_put(s, tile);
+        at_add<CHUNKS>(tile, j.dy, &of_y, i0, c0, shared, dv);
+        at_put(ds, tile);
+        at_add<CHUNKS>(tile, j.q, &of_q, i0, c0, shared, dk);
+    }
+    const real one[AT_SUMS] = {1, 1, 1, 1};
+    at_finish<CHUNKS>(&p, c0, one, dk, j.dk, &of_k);
+    at_finish<CHUNKS>(&p, c0, one, dv, j.dv, &of_v);
+}
+
+/* ---- of the learned bias: by offset of a diagonal of tiles, then by entry -------------------- */
+
+typedef struct {
+    attention_job j;
+    int64_t diagonals;
+    real *part; /* (B H, diagonals, AT_OFFSETS) */
+    elem *out;  /* (H,R), in parts */
+} bias_job;
+
+/* x: heads and diagonals.  A block has the tiles (keys t0, queries t0 + delta), computes each once
+ * and adds it up by offset query - key. */
+static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(bias_job e)
+{
+    LRA_SHARED(real, shared);
+    real *tile = shared + AT_TILE * AT_PITCH, *sum = tile + AT_TILE * AT_PITCH;
+    const attention_job *j = &e.j;
+    int delta = (int)(blockIdx.x % e.diagonals - e.diagonals / 2) * AT_TILE;
+    attention_place p = attention_of(j, blockIdx.x / e.diagonals, true);
+    attention_rows of_q = attention_side(j, &p, false, false);
+    attention_rows of_k = attention_side(j, &p, true, false);
+    attention_rows of_v = attention_side(j, &p, true, true);
+    attention_rows of_y = attention_side(j, &p, false, true);
+    for (int o = threadIdx.x; o < AT_OFFSETS; o += LRA_BLOCK) sum[o] = 0;
+    for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_q; p.t0 += AT_TILE) {
+        int i0 = p.t0 + delta;
+        attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
+        if (i0 >= queries.to || i0 + AT_TILE <= queries.from || !at_meet(&p, i0, p.t0)) continue;
+        real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
+        at_products(j->k, &of_k, p.t0, j->q, &of_q, i0, shared, s);
+        at_products(j->v, &of_v, p.t0, j->dy, &of_y, i0, shared, ds);
+        at_differentiate(j, &p, i0, s, ds);
+        at_put(ds, tile); /* (queries, keys) */
+        __syncthreads();
+        for (int o = threadIdx.x; o < AT_OFFSETS; o += LRA_BLOCK)
+            for (int key = 0; key < AT_TILE; key++) {
+                int query = key + o - (AT_TILE - 1);
+                if (query >= 0 && query < AT_TILE) sum[o] += tile[query * AT_PITCH + key];
+            }
+    }
+    for (int o = threadIdx.x; o < AT_OFFSETS; o += LRA_BLOCK)
+        e.part[blockIdx.x * AT_OFFSETS + o] = sum[o];
+}
+
+/* What the diagonals left for an offset query - key. */
+LRA_DEV real at_offset(const bias_job *e, int64_t head, int64_t offset)
+{
+    int64_t at = offset + AT_TILE - 1 + e->diagonals / 2 * AT_TILE;
+    real sum = 0;
+    for (int64_t n = at / AT_TILE; n >= 0 && at - n * AT_TILE < AT_OFFSETS; n--)
+        if (n < e->diagonals)
+            sum += e->part[(head * e->diagonals + n) * AT_OFFSETS + at - n * AT_TILE];
+    return sum;
+}
+
+/* An entry for each thread: over examples in their order, then over the offsets that it is for. */
+static __global__ void attention_entry_kernel(bias_job e, int64_t n)
+{
+    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const attention_sizes *s = &e.j.s;
+    for (; at < n; at += (int64_t)gridDim.x * blockDim.x) {
+        int64_t r = at % s->R, offset = s->R / 2 - r, from = offset,
+                to = offset; /* of query - key */
+        real sum = 0;
+        if (r == 0) to = s->Tq - 1;
+        if (r == s->R - 1) from = 1 - s->Tk;
+        for (int64_t b = 0; b < s->B; b++)
+            for (int64_t o = from < 1 - s->Tk ? 1 - s->Tk : from; o <= to && o < s->Tq; o++)
+                sum += at_offset(&e, b * s->H + at / s->R, o);
+        attention_put(e.out, n, at, sum);
+    }
+}
+
+/* bias: behind the other gradients; part: scratch */
+static inline void bias_run(const attention_job *j, real *part, elem *bias, void *stream)
+{
+    int64_t n = j->s.H * j->s.R;
+    bias_job e = {*j, attention_diagonals(&j->s), part, bias};
+    size_t shared = AT_SHARED + AT_OFFSETS * sizeof(real);
+    LRA_ALLOW_SHARED(attention_offset_kernel, shared);
+    LRA_LAUNCH(attention_offset_kernel, (unsigned)(j->s.B * j->s.H * e.diagonals), LRA_BLOCK,
+               shared, stream, e);
+    LRA_LAUNCH(attention_entry_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, e, n);
+}
+
+/* sources: dy, q, k, v, what the forward node wrote, options; scratch: ATTENTION_LEFT for every
+ * query, sums by offset */
+LRA_CUDA_BODY(attention_grad)
+{
+    attention_job j = attention_job_of(c, 1, 5);
+    const attention_sizes *s = &j.s;
+    int64_t keys = s->B * s->Tk * s->H;
+    j.dy = (const elem *)c->in[0], j.q = (const elem *)c->in[1], j.k = (const elem *)c->in[2];
+    j.v = (const elem *)c->in[3], j.y = (const elem *)c->in[4];
+    j.out = (elem *)c->out, j.dk = j.out + s->B * s->Tq * s->H * s->K, j.dv = j.dk + keys * s->K;
+    j.rows = (real *)c->scratch;
+#if LRA_PASS == 16
+    if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
+        AM_FOR_WIDTH(attention_back_mma_run, s->K, attention_is_distant(&j), &j, stream);
+        return;
+    }
+#endif
+    int64_t widest = s->K > s->V ? s->K : s->V;
+    if (widest <= AT_TILE) {
+        LRA_LAUNCH(attention_dq_tile_kernel<1>, at_grid(s, false, s->K, 1), LRA_BLOCK, AT_SHARED,
+                   stream, j);
+        LRA_LAUNCH(attention_dkv_tile_kernel<1>, at_grid(s, true, widest, 1), LRA_BLOCK, AT_SHARED,
+                   stream, j);
+    } else {
+        LRA_LAUNCH(attention_dq_tile_kernel<2>, at_grid(s, false, s->K, 2), LRA_BLOCK, AT_SHARED,
+                   stream, j);
+        LRA_LAUNCH(attention_dkv_tile_kernel<2>, at_grid(s, true, widest, 2), LRA_BLOCK, AT_SHARED,
+                   stream, j);
+    }
+    if (j.bias)
+        bias_run(&j, j.rows + s->B * s->H * s->Tq * ATTENTION_LEFT, j.dv + keys * s->V, stream);
+}

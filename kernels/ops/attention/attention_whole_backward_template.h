@@ -1,0 +1,106 @@
+/* What stands between the products of gradients in whole tiles of a softmax
+ * (attention_whole_template.h), and in strips of the others (attention_strip_template.h). */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
+#define LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
+
+#include "kernels/ops/attention/attention_strip_template.h"
+
+#if ATTENTION_WHOLE
+/* p = 2^(unit scores - sum), g = p (products - dot), sum and dot of the lanes */
+typedef struct {
+    aw_product scores, products; /* q k, dy v */
+    real unit;
+    const real *sum, *dot;
+    real *p, *g;
+} aw_pairs;
+
+/* Not one loop with the other product: the constants of an exponential stand in registers, whose
+ * number is just enough for one product's sums beside them. */
+static __attribute__((noinline)) void aw_probabilities(const aw_pairs *a)
+{
+    const real unit = a->unit;
+    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
+        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
+            ap_vector at[AP_ROWS][AP_VECTORS];
+            aw_sums(&a->scores, r, l0, at);
+            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
+            {
+                int64_t l = l0 + j * AP_LANES;
+                lanes_write(a->p + (r + i) * ATTENTION_QUERIES + l,
+                            aw_exp2((lanes)at[i][j] * unit - lanes_read(a->sum + l)));
+            }
+        }
+}
+
+static __attribute__((noinline)) void aw_differentiate(const aw_pairs *a)
+{
+    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
+        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
+            ap_vector at[AP_ROWS][AP_VECTORS];
+            aw_sums(&a->products, r, l0, at);
+            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
+            {
+                int64_t l = l0 + j * AP_LANES, to = (r + i) * ATTENTION_QUERIES + l;
+                lanes less = (lanes)at[i][j] - lanes_read(a->dot + l);
+                lanes_write(a->g + to, lanes_read(a->p + to) * less);
+            }
+        }
+}
+
+/* Both, by strips; 0 where none of a strip sees a key. */
+static __attribute__((noinline)) void as_differentiate(const aw_pairs *a, const as_view *v,
+                                                       const attention_place *place)
+{
+    enum { Q = ATTENTION_QUERIES };
+    const real unit = a->unit;
+    for (int64_t l0 = 0; l0 < place->lanes; l0 += AS_COLUMNS) {
+        const as_keys k = as_keys_of(v, l0);
+        real *p = a->p + l0, *g = a->g + l0;
+        lanes sum[AS_VECTORS], dot[AS_VECTORS];
+        AW_EACH(j, AS_VECTORS)
+        {
+            sum[j] = lanes_read(a->sum + l0 + j * AP_LANES);
+            dot[j] = lanes_read(a->dot + l0 + j * AP_LANES);
+        }
+        for (int64_t r = 0; r < place->keys; r += AS_ROWS, p += AS_ROWS * Q, g += AS_ROWS * Q) {
+            ap_vector at[AP_ROWS][AP_VECTORS], w[AP_ROWS][AP_VECTORS];
+            if (r < k.from || r >= k.to) {
+                AW_EACH(i, AS_ROWS) AW_EACH(j, AS_VECTORS)
+                {
+                    lanes_write(p + i * Q + j * AP_LANES, (lanes){0});
+                    lanes_write(g + i * Q + j * AP_LANES, (lanes){0});
+                }
+                continue;
+            }
+            as_sums(&a->scores, r, l0, w);
+            as_hide(v, r, l0, w);
+            AW_EACH(i, AS_ROWS) AW_EACH(j, AS_VECTORS)
+            {
+                w[i][j] = (ap_vector)aw_exp2((lanes)w[i][j] * unit - sum[j]);
+                lanes_write(p + i * Q + j * AP_LANES, (lanes)w[i][j]);
+            }
+            as_sums(&a->products, r, l0, at);
+            AW_EACH(i, AS_ROWS)
+            AW_EACH(j, AS_VECTORS)
+            lanes_write(g + i * Q + j * AP_LANES, (lanes)w[i][j] * ((lanes)at[i][j] - dot[j]));
+        }
+    }
+}
+
+/* What the queries of a tile give its keys: to (keys,width) += tile x, of the queries that see one
+ * of eight keys; x: (queries,width). */
+static __attribute__((noinline)) void as_add_rows(const as_view *v, const attention_place *p,
+                                                  int64_t width, const real *tile, const real *x,
+                                                  real *to)
+{
+    enum { Q = ATTENTION_QUERIES, SOME = 8 };
+    for (int64_t r = 0; r < p->keys; r += SOME) {
+        int64_t n = p->keys - r < SOME ? p->keys - r : SOME;
+        int64_t from = v->from[r], end = v->to[r + n - 1] < p->lanes ? v->to[r + n - 1] : p->lanes;
+        if (from < end)
+            ap_add_product(Q, n, width, end - from, tile + r * Q + from, x + from * width, width,
+                           to + r * width, width);
+    }
+}
+#endif
+#endif

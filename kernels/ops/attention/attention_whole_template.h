@@ -1,0 +1,53 @@
+/* Whole tiles of a softmax: 64 keys and 64 queries, no pair of them hidden, dropped or at a
+ * distance that has a say.  What stands between the products is then done where their sums are, in
+ * registers, four keys at a time: exponentials wait for units other than the multipliers most of
+ * the time, which is when the next products begin, and a tile is written once instead of being
+ * written, read and written again. */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_TEMPLATE_H
+#define LRA_OPS_ATTENTION_ATTENTION_WHOLE_TEMPLATE_H
+
+#include "kernels/ops/attention/attention_template.h"
+
+#if LRA_PASS != 64 /* whose exponentials are of libm */
+#define ATTENTION_WHOLE 1
+
+#define AW_EACH(i, n) AP_UNROLL for (int i = 0; i < (n); i++)
+enum { AW_ROWS = AP_SUMS / AP_VECTORS, AW_COLUMNS = AP_VECTORS * AP_LANES };
+
+/* attention_exp2() of every lane. */
+LRA_ROW_FN lanes aw_exp2(lanes x)
+{
+    const lanes shift = lanes_of(12582912.0f + 127);
+    lanes y = lanes_max(lanes_of(-127.0f), x), shifted = y + shift, f = y - (shifted - shift), p;
+    ATTENTION_EXP2(p, f);
+    return p * (lanes)((lanes_bits)shifted << 23);
+}
+
+/* A softmax of products, of which nothing is dropped. */
+static inline bool attention_plain(const attention_head *h)
+{
+    return !h->distant && !h->kept;
+}
+static inline bool attention_whole(const attention_head *h, const attention_place *p)
+{
+    return p->keys == ATTENTION_KEYS && p->lanes == ATTENTION_QUERIES && attention_plain(h) &&
+           !attention_hides(h, p);
+}
+
+/* Rows of 64 keys, `row` apart, and columns of as many queries. */
+typedef struct {
+    const real *left;
+    int64_t row, depth;
+    const real *right;
+} aw_product;
+
+static inline __attribute__((always_inline)) void
+aw_sums(const aw_product *x, int64_t r, int64_t l0, ap_vector sum[AP_ROWS][AP_VECTORS])
+{
+    ap_sums(AW_ROWS, AP_VECTORS, (ap_left){x->left + r * x->row, x->row, 1}, x->depth,
+            x->right + l0, ATTENTION_QUERIES, sum);
+}
+#else
+#define ATTENTION_WHOLE 0
+#endif
+#endif

@@ -1,0 +1,77 @@
+/* Attention under a limit of distance where the core op cannot obey it: averaged weights, products
+ * of features. */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_WINDOWED_H
+#define LRA_OPS_ATTENTION_ATTENTION_WINDOWED_H
+
+#include "kernels/ops/attention/attention.h"
+
+typedef struct {
+    attention_args a;
+    bool product; /* a weight is the product of q and k as it is, and nothing is divided */
+    bool remask;  /* no weight behind the query, a row over its sum */
+    bool has_length;
+} attention_near_args;
+
+/* Columns that the weight of key k is averaged into, for query i: of the window [low, high). */
+LRA_FN attention_range attention_near_columns(const attention_near_args *a, attention_range window,
+                                              int64_t i, int64_t k)
+{
+    int64_t P = a->a.smooth, first = a->a.smooth_past ? k - P + 1 : k - (P - 1) / 2;
+    attention_range r = {first > window.from ? first : window.from, first + P};
+    if (r.to > window.to) r.to = window.to;
+    if (a->remask && r.to > i + 1) r.to = i + 1;
+    if (r.to < r.from) r.to = r.from;
+    return r;
+}
+
+/* What query i may see of n tokens at all: its neighbours up to the limit, in its chunk. */
+LRA_FN attention_range attention_near_window(const attention_near_args *a, int64_t i, int64_t n,
+                                             int64_t limit)
+{
+    int64_t chunk = a->a.chunk, low = chunk > 0 ? i / chunk * chunk : 0;
+    int64_t high = chunk > 0 && low + chunk < n ? low + chunk : n;
+    attention_range r = {i - limit > low ? i - limit : low, i + limit + 1};
+    if (r.to > high) r.to = high;
+    return r;
+}
+
+/* Of a head, from 0; limit: (1), or one for each head. */
+LRA_FN int64_t attention_near_limit(const attention_near_args *a, int64_t head,
+                                    const int32_t *limit)
+{
+    int64_t own = limit[a->a.limits > 1 ? head : 0];
+    return own < 0 ? 0 : own;
+}
+
+/* Keys that have a score for query i, of its window. */
+LRA_FN attention_range attention_near_keys(const attention_near_args *a, attention_range window,
+                                           int64_t i)
+{
+    attention_range r = window;
+    if (a->a.causal && r.to > i + 1) r.to = i + 1;
+    return r;
+}
+
+/* The score of a product of q and k. */
+LRA_FN real attention_near_score(const attention_near_args *a, int64_t head, real product,
+                                 int64_t i, int64_t k)
+{
+    real d = (real)(i > k ? i - k : k - i);
+    if (a->product) return product;
+    real factor = (real)a->a.scale;
+    if (a->a.decay[head] != 0) factor *= r_exp(-(real)a->a.decay[head] * d);
+    return product * factor - (real)a->a.slope[head] * d;
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* lra_attention() of the graph's limit, of whole: y without one.  q, k as the core takes them, v as
+ * it was before averages. */
+lra_tensor *attention_pairs_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                                 lra_tensor *limit, lra_tensor *length,
+                                 const attention_near_args *a);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* A row of a list of blocks, in C and in CUDA. */
+#ifndef LRA_OPS_ATTENTION_BIGBIRD_BLOCKS_BODY_H
+#define LRA_OPS_ATTENTION_BIGBIRD_BLOCKS_BODY_H
+
+#include "kernels/base/core/philox.h"
+#include "kernels/ops/args.h"
+#include "kernels/ops/attention/attention.h"
+
+/* Puts a block among n ascending ones, where it is not yet there. */
+LRA_FN int block_list_put(int32_t *row, int n, int32_t block)
+{
+    int at = 0;
+    while (at < n && row[at] < block) at++;
+    if (at < n && row[at] == block) return n;
+    for (int i = n; i > at; i--) row[i] = row[i - 1];
+    row[at] = block;
+    return n + 1;
+}
+
+/* Query block i of `all` that an example has, in a head; row: `most` numbers. */
+LRA_FN void block_list_row(const block_list_args *a, int64_t head, int32_t i, int32_t all, int most,
+                           int32_t *row)
+{
+    int n = 0;
+    bool whole = i == 0 || i == all - 1;
+    if (whole) row[n++] = ATTENTION_ALL_BLOCKS;
+    if (!whole && i < all) {
+        for (int32_t k = i - 1; k <= i + 1; k++) n = block_list_put(row, n, k);
+        n = block_list_put(row, n, 0);
+        n = block_list_put(row, n, all - 1);
+    }
+    lra_philox words = {{0}};
+    for (int r = 0; n > 1 && r < a->random && n < all; r++) {
+        if (r % 4 == 0)
+            words = lra_philox_at((uint32_t)a->layer, (uint32_t)head, (uint32_t)i, (uint32_t)all,
+                                  (uint32_t)(r / 4), 0);
+        int32_t pick = (int32_t)((uint64_t)words.v[r % 4] * (uint32_t)(all - n) >> 32);
+        for (int k = 0; k < n; k++) pick += row[k] <= pick; /* of those that are not there yet */
+        n = block_list_put(row, n, pick);
+    }
+    while (n < most) row[n++] = -1;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of
+ * max(1, ceil(n/J)) places, of which the last may be shorter, and all after it empty; for n = 0 all
+ * are empty. */
+#ifndef LRA_OPS_ATTENTION_LSH_BUCKETS_BODY_H
+#define LRA_OPS_ATTENTION_LSH_BUCKETS_BODY_H
+
+#include "kernels/ops/args.h"
+#include "kernels/ops/real.h"
+
+typedef struct {
+    lra_chunk_part part;
+    int64_t T, J, C; /* C: places of a chunk of the longest example */
+    int64_t heads;   /* rows of an example */
+} chunks_view;
+
+static inline chunks_view chunks_view_of(const lra_tensor *y)
+{
+    const chunks_args *a = (const chunks_args *)y->args;
+    int64_t T = y->src[0]->shape.d[1], rows = y->src[0]->shape.d[0];
+    chunks_view v = {a->part, T, a->J, (T + a->J - 1) / a->J, rows};
+    if (y->n_src > 1) v.heads = rows / y->src[1]->shape.d[0];
+    return v;
+}
+
+/* Places of a chunk of an example of that length, at least 1: a divisor. */
+LRA_FN int64_t chunk_places(const chunks_view *v, int64_t length)
+{
+    return length > 0 ? (length + v->J - 1) / v->J : 1;
+}
+
+/* Tokens of chunk j. */
+LRA_FN int64_t chunk_tokens(int64_t length, int64_t c, int64_t j)
+{
+    int64_t left = length - j * c;
+    return left < 0 ? 0 : left < c ? left : c;
+}
+
+/* Place of a chunk and of the one before it: what stands there, the own tokens first; 0 where
+ * nothing does. */
+LRA_FN int32_t chunk_key(const int32_t *order, int64_t length, int64_t c, int64_t j, int64_t place)
+{
+    int64_t own = chunk_tokens(length, c, j), last = (length + c - 1) / c - 1;
+    int64_t back = j > 0 ? j - 1 : last;
+    if (own == 0) return 0;
+    if (place < own) return order[j * c + place];
+    place -= own;
+    return place < chunk_tokens(length, c, back) ? order[back * c + place] : 0;
+}
+
+/* Writes number i of row n: of the order for LRA_CHUNK_SLOT, else of y. */
+LRA_FN void chunk_write(const chunks_view *v, const int32_t *order, const int32_t *lengths,
+                        int64_t n, int64_t i, int32_t *y)
+{
+    int64_t length = lengths ? lengths[n / v->heads] : v->T;
+    int64_t c = chunk_places(v, length), back = i > 0 ? i - 1 : (length + c - 1) / c - 1;
+    int64_t own = chunk_tokens(length, c, i);
+    order += n * v->T;
+    switch (v->part) {
+    case LRA_CHUNK_KEY:
+        y[n * v->J * 2 * v->C + i] = chunk_key(order, length, c, i / (2 * v->C), i % (2 * v->C));
+        break;
+    case LRA_CHUNK_OWN: y[n * v->J + i] = (int32_t)own; break;
+    case LRA_CHUNK_SEEN:
+        y[n * v->J + i] = (int32_t)(own > 0 ? own + chunk_tokens(length, c, back) : 0);
+        break;
+    case LRA_CHUNK_SLOT:
+        y[n * v->T + order[i]] = i < length ? (int32_t)(i / c * v->C + i % c) : 0;
+        break;
+    }
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* Averages over positions on a GPU: a thread has eight neighbouring channels of a position and adds
+ * up its window, which the caches hold: bytes count every element once read and once written. */
+#include "kernels/ops/cuda_common.h"
+#include "kernels/ops/attention/positions_body.h"
+
+/* x, y: (rows of T positions, D); groups: of eight channels, in a row */
+static __global__ void smooth_kernel(smooth_args a, int64_t rows, int64_t T, int64_t D,
+                                     int64_t groups, bool wide, const int32_t *length,
+                                     const elem *x, elem *y)
+{
+    int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; at < rows * groups; at += (int64_t)gridDim.x * blockDim.x) {
+        int64_t row = at / groups, d = at % groups * LRA_LANES, t = row % T, low, high;
+        int64_t n = length ? length[row / T] : T;
+        real v[LRA_LANES], sum[LRA_LANES] = {0};
+        smooth_span(&a, t, n, &low, &high);
+        for (int64_t s = low; s < high && t < n; s++) {
+            load8(x, ELEM_TYPE, (row - t + s) * D + d, D - d, wide, v);
+            for (int k = 0; k < LRA_LANES; k++) sum[k] += v[k];
+        }
+        for (int k = 0; k < LRA_LANES; k++) sum[k] /= (real)a.width;
+        store8(y, ELEM_TYPE, row * D + d, D - d, wide, sum);
+    }
+}
+
+/* sources: x (B,T,..), [length] */
+LRA_CUDA_BODY(smooth)
+{
+    const smooth_args *a = (const smooth_args *)c->y->args;
+    int64_t T = c->y->shape.d[1], rows = c->y->shape.d[0] * T, D = lra_elements(c->y) / rows;
+    int64_t groups = (D + LRA_LANES - 1) / LRA_LANES;
+    bool wide = D % LRA_LANES == 0 && is_aligned(c->in[0], c->out, NULL);
+    LRA_LAUNCH(smooth_kernel, lra_grid(rows * groups, LRA_BLOCK), LRA_BLOCK, 0, stream, *a, rows, T,
+               D, groups, wide, a->has_length ? (const int32_t *)c->in[1] : NULL,
+               (const elem *)c->in[0], (elem *)c->out);
+}

@@ -1,0 +1,42 @@
+/* What the C and the CUDA bodies of the ops on positions share: how fast a pair of channels turns
+ * (rotary.c), which positions an average holds (smooth.c). */
+#ifndef LRA_OPS_ATTENTION_POSITIONS_BODY_H
+#define LRA_OPS_ATTENTION_POSITIONS_BODY_H
+
+#include <stdbool.h>
+
+#include "kernels/graph/op.h"
+#include "kernels/ops/real.h"
+
+typedef struct {
+    double base;
+    int half; /* lra_rotary_half: pairs that do not turn */
+    bool back;
+} rotary_args;
+
+/* Angle of pair i of `pairs` from one position to the next. */
+LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
+{
+    bool slow = i >= pairs / 2;
+    bool still = slow ? a->half == LRA_HALF_SLOW : a->half == LRA_HALF_FAST;
+    return still ? 0 : pow(a->base, -(double)i / (double)pairs);
+}
+
+typedef struct {
+    int64_t width, chunk;
+    bool causal, has_length, back; /* back: the transposed average */
+} smooth_args;
+
+/* Positions [low, high) that are averaged into position t of an example of n tokens. */
+LRA_FN void smooth_span(const smooth_args *a, int64_t t, int64_t n, int64_t *low, int64_t *high)
+{
+    int64_t before = a->causal ? a->width - 1 : (a->width - 1) / 2;
+    int64_t after = a->causal ? 0 : (a->width - 1) / 2;
+    int64_t first = t - (a->back ? after : before), end = t + (a->back ? before : after) + 1;
+    *low = a->chunk > 0 ? t / a->chunk * a->chunk : 0;
+    *high = a->chunk > 0 && *low + a->chunk < n ? *low + a->chunk : n;
+    if (first > *low) *low = first;
+    if (end < *high) *high = end;
+}
+
+#endif

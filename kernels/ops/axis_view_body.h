@@ -1,0 +1,39 @@
+/* A tensor seen along one axis, (O,R,I): what ops along an axis share. */
+#ifndef LRA_OPS_AXIS_VIEW_BODY_H
+#define LRA_OPS_AXIS_VIEW_BODY_H
+
+#include <stdbool.h>
+
+#include "kernels/graph/op.h"
+
+typedef struct {
+    int axis;
+    bool back;
+} along_args;
+
+typedef struct {
+    int64_t O, R, I;
+} along_view;
+
+static inline along_view along_of(const lra_tensor *y)
+{
+    int axis = ((const along_args *)y->args)->axis;
+    along_view v = {1, 1, 1};
+    for (int i = 0; i < y->shape.n; i++)
+        *(i < axis ? &v.O : i == axis ? &v.R : &v.I) *= y->shape.d[i];
+    return v;
+}
+
+#if LRA_RECORD
+/* y is as its source; the axis must be one of it. */
+static inline int along_shape(lra_tensor *y, int axis, lra_err *e)
+{
+    const lra_tensor *x = y->src[0];
+    if (axis < 0 || axis >= x->shape.n) return lra_fail(e, "axis %d of rank %d", axis, x->shape.n);
+    y->shape = x->shape;
+    y->type = x->type;
+    return 0;
+}
+#endif
+
+#endif

@@ -1,0 +1,80 @@
+/* A convolution as CUDA kernels see it; conv.cu runs it forward and, with taps reversed and
+ * channels exchanged, backward. */
+#ifndef LRA_OPS_CONV_CONV_CUDA_H
+#define LRA_OPS_CONV_CONV_CUDA_H
+
+#include "kernels/ops/elementwise/activation.h"
+#include "kernels/ops/cuda_common.h"
+
+/* n_in, n_out: channels of one group.  Tap k of w[i][o] stands at w[start + k tap + i in + o out],
+ * and start moves by `group`. */
+typedef struct {
+    int64_t B, T, K, dilation, groups, n_in, n_out;
+    int64_t start, tap, in, out, group;
+    const elem *x, *w;
+    const real *bias;      /* Nullable */
+    const int32_t *length; /* Nullable */
+    lra_act act;
+    elem *y;
+    /* Of mma.sync alone: added behind the activation; y times the slope at `gate`, of an
+     * activation; sums of the columns of y (tiles of rows, H), of one group.  Nullable: all. */
+    const elem *residual, *gate;
+    lra_act slope;
+    real *columns;
+} conv_job;
+
+/* Beyond T dilation changes nothing. */
+static inline int64_t conv_dilation(int64_t dilation, int64_t T)
+{
+    return dilation < T || T < 1 ? dilation : T;
+}
+/* Rows that the middle tap is behind the first, and the last behind the middle one. */
+LRA_FN int64_t conv_half(const conv_job *j)
+{
+    return (j->K - 1) / 2 * j->dilation;
+}
+/* Taps [first, end) see something: 0 <= t + k dilation - half < length for some t in [t0, t0 +
+ * rows). */
+LRA_DEV int64_t conv_first_tap(const conv_job *j, int64_t t0, int64_t rows)
+{
+    int64_t before = conv_half(j) - t0 - (rows - 1);
+    return before > 0 ? (before + j->dilation - 1) / j->dilation : 0;
+}
+LRA_DEV int64_t conv_end_tap(const conv_job *j, int64_t t0, int64_t length)
+{
+    int64_t after = length - t0 + conv_half(j);
+    int64_t end = after > 0 ? (after + j->dilation - 1) / j->dilation : 0;
+    return end < j->K ? end : j->K;
+}
+
+/* conv_run.cu, once for each pass. */
+#define conv_cuda_run LRA_CAT3(lra_cuda_, conv_run, LRA_PASS)
+extern "C" void conv_cuda_run(const conv_job *j, void *stream);
+/* A dense layer is a convolution with one tap: of bf16, on tensor cores, everything in the
+ * epilogue.  False: these sizes, or this level, do not do; nothing was queued. */
+#define conv_cuda_dense LRA_CAT3(lra_cuda_, conv_dense, LRA_PASS)
+extern "C" bool conv_cuda_dense(const conv_job *j, void *stream);
+
+LRA_DEV int64_t conv_length(const conv_job *j, int64_t b)
+{
+    int64_t n = j->length ? j->length[b] : j->T;
+    return n < j->T ? n : j->T;
+}
+
+/* Element (b, t, i) of group g, zero outside the sample. */
+LRA_DEV real conv_x(const conv_job *j, int64_t b, int64_t t, int64_t length, int64_t g, int64_t i)
+{
+    if (t < 0 || t >= length) return 0;
+    return e_load(j->x[((b * j->T + t) * j->groups + g) * j->n_in + i]);
+}
+
+/* y = act(sum + bias), zero beyond the length. */
+LRA_DEV void conv_finish(const conv_job *j, int64_t b, int64_t t, int64_t length, int64_t g,
+                         int64_t o, real sum)
+{
+    int64_t column = g * j->n_out + o;
+    real v = act_value(j->act, sum + (j->bias ? j->bias[column] : R(0.0)));
+    j->y[(b * j->T + t) * j->groups * j->n_out + column] = e_store(t < length ? v : R(0.0));
+}
+
+#endif

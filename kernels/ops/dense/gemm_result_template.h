@@ -1,0 +1,191 @@
+/* y = act(x w + bias) + residual, whose sums are finished while they are in the first cache.
+ *
+ * What limits it: beside arithmetic, memory.  A row of x is 128 to 1024 numbers, so that a core
+ * asks memory for a line in every hundred cycles of its products, and where a line comes from
+ * memory (some 100 ns) it would wait.
+ * - The rows of x and of the residual that come next are asked for, evenly, while tiles of the
+ *   rows before are multiplied.
+ * - A y larger than the second cache is written past the caches: lines that are stored to in the
+ *   usual way are read first and written back later, three times the traffic.  What reads y next
+ *   finds it in memory instead of the third cache, which costs less than that (4096 rows, 128 to
+ *   256: 1.35 times as fast, reading it again included). */
+#ifndef LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
+#define LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
+
+#include "kernels/ops/dense/gemm_template.h"
+#include "kernels/ops/dense/product_template.h"
+
+enum {
+    GEMM_STRIP = 10 * TILE_ROWS, /* rows that meet a panel of w before the next panel comes */
+    GEMM_BLOCK = 4 * GEMM_STRIP, /* rows that a thread takes at a time */
+    GEMM_STREAM = 1 << 21        /* bytes of a y that is written past the caches */
+};
+
+/* Nullable: bias, residual. */
+typedef struct {
+    int64_t M, N, K;
+    int64_t skip;  /* rows from a block to the one that the same thread most likely takes next */
+    const elem *x; /* (rows,K) */
+    const real *packed; /* w, (K,N) */
+    const real *bias;
+    const elem *residual;
+    lra_act act;
+    elem *y;
+    bool stream;
+} gemm_result;
+
+/* Whether y is to be written past the caches; whole lines are. */
+static inline bool gemm_streams(int64_t rows, int64_t N, const elem *y)
+{
+    const int64_t line = 64 / (int64_t)sizeof *y;
+    return LRA_PASS == 32 && rows * N * (int64_t)sizeof *y >= GEMM_STREAM && N % line == 0 &&
+           (uintptr_t)y % 64 == 0;
+}
+
+static inline void gemm_stream_row(int64_t n, const real *from, elem *to)
+{
+#if LRA_PASS == 32
+    for (int64_t i = 0; i < n; i += LANES) lanes_stream(to + i, lanes_read(from + i));
+#else
+    for (int64_t i = 0; i < n; i++) to[i] = e_store(from[i]);
+#endif
+}
+
+/* A tile of sums, TILE_COLUMNS apart, of `live` columns from `at` on. */
+static inline void gemm_finish(const gemm_result *g, int64_t row, int rows, int64_t at,
+                               int64_t live, real *sum)
+{
+    const bool plain = !g->bias && !g->residual && g->act == LRA_ACT_NONE;
+    for (int r = 0; r < rows; r++, sum += TILE_COLUMNS) {
+        int64_t to = (row + r) * g->N + at;
+        if (!g->stream || !plain)
+            finish_row(live, sum, g->bias ? g->bias + at : NULL, g->act,
+                       g->residual ? g->residual + to : NULL,
+                       g->stream ? (elem *)(void *)sum : g->y + to);
+        if (g->stream) gemm_stream_row(live, sum, g->y + to);
+    }
+}
+
+#if LRA_PASS == 32
+/* A vector of y, past the caches if `stream`. */
+static inline void gemm_put(bool stream, tile_vector v, real *to)
+{
+#if defined(LRA_LEVEL_avx512)
+    if (stream) {
+        _mm512_stream_ps(to, (__m512)v);
+        return;
+    }
+#elif defined(LRA_LEVEL_avx2)
+    if (stream) {
+        _mm256_stream_ps(to, (__m256)v);
+        return;
+    }
+#endif
+    (void)stream;
+    *(tile_loose *)to = v;
+}
+
+/* The last pass of a tile without edges, K deep; before: sums of the passes before, TILE_COLUMNS
+ * apart, NULL: none.  Bias, relu and residual meet the sums in their registers: written, read and
+ * written once more they took some 2 % of a layer of 128 channels.  Not inlined, or the compiler
+ * keeps addresses of the loop over k in memory. */
+static __attribute__((noinline)) void gemm_whole(const gemm_result *g, int64_t row, int64_t at,
+                                                 tile_rows a, int64_t K, const real *b,
+                                                 tile_ahead ahead, const real *before)
+{
+    enum { R = TILE_ROWS, V = TILE_VECTORS, N = TILE_LANES };
+#define EACH        TILE_UNROLL for (int i = 0; i < R; i++) TILE_UNROLL for (int j = 0; j < V; j++)
+#define AT(x, step) (*(const tile_loose *)((x) + i * (step) + j * N))
+    tile_vector sum[TILE_ROWS][TILE_VECTORS];
+    const int64_t to = row * g->N + at;
+    tile_sums(R, V, a, K, b, TILE_COLUMNS, ahead, sum);
+    if (before) EACH sum[i][j] += AT(before, TILE_COLUMNS);
+    if (g->bias) EACH sum[i][j] += AT(g->bias + at, 0);
+    if (g->act == LRA_ACT_RELU) EACH sum[i][j] = (tile_vector)lanes_relu((lanes)sum[i][j]);
+    if (g->residual) EACH sum[i][j] += AT(g->residual + to, g->N);
+    EACH gemm_put(g->stream, sum[i][j], g->y + to + i * g->N + j * N);
+#undef EACH
+#undef AT
+}
+#endif
+
+/* Asks for what a tile will write. */
+static inline void gemm_ask(const gemm_result *g, int64_t row, int rows, int64_t at, int64_t live)
+{
+    const int64_t line = 64 / (int64_t)sizeof(elem);
+    for (int r = 0; r < rows; r++)
+        for (int64_t n = (row + r) * g->N + at, end = n + live; n < end; n += line)
+            __builtin_prefetch(g->y + n, 1);
+}
+
+/* A tile of y, of `live` columns in V vectors from `at` on; a: its rows of x. */
+static inline void gemm_result_tile(const gemm_result *g, int64_t row, int rows, int64_t at, int V,
+                                    int64_t live, const real *a, tile_ahead ahead)
+{
+    const int64_t K = g->K, width = V * TILE_LANES;
+    real sum[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64)));
+    for (int64_t k = 0; k < K; k += TILE_DEPTH) {
+        const int64_t depth = K - k < TILE_DEPTH ? K - k : TILE_DEPTH;
+        const real *b = g->packed + at * K + k * width;
+        const tile_rows left = {a + k, K, 1};
+#if LRA_PASS == 32
+        if (rows == TILE_ROWS && live == TILE_COLUMNS && k + depth == K &&
+            (g->act == LRA_ACT_NONE || g->act == LRA_ACT_RELU)) {
+            gemm_whole(g, row, at, left, depth, b, ahead, k > 0 ? sum : NULL);
+            return;
+        }
+#endif
+        tile_any_ahead(rows, V, left, depth, b, width, ahead, k > 0, sum, TILE_COLUMNS);
+        if (ahead.at) ahead.at += depth * ahead.pitch;
+    }
+    gemm_finish(g, row, rows, at, live, sum);
+}
+
+/* Rows [row, row + n) of x, `width` wide, with every step of k a fraction of a line. */
+static inline tile_ahead gemm_evenly(const elem *x, int64_t row, int64_t n, int64_t width,
+                                     int64_t steps)
+{
+    const int64_t bytes = n * width * (int64_t)sizeof *x;
+    if (n <= 0) return tile_nothing;
+    return (tile_ahead){(const char *)(x + row * width), (bytes + steps - 1) / steps};
+}
+
+/* Rows [row, row + n), a strip at most; a: the first of them; next: the first row of the strip that
+ * comes then. */
+static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t n, const real *a,
+                                     int64_t next)
+{
+    const int64_t N = g->N, K = g->K, left = g->M - next;
+    const int64_t more = left < GEMM_STRIP ? left : GEMM_STRIP;
+    const int64_t sources = g->residual ? 2 : 1, tiles = gemm_tiles(n, N); /* tiles take turns */
+    const int64_t steps = (tiles + sources - 1) / sources * K;
+    tile_ahead ahead[] = {gemm_evenly(g->x, next, more, K, steps), tile_nothing};
+    if (g->residual) ahead[1] = gemm_evenly(g->residual, next, more, N, steps);
+    for (int64_t at = 0, t = 0; at < N;) {
+        int V = tile_panel_vectors(at, N);
+        int64_t width = V * TILE_LANES, live = N - at < width ? N - at : width;
+        for (int64_t r = 0; r < n; r += TILE_ROWS) {
+            int rows = (int)(n - r < TILE_ROWS ? n - r : TILE_ROWS);
+            tile_ahead *now = &ahead[t++ % sources];
+            if (!g->stream) gemm_ask(g, row + r, rows, at, live);
+            gemm_result_tile(g, row + r, rows, at, V, live, a + r * K, *now);
+            if (now->at) now->at += K * now->pitch;
+        }
+        at += width;
+    }
+}
+
+/* Rows [row, row + n); own: reals of a strip of x, where elem is not real. */
+static inline void gemm_result_rows(const gemm_result *g, int64_t row, int64_t n, real *own)
+{
+    const int64_t end = row + n, after = row + g->skip;
+    for (int64_t some; row < end; row += some) {
+        int64_t ld;
+        some = end - row < GEMM_STRIP ? end - row : GEMM_STRIP;
+        const real *a = load_block(g->x + row * g->K, some, g->K, g->K, own, &ld);
+        gemm_result_strip(g, row, some, a, row + some < end ? row + some : after);
+    }
+    if (g->stream) lanes_streamed();
+}
+
+#endif

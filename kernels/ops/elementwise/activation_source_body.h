@@ -1,0 +1,67 @@
+/* The formulas of activation.h for one type: F, F_NAME(name) of what is defined here, and of
+ * F_MATH(name): exp, tanh, normal; F_MAX(a, b), b where one is NaN, and F_STEP(x), 1 where x > 0.
+ * Included by activation.h for real and by activation_lanes_template.h for vectors of it. */
+
+LRA_FN F F_NAME(sigmoid)(F x)
+{
+    return 1 / (1 + F_MATH(exp)(-x));
+}
+LRA_FN F F_NAME(sigmoid_slope)(F x)
+{
+    F s = F_NAME(sigmoid)(x);
+    return s * (1 - s);
+}
+
+LRA_FN F F_NAME(relu)(F x)
+{
+    return F_MAX(0, x); /* NaN stays NaN */
+}
+LRA_FN F F_NAME(relu_slope)(F x)
+{
+    return F_STEP(x);
+}
+
+/* x + 1 above 0, e^x below; its slope, by its value y, is the smaller of y and 1. */
+LRA_FN F F_NAME(elu_one)(F x)
+{
+    F r = F_NAME(relu)(x);
+    return r + F_MATH(exp)(x - r);
+}
+LRA_FN F F_NAME(elu_one_slope)(F y)
+{
+    return -F_MAX(-1, -y);
+}
+
+LRA_FN F F_NAME(gelu)(F x)
+{
+    F density;
+    return x * F_MATH(normal)(x, &density);
+}
+LRA_FN F F_NAME(gelu_slope)(F x)
+{
+    F density, phi = F_MATH(normal)(x, &density);
+    return phi + x * R(0.39894228040143267794) * density;
+}
+
+LRA_FN F F_NAME(gelu_tanh)(F x)
+{
+    F u = R(0.79788456080286535588) * (x + R(0.044715) * x * x * x);
+    return R(0.5) * x * (1 + F_MATH(tanh)(u));
+}
+LRA_FN F F_NAME(gelu_tanh_slope)(F x)
+{
+    F u = R(0.79788456080286535588) * (x + R(0.044715) * x * x * x);
+    F du = R(0.79788456080286535588) * (1 + R(0.134145) * x * x);
+    F t = F_MATH(tanh)(u);
+    return R(0.5) * (1 + t) + R(0.5) * x * (1 - t * t) * du;
+}
+
+LRA_FN F F_NAME(silu)(F x)
+{
+    return x * F_NAME(sigmoid)(x);
+}
+LRA_FN F F_NAME(silu_slope)(F x)
+{
+    F s = F_NAME(sigmoid)(x);
+    return s * (1 + x * (1 - s));
+}

@@ -1,0 +1,66 @@
+/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
+ * along one axis.
+ * The limit is read when the op runs, so that one plan serves all.  What is left is x bit for bit,
+ * and convolutions add exact zeros for the rest. */
+#include "kernels/ops/args.h"
+#include "kernels/ops/axis_view_body.h"
+#include "kernels/ops/longconv/distance_mask_body.h"
+#include "kernels/ops/typed.h"
+
+LRA_BODY(near)
+{
+    const near_view v = near_view_of(c->y);
+    const int32_t *limit = c->in[1];
+    int64_t n = lra_elements(c->y);
+    lra_type t = c->y->type;
+    LRA_EACH(i) t_store(c->out, t, i, is_near(&v, i, limit[0]) ? t_load(c->in[0], t, i) : 0);
+}
+
+#if LRA_RECORD
+LRA_DECLARE(near)
+
+static int shape(lra_tensor *y, lra_err *e)
+{
+    if (lra_expect_float(y->src[0], "the source", e) != 0) return LRA_FAILED;
+    if (along_shape(y, ((const near_args *)y->args)->axis, e) != 0) return LRA_FAILED;
+    return lra_expect_limit(y->src[1], e);
+}
+
+static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
+{
+    const near_args *a = y->args;
+    dx[0] = lra_near(dy, y->src[1], a->axis, a->zero, a->step);
+}
+
+static double flops(const lra_tensor *y)
+{
+    (void)y;
+    return 0;
+}
+
+lra_tensor *lra_near(lra_tensor *x, lra_tensor *limit, int axis, int64_t zero, int64_t step)
+{
+    near_args a = {axis, zero, step};
+    return lra_node(&lra_op_near, x->graph, 2, (lra_tensor *[]){x, limit}, &a, sizeof a);
+}
+
+/* Centred and dilated taps, lags from 0 and from 1. */
+static lra_tensor *sample(lra_graph *g, int i)
+{
+    static const near_args a[] = {{0, 3, 1}, {0, 3, 4}, {1, 0, 1}, {2, -1, 1}};
+    const lra_shape s[] = {LRA_SHAPE(7, 3, 2), LRA_SHAPE(7, 3, 2), LRA_SHAPE(5, 9),
+                           LRA_SHAPE(2, 3, 6)};
+    if (i > 3) return NULL;
+    lra_tensor *x = lra_sample_input(g, "x", "normal", s[i]);
+    lra_tensor *limit = lra_sample_input(g, "limit", "index:6", LRA_SHAPE(1));
+    return lra_near(x, limit, a[i].axis, a[i].zero, a[i].step);
+}
+
+const lra_op lra_op_near = {.name = "near",
+                            .flags = LRA_INPLACE,
+                            .shape = shape,
+                            .grad = grad,
+                            .flops = flops,
+                            .cpu = LRA_BODIES(near),
+                            .sample = sample};
+#endif

@@ -1,0 +1,29 @@
+/* Distances between prediction and target, their slopes, and how sums are cut into blocks. */
+#ifndef LRA_OPS_LOSS_LOSS_BODY_H
+#define LRA_OPS_LOSS_LOSS_BODY_H
+
+#include "kernels/ops/real.h"
+
+static inline int64_t n_blocks_of(int64_t n, int64_t block)
+{
+    return (n + block - 1) / block;
+}
+
+LRA_FN real mse_f(real d)
+{
+    return d * d;
+}
+LRA_FN real mse_d(real d)
+{
+    return 2 * d;
+}
+LRA_FN real l1_f(real d)
+{
+    return r_abs(d);
+}
+LRA_FN real l1_d(real d)
+{
+    return (real)((d > 0) - (d < 0));
+}
+
+#endif

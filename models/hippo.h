@@ -1,0 +1,28 @@
+/* HiPPO-LegS is A_nk = -sqrt((2n+1)(2k+1)) for n > k, -(n+1) for n = k, 0 above, and B_n =
+ * sqrt(2n+1).  With P_n = sqrt(n+1/2), A + P P^T = -1/2 + S, S skew: S_nk = -sqrt((2n+1)(2k+1))/2
+ * for n > k.  -i S = V diag(mu) V* has eigenvalues in pairs +-mu; those below 0 stay, ascending: a
+ * = -1/2 + i mu, B = V* B with Im B cut to +-2 (S4, v4).  The cut depends on the phases of V: first
+ * components are real, which lra_eigen_hermitian() gives.
+ * Known: 2 states have w = sqrt(3)/2 and B = (1 + sqrt(3) i)/sqrt(2). */
+#ifndef LRA_MODELS_HIPPO_H
+#define LRA_MODELS_HIPPO_H
+
+#include <complex.h>
+
+#include "kernels/graph/graph.h"
+
+#define LRA_LEGS_CUT 2.0
+
+/* w: (modes), -mu;  v: (2 modes,modes), V's columns. */
+void lra_legs(int64_t modes, double *w, double complex *v);
+
+/* Fill functions, of arrays (..,modes): -Im a, Re B and Im B. */
+void lra_legs_turn(const lra_fill *f, double *v);
+void lra_legs_re(const lra_fill *f, double *v);
+void lra_legs_im(const lra_fill *f, double *v);
+/* Of arrays (2,..,modes), real and imaginary parts: B, Im B cut to +- the double that `data` is,
+ * and V* P. */
+void lra_legs_b(const lra_fill *f, double *v);
+void lra_legs_p(const lra_fill *f, double *v);
+
+#endif

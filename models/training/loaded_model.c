@@ -1,0 +1,312 @@
+/* A trained model, opened. */
+#include "models/training/loaded_model.h"
+
+#include <string.h>
+
+#include "datasets/loader/chance.h"
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/distance_limit.h"
+#include "kernels/graph/op.h"
+#include "models/training/checkpoint.h"
+#include "models/training/objective.h"
+#include "models/training/published.h"
+#include "models/training/session.h"
+#include "models/training/transfer.h"
+#include "models/training/weights.h"
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    lra_network_spec network = lra_session_network(s);
+    if (network.head != LRA_HEAD_VALUE) return 0;
+    float *bias = lra_alloc_array((size_t)network.outputs, sizeof *bias);
+    for (int j = 0; j < network.outputs; j++) bias[j] = (float)lra_dataset_mean_target(s->data, j);
+    int rc = lra_params_set(p, "head/b", bias, e);
+    lra_free(bias);
+    return rc;
+}
+
+/* Models whose arrays have the same names and shapes compute different things.  Files of other
+ * programs may call their models anything: only names of models of ours are compared. */
+static int check_model(const lra_train_spec *s, lra_err *e)
+{
+    const char *name = lra_config_text_or(s->weights->meta, "lra.model", s->model->name);
+    if (strcmp(name, s->model->name) == 0 || !lra_model_find(name, NULL)) return 0;
+    return lra_fail(e, "'%s' has the weights of model '%s' (metadata 'lra.model'), expected '%s'",
+                    s->weights_path, name, s->model->name);
+}
+
+static int import_weights(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    int converted, n_put, rc;
+    bool published = lra_has_published_names(s->model, s->weights);
+    if (check_model(s, e) != 0) return LRA_FAILED;
+    rc = published
+             ? lra_published_import(p, s->model, s->weights, s->weights_path, &converted, &n_put, e)
+             : lra_weights_import(p, s->weights, s->weights_path, &converted, e);
+    if (rc != 0) return LRA_FAILED;
+    if (published)
+        lra_note("%s: %d of %d arrays of '%s' are where training starts", s->title, n_put,
+                 s->weights->n, s->weights_path);
+    if (converted)
+        lra_note("%s: %d of %d arrays of '%s' are converted to float32", s->title, converted,
+                 s->weights->n, s->weights_path);
+    return 0;
+}
+
+static int read_initial(const lra_train_spec *s, lra_params *p, lra_err *e)
+{
+    if (centre_head(s, p, e) != 0) return LRA_FAILED;
+    if (s->weights && import_weights(s, p, e) != 0) return LRA_FAILED;
+    return s->from ? lra_transfer(p, s->from, e) : 0;
+}
+
+static int read_last(const lra_train_spec *s, lra_params *p, int64_t *step, lra_err *e)
+{
+    lra_run_state last = {0};
+    bool found;
+    int rc = lra_checkpoint_read(s, &last, p, &found, e);
+    if (rc == 0 && !found) rc = lra_fail(e, "'%s' has no checkpoint", s->folder);
+    if (step) *step = last.step;
+    lra_free(last.history);
+    return rc;
+}
+
+int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_open_weights which,
+                     int64_t *step, lra_err *e)
+{
+    switch (which) {
+    case LRA_INITIAL_WEIGHTS: return read_initial(run, p, e);
+    case LRA_BEST_WEIGHTS: return lra_best_read(run, p, e);
+    case LRA_LAST_WEIGHTS: return read_last(run, p, step, e);
+    }
+    LRA_BUG("weights %d", (int)which);
+}
+
+/* ---- a model --------------------------------------------------------------------------------- */
+
+int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+             lra_err *e)
+{
+    *m = (lra_opened){.run = run, .device = dev, .weights = weights, .type = run->type, .step = -1};
+    if (lra_objective_check(lra_session_objective(run), run->data, run->model, run->model_config,
+                            e) != 0)
+        return LRA_FAILED;
+    m->buckets = lra_buckets_find(run->data);
+    m->params = lra_params_new(dev, run->seed);
+    m->space = lra_space_new(dev);
+    return 0;
+}
+
+void lra_open_close(lra_opened *m)
+{
+    for (int i = 0; i < m->n_views; i++) {
+        lra_plan_free(m->view[i]->plan);
+        lra_graph_free(m->view[i]->network.graph);
+        lra_free(m->view[i]->out);
+        lra_free(m->view[i]);
+    }
+    lra_free(m->view);
+    lra_free(m->limit);
+    lra_space_free(m->space);
+    lra_params_free(m->params);
+    *m = (lra_opened){0};
+}
+
+int lra_open_limited(lra_opened *m, lra_err *e)
+{
+    const lra_model *model = m->run->model;
+    if (m->n_views) LRA_BUG("a limit comes before the graphs");
+    const char *unlimited = lra_model_unlimited(model, m->run->model_config);
+    if (unlimited)
+        return lra_fail_usage(e, "a limit of distance is undefined for model '%s': %s", model->name,
+                              unlimited);
+    m->limited = true;
+    return 0;
+}
+
+/* Who reads x; NULL: nobody. */
+static const lra_tensor *reader_of(const lra_graph *g, const lra_tensor *x)
+{
+    for (int k = 0; lra_op_at(k); k++) {
+        int n = lra_graph_nodes(g, lra_op_at(k), 0, NULL);
+        lra_tensor **node = lra_alloc_array((size_t)n + 1, sizeof *node), *found = NULL;
+        lra_graph_nodes(g, lra_op_at(k), n, node);
+        for (int i = 0; i < n && !found; i++)
+            for (int s = 0; s < node[i]->n_src; s++)
+                if (node[i]->src[s] == x) found = node[i];
+        lra_free(node);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+const lra_tensor *lra_open_limited_node(const lra_opened *m, int i)
+{
+    const lra_graph *g = m->view[0]->network.graph;
+    const lra_tensor *part = lra_limits_at(g, 0), *found = NULL;
+    int64_t at = i;
+    for (int k = 0; part && at >= lra_elements(part); part = lra_limits_at(g, ++k))
+        at -= lra_elements(part);
+    if (part) found = reader_of(g, part);
+    if (!found) LRA_BUG("no op obeys this limit");
+    return found;
+}
+
+/* ---- graphs and plans ------------------------------------------------------------------------ */
+
+/* As many as the first graph has; all graphs are of one model. */
+static void make_limits(lra_opened *m, const lra_tensor *limit)
+{
+    if (m->limit || !limit) return;
+    m->n_limits = (int)lra_elements(limit);
+    m->limit = lra_alloc_array((size_t)m->n_limits, sizeof *m->limit);
+    for (int i = 0; i < m->n_limits; i++) m->limit[i] = LRA_NO_LIMIT;
+}
+
+static lra_view *add_view(lra_opened *m, const lra_network *k, int64_t rows, int64_t T)
+{
+    lra_view *v = lra_alloc(sizeof *v);
+    *v = (lra_view){.network = *k, .rows = rows, .T = T};
+    m->view = lra_resize(m->view, (size_t)(m->n_views + 1) * sizeof *m->view);
+    return m->view[m->n_views++] = v;
+}
+
+lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
+{
+    lra_network k = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited, m->placed);
+    make_limits(m, k.limit);
+    return add_view(m, &k, rows, T);
+}
+
+lra_view *lra_open_head(lra_opened *m, int64_t rows, int64_t T, int64_t D)
+{
+    lra_network k = lra_session_head(m->run, m->type, LRA_EVAL, rows, T, D);
+    return add_view(m, &k, rows, T);
+}
+
+void lra_open_buckets(lra_opened *m)
+{
+    for (int b = 0; b < m->buckets.n; b++) lra_open_graph(m, m->run->batch, m->buckets.length[b]);
+}
+
+void lra_view_ask(lra_view *v, lra_tensor *x)
+{
+    v->out = lra_resize(v->out, (size_t)(v->n_out + 1) * sizeof(lra_tensor *));
+    v->out[v->n_out++] = x;
+}
+
+int lra_open_plan(lra_opened *m, lra_err *e)
+{
+    for (int i = 0; i < m->n_views; i++) {
+        lra_view *v = m->view[i];
+        v->plan = lra_plan_new(v->network.graph, m->params, m->space, v->n_out, v->out, e);
+        if (!v->plan) return lra_fail_in(e, "model '%s'", m->run->model->name);
+        lra_plan_threads(v->plan, m->run->threads);
+    }
+    return lra_weights_read(m->run, m->params, m->weights, &m->step, e);
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
+{
+    for (int i = 0; i < m->n_views; i++)
+        if (m->view[i]->T == T && m->view[i]->rows == rows && !m->view[i]->network.given)
+            return m->view[i];
+    LRA_BUG("no view for batches of %lld rows and %lld steps", (long long)rows, (long long)T);
+}
+
+int lra_view_run(const lra_opened *m, const lra_view *v, lra_err *e)
+{
+    const lra_tensor *limit = v->network.limit;
+    int rc = limit ? lra_set(v->plan, limit, m->limit, e) : 0;
+    return rc == 0 ? lra_run(v->plan, e) : rc;
+}
+
+/* Rows that count, the others as -1; how many. */
+static int64_t choose(const lra_batch *b, int64_t n, const bool *wanted, int64_t *row)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        row[i] = b->row[i] >= 0 && (!wanted || wanted[b->row[i]]) ? b->row[i] : -1;
+        count += row[i] >= 0;
+    }
+    return count;
+}
+
+int lra_open_run(lra_opened *m, int split, const bool *wanted,
+                 int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
+                 void *context, lra_err *e)
+{
+    const lra_session s = {.spec = m->run, .buckets = m->buckets};
+    lra_loader_spec spec = lra_session_loader_spec(&s, split, false);
+    spec.sample = m->sample, spec.sample_seed = m->run->sample_seed, spec.stratified = true;
+    lra_loader *l = lra_loader_new(&spec);
+    int64_t B = m->run->batch, *row = lra_alloc_array((size_t)B, sizeof *row);
+    int rc = 0;
+    for (int64_t i = 0; i < lra_loader_batches(l) && rc == 0; i++) {
+        lra_batch b = *lra_loader_get(l, i);
+        const lra_view *v = view_of(m, B, m->buckets.length[b.bucket]);
+        if (choose(&b, B, wanted, row) == 0) continue;
+        b.row = row;
+        rc = lra_session_set(m->run, &v->network, v->plan, &b, e);
+        if (rc == 0) rc = lra_view_run(m, v, e);
+        if (rc == 0) rc = each(v, &b, context, e);
+    }
+    lra_loader_free(l);
+    lra_free(row);
+    return rc;
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const lra_train_spec *run;
+    float *batch, *output; /* of one batch, of all rows */
+    lra_sums *sums, *row;
+    int64_t width;
+} evaluation;
+
+static int evaluate_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    const evaluation *a = context;
+    if (lra_get(v->plan, v->network.output, a->batch, e) != 0) return LRA_FAILED;
+    lra_session_rows(a->run, b, v->rows, v->T, a->batch, a->sums);
+    for (int64_t i = 0; i < v->rows; i++) {
+        if (b->row[i] < 0) continue;
+        if (a->row) a->row[b->row[i]] = a->sums[i];
+        if (a->output)
+            memcpy(a->output + b->row[i] * a->width, a->batch + i * a->width,
+                   (size_t)a->width * sizeof *a->output);
+    }
+    return 0;
+}
+
+int lra_evaluate(const lra_train_spec *run, lra_device *dev, lra_open_weights weights, int split,
+                 float *output, lra_sums *row, lra_err *e)
+{
+    lra_opened m;
+    evaluation a = {.run = run,
+                    .output = output,
+                    .row = row,
+                    .width = lra_session_network(run).outputs,
+                    .sums = lra_alloc_array((size_t)run->batch, sizeof *a.sums)};
+    int64_t most = 1;
+    int rc = lra_open(&m, run, dev, weights, e);
+    if (rc == 0) lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) {
+        int64_t n = lra_elements(m.view[i]->network.output);
+        if (n > most) most = n;
+        lra_view_ask(m.view[i], m.view[i]->network.output);
+    }
+    a.batch = lra_alloc_array((size_t)most, sizeof *a.batch);
+    if (rc == 0) rc = lra_open_plan(&m, e);
+    if (rc == 0) rc = lra_open_run(&m, split, NULL, evaluate_batch, &a, e);
+    lra_free(a.sums);
+    lra_free(a.batch);
+    lra_open_close(&m);
+    return rc;
+}

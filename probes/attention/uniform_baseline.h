@@ -1,0 +1,35 @@
+/* What equal weights would do in the place of attention, for examples of one length after another:
+ * profiles of the pairs that each head may use, and what a key would get. */
+#ifndef LRA_PROBES_ATTENTION_UNIFORM_BASELINE_H
+#define LRA_PROBES_ATTENTION_UNIFORM_BASELINE_H
+
+#include "analysis/profile.h"
+#include "probes/shared/attention_nodes.h"
+
+/* Of a head, or of a layer's heads together. */
+typedef struct {
+    lra_profile_mask *tokens, *pixels; /* pixels: NULL without an image */
+    double *equal;                     /* (T) what equal weights give a key, mean over rows */
+} lra_attention_mask;
+
+typedef struct {
+    int64_t columns; /* of the image; 0: none */
+    int64_t T[LRA_ATTENTION_LAYERS];
+    int n_masks[LRA_ATTENTION_LAYERS];
+    lra_attention_mask
+        *mask[LRA_ATTENTION_LAYERS]; /* one, or of lists one for each head, then all */
+} lra_attention_masks;
+
+/* Those of layer k for examples of T positions; kept until another length comes.  list: of such an
+ * example, (H,query blocks,most), where the layer has lists; node: of the view that it comes
+ * from. */
+void lra_attention_masks_make(lra_attention_masks *m, int k, const lra_tensor *node, int64_t T,
+                              const int32_t *list);
+/* Sets allowed (T): keys that row i of a head, or (head -1) of any head, may have a weight at. */
+void lra_attention_masks_row(const lra_tensor *node, int64_t T, int64_t head, int64_t i,
+                             const int32_t *list, uint8_t *allowed);
+/* head -1: of all together. */
+const lra_attention_mask *lra_attention_mask_at(const lra_attention_masks *m, int k, int64_t head);
+void lra_attention_masks_free(lra_attention_masks *m);
+
+#endif

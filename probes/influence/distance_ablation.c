@@ -1,0 +1,230 @@
+/* Interventions. */
+#include "probes/influence/distance_ablation.h"
+
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/distance_limit.h"
+#include "kernels/graph/op.h"
+#include "probes/shared/sample_rows.h"
+
+/* ---- layers and heads ------------------------------------------------------------------------ */
+
+/* "layer0" of "encoder/layer0/attention": the first part of the path that is called so, else all of
+ * it. */
+static char *layer_of(const lra_tensor *node)
+{
+    const char *path = lra_tensor_path(node);
+    for (const char *at = path; at; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "layer", 5) == 0) return lra_format("%.*s", (int)strcspn(at, "/"), at);
+    }
+    return lra_copy_text(path);
+}
+
+/* What obeys a limit: a node, or a head of it. */
+typedef struct {
+    char *layer;
+    int head; /* of the layer; -1: no head of attention */
+    int curve;
+} place;
+
+static bool is_attention(const lra_tensor *node)
+{
+    return node->op == &lra_op_attention || node->op == &lra_op_attention_near;
+}
+
+/* Heads of a layer count on over its nodes. */
+static place *find_places(const lra_opened *m, lra_cut *c)
+{
+    place *p = lra_alloc_array((size_t)m->n_limits + 1, sizeof *p);
+    c->attention = true;
+    for (int i = 0; i < m->n_limits; i++) {
+        const lra_tensor *node = lra_open_limited_node(m, i);
+        p[i] = (place){.layer = layer_of(node), .head = is_attention(node) ? 0 : -1};
+        c->attention = c->attention && is_attention(node);
+        for (int k = 0; k < i && p[i].head >= 0; k++)
+            p[i].head += p[k].head >= 0 && strcmp(p[k].layer, p[i].layer) == 0;
+    }
+    return p;
+}
+
+static void free_places(place *p, int n)
+{
+    for (int i = 0; i < n; i++) lra_free(p[i].layer);
+    lra_free(p);
+}
+
+/* The number of the curve of that name, which is taken over. */
+static int curve_of(lra_cut *c, char *name)
+{
+    for (int k = 0; k < c->n_curves; k++)
+        if (c->curve[k].name && strcmp(c->curve[k].name, name) == 0) {
+            lra_free(name);
+            return k;
+        }
+    c->curve[c->n_curves].name = name;
+    return c->n_curves++;
+}
+
+/* All layers, then each. */
+static void find_layers(int n, place *p, lra_cut *c)
+{
+    c->n_curves = 1;
+    for (int i = 0; i < n; i++) p[i].curve = curve_of(c, lra_copy_text(p[i].layer));
+    if (c->n_curves > 2) return;
+    lra_free(c->curve[1].name); /* one layer is all of them */
+    c->n_curves = 1;
+}
+
+/* Heads of a layer, in at most so many groups of neighbours; none where no layer has several. */
+static void find_heads(int n, int groups, place *p, lra_cut *c)
+{
+    bool several = false;
+    for (int i = 0; i < n; i++) {
+        int heads = 0;
+        p[i].curve = -1;
+        if (p[i].head < 0) continue;
+        for (int k = 0; k < n; k++) heads += p[k].head >= 0 && strcmp(p[k].layer, p[i].layer) == 0;
+        int parts = heads < groups ? heads : groups, g = ((p[i].head + 1) * parts - 1) / heads;
+        int from = heads * g / parts, to = heads * (g + 1) / parts - 1;
+        several = several || heads > 1;
+        p[i].curve = curve_of(c, from == to ? lra_format("%s.head%d", p[i].layer, from)
+                                            : lra_format("%s.head%d-%d", p[i].layer, from, to));
+    }
+    while (!several && c->n_curves) lra_free(c->curve[--c->n_curves].name);
+}
+
+/* groups: of the heads of a layer; 0: layers.  Returns by limit where it belongs. */
+static int *find_curves(const lra_opened *m, int groups, lra_cut *c)
+{
+    place *p = find_places(m, c);
+    int *curve = lra_alloc_array((size_t)m->n_limits + 1, sizeof *curve);
+    c->curve = lra_alloc_array((size_t)m->n_limits + 2, sizeof *c->curve);
+    if (groups)
+        find_heads(m->n_limits, groups, p, c);
+    else
+        find_layers(m->n_limits, p, c);
+    for (int i = 0; i < m->n_limits; i++) curve[i] = p[i].curve;
+    free_places(p, m->n_limits);
+    return curve;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* The limits of a curve (ALL: every one) at r, the others wide.  From the longest input on a limit
+ * reaches across the padding of the longest graph too: kernels are as long as that, and where they
+ * are cut a Fourier transform has other last bits. */
+enum { ALL = -1 };
+static int ask(lra_opened *m, const int *of, int curve, double r, lra_sample_answers *a,
+               lra_sums *to, lra_err *e)
+{
+    bool whole = r >= (double)m->run->data->max_length;
+    int64_t steps = whole ? m->buckets.length[m->buckets.n - 1] : (int64_t)r;
+    for (int i = 0; i < m->n_limits; i++)
+        m->limit[i] = curve == ALL || of[i] == curve ? (int32_t)steps : LRA_NO_LIMIT;
+    a->row = to;
+    return lra_open_run(m, LRA_TEST_SPLIT, NULL, lra_sample_keep, a, e);
+}
+
+static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (a[i].right != b[i].right || a[i].loss != b[i].loss) return false;
+    return true;
+}
+
+/* The last r is the whole model, in all layers, which is asked, and so in every other curve. */
+static int ask_all(lra_opened *m, const int *of, lra_sample_answers *a, lra_cut *c, lra_err *e)
+{
+    int last = c->n_points - 1;
+    lra_sums *whole = lra_alloc_array((size_t)c->n + 1, sizeof *whole);
+    int rc = ask(m, of, ALL, LRA_NO_LIMIT, a, c->full, e);
+    if (rc == 0) rc = ask(m, of, ALL, c->r[last], a, whole, e);
+    for (int k = 0; k < c->n_curves && rc == 0; k++) {
+        lra_sums *row = c->curve[k].row;
+        for (int p = 0; p < last && rc == 0; p++)
+            rc = ask(m, of, c->curve[k].name ? k : ALL, c->r[p], a, row + p * c->n, e);
+        memcpy(row + last * c->n, c->full, (size_t)c->n * sizeof *row);
+    }
+    if (rc == 0 && !same(c->full, whole, c->n))
+        rc = lra_fail(e,
+                      "with a limit of %.0f steps, which is none, answers are others than "
+                      "without",
+                      c->r[last]);
+    lra_free(whole);
+    return rc;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+int64_t lra_cut_runs(int n_curves, int64_t T)
+{
+    double r[LRA_GAIN_POINTS];
+    return 2 + n_curves * (lra_gain_axis(0, T, r) - 1);
+}
+
+static int open_limited(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_err *e)
+{
+    int rc = lra_open(m, run, dev, LRA_BEST_WEIGHTS, e);
+    return rc == 0 ? lra_open_limited(m, e) : rc;
+}
+
+int lra_cut_curves(const lra_train_spec *run, lra_device *dev, int groups)
+{
+    lra_opened m;
+    lra_cut c = {0};
+    lra_err e = {{0}};
+    if (open_limited(&m, run, dev, &e) == 0) {
+        lra_open_graph(&m, 1, m.buckets.length[0]);
+        lra_free(find_curves(&m, groups, &c));
+    }
+    int n = c.n_curves;
+    lra_cut_free(&c);
+    lra_open_close(&m);
+    return n;
+}
+
+static int measure(lra_opened *m, int groups, lra_sample_answers *a, lra_cut *c, lra_err *e)
+{
+    int *of = find_curves(m, groups, c);
+    const lra_network *first = &m->view[0]->network;
+    c->depth = lra_limit_depth(first->graph, first->values ? first->values : first->tokens);
+    c->n_points = lra_gain_axis(0, m->run->data->max_length, c->r);
+    c->n = lra_sample_answers_open(a, m, &c->index);
+    c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
+    for (int k = 0; k < c->n_curves; k++)
+        c->curve[k].row = lra_alloc_array((size_t)(c->n * c->n_points) + 1, sizeof(lra_sums));
+    int rc = lra_open_plan(m, e);
+    if (rc == 0) rc = ask_all(m, of, a, c, e);
+    lra_free(of);
+    return rc;
+}
+
+int lra_cut_measure(const lra_train_spec *run, lra_device *dev, int groups, int64_t sample,
+                    lra_steps *steps, lra_cut *out, lra_err *e)
+{
+    lra_opened m;
+    lra_sample_answers a = {.steps = steps};
+    *out = (lra_cut){0};
+    int rc = open_limited(&m, run, dev, e);
+    m.sample = sample;
+    if (rc == 0) lra_open_buckets(&m);
+    if (rc == 0 && m.n_limits == 0) rc = lra_fail_usage(e, "the model has no op between positions");
+    if (rc == 0) rc = measure(&m, groups, &a, out, e);
+    lra_sample_answers_free(&a);
+    lra_open_close(&m);
+    return rc;
+}
+
+void lra_cut_free(lra_cut *c)
+{
+    for (int k = 0; k < c->n_curves; k++) {
+        lra_free(c->curve[k].name);
+        lra_free(c->curve[k].row);
+    }
+    lra_free(c->curve);
+    lra_free(c->full);
+    lra_free(c->index);
+    *c = (lra_cut){0};
+}

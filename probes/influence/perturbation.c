@@ -1,0 +1,337 @@
+/* Restricted inputs, asked. */
+#include "probes/influence/perturbation.h"
+
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "kernels/graph/op.h"
+#include "models/training/rows.h"
+#include "models/training/session.h"
+#include "probes/influence/occlude.h"
+#include "probes/influence/probabilities.h"
+#include "probes/influence/perturbed_batch.h"
+#include "probes/shared/sample_rows.h"
+
+enum { WINDOWS = 8, STREAM = 0x5253 };
+
+typedef struct {
+    const lra_opened *m;
+    lra_restricted *out;
+    int64_t *place;
+    lra_mean_answer average;
+    lra_steps *steps;
+    int64_t only; /* width; 0: all of them */
+    /* Of a batch. */
+    lra_batch_change change;
+    float *whole, *output, *mean; /* answers: to all of it, now, and of a bag their sums */
+    lra_sums *sums;
+    int64_t answer; /* of a row: which is asked */
+    int32_t *label; /* of language models: what follows the step that is asked */
+} work;
+
+static bool drops(lra_restriction kind)
+{
+    return kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
+}
+
+static bool permutes(lra_restriction kind)
+{
+    return kind == LRA_ORDER_IN || kind == LRA_ORDER_OUT;
+}
+
+static bool speaks(const lra_dataset *d)
+{
+    return d->task->goal == LRA_GOAL_NEXT;
+}
+
+static int ask(const work *w, const lra_view *v, const lra_batch *b, float *output, lra_err *e)
+{
+    int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
+    if (rc == 0) rc = lra_view_run(w->m, v, e);
+    return rc == 0 ? lra_get(v->plan, v->network.output, output, e) : rc;
+}
+
+/* ---- what answers add up to ------------------------------------------------------------------ */
+
+static int64_t outputs_of(const lra_view *v)
+{
+    return lra_elements(v->network.output) / v->rows;
+}
+
+static void sums_of(const work *w, const lra_view *v, const lra_batch *b, const float *output)
+{
+    int64_t C = outputs_of(v);
+    if (!w->label) lra_session_rows(w->m->run, b, v->rows, v->T, output, w->sums);
+    for (int64_t i = 0; i < v->rows && w->label; i++)
+        w->sums[i] = lra_class_row(output + i * C, C, w->label[i]);
+}
+
+/* What the rows that were asked add to those of a point. */
+static void add_rows(work *w, const lra_view *v, const lra_batch *b, const int64_t *row,
+                     const float *output, int point)
+{
+    lra_restricted *r = w->out;
+    int64_t C = outputs_of(v);
+    sums_of(w, v, b, output);
+    for (int64_t i = 0; i < v->rows; i++) {
+        if (row[i] < 0) continue;
+        int64_t at = point * r->n + w->place[row[i]] * r->answers + w->answer;
+        lra_sums_add(&r->row[at], &w->sums[i]);
+        if (r->kl) r->kl[at] += lra_kl(C, w->whole + i * C, output + i * C);
+    }
+}
+
+/* The same of answers to the whole. */
+static void add_whole(work *w, const lra_view *v, const lra_batch *b)
+{
+    lra_restricted *r = w->out;
+    int64_t C = outputs_of(v);
+    sums_of(w, v, b, w->whole);
+    for (int64_t i = 0; i < v->rows; i++) {
+        if (b->row[i] < 0) continue;
+        int64_t at = w->place[b->row[i]] * r->answers + w->answer;
+        r->full[at] = w->sums[i];
+        if (r->kl) r->entropy[at] = lra_mean_answer_add(&w->average, C, w->whole + i * C);
+    }
+}
+
+/* All draws of one width. */
+static int one_width(work *w, const lra_view *v, const lra_batch *b, int point, lra_batch *to,
+                     int64_t *row, lra_err *e)
+{
+    int64_t C = outputs_of(v), asked, n = v->rows * C, width = (int64_t)w->out->w[point];
+    double *parts = lra_alloc_array((size_t)v->rows, sizeof *parts);
+    int rc = 0;
+    for (int64_t i = 0; i < n; i++) w->mean[i] = 0;
+    for (int64_t draw = 0; rc == 0 && (draw == 0 || !w->out->step); draw++) {
+        asked = lra_batch_apply(&w->change, v, b, width, draw, to, row);
+        if (asked == 0) break;
+        rc = ask(w, v, to, w->output, e);
+        lra_steps_add(w->steps, (double)asked);
+        if (rc == 0 && w->change.kind != LRA_BAG) add_rows(w, v, b, row, w->output, point);
+        for (int64_t i = 0; i < v->rows && w->change.kind == LRA_BAG; i++) {
+            if (row[i] < 0) continue;
+            parts[i]++;
+            for (int64_t k = 0; k < C; k++) w->mean[i * C + k] += w->output[i * C + k];
+        }
+    }
+    if (rc == 0 && w->change.kind == LRA_BAG) {
+        for (int64_t i = 0; i < n; i++)
+            w->mean[i] = parts[i / C] > 0 ? (float)((double)w->mean[i] / parts[i / C]) : 0;
+        add_rows(w, v, b, b->row, w->mean, point);
+    }
+    lra_free(parts);
+    return rc;
+}
+
+static int all_widths(work *w, const lra_view *v, const lra_batch *b, lra_batch *to, int64_t *row,
+                      lra_err *e)
+{
+    int rc = 0;
+    add_whole(w, v, b);
+    for (int p = 0; p < w->out->n_points && rc == 0; p++) rc = one_width(w, v, b, p, to, row, e);
+    return rc;
+}
+
+/* ---- language models ------------------------------------------------------------------------- */
+
+/* What answers to the last step of the inputs, in place of what all steps lose: (n,V). */
+static lra_tensor *last_logits(const lra_network *k)
+{
+    lra_graph *g = k->graph;
+    lra_tensor *x = lra_cast(lra_pool(k->features, k->length, LRA_POOL_LAST), lra_elem(g));
+    x = lra_linear(x, lra_shared(g, "head/w"), lra_shared(g, "head/b"), LRA_ACT_NONE, NULL);
+    return lra_cast(x, lra_real(g));
+}
+
+/* The step of a row of n that is asked: one of each of equal parts. */
+static int64_t step_of(const work *w, int64_t row, int64_t n)
+{
+    int64_t parts = w->out->answers < n ? w->out->answers : n;
+    if (w->answer >= parts) return -1;
+    int64_t from = n * w->answer / parts, to = n * (w->answer + 1) / parts;
+    lra_rng rng = lra_rng_new(w->m->run->seed, STREAM, (uint64_t)(row << 8 | w->answer));
+    return from + lra_rng_below(&rng, (uint32_t)(to - from));
+}
+
+/* What stands up to a step is asked as if it were all. */
+static int ask_step(work *w, const lra_view *v, const lra_batch *b, lra_batch *to, int64_t *row,
+                    lra_err *e)
+{
+    int64_t asked = 0, *left = lra_alloc_array((size_t)v->rows, sizeof *left);
+    lra_batch own = *b;
+    own.length = lra_alloc_array((size_t)v->rows, sizeof *own.length), own.row = left;
+    for (int64_t i = 0; i < v->rows; i++) {
+        int64_t t = b->row[i] < 0 ? -1 : step_of(w, b->row[i], b->length[i]);
+        left[i] = t < 0 ? -1 : b->row[i], asked += t >= 0;
+        own.length[i] = (int32_t)(t < 0 ? 1 : t + 1);
+        w->label[i] = t < 0 ? -1 : b->label[i * v->T + t];
+        if (b->row[i] >= 0) w->out->step[w->place[b->row[i]] * w->out->answers + w->answer] = t;
+    }
+    int rc = 0;
+    if (asked) {
+        const lra_batch_change none = {.kind = LRA_KEEP_WINDOW};
+        lra_batch_apply(&none, v, &own, v->T, 0, to, row);
+        rc = ask(w, v, to, w->whole, e);
+        lra_steps_add(w->steps, (double)asked);
+        if (rc == 0) rc = all_widths(w, v, &own, to, row, e);
+    }
+    lra_free(own.length);
+    lra_free(left);
+    return rc;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    work *w = context;
+    const lra_network *k = &v->network;
+    size_t size, n = (size_t)(k->n * k->T);
+    lra_batch to = *b;
+    int rc = 0;
+    int64_t *row = lra_alloc_array((size_t)v->rows, sizeof *row);
+    int32_t *near = NULL, *place = lra_alloc_array((size_t)k->n + 1, sizeof *place);
+    lra_batch_steps(k, b, 0, &size);
+    void *copy = lra_alloc_array(n + 1, size);
+    to.length = lra_alloc_array((size_t)k->n, sizeof *to.length);
+    if (k->tokens)
+        to.token = copy;
+    else
+        to.value = copy;
+    if (w->m->placed) to.place = place;
+    if (drops(w->change.kind)) {
+        near = lra_alloc_array(n + 1, sizeof *near);
+        lra_batch_marks(w->m->run->data, v, b, near);
+    }
+    w->change.near = near, w->change.source = b;
+    if (!w->out->step) {
+        rc = lra_get(v->plan, k->output, w->whole, e);
+        if (rc == 0) rc = all_widths(w, v, b, &to, row, e);
+    }
+    for (w->answer = 0; w->out->step && w->answer < w->out->answers && rc == 0; w->answer++)
+        rc = ask_step(w, v, b, &to, row, e);
+    if (lra_restriction_swaps(w->change.kind)) lra_spare_keep(&w->change.spare, v, b);
+    lra_free(copy);
+    lra_free(to.length);
+    lra_free(row);
+    lra_free(place);
+    lra_free(near);
+    return rc;
+}
+
+int lra_restrict_axis(const lra_dataset *d, lra_restriction kind, double *w)
+{
+    int64_t grid = lra_dataset_grid(d), T = d->max_length;
+    if (!drops(kind)) return lra_gain_axis(1, T, w);
+    return lra_gain_axis(0, grid ? grid : T, w);
+}
+
+int64_t lra_restrict_answers(const lra_dataset *d, lra_restriction kind)
+{
+    return speaks(d) && !permutes(kind) ? WINDOWS : 1;
+}
+
+/* All widths, or one. */
+static int widths_of(const lra_dataset *d, lra_restriction kind, int64_t only, double *w)
+{
+    if (only == 0) return lra_restrict_axis(d, kind, w);
+    w[0] = (double)only;
+    return 1;
+}
+
+double lra_restrict_runs(const lra_dataset *d, lra_restriction kind, int64_t only)
+{
+    double w[LRA_GAIN_POINTS], sum = 1;
+    int n = widths_of(d, kind, only, w);
+    for (int i = 0; i < n; i++)
+        sum += speaks(d) ? 1 : (double)lra_change_draws(kind, (int64_t)w[i], d->max_length);
+    return sum * (double)lra_restrict_answers(d, kind);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+/* Room for the answers to rows of the sample. */
+static void open_answers(const lra_opened *m, lra_restricted *r, work *w)
+{
+    const lra_dataset *d = m->run->data;
+    int64_t *row, rows = lra_sample_rows(m, &row, &w->place);
+    r->n_points = widths_of(d, w->change.kind, w->only, r->w);
+    r->answers = lra_restrict_answers(d, w->change.kind);
+    r->n = rows * r->answers;
+    size_t n = (size_t)r->n, all = n * (size_t)r->n_points;
+    r->index = lra_alloc_array(n + 1, sizeof *r->index);
+    for (int64_t i = 0; i < r->n; i++) r->index[i] = row[i / r->answers];
+    lra_free(row);
+    r->full = lra_alloc_array(n + 1, sizeof *r->full);
+    r->row = lra_alloc_array(all + 1, sizeof *r->row);
+    if (speaks(d)) r->step = lra_alloc_array(n + 1, sizeof *r->step);
+    if (speaks(d)) w->label = lra_alloc_array((size_t)m->run->batch, sizeof *w->label);
+    if (d->task->goal == LRA_GOAL_VALUE) return;
+    r->kl = lra_alloc_array(all + 1, sizeof *r->kl);
+    r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
+}
+
+/* The first batch may have one row, whose tokens come from the second batch then. */
+static void find_spare(const lra_opened *m, work *w)
+{
+    const lra_session s = {.spec = m->run, .buckets = m->buckets};
+    lra_loader_spec spec = lra_session_loader_spec(&s, LRA_TEST_SPLIT, false);
+    spec.sample = m->sample, spec.sample_seed = m->run->sample_seed, spec.stratified = true;
+    lra_loader *l = lra_loader_new(&spec);
+    const lra_batch *b = lra_loader_batches(l) > 1 ? lra_loader_get(l, 1) : NULL;
+    if (b) lra_spare_keep(&w->change.spare, m->view[b->bucket], b);
+    lra_loader_free(l);
+}
+
+static int measure(lra_opened *m, work *w, lra_err *e)
+{
+    if (lra_restriction_swaps(w->change.kind)) find_spare(m, w);
+    for (int i = 0; i < m->n_views && speaks(m->run->data); i++)
+        m->view[i]->network.output = last_logits(&m->view[i]->network);
+    open_answers(m, w->out, w);
+    int64_t most = lra_sample_ask(m);
+    w->whole = lra_alloc_array(3 * (size_t)most, sizeof *w->whole);
+    w->output = w->whole + most, w->mean = w->output + most;
+    w->sums = lra_alloc_array((size_t)m->run->batch, sizeof *w->sums);
+    int rc = lra_open_plan(m, e);
+    if (rc == 0) rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, ask_batch, w, e);
+    w->out->mean_entropy = lra_mean_answer_entropy(&w->average);
+    return rc;
+}
+
+int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restriction kind,
+                         int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
+                         lra_err *e)
+{
+    lra_opened m;
+    work w = {.m = &m, .out = out, .steps = steps, .only = only};
+    w.change = (lra_batch_change){
+        .kind = kind, .seed = run->seed, .last = speaks(run->data) && !permutes(kind)};
+    *out = (lra_restricted){0};
+    int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
+    m.sample = sample;
+    m.placed = kind == LRA_MASK_WINDOW;
+    if (rc == 0) lra_open_buckets(&m);
+    if (rc == 0) rc = measure(&m, &w, e);
+    lra_free(w.place);
+    lra_free(w.whole);
+    lra_free(w.sums);
+    lra_free(w.label);
+    lra_mean_answer_free(&w.average);
+    lra_spare_free(&w.change.spare);
+    lra_open_close(&m);
+    return rc;
+}
+
+void lra_restricted_free(lra_restricted *r)
+{
+    lra_free(r->index);
+    lra_free(r->step);
+    lra_free(r->row);
+    lra_free(r->full);
+    lra_free(r->kl);
+    lra_free(r->entropy);
+    *r = (lra_restricted){0};
+}

@@ -1,0 +1,126 @@
+/* Attention through a memory (luna): a first attention packs all positions into M rows, a second
+ * one unpacks them,
+ *   a_hij = sum_m u_him mean_g p_gmj
+ * u: weights of head h of the second; p: of the first, whose heads g all reach head h, through a
+ * linear layer.  A pair of attention ops, of which the second reads the first.  Rows add up to 1.
+ * What the memory keeps from layer to layer beside what it packs is left aside.  Values take the
+ * path of a pair of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns
+ * of h of the linear layer between both, and the rows of h of the one behind. */
+#include <math.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/op.h"
+#include "kernels/ops/attention/attention_statistics.h"
+#include "probes/shared/mixing_matrix.h"
+
+enum { QUERY, KEY, PACK }; /* of the second; weights of the first */
+
+static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
+{
+    if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
+    lra_tensor *first = lra_matrix_behind(y->src[1]);
+    if (first->op != &lra_op_attention || !lra_attention_crosses(first)) return false;
+    if (first->src[1]->shape.d[1] != T || y->src[0]->shape.d[1] != T) return false;
+    if (!lra_attention_is_plain(y) || !lra_attention_is_plain(first)) return false;
+    if (lra_attention_key_length(y)) return false; /* all examples have the whole memory */
+    int64_t G = lra_attention_heads(first), M = y->src[1]->shape.d[1];
+    w->heads = lra_attention_heads(y), w->part = first;
+    w->by_path = lra_attention_map_of(first);                  /* (B,G,M,T) */
+    w->array[QUERY] = lra_cast(y->src[0], lra_real(y->graph)); /* (B,T,H,K) */
+    w->array[KEY] = lra_cast(y->src[1], lra_real(y->graph));   /* (B,M,H,K) */
+    w->array[PACK] = lra_affine(lra_reduce(w->by_path, LRA_SHAPE(n, 1, M, T)), 1 / (double)G, 0);
+    return true;
+}
+
+/* Row i of a head of the second, u (M). */
+static void unpacking(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, float *u)
+{
+    const int64_t *d = v->of->array[KEY]->shape.d, M = d[1], H = d[2], K = d[3];
+    const float *q = v->number[QUERY] + ((s * v->of->T + i) * H + head) * K;
+    const float *k = v->number[KEY] + (s * M * H + head) * K;
+    float scale = (float)lra_attention_scale(v->of->node), most = -INFINITY, sum = 0;
+    for (int64_t m = 0; m < M; m++) {
+        u[m] = scale * (float)lra_matrix_dot(q, k + m * H * K, K);
+        most = u[m] > most ? u[m] : most;
+    }
+    for (int64_t m = 0; m < M; m++) sum += u[m] = expf(u[m] - most);
+    for (int64_t m = 0; m < M; m++) u[m] /= sum;
+}
+
+enum { TOGETHER = 4 };
+
+/* y (H,T) = u (H,M) p (M,T), rows of p being `width` apart: some of them are added at once, and
+ * stay in the first cache for all of y. */
+static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const float *p, int64_t width,
+                     float *y)
+{
+    for (int64_t k = 0; k < H * T; k++) y[k] = 0;
+    for (int64_t m = 0; m < M; m += TOGETHER) {
+        const float *row[TOGETHER];
+        for (int k = 0; k < TOGETHER; k++) row[k] = p + (m + k < M ? m + k : m) * width;
+        for (int64_t h = 0; h < H; h++) {
+            float by[TOGETHER], *to = y + h * T;
+            for (int k = 0; k < TOGETHER; k++) by[k] = m + k < M ? u[h * M + m + k] : 0;
+#pragma omp simd
+            for (int64_t j = 0; j < T; j++)
+                to[j] += (by[0] * row[0][j] + by[1] * row[1][j]) +
+                         (by[2] * row[2][j] + by[3] * row[3][j]);
+        }
+    }
+}
+
+/* Of row i of heads [from, from + H): what is unpacked of each of G parts of p (B,G,M,T), to w
+ * (H,G,T). */
+static void unpacked(const lra_matrix_values *v, int64_t s, int64_t i, int64_t from, int64_t H,
+                     int64_t G, const float *p, int64_t T, double *w)
+{
+    int64_t width = v->of->T, M = v->of->array[KEY]->shape.d[1];
+    float *u = lra_alloc_array((size_t)(H * (M + T)) + 1, sizeof *u), *y = u + H * M;
+    for (int64_t h = 0; h < H; h++) unpacking(v, s, from + h, i, u + h * M);
+    for (int64_t g = 0; g < G; g++) {
+        multiply(H, M, u, T, p + (s * G + g) * M * width, width, y);
+        for (int64_t h = 0; h < H; h++)
+            for (int64_t j = 0; j < T; j++) w[(h * G + g) * T + j] = (double)y[h * T + j];
+    }
+    lra_free(u);
+}
+
+static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
+                double *w)
+{
+    unpacked(v, s, i, head, 1, 1, v->number[PACK], T, w);
+}
+
+static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w)
+{
+    int64_t H = v->of->heads;
+    unpacked(v, s, i, 0, H, v->of->paths / H, v->by_path, T, w);
+}
+
+/* v (B,T,H G,V): of each h those of all g; by (H G V,D): of each h the product of both layers. */
+static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
+{
+    const lra_tensor *between = w->node->src[2];
+    while (between->op->flags & LRA_ALIAS) between = between->src[0];
+    if (between->op != &lra_op_linear || lra_matrix_behind(between->src[0]) != w->part)
+        return false;
+    lra_tensor *own = w->part->src[2], *first = between->src[1], *all[LRA_MATRIX_PATHS];
+    const lra_type elem = lra_elem(own->graph);
+    int64_t H = w->heads, GV = first->shape.d[0], V = lra_width(first) / H, D = lra_width(out);
+    w->paths = H * own->shape.d[2];
+    if (w->paths > LRA_MATRIX_PATHS) return false;
+    for (int64_t h = 0; h < H; h++) all[h] = own;
+    *v = lra_concat((int)H, all, 2);
+    first = lra_permute(lra_reshape(lra_cast(first, elem), LRA_SHAPE(GV, H, V)), 3,
+                        (int[]){1, 0, 2});
+    *by = lra_matmul(first, lra_reshape(lra_cast(out, elem), LRA_SHAPE(H, V, D)));
+    *by = lra_reshape(*by, LRA_SHAPE(H * GV, D));
+    return true;
+}
+
+const lra_matrix_family lra_matrix_packed = {.name = "memory",
+                                             .what = "products of packing and unpacking",
+                                             .find = find,
+                                             .row = row,
+                                             .values = values,
+                                             .paths = paths};

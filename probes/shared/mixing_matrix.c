@@ -1,0 +1,235 @@
+/* Rows of matrices of weights: what every family shares. */
+#include "probes/shared/mixing_matrix.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/op.h"
+
+static const lra_matrix_family *const families[] = {&lra_matrix_products, &lra_matrix_mixed,
+                                                    &lra_matrix_packed, &lra_matrix_hashed,
+                                                    &lra_matrix_remasked};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+/* ---- in a graph ------------------------------------------------------------------------------ */
+
+lra_tensor *lra_matrix_behind(const lra_tensor *x)
+{
+    bool passed = true;
+    while (passed) {
+        passed = x->op->flags & LRA_ALIAS || x->op == &lra_op_cast || x->op == &lra_op_linear ||
+                 x->op == &lra_op_slice_copy;
+        if (passed) x = x->src[0];
+    }
+    return (lra_tensor *)x;
+}
+
+static void fill_unit(const lra_fill *f, double *v)
+{
+    int64_t n = f->shape.d[0];
+    for (int64_t i = 0; i < n * n; i++) v[i] = i % n == i / n;
+}
+
+lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H)
+{
+    const lra_param_spec spec = {LRA_FILL(fill_unit)};
+    char name[40];
+    snprintf(name, sizeof name, "unit%lld", (long long)n);
+    lra_tensor *unit = lra_find(g, name); /* of another layer */
+    if (!unit) unit = lra_constant(g, name, LRA_SHAPE(n, n), &spec);
+    unit = lra_reshape(lra_cast(unit, lra_elem(g)), LRA_SHAPE(1, n, 1, n));
+    return lra_add(lra_zeros(g, lra_elem(g), LRA_SHAPE(B, n, H, n)), unit);
+}
+
+lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T)
+{
+    for (int i = 0; i < FAMILIES; i++) {
+        lra_matrix w = {.family = families[i], .node = node, .T = T};
+        if (families[i]->find(node, n, T, &w)) return w;
+    }
+    return (lra_matrix){.node = node};
+}
+
+/* ---- after a run ----------------------------------------------------------------------------- */
+
+void lra_matrix_ask(lra_view *v, const lra_matrix *w)
+{
+    for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k]; k++) lra_view_ask(v, w->array[k]);
+}
+
+static int read_real(const lra_view *v, const lra_tensor *x, float **to, lra_err *e)
+{
+    *to = lra_alloc_array((size_t)lra_elements(x) + 1, sizeof **to);
+    return lra_get(v->plan, x, *to, e);
+}
+
+int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e)
+{
+    *to = (lra_matrix_values){.of = w};
+    int rc = 0;
+    for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k] && rc == 0; k++) {
+        if (w->array[k]->type == LRA_I32) {
+            to->index[k] = lra_alloc_array((size_t)lra_elements(w->array[k]) + 1, sizeof(int32_t));
+            rc = lra_get(v->plan, w->array[k], to->index[k], e);
+        } else {
+            rc = read_real(v, w->array[k], &to->number[k], e);
+        }
+    }
+    if (rc == 0 && w->gram) rc = read_real(v, w->gram, &to->gram, e);
+    if (rc == 0 && w->gram && w->by_path) rc = read_real(v, w->by_path, &to->by_path, e);
+    return rc;
+}
+
+void lra_matrix_free(lra_matrix_values *v)
+{
+    for (int k = 0; k < LRA_MATRIX_ARRAYS; k++) {
+        lra_free(v->number[k]);
+        lra_free(v->index[k]);
+    }
+    lra_free(v->by_path);
+    lra_free(v->gram);
+    *v = (lra_matrix_values){0};
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+double lra_matrix_dot(const float *x, const float *y, int64_t n)
+{
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return (double)sum;
+}
+
+/* Sizes of the weights of a row over their sum, -1 where none may fall; returns how many may.  0:
+ * the row is undefined. */
+static int64_t shares(int64_t T, double *w)
+{
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t j = 0; j < T; j++) {
+        w[j] = isnan(w[j]) ? -1 : fabs(w[j]);
+        if (w[j] >= 0) sum += w[j], n++;
+    }
+    for (int64_t j = 0; j < T && sum > 0; j++) w[j] = w[j] >= 0 ? w[j] / sum : -1;
+    return sum > 0 ? n : 0;
+}
+
+int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T)
+{
+    return r->most > 0 && r->most < T ? r->most : T;
+}
+
+int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T)
+{
+    const double golden = 0.61803398874989485; /* its multiples fill (0,1) evenly, however many */
+    int64_t n = lra_matrix_n_rows(r, T);
+    double start = fmod((double)(r->example + 1) * golden, 1);
+    int64_t i = (int64_t)(((double)p + start) * (double)T / (double)n);
+    return n == T ? p : i < T ? i : T - 1;
+}
+
+/* Adds the shares of row p, n of them, and what equal weights give. */
+static void add_columns(int64_t p, bool some, int64_t T, int64_t n, const double *w, double *rows,
+                        const lra_matrix_columns *to)
+{
+    for (int part = 0; part < 2; part++) {
+        double *sum = part ? to->mean : to->choice;
+        if (n == 0 || (some && p % 2 != part)) continue;
+        rows[part]++;
+        for (int64_t j = 0; j < T; j++) {
+            if (w[j] < 0) continue;
+            sum[j] += w[j];
+            if (part) to->equal[j] += 1 / (double)n;
+        }
+    }
+}
+
+void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
+                        const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
+                        lra_profile *pixels, const lra_matrix_columns *columns)
+{
+    int64_t told = lra_matrix_n_rows(rows, T);
+    double *w = lra_alloc_array((size_t)T + 1, sizeof *w), n_rows[2] = {0};
+    for (int64_t j = 0; j < T && columns; j++)
+        columns->choice[j] = columns->mean[j] = columns->equal[j] = 0;
+    if (tokens) lra_profile_begin(tokens, T);
+    if (pixels) lra_profile_begin(pixels, T);
+    for (int64_t p = 0; p < told; p++) {
+        int64_t i = lra_matrix_row_at(rows, p, T);
+        v->of->family->row(v, s, head, i, T, w);
+        if (hole >= 0) w[hole] = NAN;
+        int64_t n = shares(T, w);
+        if (tokens) lra_profile_row(tokens, i, 0, T, w);
+        if (pixels) lra_profile_row(pixels, i, 0, T, w);
+        if (columns) add_columns(p, told > 1 && told < T, T, n, w, n_rows, columns);
+    }
+    if (tokens) lra_profile_end(tokens);
+    if (pixels) lra_profile_end(pixels);
+    for (int64_t j = 0; j < T && columns; j++) {
+        columns->choice[j] /= n_rows[0] > 0 ? n_rows[0] : 1;
+        columns->mean[j] /= n_rows[1] > 0 ? n_rows[1] : 1;
+        columns->equal[j] /= n_rows[1] > 0 ? n_rows[1] : 1;
+    }
+    lra_free(w);
+}
+
+/* Row i of A' = (mean over heads of A + 1) / 2, whose rows add up to 1; seen: where a weight may
+ * be. */
+static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *own,
+                     double *mean, uint8_t *seen)
+{
+    double heads = 0;
+    memset(seen, 0, (size_t)T);
+    for (int64_t j = 0; j < T; j++) mean[j] = 0;
+    for (int64_t h = 0; h < v->of->heads; h++) {
+        v->of->family->row(v, s, h, i, T, own);
+        bool defined = shares(T, own) > 0;
+        heads += defined;
+        for (int64_t j = 0; j < T && defined; j++)
+            if (own[j] >= 0) mean[j] += own[j], seen[j] = 1;
+    }
+    for (int64_t j = 0; j < T; j++) mean[j] *= heads > 0 ? 0.5 / heads : 0;
+    mean[i] += heads > 0 ? 0.5 : 1;
+    seen[i] = 1;
+}
+
+/* Adds `from` rows of A' to a row of the next product; seen, reached: where there is a weight, a
+ * path. */
+static void add_row(int64_t T, double from, const double *mean, const uint8_t *seen, double *to,
+                    uint8_t *reached)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < T; j++) to[j] += from * mean[j];
+#pragma omp simd
+    for (int64_t j = 0; j < T; j++) reached[j] |= seen[j];
+}
+
+void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,
+                     const int32_t *position, double *r)
+{
+    size_t all = (size_t)(n * T);
+    double *next = lra_alloc_array(all + 1, sizeof *next);
+    double *own = lra_alloc_array((size_t)(2 * T) + 1, sizeof *own), *mean = own + T;
+    uint8_t *reached = lra_alloc_array(2 * all + (size_t)T + 1, 1), *before = reached + all;
+    uint8_t *seen = before + all;
+    for (int64_t k = 0; k < n * T; k++) r[k] = before[k] = k % T == position[k / T];
+    for (int l = n_layers - 1; l >= 0; l--) {
+        memset(next, 0, all * sizeof *next);
+        memset(reached, 0, all);
+        for (int64_t i = 0; i < T; i++) {
+            mean_row(&layer[l], s, i, T, own, mean, seen);
+            for (int64_t p = 0; p < n; p++)
+                if (before[p * T + i])
+                    add_row(T, r[p * T + i], mean, seen, next + p * T, reached + p * T);
+        }
+        memcpy(r, next, all * sizeof *r);
+        memcpy(before, reached, all);
+    }
+    for (int64_t k = 0; k < n * T; k++) r[k] = before[k] ? r[k] : -1;
+    lra_free(reached);
+    lra_free(own);
+    lra_free(next);
+}

@@ -1,0 +1,114 @@
+/* Attention among tokens that were sorted by what they are and cut into chunks (reformer): an
+ * attention op whose keys were gathered by lra_chunks(), each chunk being followed by the one
+ * before it.
+ *   a_ij = softmax of scale q_i . k_j + bias over the tokens j of both chunks
+ * Queries are the first rows of the keys, which share their projection.  Which tokens meet differs
+ * from example to example and from head to head: equal weights are those of the same tokens.  A
+ * token that stands in both chunks, where there is but one, counts twice, as in the model; with a
+ * bias a token is no key of its own, but where it stands twice. */
+#include <math.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/op.h"
+#include "kernels/ops/args.h"
+#include "kernels/ops/attention/attention_statistics.h"
+#include "probes/shared/mixing_matrix.h"
+
+enum { ROWS, TOKENS, BIAS };
+
+static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
+{
+    if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
+    const lra_tensor *rows = lra_matrix_behind(y->src[1]);
+    if (rows->op != &lra_op_gather || rows->src[1]->op != &lra_op_chunks) return false;
+    const lra_shape order = rows->src[1]->src[0]->shape;
+    if (order.d[0] % n || order.d[1] < T) return false;
+    w->heads = order.d[0] / n;
+    w->array[ROWS] = lra_cast(y->src[1], lra_real(y->graph)); /* (B H J,2 C,1,K) */
+    w->array[TOKENS] = rows->src[1];                          /* (B H,J 2 C) */
+    w->array[BIAS] = lra_attention_bias(y);                   /* (1,2 R - 1), or NULL */
+    return true;
+}
+
+/* The chunk where token i is a query. */
+typedef struct {
+    const float *rows;     /* (2 C,K) */
+    const int32_t *tokens; /* (2 C) */
+    int64_t place, keys;   /* of the query; of both chunks */
+} chunk;
+
+static int64_t at_most(int64_t n, int64_t most)
+{
+    return n < 0 ? 0 : n < most ? n : most;
+}
+
+/* T: tokens of the example, padding with it where the model sees it. */
+static chunk chunk_of(const lra_matrix_values *v, int64_t row, int64_t i, int64_t T)
+{
+    const lra_tensor *tokens = v->of->array[TOKENS];
+    int64_t J = ((const chunks_args *)tokens->args)->J, both = lra_width(tokens) / J;
+    int64_t K = lra_width(v->of->array[ROWS]), c = (T + J - 1) / J;
+    for (int64_t j = 0; j < J; j++) {
+        const int32_t *own = v->index[TOKENS] + (row * J + j) * both;
+        int64_t n = at_most(T - j * c, c), before = j > 0 ? j - 1 : (T + c - 1) / c - 1;
+        for (int64_t p = 0; p < n; p++)
+            if (own[p] == i)
+                return (chunk){v->number[ROWS] + (row * J + j) * both * K, own, p,
+                               n + at_most(T - before * c, c)};
+    }
+    LRA_BUG("token %lld stands in no chunk", (long long)i);
+}
+
+/* What is added to the score of key k for the query. */
+static double bias_of(const lra_matrix_values *v, int64_t query, int64_t k)
+{
+    if (!v->number[BIAS]) return 0;
+    int64_t width = lra_width(v->of->array[BIAS]), at = k - query + width / 2;
+    return (double)v->number[BIAS][at < 0 ? 0 : at < width ? at : width - 1];
+}
+
+static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
+                double *w)
+{
+    const lra_tensor *tokens = v->of->array[TOKENS];
+    bool padded = tokens->n_src < 2;
+    int64_t K = lra_width(v->of->array[ROWS]);
+    const chunk c = chunk_of(v, s * v->of->heads + head, i,
+                             padded ? tokens->src[0]->shape.d[1] : T);
+    double scale = lra_attention_scale(v->of->node), most = -INFINITY, sum = 0;
+    double *score = lra_alloc_array((size_t)c.keys + 1, sizeof *score);
+    for (int64_t k = 0; k < c.keys; k++) {
+        score[k] = scale * lra_matrix_dot(c.rows + c.place * K, c.rows + k * K, K);
+        score[k] += bias_of(v, c.place, k);
+        most = score[k] > most ? score[k] : most;
+    }
+    for (int64_t k = 0; k < c.keys; k++) sum += score[k] = exp(score[k] - most);
+    for (int64_t j = 0; j < T; j++) w[j] = NAN;
+    for (int64_t k = 0; k < c.keys; k++) {
+        int64_t j = c.tokens[k];
+        bool itself = k == c.place && v->number[BIAS];
+        if (j < T && !itself) w[j] = (isnan(w[j]) ? 0 : w[j]) + score[k] / sum;
+    }
+    lra_free(score);
+}
+
+/* The slice of tokens' rows, in their own order, that is gathered to values. */
+static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
+{
+    const lra_tensor *x = w->node->src[2];
+    while (x->op->flags & LRA_ALIAS) x = x->src[0];
+    const slice_args *cut = x->args;
+    if (x->op != &lra_op_slice_copy || cut->axis != x->shape.n - 1) return false;
+    lra_tensor *rows = lra_matrix_behind(x)->src[0]; /* (B H,T,..) */
+    int64_t T = rows->shape.d[1], H = w->heads;
+    rows = lra_reshape(lra_slice(rows, 2, cut->from, cut->n),
+                       LRA_SHAPE(rows->shape.d[0] / H, H, T, cut->n));
+    *v = lra_permute(rows, 4, (int[]){0, 2, 1, 3}), *by = out;
+    return true;
+}
+
+const lra_matrix_family lra_matrix_hashed = {.name = "chunks",
+                                             .what = "softmax over the tokens of two chunks",
+                                             .find = find,
+                                             .row = row,
+                                             .values = values};

@@ -1,0 +1,69 @@
+/* Figures drawn by gnuplot. */
+#include "reports/draw/draw.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/os/file.h"
+#include "kernels/base/os/process.h"
+#include "reports/draw/image_metadata.h"
+
+int lra_draw_check(const char *list, lra_err *e)
+{
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ",");
+        bool known = n == 3 &&
+                     (!strncmp(at, "pdf", 3) || !strncmp(at, "svg", 3) || !strncmp(at, "png", 3));
+        if (!known)
+            return lra_fail_usage(e, "format '%.*s' is unknown, expected pdf, svg or png", (int)n,
+                                  at);
+        at += n + (at[n] == ',');
+    }
+    return *list ? 0 : lra_fail_usage(e, "no format, expected pdf, svg or png");
+}
+
+/* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to
+ * its stdout, so that no path stands in a script, and an image is there whole or not at all. */
+static int draw_one(const char *name, const lra_plot *p, const char *folder, const char *format,
+                    lra_err *e)
+{
+    enum { MOST = 64 << 20 };
+    char *script = lra_format("%s.gp", name), *said = NULL,
+         *argv[] = {"gnuplot", "-d", "-c", script, (char *)(uintptr_t)format, "-", NULL},
+         *to = lra_format("%s/%s.%s", folder, name, format);
+    lra_text image = {0};
+    int status = lra_process_run_in(folder, argv, MOST, &image, &said, e);
+    if (status < 0)
+        lra_fail_in(e, "'%s/%s' and '.dat' are written, not drawn (install gnuplot)", folder,
+                    script);
+    else if (status > 0)
+        lra_fail(e, "gnuplot failed on '%s/%s': %.200s", folder, script, said);
+    char *described = lra_format("%s%s%s", p->sources.s ? p->sources.s : "", p->caption ? "; " : "",
+                                 p->caption ? p->caption : "");
+    int rc = status == 0 ? lra_metadata_add(&image, format, p->title, described, e) : LRA_FAILED;
+    lra_free(described);
+    if (rc == 0) rc = lra_file_write(to, image.s, image.n, e);
+    if (rc == 0) printf("wrote %s\n", to);
+    lra_text_free(&image);
+    lra_free(script);
+    lra_free(said);
+    lra_free(to);
+    return rc;
+}
+
+int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char *folder,
+             const char *formats, lra_err *e)
+{
+    lra_plot p = {0};
+    int rc = f->make(in, &p, e);
+    if (rc == 0) rc = lra_folder_make(folder, e);
+    if (rc == 0) rc = lra_plot_write(&p, folder, f->name, e);
+    for (const char *at = formats; *at && rc == 0;) {
+        char format[4] = {at[0], at[1], at[2], 0};
+        rc = draw_one(f->name, &p, folder, format, e);
+        at += 3 + (at[3] == ',');
+    }
+    if (rc == 0 && p.caption) printf("caption: %s\n", p.caption);
+    lra_plot_free(&p);
+    return rc;
+}

@@ -1,0 +1,218 @@
+/* Figure las-2: how LaS decays the scores of its heads, whatever it learned: the factor
+ * exp(-alpha |i-j|) by distance, and as a matrix of queries (from above) by keys (from the left,
+ * none behind the query) from 0 (light) to 1 (dark); a row for each run, so that readings of alpha
+ * (`alpha=literal|scale|geo`) stand above each other.  Of more than six heads, six.
+ * Source: Zimerman and Wolf (ICML 2024), equation 4 and the right part of table 1. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/views/attention_map.h"
+#include "reports/draw/figure.h"
+#include "reports/views/probe_view.h"
+
+enum { MOST_ROWS = 4, SHOWN = LRA_PLOT_STYLES, ACROSS = 3, MOST_PIXELS = 64 };
+static const double least_factor = 1e-12; /* end of the axis of factors */
+
+typedef struct {
+    const char *name;
+    int heads, shown[SHOWN], n;
+    const lra_probe_array *eld[SHOWN]; /* of those that are shown */
+} row;
+
+/* The heads of the first layer whose scores decay, into list (NULL: not asked); returns how
+ * many. */
+static int find_heads(const lra_probe_result *r, const lra_probe_array **list)
+{
+    const char *layer = NULL;
+    const lra_probe_array *first = NULL;
+    size_t size = 0;
+    int n = 0;
+    for (int u = 0; u < r->n_units; u++) {
+        const char *name = r->unit[u]->name, *dot = strchr(name, '.');
+        const lra_probe_array *eld = lra_probe_array_find(r->unit[u], "eld");
+        if (!dot || !eld || eld->rank != 1 || eld->dims[0] < 2) continue;
+        if (!layer) layer = name, size = (size_t)(dot + 1 - name), first = eld;
+        if (strncmp(layer, name, size) != 0 || eld->dims[0] != first->dims[0]) continue;
+        if (list) list[n] = eld;
+        n++;
+    }
+    return n;
+}
+
+/* Those that are shown, the first and the last among them. */
+static void choose_heads(const lra_probe_result *r, row *to)
+{
+    to->heads = find_heads(r, NULL);
+    const lra_probe_array **all = lra_alloc_array((size_t)to->heads + 1, sizeof(lra_probe_array *));
+    find_heads(r, all);
+    to->n = to->heads < SHOWN ? to->heads : SHOWN;
+    for (int i = 0; i < to->n; i++) {
+        to->shown[i] = to->n > 1 ? (i * (to->heads - 1) + (to->n - 1) / 2) / (to->n - 1) : 0;
+        to->eld[i] = all[to->shown[i]];
+    }
+    lra_free(all);
+}
+
+static int64_t pixels_of(const row *r)
+{
+    return r->eld[0]->dims[0] < MOST_PIXELS ? r->eld[0]->dims[0] : MOST_PIXELS;
+}
+
+/* A block of curves, and one for each matrix. */
+static void add_data(lra_text *t, const row *r)
+{
+    int64_t T = r->eld[0]->dims[0], side = pixels_of(r);
+    lra_plot_comment(t, "%s: distance, factor of each head", r->name);
+    for (int64_t d = 0; d < T; d++) {
+        lra_text_add(t, "%lld", (long long)d);
+        for (int i = 0; i < r->n; i++) lra_text_add(t, " %.6g", (double)r->eld[i]->value[d]);
+        lra_text_add(t, "\n");
+    }
+    lra_text_add(t, "\n\n");
+    for (int i = 0; i < r->n; i++) {
+        lra_plot_comment(t, "%s, head %d: a line for each query", r->name, r->shown[i]);
+        for (int64_t y = 0; y < side; y++)
+            for (int64_t x = 0; x < side; x++) {
+                int64_t far = y * T / side - x * T / side;
+                lra_text_add(t, "%.4f%s", far < 0 ? 0 : (double)r->eld[i]->value[far],
+                             x == side - 1 ? "\n" : " ");
+            }
+        lra_text_add(t, "\n\n");
+    }
+}
+
+/* The distance from which on the factors of all heads that decay are below the axis; at least 4. */
+static int64_t farthest(const row *r)
+{
+    int64_t far = 4, T = r->eld[0]->dims[0];
+    for (int i = 0; i < r->n; i++) {
+        const float *factor = r->eld[i]->value;
+        int64_t d = 0;
+        while (d < T && factor[d] >= least_factor) d++;
+        if (d < T && d > far) far = d; /* one that stays above it to the end is seen anywhere */
+        if (d == T && factor[T - 1] < 0.5F) far = T;
+    }
+    return far < T ? far : T - 1;
+}
+
+/* On a logarithmic axis heads differ by their slopes; on a linear one those of a large alpha
+ * coincide. */
+static void add_curves(lra_plot *f, const row *r, int block)
+{
+    lra_text *t = &f->script;
+    lra_text_add(t,
+                 "set grid ytics\nset border 3 lw 1\nset xrange [0:%lld]\nset logscale y 10\n"
+                 "set yrange [%g:1.5]\nset xtics %s nomirror out\n"
+                 "set ytics ('1' 1, '1e-3' 1e-3, '1e-6' 1e-6, '1e-9' 1e-9, '1e-12' 1e-12) nomirror "
+                 "out\nplot ",
+                 (long long)farthest(r), least_factor, farthest(r) > 12 ? "autofreq" : "1");
+    for (int i = 0; i < r->n; i++)
+        lra_text_add(
+            t,
+            "%s'las-2.dat' index %d using 1:($%d > 0 ? $%d : NaN) with lines lc rgb '%s' lw 2 dt %s",
+            i ? ", " : "", block, i + 2, i + 2, lra_plot_ramp(i, r->n),
+            i % 2 ? LRA_DASH_DASHES : "1");
+    lra_text_add(
+        t, "\nset format x\nunset logscale y\nset border 15 lw 0.6\nunset grid\nunset tics\n");
+}
+
+static void add_matrix(lra_plot *f, const row *r, int i, int block)
+{
+    char name[48];
+    double alpha = -log((double)r->eld[i]->value[1]);
+    snprintf(name, sizeof name, "H%d: %.3g", r->shown[i], alpha == 0 ? 0 : alpha);
+    lra_map_plot(&f->script, &(lra_map_panel){"las-2.dat", name, block, pixels_of(r), 0, 0, 0});
+}
+
+/* The heads by their colours. */
+static int entries_of(const row *r, lra_plot_entry *entry)
+{
+    for (int i = 0; i < r->n; i++) {
+        entry[i] = (lra_plot_entry){.kind = LRA_LEGEND_LINE,
+                                    .color = lra_plot_ramp(i, r->n),
+                                    .dash = i % 2 ? LRA_DASH_DASHES : NULL,
+                                    .line = 2};
+        snprintf(entry[i].text, sizeof entry[i].text, "head %d", r->shown[i]);
+    }
+    return r->n;
+}
+
+static void say_axes(lra_plot *f, double curves, double maps)
+{
+    lra_text *t = &f->script;
+    lra_plot_say(t, "set label ", "factor of a score, by distance (tokens)",
+                 " at screen %.4g, screen %.4g center\n", curves / f->width, 0.3 / f->height);
+    lra_plot_say(t, "set label ", "head: alpha; keys across, queries down",
+                 " at screen %.4g, screen %.4g center\n", maps / f->width, 0.66 / f->height);
+    lra_plot_shade_bar(f, maps, 0.3, "factor 0", "1");
+}
+
+static void add_script(lra_plot *f, int n, const row *list)
+{
+    const double left = 1.5, between = 0.6, side = 2.2, gap = 0.2, above = 0.45, bottom = 1.1;
+    const double high = 2 * (side + above), apart = 0.75;
+    lra_plot_entry entry[SHOWN];
+    f->width = lra_plot_wide(LRA_PAGE_CM);
+    int n_entries = entries_of(&list[0], entry);
+    int rows = lra_plot_legend_rows(f, left, n_entries, entry);
+    f->height = bottom + n * (high + apart) + LRA_LINE_CM * (rows + 2.2);
+    double top = lra_plot_start(f), right = f->width - 0.15;
+    double maps = right - ACROSS * (side + gap) + gap, y = bottom + n * (high + apart);
+    lra_text *t = &f->script;
+    lra_text_add(t, "set multiplot\nset key off\n" LRA_PLOT_SHADES);
+    lra_plot_legend(f, left, top, n_entries, entry);
+    say_axes(f, 0.5 * (left + maps - between), 0.5 * (maps + right));
+    for (int i = 0, block = 0; i < n; i++, y -= high + apart) {
+        lra_plot_axis(f, 0.3, y - 0.5 * high, list[i].name);
+        lra_plot_box(f, left, maps - between, y - high + 0.1, y - above);
+        add_curves(f, &list[i], block++);
+        lra_text_add(t, "unset label\nunset arrow\nunset object\n");
+        for (int k = 0; k < list[i].n; k++) {
+            double x = maps + k % ACROSS * (side + gap);
+            double highest = y - above - k / ACROSS * (side + above);
+            lra_plot_box(f, x, x + side, highest - side, highest);
+            add_matrix(f, &list[i], k, block++);
+        }
+    }
+    lra_text_add(t, "unset multiplot\n");
+}
+
+/* Another row: of the same heads, since their colours are named once. */
+static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
+{
+    row own = {.name = c->name};
+    choose_heads(c->seed[0], &own);
+    if (own.heads == 0) return 0;
+    if (*n == MOST_ROWS)
+        return lra_fail(e, "more than %d runs do not fit into one figure; name fewer", MOST_ROWS);
+    if (*n > 0 && own.heads != list[0].heads)
+        return lra_fail(e, "'%s' has %d heads, '%s' %d; name runs of as many", own.name, own.heads,
+                        list[0].name, list[0].heads);
+    add_data(&f->data, &own);
+    lra_plot_source(f, "run", c->seed[0]->run);
+    list[(*n)++] = own;
+    return 0;
+}
+
+static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
+{
+    lra_probe_cell *cells;
+    row list[MOST_ROWS];
+    int n_cells = lra_probe_cells(in->n_probes, in->probes, &cells), n = 0, rc = 0;
+    for (int i = 0; i < n_cells && rc == 0; i++) rc = add_row(&cells[i], &n, list, f, e);
+    if (rc == 0 && n == 0)
+        rc = lra_fail(e, "no run has scores that decay ('las' and 'l' have; measured before this "
+                         "was kept: 'lra-probe attention RUN' again)");
+    if (rc == 0) {
+        f->title = lra_copy_text("factors of scores by distance, as built");
+        add_script(f, n, list);
+    }
+    lra_probe_cells_free(cells, n_cells);
+    return rc;
+}
+
+const lra_report_figure lra_figure_las_2 = {
+    "las-2", "how LaS decays scores: factors by distance, and as matrices, a row for each run",
+    make, LRA_FROM_ATTENTION};

@@ -1,0 +1,194 @@
+/* Figure spt-kern: does pretraining change how kernels decay?  A panel for each layer of each pair
+ * of runs that differ in where they started, from scratch or from a pretrained run (train.from):
+ * medians over channels of the envelope, the largest |k| from a distance on over the largest of
+ * all,
+ *   from scratch   as drawn (dashed) and trained;  pretrained   before the task (dashed) and trained on it.
+ * Where there is a control of as many steps (--matched), that is the run from scratch.
+ * Source: "Never Train from Scratch" (Amos et al. 2024), which describes it. */
+#include <string.h>
+
+#include "kernels/base/core/config.h"
+#include "kernels/base/core/mem.h"
+#include "reports/views/kernel_decay.h"
+#include "reports/views/probe_view.h"
+#include "reports/report.h"
+
+enum { PANELS = LRA_DECAY_PANELS, LINES = 4 };
+static const char dat[] = "spt-kern.dat";
+
+/* In the order of the data: scratch before and after, pretrained before and after; light and dark,
+ * also in grey. */
+static const lra_plot_entry key[LINES] = {
+    {"random start", LRA_LEGEND_LINE, "#E69F00", LRA_DASH_DASHES, 2, 0, 0},
+    {"from scratch, trained", LRA_LEGEND_LINE, "#E69F00", NULL, 3.5, 0, 0},
+    {"pretrained", LRA_LEGEND_LINE, "#0072B2", LRA_DASH_DASHES, 2, 0, 0},
+    {"pretrained, then trained", LRA_LEGEND_LINE, "#0072B2", NULL, 2.5, 0, 0}};
+
+typedef struct {
+    const lra_probe_result *scratch, *pretrained;
+} pair;
+
+typedef struct {
+    const pair *of;
+    const lra_probe_array *line[LINES];
+    char *name;
+} panel;
+
+typedef struct {
+    int n_pairs, n;
+    pair pair[PANELS];
+    panel panel[PANELS];
+    lra_decay_axes axes;
+} plot;
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* A setting of the run; "": none.  The caller frees it. */
+static char *setting(const lra_probe_result *r, const char *name)
+{
+    lra_err e;
+    lra_config *c = lra_config_parse(r->config, &e);
+    char *text = lra_copy_text(c ? lra_config_text_or(c, name, "") : "");
+    lra_config_free(c);
+    return text;
+}
+
+static bool has(const lra_probe_result *r, const char *name)
+{
+    char *text = setting(r, name);
+    bool there = *text != '\0';
+    lra_free(text);
+    return there;
+}
+
+/* 0: it is no start from scratch for that one; 2: its control. */
+static int worth(const lra_probe_result *r, const lra_probe_result *of)
+{
+    if (strcmp(r->task, of->task) != 0 || strcmp(r->model, of->model) != 0 ||
+        strcmp(r->fingerprint, of->fingerprint) != 0 || r->kernel != of->kernel ||
+        r->seed != of->seed || has(r, "train.from") || has(r, "train.objective"))
+        return 0;
+    char *matched = setting(r, "train.matched"), *from = setting(of, "train.from");
+    bool control = *matched && strcmp(matched, from) == 0, other = *matched && !control;
+    lra_free(matched);
+    lra_free(from);
+    return control ? 2 : other ? 0 : 1;
+}
+
+static int find_pairs(const lra_report_input *in, plot *p, lra_err *e)
+{
+    for (int i = 0; i < in->n_probes; i++) {
+        const lra_probe_result *r = in->probes[i], *scratch = NULL;
+        int best = 0;
+        if (!has(r, "train.from")) continue;
+        for (int k = 0; k < in->n_probes; k++) {
+            int w = worth(in->probes[k], r);
+            if (w > best) best = w, scratch = in->probes[k];
+        }
+        if (!scratch) continue;
+        if (p->n_pairs == PANELS)
+            return lra_fail(e, "more than %d pairs of runs; name fewer", (int)PANELS);
+        p->pair[p->n_pairs++] = (pair){scratch, r};
+    }
+    if (p->n_pairs) return 0;
+    return lra_fail(e, "no run that was pretrained (train --from) beside one from scratch, of one "
+                       "task, model and seed");
+}
+
+/* ---- panels ---------------------------------------------------------------------------------- */
+
+static bool is_layer(const pair *p, const lra_probe_unit *u, const lra_probe_array *line[LINES])
+{
+    const lra_probe_unit *other = lra_probe_unit_find(p->pretrained, u->name);
+    if (!other) return false;
+    for (int k = 0; k < LINES; k++)
+        if (!(line[k] = lra_decay_envelope(k < 2 ? u : other, k % 2))) return false;
+    return true;
+}
+
+/* `most` layers of a pair, evenly spread. */
+static void add_panels(plot *p, const pair *of, int most)
+{
+    const lra_probe_array *line[LINES];
+    int layers = 0, at = 0, taken = 0;
+    for (int u = 0; u < of->scratch->n_units; u++)
+        layers += is_layer(of, of->scratch->unit[u], line);
+    if (most > layers) most = layers;
+    for (int u = 0; u < of->scratch->n_units && taken < most; u++) {
+        const lra_probe_unit *unit = of->scratch->unit[u];
+        if (!is_layer(of, unit, line)) continue;
+        int wanted = most > 1 ? taken * (layers - 1) / (most - 1) : (layers - 1) / 2;
+        if (at++ != wanted) continue;
+        panel *x = &p->panel[p->n++];
+        x->of = of, taken++;
+        memcpy(x->line, line, sizeof line);
+        x->name = p->n_pairs == 1
+                      ? lra_copy_text(unit->name)
+                      : lra_format("%s, %s, %s", of->scratch->task, of->scratch->model, unit->name);
+        for (int k = 0; k < LINES; k++) lra_decay_axes_hold(&p->axes, line[k]);
+    }
+}
+
+static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
+{
+    *p = (plot){.axes.least = 1};
+    if (find_pairs(in, p, e) != 0) return LRA_FAILED;
+    for (int i = 0; i < p->n_pairs; i++) add_panels(p, &p->pair[i], PANELS / p->n_pairs);
+    lra_decay_axes_set(&p->axes);
+    return p->n ? 0 : lra_fail(e, "the runs have no layers with kernels in common");
+}
+
+/* ---- figure ---------------------------------------------------------------------------------- */
+
+static void add_data(lra_text *t, const plot *p)
+{
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < LINES; k++) {
+            lra_plot_comment(t, "%s: %s", p->panel[i].name, key[k].text);
+            lra_decay_add_block(t, &p->axes, p->panel[i].line[k]);
+        }
+}
+
+static void add_panel(lra_text *t, int i)
+{
+    for (int k = 0; k < LINES; k++)
+        lra_text_add(t, "%s'%s' index %d using 1:3 with lines lc rgb '%s' lw %g dt %s",
+                     k ? ", \\\n     " : "", dat, LINES * i + k, key[k].color, key[k].line,
+                     key[k].dash ? key[k].dash : "1");
+}
+
+static void add_script(lra_plot *f, const plot *p)
+{
+    lra_decay_figure d = {
+        .axes = &p->axes, .n = p->n, .n_key = LINES, .key = key, .panel = add_panel};
+    for (int i = 0; i < p->n; i++) d.name[i] = p->panel[i].name;
+    lra_decay_add_script(f, &d);
+}
+
+static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
+{
+    plot *p = lra_alloc(sizeof *p);
+    int rc = open_plot(p, in, e);
+    if (rc == 0) {
+        const lra_probe_result *r = p->pair[0].scratch;
+        f->title = p->n_pairs == 1
+                       ? lra_format(
+                             "Decay of kernels, from scratch and pretrained: %s, %s, seed %lld",
+                             r->task, r->model, (long long)r->seed)
+                       : lra_copy_text("Decay of kernels, from scratch and pretrained");
+        for (int i = 0; i < p->n_pairs; i++) {
+            lra_plot_source(f, "run", p->pair[i].scratch->run);
+            lra_plot_source(f, "run", p->pair[i].pretrained->run);
+        }
+        for (int i = 0; i < p->n_pairs; i++)
+            lra_plot_source(f, "data", p->pair[i].scratch->fingerprint);
+        add_data(&f->data, p);
+        add_script(f, p);
+    }
+    for (int i = 0; i < p->n; i++) lra_free(p->panel[i].name);
+    lra_free(p);
+    return rc;
+}
+
+const lra_report_figure lra_figure_spt_kern = {
+    "spt-kern", "how kernels decay, from scratch and pretrained", make, LRA_FROM_KERNELS};

@@ -1,0 +1,401 @@
+/* Below the table of a ladder: for people. */
+#include "reports/ladder/ladder_notes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+
+bool lra_ladder_shows(const char *baseline)
+{
+    return strncmp(baseline, "shallow-", 8) != 0 || strcmp(baseline + 10, "3") <= 0;
+}
+
+char *lra_ladder_difference_text(const lra_ladder_view *v, lra_estimate score)
+{
+    const lra_metric *m = v->metric;
+    lra_estimate x = lra_ladder_values(v, score);
+    return lra_format("%+.*f%s (%+.*f to %+.*f)", m->decimals, m->scale * x.value,
+                      *m->unit ? " points" : "", m->decimals, m->scale * x.lo, m->decimals,
+                      m->scale * x.hi);
+}
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+/* Two digits: the ends are percentiles of 10,000 replicates, whose Monte Carlo error is 2.7 % of a
+ * standard error of the index, so that the third digit of a wide interval depends on the random
+ * key. On its bound, where no replicate leaves it, an interval would be a point. */
+static char *share_text(const lra_estimate *x)
+{
+    if (x->lo == x->hi) return lra_format("%.2f (its bound)", x->value);
+    return lra_format("%.2f (%.2f to %.2f)", x->value, x->lo, x->hi);
+}
+
+static char *why_none(const lra_ladder_view *v, const lra_ladder *l)
+{
+    if (l->state == LRA_LI_ONE_RUNG)
+        return lra_copy_text("none: one rung with R > 0, an index needs two of different reach");
+    char *x = lra_ladder_difference_text(v, l->reference_minus_chance);
+    char *text = lra_format(
+        "none: the reference is not clearly above chance: %s, half of whose width must be "
+        "below half of it; flag at-chance",
+        x);
+    lra_free(x);
+    return text;
+}
+
+char *lra_ladder_index_text(const lra_ladder_view *v, const lra_ladder *l)
+{
+    if (l->state != LRA_LI_GIVEN) return why_none(v, l);
+    lra_text t = {0};
+    char *li = share_text(&l->li), *raw = share_text(&l->li_raw);
+    lra_text_add(&t, "%s, LI.raw %s, from R_1 = %" PRId64 " to ", li, raw, l->first_reach);
+    if (l->span)
+        lra_text_add(&t,
+                     "R_%d = %" PRId64 ": the trained span; no rung sees all %" PRId64
+                     " tokens; flag span",
+                     l->n_rungs - l->row[0].null_row, l->end, v->data.T);
+    else
+        lra_text_add(&t, "T = %" PRId64, l->end);
+    if (l->extrapolated > 0)
+        lra_text_add(&t,
+                     "; %.0f %% of the axis lies beyond the widest rung, R = %" PRId64
+                     "; flag extrapolated",
+                     100 * l->extrapolated, l->last_reach);
+    lra_free(li);
+    lra_free(raw);
+    return t.s;
+}
+
+static void add_index(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    char *text = lra_ladder_index_text(v, l);
+    bool span = l->state == LRA_LI_GIVEN && l->span;
+    char *name = span ? lra_format("LI[%" PRId64 "..%" PRId64 "]", l->first_reach, l->end)
+                      : lra_copy_text("LI");
+    lra_table_note(t, "%s\t%s", name, text);
+    lra_free(name);
+    lra_free(text);
+    if (l->state != LRA_LI_GIVEN || v->data.kind != LRA_REFERENCE_WIDEST) return;
+    if (v->best_rung < 0) {
+        lra_table_note(t, "best rung\tnot recorded: the results hold no validation");
+        return;
+    }
+    char best[32], rung[48];
+    lra_metric_value_text(v->metric, v->val[v->best_rung], best);
+    lra_text against = {0};
+    if (v->has_best && v->best.state == LRA_LI_GIVEN) {
+        char *li = share_text(&v->best.li), *raw = share_text(&v->best.li_raw);
+        lra_text_add(&against, "; against it LI %s, LI.raw %s", li, raw);
+        lra_free(li);
+        lra_free(raw);
+    } else if (v->has_best)
+        lra_text_add(&against, "; against it no LI");
+    lra_table_note(t, "best rung\t%s on validation (%s)%s",
+                   lra_ladder_rung_name(&v->kind, l->row[v->best_rung].kernel, rung), best,
+                   v->has_best ? against.s : ", the widest");
+    lra_text_free(&against);
+}
+
+static void add_reference(lra_table *t, const lra_ladder_view *v)
+{
+    char reference[32], chance[32];
+    lra_metric_value_text(v->metric, lra_ladder_value(v, v->ladder.reference), reference);
+    lra_metric_value_text(v->metric, lra_ladder_value(v, v->ladder.chance), chance);
+    lra_table_note(t, "reference\t%s, %s; chance %s, %s", reference, v->reference, chance,
+                   v->chance);
+}
+
+/* ---- reaches --------------------------------------------------------------------------------- */
+
+/* "7.8", "<= 8" on the narrowest rung, "> 32" beyond the widest. */
+static void add_length(lra_text *t, const lra_ladder *l, double x, int decimals)
+{
+    if (isinf(x))
+        lra_text_add(t, "> %" PRId64, l->last_reach);
+    else if (x <= (double)l->first_reach)
+        lra_text_add(t, "<= %" PRId64, l->first_reach);
+    else
+        lra_text_add(t, "%.*f", decimals, x);
+}
+
+static void add_radius(lra_table *t, const lra_ladder_view *v)
+{
+    lra_text text = {0};
+    const lra_ladder *l = &v->ladder;
+    bool censored = false;
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
+        const lra_estimate *r = &l->radius[i];
+        lra_text_add(&text, i ? ", " : "");
+        add_length(&text, l, r->value, 1);
+        censored = censored || isinf(r->hi);
+        if (r->lo == r->hi) continue;
+        lra_text_add(&text, " (");
+        add_length(&text, l, r->lo, 1);
+        lra_text_add(&text, " to ");
+        add_length(&text, l, r->hi, 1);
+        lra_text_add(&text, ")");
+    }
+    lra_table_note(t, "radius\ttokens to each side, 1, 2, 5 %s the reference: %s%s",
+                   v->data.values ? "% of the gain below" : "points from", text.s,
+                   censored ? "; flag censored" : "");
+    lra_text_free(&text);
+}
+
+/* "9 / 9 / 6": of the margins 1, 2, 5; caller frees. */
+static char *sufficient_text(const lra_ladder *l)
+{
+    lra_text text = {0};
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
+        lra_text_add(&text, i ? " / " : "");
+        if (isinf(l->sufficient[i].reach))
+            lra_text_add(&text, "> %" PRId64, l->last_reach);
+        else
+            lra_text_add(&text, "%.0f", l->sufficient[i].reach);
+        lra_text_add(&text, l->sufficient[i].unresolved ? " (unresolved)" : "");
+    }
+    return text.s;
+}
+
+static void add_sufficient(lra_table *t, const lra_ladder_view *v)
+{
+    int m = v->data.n_tasks;
+    char *reach = sufficient_text(&v->ladder);
+    char *tasks = m > 1 ? lra_format("over %d tasks one-sided %.2f %%", m, 100 - 2.5 / m)
+                        : lra_copy_text("one-sided 97.5 %");
+    lra_table_note(t,
+                   "sufficient\tsmallest receptive field that is not worse than the reference by "
+                   "more than 1 / 2 / 5 %s: %s tokens (%s)",
+                   v->data.values ? "% of its gain" : "points", reach, tasks);
+    lra_free(reach);
+    if (v->has_info && v->info.state == LRA_LI_GIVEN) {
+        reach = sufficient_text(&v->info);
+        lra_table_note(t,
+                       "sufficient.info\tthe same of mutual information, 1 / 2 / 5 %% of the "
+                       "reference's bits: %s tokens (%s)",
+                       reach, tasks);
+        lra_free(reach);
+    }
+    lra_free(tasks);
+}
+
+static void add_slope(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    if (isnan(l->slope.value)) return;
+    char *slope = lra_ladder_difference_text(v, l->slope),
+         *growth = lra_ladder_difference_text(v, l->widest_minus_narrowest);
+    const lra_estimate *x = &l->widest_minus_narrowest;
+    lra_table_note(t, "slope\t%s per doubling of R", slope);
+    lra_table_note(t, "growth\twidest - narrowest rung: %s%s", growth,
+                   x->lo > 0   ? ""
+                   : x->hi < 0 ? "; the narrowest rung is the better one"
+                               : "; the interval does not exclude 0");
+    lra_free(slope);
+    lra_free(growth);
+}
+
+/* Where reach becomes two-dimensional. */
+static void add_grid(lra_table *t, const lra_ladder_view *v)
+{
+    int64_t grid = v->first->grid;
+    int r = 0;
+    while (r < v->ladder.n_rungs && v->ladder.row[r].reach < grid) r++;
+    if (grid <= 0) return;
+    char name[48] = "", *from = lra_copy_text("in no rung");
+    if (r < v->ladder.n_rungs) {
+        lra_free(from);
+        from = lra_format("from %s (R = %" PRId64 ") on",
+                          lra_ladder_rung_name(&v->kind, v->ladder.row[r].kernel, name),
+                          v->ladder.row[r].reach);
+    }
+    lra_table_note(t,
+                   "rows\timages of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
+                   "pixel below is reached %s",
+                   grid, grid, from);
+    lra_free(from);
+}
+
+/* ---- information, training, rivals ----------------------------------------------------------- */
+
+static void add_info(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->info;
+    double bit = log(2);
+    if (!v->first->n_classes || v->data.kind == LRA_REFERENCE_NUMBER) return;
+    if (!v->has_info) {
+        lra_table_note(t,
+                       "information\tnot recorded: the results hold no answers on validation rows");
+        return;
+    }
+    const lra_estimate *x = &l->reference_minus_chance;
+    bool same = isnan(x->lo) && !isnan(x->value); /* no row differs from another */
+    char *bits = same ? lra_format("%.3f bits", x->value / bit)
+                      : lra_format("%.3f bits (%.3f to %.3f)", x->value / bit, x->lo / bit,
+                                   x->hi / bit);
+    if (l->state == LRA_LI_GIVEN) {
+        char *li = share_text(&l->li);
+        lra_table_note(
+            t,
+            "information\tLI %s, %+.4f bits per doubling of R (%+.4f to %+.4f); mutual information "
+            "between prediction and label of the reference: at least %s",
+            li, l->slope.value / bit, l->slope.lo / bit, l->slope.hi / bit, bits);
+        lra_free(li);
+    } else
+        lra_table_note(
+            t,
+            "information\t%s; mutual information between prediction and label of the reference: at "
+            "least %s",
+            l->state == LRA_LI_ONE_RUNG ? "no index: one rung"
+            : same                      ? "no index: all rows alike, so that there is no interval"
+                                        : "no index: not clearly above chance",
+            bits);
+    lra_free(bits);
+}
+
+static void add_gap(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    int narrow = l->row[0].null_row, wide = l->reference_rung;
+    char name[2][48];
+    if (wide <= narrow || !v->first->n_classes) return;
+    if (!v->has_gap) {
+        lra_table_note(t, "training\tnot recorded: whether wide rungs overfit cannot be said");
+        return;
+    }
+    lra_table_note(
+        t,
+        "training\tless validation: %s %+.2f, %s %+.2f points, difference %+.2f (%+.2f to %+.2f)%s",
+        lra_ladder_rung_name(&v->kind, l->row[wide].kernel, name[0]),
+        100 * (v->train[wide] - v->val[wide]),
+        lra_ladder_rung_name(&v->kind, l->row[narrow].kernel, name[1]),
+        100 * (v->train[narrow] - v->val[narrow]), 100 * v->gap.value, 100 * v->gap.lo,
+        100 * v->gap.hi,
+        v->flags & LRA_FLAG_OVERFIT ? "; the wide rung fits more and generalises less; flag overfit"
+                                    : "");
+}
+
+/* Baselines that the table shows and narrower rungs that are better than the reference. */
+static void add_rivals(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    const lra_metric *m = v->metric;
+    int last = l->reference_rung < 0 ? l->n_rungs : l->reference_rung;
+    char name[48];
+    lra_text text = {0};
+    for (int r = 0; r < last; r++)
+        if (l->above[r].lo > 0)
+            lra_text_add(&text, "%s%s by %.*f", text.n ? ", " : "",
+                         lra_ladder_rung_name(&v->kind, l->row[r].kernel, name), m->decimals,
+                         m->scale * l->above[r].value);
+    for (int b = 0; b < v->n_rivals; b++) {
+        const lra_ladder_rival *x = &v->rival[b];
+        if (!lra_ladder_shows(x->name)) continue;
+        lra_text_add(&text, "%s%s by %.2f", text.n ? ", " : "", x->name, 100 * x->above.value);
+        if (!isnan(x->li)) lra_text_add(&text, " (%.3f)", x->li);
+    }
+    if (v->flags & LRA_FLAG_REFERENCE_WEAK)
+        lra_table_note(
+            t, "better\tthan the reference, in points (LI against it): %s; flag reference-weak",
+            text.s ? text.s : "a baseline");
+    lra_text_free(&text);
+}
+
+/* ---- what to make of it ---------------------------------------------------------------------- */
+
+/* "5 of 6 rungs above chance (not K = 3)": of the rungs with R > 0, by the whole interval. */
+static void add_count(lra_text *t, const lra_ladder_view *v, const lra_estimate *above,
+                      const char *what)
+{
+    const lra_ladder *l = &v->ladder;
+    int first = l->row[0].null_row, n = 0;
+    lra_text missing = {0};
+    char name[48];
+    for (int r = first; r < l->n_rungs; r++) {
+        if (above[r].lo > 0)
+            n++;
+        else
+            lra_text_add(&missing, "%s%s", missing.n ? ", " : "",
+                         lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
+    }
+    lra_text_add(t, "%s%s: %d of %d", t->n ? "; " : "", what, n, l->n_rungs - first);
+    if (n > 0 && missing.n) lra_text_add(t, " (not %s)", missing.s);
+    lra_text_free(&missing);
+}
+
+/* How many rungs beat chance, what needs no order, and the bag, each by its own paired interval. */
+static void add_acceptance(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    lra_text text = {0};
+    if (isnan(l->above_chance[l->n_rungs - 1].lo)) return;
+    add_count(&text, v, l->above_chance, "chance");
+    if (v->simple) add_count(&text, v, v->above_simple, v->simple);
+    if (l->row[0].null_row) add_count(&text, v, l->above_null, "the null row");
+    lra_table_note(t, "check\trungs with R > 0 whose 95 %% interval is entirely %s %s",
+                   v->metric->lower ? "better than" : "above", text.s);
+    lra_text_free(&text);
+}
+
+static void add_ngrams(lra_table *t, const lra_ladder_view *v)
+{
+    for (int b = 0; b < v->first->n_baselines; b++)
+        if (lra_result_counted(v->first->baseline_name[b])) {
+            lra_table_note(
+                t, "ngram-N\tnaive Bayes on bags of N neighbouring steps, counted in training "
+                   "rows: local models without training, no rungs of this ladder");
+            return;
+        }
+}
+
+static void add_seeds(lra_table *t, const lra_ladder_view *v)
+{
+    const lra_ladder *l = &v->ladder;
+    char name[48];
+    lra_text text = {0};
+    bool some = false;
+    for (int r = 0; r < l->n_rungs; r++) some = some || l->row[r].n_learned > 1;
+    for (int r = 0; r < l->n_rungs; r++)
+        if (l->row[r].seeds_dominate)
+            lra_text_add(&text, "%s%s", text.n ? ", " : "",
+                         lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
+    lra_table_note(t, "intervals\t95 %% confidence intervals over test examples (normal)%s",
+                   some ? " and seeds (Student t, S - 1 degrees of freedom)" : "");
+    if (l->one_seed)
+        lra_table_note(
+            t, "one-seed\tof one seed the variation of training is not known: use 3 or more");
+    if (text.n) lra_table_note(t, "few-seeds\tfewer than 5, and their noise dominates: %s", text.s);
+    if (v->flags & LRA_FLAG_FAILED_SEEDS)
+        lra_table_note(
+            t,
+            "failed-seeds\tseeds that did not learn (gain below one half, far below the others) are in no "
+            "value; of 3 seeds a rung about half of the failures are missed");
+    lra_text_free(&text);
+}
+
+void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
+{
+    bool index = v->ladder.state == LRA_LI_GIVEN;
+    add_index(t, v);
+    add_reference(t, v);
+    if (index) {
+        add_sufficient(t, v);
+        add_radius(t, v);
+    }
+    add_slope(t, v);
+    add_info(t, v);
+    add_gap(t, v);
+    add_rivals(t, v);
+    add_grid(t, v);
+    add_acceptance(t, v);
+    add_ngrams(t, v);
+    add_seeds(t, v);
+    if (lra_result_selected_on_test(v->first))
+        lra_table_note(t, "selected-on-test\tweights were chosen by accuracy on the test split, as "
+                          "published results of this task were");
+    if (v->n_left_out)
+        lra_table_note(t, "left out\t%d results of a rung and seed that are there already",
+                       v->n_left_out);
+}

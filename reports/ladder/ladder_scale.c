@@ -1,0 +1,172 @@
+/* What the gains of a ladder are measured against. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/nearest.h"
+#include "reports/ladder/ladder_scale.h"
+#include "reports/results/published.h"
+
+/* References that are no run. */
+enum { N_FIXED = 3 };
+static const char *const fixed[N_FIXED] = {"widest", "best", "published"};
+
+/* Another run: the same rows by the same metric. */
+static int set_run(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
+{
+    const lra_result *first = v->first, *r = scale->run;
+    lra_ladder_data *d = &v->data;
+    if (strcmp(r->fingerprint, first->fingerprint) != 0 || r->n != first->n)
+        return lra_fail(e,
+                        "reference '%s' is task '%s' with data %s, the ladder is task '%s' with "
+                        "data %s",
+                        scale->reference, r->task, r->fingerprint, first->task, first->fingerprint);
+    if (lra_result_metric(r) != v->metric)
+        return lra_fail(e, "reference '%s' is measured by %s, the ladder by %s", scale->reference,
+                        lra_result_metric(r)->text, v->metric->text);
+    d->kind = LRA_REFERENCE_RUN;
+    d->reference_reach = r->reach;
+    if (d->values)
+        d->reference_row = lra_ladder_keep(v, lra_result_scores(r));
+    else
+        d->reference_correct = lra_ladder_keep(v, lra_result_correct(r));
+    snprintf(v->reference, sizeof v->reference, "run %s-%s-%s seed %" PRId64, r->task, r->model,
+             r->run, r->seed);
+    return 0;
+}
+
+static int set_best(lra_ladder_view *v, lra_err *e)
+{
+    if (v->best_rung < 0)
+        return lra_fail(e,
+                        "reference 'best' is chosen on validation, which the results of task "
+                        "'%s' do not hold",
+                        v->first->task);
+    char name[48];
+    v->data.kind = LRA_REFERENCE_RUNG;
+    v->data.reference_rung = v->best_rung;
+    snprintf(v->reference, sizeof v->reference, "%s, the best rung on validation",
+             lra_ladder_rung_name(&v->kind, v->data.rung[v->best_rung].kernel, name));
+    return 0;
+}
+
+static int set_published(lra_ladder_view *v, double mega, lra_err *e)
+{
+    bool paper = strcmp(v->first->preset, "paper") == 0;
+    if (!paper || isnan(mega))
+        return lra_fail_usage(e,
+                              "reference 'published' is for preset 'paper' of a task of table 1, "
+                              "found preset '%s' of task '%s'",
+                              v->first->preset, v->first->task);
+    v->data.kind = LRA_REFERENCE_NUMBER;
+    v->data.reference = mega;
+    snprintf(v->reference, sizeof v->reference, "MEGA as published");
+    return 0;
+}
+
+/* Where there are classes the rows of one label, so that chance is paired with what it is compared
+ * with. */
+static int set_chance(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
+{
+    const lra_result *first = v->first;
+    lra_ladder_data *d = &v->data;
+    if (scale->uniform && !first->n_classes)
+        return lra_fail_usage(e, "chance 'uniform' is for tasks with classes, found task '%s'",
+                              first->task);
+    v->chance = "without a look at the inputs";
+    d->chance = lra_ladder_value(v, lra_result_chance(first));
+    if (!first->n_classes) return 0;
+    bool of_training;
+    int32_t common = lra_result_common_label(first, &of_training);
+    v->chance = scale->uniform ? "one over the classes"
+                : of_training  ? "the label most frequent in training"
+                               : "the most frequent label";
+    if (scale->uniform) {
+        d->chance = 1 / (double)first->n_classes;
+        return 0;
+    }
+    uint8_t *right = lra_ladder_keep(v, lra_alloc((size_t)d->n + 1));
+    for (int64_t i = 0; i < d->n; i++) right[i] = first->label[i] == common;
+    d->chance_correct = right;
+    return 0;
+}
+
+int lra_ladder_set_scale(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
+{
+    double mega = lra_published("locality", "1", "mega", NULL, v->first->task, "accuracy") / 100;
+    bool paper = strcmp(v->first->preset, "paper") == 0;
+    const char *wanted = scale->reference;
+    if (!wanted) wanted = paper && !isnan(mega) ? "published" : "widest";
+    int rc = set_chance(v, scale, e);
+    if (rc != 0) return rc;
+    if (scale->run) return set_run(v, scale, e);
+    if (strcmp(wanted, "published") == 0) return set_published(v, mega, e);
+    if (strcmp(wanted, "best") == 0) return set_best(v, e);
+    snprintf(v->reference, sizeof v->reference, "the widest rung");
+    return 0;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+const lra_option lra_ladder_scale_options[] = {
+    {.name = "reference",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "widest|best|published|RUN",
+     .help =
+         "gain 1: widest or best rung (on validation), published (preset paper, its default), a run"},
+    {.name = "chance",
+     .kind = LRA_OPTION_CHOICE,
+     .value = "majority",
+     .choices = "majority|uniform",
+     .help = "gain 0: share of the most frequent class, or one over the classes"},
+    {.name = NULL}};
+
+/* Fails with the nearest of the runs below OUT. */
+static int no_such_run(const char *name, const char *out, lra_err *e)
+{
+    lra_err ignored;
+    lra_result **list = NULL;
+    const char *known[512];
+    char *names[512];
+    int n = lra_results_load(1, &out, &list, &ignored), k = 0;
+    for (; k < n && k < 512 - N_FIXED; k++)
+        known[k] = names[k] = lra_format("%s-%s-%s", list[k]->task, list[k]->model, list[k]->run);
+    for (int i = 0; i < N_FIXED; i++) known[k + i] = fixed[i];
+    char *show = lra_format("lra-report show %s", out);
+    int rc = lra_fail_unknown(e, "reference", name, k + N_FIXED, known, show);
+    lra_free(show);
+    for (int i = 0; i < k; i++) lra_free(names[i]);
+    if (n >= 0) lra_results_free(list, n);
+    return rc;
+}
+
+int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char *out, lra_err *e)
+{
+    *s = (lra_ladder_scale){.reference = lra_option_text(o, "reference")};
+    s->uniform = strcmp(lra_option_text(o, "chance"), "uniform") == 0;
+    const char *name = s->reference;
+    for (int i = 0; i < N_FIXED; i++)
+        if (!name || strcmp(name, fixed[i]) == 0) return 0;
+    char *below = lra_format("%s/runs/%s", out, name);
+    const char *place = lra_file_exists(name) ? name : lra_file_exists(below) ? below : NULL;
+    lra_result **list = NULL;
+    int n = 0, rc = place ? 0 : no_such_run(name, out, e);
+    if (place) n = lra_results_load(1, &place, &list, e);
+    if (place && n != 1)
+        rc = n < 0 ? LRA_FAILED
+                   : lra_fail(e, "reference '%s' holds %d results, expected 1", place, n);
+    else if (place)
+        s->run = list[0], list[0] = NULL;
+    if (n > 0) lra_results_free(list, n);
+    lra_free(below);
+    return rc;
+}
+
+void lra_ladder_scale_close(lra_ladder_scale *s)
+{
+    lra_result_free(s->run);
+    s->run = NULL;
+}

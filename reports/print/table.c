@@ -1,0 +1,180 @@
+/* Tables: filling them. */
+#include "reports/print/table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/printable.h"
+
+lra_table *lra_table_new(const char *title, int n_columns, const char *const *head)
+{
+    if (n_columns > LRA_TABLE_COLUMNS)
+        LRA_BUG("a table of %d columns, at most %d", n_columns, LRA_TABLE_COLUMNS);
+    lra_table *t = lra_alloc(sizeof *t);
+    t->title = lra_make_printable(lra_copy_text(title));
+    t->n_columns = n_columns;
+    for (int c = 0; c < n_columns; c++) {
+        t->head[c] = lra_make_printable(lra_copy_text(head[c]));
+        t->key[c] = lra_copy_text(t->head[c]);
+    }
+    return t;
+}
+
+void lra_table_free(lra_table *t)
+{
+    if (!t) return;
+    for (int c = 0; c < t->n_columns; c++) {
+        lra_free(t->head[c]);
+        lra_free(t->key[c]);
+        for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r][c].text);
+    }
+    for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r]);
+    lra_free(t->cell);
+    for (int i = 0; i < t->n_notes; i++) lra_free(t->note[i]);
+    lra_free(t->note);
+    for (int i = 0; i < t->n_facts; i++) {
+        lra_free(t->fact[i].key);
+        lra_free(t->fact[i].text);
+    }
+    lra_verdict_free(&t->verdict);
+    lra_free(t->title);
+    lra_free(t);
+}
+
+void lra_tables_free(lra_table **list, int n)
+{
+    for (int i = 0; i < n; i++) lra_table_free(list[i]);
+    lra_free(list);
+}
+
+void lra_table_keys(lra_table *t, const char *const *key)
+{
+    for (int c = 0; c < t->n_columns; c++) {
+        lra_free(t->key[c]);
+        t->key[c] = lra_copy_text(key[c]);
+    }
+}
+
+void lra_table_add_constant(lra_table *t, const char *key, const char *text)
+{
+    int c = t->n_columns;
+    if (c == LRA_TABLE_COLUMNS) return; /* no room: the title says it */
+    t->head[c] = lra_copy_text(""), t->key[c] = lra_copy_text(key);
+    t->n_columns++;
+    for (int r = 0; r < t->n_rows; r++) {
+        t->cell[r] = lra_resize(t->cell[r], (size_t)(c + 2) * sizeof **t->cell);
+        t->cell[r][c] = (lra_cell){.text = lra_make_printable(lra_copy_text(text))};
+        t->cell[r][c + 1] = (lra_cell){.text = NULL};
+    }
+}
+
+/* Whatever reaches a table can be printed: no control characters. */
+static char *format_text(const char *fmt, va_list args)
+{
+    lra_text text = {0};
+    lra_text_addv(&text, fmt, args);
+    return lra_make_printable(text.s);
+}
+
+void lra_table_row(lra_table *t)
+{
+    if ((t->n_rows & (t->n_rows - 1)) == 0) /* room for twice as many */
+        t->cell = lra_resize(t->cell, (2 * (size_t)t->n_rows + 1) * sizeof *t->cell);
+    t->cell[t->n_rows++] = lra_alloc_array((size_t)t->n_columns + 1, sizeof **t->cell);
+}
+
+/* The next cell of the last row; takes the text. */
+static void put(lra_table *t, lra_cell_kind kind, double x, double hi, char *text)
+{
+    lra_cell *row = t->cell[t->n_rows - 1];
+    int c = 0;
+    while (c < t->n_columns && row[c].text) c++;
+    if (c == t->n_columns) LRA_BUG("a row of more than %d cells", t->n_columns);
+    row[c] = (lra_cell){.text = text, .kind = kind, .x = x, .hi = hi};
+}
+
+void lra_table_cell(lra_table *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put(t, LRA_CELL_TEXT, 0, 0, format_text(fmt, args));
+    va_end(args);
+}
+
+/* With so many decimals; what they make of it is 0 without a sign. */
+static char *decimal(double x, int decimals)
+{
+    char *text = lra_format("%.*f", decimals, x);
+    if (*text != '-' || text[strspn(text, "-0.")]) return text;
+    lra_free(text);
+    return lra_format("%.*f", decimals, 0.0);
+}
+
+void lra_table_number(lra_table *t, double x, int decimals)
+{
+    put(t, LRA_CELL_NUMBER, x, 0, isnan(x) ? lra_copy_text("-") : decimal(x, decimals));
+}
+
+void lra_table_value(lra_table *t, double x, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    put(t, LRA_CELL_NUMBER, x, 0, format_text(fmt, args));
+    va_end(args);
+}
+
+void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals)
+{
+    if (isnan(lo) || isnan(hi)) {
+        put(t, LRA_CELL_INTERVAL, lo, hi, lra_copy_text("-"));
+        return;
+    }
+    char *from = decimal(scale * lo, decimals), *to = decimal(scale * hi, decimals);
+    put(t, LRA_CELL_INTERVAL, lo, hi, lra_format(*from == '-' ? "%s to %s" : "%s-%s", from, to));
+    lra_free(from);
+    lra_free(to);
+}
+
+void lra_table_interval(lra_table *t, double lo, double hi, int decimals)
+{
+    lra_table_scaled_interval(t, lo, hi, 1, decimals);
+}
+
+void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text)
+{
+    put(t, LRA_CELL_INTERVAL, lo, hi, lra_copy_text(text));
+}
+
+void lra_table_note(lra_table *t, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if ((t->n_notes & (t->n_notes - 1)) == 0)
+        t->note = lra_resize(t->note, (2 * (size_t)t->n_notes + 1) * sizeof *t->note);
+    lra_text text = {0};
+    lra_text_addv(&text, fmt, args);
+    char *tab = strchr(text.s, '\t'); /* between key and text */
+    lra_make_printable(text.s);
+    if (tab) *tab = '\t';
+    t->note[t->n_notes++] = text.s;
+    va_end(args);
+}
+
+static lra_fact *new_fact(lra_table *t, const char *key)
+{
+    if (t->n_facts == LRA_TABLE_FACTS) LRA_BUG("a table of more than %d facts", LRA_TABLE_FACTS);
+    lra_fact *f = &t->fact[t->n_facts++];
+    f->key = lra_copy_text(key);
+    return f;
+}
+
+void lra_table_fact(lra_table *t, const char *key, double x)
+{
+    new_fact(t, key)->x = x;
+}
+
+void lra_table_fact_text(lra_table *t, const char *key, const char *text)
+{
+    new_fact(t, key)->text = lra_make_printable(lra_copy_text(text));
+}

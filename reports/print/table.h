@@ -1,0 +1,85 @@
+/* A table of cells, printed as text, Markdown, LaTeX (booktabs), CSV or JSON.
+ * People see heads and the text of cells; CSV and JSON have keys and the numbers behind the text,
+ * in full precision, so that nothing has to be parsed out of what was made for the eye. */
+#ifndef LRA_REPORTS_PRINT_TABLE_H
+#define LRA_REPORTS_PRINT_TABLE_H
+
+#include <stdio.h>
+
+#include "kernels/base/core/err.h"
+#include "reports/verdict/verdict.h"
+
+enum { LRA_TABLE_COLUMNS = 128, LRA_TABLE_FACTS = 96, LRA_TABLE_WIDTH = 100 };
+
+typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
+typedef struct {
+    char *text; /* NULL: an empty cell */
+    lra_cell_kind kind;
+    double x, hi; /* the number, or the ends of an interval; NAN: there is none */
+} lra_cell;
+
+/* A value of the whole table, for JSON: a number, or a text. */
+typedef struct {
+    char *key, *text; /* text NULL: the number */
+    double x;
+} lra_fact;
+
+typedef struct {
+    char *title;
+    int n_columns, n_rows, n_notes, n_facts;
+    char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
+    lra_cell **cell;     /* (n_rows, LRA_TABLE_COLUMNS) */
+    lra_verdict verdict; /* printed in front of the rows */
+    char **note;         /* (n_notes) */
+    lra_fact fact[LRA_TABLE_FACTS];
+} lra_table;
+
+/* A column whose head is "" is not shown to people. */
+lra_table *lra_table_new(const char *title, int n_columns, const char *const *head);
+void lra_table_free(lra_table *t);             /* Nullable: t */
+void lra_tables_free(lra_table **list, int n); /* the tables and their list */
+/* Names of the columns in CSV and JSON, otherwise their heads.  "": not there; "lo,hi": an
+ * interval. */
+void lra_table_keys(lra_table *t, const char *const *key);
+
+/* Adds a column for programs that says the same in every row that there is. */
+void lra_table_add_constant(lra_table *t, const char *key, const char *text);
+
+/* ---- fill: cells follow from the left ---- */
+
+void lra_table_row(lra_table *t); /* starts a row */
+void lra_table_cell(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
+/* A number, for people with so many decimals; NAN is "-". */
+void lra_table_number(lra_table *t, double x, int decimals);
+/* A number that people see as the text. */
+void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3, 4);
+/* "lo-hi" ("lo to hi" below zero); NAN is "-". */
+void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
+/* The same; people see it times `scale`. */
+void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals);
+
+/* The same; people see the text. */
+void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text);
+
+/* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are
+ * aligned. */
+void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
+void lra_table_fact(lra_table *t, const char *key, double x);
+void lra_table_fact_text(lra_table *t, const char *key, const char *text);
+
+/* ---- print ---- */
+
+/* format: text markdown (md) latex csv json.  Several tables are one document: CSV has one header
+ * for all of them, with "table" (the title) last; JSON is {"schema": 1, "tables": [{"title", "verdict",
+ * "facts", "rows", "notes"}, ...]}, without "verdict" where a table has none. */
+int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
+/* The same; text that is wider than `width` characters (0: any) says once what is the same in all
+ * rows, and continues in a second block below.  lra_tables_print(): LRA_TABLE_WIDTH. */
+int lra_tables_print_wide(lra_table *const *list, int n, const char *format, int width, FILE *out,
+                          lra_err *e);
+/* Keeps the columns of a list such as "model,value,lo", by key or by head, with the interval of
+ * each; those that are not shown are shown then.  Fails where no table has such a column. */
+int lra_tables_choose(lra_table *const *list, int n, const char *columns, lra_err *e);
+int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
+
+#endif

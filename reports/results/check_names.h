@@ -1,0 +1,30 @@
+/* Texts of result files, checked when they are read: they go to terminals, scripts and tables of
+ * other programs. */
+#ifndef LRA_REPORTS_RESULTS_CHECK_NAMES_H
+#define LRA_REPORTS_RESULTS_CHECK_NAMES_H
+
+#include "kernels/base/core/origin.h"
+
+/* A text and what it is called in messages. */
+typedef struct {
+    const char *what, *text;
+} lra_named_text;
+
+/* Names (task, model, preset, precision, hashes, baselines): lower-case letters, digits and -_.:+,
+ * at most 64. */
+int lra_check_names(int n, const lra_named_text *name, lra_err *e);
+/* Those that say of which run a file is. */
+int lra_check_run(const char *task, const char *model, const char *preset, const char *precision,
+                  const char *fingerprint, const char *run, lra_err *e);
+int lra_check_each(const char *what, int n, char *const *list, lra_err *e);
+/* The user's name of a run: one line of printable UTF-8, at most LRA_LABEL bytes. */
+enum { LRA_LABEL = 64 };
+int lra_check_label(const char *label, lra_err *e);
+/* Lines of printable UTF-8. */
+int lra_check_lines(int n, const lra_named_text *name, lra_err *e);
+/* "key=value" lines: the key is a name, the value printable and without blanks. */
+int lra_check_settings(const char *what, const char *text, lra_err *e);
+/* Where, by what and when: what is recorded of it. */
+int lra_check_origin(const lra_origin *o, lra_err *e);
+
+#endif

@@ -1,0 +1,15 @@
+/* Numbers of result files, checked when they are written and when they are read. */
+#ifndef LRA_REPORTS_RESULTS_CHECK_NUMBERS_H
+#define LRA_REPORTS_RESULTS_CHECK_NUMBERS_H
+
+#include <stdint.h>
+
+#include "kernels/base/core/err.h"
+
+/* Refuses what is not in [0, most]. */
+int lra_check_number(const char *what, double v, double most, lra_err *e);
+/* Refuses what is not finite: a row of NaN would count as an answer, that of class 0.
+ * v: (rows,columns).  Nullable: v. */
+int lra_check_answers(const char *what, int64_t rows, int64_t columns, const float *v, lra_err *e);
+
+#endif

@@ -1,0 +1,61 @@
+/* The columns of a table that were asked for. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/print/table.h"
+
+/* Is a column named by a word of n characters: by its key, its head, or as the interval of it? */
+static bool is_named(const lra_table *t, int column, const char *word, size_t n)
+{
+    const char *key = t->key[column];
+    size_t first = strcspn(key, ",");
+    if (first == n && strncmp(key, word, n) == 0) return true;
+    if (strlen(t->head[column]) == n && strncmp(t->head[column], word, n) == 0) return true;
+    return key[first] == ',' && first == n + 3 && strncmp(key, word, n) == 0 &&
+           strncmp(key + n, "_lo", 3) == 0;
+}
+
+static void show(lra_table *t, int column)
+{
+    if (*t->head[column]) return;
+    lra_free(t->head[column]);
+    t->head[column] = strchr(t->key[column], ',') ? lra_copy_text("95 %")
+                                                  : lra_copy_text(t->key[column]);
+}
+
+static void hide(lra_table *t, int column)
+{
+    lra_free(t->head[column]);
+    lra_free(t->key[column]);
+    t->head[column] = lra_copy_text("");
+    t->key[column] = lra_copy_text("");
+}
+
+int lra_tables_choose(lra_table *const *list, int n, const char *columns, lra_err *e)
+{
+    bool(*keep)[LRA_TABLE_COLUMNS] = lra_alloc_array((size_t)n + 1, sizeof *keep);
+    int rc = 0;
+    for (const char *at = columns; *at && rc == 0;) {
+        size_t size = strcspn(at, ",");
+        bool found = size == 0;
+        for (int i = 0; i < n; i++)
+            for (int c = 0; c < list[i]->n_columns; c++)
+                if (size && is_named(list[i], c, at, size)) found = keep[i][c] = true;
+        if (!found)
+            rc = lra_fail_usage(e,
+                                "--columns: there is no column '%.*s'; the first line of --format "
+                                "csv names all of them",
+                                (int)size, at);
+        at += size + (at[size] == ',');
+    }
+    for (int i = 0; i < n && rc == 0; i++)
+        for (int c = 0; c < list[i]->n_columns; c++) {
+            if (keep[i][c])
+                show(list[i], c);
+            else
+                hide(list[i], c);
+        }
+    lra_free(keep);
+    return rc;
+}

@@ -1,0 +1,342 @@
+/* Table influence: how far away what a run uses is, by gradients and by what is left under
+ * restrictions.
+ * Every number stands with its interval and what it would be of equal weights and before
+ * training. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/views/probe_measurements.h"
+#include "reports/views/probe_view.h"
+#include "reports/views/probe_records.h"
+#include "reports/report.h"
+#include "reports/verdict/verdict_probe.h"
+
+/* What people look at first; files hold the rest. */
+static const char *const headline[] = {"context.r95",
+                                       "context.r99",
+                                       "cut.r95",
+                                       "cut.r99",
+                                       "cut.reach99",
+                                       "window.w95",
+                                       "window.w99",
+                                       "layer.w95",
+                                       "layer.w99",
+                                       "dist.mean",
+                                       "dist.mean.rel",
+                                       "dist.q50",
+                                       "dist.q95",
+                                       "self",
+                                       "range.q95.used",
+                                       "side",
+                                       "decay.tau",
+                                       "decay.beta",
+                                       "shift.w1",
+                                       "shift.peak",
+                                       "erf.r50",
+                                       "erf.r99",
+                                       "dist.mean.px",
+                                       "dist.mean.rel.px",
+                                       "dist.q95.px",
+                                       "keep.w95",
+                                       "keep.auc",
+                                       "bag.w95",
+                                       "bag.auc",
+                                       "key.w05",
+                                       "kl.most",
+                                       "mode.difference",
+                                       "kl.w95",
+                                       "kl.local",
+                                       "kl.global",
+                                       "inter.mean",
+                                       "inter.q95",
+                                       "inter.peak",
+                                       "inter.rel",
+                                       "inter.contrast",
+                                       "inter.p",
+                                       "position.edge",
+                                       "order.local",
+                                       "order.global",
+                                       "drop.w95",
+                                       "drop.auc",
+                                       "length.gain.*",
+                                       "position.shift.*",
+                                       "erf.r50.px",
+                                       "erf.r99.px",
+                                       NULL};
+
+/* What they mean, where they stand in a table. */
+static const struct {
+    const char *word, *id[6], *text;
+} explained[] = {
+    {"context",
+     {"context.r95"},
+     "limit of the whole model: smallest R that keeps 95, 99 % of the gain when the features of "
+     "each position are computed from the tokens within R of it alone"},
+    {"cut",
+     {"cut.r95", "window.w95", "layer.w95"},
+     "limits PER LAYER, not distances of the model: r95, r99: smallest limit in all layers that "
+     "keeps so many % of the gain; reach99: tokens that the layers reach together at r99; window: "
+     "of attention alone; layer: in one layer, or in some of its heads"},
+    {"dist",
+     {"dist.mean"},
+     "of gradients of positions (jacobian, p2: squared), or of their changes when blocks are "
+     "replaced (occlusion), without the own token: mean distance, relative to equal weights under "
+     "the same mask, radius with 50, 95 %; px: in pixels"},
+    {"self", {"self"}, "share of the own token, at distance 0"},
+    {"used", {"range.q95.used"}, "radius over the reach that the model can have"},
+    {"side", {"side"}, "1 looks back, -1 ahead"},
+    {"decay",
+     {"decay.tau"},
+     "of the weight of a pair of positions with its distance: tau of exp(-d/tau), tokens; beta of "
+     "d^-beta; > T: does not fall"},
+    {"shift",
+     {"shift.w1"},
+     "tokens that learning moved the weight, on average; peak: the distance whose intensity grew "
+     "most, of the nearer half"},
+    {"erf",
+     {"erf.r50"},
+     "radius around the middle position with 50, 99 % of the squared gradient of its features"},
+    {"keep",
+     {"keep.w95", "bag.w95"},
+     "smallest width w that keeps 95 % of the gain: a window of w tokens, the rest cropped, from "
+     "another row (swap), token 0 (token), masked (mask) or pruned (prune); bag: windows answered "
+     "alone"},
+    {"mode",
+     {"mode.difference"},
+     "gain at a quarter of the length less the gain there when what is gone is taken away otherwise "
+     "(keep: from another row; swap, token, mask: cropped; drop: token 0, drop-token: another row)"},
+    {"auc", {"keep.auc", "bag.auc", "drop.auc"}, "area under the gain over log2 w, of 1"},
+    {"order",
+     {"order.local", "order.global"},
+     "local: smallest window whose tokens, permuted (order-in), cost 5 % of the gain; global: "
+     "largest one, permuted whole (order-out)"},
+    {"kl",
+     {"kl.most"},
+     "without labels: divergence of the restricted answer from the whole one, most: the largest "
+     "mean of a width, equal: of who sees nothing; w95: smallest width with at most 5 % of that; "
+     "local, global: of permutations that cost more"},
+    {"key", {"key.w05"}, "smallest window with which at most 5 % of the answers lose 2 nats"},
+    {"drop", {"drop.w95"}, "smallest distance to what the task marks that keeps 95 % of the gain"},
+    {"length", {"length.gain.*"}, "gain at so many times the length of the run's rows"},
+    {"position",
+     {"position.edge", "position.shift.*"},
+     "edge: effect of the outer fifth over the middle; shift: divergence of the answer when all "
+     "tokens stand so many steps later"},
+    {"inter",
+     {"inter.mean"},
+     "of pairs of blocks that the answer combines: mean distance, radius, neighbours over the "
+     "median; peak: the distance that weighs most against the same with the blocks moved; rel: "
+     "weight there over that of moved blocks, interval of all distances at once; p: of no "
+     "dependence on distance (16 examples at least)"},
+    {NULL, {NULL}, NULL}};
+
+static bool is(const char *id, const char *wanted)
+{
+    size_t n = strlen(wanted) - 1;
+    return wanted[n] == '*' ? strncmp(wanted, id, n) == 0 : strcmp(wanted, id) == 0;
+}
+
+/* Does a run have the number? */
+static bool has(lra_probe_result *const *list, int n, const char *id)
+{
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++)
+            for (int f = 0; f < list[i]->unit[u]->n_findings; f++)
+                if (is(list[i]->unit[u]->finding[f].id, id)) return true;
+    return false;
+}
+
+static bool has_undefined(lra_probe_result *const *list, int n)
+{
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++)
+            for (int f = 0; f < list[i]->unit[u]->n_findings; f++) {
+                const lra_finding *x = &list[i]->unit[u]->finding[f];
+                for (int k = 0; headline[k]; k++)
+                    if (isnan(x->value) && is(x->id, headline[k])) return true;
+            }
+    return false;
+}
+
+static lra_table *findings_table(lra_probe_result *const *list, int n)
+{
+    lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
+    lra_verdict_of_influence(list, n, &t->verdict);
+    for (int i = 0; explained[i].word; i++) {
+        bool any = false;
+        for (int k = 0; explained[i].id[k] && !any; k++) any = has(list, n, explained[i].id[k]);
+        if (any) lra_table_note(t, "%s\t%s", explained[i].word, explained[i].text);
+    }
+    for (int i = 0; i < n; i++) {
+        if (!lra_probe_equal_ahead(list[i])) continue;
+        char *name = lra_probe_run_name(list[i]);
+        lra_table_note(t,
+                       "%s\tlooks back alone beside equal weights to both sides, as older files "
+                       "have it; 'lra-probe influence RUN' measures it again",
+                       name);
+        lra_free(name);
+    }
+    for (int i = 0; i < n; i++) {
+        const lra_probe_unit *u = lra_probe_unit_find(list[i], "interaction");
+        if (!u || lra_probe_array_find(u, "rel")) continue;
+        char *name = lra_probe_run_name(list[i]);
+        lra_table_note(t,
+                       "%s\tits 'interaction' is from an older version, whose test finds structure "
+                       "in bags of tokens; 'lra-probe influence RUN' measures it again",
+                       name);
+        lra_free(name);
+    }
+    if (has_undefined(list, n))
+        lra_table_note(t,
+                       "-\tundefined; of gains and what they keep: on these examples the model is "
+                       "not clearly above chance; where the run is, on all test examples, these "
+                       "are too few ('--examples')");
+    return t;
+}
+
+/* ---- gains ----------------------------------------------------------------------------------- */
+
+static void add_gains(lra_table *t, const char *name, const lra_probe_array *gain, int64_t n)
+{
+    lra_table_row(t);
+    lra_table_cell(t, "%s", name);
+    for (int64_t i = 0; i < n; i++) {
+        double x = (double)gain->value[3 * i], lo = (double)gain->value[3 * i + 1];
+        double hi = (double)gain->value[3 * i + 2];
+        lra_table_number(t, 100 * x, 1);
+        lra_table_interval(t, 100 * lo, 100 * hi, 1);
+    }
+}
+
+/* Gains under limits per layer: of which layers ("all", "layer0", "layer0.head3"); NULL: the unit
+ * holds others. */
+static const char *limited_of(const lra_probe_unit *u)
+{
+    if (!lra_probe_array_find(u, "gain") || strcmp(u->name, "cut.window") == 0) return NULL;
+    if (strncmp(u->name, "heads.", 6) == 0) return u->name + 6;
+    if (strncmp(u->name, "cut", 3) != 0) return NULL;
+    return u->name[3] ? u->name + 4 : "all";
+}
+
+/* The same of limits of the whole model. */
+static const char *context_of(const lra_probe_unit *u)
+{
+    return lra_probe_array_find(u, "gain") && strcmp(u->name, "context") == 0 ? "model" : NULL;
+}
+
+/* A table of gains: which units, and what its heads and title say. */
+typedef struct {
+    const char *(*of)(const lra_probe_unit *u);
+    const char *head, *limit, *title;
+} gains;
+static const gains per_layer = {
+    limited_of, "layers", "r",
+    "% of the gain that is left when each layer looks at most r tokens far (limit per layer)"};
+static const gains of_model = {
+    context_of, "", "R",
+    "% of the gain that is left when each position is computed from the tokens within R of it"};
+
+static double number_of(const lra_probe_result *r, const char *unit, const char *array)
+{
+    const lra_probe_unit *u = lra_probe_unit_find(r, unit);
+    const lra_probe_array *a = u ? lra_probe_array_find(u, array) : NULL;
+    return a ? (double)a->value[0] : (double)NAN;
+}
+
+enum { MOST_POINTS = (LRA_TABLE_COLUMNS - 1) / 2 };
+
+/* An empty table with the points x from `first` on as columns.  Marks limits per layer that the
+ * layers together exceed. */
+static lra_table *empty_gains(const lra_probe_result *r, const gains *is, const lra_probe_array *x,
+                              int64_t first, bool *marks)
+{
+    char *head[1 + 2 * MOST_POINTS], *key[1 + 2 * MOST_POINTS], *name = lra_probe_run_name(r);
+    int64_t n = x->dims[0] - first;
+    double depth = number_of(r, "cut", "depth"), most = number_of(r, "cut", "most");
+    head[0] = lra_copy_text(is->head), key[0] = lra_copy_text("layers");
+    for (int64_t i = 0; i < n; i++) {
+        double at = (double)x->value[first + i];
+        bool mark = is == &per_layer && depth * at >= most;
+        *marks = *marks || mark;
+        head[1 + 2 * i] = lra_format("%s = %.0f%s", is->limit, at, mark ? "*" : "");
+        head[2 + 2 * i] = lra_copy_text("");
+        key[1 + 2 * i] = lra_format("r%.0f_percent", at);
+        key[2 + 2 * i] = lra_format("r%.0f_lo,r%.0f_hi", at, at);
+    }
+    char *title = lra_format("%s: %s", is->title, name);
+    lra_table *t = lra_table_new(title, (int)(1 + 2 * n), (const char *const *)head);
+    lra_table_keys(t, (const char *const *)key);
+    for (int64_t i = 0; i < 1 + 2 * n; i++) {
+        lra_free(head[i]);
+        lra_free(key[i]);
+    }
+    lra_free(title);
+    lra_free(name);
+    return t;
+}
+
+static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is, bool marks)
+{
+    double depth = number_of(r, "cut", "depth"), most = number_of(r, "cut", "most");
+    double period = number_of(r, "context", "period");
+    if (marks)
+        lra_table_note(t,
+                       "*\tin all layers it restricts nothing at the level of the model: %.0f "
+                       "layers that mix positions reach %.0f r, and no pair is farther than %.0f",
+                       depth, depth, most);
+    if (is == &of_model && period > 1)
+        lra_table_note(t, "blocks\tof %.0f tokens stay whole: up to %.0f more tokens on the left",
+                       period, period - 1);
+}
+
+/* Gains of a run under limits; NULL: it has none. */
+static lra_table *gains_table(const lra_probe_result *r, const gains *is)
+{
+    const lra_probe_array *x = NULL;
+    for (int u = 0; u < r->n_units && !x; u++)
+        if (is->of(r->unit[u])) x = lra_probe_array_find(r->unit[u], "x");
+    if (!x) return NULL;
+    int64_t n = x->dims[0] < MOST_POINTS ? x->dims[0] : MOST_POINTS, first = x->dims[0] - n;
+    bool undefined = false, marks = false;
+    lra_table *t = empty_gains(r, is, x, first, &marks);
+    for (int u = 0; u < r->n_units; u++) {
+        const char *name_of = is->of(r->unit[u]);
+        if (!name_of) continue;
+        lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
+        if (part.dims[0] != x->dims[0]) continue; /* of other limits */
+        part.value += 3 * first;
+        undefined = undefined || isnan(part.value[0]);
+        add_gains(t, name_of, &part, n);
+    }
+    lra_table_note(t, "%sIntervals: '--json', or '--format csv' of lra-report.%s",
+                   is == &per_layer ? "Other layers are not limited. " : "",
+                   undefined ? "  -: the run is not clearly better than chance." : "");
+    note_gains(t, r, is, marks);
+    return t;
+}
+
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
+{
+    (void)e;
+    int n = 0;
+    static const gains *const kinds[] = {&of_model, &per_layer};
+    *list = lra_alloc_array(2 * (size_t)in->n_probes + 1, sizeof **list);
+    (*list)[n++] = findings_table(in->probes, in->n_probes);
+    for (int i = 0; i < 2 * in->n_probes; i++) {
+        lra_table *t = gains_table(in->probes[i / 2], kinds[i % 2]);
+        if (t) (*list)[n++] = t;
+    }
+    return n;
+}
+
+static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
+{
+    (void)n;
+    return lra_probe_records(list[0]->title, in);
+}
+
+const lra_report_table lra_table_influence = {
+    "influence", "how far away what a run uses is: limits, gradients, restricted inputs", make,
+    LRA_FROM_INFLUENCE, records};

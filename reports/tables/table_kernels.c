@@ -1,0 +1,265 @@
+/* Tables kernels: how far the convolution kernels of runs reach, how they decay, and what they look
+ * like, layer by layer; medians over channels, beside the initial kernels and equal weights.  Runs
+ * that differ in their seed alone are one.  Source of the numbers: lra-probe kernels. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/views/probe_view.h"
+#include "reports/views/probe_records.h"
+#include "reports/report.h"
+#include "reports/verdict/verdict_probe.h"
+
+/* A number: its column for people ("": files only), and whether the middle half of its channels
+ * stands beside it; its null values do in any case. */
+typedef struct {
+    const char *id, *head, *key;
+    bool median;
+} column;
+static const column reach[] = {{"dist.mean.rel", "dist/equal", "dist_mean_rel", true},
+                               {"self", "self", "self", true},
+                               {"dist.mean", "", "dist_mean", true},
+                               {"dist.q50", "d50", "dist_q50", true},
+                               {"dist.q90", "", "dist_q90", true},
+                               {"dist.q95", "d95", "dist_q95", true},
+                               {"dist.q95.mod", "", "dist_q95_mod", true},
+                               {"dist.q99", "d99", "dist_q99", true},
+                               {"range.mean.rel", "", "range_mean_rel", true},
+                               {"range.mean", "", "range_mean", true},
+                               {"range.q50", "", "range_q50", true},
+                               {"range.q90", "", "range_q90", true},
+                               {"range.q95", "", "range_q95", true},
+                               {"range.q95.mod", "", "range_q95_mod", true},
+                               {"range.q99", "", "range_q99", true},
+                               {"shift.w1", "moved", "shift_w1", false},
+                               {"shift.peak", "", "shift_peak", false},
+                               {"local.2.px", "", "local_2_px", true},
+                               {"local.5.px", "", "local_5_px", true}},
+                    decay[] = {{"decay.exp", "exp", "decay_exp", false},
+                               {"decay.power", "power", "decay_power", false},
+                               {"decay.falls", "falls", "decay_falls", false},
+                               {"decay.tau", "tau", "decay_tau", true},
+                               {"decay.tau.mod", "mod", "decay_tau_mod", true},
+                               {"kernel.tail", "tail", "kernel_tail", true},
+                               {"kernel.cut", "cut", "kernel_cut", true}},
+                    shape[] = {{"kernel.smooth", "rough", "kernel_smooth", true},
+                               {"kernel.centroid", "freq", "kernel_centroid", true},
+                               {"kernel.erank", "erank", "kernel_erank", false}};
+#define COLUMNS(list) list, sizeof list / sizeof *list
+typedef struct {
+    const char *title;
+    const column *column;
+    int n;
+    const char *notes[6]; /* NULL after the last */
+} group;
+static const group groups[] = {
+    {"How far convolution kernels reach, per layer",
+     COLUMNS(reach),
+     {"dist/equal\tmean distance of energy at other lags than 0 over that of equal weights on these "
+      "lags; 1: indifferent to distance",
+      "self\tshare of the energy at lag 0, the own token",
+      "d50 d95 d99\tradius that holds so many % of the energy at other lags, tokens; of one "
+      "layer: L layers reach L times as far",
+      "moved\tshift.w1: how far training moved the energy, tokens"}},
+    {"How convolution kernels decay",
+     COLUMNS(decay),
+     {"exp power falls\tshares of channels: fitted best by exp(-d/tau), by d^-beta (AIC); that fall "
+      "(Kendall, Holm)",
+      "tau\tof exp(-d/tau) fitted to block maxima of |k|, tokens; > T: does not fall",
+      "mod\tthe same of the modulus, where the kernel is the real part of a complex one",
+      "tail cut\tenergy in the far half of the lags; beyond the last lag (state spaces)"}},
+    {"What convolution kernels look like",
+     COLUMNS(shape),
+     {"rough freq\tsquared steps over energy, white noise 2; mean frequency, cycles a token",
+      "erank\thow many different kernels: effective rank of channels by lags"}}};
+enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8, PER_COLUMN = 5 };
+
+/* Is the null value of permuted labels known of anything? */
+static bool any_shuffled(const lra_report_input *in)
+{
+    for (int i = 0; i < in->n_probes; i++)
+        for (int u = 0; u < in->probes[i]->n_units; u++) {
+            const lra_finding *f = lra_probe_finding(in->probes[i]->unit[u], "range.mean.rel");
+            if (f && !isnan(f->null[LRA_NULL_SHUFFLED])) return true;
+        }
+    return false;
+}
+
+static lra_table *new_table(const group *g, bool shuffled)
+{
+    static const char *const first[BEFORE] = {"model", "task", "", "", "seeds", "", "layer", "ch."};
+    static const char *const first_key[BEFORE] = {"model", "task", "preset", "data",
+                                                  "seeds", "skip", "layer",  "channels"};
+    const char *head[LRA_TABLE_COLUMNS];
+    char *key[LRA_TABLE_COLUMNS];
+    int n = BEFORE;
+    for (int i = 0; i < BEFORE; i++) head[i] = first[i], key[i] = lra_copy_text(first_key[i]);
+    for (int i = 0; i < g->n; i++) {
+        const column *c = &g->column[i];
+        bool shown = *c->head;
+        head[n] = c->head, key[n++] = lra_copy_text(c->key);
+        head[n] = shown && c->median ? "(half)" : "";
+        key[n++] = lra_format("%s_q1,%s_q3", c->key, c->key);
+        head[n] = shown ? "initial" : "", key[n++] = lra_format("%s_initial", c->key);
+        head[n] = shown && shuffled ? "shuffled" : "";
+        key[n++] = lra_format("%s_shuffled", c->key);
+        head[n] = "", key[n++] = lra_format("%s_lo,%s_hi", c->key, c->key);
+    }
+    lra_table *t = lra_table_new(g->title, n, head);
+    lra_table_keys(t, (const char *const *)key);
+    for (int i = 0; i < n; i++) lra_free(key[i]);
+    return t;
+}
+
+static int decimals_of(double x)
+{
+    if (x == floor(x)) return 0;
+    return isnan(x) || fabs(x) >= 100 ? 0 : fabs(x) >= 10 ? 1 : fabs(x) >= 1 ? 2 : 3;
+}
+
+/* With as many digits as it needs, and its half width over seeds. */
+static void add_value(lra_table *t, double x, double half)
+{
+    if (isnan(x))
+        lra_table_value(t, NAN, "-");
+    else if (isinf(x))
+        lra_table_value(t, NAN, "> T");
+    else if (isfinite(half))
+        lra_table_value(t, x, "%.*f +-%.2g", decimals_of(x), x, half);
+    else
+        lra_table_value(t, x, "%.*f", decimals_of(x), x);
+}
+
+/* The middle half of channels: quartiles, of several seeds their means. */
+static void add_half(lra_table *t, const lra_probe_cell *c, const char *unit, const char *id)
+{
+    char *lower = lra_format("%s:q1", id), *upper = lra_format("%s:q3", id);
+    lra_finding a = lra_finding_of(id, "1", NAN), b = a;
+    lra_probe_cell_finding(c, unit, lower, &a);
+    lra_probe_cell_finding(c, unit, upper, &b);
+    if (isfinite(a.value) && isinf(b.value)) {
+        char *text = lra_format("%.*f to > T", decimals_of(a.value), a.value);
+        lra_table_interval_text(t, a.value, b.value, text);
+        lra_free(text);
+    } else if (isinf(a.value) && isinf(b.value)) {
+        lra_table_interval_text(t, a.value, b.value, "> T");
+    } else {
+        int decimals = decimals_of(a.value);
+        if (decimals_of(b.value) > decimals) decimals = decimals_of(b.value);
+        lra_table_interval(t, a.value, b.value, decimals);
+    }
+    lra_free(lower);
+    lra_free(upper);
+}
+
+static int64_t channels_of(const lra_probe_unit *u)
+{
+    const lra_probe_array *a = lra_probe_array_find(u, "channels");
+    int64_t last = a ? a->dims[0] - 1 : -1;
+    return last >= 0 && a->rank == 1 ? (int64_t)a->value[last] + 1 : 0;
+}
+
+static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const lra_probe_unit *u)
+{
+    const lra_probe_result *r = c->seed[0];
+    lra_table_row(t);
+    lra_table_cell(t, "%s", c->name);
+    lra_table_cell(t, "%s", r->task);
+    lra_table_cell(t, "%s", r->preset);
+    lra_table_cell(t, "%s", r->fingerprint);
+    lra_table_number(t, c->n_seeds, 0);
+    lra_table_number(t, lra_probe_skip(r), 0);
+    lra_table_cell(t, "%s", u->name);
+    lra_table_number(t, channels_of(u) ? (double)channels_of(u) : NAN, 0);
+    for (int i = 0; i < g->n; i++) {
+        const column *x = &g->column[i];
+        lra_finding f = lra_finding_of(x->id, "1", NAN);
+        lra_probe_cell_finding(c, u->name, x->id, &f);
+        add_value(t, f.value, (f.hi - f.lo) / 2);
+        add_half(t, c, u->name, x->id);
+        add_value(t, f.null[LRA_NULL_INIT], NAN);
+        add_value(t, f.null[LRA_NULL_SHUFFLED], NAN);
+        lra_table_interval(t, f.lo, f.hi, 3);
+    }
+}
+
+/* Models that mix positions without kernels, too: their layers are parts. */
+static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells)
+{
+    for (int c = 0; c < n; c++) {
+        lra_err e;
+        lra_config *settings = lra_config_parse(cells[c].seed[0]->settings, &e);
+        char *names = lra_copy_text(settings ? lra_config_text_or(settings, "uncovered", "") : "");
+        for (char *at = names; *at; at++)
+            if (*at == '+') *at = ' ';
+        if (*names)
+            lra_table_note(t, "%s\tno row model: positions are mixed without a kernel, too: %s",
+                           cells[c].name, names);
+        lra_free(names);
+        lra_config_free(settings);
+    }
+}
+
+/* Whether lag 0 holds the direct path of the n cells. */
+static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
+{
+    int counted = 0;
+    for (int c = 0; c < n; c++) counted += lra_probe_skip(cells[c].seed[0]);
+    lra_table_note(t, "D u\tthe direct path beside a kernel: %s",
+                   counted == 0   ? "not counted ('lra-probe kernels --kernel-skip' does)"
+                   : counted == n ? "counted as its lag 0"
+                                  : "counted as its lag 0 where the name says so");
+}
+
+static bool one_seed(int n, const lra_probe_cell *cells)
+{
+    for (int c = 0; c < n; c++)
+        if (cells[c].n_seeds > 1) return false;
+    return true;
+}
+
+static lra_table *group_table(const group *g, bool shuffled, int n, const lra_probe_cell *cells)
+{
+    lra_table *t = new_table(g, shuffled);
+    for (int c = 0; c < n; c++)
+        for (int u = 0; u < cells[c].seed[0]->n_units; u++)
+            add_row(t, g, &cells[c], cells[c].seed[0]->unit[u]);
+    for (int i = 0; g->notes[i]; i++) lra_table_note(t, "%s", g->notes[i]);
+    lra_table_note(
+        t, "(half)\tthe middle half of the channels, whose median stands before it; row model: "
+           "mean over layers");
+    lra_table_note(t, "initial\tthe same before training%s",
+                   shuffled ? "; shuffled: of the run on permuted labels" : "");
+    lra_table_note(t, "%s",
+                   one_seed(n, cells)
+                       ? "+-\t95 % over seeds, where there are several; what is read off the "
+                         "weights of one run has no error of its own"
+                       : "+-\t95 % over seeds; none with one");
+    return t;
+}
+
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
+{
+    lra_probe_cell *cells;
+    bool shuffled = any_shuffled(in);
+    int n = lra_probe_cells(in->n_probes, in->probes, &cells);
+    (void)e;
+    *list = lra_alloc_array(GROUPS, sizeof **list);
+    for (int g = 0; g < GROUPS; g++) (*list)[g] = group_table(&groups[g], shuffled, n, cells);
+    add_skip_note((*list)[0], n, cells);
+    add_uncovered_notes((*list)[0], n, cells);
+    lra_verdict_of_kernels(n, cells, &(*list)[0]->verdict);
+    lra_probe_cells_free(cells, n);
+    return GROUPS;
+}
+
+static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
+{
+    (void)n;
+    return lra_probe_records(list[0]->title, in);
+}
+
+const lra_report_table lra_table_kernels = {
+    "kernels", "reach and decay of convolution kernels, layer by layer", make, LRA_FROM_KERNELS,
+    records};

@@ -1,0 +1,23 @@
+/* Parts of the table `listops`, in their order in the document. */
+#ifndef LRA_REPORTS_TABLES_TABLE_LISTOPS_H
+#define LRA_REPORTS_TABLES_TABLE_LISTOPS_H
+
+#include "reports/views/listops_view.h"
+#include "reports/print/table.h"
+
+enum {
+    LRA_LISTOPS_SETTING = 2
+}; /* columns for programs that stand before all others: preset, data */
+/* An empty table with the title and the facts that all of them have.  head, key: of the columns
+ * after the setting, for people and for CSV and JSON. */
+lra_table *lra_listops_table_new(const lra_listops_view *v, const char *what, int n_columns,
+                                 const char *const *head, const char *const *key);
+/* Starts a row with its setting. */
+void lra_listops_table_row(lra_table *t, const lra_listops_view *v);
+/* The tables below are the caller's. */
+/* How often each model says what each heuristic says; the same where the heuristic is wrong. */
+void lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra_table **wrong);
+/* What a model says, by operator and label. */
+lra_table *lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c);
+
+#endif

@@ -1,0 +1,280 @@
+/* The table of a sweep: rungs downwards, values of the parameter across; the metric with its
+ * interval.  Where the parameter is the distance of a task's dependencies, the truth is known: a
+ * rung is at chance until its field covers the distance, and such cells are marked.  Then also how
+ * far every rung reaches (sweep_reach.h).
+ * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with
+ * a fixed threshold, the score of one model. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/ladder/ladder_views.h"
+#include "reports/report.h"
+#include "reports/ladder/sweep_reach.h"
+#include "reports/ladder/sweep_view.h"
+#include "reports/print/table.h"
+
+enum { FIXED = 3, REACHES = 3 }; /* columns before the values and behind them */
+
+static const lra_metric *metric_of(const lra_sweep *s)
+{
+    return lra_result_metric(s->at[0]->first);
+}
+
+static lra_table *new_table(const lra_sweep *s)
+{
+    static const char *const reaches[REACHES][2] = {
+        {"d50", "reach_d50"}, {"95 %", "reach_d50_lo,reach_d50_hi"}, {"len", "reach_len"}};
+    const lra_ladder_view *v = s->at[0];
+    const char *const fixed[FIXED][2] = {
+        {v->kind.axis, "row"}, {"reach", "reach"}, {"field", "field"}};
+    const char *unit = metric_of(s)->scale == 100 ? "percent" : "value";
+    char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
+    int n = 0;
+    for (; n < FIXED; n++)
+        head[n] = lra_copy_text(fixed[n][0]), key[n] = lra_copy_text(fixed[n][1]);
+    for (int i = 0; i < s->n; i++) {
+        head[n] = i ? lra_copy_text(s->value[i]) : lra_format("%s %s", s->key, s->value[i]);
+        key[n++] = lra_format("%s_%s_%s", s->key, s->value[i], unit);
+        head[n] = lra_copy_text("95 %");
+        key[n++] = lra_format("%s_%s_lo,%s_%s_hi", s->key, s->value[i], s->key, s->value[i]);
+    }
+    for (int i = 0; i < REACHES && lra_sweep_is_distance(s); i++, n++)
+        head[n] = lra_copy_text(reaches[i][0]), key[n] = lra_copy_text(reaches[i][1]);
+    char *title = lra_format("Sweep: %s by %s, %s, preset %s, %s, %s; %" PRId64
+                             " test examples, T <= %" PRId64 ", %d seed%s",
+                             v->first->task, s->key, metric_of(s)->text, v->first->preset,
+                             v->first->model, v->first->precision, v->data.n, v->data.T,
+                             v->data.n_seeds, v->data.n_seeds == 1 ? "" : "s");
+    lra_table *t = lra_table_new(title, n, (const char *const *)head);
+    lra_table_keys(t, (const char *const *)key);
+    for (int c = 0; c < n; c++) lra_free(head[c]), lra_free(key[c]);
+    lra_free(title);
+    return t;
+}
+
+/* ---- how far a rung reaches ------------------------------------------------------------------ */
+
+/* Beyond the longest distance there is no number. */
+static void add_end(lra_text *t, const lra_sweep *s, double x)
+{
+    if (isinf(x))
+        lra_text_add(t, "> %s", s->value[s->n - 1]);
+    else
+        lra_text_add(t, "%.1f", x);
+}
+
+static void add_reach(lra_table *t, const lra_sweep *s, const lra_sweep_reach *x)
+{
+    lra_text text = {0};
+    add_end(&text, s, x->half.value);
+    if (isinf(x->half.value))
+        lra_table_value(t, NAN, "%s", text.s);
+    else
+        lra_table_number(t, x->half.value, 1);
+    lra_text_free(&text);
+    add_end(&text, s, x->half.lo);
+    lra_text_add(&text, " to ");
+    add_end(&text, s, x->half.hi);
+    if (isinf(x->half.lo) || isnan(x->half.lo))
+        lra_table_interval(t, NAN, NAN, 1);
+    else
+        lra_table_interval_text(t, x->half.lo, x->half.hi, text.s);
+    lra_text_free(&text);
+    lra_table_number(t, x->solved, 0);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add_rung(lra_table *t, const lra_sweep *s, int r, const lra_sweep_reach *reach)
+{
+    const lra_metric *m = metric_of(s);
+    const lra_ladder_row *first = &s->at[0]->ladder.row[r];
+    lra_table_row(t);
+    char name[48];
+    lra_table_cell(t, first->null_row ? "%s (bag)" : "%s",
+                   lra_ladder_rung_name(&s->at[0]->kind, first->kernel, name));
+    lra_table_number(t, (double)first->reach, 0);
+    lra_table_number(t, (double)lra_sweep_field(s, first->reach), 0);
+    for (int i = 0; i < s->n; i++) {
+        lra_estimate a = lra_ladder_values(s->at[i], s->at[i]->ladder.row[r].accuracy);
+        bool marked = lra_sweep_is_distance(s) && lra_sweep_covers(s, i, r);
+        lra_table_value(t, m->scale * a.value, "%.*f %s", m->decimals, m->scale * a.value,
+                        marked ? "*" : " ");
+        lra_table_interval(t, m->scale * a.lo, m->scale * a.hi, m->decimals);
+    }
+    if (lra_sweep_is_distance(s)) add_reach(t, s, reach);
+}
+
+/* A row of numbers without reach. */
+static void add_row(lra_table *t, const lra_sweep *s, const char *name,
+                    double (*value)(const lra_ladder_view *v, const char *name))
+{
+    const lra_metric *m = metric_of(s);
+    lra_table_row(t);
+    lra_table_cell(t, "%s", name);
+    lra_table_number(t, NAN, 0);
+    lra_table_number(t, NAN, 0);
+    for (int i = 0; i < s->n; i++) {
+        double x = value(s->at[i], name);
+        if (isnan(x))
+            lra_table_number(t, NAN, 2);
+        else
+            lra_table_value(t, m->scale * x, "%.*f  ", m->decimals, m->scale * x);
+        lra_table_interval(t, NAN, NAN, 2);
+    }
+    for (int i = 0; i < REACHES && lra_sweep_is_distance(s); i++) lra_table_number(t, NAN, 0);
+}
+
+static double chance_of(const lra_ladder_view *v, const char *name)
+{
+    (void)name;
+    return lra_ladder_value(v, v->data.chance);
+}
+
+static double baseline_of(const lra_ladder_view *v, const char *name)
+{
+    double accuracy = lra_result_baseline_accuracy(v->first, name);
+    return accuracy < 0 ? NAN : accuracy;
+}
+
+/* ---- the known truth ------------------------------------------------------------------------- */
+
+/* Rungs whose interval is above chance at the i-th distance (or is not) and that cover it (or do
+ * not). */
+static int count_rungs(const lra_sweep *s, int i, bool covers, bool above)
+{
+    const lra_ladder *l = &s->at[i]->ladder;
+    int n = 0;
+    for (int r = 0; r < l->n_rungs; r++) {
+        bool over = l->row[r].accuracy.lo > s->at[i]->data.chance;
+        n += lra_sweep_covers(s, i, r) == covers && over == above;
+    }
+    return n;
+}
+
+static void add_truth(lra_table *t, const lra_sweep *s)
+{
+    bool pooled = lra_sweep_is_pooled(s);
+    lra_text text = {0};
+    lra_table_note(t,
+                   "*\tthe field, %s, covers the distance; below it %s is at chance, whatever it "
+                   "learns",
+                   pooled ? "2R + 1" : "R + 1", pooled ? "a sum over windows" : "an answer");
+    for (int i = 0; i < s->n; i++)
+        lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
+                     count_rungs(s, i, true, true),
+                     count_rungs(s, i, true, true) + count_rungs(s, i, true, false));
+    lra_table_note(t, "learned\trungs above chance of those that cover the distance: %s", text.s);
+    lra_text_free(&text);
+    for (int i = 0; i < s->n; i++)
+        lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
+                     count_rungs(s, i, false, true),
+                     count_rungs(s, i, false, true) + count_rungs(s, i, false, false));
+    lra_table_note(t, "not seen\trungs above chance of those that do not: %s", text.s);
+    lra_text_free(&text);
+    lra_table_note(t, "d50\tdistance where the gain over chance falls to half of its value at the "
+                      "shortest");
+    lra_table_note(t, "len\tlongest distance up to which the whole interval of that gain is at "
+                      "least 0.95");
+}
+
+/* What is said of the seeds of any of its ladders. */
+static unsigned flags_of(const lra_sweep *s)
+{
+    unsigned flags = 0;
+    for (int i = 0; i < s->n; i++) flags |= s->at[i]->flags;
+    return flags & (LRA_FLAG_ONE_SEED | LRA_FLAG_FEW_SEEDS | LRA_FLAG_FAILED_SEEDS);
+}
+
+static void add_facts(lra_table *t, const lra_sweep *s)
+{
+    const lra_ladder_view *v = s->at[0];
+    lra_table_fact_text(t, "task", v->first->task);
+    lra_table_fact_text(t, "model", v->first->model);
+    lra_table_fact_text(t, "preset", v->first->preset);
+    lra_table_fact_text(t, "precision", v->first->precision);
+    lra_table_fact_text(t, "metric", metric_of(s)->name);
+    lra_table_fact_text(t, "key", s->key);
+    lra_table_fact(t, "seeds", v->data.n_seeds);
+    lra_table_fact(t, "test_examples", (double)v->data.n);
+    char flags[LRA_FLAGS_TEXT];
+    lra_table_fact_text(t, "flags", lra_result_flags(v->first, flags_of(s), flags));
+}
+
+/* "K = 97 at 64 (2 of 3 learned)", all of them. */
+static void add_failed(lra_table *t, const lra_sweep *s)
+{
+    lra_text text = {0};
+    char name[48];
+    for (int i = 0; i < s->n; i++) {
+        const lra_ladder *l = &s->at[i]->ladder;
+        for (int r = 0; r < l->n_rungs; r++)
+            if (l->row[r].n_learned < l->row[r].n_seeds)
+                lra_text_add(&text, "%s%s at %s (%d of %d learned)", text.n ? ", " : "",
+                             lra_ladder_rung_name(&s->at[i]->kind, l->row[r].kernel, name),
+                             s->value[i], l->row[r].n_learned, l->row[r].n_seeds);
+    }
+    lra_table_note(
+        t,
+        "failed-seeds\tthose that did not learn are in no value (of 3 seeds about half of the "
+        "failures are missed): %s",
+        text.s ? text.s : "");
+    lra_text_free(&text);
+}
+
+static void add_seeds(lra_table *t, const lra_sweep *s)
+{
+    unsigned flags = flags_of(s);
+    lra_table_note(
+        t, "intervals\t%s",
+        flags & LRA_FLAG_ONE_SEED
+            ? "examples; flag one-seed: the variation of training is not known"
+        : flags & LRA_FLAG_FEW_SEEDS
+            ? "examples and seeds; flag few-seeds: fewer than 5, whose noise dominates"
+            : "95 % confidence intervals over test examples (normal) and seeds (Student t, S - 1 degrees of freedom)");
+    if (flags & LRA_FLAG_FAILED_SEEDS) add_failed(t, s);
+}
+
+static lra_table *sweep_table(const lra_sweep *s)
+{
+    const lra_ladder_view *v = s->at[0];
+    lra_table *t = new_table(s);
+    lra_sweep_reach *reach = lra_sweep_is_distance(s) ? lra_sweep_reaches(s) : NULL;
+    for (int r = 0; r < v->ladder.n_rungs; r++) add_rung(t, s, r, reach ? &reach[r] : NULL);
+    lra_free(reach);
+    add_row(t, s, "chance", chance_of);
+    for (int b = 0; b < v->first->n_baselines; b++)
+        add_row(t, s, v->first->baseline_name[b], baseline_of);
+    if (lra_sweep_is_distance(s)) add_truth(t, s);
+    add_seeds(t, s);
+    add_facts(t, s);
+    lra_table_add_constant(t, "setting", s->key);
+    lra_table_add_constant(t, "task", v->first->task);
+    lra_table_add_constant(t, "model", v->first->model);
+    lra_table_add_constant(t, "preset", v->first->preset);
+    lra_table_add_constant(t, "precision", v->first->precision);
+    lra_table_add_constant(t, "axis", v->kind.axis);
+    lra_table_add_constant(t, "match", v->kind.match);
+    return t;
+}
+
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
+{
+    lra_ladder_view *views;
+    lra_sweep *sweeps;
+    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
+    if (n_views < 0) return n_views;
+    int n = lra_sweeps_find(views, n_views, &sweeps, e);
+    if (n > 0) {
+        *list = lra_alloc_array((size_t)n, sizeof **list);
+        for (int i = 0; i < n; i++) (*list)[i] = sweep_table(&sweeps[i]);
+        lra_sweeps_free(sweeps, n);
+    }
+    lra_ladder_views_free(views, n_views);
+    return n;
+}
+
+const lra_report_table lra_table_sweep = {
+    "sweep", "every rung against a parameter of the task, such as its distance", make,
+    LRA_FROM_RESULTS, NULL};

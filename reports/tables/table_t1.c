@@ -1,0 +1,136 @@
+/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured beside published.
+ * Only results of the `paper` preset stand here; others have the table `ladder`. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/views/across_tasks.h"
+#include "reports/ladder/ladder_notes.h"
+#include "reports/ladder/ladder_views.h"
+#include "reports/results/published.h"
+#include "reports/report.h"
+#include "reports/print/table.h"
+
+enum { COLUMNS = 11 };
+static const char *const head[COLUMNS] = {"task",    "kernel", "reach",       "measured %",
+                                          "95 %",    "seeds",  "published %", "difference",
+                                          "of MEGA", "preset", "prec."};
+
+static const char *const key[COLUMNS] = {"task",
+                                         "kernel",
+                                         "reach",
+                                         "measured_percent",
+                                         "measured_percent_lo,measured_percent_hi",
+                                         "seeds",
+                                         "published_percent",
+                                         "difference_points",
+                                         "percent_of_mega",
+                                         "preset",
+                                         "precision"};
+
+static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
+{
+    const lra_ladder_row *row = &v->ladder.row[r];
+    char variant[32];
+    snprintf(variant, sizeof variant, "kernel=%" PRId64, row->kernel);
+    const char *task = v->first->task;
+    double measured = 100 * row->accuracy.value;
+    double published = lra_published("locality", "1", "resconv", variant, task, "accuracy");
+    double mega = lra_published("locality", "1", "mega", NULL, task, "accuracy");
+    lra_table_row(t);
+    lra_table_cell(t, "%s", task);
+    lra_table_number(t, (double)row->kernel, 0);
+    lra_table_number(t, (double)row->reach, 0);
+    lra_table_number(t, measured, 2);
+    lra_table_interval(t, 100 * row->accuracy.lo, 100 * row->accuracy.hi, 2);
+    lra_table_number(t, v->data.n_seeds, 0);
+    lra_table_number(t, published, 2);
+    double difference = measured - published;
+    lra_table_value(t, difference, isnan(difference) ? "-" : "%+.2f", difference);
+    lra_table_number(t, 100 * measured / mega, 2);
+    lra_table_cell(t, "%s", v->first->preset);
+    lra_table_cell(t, "%s", v->first->precision);
+}
+
+static bool is_paper(const lra_ladder_view *v)
+{
+    return strcmp(v->first->preset, "paper") == 0;
+}
+
+static bool is_row(const lra_ladder_view *v)
+{
+    return is_paper(v) && lra_ladder_is_plain(&v->kind);
+}
+
+/* A kernel in one precision over the tasks whose ladder has it; nothing where a task has two. */
+static void add_mean(lra_table *t, const lra_ladder_view *views, int n, const char *precision,
+                     int64_t kernel)
+{
+    lra_across_tasks all = {0};
+    for (int i = 0; i < n; i++) {
+        if (!is_row(&views[i]) || strcmp(views[i].first->precision, precision) != 0) continue;
+        for (int r = 0; r < views[i].ladder.n_rungs; r++)
+            if (views[i].ladder.row[r].kernel == kernel)
+                lra_across_tasks_add(&all, views[i].first->task,
+                                     lra_ladder_sample(&views[i].data, &views[i].ladder), r);
+    }
+    char who[64];
+    snprintf(who, sizeof who, "K = %" PRId64 " (%s)", kernel, precision);
+    lra_across_tasks_note(t, who, &all);
+}
+
+/* Kernels in order of the first ladder of each precision. */
+static void add_means(lra_table *t, const lra_ladder_view *views, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const char *precision = views[i].first->precision;
+        bool first = is_row(&views[i]);
+        for (int k = 0; k < i && first; k++)
+            first = !is_row(&views[k]) || strcmp(views[k].first->precision, precision) != 0;
+        for (int r = 0; first && r < views[i].ladder.n_rungs; r++)
+            add_mean(t, views, n, precision, views[i].ladder.row[r].kernel);
+    }
+}
+
+static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
+{
+    lra_ladder_view *views;
+    int n_views = lra_ladder_accuracy_views(in->list, in->n, &in->scale, &views, e), n_rows = 0;
+    if (n_views < 0) return n_views;
+    lra_table *t = lra_table_new("Table 1 of the locality paper: measured beside published",
+                                 COLUMNS, head);
+    lra_table_keys(t, key);
+    for (int i = 0; i < n_views; i++) {
+        if (!is_row(&views[i])) continue;
+        for (int r = 0; r < views[i].ladder.n_rungs; r++, n_rows++) add_rung(t, &views[i], r);
+        const lra_ladder *l = &views[i].ladder;
+        char *index = lra_ladder_index_text(&views[i], l);
+        lra_table_note(t, "%s: LI %s; reference %s %.2f %%, chance %.2f %%", views[i].first->task,
+                       index, views[i].reference, 100 * l->reference, 100 * l->chance);
+        lra_free(index);
+        double accuracy = 0;
+        const char *baseline = lra_result_simple_baseline(views[i].first, &accuracy);
+        if (baseline)
+            lra_table_note(t, "%s: baseline %s %.2f %%", views[i].first->task, baseline,
+                           100 * accuracy);
+        for (const char *line = views[i].first->deviations; *line; line += strcspn(line, "\n") + 1)
+            lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
+                           line);
+    }
+    add_means(t, views, n_views);
+    lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
+    lra_ladder_views_free(views, n_views);
+    if (n_rows > 0) {
+        *list = lra_alloc(sizeof **list);
+        (*list)[0] = t;
+        return 1;
+    }
+    lra_table_free(t);
+    return lra_fail(e, "no results of preset 'paper' among %d; table 'ladder' shows the others",
+                    in->n);
+}
+
+const lra_report_table lra_table_t1 = {
+    "T1", "Table 1 of the locality paper, measured beside published", make, LRA_FROM_RESULTS, NULL};

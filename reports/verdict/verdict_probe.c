@@ -1,0 +1,280 @@
+/* Verdicts of probes of trained runs. */
+#include "reports/verdict/verdict_probe.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/views/probe_measurements.h"
+
+/* The relative mean distance, without the own token where the file has it; older files count it. */
+static const char *const relative_ids[] = {"dist.mean.rel", "range.mean.rel"};
+static const char *const own_token[] = {"", ", the own token counted"};
+
+/* ---- attention ------------------------------------------------------------------------------- */
+
+/* Heads of a run by their intervals of one measurement. */
+typedef struct {
+    int n, nearer, farther, closer, wider; /* than equal weights; than before training */
+    int n_initial;                         /* whose value before training is known */
+    double least, most;
+} heads;
+
+static heads heads_of(const lra_probe_result *r, const char *id)
+{
+    heads h = {.least = INFINITY, .most = -INFINITY};
+    for (int u = 0; u < r->n_units; u++) {
+        const lra_finding *f = lra_probe_finding(r->unit[u], id);
+        if (!f || !strstr(r->unit[u]->name, "head") || isnan(f->lo)) continue;
+        double initial = f->null[LRA_NULL_INIT];
+        h.n++;
+        h.nearer += f->hi<1, h.farther += f->lo> 1;
+        h.least = fmin(h.least, f->value), h.most = fmax(h.most, f->value);
+        h.n_initial += !isnan(initial);
+        h.closer += f->hi<initial, h.wider += f->lo> initial;
+    }
+    return h;
+}
+
+void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to)
+{
+    int k = 0;
+    heads h = heads_of(r, relative_ids[0]);
+    if (h.n == 0) h = heads_of(r, relative_ids[++k]);
+    if (h.n == 0) return;
+    lra_verdict_add(to,
+                    "of %d heads %d attend to nearer tokens than equal weights under the same mask "
+                    "(the null) would, and %d to farther ones, each by its 95 %% interval: mean "
+                    "distances are %.2f to %.2f of those of equal weights%s.",
+                    h.n, h.nearer, h.farther, h.least, h.most, own_token[k]);
+    if (h.n_initial)
+        lra_verdict_add(
+            to,
+            "Against the untrained net %d heads attend to nearer and %d to farther tokens; "
+            "the intervals of %d contain the value before training.",
+            h.closer, h.wider, h.n_initial - h.closer - h.wider);
+    lra_verdict_add(to, "This is one seed, and a weight is not an effect: 'lra-probe influence' "
+                        "measures what the answer depends on.");
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* Does the model mix positions without a kernel, too? */
+static bool is_part(const lra_probe_cell *c)
+{
+    return strstr(c->seed[0]->settings, "uncovered=") != NULL;
+}
+
+/* The row of all layers; a model of one convolution has none. */
+static bool find(const lra_probe_cell *c, const char *id, lra_finding *out)
+{
+    if (is_part(c)) return false;
+    if (lra_probe_cell_finding(c, "model", id, out)) return isfinite(out->value);
+    const lra_probe_result *r = c->seed[0];
+    return r->n_units == 1 && lra_probe_cell_finding(c, r->unit[0]->name, id, out) &&
+           isfinite(out->value);
+}
+
+/* "0.92 (0.48 to 1.36)"; caller frees. */
+static char *value_text(const lra_finding *f, int decimals)
+{
+    if (isnan(f->lo)) return lra_format("%.*f", decimals, f->value);
+    return lra_format("%.*f (%.*f to %.*f)", decimals, f->value, decimals, f->lo, decimals, f->hi);
+}
+
+static void say_one_cell(const lra_probe_cell *c, const lra_finding *f, int k, lra_verdict *to)
+{
+    lra_finding q;
+    char *mean = value_text(f, 2), *radius = NULL;
+    if (find(c, k ? "range.q95" : "dist.q95", &q)) radius = value_text(&q, 0);
+    lra_verdict_add(to,
+                    "the kernels of %s hold their energy at a mean distance of %s of that of equal "
+                    "weights (the null: 1)%s%s%s%s.",
+                    c->name, mean, own_token[k], radius ? ", 95 % of it within " : "",
+                    radius ? radius : "", radius ? " tokens" : "");
+    lra_free(mean);
+    lra_free(radius);
+}
+
+/* Names the nearest and the farthest of several. */
+static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k, lra_verdict *to)
+{
+    int least = -1, most = -1, known = 0;
+    lra_finding f, a = {.value = NAN}, b = a;
+    for (int c = 0; c < n; c++) {
+        if (!find(&cells[c], id, &f)) continue;
+        known++;
+        if (least < 0 || f.value < a.value) least = c, a = f;
+        if (most < 0 || f.value > b.value) most = c, b = f;
+    }
+    char *near = value_text(&a, 2), *far = value_text(&b, 2);
+    lra_verdict_add(to,
+                    "of %d models the kernels of %s hold their energy nearest, at %s of the mean "
+                    "distance of equal weights (the null: 1), those of %s farthest, at %s%s.",
+                    known, cells[least].name, near, cells[most].name, far, own_token[k]);
+    lra_free(near);
+    lra_free(far);
+}
+
+/* Whether training changed it; over seeds, where there are several. */
+static void say_training(int n, const lra_probe_cell *cells, const char *id, lra_verdict *to)
+{
+    int known = 0, shown = 0;
+    lra_finding f, last = {.value = NAN};
+    for (int c = 0; c < n; c++) {
+        if (!find(&cells[c], id, &f) || isnan(f.null[LRA_NULL_INIT])) continue;
+        known++, last = f;
+        shown += f.hi < f.null[LRA_NULL_INIT] || f.lo > f.null[LRA_NULL_INIT];
+    }
+    if (known == 1 && isnan(last.lo))
+        lra_verdict_add(to, "Before training it was %.2f; with one seed there is no interval.",
+                        last.null[LRA_NULL_INIT]);
+    else if (known == 1)
+        lra_verdict_add(to, "Before training it was %.2f, which the interval over seeds %s.",
+                        last.null[LRA_NULL_INIT],
+                        shown ? "excludes" : "contains: a change by training is not shown");
+    else if (known > 1)
+        lra_verdict_add(to,
+                        "The intervals over seeds of %d of these models exclude the value before "
+                        "training.",
+                        shown);
+}
+
+void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
+{
+    int known = 0, k = 0, at = 0;
+    lra_finding f;
+    for (; k < 2; k++) {
+        for (int c = 0; c < n; c++)
+            if (find(&cells[c], relative_ids[k], &f)) known++, at = c;
+        if (known) break;
+    }
+    for (int c = 0; c < n; c++)
+        if (!known && is_part(&cells[c])) {
+            lra_verdict_add(
+                to,
+                "%s mixes positions without kernels, too: these are parts, and no reach "
+                "of the model follows from them.",
+                cells[c].name);
+            return;
+        }
+    if (!known) return;
+    if (known == 1 && find(&cells[at], relative_ids[k], &f))
+        say_one_cell(&cells[at], &f, k, to);
+    else
+        say_cells(n, cells, relative_ids[k], k, to);
+    say_training(n, cells, relative_ids[k], to);
+    lra_verdict_add(to,
+                    "A kernel that reaches far may carry nothing that the task uses: 'lra-probe "
+                    "influence --parts context,cut' removes it.");
+}
+
+/* ---- influence ------------------------------------------------------------------------------- */
+
+/* The finding of a run, whatever its unit among those that begin with `unit`; NULL: none. */
+static const lra_finding *finding_of(const lra_probe_result *r, const char *unit, const char *id)
+{
+    const lra_probe_unit *u = lra_probe_unit_find(r, unit);
+    return u ? lra_probe_finding(u, id) : NULL;
+}
+
+/* Where one of n runs has it: how many, and the least and the largest value that is known. */
+typedef struct {
+    int n, undefined, censored;
+    double least, most;
+    const lra_finding *first; /* with a value */
+} spread;
+
+static spread spread_of(lra_probe_result *const *list, int n, const char *unit, const char *id)
+{
+    spread s = {.least = INFINITY, .most = -INFINITY};
+    for (int i = 0; i < n; i++) {
+        const lra_finding *f = finding_of(list[i], unit, id);
+        if (!f) continue;
+        s.n++;
+        s.undefined += isnan(f->value), s.censored += (f->flags & LRA_CENSORED) != 0;
+        if (isnan(f->value)) continue;
+        s.least = fmin(s.least, f->value), s.most = fmax(s.most, f->value);
+        if (!s.first) s.first = f;
+    }
+    return s;
+}
+
+static char *limit_text(const spread *s, int n)
+{
+    if (n > 1)
+        return lra_format("%.0f to %.0f tokens over %d runs", s->least, s->most,
+                          s->n - s->undefined);
+    if (isnan(s->first->lo)) return lra_format("%.0f tokens", s->first->value);
+    return lra_format("%.0f tokens (%.0f to %.0f)", s->first->value, s->first->lo, s->first->hi);
+}
+
+/* The limit of the whole model, else that of each layer. */
+static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
+{
+    spread context = spread_of(list, n, "context", "context.r99"),
+           cut = spread_of(list, n, "cut", "cut.r99"),
+           reach = spread_of(list, n, "cut", "cut.reach99");
+    const spread *s = context.n ? &context : &cut;
+    if (s->n == 0) return;
+    if (!s->first) {
+        lra_verdict_add(to,
+                        "%s not clearly better than chance on these examples: no limit can be "
+                        "read from what is left of a gain.",
+                        n > 1 ? "the runs are" : "the run is");
+        return;
+    }
+    char *limit = limit_text(s, n);
+    if (context.n)
+        lra_verdict_add(to,
+                        "features computed from inputs within %s alone keep 99 %% of the gain "
+                        "over chance%s.",
+                        limit,
+                        s->censored ? " (a bound: nothing smaller than the whole input does)" : "");
+    else if (reach.first) {
+        char *both = limit_text(&reach, n);
+        lra_verdict_add(to,
+                        "a limit of %s in each layer, %s for the layers together, keeps 99 %% of "
+                        "the gain over chance.",
+                        limit, both);
+        lra_free(both);
+    } else
+        lra_verdict_add(to,
+                        "a limit of %s in each layer keeps 99 %% of the gain over chance; layers "
+                        "together reach farther.",
+                        limit);
+    lra_free(limit);
+}
+
+/* By gradients, of one run. */
+static void say_gradients(const lra_probe_result *r, lra_verdict *to)
+{
+    int k = 0;
+    const lra_finding *f = finding_of(r, "jacobian", relative_ids[0]);
+    if (!f) f = finding_of(r, "jacobian", relative_ids[++k]);
+    if (!f || isnan(f->value)) return;
+    char *value = value_text(f, 2);
+    double initial = f->null[LRA_NULL_INIT];
+    char *before = isnan(initial) ? lra_copy_text("")
+                   : f->hi < initial || f->lo > initial
+                       ? lra_format("; before training it was %.2f, outside the interval", initial)
+                       : lra_format("; before training it was %.2f, a change is not shown",
+                                    initial);
+    lra_verdict_add(to,
+                    "By gradients the mean distance of what a position depends on is %s of that of "
+                    "equal weights (the null: 1)%s%s.",
+                    value, own_token[k], before);
+    lra_free(value);
+    lra_free(before);
+}
+
+void lra_verdict_of_influence(lra_probe_result *const *list, int n, lra_verdict *to)
+{
+    say_limit(list, n, to);
+    if (n == 1) say_gradients(list[0], to);
+    if (to->n == 0) return;
+    lra_verdict_add(to, n == 1
+                            ? "This is one seed: intervals cover examples, and the model, not what "
+                              "the task needs."
+                            : "This is about these models, not about what the task needs.");
+}

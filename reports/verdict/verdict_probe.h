@@ -1,0 +1,18 @@
+/* Verdicts of probes of trained runs. */
+#ifndef LRA_REPORTS_VERDICT_VERDICT_PROBE_H
+#define LRA_REPORTS_VERDICT_VERDICT_PROBE_H
+
+#include "reports/views/probe_view.h"
+#include "reports/verdict/verdict.h"
+
+/* Adds: how many heads attend to nearer, or farther, tokens than equal weights would; how many
+ * differ from the untrained net; the caveat. */
+void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to);
+/* Adds: how far the kernels of n cells reach against equal weights and the initial kernels; the
+ * caveat. */
+void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to);
+/* Adds: the radius that keeps 99 % of the gain, of the whole model or per layer; the mean distance
+ * by gradients against equal weights and the untrained net; the caveat. */
+void lra_verdict_of_influence(lra_probe_result *const *list, int n, lra_verdict *to);
+
+#endif

@@ -1,0 +1,124 @@
+/* Names of cells: what tells configurations apart. */
+#include "reports/views/cell_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+
+/* A setting of a cell. */
+typedef struct {
+    int cell, at; /* at: its place in the cell's configuration */
+    const char *key, *value;
+} setting;
+
+static int by_setting(const void *a, const void *b)
+{
+    const setting *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    if (order == 0) order = strcmp(x->value, y->value);
+    return order ? order : x->cell - y->cell;
+}
+
+static int by_model(const void *a, const void *b)
+{
+    const lra_cell_identity *x = *(const lra_cell_identity *const *)a,
+                            *y = *(const lra_cell_identity *const *)b;
+    int order = strcmp(x->model, y->model);
+    if (order == 0) order = strcmp(x->task, y->task);
+    return order ? order : (x > y) - (x < y);
+}
+
+static bool has_own_place(const char *key)
+{
+    static const char *const not_said[] = {
+        "seed", "version", "data", "model.kernel", "train.related", "train.from", "train.matched"};
+    for (size_t k = 0; k < sizeof not_said / sizeof *not_said; k++)
+        if (strcmp(key, not_said[k]) == 0) return true;
+    return false;
+}
+
+void lra_settings_differ(int n, lra_config *const *config, bool **said)
+{
+    int total = 0, m = 0;
+    for (int c = 0; c < n; c++)
+        for (int k = 0; config[c] && lra_config_key(config[c], k); k++) total++;
+    setting *all = lra_alloc_array((size_t)total + 1, sizeof *all);
+    for (int c = 0; c < n; c++) {
+        int k = 0;
+        for (; config[c] && lra_config_key(config[c], k); k++)
+            all[m++] = (setting){c, k, lra_config_key(config[c], k),
+                                 lra_config_value(config[c], k)};
+        said[c] = lra_alloc_array((size_t)k + 1, sizeof **said);
+    }
+    qsort(all, (size_t)total, sizeof *all, by_setting);
+    for (int from = 0, to; from < total; from = to) {
+        to = from + 1;
+        while (to < total && strcmp(all[to].key, all[from].key) == 0 &&
+               strcmp(all[to].value, all[from].value) == 0)
+            to++;
+        for (int i = from; i < to && to - from < n; i++) said[all[i].cell][all[i].at] = true;
+    }
+    lra_free(all);
+}
+
+static char *name_of(const lra_cell_identity *who, const lra_config *config, const bool *said)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s", who->model);
+    if (who->kernel) lra_text_add(&t, " K = %lld", (long long)who->kernel);
+    for (int k = 0; config && lra_config_key(config, k); k++) {
+        const char *key = lra_config_key(config, k), *dot = strchr(key, '.');
+        if (said[k] && !has_own_place(key))
+            lra_text_add(&t, " %s=%s", dot ? dot + 1 : key, lra_config_value(config, k));
+        if (strcmp(key, "train.from") == 0) lra_text_add(&t, " pretrained");
+    }
+    if (who->label && *who->label) lra_text_add(&t, " [%s]", who->label);
+    return t.s;
+}
+
+/* Of n cells of one model and task. */
+static void name_group(int n, const lra_cell_identity *const *who, const lra_cell_identity *first,
+                       char **name)
+{
+    lra_config **config = lra_alloc_array((size_t)n, sizeof *config);
+    bool **said = lra_alloc_array((size_t)n, sizeof *said);
+    for (int c = 0; c < n; c++) config[c] = lra_config_parse(who[c]->config, NULL);
+    lra_settings_differ(n, config, said);
+    for (int c = 0; c < n; c++) {
+        name[who[c] - first] = name_of(who[c], config[c], said[c]);
+        lra_config_free(config[c]);
+        lra_free(said[c]);
+    }
+    lra_free(config);
+    lra_free(said);
+}
+
+char **lra_cell_names(int n, const lra_cell_identity *all)
+{
+    char **name = lra_alloc_array((size_t)n + 1, sizeof *name);
+    const lra_cell_identity **sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted);
+    for (int c = 0; c < n; c++) sorted[c] = &all[c];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_model);
+    for (int from = 0, to; from < n; from = to) {
+        to = from + 1;
+        while (to < n && strcmp(sorted[to]->model, sorted[from]->model) == 0 &&
+               strcmp(sorted[to]->task, sorted[from]->task) == 0)
+            to++;
+        name_group(to - from, sorted + from, all, name);
+    }
+    lra_free(sorted);
+    return name;
+}
+
+char **lra_result_group_names(int n, const lra_result_group *all)
+{
+    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    for (int k = 0; k < n; k++) {
+        const lra_result *r = all[k].run[0];
+        who[k] = (lra_cell_identity){r->model, r->task, r->config, r->kernel, r->user_label};
+    }
+    char **name = lra_cell_names(n, who);
+    lra_free(who);
+    return name;
+}

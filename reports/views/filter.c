@@ -1,0 +1,74 @@
+/* What of the files is shown. */
+#include "reports/views/filter.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+const lra_option lra_filter_options[] = {
+    {.name = "task",
+     .letter = 't',
+     .kind = LRA_OPTION_TEXT,
+     .arg = "LIST",
+     .help = "only results of these tasks, separated by commas"},
+    {.name = "model",
+     .letter = 'm',
+     .kind = LRA_OPTION_TEXT,
+     .arg = "LIST",
+     .help = "only results of these models, separated by commas"},
+    {.name = "label",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "TEXT",
+     .help = "only results of runs with this label ('lra-probe train --label TEXT')"},
+    {.name = NULL}};
+
+/* Is a word of the list the text?  No list: any. */
+static bool is_asked(const lra_options *o, const char *option, const char *text)
+{
+    const char *list = lra_option_given(o, option) ? lra_option_text(o, option) : "";
+    size_t size = strlen(text);
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ",");
+        if (n == size && strncmp(at, text, n) == 0) return true;
+        at += n + (at[n] == ',');
+    }
+    return !*list;
+}
+
+static bool is_kept(const lra_options *o, const char *task, const char *model, const char *label)
+{
+    bool labelled = !lra_option_given(o, "label") ||
+                    strcmp(lra_option_text(o, "label"), label ? label : "") == 0;
+    return labelled && is_asked(o, "task", task) && is_asked(o, "model", model);
+}
+
+int lra_filter(const lra_options *o, lra_report_input *in, lra_err *e)
+{
+    lra_result **result = (lra_result **)(uintptr_t)in->list;
+    lra_probe_result **probe = (lra_probe_result **)(uintptr_t)in->probes;
+    lra_listops **listops = (lra_listops **)(uintptr_t)in->listops;
+    int all = in->n + in->n_probes + in->n_listops, kept[3] = {0};
+    for (int i = 0; i < in->n; i++) {
+        lra_result *r = result[i];
+        if (is_kept(o, r->task, r->model, r->user_label))
+            result[kept[0]++] = r;
+        else
+            lra_result_free(r);
+    }
+    for (int i = 0; i < in->n_probes; i++) {
+        lra_probe_result *r = probe[i];
+        if (is_kept(o, r->task, r->model, r->user_label))
+            probe[kept[1]++] = r;
+        else
+            lra_probe_result_free(r);
+    }
+    for (int i = 0; i < in->n_listops; i++) {
+        lra_listops *r = listops[i];
+        if (is_kept(o, r->task, r->model, r->user_label))
+            listops[kept[2]++] = r;
+        else
+            lra_listops_result_free(r);
+    }
+    in->n = kept[0], in->n_probes = kept[1], in->n_listops = kept[2];
+    if (all == 0 || in->n + in->n_probes + in->n_listops > 0) return 0;
+    return lra_fail(e, "none of %d files is of the task, model and label that were asked for", all);
+}

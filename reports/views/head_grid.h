@@ -1,0 +1,31 @@
+/* Heads of a run in their places, for figures with a panel for each: a row for each layer. */
+#ifndef LRA_REPORTS_VIEWS_HEAD_GRID_H
+#define LRA_REPORTS_VIEWS_HEAD_GRID_H
+
+#include "reports/draw/plot.h"
+#include "reports/results/probe_result.h"
+
+enum { LRA_GRID_ROWS = 24, LRA_GRID_COLUMNS = 16 };
+typedef struct {
+    const lra_probe_result *run;
+    int rows, columns[LRA_GRID_ROWS];
+    const lra_probe_unit *unit[LRA_GRID_ROWS][LRA_GRID_COLUMNS];
+} lra_head_grid;
+
+/* Opens the figure of one run ("TITLE, RUN"; its width and sources): its heads that have this
+ * array. */
+int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_result *const *probes,
+                       const char *array, const char *title, lra_err *e);
+int lra_head_grid_widest(const lra_head_grid *g);
+
+/* Centimetres: the upper left corner of the first panel, the size of each, and what lies between
+ * them. */
+typedef struct {
+    double left, top, width, height, beside, below;
+} lra_head_places;
+/* A panel for each head: row i, column k, `block` of the data. */
+void lra_head_grid_panels(lra_plot *f, const lra_head_grid *g, const lra_head_places *at,
+                          void (*panel)(lra_text *t, const lra_head_grid *g, int i, int k,
+                                        int block));
+
+#endif

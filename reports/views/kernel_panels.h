@@ -1,0 +1,29 @@
+/* Which layers of which runs a figure of kernels shows: one panel each. */
+#ifndef LRA_REPORTS_VIEWS_KERNEL_PANELS_H
+#define LRA_REPORTS_VIEWS_KERNEL_PANELS_H
+
+#include "reports/views/probe_view.h"
+#include "reports/report.h"
+
+enum { LRA_KERNEL_PANELS = 16 };
+
+typedef struct {
+    const lra_probe_result *of; /* the cell's first seed */
+    const lra_probe_unit *unit;
+    char *name; /* "layer0.conv", of several runs "s4d, layer0.ssm" */
+} lra_kernel_panel;
+
+typedef struct {
+    int n, n_cells;
+    lra_kernel_panel panel[LRA_KERNEL_PANELS];
+    char *title; /* "listops, preset quick, s4d, seed 0" */
+} lra_kernel_panels;
+
+/* Of one cell evenly spread layers, of several as many of each as fit; at most `most`.  Fails when
+ * there are more cells than panels. */
+int lra_kernel_panels_open(lra_kernel_panels *p, const lra_report_input *in, int most, lra_err *e);
+void lra_kernel_panels_close(lra_kernel_panels *p);
+/* The runs that are drawn, and their data. */
+void lra_kernel_panels_sources(const lra_kernel_panels *p, lra_plot *to);
+
+#endif

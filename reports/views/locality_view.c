@@ -1,0 +1,306 @@
+/* Models by how far away what they use is. */
+#include "reports/views/locality_view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/distributions.h"
+#include "kernels/base/core/mem.h"
+
+/* Where each number stands: probe, unit, id.  Unit "heads": the mean over those of the file. */
+static const struct {
+    const char *probe, *unit, *id;
+} source[LRA_LOCALITIES] = {
+    [LRA_LOCALITY_MEAN] = {"influence", "jacobian", "dist.mean"},
+    [LRA_LOCALITY_REL] = {"influence", "jacobian", "dist.mean.rel"},
+    [LRA_LOCALITY_Q95] = {"influence", "jacobian", "dist.q95"},
+    [LRA_LOCALITY_SELF] = {"influence", "jacobian", "self"},
+    [LRA_LOCALITY_TAU] = {"influence", "jacobian", "decay.tau"},
+    [LRA_LOCALITY_BETA] = {"influence", "jacobian", "decay.beta"},
+    [LRA_LOCALITY_CUT] = {"influence", "cut", "cut.r99"},
+    [LRA_LOCALITY_WINDOW] = {"influence", "cut.window", "window.w99"},
+    [LRA_LOCALITY_ENTROPY] = {"influence", "jacobian", "entropy"},
+    [LRA_LOCALITY_ENTROPY_REL] = {"influence", "jacobian", "entropy.rel"},
+    [LRA_LOCALITY_KERNEL_REL] = {"kernels", "model", "dist.mean.rel"},
+    [LRA_LOCALITY_KERNEL_Q95] = {"kernels", "model", "dist.q95"},
+    [LRA_LOCALITY_HEADS_REL] = {"attention", "heads", "dist.mean.rel"},
+    [LRA_LOCALITY_HEADS_Q95] = {"attention", "heads", "dist.q95"},
+    [LRA_LOCALITY_HEADS_ENTROPY] = {"attention", "heads", "entropy.rel"},
+    [LRA_LOCALITY_RANGE_MEAN] = {"influence", "jacobian", "range.mean"},
+    [LRA_LOCALITY_RANGE_REL] = {"influence", "jacobian", "range.mean.rel"},
+    [LRA_LOCALITY_RANGE_Q95] = {"influence", "jacobian", "range.q95"},
+    [LRA_LOCALITY_KERNEL_RANGE_REL] = {"kernels", "model", "range.mean.rel"},
+    [LRA_LOCALITY_KERNEL_RANGE_Q95] = {"kernels", "model", "range.q95"},
+    [LRA_LOCALITY_HEADS_RANGE_REL] = {"attention", "heads", "range.mean.rel"},
+    [LRA_LOCALITY_HEADS_RANGE_Q95] = {"attention", "heads", "range.q95"}};
+const char *const lra_mask_names[LRA_MASKS] = {"both", "causal", "unknown"};
+
+/* A probe's file by its run. */
+typedef struct {
+    const char *probe, *run, *data;
+    int64_t seed;
+    const lra_probe_result *result;
+    int at;
+} indexed;
+
+static int by_run(const void *a, const void *b)
+{
+    const indexed *x = a, *y = b;
+    int order = strcmp(x->probe, y->probe);
+    if (order == 0) order = strcmp(x->run, y->run);
+    if (order == 0) order = strcmp(x->data, y->data);
+    return order ? order : (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+static int by_run_and_place(const void *a, const void *b)
+{
+    int order = by_run(a, b);
+    return order ? order : ((const indexed *)a)->at - ((const indexed *)b)->at;
+}
+
+static void make_index(lra_locality_view *v, const lra_report_input *in)
+{
+    indexed *x = lra_alloc_array((size_t)in->n_probes + 1, sizeof *x);
+    for (int i = 0; i < in->n_probes; i++) {
+        const lra_probe_result *p = in->probes[i];
+        x[i] = (indexed){p->probe, p->run, p->fingerprint, p->seed, p, i};
+    }
+    qsort(x, (size_t)in->n_probes, sizeof *x, by_run_and_place);
+    v->index = x, v->n_indexed = in->n_probes;
+}
+
+const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra_result *r,
+                                           const char *probe)
+{
+    const indexed *all = v->index, own = {probe, r->run, r->fingerprint, r->seed, NULL, 0};
+    int from = 0, to = v->n_indexed; /* the first that is not below it */
+    while (from < to) {
+        int middle = from + (to - from) / 2;
+        if (by_run(&all[middle], &own) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < v->n_indexed && by_run(&all[from], &own) == 0 ? all[from].result : NULL;
+}
+
+/* ---- one number ------------------------------------------------------------------------------ */
+
+/* Mean over the heads of a file; its half widths are means, too, since heads share their
+ * examples. */
+static bool of_heads(const lra_probe_result *p, const char *id, lra_finding *out)
+{
+    int n = 0;
+    double value = 0, lo = 0, hi = 0, null[LRA_NULLS] = {0};
+    for (int u = 0; u < p->n_units; u++) {
+        const lra_finding *f = strstr(p->unit[u]->name, ".head") ? lra_probe_finding(p->unit[u], id)
+                                                                 : NULL;
+        if (!f || isnan(f->value)) continue;
+        if (n++ == 0) *out = *f;
+        value += f->value, lo += f->lo, hi += f->hi;
+        for (int k = 0; k < LRA_NULLS; k++) null[k] += f->null[k];
+    }
+    if (n == 0) return false;
+    out->value = value / n, out->lo = lo / n, out->hi = hi / n;
+    for (int k = 0; k < LRA_NULLS; k++) out->null[k] = null[k] / n;
+    return true;
+}
+
+/* Kernels whose lag 0 holds the direct path are no others' kind. */
+static bool of_seed(const lra_probe_result *p, lra_locality what, lra_finding *out)
+{
+    if (lra_probe_skip(p)) return false;
+    if (strcmp(source[what].unit, "heads") == 0) return of_heads(p, source[what].id, out);
+    const lra_probe_unit *u = lra_probe_unit_find(p, source[what].unit);
+    const lra_finding *f = u ? lra_probe_finding(u, source[what].id) : NULL;
+    if (f) *out = *f;
+    return f != NULL;
+}
+
+/* Does the file stem from a program that counted the own token as a distance? */
+static bool is_older(const lra_probe_result *p, lra_locality what)
+{
+    if (strncmp(source[what].id, "dist.", 5) != 0 && strcmp(source[what].id, "self") != 0)
+        return false;
+    bool range = false;
+    for (int u = 0; u < p->n_units; u++) {
+        if (lra_probe_finding(p->unit[u], "dist.mean")) return false;
+        range = range || lra_probe_finding(p->unit[u], "range.mean") ||
+                lra_probe_finding(p->unit[u], "range.mean.rel");
+    }
+    return range;
+}
+
+/* Why a number is not there, of a run whose file p (NULL: none) has no such unit, or no value in
+ * it. */
+static const char *reason(const lra_probe_result *p, lra_locality what, bool found)
+{
+    const char *probe = source[what].probe;
+    if (!p && probe[0] == 'i') return "not asked: no influence.h5 beside the result";
+    if (!p && probe[0] == 'k')
+        return "no kernels.h5: no convolution kernels in the model, or not asked";
+    if (!p) return "no attention.h5: no attention in the model, or not asked";
+    if (lra_probe_skip(p)) return "kernels.h5 counts the direct path (--kernel-skip)";
+    bool cut = strncmp(source[what].unit, "cut", 3) == 0;
+    if (found) return cut ? "at chance: no gain that could be kept" : "undefined in every row";
+    if (cut && !lra_probe_unit_find(p, "cut"))
+        return "its layers know no limit of distance, or part 'cut' was not asked";
+    if (cut) return "no attention, or more than attention connects positions";
+    if (is_older(p, what))
+        return "the file is of an older program, which did not measure it; measure again with --force";
+    if (probe[0] == 'i') return "part 'jacobian' was not asked";
+    return "not in the file";
+}
+
+/* No distance is below 0 or beyond the length; t of few seeds knows nothing of that. */
+static lra_finding over_seeds(int n, const lra_finding *by_seed, int64_t T)
+{
+    lra_finding f = lra_finding_of_seeds(n, by_seed);
+    bool distance = strncmp(f.id, "decay", 5) != 0;
+    if (!distance) return f;
+    double most = strcmp(f.unit, "tokens") == 0 ? (double)T : INFINITY;
+    if (f.lo < 0) f.lo = 0, f.flags |= LRA_CLIPPED;
+    if (f.hi > most) f.hi = most, f.flags |= LRA_CLIPPED;
+    return f;
+}
+
+/* Mean of the seeds' differences to the initial weights, 95 %. */
+static lra_finding growth_of(int n, const lra_finding *by_seed)
+{
+    lra_finding f = lra_finding_of("dist.mean.grew", "tokens", NAN);
+    double sum = 0, squares = 0;
+    int known = 0;
+    for (int s = 0; s < n; s++) {
+        double x = by_seed[s].value - by_seed[s].null[LRA_NULL_INIT];
+        if (isfinite(x)) sum += x, squares += x * x, known++;
+    }
+    f.seeds = known;
+    if (known == 0) return f;
+    f.value = sum / known;
+    if (known < 2) return f;
+    double variance = fmax(squares - sum * sum / known, 0) / (known - 1);
+    double half = lra_t_quantile(known - 1, 0.975) * sqrt(variance / known);
+    f.lo = f.value - half, f.hi = f.value + half;
+    f.flags &= ~(uint32_t)LRA_ONE_SEED;
+    return f;
+}
+
+static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality what)
+{
+    const size_t seeds = (size_t)r->group->n;
+    lra_finding *by_seed = lra_alloc_array(2 * seeds, sizeof *by_seed), *before = by_seed + seeds;
+    const lra_probe_result *any = NULL;
+    int n = 0;
+    for (int s = 0; s < r->group->n; s++) {
+        const lra_probe_result *p = lra_locality_probe(v, r->group->run[s], source[what].probe);
+        if (p) any = p;
+        if (p && of_seed(p, what, &by_seed[n])) n++;
+    }
+    r->at[what] = r->initial[what] = lra_finding_of(source[what].id, "1", NAN);
+    for (int s = 0; s < n; s++) {
+        before[s] = lra_finding_of(by_seed[s].id, by_seed[s].unit, by_seed[s].null[LRA_NULL_INIT]);
+        before[s].examples = by_seed[s].examples;
+    }
+    if (n) r->at[what] = over_seeds(n, by_seed, r->group->run[0]->max_length);
+    if (n) r->initial[what] = over_seeds(n, before, r->group->run[0]->max_length);
+    if (what == LRA_LOCALITY_MEAN) r->grew = growth_of(n, by_seed);
+    if (isnan(r->at[what].value)) r->missing[what] = reason(any, what, n > 0);
+    lra_free(by_seed);
+}
+
+/* By the direction of equal weights: 1 where they look back alone, in older files 0 for all. */
+static lra_mask mask_of(const lra_probe_result *p)
+{
+    const lra_finding *f = NULL;
+    for (int u = 0; p && u < p->n_units && !f; u++) f = lra_probe_finding(p->unit[u], "side");
+    if (!f || isnan(f->null[LRA_NULL_UNIFORM])) return LRA_MASK_UNKNOWN;
+    bool back = f->null[LRA_NULL_UNIFORM] > 1 - 1e-6 || lra_probe_equal_ahead(p);
+    return back ? LRA_MASK_CAUSAL : LRA_MASK_BOTH;
+}
+
+/* The mask, from the first file that has one. */
+static void set_mask(lra_locality_row *r, const lra_locality_view *v)
+{
+    static const char *const probe[] = {"influence", "attention", "kernels"};
+    r->mask = LRA_MASK_UNKNOWN;
+    for (int k = 0; k < 3; k++)
+        for (int s = 0; s < r->group->n && r->mask == LRA_MASK_UNKNOWN; s++)
+            r->mask = mask_of(lra_locality_probe(v, r->group->run[s], probe[k]));
+}
+
+/* And whether equal weights are those of older files. */
+static void count_decays(lra_locality_row *r, const lra_locality_view *v)
+{
+    for (int s = 0; s < r->group->n; s++) {
+        const lra_probe_result *p = lra_locality_probe(v, r->group->run[s], "influence");
+        const lra_probe_unit *u = p ? lra_probe_unit_find(p, "jacobian") : NULL;
+        const lra_finding *f = u ? lra_probe_finding(u, "decay.kind") : NULL;
+        r->ahead = r->ahead || (p && lra_probe_equal_ahead(p));
+        if (f && f->value >= 0 && f->value <= 2) r->decay[(int)f->value]++;
+    }
+}
+
+/* ---- all rows -------------------------------------------------------------------------------- */
+
+/* By task, preset and mask, then from near to far; what has no range stands last, by name. */
+static int by_range(const void *a, const void *b)
+{
+    const lra_locality_row *x = a, *y = b;
+    const lra_result *p = x->group->run[0], *q = y->group->run[0];
+    double near = x->at[LRA_LOCALITY_REL].value, far = y->at[LRA_LOCALITY_REL].value;
+    int order = strcmp(p->task, q->task);
+    if (order == 0) order = strcmp(p->fingerprint, q->fingerprint);
+    if (order == 0) order = strcmp(p->preset, q->preset);
+    if (order == 0) order = (int)x->mask - (int)y->mask;
+    if (order == 0) order = isnan(near) - isnan(far);
+    if (order == 0 && !isnan(near)) order = (near > far) - (near < far);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e)
+{
+    *v = (lra_locality_view){0};
+    if (in->n == 0) return lra_fail(e, "no results; 'lra-probe train' makes them");
+    v->n = v->n_groups = lra_results_group(in->list, in->n, &v->groups);
+    v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);
+    char **name = lra_result_group_names(v->n, v->groups);
+    make_index(v, in);
+    for (int i = 0; i < v->n; i++) {
+        lra_locality_row *r = &v->row[i];
+        r->group = &v->groups[i], r->name = name[i];
+        r->value = lra_results_value(r->group->run, r->group->n);
+        for (int k = 0; k < LRA_LOCALITIES; k++) fill(r, v, (lra_locality)k);
+        count_decays(r, v);
+        set_mask(r, v);
+    }
+    lra_free(name);
+    qsort(v->row, (size_t)v->n, sizeof *v->row, by_range);
+    return 0;
+}
+
+void lra_locality_close(lra_locality_view *v)
+{
+    for (int i = 0; i < v->n; i++) lra_free(v->row[i].name);
+    lra_free(v->row);
+    lra_free(v->index);
+    lra_result_groups_free(v->groups, v->n_groups);
+    *v = (lra_locality_view){0};
+}
+
+void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *undecided)
+{
+    *grew = *fell = *undecided = 0;
+    for (int i = 0; i < v->n; i++) {
+        const lra_finding *f = &v->row[i].grew;
+        bool above = f->lo > 0, below = f->hi < 0; /* no interval: neither */
+        if (isnan(f->value)) continue;
+        *grew += above, *fell += below, *undecided += !above && !below;
+    }
+}
+
+char *lra_locality_data_name(const lra_locality_row *r)
+{
+    const lra_result *x = r->group->run[0];
+    return lra_format("%s, %s, %s", x->task, x->preset, x->precision);
+}

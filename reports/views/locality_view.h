@@ -1,0 +1,78 @@
+/* How far away what models use is, from results and the files of probes beside them: a row for each
+ * model, over its seeds.  The whole model is asked by its Jacobians and by limits of distance
+ * (influence); its layers by their kernels and heads (kernels, attention). */
+#ifndef LRA_REPORTS_VIEWS_LOCALITY_VIEW_H
+#define LRA_REPORTS_VIEWS_LOCALITY_VIEW_H
+
+#include "reports/views/probe_view.h"
+#include "reports/report_input.h"
+#include "reports/results/result_metric.h"
+
+typedef enum {
+    /* Of Jacobians, without the own token: mean distance, tokens; over that of equal weights;
+     * radius with 95 %; the own token's share */
+    LRA_LOCALITY_MEAN,
+    LRA_LOCALITY_REL,
+    LRA_LOCALITY_Q95,
+    LRA_LOCALITY_SELF,
+    LRA_LOCALITY_TAU,
+    LRA_LOCALITY_BETA,
+    LRA_LOCALITY_CUT, /* smallest limit that keeps 99 % of the gain; of attention */
+    LRA_LOCALITY_WINDOW,
+    LRA_LOCALITY_ENTROPY, /* nats, and over that of equal weights */
+    LRA_LOCALITY_ENTROPY_REL,
+    LRA_LOCALITY_KERNEL_REL, /* mean over layers of medians over channels */
+    LRA_LOCALITY_KERNEL_Q95,
+    LRA_LOCALITY_HEADS_REL, /* mean over heads */
+    LRA_LOCALITY_HEADS_Q95,
+    LRA_LOCALITY_HEADS_ENTROPY,
+    LRA_LOCALITY_RANGE_MEAN, /* the same with the own token at distance 0 */
+    LRA_LOCALITY_RANGE_REL,
+    LRA_LOCALITY_RANGE_Q95,
+    LRA_LOCALITY_KERNEL_RANGE_REL,
+    LRA_LOCALITY_KERNEL_RANGE_Q95,
+    LRA_LOCALITY_HEADS_RANGE_REL,
+    LRA_LOCALITY_HEADS_RANGE_Q95,
+    LRA_LOCALITIES
+} lra_locality;
+
+/* Which positions a model may use; models of different masks are not comparable. */
+typedef enum { LRA_MASK_BOTH, LRA_MASK_CAUSAL, LRA_MASK_UNKNOWN, LRA_MASKS } lra_mask;
+extern const char *const lra_mask_names[LRA_MASKS]; /* "both", "causal", "unknown" */
+
+typedef struct {
+    const lra_result_group *group;
+    char *name;
+    lra_estimate value;                  /* of the task's metric */
+    lra_finding at[LRA_LOCALITIES];      /* NAN where it is missing */
+    lra_finding initial[LRA_LOCALITIES]; /* before training, over the same seeds; NAN: none */
+    const char *missing[LRA_LOCALITIES]; /* why; NULL: it is there */
+    lra_mask mask;
+    /* LRA_LOCALITY_MEAN after training less at initialisation: mean of the seeds' differences, 95 %
+     * by Student's t, S - 1 degrees of freedom; one seed: no interval; NAN: not known */
+    lra_finding grew;
+    int decay[3]; /* seeds by kind of decay: none, exp, power */
+    bool ahead;   /* lra_probe_equal_ahead() of a seed */
+} lra_locality_row;
+
+typedef struct {
+    int n, n_groups;
+    lra_locality_row *row; /* by task, preset and mask, the most local first */
+    lra_result_group *groups;
+    void *index; /* files of probes by their runs */
+    int n_indexed;
+} lra_locality_view;
+
+/* Of in->list and in->probes of any kind.  Fails where there are no results. */
+int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e);
+void lra_locality_close(lra_locality_view *v);
+/* Of the rows whose growth is known: how many lie above 0 with the whole interval, below it,
+ * neither. */
+void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *undecided);
+/* The file of a probe on that run; NULL: there is none. */
+const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra_result *r,
+                                           const char *probe);
+/* "listops, quick, f32"; the caller frees it. */
+char *lra_locality_data_name(const lra_locality_row *r);
+
+#endif

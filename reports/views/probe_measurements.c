@@ -1,0 +1,163 @@
+/* Findings as a table. */
+#include "reports/views/probe_measurements.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+
+char *lra_probe_run_name(const lra_probe_result *r)
+{
+    char *kernel = r->kernel ? lra_format(" K = %lld", (long long)r->kernel) : lra_copy_text("");
+    char *name = lra_format("%s%s, %s, seed %lld (%.6s)", r->model, kernel, r->task,
+                            (long long)r->seed, r->run);
+    lra_free(kernel);
+    return name;
+}
+
+/* A number between 0 and some. */
+static bool is_share(const lra_finding *f)
+{
+    return strcmp(f->unit, "1") == 0 || strcmp(f->unit, "bits") == 0 ||
+           strcmp(f->unit, "nats") == 0;
+}
+
+static void add_flags(lra_table *t, const lra_finding *f)
+{
+    lra_text text = {0};
+    for (int i = 0; lra_finding_flag_name(i); i++)
+        if (f->flags >> i & 1)
+            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_finding_flag_name(i));
+    lra_table_cell(t, "%s", text.s ? text.s : "");
+    lra_text_free(&text);
+}
+
+void lra_finding_add_number(lra_table *t, const lra_finding *f, double x)
+{
+    if (isinf(x))
+        lra_table_value(t, x, "> T");
+    else
+        lra_table_number(t, x, is_share(f) ? 3 : x == floor(x) ? 0 : 1);
+}
+
+void lra_finding_add_value(lra_table *t, const lra_finding *f)
+{
+    if (f->flags & LRA_CENSORED && isfinite(f->value))
+        lra_table_value(t, f->value, "> %.*f",
+                        is_share(f)                   ? 3
+                        : f->value == floor(f->value) ? 0
+                                                      : 1,
+                        f->value);
+    else
+        lra_finding_add_number(t, f, f->value);
+}
+
+void lra_finding_add_interval(lra_table *t, const lra_finding *f)
+{
+    int decimals = is_share(f) ? 3 : 1;
+    if (isinf(f->hi)) {
+        char *text = isinf(f->lo) ? lra_copy_text("> T")
+                                  : lra_format("%.*f to > T", decimals, f->lo);
+        lra_table_interval_text(t, f->lo, f->hi, text);
+        lra_free(text);
+        return;
+    }
+    lra_table_interval(t, f->lo, f->hi, decimals);
+}
+
+static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u,
+                        const lra_finding *f)
+{
+    char *name = lra_probe_run_name(r);
+    lra_table_row(t);
+    lra_table_cell(t, "%s", name);
+    lra_table_cell(t, "%s", r->run);
+    lra_table_cell(t, "%s", u->name);
+    lra_table_cell(t, "%s", f->id);
+    lra_finding_add_value(t, f);
+    lra_finding_add_interval(t, f);
+    bool equal = !isnan(f->null[LRA_NULL_UNIFORM]);
+    lra_finding_add_number(t, f, f->null[equal ? LRA_NULL_UNIFORM : LRA_NULL_PERM]);
+    lra_finding_add_number(t, f, f->null[LRA_NULL_INIT]);
+    lra_finding_add_number(t, f, f->null[LRA_NULL_SHUFFLED]);
+    lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
+    lra_table_number(t, (double)f->examples, 0);
+    add_flags(t, f);
+    lra_free(name);
+}
+
+static bool among(const char *id, const char *const *ids)
+{
+    for (int i = 0; ids[i]; i++) {
+        size_t n = strlen(ids[i]) - 1;
+        if (ids[i][n] == '*' ? strncmp(ids[i], id, n) == 0 : strcmp(ids[i], id) == 0) return true;
+    }
+    return false;
+}
+
+/* What flags say to people. */
+static const struct {
+    uint32_t flag;
+    const char *text;
+} flags[] = {{LRA_CENSORED | LRA_CENSORED_LO | LRA_CENSORED_HI,
+              "censored: a bound, the threshold lies beyond"},
+             {LRA_FLAT, "flat: not told from no dependence on distance"},
+             {LRA_ONE_SEED, "one-seed: how much another seed would change it is not known"},
+             {LRA_FEW_SEEDS, "few-seeds: seeds vary more than examples"},
+             {LRA_CLIPPED, "clipped: beyond its range"},
+             {LRA_APPROX, "approx: sampled"},
+             {LRA_FALLBACK, "fallback: computed another way than asked"},
+             {LRA_ILL_FORMED, "ill-formed: of inputs that the task does not produce"},
+             {LRA_NOISE, "noise: a share below zero"}};
+
+/* Explains the flags that stand in the table. */
+static void note_flags(lra_table *t, uint32_t seen)
+{
+    lra_text text = {0};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (seen & flags[i].flag) lra_text_add(&text, "%s%s", text.n ? "; " : "", flags[i].text);
+    if (text.s) lra_table_note(t, "flags\t%s", text.s);
+    lra_text_free(&text);
+}
+
+/* Is the null value of permuted labels known of any? */
+static bool any_shuffled(lra_probe_result *const *list, int n, const char *const *ids)
+{
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++)
+            for (int f = 0; f < list[i]->unit[u]->n_findings; f++) {
+                const lra_finding *own = &list[i]->unit[u]->finding[f];
+                if (among(own->id, ids) && !isnan(own->null[LRA_NULL_SHUFFLED])) return true;
+            }
+    return false;
+}
+
+lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *list, int n,
+                                    const char *const *ids)
+{
+    bool shuffled = any_shuffled(list, n, ids);
+    const char *head[] = {"run",   "",         "part",
+                          "what",  "value",    "95 %",
+                          "equal", "initial",  shuffled ? "shuffled" : "",
+                          "unit",  "examples", "flags"};
+    static const char *const key[] = {"name",  "run",  "part",     "id",   "value",    "lo,hi",
+                                      "equal", "init", "shuffled", "unit", "examples", "flags"};
+    lra_table *t = lra_table_new(title, 12, head);
+    uint32_t seen = 0;
+    lra_table_keys(t, key);
+    for (int i = 0; i < n; i++)
+        for (int u = 0; u < list[i]->n_units; u++) {
+            const lra_probe_unit *unit = list[i]->unit[u];
+            for (int f = 0; f < unit->n_findings; f++) {
+                if (!among(unit->finding[f].id, ids)) continue;
+                add_finding(t, list[i], unit, &unit->finding[f]);
+                seen |= unit->finding[f].flags;
+            }
+        }
+    lra_table_note(
+        t,
+        "equal\tof equal weights, of permuted blocks, or with the whole input; initial: before training%s",
+        shuffled ? "; shuffled: trained on permuted labels" : "");
+    note_flags(t, seen);
+    return t;
+}

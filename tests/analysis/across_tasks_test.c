@@ -1,0 +1,175 @@
+/* Averages over tasks: by hand, and whether the interval of the interquartile mean holds the
+ * truth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/across_tasks.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "reports/report.h"
+#include "tests/fixtures/small_results.h"
+
+enum { TASKS = 5, SEEDS = 3, N = 600 };
+
+static void near(double a, double b, double most)
+{
+    if (!(fabs(a - b) <= most)) fail_msg("%.10g, expected %.10g", a, b);
+}
+
+static void the_middle_half_by_weight(void **state)
+{
+    (void)state;
+    const double value[] = {0, 1, 2, 3, 4, 5, 6, 7}, one[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    near(lra_middle_mean(8, value, one), (2 + 3 + 4 + 5) / 4.0, 1e-12);
+    /* 6 values: half of the second and of the fifth. */
+    near(lra_middle_mean(6, value, one), (0.5 * 1 + 2 + 3 + 0.5 * 4) / 3, 1e-12);
+    const double weight[] = {1, 1, 6}; /* from 2 to 6 all is the last */
+    near(lra_middle_mean(3, value, weight), 2, 1e-12);
+}
+
+/* Rows of which the first `right` are. */
+static lra_sample *sample_of(int n_seeds, const int *right)
+{
+    static uint8_t row[LRA_MAX_SEEDS][N];
+    const uint8_t *correct[LRA_MAX_SEEDS];
+    for (int s = 0; s < n_seeds; s++) {
+        for (int i = 0; i < N; i++) row[s][i] = i < right[s];
+        correct[s] = row[s];
+    }
+    lra_sample *x = lra_sample_new(N, true);
+    lra_sample_add_correct(x, n_seeds, correct);
+    return x;
+}
+
+static void runs_of_five_tasks(void **state)
+{
+    (void)state;
+    static const int right[TASKS][SEEDS] = {
+        {60, 66, 63}, {186, 180, 192}, {300, 306, 294}, {420, 426, 414}, {540, 534, 546}};
+    lra_task_value task[TASKS];
+    for (int t = 0; t < TASKS; t++) task[t] = (lra_task_value){sample_of(SEEDS, right[t]), 0};
+    lra_estimate mean = lra_mean_over_tasks(TASKS, task);
+    near(mean.value, (63 + 186 + 300 + 420 + 540) / 5.0 / N, 1e-12);
+    /* Weights of a third, five in all; from 1.25 to 3.75: of the second task's runs (180, 186, 192)
+     * a quarter of the first and the others, of the fourth's (414, 420, 426) likewise from
+     * above. */
+    double expected =
+        (180 / 12.0 + 186 / 3.0 + 192 / 3.0 + 300 + 414 / 3.0 + 420 / 3.0 + 426 / 12.0) / 2.5 / N;
+    lra_estimate x = lra_iqm_over_tasks(TASKS, task, 1, 2000), y;
+    near(x.value, expected, 1e-12);
+    assert_true(x.lo < x.value && x.value < x.hi);
+    y = lra_iqm_over_tasks(TASKS, task, 1, 2000);
+    assert_true(y.lo == x.lo && y.hi == x.hi);
+    /* Too few tasks, too few seeds of one. */
+    assert_true(isnan(lra_iqm_over_tasks(TASKS - 1, task, 1, 100).value));
+    lra_sample_free((lra_sample *)(uintptr_t)task[2].sample);
+    task[2].sample = sample_of(SEEDS - 1, right[2]);
+    assert_true(isnan(lra_iqm_over_tasks(TASKS, task, 1, 100).value));
+    for (int t = 0; t < TASKS; t++) lra_sample_free((lra_sample *)(uintptr_t)task[t].sample);
+}
+
+static double normal(lra_rng *r)
+{
+    double x, y;
+    uint32_t first = lra_rng_u32(r);
+    lra_normal2(first, lra_rng_u32(r), &x, &y);
+    return x;
+}
+
+/* A task whose accuracy is p; seeds vary by sd. */
+static lra_sample *draw_task(lra_rng *r, double p, double sd)
+{
+    static uint8_t row[SEEDS][N];
+    const uint8_t *correct[SEEDS];
+    double level[SEEDS];
+    for (int s = 0; s < SEEDS; s++) level[s] = p + sd * normal(r), correct[s] = row[s];
+    for (int i = 0; i < N; i++) {
+        double luck = lra_rng_u01(r); /* mostly the same examples for all seeds */
+        for (int s = 0; s < SEEDS; s++) row[s][i] = (i % 4 ? luck : lra_rng_u01(r)) < level[s];
+    }
+    lra_sample *x = lra_sample_new(N, true);
+    lra_sample_add_correct(x, SEEDS, correct);
+    return x;
+}
+
+/* Where tasks lie far apart the truth is that of the means: expected order statistics of both ends
+ * cancel. */
+static void the_interval_holds_the_truth(void **state)
+{
+    (void)state;
+    static const double p[TASKS] = {0.15, 0.35, 0.5, 0.65, 0.85}, sd[] = {0.003, 0.02};
+    const double truth = (0.75 * p[1] + p[2] + 0.75 * p[3]) / 2.5;
+    enum { SETS = 300 };
+    for (int k = 0; k < 2; k++) {
+        int held = 0;
+        for (int set = 0; set < SETS; set++) {
+            lra_rng r = lra_rng_new(17, (uint32_t)k, (uint64_t)set);
+            lra_task_value task[TASKS];
+            for (int t = 0; t < TASKS; t++)
+                task[t] = (lra_task_value){draw_task(&r, p[t], sd[k]), 0};
+            lra_estimate x = lra_iqm_over_tasks(TASKS, task, (uint64_t)set, 400);
+            held += x.lo <= truth && truth <= x.hi;
+            for (int t = 0; t < TASKS; t++)
+                lra_sample_free((lra_sample *)(uintptr_t)task[t].sample);
+        }
+        print_message("seed sd %g: %.1f %% of %d\n", sd[k], 100.0 * held / SETS, SETS);
+        assert_true(held >= 0.92 * SETS && held < SETS);
+    }
+}
+
+/* The table of results: five tasks of one model with three seeds, one of another precision. */
+static void tables_show_both_means(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"listops", "image", "text", "pathfinder", "retrieval"};
+    enum { MOST = TASKS * SEEDS + 1 };
+    lra_result *list[MOST];
+    lra_err err;
+    int n = 0;
+    for (int t = 0; t < TASKS; t++)
+        for (int s = 0; s < SEEDS; s++) {
+            lra_result *r = list[n++] = small_result("small", 5, s, 10 + 5 * t + s);
+            lra_free(r->task);
+            r->task = lra_copy_text(names[t]);
+            lra_free(r->config);
+            r->config = lra_format("model.kernel=5\nseed=%d\ntask=%s\n", s, names[t]);
+        }
+    list[n] = small_result("small", 5, 0, 49);
+    lra_free(list[n]->precision);
+    list[n++]->precision = lra_copy_text("bf16");
+    lra_report_input in = {.list = list, .n = n};
+    lra_table **made;
+    assert_int_equal(lra_table_tasks.make(&in, &made, &err), 1);
+    FILE *f = tmpfile();
+    char text[8192];
+    assert_int_equal(lra_table_print(made[0], "text", f, &err), 0);
+    rewind(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    assert_non_null(strstr(text, "mean over 5 tasks"));
+    assert_non_null(strstr(text, "resconv K = 5 (small, f32) 42.00 % ("));
+    const char *iqm = strstr(text, "interquartile mean over 5 tasks");
+    assert_non_null(iqm);
+    assert_non_null(strstr(iqm, "resconv K = 5 (small, f32) 42.00 % ("));
+    assert_null(strstr(text, "(small, bf16)"));
+    lra_tables_free(made, 1);
+    for (int i = 0; i < n; i++) lra_result_free(list[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_middle_half_by_weight),
+        cmocka_unit_test(runs_of_five_tasks),
+        cmocka_unit_test(the_interval_holds_the_truth),
+        cmocka_unit_test(tables_show_both_means),
+    };
+    return cmocka_run_group_tests_name("across_tasks", tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* The other tokens' distances against known answers: equal weights with any mask and any mix of
+ * lengths give the null exactly, which dividing by 1 - M(0) afterwards does not; rows without
+ * another token; direction; coverage of the intervals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/kernel_shape.h"
+#include "analysis/profile.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+
+static void near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g, expected %.12g", value, expected);
+}
+
+typedef struct {
+    int n;
+    lra_finding f[LRA_PROFILE_FINDINGS];
+} numbers;
+
+static numbers read(lra_profile *p)
+{
+    numbers x;
+    x.n = lra_profile_findings(p, &(lra_profile_options){.key = 7}, x.f);
+    assert_in_range(x.n, 1, LRA_PROFILE_FINDINGS);
+    lra_profile_free(p);
+    return x;
+}
+
+static const lra_finding *find(const numbers *x, const char *id)
+{
+    const lra_finding *f = lra_finding_find(x->n, x->f, id);
+    if (!f) fail_msg("there is no '%s'", id);
+    return f;
+}
+
+/* An example of T rows with equal weights on the inputs i-back .. i+ahead that exist. */
+static void add_equal(lra_profile *p, int T, int back, int ahead)
+{
+    double *w = lra_alloc_array((size_t)T, sizeof *w);
+    for (int j = 0; j < T; j++) w[j] = 2;
+    lra_profile_begin(p, T);
+    for (int i = 0; i < T; i++) {
+        int from = i > back ? i - back : 0, to = i + ahead < T - 1 ? i + ahead : T - 1;
+        lra_profile_row(p, i, from, to - from + 1, w);
+    }
+    lra_profile_end(p);
+    lra_free(w);
+}
+
+static void equal_weights(void **state)
+{
+    (void)state;
+    for (int causal = 0; causal < 2; causal++) {
+        enum { T = 1024 };
+        lra_profile *p = lra_profile_new(T, 0);
+        add_equal(p, T, T, causal ? 0 : T);
+        numbers x = read(p);
+        double mean = causal ? (T + 2) / 4.0 : (T + 1) / 3.0;
+        near(mean, causal ? 256.5 : 341.667, 5e-4);
+        near(find(&x, "dist.mean")->value, mean, 1e-9);
+        near(find(&x, "dist.mean")->null[LRA_NULL_UNIFORM], mean, 1e-9);
+        near(find(&x, "dist.mean.rel")->value, 1, 1e-12);
+        near(find(&x, "self")->value, find(&x, "self")->null[LRA_NULL_UNIFORM], 1e-12);
+        if (!causal) near(find(&x, "self")->value, 1.0 / T, 1e-12);
+        assert_int_equal(find(&x, "dist.mean")->undefined, 0); /* the first causal row is none */
+    }
+}
+
+/* Every mask of rows made at once is that of rows one by one. */
+static void masks(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        int columns = k / 2 * 6, T = 30;
+        lra_profile_mask *all = lra_profile_mask_full(T, columns, k % 2);
+        lra_profile_mask *rows = lra_profile_mask_new(T, columns);
+        lra_profile_mask *holes = lra_profile_mask_new(T, columns);
+        for (int i = 0; i < T; i++) {
+            uint8_t allowed[30];
+            for (int j = 0; j < T; j++) allowed[j] = !(k % 2) || j <= i;
+            lra_profile_mask_row(rows, i, 0, k % 2 ? i + 1 : T);
+            lra_profile_mask_holes(holes, i, allowed);
+        }
+        for (int64_t d = 0; d < all->n; d++) {
+            near(all->other[d], rows->other[d], 1e-12);
+            near(all->other[d], holes->other[d], 1e-12);
+        }
+        assert_int_equal(all->n_other, rows->n_other);
+        assert_int_equal(all->n_other, holes->n_other);
+        near(all->self, rows->self, 1e-12);
+        near(all->self, holes->self, 1e-12);
+        lra_profile_mask_free(all);
+        lra_profile_mask_free(rows);
+        lra_profile_mask_free(holes);
+    }
+}
+
+/* Equal weights on ragged rows: exactly 1 row by row; M over 1 - M(0) is not. */
+static void ragged_rows(void **state)
+{
+    (void)state;
+    static const int length[] = {5, 9, 32, 2, 17, 64, 3, 1};
+    for (int causal = 0; causal < 2; causal++) {
+        lra_profile *p = lra_profile_new(64, 0);
+        for (int b = 0; b < 8; b++) add_equal(p, length[b], 64, causal ? 0 : 64);
+        numbers x = read(p);
+        const lra_finding *f = find(&x, "dist.mean.rel");
+        near(f->value, 1, 1e-12);
+        near(f->lo, 1, 1e-12);
+        near(f->hi, 1, 1e-12);
+        near(find(&x, "self")->value, find(&x, "self")->null[LRA_NULL_UNIFORM], 1e-12);
+        double null = find(&x, "dist.mean")->null[LRA_NULL_UNIFORM];
+        double afterwards = find(&x, "range.mean")->value / (1 - find(&x, "local.0")->value);
+        if (!(fabs(afterwards / null - 1) > 0.03))
+            fail_msg("divided afterwards: %.4f of the null", afterwards / null);
+        for (int k = 0; k < x.n; k++) /* quantiles as well */
+            if (x.f[k].id[0] == 'd' && x.f[k].id[1] == 'i')
+                near(x.f[k].value, x.f[k].null[LRA_NULL_UNIFORM], 1e-9);
+    }
+}
+
+/* A row of its own token alone defines no distance, nor does the null count it. */
+static void lone_rows(void **state)
+{
+    (void)state;
+    double far[8] = {0, 0, 0, 0, 3, 0, 0, 1}, own[8] = {0}, tiny[8] = {0};
+    own[2] = 1, tiny[3] = 1, tiny[7] = 1e-7;
+    lra_profile *p = lra_profile_new(8, 0);
+    lra_profile_begin(p, 8);
+    lra_profile_row(p, 7, 0, 8, far);
+    lra_profile_row(p, 2, 0, 8, own);
+    lra_profile_row(p, 3, 0, 8, tiny);
+    lra_profile_end(p);
+    numbers x = read(p);
+    near(find(&x, "dist.mean")->value, 3, 1e-12);
+    near(find(&x, "dist.mean")->null[LRA_NULL_UNIFORM], 4, 1e-12); /* 1 .. 7 of row 7 alone */
+    near(find(&x, "dist.q50")->value, 3, 0);
+    near(find(&x, "self")->value, (0.25 + 1 + 1 / (1 + 1e-7)) / 3, 1e-12);
+    near(find(&x, "self")->null[LRA_NULL_UNIFORM], 1 / 8.0, 1e-12);
+    assert_int_equal(find(&x, "dist.mean")->undefined, 2);
+    assert_int_equal(find(&x, "dist.q95")->undefined, 2);
+    assert_int_equal(find(&x, "self")->undefined, 0);
+    p = lra_profile_new(8, 0);
+    lra_profile_begin(p, 8);
+    lra_profile_row(p, 2, 0, 8, own);
+    lra_profile_end(p);
+    x = read(p);
+    assert_true(isnan(find(&x, "dist.mean")->value) && isnan(find(&x, "dist.q50")->value));
+    near(find(&x, "self")->value, 1, 0);
+}
+
+/* Rows are averaged within examples, then examples, on both sides: equal weights have the null's
+ * direction. */
+static void direction(void **state)
+{
+    (void)state;
+    lra_profile *p = lra_profile_new(64, 0);
+    add_equal(p, 64, 3, 1);
+    add_equal(p, 4, 1, 3);
+    add_equal(p, 9, 2, 0);
+    numbers x = read(p);
+    const lra_finding *f = find(&x, "side");
+    near(f->value, f->null[LRA_NULL_UNIFORM], 1e-12);
+    assert_true(f->value > 0.05);
+}
+
+/* Kernels: lag 0 is the own token, what it holds moves no distance. */
+static void kernels(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        double lag[16] = {0}, rest = 0, mean = 0;
+        lra_finding f[LRA_KERNEL_FINDINGS];
+        lag[0] = k ? 5 : 0.1;
+        for (int d = 1; d < 16; d++) lag[d] = pow(0.7, d);
+        for (int d = 1; d < 16; d++) rest += lag[d] * lag[d], mean += d * lag[d] * lag[d];
+        int n = lra_kernel_findings(&(lra_kernel){1, 0, 16, lag}, 0, NULL, f, NULL);
+        near(lra_finding_find(n, f, "dist.mean")->value, mean / rest, 1e-9);
+        near(lra_finding_find(n, f, "self")->value, lag[0] * lag[0] / (lag[0] * lag[0] + rest),
+             1e-9);
+        assert_non_null(lra_finding_find(n, f, "dist.q50.p1"));
+    }
+}
+
+/* ---- coverage -------------------------------------------------------------------------------- */
+
+enum { N = 24, EXAMPLES = 40, SETS = 400 };
+
+/* An example of a population: its own token's share and its decay are drawn, as is its length. */
+static void add_drawn(lra_profile *p, lra_rng *rng)
+{
+    int length = 12 + (int)lra_rng_below(rng, N - 11);
+    double tau = 1 + 8 * lra_rng_u01(rng), own = 4 * lra_rng_u01(rng), w[N];
+    lra_profile_begin(p, length);
+    for (int i = 0; i < length; i += 3) {
+        for (int j = 0; j < length; j++) w[j] = j == i ? own : exp(-abs(i - j) / tau);
+        lra_profile_row(p, i, 0, length, w);
+    }
+    lra_profile_end(p);
+}
+
+static numbers drawn(uint64_t set, int n)
+{
+    lra_rng rng = lra_rng_new(11, 5, set);
+    lra_profile *p = lra_profile_new(N, 0);
+    for (int b = 0; b < n; b++) add_drawn(p, &rng);
+    return read(p);
+}
+
+static void coverage(void **state)
+{
+    (void)state;
+    static const char *const id[] = {"self", "dist.mean", "dist.mean.rel", "dist.q90"};
+    enum { IDS = sizeof id / sizeof *id };
+    int held[IDS] = {0}, wide[IDS] = {0};
+    numbers truth = drawn(1 << 20, 10000);
+    for (int s = 0; s < SETS; s++) {
+        numbers x = drawn((uint64_t)s, EXAMPLES);
+        for (int k = 0; k < IDS; k++) {
+            const lra_finding *f = find(&x, id[k]);
+            double is = find(&truth, id[k])->value;
+            held[k] += f->lo <= is && is <= f->hi;
+            wide[k] += f->hi > f->lo;
+        }
+    }
+    for (int k = 0; k < IDS; k++) {
+        double share = held[k] / (double)SETS;
+        if (!(share >= 0.92)) fail_msg("%s: %.3f of intervals hold", id[k], share);
+        if (k < 3) assert_true(share <= 0.985 && wide[k] == SETS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_weights), cmocka_unit_test(masks),
+                                       cmocka_unit_test(ragged_rows),   cmocka_unit_test(lone_rows),
+                                       cmocka_unit_test(direction),     cmocka_unit_test(kernels),
+                                       cmocka_unit_test(coverage)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/* Gains under restrictions: known curves and thresholds, intervals that hold them, models at
+ * chance. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "analysis/gain.h"
+#include "analysis/radius.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+
+enum { N = 4000 };
+
+/* A row is right with probability chance + share (full - chance), by one number of its own, so that
+ * restrictions agree on rows as they do in a model. */
+static lra_sample *made(int n, const double *share, double chance, double full, int64_t rows)
+{
+    lra_sample *s = lra_sample_new(rows, true);
+    uint8_t *right = lra_alloc((size_t)rows + 1);
+    const uint8_t *list[] = {right};
+    for (int k = 0; k < n + 2; k++) {
+        double of = k < n ? share[k] : k == n ? 1 : 0;
+        for (int64_t i = 0; i < rows; i++) {
+            lra_rng rng = lra_rng_new(5, 1, (uint64_t)i);
+            right[i] = lra_rng_u01(&rng) < chance + of * (full - chance);
+        }
+        if (k == n + 1)
+            lra_sample_add_fixed(s, right);
+        else
+            lra_sample_add_correct(s, 1, list);
+    }
+    lra_free(right);
+    return s;
+}
+
+static void a_known_curve(void **state)
+{
+    (void)state;
+    const double x[] = {0, 1, 2, 4, 8, 16}, share[] = {0, 0.2, 0.5, 0.92, 0.96, 1};
+    lra_sample *s = made(6, share, 0.5, 0.9, N);
+    lra_gain g;
+    lra_gain_compute(s, x, 3, &g);
+    assert_int_equal(g.n, 6);
+    assert_false(g.at_chance);
+    for (int i = 0; i < 6; i++) {
+        assert_true(fabs(g.gain[i].value - share[i]) < 0.05);
+        assert_true(lra_holds_value(&g.gain[i]));
+        assert_true(g.gain[i].hi - g.gain[i].lo < 0.1);
+    }
+    assert_true(g.gain[5].value == 1 && g.gain[5].lo == 1 && g.gain[5].hi == 1);
+    assert_true(g.least[0].value == 2 || g.least[0].value == 4); /* 0.5 is on the edge */
+    assert_true(g.least[1].value == 4);
+    assert_true(g.least[2].value == 8 || g.least[2].value == 16);
+    assert_true(g.least[3].value == 16 && g.least[3].lo == 16);
+    /* Trapezia over log2 x = 0 .. 4: what the gains themselves give. */
+    double area = 0;
+    for (int i = 2; i < 6; i++) area += (g.gain[i - 1].value + g.gain[i].value) / 8;
+    assert_true(fabs(g.area.value - area) < 1e-12);
+    assert_true(fabs(g.whole_area - 1.0 / 8) < 1e-12); /* 0, but 1 at the last x */
+    lra_sample_free(s);
+}
+
+static void no_gain_at_chance(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2}, share[] = {1, 1};
+    lra_sample *s = made(2, share, 0.5, 0.505, 300);
+    lra_gain g;
+    lra_gain_compute(s, x, 3, &g);
+    assert_true(g.at_chance);
+    assert_true(isnan(g.gain[0].value) && isnan(g.least[0].value) && isnan(g.area.value));
+    assert_true(isnan(g.costs_from.value) && isnan(g.costs_to.lo));
+    lra_sample_free(s);
+}
+
+/* What is never kept is told as such. */
+static void thresholds_out_of_reach(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2}, share[] = {0.1, 0.6};
+    lra_sample *s = made(2, share, 0.2, 0.9, N);
+    lra_gain g;
+    lra_gain_compute(s, x, 3, &g);
+    assert_true(g.least[0].value == 2 && isinf(g.least[1].value) && isinf(g.least[3].hi));
+    lra_sample_free(s);
+}
+
+/* What a permutation costs: from a width on, up to a width, around the edge, nowhere. */
+static void costs(void **state)
+{
+    (void)state;
+    const double x[] = {1, 2, 4, 8, 16};
+    const double share[][5] = {
+        {1, 0.99, 0.8, 0.3, 0.1}, {0, 0.2, 0.8, 0.99, 1}, {1, 1, 0.95, 0.5, 0.5}, {1, 1, 1, 1, 1}};
+    lra_gain g[4];
+    for (int k = 0; k < 4; k++) {
+        lra_sample *s = made(5, share[k], 0.2, 0.9, N);
+        lra_gain_compute(s, x, 3, &g[k]);
+        assert_true(lra_holds_value(&g[k].costs_from) && lra_holds_value(&g[k].costs_to));
+        lra_sample_free(s);
+    }
+    assert_true(g[0].costs_from.value == 4 && g[0].costs_from.lo == 4 && g[0].costs_from.hi == 4);
+    assert_true(g[0].costs_to.value == 16);
+    assert_true(g[1].costs_to.value == 4 && g[1].costs_to.lo == 4 && g[1].costs_to.hi == 4);
+    assert_true(g[2].costs_from.lo == 4 && g[2].costs_from.hi == 8); /* 0.95 is on the edge */
+    assert_true(isinf(g[3].costs_from.value) && isinf(g[3].costs_from.lo));
+    assert_true(g[3].costs_to.value == 0 && g[3].costs_to.hi == 0);
+}
+
+static void axes(void **state)
+{
+    (void)state;
+    double x[LRA_GAIN_POINTS];
+    assert_int_equal(lra_gain_axis(0, 6, x), 5);
+    assert_true(x[0] == 0 && x[1] == 1 && x[2] == 2 && x[3] == 4 && x[4] == 6);
+    assert_int_equal(lra_gain_axis(2, 8, x), 3);
+    assert_true(x[0] == 2 && x[1] == 4 && x[2] == 8);
+    assert_int_equal(lra_gain_axis(0, 16384, x), 16);
+    assert_int_equal(lra_gain_axis(0, (int64_t)1 << 40, x), LRA_GAIN_POINTS);
+    assert_true(x[LRA_GAIN_POINTS - 1] == (double)((int64_t)1 << 40));
+}
+
+/* Masses of two examples count as they are: 10 at distance 0, 5 at 3 and 5 at 7. */
+static void radii(void **state)
+{
+    (void)state;
+    const double mass[2 * 8] = {10, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5}, none[8] = {0};
+    assert_true(lra_radius(2, 8, mass, 0.2, 1).value == 0);
+    assert_true(lra_radius(2, 8, mass, 0.5, 1).value == 0);
+    assert_true(lra_radius(2, 8, mass, 0.51, 1).value == 3);
+    lra_estimate r = lra_radius(2, 8, mass, 0.99, 1);
+    assert_true(r.value == 7 && r.lo == 3 && r.hi == 7);
+    assert_true(lra_radius(1, 8, mass, 0.99, 1).value == 3 &&
+                isnan(lra_radius(1, 8, mass, 1, 1).lo));
+    assert_true(isnan(lra_radius(1, 8, none, 0.5, 1).value));
+    const double other[8] = {1, 1, 1, 4, 2, 1, 1, 1}, x[8] = {99, 1, 1, 7, 5, 0, 0, 99};
+    assert_true(lra_peak(8, x, other) == 4);
+    assert_true(isnan(lra_peak(8, x, none)));
+    /* At the edge of a stack of windows both are close to 0, and their ratio is of nothing. */
+    const double before[16] = {9, 9, 8, 7, 5, 1e-2, 1e-4, 1e-8};
+    const double after[16] = {9, 1, 1, 1, 2, 5, 1e-2, 1e-5};
+    assert_true(lra_peak(16, after, before) == 5);
+    assert_true(lra_peak_middle(8) == 2.5 && lra_peak_middle(9) == 2.5);
+    assert_true(lra_peak_middle(2) == 1 && isnan(lra_peak_middle(1)));
+}
+
+/* The most frequent one, the least of equals; redraws of three examples have any of them. */
+static void usual_places(void **state)
+{
+    (void)state;
+    const int64_t places[] = {7, 3, 7, 9, 3}, alike[] = {4, 4, 4}, few[] = {8, 2, 5};
+    lra_estimate r = lra_usual_place(5, places, 1);
+    assert_true(r.value == 3 && r.lo == 3 && r.hi == 9);
+    r = lra_usual_place(3, alike, 1);
+    assert_true(r.value == 4 && r.lo == 4 && r.hi == 4);
+    r = lra_usual_place(3, few, 1);
+    assert_true(r.value == 2 && r.lo == 2 && r.hi == 8);
+    assert_true(isnan(lra_usual_place(1, few, 1).lo) && isnan(lra_usual_place(0, few, 1).value));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_known_curve),
+        cmocka_unit_test(no_gain_at_chance),
+        cmocka_unit_test(thresholds_out_of_reach),
+        cmocka_unit_test(costs),
+        cmocka_unit_test(axes),
+        cmocka_unit_test(radii),
+        cmocka_unit_test(usual_places),
+    };
+    return cmocka_run_group_tests_name("gain", tests, NULL, NULL);
+}

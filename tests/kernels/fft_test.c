@@ -1,0 +1,128 @@
+/* The transforms against the sums that define them, in both types, for every kind of length; back
+ * and forth; from threads at once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "kernels/base/core/philox.h"
+#include "kernels/cpu/fft.h"
+
+enum { MAX_N = 16384, ROW = MAX_N + 32 };
+static const int64_t length[] = {2,  4,  6,   8,   10,  12,  16,   18,   20,   30,
+                                 50, 90, 128, 150, 240, 486, 1000, 1024, 2250, 16384};
+#define N_LENGTHS ((int)(sizeof length / sizeof *length))
+
+static double x[ROW], own[ROW], other[ROW];
+static float own_f32[ROW];
+
+static void fill(int64_t n)
+{
+    lra_rng r = lra_rng_new(11, 3, 0);
+    for (int64_t i = 0; i < n; i++) x[i] = 2 * lra_rng_u01(&r) - 1;
+}
+
+static double worst(int64_t n, const double *a, const double *b)
+{
+    double difference = 0, largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        difference = fmax(difference, fabs(a[i] - b[i]));
+        largest = fmax(largest, fabs(b[i]));
+    }
+    return difference / largest;
+}
+
+static void forth_is_the_sum(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_LENGTHS && length[i] <= 1024; i++) {
+        int64_t n = length[i];
+        fill(n);
+        for (int64_t k = 0; k <= n / 2; k++) {
+            double re = 0, im = 0;
+            for (int64_t t = 0; t < n; t++) {
+                double angle = -2 * 3.14159265358979323846 * (double)(k * t % n) / (double)n;
+                re += x[t] * cos(angle), im += x[t] * sin(angle);
+            }
+            other[2 * k] = re, other[2 * k + 1] = im;
+        }
+        memcpy(own, x, sizeof own);
+        lra_fft_f64(n, own);
+        assert_true(worst(n + 2, own, other) < 1e-14 * sqrt((double)n));
+    }
+}
+
+/* There and back is n times the same; float32 is float64, rounded. */
+static void comes_back_in_both_types(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_LENGTHS; i++) {
+        int64_t n = length[i];
+        fill(n);
+        memcpy(own, x, sizeof own);
+        for (int64_t t = 0; t < n; t++) own_f32[t] = (float)x[t];
+        lra_fft_f64(n, own), lra_fft_f32(n, own_f32);
+        for (int64_t t = 0; t < n + 2; t++) other[t] = own_f32[t];
+        assert_true(worst(n + 2, other, own) < 1e-6);
+        lra_fft_back_f64(n, own), lra_fft_back_f32(n, own_f32);
+        for (int64_t t = 0; t < n; t++) other[t] = (double)n * x[t];
+        assert_true(worst(n, own, other) < 2e-15);
+        for (int64_t t = 0; t < n; t++) own[t] = own_f32[t];
+        assert_true(worst(n, own, other) < 1e-6);
+    }
+}
+
+/* What is imaginary in the first and last frequency belongs to no transform of reals. */
+static void back_ignores_what_cannot_be(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    fill(N + 2);
+    memcpy(own, x, sizeof own), memcpy(other, x, sizeof other);
+    other[1] = other[N + 1] = 0;
+    lra_fft_back_f64(N, own), lra_fft_back_f64(N, other);
+    assert_memory_equal(own, other, N * sizeof *own);
+}
+
+static void *many(void *result)
+{
+    double mine[1026], first[1026];
+    bool equal = true;
+    for (int round = 0; round < 50; round++) {
+        lra_rng r = lra_rng_new(5, 1, 0);
+        for (int i = 0; i < 1024; i++) mine[i] = lra_rng_u01(&r);
+        lra_fft_f64(1024, mine);
+        if (round == 0) memcpy(first, mine, sizeof first);
+        equal = equal && memcmp(first, mine, sizeof mine) == 0;
+    }
+    *(bool *)result = equal;
+    return NULL;
+}
+
+static void threads_do_not_meet(void **state)
+{
+    (void)state;
+    pthread_t thread[3];
+    bool equal[3] = {false};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, many, &equal[i]), 0);
+    for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
+    for (int i = 0; i < 3; i++) assert_true(equal[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forth_is_the_sum),
+        cmocka_unit_test(comes_back_in_both_types),
+        cmocka_unit_test(back_ignores_what_cannot_be),
+        cmocka_unit_test(threads_do_not_meet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/* npy: golden bytes, every element type, and what must be refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/base/os/file.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/formats/npy.h"
+
+/* An image from a header and data; version 1.0 unless `major` says otherwise.  Returns its size. */
+static size_t image(char *to, int major, const char *header, const void *data, size_t n)
+{
+    size_t length = strlen(header), at = major == 1 ? 10 : 12;
+    memcpy(to, "\x93NUMPY", 6);
+    to[6] = (char)major, to[7] = 0;
+    for (size_t i = 8; i < at; i++) to[i] = (char)(length >> 8 * (i - 8));
+    memcpy(to + at, header, length);
+    if (n) memcpy(to + at + length, data, n);
+    return at + length + n;
+}
+
+/* As numpy 1.24 writes numpy.arange(12, dtype='f4').reshape(3, 4). */
+static void golden_bytes(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    float v[12], got[12];
+    int64_t dims[] = {3, 4};
+    for (int i = 0; i < 12; i++) v[i] = (float)i;
+    assert_int_equal(lra_npy_write("npy_test.npy", LRA_DTYPE_F32, 2, dims, v, &e), 0);
+    size_t n;
+    char *bytes = lra_file_read("npy_test.npy", 4096, &n, &e), expected[256];
+    assert_int_equal(n, 128 + 48);
+    memset(expected, ' ', 128);
+    memcpy(expected,
+           "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }",
+           10 + strlen("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }"));
+    expected[127] = '\n';
+    memcpy(expected + 128, v, sizeof v);
+    assert_memory_equal(bytes, expected, n);
+    lra_free_large(bytes);
+
+    lra_ndarray a;
+    char *file;
+    assert_int_equal(lra_npy_read("npy_test.npy", false, &a, &file, &e), 0);
+    assert_int_equal(a.dtype, LRA_DTYPE_F32);
+    assert_true(a.rank == 2 && a.dims[0] == 3 && a.dims[1] == 4);
+    assert_int_equal(lra_ndarray_get_f32(&a, "x", got, &e), 0);
+    assert_memory_equal(got, v, sizeof v);
+    lra_free_large(file);
+    remove("npy_test.npy");
+}
+
+/* Every type that is written is read; scalars and empty arrays too. */
+static void round_trips(void **state)
+{
+    (void)state;
+    static const lra_dtype types[] = {LRA_DTYPE_BOOL, LRA_DTYPE_U8,  LRA_DTYPE_I8,  LRA_DTYPE_U16,
+                                      LRA_DTYPE_I16,  LRA_DTYPE_F16, LRA_DTYPE_U32, LRA_DTYPE_I32,
+                                      LRA_DTYPE_F32,  LRA_DTYPE_U64, LRA_DTYPE_I64, LRA_DTYPE_F64,
+                                      LRA_DTYPE_C64,  LRA_DTYPE_C128};
+    static const struct {
+        int rank;
+        int64_t dims[3], n;
+    } shapes[] = {{0, {0}, 1}, {1, {0}, 0}, {1, {5}, 5}, {3, {2, 1, 3}, 6}, {2, {4, 0}, 0}};
+    unsigned char data[96] = {0};
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(i % 2);
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            lra_err e = {{0}};
+            lra_ndarray a;
+            char *file;
+            if (lra_npy_write("npy_rt.npy", types[t], shapes[s].rank, shapes[s].dims, data, &e))
+                fail_msg("%s", e.msg);
+            if (lra_npy_read("npy_rt.npy", false, &a, &file, &e) != 0) fail_msg("%s", e.msg);
+            assert_int_equal(a.dtype, types[t]);
+            assert_int_equal(a.rank, shapes[s].rank);
+            assert_int_equal(a.n, shapes[s].n);
+            assert_memory_equal(a.bytes, data, (size_t)a.n * a.element);
+            lra_free_large(file);
+        }
+    remove("npy_rt.npy");
+}
+
+static void values_of_every_kind(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    char m[256];
+    lra_ndarray a;
+    double v[6];
+    const uint8_t half[] = {0x00, 0x3C, 0x00, 0xC0, 0x01, 0x00, 0xFF, 0x7B, 0x00, 0x7C};
+    size_t n = image(m, 1, "{'descr': '<f2', 'fortran_order': False, 'shape': (5,)}\n", half, 10);
+    assert_int_equal(lra_npy_parse(m, n, "h", false, &a, &e), 0);
+    assert_int_equal(lra_ndarray_get_f64(&a, "h", v, &e), 0);
+    assert_true(v[0] == 1 && v[1] == -2 && v[2] == ldexp(1, -24) && v[3] == 65504 && isinf(v[4]));
+
+    /* Big-endian, first index fastest, version 3.0, double quotes, keys in another order, Python
+     * 2's L. */
+    const uint8_t big[] = {0, 1, 0, 2, 0, 3, 0, 4, 255, 251, 0, 6};
+    n = image(m, 3, "{\"shape\":(2L,3L,),\"fortran_order\":True,\"descr\":\">i2\"}\n", big, 12);
+    if (lra_npy_parse(m, n, "b", false, &a, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_ndarray_get_f64(&a, "b", v, &e), 0);
+    const double expected[] = {1, 3, -5, 2, 4, 6};
+    assert_memory_equal(v, expected, sizeof expected);
+    int64_t whole[6];
+    assert_int_equal(lra_ndarray_get_i64(&a, "b", whole, &e), 0);
+    assert_int_equal(whole[2], -5);
+
+    const uint8_t bools[] = {1, 0, 2};
+    n = image(m, 2, "{'descr': '|b1', 'fortran_order': False, 'shape': (3, )}  \n", bools, 3);
+    assert_int_equal(lra_npy_parse(m, n, "t", false, &a, &e), 0);
+    assert_int_equal(lra_ndarray_get_f64(&a, "t", v, &e), -1);
+    assert_string_equal(e.msg, "'t': BOOL byte 2 is 2, expected 0 or 1");
+}
+
+/* Versions 1.0 to 3.0, and no other. */
+static void versions(void **state)
+{
+    (void)state;
+    char m[256] = {0};
+    const uint8_t data[12] = {0};
+    static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}\n";
+    for (int major = 0; major <= 4; major++)
+        for (int minor = 0; minor <= 2; minor++) {
+            lra_err e = {{0}};
+            lra_ndarray a;
+            size_t n = image(m, major > 1 ? 2 : 1, header, data, sizeof data);
+            m[6] = (char)major, m[7] = (char)minor;
+            bool good = major >= 1 && major <= 3 && minor == 0;
+            assert_int_equal(lra_npy_parse(m, n, "s", false, &a, &e), good ? 0 : -1);
+            if (!good && !strstr(e.msg, "expected 1.0, 2.0 or 3.0")) fail_msg("%s", e.msg);
+        }
+}
+
+/* A byte too many is as wrong as one that is missing. */
+static void the_size_is_exact(void **state)
+{
+    (void)state;
+    char m[256] = {0};
+    const uint8_t data[13] = {0};
+    static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}\n";
+    for (size_t n = 11; n <= 13; n++) {
+        lra_err e = {{0}};
+        lra_ndarray a;
+        int rc = lra_npy_parse(m, image(m, 1, header, data, n), "s", false, &a, &e);
+        assert_int_equal(rc, n == 12 ? 0 : -1);
+        if (n != 12 && !strstr(e.msg, "'s'")) fail_msg("%s", e.msg);
+    }
+}
+
+/* Tables of text, as the metadata of the Pathfinder sets. */
+static void texts(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    char m[256];
+    lra_ndarray a;
+    const uint32_t ucs[] = {'i', 'm', 0, 0xE9, 0x1F600, 'x', 0, 0, 0, '1', 0, 0};
+    size_t n = image(m, 1, "{'descr': '<U3', 'fortran_order': False, 'shape': (2, 2), }\n", ucs,
+                     sizeof ucs);
+    assert_int_equal(lra_npy_parse(m, n, "u", false, &a, &e), -1);
+    assert_int_equal(lra_npy_parse(m, n, "u", true, &a, &e), 0);
+    static const char *const expected[] = {"im", "\xC3\xA9\xF0\x9F\x98\x80x", "", "1"};
+    for (int64_t i = 0; i < 4; i++) {
+        char *text = lra_ndarray_text(&a, i, "u", &e);
+        assert_string_equal(text, expected[i]);
+        lra_free(text);
+    }
+    n = image(m, 1, "{'descr': '|S2', 'fortran_order': True, 'shape': (1, 2)}\n", "ab\xFF\0", 4);
+    assert_int_equal(lra_npy_parse(m, n, "s", true, &a, &e), 0);
+    char *text = lra_ndarray_text(&a, 0, "s", &e);
+    assert_string_equal(text, "ab");
+    lra_free(text);
+    assert_null(lra_ndarray_text(&a, 1, "s", &e));
+    assert_string_equal(e.msg, "'s': element 1 is no valid text");
+}
+
+/* First index fastest: (2,3) of one letter each, and a table so large that only direct access
+ * ends. */
+static void texts_in_another_order(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    char m[128];
+    lra_ndarray a;
+    size_t n = image(m, 1, "{'descr': '|S1', 'fortran_order': True, 'shape': (2, 3)}\n", "adbecf",
+                     6);
+    assert_int_equal(lra_npy_parse(m, n, "f", true, &a, &e), 0);
+    for (int i = 0; i < 6; i++) {
+        char *text = lra_ndarray_text(&a, i, "f", &e), expected[2] = {(char)('a' + i), 0};
+        assert_string_equal(text, expected);
+        lra_free(text);
+    }
+    enum { ROWS = 1 << 20 };
+    char *large = lra_alloc(11 * ROWS);
+    memset(large, 'x', 11 * ROWS);
+    a.dims[0] = ROWS, a.dims[1] = 11, a.n = 11 * ROWS, a.bytes = large;
+    for (int64_t i = 0; i < a.n; i += 11) lra_free(lra_ndarray_text(&a, i, "f", &e));
+    lra_free(large);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *says;
+    } bad[] = {
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "one line end"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n\n", "one line end"},
+        {"{'descr': '<f4', 'fortran_order': False}\n", "are expected"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1)}\n", "no tuple"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}\n", "a dimension"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}\n", "2^40"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,1099511627776)}\n",
+         "more than 2^48"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}\n", "rank"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}\n",
+         "holds 4 bytes of data, its header says 8"},
+        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}\n", "True or False"},
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n", "twice"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}\n", "unknown"},
+        {"{'descr': '<f4', \"fortran_order\": False, 'shape': (1,)}\n", "different quotes"},
+        {"{'descr': '=f4', 'fortran_order': False, 'shape': (1,)}\n", "not defined in a file"},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n", "never read"},
+        {"{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}\n", "bfloat16"},
+        {"{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}\n", "expected one of"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}\n", "structured"},
+        {"{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}\n", "found ''', expected ','"},
+        {"('descr')\n", "found '(', expected '{'"},
+        {"\n", "ends where '{'"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        lra_err e = {{0}};
+        char m[512];
+        lra_ndarray a;
+        size_t n = image(m, 1, bad[i].header, "\0\0\0", 4);
+        if (lra_npy_parse(m, n, "x", false, &a, &e) == 0) fail_msg("accepted: %s", bad[i].header);
+        if (!strstr(e.msg, bad[i].says)) fail_msg("%s: '%s'", bad[i].header, e.msg);
+        assert_null(strchr(e.msg, '\n'));
+    }
+    lra_err e = {{0}};
+    lra_ndarray a;
+    assert_int_equal(lra_npy_parse("PK\3\4", 4, "z", false, &a, &e), -1);
+    assert_int_equal(lra_npy_parse("\x93NUMPY\1\0\xFF\xFF{", 11, "z", false, &a, &e), -1);
+    assert_non_null(strstr(e.msg, "65535 bytes, at most 10000"));
+    assert_int_equal(lra_npy_parse("\x93NUMPY\4\0\0\0", 10, "z", false, &a, &e), -1);
+    assert_non_null(strstr(e.msg, "version 4.0"));
+}
+
+/* A file of a terabyte of holes: with a header that says less, and with one that says as much. */
+static void a_size_that_was_not_written_is_not_read(void **state)
+{
+    (void)state;
+    static const char path[] = "npy_sparse_test.npy";
+    static const char *const header[] = {
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (10,), }\n",
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (1099511627000,), }\n"};
+    static const char *const message[] = {"its header says 10", "are holes"};
+    char bytes[256];
+    for (int i = 0; i < 2; i++) {
+        lra_err e = {{0}};
+        lra_ndarray a;
+        char *file;
+        size_t n = image(bytes, 1, header[i], NULL, 0);
+        assert_int_equal(lra_file_write(path, bytes, n, &e), 0);
+        if (truncate(path, (off_t)(n + 1099511627000)) != 0) break; /* no file system for it */
+        time_t start = time(NULL);
+        assert_int_equal(lra_npy_read(path, false, &a, &file, &e), -1);
+        if (!strstr(e.msg, message[i])) fail_msg("%s", e.msg);
+        assert_true(time(NULL) - start < 20);
+    }
+    remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(versions),
+                                       cmocka_unit_test(the_size_is_exact),
+                                       cmocka_unit_test(golden_bytes),
+                                       cmocka_unit_test(round_trips),
+                                       cmocka_unit_test(values_of_every_kind),
+                                       cmocka_unit_test(texts),
+                                       cmocka_unit_test(texts_in_another_order),
+                                       cmocka_unit_test(a_size_that_was_not_written_is_not_read),
+                                       cmocka_unit_test(refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

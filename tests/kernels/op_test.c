@@ -1,0 +1,170 @@
+/* Walks the registry: every op that is not a leaf, every sample of it.
+ *   gradient   float64, central differences against lra_grad(), a random projection of y, every
+ *              element (of inputs above MAX_ELEMENTS a part)
+ *   precision  float32 against float64, result, gradients and what is written, at every level
+ *   bits       in place or not, poisoned or not, one thread or two: the same
+ *   bf16       against float64, within a bound
+ * Adding an op needs no edit here. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/cpu/features.h"
+#include "tests/fixtures/sanitized.h"
+#include "tests/fixtures/trial.h"
+
+enum { MAX_ELEMENTS = sanitized ? 100 : 2000 /* whose gradients are checked, of one input */ };
+
+static void at_all_levels(void (*f)(const lra_op *op, int i))
+{
+    for (int level = 0; lra_cpu_usable(level); level++) {
+        setenv("LRA_CPU", lra_cpu_usable(level), 1);
+        each_sample(f);
+    }
+    unsetenv("LRA_CPU");
+}
+
+static void every_op_is_complete(void **state)
+{
+    (void)state;
+    const lra_op *op;
+    for (int k = 0; (op = lra_op_at(k)) != NULL; k++) {
+        if (!op->shape) fail_msg("'%s' has no shape function", op->name);
+        if (!op->grad && !(op->flags & LRA_NOGRAD))
+            fail_msg("'%s' has no gradient and no LRA_NOGRAD", op->name);
+        if (op->flags & LRA_LEAF) continue;
+        if (!op->sample || count_samples(op) == 0) fail_msg("'%s' has no sample", op->name);
+        if (op->flags & LRA_ALIAS) continue;
+        for (int type = LRA_F32; type <= LRA_BF16; type++)
+            if (!op->cpu[type][LRA_LEVEL_PORTABLE])
+                fail_msg("'%s' has no portable body for type %d", op->name, type);
+    }
+}
+
+static double project(machine *m, const trial *t)
+{
+    lra_err e = {{0}};
+    int64_t n = lra_elements(t->y);
+    double *y = lra_alloc_array((size_t)n, sizeof *y), s = 0;
+    const double *seed = t->value[t->n_leaves - 1];
+    if (lra_run(m->plan, &e) != 0 || lra_get(m->plan, t->y, y, &e) != 0) fail_msg("%s", e.msg);
+    for (int64_t i = 0; i < n; i++) s += y[i] * seed[i];
+    lra_free(y);
+    return s;
+}
+
+static void check_leaf(machine *m, const trial *t, int k, const double *analytic, int i)
+{
+    double *v = t->value[k];
+    int64_t n = lra_elements(t->leaf[k]);
+    int64_t stride = (n + MAX_ELEMENTS - 1) / MAX_ELEMENTS;
+    for (int64_t j = 0; j < n; j += stride) {
+        double x = v[j], h = 1e-5 * fmax(1, fabs(x)), s[2];
+        for (int side = 0; side < 2; side++) {
+            v[j] = side ? x + h : x - h;
+            set_leaf(m, t, k);
+            s[side] = project(m, t);
+        }
+        v[j] = x;
+        double numeric = (s[1] - s[0]) / (2 * h);
+        if (!(fabs(numeric - analytic[j]) <= 1e-6 * fmax(fabs(analytic[j]), 1e-2)))
+            fail_msg("gradient of '%s' sample %d by '%s' element %lld: %.12g, expected %.12g",
+                     t->y->op->name, i, lra_tensor_path(t->leaf[k]), (long long)j, analytic[j],
+                     numeric);
+    }
+    set_leaf(m, t, k);
+}
+
+static void gradient(const lra_op *op, int i)
+{
+    trial t;
+    machine m;
+    if (op->flags & LRA_NOGRAD) return;
+    trial_new(&t, op, i, LRA_F64);
+    result r = run_sample(op, i, LRA_F64, (setting){.n_threads = 1});
+    machine_new(&m, &t, false, (setting){.n_threads = 1});
+    for (int k = 0; k < t.n_leaves; k++) set_leaf(&m, &t, k);
+    int part = 1;
+    for (int k = 0; k < t.n_leaves; k++) {
+        if (t.leaf[k]->type == LRA_I32 || t.leaf[k] == t.seed) continue;
+        check_leaf(&m, &t, k, r.v + r.first[part++], i);
+    }
+    machine_free(&m);
+    trial_free(&t);
+    lra_free(r.v);
+}
+
+static void precision(const lra_op *op, int i)
+{
+    setting plain = {.n_threads = 1};
+    result a = run_sample(op, i, LRA_F32, plain), b = run_sample(op, i, LRA_F64, plain);
+    expect_close(op, i, "float32", &a, &b, 1e-5);
+    lra_free(a.v);
+    lra_free(b.v);
+}
+
+static void bits(const lra_op *op, int i)
+{
+    static const struct {
+        setting s;
+        const char *what;
+    } other[] = {{{1, true, false}, "not working in place"},
+                 {{1, false, true}, "poison"},
+                 {{1, true, true}, "poison, not in place"},
+                 {{2, false, false}, "a second thread"}};
+    for (int type = LRA_F32; type <= LRA_BF16; type++) {
+        result a = run_sample(op, i, (lra_type)type, (setting){.n_threads = 1});
+        for (size_t k = 0; k < sizeof other / sizeof *other; k++) {
+            result b = run_sample(op, i, (lra_type)type, other[k].s);
+            expect_same(op, i, other[k].what, &a, &b);
+            lra_free(b.v);
+        }
+        lra_free(a.v);
+    }
+}
+
+/* Inputs are exact; results, and what gradients are made of, are rounded to 8 bits a few times. */
+static void half(const lra_op *op, int i)
+{
+    setting plain = {.n_threads = 1};
+    result a = run_sample(op, i, LRA_BF16, plain), b = run_sample(op, i, LRA_F64, plain);
+    expect_close(op, i, "bf16", &a, &b, 0.02);
+    lra_free(a.v);
+    lra_free(b.v);
+}
+
+static void gradients(void **state)
+{
+    (void)state;
+    each_sample(gradient);
+}
+static void float32_is_close_to_float64(void **state)
+{
+    (void)state;
+    at_all_levels(precision);
+}
+static void plan_changes_no_bits(void **state)
+{
+    (void)state;
+    at_all_levels(bits);
+}
+static void bf16_is_close_to_float64(void **state)
+{
+    (void)state;
+    at_all_levels(half);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_is_complete),        cmocka_unit_test(gradients),
+        cmocka_unit_test(float32_is_close_to_float64), cmocka_unit_test(plan_changes_no_bits),
+        cmocka_unit_test(bf16_is_close_to_float64),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

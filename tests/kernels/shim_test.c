@@ -1,0 +1,164 @@
+/* labels: slow timeout: 1200 */
+/* The plain CUDA kernels on the host shim: the registry walk of op_test.c, float32 and bf16,
+ * against the CPU bodies; the same bits when blocks, warps and lanes run from last to first; no two
+ * accesses to the same memory that no barrier orders (shadow.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "kernels/cpu/device.h"
+#include "models/training/loaded_model.h"
+#include "tests/fixtures/folder.h"
+#include "tests/fixtures/model_trial.h"
+#include "tests/shim/device.h"
+#include "tests/shim/shim.h"
+#include "tests/fixtures/tiny_run.h"
+
+static int open_cpu(lra_device *d, lra_err *e)
+{
+    return lra_cpu_device(d, 1, e);
+}
+
+/* ---- walks ----------------------------------------------------------------------------------- */
+
+/* Whatever computes does so on a GPU, too. */
+static void every_op_has_its_bodies(void **state)
+{
+    (void)state;
+    const lra_op *op;
+    for (int k = 0; (op = lra_op_at(k)) != NULL; k++) {
+        if (op->flags & (LRA_LEAF | LRA_ALIAS)) continue;
+        if (!op->cuda[LRA_F32] || !op->cuda[LRA_BF16] || op->cuda[LRA_F64])
+            fail_msg("'%s' lacks a CUDA body for float32 or bf16, or has one for float64",
+                     op->name);
+    }
+}
+
+static void compare(const shim_case *c)
+{
+    trial_use(open_cpu);
+    result expected = run_sample(c->op, c->i, c->type, (setting){.n_threads = 1});
+    result got = shim_run_case(c, false, false);
+    expect_close(c->op, c->i, "of CUDA", &got, &expected, c->tolerance);
+    result back = shim_run_case(c, true, true);
+    expect_same(c->op, c->i, "another order of threads", &back, &got);
+    if (shim_races) fail_msg("'%s' sample %d: %s", c->op->name, c->i, shim_race);
+    lra_free(expected.v);
+    lra_free(got.v);
+    lra_free(back.v);
+}
+
+static void both_types(const lra_op *op, int i)
+{
+    shim_each_case(op, i, compare);
+}
+
+static void of_registry(const lra_op *op, int i)
+{
+    if (op->cuda[LRA_F32]) both_types(op, i);
+}
+
+static void kernels_agree_with_the_cpu(void **state)
+{
+    (void)state;
+    each_sample(of_registry);
+    each_large_sample(both_types);
+}
+
+/* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the
+ * sum of columns. */
+static void nodes_run_as_one(void **state)
+{
+    (void)state;
+    for (int type = LRA_F32; type <= LRA_BF16; type += LRA_BF16 - LRA_F32) {
+        trial_use(shim_open);
+        shim_fused = 0;
+        result r = run_sample(&trial_block, 0, (lra_type)type, (setting){.n_threads = 1});
+        assert_int_equal(shim_fused, type == LRA_BF16 ? 4 : 2);
+        lra_free(r.v);
+    }
+}
+
+/* ---- a trained model, opened ----------------------------------------------------------------- */
+
+enum { ROWS = 6, CLASSES = 10 };
+
+static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+{
+    float *logits = context, batch[64 * CLASSES];
+    assert_true(v->rows <= 64);
+    assert_int_equal(lra_get(v->plan, v->network.output, batch, e), 0);
+    for (int64_t k = 0; k < v->rows; k++)
+        if (b->row[k] >= 0)
+            memcpy(logits + b->row[k] * CLASSES, batch + k * CLASSES, CLASSES * sizeof *logits);
+    return 0;
+}
+
+/* Logits of the test split: whole, and with every distance above 1 cut off, in all heads, in every
+ * other one (an op without heads: in every other op). */
+enum { WHOLE, ALL, SOME, CUTS };
+static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
+                float logits[CUTS][ROWS * CLASSES])
+{
+    lra_err e = {{0}};
+    lra_device device;
+    lra_opened m;
+    assert_int_equal(open(&device, &e), 0);
+    if (lra_open(&m, run, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_open_limited(&m, &e) != 0) fail_msg("%s", e.msg);
+    lra_open_buckets(&m);
+    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
+    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    for (int cut = WHOLE; cut < CUTS; cut++) {
+        for (int i = 0; i < m.n_limits; i++)
+            m.limit[i] = cut == WHOLE || (cut == SOME && i % 2) ? LRA_NO_LIMIT : 1;
+        if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e) != 0)
+            fail_msg("%s", e.msg);
+    }
+    lra_open_close(&m);
+}
+
+static void opened_models_answer_as_on_the_cpu(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    tiny_run run;
+    shim_level = LRA_CUDA_PLAIN;
+    if (tiny_run_open(&run, folder, "x=1\n", "", &e) != 0) fail_msg("%s", e.msg);
+    for (int i = 0; lra_model_at(i); i++) {
+        float cpu[CUTS][ROWS * CLASSES], gpu[CUTS][ROWS * CLASSES], most = 0;
+        lra_train_spec spec = run.spec;
+        lra_config *c = model_tiny(lra_model_at(i), "");
+        spec.model = lra_model_at(i), spec.model_config = c;
+        if (lra_model_unlimited(spec.model, c)) {
+            lra_config_free(c);
+            continue;
+        }
+        ask(&spec, open_cpu, cpu);
+        ask(&spec, shim_open, gpu);
+        for (int cut = WHOLE; cut < CUTS; cut++)
+            for (int k = 0; k < ROWS * CLASSES; k++)
+                most = fmaxf(most, fabsf(cpu[cut][k] - gpu[cut][k]));
+        if (!(most < 1e-5f)) fail_msg("%s: logits differ by %g", spec.model->name, (double)most);
+        assert_memory_not_equal(gpu[WHOLE], gpu[ALL], sizeof gpu[WHOLE]);
+        assert_memory_not_equal(gpu[WHOLE], gpu[SOME], sizeof gpu[WHOLE]);
+        lra_config_free(c);
+    }
+    tiny_run_close(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_has_its_bodies),
+        cmocka_unit_test(kernels_agree_with_the_cpu),
+        cmocka_unit_test(nodes_run_as_one),
+        cmocka_unit_test(opened_models_answer_as_on_the_cpu),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,451 @@
+/* Calls that a device runs beside the others: whenever they run, parameters get the same bits as in
+ * one stream; nothing on the first stream writes to what they read and write, or reads what they
+ * write, before it has waited for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/cpu/device.h"
+#include "kernels/cuda/fused.h"
+#include "kernels/cuda/side_stream.h"
+#include "kernels/cuda/columns.h"
+#include "kernels/ops/conv/conv_tiles.h"
+#include "tests/fixtures/lanes.h"
+#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/random_graph.h"
+
+enum { GRAPHS = 60, N_PARAMS = 6, STEPS = 3, PARTS = 2 };
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+static struct {
+    lanes_device lanes;
+    lra_rng random;
+    int most; /* calls beside that are under way */
+} fake;
+
+typedef struct {
+    const lra_call *calls;
+    const lra_lane *lanes;
+    int n;
+} recording;
+
+static void *record(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n, lra_err *e)
+{
+    (void)d, (void)e;
+    recording *r = lra_alloc(sizeof *r);
+    *r = (recording){calls, lanes, n};
+    return r;
+}
+
+static int replay(lra_device *d, void *captured, lra_err *e)
+{
+    const recording *r = captured;
+    (void)d;
+    return run_lanes(&fake.lanes, r->calls, r->lanes, r->n, e);
+}
+
+static void forget(lra_device *d, void *captured)
+{
+    (void)d;
+    lra_free(captured);
+}
+
+static int most_beside(const lra_device *d)
+{
+    (void)d;
+    return fake.most;
+}
+
+static void lanes_on(lra_device *d, int most, lanes_time when, uint64_t seed, bool joined)
+{
+    static lra_backend b;
+    if (joined) join_on(d);
+    b = *d->backend;
+    b.capture = record, b.replay = replay, b.forget = forget, b.beside = most_beside;
+    fake.most = most, fake.random = lra_rng_new(seed, 79, 0);
+    fake.lanes.run = d->backend->run, fake.lanes.when = when, fake.lanes.random = &fake.random;
+    d->backend = &b;
+}
+
+/* ---- what must not meet ---------------------------------------------------------------------- */
+
+typedef struct {
+    size_t from, end;
+} span;
+
+static span span_of(const lra_plan *p, const lra_tensor *x)
+{
+    size_t offset;
+    const lra_tensor *root = lra_root(x, &offset);
+    int range = p->range_of[root->id];
+    if (range < 0) return (span){0, 0};
+    size_t from = p->range[range].offset + offset;
+    return (span){from, from + (size_t)lra_bytes(x)};
+}
+
+static bool meet(span a, span b)
+{
+    return a.from < b.end && b.from < a.end;
+}
+
+/* Does call a write to anything that call b reads or writes? */
+static bool disturbs(const lra_plan *p, int a, int b)
+{
+    const lra_tensor *x = p->call[a].y, *y = p->call[b].y;
+    span own[2] = {span_of(p, x), {0, 0}}, other[2] = {span_of(p, y), {0, 0}};
+    if (p->scratch_of[a] >= 0) {
+        const lra_range *r = &p->range[p->scratch_of[a]];
+        own[1] = (span){r->offset, r->offset + r->size};
+    }
+    if (p->scratch_of[b] >= 0) {
+        const lra_range *r = &p->range[p->scratch_of[b]];
+        other[1] = (span){r->offset, r->offset + r->size};
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 2; k++)
+            if (meet(own[i], other[k])) return true;
+        for (int k = 0; k < y->n_src; k++)
+            if (meet(own[i], span_of(p, y->src[k]))) return true;
+    }
+    return false;
+}
+
+/* Every call beside against every call of the first stream that may run at its time; returns how
+ * many are beside. */
+static int check_lanes(const lra_plan *p, int most, const char *what)
+{
+    int n_beside = 0, waited = 0;
+    for (int at = 0; at < p->n_calls; at++) {
+        if (p->lane[at].wait > waited) waited = p->lane[at].wait;
+        if (waited > n_beside) fail_msg("%s: waits for what is not queued yet", what);
+        if (!p->lane[at].beside) continue;
+        assert_int_equal(lra_rank(p->call[at].y), 0);
+        n_beside += p->joined[at] > 0;
+        if (n_beside - waited > most)
+            fail_msg("%s: %d calls beside, at most %d", what, n_beside - waited, most);
+        int other = at + 1;
+        for (; other < p->n_calls && p->lane[other].wait < n_beside; other++)
+            if (!p->lane[other].beside && (disturbs(p, other, at) || disturbs(p, at, other)))
+                fail_msg("%s: '%s' and '%s' meet", what, lra_tensor_path(p->call[at].y),
+                         lra_tensor_path(p->call[other].y));
+        if (other == p->n_calls) fail_msg("%s: nobody waits", what);
+    }
+    return n_beside;
+}
+
+/* ---- random graphs --------------------------------------------------------------------------- */
+
+/* One part of an update. */
+typedef struct {
+    lra_graph *g;
+    lra_tensor *x, *step, *update, *moved;
+} dag;
+
+/* With a state that moves, which assigns what is computed in between. */
+static dag build(lra_type type, uint64_t seed, int part, int n_parts)
+{
+    dag d = {.g = lra_graph_new(type, LRA_TRAIN)};
+    lra_adamw_spec spec = {
+        .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01, .clip = 1, .rate = 0.01};
+    lra_rng r = lra_rng_new(seed, 77, 0);
+    lra_tensor *known[1 + N_PARAMS + NODES], *param[N_PARAMS];
+    int n = 0;
+    d.x = lra_input(d.g, "x", lra_real(d.g), LRA_SHAPE(ROWS, WIDTH));
+    known[n++] = lra_cast(d.x, lra_elem(d.g));
+    for (int i = 0; i < N_PARAMS; i++) {
+        char name[8] = {'w', (char)('0' + i), 0};
+        param[i] = lra_param(d.g, name, LRA_SHAPE(ROWS, WIDTH), LRA_SPEC(LRA_NORMAL(0.5)));
+        known[n++] = lra_cast(param[i], lra_elem(d.g));
+    }
+    for (int i = 0; i < NODES; i++, n++) {
+        lra_push(d.g, "node%d", i);
+        known[n] = random_node(&r, known, n);
+        lra_pop(d.g);
+    }
+    lra_tensor *target = lra_zeros(d.g, lra_elem(d.g), LRA_SHAPE(ROWS, WIDTH));
+    lra_tensor *loss = lra_mse(known[n - 1], target);
+    for (int i = 0; i < N_PARAMS; i++) /* each is read by something */
+        loss = lra_add(loss, lra_mse(lra_tanh(lra_mul(known[1 + i], known[n - 2 - i])), target));
+    lra_tensor *state = lra_state(d.g, "state", LRA_SHAPE(ROWS, WIDTH), NULL);
+    lra_tensor *now = lra_cast(known[1 + N_PARAMS + NODES / 2], lra_real(d.g));
+    lra_assign(state, lra_add(lra_affine(state, 0.5, 0), now));
+    d.moved = state;
+    d.step = lra_step_input(d.g);
+    d.update = lra_adamw_part(loss, N_PARAMS, param, &spec, part, n_parts);
+    return d;
+}
+
+typedef struct {
+    int most; /* 0: one stream */
+    lanes_time when;
+    bool joined;
+} way;
+
+/* What is left of the steps: status of each, and a hash of all parameters, moments and states. */
+typedef struct {
+    float status[STEPS][4];
+    uint64_t arrays;
+} outcome;
+
+static void set_input(const dag *g, lra_plan *p, uint64_t seed, int i, uint64_t step)
+{
+    lra_err e = {{0}};
+    lra_rng r = lra_rng_new(seed, 78, (uint64_t)i);
+    float x[SIZE];
+    const lra_step now = {.seed = 1, .step = step, .rate = 0.01f};
+    for (int k = 0; k < SIZE; k++) x[k] = (float)(2 * lra_rng_u01(&r) - 1);
+    assert_int_equal(lra_set(p, g->x, x, &e), 0);
+    assert_int_equal(lra_set(p, g->step, &now, &e), 0);
+}
+
+static outcome train(lra_type type, uint64_t seed, way w)
+{
+    lra_err e = {{0}};
+    lra_device device;
+    dag d[PARTS];
+    lra_plan *plan[PARTS];
+    outcome o = {.arrays = 0};
+    int n_parts = 1 + (int)(seed % PARTS);
+    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+    if (w.most) lanes_on(&device, w.most, w.when, seed, w.joined);
+    lra_params *params = lra_params_new(&device, seed);
+    lra_space *space = lra_space_new(&device);
+    for (int k = 0; k < n_parts; k++) {
+        d[k] = build(type, seed, k, n_parts);
+        plan[k] = lra_plan_new(d[k].g, params, space, 1, &d[k].update, &e);
+        if (!plan[k]) fail_msg("%s", e.msg);
+        if (w.most) assert_true(check_lanes(plan[k], w.most, "a random graph") > 2);
+    }
+    for (int i = 0; i < STEPS * n_parts; i++) {
+        lra_plan *p = plan[i % n_parts];
+        set_input(&d[i % n_parts], p, seed, i, (uint64_t)(i / n_parts));
+        if (lra_run(p, &e) != 0) fail_msg("%s", e.msg);
+        if (i % n_parts == n_parts - 1)
+            assert_int_equal(lra_get(p, d[n_parts - 1].update, o.status[i / n_parts], &e), 0);
+    }
+    o.arrays = lra_params_hash(params);
+    for (int k = 0; k < n_parts; k++) {
+        lra_plan_free(plan[k]);
+        lra_graph_free(d[k].g);
+    }
+    lra_space_free(space);
+    lra_params_free(params);
+    return o;
+}
+
+static void whenever_they_run(void **state)
+{
+    (void)state;
+    static const lra_type types[] = {LRA_F32, LRA_BF16};
+    static const int most[] = {1, 2, 5, LRA_CUDA_BESIDE_MOST};
+    fake.lanes.n_beside = fake.lanes.n_passed = n_joined = 0;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        lra_type type = types[seed / PARTS % 2];
+        outcome serial = train(type, seed, (way){0, LANES_EARLY, false});
+        for (int i = 0; i < 4; i++)
+            for (int when = LANES_EARLY; when <= LANES_RANDOM; when++)
+                for (int joined = 0; joined < 2; joined++) {
+                    outcome o = train(type, seed, (way){most[i], (lanes_time)when, joined});
+                    if (memcmp(&o, &serial, sizeof o) != 0)
+                        fail_msg("graph %d: other bits with %d beside at time %d%s", (int)seed,
+                                 most[i], when, joined ? ", joined" : "");
+                }
+    }
+    assert_true(fake.lanes.n_beside > 100 * GRAPHS);
+    assert_true(fake.lanes.n_passed > 100 * GRAPHS && n_joined > GRAPHS);
+}
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+static int n_models, n_calls, n_lanes;
+
+static void open_model(model_trial *f, const lra_model *m, const char *variant, lra_device *d,
+                       lra_type type)
+{
+    model_case what = {.model = m,
+                       .variant = variant,
+                       .type = type,
+                       .vocab = TRIAL_VOCAB,
+                       .B = 3,
+                       .T = 12,
+                       .T_max = 12,
+                       .what = MODEL_UPDATE,
+                       .device = d};
+    model_open(f, &what);
+}
+
+/* As a GPU would have the plan, with its joined nodes; then run late, without them. */
+static void check_model(const lra_model *m, const char *variant)
+{
+    static const int32_t length[] = {12, 5, 1};
+    static lra_backend counted;
+    lra_err e = {{0}};
+    for (int most = 1; most <= LRA_CUDA_BESIDE_MOST; most *= 8) {
+        lra_device device;
+        model_trial f;
+        assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+        lanes_on(&device, most, LANES_LATE, 1, false);
+        counted = *device.backend;
+        counted.scratch = lra_cuda_scratch, counted.joins = lra_cuda_joins;
+        counted.joined_scratch = lra_cuda_joined_scratch;
+        device.backend = &counted;
+        open_model(&f, m, variant, &device, LRA_BF16);
+        n_lanes += check_lanes(f.plan, most, m->name), n_calls += f.plan->n_calls;
+        model_close(&f);
+    }
+    double loss[2][2];
+    for (int late = 0; late < 2; late++) {
+        lra_device device;
+        model_trial f;
+        assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+        if (late) lanes_on(&device, LRA_CUDA_BESIDE_MOST, LANES_LATE, 1, false);
+        open_model(&f, m, variant, &device, LRA_F32);
+        model_set(&f, length, 0);
+        for (int i = 0; i < 2; i++) loss[late][i] = model_step(&f, i);
+        model_close(&f);
+    }
+    if (memcmp(loss[0], loss[1], sizeof loss[0]) != 0) fail_msg("%s %s", m->name, variant);
+    n_models++;
+}
+
+static void models_whenever_they_run(void **state)
+{
+    (void)state;
+    each_model(check_model);
+    printf("%d models: of %d calls %d run beside\n", n_models, n_calls, n_lanes);
+    assert_true(n_lanes * 6 > n_calls);
+}
+
+/* ---- which ----------------------------------------------------------------------------------- */
+
+static int find_call(const lra_plan *p, const lra_tensor *y)
+{
+    for (int at = 0; at < p->n_calls; at++)
+        if (p->call[at].y == y) return at;
+    fail_msg("'%s' does not run", y->op->name);
+    return -1;
+}
+
+/* One step of three dense layers on x (rows, WIDTH), with at most `most` calls beside. */
+static void check_layers(int64_t rows, int most, lra_keep keep)
+{
+    lra_err e = {{0}};
+    lra_device device;
+    lra_adamw_spec spec = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .rate = 0.01};
+    int n_dw = 0, n_dx = 0, n_dx_beside = 0, n_beside = 0;
+    assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+    lanes_on(&device, most, LANES_LATE, 1, false);
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
+    lra_graph_keep(g, keep);
+    lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(rows, WIDTH)), *y = x, *w[3];
+    for (int i = 0; i < 3; i++) {
+        char name[8] = {'w', (char)('0' + i), 0};
+        w[i] = lra_param(g, name, LRA_SHAPE(WIDTH, WIDTH), LRA_SPEC(LRA_NORMAL(0.5)));
+        y = lra_tanh(lra_matmul(y, w[i]));
+    }
+    lra_tensor *loss = lra_mse(y, lra_zeros(g, LRA_F32, LRA_SHAPE(rows, WIDTH)));
+    int forward = g->n_nodes;
+    lra_tensor *out[] = {lra_adamw(loss, 3, w, &spec), y};
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    lra_plan *plan = lra_plan_new(g, params, space, 2, out, &e);
+    lra_plan *values = lra_plan_new(g, params, space, 1, out + 1, &e);
+    for (int at = 0; at < plan->n_calls; at++) {
+        const lra_tensor *t = plan->call[at].y;
+        bool beside = plan->lane[at].beside, dx = t->op == &lra_op_matmul && t->id >= forward;
+        if (lra_rank(t) == 0 && t->id < forward && t != loss) assert_false(beside);
+        n_beside += beside, n_dw += t->op == &lra_op_linear_dw && beside;
+        n_dx += dx, n_dx_beside += dx && beside;
+    }
+    bool on = most > 0 && keep == LRA_KEEP_ALL;
+    assert_int_equal(n_dw, on ? 3 : 0);
+    assert_int_equal(n_dx, 2);
+    assert_int_equal(n_dx_beside, on && rows < WIDTH); /* at the end, where nothing else is left */
+    if (!on || rows > WIDTH)
+        assert_int_equal(n_beside, on ? 4 : 0); /* only updates read the loss */
+    assert_int_equal(plan->lane[find_call(plan, out[0])].wait, n_beside);
+    for (int at = 0; at < values->n_calls; at++) assert_false(values->lane[at].beside);
+    lra_plan_free(plan);
+    lra_plan_free(values);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(g);
+}
+
+/* Gradients of weights, not those that go on; none where nothing is updated, on a device without a
+ * second stream, and where memory is spared. */
+static void gradients_of_weights(void **state)
+{
+    (void)state;
+    check_layers(16, 4, LRA_KEEP_ALL);
+    check_layers(4, 4, LRA_KEEP_ALL); /* weights are larger than what goes on */
+    check_layers(16, 0, LRA_KEEP_ALL);
+    check_layers(16, 4, LRA_KEEP_LAYERS);
+}
+
+static void the_setting(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    int n = -1, usual = -1;
+    assert_int_equal(lra_cuda_beside_find(NULL, &usual, &e), 0);
+    assert_in_range(usual, 0, LRA_CUDA_BESIDE_MOST);
+    assert_int_equal(lra_cuda_beside_find("", &n, &e), 0);
+    assert_int_equal(n, usual);
+    assert_int_equal(lra_cuda_beside_find("0", &n, &e), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(lra_cuda_beside_find("64", &n, &e), 0);
+    assert_int_equal(n, 64);
+    static const char *const bad[] = {"65", "-1", "4x", "all"};
+    for (int i = 0; i < 4; i++) {
+        char *text = lra_format("LRA_CUDA_BESIDE is '%s', expected 0 to 64", bad[i]);
+        assert_int_equal(lra_cuda_beside_find(bad[i], &n, &e), LRA_FAILED);
+        assert_string_equal(e.msg, text);
+        lra_free(text);
+    }
+}
+
+static int64_t columns_of(int64_t B, int64_t T, int64_t n_out)
+{
+    return conv_tile_columns(&(conv_tiles){B, T, 1, n_out});
+}
+
+/* Blocks of convolutions, and what the number of multiprocessors makes of them. */
+static void blocks_fill_the_machine(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    int n = -1;
+    assert_int_equal(columns_of(16, 1024, 256), 128);
+    assert_int_equal(columns_of(16, 1024, 128), 64);
+    assert_int_equal(columns_of(64, 1024, 128), 128);
+    assert_int_equal(columns_of(32, 1035, 128), 64);
+    assert_int_equal(columns_of(1, 10, 64), 64);
+    assert_int_equal(conv_tile_blocks(&(conv_tiles){16, 1024, 1, 128}, 64), 128);
+    assert_true(conv_tile_fill(&(conv_tiles){16, 1024, 1, 128}, 64) > 0.96);
+    assert_true(conv_tile_fill(&(conv_tiles){16, 1024, 1, 128}, 128) < 0.49);
+    assert_int_equal(lra_cuda_columns_find(NULL, &n, &e), 0);
+    assert_int_equal(n, 0);
+    assert_int_equal(lra_cuda_columns_find("64", &n, &e), 0);
+    assert_int_equal(n, 64);
+    assert_int_equal(lra_cuda_columns_find("128", &n, &e), 0);
+    assert_int_equal(n, 128);
+    assert_int_equal(lra_cuda_columns_find("96", &n, &e), LRA_FAILED);
+    assert_string_equal(e.msg, "LRA_CUDA_COLUMNS is '96', expected 64 or 128");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whenever_they_run),       cmocka_unit_test(models_whenever_they_run),
+        cmocka_unit_test(gradients_of_weights),    cmocka_unit_test(the_setting),
+        cmocka_unit_test(blocks_fill_the_machine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* Products of an op's own tiles (tiles.c), with emulated tiles: on every machine, whatever it
+ * multiplies bf16 with.  Values are multiples of 1/8, so that sums are exact; operands and results
+ * stand between infinities, none of which may be read into a sum or be written over.  Then
+ * attention on the same emulated tiles beside float64: this program's tiles are the ones that the
+ * engine is linked with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LRA_AMX_EMULATED
+#include "kernels/base/core/mem.h"
+#include "kernels/cpu/tiles.c"
+#include "tests/fixtures/eighths.h"
+#include "tests/fixtures/trial.h"
+
+/* n infinities; caller frees */
+static uint16_t *infinities(int64_t n)
+{
+    uint16_t *x = lra_alloc_array((size_t)n, sizeof *x);
+    for (int64_t i = 0; i < n; i++) x[i] = INFINITE;
+    return x;
+}
+
+/* Rows of a and of c, and panels of b, are `apart` elements longer than they must be. */
+static void check_product(int64_t M, int64_t N, int64_t K, int64_t apart, bool add)
+{
+    int64_t row = K + apart, panel = 16 * K + apart, ld = N + apart;
+    uint16_t *a = infinities(M * row + 2 * GUARD), *b = infinities(N / 16 * panel + 2 * GUARD);
+    float *c = lra_alloc_array((size_t)(M * ld), sizeof *c);
+    uint32_t state = (uint32_t)(M + N + K);
+    for (int64_t m = 0; m < M; m++)
+        for (int64_t k = 0; k < K; k++) a[GUARD + m * row + k] = half(eighth(&state));
+    for (int64_t n = 0; n < N; n++)
+        for (int64_t k = 0; k < K; k++)
+            b[GUARD + n / 16 * panel + k / 2 * 32 + n % 16 * 2 + k % 2] = half(eighth(&state));
+    for (int64_t i = 0; i < M * ld; i++) c[i] = i % ld < N && add ? 2 : INFINITY;
+    lra_tiles_job j = {a + GUARD, row, b + GUARD, panel, c, ld, add};
+    lra_tiles_begin();
+    lra_tiles_product(M, N, K, &j);
+    lra_tiles_end();
+    for (int64_t i = 0; i < M * ld; i++) {
+        int64_t m = i / ld, n = i % ld;
+        float want = n < N ? add ? 2 : 0 : INFINITY;
+        for (int64_t k = 0; k < K && n < N; k++)
+            want += whole(a[GUARD + m * row + k]) *
+                    whole(b[GUARD + n / 16 * panel + k / 2 * 32 + n % 16 * 2 + k % 2]);
+        if (c[i] != want)
+            fail_msg("%d x %d x %d: (%d,%d) is %g, expected %g", (int)M, (int)N, (int)K, (int)m,
+                     (int)n, (double)c[i], (double)want);
+    }
+    lra_free(a);
+    lra_free(b);
+    lra_free(c);
+}
+
+static void products_of_every_size(void **state)
+{
+    (void)state;
+    for (int64_t M = 16; M <= 80; M += 16)
+        for (int64_t N = 16; N <= 80; N += 16)
+            for (int64_t K = 32; K <= 96; K += 32)
+                for (int way = 0; way < 4; way++) check_product(M, N, K, way / 2 * 6, way % 2);
+}
+
+/* Widths of 16 to 150, lengths that end within a tile, masks, chunks, windows, limits, other
+ * keys. */
+static void attention_on_emulated_tiles(void **state)
+{
+    (void)state;
+    lra_err e;
+    if (setenv("LRA_CPU", "avx512", 1) != 0 || lra_cpu_init(&e) != 0) {
+        unsetenv("LRA_CPU");
+        skip(); /* attention asks for tiles at this level alone */
+    }
+    const setting one = {.n_threads = 1}, two = {.n_threads = 2};
+    for (int i = 0; i < count_samples(&trial_attention); i++) {
+        result exactly = run_sample(&trial_attention, i, LRA_F64, one);
+        result a = run_sample(&trial_attention, i, LRA_BF16, one);
+        result b = run_sample(&trial_attention, i, LRA_BF16, two);
+        expect_close(&trial_attention, i, "emulated tiles", &a, &exactly, 0.02);
+        expect_same(&trial_attention, i, "a second thread", &a, &b);
+        lra_free(exactly.v);
+        lra_free(a.v);
+        lra_free(b.v);
+    }
+    unsetenv("LRA_CPU");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_every_size),
+                                       cmocka_unit_test(attention_on_emulated_tiles)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/* How many batches make an update, when training ends early, and how long a plateau is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "kernels/base/formats/h5.h"
+#include "models/training/run_status.h"
+#include "tests/fixtures/goal_run.h"
+
+/* ---- accumulation ---------------------------------------------------------------------------- */
+
+/* Four batches of two are one of eight. */
+static void four_parts_are_a_batch(void **state)
+{
+    (void)state;
+    for (int goal = 0; goal <= LRA_GOAL_VALUE; goal++) {
+        run whole, parts;
+        open_run(&whole, (lra_goal)goal, "eight", 3);
+        open_run(&parts, (lra_goal)goal, "four", 3);
+        lra_config_set(whole.model, "dropout", "0.0");
+        lra_config_set(parts.model, "dropout", "0.0");
+        parts.spec.batch = 2;
+        parts.spec.accumulate = 4;
+        lra_train_report a = train(&whole), b = train(&parts);
+        assert_int_equal(a.steps, b.steps);
+        for (int i = 0; i < 3; i++) {
+            assert_true(fabs(a.history[i].val_loss - b.history[i].val_loss) < 1e-4);
+            assert_true(fabs(a.history[i].train_loss - b.history[i].train_loss) < 1e-4);
+        }
+        assert_true(fabs(a.history[2].val_loss - a.history[0].val_loss) > 1e-2);
+        lra_train_report_free(&a);
+        lra_train_report_free(&b);
+        close_run(&whole);
+        close_run(&parts);
+    }
+}
+
+/* Two equal rows, one update of two parts; or one row, one update. */
+static double one_update(const char *dropout, int64_t accumulate)
+{
+    run r;
+    open_run(&r, LRA_GOAL_CLASS, accumulate > 1 ? "two" : "one", 1);
+    const uint16_t token[] = {1, 2, 3, 4, 5, 0};
+    lra_sequences_free(&r.data->split[LRA_TRAIN_SPLIT]);
+    r.data->split[LRA_TRAIN_SPLIT] = (lra_sequences){0};
+    for (int64_t i = 0; i < accumulate; i++)
+        lra_sequences_add_tokens(&r.data->split[LRA_TRAIN_SPLIT], token, 6, 1);
+    lra_config_set(r.model, "dropout", dropout);
+    r.spec.batch = 1;
+    r.spec.accumulate = accumulate;
+    lra_train_report report = train(&r);
+    assert_int_equal(report.steps, 1);
+    double loss = report.history[0].val_loss;
+    lra_train_report_free(&report);
+    remove_below(r.spec.folder);
+    close_run(&r);
+    return loss;
+}
+
+static void parts_drop_out_differently(void **state)
+{
+    (void)state;
+    assert_true(fabs(one_update("0.0", 1) - one_update("0.0", 2)) < 1e-6);
+    assert_true(fabs(one_update("0.5", 1) - one_update("0.5", 2)) > 1e-4);
+}
+
+/* 0.58 of 50 rows fill a batch of 29, though the product is below 29. */
+static void a_fraction_fills_a_batch(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    run r;
+    open_run(&r, LRA_GOAL_CLASS, "share", 1);
+    r.data->split[LRA_TRAIN_SPLIT].n = 50;
+    r.spec.fraction = 0.58;
+    assert_true(0.58 * 50 < 29);
+    r.spec.batch = 29;
+    lra_train_report report = train(&r);
+    assert_int_equal(report.steps, 1);
+    lra_train_report_free(&report);
+    r.spec.batch = 30;
+    assert_int_equal(lra_train(&r.spec, &r.device, &report, &e), LRA_USAGE);
+    assert_string_equal(e.msg, "batch 30 is larger than the training set of 29");
+    close_run(&r);
+}
+
+/* ---- early stopping -------------------------------------------------------------------------- */
+
+static void stops_when_nothing_gets_better(void **state)
+{
+    (void)state;
+    run whole, parts;
+    lra_err e = {{0}};
+    lra_train_report a, b;
+    open_run(&whole, LRA_GOAL_CLASS, "stuck", 20);
+    open_run(&parts, LRA_GOAL_CLASS, "stuck-parts", 20);
+    whole.spec.early_stop = parts.spec.early_stop = 3;
+    whole.spec.schedule.rate = parts.spec.schedule.rate = 1e-12;
+    a = train(&whole);
+    assert_int_equal(a.best_epoch, 0);
+    assert_int_equal(a.n_epochs, 4); /* the best, and three that are not better */
+    parts.spec.stop_after = 27;
+    assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
+    parts.spec.stop_after = 0;
+    b = train(&parts);
+    assert_int_equal(b.n_epochs, 4);
+    assert_true(a.hash == b.hash);
+    lra_train_report_free(&b);
+    b = train(&parts); /* once more: it is over */
+    assert_int_equal(b.n_epochs, 4);
+    assert_true(a.hash == b.hash);
+    lra_train_report_free(&a);
+    lra_train_report_free(&b);
+    close_run(&whole);
+    close_run(&parts);
+}
+
+/* ---- plateaus -------------------------------------------------------------------------------- */
+
+/* No epoch is better by 1: the rate is halved after every third, wherever the run was stopped in
+ * between. */
+static void epochs_of_a_plateau_are_counted_on(void **state)
+{
+    (void)state;
+    run whole, parts;
+    open_run(&whole, LRA_GOAL_CLASS, "plateau", 9);
+    open_run(&parts, LRA_GOAL_CLASS, "plateau-parts", 9);
+    whole.spec.schedule.threshold = parts.spec.schedule.threshold = 1;
+    whole.spec.schedule.final_share = parts.spec.schedule.final_share = 0;
+    lra_train_report a = train(&whole);
+    for (int i = 1; i < 9; i++) /* the first one is better than nothing */
+        assert_true(fabs(a.history[i].rate / 0.02 - pow(0.5, (i - 1) / 3)) < 1e-6);
+    remove_below(whole.spec.folder);
+    lra_train_report_free(&a);
+    same_in_parts(&whole, &parts);
+}
+
+/* The rates of a run are those that its own validation values ask for, whether more of them is
+ * better or less. */
+static void the_better_side_counts(void **state)
+{
+    (void)state;
+    static const lra_goal goals[] = {LRA_GOAL_CLASS, LRA_GOAL_VALUE, LRA_GOAL_STEPS};
+    int n_lower = 0;
+    for (int g = 0; g < 3; g++) {
+        run r;
+        open_run(&r, goals[g], "side", 10);
+        r.spec.schedule.warmup = 0, r.spec.schedule.final_share = 0;
+        r.spec.schedule.patience = 0, r.spec.schedule.threshold = 0;
+        lra_train_report a = train(&r);
+        const lra_metric *metric = lra_task_metric(r.data->task);
+        double best = 0, rate = 0.02;
+        int n_better = 0;
+        for (int64_t i = 0; i < a.n_epochs; i++) {
+            double value = a.history[i].val_value;
+            bool better = i == 0 || (metric->lower ? value < best : value > best);
+            assert_true(fabs(a.history[i].rate / rate - 1) < 1e-6);
+            if (better) best = value;
+            if (!better) rate *= 0.5;
+            n_better += better;
+        }
+        assert_true(n_better > 1);
+        n_lower += metric->lower;
+        lra_train_report_free(&a);
+        close_run(&r);
+    }
+    assert_true(n_lower > 0 && n_lower < 3);
+}
+
+/* Seconds of all sessions are those of the run. */
+static void seconds_add_up(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    run r;
+    double before = 0;
+    open_run(&r, LRA_GOAL_CLASS, "seconds", 3);
+    for (int stop = 4; stop < 20; stop += 4) {
+        lra_train_report a;
+        double seconds = 0;
+        r.spec.stop_after = stop;
+        assert_int_equal(lra_train(&r.spec, &r.device, &a, &e), LRA_STOPPED);
+        char *path = lra_format("%s/checkpoint.h5", r.spec.folder);
+        lra_h5 *f = lra_h5_open(path, NULL, &e);
+        if (!f || lra_h5_get_real(f, "/", "seconds", &seconds, &e) != 0) fail_msg("%s", e.msg);
+        assert_true(seconds > before);
+        before = seconds;
+        lra_h5_close(f);
+        lra_free(path);
+    }
+    r.spec.stop_after = 0;
+    lra_train_report a = train(&r);
+    assert_true(a.seconds > before);
+    lra_train_report_free(&a);
+    close_run(&r);
+}
+
+/* ---- how long yet ---------------------------------------------------------------------------- */
+
+/* Ten of thirty steps took so long: so will the ten that are left. */
+static void what_is_left_follows_from_what_was_made(void **state)
+{
+    (void)state;
+    lra_run_status s;
+    lra_run_reporter *r = lra_run_reporter_new(folder, "a run", 3, 30);
+    double first = lra_now();
+    lra_run_reporter_at(r, 1, 10, "accuracy 1 %");
+    double begun = lra_now();
+    while (lra_now() < begun + 0.02) {}
+    double last = lra_now();
+    lra_run_reporter_at(r, 2, 20, "accuracy 2 %");
+    double end = lra_now();
+    assert_true(lra_run_status_read(folder, &s));
+    assert_string_equal(s.value, "accuracy 2 %");
+    assert_true(s.epoch == 2 && s.epochs == 3 && s.step == 20 && s.steps == 30);
+    if (!(s.left > last - begun - 1e-3 && s.left < end - first + 1e-3))
+        fail_msg("%g s are left, expected %g to %g", s.left, last - begun, end - first);
+    lra_run_reporter_free(r, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(four_parts_are_a_batch),
+        cmocka_unit_test(parts_drop_out_differently),
+        cmocka_unit_test(a_fraction_fills_a_batch),
+        cmocka_unit_test(stops_when_nothing_gets_better),
+        cmocka_unit_test(epochs_of_a_plateau_are_counted_on),
+        cmocka_unit_test(the_better_side_counts),
+        cmocka_unit_test(seconds_add_up),
+        cmocka_unit_test(what_is_left_follows_from_what_was_made),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

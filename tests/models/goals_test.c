@@ -1,0 +1,197 @@
+/* Every goal, on a tiny task of its own: it is learned, the sums of the rows say what was measured,
+ * and a run that stops and goes on ends with the same bits and the same log. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "datasets/loader/chance.h"
+#include "models/training/loaded_model.h"
+#include "tests/fixtures/goal_run.h"
+#include "tests/fixtures/sanitized.h"
+
+/* Half of what chance leaves to be had, on the test split. */
+static void every_goal_is_learned(void **state)
+{
+    (void)state;
+    if (sanitized) skip(); /* rows_add_up trains, too */
+    static const double expected[N_TINY_TASKS] = {0.9, 0.9, 0.5, 0.9, 1.2};
+    for (int goal = 0; goal < N_TINY_TASKS; goal++) {
+        run r;
+        open_run(&r, (lra_goal)goal, "learn", 30);
+        const lra_metric *m = lra_task_metric(r.data->task);
+        lra_train_report report = train(&r);
+        double value = m->value(&report.test), chance = lra_dataset_chance(r.data, LRA_TEST_SPLIT);
+        if (!lra_metric_better(m, value, expected[goal]) || !lra_metric_better(m, value, chance))
+            fail_msg("%s: %s %g, expected %g or better, chance %g", r.data->task->name, m->name,
+                     value, expected[goal], chance);
+        lra_train_report_free(&report);
+        close_run(&r);
+    }
+}
+
+/* Rows add up to the whole, and the best epoch is the best of the history. */
+static void rows_add_up(void **state)
+{
+    (void)state;
+    static const int64_t asked[N_TINY_TASKS] = {32, 32, 32, 0, 202};
+    for (int goal = 0; goal < N_TINY_TASKS; goal++) {
+        run r;
+        open_run(&r, (lra_goal)goal, "rows", 3);
+        const lra_metric *m = lra_task_metric(r.data->task);
+        lra_train_report report = train(&r);
+        lra_sums sums = {0};
+        for (int64_t i = 0; i < report.n_rows; i++) lra_sums_add(&sums, &report.row[i]);
+        assert_int_equal(sums.n, report.test.n);
+        assert_true(fabs(sums.loss - report.test.loss) <= 1e-9 * fabs(sums.loss));
+        assert_int_equal(sums.right, report.test.right);
+        if (asked[goal]) assert_int_equal(sums.n, asked[goal]);
+        assert_int_equal(report.n_rows, goal == LRA_GOAL_NEXT ? 26 : 32);
+        for (int64_t i = 0; i < report.n_epochs; i++)
+            assert_false(lra_metric_better(m, report.history[i].val_value, report.best_val));
+        assert_true(report.history[report.best_epoch].val_value == report.best_val);
+        assert_int_equal(report.output != NULL, goal <= LRA_GOAL_VALUE);
+        lra_train_report_free(&report);
+        close_run(&r);
+    }
+}
+
+/* Predictions in the report give the same squared errors. */
+static void numbers_are_those_of_the_rows(void **state)
+{
+    (void)state;
+    run r;
+    open_run(&r, LRA_GOAL_VALUE, "numbers", 2);
+    lra_train_report report = train(&r);
+    const lra_sequences *rows = &r.data->split[LRA_TEST_SPLIT];
+    for (int64_t i = 0; i < rows->n; i++) {
+        double d = (double)report.output[i] - (double)rows->target[i];
+        assert_int_equal(report.row[i].n, 1);
+        assert_true(fabs(report.row[i].loss - d * d) < 1e-12);
+        assert_true(report.row[i].target == (double)rows->target[i]);
+    }
+    lra_train_report_free(&report);
+    close_run(&r);
+}
+
+/* Targets far from 0 cost nothing: before anything is learned the head answers as the constant
+ * does. */
+static void a_head_of_numbers_starts_at_the_mean(void **state)
+{
+    (void)state;
+    run r;
+    open_run(&r, LRA_GOAL_VALUE, "mean", 1);
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        for (int64_t i = 0; i < r.data->split[s].n; i++) r.data->split[s].target[i] += 80;
+    r.spec.schedule.rate = r.spec.optimizer.rate = 1e-12;
+    double chance = lra_dataset_chance(r.data, LRA_TEST_SPLIT);
+    lra_train_report report = train(&r);
+    double rmse = lra_task_metric(r.data->task)->value(&report.test);
+    if (rmse > 2 * chance) fail_msg("RMSE %g at the start, of the constant %g", rmse, chance);
+    lra_train_report_free(&report);
+    /* Opened again with its initial weights it answers as it did. */
+    lra_err e;
+    const lra_sequences *rows = &r.data->split[LRA_TEST_SPLIT];
+    lra_sums *row = lra_alloc_array((size_t)rows->n, sizeof *row), all = {0};
+    if (lra_evaluate(&r.spec, &r.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e) != 0)
+        fail_msg("%s", e.msg);
+    for (int64_t i = 0; i < rows->n; i++) lra_sums_add(&all, &row[i]);
+    assert_true(fabs(lra_task_metric(r.data->task)->value(&all) - rmse) < 1e-4 * rmse);
+    lra_free(row);
+    close_run(&r);
+}
+
+static void goes_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    for (int goal = 0; goal < N_TINY_TASKS; goal++) {
+        run whole, parts;
+        open_run(&whole, (lra_goal)goal, "whole", 3);
+        open_run(&parts, (lra_goal)goal, "parts", 3);
+        same_in_parts(&whole, &parts);
+    }
+}
+
+/* The log names the metric, its direction and what can be had without looking. */
+static void the_log_names_the_metric(void **state)
+{
+    (void)state;
+    run r;
+    open_run(&r, LRA_GOAL_NEXT, "log", 1);
+    lra_train_report report = train(&r);
+    char *log = log_of(&r);
+    static const char start[] =
+        "{\"epoch\":1,\"step\":16,\"metric\":\"perplexity\",\"lower_is_better\":true,\"chance\":";
+    assert_memory_equal(log, start, sizeof start - 1);
+    assert_true(fabs(strtod(log + sizeof start - 1, NULL) - 5) < 1e-12);
+    assert_non_null(strstr(log, "\"val_perplexity\":"));
+    lra_free_large(log);
+    lra_train_report_free(&report);
+    close_run(&r);
+}
+
+static void a_model_that_sees_the_answer_is_refused(void **state)
+{
+    (void)state;
+    run r;
+    lra_err e = {{0}};
+    lra_train_report report;
+    open_run(&r, LRA_GOAL_NEXT, "refused", 1);
+    lra_config_set_int(r.model, "causal", 0);
+    assert_int_equal(lra_train(&r.spec, &r.device, &report, &e), LRA_USAGE);
+    assert_string_equal(e.msg, "model 'resconv' sees the tokens that follow, which the task asks "
+                               "for; it must be causal (--set causal=1)");
+    close_run(&r);
+}
+
+/* What is named as the cure is a key of the model, and cures. */
+static void the_setting_that_helps_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_model *model;
+        const char *changes, *cure, *end;
+    } seeing[] = {{&lra_model_lstm, "directions=2", "directions=1",
+                   "; it must be causal (--set directions=1)"},
+                  {&lra_model_las, "smoothing=centred", "smoothing=causal",
+                   "; it must be causal (--set smoothing=causal)"},
+                  {&lra_model_s4, "causal=0", "causal=1", "; it must be causal (--set causal=1)"},
+                  {&lra_model_linformer, "", NULL, "which the task asks for"}};
+    const lra_network_spec spec = {.head = LRA_HEAD_NEXT, .vocab = 5, .outputs = 5};
+    for (size_t i = 0; i < sizeof seeing / sizeof *seeing; i++) {
+        lra_err e;
+        const lra_model *m = seeing[i].model;
+        lra_config *c = lra_keys_config(m->keys);
+        lra_keys_apply(m->keys, c, m->tiny);
+        lra_keys_apply(m->keys, c, seeing[i].changes);
+        assert_int_equal(lra_network_check(m, c, &spec, &e), LRA_USAGE);
+        size_t n = strlen(e.msg), end = strlen(seeing[i].end);
+        if (n < end || strcmp(e.msg + n - end, seeing[i].end) != 0)
+            fail_msg("'%s', expected it to end with '%s'", e.msg, seeing[i].end);
+        if (seeing[i].cure) {
+            lra_keys_apply(m->keys, c, seeing[i].cure);
+            assert_int_equal(lra_network_check(m, c, &spec, &e), 0);
+        }
+        lra_config_free(c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_goal_is_learned),
+        cmocka_unit_test(rows_add_up),
+        cmocka_unit_test(numbers_are_those_of_the_rows),
+        cmocka_unit_test(a_head_of_numbers_starts_at_the_mean),
+        cmocka_unit_test(goes_on_with_the_same_bits),
+        cmocka_unit_test(the_log_names_the_metric),
+        cmocka_unit_test(a_model_that_sees_the_answer_is_refused),
+        cmocka_unit_test(the_setting_that_helps_is_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

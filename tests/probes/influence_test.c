@@ -1,0 +1,366 @@
+/* What a model uses, asked from inside: limits of distance on a whole split, layer by layer, and
+ * Jacobians by gradients, on networks whose reach is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/philox.h"
+#include "analysis/profile.h"
+#include "kernels/base/core/mem.h"
+#include "probes/influence/distance_ablation.h"
+#include "probes/shared/jacobian.h"
+#include "tests/fixtures/folder.h"
+#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_run.h"
+
+/* Two layers of 7 taps, which reach 6 steps. */
+static int set_up(void **state)
+{
+    return make_folder(state) != 0 ||
+                   tiny_train(folder, "layers=2 width=4 hidden=6 kernel=7", 2) != 0
+               ? -1
+               : 0;
+}
+
+static int tear_down(void **state)
+{
+    tiny_forget();
+    return remove_folder(state);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+static bool rows_equal(const lra_cut *c, int curve, int point, const lra_sums *other)
+{
+    const lra_sums *row = c->curve[curve].row + point * c->n;
+    for (int64_t i = 0; i < c->n; i++)
+        if (row[i].loss != other[i].loss || row[i].right != other[i].right) return false;
+    return true;
+}
+
+/* Kernels of 7 taps reach 3 steps: r = 4 changes no bit, r = 2 does, in each layer alone and in
+ * both. */
+static void cuts_of_a_convolution(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cut c;
+    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, 0, NULL, &c, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(c.n, TINY_ROWS);
+    assert_int_equal(c.n_curves, 3);
+    assert_int_equal(lra_cut_curves(&trained.run.spec, &trained.device, 0), 3);
+    assert_null(c.curve[0].name);
+    assert_string_equal(c.curve[1].name, "layer0");
+    assert_string_equal(c.curve[2].name, "layer1");
+    assert_false(c.attention);
+    assert_int_equal(c.depth, 2); /* layers that mix positions, one after another */
+    assert_true(c.r[0] == 0 && c.r[2] == 2 && c.r[3] == 4);
+    assert_true(c.r[c.n_points - 1] == (double)trained.run.data->max_length);
+    for (int i = 0; i < TINY_ROWS; i++) {
+        assert_int_equal(c.index[i], i);
+        assert_true(c.full[i].loss == trained.report.row[i].loss);
+    }
+    for (int k = 0; k < 3; k++)
+        for (int p = 0; p < c.n_points; p++)
+            assert_int_equal(rows_equal(&c, k, p, c.full), c.r[p] >= 3);
+    for (int p = 0; p < 3; p++) /* one layer is neither the other nor both */
+        assert_false(rows_equal(&c, 1, p, c.curve[0].row + p * c.n) ||
+                     rows_equal(&c, 1, p, c.curve[2].row + p * c.n));
+    assert_true(lra_cut_runs(3, trained.run.data->max_length) ==
+                1 + c.n_points + 2 * (c.n_points - 1));
+    lra_cut_free(&c);
+}
+
+/* A sample is the rows that it says, with the answers that they have. */
+static void cuts_of_a_sample(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cut c;
+    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, 3, NULL, &c, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(c.n, 3);
+    for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == trained.report.row[c.index[i]].loss);
+    lra_cut_free(&c);
+}
+
+static void cuts_that_are_undefined(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_cut c;
+    lra_train_spec spec = trained.run.spec;
+    lra_model lstm = lra_model_resconv;
+    lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
+    spec.model = &lstm;
+    assert_int_equal(lra_cut_measure(&spec, &trained.device, 0, 0, NULL, &c, &e), LRA_USAGE);
+    assert_non_null(strstr(e.msg, "is undefined for model 'lstm'"));
+    lra_cut_free(&c);
+}
+
+/* ---- Jacobians ------------------------------------------------------------------------------- */
+
+/* Of the rows that came: how far each sees, and sums by distance. */
+typedef struct {
+    int64_t rows, examples, reach, T;
+    double square[64]; /* by distance: sums */
+    bool ends[2];
+    int middle; /* rows of lra_jacobian_middle(T, 4) */
+} seen;
+
+static void look(void *context, const lra_jacobian_row *r)
+{
+    seen *s = context;
+    s->rows++;
+    s->examples += r->first;
+    s->middle += r->i == r->T / 4 / 2 * 4 + 2;
+    if (r->i == 0) s->ends[0] = true;
+    if (r->i == r->T - 1) s->ends[1] = true;
+    for (int64_t j = 0; j < r->T; j++) {
+        int64_t d = j > r->i ? j - r->i : r->i - j;
+        double mean = 0;
+        for (int64_t k = 0; k < r->draws; k++) mean += r->by_draw[k * r->T + j] / (double)r->draws;
+        assert_true(fabs(mean - r->square[j]) <= 1e-12 * mean);
+        if (r->square[j] > 0 && d > s->reach) s->reach = d;
+        if (d < 64) s->square[d] += r->square[j];
+    }
+}
+
+static const lra_jacobian_spec usual = {
+    .positions = 8, .draws = 4, .weights = LRA_BEST_WEIGHTS, .seed = 1};
+
+/* Within the reach of 6 steps everything, beyond it exactly nothing. */
+static void a_convolution_sees_its_reach(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    seen s = {.reach = -1};
+    lra_jacobian_report r;
+    if (lra_jacobian_measure(&trained.run.spec, &trained.device, &usual, NULL, look, &s, &r, &e) !=
+        0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(s.reach, 6);
+    for (int d = 0; d <= 6; d++) assert_true(s.square[d] > 0);
+    assert_true(s.ends[0] && s.ends[1]);
+    assert_int_equal(r.examples, TINY_ROWS);
+    assert_int_equal(s.examples, TINY_ROWS);
+    assert_int_equal(r.rows, s.rows);
+    assert_true(r.leak == 0);
+}
+
+/* A model that says it reaches less than it does. */
+static int64_t short_reach(const lra_config *c)
+{
+    (void)c;
+    return 5;
+}
+static bool says_causal(const lra_config *c)
+{
+    (void)c;
+    return true;
+}
+
+static lra_tensor *encode_open(const lra_build *b, lra_tensor *x)
+{
+    lra_build own = *b;
+    own.causal = false;
+    return lra_model_resconv.encode(&own, x);
+}
+
+static void false_declarations_are_found(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    seen s = {0};
+    lra_jacobian_report r;
+    lra_train_spec spec = trained.run.spec;
+    lra_model wrong = lra_model_resconv;
+    spec.model = &wrong;
+    wrong.reach = short_reach;
+    assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
+                     -1);
+    assert_non_null(strstr(e.msg, "but the model declares a reach of 5"));
+    wrong.reach = lra_model_resconv.reach, wrong.causal = says_causal;
+    wrong.encode = encode_open;
+    assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
+                     -1);
+    assert_non_null(
+        strstr(e.msg, "depends on what follows it, but the model declares that it is causal"));
+}
+
+/* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier
+ * transform. */
+static void causal_models_see_the_past(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    const struct {
+        const lra_model *model;
+        const char *variant;
+        double leak;
+    } cases[] = {{&lra_model_resconv, "causal=1 kernel=3", 0},
+                 {&lra_model_transformer, "causal=1", 0},
+                 {&lra_model_s4d, "causal=1", 1e-5}};
+    for (int i = 0; i < 3; i++) {
+        lra_train_spec spec = trained.run.spec;
+        lra_config *c = model_tiny(cases[i].model, cases[i].variant);
+        lra_jacobian_spec ask = usual;
+        seen s = {0};
+        lra_jacobian_report r;
+        ask.weights = LRA_INITIAL_WEIGHTS;
+        spec.model = cases[i].model, spec.model_config = c;
+        if (lra_jacobian_measure(&spec, &trained.device, &ask, NULL, look, &s, &r, &e) != 0)
+            fail_msg("%s: %s", spec.model->name, e.msg);
+        assert_true(r.leak <= cases[i].leak);
+        assert_true(s.reach > 2);
+        lra_config_free(c);
+    }
+}
+
+/* With many draws two seeds agree on ||J||_F^2 to the error of their draws. */
+static void draws_agree(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    lra_jacobian_report r;
+    double sum[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        lra_jacobian_spec ask = {
+            .positions = 4, .draws = 64, .weights = LRA_BEST_WEIGHTS, .seed = (uint64_t)k + 9};
+        seen s = {0};
+        if (lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r,
+                                 &e) != 0)
+            fail_msg("%s", e.msg);
+        for (int d = 0; d < 7; d++) sum[k] += s.square[d];
+    }
+    assert_true(sum[0] != sum[1]);
+    assert_true(fabs(sum[0] / sum[1] - 1) < 0.25);
+}
+
+/* Squares with 1, 2 and 8 degrees of freedom around 1, of 8 draws: their size is 1 on average, the
+ * root of their mean is less. */
+static void sizes_are_unbiased(void **state)
+{
+    (void)state;
+    enum { DRAWS = 8, N = 4000 };
+    lra_rng r = lra_rng_new(5, 5, 0);
+    for (int freedom = 1; freedom <= 8; freedom *= freedom == 2 ? 4 : 2) {
+        double size = 0, root = 0, none = 0;
+        for (int k = 0; k < N; k++) {
+            double draw[DRAWS] = {0}, square = 0;
+            for (int i = 0; i < DRAWS * freedom; i++) {
+                double x[2];
+                uint32_t a = lra_rng_u32(&r);
+                lra_normal2(a, lra_rng_u32(&r), &x[0], &x[1]);
+                draw[i % DRAWS] += x[0] * x[0] / freedom;
+                square += x[0] * x[0] / freedom / DRAWS;
+            }
+            lra_jacobian_row row = {.T = 1, .draws = DRAWS, .by_draw = draw, .square = &square};
+            size += lra_jacobian_size(&row, 0) / N, root += sqrt(square) / N;
+        }
+        if (fabs(size - 1) > 0.015) fail_msg("%d: %g, root %g", freedom, size, root);
+        assert_true(freedom > 2 || (1 - root > 0.01 && fabs(size - 1) < (1 - root) / 2));
+        lra_jacobian_row zero = {.T = 1, .draws = 1, .by_draw = &none, .square = &none};
+        assert_true(lra_jacobian_size(&zero, 0) == 0);
+    }
+}
+
+/* Of 4 rows of 5 pixels: the third of the third row. */
+static void the_middle_of_an_image(void **state)
+{
+    (void)state;
+    assert_int_equal(lra_jacobian_middle(21, 0), 10);
+    assert_int_equal(lra_jacobian_middle(20, 5), 12);
+    assert_int_equal(lra_jacobian_middle(784, 28), 14 * 28 + 14);
+    lra_err e = {{0}};
+    seen s = {.reach = -1};
+    lra_jacobian_report r;
+    lra_jacobian_spec ask = usual;
+    ask.middle = true, ask.grid = 4;
+    if (lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(s.rows, TINY_ROWS);
+    assert_true(s.middle == TINY_ROWS);
+}
+
+static void positions_are_spread(void **state)
+{
+    (void)state;
+    for (int64_t T = 1; T < 70; T += 17)
+        for (int64_t n = 1; n < 40; n += 6) {
+            int64_t last = -1;
+            for (int64_t p = 0; p < n && p < T; p++) {
+                int64_t at = lra_jacobian_position(4, 11, n, p, T);
+                assert_true(at > last && at < T);
+                last = at;
+            }
+            if (n >= T) assert_int_equal(last, T - 1);
+        }
+    int ends = 0;
+    for (int64_t example = 0; example < 400; example++) {
+        for (int64_t p = 0; p < 8; p++) { /* one in each part */
+            int64_t at = lra_jacobian_position(4, example, 8, p, 200);
+            assert_true(at >= 25 * p && at < 25 * (p + 1));
+        }
+        ends += lra_jacobian_position(4, example, 8, 7, 200) == 199;
+    }
+    assert_in_range(ends, 4, 40); /* 16 of 400, and not all of them */
+}
+
+/* Profiles of rows at drawn positions: intervals over examples hold what all positions of all
+ * examples give.  Rows at the ends look far, so that forcing these in would miss it. */
+static void intervals_hold_the_sampling_of_positions(void **state)
+{
+    (void)state;
+    enum { T = 120, ROWS = 6, EXAMPLES = 24, SETS = 300 };
+    double truth = 0;
+    int held = 0;
+    for (int s = -1; s < SETS; s++) {
+        lra_profile *p = lra_profile_new(T, 0);
+        int n = s < 0 ? 2000 : EXAMPLES, rows = s < 0 ? T : ROWS;
+        for (int b = 0; b < n; b++) {
+            lra_rng rng = lra_rng_new(9, 2, (uint64_t)(s + 1) * 4096 + (uint64_t)b);
+            double own = 2 * lra_rng_u01(&rng);
+            lra_profile_begin(p, T);
+            for (int r = 0; r < rows; r++) {
+                double w[T];
+                int64_t i = lra_jacobian_position((uint64_t)s + 5, b, rows, r, T);
+                double tau = (i < 6 || i >= T - 6 ? 40 : 3) + own;
+                for (int j = 0; j < T; j++) w[j] = exp(-fabs((double)(i - j)) / tau);
+                lra_profile_row(p, i, 0, T, w);
+            }
+            lra_profile_end(p);
+        }
+        lra_finding list[LRA_PROFILE_FINDINGS];
+        int k = lra_profile_findings(p, &(lra_profile_options){.key = 3}, list);
+        const lra_finding *f = lra_finding_find(k, list, "dist.mean");
+        if (s < 0) truth = f->value;
+        held += s >= 0 && f->lo <= truth && truth <= f->hi;
+        lra_profile_free(p);
+    }
+    if (held < 0.91 * SETS) fail_msg("%d of %d intervals hold %g", held, (int)SETS, truth);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cuts_of_a_convolution),
+        cmocka_unit_test(cuts_of_a_sample),
+        cmocka_unit_test(cuts_that_are_undefined),
+        cmocka_unit_test(a_convolution_sees_its_reach),
+        cmocka_unit_test(false_declarations_are_found),
+        cmocka_unit_test(causal_models_see_the_past),
+        cmocka_unit_test(draws_agree),
+        cmocka_unit_test(intervals_hold_the_sampling_of_positions),
+        cmocka_unit_test(sizes_are_unbiased),
+        cmocka_unit_test(the_middle_of_an_image),
+        cmocka_unit_test(positions_are_spread),
+    };
+    return cmocka_run_group_tests_name("influence", tests, set_up, tear_down);
+}

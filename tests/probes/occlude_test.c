@@ -1,0 +1,327 @@
+/* Occlusion of a model's inputs: scores are margins of its answers, stretches come from another
+ * row, draws that change nothing are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/op.h"
+#include "models/training/session.h"
+#include "probes/influence/occlude.h"
+#include "probes/influence/part.h"
+#include "tests/fixtures/goal_run.h"
+#include "tests/fixtures/tiny_run.h"
+
+static int set_up(void **state)
+{
+    const char *model = "layers=1 width=4 hidden=4 kernel=5";
+    return make_folder(state) != 0 || tiny_train(folder, model, 2) != 0 ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    tiny_forget();
+    return remove_folder(state);
+}
+
+static double margin(const float *logits, int32_t label)
+{
+    double best = -INFINITY;
+    for (int c = 0; c < TINY_CLASSES; c++)
+        if (c != label) best = fmax(best, (double)logits[c]);
+    return (double)logits[label] - best;
+}
+
+typedef struct {
+    int rows, changed;
+} seen;
+
+/* Tokens 2 .. 5 and 7; and the middle two of each five, three times: a square of an image. */
+static const lra_stretches asked[] = {{{2, 7}, {6, 8}, 0, 0}, {{6, 0}, {8, 0}, 3, 5}};
+
+static bool is_asked(int k, int64_t t)
+{
+    return k ? t >= 5 && t < 20 && (t % 5 == 1 || t % 5 == 2) : (t >= 2 && t < 6) || t == 7;
+}
+
+/* Every pair of rows: tokens of the one in the place of those of the other. */
+static int look(const lra_occluder *o, void *context, lra_err *e)
+{
+    seen *s = context;
+    int64_t rows = o->view->rows, T = o->view->T;
+    const lra_batch *b = o->batch;
+    lra_stretches *of = lra_alloc_array((size_t)rows, sizeof *of);
+    double *score = lra_alloc_array((size_t)rows, sizeof *score);
+    int32_t *token = lra_alloc_array((size_t)(rows * T), sizeof *token);
+    assert_int_equal(lra_occlude_ask(o, of, 0, score, e), 0);
+    for (int64_t i = 0; i < rows; i++) {
+        if (!lra_occlude_counts(o, i)) continue;
+        const float *logits = trained.report.output + b->row[i] * TINY_CLASSES;
+        assert_true(fabs(score[i] - margin(logits, b->label[i])) < 1e-5);
+        assert_false(lra_occlude_changes(o, i, &of[i], 0));
+        s->rows++;
+    }
+    for (int draw = 0; draw < 6; draw++) {
+        double *again = lra_alloc_array((size_t)rows, sizeof *again);
+        for (int64_t i = 0; i < rows; i++) of[i] = asked[draw % 2];
+        assert_int_equal(lra_occlude_ask(o, of, draw, again, e), 0);
+        for (int64_t i = 0; i < rows; i++) {
+            if (!lra_occlude_counts(o, i)) continue;
+            bool any = false;
+            for (int64_t from = 0; from < rows; from++) { /* one of the other rows explains it */
+                lra_batch own = *b;
+                float output[64 * TINY_CLASSES];
+                if (from == i || b->row[from] < 0) continue;
+                memcpy(token, b->token, (size_t)(rows * T) * sizeof *token);
+                for (int64_t t = 0; t < T; t++)
+                    if (is_asked(draw % 2, t) && t < b->length[i] && t < b->length[from])
+                        token[i * T + t] = b->token[from * T + t];
+                own.token = token;
+                const lra_network *k = &o->view->network;
+                assert_int_equal(lra_session_set(&trained.run.spec, k, o->view->plan, &own, e), 0);
+                assert_int_equal(lra_run(o->view->plan, e), 0);
+                assert_int_equal(lra_get(o->view->plan, k->output, output, e), 0);
+                any |= again[i] == margin(output + i * TINY_CLASSES, b->label[i]);
+            }
+            assert_true(any);
+            bool changes = lra_occlude_changes(o, i, &of[i], draw);
+            if (!changes) assert_true(again[i] == score[i]);
+            s->changed += again[i] != score[i];
+        }
+        lra_free(again);
+    }
+    lra_free(of);
+    lra_free(score);
+    lra_free(token);
+    return 0;
+}
+
+static void scores_are_of_changed_inputs(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    seen s = {0};
+    if (lra_occlude(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, look, &s, &e) !=
+        0)
+        fail_msg("%s", e.msg);
+    assert_true(s.rows >= 4 && s.rows <= TINY_ROWS && s.changed > s.rows);
+    assert_null(lra_occlude_undefined(&trained.run.spec));
+}
+
+/* ---- part occlusion -------------------------------------------------------------------------- */
+
+enum { DELAY = 3 };
+
+/* Features that are their inputs DELAY steps before. */
+static lra_tensor *delayed(const lra_build *b, lra_tensor *x)
+{
+    lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, DELAY, lra_width(x)));
+    return lra_concat(2, (lra_tensor *[]){none, lra_slice(x, 1, 0, b->T - DELAY)}, 1);
+}
+
+/* The sum of a position and all before it, twice as many with every step. */
+static lra_tensor *summed(const lra_build *b, lra_tensor *x)
+{
+    for (int64_t n = 1; n < b->T; n *= 2) {
+        lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, n, lra_width(x)));
+        lra_tensor *before[] = {none, lra_slice(x, 1, 0, b->T - n)};
+        x = lra_add(x, lra_concat(2, before, 1));
+    }
+    return x;
+}
+
+static int64_t boundless(const lra_config *c)
+{
+    (void)c;
+    return -1;
+}
+
+static bool always(const lra_config *c)
+{
+    (void)c;
+    return true;
+}
+
+typedef struct {
+    const char *id;
+    double value;
+} known;
+
+/* What a part finds of a run whose model is replaced; grid: of an image.  The caller frees it. */
+static lra_probe_result *measured(const lra_influence_part *part, const lra_train_spec *spec,
+                                  const lra_model *model, lra_device *dev, int64_t grid,
+                                  int64_t examples)
+{
+    char empty[] = "";
+    lra_err e = {{0}};
+    lra_result result = {.task = empty,
+                         .model = empty,
+                         .preset = empty,
+                         .precision = empty,
+                         .fingerprint = empty,
+                         .run = empty,
+                         .config = empty,
+                         .grid = grid,
+                         .n = examples,
+                         .reach = -1};
+    lra_finished_run own = {.result = &result};
+    lra_origin origin = {0};
+    lra_influence p = {.run = &own, .spec = *spec, .device = *dev};
+    p.spec.model = model;
+    p.steps.bar = lra_progress_new(part->name, 1);
+    p.out = lra_probe_result_new("influence", &result, &origin);
+    assert_true(!part->undefined || !part->undefined(&p));
+    if (part->measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
+    assert_true(p.steps.done > 0 && p.steps.done <= part->passes(&p, 0));
+    lra_progress_free(p.steps.bar);
+    return p.out;
+}
+
+/* Part occlusion of the delay. */
+static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, const char *unit,
+                 int64_t examples, int n, const known *list)
+{
+    lra_model delay = lra_model_resconv;
+    delay.encode = delayed;
+    lra_probe_result *out = measured(&lra_part_occlusion, spec, &delay, dev, grid, examples);
+    assert_int_equal(lra_probe_unit_find(out, "occlusion.px") != NULL, grid > 0);
+    const lra_probe_unit *u = lra_probe_unit_find(out, unit);
+    assert_true(lra_probe_array_find(u, "width")->value[0] == 1);
+    for (int i = 0; i < n; i++) {
+        const lra_finding *f = lra_probe_finding(u, list[i].id);
+        if (!f || !(fabs(f->value - list[i].value) < 1e-9))
+            fail_msg("%s: %g, expected %g", list[i].id, f ? f->value : (double)NAN, list[i].value);
+    }
+    lra_probe_result_free(out);
+}
+
+static void a_delay_is_found(void **state)
+{
+    (void)state;
+    static const known list[] = {{"range.mean", DELAY}, {"range.q50", DELAY}, {"range.q99", DELAY},
+                                 {"side", 1},           {"entropy", 0},       {"shift.w1", 0}};
+    find(&trained.run.spec, &trained.device, 0, "occlusion", TINY_ROWS, 6, list);
+}
+
+/* Of rows of three pixels the one above is one away, in blocks of a pixel. */
+static void a_pixel_above_is_found(void **state)
+{
+    (void)state;
+    static const known list[] = {
+        {"range.mean.px", 1}, {"range.q99.px", 1}, {"side.px", 1}, {"shift.w1.px", 0}};
+    find(&trained.run.spec, &trained.device, DELAY, "occlusion.px", TINY_ROWS, 4, list);
+}
+
+/* Features that are their own input alone: all is the position's own, nothing is a distance or a
+ * direction, in blocks of several tokens, too. */
+static lra_tensor *by_itself(const lra_build *b, lra_tensor *x)
+{
+    (void)b;
+    return x;
+}
+
+static void a_bag_has_no_direction(void **state)
+{
+    (void)state;
+    lra_model bag = lra_model_resconv;
+    bag.encode = by_itself;
+    lra_probe_result *out = measured(&lra_part_occlusion, &trained.run.spec, &bag, &trained.device,
+                                     16, TINY_ROWS);
+    const lra_probe_unit *u = lra_probe_unit_find(out, "occlusion.px");
+    assert_true(lra_probe_array_find(u, "width")->value[0] == 2);
+    assert_true(fabs(lra_probe_finding(u, "self.px")->value - 1) < 1e-9);
+    assert_true(isnan(lra_probe_finding(u, "side.px")->value));
+    assert_true(isnan(lra_probe_finding(u, "dist.mean.px")->value));
+    assert_true(lra_probe_finding(u, "dist.mean.px")->undefined > 0);
+    lra_probe_result_free(out);
+}
+
+/* Each document by itself: the one is not in the features of the other. */
+static void a_delay_in_pairs_is_found(void **state)
+{
+    (void)state;
+    static const known list[] = {{"range.mean", DELAY}, {"range.q99", DELAY}, {"side", 1}};
+    run pairs;
+    open_run(&pairs, LRA_GOAL_PAIR, "pairs", 1);
+    lra_train_report report = train(&pairs);
+    assert_non_null(lra_occlude_undefined(&pairs.spec));
+    find(&pairs.spec, &pairs.device, 0, "occlusion", report.n_rows, 3, list);
+    lra_train_report_free(&report);
+    close_run(&pairs);
+}
+
+/* Of sums of all before, whose weights are equal: what is found is the null value, where the model
+ * says that it is causal, and less where it does not. */
+static void equal_weights_of_a_causal_model(void **state)
+{
+    (void)state;
+    lra_model sums = lra_model_resconv;
+    sums.encode = summed, sums.reach = boundless;
+    for (int causal = 0; causal < 2; causal++) {
+        sums.causal = causal ? always : NULL;
+        lra_probe_result *out = measured(&lra_part_jacobian, &trained.run.spec, &sums,
+                                         &trained.device, 0, TINY_ROWS);
+        const lra_probe_unit *u = lra_probe_unit_find(out, "jacobian");
+        const lra_finding *mean = lra_probe_finding(u, "range.mean.rel"),
+                          *side = lra_probe_finding(u, "side"),
+                          *spread = lra_probe_finding(u, "entropy.rel");
+        assert_true(side->value == 1 && (fabs(side->null[LRA_NULL_UNIFORM] - causal) < 1e-9));
+        assert_int_equal(fabs(mean->value - 1) < 1e-6, causal);
+        assert_int_equal(fabs(spread->value - 1) < 1e-6, causal);
+        assert_true(lra_probe_finding(u, "range.mean")->value > 1);
+        lra_probe_result_free(out);
+    }
+}
+
+/* Of an image, pixels of the column weigh as much as their neighbours. */
+static void rows_of_an_image_weigh_alike(void **state)
+{
+    (void)state;
+    lra_model sums = lra_model_resconv;
+    sums.encode = summed, sums.reach = boundless, sums.causal = always;
+    for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
+        lra_probe_result *out = measured(&lra_part_jacobian, &trained.run.spec, &sums,
+                                         &trained.device, grid, TINY_ROWS);
+        const lra_finding *f = lra_probe_finding(lra_probe_unit_find(out, "jacobian"),
+                                                 "periodic.p");
+        assert_int_equal(f != NULL, grid > 0);
+        assert_true(!f || fabs(f->value - 1) < 0.05);
+        lra_probe_result_free(out);
+    }
+}
+
+/* Blocks that begin behind a position are none of its inputs. */
+static void blocks_of_a_causal_model(void **state)
+{
+    (void)state;
+    for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
+        lra_model sums = lra_model_resconv;
+        sums.encode = summed, sums.reach = boundless, sums.causal = always;
+        lra_probe_result *out = measured(&lra_part_occlusion, &trained.run.spec, &sums,
+                                         &trained.device, grid, TINY_ROWS);
+        const lra_probe_unit *u = lra_probe_unit_find(out, grid ? "occlusion.px" : "occlusion");
+        const lra_finding *side = lra_probe_finding(u, grid ? "side.px" : "side");
+        assert_true(side->value == 1 && side->null[LRA_NULL_UNIFORM] == 1);
+        lra_probe_result_free(out);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_are_of_changed_inputs),
+        cmocka_unit_test(a_delay_is_found),
+        cmocka_unit_test(a_pixel_above_is_found),
+        cmocka_unit_test(a_bag_has_no_direction),
+        cmocka_unit_test(a_delay_in_pairs_is_found),
+        cmocka_unit_test(equal_weights_of_a_causal_model),
+        cmocka_unit_test(rows_of_an_image_weigh_alike),
+        cmocka_unit_test(blocks_of_a_causal_model),
+    };
+    return cmocka_run_group_tests_name("occlude", tests, set_up, tear_down);
+}

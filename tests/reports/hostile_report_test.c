@@ -1,0 +1,457 @@
+/* Results whose texts are commands: for gnuplot, spreadsheets, browsers, LaTeX and terminals.
+ * Readers refuse them; should one get through, no script, table or message carries it out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "kernels/base/os/executable.h"
+#include "kernels/base/core/printable.h"
+#include "kernels/base/os/process.h"
+#include "reports/draw/plot.h"
+#include "reports/results/probe_result.h"
+#include "reports/print/table.h"
+#include "tests/fixtures/figures.h"
+#include "tests/fixtures/folder.h"
+#include "tests/fixtures/golden.h"
+#include "tests/fixtures/small_results.h"
+
+/* The last ones hold control characters. */
+static const char *const hostile[] = {"x'; system \"touch pwned\"; y='",
+                                      "`touch pwned`",
+                                      "\"`touch pwned`\" $(touch pwned)",
+                                      "@pwned %n%s%d {/=200 x} ^{y} \\",
+                                      "a}; system 'touch pwned' # {",
+                                      "=cmd|'/c touch pwned'!A1",
+                                      "x'\n!touch pwned\n'",
+                                      "x\nsystem 'touch pwned'",
+                                      "\033[2J\033]0;pwned\007"};
+enum { HOSTILE = sizeof hostile / sizeof *hostile, WITHOUT_CONTROL = 6 };
+
+static void change(char **text, const char *to)
+{
+    lra_free(*text);
+    *text = lra_copy_text(to);
+}
+
+/* ---- readers --------------------------------------------------------------------------------- */
+
+static void readers_refuse_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        size_t offset;
+        bool name;
+    } field[] = {{"task", offsetof(lra_result, task), true},
+                 {"model", offsetof(lra_result, model), true},
+                 {"preset", offsetof(lra_result, preset), true},
+                 {"precision", offsetof(lra_result, precision), true},
+                 {"fingerprint", offsetof(lra_result, fingerprint), true},
+                 {"run", offsetof(lra_result, run), true},
+                 {"/baseline", offsetof(lra_result, baseline_name), true},
+                 {"/config", offsetof(lra_result, config), true},
+                 {"/task_parameters", offsetof(lra_result, task_parameters), true},
+                 {"ladder", offsetof(lra_result, ladder), false},
+                 {"device", offsetof(lra_result, origin.device), false},
+                 {"revision", offsetof(lra_result, origin.revision), false},
+                 {"command", offsetof(lra_result, origin.command), false},
+                 {"/deviations", offsetof(lra_result, deviations), false}};
+    char *path = lra_format("%s/result.h5", folder);
+    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
+        for (int h = field[i].name ? 0 : HOSTILE - 1; h < HOSTILE; h += 2) {
+            lra_err e = {{0}};
+            lra_result *r = small_result("small", 5, 0, 30);
+            if (strcmp(field[i].what, "/baseline") == 0 && strpbrk(hostile[h], "/")) {
+                lra_result_free(r); /* no name of a dataset */
+                continue;
+            }
+            change((char **)(void *)((char *)r + field[i].offset), hostile[h]);
+            assert_int_equal(lra_result_write(path, r, &e), 0);
+            lra_result_free(r);
+            r = lra_result_read(path, &e);
+            if (r) fail_msg("%s: '%s' was read", field[i].what, hostile[h]);
+            if (!strstr(e.msg, field[i].what) || !lra_printable(e.msg)) fail_msg("%s", e.msg);
+        }
+    lra_free(path);
+}
+
+static void readers_of_breakdowns_refuse_them(void **state)
+{
+    (void)state;
+    char *path = lra_format("%s/listops.h5", folder);
+    for (int h = 0; h < HOSTILE; h++) {
+        lra_listops *r = small_listops(5, 0, 3);
+        char **const field[] = {&r->model, &r->config, &r->heuristic_name[0]};
+        lra_err e = {{0}};
+        change(field[h == 1 ? 2 : h % 2], hostile[h]);
+        assert_int_equal(lra_listops_result_write(path, r, &e), 0);
+        lra_listops_result_free(r);
+        r = lra_listops_result_read(path, &e);
+        if (r) fail_msg("'%s' was read", hostile[h]);
+        if (!strstr(e.msg, "expected") || !lra_printable(e.msg)) fail_msg("%s", e.msg);
+    }
+    lra_free(path);
+}
+
+/* What a probe measured: names of the run, units, arrays, numbers and their measures, and
+ * settings. */
+static void readers_of_probes_refuse_them(void **state)
+{
+    (void)state;
+    char *path = lra_format("%s/kernels.h5", folder);
+    for (int h = 0; h < HOSTILE; h++)
+        for (int what = 0; what < 6; what++) {
+            lra_result *of = small_result("small", 5, 0, 30);
+            lra_probe_result *r = lra_probe_result_new("kernels", of, &(lra_origin){0});
+            lra_probe_unit *u = lra_probe_unit_new(r, "layer0.conv");
+            lra_finding f = lra_finding_of("range.mean", "tokens", 1);
+            lra_err e = {{0}};
+            lra_result_free(of);
+            if (what == 2 && strpbrk(hostile[h], "/")) what++; /* no name of a dataset */
+            if (what == 0) change(&r->model, hostile[h]);
+            if (what == 1) change(&u->name, hostile[h]);
+            if (what == 2) lra_probe_unit_array(u, hostile[h], 1, (int64_t[]){1}, (double[]){1});
+            if (what == 3) snprintf(f.id, sizeof f.id, "%s", hostile[h]);
+            if (what == 4) snprintf(f.unit, sizeof f.unit, "%s", hostile[h]);
+            if (what == 5) lra_probe_result_set(r, hostile[h], "1");
+            lra_probe_unit_findings(u, 1, &f);
+            assert_int_equal(lra_probe_result_write(path, r, &e), 0);
+            lra_probe_result_free(r);
+            r = lra_probe_result_read(path, "kernels", &e);
+            if (r && what == 4 && h < WITHOUT_CONTROL) { /* a measure may be any word */
+                assert_null(strpbrk(r->unit[0]->finding[0].unit, " \n\t"));
+                lra_probe_result_free(r);
+                continue;
+            }
+            if (r) fail_msg("%d: '%s' was read", what, hostile[h]);
+            if (!lra_printable(e.msg)) fail_msg("%s", e.msg);
+        }
+    lra_free(path);
+}
+
+/* Curves whose points are not there, or fewer or more than what is told of them. */
+static void curves_have_their_points(void **state)
+{
+    (void)state;
+    static const struct {
+        int points, rows, columns;
+    } shape[] = {{0, 4, 3}, {4, 2, 3}, {2, 4, 3}, {4, 4, 1}, {4, 4, 3}};
+    static const char *const told[] = {"gain", "value", "kl", "key"};
+    const double number[16] = {1};
+    char *path = lra_format("%s/influence.h5", folder);
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 4; k++) {
+            lra_result *of = small_result("small", 5, 0, 30);
+            lra_probe_result *r = lra_probe_result_new("influence", of, &(lra_origin){0});
+            lra_probe_unit *u = lra_probe_unit_new(r, "cut");
+            lra_err e = {{0}};
+            lra_result_free(of);
+            if (shape[i].points)
+                lra_probe_unit_array(u, "x", 1, (int64_t[]){shape[i].points}, number);
+            lra_probe_unit_array(u, told[k], 2, (int64_t[]){shape[i].rows, shape[i].columns},
+                                 number);
+            assert_int_equal(lra_probe_result_write(path, r, &e), 0);
+            lra_probe_result_free(r);
+            r = lra_probe_result_read(path, "influence", &e);
+            assert_int_equal(r != NULL, i == 4);
+            if (!r) assert_non_null(strstr(e.msg, "three numbers for each point of 'x'"));
+            lra_probe_result_free(r);
+        }
+    lra_free(path);
+}
+
+/* A table has as many rows as there are heads. */
+static void every_head_has_its_row(void **state)
+{
+    (void)state;
+    lra_result *of = small_result("small", 5, 0, 30);
+    lra_probe_result *r = lra_probe_result_new("attention", of, &(lra_origin){0});
+    lra_report_input in = {.n_probes = 1, .probes = &r};
+    lra_err e = {{0}};
+    enum { HEADS = 515 };
+    static char text[1 << 18];
+    lra_result_free(of);
+    for (int i = 0; i < HEADS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "layer%d.head%d", i / 16, i % 16);
+        lra_finding found[] = {lra_finding_of("range.mean", "tokens", 1),
+                               lra_finding_of("head.kind", "kind", 3)};
+        lra_probe_unit_findings(lra_probe_unit_new(r, name), 2, found);
+    }
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    if (lra_report_print(&lra_table_attention, f, &in, "text", &e) != 0) fail_msg("%s", e.msg);
+    rewind(f);
+    assert_true(fread(text, 1, sizeof text - 1, f) > 0);
+    fclose(f);
+    const char *last = strstr(text, "layer32.head2");
+    assert_non_null(last); /* how far they look, and what they look at */
+    assert_non_null(strstr(last + 1, "layer32.head2"));
+    lra_probe_result_free(r);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act
+ * on it? */
+static bool is_outside(const char *script, const char *word)
+{
+    bool quoted = false;
+    for (const char *at = script; *at; at++) {
+        if (*at == '\n') assert_false(quoted);
+        if (!quoted && *at == '#') at += strcspn(at, "\n") - 1;
+        if (*at == '\'')
+            quoted = !quoted;
+        else if (!quoted && strncmp(at, word, strlen(word)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Draws it with gnuplot, where there is one, in a folder in which the commands would leave a
+ * file. */
+static void draw(const char *name)
+{
+    char *script = lra_format("%s.gp", name), *said = NULL, *pwned = lra_format("%s/pwned", folder);
+    char *argv[] = {"gnuplot", "-d", "-c", script, "svg", "-", NULL};
+    lra_err e = {{0}};
+    lra_text image = {0};
+    if (lra_process_found("gnuplot")) {
+        int status = lra_process_run_in(folder, argv, 1 << 20, &image, &said, &e);
+        bool gaps = status == 0 &&
+                    strstr(said, "matrix contains missing"); /* labels without rows */
+        if (status != 0 || (*said && !gaps)) fail_msg("exit %d: %s", status, said ? said : e.msg);
+        assert_non_null(strstr(image.s, "</svg>"));
+        lra_free(said);
+    }
+    assert_false(lra_file_exists(pwned));
+    lra_text_free(&image);
+    lra_free(script);
+    lra_free(pwned);
+}
+
+/* A control character is refused where the figure shows the text; other characters are part of
+ * it. */
+static void expect_harmless(const lra_report_figure *f, const lra_report_input *in, int h)
+{
+    lra_err e = {{0}};
+    int rc = write_figure(f, folder, in, &e);
+    if (rc != 0) {
+        if (h < WITHOUT_CONTROL || !lra_printable(e.msg)) fail_msg("%s", e.msg);
+        if (!strstr(e.msg, "holds a control character")) fail_msg("%s", e.msg);
+        return;
+    }
+    char *path = lra_format("%s/%s.gp", folder, f->name), *script = take_file(path);
+    bool shown = h >= WITHOUT_CONTROL && strstr(script, "pwned");
+    if (shown || is_outside(script, "pwned") || strstr(script, "cd '")) fail_msg("%s", script);
+    assert_int_equal(lra_file_write(path, script, strlen(script), &e), 0);
+    lra_free_large(script);
+    lra_free(path);
+    if (h < WITHOUT_CONTROL) draw(f->name);
+}
+
+static void no_figure_of_results_carries_them_out(void **state)
+{
+    (void)state;
+    for (int h = 0; h < HOSTILE; h++)
+        for (int field = h % 2; field < 5; field += 2) {
+            lra_result *list[4];
+            for (int i = 0; i < 4; i++) {
+                list[i] = small_result("small", i % 2 ? 5 : 9, 0, 20 + 5 * i);
+                char **const text[] = {&list[i]->task, &list[i]->preset, &list[i]->model,
+                                       &list[i]->precision};
+                if (field < 4) change(text[field], hostile[h]);
+                lra_free(list[i]->task_parameters);
+                list[i]->task_parameters = lra_format(field < 4 ? "distance=%d%s\n"
+                                                                : "distance=%d_%s\n",
+                                                      i < 2 ? 4 : 8, field < 4 ? "" : hostile[h]);
+                list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
+            }
+            lra_report_input in = {.list = list, .n = 4};
+            /* A value of a sweep is a word: blanks end it. */
+            if (field < 4 || !strpbrk(hostile[h], " \n"))
+                expect_harmless(&lra_figure_sweep, &in, h);
+            expect_harmless(&lra_figure_loc_t1, &in, h);
+            for (int i = 0; i < 4; i++) lra_result_free(list[i]);
+        }
+}
+
+static void no_figure_of_breakdowns_carries_them_out(void **state)
+{
+    (void)state;
+    static const lra_report_figure *const figures[] = {&lra_figure_loc_1, &lra_figure_loc_2,
+                                                       &lra_figure_loc_3};
+    for (int h = 0; h < HOSTILE; h++) {
+        lra_listops *list[] = {small_listops(5, 0, 3), small_listops(0, 0, 8)};
+        for (int i = 0; i < 2; i++) change(&list[i]->model, hostile[h]);
+        for (int i = 0; i < 2; i++) change(&list[i]->preset, hostile[h]);
+        lra_report_input in = {.listops = list, .n_listops = 2};
+        expect_harmless(figures[h % 3], &in, h);
+        for (int i = 0; i < 2; i++) lra_listops_result_free(list[i]);
+    }
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* A table with the text in every place; caller frees with lra_free_large(). */
+static char *print(const char *text, const char *format)
+{
+    const char *head[] = {"name", text};
+    lra_err e = {{0}};
+    lra_table *t = lra_table_new(text, 2, head);
+    for (int r = 0; r < 2; r++) {
+        lra_table_row(t);
+        lra_table_cell(t, "%s", text);
+        lra_table_cell(t, "%s%d", text, r);
+    }
+    lra_table_note(t, "%s", text);
+    lra_table_note(t, "%s\t%s", text, text);
+    lra_table_fact_text(t, "fact", text);
+    char *path = lra_format("%s/table", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(lra_table_print(t, format, f, &e), 0);
+    fclose(f);
+    lra_table_free(t);
+    char *printed = take_file(path);
+    lra_free(path);
+    return printed;
+}
+
+/* A quote is doubled wherever it stands, in ticks a sign of a format, too. */
+static void quotes_are_doubled(void **state)
+{
+    (void)state;
+    lra_text t = {0};
+    lra_plot_string(&t, "it's 5 %");
+    assert_string_equal(t.s, "'it''s 5 %'");
+    lra_text_free(&t);
+    lra_plot_tick(&t, "it's 5 %", 2);
+    assert_string_equal(t.s, "'it''s 5 %%' 2");
+    lra_text_free(&t);
+}
+
+static void no_table_emits_control_characters(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
+    for (int h = 0; h < HOSTILE; h++)
+        for (int f = 0; f < 5; f++) {
+            char *text = print(hostile[h], formats[f]);
+            for (char *at = text; *at; at++)
+                if (*at == '\n') *at = ' ';
+            if (!lra_printable(text)) fail_msg("%s: %s", formats[f], text);
+            lra_free_large(text);
+        }
+    char *c1 = print("\xc2\x9b"
+                     "2J \xff",
+                     "text"); /* CSI as one character; no UTF-8 */
+    assert_non_null(strstr(c1, "??2J ?"));
+    lra_free_large(c1);
+}
+
+/* Markdown shows tags as text. */
+static void no_cell_is_a_tag(void **state)
+{
+    (void)state;
+    char *text = print("<img src=x onerror=alert(1)>", "md");
+    if (!strstr(text, "\\<img src=x")) fail_msg("%s", text);
+    lra_free_large(text);
+}
+
+/* A result with a chance or a loss that no run can have is neither written nor read. */
+static void no_chance_or_loss_that_is_none(void **state)
+{
+    (void)state;
+    char *path = lra_format("%s/result.h5", folder);
+    for (int k = 0; k < 3; k++) {
+        const double loss[] = {INFINITY, -1, -INFINITY};
+        lra_err e = {{0}};
+        lra_result *r = small_result("small", 5, 0, 30);
+        r->n_train = 10, r->train_value = 0.5, r->train_loss = loss[k];
+        assert_int_equal(lra_result_write(path, r, &e), LRA_FAILED);
+        assert_non_null(strstr(e.msg, "train_loss"));
+        r->train_loss = 0.5;
+        r->history[LRA_HISTORY_VAL_LOSS] = -1;
+        assert_int_equal(lra_result_write(path, r, &e), LRA_FAILED);
+        assert_non_null(strstr(e.msg, "epoch 1 has a loss of -1"));
+        lra_result_free(r);
+    }
+    lra_free(path);
+}
+
+static void no_cell_is_a_formula(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *csv;
+    } known[] = {{"=1+1", "\n'=1+1,"},
+                 {"+1", "\n'+1,"},
+                 {"-1+cmd|' /c calc'!A1", "\n'-1+cmd|' /c calc'!A1,"},
+                 {"@SUM(A1,A2)", "\n\"'@SUM(A1,A2)\","},
+                 {"+1+1", "\n'+1+1,"},
+                 {" =1+1", "\n' =1+1,"},
+                 {"a=1", "\na=1,"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = print(known[i].text, "csv");
+        if (!strstr(text, known[i].csv)) fail_msg("%s", text);
+        lra_free_large(text);
+    }
+    static const char *const head[] = {"x"};
+    lra_err e = {{0}};
+    lra_table *t = lra_table_new("numbers stay numbers", 1, head);
+    lra_table_row(t);
+    lra_table_number(t, -1.5, 1);
+    char *path = lra_format("%s/table", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(lra_table_print(t, "csv", f, &e), 0);
+    fclose(f);
+    char *text = take_file(path);
+    assert_string_equal(text, "x\n-1.5\n");
+    lra_free_large(text);
+    lra_free(path);
+    lra_table_free(t);
+}
+
+static void markdown_is_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *markdown;
+    } known[] = {{"<script>alert(1)</script>", "| \\<script>alert(1)\\</script> |"},
+                 {"[a](javascript:b)", "| \\[a\\](javascript:b) |"},
+                 {"`a` | *b* _c_ \\", "| \\`a\\` \\| \\*b\\* \\_c\\_ \\\\ |"},
+                 {"R_1 <= 5 & x > 3", "| R_1 <= 5 & x > 3 |"},
+                 {"&lt; $x$ ~~d~~", "| \\&lt; \\$x\\$ \\~\\~d\\~\\~ |"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *text = print(known[i].text, "markdown");
+        if (!strstr(text, known[i].markdown)) fail_msg("%s", text);
+        lra_free_large(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_refuse_them),
+        cmocka_unit_test(readers_of_breakdowns_refuse_them),
+        cmocka_unit_test(readers_of_probes_refuse_them),
+        cmocka_unit_test(curves_have_their_points),
+        cmocka_unit_test(every_head_has_its_row),
+        cmocka_unit_test(no_figure_of_results_carries_them_out),
+        cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
+        cmocka_unit_test(quotes_are_doubled),
+        cmocka_unit_test(no_table_emits_control_characters),
+        cmocka_unit_test(no_cell_is_a_formula),
+        cmocka_unit_test(no_cell_is_a_tag),
+        cmocka_unit_test(no_chance_or_loss_that_is_none),
+        cmocka_unit_test(markdown_is_text),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

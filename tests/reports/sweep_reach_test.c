@@ -1,0 +1,144 @@
+/* How far the rungs of a sweep reach, against known curves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/ladder/ladder_views.h"
+#include "reports/report.h"
+#include "reports/ladder/sweep_reach.h"
+#include "tests/fixtures/made_result.h"
+
+enum { DISTANCES = 3, SEEDS = 3 };
+static const int distance[DISTANCES] = {4, 8, 16};
+
+static void near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
+}
+
+/* Results of two kernels at three distances, with these accuracies. */
+static void make(const double share[2][DISTANCES], lra_result **list)
+{
+    for (int i = 0; i < 2 * DISTANCES * SEEDS; i++) {
+        int k = i / SEEDS / DISTANCES, at = i / SEEDS % DISTANCES;
+        lra_result *r = list[i] = made_result(5 + 4 * k, 2 + 4 * k, 10 * at + i % SEEDS,
+                                              share[k][at]);
+        r->seed = i % SEEDS;
+        lra_free(r->config);
+        lra_free(r->task_parameters);
+        r->config = lra_format("model.kernel=%d\nseed=%d\ntask.distance=%d\n", (int)r->kernel,
+                               i % SEEDS, distance[at]);
+        r->task_parameters = lra_format("distance=%d\n", distance[at]);
+        r->fingerprint[0] = (char)('a' + at);
+    }
+}
+
+static void reaches(void **state)
+{
+    (void)state;
+    /* Gains 1, 0.6, 0.2: one half at 8 times 2 to the power of 1/4; 1, 0.99, 0.98: never. */
+    static const double share[2][DISTANCES] = {{0.75, 0.55, 0.35}, {0.75, 0.745, 0.74}};
+    lra_result *list[2 * DISTANCES * SEEDS];
+    lra_ladder_view *v;
+    lra_sweep *sweep;
+    lra_err e = {{0}};
+    const lra_ladder_scale scale = {.reference = NULL};
+    make(share, list);
+    assert_int_equal(lra_ladder_views(list, 18, &scale, &v, &e), DISTANCES);
+    assert_int_equal(lra_sweeps_find(v, DISTANCES, &sweep, &e), 1);
+    lra_sweep_reach *r = lra_sweep_reaches(sweep);
+    near(r[0].half.value, 8 * exp2(0.25), 0.4);
+    assert_true(r[0].half.lo < r[0].half.value && r[0].half.value < r[0].half.hi);
+    assert_true(r[0].half.lo > 7 && r[0].half.hi < 13);
+    near(r[0].solved, 4, 0);
+    assert_true(isinf(r[1].half.value) && isinf(r[1].half.lo));
+    lra_free(r);
+    /* A field of 5 sees 4 steps ahead of its first one, not 5. */
+    assert_true(lra_sweep_covers(sweep, 0, 0));
+    sweep->number[0] = 5;
+    assert_false(lra_sweep_covers(sweep, 0, 0));
+    lra_sweeps_free(sweep, 1);
+    lra_ladder_views_free(v, DISTANCES);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+}
+
+/* A distance is solved where the whole interval is above 0.95: a gain of 0.96 alone is not. */
+static void solved_with_certainty(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{0.75, 0.73, 0.3}, {0.75, 0.8, 0.73}};
+    lra_result *list[2 * DISTANCES * SEEDS];
+    lra_ladder_view *v;
+    lra_sweep *sweep;
+    lra_err e = {{0}};
+    const lra_ladder_scale scale = {.reference = NULL};
+    make(share, list);
+    assert_int_equal(lra_ladder_views(list, 18, &scale, &v, &e), DISTANCES);
+    assert_int_equal(lra_sweeps_find(v, DISTANCES, &sweep, &e), 1);
+    lra_sweep_reach *r = lra_sweep_reaches(sweep);
+    near(r[0].solved, 4, 0);
+    near(r[1].solved, 8, 0);
+    lra_free(r);
+    lra_sweeps_free(sweep, 1);
+    lra_ladder_views_free(v, DISTANCES);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+}
+
+/* The table of such results; the caller frees it. */
+static char *table_of(const double share[2][DISTANCES], const char *format)
+{
+    lra_result *list[2 * DISTANCES * SEEDS];
+    char *text = NULL;
+    size_t size;
+    lra_err e = {{0}};
+    make(share, list);
+    lra_report_input in = {.list = list, .n = 18};
+    FILE *f = open_memstream(&text, &size);
+    if (lra_report_print(&lra_table_sweep, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
+    fclose(f);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+    return text;
+}
+
+/* A rung that does not even solve the shortest distance has no reach. */
+static void nothing_learned(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{0.255, 0.25, 0.25}, {0.75, 0.3, 0.25}};
+    char *text = table_of(share, "csv");
+    if (!strstr(text, "reach_d50,reach_d50_lo,reach_d50_hi,reach_len") ||
+        !strstr(text, ",,,,distance,listops,resconv,") || strstr(text, "nan"))
+        fail_msg("%s", text);
+    free(text);
+}
+
+/* Above chance is a rung whose whole interval is; fields of 5 and 13 cover distance 4, that of 13
+ * distance 8. */
+static void learned_is_certainly_above_chance(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{0.26, 0.26, 0.75}, {0.75, 0.26, 0.26}};
+    char *text = table_of(share, "text");
+    if (!strstr(text, "distance: 4: 1 of 2, 8: 0 of 1, 16: 0 of 0") ||
+        !strstr(text, "do not: 4: 0 of 0, 8: 0 of 1, 16: 1 of 2"))
+        fail_msg("%s", text);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reaches),
+        cmocka_unit_test(solved_with_certainty),
+        cmocka_unit_test(nothing_learned),
+        cmocka_unit_test(learned_is_certainly_above_chance),
+    };
+    return cmocka_run_group_tests_name("reaches of a sweep", tests, NULL, NULL);
+}

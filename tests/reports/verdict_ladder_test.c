@@ -1,0 +1,194 @@
+/* labels: slow timeout: 200 */
+/* Verdicts of ladders whose truth is known: at chance, weak, with failed seeds, saturated, one
+ * seed.  The sentences must be true of the simulated accuracies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "reports/ladder/ladder_views.h"
+#include "reports/print/table.h"
+#include "reports/verdict/verdict_ladder.h"
+#include "tests/fixtures/made_result.h"
+
+enum { RUNGS = 4, SEEDS = 3, MOST = RUNGS * SEEDS };
+static const int kernel[RUNGS] = {5, 9, 17, 33}, reach[RUNGS] = {8, 16, 32, MADE_LENGTH};
+
+/* One ladder: accuracies of its rungs; those of its runs vary by 0.3 points. */
+static lra_ladder_view *ladder_of(const double *share, int n_seeds, int draw, lra_result **list)
+{
+    lra_err e = {{0}};
+    lra_ladder_view *v;
+    const lra_ladder_scale scale = {.reference = NULL};
+    int n = 0;
+    for (int r = 0; r < RUNGS; r++)
+        for (int s = 0; s < n_seeds; s++) {
+            int seed = draw * SEEDS + s;
+            lra_rng rng = lra_rng_new((uint64_t)seed, 9, (uint64_t)r);
+            double x, y;
+            uint32_t first = lra_rng_u32(&rng);
+            lra_normal2(first, lra_rng_u32(&rng), &x, &y);
+            list[n++] = made_result(kernel[r], reach[r], seed, share[r] + 0.003 * x);
+        }
+    if (lra_ladder_views(list, n, &scale, &v, &e) != 1) fail_msg("%s", e.msg);
+    return v;
+}
+
+static lra_verdict verdict_of(lra_ladder_view *v)
+{
+    lra_verdict to = {0};
+    lra_verdict_of_ladder(v, &to);
+    assert_in_range(to.n, 1, LRA_VERDICT_SENTENCES);
+    return to;
+}
+
+static void close_ladder(lra_ladder_view *v, lra_result **list, int n, lra_verdict *to)
+{
+    lra_verdict_free(to);
+    lra_ladder_views_free(v, 1);
+    for (int i = 0; i < n; i++) lra_result_free(list[i]);
+}
+
+static void says(const lra_verdict *v, int i, const char *text)
+{
+    if (i >= v->n) fail_msg("no sentence %d: '%s'", i, v->sentence[0]);
+    if (!strstr(v->sentence[i], text)) fail_msg("'%s' is not in '%s'", text, v->sentence[i]);
+}
+
+/* Nothing is learned: the verdict names no reach, in every draw. */
+static void at_chance_no_reach_is_named(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.25, 0.25, 0.25, 0.25};
+    lra_result *list[MOST];
+    for (int k = 0; k < 40; k++) {
+        lra_ladder_view *v = ladder_of(share, SEEDS, k, list);
+        lra_verdict to = verdict_of(v);
+        says(&to, 0, "No model of this ladder is clearly above chance: ");
+        says(&to, 1, "says nothing about the reach");
+        assert_int_equal(to.n, 2);
+        close_ladder(v, list, MOST, &to);
+    }
+}
+
+/* The reference alone is at chance, which the first sentence must not say of all models. */
+static void only_a_narrow_rung_learns(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.25, 0.6, 0.25, 0.25};
+    lra_result *list[MOST];
+    lra_ladder_view *v = ladder_of(share, SEEDS, 0, list);
+    lra_verdict to = verdict_of(v);
+    says(&to, 0, "The reference is not clearly above chance: ");
+    says(&to, 1, "Only K = 9 lie clearly above it");
+    close_ladder(v, list, MOST, &to);
+}
+
+/* Small gains: a reach that is called enough is within a point of the widest rung in truth, but for
+ * 2.5 % of the draws. */
+static void reaches_of_weak_ladders_are_true(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.27, 0.283, 0.308, 0.32};
+    lra_result *list[MOST];
+    int wrong = 0, named = 0, n = 60;
+    for (int k = 0; k < n; k++) {
+        lra_ladder_view *v = ladder_of(share, SEEDS, k, list);
+        lra_verdict to = verdict_of(v);
+        int enough = 0;
+        if (sscanf(to.sentence[0], "A reach of %d of", &enough) == 1) {
+            named++;
+            wrong += enough < MADE_LENGTH;
+        }
+        close_ladder(v, list, MOST, &to);
+    }
+    print_message("%d of %d verdicts name a reach, %d of them one that is too small\n", named, n,
+                  wrong);
+    assert_true(wrong <= 4);
+}
+
+static void failed_seeds_are_the_caveat(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.4, 0.6, 0.7, 0.8};
+    lra_result *list[MOST];
+    lra_ladder_view *v = ladder_of(share, SEEDS, 0, list);
+    lra_ladder_views_free(v, 1);
+    lra_result_free(list[4]);
+    list[4] = made_result(kernel[1], reach[1], 1, 0.25);
+    lra_err e = {{0}};
+    const lra_ladder_scale scale = {.reference = NULL};
+    assert_int_equal(lra_ladder_views(list, MOST, &scale, &v, &e), 1);
+    lra_verdict to = verdict_of(v);
+    says(&to, 2, "1 of 12 runs did not learn and are in no value; with 3 seeds a rung about half");
+    close_ladder(v, list, MOST, &to);
+}
+
+static void saturated(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.7, 0.99, 0.99, 0.99};
+    lra_result *list[MOST];
+    lra_ladder_view *v = ladder_of(share, SEEDS, 1, list);
+    lra_verdict to = verdict_of(v);
+    says(&to, 0, "A reach of 16 of 64 tokens is enough to come within 1 point of the widest rung");
+    says(&to, 0, "the next smaller reach, 8, differs by -29");
+    says(&to, 1, "More reach helps");
+    says(&to, 2, "Wider rungs are larger models (5000 to 33000 parameters)");
+    close_ladder(v, list, MOST, &to);
+}
+
+static void one_seed(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.5, 0.6, 0.7, 0.8};
+    lra_result *list[MOST];
+    lra_ladder_view *v = ladder_of(share, 1, 2, list);
+    lra_verdict to = verdict_of(v);
+    says(&to, 0, "No smaller reach than the 64 of 64 tokens of the widest rung is shown");
+    says(&to, 2, "A rung has one seed");
+    close_ladder(v, list, RUNGS, &to);
+}
+
+/* In front of the rows in text and Markdown, an array in JSON, a comment in LaTeX. */
+static void verdicts_lead(void **state)
+{
+    (void)state;
+    static const char *const format[] = {"text", "markdown", "latex", "json"};
+    static const char *const head[] = {
+        "Title\n\nFirst 1 * 2. Second.\n\na\n", "**Title**\n\nFirst 1 \\* 2. Second.\n\n| a |",
+        "% First 1 * 2.\n% Second.\n", "\"verdict\": [\n    \"First 1 * 2.\",\n    \"Second.\"\n"};
+    for (int i = 0; i < 4; i++) {
+        char *text = NULL;
+        size_t size;
+        lra_err e;
+        lra_table *t = lra_table_new("Title", 1, (const char *const[]){"a"});
+        lra_verdict_add(&t->verdict, "first %d * 2.", 1);
+        lra_verdict_add(&t->verdict, "Second.");
+        FILE *f = open_memstream(&text, &size);
+        assert_int_equal(lra_table_print(t, format[i], f, &e), 0);
+        fclose(f);
+        if (!strstr(text, head[i])) fail_msg("'%s' is not in:\n%s", head[i], text);
+        free(text);
+        lra_table_free(t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(at_chance_no_reach_is_named),
+                                       cmocka_unit_test(only_a_narrow_rung_learns),
+                                       cmocka_unit_test(reaches_of_weak_ladders_are_true),
+                                       cmocka_unit_test(failed_seeds_are_the_caveat),
+                                       cmocka_unit_test(saturated),
+                                       cmocka_unit_test(one_seed),
+                                       cmocka_unit_test(verdicts_lead)};
+    return cmocka_run_group_tests_name("verdicts of ladders", tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* Verdicts of probes: of known measurements, and of ones that show nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "reports/verdict/verdict_probe.h"
+#include "tests/fixtures/made_result.h"
+
+static lra_probe_result *probe(const char *name, int seed)
+{
+    lra_result *run = made_result(5, 8, seed, 0.5);
+    lra_origin origin = {0};
+    lra_probe_result *r = lra_probe_result_new(name, run, &origin);
+    lra_result_free(run);
+    return r;
+}
+
+static void add(lra_probe_result *r, const char *unit, const char *id, lra_estimate x,
+                double initial)
+{
+    lra_finding f = lra_finding_of(id, "1", x.value);
+    lra_probe_unit *u = (lra_probe_unit *)(uintptr_t)lra_probe_unit_find(r, unit);
+    f.lo = x.lo, f.hi = x.hi, f.null[LRA_NULL_INIT] = initial, f.null[LRA_NULL_UNIFORM] = 1;
+    lra_probe_unit_findings(u ? u : lra_probe_unit_new(r, unit), 1, &f);
+}
+
+static void says(const lra_verdict *v, int i, const char *text)
+{
+    if (i >= v->n) fail_msg("no sentence %d", i);
+    if (!strstr(v->sentence[i], text)) fail_msg("'%s' is not in '%s'", text, v->sentence[i]);
+}
+
+static void heads_of_a_run(void **state)
+{
+    (void)state;
+    static const lra_estimate x[] = {
+        {0.5, 0.4, 0.6}, {1, 0.9, 1.1}, {1.2, 1.1, 1.3}, {0.95, 0.93, 0.97}};
+    static const double initial[] = {0.9, 1, 1, 0.95};
+    lra_probe_result *r = probe("attention", 0);
+    for (int h = 0; h < 4; h++) {
+        char name[32];
+        snprintf(name, sizeof name, "layer0.head%d", h);
+        add(r, name, "dist.mean.rel", x[h], initial[h]);
+    }
+    lra_verdict v = {0};
+    lra_verdict_of_attention(r, &v);
+    says(&v, 0,
+         "Of 4 heads 2 attend to nearer tokens than equal weights under the same mask (the "
+         "null) would, and 1 to farther ones");
+    says(&v, 0, "0.50 to 1.20 of those of equal weights.");
+    says(&v, 1, "1 heads attend to nearer and 1 to farther tokens; the intervals of 2");
+    says(&v, 2, "one seed");
+    lra_verdict_free(&v);
+    lra_probe_result_free(r);
+}
+
+/* Equal weights: no head is said to be near or far.  Files of older versions count the own
+ * token. */
+static void heads_that_show_nothing(void **state)
+{
+    (void)state;
+    lra_probe_result *r = probe("attention", 0);
+    add(r, "layer0.head0", "range.mean.rel", (lra_estimate){1, 0.95, 1.05}, NAN);
+    lra_verdict v = {0};
+    lra_verdict_of_attention(r, &v);
+    says(&v, 0, "Of 1 heads 0 attend to nearer tokens");
+    says(&v, 0, "and 0 to farther ones");
+    says(&v, 0, "the own token counted");
+    assert_int_equal(v.n, 2);
+    lra_verdict_free(&v);
+    lra_probe_result_free(r);
+}
+
+static void kernels_of_cells(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe("kernels", 0)};
+    lra_probe_cell *cells;
+    add(list[0], "model", "dist.mean.rel", (lra_estimate){0.25, NAN, NAN}, 0.4);
+    add(list[0], "model", "dist.q95", (lra_estimate){12, NAN, NAN}, 20);
+    int n = lra_probe_cells(1, list, &cells);
+    lra_verdict v = {0};
+    lra_verdict_of_kernels(n, cells, &v);
+    says(&v, 0,
+         "at a mean distance of 0.25 of that of equal weights (the null: 1), 95 % of it "
+         "within 12 tokens.");
+    says(&v, 1, "Before training it was 0.40; with one seed there is no interval.");
+    lra_verdict_free(&v);
+    lra_probe_cells_free(cells, n);
+    lra_probe_result_free(list[0]);
+}
+
+/* Convolutions of a model that mixes positions by a state, too, are not the model. */
+static void kernels_of_a_part(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe("kernels", 0)};
+    lra_probe_cell *cells;
+    lra_probe_result_set(list[0], "uncovered", "%s", "layer0.delta");
+    add(list[0], "layer0.conv", "dist.mean.rel", (lra_estimate){0.1, NAN, NAN}, 0.2);
+    int n = lra_probe_cells(1, list, &cells);
+    lra_verdict v = {0};
+    lra_verdict_of_kernels(n, cells, &v);
+    says(&v, 0, "mixes positions without kernels, too: these are parts");
+    assert_int_equal(v.n, 1);
+    lra_verdict_free(&v);
+    lra_probe_cells_free(cells, n);
+    lra_probe_result_free(list[0]);
+}
+
+static void limits_of_a_run(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe("influence", 0)};
+    add(list[0], "cut", "cut.r99", (lra_estimate){4, 4, 5}, NAN);
+    add(list[0], "cut", "cut.reach99", (lra_estimate){12, 12, 15}, NAN);
+    lra_verdict v = {0};
+    lra_verdict_of_influence(list, 1, &v);
+    says(&v, 0,
+         "A limit of 4 tokens (4 to 5) in each layer, 12 tokens (12 to 15) for the layers "
+         "together, keeps 99 %");
+    lra_verdict_free(&v);
+    /* The limit of the whole model goes first. */
+    add(list[0], "context", "context.r99", (lra_estimate){10, 10, 11}, NAN);
+    add(list[0], "jacobian", "dist.mean.rel", (lra_estimate){0.3, 0.2, 0.4}, 0.35);
+    lra_verdict_of_influence(list, 1, &v);
+    says(&v, 0, "Features computed from inputs within 10 tokens (10 to 11) alone keep 99 %");
+    says(&v, 1,
+         "0.30 (0.20 to 0.40) of that of equal weights (the null: 1); before training it was "
+         "0.35, a change is not shown.");
+    lra_verdict_free(&v);
+    lra_probe_result_free(list[0]);
+}
+
+/* At chance no limit is named. */
+static void a_run_at_chance(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe("influence", 0)};
+    add(list[0], "context", "context.r99", (lra_estimate){NAN, NAN, NAN}, NAN);
+    lra_verdict v = {0};
+    lra_verdict_of_influence(list, 1, &v);
+    says(&v, 0, "The run is not clearly better than chance");
+    lra_verdict_free(&v);
+    lra_probe_result_free(list[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heads_of_a_run),   cmocka_unit_test(heads_that_show_nothing),
+        cmocka_unit_test(kernels_of_cells), cmocka_unit_test(kernels_of_a_part),
+        cmocka_unit_test(limits_of_a_run),  cmocka_unit_test(a_run_at_chance)};
+    return cmocka_run_group_tests_name("verdicts of probes", tests, NULL, NULL);
+}
