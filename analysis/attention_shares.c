@@ -243,7 +243,7 @@ static void set_parts(const lra_shares *s, double *part)
 }
 
 /* The interval of a sum of parts of examples over one of totals. */
-static void set_interval(lra_finding *f, int64_t n, const double *part, const double *total)
+static void set_interval(lra_measurement *f, int64_t n, const double *part, const double *total)
 {
     double mean = 0, squares = 0, all = 0;
     for (int64_t b = 0; b < n; b++) {
@@ -259,7 +259,7 @@ static void set_interval(lra_finding *f, int64_t n, const double *part, const do
 }
 
 /* relative: (n) parts of that share. */
-static void set_intervals(const lra_shares *s, const double *relative, lra_finding *out)
+static void set_intervals(const lra_shares *s, const double *relative, lra_measurement *out)
 {
     double *part = lra_alloc_array(2 * (size_t)s->n + 1, sizeof *part), *total = part + s->n;
     set_interval(&out[0], s->n, relative, s->total);
@@ -274,7 +274,7 @@ static void set_intervals(const lra_shares *s, const double *relative, lra_findi
     lra_free(part);
 }
 
-int lra_shares_findings(const lra_shares *s, lra_finding *out)
+int lra_shares_measurements(const lra_shares *s, lra_measurement *out)
 {
     static const char *const id[] = {"share.relative", "share.absolute", "share.content",
                                      "share.left"};
@@ -296,7 +296,8 @@ int lra_shares_findings(const lra_shares *s, lra_finding *out)
                             e.total - e.of_means + e.variance};
     for (int k = 0; k < 4; k++) {
         double x = k < 3 ? value[k] / e.total : left / (e.total + left);
-        out[k] = lra_finding_of(id[k], "1", (k < 3 ? e.total > 0 : e.total + left > 0) ? x : NAN);
+        out[k] = lra_measurement_of(id[k], "1",
+                                    (k < 3 ? e.total > 0 : e.total + left > 0) ? x : NAN);
         out[k].examples = s->n;
         if (x < 0) out[k].flags |= LRA_NOISE;
     }

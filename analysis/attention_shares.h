@@ -39,6 +39,6 @@ void lra_shares_row(lra_shares *s, int64_t b, int64_t i, int64_t from, int64_t n
 /* share.relative, share.absolute, share.content, share.left (of the total, in entries left out).
  * Returns 4. */
 enum { LRA_SHARES_FINDINGS = 4 };
-int lra_shares_findings(const lra_shares *s, lra_finding *out);
+int lra_shares_measurements(const lra_shares *s, lra_measurement *out);
 
 #endif

@@ -239,12 +239,12 @@ static void means_of(const fit *x, int relation, double *mass, double *expected)
     lra_free(rows);
 }
 
-static lra_finding lift_of(int64_t n, const double *mass, const double *expected)
+static lra_measurement lift_of(int64_t n, const double *mass, const double *expected)
 {
     double above = 0, below = 0, known = 0, squares = 0;
     for (int64_t e = 0; e < n; e++)
         if (!isnan(mass[e])) above += mass[e], below += expected[e], known++;
-    lra_finding f = lra_finding_of("", "1", below > 0 ? above / below : (double)NAN);
+    lra_measurement f = lra_measurement_of("", "1", below > 0 ? above / below : (double)NAN);
     f.examples = (int64_t)known, f.null[LRA_NULL_UNIFORM] = 1;
     if (known < 2 || !(below > 0)) return f;
     for (int64_t e = 0; e < n; e++) {
@@ -256,7 +256,7 @@ static lra_finding lift_of(int64_t n, const double *mass, const double *expected
     return f;
 }
 
-void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_finding *lift)
+void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_measurement *lift)
 {
     fit x = {.b = b, .by_class = by_class, .wide = b->longest ? 2 * b->longest - 1 : 0};
     size_t all = (size_t)(CLASSES * x.wide);
@@ -274,7 +274,7 @@ void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_finding *lift
     lra_free(x.f);
 }
 
-double lra_blind_p(const lra_finding *lift)
+double lra_blind_p(const lra_measurement *lift)
 {
     double error = (lift->hi - lift->value) / normal_95;
     if (isnan(error)) return 1;

@@ -30,8 +30,8 @@ void lra_blind_related(lra_blind *b, int relation, int64_t n, const int32_t *key
 int64_t lra_blind_pairs(const lra_blind *b); /* (T, T) of all examples so far */
 /* lift[r] of each relation below n, unit 1, null value 1; NAN: no query has it.  Fits anew at each
  * call. */
-void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_finding *lift);
+void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_measurement *lift);
 /* One-sided p of "the lift is not above 1" from a lift and its interval; 1: no interval. */
-double lra_blind_p(const lra_finding *lift);
+double lra_blind_p(const lra_measurement *lift);
 
 #endif

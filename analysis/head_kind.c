@@ -14,9 +14,9 @@ const char *const lra_head_kind_names[LRA_HEAD_KINDS] = {"sink",     "uniform", 
 
 /* A number of a head with its ends, which are the number where it has none; without the number
  * `otherwise`. */
-static lra_estimate number(int n, const lra_finding *found, const char *id, double otherwise)
+static lra_estimate number(int n, const lra_measurement *found, const char *id, double otherwise)
 {
-    const lra_finding *f = lra_finding_find(n, found, id);
+    const lra_measurement *f = lra_measurement_find(n, found, id);
     if (!f || f->value != f->value) return (lra_estimate){otherwise, otherwise, otherwise};
     bool ends = f->lo == f->lo && f->hi == f->hi;
     return (lra_estimate){f->value, ends ? f->lo : f->value, ends ? f->hi : f->value};
@@ -36,15 +36,15 @@ static void add(lra_head_kinds_found *to, lra_head_kinds_found x)
 
 /* By the lifts of four relations, Holm: the k-th smallest p of those that are known is at most
  * 0.025 / (known - k). */
-static void add_tree(int n, const lra_finding *found, lra_head_kinds_found *to)
+static void add_tree(int n, const lra_measurement *found, lra_head_kinds_found *to)
 {
     static const char *const id[] = {"tree.lift.class.parent", "tree.lift.class.children",
                                      "tree.lift.class.siblings", "tree.lift.class.bracket"};
     const unsigned tree = 1u << LRA_HEAD_TREE;
-    const lra_finding *known[4];
+    const lra_measurement *known[4];
     int m = 0;
     for (int k = 0; k < 4; k++) {
-        const lra_finding *f = lra_finding_find(n, found, id[k]);
+        const lra_measurement *f = lra_measurement_find(n, found, id[k]);
         if (!f || f->value != f->value) continue;
         int at = m++;
         for (; at > 0 && lra_blind_p(known[at - 1]) > lra_blind_p(f); at--)
@@ -66,10 +66,10 @@ static void add_distance(lra_estimate x, lra_head_kinds_found *to)
     if (x.hi > far) to->perhaps |= distant;
 }
 
-lra_head_kinds_found lra_head_kinds(int n, const lra_finding *found)
+lra_head_kinds_found lra_head_kinds(int n, const lra_measurement *found)
 {
     lra_head_kinds_found k = {0};
-    const lra_finding *sink = lra_finding_find(n, found, "sink.max");
+    const lra_measurement *sink = lra_measurement_find(n, found, "sink.max");
     lra_estimate distance = number(n, found, "dist.mean.rel", 1);
     lra_estimate content = number(n, found, "share.content", NAN);
     if (sink)

@@ -32,12 +32,12 @@ typedef enum {
 } lra_head_kind;
 extern const char *const lra_head_kind_names[LRA_HEAD_KINDS];
 
-/* Bits of all kinds but the last that these findings of a head make it; that they make it wherever
- * in their intervals they lie; and that they make it somewhere there. */
+/* Bits of all kinds but the last that these measurements of a head make it; that they make it
+ * wherever in their intervals they lie; and that they make it somewhere there. */
 typedef struct {
     unsigned is, surely, perhaps;
 } lra_head_kinds_found;
-lra_head_kinds_found lra_head_kinds(int n, const lra_finding *found);
+lra_head_kinds_found lra_head_kinds(int n, const lra_measurement *found);
 lra_head_kind lra_head_kind_of(unsigned kinds);
 
 #endif

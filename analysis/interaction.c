@@ -263,7 +263,7 @@ static double mean_distance(int64_t n, const double *mass)
 }
 
 /* Mean over examples with its interval; null values: equal weights, moved blocks. */
-static lra_finding mean_of(const lra_interactions *x, const curves *c)
+static lra_measurement mean_of(const lra_interactions *x, const curves *c)
 {
     double sum = 0, squares = 0, n = 0, width = (double)x->width, equal = 0, moved = 0;
     for (int k = 0; k < 2; k++)
@@ -276,7 +276,7 @@ static lra_finding mean_of(const lra_interactions *x, const curves *c)
             equal += width * (blocks + 1) / 3; /* (k^2 - 1) / 3k with the own block, of k - 1 */
             moved += width * mean_distance(x->blocks, c->moved + e * x->blocks);
         }
-    lra_finding f = lra_finding_of("inter.mean", "tokens", n > 0 ? sum / n : NAN);
+    lra_measurement f = lra_measurement_of("inter.mean", "tokens", n > 0 ? sum / n : NAN);
     double half = n > 1 ? 1.959963985 * sqrt(squares / (n - 1) / n) : NAN;
     f.lo = f.value - half, f.hi = f.value + half;
     f.null[LRA_NULL_UNIFORM] = n > 0 ? equal / n : NAN;
@@ -299,7 +299,7 @@ static void mean_curve(const curves *c, const double *of, const int64_t *from, d
 
 /* Contrast and peak of redraws of examples.  Nullable: t */
 static void set_ends(const lra_interactions *x, const curves *c, const test *t, uint64_t seed,
-                     lra_finding *of_contrast, lra_finding *of_peak)
+                     lra_measurement *of_contrast, lra_measurement *of_peak)
 {
     double *drawn = lra_alloc_array(2 * REDRAWS + (size_t)c->blocks, sizeof *drawn);
     double *is = drawn + 2 * REDRAWS;
@@ -312,7 +312,7 @@ static void set_ends(const lra_interactions *x, const curves *c, const test *t, 
         int64_t at = t ? peak(t, from) : 0;
         drawn[REDRAWS + k] = at ? (double)(x->width * at) : (double)NAN;
     }
-    lra_finding *f[] = {of_contrast, of_peak};
+    lra_measurement *f[] = {of_contrast, of_peak};
     for (int i = 0; i < 2; i++) {
         if (isnan(f[i]->value)) continue;
         lra_estimate e = lra_holding(
@@ -336,8 +336,8 @@ static void fill_curve(const curves *c, const test *t, double *curve)
     }
 }
 
-int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_finding *out,
-                             double *curve)
+int lra_interaction_measurements(const lra_interactions *x, uint64_t seed, lra_measurement *out,
+                                 double *curve)
 {
     curves c = find_curves(x);
     test t = {0};
@@ -350,19 +350,20 @@ int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_findi
     int64_t at = tests ? peak(&t, NULL) : 0;
     lra_estimate rel = at ? rel_at(&t, at) : (lra_estimate){NAN, NAN, NAN};
     out[LRA_INTERACTION_MEAN] = mean_of(x, &c);
-    out[LRA_INTERACTION_Q95] = lra_finding_of("inter.q95", "tokens", width * q95.value);
+    out[LRA_INTERACTION_Q95] = lra_measurement_of("inter.q95", "tokens", width * q95.value);
     out[LRA_INTERACTION_Q95].lo = width * q95.lo, out[LRA_INTERACTION_Q95].hi = width * q95.hi;
-    out[LRA_INTERACTION_CONTRAST] = lra_finding_of("inter.contrast", "1", contrast(x->blocks, is));
+    out[LRA_INTERACTION_CONTRAST] = lra_measurement_of("inter.contrast", "1",
+                                                       contrast(x->blocks, is));
     if (tests)
         out[LRA_INTERACTION_CONTRAST].null[LRA_NULL_PERM] = contrast(x->blocks, is + x->blocks);
-    out[LRA_INTERACTION_PEAK] = lra_finding_of("inter.peak", "tokens",
-                                               at ? width * (double)at : (double)NAN);
-    out[LRA_INTERACTION_REL] = lra_finding_of("inter.rel", "1", rel.value);
+    out[LRA_INTERACTION_PEAK] = lra_measurement_of("inter.peak", "tokens",
+                                                   at ? width * (double)at : (double)NAN);
+    out[LRA_INTERACTION_REL] = lra_measurement_of("inter.rel", "1", rel.value);
     out[LRA_INTERACTION_REL].lo = rel.lo, out[LRA_INTERACTION_REL].hi = rel.hi;
     out[LRA_INTERACTION_REL].null[LRA_NULL_PERM] = 1;
     set_ends(x, &c, tests ? &t : NULL, seed, &out[LRA_INTERACTION_CONTRAST],
              &out[LRA_INTERACTION_PEAK]);
-    out[LRA_INTERACTION_P] = lra_finding_of("inter.p", "1", tests ? t.p : (double)NAN);
+    out[LRA_INTERACTION_P] = lra_measurement_of("inter.p", "1", tests ? t.p : (double)NAN);
     bool flat = !tests || !(t.p <= level) || t.t == 0;
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) {
         out[k].examples = c.n, out[k].undefined = x->examples - c.n;

@@ -49,7 +49,7 @@ double lra_interaction_place(double squares, double moved);
  * Examples without weight, or without that of moved blocks, are counted as undefined and left out.
  * Flag flat on all but the last where p is above 0.05, t = 0, or there is no test.
  * curve: (5, blocks) by distance in blocks: mean I, mean N, inter.rel, its lower and upper end; NAN
- * where unknown.  Returns how many findings.  Nullable: curve */
+ * where unknown.  Returns how many measurements.  Nullable: curve */
 enum {
     LRA_INTERACTION_MEAN,
     LRA_INTERACTION_Q95,
@@ -60,7 +60,7 @@ enum {
     LRA_INTERACTION_FINDINGS
 };
 enum { LRA_INTERACTION_CURVES = 5, LRA_INTERACTION_LEAST = 16 /* examples of a tested distance */ };
-int lra_interaction_findings(const lra_interactions *x, uint64_t seed, lra_finding *out,
-                             double *curve);
+int lra_interaction_measurements(const lra_interactions *x, uint64_t seed, lra_measurement *out,
+                                 double *curve);
 
 #endif

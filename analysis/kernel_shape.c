@@ -66,14 +66,14 @@ void lra_kernel_envelope(const lra_kernel *k, double *envelope)
 /* ---- one kernel ------------------------------------------------------------------------------ */
 
 typedef struct {
-    lra_finding *out;
+    lra_measurement *out;
     int n;
     const char *suffix; /* behind every name: "" or ".mod" */
 } list;
 
 static void add(list *l, const char *id, const char *unit, double value, double null)
 {
-    lra_finding f = lra_finding_of(id, unit, value);
+    lra_measurement f = lra_measurement_of(id, unit, value);
     snprintf(f.id, sizeof f.id, "%s%s", id, l->suffix);
     f.null[LRA_NULL_UNIFORM] = null;
     l->out[l->n++] = f;
@@ -82,7 +82,7 @@ static void add(list *l, const char *id, const char *unit, double value, double 
 /* Ranges of weights by lag; with a suffix they are fewer. */
 static void add_ranges(list *l, const lra_kernel *k, const double *weight, const char *suffix)
 {
-    lra_finding all[LRA_PROFILE_FINDINGS];
+    lra_measurement all[LRA_PROFILE_FINDINGS];
     int64_t n = lags_of(k);
     double *w = lra_alloc_array((size_t)n, sizeof *w);
     lra_profile *p = lra_profile_new(n, 0);
@@ -90,7 +90,7 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, const
     lra_profile_begin(p, n);
     lra_profile_row(p, k->ahead - 1, 0, n, w);
     lra_profile_end(p);
-    int found = lra_profile_findings(p, &(lra_profile_options){.suffix = suffix}, all);
+    int found = lra_profile_measurements(p, &(lra_profile_options){.suffix = suffix}, all);
     for (int i = 0; i < found; i++) {
         bool range = strncmp(all[i].id, "range.", 6) == 0 || strncmp(all[i].id, "dist.", 5) == 0 ||
                      strncmp(all[i].id, "self", 4) == 0;
@@ -192,7 +192,7 @@ static void add_pixels(list *l, const lra_kernel *k, const double *w, int64_t co
             if (far <= radius[r]) inside[r] += w[i], equal[r] += 1 / n;
     }
     for (int r = 0; r < 4; r++) {
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         snprintf(id, sizeof id, "local.%d.px", (int)radius[r]);
         add(l, id, "1", inside[r] / energy, equal[r]);
     }
@@ -210,8 +210,8 @@ static double *new_weights(const lra_kernel *k)
     return NULL;
 }
 
-int lra_kernel_modulus_findings(const lra_kernel *k, const lra_kendall_null *null, lra_finding *out,
-                                double *p)
+int lra_kernel_modulus_measurements(const lra_kernel *k, const lra_kendall_null *null,
+                                    lra_measurement *out, double *p)
 {
     list l = {out, 0, ".mod"};
     double *w = new_weights(k);
@@ -225,8 +225,8 @@ int lra_kernel_modulus_findings(const lra_kernel *k, const lra_kendall_null *nul
     return l.n;
 }
 
-int lra_kernel_findings(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
-                        lra_finding *out, double *p)
+int lra_kernel_measurements(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
+                            lra_measurement *out, double *p)
 {
     list l = {out, 0, ""};
     double *w = new_weights(k);

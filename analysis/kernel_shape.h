@@ -32,12 +32,12 @@ enum { LRA_KERNEL_FINDINGS = 128 };
  * pixels; 0: none.
  * Nullable: null, of lra_kernel_blocks() blocks, made once for many kernels; p, that of decay.test
  * (NAN: fewer than five blocks). */
-int lra_kernel_findings(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
-                        lra_finding *out, double *p);
+int lra_kernel_measurements(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
+                            lra_measurement *out, double *p);
 int lra_kernel_blocks(const lra_kernel *k);
 /* Those of ranges, decay and kernel.tail with .mod behind their names; k: moduli. */
-int lra_kernel_modulus_findings(const lra_kernel *k, const lra_kendall_null *null, lra_finding *out,
-                                double *p);
+int lra_kernel_modulus_measurements(const lra_kernel *k, const lra_kendall_null *null,
+                                    lra_measurement *out, double *p);
 
 /* (n = max(behind + 1, ahead)) shares of energy by distance; and e(d) = max of |k| from d on, over
  * that at 0. */

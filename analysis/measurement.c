@@ -10,34 +10,35 @@
 
 const char *const lra_null_names[LRA_NULLS] = {"uniform", "init", "shuffled", "perm"};
 
-const char *lra_finding_flag_name(int i)
+const char *lra_measurement_flag_name(int i)
 {
-    static const char *const name[LRA_FINDING_FLAGS] = {
+    static const char *const name[LRA_MEASUREMENT_FLAGS] = {
         "censored",   "flat",      "one-seed",    "clipped",     "approx", "fallback",
         "ill-formed", "few-seeds", "censored-lo", "censored-hi", "noise"};
-    return i < LRA_FINDING_FLAGS ? name[i] : NULL;
+    return i < LRA_MEASUREMENT_FLAGS ? name[i] : NULL;
 }
 
-lra_finding lra_finding_of(const char *id, const char *unit, double value)
+lra_measurement lra_measurement_of(const char *id, const char *unit, double value)
 {
-    lra_finding f = {.value = value, .lo = NAN, .hi = NAN, .seeds = 1, .flags = LRA_ONE_SEED};
+    lra_measurement f = {.value = value, .lo = NAN, .hi = NAN, .seeds = 1, .flags = LRA_ONE_SEED};
     for (int k = 0; k < LRA_NULLS; k++) f.null[k] = NAN;
     snprintf(f.id, sizeof f.id, "%s", id);
     snprintf(f.unit, sizeof f.unit, "%s", unit);
     return f;
 }
 
-const lra_finding *lra_finding_find(int n, const lra_finding *list, const char *id)
+const lra_measurement *lra_measurement_find(int n, const lra_measurement *list, const char *id)
 {
     for (int i = 0; i < n; i++)
         if (strcmp(list[i].id, id) == 0) return &list[i];
     return NULL;
 }
 
-void lra_findings_null(int n, lra_finding *list, int n_from, const lra_finding *from, lra_null kind)
+void lra_measurements_null(int n, lra_measurement *list, int n_from, const lra_measurement *from,
+                           lra_null kind)
 {
     for (int i = 0; i < n; i++) {
-        const lra_finding *f = lra_finding_find(n_from, from, list[i].id);
+        const lra_measurement *f = lra_measurement_find(n_from, from, list[i].id);
         if (f) list[i].null[kind] = f->value;
     }
 }
@@ -53,26 +54,26 @@ static double mean_of(int n, const double *x, int *n_known)
 }
 
 /* One column of the seeds. */
-static void column(int n, const lra_finding *by_seed, double (*of)(const lra_finding *),
+static void column(int n, const lra_measurement *by_seed, double (*of)(const lra_measurement *),
                    double *out)
 {
     for (int i = 0; i < n; i++) out[i] = of(&by_seed[i]);
 }
-static double value_of(const lra_finding *f)
+static double value_of(const lra_measurement *f)
 {
     return f->value;
 }
-static double below_of(const lra_finding *f)
+static double below_of(const lra_measurement *f)
 {
     return f->value - f->lo;
 }
-static double above_of(const lra_finding *f)
+static double above_of(const lra_measurement *f)
 {
     return f->hi - f->value;
 }
 
 /* Ends of the interval from the half widths over examples and the spread over seeds. */
-static void widen(lra_finding *f, int n, const double *value, const double *below,
+static void widen(lra_measurement *f, int n, const double *value, const double *below,
                   const double *above)
 {
     int known, k;
@@ -90,11 +91,11 @@ static void widen(lra_finding *f, int n, const double *value, const double *belo
     if (known < 5 && t > (down + up) / 2) f->flags |= LRA_FEW_SEEDS;
 }
 
-lra_finding lra_finding_of_seeds(int n, const lra_finding *by_seed)
+lra_measurement lra_measurement_of_seeds(int n, const lra_measurement *by_seed)
 {
     double *value = lra_alloc_array((size_t)n * 4, sizeof *value);
     double *below = value + n, *above = below + n, *null = above + n;
-    lra_finding f = by_seed[0];
+    lra_measurement f = by_seed[0];
     column(n, by_seed, value_of, value);
     column(n, by_seed, below_of, below);
     column(n, by_seed, above_of, above);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LRA_FINDING_ID = 48, LRA_FINDING_UNIT = 16 };
+enum { LRA_MEASUREMENT_ID = 48, LRA_MEASUREMENT_UNIT = 16 };
 
 typedef enum {
     LRA_CENSORED = 1, /* a threshold was not reached: the value is a bound */
@@ -20,10 +20,10 @@ typedef enum {
     LRA_CENSORED_LO = 256, /* the interval's lower end is not reached; its upper end */
     LRA_CENSORED_HI = 512,
     LRA_NOISE = 1024 /* a share below zero */
-} lra_finding_flag;
-enum { LRA_FINDING_FLAGS = 11 };
+} lra_measurement_flag;
+enum { LRA_MEASUREMENT_FLAGS = 11 };
 /* "censored"; NULL behind the last. */
-const char *lra_finding_flag_name(int i);
+const char *lra_measurement_flag_name(int i);
 
 /* Of what the value would be if nothing had been learned, or distance did not matter. */
 typedef enum {
@@ -36,26 +36,26 @@ typedef enum {
 extern const char *const lra_null_names[LRA_NULLS];
 
 typedef struct {
-    char id[LRA_FINDING_ID];     /* "range.mean": never reused with a new meaning */
-    char unit[LRA_FINDING_UNIT]; /* "tokens"; "1": a number */
-    double value, lo, hi;        /* 95 %; NAN: unknown */
-    double null[LRA_NULLS];      /* NAN: none */
-    int64_t examples, seeds;     /* examples 0: it rests on weights alone */
-    int64_t undefined;           /* rows that were left out */
+    char id[LRA_MEASUREMENT_ID];     /* "range.mean": never reused with a new meaning */
+    char unit[LRA_MEASUREMENT_UNIT]; /* "tokens"; "1": a number */
+    double value, lo, hi;            /* 95 %; NAN: unknown */
+    double null[LRA_NULLS];          /* NAN: none */
+    int64_t examples, seeds;         /* examples 0: it rests on weights alone */
+    int64_t undefined;               /* rows that were left out */
     uint32_t flags;
-} lra_finding;
+} lra_measurement;
 
 /* One without interval and nulls, of one seed. */
-lra_finding lra_finding_of(const char *id, const char *unit, double value);
+lra_measurement lra_measurement_of(const char *id, const char *unit, double value);
 /* NULL: not among them. */
-const lra_finding *lra_finding_find(int n, const lra_finding *list, const char *id);
+const lra_measurement *lra_measurement_find(int n, const lra_measurement *list, const char *id);
 /* Copies the values of the same ids as null values. */
-void lra_findings_null(int n, lra_finding *list, int n_from, const lra_finding *from,
-                       lra_null kind);
+void lra_measurements_null(int n, lra_measurement *list, int n_from, const lra_measurement *from,
+                           lra_null kind);
 /* The same number of some seeds: their mean, and
  *   value +- sqrt( (mean of the half widths over examples)^2 + t(S-1)^2 s^2/S )
  * examples are shared by all seeds, so that their part does not shrink with seeds.  Those that are
  * not a number are left out, and counted in neither; ends stay unequal as they are. */
-lra_finding lra_finding_of_seeds(int n_seeds, const lra_finding *by_seed);
+lra_measurement lra_measurement_of_seeds(int n_seeds, const lra_measurement *by_seed);
 
 #endif

@@ -17,7 +17,7 @@
  *
  * Streaming:  p = lra_profile_new(T, 0);
  *             for (examples) { lra_profile_begin(p, length); for (rows) lra_profile_row(p, ..); lra_profile_end(p); }
- *             n = lra_profile_findings(p, &options, out);
+ *             n = lra_profile_measurements(p, &options, out);
  * or, where a kernel has added up an example already, lra_profile_add().  Memory: 14 numbers for
  * each distance, and 5 for each example and each of at most 64 + 24 log2(T/64) bins of distances,
  * of which intervals are made.
@@ -122,7 +122,8 @@ enum { LRA_PROFILE_FINDINGS = 56 };
  *   support support.pr decay.tau decay.beta decay.kind decay.r2.exp decay.r2.power [periodic.p]
  * decay.kind: 0 none, 1 exponential, 2 power law.  Means have the interval of README.md;
  * quantiles and fits are recomputed in 1,000 redraws of examples, in bins of distances. */
-int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra_finding *out);
+int lra_profile_measurements(const lra_profile *p, const lra_profile_options *o,
+                             lra_measurement *out);
 
 /* ---- compare --------------------------------------------------------------------------------- */
 
@@ -133,15 +134,15 @@ double lra_shift_js(int64_t n, const double *mass1, const double *mass2);
 /* shift.w1 and shift.js of two profiles of the same examples, with intervals over these.  Returns
  * 2. */
 int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_profile_options *o,
-                      lra_finding *out);
+                      lra_measurement *out);
 /* shift.peak: the distance, up to half of all, at which b has grown most over a, by mass or by
  * I.rel (lra_peak()), with its interval over examples: places of redraws, of both profiles the same
  * ones.  Null value: the middle of the distances that it is chosen of. */
-lra_finding lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by_intensity,
-                             const lra_profile_options *o);
+lra_measurement lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by_intensity,
+                                 const lra_profile_options *o);
 /* Mean Jensen-Shannon divergence of all pairs of n profiles of the same examples, bits, with its
  * interval over these.  NAN: a single one. */
-lra_finding lra_profile_difference(int n, const lra_profile *const *p, const char *id,
-                                   uint64_t key);
+lra_measurement lra_profile_difference(int n, const lra_profile *const *p, const char *id,
+                                       uint64_t key);
 
 #endif

@@ -63,8 +63,8 @@ enum { LRA_PROFILE_REDRAWS = 1000 };
 /* Binned quantities of drawn examples: out (n_bins). */
 void lra_profile_binned_sum(const lra_profile *p, int quantity, const double *count, double *out);
 /* "range.mean" with prefix and suffix. */
-lra_finding lra_profile_finding(const lra_profile *p, const lra_profile_options *o, const char *id,
-                                const char *unit, double value);
+lra_measurement lra_profile_measurement(const lra_profile *p, const lra_profile_options *o,
+                                        const char *id, const char *unit, double value);
 
 /* Below this share of the other tokens a row has no distances. */
 #define LRA_PROFILE_LONE 1e-6

@@ -22,25 +22,25 @@ static const int binned_mass[MASSES] = {P_MASS, P_OTHER};
 typedef struct {
     const lra_profile *p;
     const lra_profile_options *o;
-    lra_finding *out;
+    lra_measurement *out;
     int n;
 } list;
 
-lra_finding lra_profile_finding(const lra_profile *p, const lra_profile_options *o, const char *id,
-                                const char *unit, double value)
+lra_measurement lra_profile_measurement(const lra_profile *p, const lra_profile_options *o,
+                                        const char *id, const char *unit, double value)
 {
-    char name[LRA_FINDING_ID];
+    char name[LRA_MEASUREMENT_ID];
     snprintf(name, sizeof name, "%s%s%s", o->prefix ? o->prefix : "", id,
              o->suffix ? o->suffix : "");
-    lra_finding f = lra_finding_of(name, unit, value);
+    lra_measurement f = lra_measurement_of(name, unit, value);
     f.examples = p->examples, f.undefined = p->undefined;
     return f;
 }
 
-static lra_finding *add(list *l, const char *id, const char *unit, double value, double equal)
+static lra_measurement *add(list *l, const char *id, const char *unit, double value, double equal)
 {
-    lra_finding *f = &l->out[l->n++];
-    *f = lra_profile_finding(l->p, l->o, id, unit, value);
+    lra_measurement *f = &l->out[l->n++];
+    *f = lra_profile_measurement(l->p, l->o, id, unit, value);
     f->null[LRA_NULL_UNIFORM] = equal;
     return f;
 }
@@ -72,7 +72,7 @@ static double half_width(const lra_profile *p, int above, int below)
 }
 
 /* A share of 1 is a sum, which rounding may leave a bit above it. */
-static void set_ends(lra_finding *f, double half, double least, double most)
+static void set_ends(lra_measurement *f, double half, double least, double most)
 {
     if (f->value > most) f->value = most;
     if (f->value < least) f->value = least;
@@ -81,19 +81,19 @@ static void set_ends(lra_finding *f, double half, double least, double most)
     if (f->hi > most) f->hi = most;
 }
 
-static lra_finding *add_mean(list *l, const char *id, const char *unit, int number, int equal,
-                             double most)
+static lra_measurement *add_mean(list *l, const char *id, const char *unit, int number, int equal,
+                                 double most)
 {
-    lra_finding *f = add(l, id, unit, lra_profile_mean(l->p, number),
-                         equal < 0 ? NAN : lra_profile_mean(l->p, equal));
+    lra_measurement *f = add(l, id, unit, lra_profile_mean(l->p, number),
+                             equal < 0 ? NAN : lra_profile_mean(l->p, equal));
     set_ends(f, half_width(l->p, number, -1), 0, most);
     return f;
 }
 
-static lra_finding *add_ratio(list *l, const char *id, int above, int below)
+static lra_measurement *add_ratio(list *l, const char *id, int above, int below)
 {
-    lra_finding *f = add(l, id, "1", lra_profile_mean(l->p, above) / lra_profile_mean(l->p, below),
-                         1);
+    lra_measurement *f = add(l, id, "1",
+                             lra_profile_mean(l->p, above) / lra_profile_mean(l->p, below), 1);
     set_ends(f, half_width(l->p, above, below), 0, INFINITY);
     return f;
 }
@@ -106,8 +106,8 @@ static void add_side(list *l)
     double past = lra_profile_mean(p, P_PAST), future = lra_profile_mean(p, P_FUTURE),
            sum = past + future;
     double before = lra_profile_mean(p, P_PAST_EQUAL), after = lra_profile_mean(p, P_FUTURE_EQUAL);
-    lra_finding *f = add(l, "side", "1", (past - future) / sum,
-                         (before - after) / (before + after));
+    lra_measurement *f = add(l, "side", "1", (past - future) / sum,
+                             (before - after) / (before + after));
     double n = (double)p->examples, squares = 0;
     for (int64_t b = 0; b < p->examples; b++) {
         double one = number_of(p, b, P_PAST), other = number_of(p, b, P_FUTURE);
@@ -121,11 +121,11 @@ static void add_side(list *l)
 static void add_spread(list *l)
 {
     const lra_profile *p = l->p;
-    lra_finding entropy = *add_mean(l, "entropy", "nats", P_ENTROPY, P_LOG_KEYS, INFINITY);
-    lra_finding *rel = add_mean(l, "entropy.rel", "1", P_ENTROPY_REL, -1, 1);
+    lra_measurement entropy = *add_mean(l, "entropy", "nats", P_ENTROPY, P_LOG_KEYS, INFINITY);
+    lra_measurement *rel = add_mean(l, "entropy.rel", "1", P_ENTROPY_REL, -1, 1);
     rel->null[LRA_NULL_UNIFORM] = 1;
-    lra_finding *f = add(l, "support", distance_unit(p), exp(entropy.value),
-                         exp(entropy.null[LRA_NULL_UNIFORM]));
+    lra_measurement *f = add(l, "support", distance_unit(p), exp(entropy.value),
+                             exp(entropy.null[LRA_NULL_UNIFORM]));
     f->lo = exp(entropy.lo), f->hi = exp(entropy.hi);
     add_mean(l, "support.pr", distance_unit(p), P_PARTICIPATION, P_KEYS, INFINITY);
 }
@@ -162,7 +162,7 @@ static void add_local(list *l, const double *mass, const double *equal)
         char id[32];
         if (r >= l->p->n - 1) return;
         snprintf(id, sizeof id, "local.%lld", (long long)r);
-        lra_finding *f = add(l, id, "1", sum_to(mass, r), sum_to(equal, r));
+        lra_measurement *f = add(l, id, "1", sum_to(mass, r), sum_to(equal, r));
         set_ends(f, local_half(l->p, f->value, r), 0, 1);
     }
 }
@@ -285,7 +285,7 @@ static lra_decay fit(const lra_profile *p, const double *rel, int64_t end)
     return f;
 }
 
-static void set_percentiles(lra_finding *f, double *replicate)
+static void set_percentiles(lra_measurement *f, double *replicate)
 {
     lra_estimate e = lra_holding(lra_percentile(f->value, LRA_PROFILE_REDRAWS, replicate, LEVEL));
     f->lo = e.lo, f->hi = e.hi;
@@ -294,7 +294,7 @@ static void set_percentiles(lra_finding *f, double *replicate)
 
 /* Is a slope indistinguishable from 0?  Its interval holds it; without an interval: no law is
  * better than a constant.  A tau that is not finite is a slope of 0 or above. */
-static uint32_t flat_of(const lra_finding *f, const lra_decay *fit, bool tau)
+static uint32_t flat_of(const lra_measurement *f, const lra_decay *fit, bool tau)
 {
     if (fit->n < 3) return 0;
     if (isnan(f->lo)) return fit->kind == LRA_DECAY_NONE ? LRA_FLAT : 0;
@@ -304,9 +304,9 @@ static uint32_t flat_of(const lra_finding *f, const lra_decay *fit, bool tau)
 
 static void add_fits(list *l, const lra_decay *f, double *replicate)
 {
-    lra_finding *tau = add(l, "decay.tau", distance_unit(l->p), f->tau < 0 ? INFINITY : f->tau,
-                           NAN);
-    lra_finding *beta = add(l, "decay.beta", "1", f->beta, 0);
+    lra_measurement *tau = add(l, "decay.tau", distance_unit(l->p), f->tau < 0 ? INFINITY : f->tau,
+                               NAN);
+    lra_measurement *beta = add(l, "decay.beta", "1", f->beta, 0);
     if (isinf(tau->value)) tau->flags |= LRA_CENSORED;
     if (replicate && f->n >= 3) {
         set_percentiles(tau, replicate);
@@ -326,9 +326,9 @@ static void add_quantiles(list *l, int which, const double *mass, const double *
     const lra_profile *p = l->p;
     bool defined = which == 0 || p->n_other > 0;
     for (int q = 0; q < QUANTILES; q++) {
-        lra_finding *f = add(l, quantile_id[which][q], distance_unit(p),
-                             defined ? (double)quantile(p->n, mass, quantile_of[q]) : NAN,
-                             defined ? (double)quantile(p->n, equal, quantile_of[q]) : NAN);
+        lra_measurement *f = add(l, quantile_id[which][q], distance_unit(p),
+                                 defined ? (double)quantile(p->n, mass, quantile_of[q]) : NAN,
+                                 defined ? (double)quantile(p->n, equal, quantile_of[q]) : NAN);
         f->undefined += which ? p->lone : 0;
         double *own = replicate + (which * QUANTILES + q) * LRA_PROFILE_REDRAWS;
         if (replicate && defined) set_percentiles(f, own);
@@ -339,10 +339,10 @@ static void add_quantiles(list *l, int which, const double *mass, const double *
 static void add_used(list *l)
 {
     if (l->o->reach <= 0) return;
-    lra_finding q95 = l->out[l->n - 2];
+    lra_measurement q95 = l->out[l->n - 2];
     double reach = (double)l->o->reach;
-    lra_finding *f = add(l, "range.q95.used", "1", q95.value / reach,
-                         q95.null[LRA_NULL_UNIFORM] / reach);
+    lra_measurement *f = add(l, "range.q95.used", "1", q95.value / reach,
+                             q95.null[LRA_NULL_UNIFORM] / reach);
     f->lo = q95.lo / reach, f->hi = q95.hi / reach;
 }
 
@@ -381,7 +381,8 @@ static void add_others(list *l)
     for (int i = first + 1; i < l->n; i++) l->out[i].undefined += l->p->lone;
 }
 
-int lra_profile_findings(const lra_profile *p, const lra_profile_options *o, lra_finding *out)
+int lra_profile_measurements(const lra_profile *p, const lra_profile_options *o,
+                             lra_measurement *out)
 {
     list l = {.p = p, .o = o, .out = out};
     if (p->examples == 0) return 0;

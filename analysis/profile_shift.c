@@ -50,7 +50,7 @@ static void shift_in_bins(const lra_profile *a, const lra_profile *b, const doub
 
 /* Redraws, moved so that all examples give the value without bins. */
 static void set_intervals(const lra_profile *a, const lra_profile *b, uint64_t key,
-                          lra_finding out[2])
+                          lra_measurement out[2])
 {
     double *count = lra_alloc_array((size_t)a->examples, sizeof *count), whole[2], one[2];
     double *mass = lra_alloc_array(2 * (size_t)a->n_bins, sizeof *mass);
@@ -74,14 +74,14 @@ static void set_intervals(const lra_profile *a, const lra_profile *b, uint64_t k
 }
 
 int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_profile_options *o,
-                      lra_finding *out)
+                      lra_measurement *out)
 {
     double *mass = lra_alloc_array(2 * (size_t)a->n, sizeof *mass), *other = mass + a->n;
     lra_profile_curves(a, mass, NULL, NULL, NULL, NULL);
     lra_profile_curves(b, other, NULL, NULL, NULL, NULL);
-    out[0] = lra_profile_finding(a, o, "shift.w1", a->columns ? "pixels" : "tokens",
-                                 lra_shift_w1(a->n, mass, other));
-    out[1] = lra_profile_finding(a, o, "shift.js", "bits", lra_shift_js(a->n, mass, other));
+    out[0] = lra_profile_measurement(a, o, "shift.w1", a->columns ? "pixels" : "tokens",
+                                     lra_shift_w1(a->n, mass, other));
+    out[1] = lra_profile_measurement(a, o, "shift.js", "bits", lra_shift_js(a->n, mass, other));
     for (int k = 0; k < 2; k++) out[k].null[LRA_NULL_UNIFORM] = 0;
     if (a->examples > 1 && a->examples == b->examples) set_intervals(a, b, o->key, out);
     lra_free(mass);
@@ -151,8 +151,8 @@ static lra_estimate peak_interval(const lra_profile *a, const lra_profile *b, bo
     return lra_holding(lra_percentile(value, LRA_PROFILE_REDRAWS, place, 0.95));
 }
 
-lra_finding lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by_intensity,
-                             const lra_profile_options *o)
+lra_measurement lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by_intensity,
+                                 const lra_profile_options *o)
 {
     size_t n = (size_t)b->n, wide = (size_t)b->n_bins;
     double *x = lra_alloc_array(2 * n + 3 * wide, sizeof *x), *other = x + n;
@@ -160,8 +160,8 @@ lra_finding lra_profile_peak(const lra_profile *a, const lra_profile *b, bool by
     lra_profile_curves(b, by_intensity ? NULL : x, NULL, by_intensity ? x : NULL, NULL, NULL);
     lra_profile_curves(a, by_intensity ? NULL : other, NULL, by_intensity ? other : NULL, NULL,
                        NULL);
-    lra_finding f = lra_profile_finding(b, o, "shift.peak", b->columns ? "pixels" : "tokens",
-                                        lra_peak(b->n, x, other));
+    lra_measurement f = lra_profile_measurement(
+        b, o, "shift.peak", b->columns ? "pixels" : "tokens", lra_peak(b->n, x, other));
     f.null[LRA_NULL_UNIFORM] = lra_peak_middle(b->n);
     if (!isnan(f.value) && b->examples > 1 && a->examples == b->examples) {
         set_growth(b, x, other, &g);
@@ -210,13 +210,14 @@ static lra_estimate interval_of(int n, const lra_profile *const *p, uint64_t key
     return lra_holding(lra_percentile(value, REDRAWS, drawn, 0.95));
 }
 
-lra_finding lra_profile_difference(int n, const lra_profile *const *p, const char *id, uint64_t key)
+lra_measurement lra_profile_difference(int n, const lra_profile *const *p, const char *id,
+                                       uint64_t key)
 {
     int64_t wide = p[0]->n;
     double *mass = lra_alloc_array((size_t)(n * wide), sizeof *mass);
     for (int i = 0; i < n; i++) lra_profile_curves(p[i], mass + i * wide, NULL, NULL, NULL, NULL);
-    lra_finding f = lra_profile_finding(p[0], &(lra_profile_options){.key = key}, id, "bits",
-                                        mean_js(n, wide, mass));
+    lra_measurement f = lra_profile_measurement(p[0], &(lra_profile_options){.key = key}, id,
+                                                "bits", mean_js(n, wide, mass));
     lra_free(mass);
     f.null[LRA_NULL_UNIFORM] = 0;
     if (n < 2 || p[0]->examples < 2) return f;

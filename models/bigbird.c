@@ -13,25 +13,26 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     const lra_config *c = b->config;
     int64_t block = lra_config_int(c, "block");
     const lra_attention_spec s = {.block = block,
-                                  .blocks = lra_block_list(b->length, b->T,
-                                                           lra_config_int(c, "heads"), block,
-                                                           lra_config_int(c, "random"), layer)};
-    return lra_arena_attention(b, u, &s);
+                                  .blocks = lra_bigbird_blocks(b->length, b->T,
+                                                               lra_config_int(c, "heads"), block,
+                                                               lra_config_int(c, "random"), layer)};
+    return lra_benchmark_attention(b, u, &s);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS, LRA_ATTENTION_DROPOUT,
+    LRA_BENCHMARK_KEYS, LRA_ATTENTION_DROPOUT,
     LRA_INT_KEY("block", "64", 1, 1 << 20, "tokens of a block"),
     LRA_INT_KEY("random", "3", 0, 1 << 10, "blocks of others that a block sees"), LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=1 width=128 heads=1 qkv=64 hidden=128 pool=cls",
-                      "layers=4 width=64 heads=2 qkv=32 hidden=64"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
+                          "layers=1 width=128 heads=1 qkv=64 hidden=128 pool=cls",
+                          "layers=4 width=64 heads=2 qkv=32 hidden=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3 block=3 random=2",
@@ -49,8 +50,8 @@ const lra_model lra_model_bigbird = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .reach = lra_arena_reach,
+    .reach = lra_benchmark_reach,
     .rooted = lra_always_rooted,
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

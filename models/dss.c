@@ -42,7 +42,7 @@ static lra_tensor *kernels(const lra_build *b)
                             .no_decay = true};
     lra_param_spec turn = decay, step = decay, weight = decay;
     turn.init = lra_config_is(c, "init", "lin") ? LRA_INIT_RAMP : LRA_INIT_FILL;
-    turn.fill = lra_legs_turn, turn.a = 0, turn.b = pi;
+    turn.fill = lra_hippo_turn, turn.a = 0, turn.b = pi;
     step.init = LRA_INIT_FILL, step.fill = fill_log_dt, step.data = range,
     step.data_size = sizeof range;
     weight.init = LRA_INIT_NORMAL, weight.a = 1, weight.b = 0;

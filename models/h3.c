@@ -53,7 +53,7 @@ static lra_tensor *shift(const lra_build *b, int64_t D, int64_t N)
                        LRA_SHAPE(D, 2 * N * (N + 1)));
     rows = lra_reshape(lra_slice(rows, 1, 0, N * (2 * N + 1)), LRA_SHAPE(D, N, 2 * N + 1));
     rows = lra_mul(lra_slice(rows, 2, 0, N), lra_reshape(B, LRA_SHAPE(D, N, 1)));
-    return lra_reshape(lra_reduce(rows, LRA_SHAPE(D, 1, N)), LRA_SHAPE(D, N));
+    return lra_reshape(lra_reduce_sum(rows, LRA_SHAPE(D, 1, N)), LRA_SHAPE(D, N));
 }
 
 /* (D,T) */

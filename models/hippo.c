@@ -7,7 +7,7 @@
 #include "kernels/base/core/eigen.h"
 #include "kernels/base/core/mem.h"
 
-void lra_legs(int64_t modes, double *w, double complex *v)
+void lra_hippo_legs(int64_t modes, double *w, double complex *v)
 {
     int64_t N = 2 * modes;
     lra_err e;
@@ -43,7 +43,7 @@ static void fill_legs(int64_t modes, part which, double cut, int64_t count, doub
 {
     double *w = lra_alloc_array((size_t)modes, sizeof *w);
     double complex *v = lra_alloc_array((size_t)(2 * modes * modes), sizeof *v);
-    lra_legs(modes, w, v);
+    lra_hippo_legs(modes, w, v);
     for (int64_t n = 0; n < modes; n++) {
         double complex B = turned(modes, v, n);
         double one = w[n];
@@ -63,29 +63,29 @@ static void fill_part(const lra_fill *f, part which, double *to)
     fill_legs(modes, which, LRA_LEGS_CUT, lra_shape_elements(f->shape), to);
 }
 
-void lra_legs_turn(const lra_fill *f, double *v)
+void lra_hippo_turn(const lra_fill *f, double *v)
 {
     fill_part(f, TURN, v);
 }
 
-void lra_legs_re(const lra_fill *f, double *v)
+void lra_hippo_re(const lra_fill *f, double *v)
 {
     fill_part(f, B_RE, v);
 }
 
-void lra_legs_im(const lra_fill *f, double *v)
+void lra_hippo_im(const lra_fill *f, double *v)
 {
     fill_part(f, B_IM, v);
 }
 
-void lra_legs_b(const lra_fill *f, double *v)
+void lra_hippo_b(const lra_fill *f, double *v)
 {
     int64_t modes = f->shape.d[f->shape.n - 1], half = lra_shape_elements(f->shape) / 2;
     fill_legs(modes, B_RE, 0, half, v);
     fill_legs(modes, B_IM, *(const double *)f->data, half, v + half);
 }
 
-void lra_legs_p(const lra_fill *f, double *v)
+void lra_hippo_p(const lra_fill *f, double *v)
 {
     int64_t modes = f->shape.d[f->shape.n - 1], half = lra_shape_elements(f->shape) / 2;
     fill_legs(modes, P_RE, 0, half, v);

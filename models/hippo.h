@@ -14,15 +14,15 @@
 #define LRA_LEGS_CUT 2.0
 
 /* w: (modes), -mu;  v: (2 modes,modes), V's columns. */
-void lra_legs(int64_t modes, double *w, double complex *v);
+void lra_hippo_legs(int64_t modes, double *w, double complex *v);
 
 /* Fill functions, of arrays (..,modes): -Im a, Re B and Im B. */
-void lra_legs_turn(const lra_fill *f, double *v);
-void lra_legs_re(const lra_fill *f, double *v);
-void lra_legs_im(const lra_fill *f, double *v);
+void lra_hippo_turn(const lra_fill *f, double *v);
+void lra_hippo_re(const lra_fill *f, double *v);
+void lra_hippo_im(const lra_fill *f, double *v);
 /* Of arrays (2,..,modes), real and imaginary parts: B, Im B cut to +- the double that `data` is,
  * and V* P. */
-void lra_legs_b(const lra_fill *f, double *v);
-void lra_legs_p(const lra_fill *f, double *v);
+void lra_hippo_b(const lra_fill *f, double *v);
+void lra_hippo_p(const lra_fill *f, double *v);
 
 #endif

@@ -35,7 +35,7 @@ lra_tensor *lra_kernel_attention(const lra_build *b, lra_tensor *q, lra_tensor *
     lra_tensor *limit = lra_next_limits(b->graph, lra_tensor_shape(q).d[2]);
     k = lra_layer_mask(k, b->length);
     lra_tensor *y = lra_matmul(turned(q), lra_matmul_t(turned(k), true, turned(values), false));
-    if (limit) y = turned(lra_products_near(turned(y), q, k, values, limit));
+    if (limit) y = turned(lra_products_windowed(turned(y), q, k, values, limit));
     lra_tensor *n = raised(lra_slice(y, 3, V, 1), added, least);
     return turned(lra_div(lra_slice(y, 3, 0, V), n));
 }

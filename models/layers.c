@@ -49,7 +49,7 @@ lra_tensor *lra_layer_linear_real(lra_tensor *x, const char *name, int64_t n_out
     lra_tensor *terms = lra_mul(
         lra_reshape(lra_cast(x, lra_real(g)), LRA_SHAPE(B, n_in, 1)),
         lra_broadcast(lra_reshape(w, LRA_SHAPE(1, n_in, n_out)), LRA_SHAPE(B, n_in, n_out)));
-    lra_tensor *y = lra_reshape(lra_reduce(terms, LRA_SHAPE(B, 1, n_out)), LRA_SHAPE(B, n_out));
+    lra_tensor *y = lra_reshape(lra_reduce_sum(terms, LRA_SHAPE(B, 1, n_out)), LRA_SHAPE(B, n_out));
     y = lra_add(y, bias(g, "b", n_out, n_in));
     lra_pop(g);
     return y;

@@ -13,21 +13,23 @@
 static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
 {
     (void)layer;
-    lra_tensor *q = lra_elu_one(lra_arena_heads(b, u, "q"));
-    lra_tensor *k = lra_elu_one(lra_arena_heads(b, u, "k")), *v = lra_arena_heads(b, u, "v");
-    return lra_arena_out(b, lra_kernel_attention(b, q, k, v, 1e-6, INFINITY));
+    lra_tensor *q = lra_elu_one(lra_benchmark_heads(b, u, "q"));
+    lra_tensor *k = lra_elu_one(lra_benchmark_heads(b, u, "k")),
+               *v = lra_benchmark_heads(b, u, "v");
+    return lra_benchmark_out(b, lra_kernel_attention(b, q, k, v, 1e-6, INFINITY));
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
-static const lra_key keys[] = {LRA_ARENA_KEYS, LRA_ARENA_MASKED, LRA_KEYS_END};
+static const lra_key keys[] = {LRA_BENCHMARK_KEYS, LRA_BENCHMARK_MASKED, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_KEEPS, "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
-                      "layers=1 width=128 heads=2 qkv=64 hidden=128"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_KEEPS,
+                          "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                          "layers=1 width=128 heads=2 qkv=64 hidden=128"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3 dropout=0.1", NULL};
@@ -44,8 +46,8 @@ const lra_model lra_model_linear_transformer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .unmasked = lra_arena_unmasked,
-    .reach = lra_arena_reach,
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .unmasked = lra_benchmark_unmasked,
+    .reach = lra_benchmark_reach,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

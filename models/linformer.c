@@ -18,23 +18,24 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     lra_tensor *E = lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1)));
     E = b->places ? lra_embedding(E, b->places) : lra_cast(lra_slice(E, 0, 0, b->T), lra_elem(g));
     lra_tensor *few = lra_matmul_t(E, true, lra_layer_mask(u, b->length), false);
-    lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, few, "k");
-    lra_tensor *v = lra_arena_heads(b, few, "v");
-    return lra_arena_out(b, lra_attention(q, k, v, b->length, &spec));
+    lra_tensor *q = lra_benchmark_heads(b, u, "q"), *k = lra_benchmark_heads(b, few, "k");
+    lra_tensor *v = lra_benchmark_heads(b, few, "v");
+    return lra_benchmark_out(b, lra_attention(q, k, v, b->length, &spec));
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
-static const lra_key keys[] = {LRA_ARENA_KEYS,
+static const lra_key keys[] = {LRA_BENCHMARK_KEYS,
                                LRA_INT_KEY("rank", "16", 1, 1 << 16, "mixtures of keys"),
-                               LRA_ARENA_MASKED, LRA_ATTENTION_DROPOUT, LRA_KEYS_END};
+                               LRA_BENCHMARK_MASKED, LRA_ATTENTION_DROPOUT, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
-                      "layers=1 width=32 heads=2 qkv=16 hidden=32"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
+                          "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                          "layers=1 width=32 heads=2 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3 rank=3",
@@ -51,11 +52,11 @@ const lra_model lra_model_linformer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .unmasked = lra_arena_unmasked,
-    .reach = lra_arena_reach,
+    .unmasked = lra_benchmark_unmasked,
+    .reach = lra_benchmark_reach,
     .rooted = lra_always_rooted,
     .reads_places = true,
     .unlimited = "its keys are mixtures of all positions",
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

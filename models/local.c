@@ -20,12 +20,12 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     int64_t block = lra_config_int(b->config, "block");
     lra_attention_spec s = {.chunk = block};
     if (strided(b->config)) s.chunk = 0, s.stride = b->T_max / block + 1;
-    return lra_arena_attention(b, u, &s);
+    return lra_benchmark_attention(b, u, &s);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
 static int64_t reach(const lra_config *c)
@@ -40,7 +40,7 @@ static int64_t period(const lra_config *c, int64_t T_max)
     return strided(c) ? T_max / block + 1 : block;
 }
 
-static const lra_key keys[] = {LRA_ARENA_KEYS,
+static const lra_key keys[] = {LRA_BENCHMARK_KEYS,
                                LRA_INT_KEY("block", "50", 1, 1 << 20, "tokens that see each other"),
                                LRA_ATTENTION_DROPOUT,
                                LRA_CHOICE_KEY("layout", "contiguous", "contiguous|strided",
@@ -48,9 +48,9 @@ static const lra_key keys[] = {LRA_ARENA_KEYS,
                                LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_DROPS,
-                      "layers=1 width=128 heads=2 qkv=64 hidden=128 block=64 pool=mean",
-                      "layers=2 width=64 heads=4 qkv=32 hidden=64 block=64"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
+                          "layers=1 width=128 heads=2 qkv=64 hidden=128 block=64 pool=mean",
+                          "layers=2 width=64 heads=4 qkv=32 hidden=64 block=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3",
@@ -72,6 +72,6 @@ const lra_model lra_model_local = {
     .reach = reach,
     .rooted = lra_always_rooted,
     .period = period,
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

@@ -33,7 +33,7 @@ static lra_tensor *average(lra_tensor *k, int64_t rows, int64_t L)
     lra_tensor *beyond = lra_zeros(k->graph, k->type, LRA_SHAPE(rows, 3)), *shifted[7];
     lra_tensor *all[] = {beyond, k, beyond};
     for (int i = 0; i < 7; i++) shifted[i] = lra_slice(lra_concat(3, all, 1), 1, i, L);
-    return lra_affine(lra_sum(7, shifted), 1.0 / 7, 0);
+    return lra_affine(lra_add_n(7, shifted), 1.0 / 7, 0);
 }
 
 /* Correlating all L bins with g, as if they went round, is a factor 1 + 2 sum_m g_m cos(m a) at lag
@@ -68,8 +68,8 @@ static lra_tensor *correlate_bins(lra_tensor *k, int64_t rows, int64_t L)
         tables[t] = lra_constant(g, name[t], LRA_SHAPE(1, t == AROUND ? 1 : 6, L / 2, 2),
                                  LRA_SPEC(LRA_FILL(fill_table), .data = &t, .data_size = sizeof t));
     k = lra_reshape(k, LRA_SHAPE(rows, 1, L / 2, 2));
-    lra_tensor *bin = lra_reduce(lra_mul(k, tables[IN]), LRA_SHAPE(rows, 6, 1, 2));
-    lra_tensor *wrong = lra_reduce(lra_mul(bin, tables[OUT]), LRA_SHAPE(rows, 1, L / 2, 2));
+    lra_tensor *bin = lra_reduce_sum(lra_mul(k, tables[IN]), LRA_SHAPE(rows, 6, 1, 2));
+    lra_tensor *wrong = lra_reduce_sum(lra_mul(bin, tables[OUT]), LRA_SHAPE(rows, 1, L / 2, 2));
     return lra_reshape(lra_sub(lra_mul(k, tables[AROUND]), wrong), LRA_SHAPE(rows, L));
 }
 

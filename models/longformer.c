@@ -12,12 +12,12 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     const lra_attention_spec s = {.window = half - 1, .ahead = half};
     if (lra_config_int(b->config, "window") % 2)
         lra_graph_fail(b->graph, "window is odd, expected an even number");
-    return lra_arena_attention(b, u, &s);
+    return lra_benchmark_attention(b, u, &s);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
 /* Towards later tokens; one token less a layer towards earlier ones. */
@@ -27,14 +27,15 @@ static int64_t reach(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS, LRA_ATTENTION_DROPOUT,
+    LRA_BENCHMARK_KEYS, LRA_ATTENTION_DROPOUT,
     LRA_INT_KEY("window", "512", 4, 1 << 20,
                 "tokens in a window: itself, half of them after it, the rest before it"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=4 width=128 heads=4 qkv=64 hidden=128 pool=mean",
-                      "layers=2 width=32 heads=2 qkv=16 hidden=32"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
+                          "layers=4 width=128 heads=4 qkv=64 hidden=128 pool=mean",
+                          "layers=2 width=32 heads=2 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3 window=14", NULL};
@@ -52,6 +53,6 @@ const lra_model lra_model_longformer = {
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .reach = reach,
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

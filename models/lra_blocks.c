@@ -27,26 +27,26 @@ static int64_t channels(const lra_config *c)
     return qkv ? qkv : lra_config_int(c, "width");
 }
 
-lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name)
+lra_tensor *lra_benchmark_heads(const lra_build *b, lra_tensor *u, const char *name)
 {
     lra_tensor *y = dense(u, name, channels(b->config), false, LRA_ACT_NONE);
     return lra_layer_heads(y, lra_config_int(b->config, "heads"));
 }
 
-lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y)
+lra_tensor *lra_benchmark_out(const lra_build *b, lra_tensor *y)
 {
     lra_shape s = lra_tensor_shape(y);
     y = lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], s.d[2] * s.d[3]));
     return dense(y, "out", lra_config_int(b->config, "width"), false, LRA_ACT_NONE);
 }
 
-lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s)
+lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s)
 {
-    lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, u, "k");
-    lra_tensor *v = lra_arena_heads(b, u, "v");
+    lra_tensor *q = lra_benchmark_heads(b, u, "q"), *k = lra_benchmark_heads(b, u, "k");
+    lra_tensor *v = lra_benchmark_heads(b, u, "v");
     lra_attention_spec own = *s;
     own.dropout = lra_config_real(b->config, "attention-dropout");
-    return lra_arena_out(b, lra_attention(q, k, v, b->length, &own));
+    return lra_benchmark_out(b, lra_attention(q, k, v, b->length, &own));
 }
 
 static lra_tensor *norm(lra_tensor *x, const char *name)
@@ -63,7 +63,7 @@ static lra_tensor *add_feed_forward(const lra_config *c, lra_tensor *x, lra_tens
     return lra_layer_stream_add(x, lra_dropout(h, dropout, false));
 }
 
-lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mix)
+lra_tensor *lra_benchmark_blocks(const lra_build *b, lra_tensor *x, lra_benchmark_mix mix)
 {
     const lra_config *c = b->config;
     double dropout = lra_config_real(c, "dropout");
@@ -78,25 +78,25 @@ lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mi
     return norm(x, "norm");
 }
 
-lra_positions lra_arena_positions(const lra_config *c)
+lra_positions lra_benchmark_positions(const lra_config *c)
 {
     if (lra_config_is(c, "positions", "none")) return LRA_POSITIONS_NONE;
     return lra_config_is(c, "positions", "learned") ? LRA_POSITIONS_LEARNED
                                                     : LRA_POSITIONS_SINUSOIDAL;
 }
 
-lra_classifier lra_arena_classifier(const lra_config *c)
+lra_classifier lra_benchmark_classifier(const lra_config *c)
 {
     return (lra_classifier){lra_config_int(c, "hidden"), LRA_ACT_RELU, 0};
 }
 
-int64_t lra_arena_reach(const lra_config *c)
+int64_t lra_benchmark_reach(const lra_config *c)
 {
     (void)c;
     return -1;
 }
 
-bool lra_arena_unmasked(const lra_config *c)
+bool lra_benchmark_unmasked(const lra_config *c)
 {
     return !lra_config_int(c, "masked");
 }

@@ -13,25 +13,25 @@
 
 /* What a layer makes of its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0; scope
  * "layer%d". */
-typedef lra_tensor *(*lra_arena_mix)(const lra_build *b, lra_tensor *u, int layer);
-lra_tensor *lra_arena_blocks(const lra_build *b, lra_tensor *x, lra_arena_mix mix);
+typedef lra_tensor *(*lra_benchmark_mix)(const lra_build *b, lra_tensor *u, int layer);
+lra_tensor *lra_benchmark_blocks(const lra_build *b, lra_tensor *x, lra_benchmark_mix mix);
 
 /* W u in heads of scope NAME: (B,T,D) -> (B,T,H,qkv/H). */
-lra_tensor *lra_arena_heads(const lra_build *b, lra_tensor *u, const char *name);
+lra_tensor *lra_benchmark_heads(const lra_build *b, lra_tensor *u, const char *name);
 /* Wo y, scope "out": (B,T,H,qkv/H) -> (B,T,D). */
-lra_tensor *lra_arena_out(const lra_build *b, lra_tensor *y);
+lra_tensor *lra_benchmark_out(const lra_build *b, lra_tensor *y);
 /* The whole of mix(u) with lra_attention(), whose weights are dropped as the model's settings
  * say. */
-lra_tensor *lra_arena_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
+lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
 
 /* Functions of the record. */
-lra_positions lra_arena_positions(const lra_config *c);
-lra_classifier lra_arena_classifier(const lra_config *c); /* Linear, ReLU, Linear */
-int64_t lra_arena_reach(const lra_config *c);             /* unbounded */
-bool lra_arena_unmasked(const lra_config *c);             /* of models that have LRA_ARENA_MASKED */
+lra_positions lra_benchmark_positions(const lra_config *c);
+lra_classifier lra_benchmark_classifier(const lra_config *c); /* Linear, ReLU, Linear */
+int64_t lra_benchmark_reach(const lra_config *c);             /* unbounded */
+bool lra_benchmark_unmasked(const lra_config *c); /* of models that have LRA_BENCHMARK_MASKED */
 
 /* The keys that all of this reads. */
-#define LRA_ARENA_KEYS                                                                             \
+#define LRA_BENCHMARK_KEYS                                                                         \
     LRA_INT_KEY("layers", "4", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \
         LRA_INT_KEY("hidden", "512", 1, 1 << 20, "channels inside a feed-forward layer"),          \
@@ -42,45 +42,47 @@ bool lra_arena_unmasked(const lra_config *c);             /* of models that have
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
 
 /* For attention that sums over all keys, of which the arena's code takes padding for some. */
-#define LRA_ARENA_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
+#define LRA_BENCHMARK_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
 
 /* Sizes of ours, and what the arena publishes for all its Transformers: settings of every task, of
  * which those of images and Path-X say their own sizes.  image, path: "layers=1 heads=8 ..
  * pool=cls". */
-#define LRA_ARENA_ADAM "beta2=0.98 eps=1e-9 clip=0 "
-#define LRA_ARENA_TEXT(W)                                                                          \
-    LRA_ARENA_ADAM "schedule=rsqrt rate=0.05 batch=32 decay=0.1 dropout=0.1 pool=cls warmup=" W " "
-#define LRA_ARENA_COSINE LRA_ARENA_ADAM "schedule=cosine epochs=200 warmup=0.005 decay=0 "
-#define LRA_ARENA_PRESET(tasks, settings)                                                          \
+#define LRA_BENCHMARK_ADAM "beta2=0.98 eps=1e-9 clip=0 "
+#define LRA_BENCHMARK_TEXT(W)                                                                      \
+    LRA_BENCHMARK_ADAM                                                                             \
+    "schedule=rsqrt rate=0.05 batch=32 decay=0.1 dropout=0.1 pool=cls warmup=" W " "
+#define LRA_BENCHMARK_COSINE LRA_BENCHMARK_ADAM "schedule=cosine epochs=200 warmup=0.005 decay=0 "
+#define LRA_BENCHMARK_PRESET(tasks, settings)                                                      \
     {                                                                                              \
         tasks, "paper", "lra", settings, NULL                                                      \
     }
-/* drops: LRA_ARENA_DROPS, or LRA_ARENA_KEEPS of a model without weights that could be dropped.
- * first: settings of the model before all others; positions: those of text. */
-#define LRA_ARENA_DROPS(share) "attention-dropout=" share " "
-#define LRA_ARENA_KEEPS(share) ""
-#define LRA_ARENA_PAPER(drops, first, positions, image, pathfinder)                                \
-    LRA_ARENA_PRESET("listops", first positions LRA_ARENA_TEXT("1000") drops(                      \
-                                    "0.1") "layers=4 width=512 heads=8 hidden=1024 epochs=2"),     \
-        LRA_ARENA_PRESET("text", first positions LRA_ARENA_TEXT("8000") drops(                     \
-                                     "0.1") "layers=4 width=256 heads=4 hidden=1024 epochs=26"),   \
-        LRA_ARENA_PRESET("retrieval",                                                              \
-                         first positions LRA_ARENA_TEXT("8000")                                    \
-                             drops("0.1") "layers=4 width=128 heads=4 hidden=512 epochs=1"),       \
-        LRA_ARENA_PRESET("image", first "positions=learned " LRA_ARENA_COSINE drops(               \
-                                      "0.2") "rate=0.0005 batch=256 dropout=0.3 " image),          \
-        LRA_ARENA_PRESET("pathfinder pathfinder-intermediate pathfinder-easy",                     \
-                         first positions LRA_ARENA_COSINE drops(                                   \
-                             "0.1") "rate=0.001 batch=512 dropout=0.2 pool=mean " pathfinder),     \
-        LRA_ARENA_PRESET(                                                                          \
+/* drops: LRA_BENCHMARK_DROPS, or LRA_BENCHMARK_KEEPS of a model without weights that could be
+ * dropped. first: settings of the model before all others; positions: those of text. */
+#define LRA_BENCHMARK_DROPS(share) "attention-dropout=" share " "
+#define LRA_BENCHMARK_KEEPS(share) ""
+#define LRA_BENCHMARK_PAPER(drops, first, positions, image, pathfinder)                            \
+    LRA_BENCHMARK_PRESET("listops", first positions LRA_BENCHMARK_TEXT("1000") drops(              \
+                                        "0.1") "layers=4 width=512 heads=8 hidden=1024 epochs=2"), \
+        LRA_BENCHMARK_PRESET("text",                                                               \
+                             first positions LRA_BENCHMARK_TEXT("8000")                            \
+                                 drops("0.1") "layers=4 width=256 heads=4 hidden=1024 epochs=26"), \
+        LRA_BENCHMARK_PRESET("retrieval",                                                          \
+                             first positions LRA_BENCHMARK_TEXT("8000")                            \
+                                 drops("0.1") "layers=4 width=128 heads=4 hidden=512 epochs=1"),   \
+        LRA_BENCHMARK_PRESET("image", first "positions=learned " LRA_BENCHMARK_COSINE drops(       \
+                                          "0.2") "rate=0.0005 batch=256 dropout=0.3 " image),      \
+        LRA_BENCHMARK_PRESET("pathfinder pathfinder-intermediate pathfinder-easy",                 \
+                             first positions LRA_BENCHMARK_COSINE drops(                           \
+                                 "0.1") "rate=0.001 batch=512 dropout=0.2 pool=mean " pathfinder), \
+        LRA_BENCHMARK_PRESET(                                                                      \
             "path-x",                                                                              \
-            first "positions=learned " LRA_ARENA_ADAM drops(                                       \
+            first "positions=learned " LRA_BENCHMARK_ADAM drops(                                   \
                 "0.1") "schedule=cosine epochs=200 warmup=0.005 decay=0 clip=1 rate=0.001 "        \
                        "batch=64 dropout=0.1 pool=mean layers=1 width=32 "                         \
                        "heads=2 qkv=16 hidden=32")
-#define LRA_ARENA_PRESETS(drops, image, pathfinder)                                                \
+#define LRA_BENCHMARK_PRESETS(drops, image, pathfinder)                                            \
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},              \
         {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},         \
-        LRA_ARENA_PAPER(drops, "", "", image, pathfinder)
+        LRA_BENCHMARK_PAPER(drops, "", "", image, pathfinder)
 
 #endif

@@ -144,7 +144,7 @@ const lra_model lra_model_luna = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .reach = lra_arena_reach,
+    .reach = lra_benchmark_reach,
     .unlimited = "its memory is packed from all positions",
     .positions = positions,
 };

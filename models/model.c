@@ -78,7 +78,7 @@ bool lra_always_rooted(const lra_config *c)
     return true;
 }
 
-bool lra_chunks_rooted(const lra_config *c)
+bool lra_chunks_position_dependent(const lra_config *c)
 {
     return lra_config_int(c, "chunk") > 0;
 }

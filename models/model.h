@@ -128,7 +128,7 @@ typedef struct {
 
 /* rooted() of encoders with blocks, and of those whose key `chunk` asks for them. */
 bool lra_always_rooted(const lra_config *c);
-bool lra_chunks_rooted(const lra_config *c);
+bool lra_chunks_position_dependent(const lra_config *c);
 /* period() of encoders whose blocks have the size of key `block`, or `chunk`. */
 int64_t lra_block_period(const lra_config *c, int64_t T_max);
 int64_t lra_chunk_period(const lra_config *c, int64_t T_max);

@@ -52,7 +52,7 @@ static lra_tensor *features(const lra_build *b, lra_tensor *x, lra_tensor *W, bo
     lra_tensor *z = lra_affine(x, pow((double)s.d[3], -0.25), 0);
     s.d[3] = 1;
     lra_tensor *p = lra_matmul_t(z, false, W, true), *most = lra_reshape(lra_row_max(p), s);
-    lra_tensor *square = lra_cast(lra_reduce(lra_mul(z, z), s), lra_elem(b->graph));
+    lra_tensor *square = lra_cast(lra_reduce_sum(lra_mul(z, z), s), lra_elem(b->graph));
     lra_tensor *least = lra_add(lra_affine(square, 0.5, 0), keys ? largest(b, most) : most);
     lra_tensor *e = lra_exp(lra_layer_mask(lra_sub(p, least), b->length));
     return lra_affine(e, 1 / sqrt(m), 1e-6 / sqrt(m));
@@ -61,16 +61,16 @@ static lra_tensor *features(const lra_build *b, lra_tensor *x, lra_tensor *W, bo
 static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
 {
     (void)layer;
-    lra_tensor *q = lra_arena_heads(b, u, "q"), *k = lra_arena_heads(b, u, "k");
-    lra_tensor *v = lra_arena_heads(b, u, "v"), *W = NULL;
+    lra_tensor *q = lra_benchmark_heads(b, u, "q"), *k = lra_benchmark_heads(b, u, "k");
+    lra_tensor *v = lra_benchmark_heads(b, u, "v"), *W = NULL;
     if (lra_config_is(b->config, "kernel", "softmax")) W = directions(b, lra_width(q));
     q = features(b, q, W, false), k = features(b, k, W, true);
-    return lra_arena_out(b, lra_kernel_attention(b, q, k, v, 2e-6, 1e-6));
+    return lra_benchmark_out(b, lra_kernel_attention(b, q, k, v, 2e-6, 1e-6));
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
 /* Sums of ReLU features may run over the keys that are near, pair by pair. */
@@ -82,16 +82,17 @@ static const char *unlimited(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS,
+    LRA_BENCHMARK_KEYS,
     LRA_CHOICE_KEY("kernel", "relu", "relu|softmax", "what products of features stand for"),
     LRA_INT_KEY("features", "16", 1, 1 << 16, "random features of softmax"),
     LRA_FLAG_KEY("redraw", "1", "features are drawn at every step of training"),
-    LRA_ARENA_MASKED,
+    LRA_BENCHMARK_MASKED,
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_KEEPS, "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
-                      "layers=1 width=128 heads=8 qkv=64 hidden=128"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_KEEPS,
+                          "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                          "layers=1 width=128 heads=8 qkv=64 hidden=128"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {
@@ -111,9 +112,9 @@ const lra_model lra_model_performer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .unmasked = lra_arena_unmasked,
-    .reach = lra_arena_reach,
+    .unmasked = lra_benchmark_unmasked,
+    .reach = lra_benchmark_reach,
     .unlimited_with = unlimited,
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

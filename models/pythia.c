@@ -144,7 +144,7 @@ const lra_model lra_model_pythia = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
-    .reach = lra_arena_reach,
+    .reach = lra_benchmark_reach,
     .causal = causal,
     .published = published,
 };

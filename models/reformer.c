@@ -62,12 +62,12 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *leng
     int64_t C = (T + J - 1) / J;
     lra_tensor *order = sorted(b, lra_slice(both, 3, 0, K), length, layer);
     lra_tensor *rows = lra_reshape(both, LRA_SHAPE(N, T, 2 * K));
-    rows = lra_gather(rows, lra_chunks(order, length, J, LRA_CHUNK_KEY));
+    rows = lra_gather(rows, lra_lsh_buckets(order, length, J, LRA_CHUNK_KEY));
     rows = lra_reshape(rows, LRA_SHAPE(N * J, 2 * C, 1, 2 * K));
     lra_tensor *k = lra_slice(rows, 3, 0, K), *v = lra_slice(rows, 3, K, K);
     lra_attention_spec spec = {.cross = true, .scale = is_arena(c) ? sqrt((double)K) : 0};
     spec.dropout = lra_config_real(c, "attention-dropout");
-    spec.key_length = lra_chunks(order, length, J, LRA_CHUNK_SEEN);
+    spec.key_length = lra_lsh_buckets(order, length, J, LRA_CHUNK_SEEN);
     if (!is_arena(c)) { /* a token is its own key number, by which chunks begin */
         lra_tensor *own = lra_affine(lra_ones(b->graph, lra_real(b->graph), LRA_SHAPE(1, 1)), -1e5,
                                      0);
@@ -75,9 +75,9 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *leng
         spec.bias = lra_concat(3, (lra_tensor *[]){other, own, other}, 1);
     }
     lra_tensor *y = lra_attention(lra_slice(k, 1, 0, C), k, v,
-                                  lra_chunks(order, length, J, LRA_CHUNK_OWN), &spec);
+                                  lra_lsh_buckets(order, length, J, LRA_CHUNK_OWN), &spec);
     y = lra_gather(lra_reshape(y, LRA_SHAPE(N, J * C, K)),
-                   lra_chunks(order, length, J, LRA_CHUNK_SLOT));
+                   lra_lsh_buckets(order, length, J, LRA_CHUNK_SLOT));
     return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], T, K));
 }
 
@@ -91,11 +91,11 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
                        (int)lra_config_int(c, "buckets"));
     if (arena && lra_config_int(c, "qkv"))
         lra_graph_fail(b->graph, "qkv is always the width with form=arena");
-    lra_tensor *q = lra_arena_heads(b, u, "q"), *v = lra_arena_heads(b, u, "v");
+    lra_tensor *q = lra_benchmark_heads(b, u, "q"), *v = lra_benchmark_heads(b, u, "v");
     lra_tensor *both = lra_permute(lra_concat(2, (lra_tensor *[]){q, v}, 3), 4,
                                    (int[]){0, 2, 1, 3});
     if (!arena)
-        return lra_arena_out(
+        return lra_benchmark_out(
             b, lra_permute(attend(b, both, b->length, layer), 4, (int[]){0, 2, 1, 3}));
     lra_shape s = lra_tensor_shape(both);
     s.d[2] = J - T % J;
@@ -106,11 +106,11 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    return lra_arena_blocks(b, x, mix);
+    return lra_benchmark_blocks(b, x, mix);
 }
 
 static const lra_key keys[] = {
-    LRA_ARENA_KEYS,
+    LRA_BENCHMARK_KEYS,
     LRA_ATTENTION_DROPOUT,
     LRA_INT_KEY("buckets", "10", 2, 1 << 16, "where tokens may fall"),
     LRA_INT_KEY("chunks", "10", 1, 1 << 16, "of sorted tokens"),
@@ -118,8 +118,9 @@ static const lra_key keys[] = {
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
-    LRA_ARENA_PRESETS(LRA_ARENA_DROPS, "layers=4 width=64 heads=8 qkv=32 hidden=64 pool=cls",
-                      "layers=2 width=64 heads=8 qkv=32 hidden=64"),
+    LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
+                          "layers=4 width=64 heads=8 qkv=32 hidden=64 pool=cls",
+                          "layers=2 width=64 heads=8 qkv=32 hidden=64"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=learned qkv=6 heads=3 buckets=2 chunks=3",
@@ -138,8 +139,8 @@ const lra_model lra_model_reformer = {
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .unmasked = is_arena,
-    .reach = lra_arena_reach,
+    .reach = lra_benchmark_reach,
     .unlimited = "which tokens meet is a sort of all of them, where one moves the others' chunks",
-    .positions = lra_arena_positions,
-    .classifier = lra_arena_classifier,
+    .positions = lra_benchmark_positions,
+    .classifier = lra_benchmark_classifier,
 };

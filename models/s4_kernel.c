@@ -73,8 +73,8 @@ static void fill_c(const lra_fill *f, double *v)
     double *w = lra_alloc_array((size_t)(3 * N), sizeof *w);
     double complex *c = lra_alloc_array((size_t)(2 * N), sizeof *c), *P = c + N;
     draw_dt(s, f->seed, s->stream, dt);
-    lra_legs_turn(&(lra_fill){LRA_SHAPE(N), 0, 0, NULL}, w);
-    lra_legs_p(&(lra_fill){LRA_SHAPE(2, N), 0, 0, NULL}, w + N);
+    lra_hippo_turn(&(lra_fill){LRA_SHAPE(N), 0, 0, NULL}, w);
+    lra_hippo_p(&(lra_fill){LRA_SHAPE(2, N), 0, 0, NULL}, w + N);
     for (int64_t n = 0; n < N; n++) P[n] = w[N + n] + I * w[2 * N + n];
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t n = 0; n < N; n++) {
@@ -117,10 +117,10 @@ lra_tensor *lra_s4_kernel(const lra_build *b, const lra_s4_spec *spec)
     lra_param_spec slow = {.init = LRA_INIT_FILL, .rate = spec->rate, .no_decay = true};
     slow.frozen = spec->frozen;
     lra_param_spec turn = slow, real = slow, B = slow, P = slow, step = slow;
-    lra_param_spec Q = {LRA_FILL(lra_legs_p), .frozen = spec->frozen};
+    lra_param_spec Q = {LRA_FILL(lra_hippo_p), .frozen = spec->frozen};
     lra_param_spec C = {LRA_FILL(fill_c), .frozen = spec->frozen};
-    real.init = LRA_INIT_CONSTANT, real.a = v1 ? -0.5 : log(0.5), turn.fill = lra_legs_turn;
-    B.fill = lra_legs_b, B.data = &cut, B.data_size = sizeof cut, P.fill = lra_legs_p;
+    real.init = LRA_INIT_CONSTANT, real.a = v1 ? -0.5 : log(0.5), turn.fill = lra_hippo_turn;
+    B.fill = lra_hippo_b, B.data = &cut, B.data_size = sizeof cut, P.fill = lra_hippo_p;
     step.fill = fill_dt, step.data = C.data = &s, step.data_size = C.data_size = sizeof s;
     if (!spec->all && !v1) step.rate = 0;
     if (spec->all && v4) C.rate = spec->rate;

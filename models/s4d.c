@@ -51,7 +51,7 @@ static void fill_turn(const lra_fill *f, double *v)
     start s = *(const start *)f->data;
     int64_t modes = f->shape.d[f->shape.n - 1];
     if (s == LEGS) {
-        lra_legs_turn(f, v);
+        lra_hippo_turn(f, v);
         return;
     }
     const double pi = acos(-1), N = 2 * (double)modes;
@@ -87,9 +87,9 @@ static lra_tensor *kernel(const lra_build *b)
                        lra_affine(lra_param(g, "turn", one, &turn), -1, 0)};
     lra_tensor *dt = lra_exp(lra_param(g, "log_dt", LRA_SHAPE(width), &step));
     if (s == LEGS) in.init = LRA_INIT_FILL;
-    in.a = 1, in.fill = lra_legs_re;
+    in.a = 1, in.fill = lra_hippo_re;
     lra_tensor *B[] = {lra_param(g, "b_re", one, &in), NULL};
-    in.a = 0, in.fill = lra_legs_im;
+    in.a = 0, in.fill = lra_hippo_im;
     B[1] = lra_param(g, "b_im", one, &in);
     lra_tensor *C = lra_param(g, "c", LRA_SHAPE(2, sides * width, modes),
                               LRA_SPEC(LRA_NORMAL(sqrt(0.5))));

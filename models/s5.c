@@ -36,7 +36,7 @@ static void fill_turned(const lra_fill *f, double *v)
     int64_t D = f->shape.d[s->out ? 2 : 1], sides = plane / (N * D), n0 = 2 * N * D;
     double *x = lra_alloc_array((size_t)(2 * n0 + modes), sizeof *x), *w = x + 2 * n0;
     double complex *V = lra_alloc_array((size_t)(2 * modes * modes), sizeof *V);
-    lra_legs(modes, w, V);
+    lra_hippo_legs(modes, w, V);
     for (int64_t side = 0; side < sides; side++) {
         lra_scan_cut_normals(f, (uint32_t)side, s->deviation, 2 * n0, x);
         for (int64_t k = 0; k < N; k++)
@@ -89,7 +89,7 @@ static lra_tensor *state_space(const lra_build *b, lra_tensor *u)
     const lra_param_spec slow = {.rate = lra_config_real(c, "ssm-rate"), .no_decay = true};
     lra_param_spec decay = slow, angle = slow, in = slow, through = {LRA_NORMAL(1)};
     lra_param_spec step = lra_log_steps(b, lra_config_is(c, "dt-group", "ssm") ? slow : through);
-    decay.a = -0.5, angle.init = LRA_INIT_FILL, angle.fill = lra_legs_turn;
+    decay.a = -0.5, angle.init = LRA_INIT_FILL, angle.fill = lra_hippo_turn;
     in.init = LRA_INIT_FILL, in.fill = fill_turned, in.data = &start, in.data_size = sizeof start;
     in.no_decay = lra_config_is(c, "groups", "standard") || all;
     if (lra_config_is(c, "groups", "bfastandcdecay")) in.rate = 0;

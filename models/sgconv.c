@@ -43,7 +43,7 @@ static lra_tensor *first_norm(lra_tensor *k, int64_t rows)
 {
     lra_graph *g = k->graph;
     lra_tensor *kept = lra_state(g, "norm", LRA_SHAPE(rows, 1), NULL);
-    lra_tensor *now = lra_detach(lra_sqrt(lra_reduce(lra_mul(k, k), LRA_SHAPE(rows, 1))));
+    lra_tensor *now = lra_detach(lra_sqrt(lra_reduce_sum(lra_mul(k, k), LRA_SHAPE(rows, 1))));
     lra_tensor *norm = lra_add(kept, lra_mul(now, lra_relu(lra_affine(kept, -1e30, 1))));
     if (lra_graph_mode(g) == LRA_TRAIN) lra_assign(kept, norm);
     return norm;
@@ -71,8 +71,8 @@ static lra_tensor *kernels(const lra_build *b)
         w = lra_mul(w, powers(lra_param(g, "alpha", LRA_SHAPE(1, rows, 1), &spec), S));
     }
     for (int64_t i = 0; i < S; i++)
-        part[i] = lra_stretch(lra_reshape(lra_slice(w, 0, i, 1), LRA_SHAPE(rows, s)),
-                              i > 1 ? (int64_t)1 << (i - 1) : 1);
+        part[i] = lra_upsample(lra_reshape(lra_slice(w, 0, i, 1), LRA_SHAPE(rows, s)),
+                               i > 1 ? (int64_t)1 << (i - 1) : 1);
     lra_tensor *k = lra_concat((int)S, part, 1);
     if (fixed) k = lra_div(k, first_norm(k, rows));
     k = lra_slice(k, 1, 0, b->T);

@@ -13,7 +13,7 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_
     const lra_config *c = b->config;
     bool turns = lra_transformer_positions(c) == LRA_POSITIONS_ROTARY;
     const lra_attention_spec s = {
-        .chunk = lra_config_int(c, "block"), .beside = 1, .rotary_base = turns ? 10000 : 0};
+        .chunk = lra_config_int(c, "block"), .neighbours = 1, .rotary_base = turns ? 10000 : 0};
     return lra_attention(q, k, v, b->length, &s);
 }
 

@@ -16,7 +16,7 @@
 static lra_tensor *activate(lra_tensor *h)
 {
     h = lra_cast(h, lra_real(h->graph));
-    lra_tensor *sum = lra_reduce(lra_mul(h, h), LRA_SHAPE(lra_tensor_shape(h).d[0], 1));
+    lra_tensor *sum = lra_reduce_sum(lra_mul(h, h), LRA_SHAPE(lra_tensor_shape(h).d[0], 1));
     sum = lra_sqrt(lra_affine(sum, 1 / (double)lra_width(h), 0));
     return lra_relu(lra_div(h, lra_affine(sum, 1, 1e-8)));
 }

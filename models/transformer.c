@@ -22,7 +22,7 @@ static bool causal(const lra_config *c)
 static lra_classifier classifier(const lra_config *c)
 {
     bool deep = lra_config_is(c, "head", "mlp");
-    if (lra_config_is(c, "norm", "arena")) return lra_arena_classifier(c);
+    if (lra_config_is(c, "norm", "arena")) return lra_benchmark_classifier(c);
     return (lra_classifier){deep ? lra_config_int(c, "width") : 0, LRA_ACT_RELU, 0};
 }
 
@@ -49,12 +49,12 @@ static lra_tensor *arena_mix(const lra_build *b, lra_tensor *u, int layer)
 {
     (void)layer;
     const lra_attention_spec spec = attention_of(b);
-    return lra_arena_attention(b, u, &spec);
+    return lra_benchmark_attention(b, u, &spec);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
-    if (lra_config_is(b->config, "norm", "arena")) return lra_arena_blocks(b, x, arena_mix);
+    if (lra_config_is(b->config, "norm", "arena")) return lra_benchmark_blocks(b, x, arena_mix);
     return lra_transformer_blocks(b, x, attend);
 }
 
@@ -110,9 +110,9 @@ static const lra_model_preset presets[] = {
      "layers=4 width=112 hidden=112 heads=8 batch=32 epochs=500 rate=0.01 decay=0.05 "
      "schedule=multistep every=100",
      NULL},
-    LRA_ARENA_PAPER(LRA_ARENA_DROPS, "norm=arena ", SUMMED,
-                    "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
-                    "layers=4 width=32 heads=4 qkv=16 hidden=32"),
+    LRA_BENCHMARK_PAPER(LRA_BENCHMARK_DROPS, "norm=arena ", SUMMED,
+                        "layers=1 width=128 heads=8 qkv=64 hidden=128 pool=cls",
+                        "layers=4 width=32 heads=4 qkv=16 hidden=32"),
     {NULL, NULL, NULL, NULL, NULL}};
 
 static const char *const variants[] = {"positions=rotary-half act=relu head=mlp",
@@ -134,7 +134,7 @@ const lra_model lra_model_transformer = {
     .match = "hidden",
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
-    .reach = lra_arena_reach,
+    .reach = lra_benchmark_reach,
     .causal = causal,
     .positions = lra_transformer_positions,
     .classifier = classifier,

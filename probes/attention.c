@@ -73,7 +73,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_open_weights weights,
+static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_weights_kind weights,
                            const lra_options *o, lra_attention_measured *out, lra_err *e)
 {
     int64_t examples = lra_option_int(o, "examples"), queries = lra_option_int(o, "queries");

@@ -159,9 +159,9 @@ void bench_row_add(bench_table *t, bench_row row)
 
 double bench_floor(const bench *b, double flops, double bytes, double exps)
 {
-    bool half = b->type == LRA_BF16 && b->ceilings.bf16 > 0;
-    double work = flops / (half ? b->ceilings.bf16 : b->ceilings.f32);
-    double traffic = bytes / b->ceilings.dram;
+    bool half = b->type == LRA_BF16 && b->peaks.bf16 > 0;
+    double work = flops / (half ? b->peaks.bf16 : b->peaks.f32);
+    double traffic = bytes / b->peaks.dram;
     if (b->exps > 0) work += exps / b->exps;
     return work > traffic ? work : traffic;
 }
@@ -201,7 +201,7 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
 
 static const struct {
     const char *name;
-    int (*run)(bench *b, lra_err *e); /* NULL: the ceilings, which every run measures */
+    int (*run)(bench *b, lra_err *e); /* NULL: the peaks, which every run measures */
     bool alone;                       /* but these: they stand alone and print by themselves */
 } kinds[] = {{"ceilings", NULL, false},      {"step", bench_step, false},
              {"ops", bench_ops, false},      {"params", bench_params, false},
@@ -247,13 +247,13 @@ static int find_kind(const char *name, lra_err *e)
 }
 
 /* A GPU has no cache worth a ceiling of its own. */
-static lra_ceilings ceilings_of(const bench *b)
+static lra_peaks peaks_of(const bench *b)
 {
     const lra_backend *backend = b->device.backend;
-    if (!b->device.detail) return lra_cpu_ceilings(b->threads);
+    if (!b->device.detail) return lra_cpu_peaks(b->threads);
     double copy = lra_cuda_copy_rate(&b->device);
-    return (lra_ceilings){backend->peak(&b->device, LRA_F32, 1),
-                          backend->peak(&b->device, LRA_BF16, 1), copy, copy};
+    return (lra_peaks){backend->peak(&b->device, LRA_F32, 1),
+                       backend->peak(&b->device, LRA_BF16, 1), copy, copy};
 }
 
 static int open_model(bench *b, const lra_options *o, lra_err *e)
@@ -297,10 +297,10 @@ static int open_machine(bench *b, lra_err *e)
     return 0;
 }
 
-static int measure_ceilings(bench *b, lra_err *e)
+static int measure_peaks(bench *b, lra_err *e)
 {
     lra_detail("measuring the ceilings");
-    b->ceilings = ceilings_of(b);
+    b->peaks = peaks_of(b);
     return b->device.detail ? 0 : bench_measure_exps(b, e);
 }
 
@@ -383,7 +383,7 @@ static int measure(const lra_options *o, lra_err *e)
     if (rc == 0) rc = open_machine(&b, e);
     int n = lra_option_n_args(o);
     bool alone = rc == 0 && n == 1 && kinds[find_kind(lra_option_arg(o, 0), e)].alone;
-    if (rc == 0 && !alone) rc = measure_ceilings(&b, e);
+    if (rc == 0 && !alone) rc = measure_peaks(&b, e);
     for (int i = 0; rc == 0 && i < n; i++) {
         int k = find_kind(lra_option_arg(o, i), e);
         if (kinds[k].run) rc = kinds[k].run(&b, e);

@@ -82,16 +82,16 @@ static int write_weights(const lra_finished_run *run, bool last, const char *to,
 {
     lra_train_spec spec;
     lra_device device = run->job.device;
-    lra_opened m;
+    lra_loaded_model m;
     lra_gradient_spec(run, &spec);
-    int rc = lra_open(&m, &spec, &device, last ? LRA_LAST_WEIGHTS : LRA_BEST_WEIGHTS, e);
+    int rc = lra_load_model(&m, &spec, &device, last ? LRA_LAST_WEIGHTS : LRA_BEST_WEIGHTS, e);
     if (rc == 0) {
-        lra_view *v = lra_open_graph(&m, 1, m.buckets.length[0]);
-        lra_view_ask(v, v->network.output);
-        rc = lra_open_plan(&m, e);
+        lra_length_graph *v = lra_loaded_graph(&m, 1, m.buckets.length[0]);
+        lra_length_graph_output(v, v->network.output);
+        rc = lra_loaded_plan(&m, e);
     }
     if (rc == 0) rc = lra_weights_export(m.params, run->result->config, m.step, to, n, e);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     lra_job_spec_free(&spec);
     return rc;
 }

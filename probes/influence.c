@@ -265,32 +265,33 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         task *t = NULL;
         for (int k = 0; k < n; k++)
             if (list[k].is == part) t = &list[k];
-        const char *at = lra_saved_value(old, part->name);
-        int64_t examples = lra_saved_number(old, part->name);
+        const char *at = lra_cache_value(old, part->name);
+        int64_t examples = lra_cache_number(old, part->name);
         bool heads = part == &lra_part_heads;
-        int64_t groups = lra_saved_number(old, "head-groups");
-        bool past = lra_saved_past(old, part), moved = lra_saved_moves_blocks(old, part);
-        bool older = lra_saved_equal(part) && causal(p) && !past; /* equal weights to both sides */
+        int64_t groups = lra_cache_number(old, "head-groups");
+        bool past = lra_cache_past(old, part), moved = lra_saved_moves_blocks(old, part);
+        bool older = lra_cache_uniform(part) && causal(p) &&
+                     !past; /* equal weights to both sides */
         bool other = lra_saved_sample(old, part) != (int64_t)p->spec.sample_seed;
         bool again = force || older || !moved || other ||
                      (part == &lra_part_length && p->n_lengths) ||
                      (heads && groups != p->head_groups);
         bool keep = t ? !again && at && examples == t->examples : true;
         for (int u = 0; u < old->n_units && keep; u++)
-            if (lra_saved_belongs(old->unit[u]->name, part->name))
-                lra_saved_copy(p->out, old->unit[u]);
-        if (keep && at) lra_saved_set(p->out, part, examples, groups, past);
+            if (lra_cache_belongs(old->unit[u]->name, part->name))
+                lra_cache_copy(p->out, old->unit[u]);
+        if (keep && at) lra_cache_set(p->out, part, examples, groups, past);
         if (keep && at) lra_saved_set_sample(p->out, part, lra_saved_sample(old, part));
         if (t && keep) t->there = true;
     }
-    const char *shuffled = lra_saved_value(old, "shuffled");
+    const char *shuffled = lra_cache_value(old, "shuffled");
     int end = shuffled ? (int)strcspn(shuffled, "\n") : 0;
     if (shuffled) lra_probe_result_set(p->out, "shuffled", "%.*s", end, shuffled);
 }
 
 static int save(const lra_influence *p, lra_err *e)
 {
-    lra_saved_sort(p->out);
+    lra_cache_sort(p->out);
     char *path = lra_format("%s/influence.h5", p->run->folder);
     int rc = lra_probe_result_write(path, p->out, e);
     lra_free(path);
@@ -306,7 +307,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         const task *t = &list[i];
         if (t->there || t->undefined) continue;
         rc = t->is->measure(p, t->examples, e);
-        if (rc == 0) lra_saved_set(p->out, t->is, t->examples, p->head_groups, causal(p));
+        if (rc == 0) lra_cache_set(p->out, t->is, t->examples, p->head_groups, causal(p));
         if (rc == 0) lra_saved_set_sample(p->out, t->is, (int64_t)p->spec.sample_seed);
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);
@@ -380,7 +381,7 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
     lra_probe_result *other = NULL;
     lra_note("the same, trained on permuted labels:");
     int rc = probe_run(folder, o, true, &other, e);
-    bool any = rc == 0 && !lra_option_flag(o, "dry-run") && lra_saved_add_shuffled(p->out, other);
+    bool any = rc == 0 && !lra_option_flag(o, "dry-run") && lra_cache_add_shuffled(p->out, other);
     if (any) rc = save(p, e);
     if (any && rc == 0) lra_note("wrote null values to %s/influence.h5", p->run->folder);
     lra_probe_result_free(other);

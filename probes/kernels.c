@@ -69,15 +69,15 @@ static void add_model(lra_probe_result *r)
     const lra_probe_unit *first = r->unit[0]; /* the one with most to say */
     int n = 0;
     for (int u = 1; u < r->n_units; u++)
-        if (r->unit[u]->n_findings > first->n_findings) first = r->unit[u];
-    lra_finding *list = lra_alloc_array((size_t)first->n_findings + 1, sizeof *list);
-    for (int i = 0; i < first->n_findings; i++) {
-        lra_finding f = first->finding[i];
+        if (r->unit[u]->n_measurements > first->n_measurements) first = r->unit[u];
+    lra_measurement *list = lra_alloc_array((size_t)first->n_measurements + 1, sizeof *list);
+    for (int i = 0; i < first->n_measurements; i++) {
+        lra_measurement f = first->measurement[i];
         double sum = 0, init = 0, equal = 0;
         int known = 0;
         if (strchr(f.id, ':') || strcmp(f.id, "shift.peak") == 0) continue; /* a place */
         for (int u = 0; u < r->n_units; u++) {
-            const lra_finding *x = lra_probe_finding(r->unit[u], f.id);
+            const lra_measurement *x = lra_probe_measurement(r->unit[u], f.id);
             if (!x || isnan(x->value)) continue;
             sum += x->value, init += x->null[LRA_NULL_INIT], equal += x->null[LRA_NULL_UNIFORM];
             known++;
@@ -90,7 +90,7 @@ static void add_model(lra_probe_result *r)
         if (isinf(f.value)) f.flags |= LRA_CENSORED;
         list[n++] = f;
     }
-    lra_probe_unit_findings(lra_probe_unit_new(r, "model"), n, list);
+    lra_probe_unit_measurements(lra_probe_unit_new(r, "model"), n, list);
     lra_free(list);
 }
 
@@ -105,10 +105,10 @@ static char *find_uncovered(const lra_finished_run *run, lra_err *e)
     return names;
 }
 
-static void list_kernels(const lra_finished_run *run, const lra_found *f)
+static void list_kernels(const lra_finished_run *run, const lra_extract *f)
 {
     for (int i = 0; i < f->n; i++) {
-        const lra_found_kernels *k = &f->kernels[i];
+        const lra_extracted_kernels *k = &f->kernels[i];
         printf("%s %s %s: %" PRId64 " channels, lags %" PRId64 " to %" PRId64 "%s\n", run->folder,
                k->name, k->op, k->channels, -k->behind, k->ahead - 1,
                k->skip[LRA_FOUND_TRAINED] ? ", D u at lag 0" : "");
@@ -128,14 +128,14 @@ static lra_probe_result *through_file(const lra_finished_run *run, const lra_pro
 }
 
 /* LRA_ABSENT: there are none. */
-static int find(const lra_finished_run *run, const lra_options *o, lra_found *f, lra_err *e)
+static int find(const lra_finished_run *run, const lra_options *o, lra_extract *f, lra_err *e)
 {
     static const char none[] = "run '%s': model '%s' has no convolution kernels; "
                                "'lra-probe attention' and 'influence' ask others";
     lra_train_spec spec;
     lra_device device = run->job.device;
     lra_finished_run_spec(run, &spec);
-    int rc = lra_found_open(f, &spec, &device, lra_option_flag(o, "kernel-skip"), e);
+    int rc = lra_extract_open(f, &spec, &device, lra_option_flag(o, "kernel-skip"), e);
     lra_job_spec_free(&spec);
     if (rc != 0) return lra_fail_in(e, "run '%s'", run->folder);
     if (f->n) return 0;
@@ -144,7 +144,7 @@ static int find(const lra_finished_run *run, const lra_options *o, lra_found *f,
 }
 
 /* What was asked for and is not there. */
-static void tell_skip(const lra_finished_run *run, const lra_found *f)
+static void tell_skip(const lra_finished_run *run, const lra_extract *f)
 {
     int n = 0;
     for (int i = 0; i < f->n; i++) n += f->kernels[i].skip[LRA_FOUND_TRAINED] != NULL;
@@ -173,7 +173,7 @@ static int add_whole(const lra_finished_run *run, lra_probe_result *r, lra_err *
     return 0;
 }
 
-static void measure_found(const lra_finished_run *run, const lra_options *o, const lra_found *f,
+static void measure_found(const lra_finished_run *run, const lra_options *o, const lra_extract *f,
                           lra_probe_result *r)
 {
     lra_progress *bar = lra_progress_new("kernels", f->n);
@@ -188,21 +188,21 @@ static void measure_found(const lra_finished_run *run, const lra_options *o, con
 
 static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result *r, lra_err *e)
 {
-    lra_found f = {0};
+    lra_extract f = {0};
     int rc = find(run, o, &f, e);
     if (rc == 0 && lra_option_flag(o, "kernel-skip")) tell_skip(run, &f);
     if (rc == 0) measure_found(run, o, &f, r);
     if (rc == 0) rc = add_whole(run, r, e);
-    lra_found_close(&f);
+    lra_extract_close(&f);
     return rc;
 }
 
 static int print_found(const lra_finished_run *run, const lra_options *o, lra_err *e)
 {
-    lra_found f = {0};
+    lra_extract f = {0};
     int rc = find(run, o, &f, e);
     if (rc == 0) list_kernels(run, &f);
-    lra_found_close(&f);
+    lra_extract_close(&f);
     char *uncovered = rc == 0 ? find_uncovered(run, e) : NULL;
     if (rc == 0 && !uncovered) rc = LRA_FAILED;
     if (rc == 0 && *uncovered) printf("%s without kernels: %s\n", run->folder, uncovered);

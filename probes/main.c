@@ -40,6 +40,6 @@ int main(int argc, char **argv)
     static char name[] = "lra-probe", kind[] = "bench", what[] = "levels", on[] = "--device=cuda",
                 type[] = "--precision=bf16", quiet[] = "--quiet";
     static char *const trial[] = {name, kind, what, on, type, quiet, NULL};
-    lra_cuda_trial_by(trial);
+    lra_cuda_self_test_by(trial);
     return lra_program_main(&lra_probe_program, version, argc, argv);
 }

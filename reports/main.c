@@ -430,7 +430,7 @@ static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e
     lra_report_input in;
     int rc = load(o, f->source, &in, e);
     if (rc != 0) return rc;
-    char *unsealed = lra_report_unsealed(&in);
+    char *unsealed = lra_report_integrity(&in);
     if (unsealed) lra_note("%s", unsealed);
     lra_free(unsealed);
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
@@ -482,7 +482,7 @@ static int compare(const lra_options *o, lra_err *e)
     if (rc != 0) return rc;
     lra_table *t = lra_compare_table(&in, e);
     rc = t ? 0 : LRA_FAILED;
-    if (rc == 0) lra_report_mark_unsealed(&in, &t, 1);
+    if (rc == 0) lra_report_mark_integrity(&in, &t, 1);
     if (rc == 0)
         rc = lra_tables_print_wide(&t, 1, lra_option_text(o, "format"),
                                    lra_option_flag(o, "wide") ? 0 : LRA_TABLE_WIDTH, stdout, e);
@@ -524,8 +524,8 @@ static int show(const lra_options *o, lra_err *e)
         n = no_files("results", "lra-probe receptive-field", n_places, (const char *const *)place,
                      e);
     if (lra_option_flag(o, "json") && n >= 0)
-        lra_results_show_json(list, n, probes, n_probes, stdout);
-    for (int i = 0; i < n && !lra_option_flag(o, "json"); i++) lra_result_show(list[i], stdout);
+        lra_results_dump_json(list, n, probes, n_probes, stdout);
+    for (int i = 0; i < n && !lra_option_flag(o, "json"); i++) lra_result_dump(list[i], stdout);
     for (int i = 0; i < n_probes && n >= 0 && !lra_option_flag(o, "json"); i++)
         lra_probe_result_show(probes[i], stdout);
     lra_probe_results_free(probes, n_probes);

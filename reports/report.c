@@ -30,7 +30,7 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
         (*list)[0] = all;
         n = 1;
     }
-    if (n > 0) lra_report_mark_unsealed(in, *list, n);
+    if (n > 0) lra_report_mark_integrity(in, *list, n);
     if (n > 0) lra_report_note_levels(in, *list, n);
     return n;
 }
@@ -41,7 +41,7 @@ int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_inpu
     lra_table **list;
     int n = t->make(in, &list, e);
     if (n < 0) return n;
-    lra_report_mark_unsealed(in, list, n);
+    lra_report_mark_integrity(in, list, n);
     lra_report_note_levels(in, list, n);
     int rc = lra_tables_print_wide(list, n, format, 0, out, e);
     lra_tables_free(list, n);

@@ -329,7 +329,7 @@ for level in $levels; do
 done
 for kernel in $grouped; do step $op_batch "$kernel" 32 mma; done
 for batch in $batches; do
-    LRA_CUDA_BESIDE=0 step "$batch" 5 1 "${levels##* }" ", one stream"
+    LRA_CUDA_SIDE_STREAM=0 step "$batch" 5 1 "${levels##* }" ", one stream"
 done
 attended='1024 4096' near='1024 4096'
 [ $device = cuda ] || attended=32 near=32
@@ -385,7 +385,7 @@ for level in $levels; do
     ours "training: bf16 near float32, $level" "bf16-$level-near" close f32 "bf16-$level" 2
     ours "training: same bits twice, $level" "bf16-$level-bits" same "bf16-$level" "bf16-$level-again"
     [ "$level" != plain ] || continue
-    LRA_CUDA_LEVEL=$level LRA_CUDA_BESIDE=0 train "bf16-$level-alone" --device $device --precision bf16
+    LRA_CUDA_LEVEL=$level LRA_CUDA_SIDE_STREAM=0 train "bf16-$level-alone" --device $device --precision bf16
     ours "training: same bits in one stream, $level" "bf16-$level-stream" same "bf16-$level" "bf16-$level-alone"
 done
 

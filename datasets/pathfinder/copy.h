@@ -18,7 +18,7 @@ typedef struct {
     const char *name; /* below the folder of the level: imgs/BATCH/FILE, metadata/NUMBER.npy */
     const char *bytes;
     size_t n;
-    int64_t order, batch; /* of finding; NUMBER, -1: an image */
+    int64_t order, batch; /* of measurement; NUMBER, -1: an image */
 } pathfinder_file;
 
 typedef struct pathfinder_block pathfinder_block; /* names and bytes of many files */

@@ -44,7 +44,7 @@ void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *z, 
         }
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- measurement ----------------------------------------------------------------------------- */
 
 struct lra_marker_finder {
     int window, n;

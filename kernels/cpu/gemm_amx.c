@@ -16,7 +16,7 @@
  * ahead of its products by some hundred instructions, so that what stands between two steps costs
  * nothing.  The rows of a, of y and of the residual that come next are asked for, in the order of
  * memory, a few lines with every
- * step: in this order the processor's own prefetching joins in, and a strip finds its lines in the
+ * step: in this order the processor's own prefetching fuses in, and a strip finds its lines in the
  * caches of the core.  From the third cache 128 to 256 is 1.3 times as fast for it, from memory 2.4
  * times.
  * What remains beside the products is traffic of the second cache: with 128 in k a block of 32 x 32

@@ -139,9 +139,9 @@ double lra_cpu_peak(bool bf16, int n_threads)
     return rate(burst_portable, portable, n_threads);
 }
 
-lra_ceilings lra_cpu_ceilings(int n_threads)
+lra_peaks lra_cpu_peaks(int n_threads)
 {
-    return (lra_ceilings){
+    return (lra_peaks){
         .f32 = lra_cpu_peak(false, n_threads),
         .bf16 = lra_cpu_bf16() != LRA_BF16_NONE ? lra_cpu_peak(true, n_threads) : 0,
         .dram = copy_rate(256u << 20, n_threads),

@@ -1,4 +1,4 @@
-/* What this processor can do at best, measured: the ceilings that the benchmark compares with. */
+/* What this processor can do at best, measured: the peaks that the benchmark compares with. */
 #ifndef LRA_CPU_PEAK_H
 #define LRA_CPU_PEAK_H
 
@@ -9,12 +9,12 @@ typedef struct {
     double bf16;  /* the same for bf16 products summed in float32; 0: no such instruction */
     double dram;  /* bytes/s read plus written by a copy far larger than the caches */
     double cache; /* the same with 4 MiB a thread */
-} lra_ceilings;
+} lra_peaks;
 
 /* f32, or bf16 where there is an instruction, alone; some ten milliseconds. */
 double lra_cpu_peak(bool bf16, int n_threads);
 
 /* Best of several short runs of each; about two seconds.  At the level of lra_cpu_level(). */
-lra_ceilings lra_cpu_ceilings(int n_threads);
+lra_peaks lra_cpu_peaks(int n_threads);
 
 #endif

@@ -1,6 +1,6 @@
 /* Running a plan on a GPU.  The first run queues node by node: libraries warm up, and it is a real
  * step.  The second records the same into a CUDA graph, which it and all others launch.  What the
- * plan lets run beside the work is on a second stream, which forks from it and joins it again; runs
+ * plan lets run beside the work is on a second stream, which forks from it and fuses it again; runs
  * of single nodes, checked or timed, have one stream. */
 #include "kernels/cuda/fused.h"
 #include "kernels/cuda/launch.h"
@@ -36,7 +36,7 @@ static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err 
     lra_cuda_body body = y->op->cuda[type];
     if (!body) return lra_fail(e, "op '%s' has no %s body on a GPU", y->op->name, types[type]);
     if (n > 1)
-        (type == LRA_BF16 ? lra_cuda_joined_16 : lra_cuda_joined_32)(calls, n, stream);
+        (type == LRA_BF16 ? lra_cuda_fused_bf16 : lra_cuda_fused_f32)(calls, n, stream);
     else
         body(calls, stream);
     if (lra_cuda->fault.msg[0]) {
@@ -53,7 +53,7 @@ static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err 
 static int queue(const lra_call *calls, int n, lra_err *e)
 {
     for (int i = 0, k; i < n; i += k) {
-        k = lra_joined_calls(calls + i, n - i);
+        k = lra_fused_calls(calls + i, n - i);
         if (queue_one(calls + i, k, lra_cuda->work, e) != 0) return LRA_FAILED;
     }
     return 0;
@@ -63,8 +63,8 @@ static int queue(const lra_call *calls, int n, lra_err *e)
  * events, or all is waited for at the end. */
 static cudaError_t meet(int wait)
 {
-    return cudaStreamWaitEvent(lra_cuda->work, lra_cuda->done[(wait - 1) % LRA_CUDA_BESIDE_MOST],
-                               0);
+    return cudaStreamWaitEvent(lra_cuda->work,
+                               lra_cuda->done[(wait - 1) % LRA_CUDA_SIDE_STREAM_MOST], 0);
 }
 
 /* The same on two streams. */
@@ -72,14 +72,14 @@ static int queue_lanes(const lra_call *calls, const lra_lane *lanes, int n, lra_
 {
     lra_cuda_state *s = lra_cuda;
     for (int i = 0, k, beside = 0; i < n; i += k) {
-        bool here = !lanes[i].beside;
+        bool here = !lanes[i].side;
         cudaError_t rc = lanes[i].wait > 0 ? meet(lanes[i].wait) : cudaSuccess;
-        k = lra_joined_calls(calls + i, n - i);
+        k = lra_fused_calls(calls + i, n - i);
         if (rc == cudaSuccess && !here) rc = cudaEventRecord(s->forked, s->work);
         if (rc == cudaSuccess && !here) rc = cudaStreamWaitEvent(s->side, s->forked, 0);
         if (lra_cuda_check(rc, "a step", e) != 0) return LRA_FAILED;
         if (queue_one(calls + i, k, here ? s->work : s->side, e) != 0) return LRA_FAILED;
-        if (!here) rc = cudaEventRecord(s->done[beside++ % LRA_CUDA_BESIDE_MOST], s->side);
+        if (!here) rc = cudaEventRecord(s->done[beside++ % LRA_CUDA_SIDE_STREAM_MOST], s->side);
         if (lra_cuda_check(rc, "a step", e) != 0) return LRA_FAILED;
     }
     return 0;
@@ -119,9 +119,8 @@ static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, l
     for (int i = 0; i <= n; i++) {
         if (lra_cuda_check(cudaEventRecord(event[i], lra_cuda->work), "timing", e) != 0)
             return LRA_FAILED;
-        bool alone = i < n && calls[i].gate != LRA_JOINED; /* else it has run */
-        if (alone && queue(calls + i, lra_joined_calls(calls + i, n - i), e) != 0)
-            return LRA_FAILED;
+        bool alone = i < n && calls[i].gate != LRA_FUSED; /* else it has run */
+        if (alone && queue(calls + i, lra_fused_calls(calls + i, n - i), e) != 0) return LRA_FAILED;
     }
     return lra_cuda_check(cudaEventSynchronize(event[n]), "a timed step", e);
 }

@@ -87,17 +87,17 @@ typedef struct {
     cudaEvent_t there;
 } place_of_results;
 
-void *lra_cuda_later_new(lra_device *d, size_t n_bytes, lra_err *e)
+void *lra_cuda_readback_new(lra_device *d, size_t n_bytes, lra_err *e)
 {
     place_of_results *p = (place_of_results *)lra_alloc(sizeof *p);
     cudaError_t rc = cudaMallocHost(&p->host, n_bytes);
     if (rc == cudaSuccess) rc = cudaEventCreateWithFlags(&p->there, cudaEventDisableTiming);
     if (lra_cuda_check(rc, "memory for results", e) == 0) return p;
-    lra_cuda_later_free(d, p);
+    lra_cuda_readback_free(d, p);
     return NULL;
 }
 
-void lra_cuda_later_free(lra_device *d, void *place)
+void lra_cuda_readback_free(lra_device *d, void *place)
 {
     place_of_results *p = (place_of_results *)place;
     (void)d;
@@ -106,7 +106,8 @@ void lra_cuda_later_free(lra_device *d, void *place)
     lra_free(p);
 }
 
-int lra_cuda_later_copy(lra_device *d, void *place, int n, const lra_later_part *part, lra_err *e)
+int lra_cuda_readback_copy(lra_device *d, void *place, int n, const lra_readback_part *part,
+                           lra_err *e)
 {
     place_of_results *p = (place_of_results *)place;
     cudaError_t rc = cudaSuccess;
@@ -119,7 +120,7 @@ int lra_cuda_later_copy(lra_device *d, void *place, int n, const lra_later_part 
     return lra_cuda_check(rc, "copying out", e);
 }
 
-const void *lra_cuda_later_wait(lra_device *d, void *place, lra_err *e)
+const void *lra_cuda_readback_wait(lra_device *d, void *place, lra_err *e)
 {
     place_of_results *p = (place_of_results *)place;
     (void)d;

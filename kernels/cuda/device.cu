@@ -133,10 +133,10 @@ static int cuda_threads(const lra_device *d)
     return 1;
 }
 
-static int cuda_beside(const lra_device *d)
+static int cuda_side_stream_depth(const lra_device *d)
 {
     (void)d;
-    return lra_cuda->beside;
+    return lra_cuda->side;
 }
 
 static const lra_backend *backend(void)
@@ -145,12 +145,12 @@ static const lra_backend *backend(void)
     b.name = "cuda";
     b.alloc = cuda_alloc, b.free = cuda_free, b.memory_free = cuda_memory_free;
     b.copy = lra_cuda_copy, b.clear = lra_cuda_clear;
-    b.later_new = lra_cuda_later_new, b.later_free = lra_cuda_later_free;
-    b.later_copy = lra_cuda_later_copy, b.later_wait = lra_cuda_later_wait;
+    b.readback_new = lra_cuda_readback_new, b.readback_free = lra_cuda_readback_free;
+    b.readback_copy = lra_cuda_readback_copy, b.readback_wait = lra_cuda_readback_wait;
     b.run = lra_cuda_run, b.run_timed = lra_cuda_run_timed, b.capture = lra_cuda_capture;
     b.replay = lra_cuda_replay, b.forget = lra_cuda_forget, b.wait = lra_cuda_wait;
-    b.joins = lra_cuda_joins, b.joined_scratch = lra_cuda_joined_scratch;
-    b.beside = cuda_beside, b.scratch = lra_cuda_scratch, b.threads = cuda_threads,
+    b.fuses = lra_cuda_fuses, b.fused_scratch = lra_cuda_fused_scratch;
+    b.side = cuda_side_stream_depth, b.scratch = lra_cuda_scratch, b.threads = cuda_threads,
     b.peak = lra_cuda_peak;
     return &b;
 }
@@ -176,7 +176,7 @@ static cudaError_t make_streams(lra_cuda_state *s)
     if (rc == cudaSuccess) rc = cudaStreamCreateWithPriority(&s->side, cudaStreamNonBlocking, last);
     if (rc == cudaSuccess) rc = cudaStreamCreateWithFlags(&s->loader, cudaStreamNonBlocking);
     if (rc == cudaSuccess) rc = make_event(&s->forked);
-    for (int i = 0; i < LRA_CUDA_BESIDE_MOST && rc == cudaSuccess; i++)
+    for (int i = 0; i < LRA_CUDA_SIDE_STREAM_MOST && rc == cudaSuccess; i++)
         rc = make_event(&s->done[i]);
     for (int i = 0; i < LRA_CUDA_SLOTS && rc == cudaSuccess; i++) {
         rc = make_event(&s->slot[i].filled);
@@ -191,7 +191,7 @@ static int find_level(lra_cuda_state *s, lra_err *e)
     const char *text = getenv("LRA_CUDA_LEVEL");
     char why[256] = "";
     if (text && *text) return lra_cuda_level_find(text, s->capability, &s->level, e);
-    s->level = lra_cuda_trial(s->capability, LRA_TRIAL_SECONDS, why, sizeof why);
+    s->level = lra_cuda_self_test(s->capability, LRA_SELF_TEST_SECONDS, why, sizeof why);
     if (why[0])
         lra_note("'%s' runs at level '%s': %s", s->name, lra_cuda_level_name(s->level), why);
     return 0;
@@ -219,7 +219,8 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
-    if (lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &s->beside, e) != 0) return LRA_FAILED;
+    if (lra_cuda_side_stream_parse(getenv("LRA_CUDA_SIDE_STREAM"), &s->side, e) != 0)
+        return LRA_FAILED;
     if (lra_cuda_columns_find(getenv("LRA_CUDA_COLUMNS"), &s->columns, e) != 0) return LRA_FAILED;
     say_experimental(s, p.name);
     if (find_level(s, e) != 0) return LRA_FAILED;

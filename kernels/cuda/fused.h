@@ -18,12 +18,12 @@ enum {
     LRA_DENSE_ROWS = 128   /* of a part of the sums */
 };
 
-lra_join lra_cuda_joins(const lra_tensor *const *group, int n, const lra_tensor *next);
-int64_t lra_cuda_joined_scratch(const lra_tensor *const *group, int n);
-/* What joined calls are, in one pass for float32 and one for bf16; NULL: not among them. */
-const lra_call *lra_joined_of(const lra_call *calls, int n, const lra_op *op);
-void lra_cuda_joined_32(const lra_call *calls, int n, void *stream);
-void lra_cuda_joined_16(const lra_call *calls, int n, void *stream);
+lra_fuse lra_cuda_fuses(const lra_tensor *const *group, int n, const lra_tensor *next);
+int64_t lra_cuda_fused_scratch(const lra_tensor *const *group, int n);
+/* What fused calls are, in one pass for float32 and one for bf16; NULL: not among them. */
+const lra_call *lra_fused_of(const lra_call *calls, int n, const lra_op *op);
+void lra_cuda_fused_f32(const lra_call *calls, int n, void *stream);
+void lra_cuda_fused_bf16(const lra_call *calls, int n, void *stream);
 
 #ifdef __cplusplus
 }

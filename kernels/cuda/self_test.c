@@ -16,7 +16,7 @@ const char *lra_cuda_level_name(lra_cuda_level_kind level)
     return names[level];
 }
 
-void lra_cuda_trial_by(char *const *argv)
+void lra_cuda_self_test_by(char *const *argv)
 {
     arguments = argv;
 }
@@ -38,7 +38,7 @@ static int try_level(const char *level, double seconds, lra_err *e)
     return status == 0 ? 0 : lra_fail(e, "level '%s' fails (exit code %d)", level, status);
 }
 
-lra_cuda_level_kind lra_cuda_trial(int capability, double seconds, char *why, size_t n)
+lra_cuda_level_kind lra_cuda_self_test(int capability, double seconds, char *why, size_t n)
 {
     why[0] = 0;
     if (!arguments || capability != 90) return LRA_CUDA_MMA;

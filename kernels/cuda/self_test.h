@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-enum { LRA_TRIAL_SECONDS = 20 };
+enum { LRA_SELF_TEST_SECONDS = 20 };
 
 /* "plain", "mma", "wgmma" */
 const char *lra_cuda_level_name(lra_cuda_level_kind level);
 /* Trials are this program once more, with these arguments (argv[0] first, NULL last) and
  * LRA_CUDA_LEVEL in its environment; exit code 0: passed.  NULL, as at first: there are none. */
-void lra_cuda_trial_by(char *const *argv);
+void lra_cuda_self_test_by(char *const *argv);
 /* The level, and in `why` (n bytes) the faults of those above it, "" where there are none.  Without
  * trials, and below compute capability 9.0: mma.  seconds: of each trial. */
-lra_cuda_level_kind lra_cuda_trial(int capability, double seconds, char *why, size_t n);
+lra_cuda_level_kind lra_cuda_self_test(int capability, double seconds, char *why, size_t n);
 
 #ifdef __cplusplus
 }

@@ -13,10 +13,10 @@ int64_t lra_staging_add(lra_staging *s, void *to, size_t n_bytes, size_t size)
 {
     lra_staged *last = s->n ? &s->part[s->n - 1] : NULL;
     size_t at = (s->used + LRA_STAGED_APART - 1) / LRA_STAGED_APART * LRA_STAGED_APART;
-    int joins = last && follows(last, to);
-    if (joins) at = last->at + (size_t)((char *)to - last->to);
-    if (at + n_bytes > size || (!joins && s->n == LRA_STAGED_MOST)) return -1;
-    if (joins)
+    int fuses = last && follows(last, to);
+    if (fuses) at = last->at + (size_t)((char *)to - last->to);
+    if (at + n_bytes > size || (!fuses && s->n == LRA_STAGED_MOST)) return -1;
+    if (fuses)
         last->n_bytes = at + n_bytes - last->at;
     else
         s->part[s->n++] = (lra_staged){to, at, n_bytes};

@@ -23,9 +23,9 @@ typedef struct {
     lra_cuda_level_kind level;
     char name[16], detail[160];
     cudaStream_t work, loader, side;
-    cudaEvent_t forked, done[LRA_CUDA_BESIDE_MOST];
+    cudaEvent_t forked, done[LRA_CUDA_SIDE_STREAM_MOST];
     int columns; /* of blocks of convolutions; 0: nobody asks for any */
-    int beside;  /* calls beside the work that may be under way; 0: none are */
+    int side;    /* calls beside the work that may be under way; 0: none are */
     lra_cuda_slot slot[LRA_CUDA_SLOTS];
     int next;
     lra_err fault; /* of a library call inside a body; empty: none */
@@ -42,10 +42,11 @@ int lra_cuda_send(lra_err *e);
 int lra_cuda_copy(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
                   lra_err *e);
 int lra_cuda_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
-void *lra_cuda_later_new(lra_device *d, size_t n_bytes, lra_err *e);
-void lra_cuda_later_free(lra_device *d, void *place);
-int lra_cuda_later_copy(lra_device *d, void *place, int n, const lra_later_part *part, lra_err *e);
-const void *lra_cuda_later_wait(lra_device *d, void *place, lra_err *e);
+void *lra_cuda_readback_new(lra_device *d, size_t n_bytes, lra_err *e);
+void lra_cuda_readback_free(lra_device *d, void *place);
+int lra_cuda_readback_copy(lra_device *d, void *place, int n, const lra_readback_part *part,
+                           lra_err *e);
+const void *lra_cuda_readback_wait(lra_device *d, void *place, lra_err *e);
 /* The part of the backend that runs plans: capture.cu. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);

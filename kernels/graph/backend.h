@@ -10,26 +10,26 @@ typedef enum { LRA_COPY_IN, LRA_COPY_OUT, LRA_COPY_WITHIN } lra_copy_kind;
 typedef struct {
     const void *from;
     size_t at, n_bytes;
-} lra_later_part;
+} lra_readback_part;
 
-/* LRA_JOIN_OVER: if what it reads of the group is read by nobody else, which is then not
+/* LRA_FUSE_OVER: if what it reads of the group is read by nobody else, which is then not
  * written. */
-typedef enum { LRA_JOIN_NOT, LRA_JOIN_BESIDE, LRA_JOIN_OVER } lra_join;
-extern const char lra_joined;
-#define LRA_JOINED ((const void *)&lra_joined)
+typedef enum { LRA_FUSE_NOT, LRA_FUSE_BESIDE, LRA_FUSE_OVER } lra_fuse;
+extern const char lra_fused;
+#define LRA_FUSED ((const void *)&lra_fused)
 /* Calls from this one on that run as one; at most n. */
-static inline int lra_joined_calls(const lra_call *c, int n)
+static inline int lra_fused_calls(const lra_call *c, int n)
 {
     int k = 1;
-    while (k < n && c[k].gate == LRA_JOINED) k++;
+    while (k < n && c[k].gate == LRA_FUSED) k++;
     return k;
 }
 
 /* On which of two streams a call is queued. */
 typedef struct {
-    bool beside; /* the second: behind what stands there, and behind all calls in front of it that
+    bool side; /* the second: behind what stands there, and behind all calls in front of it that
                     are on the first */
-    int wait;    /* the first stream goes on with this call when so many on the second are done;
+    int wait;  /* the first stream goes on with this call when so many on the second are done;
                     what runs as one counts as one; 0: all that it has waited for */
 } lra_lane;
 
@@ -53,25 +53,26 @@ typedef struct {
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);
     /* Nodes that run as one: may `next` be run together with these, the first of which decides on
-     * its kernel?  NULL: none are.  Calls of joined nodes follow each other, those behind the first
-     * have LRA_JOINED for a gate; `out` is NULL where a result is read by a joined node alone, and
+     * its kernel?  NULL: none are.  Calls of fused nodes follow each other, those behind the first
+     * have LRA_FUSED for a gate; `out` is NULL where a result is read by a fused node alone, and
      * the scratch of all is the first one's. */
-    lra_join (*joins)(const lra_tensor *const *group, int n, const lra_tensor *next);
-    int64_t (*joined_scratch)(const lra_tensor *const *group, int n);
+    lra_fuse (*fuses)(const lra_tensor *const *group, int n, const lra_tensor *next);
+    int64_t (*fused_scratch)(const lra_tensor *const *group, int n);
     /* The most calls on the second stream that the first has not waited for; NULL or 0: there is
      * none. */
-    int (*beside)(const lra_device *d);
+    int (*side)(const lra_device *d);
     /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
     /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL:
      * copy() instead. */
-    void *(*later_new)(lra_device *d, size_t n_bytes, lra_err *e);
-    void (*later_free)(lra_device *d, void *place);
+    void *(*readback_new)(lra_device *d, size_t n_bytes, lra_err *e);
+    void (*readback_free)(lra_device *d, void *place);
     /* Queues copies of them. */
-    int (*later_copy)(lra_device *d, void *place, int n, const lra_later_part *part, lra_err *e);
+    int (*readback_copy)(lra_device *d, void *place, int n, const lra_readback_part *part,
+                         lra_err *e);
     /* Waits for what was copied there, and for nothing behind it; returns its memory, NULL and e:
      * the device failed. */
-    const void *(*later_wait)(lra_device *d, void *place, lra_err *e);
+    const void *(*readback_wait)(lra_device *d, void *place, lra_err *e);
     /* Waits until all that was queued is done; NULL: nothing ever is. */
     int (*wait)(lra_device *d, lra_err *e);
     /* The most threads a plan may use. */

@@ -3,7 +3,7 @@
  * besides. */
 #include "kernels/graph/graph_impl.h"
 
-const char lra_joined;
+const char lra_fused;
 
 enum { MOST = 4 };
 
@@ -75,32 +75,32 @@ static bool grow(const view *v, lra_tensor **order, int *first, int n)
     for (int at = *first + n; at < v->plan->n_calls; at++) {
         lra_tensor *x = order[at];
         if (lra_rank(x) > 0) break; /* what others read is written behind them all */
-        lra_join how = b->joins((const lra_tensor *const *)(order + *first), n, x);
-        if (how == LRA_JOIN_NOT) continue;
+        lra_fuse how = b->fuses((const lra_tensor *const *)(order + *first), n, x);
+        if (how == LRA_FUSE_NOT) continue;
         const lra_tensor *source = taken_over(v, order + *first, n, x);
-        if (how == LRA_JOIN_OVER && !source) continue;
+        if (how == LRA_FUSE_OVER && !source) continue;
         if (!lift(v, order, first, n, x)) continue;
-        if (how == LRA_JOIN_OVER) v->plan->hidden[source->id] = true;
+        if (how == LRA_FUSE_OVER) v->plan->hidden[source->id] = true;
         move(v, order, at, *first + n);
         return true;
     }
     return false;
 }
 
-void lra_join_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out)
+void lra_fuse_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out)
 {
     size_t n = (size_t)p->graph->n_nodes + 1;
     view v = {p, lra_alloc_array(n, sizeof(int)), lra_alloc_array(n, sizeof(int))};
-    bool joins = p->space->device->backend->joins != NULL;
-    p->joined = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
+    bool fuses = p->space->device->backend->fuses != NULL;
+    p->fused = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
     p->hidden = lra_alloc_array(n, sizeof(bool));
     for (size_t id = 0; id < n; id++) v.at[id] = -1;
     for (int at = 0; at < p->n_calls; at++) v.at[order[at]->id] = at;
-    if (joins) count_readers(&v, order, n_out, out);
+    if (fuses) count_readers(&v, order, n_out, out);
     for (int at = 0, from = 0, size; at < p->n_calls; from = at += size) {
-        for (size = 1; joins && size < MOST && grow(&v, order, &at, size);) size++;
-        while (from < at) p->joined[from++] = 1; /* lifted */
-        p->joined[at] = size;
+        for (size = 1; fuses && size < MOST && grow(&v, order, &at, size);) size++;
+        while (from < at) p->fused[from++] = 1; /* lifted */
+        p->fused[at] = size;
     }
     lra_free(v.at);
     lra_free(v.readers);

@@ -1,9 +1,9 @@
 /* Gradients as nodes: reverse walk over the graph; each op's rule emits expressions.
  *   d(y . seed)/d(x) = sum over uses u of x of rule_u(d(y . seed)/d(u))
- * Contributions are summed in float32 and rounded once (n-ary lra_sum).  A product that comes after
- * another contribution adds that one as it is written, and is rounded with it.  Values that are not
- * kept for the rules (recompute.c) are computed again: the rules read copies, made where they are
- * first needed. */
+ * Contributions are summed in float32 and rounded once (n-ary lra_add_n).  A product that comes
+ * after another contribution adds that one as it is written, and is rounded with it.  Values that
+ * are not kept for the rules (recompute.c) are computed again: the rules read copies, made where
+ * they are first needed. */
 #include "kernels/graph/graph_impl.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static void add_part(parts *p, lra_tensor *dx, bool own)
 static lra_tensor *total(const parts *p)
 {
     if (p->n == 0) return NULL;
-    return p->n == 1 ? p->part[0] : lra_sum(p->n, p->part);
+    return p->n == 1 ? p->part[0] : lra_add_n(p->n, p->part);
 }
 
 /* What depends on one of the x, by id of the node. */

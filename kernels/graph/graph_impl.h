@@ -89,9 +89,9 @@ typedef struct {
     int first, last;
 } lra_range;
 
-/* Which of the calls run as one on the plan's device: reorders them, fills p->joined and
+/* Which of the calls run as one on the plan's device: reorders them, fills p->fused and
  * p->hidden. */
-void lra_join_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
+void lra_fuse_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
 
 /* Which calls run beside the others on the plan's device: fills p->lane and p->until. */
 void lra_find_lanes(lra_plan *p, lra_tensor **order);
@@ -112,7 +112,7 @@ struct lra_plan {
     int n_ranges;
     int *range_of;    /* by node id: its buffer, -1: none */
     int *scratch_of;  /* by call: range of its scratch, -1: none */
-    int *joined;      /* by call: how many run as one from it on; 0: runs with one before */
+    int *fused;       /* by call: how many run as one from it on; 0: runs with one before */
     bool *hidden;     /* by node id: read by nodes that it runs with alone, and never written */
     lra_lane *lane;   /* by call: on which stream */
     int *until;       /* by call: position up to which what it reads and writes is in use */

@@ -10,6 +10,6 @@ void lra_plan_nodes(const lra_plan *p, lra_node_time *out);
 /* The node of call `at`. */
 const lra_tensor *lra_plan_tensor(const lra_plan *p, int at);
 /* Does the device run call `at` with one before it? */
-bool lra_plan_joined(const lra_plan *p, int at);
+bool lra_plan_fused(const lra_plan *p, int at);
 
 #endif

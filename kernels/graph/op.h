@@ -1,7 +1,7 @@
 /* What an op is: one record; the record, its CPU bodies and its test cases share a file of
  * kernels/ops/.  To add one: the file, one line in ops.def, its builder in ops.h.
  *
- * A file foo.c is compiled once per graph type (LRA_PASS 32, 64, 16) and instruction level
+ * A file foo.c is compiled once per graph type (LRA_TYPE 32, 64, 16) and instruction level
  * (LRA_LEVEL portable, avx2, avx512).  Bodies are written once with the types `real` (arithmetic)
  * and `elem` (storage) of kernels/ops/real.h; what stands under `#if LRA_RECORD` exists once. */
 #ifndef LRA_GRAPH_OP_H
@@ -128,16 +128,26 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 
 /* ---- one file, several compilations ---------------------------------------------------------- */
 
-#ifdef LRA_PASS
+#ifdef LRA_TYPE
+/* LRA_TYPE is f32, f64 or bf16; the macro of that type is 1, those of the others are 0. */
+#ifndef LRA_TYPE_f32
+#define LRA_TYPE_f32 0
+#endif
+#ifndef LRA_TYPE_f64
+#define LRA_TYPE_f64 0
+#endif
+#ifndef LRA_TYPE_bf16
+#define LRA_TYPE_bf16 0
+#endif
 #define LRA_CAT4_(a, b, c, d) a##b##_##c##_##d
 #define LRA_CAT4(a, b, c, d)  LRA_CAT4_(a, b, c, d)
-#define LRA_BODY_NAME(name)   LRA_CAT4(lra_cpu_, name, LRA_PASS, LRA_LEVEL)
+#define LRA_BODY_NAME(name)   LRA_CAT4(lra_cpu_, name, LRA_TYPE, LRA_LEVEL)
 /* LRA_BODY(softmax) { ... c ... } defines the body of this pass and level. */
 #define LRA_BODY(name)                                                                             \
     void LRA_BODY_NAME(name)(const lra_call *c);                                                   \
     void LRA_BODY_NAME(name)(const lra_call *c)
 
-#if LRA_PASS == 32 && defined(LRA_LEVEL_portable)
+#if LRA_TYPE_f32 && defined(LRA_LEVEL_portable)
 #define LRA_RECORD 1
 #else
 #define LRA_RECORD 0
@@ -147,18 +157,18 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 #define LRA_CAT3_(a, b, c) a##b##_##c
 #define LRA_CAT3(a, b, c)  LRA_CAT3_(a, b, c)
 #define LRA_CUDA_BODY(name)                                                                        \
-    extern "C" void LRA_CAT3(lra_cuda_, name, LRA_PASS)(const lra_call *c, void *stream);          \
-    extern "C" void LRA_CAT3(lra_cuda_, name, LRA_PASS)(const lra_call *c, void *stream)
+    extern "C" void LRA_CAT3(lra_cuda_, name, LRA_TYPE)(const lra_call *c, void *stream);          \
+    extern "C" void LRA_CAT3(lra_cuda_, name, LRA_TYPE)(const lra_call *c, void *stream)
 
 /* LRA_CUDA: there are CUDA bodies to link; LRA_CUDA_FILE: of this op (its .cu stands beside its
  * .c). */
 #if defined(LRA_CUDA) && defined(LRA_CUDA_FILE)
 #define LRA_CUDA_DECLARE(name)                                                                     \
-    void lra_cuda_##name##_32(const lra_call *c, void *stream);                                    \
-    void lra_cuda_##name##_16(const lra_call *c, void *stream);
+    void lra_cuda_##name##_f32(const lra_call *c, void *stream);                                   \
+    void lra_cuda_##name##_bf16(const lra_call *c, void *stream);
 #define LRA_CUDA_BODIES(name)                                                                      \
     {                                                                                              \
-        lra_cuda_##name##_32, NULL, lra_cuda_##name##_16                                           \
+        lra_cuda_##name##_f32, NULL, lra_cuda_##name##_bf16                                        \
     }
 #else
 #define LRA_CUDA_DECLARE(name)
@@ -171,36 +181,37 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 /* Declares all bodies of a name; .cpu = LRA_BODIES(softmax) then fills .cpu and .cuda. */
 #ifdef LRA_X86
 #define LRA_DECLARE(name)                                                                          \
-    void lra_cpu_##name##_32_portable(const lra_call *c);                                          \
-    void lra_cpu_##name##_32_avx2(const lra_call *c);                                              \
-    void lra_cpu_##name##_32_avx512(const lra_call *c);                                            \
-    void lra_cpu_##name##_64_portable(const lra_call *c);                                          \
-    void lra_cpu_##name##_16_portable(const lra_call *c);                                          \
-    void lra_cpu_##name##_16_avx2(const lra_call *c);                                              \
-    void lra_cpu_##name##_16_avx512(const lra_call *c);                                            \
+    void lra_cpu_##name##_f32_portable(const lra_call *c);                                         \
+    void lra_cpu_##name##_f32_avx2(const lra_call *c);                                             \
+    void lra_cpu_##name##_f32_avx512(const lra_call *c);                                           \
+    void lra_cpu_##name##_f64_portable(const lra_call *c);                                         \
+    void lra_cpu_##name##_bf16_portable(const lra_call *c);                                        \
+    void lra_cpu_##name##_bf16_avx2(const lra_call *c);                                            \
+    void lra_cpu_##name##_bf16_avx512(const lra_call *c);                                          \
     LRA_CUDA_DECLARE(name)
 #define LRA_BODIES(name)                                                                           \
     {                                                                                              \
-        {lra_cpu_##name##_32_portable, lra_cpu_##name##_32_avx2, lra_cpu_##name##_32_avx512},      \
-        {lra_cpu_##name##_64_portable, NULL, NULL},                                                \
-        {lra_cpu_##name##_16_portable, lra_cpu_##name##_16_avx2, lra_cpu_##name##_16_avx512},      \
+        {lra_cpu_##name##_f32_portable, lra_cpu_##name##_f32_avx2, lra_cpu_##name##_f32_avx512},   \
+        {lra_cpu_##name##_f64_portable, NULL, NULL},                                               \
+        {lra_cpu_##name##_bf16_portable, lra_cpu_##name##_bf16_avx2,                               \
+         lra_cpu_##name##_bf16_avx512},                                                            \
     },                                                                                             \
         .cuda = LRA_CUDA_BODIES(name)
 #else
 #define LRA_DECLARE(name)                                                                          \
-    void lra_cpu_##name##_32_portable(const lra_call *c);                                          \
-    void lra_cpu_##name##_64_portable(const lra_call *c);                                          \
-    void lra_cpu_##name##_16_portable(const lra_call *c);                                          \
+    void lra_cpu_##name##_f32_portable(const lra_call *c);                                         \
+    void lra_cpu_##name##_f64_portable(const lra_call *c);                                         \
+    void lra_cpu_##name##_bf16_portable(const lra_call *c);                                        \
     LRA_CUDA_DECLARE(name)
 #define LRA_BODIES(name)                                                                           \
     {                                                                                              \
-        {lra_cpu_##name##_32_portable, NULL, NULL},                                                \
-        {lra_cpu_##name##_64_portable, NULL, NULL},                                                \
-        {lra_cpu_##name##_16_portable, NULL, NULL},                                                \
+        {lra_cpu_##name##_f32_portable, NULL, NULL},                                               \
+        {lra_cpu_##name##_f64_portable, NULL, NULL},                                               \
+        {lra_cpu_##name##_bf16_portable, NULL, NULL},                                              \
     },                                                                                             \
         .cuda = LRA_CUDA_BODIES(name)
 #endif
-#endif /* LRA_PASS */
+#endif /* LRA_TYPE */
 
 #ifdef __cplusplus
 }

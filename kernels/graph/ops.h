@@ -49,12 +49,13 @@ lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
 /* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
  * along one axis.
  * limit: (1) int32 (lra_next_limit). */
-lra_tensor *lra_near(lra_tensor *x, lra_tensor *limit, int axis, int64_t zero, int64_t step);
+lra_tensor *lra_distance_mask(lra_tensor *x, lra_tensor *limit, int axis, int64_t zero,
+                              int64_t step);
 /* lra_long_conv() with what is at most `limit` steps away.  From T-1 on these are its bits; below,
  * sums over the lags themselves, O(T limit): in a Fourier transform what is far away would change
  * last bits. */
-lra_tensor *lra_long_conv_near(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
-                               lra_tensor *length);
+lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
+                                   lra_tensor *length);
 
 /* Kernels of diagonal state-space layers, by lag:
  *   k[r,l] = 2 Re sum_n c_rn dt phi(dt a) exp(dt a l),  phi(x) = (e^x - 1)/x,  dt of r mod H, a of r mod S
@@ -102,7 +103,7 @@ typedef enum { LRA_HALF_NONE, LRA_HALF_SLOW, LRA_HALF_FAST } lra_rotary_half;
 typedef struct {
     bool causal;           /* only j <= i */
     int64_t chunk, window; /* only the own block of `chunk`; only |i-j| <= window; 0: all */
-    int64_t beside;        /* with chunk: and so many blocks to each side of the own */
+    int64_t neighbours;    /* with chunk: and so many blocks to each side of the own */
     int64_t ahead;  /* with window: i - window <= j <= i + ahead instead; 0: ahead = window */
     int64_t stride; /* only where i - j is a multiple of it; 0: all */
     /* Only keys of the blocks that the list has for the block of the query: (B,H,query blocks,most)
@@ -142,8 +143,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
                           const lra_attention_spec *s);
 /* y_i = sum_j q_i . k_j v_j, `whole`, of those j alone that are at most `limit` away; one product
  * for each pair.  From T-1 on its bits are those of whole.  All (B,T,H,..), limit (1) or (H). */
-lra_tensor *lra_products_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
-                              lra_tensor *limit);
+lra_tensor *lra_products_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                                  lra_tensor *limit);
 /* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s);
@@ -155,12 +156,12 @@ lra_tensor *lra_rotary(lra_tensor *x, double base, lra_rotary_half half);
 /* Key blocks of every query block in BigBird, for lra_attention_spec.blocks: all for the first and
  * the last of an example; else these two, the own one, its neighbours and `random` others, drawn by
  * (layer, head).  length: (B), not NULL. */
-lra_tensor *lra_block_list(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
-                           int64_t random, int64_t layer);
+lra_tensor *lra_bigbird_blocks(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
+                               int64_t random, int64_t layer);
 /* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
  * length.  x: (B,T,..) */
-lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,
-                       int64_t chunk);
+lra_tensor *lra_moving_average(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,
+                               int64_t chunk);
 
 /* ---- normalisation --------------------------------------------------------------------------- */
 
@@ -203,7 +204,7 @@ lra_tensor *lra_div(lra_tensor *a, lra_tensor *b);
 typedef enum { LRA_GATE_GELU, LRA_GATE_SILU, LRA_GATE_SIGMOID } lra_gate_act;
 lra_tensor *lra_gate(lra_tensor *a, lra_gate_act f, lra_tensor *b);
 /* x_1 + ... + x_n, summed in real, rounded once; equal shapes. */
-lra_tensor *lra_sum(int n, lra_tensor *const *x);
+lra_tensor *lra_add_n(int n, lra_tensor *const *x);
 /* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied:
  * one draw per (first dimension, last dimension), shared between.  Identity in LRA_EVAL graphs. */
 lra_tensor *lra_dropout(lra_tensor *x, double rate, bool tied);
@@ -220,15 +221,15 @@ lra_tensor *lra_permute(lra_tensor *x, int n,
                         const int *axes); /* y dim i = x dim axes[i]; copies */
 lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);
 lra_tensor *lra_slice(lra_tensor *x, int axis, int64_t from, int64_t n);
-lra_tensor *lra_broadcast(lra_tensor *x, lra_shape s); /* repeats dimensions of size 1 */
-lra_tensor *lra_reduce(lra_tensor *x, lra_shape s);    /* sums to s; inverse of broadcast */
-lra_tensor *lra_flip(lra_tensor *x, int axis);         /* y[.., i, ..] = x[.., n-1-i, ..] */
+lra_tensor *lra_broadcast(lra_tensor *x, lra_shape s);  /* repeats dimensions of size 1 */
+lra_tensor *lra_reduce_sum(lra_tensor *x, lra_shape s); /* sums to s; inverse of broadcast */
+lra_tensor *lra_flip(lra_tensor *x, int axis);          /* y[.., i, ..] = x[.., n-1-i, ..] */
 /* y[.., i, ..] = sum of x[.., j, ..] over j <= i; back: over j >= i.  Summed in real, in that
  * order. */
 lra_tensor *lra_cumsum(lra_tensor *x, int axis, bool back);
 /* x (..,s) `times` times as long by linear interpolation: y[.., j times + k] lies at
  * (k + 1/2) / times - 1/2 from x[.., j], at the ends it is x[.., j]. */
-lra_tensor *lra_stretch(lra_tensor *x, int64_t times);
+lra_tensor *lra_upsample(lra_tensor *x, int64_t times);
 lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
 lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
 /* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */
@@ -242,7 +243,7 @@ lra_tensor *lra_gather(lra_tensor *x, lra_tensor *index);
  *   OWN   (N J)     how many a chunk has                SEEN   (N J)   how many it has with the one before it
  *   SLOT  (N,T)     where in (J,C) a token stands, 0 for padding */
 typedef enum { LRA_CHUNK_KEY, LRA_CHUNK_OWN, LRA_CHUNK_SEEN, LRA_CHUNK_SLOT } lra_chunk_part;
-lra_tensor *lra_chunks(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part);
+lra_tensor *lra_lsh_buckets(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part);
 
 /* ---- rows, pooling, losses ------------------------------------------------------------------- */
 

@@ -73,7 +73,7 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
     for (int at = 0, head = 0; at < p->n_calls;
          at++) { /* what runs as one reads and writes at once */
         const lra_tensor *t = order[at];
-        if (p->joined[at]) head = at;
+        if (p->fused[at]) head = at;
         int until = p->until[at];
         if (!p->hidden[t->id]) l[t->id] = (life){head, until, -1};
         for (int i = 0; i < t->n_src; i++) {
@@ -93,7 +93,7 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
     size_t offset;
     for (int at = 0; at < p->n_calls; at++) {
         const lra_tensor *t = order[at];
-        if (!(t->op->flags & LRA_INPLACE) || p->space->no_inplace || p->joined[at] != 1) continue;
+        if (!(t->op->flags & LRA_INPLACE) || p->space->no_inplace || p->fused[at] != 1) continue;
         const lra_tensor *x = lra_root(t->src[0], &offset);
         bool free_to_take = !is_leaf(x) && l[x->id].last == at && lra_bytes(x) == lra_bytes(t) &&
                             offset == 0 && x->type == t->type;
@@ -122,9 +122,9 @@ static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max
 {
     const lra_backend *b = p->space->device->backend;
     const lra_tensor *y = order[at];
-    if (p->joined[at] == 0) return 0;
-    if (p->joined[at] > 1)
-        return b->joined_scratch((const lra_tensor *const *)(order + at), p->joined[at]);
+    if (p->fused[at] == 0) return 0;
+    if (p->fused[at] > 1)
+        return b->fused_scratch((const lra_tensor *const *)(order + at), p->fused[at]);
     if (b->scratch) return b->scratch(y);
     return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
 }
@@ -137,7 +137,7 @@ static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_thr
     int first = -1, last = -1;
     size_t most = 0;
     for (int at = 0; at < p->n_calls; at++) {
-        if (!p->lane[at].beside) continue;
+        if (!p->lane[at].side) continue;
         size_t bytes = (size_t)scratch_of(p, order, at, max_threads);
         if (first < 0) first = at;
         if (bytes > most) most = bytes;
@@ -166,7 +166,7 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
     for (int at = 0; at < p->n_calls; at++) {
         int64_t bytes = scratch_of(p, order, at, max_threads);
         p->scratch_of[at] = -1;
-        if (bytes > 0 && !p->lane[at].beside)
+        if (bytes > 0 && !p->lane[at].side)
             p->range[n++] = (lra_range){(size_t)(g->n_nodes + at), (size_t)bytes, at, p->until[at]};
     }
     n += add_scratch_beside(p, order, max_threads, &p->range[n]);
@@ -182,7 +182,7 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
     for (int at = 0; at < p->n_calls; at++) { /* in launch order: chains of takeovers resolve */
         const life *y = &l[order[at]->id];
         if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];
-        if (!p->lane[at].beside) continue;
+        if (!p->lane[at].side) continue;
         if (p->scratch_of[at] >= 0) beside = p->scratch_of[at]; /* the first of them owns it */
         p->scratch_of[at] = beside;
     }
@@ -213,7 +213,7 @@ double lra_call_bytes(const lra_plan *p, int at)
     const lra_tensor *y = p->call[at].y;
     double bytes = lra_node_bytes(y) - (p->hidden[y->id] ? (double)lra_bytes(y) : 0);
     int head = at;
-    while (p->joined[head] == 0) head--;
+    while (p->fused[head] == 0) head--;
     for (int i = 0; i < y->n_src; i++) {
         bool known = false;
         for (int k = head; k < at; k++) {
@@ -297,7 +297,7 @@ lra_plan *lra_plan_new(lra_graph *g, lra_params *params, lra_space *s, int n,
     bool *needed = find_needed(g, n, out);
     lra_tensor **order = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *order);
     p->n_calls = order_nodes(g, needed, order);
-    lra_join_nodes(p, order, n, out);
+    lra_fuse_nodes(p, order, n, out);
     lra_find_lanes(p, order);
     for (int at = 0; at < p->n_calls; at++)
         if (lra_rank(order[at]) == 1) p->gate_node = order[at]->id;
@@ -330,7 +330,7 @@ void lra_plan_free(lra_plan *p)
     lra_free(p->range);
     lra_free(p->range_of);
     lra_free(p->scratch_of);
-    lra_free(p->joined);
+    lra_free(p->fused);
     lra_free(p->hidden);
     lra_free(p->lane);
     lra_free(p->until);

@@ -5,18 +5,18 @@
 
 #include "kernels/graph/graph.h"
 
-typedef struct lra_later lra_later;
+typedef struct lra_readback lra_readback;
 
 /* Room on the host for results of n_bytes, each begun at a multiple of 64. */
-lra_later *lra_later_new(lra_device *d, size_t n_bytes, lra_err *e);
-void lra_later_free(lra_later *l); /* Nullable: l */
+lra_readback *lra_readback_new(lra_device *d, size_t n_bytes, lra_err *e);
+void lra_readback_free(lra_readback *l); /* Nullable: l */
 /* Does the device go on while the host does?  Where it does not, results are there when they are
  * asked for. */
-bool lra_later_helps(const lra_device *d);
+bool lra_readback_helps(const lra_device *d);
 /* Asks for outputs of p as they are once all is done that was queued so far; what was asked before
  * is forgotten. */
-int lra_later_ask(lra_later *l, lra_plan *p, int n, lra_tensor *const *out, lra_err *e);
+int lra_readback_start(lra_readback *l, lra_plan *p, int n, lra_tensor *const *out, lra_err *e);
 /* Waits for them; host[i]: out[i] as lra_get() gives it. */
-int lra_later_get(lra_later *l, void *const *host, lra_err *e);
+int lra_readback_wait(lra_readback *l, void *const *host, lra_err *e);
 
 #endif

@@ -76,7 +76,7 @@ static int resolve(lra_plan *p, lra_err *e)
         c->out = address(p, y);
         int scratch = p->scratch_of[at];
         c->scratch = scratch < 0 ? NULL : p->space->base + p->range[scratch].offset;
-        if (p->joined[at] == 0) c->gate = LRA_JOINED;
+        if (p->fused[at] == 0) c->gate = LRA_FUSED;
         if (y->op == &lra_op_assign && gate) {
             size_t applied = 2 * lra_type_size(gate->type);
             c->gate = (const char *)address(p, gate) + applied;
@@ -154,10 +154,10 @@ static int poison_scratch(lra_plan *p, int at, lra_err *e)
 static int run_one(lra_plan *p, int at, lra_err *e)
 {
     lra_device *d = p->space->device;
-    if (p->joined[at] == 0) return 0; /* has run */
+    if (p->fused[at] == 0) return 0; /* has run */
     if (p->poison && poison_scratch(p, at, e) != 0) return LRA_FAILED;
-    if (d->backend->run(d, &p->call[at], p->joined[at], e) != 0) return LRA_FAILED;
-    return p->poison ? poison_after(p, at + p->joined[at] - 1, e) : 0;
+    if (d->backend->run(d, &p->call[at], p->fused[at], e) != 0) return LRA_FAILED;
+    return p->poison ? poison_after(p, at + p->fused[at] - 1, e) : 0;
 }
 
 int lra_run(lra_plan *p, lra_err *e)
@@ -201,9 +201,9 @@ const lra_tensor *lra_plan_tensor(const lra_plan *p, int at)
     return p->call[at].y;
 }
 
-bool lra_plan_joined(const lra_plan *p, int at)
+bool lra_plan_fused(const lra_plan *p, int at)
 {
-    return p->joined[at] == 0;
+    return p->fused[at] == 0;
 }
 
 int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e)
@@ -235,7 +235,7 @@ static int64_t first_bad(lra_plan *p, const lra_tensor *y, double *value, lra_er
 /* The last call that runs with this one. */
 static int last_of(const lra_plan *p, int at)
 {
-    while (at + 1 < p->n_calls && p->joined[at + 1] == 0) at++;
+    while (at + 1 < p->n_calls && p->fused[at + 1] == 0) at++;
     return at;
 }
 

@@ -15,7 +15,7 @@ static int find_end(const lra_plan *p, lra_tensor **order)
 
 /* held, by id of a root: somebody reads it in front of the update who keeps it on the first stream:
  * who is there himself, the second who is not, or one who makes less of it. */
-static void read_beside(const lra_tensor *y, bool *known, bool *held)
+static void mark_read_by_side(const lra_tensor *y, bool *known, bool *held)
 {
     size_t offset;
     for (int i = 0; i < y->n_src; i++) {
@@ -26,16 +26,16 @@ static void read_beside(const lra_tensor *y, bool *known, bool *held)
 }
 
 /* Calls that run as one go together.  From the back: readers stand behind what they read. */
-static void find_beside(lra_plan *p, lra_tensor **order, int end, bool *known, bool *held)
+static void assign_streams(lra_plan *p, lra_tensor **order, int end, bool *known, bool *held)
 {
     size_t offset;
     for (int tail = end - 1, head; tail >= 0; tail = head - 1) {
         bool beside = true;
-        for (head = tail; p->joined[head] == 0;) head--;
+        for (head = tail; p->fused[head] == 0;) head--;
         for (int at = head; at <= tail; at++) beside &= !held[order[at]->id];
         for (int at = head; at <= tail; at++) {
-            p->lane[at].beside = beside;
-            if (beside) read_beside(order[at], known, held);
+            p->lane[at].side = beside;
+            if (beside) mark_read_by_side(order[at], known, held);
             for (int i = 0; i < order[at]->n_src && !beside; i++)
                 held[lra_root(order[at]->src[i], &offset)->id] = true;
         }
@@ -44,7 +44,7 @@ static void find_beside(lra_plan *p, lra_tensor **order, int end, bool *known, b
 
 static int tail_of(const lra_plan *p, int head)
 {
-    return head + p->joined[head] - 1;
+    return head + p->fused[head] - 1;
 }
 
 /* Who waits for whom, and how long memory stays in use. */
@@ -52,7 +52,7 @@ static void find_waits(lra_plan *p, int end, int most)
 {
     int *head = lra_alloc_array((size_t)p->n_calls + 1, sizeof *head), n = 0;
     for (int at = 0; at < end; at++)
-        if (p->lane[at].beside && p->joined[at]) head[n++] = at;
+        if (p->lane[at].side && p->fused[at]) head[n++] = at;
     for (int k = 0; k < n; k++) {
         int until = k + most < n ? head[k + most] : end;
         p->lane[until].wait = k + 1;
@@ -65,17 +65,17 @@ void lra_find_lanes(lra_plan *p, lra_tensor **order)
 {
     const lra_device *d = p->space->device;
     bool spare = p->graph->keep != LRA_KEEP_ALL; /* memory: what is beside keeps some in use */
-    int most = d->backend->beside && !spare ? d->backend->beside(d) : 0, end = find_end(p, order);
+    int most = d->backend->side && !spare ? d->backend->side(d) : 0, end = find_end(p, order);
     p->lane = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->lane);
     p->until = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
     for (int at = 0, head = 0; at < p->n_calls; at++) {
-        if (p->joined[at]) head = at;
+        if (p->fused[at]) head = at;
         p->until[at] = tail_of(p, head);
     }
     if (most == 0 || end == p->n_calls) return;
     size_t n = (size_t)p->graph->n_nodes + 1;
     bool *known = lra_alloc(n), *held = lra_alloc(n);
-    find_beside(p, order, end, known, held);
+    assign_streams(p, order, end, known, held);
     find_waits(p, end, most);
     lra_free(known);
     lra_free(held);

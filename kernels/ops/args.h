@@ -7,7 +7,7 @@
 typedef struct {
     lra_act act;
     bool has_length;
-} act_dx_args;
+} activation_backward_args;
 
 /* Rate and decay of one parameter, from its spec. */
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct {
     int from, to; /* dimensions [from, to) of x are summed */
-} reduce_args;
+} reduce_sum_args;
 
 typedef struct {
     lra_act act;
@@ -60,7 +60,7 @@ typedef struct {
 typedef struct {
     lra_chunk_part part;
     int64_t J;
-} chunks_args;
+} lsh_buckets_args;
 
 typedef struct {
     int64_t m, K;
@@ -75,7 +75,7 @@ typedef struct {
 typedef struct {
     int axis;
     int64_t zero, step;
-} near_args;
+} distance_mask_args;
 
 typedef struct {
     lra_act act;
@@ -84,9 +84,9 @@ typedef struct {
 
 typedef struct {
     int64_t T, heads, block, random, layer;
-} block_list_args;
+} bigbird_blocks_args;
 /* Numbers of a row: neighbours, both ends, random ones. */
-static inline int64_t block_list_most(const block_list_args *a)
+static inline int64_t bigbird_blocks_most(const bigbird_blocks_args *a)
 {
     return 3 + 2 + a->random;
 }
@@ -122,6 +122,6 @@ typedef struct {
 typedef struct {
     int64_t times;
     bool back; /* the gradient: sums of dy */
-} stretch_args;
+} upsample_args;
 
 #endif

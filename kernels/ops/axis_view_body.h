@@ -9,16 +9,16 @@
 typedef struct {
     int axis;
     bool back;
-} along_args;
+} axis_args;
 
 typedef struct {
     int64_t O, R, I;
-} along_view;
+} axis_view;
 
-static inline along_view along_of(const lra_tensor *y)
+static inline axis_view axis_of(const lra_tensor *y)
 {
-    int axis = ((const along_args *)y->args)->axis;
-    along_view v = {1, 1, 1};
+    int axis = ((const axis_args *)y->args)->axis;
+    axis_view v = {1, 1, 1};
     for (int i = 0; i < y->shape.n; i++)
         *(i < axis ? &v.O : i == axis ? &v.R : &v.I) *= y->shape.d[i];
     return v;
@@ -26,7 +26,7 @@ static inline along_view along_of(const lra_tensor *y)
 
 #if LRA_RECORD
 /* y is as its source; the axis must be one of it. */
-static inline int along_shape(lra_tensor *y, int axis, lra_err *e)
+static inline int axis_shape(lra_tensor *y, int axis, lra_err *e)
 {
     const lra_tensor *x = y->src[0];
     if (axis < 0 || axis >= x->shape.n) return lra_fail(e, "axis %d of rank %d", axis, x->shape.n);

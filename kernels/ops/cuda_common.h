@@ -9,7 +9,7 @@
 
 enum { LRA_LANES = 8 };
 /* The type of elem arrays. */
-#define ELEM_TYPE (LRA_PASS == 16 ? LRA_BF16 : LRA_F32)
+#define ELEM_TYPE (LRA_TYPE_bf16 ? LRA_BF16 : LRA_F32)
 
 /* ---- eight elements -------------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ LRA_DEV void load8(const void *x, lra_type t, int64_t i, int64_t n, bool wide, r
         for (int k = 0; k < LRA_LANES; k++) v[k] = k < n ? t_load(x, t, i + k) : R(0.0);
         return;
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t == LRA_BF16) {
         uint4 p = *(const uint4 *)((const elem *)x + i);
         const uint32_t word[4] = {p.x, p.y, p.z, p.w};
@@ -56,7 +56,7 @@ LRA_DEV void store8(void *y, lra_type t, int64_t i, int64_t n, bool wide, const 
             if (k < n) t_store(y, t, i + k, v[k]);
         return;
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t == LRA_BF16) {
         uint32_t word[4];
         for (int k = 0; k < 4; k++)

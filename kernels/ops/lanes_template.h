@@ -23,7 +23,7 @@
     } while (0)
 #define LANES_EACH(n, f, ...) LANES_SPAN(0, n, f, __VA_ARGS__)
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 #define LANES_TYPED(first, last, f, t, ...)                                                        \
     if ((t) == LRA_BF16)                                                                           \
         LANES_SPAN(first, last, f, LRA_BF16, __VA_ARGS__);                                         \
@@ -52,7 +52,7 @@
 
 /* ---- the vectors ----------------------------------------------------------------------------- */
 
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 enum { LANES = 1 };
 typedef real lanes;
 LRA_ROW_FN lanes lanes_max(lanes a, lanes b)
@@ -203,7 +203,7 @@ LRA_ROW_FN void lanes_narrow(uint16_t *y, lanes v)
 }
 #endif
 
-#if LRA_PASS == 32
+#if LRA_TYPE_f32
 /* lanes_write() past the caches, to where whole vectors stand. */
 LRA_ROW_FN void lanes_stream(float *y, lanes v)
 {
@@ -240,7 +240,7 @@ LRA_ROW_FN lanes lanes_load(const void *x, lra_type t, int64_t i, int64_t w)
         for (int64_t l = 0; l < LANES; l++) part[l] = l < w ? t_load(x, t, i + l) : 0;
         return lanes_read(part);
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t == LRA_BF16) return lanes_widen((const uint16_t *)x + i);
 #endif
     return lanes_read((const real *)x + i);
@@ -253,7 +253,7 @@ LRA_ROW_FN void lanes_store(void *y, lra_type t, int64_t i, int64_t w, lanes v)
         for (int64_t l = 0; l < w; l++) t_store(y, t, i + l, part[l]);
         return;
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t == LRA_BF16) {
         lanes_narrow((uint16_t *)y + i, v);
         return;
@@ -274,7 +274,7 @@ LRA_ROW_FN lanes lanes_keep(lanes v, int64_t w, real rest)
 
 /* ---- functions of vectors: lanes_exp, lanes_tanh, lanes_normal, lanes_abs; in double exact -- */
 
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 #define lanes_exp  exp
 #define lanes_tanh tanh
 #else

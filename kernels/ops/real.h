@@ -15,7 +15,7 @@
 #define LRA_FN static inline
 #endif
 
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 typedef double real;
 typedef double elem;
 #define R(x)   (x)
@@ -50,14 +50,14 @@ typedef float real;
 #define r_abs  fabsf
 #define r_max  fmaxf
 #define r_min  fminf
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 typedef uint16_t elem;
 #else
 typedef float elem;
 #endif
 #endif
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 LRA_FN real e_load(elem x)
 {
     uint32_t bits = (uint32_t)x << 16;

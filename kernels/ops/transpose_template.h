@@ -6,7 +6,7 @@
 
 #include "kernels/ops/lanes_template.h"
 
-#if defined(LRA_LEVEL_avx512) && LRA_PASS != 64
+#if defined(LRA_LEVEL_avx512) && !LRA_TYPE_f64
 #define LANES_TRANSPOSED 1
 
 /* Lane j of r[i] and lane i of r[j] change places. */

@@ -7,11 +7,11 @@
 #include "kernels/ops/real.h"
 
 /* The type of arrays of elem. */
-#define LRA_ELEM (LRA_PASS == 16 ? LRA_BF16 : LRA_F32)
+#define LRA_ELEM (LRA_TYPE_bf16 ? LRA_BF16 : LRA_F32)
 
 LRA_FN real t_load(const void *x, lra_type t, int64_t i)
 {
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t != LRA_BF16) return ((const real *)x)[i];
 #endif
     (void)t;
@@ -20,7 +20,7 @@ LRA_FN real t_load(const void *x, lra_type t, int64_t i)
 
 LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
 {
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t != LRA_BF16) {
         ((real *)y)[i] = v;
         return;
@@ -33,7 +33,7 @@ LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
 /* LRA_BY_TYPE(f, t, ...): f(t, ...) with t as a constant, so that the loops of f, an LRA_ROW_FN,
  * are compiled once for each type; a test of the type inside keeps sums from being vectorised. */
 #define LRA_ROW_FN static inline __attribute__((always_inline))
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 #define LRA_BY_TYPE(f, t, ...)                                                                     \
     ((t) == LRA_BF16 ? f(LRA_BF16, __VA_ARGS__) : f(LRA_F32, __VA_ARGS__))
 #else
@@ -43,7 +43,7 @@ LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
 /* Element i of an array, for code that steps through rows. */
 LRA_FN int64_t t_size(lra_type t)
 {
-    return LRA_PASS == 16 && t != LRA_BF16 ? (int64_t)sizeof(real) : (int64_t)sizeof(elem);
+    return LRA_TYPE_bf16 && t != LRA_BF16 ? (int64_t)sizeof(real) : (int64_t)sizeof(elem);
 }
 LRA_FN const void *t_at(const void *x, lra_type t, int64_t i)
 {

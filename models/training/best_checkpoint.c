@@ -44,7 +44,7 @@ static int measure_training(lra_session *s, lra_train_report *out, lra_err *e)
     return rc;
 }
 
-int lra_selected_measure(lra_session *s, lra_train_report *out, lra_err *e)
+int lra_best_checkpoint_evaluate(lra_session *s, lra_train_report *out, lra_err *e)
 {
     lra_sums val;
     int rc = lra_best_read(s->spec, s->params, e);

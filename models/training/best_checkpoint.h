@@ -8,6 +8,6 @@
 /* Puts the selected weights (best.h5) into the session, and into the report what they answer: on
  * the test split, on the validation split of tasks with classes, and on a sample of the rows that
  * were trained on. */
-int lra_selected_measure(lra_session *s, lra_train_report *out, lra_err *e);
+int lra_best_checkpoint_evaluate(lra_session *s, lra_train_report *out, lra_err *e);
 
 #endif

@@ -74,7 +74,7 @@ static int read_last(const lra_train_spec *s, lra_params *p, int64_t *step, lra_
     return rc;
 }
 
-int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_open_weights which,
+int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_weights_kind which,
                      int64_t *step, lra_err *e)
 {
     switch (which) {
@@ -87,10 +87,11 @@ int lra_weights_read(const lra_train_spec *run, lra_params *p, lra_open_weights 
 
 /* ---- a model --------------------------------------------------------------------------------- */
 
-int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
-             lra_err *e)
+int lra_load_model(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
+                   lra_weights_kind weights, lra_err *e)
 {
-    *m = (lra_opened){.run = run, .device = dev, .weights = weights, .type = run->type, .step = -1};
+    *m = (lra_loaded_model){
+        .run = run, .device = dev, .weights = weights, .type = run->type, .step = -1};
     if (lra_objective_check(lra_session_objective(run), run->data, run->model, run->model_config,
                             e) != 0)
         return LRA_FAILED;
@@ -100,7 +101,7 @@ int lra_open(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_open
     return 0;
 }
 
-void lra_open_close(lra_opened *m)
+void lra_loaded_free(lra_loaded_model *m)
 {
     for (int i = 0; i < m->n_views; i++) {
         lra_plan_free(m->view[i]->plan);
@@ -112,10 +113,10 @@ void lra_open_close(lra_opened *m)
     lra_free(m->limit);
     lra_space_free(m->space);
     lra_params_free(m->params);
-    *m = (lra_opened){0};
+    *m = (lra_loaded_model){0};
 }
 
-int lra_open_limited(lra_opened *m, lra_err *e)
+int lra_loaded_limit(lra_loaded_model *m, lra_err *e)
 {
     const lra_model *model = m->run->model;
     if (m->n_views) LRA_BUG("a limit comes before the graphs");
@@ -143,7 +144,7 @@ static const lra_tensor *reader_of(const lra_graph *g, const lra_tensor *x)
     return NULL;
 }
 
-const lra_tensor *lra_open_limited_node(const lra_opened *m, int i)
+const lra_tensor *lra_loaded_limited_node(const lra_loaded_model *m, int i)
 {
     const lra_graph *g = m->view[0]->network.graph;
     const lra_tensor *part = lra_limits_at(g, 0), *found = NULL;
@@ -158,7 +159,7 @@ const lra_tensor *lra_open_limited_node(const lra_opened *m, int i)
 /* ---- graphs and plans ------------------------------------------------------------------------ */
 
 /* As many as the first graph has; all graphs are of one model. */
-static void make_limits(lra_opened *m, const lra_tensor *limit)
+static void make_limits(lra_loaded_model *m, const lra_tensor *limit)
 {
     if (m->limit || !limit) return;
     m->n_limits = (int)lra_elements(limit);
@@ -166,42 +167,43 @@ static void make_limits(lra_opened *m, const lra_tensor *limit)
     for (int i = 0; i < m->n_limits; i++) m->limit[i] = LRA_NO_LIMIT;
 }
 
-static lra_view *add_view(lra_opened *m, const lra_network *k, int64_t rows, int64_t T)
+static lra_length_graph *add_view(lra_loaded_model *m, const lra_network *k, int64_t rows,
+                                  int64_t T)
 {
-    lra_view *v = lra_alloc(sizeof *v);
-    *v = (lra_view){.network = *k, .rows = rows, .T = T};
+    lra_length_graph *v = lra_alloc(sizeof *v);
+    *v = (lra_length_graph){.network = *k, .rows = rows, .T = T};
     m->view = lra_resize(m->view, (size_t)(m->n_views + 1) * sizeof *m->view);
     return m->view[m->n_views++] = v;
 }
 
-lra_view *lra_open_graph(lra_opened *m, int64_t rows, int64_t T)
+lra_length_graph *lra_loaded_graph(lra_loaded_model *m, int64_t rows, int64_t T)
 {
     lra_network k = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited, m->placed);
     make_limits(m, k.limit);
     return add_view(m, &k, rows, T);
 }
 
-lra_view *lra_open_head(lra_opened *m, int64_t rows, int64_t T, int64_t D)
+lra_length_graph *lra_open_head(lra_loaded_model *m, int64_t rows, int64_t T, int64_t D)
 {
     lra_network k = lra_session_head(m->run, m->type, LRA_EVAL, rows, T, D);
     return add_view(m, &k, rows, T);
 }
 
-void lra_open_buckets(lra_opened *m)
+void lra_loaded_buckets(lra_loaded_model *m)
 {
-    for (int b = 0; b < m->buckets.n; b++) lra_open_graph(m, m->run->batch, m->buckets.length[b]);
+    for (int b = 0; b < m->buckets.n; b++) lra_loaded_graph(m, m->run->batch, m->buckets.length[b]);
 }
 
-void lra_view_ask(lra_view *v, lra_tensor *x)
+void lra_length_graph_output(lra_length_graph *v, lra_tensor *x)
 {
     v->out = lra_resize(v->out, (size_t)(v->n_out + 1) * sizeof(lra_tensor *));
     v->out[v->n_out++] = x;
 }
 
-int lra_open_plan(lra_opened *m, lra_err *e)
+int lra_loaded_plan(lra_loaded_model *m, lra_err *e)
 {
     for (int i = 0; i < m->n_views; i++) {
-        lra_view *v = m->view[i];
+        lra_length_graph *v = m->view[i];
         v->plan = lra_plan_new(v->network.graph, m->params, m->space, v->n_out, v->out, e);
         if (!v->plan) return lra_fail_in(e, "model '%s'", m->run->model->name);
         lra_plan_threads(v->plan, m->run->threads);
@@ -211,7 +213,7 @@ int lra_open_plan(lra_opened *m, lra_err *e)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
+static lra_length_graph *view_of(const lra_loaded_model *m, int64_t rows, int64_t T)
 {
     for (int i = 0; i < m->n_views; i++)
         if (m->view[i]->T == T && m->view[i]->rows == rows && !m->view[i]->network.given)
@@ -219,7 +221,7 @@ static lra_view *view_of(const lra_opened *m, int64_t rows, int64_t T)
     LRA_BUG("no view for batches of %lld rows and %lld steps", (long long)rows, (long long)T);
 }
 
-int lra_view_run(const lra_opened *m, const lra_view *v, lra_err *e)
+int lra_length_graph_run(const lra_loaded_model *m, const lra_length_graph *v, lra_err *e)
 {
     const lra_tensor *limit = v->network.limit;
     int rc = limit ? lra_set(v->plan, limit, m->limit, e) : 0;
@@ -237,9 +239,10 @@ static int64_t choose(const lra_batch *b, int64_t n, const bool *wanted, int64_t
     return count;
 }
 
-int lra_open_run(lra_opened *m, int split, const bool *wanted,
-                 int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
-                 void *context, lra_err *e)
+int lra_loaded_run(lra_loaded_model *m, int split, const bool *wanted,
+                   int (*each)(const lra_length_graph *v, const lra_batch *b, void *context,
+                               lra_err *e),
+                   void *context, lra_err *e)
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};
     lra_loader_spec spec = lra_session_loader_spec(&s, split, false);
@@ -249,11 +252,11 @@ int lra_open_run(lra_opened *m, int split, const bool *wanted,
     int rc = 0;
     for (int64_t i = 0; i < lra_loader_batches(l) && rc == 0; i++) {
         lra_batch b = *lra_loader_get(l, i);
-        const lra_view *v = view_of(m, B, m->buckets.length[b.bucket]);
+        const lra_length_graph *v = view_of(m, B, m->buckets.length[b.bucket]);
         if (choose(&b, B, wanted, row) == 0) continue;
         b.row = row;
         rc = lra_session_set(m->run, &v->network, v->plan, &b, e);
-        if (rc == 0) rc = lra_view_run(m, v, e);
+        if (rc == 0) rc = lra_length_graph_run(m, v, e);
         if (rc == 0) rc = each(v, &b, context, e);
     }
     lra_loader_free(l);
@@ -270,7 +273,7 @@ typedef struct {
     int64_t width;
 } evaluation;
 
-static int evaluate_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int evaluate_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     const evaluation *a = context;
     if (lra_get(v->plan, v->network.output, a->batch, e) != 0) return LRA_FAILED;
@@ -285,28 +288,28 @@ static int evaluate_batch(const lra_view *v, const lra_batch *b, void *context, 
     return 0;
 }
 
-int lra_evaluate(const lra_train_spec *run, lra_device *dev, lra_open_weights weights, int split,
+int lra_evaluate(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights, int split,
                  float *output, lra_sums *row, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     evaluation a = {.run = run,
                     .output = output,
                     .row = row,
                     .width = lra_session_network(run).outputs,
                     .sums = lra_alloc_array((size_t)run->batch, sizeof *a.sums)};
     int64_t most = 1;
-    int rc = lra_open(&m, run, dev, weights, e);
-    if (rc == 0) lra_open_buckets(&m);
+    int rc = lra_load_model(&m, run, dev, weights, e);
+    if (rc == 0) lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
         int64_t n = lra_elements(m.view[i]->network.output);
         if (n > most) most = n;
-        lra_view_ask(m.view[i], m.view[i]->network.output);
+        lra_length_graph_output(m.view[i], m.view[i]->network.output);
     }
     a.batch = lra_alloc_array((size_t)most, sizeof *a.batch);
-    if (rc == 0) rc = lra_open_plan(&m, e);
-    if (rc == 0) rc = lra_open_run(&m, split, NULL, evaluate_batch, &a, e);
+    if (rc == 0) rc = lra_loaded_plan(&m, e);
+    if (rc == 0) rc = lra_loaded_run(&m, split, NULL, evaluate_batch, &a, e);
     lra_free(a.sums);
     lra_free(a.batch);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return rc;
 }

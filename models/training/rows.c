@@ -51,7 +51,7 @@ static lra_sums token_row(int64_t T, const float *loss, const int32_t *label)
 }
 
 static lra_sums sequence(const lra_network_spec *k, int64_t i, int64_t T, const float *output,
-                         const lra_asked *a)
+                         const lra_loss_mask *a)
 {
     int64_t C = k->outputs, n = k->head == LRA_HEAD_STEPS ? C * T : C;
     switch (k->head) {
@@ -69,7 +69,7 @@ void lra_session_rows(const lra_train_spec *s, const lra_batch *b, int64_t n, in
                       const float *output, lra_sums *row)
 {
     lra_network_spec network = lra_session_network(s);
-    const lra_asked a = lra_session_asked(s, b);
+    const lra_loss_mask a = lra_session_loss_mask(s, b);
     int64_t parts = lra_objective_parts(lra_session_objective(s), s->data);
     for (int64_t i = 0; i < n; i++) {
         row[i] = sequence(&network, i, T, output, &a);

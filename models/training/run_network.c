@@ -13,9 +13,9 @@ lra_network_spec lra_session_network(const lra_train_spec *s)
     return lra_objective_network(lra_session_objective(s), s->data, s->pool);
 }
 
-lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b)
+lra_loss_mask lra_session_loss_mask(const lra_train_spec *s, const lra_batch *b)
 {
     if (lra_session_objective(s)->pretrains)
-        return (lra_asked){.label = b->word, .target = b->plain, .asked = b->picked};
-    return (lra_asked){.label = b->label, .target = b->target, .asked = b->asked};
+        return (lra_loss_mask){.label = b->word, .target = b->plain, .asked = b->picked};
+    return (lra_loss_mask){.label = b->label, .target = b->target, .asked = b->asked};
 }

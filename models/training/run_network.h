@@ -13,7 +13,7 @@ lra_network_spec lra_session_network(const lra_train_spec *s);
 typedef struct {
     const int32_t *label;
     const float *target, *asked;
-} lra_asked;
-lra_asked lra_session_asked(const lra_train_spec *s, const lra_batch *b);
+} lra_loss_mask;
+lra_loss_mask lra_session_loss_mask(const lra_train_spec *s, const lra_batch *b);
 
 #endif

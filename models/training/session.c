@@ -173,7 +173,7 @@ static int new_results(lra_session *s, lra_err *e)
     }
     s->output = lra_alloc_array((size_t)most, sizeof(float));
     for (int i = 0; i <= lra_session_ahead(s); i++) {
-        s->started[i].results = lra_later_new(s->device, (size_t)most * sizeof(float) + 256, e);
+        s->started[i].results = lra_readback_new(s->device, (size_t)most * sizeof(float) + 256, e);
         if (!s->started[i].results) return LRA_FAILED;
     }
     return 0;
@@ -206,7 +206,7 @@ void lra_session_close(lra_session *s)
     close_buckets(s);
     lra_params_free(s->params);
     lra_free(s->output);
-    for (int i = 0; i < LRA_MOST_STARTED; i++) lra_later_free(s->started[i].results);
+    for (int i = 0; i < LRA_MOST_STARTED; i++) lra_readback_free(s->started[i].results);
     *s = (lra_session){0};
 }
 
@@ -255,7 +255,7 @@ static void add_input(feed *f, const lra_tensor *input, const void *host)
 static int set_batch(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                      const lra_tensor *step_input, const lra_step *step, lra_err *e)
 {
-    const lra_asked a = lra_session_asked(s, b);
+    const lra_loss_mask a = lra_session_loss_mask(s, b);
     int32_t *places = k->places ? places_of(k, b) : NULL;
     float scale = k->target ? scale_of(k, a.asked) : 0;
     feed f = {.n = 0};
@@ -298,7 +298,7 @@ static lra_session_plan *part_of(lra_session *s, const lra_batch *b, int64_t i)
 
 int lra_session_ahead(const lra_session *s)
 {
-    return lra_later_helps(s->device) ? LRA_MOST_STARTED - 1 : 0;
+    return lra_readback_helps(s->device) ? LRA_MOST_STARTED - 1 : 0;
 }
 
 int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
@@ -311,7 +311,7 @@ int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_s
     lra_tensor *const asked[] = {p->network.output, p->update};
     if (set_step(s, p, b, step, e) != 0) return LRA_FAILED;
     if (lra_run(p->plan, e) != 0) return LRA_FAILED;
-    if (lra_later_ask(now->results, p->plan, 2, asked, e) != 0) return LRA_FAILED;
+    if (lra_readback_start(now->results, p->plan, 2, asked, e) != 0) return LRA_FAILED;
     now->batch = b, now->step = *step;
     s->n_started++;
     return 0;
@@ -322,7 +322,7 @@ const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *
     const lra_started *now = &s->started[s->first];
     void *const host[] = {s->output, status};
     if (s->n_started == 0) LRA_BUG("no batch is started");
-    if (lra_later_get(now->results, host, e) != 0) return NULL;
+    if (lra_readback_wait(now->results, host, e) != 0) return NULL;
     s->first = (s->first + 1) % (lra_session_ahead(s) + 1), s->n_started--;
     return now;
 }

@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     const lra_batch *batch;
     lra_step step;
-    lra_later *results;
+    lra_readback *results;
 } lra_started;
 enum { LRA_MOST_STARTED = 2 };
 

@@ -380,7 +380,7 @@ int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, l
     if (rc == 0) rc = s->untrained ? select_start(&r, e) : train_all(&r, e);
     if (rc == 0) {
         out->hash = lra_params_hash(r.session.params);
-        rc = lra_selected_measure(&r.session, out, e);
+        rc = lra_best_checkpoint_evaluate(&r.session, out, e);
     }
     if (rc == 0) report(&r, out);
     close_run(&r, rc == 0);

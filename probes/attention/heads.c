@@ -19,13 +19,13 @@ typedef struct {
 } question;
 
 typedef struct {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     lra_heads *heads;
     int64_t rows; /* of an example's matrix that are told at most, 0: all */
     bool again;   /* without the sinks that the first pass found */
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     question asked[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
-    lra_attention_masks masks;
+    lra_uniform_baseline masks;
     int64_t done; /* examples of the batches before */
 } work;
 
@@ -154,7 +154,8 @@ static void set_places(const lra_tensor *statistics, int64_t at[3])
     at[2] = at[1] + 2 * at[0];
 }
 
-static int read_layer(const lra_view *v, const question *q, int64_t H, layer *out, lra_err *e)
+static int read_layer(const lra_length_graph *v, const question *q, int64_t H, layer *out,
+                      lra_err *e)
 {
     *out = (layer){.H = H,
                    .D = lra_attention_statistics_length(q->each),
@@ -189,7 +190,7 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
     const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;
     double *column = lra_alloc_array((size_t)T + 1, sizeof *column);
     pairs of = {.node = w->nodes[view].node[k], .list = list, .head = -1};
-    lra_attention_masks_make(&w->masks, k, of.node, T, list);
+    lra_uniform_baseline_make(&w->masks, k, of.node, T, list);
     for (int64_t h = 0; h < x->H; h++) {
         lra_attention_head *own = &w->heads->head[first + h];
         const lra_attention_mask *mask = lra_attention_mask_at(&w->masks, k, h);
@@ -228,13 +229,13 @@ static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_va
 }
 
 /* Is this sequence of the batch one of the sample? */
-static bool counts(const lra_view *v, const lra_batch *b, int64_t s)
+static bool counts(const lra_length_graph *v, const lra_batch *b, int64_t s)
 {
     return b->row[s % v->rows] >= 0 && b->length[s] > 0;
 }
 
-static int take_rows(work *w, const lra_view *v, const lra_batch *b, int k, const lra_matrix *of,
-                     int first, lra_err *e)
+static int take_rows(work *w, const lra_length_graph *v, const lra_batch *b, int k,
+                     const lra_matrix *of, int first, lra_err *e)
 {
     lra_matrix_values x;
     int rc = lra_matrix_read(v, of, &x, e);
@@ -256,7 +257,8 @@ static int take_rows(work *w, const lra_view *v, const lra_batch *b, int k, cons
 }
 
 /* Says which key each head is asked without, and runs the batch once more. */
-static int leave_sinks_out(work *w, const lra_view *v, int view, const lra_batch *b, lra_err *e)
+static int leave_sinks_out(work *w, const lra_length_graph *v, int view, const lra_batch *b,
+                           lra_err *e)
 {
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e), first = 0;
     for (int k = 0; k < w->nodes[view].n && rc == 0; k++) {
@@ -274,10 +276,10 @@ static int leave_sinks_out(work *w, const lra_view *v, int view, const lra_batch
         rc = lra_set(v->plan, q->without, hole, e);
         lra_free(hole);
     }
-    return rc == 0 ? lra_view_run(w->m, v, e) : rc;
+    return rc == 0 ? lra_length_graph_run(w->m, v, e) : rc;
 }
 
-static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int view = 0, first = 0, rc = 0;
@@ -306,7 +308,7 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
 /* Asks for what is told of every layer of view i. */
 static int ask_view(work *w, int i, lra_err *e)
 {
-    lra_view *v = w->m->view[i];
+    lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->nodes[i], e);
     if (rc != 0) return rc;
     for (int k = 0; k < w->nodes[i].n; k++) {
@@ -327,13 +329,13 @@ static int ask_view(work *w, int i, lra_err *e)
         lra_free(name);
         q->lists = lra_attention_lists(node);
         q->each = lra_attention_statistics_of(node, &ask);
-        lra_view_ask(v, q->each);
-        if (q->lists) lra_view_ask(v, q->lists);
+        lra_length_graph_output(v, q->each);
+        if (q->lists) lra_length_graph_output(v, q->lists);
         if (w->again) continue;
         ask = (lra_attention_question){.gram = lra_attention_gram(node)};
         if (!ask.gram) continue;
         q->together = lra_attention_statistics_of(node, &ask);
-        lra_view_ask(v, q->together);
+        lra_length_graph_output(v, q->together);
     }
     return 0;
 }
@@ -393,28 +395,28 @@ static bool open_sinks(work *w)
     return any;
 }
 
-static int one_pass(work *w, lra_opened *m, const lra_train_spec *run, lra_device *dev,
-                    lra_open_weights weights, int64_t sample, lra_err *e)
+static int one_pass(work *w, lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
+                    lra_weights_kind weights, int64_t sample, lra_err *e)
 {
-    int rc = lra_open(m, run, dev, weights, e);
+    int rc = lra_load_model(m, run, dev, weights, e);
     w->m = m, m->sample = sample, w->done = 0;
-    if (rc == 0) lra_open_buckets(m);
+    if (rc == 0) lra_loaded_buckets(m);
     for (int i = 0; i < m->n_views && rc == 0; i++) rc = ask_view(w, i, e);
     if (rc == 0 && !w->again) open_heads(w);
-    if (rc == 0) rc = lra_open_plan(m, e);
+    if (rc == 0) rc = lra_loaded_plan(m, e);
     if (rc == 0 && !w->again)
         w->heads->placed = lra_position_table_share(m->params, run->data->max_length,
                                                     &w->heads->places, e);
-    if (rc == 0) rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
-    lra_attention_masks_free(&w->masks);
-    lra_open_close(m);
+    if (rc == 0) rc = lra_loaded_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
+    lra_uniform_baseline_free(&w->masks);
+    lra_loaded_free(m);
     return rc;
 }
 
-int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                       int64_t sample, int64_t rows, lra_heads *out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     work *w = lra_alloc(sizeof *w);
     *out = (lra_heads){0};
     w->heads = out, w->rows = rows;

@@ -45,7 +45,7 @@ typedef struct {
 
 /* sample: rows of the test split, 0: all; rows: of an example's matrix that no attention op has,
  * 0: all. */
-int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                       int64_t sample, int64_t rows, lra_heads *out, lra_err *e);
 void lra_heads_free(lra_heads *h);
 /* Means over examples of the largest weight, and of what equal weights give there. */

@@ -17,7 +17,7 @@ enum { FEWEST_LIFTED = 16 };                   /* but at least of so many exampl
 static const double most_bytes = 2147483648.0; /* of what shares are made of */
 
 typedef struct {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     lra_maps *out;
     lra_shares **shares; /* (heads); NULL: none */
     lra_blind **blind;   /* (heads); NULL: none */
@@ -187,7 +187,7 @@ static void keep(work *w, int64_t example, int64_t row, int64_t T)
     }
 }
 
-static lra_tree tree_of(const work *w, const lra_batch *b, const lra_view *v, int64_t s)
+static lra_tree tree_of(const work *w, const lra_batch *b, const lra_length_graph *v, int64_t s)
 {
     if (!w->out->related) return (lra_tree){0};
     return lra_tree_new(b->token + s * v->T, b->length[s]);
@@ -201,7 +201,7 @@ typedef struct {
     lra_matrix_values rows;
 } left;
 
-static int read_left(const work *w, const lra_view *v, int view, int k, left *x, lra_err *e)
+static int read_left(const work *w, const lra_length_graph *v, int view, int k, left *x, lra_err *e)
 {
     const lra_matrix *matrix = &w->view[view].nodes.matrix[k];
     const lra_tensor *map = w->view[view].map[k], *lists = w->view[view].lists[k];
@@ -222,8 +222,8 @@ static void free_left(left *x)
     lra_free(x->list);
 }
 
-static int take_layer(work *w, const lra_view *v, const lra_batch *b, int view, int k, int first,
-                      lra_err *e)
+static int take_layer(work *w, const lra_length_graph *v, const lra_batch *b, int view, int k,
+                      int first, lra_err *e)
 {
     const lra_attention_nodes *nodes = &w->view[view].nodes;
     int64_t H = lra_attention_layer_heads(nodes, k), T = lra_attention_layer_positions(nodes, k);
@@ -260,7 +260,7 @@ static int take_layer(work *w, const lra_view *v, const lra_batch *b, int view, 
     return rc;
 }
 
-static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int view = 0, first = 0, rc = 0;
@@ -282,7 +282,7 @@ lra_tensor *lra_attention_map(const lra_tensor *node)
 
 static int ask_view(work *w, int i, lra_err *e)
 {
-    lra_view *v = w->m->view[i];
+    lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->view[i].nodes, e);
     if (rc != 0) return rc;
     for (int k = 0; k < w->view[i].nodes.n; k++) {
@@ -294,15 +294,15 @@ static int ask_view(work *w, int i, lra_err *e)
         }
         w->view[i].lists[k] = lra_attention_lists(node);
         w->view[i].map[k] = lra_attention_map(node);
-        lra_view_ask(v, w->view[i].map[k]);
-        if (w->view[i].lists[k]) lra_view_ask(v, w->view[i].lists[k]);
+        lra_length_graph_output(v, w->view[i].map[k]);
+        if (w->view[i].lists[k]) lra_length_graph_output(v, w->view[i].lists[k]);
     }
     return 0;
 }
 
 /* Lengths of the sequences of the sample, by their number. */
-static int64_t lengths_of(const lra_opened *m, const int64_t *index, int64_t rows, int64_t parts,
-                          int64_t extra, int64_t *length)
+static int64_t lengths_of(const lra_loaded_model *m, const int64_t *index, int64_t rows,
+                          int64_t parts, int64_t extra, int64_t *length)
 {
     const lra_sequences *q = &m->run->data->split[LRA_TEST_SPLIT];
     for (int64_t i = 0; i < rows; i++) {
@@ -356,18 +356,18 @@ static int64_t rows_of(const lra_train_spec *run, int64_t T, int n_heads)
     return rows < 1 ? 1 : rows < (double)run->batch ? (int64_t)rows : run->batch;
 }
 
-static int measure(lra_opened *m, work *w, lra_err *e)
+static int measure(lra_loaded_model *m, work *w, lra_err *e)
 {
     int64_t *index = NULL;
     int rc = 0;
-    lra_open_buckets(m);
+    lra_loaded_buckets(m);
     for (int i = 0; i < m->n_views && rc == 0; i++) rc = ask_view(w, i, e);
-    if (rc == 0) rc = lra_open_plan(m, e);
+    if (rc == 0) rc = lra_loaded_plan(m, e);
     if (rc == 0) {
         int64_t rows = lra_sample_rows(m, &index, &w->place);
         w->parts = m->view[0]->network.n / m->view[0]->rows;
         open_heads(w, rows, index);
-        rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
+        rc = lra_loaded_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
     }
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < w->out->n_heads; i++) {
@@ -378,7 +378,7 @@ static int measure(lra_opened *m, work *w, lra_err *e)
     }
     lra_free(w->blind);
     for (int i = 0; i < w->out->n_heads && w->shares; i++) {
-        lra_shares_findings(w->shares[i], w->out->head[i].share);
+        lra_shares_measurements(w->shares[i], w->out->head[i].share);
         lra_shares_free(w->shares[i]);
     }
     lra_free(w->shares);
@@ -387,10 +387,10 @@ static int measure(lra_opened *m, work *w, lra_err *e)
     return rc;
 }
 
-int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                      int64_t sample, int n_heads, const bool *sink, lra_maps *out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     lra_train_spec own = *run;
     work *w = lra_alloc(sizeof *w);
     *w = (work){.m = &m, .out = out, .sink = sink, .best_row = -1};
@@ -398,11 +398,11 @@ int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_open_weight
     own.batch = rows_of(run, run->data->max_length, n_heads);
     int rc = 0;
     if (run->data->max_length < LRA_MAPS_LONGEST + 1) {
-        rc = lra_open(&m, &own, dev, weights, e);
+        rc = lra_load_model(&m, &own, dev, weights, e);
         m.sample = sample;
         m.type = LRA_F32;
         if (rc == 0) rc = measure(&m, w, e);
-        lra_open_close(&m);
+        lra_loaded_free(&m);
     }
     lra_free(w);
     return rc;

@@ -18,12 +18,13 @@ typedef struct {
 } lra_related;
 
 typedef struct {
-    lra_finding share[LRA_SHARES_FINDINGS];
+    lra_measurement share[LRA_SHARES_FINDINGS];
     int64_t n_related;
-    lra_related *related[LRA_RELATIONS];                           /* (n_related) by example */
-    lra_finding lift[LRA_RELATIONS], lift_by_class[LRA_RELATIONS]; /* content_blind.h; of ListOps */
-    int64_t T;   /* positions of the map that is kept; 0: none */
-    double *map; /* (T,T), rows over their sum */
+    lra_related *related[LRA_RELATIONS]; /* (n_related) by example */
+    lra_measurement lift[LRA_RELATIONS],
+        lift_by_class[LRA_RELATIONS]; /* content_blind.h; of ListOps */
+    int64_t T;                        /* positions of the map that is kept; 0: none */
+    double *map;                      /* (T,T), rows over their sum */
 } lra_head_maps;
 
 typedef struct {
@@ -38,7 +39,7 @@ typedef struct {
 /* sample: rows of the test split, 0: all; n_heads: of all layers; sink (n_heads): heads whose lifts
  * leave out the key with the largest mean weight of each example.  No heads: inputs are longer.
  * Nullable: sink */
-int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                      int64_t sample, int n_heads, const bool *sink, lra_maps *out, lra_err *e);
 void lra_maps_free(lra_maps *m);
 /* a I, of what stands in a graph: (B,T,H,T). */

@@ -19,7 +19,7 @@ static lra_tensor *transposed(const lra_tensor *node, lra_tensor *u)
     lra_tensor *seed = lra_mul(lra_ones(u->graph, u->type, s),
                                lra_reshape(u, LRA_SHAPE(d[0], d[1], 1, d[2])));
     lra_grad(lra_attention_apply(node, x), seed, 1, &x, &dx);
-    dx = lra_reduce(dx, LRA_SHAPE(d[0], d[1], 1, d[2]));
+    dx = lra_reduce_sum(dx, LRA_SHAPE(d[0], d[1], 1, d[2]));
     return lra_reshape(lra_affine(dx, 1 / (double)H, 0), u->shape);
 }
 
@@ -28,7 +28,7 @@ static lra_tensor *row_sums(const lra_tensor *node, lra_tensor *like)
 {
     const int64_t *d = like->shape.d, H = lra_attention_heads(node);
     lra_tensor *ones = lra_ones(like->graph, like->type, LRA_SHAPE(d[0], d[1], H, 1));
-    ones = lra_reduce(lra_attention_apply(node, ones), LRA_SHAPE(d[0], d[1], 1, 1));
+    ones = lra_reduce_sum(lra_attention_apply(node, ones), LRA_SHAPE(d[0], d[1], 1, 1));
     return lra_reshape(lra_affine(ones, 1 / (double)H, 0), LRA_SHAPE(d[0], d[1], 1));
 }
 
@@ -49,7 +49,7 @@ lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *
 /* ---- a sample -------------------------------------------------------------------------------- */
 
 typedef struct {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     lra_profile *profile;
     bool by_rows; /* the layers' weights are no attention op's */
     struct {
@@ -107,8 +107,8 @@ static void add_rows(work *w, const lra_matrix_values *layer, int n_layers, int6
     lra_free(r);
 }
 
-static int take_rows(work *w, int view, const lra_view *v, const lra_batch *b, const int32_t *at,
-                     lra_err *e)
+static int take_rows(work *w, int view, const lra_length_graph *v, const lra_batch *b,
+                     const int32_t *at, lra_err *e)
 {
     const lra_attention_nodes *nodes = &w->view[view].nodes;
     lra_matrix_values *layer = lra_alloc_array((size_t)nodes->n, sizeof *layer);
@@ -124,7 +124,7 @@ static int take_rows(work *w, int view, const lra_view *v, const lra_batch *b, c
     return rc;
 }
 
-static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int view = 0;
@@ -147,7 +147,7 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     float *x = lra_alloc_array((size_t)lra_elements(w->view[view].rows), sizeof *x);
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
     if (rc == 0) rc = lra_set(v->plan, w->view[view].position, at, e);
-    if (rc == 0) rc = lra_view_run(w->m, v, e);
+    if (rc == 0) rc = lra_length_graph_run(w->m, v, e);
     if (rc == 0) rc = lra_get(v->plan, w->view[view].rows, x, e);
     for (int64_t s = 0; s < n && rc == 0; s++)
         if (b->row[s % v->rows] >= 0 && b->length[s] > 0)
@@ -159,7 +159,7 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
 
 static int ask_view(work *w, int i, lra_err *e)
 {
-    lra_view *v = w->m->view[i];
+    lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->view[i].nodes, e);
     if (rc != 0) return rc;
     const lra_attention_nodes *nodes = &w->view[i].nodes;
@@ -172,26 +172,26 @@ static int ask_view(work *w, int i, lra_err *e)
     w->view[i].position = lra_input(v->network.graph, "rollout", LRA_I32,
                                     LRA_SHAPE(v->network.n, LRA_ROLLOUT_ROWS));
     w->view[i].rows = lra_rollout(nodes->n, nodes->node, w->view[i].position);
-    lra_view_ask(v, w->view[i].rows);
+    lra_length_graph_output(v, w->view[i].rows);
     return 0;
 }
 
-int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                         int64_t sample, lra_profile **out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     work w = {.m = &m};
-    int rc = lra_open(&m, run, dev, weights, e);
+    int rc = lra_load_model(&m, run, dev, weights, e);
     m.sample = sample;
     m.type = LRA_F32; /* products over all layers */
-    if (rc == 0) lra_open_buckets(&m);
+    if (rc == 0) lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views && rc == 0; i++) rc = ask_view(&w, i, e);
     if (rc == 0 && (w.view[0].rows || w.by_rows)) {
         w.profile = lra_profile_new(w.view[m.n_views - 1].T, 0);
-        rc = lra_open_plan(&m, e);
-        if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
+        rc = lra_loaded_plan(&m, e);
+        if (rc == 0) rc = lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take_batch, &w, e);
     }
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     *out = w.profile;
     return rc;
 }

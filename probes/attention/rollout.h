@@ -16,7 +16,7 @@ enum { LRA_ROLLOUT_ROWS = 32 };
 lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *position);
 /* Rows spread over each example, the ends among them.  sample: rows of the test split, 0: all.  The
  * caller frees *out; NULL where a layer's keys are another sequence. */
-int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                         int64_t sample, lra_profile **out, lra_err *e);
 
 #endif

@@ -5,7 +5,7 @@
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention/attention_statistics.h"
 
-static void free_layer(lra_attention_masks *m, int k)
+static void free_layer(lra_uniform_baseline *m, int k)
 {
     for (int i = 0; i < m->n_masks[k]; i++) {
         lra_profile_mask_free(m->mask[k][i].tokens);
@@ -16,7 +16,7 @@ static void free_layer(lra_attention_masks *m, int k)
     m->mask[k] = NULL, m->n_masks[k] = 0, m->T[k] = 0;
 }
 
-void lra_attention_masks_free(lra_attention_masks *m)
+void lra_uniform_baseline_free(lra_uniform_baseline *m)
 {
     for (int k = 0; k < LRA_ATTENTION_LAYERS; k++) free_layer(m, k);
 }
@@ -67,8 +67,8 @@ static void make(lra_attention_mask *m, const lra_tensor *node, int64_t T, int64
     lra_free(own);
 }
 
-void lra_attention_masks_make(lra_attention_masks *m, int k, const lra_tensor *node, int64_t T,
-                              const int32_t *list)
+void lra_uniform_baseline_make(lra_uniform_baseline *m, int k, const lra_tensor *node, int64_t T,
+                               const int32_t *list)
 {
     if (m->T[k] == T) return; /* examples come in order of length */
     free_layer(m, k);
@@ -79,7 +79,7 @@ void lra_attention_masks_make(lra_attention_masks *m, int k, const lra_tensor *n
         make(&m->mask[k][i], node, T, m->columns, list ? i < m->n_masks[k] - 1 ? i : -1 : 0, list);
 }
 
-const lra_attention_mask *lra_attention_mask_at(const lra_attention_masks *m, int k, int64_t head)
+const lra_attention_mask *lra_attention_mask_at(const lra_uniform_baseline *m, int k, int64_t head)
 {
     int n = m->n_masks[k];
     return &m->mask[k][n == 1 ? 0 : head < 0 ? n - 1 : head];

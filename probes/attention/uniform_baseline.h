@@ -18,18 +18,18 @@ typedef struct {
     int n_masks[LRA_ATTENTION_LAYERS];
     lra_attention_mask
         *mask[LRA_ATTENTION_LAYERS]; /* one, or of lists one for each head, then all */
-} lra_attention_masks;
+} lra_uniform_baseline;
 
 /* Those of layer k for examples of T positions; kept until another length comes.  list: of such an
  * example, (H,query blocks,most), where the layer has lists; node: of the view that it comes
  * from. */
-void lra_attention_masks_make(lra_attention_masks *m, int k, const lra_tensor *node, int64_t T,
-                              const int32_t *list);
+void lra_uniform_baseline_make(lra_uniform_baseline *m, int k, const lra_tensor *node, int64_t T,
+                               const int32_t *list);
 /* Sets allowed (T): keys that row i of a head, or (head -1) of any head, may have a weight at. */
 void lra_attention_masks_row(const lra_tensor *node, int64_t T, int64_t head, int64_t i,
                              const int32_t *list, uint8_t *allowed);
 /* head -1: of all together. */
-const lra_attention_mask *lra_attention_mask_at(const lra_attention_masks *m, int k, int64_t head);
-void lra_attention_masks_free(lra_attention_masks *m);
+const lra_attention_mask *lra_attention_mask_at(const lra_uniform_baseline *m, int k, int64_t head);
+void lra_uniform_baseline_free(lra_uniform_baseline *m);
 
 #endif

@@ -13,7 +13,7 @@ enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + 3 * LRA_RELATIONS
 /* ---- numbers of a head ----------------------------------------------------------------------- */
 
 /* Mean over examples with its interval; examples without it are left out. */
-static lra_finding mean_of(const char *id, int64_t n, const double *x)
+static lra_measurement mean_of(const char *id, int64_t n, const double *x)
 {
     double sum = 0, squares = 0, known = 0;
     for (int64_t i = 0; i < n; i++)
@@ -21,30 +21,30 @@ static lra_finding mean_of(const char *id, int64_t n, const double *x)
     double mean = known > 0 ? sum / known : NAN;
     for (int64_t i = 0; i < n; i++)
         if (!isnan(x[i])) squares += (x[i] - mean) * (x[i] - mean);
-    lra_finding f = lra_finding_of(id, "1", mean);
+    lra_measurement f = lra_measurement_of(id, "1", mean);
     double half = known > 1 ? 1.959963985 * sqrt(squares / (known - 1) / known) : NAN;
     f.lo = mean - half, f.hi = mean + half, f.examples = (int64_t)known;
     return f;
 }
 
 /* sink.at: the position that is the largest key most often. */
-static int add_sinks(const lra_attention_head *h, uint64_t key, lra_finding *out)
+static int add_sinks(const lra_attention_head *h, uint64_t key, lra_measurement *out)
 {
     out[0] = mean_of("sink.max", h->examples, h->sink);
     lra_head_sink(h, &out[0].null[LRA_NULL_UNIFORM]);
     lra_estimate at = lra_usual_place(h->examples, h->sink_at, key);
-    out[1] = lra_finding_of("sink.at", "position", at.value);
+    out[1] = lra_measurement_of("sink.at", "position", at.value);
     out[1].lo = at.lo, out[1].hi = at.hi;
     out[1].examples = h->examples;
     return 2;
 }
 
 /* tree.parent ..: mass on those that are related, beside what equal weights put there. */
-static int add_relations(const lra_head_maps *h, lra_finding *out)
+static int add_relations(const lra_head_maps *h, lra_measurement *out)
 {
     double *x = lra_alloc_array((size_t)h->n_related + 1, sizeof *x);
     for (int r = 0; r < LRA_RELATIONS; r++) {
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         for (int64_t i = 0; i < h->n_related; i++) x[i] = h->related[r][i].equal;
         double equal = mean_of("", h->n_related, x).value;
         for (int64_t i = 0; i < h->n_related; i++) x[i] = h->related[r][i].mass;
@@ -57,7 +57,7 @@ static int add_relations(const lra_head_maps *h, lra_finding *out)
 }
 
 /* tree.lift.parent .., tree.lift.class.parent .. */
-static int add_lifts(const lra_maps *m, const lra_head_maps *h, lra_finding *out)
+static int add_lifts(const lra_maps *m, const lra_head_maps *h, lra_measurement *out)
 {
     for (int k = 0; k < 2 * LRA_RELATIONS; k++) {
         int r = k % LRA_RELATIONS;
@@ -70,16 +70,17 @@ static int add_lifts(const lra_maps *m, const lra_head_maps *h, lra_finding *out
     return 2 * LRA_RELATIONS;
 }
 
-static int findings_of(const lra_attention_measured *m, int i, uint64_t key, lra_finding out[MOST])
+static int measurements_of(const lra_attention_measured *m, int i, uint64_t key,
+                           lra_measurement out[MOST])
 {
     const lra_attention_head *h = &m->heads.head[i];
-    int n = lra_profile_findings(h->tokens, &(lra_profile_options){.key = key}, out);
+    int n = lra_profile_measurements(h->tokens, &(lra_profile_options){.key = key}, out);
     if (h->pixels)
-        n += lra_profile_findings(h->pixels, &(lra_profile_options){.key = key, .suffix = ".px"},
-                                  out + n);
+        n += lra_profile_measurements(h->pixels,
+                                      &(lra_profile_options){.key = key, .suffix = ".px"}, out + n);
     if (h->nosink)
-        n += lra_profile_findings(h->nosink,
-                                  &(lra_profile_options){.key = key, .suffix = ".nosink"}, out + n);
+        n += lra_profile_measurements(
+            h->nosink, &(lra_profile_options){.key = key, .suffix = ".nosink"}, out + n);
     n += add_sinks(h, key, out + n);
     if (m->maps.shares) {
         memcpy(out + n, m->maps.head[i].share, sizeof m->maps.head[i].share);
@@ -115,10 +116,10 @@ static void add_curves(lra_probe_unit *u, const char *prefix, const lra_profile 
     lra_free(x);
 }
 
-static void add_findings(lra_probe_unit *u, int n, lra_finding *found, bool sampled)
+static void add_measurements(lra_probe_unit *u, int n, lra_measurement *found, bool sampled)
 {
     for (int i = 0; i < n && sampled; i++) found[i].flags |= LRA_APPROX;
-    lra_probe_unit_findings(u, n, found);
+    lra_probe_unit_measurements(u, n, found);
 }
 
 /* "eld": factors of the scores by distance, as built, of a layer where some head's decay. */
@@ -151,8 +152,8 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
                      kind_counts *kinds)
 {
     const lra_attention_head *h = &best->heads.head[i], *before = &initial->heads.head[i];
-    lra_finding found[MOST], init[MOST];
-    int n = findings_of(best, i, key, found), n_init = findings_of(initial, i, key, init);
+    lra_measurement found[MOST], init[MOST];
+    int n = measurements_of(best, i, key, found), n_init = measurements_of(initial, i, key, init);
     lra_head_kinds_found is = lra_head_kinds(n, found), was = lra_head_kinds(n_init, init);
     count_kinds(is.is, kinds->is);
     count_kinds(was.is, kinds->was);
@@ -160,12 +161,12 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
     count_kinds(is.perhaps, kinds->perhaps);
     kinds->is[LRA_HEAD_MIXED] += !is.is, kinds->was[LRA_HEAD_MIXED] += !was.is;
     kinds->surely[LRA_HEAD_MIXED] += !is.perhaps, kinds->perhaps[LRA_HEAD_MIXED] += !is.surely;
-    lra_findings_null(n, found, n_init, init, LRA_NULL_INIT);
+    lra_measurements_null(n, found, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(before->tokens, h->tokens, &(lra_profile_options){.key = key},
                            found + n);
     found[n++] = lra_profile_peak(before->tokens, h->tokens, false,
                                   &(lra_profile_options){.key = key});
-    found[n] = lra_finding_of("head.kind", "kind", (double)lra_head_kind_of(is.is));
+    found[n] = lra_measurement_of("head.kind", "kind", (double)lra_head_kind_of(is.is));
     found[n].null[LRA_NULL_INIT] = (double)lra_head_kind_of(was.is);
     found[n++].examples = h->examples;
     lra_probe_unit *u = lra_probe_unit_new(r, h->name);
@@ -177,30 +178,32 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
         lra_probe_unit_array(u, "map", 2, (int64_t[]){T, T}, best->maps.head[i].map);
         lra_probe_unit_array(u, "map.init", 2, (int64_t[]){T, T}, initial->maps.head[i].map);
     }
-    add_findings(u, n, found, sampled);
+    add_measurements(u, n, found, sampled);
 }
 
-/* A profile of several heads together, with its shift, as findings PREFIX.. and arrays PREFIX... */
+/* A profile of several heads together, with its shift, as measurements PREFIX.. and arrays
+ * PREFIX... */
 static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                         const lra_profile *initial, uint64_t key, bool sampled)
 {
-    lra_finding found[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    lra_measurement found[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
     const lra_profile_options o = {.key = key, .prefix = prefix};
-    int n = lra_profile_findings(p, &o, found), n_init = lra_profile_findings(initial, &o, init);
-    lra_findings_null(n, found, n_init, init, LRA_NULL_INIT);
+    int n = lra_profile_measurements(p, &o, found),
+        n_init = lra_profile_measurements(initial, &o, init);
+    lra_measurements_null(n, found, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(initial, p, &o, found + n);
     add_curves(u, prefix, p, initial);
-    add_findings(u, n, found, sampled);
+    add_measurements(u, n, found, sampled);
 }
 
 /* How much the heads of a layer or (-1) of all differ. */
-static lra_finding difference(const lra_heads *h, int layer, uint64_t key)
+static lra_measurement difference(const lra_heads *h, int layer, uint64_t key)
 {
     const lra_profile **p = lra_alloc_array((size_t)h->n_heads, sizeof(lra_profile *));
     int n = 0;
     for (int i = 0; i < h->n_heads; i++)
         if (layer < 0 || h->head[i].layer == layer) p[n++] = h->head[i].tokens;
-    lra_finding f = lra_profile_difference(n, p, "head.js", key);
+    lra_measurement f = lra_profile_difference(n, p, "head.js", key);
     lra_free(p);
     return f;
 }
@@ -208,23 +211,23 @@ static lra_finding difference(const lra_heads *h, int layer, uint64_t key)
 static void add_difference(lra_probe_unit *u, const lra_heads *best, const lra_heads *initial,
                            int layer, uint64_t key, bool sampled)
 {
-    lra_finding f = difference(best, layer, key);
+    lra_measurement f = difference(best, layer, key);
     f.null[LRA_NULL_INIT] = difference(initial, layer, key).value;
-    if (!isnan(f.value)) add_findings(u, 1, &f, sampled);
+    if (!isnan(f.value)) add_measurements(u, 1, &f, sampled);
 }
 
 static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, kind_counts *kinds)
 {
     for (int k = 0; k < LRA_HEAD_KINDS; k++) {
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         snprintf(id, sizeof id, "heads.%s", lra_head_kind_names[k]);
-        lra_finding f = lra_finding_of(id, "1", kinds->is[k] / (double)best->n_heads);
+        lra_measurement f = lra_measurement_of(id, "1", kinds->is[k] / (double)best->n_heads);
         f.lo = kinds->surely[k] / (double)best->n_heads;
         f.hi = kinds->perhaps[k] / (double)best->n_heads;
         f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
         f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* what a head of equal weights is */
         f.examples = best->head[0].examples;
-        add_findings(u, 1, &f, sampled);
+        add_measurements(u, 1, &f, sampled);
     }
 }
 
@@ -239,9 +242,9 @@ static void add_places(lra_probe_unit *u, const lra_heads *best, const lra_heads
                {"positions.toeplitz.adj", x->adjusted, y->adjusted},
                {"positions.toeplitz.off", x->off, y->off}};
     for (size_t k = 0; k < sizeof all / sizeof *all && best->placed; k++) {
-        lra_finding f = lra_finding_of(all[k].id, "1", all[k].value);
+        lra_measurement f = lra_measurement_of(all[k].id, "1", all[k].value);
         f.null[LRA_NULL_INIT] = all[k].init;
-        lra_probe_unit_findings(u, 1, &f);
+        lra_probe_unit_measurements(u, 1, &f);
     }
 }
 

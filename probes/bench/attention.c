@@ -24,7 +24,7 @@ static const struct {
 
 typedef struct {
     bench_network m;
-    lra_view view; /* of m */
+    lra_length_graph view; /* of m */
     lra_attention_nodes nodes;
     lra_profile *profile; /* of a matrix that is told row by row; NULL: none is asked */
     double seconds[MAX_RUNS];
@@ -39,17 +39,18 @@ static void ask_layer(int p, asked *a, int k)
     if (w->family && passes[p].values) lra_matrix_ask_values(&a->view, w);
     if (w->family) return;
     if (passes[p].heads)
-        lra_view_ask(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
+        lra_length_graph_output(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
     ask.gram = passes[p].values ? lra_attention_gram(a->nodes.node[k]) : NULL;
-    if (ask.gram) lra_view_ask(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
+    if (ask.gram)
+        lra_length_graph_output(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
 }
 
 static int open_pass(bench *b, int p, asked *a, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
     a->m.k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, b->B, b->T);
-    a->view = (lra_view){.network = a->m.k, .rows = b->B, .T = b->T};
-    lra_view_ask(&a->view, a->m.k.output);
+    a->view = (lra_length_graph){.network = a->m.k, .rows = b->B, .T = b->T};
+    lra_length_graph_output(&a->view, a->m.k.output);
     int rc = lra_attention_nodes_of(&a->view, &a->nodes, e);
     for (int k = 0; k < a->nodes.n && rc == 0; k++) ask_layer(p, a, k);
     for (int k = 0; k < a->nodes.n && rc == 0 && p != PLAIN; k++)

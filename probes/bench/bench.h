@@ -17,7 +17,7 @@ typedef struct {
 /* Sorts the n measured seconds. */
 bench_time bench_time_of(double *seconds, int n);
 
-/* One line of a table.  floor: the seconds below which the ceilings do not allow it; 0: not
+/* One line of a table.  floor: the seconds below which the peaks do not allow it; 0: not
  * known. */
 typedef struct {
     char *name;
@@ -43,7 +43,7 @@ typedef struct {
     lra_config *config; /* of the model */
     int64_t B, T, vocab, classes;
     double seconds; /* to measure one thing for */
-    lra_ceilings ceilings;
+    lra_peaks peaks;
     double exps; /* exponentials a second of the op itself on data in the cache; 0: not measured */
     bench_table table[64];
     int n_tables;
@@ -53,7 +53,7 @@ typedef struct {
 bench_table *bench_table_add(bench *b, const char *unit, const char *title, ...) LRA_PRINTF(3, 4);
 /* Takes over name. */
 void bench_row_add(bench_table *t, bench_row row);
-/* Seconds that the ceilings ask for: arithmetic and exponentials, or bytes if they take longer. */
+/* Seconds that the peaks ask for: arithmetic and exponentials, or bytes if they take longer. */
 double bench_floor(const bench *b, double flops, double bytes, double exps);
 /* The first of n nodes with that op.  Nullable: result */
 const lra_node_time *bench_first_node(const lra_node_time *times, int n, const char *op);

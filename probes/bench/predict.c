@@ -1,8 +1,8 @@
 /* A training step on a GPU by counting, without one: every node takes the longest of its FLOPs over
  * the rate of products and its bytes (sources, result) over the rate of copies, and one launch.
  * Products of convolutions take whole waves of blocks.
- * The ceilings are options; what a kernel reaches of them is not known here, so that times are
- * floors for those ceilings.
+ * The peaks are options; what a kernel reaches of them is not known here, so that times are
+ * floors for those peaks.
  *
  * --table1 counts the 30 runs of Table 1 of the locality paper (resconv, five tasks, six kernels):
  * all epochs of the paper's settings, training and validation, at the mean length of the rows. */
@@ -77,11 +77,12 @@ static int open_device(lra_device *d, lra_err *e)
 {
     static lra_backend counted;
     if (lra_cpu_device(d, 1, e) != 0) return LRA_FAILED;
-    if (lra_cuda_beside_find(getenv("LRA_CUDA_BESIDE"), &n_beside, e) != 0) return LRA_FAILED;
+    if (lra_cuda_side_stream_parse(getenv("LRA_CUDA_SIDE_STREAM"), &n_beside, e) != 0)
+        return LRA_FAILED;
     counted = *d->backend;
-    counted.name = "cuda", counted.scratch = lra_cuda_scratch, counted.joins = lra_cuda_joins,
-    counted.joined_scratch = lra_cuda_joined_scratch, counted.threads = one_thread;
-    counted.beside = most_beside;
+    counted.name = "cuda", counted.scratch = lra_cuda_scratch, counted.fuses = lra_cuda_fuses,
+    counted.fused_scratch = lra_cuda_fused_scratch, counted.threads = one_thread;
+    counted.side = most_beside;
     d->backend = &counted;
     return 0;
 }
@@ -133,12 +134,12 @@ static double fill_of(const lra_tensor *y)
     return conv_tile_fill(&s, conv_tile_columns(&s));
 }
 
-static void add_node(op_sum *s, const lra_node_time *node, double fill, bool joined, const rates *r)
+static void add_node(op_sum *s, const lra_node_time *node, double fill, bool fused, const rates *r)
 {
     double products = node->flops / r->peak / fill, traffic = node->bytes / r->copy;
     s->nodes++, s->flops += node->flops, s->bytes += node->bytes;
     s->by_products += products > traffic, s->by_bytes += products <= traffic;
-    s->seconds += fmax(products, traffic) + (joined ? 0 : r->launch);
+    s->seconds += fmax(products, traffic) + (fused ? 0 : r->launch);
 }
 
 static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
@@ -157,10 +158,10 @@ static int predict(const subject *s, const rates *r, prediction *p, lra_err *e)
         lra_node_time *node = lra_alloc_array((size_t)cost.n_nodes + 1, sizeof *node);
         lra_plan_nodes(plan, node);
         for (int i = 0; i < cost.n_nodes; i++) {
-            bool joined = lra_plan_joined(plan, i);
+            bool fused = lra_plan_fused(plan, i);
             double fill = fill_of(lra_plan_tensor(plan, i));
-            add_node(sum_of(p, node[i].op), &node[i], fill, joined, r);
-            add_node(&p->all, &node[i], fill, joined, r);
+            add_node(sum_of(p, node[i].op), &node[i], fill, fused, r);
+            add_node(&p->all, &node[i], fill, fused, r);
         }
         p->workspace = cost.workspace_bytes;
         lra_free(node);

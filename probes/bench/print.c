@@ -45,7 +45,7 @@ static void print_table(const bench_table *t)
 
 void bench_print_text(const bench *b)
 {
-    const lra_ceilings *c = &b->ceilings;
+    const lra_peaks *c = &b->peaks;
     if (b->device.detail)
         printf("machine    %s (%s)\n", b->device.detail, b->device.name);
     else
@@ -101,7 +101,7 @@ int bench_print_values(const bench *b, int n, const bench_value *values, lra_err
 
 int bench_print_json(const bench *b, lra_err *e)
 {
-    const lra_ceilings *c = &b->ceilings;
+    const lra_peaks *c = &b->peaks;
     json_t *all = json_array();
     for (int i = 0; i < b->n_tables; i++) {
         json_t *rows = json_array();

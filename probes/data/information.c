@@ -31,9 +31,9 @@ static int64_t longest_of(const lra_symbols *s)
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
-static lra_finding with_ends(const char *id, const char *unit, lra_estimate x, int64_t examples)
+static lra_measurement with_ends(const char *id, const char *unit, lra_estimate x, int64_t examples)
 {
-    lra_finding f = lra_finding_of(id, unit, x.value);
+    lra_measurement f = lra_measurement_of(id, unit, x.value);
     f.lo = x.lo, f.hi = x.hi, f.examples = examples, f.seeds = 0, f.flags = 0;
     return f;
 }
@@ -61,29 +61,29 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
     lra_estimate none = {NAN, NAN, NAN};
     for (int i = 0; i < x->n; i++) {
         const lra_info_point *p = &x->point[i];
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         bool named = (p->d & (p->d - 1)) == 0 || (period && p->d % period == 0);
         if (!named && p != x->again) continue; /* the curves have the others */
         snprintf(id, sizeof id, "info.excess.%d", (int)p->d);
-        lra_finding f = with_ends(id, "bits", p->excess, examples);
+        lra_measurement f = with_ends(id, "bits", p->excess, examples);
         f.null[LRA_NULL_PERM] = 0;
         snprintf(id, sizeof id, "info.pair.%d", (int)p->d);
-        lra_finding pair = with_ends(id, "bits", (lra_estimate){p->pair, NAN, NAN}, examples);
+        lra_measurement pair = with_ends(id, "bits", (lra_estimate){p->pair, NAN, NAN}, examples);
         pair.null[LRA_NULL_PERM] = p->null;
-        lra_probe_unit_findings(u, 1, &f);
-        lra_probe_unit_findings(u, 1, &pair);
+        lra_probe_unit_measurements(u, 1, &f);
+        lra_probe_unit_measurements(u, 1, &pair);
     }
     none.value = (double)x->d0;
-    lra_finding d0 = with_ends("info.d0", "tokens", none, examples);
+    lra_measurement d0 = with_ends("info.d0", "tokens", none, examples);
     if (x->n && x->d0 == x->point[x->n - 1].d && x->d0 < longest) d0.flags |= LRA_CENSORED;
-    lra_finding alpha = with_ends("info.alpha", "1", x->alpha, examples);
-    lra_finding tau = with_ends("info.tau", "tokens", x->tau, examples);
+    lra_measurement alpha = with_ends("info.alpha", "1", x->alpha, examples);
+    lra_measurement tau = with_ends("info.tau", "tokens", x->tau, examples);
     none.value = x->decay.n >= 3 ? (double)x->decay.kind : NAN;
-    lra_finding kind = with_ends("info.kind", "kind", none, examples);
+    lra_measurement kind = with_ends("info.kind", "kind", none, examples);
     none.value = x->again ? (double)x->again->d : NAN;
-    const lra_finding all[] = {d0, alpha, tau, kind,
-                               with_ends("info.again", "tokens", none, examples)};
-    lra_probe_unit_findings(u, 5, all);
+    const lra_measurement all[] = {d0, alpha, tau, kind,
+                                   with_ends("info.again", "tokens", none, examples)};
+    lra_probe_unit_measurements(u, 5, all);
 }
 
 /* Share of the label most frequent in training, in test. */
@@ -108,7 +108,7 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
     double chance = chance_of(&train, &test, d->task->n_classes);
     for (int w = 0; w < LRA_NGRAM_WIDTHS; w++) {
         double right = 0;
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         lra_ngram *g = lra_ngram_new(lra_ngram_widths[w], d->task->n_classes, &train.rows,
                                      train.label);
         for (int64_t i = 0; i < test.rows.n; i++) {
@@ -117,11 +117,11 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
         }
         lra_ngram_free(g);
         snprintf(id, sizeof id, "ngram.accuracy.%d", lra_ngram_widths[w]);
-        lra_finding f = with_ends(id, "1", lra_wilson(right, (double)test.rows.n, 0.95),
-                                  test.rows.n);
+        lra_measurement f = with_ends(id, "1", lra_wilson(right, (double)test.rows.n, 0.95),
+                                      test.rows.n);
         f.null[LRA_NULL_UNIFORM] = chance;
         if (train.rows.n < d->split[LRA_TRAIN_SPLIT].n) f.flags |= LRA_APPROX;
-        lra_probe_unit_findings(u, 1, &f);
+        lra_probe_unit_measurements(u, 1, &f);
     }
     lra_coded_free(&train);
     lra_coded_free(&test);

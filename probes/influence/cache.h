@@ -5,25 +5,25 @@
 #include "probes/influence/part.h"
 
 /* What stands behind "NAME=" in a line of the settings; NULL: there is none.  As a number: 0. */
-const char *lra_saved_value(const lra_probe_result *r, const char *name);
-int64_t lra_saved_number(const lra_probe_result *r, const char *name);
+const char *lra_cache_value(const lra_probe_result *r, const char *name);
+int64_t lra_cache_number(const lra_probe_result *r, const char *name);
 /* A part was measured, of so many test examples; past: of a causal model, whose equal weights fall
  * on the past: "PART-equal=past", of parts that know equal weights. */
-void lra_saved_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
+void lra_cache_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
                    int64_t head_groups, bool past);
 /* Were equal weights of a part those of the past? */
-bool lra_saved_past(const lra_probe_result *r, const lra_influence_part *part);
+bool lra_cache_past(const lra_probe_result *r, const lra_influence_part *part);
 /* Has it any?  (jacobian, field, occlusion) */
-bool lra_saved_equal(const lra_influence_part *part);
+bool lra_cache_uniform(const lra_influence_part *part);
 
-bool lra_saved_belongs(const char *unit, const char *part);
-void lra_saved_copy(lra_probe_result *to, const lra_probe_unit *from);
+bool lra_cache_belongs(const char *unit, const char *part);
+void lra_cache_copy(lra_probe_result *to, const lra_probe_unit *from);
 /* Units in the order of the parts, whenever they were measured. */
-void lra_saved_sort(lra_probe_result *r);
+void lra_cache_sort(lra_probe_result *r);
 
 /* What the run on permuted labels has of parts that both were asked of alike, as null values
  * `shuffled`; is any of it new? */
-bool lra_saved_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffled);
+bool lra_cache_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffled);
 
 /* Seed of the sample of a part; 0: the default, and older files. */
 int64_t lra_saved_sample(const lra_probe_result *r, const lra_influence_part *part);

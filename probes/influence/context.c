@@ -41,7 +41,7 @@ int64_t lra_context_width(const lra_train_spec *run, int64_t R)
 
 typedef struct {
     lra_context *c;
-    const lra_view *of, *crop; /* the whole input; crops */
+    const lra_length_graph *of, *crop; /* the whole input; crops */
     const lra_batch *batch;
     int64_t R, width;      /* width: channels of a feature */
     size_t size;           /* bytes of a token */
@@ -75,7 +75,7 @@ static int flush(cropping *w, lra_err *e)
     if (w->n == 0) return 0;
     for (int64_t q = w->n; q < k->n; q++) w->length[q] = 1, w->place[q] = 0;
     int rc = set_crops(w, e);
-    if (rc == 0) rc = lra_view_run(&w->c->m, w->crop, e);
+    if (rc == 0) rc = lra_length_graph_run(&w->c->m, w->crop, e);
     if (rc == 0) rc = lra_get(w->crop->plan, k->features, w->features, e);
     size_t bytes = (size_t)w->width * sizeof(float);
     for (int64_t q = 0; q < w->n && rc == 0; q++)
@@ -149,10 +149,10 @@ static void close_cropping(cropping *w)
 static int answer(cropping *w, lra_err *e)
 {
     lra_sample_answers *a = &w->c->answers;
-    const lra_view *head = w->c->head[w->batch->bucket];
+    const lra_length_graph *head = w->c->head[w->batch->bucket];
     int rc = lra_set(head->plan, head->network.given, w->pooled, e);
     if (rc == 0) rc = lra_session_set(w->c->m.run, &head->network, head->plan, w->batch, e);
-    if (rc == 0) rc = lra_view_run(&w->c->m, head, e);
+    if (rc == 0) rc = lra_length_graph_run(&w->c->m, head, e);
     if (rc == 0) rc = lra_get(head->plan, head->network.output, a->output, e);
     if (rc != 0) return rc;
     lra_session_rows(w->c->m.run, w->batch, w->of->rows, w->of->T, a->output, a->batch);
@@ -166,7 +166,7 @@ typedef struct {
     int64_t R;
 } question;
 
-static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     const question *q = context;
     int i = 0;
@@ -184,7 +184,7 @@ int lra_context_ask(lra_context *c, int64_t R, lra_sums *row, lra_err *e)
 {
     question q = {c, R};
     c->answers.row = row;
-    return lra_open_run(&c->m, LRA_TEST_SPLIT, NULL, ask_batch, &q, e);
+    return lra_loaded_run(&c->m, LRA_TEST_SPLIT, NULL, ask_batch, &q, e);
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
@@ -203,8 +203,8 @@ static void open_crops(lra_context *c)
     int n = lra_context_axis(c->longest, R);
     for (int i = 0; i < n; i++) {
         int64_t T = lra_context_width(c->m.run, (int64_t)R[i]);
-        lra_view *v = lra_open_graph(&c->m, rows_of(c->m.run, T), T);
-        lra_view_ask(v, v->network.features);
+        lra_length_graph *v = lra_loaded_graph(&c->m, rows_of(c->m.run, T), T);
+        lra_length_graph_output(v, v->network.features);
         c->radius[c->n_views] = (int64_t)R[i], c->view[c->n_views++] = v;
     }
 }
@@ -214,28 +214,28 @@ static void open_heads(lra_context *c)
     for (int b = 0; b < c->m.buckets.n; b++) {
         int64_t D = lra_width(c->m.view[b]->network.features);
         c->head[b] = lra_open_head(&c->m, c->m.run->batch, c->m.buckets.length[b], D);
-        lra_view_ask(c->head[b], c->head[b]->network.output);
+        lra_length_graph_output(c->head[b], c->head[b]->network.output);
     }
 }
 
 int lra_context_open(lra_context *c, const lra_train_spec *run, lra_device *dev,
-                     lra_open_weights weights, int64_t sample, lra_steps *steps, lra_err *e)
+                     lra_weights_kind weights, int64_t sample, lra_steps *steps, lra_err *e)
 {
     *c = (lra_context){.steps = steps, .longest = run->data->max_length};
     c->causal = lra_model_causal(run->model, run->model_config);
     c->period = lra_model_period(run->model, run->model_config, run->data->longest);
-    if (lra_open(&c->m, run, dev, weights, e) != 0) return LRA_FAILED;
+    if (lra_load_model(&c->m, run, dev, weights, e) != 0) return LRA_FAILED;
     c->m.sample = sample, c->m.type = LRA_F32, c->m.placed = true;
-    lra_open_buckets(&c->m);
+    lra_loaded_buckets(&c->m);
     c->n = lra_sample_answers_open(&c->answers, &c->m, &c->index);
     for (int i = 0; i < c->m.n_views; i++)
-        lra_view_ask(c->m.view[i], c->m.view[i]->network.features);
+        lra_length_graph_output(c->m.view[i], c->m.view[i]->network.features);
     open_heads(c);
     open_crops(c);
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
     c->answers.row = c->full, c->answers.steps = steps;
-    int rc = lra_open_plan(&c->m, e);
-    return rc == 0 ? lra_open_run(&c->m, LRA_TEST_SPLIT, NULL, lra_sample_keep, &c->answers, e)
+    int rc = lra_loaded_plan(&c->m, e);
+    return rc == 0 ? lra_loaded_run(&c->m, LRA_TEST_SPLIT, NULL, lra_sample_keep, &c->answers, e)
                    : rc;
 }
 
@@ -244,5 +244,5 @@ void lra_context_close(lra_context *c)
     lra_free(c->index);
     lra_free(c->full);
     lra_sample_answers_free(&c->answers);
-    lra_open_close(&c->m);
+    lra_loaded_free(&c->m);
 }

@@ -15,18 +15,18 @@
 #include "probes/shared/sample_rows.h"
 
 typedef struct {
-    lra_opened m;
+    lra_loaded_model m;
     bool causal;
     int64_t period;  /* of blocks, 0: none */
     int64_t longest; /* T: tokens of the longest example */
     int64_t n, *index;
     lra_sums *full; /* (n) answers to whole inputs */
     lra_sample_answers answers;
-    lra_view *head[LRA_MAX_BUCKETS]; /* by bucket */
+    lra_length_graph *head[LRA_MAX_BUCKETS]; /* by bucket */
     /* Crops: views by ascending radius. */
     int n_views;
     int64_t radius[LRA_GAIN_POINTS];
-    lra_view *view[LRA_GAIN_POINTS];
+    lra_length_graph *view[LRA_GAIN_POINTS];
     lra_steps *steps;
 } lra_context;
 
@@ -39,7 +39,7 @@ int64_t lra_context_width(const lra_train_spec *run, int64_t R);
 /* Opens weights and asks for the answers to whole inputs.  sample: rows of the test split, 0: all.
  * Close it in every case. */
 int lra_context_open(lra_context *c, const lra_train_spec *run, lra_device *dev,
-                     lra_open_weights weights, int64_t sample, lra_steps *steps, lra_err *e);
+                     lra_weights_kind weights, int64_t sample, lra_steps *steps, lra_err *e);
 /* Answers with context R, below T - 1: (n). */
 int lra_context_ask(lra_context *c, int64_t R, lra_sums *row, lra_err *e);
 void lra_context_close(lra_context *c);

@@ -31,16 +31,16 @@ typedef struct {
 
 static bool is_attention(const lra_tensor *node)
 {
-    return node->op == &lra_op_attention || node->op == &lra_op_attention_near;
+    return node->op == &lra_op_attention || node->op == &lra_op_attention_windowed;
 }
 
 /* Heads of a layer count on over its nodes. */
-static place *find_places(const lra_opened *m, lra_cut *c)
+static place *find_places(const lra_loaded_model *m, lra_ablation *c)
 {
     place *p = lra_alloc_array((size_t)m->n_limits + 1, sizeof *p);
     c->attention = true;
     for (int i = 0; i < m->n_limits; i++) {
-        const lra_tensor *node = lra_open_limited_node(m, i);
+        const lra_tensor *node = lra_loaded_limited_node(m, i);
         p[i] = (place){.layer = layer_of(node), .head = is_attention(node) ? 0 : -1};
         c->attention = c->attention && is_attention(node);
         for (int k = 0; k < i && p[i].head >= 0; k++)
@@ -56,7 +56,7 @@ static void free_places(place *p, int n)
 }
 
 /* The number of the curve of that name, which is taken over. */
-static int curve_of(lra_cut *c, char *name)
+static int curve_of(lra_ablation *c, char *name)
 {
     for (int k = 0; k < c->n_curves; k++)
         if (c->curve[k].name && strcmp(c->curve[k].name, name) == 0) {
@@ -68,7 +68,7 @@ static int curve_of(lra_cut *c, char *name)
 }
 
 /* All layers, then each. */
-static void find_layers(int n, place *p, lra_cut *c)
+static void find_layers(int n, place *p, lra_ablation *c)
 {
     c->n_curves = 1;
     for (int i = 0; i < n; i++) p[i].curve = curve_of(c, lra_copy_text(p[i].layer));
@@ -78,7 +78,7 @@ static void find_layers(int n, place *p, lra_cut *c)
 }
 
 /* Heads of a layer, in at most so many groups of neighbours; none where no layer has several. */
-static void find_heads(int n, int groups, place *p, lra_cut *c)
+static void find_heads(int n, int groups, place *p, lra_ablation *c)
 {
     bool several = false;
     for (int i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static void find_heads(int n, int groups, place *p, lra_cut *c)
 }
 
 /* groups: of the heads of a layer; 0: layers.  Returns by limit where it belongs. */
-static int *find_curves(const lra_opened *m, int groups, lra_cut *c)
+static int *find_curves(const lra_loaded_model *m, int groups, lra_ablation *c)
 {
     place *p = find_places(m, c);
     int *curve = lra_alloc_array((size_t)m->n_limits + 1, sizeof *curve);
@@ -116,7 +116,7 @@ static int *find_curves(const lra_opened *m, int groups, lra_cut *c)
  * reaches across the padding of the longest graph too: kernels are as long as that, and where they
  * are cut a Fourier transform has other last bits. */
 enum { ALL = -1 };
-static int ask(lra_opened *m, const int *of, int curve, double r, lra_sample_answers *a,
+static int ask(lra_loaded_model *m, const int *of, int curve, double r, lra_sample_answers *a,
                lra_sums *to, lra_err *e)
 {
     bool whole = r >= (double)m->run->data->max_length;
@@ -124,7 +124,7 @@ static int ask(lra_opened *m, const int *of, int curve, double r, lra_sample_ans
     for (int i = 0; i < m->n_limits; i++)
         m->limit[i] = curve == ALL || of[i] == curve ? (int32_t)steps : LRA_NO_LIMIT;
     a->row = to;
-    return lra_open_run(m, LRA_TEST_SPLIT, NULL, lra_sample_keep, a, e);
+    return lra_loaded_run(m, LRA_TEST_SPLIT, NULL, lra_sample_keep, a, e);
 }
 
 static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
@@ -135,7 +135,8 @@ static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
 }
 
 /* The last r is the whole model, in all layers, which is asked, and so in every other curve. */
-static int ask_all(lra_opened *m, const int *of, lra_sample_answers *a, lra_cut *c, lra_err *e)
+static int ask_all(lra_loaded_model *m, const int *of, lra_sample_answers *a, lra_ablation *c,
+                   lra_err *e)
 {
     int last = c->n_points - 1;
     lra_sums *whole = lra_alloc_array((size_t)c->n + 1, sizeof *whole);
@@ -158,34 +159,35 @@ static int ask_all(lra_opened *m, const int *of, lra_sample_answers *a, lra_cut 
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-int64_t lra_cut_runs(int n_curves, int64_t T)
+int64_t lra_ablation_runs(int n_curves, int64_t T)
 {
     double r[LRA_GAIN_POINTS];
     return 2 + n_curves * (lra_gain_axis(0, T, r) - 1);
 }
 
-static int open_limited(lra_opened *m, const lra_train_spec *run, lra_device *dev, lra_err *e)
+static int open_limited(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev, lra_err *e)
 {
-    int rc = lra_open(m, run, dev, LRA_BEST_WEIGHTS, e);
-    return rc == 0 ? lra_open_limited(m, e) : rc;
+    int rc = lra_load_model(m, run, dev, LRA_BEST_WEIGHTS, e);
+    return rc == 0 ? lra_loaded_limit(m, e) : rc;
 }
 
-int lra_cut_curves(const lra_train_spec *run, lra_device *dev, int groups)
+int lra_ablation_curves(const lra_train_spec *run, lra_device *dev, int groups)
 {
-    lra_opened m;
-    lra_cut c = {0};
+    lra_loaded_model m;
+    lra_ablation c = {0};
     lra_err e = {{0}};
     if (open_limited(&m, run, dev, &e) == 0) {
-        lra_open_graph(&m, 1, m.buckets.length[0]);
+        lra_loaded_graph(&m, 1, m.buckets.length[0]);
         lra_free(find_curves(&m, groups, &c));
     }
     int n = c.n_curves;
-    lra_cut_free(&c);
-    lra_open_close(&m);
+    lra_ablation_free(&c);
+    lra_loaded_free(&m);
     return n;
 }
 
-static int measure(lra_opened *m, int groups, lra_sample_answers *a, lra_cut *c, lra_err *e)
+static int measure(lra_loaded_model *m, int groups, lra_sample_answers *a, lra_ablation *c,
+                   lra_err *e)
 {
     int *of = find_curves(m, groups, c);
     const lra_network *first = &m->view[0]->network;
@@ -195,29 +197,29 @@ static int measure(lra_opened *m, int groups, lra_sample_answers *a, lra_cut *c,
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
     for (int k = 0; k < c->n_curves; k++)
         c->curve[k].row = lra_alloc_array((size_t)(c->n * c->n_points) + 1, sizeof(lra_sums));
-    int rc = lra_open_plan(m, e);
+    int rc = lra_loaded_plan(m, e);
     if (rc == 0) rc = ask_all(m, of, a, c, e);
     lra_free(of);
     return rc;
 }
 
-int lra_cut_measure(const lra_train_spec *run, lra_device *dev, int groups, int64_t sample,
-                    lra_steps *steps, lra_cut *out, lra_err *e)
+int lra_ablation_measure(const lra_train_spec *run, lra_device *dev, int groups, int64_t sample,
+                         lra_steps *steps, lra_ablation *out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     lra_sample_answers a = {.steps = steps};
-    *out = (lra_cut){0};
+    *out = (lra_ablation){0};
     int rc = open_limited(&m, run, dev, e);
     m.sample = sample;
-    if (rc == 0) lra_open_buckets(&m);
+    if (rc == 0) lra_loaded_buckets(&m);
     if (rc == 0 && m.n_limits == 0) rc = lra_fail_usage(e, "the model has no op between positions");
     if (rc == 0) rc = measure(&m, groups, &a, out, e);
     lra_sample_answers_free(&a);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return rc;
 }
 
-void lra_cut_free(lra_cut *c)
+void lra_ablation_free(lra_ablation *c)
 {
     for (int k = 0; k < c->n_curves; k++) {
         lra_free(c->curve[k].name);
@@ -226,5 +228,5 @@ void lra_cut_free(lra_cut *c)
     lra_free(c->curve);
     lra_free(c->full);
     lra_free(c->index);
-    *c = (lra_cut){0};
+    *c = (lra_ablation){0};
 }

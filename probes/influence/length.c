@@ -45,19 +45,19 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
 int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
                         lra_steps *steps, lra_own_answers *out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     lra_sample_answers a = {.steps = steps};
     *out = (lra_own_answers){0};
-    int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
+    int rc = lra_load_model(&m, run, dev, LRA_BEST_WEIGHTS, e);
     m.sample = sample;
     if (rc == 0) {
-        lra_open_buckets(&m);
+        lra_loaded_buckets(&m);
         out->n = lra_sample_answers_open(&a, &m, &out->index);
         a.row = out->row = lra_alloc_array((size_t)out->n + 1, sizeof *out->row);
-        rc = lra_open_plan(&m, e);
+        rc = lra_loaded_plan(&m, e);
     }
-    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, lra_sample_keep, &a, e);
-    lra_open_close(&m);
+    if (rc == 0) rc = lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, lra_sample_keep, &a, e);
+    lra_loaded_free(&m);
     lra_sample_answers_free(&a);
     return rc;
 }

@@ -10,7 +10,7 @@
 #include "probes/shared/sample_rows.h"
 
 struct lra_occluded {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     lra_steps *steps;
     int (*each)(const lra_occluder *o, void *context, lra_err *e);
     void *context;
@@ -65,7 +65,7 @@ bool lra_occlude_counts(const lra_occluder *o, int64_t s)
 }
 
 /* The k-th piece of stretches that both sequences have; false behind the last. */
-static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_stretches *of,
+static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_token_runs *of,
                      int64_t k, int64_t *from, int64_t *n)
 {
     int64_t times = of->times > 0 ? of->times : 1, second = k == times;
@@ -78,7 +78,7 @@ static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_
     return true;
 }
 
-bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_stretches *of, int64_t draw)
+bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs *of, int64_t draw)
 {
     int64_t other = source_of(o, s, draw), from, n;
     size_t size;
@@ -127,7 +127,7 @@ static void move_blocks(const lra_occluder *o, int64_t s, size_t size, char *row
     lra_free(from);
 }
 
-int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e)
+int lra_occlude_run(const lra_occluder *o, const lra_token_runs *of, int64_t draw, lra_err *e)
 {
     const lra_network *k = &o->view->network;
     lra_occluded *w = o->with;
@@ -153,12 +153,12 @@ int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw
     else
         to.value = (float *)(void *)w->copy;
     int rc = lra_session_set(w->m->run, k, o->view->plan, &to, e);
-    if (rc == 0) rc = lra_view_run(w->m, o->view, e);
+    if (rc == 0) rc = lra_length_graph_run(w->m, o->view, e);
     lra_steps_add(w->steps, (double)asked);
     return rc;
 }
 
-int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
+int lra_occlude_ask(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
                     lra_err *e)
 {
     const lra_tensor *output = o->view->network.output;
@@ -171,7 +171,7 @@ int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw
     return rc;
 }
 
-static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     lra_occluded *w = context;
     const lra_occluder o = {.view = v, .batch = b, .with = w};
@@ -185,14 +185,14 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     return rc;
 }
 
-int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                 int64_t sample, lra_steps *steps,
                 int (*each)(const lra_occluder *o, void *context, lra_err *e), void *context,
                 lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     lra_occluded w = {.m = &m, .steps = steps, .each = each, .context = context};
     int rc = lra_sample_each(&m, run, dev, weights, sample, false, take_batch, &w, e);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return rc;
 }

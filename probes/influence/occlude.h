@@ -12,7 +12,7 @@
  * times (0: once), each `stride` steps behind the one before: a square of an image. */
 typedef struct {
     int64_t from[2], to[2], times, stride;
-} lra_stretches;
+} lra_token_runs;
 
 /* Full blocks of every sequence in another order: content[s * most + p] is the block that place p
  * gets; a partial last block stays. */
@@ -24,7 +24,7 @@ typedef struct {
 /* A batch that is asked. */
 typedef struct lra_occluded lra_occluded;
 typedef struct {
-    const lra_view *view;
+    const lra_length_graph *view;
     const lra_batch *batch;
     lra_occluded *with;
     /* (rows) the class that margins are taken against.  NULL: the best other class of each
@@ -38,18 +38,18 @@ typedef struct {
 bool lra_occlude_counts(const lra_occluder *o, int64_t s);
 /* Runs the network with stretches of every sequence replaced by the draw-th row behind it; it is
  * asked for output and features.  Sequences that do not count stay as they are. */
-int lra_occlude_run(const lra_occluder *o, const lra_stretches *of, int64_t draw, lra_err *e);
+int lra_occlude_run(const lra_occluder *o, const lra_token_runs *of, int64_t draw, lra_err *e);
 /* Scores (rows) with stretches of every row replaced by the draw-th row behind it.  Rows that do
  * not count have none. */
-int lra_occlude_ask(const lra_occluder *o, const lra_stretches *of, int64_t draw, double *score,
+int lra_occlude_ask(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
                     lra_err *e);
 /* The best other class of each row in the answers of the last lra_occlude_ask(). */
 void lra_occlude_rivals(const lra_occluder *o, int32_t *rival);
 /* Would that draw change any token of sequence s? */
-bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_stretches *of, int64_t draw);
+bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs *of, int64_t draw);
 
 /* Hands every batch of a sample to `each`. */
-int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                 int64_t sample, lra_steps *steps,
                 int (*each)(const lra_occluder *o, void *context, lra_err *e), void *context,
                 lra_err *e);

@@ -122,22 +122,22 @@ lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const i
     return x;
 }
 
-static lra_finding finding_of(const char *prefix, const char *more, const char *unit,
-                              const lra_estimate *x, int64_t n)
+static lra_measurement measurement_of(const char *prefix, const char *more, const char *unit,
+                                      const lra_estimate *x, int64_t n)
 {
-    char id[LRA_FINDING_ID];
+    char id[LRA_MEASUREMENT_ID];
     snprintf(id, sizeof id, "%s%s", prefix, more);
-    lra_finding f = lra_finding_of(id, unit, x->value);
+    lra_measurement f = lra_measurement_of(id, unit, x->value);
     f.lo = x->lo, f.hi = x->hi, f.examples = n;
     if (isinf(x->value)) f.flags |= LRA_CENSORED;
     if (isinf(x->hi)) f.flags |= LRA_CENSORED_HI;
     return f;
 }
 
-lra_finding lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
-                                    int64_t n)
+lra_measurement lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
+                                        int64_t n)
 {
-    return finding_of(prefix, more, "tokens", x, n);
+    return measurement_of(prefix, more, "tokens", x, n);
 }
 
 /* The largest restriction below x; x itself where there is none. */
@@ -152,7 +152,7 @@ static double point_below(const lra_gain *g, double x)
  * the interval begins one token above that point.  The last point is the whole input, which
  * restricts nothing and is no measured threshold: then the value is the largest restriction, as a
  * bound that is exceeded. */
-static void bound_threshold(lra_finding *f, const lra_gain *g)
+static void bound_threshold(lra_measurement *f, const lra_gain *g)
 {
     double whole = g->x[g->n - 1];
     if (isnan(f->value) || isinf(f->value)) return;
@@ -163,11 +163,11 @@ static void bound_threshold(lra_finding *f, const lra_gain *g)
     if (f->lo > f->value) f->lo = f->value;
 }
 
-lra_finding lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n)
+lra_measurement lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n)
 {
     char more[8];
     snprintf(more, sizeof more, "%.0f", 100 * lra_gain_shares[share]);
-    lra_finding f = finding_of(prefix, more, "tokens", &g->least[share], n);
+    lra_measurement f = measurement_of(prefix, more, "tokens", &g->least[share], n);
     f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
     bound_threshold(&f, g);
     return f;
@@ -177,13 +177,13 @@ void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *
                              const lra_gain *g, int64_t n)
 {
     for (int k = 0; k < LRA_GAIN_SHARES && prefix; k++) {
-        lra_finding f = lra_influence_least(prefix, k, g, n);
-        lra_probe_unit_findings(u, 1, &f);
+        lra_measurement f = lra_influence_least(prefix, k, g, n);
+        lra_probe_unit_measurements(u, 1, &f);
     }
     if (!area) return;
-    lra_finding f = finding_of(area, "", "1", &g->area, n);
+    lra_measurement f = measurement_of(area, "", "1", &g->area, n);
     f.null[LRA_NULL_UNIFORM] = g->whole_area;
-    lra_probe_unit_findings(u, 1, &f);
+    lra_probe_unit_measurements(u, 1, &f);
 }
 
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,

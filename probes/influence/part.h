@@ -44,21 +44,21 @@ void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index,
 /* Gain of the first restriction of row (2, n) less that of the second, paired. */
 lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const int64_t *index,
                                       const lra_sums *row, const lra_sums *full);
-/* Its arrays x, gain, value (points, 3: value and interval), and the findings PREFIX50 .. PREFIX99
- * of `unit`, and AREA where it is named.  Nullable: prefix, area */
+/* Its arrays x, gain, value (points, 3: value and interval), and the measurements PREFIX50 ..
+ * PREFIX99 of `unit`, and AREA where it is named.  Nullable: prefix, area */
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
                             const char *area, const lra_gain *g, int64_t n);
-/* The finding PREFIX of a share of lra_gain_shares.  Its interval begins one token above the
+/* The measurement PREFIX of a share of lra_gain_shares.  Its interval begins one token above the
  * restriction below it; where the whole input alone keeps the share, the value is the largest
  * restriction, as a bound (flag censored). */
-lra_finding lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n);
-/* Those findings alone. */
+lra_measurement lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n);
+/* Those measurements alone. */
 void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *area,
                              const lra_gain *g, int64_t n);
-/* The finding PREFIX MORE of n examples, an x in tokens; INFINITY: not reached. */
-lra_finding lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
-                                    int64_t n);
-/* The profile's curves and findings. */
+/* The measurement PREFIX MORE of n examples, an x in tokens; INFINITY: not reached. */
+lra_measurement lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
+                                        int64_t n);
+/* The profile's curves and measurements. */
 typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
 /* Why tokens cannot be told to stand elsewhere than they do (lra_network_spec.placed); NULL: they

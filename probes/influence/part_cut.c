@@ -24,14 +24,15 @@ static double passes(const lra_influence *p, int64_t examples)
 {
     lra_device here = p->device;
     return (double)lra_influence_rows(p, examples) *
-           (double)lra_cut_runs(lra_cut_curves(&p->spec, &here, 0), p->spec.data->max_length);
+           (double)lra_ablation_runs(lra_ablation_curves(&p->spec, &here, 0),
+                                     p->spec.data->max_length);
 }
 
 /* min(L r, most): of a bound the same, unless the next r reaches everything. */
-static lra_finding reach_of(const lra_gain *g, int64_t n, double depth, double most)
+static lra_measurement reach_of(const lra_gain *g, int64_t n, double depth, double most)
 {
-    lra_finding r = lra_influence_least("cut.r", LRA_GAIN_SHARES - 1, g, n);
-    lra_finding f = lra_finding_of("cut.reach99", "tokens", fmin(depth * r.value, most));
+    lra_measurement r = lra_influence_least("cut.r", LRA_GAIN_SHARES - 1, g, n);
+    lra_measurement f = lra_measurement_of("cut.reach99", "tokens", fmin(depth * r.value, most));
     f.examples = n, f.flags = r.flags, f.null[LRA_NULL_UNIFORM] = most;
     f.lo = fmin(depth * r.lo, most), f.hi = fmin(depth * r.hi, most);
     if (isnan(r.value)) f.value = f.lo = f.hi = NAN;
@@ -40,26 +41,26 @@ static lra_finding reach_of(const lra_gain *g, int64_t n, double depth, double m
     return f;
 }
 
-static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_cut *c,
+static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_ablation *c,
                       const lra_gain *g)
 {
     const lra_model *m = p->spec.model;
     int64_t reach = m->reach ? m->reach(p->spec.model_config) : -1;
     double depth = c->depth, most = (double)p->spec.data->max_length - 1;
     if (reach >= 0) most = fmin(most, (double)reach);
-    lra_finding f = reach_of(g, c->n, depth, most);
-    lra_probe_unit_findings(u, 1, &f);
+    lra_measurement f = reach_of(g, c->n, depth, most);
+    lra_probe_unit_measurements(u, 1, &f);
     lra_probe_unit_array(u, "depth", 1, (int64_t[]){1}, &depth);
     lra_probe_unit_array(u, "most", 1, (int64_t[]){1}, &most);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    lra_cut c;
-    int rc = lra_cut_measure(&p->spec, &p->device, 0, examples, &p->steps, &c, e);
+    lra_ablation c;
+    int rc = lra_ablation_measure(&p->spec, &p->device, 0, examples, &p->steps, &c, e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
-        const lra_cut_curve *curve = &c.curve[k];
+        const lra_ablation_curve *curve = &c.curve[k];
         char *name = curve->name ? lra_format("cut.%s", curve->name) : lra_copy_text("cut");
         lra_probe_unit *u = lra_probe_unit_new(p->out, name);
         lra_influence_gain(p, c.n, c.index, c.n_points, c.r, curve->row, c.full, &g);
@@ -70,7 +71,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
                                    &g, c.n);
         lra_free(name);
     }
-    lra_cut_free(&c);
+    lra_ablation_free(&c);
     return rc;
 }
 

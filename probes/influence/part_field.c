@@ -102,13 +102,13 @@ static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
     lra_probe_unit_array(u, "erf.init", pixels ? 2 : 1, pixels ? square : &line,
                          initial->map[pixels]);
     for (int k = 0; k < 4; k++) {
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         lra_estimate r = lra_radius(f->n, f->T, f->near[pixels], shares[k] / 100.0, p->spec.seed);
         snprintf(id, sizeof id, "erf.r%d%s", shares[k], pixels ? ".px" : "");
-        lra_finding x = lra_finding_of(id, pixels ? "pixels" : "tokens", r.value);
+        lra_measurement x = lra_measurement_of(id, pixels ? "pixels" : "tokens", r.value);
         x.lo = r.lo, x.hi = r.hi;
         snprintf(id, sizeof id, "erf.area%d%s", shares[k], pixels ? ".px" : "");
-        lra_finding y = lra_finding_of(id, "1", area_of(f, pixels, r.value));
+        lra_measurement y = lra_measurement_of(id, "1", area_of(f, pixels, r.value));
         y.lo = area_of(f, pixels, r.lo), y.hi = area_of(f, pixels, r.hi);
         const double null[] = {
             [LRA_NULL_UNIFORM] = radius_of(f, f->equal[pixels], shares[k], p->spec.seed),
@@ -118,8 +118,8 @@ static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
         x.examples = y.examples = f->n;
         x.undefined = y.undefined = f->undefined;
         x.flags |= LRA_APPROX, y.flags |= LRA_APPROX;
-        lra_probe_unit_findings(u, 1, &x);
-        lra_probe_unit_findings(u, 1, &y);
+        lra_probe_unit_measurements(u, 1, &x);
+        lra_probe_unit_measurements(u, 1, &y);
     }
 }
 
@@ -128,7 +128,7 @@ static double passes(const lra_influence *p, int64_t examples)
     return 2.0 * (double)(lra_influence_rows(p, examples) * (1 + DRAWS));
 }
 
-static int run(lra_influence *p, int64_t examples, lra_open_weights weights, field *f, lra_err *e)
+static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, field *f, lra_err *e)
 {
     *f = (field){.T = p->spec.data->max_length, .grid = p->run->result->grid};
     const lra_jacobian_spec s = {.examples = examples,

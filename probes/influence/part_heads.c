@@ -15,7 +15,7 @@
 static int curves_of(const lra_influence *p)
 {
     lra_device here = p->device;
-    return lra_cut_curves(&p->spec, &here, p->head_groups);
+    return lra_ablation_curves(&p->spec, &here, p->head_groups);
 }
 
 static const char *undefined(const lra_influence *p)
@@ -28,13 +28,13 @@ static const char *undefined(const lra_influence *p)
 static double passes(const lra_influence *p, int64_t examples)
 {
     return (double)lra_influence_rows(p, examples) *
-           (double)lra_cut_runs(curves_of(p), p->spec.data->max_length);
+           (double)lra_ablation_runs(curves_of(p), p->spec.data->max_length);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    lra_cut c;
-    int rc = lra_cut_measure(&p->spec, &p->device, p->head_groups, examples, &p->steps, &c, e);
+    lra_ablation c;
+    int rc = lra_ablation_measure(&p->spec, &p->device, p->head_groups, examples, &p->steps, &c, e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
         char *name = lra_format("heads.%s", c.curve[k].name);
@@ -42,7 +42,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         lra_influence_add_gain(p, lra_probe_unit_new(p->out, name), "layer.w", NULL, &g, c.n);
         lra_free(name);
     }
-    lra_cut_free(&c);
+    lra_ablation_free(&c);
     return rc;
 }
 

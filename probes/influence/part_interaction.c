@@ -39,7 +39,7 @@ typedef struct {
 /* A batch. */
 typedef struct {
     int64_t rows;
-    lra_stretches *of;
+    lra_token_runs *of;
     int32_t *rival;
     double *draws; /* (rows) draws that change a pair */
     ordered in[2];
@@ -261,8 +261,8 @@ static void add_arrays(const lra_influence *p, const pairs *all, const char *uni
     lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
 }
 
-static int measure_weights(lra_influence *p, int64_t examples, lra_open_weights weights,
-                           const char *unit, lra_finding *found, lra_err *e)
+static int measure_weights(lra_influence *p, int64_t examples, lra_weights_kind weights,
+                           const char *unit, lra_measurement *found, lra_err *e)
 {
     pairs all = {.width = (p->spec.data->max_length + BLOCKS - 1) / BLOCKS,
                  .seed = p->spec.seed,
@@ -272,7 +272,7 @@ static int measure_weights(lra_influence *p, int64_t examples, lra_open_weights 
     if (rc == 0) {
         const lra_interactions x = {BLOCKS, all.width, all.n, all.count, all.weight, all.null};
         double curve[LRA_INTERACTION_CURVES * BLOCKS];
-        lra_interaction_findings(&x, p->spec.seed, found, curve);
+        lra_interaction_measurements(&x, p->spec.seed, found, curve);
         add_arrays(p, &all, unit, curve);
     }
     lra_free(all.count);
@@ -283,16 +283,16 @@ static int measure_weights(lra_influence *p, int64_t examples, lra_open_weights 
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    lra_finding best[LRA_INTERACTION_FINDINGS], initial[LRA_INTERACTION_FINDINGS];
+    lra_measurement best[LRA_INTERACTION_FINDINGS], initial[LRA_INTERACTION_FINDINGS];
     int rc = measure_weights(p, examples, LRA_BEST_WEIGHTS, "interaction", best, e);
     lra_probe_unit *u = rc == 0 ? p->out->unit[p->out->n_units - 1] : NULL;
     if (rc == 0)
         rc = measure_weights(p, examples, LRA_INITIAL_WEIGHTS, "interaction.init", initial, e);
     if (rc != 0) return rc;
-    lra_findings_null(LRA_INTERACTION_FINDINGS, best, LRA_INTERACTION_FINDINGS, initial,
-                      LRA_NULL_INIT);
+    lra_measurements_null(LRA_INTERACTION_FINDINGS, best, LRA_INTERACTION_FINDINGS, initial,
+                          LRA_NULL_INIT);
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) best[k].flags |= LRA_APPROX;
-    lra_probe_unit_findings(u, LRA_INTERACTION_FINDINGS, best);
+    lra_probe_unit_measurements(u, LRA_INTERACTION_FINDINGS, best);
     return 0;
 }
 

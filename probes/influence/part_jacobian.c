@@ -100,7 +100,7 @@ static double passes(const lra_influence *p, int64_t examples)
     return 2.0 * (double)(lra_influence_rows(p, examples) * rows * (1 + DRAWS));
 }
 
-static int run(lra_influence *p, int64_t examples, lra_open_weights weights, profiles *to,
+static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, profiles *to,
                lra_err *e)
 {
     const lra_jacobian_spec s = {.examples = examples,
@@ -113,19 +113,19 @@ static int run(lra_influence *p, int64_t examples, lra_open_weights weights, pro
 
 static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
 {
-    lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    lra_measurement own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
     const lra_profile_options o = {
         .suffix = k == PIXELS ? ".px" : NULL,
         .reach = k == PIXELS || p->run->result->reach < 0 ? 0 : p->run->result->reach,
         .key = p->spec.seed};
     lra_probe_unit *u = lra_probe_unit_new(p->out, unit_names[k]);
     lra_influence_add_curves(u, best->profile[k]);
-    int n = lra_profile_findings(best->profile[k], &o, own);
-    int n_init = lra_profile_findings(initial->profile[k], &o, init);
-    lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
+    int n = lra_profile_measurements(best->profile[k], &o, own);
+    int n_init = lra_profile_measurements(initial->profile[k], &o, init);
+    lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(initial->profile[k], best->profile[k], &o, own + n);
     if (k == PLAIN) {
-        lra_finding f = lra_finding_of("jacobian.leak", "1", best->report.leak);
+        lra_measurement f = lra_measurement_of("jacobian.leak", "1", best->report.leak);
         f.examples = best->report.examples, f.null[LRA_NULL_UNIFORM] = 0;
         own[n++] = f;
         own[n++] = lra_profile_peak(initial->profile[PLAIN], best->profile[PLAIN], true, &o);
@@ -133,7 +133,7 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
     for (int i = 0; i < n; i++) /* draws of v are sampled, and positions of longer examples */
         if (strcmp(own[i].id, "jacobian.leak") != 0 || best->report.examples < p->run->result->n)
             own[i].flags |= LRA_APPROX;
-    lra_probe_unit_findings(u, n, own);
+    lra_probe_unit_measurements(u, n, own);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)

@@ -50,12 +50,12 @@ static void add_unit(lra_influence *p, const lra_gain *g, int64_t n)
     lra_probe_unit *u = lra_probe_unit_new(p->out, "length");
     lra_influence_add_gain(p, u, NULL, NULL, g, n);
     for (int k = 0; k < g->n; k++) {
-        char id[LRA_FINDING_ID];
+        char id[LRA_MEASUREMENT_ID];
         snprintf(id, sizeof id, "length.gain.x%.4g", g->x[k] / (double)own_length(p));
-        lra_finding f = lra_finding_of(id, "1", g->gain[k].value);
+        lra_measurement f = lra_measurement_of(id, "1", g->gain[k].value);
         f.lo = g->gain[k].lo, f.hi = g->gain[k].hi, f.examples = n;
         f.null[LRA_NULL_UNIFORM] = 1; /* length changes nothing */
-        lra_probe_unit_findings(u, 1, &f);
+        lra_probe_unit_measurements(u, 1, &f);
     }
 }
 

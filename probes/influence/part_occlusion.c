@@ -42,7 +42,7 @@ typedef struct {
     float *whole, *changed; /* (n, T, D) */
     double *sum;            /* (n, POSITIONS, blocks) */
     int *draws;             /* (n, blocks) */
-    lra_stretches *of;      /* (n) */
+    lra_token_runs *of;     /* (n) */
 } asked;
 
 static int64_t width_of(const lra_influence *p, int64_t columns)
@@ -58,16 +58,16 @@ static int64_t blocks_of(int64_t steps, int64_t width)
 }
 
 /* A block of an example of T steps, empty where it has none. */
-static void block_of(const changes *c, int64_t T, int64_t block, lra_stretches *of)
+static void block_of(const changes *c, int64_t T, int64_t block, lra_token_runs *of)
 {
     int64_t from = block * c->width, to = from + c->width < T ? from + c->width : T;
-    *of = (lra_stretches){{from < T ? from : 0, 0}, {from < T ? to : 0, 0}, 0, 0};
+    *of = (lra_token_runs){{from < T ? from : 0, 0}, {from < T ? to : 0, 0}, 0, 0};
     if (c->columns == 0) return;
     int64_t across = blocks_of(c->columns, c->width), rows = T / c->columns;
     int64_t x = block % across * c->width, y = block / across * c->width;
     int64_t right = x + c->width < c->columns ? x + c->width : c->columns;
     int64_t low = y + c->width < rows ? y + c->width : rows;
-    *of = (lra_stretches){{0, 0}, {0, 0}, low - y, c->columns};
+    *of = (lra_token_runs){{0, 0}, {0, 0}, low - y, c->columns};
     if (y >= rows) return;
     of->from[0] = y * c->columns + x, of->to[0] = y * c->columns + right;
 }
@@ -82,7 +82,7 @@ static int64_t place_of(int64_t i, int64_t from, int64_t to)
 }
 
 /* The same in an example, of an image by rows and columns; -1: there is no block. */
-static int64_t place_in(const changes *c, int64_t i, const lra_stretches *of)
+static int64_t place_in(const changes *c, int64_t i, const lra_token_runs *of)
 {
     if (of->to[0] <= of->from[0]) return -1;
     if (c->columns == 0) return place_of(i, of->from[0], of->to[0]);
@@ -140,7 +140,7 @@ static void add_example(changes *c, const asked *a, const lra_occluder *o, int64
     for (int p = 0; p < n; p++) {
         for (int64_t j = 0; j < T; j++) w[j] = -1;
         for (int64_t b = 0; b < c->blocks; b++) {
-            lra_stretches of;
+            lra_token_runs of;
             block_of(c, T, b, &of);
             int64_t place = place_in(c, at[p], &of);
             int draws = a->draws[s * c->blocks + b];
@@ -194,7 +194,7 @@ static double passes(const lra_influence *p, int64_t examples)
     return 2.0 * (double)(lra_influence_rows(p, examples) * runs);
 }
 
-static int run(lra_influence *p, int64_t examples, lra_open_weights weights, int64_t columns,
+static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, int64_t columns,
                changes *c, lra_err *e)
 {
     int64_t T = p->spec.data->max_length;
@@ -211,22 +211,22 @@ static int run(lra_influence *p, int64_t examples, lra_open_weights weights, int
 
 static void add_unit(lra_influence *p, const changes *best, const changes *initial)
 {
-    lra_finding own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    lra_measurement own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
     bool pixels = best->columns, reaches = best->width == 1 && !pixels;
     int64_t reach = reaches && p->run->result->reach > 0 ? p->run->result->reach : 0;
     const lra_profile_options s = {
         .suffix = pixels ? ".px" : NULL, .reach = reach, .key = p->spec.seed};
     double width = (double)best->width;
-    int n = lra_profile_findings(best->profile, &s, own);
-    int n_init = lra_profile_findings(initial->profile, &s, init);
-    lra_findings_null(n, own, n_init, init, LRA_NULL_INIT);
+    int n = lra_profile_measurements(best->profile, &s, own);
+    int n_init = lra_profile_measurements(initial->profile, &s, init);
+    lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(initial->profile, best->profile, &s, own + n);
     if (!pixels) own[n++] = lra_profile_peak(initial->profile, best->profile, true, &s);
     for (int i = 0; i < n; i++) own[i].flags |= LRA_APPROX;
     lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "occlusion.px" : "occlusion");
     lra_influence_add_curves(u, best->profile);
     lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
-    lra_probe_unit_findings(u, n, own);
+    lra_probe_unit_measurements(u, n, own);
     if (!pixels)
         lra_influence_add_curves(lra_probe_unit_new(p->out, "occlusion.init"), initial->profile);
 }

@@ -26,7 +26,7 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     effects *f = context;
     int64_t rows = o->view->rows, first = f->n, at = first;
-    lra_stretches *of = lra_alloc_array((size_t)rows, sizeof *of);
+    lra_token_runs *of = lra_alloc_array((size_t)rows, sizeof *of);
     double *whole = lra_alloc_array(2 * (size_t)rows, sizeof *whole), *score = whole + rows;
     for (int64_t i = 0; i < rows; i++) f->n += lra_occlude_counts(o, i);
     f->effect = lra_resize(f->effect, (size_t)(f->n * BINS + 1) * sizeof *f->effect);
@@ -66,12 +66,12 @@ static double edge_of(const effects *f, const double *count)
     return middle > 0 ? edge / middle : NAN;
 }
 
-static lra_finding edge_finding(const effects *f, uint64_t seed)
+static lra_measurement edge_measurement(const effects *f, uint64_t seed)
 {
     double *count = lra_alloc_array((size_t)f->n + 1, sizeof *count);
     double *drawn = lra_alloc_array(REDRAWS, sizeof *drawn);
     for (int64_t b = 0; b < f->n; b++) count[b] = 1;
-    lra_finding x = lra_finding_of("position.edge", "1", edge_of(f, count));
+    lra_measurement x = lra_measurement_of("position.edge", "1", edge_of(f, count));
     for (int k = 0; k < REDRAWS && f->n > 1; k++) {
         lra_rng r = lra_rng_new(seed, STREAM, (uint64_t)k);
         for (int64_t b = 0; b < f->n; b++) count[b] = 0;
@@ -134,11 +134,11 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     if (rc == 0 && best.n == 0) rc = lra_fail(e, "there is no other row to take tokens from");
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, "position");
-        lra_finding x = edge_finding(&best, p->spec.seed);
-        x.null[LRA_NULL_INIT] = edge_finding(&initial, p->spec.seed).value;
+        lra_measurement x = edge_measurement(&best, p->spec.seed);
+        x.null[LRA_NULL_INIT] = edge_measurement(&initial, p->spec.seed).value;
         x.null[LRA_NULL_UNIFORM] = 1;
         add_arrays(u, &best);
-        lra_probe_unit_findings(u, 1, &x);
+        lra_probe_unit_measurements(u, 1, &x);
     }
     free_effects(&best);
     free_effects(&initial);

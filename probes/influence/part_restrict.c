@@ -51,7 +51,7 @@ static const char *undefined(const lra_influence *p)
 /* ---- two modes ------------------------------------------------------------------------------- */
 
 /* In which other manner what is gone may be taken away; false: in none, or it needs another row. */
-static bool other_of(lra_restriction kind, int64_t rows, lra_restriction *other)
+static bool other_of(lra_perturbation_kind kind, int64_t rows, lra_perturbation_kind *other)
 {
     bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
     bool windows = kind == LRA_KEEP_WINDOW || kind == LRA_SWAP_WINDOW || kind == LRA_TOKEN_WINDOW ||
@@ -74,21 +74,21 @@ static int quarter(int n, const double *w)
     return at;
 }
 
-static double passes_of(const lra_influence *p, int64_t examples, lra_restriction kind)
+static double passes_of(const lra_influence *p, int64_t examples, lra_perturbation_kind kind)
 {
     int64_t rows = lra_influence_rows(p, examples);
     double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(p->spec.data, kind, 0);
-    lra_restriction other;
+    lra_perturbation_kind other;
     int n = lra_restrict_axis(p->spec.data, kind, w);
     if (other_of(kind, rows, &other))
         runs += lra_restrict_runs(p->spec.data, other, (int64_t)w[quarter(n, w)]);
     return runs * (double)rows;
 }
 
-static int add_modes(lra_influence *p, lra_probe_unit *u, int64_t examples, lra_restriction kind,
-                     const lra_restricted *r, lra_err *e)
+static int add_modes(lra_influence *p, lra_probe_unit *u, int64_t examples,
+                     lra_perturbation_kind kind, const lra_restricted *r, lra_err *e)
 {
-    lra_restriction other;
+    lra_perturbation_kind other;
     lra_restricted o = {0};
     int at = quarter(r->n_points, r->w), rc = 0;
     if (!other_of(kind, r->n / r->answers, &other)) return 0;
@@ -96,11 +96,11 @@ static int add_modes(lra_influence *p, lra_probe_unit *u, int64_t examples, lra_
                               &o, e);
     if (rc == 0) {
         lra_estimate x = lra_restricted_difference(p, r, at, &o);
-        lra_finding f[] = {lra_finding_of("mode.difference", "1", x.value),
-                           lra_finding_of("mode.width", "tokens", r->w[at])};
+        lra_measurement f[] = {lra_measurement_of("mode.difference", "1", x.value),
+                               lra_measurement_of("mode.width", "tokens", r->w[at])};
         f[0].lo = x.lo, f[0].hi = x.hi, f[0].null[LRA_NULL_UNIFORM] = 0;
         for (int i = 0; i < 2; i++) f[i].examples = r->n / r->answers;
-        lra_probe_unit_findings(u, 2, f);
+        lra_probe_unit_measurements(u, 2, f);
     }
     lra_restricted_free(&o);
     return rc;
@@ -114,8 +114,8 @@ static bool ill_formed(const lra_influence *p)
     return strncmp(name, "listops", 7) == 0 || strncmp(name, "path", 4) == 0;
 }
 
-/* What finding ids begin with, and that of the area; NULL: of permutations. */
-static const char *prefix_of(lra_restriction kind, const char **area)
+/* What measurement ids begin with, and that of the area; NULL: of permutations. */
+static const char *prefix_of(lra_perturbation_kind kind, const char **area)
 {
     bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
     bool permutes = kind == LRA_ORDER_IN || kind == LRA_ORDER_OUT;
@@ -124,17 +124,17 @@ static const char *prefix_of(lra_restriction kind, const char **area)
 }
 
 /* Order: the smallest (largest) width at which at most 95 % is left. */
-static lra_finding order_of(const char *prefix, const lra_gain *g, bool inside, int64_t n)
+static lra_measurement order_of(const char *prefix, const lra_gain *g, bool inside, int64_t n)
 {
-    lra_finding f = lra_influence_threshold(prefix, inside ? ".local" : ".global",
-                                            inside ? &g->costs_from : &g->costs_to, n);
+    lra_measurement f = lra_influence_threshold(prefix, inside ? ".local" : ".global",
+                                                inside ? &g->costs_from : &g->costs_to, n);
     f.null[LRA_NULL_UNIFORM] = inside ? INFINITY : 0; /* of who does not look at the order */
     return f;
 }
 
 /* By labels, and by the answers alone. */
-static void add_findings(lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
-                         lra_restriction kind)
+static void add_measurements(lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
+                             lra_perturbation_kind kind)
 {
     const char *area, *prefix = prefix_of(kind, &area);
     int64_t n = r->n / r->answers;
@@ -142,28 +142,28 @@ static void add_findings(lra_influence *p, lra_probe_unit *u, const lra_restrict
     lra_gain g, kl;
     lra_restricted_gain(p, r, &g);
     lra_influence_add_gain(p, u, prefix, area, &g, n);
-    lra_finding f = order_of("order", &g, inside, n);
-    if (!prefix) lra_probe_unit_findings(u, 1, &f);
+    lra_measurement f = order_of("order", &g, inside, n);
+    if (!prefix) lra_probe_unit_measurements(u, 1, &f);
     if (!r->kl) return;
     if (kind == LRA_KEEP_WINDOW) lra_restricted_add_keys(p, u, r);
     lra_restricted_add_kl(p, u, r, &kl);
     if (prefix) lra_influence_add_least(u, "kl.w", "kl.auc", &kl, n);
     f = order_of("kl", &kl, inside, n);
-    if (!prefix) lra_probe_unit_findings(u, 1, &f);
+    if (!prefix) lra_probe_unit_measurements(u, 1, &f);
 }
 
-static int measure_kind(lra_influence *p, int64_t examples, lra_restriction kind, const char *unit,
-                        lra_err *e)
+static int measure_kind(lra_influence *p, int64_t examples, lra_perturbation_kind kind,
+                        const char *unit, lra_err *e)
 {
     lra_restricted r;
     bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
     int rc = lra_restrict_measure(&p->spec, &p->device, kind, 0, examples, &p->steps, &r, e);
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
-        add_findings(p, u, &r, kind);
+        add_measurements(p, u, &r, kind);
         rc = add_modes(p, u, examples, kind, &r, e);
-        for (int i = 0; i < u->n_findings; i++) {
-            lra_finding *f = &u->finding[i];
+        for (int i = 0; i < u->n_measurements; i++) {
+            lra_measurement *f = &u->measurement[i];
             if (ill_formed(p) && kind != LRA_PRUNE_WINDOW) f->flags |= LRA_ILL_FORMED;
             bool pixels = drops && p->run->result->grid && strcmp(f->unit, "tokens") == 0;
             if (pixels) snprintf(f->unit, sizeof f->unit, "pixels");

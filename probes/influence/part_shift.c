@@ -13,13 +13,13 @@
 
 enum { EXAMPLES = 500, STEPS = LRA_SHIFTS };
 
-static lra_finding finding_of(const lra_shifted *s, int k)
+static lra_measurement measurement_of(const lra_shifted *s, int k)
 {
-    char id[LRA_FINDING_ID];
+    char id[LRA_MEASUREMENT_ID];
     int64_t moved = s->by[k].n;
     double n = (double)moved, mean = moved > 0 ? s->by[k].kl / n : NAN;
     snprintf(id, sizeof id, "position.shift.%d", (int)lra_shift_steps[k]);
-    lra_finding f = lra_finding_of(id, "nats", mean);
+    lra_measurement f = lra_measurement_of(id, "nats", mean);
     if (moved > 1) {
         double of_mean = fmax(0, s->by[k].square / n - mean * mean) / (n - 1);
         f.lo = fmax(0, mean - 1.959963985 * sqrt(of_mean)),
@@ -58,11 +58,11 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     if (rc != 0) return rc;
     lra_probe_unit *u = lra_probe_unit_new(p->out, "shift");
     for (int k = 0; k < STEPS; k++) {
-        lra_finding f = finding_of(&best, k);
-        f.null[LRA_NULL_INIT] = finding_of(&initial, k).value;
+        lra_measurement f = measurement_of(&best, k);
+        f.null[LRA_NULL_INIT] = measurement_of(&initial, k).value;
         x[k] = lra_shift_steps[k];
         kl[3 * k] = f.value, kl[3 * k + 1] = f.lo, kl[3 * k + 2] = f.hi;
-        lra_probe_unit_findings(u, 1, &f);
+        lra_probe_unit_measurements(u, 1, &f);
     }
     lra_probe_unit_array(u, "x", 1, (int64_t[]){STEPS}, x);
     lra_probe_unit_array(u, "kl", 2, (int64_t[]){STEPS, 3}, kl);

@@ -10,7 +10,7 @@
 
 enum { RANDOM_WINDOWS = 8, FIXED_WINDOWS = 3, PERMUTATIONS = 1, STREAM = 0x5243 };
 
-int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
+int64_t lra_perturb_draws(lra_perturbation_kind kind, int64_t w, int64_t n)
 {
     switch (kind) {
     case LRA_KEEP_WINDOW:
@@ -29,15 +29,15 @@ int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n)
 
 /* Masked and pruned windows are those that are cropped, so that nothing but the places, or what is
  * around, differs. */
-static lra_rng rng_of(const lra_change *c)
+static lra_rng rng_of(const lra_perturb *c)
 {
     bool same = c->kind == LRA_MASK_WINDOW || c->kind == LRA_PRUNE_WINDOW;
-    lra_restriction kind = same ? LRA_KEEP_WINDOW : c->kind;
+    lra_perturbation_kind kind = same ? LRA_KEEP_WINDOW : c->kind;
     return lra_rng_new(c->seed, STREAM + (uint32_t)kind,
                        (c->row << 24) ^ ((uint64_t)c->w << 8) ^ (uint64_t)c->draw);
 }
 
-int64_t lra_change_start(const lra_change *c, int64_t n)
+int64_t lra_perturb_start(const lra_perturb *c, int64_t n)
 {
     lra_rng rng = rng_of(c);
     int64_t room = n - c->w;
@@ -57,7 +57,7 @@ static void permute(lra_rng *rng, int64_t n, int64_t *order)
 }
 
 /* Windows begin at phase - w, phase, phase + w, ..; the first and the last may be cut. */
-static void reorder(const lra_change *c, int64_t n, size_t size, const char *from, char *to)
+static void reorder(const lra_perturb *c, int64_t n, size_t size, const char *from, char *to)
 {
     lra_rng rng = rng_of(c);
     int64_t phase = c->w > 1 ? lra_rng_below(&rng, (uint32_t)c->w) : 0;
@@ -98,7 +98,7 @@ void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near
 }
 
 /* Far tokens are gone. */
-static void drop_far(const lra_change *c, int64_t n, size_t size, const char *from,
+static void drop_far(const lra_perturb *c, int64_t n, size_t size, const char *from,
                      const char *other, int64_t other_n, char *to)
 {
     bool swaps = c->kind == LRA_DROP_SWAP && other;
@@ -113,11 +113,11 @@ static void drop_far(const lra_change *c, int64_t n, size_t size, const char *fr
     }
 }
 
-int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void *from,
-                         const void *other, int64_t other_n, void *to)
+int64_t lra_perturb_apply(const lra_perturb *c, int64_t n, size_t size, const void *from,
+                          const void *other, int64_t other_n, void *to)
 {
     const char *source = from;
-    if (c->draw >= lra_change_draws(c->kind, c->w, n)) return 0;
+    if (c->draw >= lra_perturb_draws(c->kind, c->w, n)) return 0;
     if (c->kind == LRA_ORDER_IN || c->kind == LRA_ORDER_OUT) {
         reorder(c, n, size, source, to);
         return n;
@@ -126,7 +126,7 @@ int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void
         drop_far(c, n, size, source, other, other_n, to);
         return n;
     }
-    int64_t start = c->kind == LRA_BAG ? c->draw * c->w : lra_change_start(c, n);
+    int64_t start = c->kind == LRA_BAG ? c->draw * c->w : lra_perturb_start(c, n);
     int64_t w = start + c->w < n ? c->w : n - start;
     if (c->kind == LRA_PRUNE_WINDOW) return lra_listops_prune(n, from, start, start + w, to);
     if (c->kind == LRA_TOKEN_WINDOW) {

@@ -35,25 +35,25 @@ typedef enum {
     LRA_DROP_SWAP,
     LRA_DROP_TOKEN,
     LRA_PRUNE_WINDOW
-} lra_restriction;
+} lra_perturbation_kind;
 
 /* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of
  * the row that SWAP takes from, other_n steps, or NULL.  draw: number of the window or permutation.
  * Returns how many steps are left; 0: there is no such window. */
 typedef struct {
-    lra_restriction kind;
+    lra_perturbation_kind kind;
     int64_t w, draw;
     uint64_t seed, row;
     const int32_t *near; /* (n) DROP: how far the nearest mark is */
-} lra_change;
-int64_t lra_change_apply(const lra_change *c, int64_t n, size_t size, const void *from,
-                         const void *other, int64_t other_n, void *to);
+} lra_perturb;
+int64_t lra_perturb_apply(const lra_perturb *c, int64_t n, size_t size, const void *from,
+                          const void *other, int64_t other_n, void *to);
 /* Where the window begins that stays. */
-int64_t lra_change_start(const lra_change *c, int64_t n);
+int64_t lra_perturb_start(const lra_perturb *c, int64_t n);
 /* (n) how far the nearest marked step is; grid: pixels in a row of the image, 0: none.  Nothing is
  * marked: 0. */
 void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near);
 /* How many draws of a sequence of n steps there are. */
-int64_t lra_change_draws(lra_restriction kind, int64_t w, int64_t n);
+int64_t lra_perturb_draws(lra_perturbation_kind kind, int64_t w, int64_t n);
 
 #endif

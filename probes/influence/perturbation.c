@@ -16,7 +16,7 @@
 enum { WINDOWS = 8, STREAM = 0x5253 };
 
 typedef struct {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     lra_restricted *out;
     int64_t *place;
     lra_mean_answer average;
@@ -30,12 +30,12 @@ typedef struct {
     int32_t *label; /* of language models: what follows the step that is asked */
 } work;
 
-static bool drops(lra_restriction kind)
+static bool drops(lra_perturbation_kind kind)
 {
     return kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
 }
 
-static bool permutes(lra_restriction kind)
+static bool permutes(lra_perturbation_kind kind)
 {
     return kind == LRA_ORDER_IN || kind == LRA_ORDER_OUT;
 }
@@ -45,21 +45,23 @@ static bool speaks(const lra_dataset *d)
     return d->task->goal == LRA_GOAL_NEXT;
 }
 
-static int ask(const work *w, const lra_view *v, const lra_batch *b, float *output, lra_err *e)
+static int ask(const work *w, const lra_length_graph *v, const lra_batch *b, float *output,
+               lra_err *e)
 {
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
-    if (rc == 0) rc = lra_view_run(w->m, v, e);
+    if (rc == 0) rc = lra_length_graph_run(w->m, v, e);
     return rc == 0 ? lra_get(v->plan, v->network.output, output, e) : rc;
 }
 
 /* ---- what answers add up to ------------------------------------------------------------------ */
 
-static int64_t outputs_of(const lra_view *v)
+static int64_t outputs_of(const lra_length_graph *v)
 {
     return lra_elements(v->network.output) / v->rows;
 }
 
-static void sums_of(const work *w, const lra_view *v, const lra_batch *b, const float *output)
+static void sums_of(const work *w, const lra_length_graph *v, const lra_batch *b,
+                    const float *output)
 {
     int64_t C = outputs_of(v);
     if (!w->label) lra_session_rows(w->m->run, b, v->rows, v->T, output, w->sums);
@@ -68,7 +70,7 @@ static void sums_of(const work *w, const lra_view *v, const lra_batch *b, const 
 }
 
 /* What the rows that were asked add to those of a point. */
-static void add_rows(work *w, const lra_view *v, const lra_batch *b, const int64_t *row,
+static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, const int64_t *row,
                      const float *output, int point)
 {
     lra_restricted *r = w->out;
@@ -83,7 +85,7 @@ static void add_rows(work *w, const lra_view *v, const lra_batch *b, const int64
 }
 
 /* The same of answers to the whole. */
-static void add_whole(work *w, const lra_view *v, const lra_batch *b)
+static void add_whole(work *w, const lra_length_graph *v, const lra_batch *b)
 {
     lra_restricted *r = w->out;
     int64_t C = outputs_of(v);
@@ -97,8 +99,8 @@ static void add_whole(work *w, const lra_view *v, const lra_batch *b)
 }
 
 /* All draws of one width. */
-static int one_width(work *w, const lra_view *v, const lra_batch *b, int point, lra_batch *to,
-                     int64_t *row, lra_err *e)
+static int one_width(work *w, const lra_length_graph *v, const lra_batch *b, int point,
+                     lra_batch *to, int64_t *row, lra_err *e)
 {
     int64_t C = outputs_of(v), asked, n = v->rows * C, width = (int64_t)w->out->w[point];
     double *parts = lra_alloc_array((size_t)v->rows, sizeof *parts);
@@ -125,8 +127,8 @@ static int one_width(work *w, const lra_view *v, const lra_batch *b, int point, 
     return rc;
 }
 
-static int all_widths(work *w, const lra_view *v, const lra_batch *b, lra_batch *to, int64_t *row,
-                      lra_err *e)
+static int all_widths(work *w, const lra_length_graph *v, const lra_batch *b, lra_batch *to,
+                      int64_t *row, lra_err *e)
 {
     int rc = 0;
     add_whole(w, v, b);
@@ -156,8 +158,8 @@ static int64_t step_of(const work *w, int64_t row, int64_t n)
 }
 
 /* What stands up to a step is asked as if it were all. */
-static int ask_step(work *w, const lra_view *v, const lra_batch *b, lra_batch *to, int64_t *row,
-                    lra_err *e)
+static int ask_step(work *w, const lra_length_graph *v, const lra_batch *b, lra_batch *to,
+                    int64_t *row, lra_err *e)
 {
     int64_t asked = 0, *left = lra_alloc_array((size_t)v->rows, sizeof *left);
     lra_batch own = *b;
@@ -184,7 +186,7 @@ static int ask_step(work *w, const lra_view *v, const lra_batch *b, lra_batch *t
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     const lra_network *k = &v->network;
@@ -221,39 +223,39 @@ static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_e
     return rc;
 }
 
-int lra_restrict_axis(const lra_dataset *d, lra_restriction kind, double *w)
+int lra_restrict_axis(const lra_dataset *d, lra_perturbation_kind kind, double *w)
 {
     int64_t grid = lra_dataset_grid(d), T = d->max_length;
     if (!drops(kind)) return lra_gain_axis(1, T, w);
     return lra_gain_axis(0, grid ? grid : T, w);
 }
 
-int64_t lra_restrict_answers(const lra_dataset *d, lra_restriction kind)
+int64_t lra_restrict_answers(const lra_dataset *d, lra_perturbation_kind kind)
 {
     return speaks(d) && !permutes(kind) ? WINDOWS : 1;
 }
 
 /* All widths, or one. */
-static int widths_of(const lra_dataset *d, lra_restriction kind, int64_t only, double *w)
+static int widths_of(const lra_dataset *d, lra_perturbation_kind kind, int64_t only, double *w)
 {
     if (only == 0) return lra_restrict_axis(d, kind, w);
     w[0] = (double)only;
     return 1;
 }
 
-double lra_restrict_runs(const lra_dataset *d, lra_restriction kind, int64_t only)
+double lra_restrict_runs(const lra_dataset *d, lra_perturbation_kind kind, int64_t only)
 {
     double w[LRA_GAIN_POINTS], sum = 1;
     int n = widths_of(d, kind, only, w);
     for (int i = 0; i < n; i++)
-        sum += speaks(d) ? 1 : (double)lra_change_draws(kind, (int64_t)w[i], d->max_length);
+        sum += speaks(d) ? 1 : (double)lra_perturb_draws(kind, (int64_t)w[i], d->max_length);
     return sum * (double)lra_restrict_answers(d, kind);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Room for the answers to rows of the sample. */
-static void open_answers(const lra_opened *m, lra_restricted *r, work *w)
+static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
 {
     const lra_dataset *d = m->run->data;
     int64_t *row, rows = lra_sample_rows(m, &row, &w->place);
@@ -274,7 +276,7 @@ static void open_answers(const lra_opened *m, lra_restricted *r, work *w)
 }
 
 /* The first batch may have one row, whose tokens come from the second batch then. */
-static void find_spare(const lra_opened *m, work *w)
+static void find_spare(const lra_loaded_model *m, work *w)
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};
     lra_loader_spec spec = lra_session_loader_spec(&s, LRA_TEST_SPLIT, false);
@@ -285,7 +287,7 @@ static void find_spare(const lra_opened *m, work *w)
     lra_loader_free(l);
 }
 
-static int measure(lra_opened *m, work *w, lra_err *e)
+static int measure(lra_loaded_model *m, work *w, lra_err *e)
 {
     if (lra_restriction_swaps(w->change.kind)) find_spare(m, w);
     for (int i = 0; i < m->n_views && speaks(m->run->data); i++)
@@ -295,25 +297,25 @@ static int measure(lra_opened *m, work *w, lra_err *e)
     w->whole = lra_alloc_array(3 * (size_t)most, sizeof *w->whole);
     w->output = w->whole + most, w->mean = w->output + most;
     w->sums = lra_alloc_array((size_t)m->run->batch, sizeof *w->sums);
-    int rc = lra_open_plan(m, e);
-    if (rc == 0) rc = lra_open_run(m, LRA_TEST_SPLIT, NULL, ask_batch, w, e);
+    int rc = lra_loaded_plan(m, e);
+    if (rc == 0) rc = lra_loaded_run(m, LRA_TEST_SPLIT, NULL, ask_batch, w, e);
     w->out->mean_entropy = lra_mean_answer_entropy(&w->average);
     return rc;
 }
 
-int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restriction kind,
+int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_perturbation_kind kind,
                          int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
                          lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     work w = {.m = &m, .out = out, .steps = steps, .only = only};
     w.change = (lra_batch_change){
         .kind = kind, .seed = run->seed, .last = speaks(run->data) && !permutes(kind)};
     *out = (lra_restricted){0};
-    int rc = lra_open(&m, run, dev, LRA_BEST_WEIGHTS, e);
+    int rc = lra_load_model(&m, run, dev, LRA_BEST_WEIGHTS, e);
     m.sample = sample;
     m.placed = kind == LRA_MASK_WINDOW;
-    if (rc == 0) lra_open_buckets(&m);
+    if (rc == 0) lra_loaded_buckets(&m);
     if (rc == 0) rc = measure(&m, &w, e);
     lra_free(w.place);
     lra_free(w.whole);
@@ -321,7 +323,7 @@ int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_restric
     lra_free(w.label);
     lra_mean_answer_free(&w.average);
     lra_spare_free(&w.change.spare);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return rc;
 }
 

@@ -6,12 +6,12 @@
 #include "kernels/base/core/mem.h"
 #include "probes/influence/occlude.h"
 
-bool lra_restriction_swaps(lra_restriction kind)
+bool lra_restriction_swaps(lra_perturbation_kind kind)
 {
     return kind == LRA_SWAP_WINDOW || kind == LRA_DROP_SWAP;
 }
 
-void lra_spare_keep(lra_spare_row *to, const lra_view *v, const lra_batch *b)
+void lra_spare_keep(lra_spare_row *to, const lra_length_graph *v, const lra_batch *b)
 {
     lra_spare_free(to);
     for (int64_t s = 0, part = 0; s < v->network.n; s += v->rows, part++) {
@@ -30,7 +30,7 @@ void lra_spare_free(lra_spare_row *r)
 }
 
 /* The row that SWAP takes from: the next one of the batch that is there. */
-static int64_t partner(const lra_view *v, const lra_batch *b, int64_t s)
+static int64_t partner(const lra_length_graph *v, const lra_batch *b, int64_t s)
 {
     int64_t part = s / v->rows * v->rows, row = s % v->rows;
     for (int64_t k = 1; k < v->rows; k++) {
@@ -40,7 +40,7 @@ static int64_t partner(const lra_view *v, const lra_batch *b, int64_t s)
     return -1;
 }
 
-int64_t lra_batch_apply(const lra_batch_change *w, const lra_view *v, const lra_batch *b,
+int64_t lra_batch_apply(const lra_batch_change *w, const lra_length_graph *v, const lra_batch *b,
                         int64_t width, int64_t draw, lra_batch *to, int64_t *row)
 {
     int32_t *place = (int32_t *)(uintptr_t)to->place;
@@ -58,26 +58,27 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_view *v, const lra_
         bool swaps = lra_restriction_swaps(w->kind);
         bool last = w->last && width < b->length[s];
         int64_t other = swaps ? partner(v, b, s) : -1;
-        const lra_change c = {.kind = w->kind,
-                              .w = width,
-                              .draw = last ? 1 : draw,
-                              .seed = w->seed,
-                              .row = (uint64_t)b->row[s % v->rows],
-                              .near = w->near ? w->near + s * k->T : NULL};
+        const lra_perturb c = {.kind = w->kind,
+                               .w = width,
+                               .draw = last ? 1 : draw,
+                               .seed = w->seed,
+                               .row = (uint64_t)b->row[s % v->rows],
+                               .near = w->near ? w->near + s * k->T : NULL};
         const char *theirs = swaps ? w->spare.steps[s / v->rows] : NULL;
         int64_t their_n = swaps ? w->spare.length[s / v->rows] : 0;
         if (other >= 0) theirs = lra_batch_steps(k, w->source, other, &size);
         if (other >= 0) their_n = w->source->length[other];
-        to->length[s] = (int32_t)lra_change_apply(&c, b->length[s], size, from, theirs, their_n,
-                                                  copy);
-        if (place) place[s] = (int32_t)lra_change_start(&c, b->length[s]);
+        to->length[s] = (int32_t)lra_perturb_apply(&c, b->length[s], size, from, theirs, their_n,
+                                                   copy);
+        if (place) place[s] = (int32_t)lra_perturb_start(&c, b->length[s]);
         if (to->length[s] == 0) row[s % v->rows] = -1;
     }
     for (int64_t i = 0; i < v->rows; i++) asked += row[i] >= 0;
     return asked;
 }
 
-void lra_batch_marks(const lra_dataset *d, const lra_view *v, const lra_batch *b, int32_t *near)
+void lra_batch_marks(const lra_dataset *d, const lra_length_graph *v, const lra_batch *b,
+                     int32_t *near)
 {
     int64_t T = v->network.T;
     bool *marked = lra_alloc_array((size_t)T, sizeof *marked);

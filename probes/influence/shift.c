@@ -10,21 +10,22 @@
 const int32_t lra_shift_steps[LRA_SHIFTS] = {1, 4, 16, 64};
 
 typedef struct {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     lra_steps *steps;
     lra_shifted *out;
     float *output; /* of the network: as it is, and moved */
 } work;
 
 /* Documents of a pair move together. */
-static bool has_room(const work *w, const lra_view *v, const lra_batch *b, int64_t i, int32_t by)
+static bool has_room(const work *w, const lra_length_graph *v, const lra_batch *b, int64_t i,
+                     int32_t by)
 {
     for (int64_t s = i; s < v->network.n; s += v->rows)
         if (b->length[s] + by > w->m->run->data->max_length) return false;
     return true;
 }
 
-static int move_batch(work *w, const lra_view *v, const lra_batch *b, int k, lra_err *e)
+static int move_batch(work *w, const lra_length_graph *v, const lra_batch *b, int k, lra_err *e)
 {
     lra_batch to = *b;
     int64_t n = lra_elements(v->network.output), C = n / v->rows, asked = 0;
@@ -35,7 +36,7 @@ static int move_batch(work *w, const lra_view *v, const lra_batch *b, int k, lra
     to.place = place;
     int rc = 0;
     if (asked) rc = lra_session_set(w->m->run, &v->network, v->plan, &to, e);
-    if (asked && rc == 0) rc = lra_view_run(w->m, v, e);
+    if (asked && rc == 0) rc = lra_length_graph_run(w->m, v, e);
     if (asked && rc == 0) rc = lra_get(v->plan, v->network.output, w->output + n, e);
     for (int64_t i = 0; i < v->rows && rc == 0; i++) {
         if (b->row[i] < 0 || !has_room(w, v, b, i, lra_shift_steps[k])) continue;
@@ -47,7 +48,7 @@ static int move_batch(work *w, const lra_view *v, const lra_batch *b, int k, lra
     return rc;
 }
 
-static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     for (int64_t i = 0; i < v->rows; i++) w->out->asked += b->row[i] >= 0;
@@ -58,13 +59,13 @@ static int take_batch(const lra_view *v, const lra_batch *b, void *context, lra_
     return rc;
 }
 
-int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                       int64_t sample, lra_steps *steps, lra_shifted *out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     work w = {.m = &m, .steps = steps, .out = out};
     *out = (lra_shifted){0};
     int rc = lra_sample_each(&m, run, dev, weights, sample, true, take_batch, &w, e);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return rc;
 }

@@ -21,7 +21,7 @@ typedef struct {
 } lra_shifted;
 
 /* Of a sample of the test split, 0: all of it. */
-int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_open_weights weights,
+int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                       int64_t sample, lra_steps *steps, lra_shifted *out, lra_err *e);
 
 #endif

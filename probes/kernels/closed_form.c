@@ -30,8 +30,8 @@ static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t firs
 
 /* Where lag 0 of the side that looks ahead stands: it holds it, or begins behind it.  2: it is not
  * this kernel. */
-static int64_t later_of(const lra_found_kernels *k, const lra_modes *m, bool modes, int64_t c,
-                        const double *zero)
+static int64_t readback_of(const lra_extracted_kernels *k, const lra_modes *m, bool modes,
+                           int64_t c, const double *zero)
 {
     int64_t later = 0;
     while (later < 2 && !are_kernel(m, modes, c + k->channels, later, k->behind, zero - 1, -1))
@@ -39,29 +39,29 @@ static int64_t later_of(const lra_found_kernels *k, const lra_modes *m, bool mod
     return later;
 }
 
-static const double *zero_of(const lra_found_kernels *k, int state, int64_t c)
+static const double *zero_of(const lra_extracted_kernels *k, int state, int64_t c)
 {
     return k->k[state] + c * (k->behind + k->ahead) + k->behind;
 }
 
 /* Are these the kernels as they are used? */
-static bool has_kernel(const lra_found_kernels *k, int state, bool modes, int64_t c)
+static bool has_kernel(const lra_extracted_kernels *k, int state, bool modes, int64_t c)
 {
     const lra_modes *m = &k->mode[state];
     const double *zero = zero_of(k, state, c);
     if (m->rows != (k->behind ? 2 : 1) * k->channels) return false;
     return are_kernel(m, modes, c, 0, k->ahead, zero, 1) &&
-           (!k->behind || later_of(k, m, modes, c, zero) < 2);
+           (!k->behind || readback_of(k, m, modes, c, zero) < 2);
 }
 
 /* Energy beyond the lags that there are. */
-static double cut_of(const lra_found_kernels *k, int state, int64_t c)
+static double cut_of(const lra_extracted_kernels *k, int state, int64_t c)
 {
     const lra_modes *m = &k->mode[state];
     if (!has_kernel(k, state, false, c)) return NAN;
     double far = energy_of(m, c, k->ahead), all = energy_of(m, c, 0);
     if (k->behind) {
-        int64_t row = c + k->channels, later = later_of(k, m, false, c, zero_of(k, state, c));
+        int64_t row = c + k->channels, later = readback_of(k, m, false, c, zero_of(k, state, c));
         far += energy_of(m, row, k->behind + later);
         all += energy_of(m, row, later);
     }
@@ -83,7 +83,7 @@ static bool put_moduli(const lra_modes *m, int64_t row, int64_t first, int64_t n
     return turns;
 }
 
-static int fill_moduli(lra_found_kernels *k, int state, lra_err *e)
+static int fill_moduli(lra_extracted_kernels *k, int state, lra_err *e)
 {
     const lra_modes *m = &k->mode[state];
     int64_t lags = k->behind + k->ahead;
@@ -99,7 +99,7 @@ static int fill_moduli(lra_found_kernels *k, int state, lra_err *e)
         }
         turns = put_moduli(m, c, 0, k->ahead, z, zero, 1) || turns;
         if (!k->behind) continue;
-        int64_t later = later_of(k, m, false, c, zero_of(k, state, c));
+        int64_t later = readback_of(k, m, false, c, zero_of(k, state, c));
         turns = put_moduli(m, c + k->channels, later, k->behind, z, zero - 1, -1) || turns;
     }
     lra_free(z);
@@ -110,7 +110,7 @@ static int fill_moduli(lra_found_kernels *k, int state, lra_err *e)
     return 0;
 }
 
-static void fill_cuts(lra_found_kernels *k, int state)
+static void fill_cuts(lra_extracted_kernels *k, int state)
 {
     lra_modes *m = &k->mode[state];
     bool all = true;
@@ -122,7 +122,7 @@ static void fill_cuts(lra_found_kernels *k, int state)
     if (!all) m->rows = 0;
 }
 
-int lra_closed_fill(lra_found_kernels *k, int state, lra_err *e)
+int lra_closed_form_fill(lra_extracted_kernels *k, int state, lra_err *e)
 {
     if (k->mode[state].rows == 0) return 0;
     if (fill_moduli(k, state, e) != 0) return LRA_FAILED;

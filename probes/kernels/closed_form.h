@@ -7,6 +7,6 @@
 
 /* Fills cut and mod of kernels whose numbers and modes are there; modes that do not give the
  * kernels again are dropped.  No modes: does nothing. */
-int lra_closed_fill(lra_found_kernels *k, int state, lra_err *e);
+int lra_closed_form_fill(lra_extracted_kernels *k, int state, lra_err *e);
 
 #endif

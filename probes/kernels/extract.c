@@ -31,7 +31,7 @@ char *lra_found_name(const lra_tensor *node)
 }
 
 /* Two towers name the same kernels twice; two kernels of one scope are told apart by numbers. */
-static char *unique_name(const lra_found *f, const lra_tensor *node)
+static char *unique_name(const lra_extract *f, const lra_tensor *node)
 {
     char *name = lra_found_name(node);
     for (int again = 2;; again++) {
@@ -53,7 +53,7 @@ static lra_tensor *weights_of(const lra_tensor *node)
     return node->src[1];
 }
 
-static void measure_long(const lra_tensor *node, lra_found_kernels *k)
+static void measure_long(const lra_tensor *node, lra_extracted_kernels *k)
 {
     const long_conv_args *a = node->args;
     const lra_tensor *x = node->src[0];
@@ -64,7 +64,7 @@ static void measure_long(const lra_tensor *node, lra_found_kernels *k)
 }
 
 /* (2,D,L) or (D,L): lag j of the second kernel stands at -(1+j). */
-static void fill_long(const lra_tensor *node, const lra_found_kernels *k, const float *w,
+static void fill_long(const lra_tensor *node, const lra_extracted_kernels *k, const float *w,
                       double *out)
 {
     int64_t lags = k->behind + k->ahead, L = lra_width(weights_of(node));
@@ -81,7 +81,7 @@ static int64_t moved(const lra_tensor *node, int64_t T)
     return node->src[0]->shape.d[1] - T;
 }
 
-static void measure_conv(const lra_tensor *node, int64_t T, lra_found_kernels *k)
+static void measure_conv(const lra_tensor *node, int64_t T, lra_extracted_kernels *k)
 {
     const conv_args *a = node->args;
     const lra_shape *s = &weights_of(node)->shape; /* (K, D/G, H) */
@@ -93,8 +93,8 @@ static void measure_conv(const lra_tensor *node, int64_t T, lra_found_kernels *k
     if (k->behind < 0) k->behind = 0;
 }
 
-static void fill_conv(const lra_tensor *node, int64_t T, const lra_found_kernels *k, const float *w,
-                      double *out)
+static void fill_conv(const lra_tensor *node, int64_t T, const lra_extracted_kernels *k,
+                      const float *w, double *out)
 {
     const conv_args *a = node->args;
     const lra_shape *s = &weights_of(node)->shape;
@@ -116,7 +116,8 @@ static int64_t scan_step(const lra_scan_map *m, int64_t lags)
     return room >= m->outputs ? 1 : (m->outputs + room) / (room + 1);
 }
 
-static int measure_scan(const lra_view *v, lra_tensor *node, lra_found_kernels *k, lra_err *e)
+static int measure_scan(const lra_length_graph *v, lra_tensor *node, lra_extracted_kernels *k,
+                        lra_err *e)
 {
     lra_scan_map m;
     if (lra_scan_sizes(v, node, &m, e) != 0) return LRA_FAILED;
@@ -126,8 +127,8 @@ static int measure_scan(const lra_view *v, lra_tensor *node, lra_found_kernels *
     return 0;
 }
 
-static int read_scan(const lra_view *v, lra_tensor *node, int state, lra_found_kernels *k,
-                     lra_err *e)
+static int read_scan(const lra_length_graph *v, lra_tensor *node, int state,
+                     lra_extracted_kernels *k, lra_err *e)
 {
     lra_scan_map m;
     int rc = lra_scan_read(v, node, &m, e);
@@ -149,8 +150,8 @@ static int read_scan(const lra_view *v, lra_tensor *node, int state, lra_found_k
 /* ---- both states ----------------------------------------------------------------------------- */
 
 typedef struct {
-    lra_opened model;
-    lra_view *view;
+    lra_loaded_model model;
+    lra_length_graph *view;
     bool skip; /* is asked for */
     int n;
     lra_tensor *node[MOST_NODES];
@@ -177,10 +178,10 @@ static void sort_nodes(network *n)
 static int ask_node(network *n, lra_tensor *node, lra_err *e)
 {
     lra_tensor *skip = n->skip ? lra_skip_find(n->view->network.graph, node) : NULL;
-    if (skip) lra_view_ask(n->view, skip);
+    if (skip) lra_length_graph_output(n->view, skip);
     if (is_scan(node)) return lra_scan_ask(n->view, node, e);
     lra_tensor *modes = lra_modes_node(weights_of(node));
-    lra_view_ask(n->view, weights_of(node));
+    lra_length_graph_output(n->view, weights_of(node));
     if (modes) lra_modes_ask(n->view, modes);
     return 0;
 }
@@ -188,12 +189,12 @@ static int ask_node(network *n, lra_tensor *node, lra_err *e)
 /* The network of the longest examples with the weights, and its nodes asked for; in the order of
  * the model. */
 static int open_network(network *n, const lra_train_spec *run, lra_device *device,
-                        lra_open_weights which, lra_err *e)
+                        lra_weights_kind which, lra_err *e)
 {
     static const lra_op *const op[] = {&lra_op_conv, &lra_op_long_conv};
-    if (lra_open(&n->model, run, device, which, e) != 0) return LRA_FAILED;
+    if (lra_load_model(&n->model, run, device, which, e) != 0) return LRA_FAILED;
     n->model.type = LRA_F32;
-    n->view = lra_open_graph(&n->model, 1, n->model.buckets.length[n->model.buckets.n - 1]);
+    n->view = lra_loaded_graph(&n->model, 1, n->model.buckets.length[n->model.buckets.n - 1]);
     n->n = 0;
     for (int k = 0; k < 2; k++) {
         int found = lra_graph_nodes(n->view->network.graph, op[k], MOST_NODES - n->n,
@@ -206,11 +207,11 @@ static int open_network(network *n, const lra_train_spec *run, lra_device *devic
     for (int i = 0; i < n->n; i++)
         if (ask_node(n, n->node[i], e) != 0) return LRA_FAILED;
     if (n->n == 0) return 0;
-    if (lra_open_plan(&n->model, e) != 0) return LRA_FAILED;
-    return lra_view_run(&n->model, n->view, e);
+    if (lra_loaded_plan(&n->model, e) != 0) return LRA_FAILED;
+    return lra_length_graph_run(&n->model, n->view, e);
 }
 
-static int read_conv(const network *n, lra_tensor *node, int state, lra_found_kernels *k,
+static int read_conv(const network *n, lra_tensor *node, int state, lra_extracted_kernels *k,
                      lra_err *e)
 {
     lra_tensor *w = weights_of(node), *modes = lra_modes_node(w);
@@ -219,13 +220,13 @@ static int read_conv(const network *n, lra_tensor *node, int state, lra_found_ke
     if (rc == 0 && is_long(node)) fill_long(node, k, from, k->k[state]);
     if (rc == 0 && !is_long(node)) fill_conv(node, n->view->T, k, from, k->k[state]);
     if (rc == 0 && modes) rc = lra_modes_get(n->view, modes, &k->mode[state], e);
-    if (rc == 0) rc = lra_closed_fill(k, state, e);
+    if (rc == 0) rc = lra_closed_form_fill(k, state, e);
     lra_free(from);
     return rc;
 }
 
 /* Of a network that has the weights. */
-static int read_node(const network *n, int i, int state, lra_found_kernels *k, lra_err *e)
+static int read_node(const network *n, int i, int state, lra_extracted_kernels *k, lra_err *e)
 {
     int64_t size = k->channels * k->components * (k->behind + k->ahead);
     k->k[state] = lra_try_array(size, sizeof(double), k->name, e);
@@ -237,11 +238,11 @@ static int read_node(const network *n, int i, int state, lra_found_kernels *k, l
     return rc;
 }
 
-static int add_nodes(lra_found *f, const network *n, lra_err *e)
+static int add_nodes(lra_extract *f, const network *n, lra_err *e)
 {
     f->kernels = lra_alloc_array((size_t)n->n + 1, sizeof *f->kernels);
     for (int i = 0; i < n->n; i++) {
-        lra_found_kernels *k = &f->kernels[i];
+        lra_extracted_kernels *k = &f->kernels[i];
         k->name = unique_name(f, n->node[i]);
         k->op = n->node[i]->op->name;
         k->step = 1;
@@ -257,28 +258,28 @@ static int add_nodes(lra_found *f, const network *n, lra_err *e)
     return 0;
 }
 
-int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, bool skip,
-                   lra_err *e)
+int lra_extract_open(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
+                     lra_err *e)
 {
-    static const lra_open_weights which[] = {LRA_INITIAL_WEIGHTS, LRA_BEST_WEIGHTS};
+    static const lra_weights_kind which[] = {LRA_INITIAL_WEIGHTS, LRA_BEST_WEIGHTS};
     network *n = lra_alloc(sizeof *n);
     int rc = 0;
     n->skip = skip;
-    *f = (lra_found){0};
+    *f = (lra_extract){0};
     for (int state = 0; state < LRA_FOUND_STATES && rc == 0; state++) {
         rc = open_network(n, run, device, which[state], e);
         if (rc == 0 && state == 0) rc = add_nodes(f, n, e);
         for (int i = 0; i < f->n && rc == 0; i++) rc = read_node(n, i, state, &f->kernels[i], e);
-        lra_open_close(&n->model);
+        lra_loaded_free(&n->model);
     }
     lra_free(n);
     return rc;
 }
 
-void lra_found_close(lra_found *f)
+void lra_extract_close(lra_extract *f)
 {
     for (int i = 0; i < f->n; i++) {
-        lra_found_kernels *k = &f->kernels[i];
+        lra_extracted_kernels *k = &f->kernels[i];
         for (int s = 0; s < LRA_FOUND_STATES; s++) {
             lra_free(k->k[s]);
             lra_modes_free(&k->mode[s]);
@@ -289,16 +290,16 @@ void lra_found_close(lra_found *f)
         lra_free(k->name);
     }
     lra_free(f->kernels);
-    *f = (lra_found){0};
+    *f = (lra_extract){0};
 }
 
-lra_kernel lra_found_channel(const lra_found_kernels *k, int state, int64_t c)
+lra_kernel lra_extract_channel(const lra_extracted_kernels *k, int state, int64_t c)
 {
     int64_t size = k->components * (k->behind + k->ahead);
     return (lra_kernel){k->components, k->behind, k->ahead, k->k[state] + c * size};
 }
 
-lra_kernel lra_found_modulus(const lra_found_kernels *k, int state, int64_t c)
+lra_kernel lra_extract_modulus(const lra_extracted_kernels *k, int state, int64_t c)
 {
     return (lra_kernel){1, k->behind, k->ahead, k->mod[state] + c * (k->behind + k->ahead)};
 }

@@ -14,19 +14,19 @@
 
 typedef struct {
     int n;
-    lra_found_kernels *kernels;
-} lra_found;
+    lra_extracted_kernels *kernels;
+} lra_extract;
 
 /* Of the longest examples of the run.  The run's data must be loaded.  skip: D u beside a kernel is
  * its lag 0 (skip.h). */
-int lra_found_open(lra_found *f, const lra_train_spec *run, lra_device *device, bool skip,
-                   lra_err *e);
-void lra_found_close(lra_found *f);
+int lra_extract_open(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
+                     lra_err *e);
+void lra_extract_close(lra_extract *f);
 /* The name of a node for people: "encoder/layer0/conv/long_conv" is "layer0.conv".  The caller
  * frees it. */
 char *lra_found_name(const lra_tensor *node);
 /* Channel c of them, and its moduli where there are some. */
-lra_kernel lra_found_channel(const lra_found_kernels *k, int state, int64_t c);
-lra_kernel lra_found_modulus(const lra_found_kernels *k, int state, int64_t c);
+lra_kernel lra_extract_channel(const lra_extracted_kernels *k, int state, int64_t c);
+lra_kernel lra_extract_modulus(const lra_extracted_kernels *k, int state, int64_t c);
 
 #endif

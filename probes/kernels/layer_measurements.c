@@ -19,11 +19,11 @@ enum { DRAWN = 16, FINDINGS = 8 * LRA_KERNEL_FINDINGS };
 
 /* The numbers of every channel in one state. */
 typedef struct {
-    const lra_found_kernels *of;
+    const lra_extracted_kernels *of;
     int state, n_ids;
-    lra_finding id[LRA_KERNEL_FINDINGS]; /* of any channel that is defined */
-    double *value;                       /* (ids, channels) NAN: undefined */
-    double *p, *p_mod;                   /* (channels) of decay.test, decay.test.mod */
+    lra_measurement id[LRA_KERNEL_FINDINGS]; /* of any channel that is defined */
+    double *value;                           /* (ids, channels) NAN: undefined */
+    double *p, *p_mod;                       /* (channels) of decay.test, decay.test.mod */
     int64_t undefined;
 } channels;
 
@@ -43,8 +43,9 @@ static double quantile(int64_t n, const double *sorted, double q)
     return isinf(sorted[i + 1]) ? INFINITY : sorted[i] + rest * (sorted[i + 1] - sorted[i]);
 }
 
-/* The median as a finding, and what stands around it. */
-static int summarise(const lra_finding *as, int64_t n, const double *value, lra_finding *out)
+/* The median as a measurement, and what stands around it. */
+static int summarise(const lra_measurement *as, int64_t n, const double *value,
+                     lra_measurement *out)
 {
     static const char *const suffix[] = {"", ":q1", ":q3", ":min", ":max"};
     static const double share[] = {0.5, 0.25, 0.75, 0, 1};
@@ -65,29 +66,29 @@ static int summarise(const lra_finding *as, int64_t n, const double *value, lra_
     return 5;
 }
 
-static channels *channels_new(const lra_found_kernels *k, int state, int64_t columns)
+static channels *channels_new(const lra_extracted_kernels *k, int state, int64_t columns)
 {
     channels *x = lra_alloc(sizeof *x);
-    lra_kernel first = lra_found_channel(k, state, 0);
+    lra_kernel first = lra_extract_channel(k, state, 0);
     lra_kendall_null *null = lra_kendall_null_new(lra_kernel_blocks(&first));
-    lra_finding one[LRA_KERNEL_FINDINGS];
+    lra_measurement one[LRA_KERNEL_FINDINGS];
     x->of = k, x->state = state;
     x->value = lra_alloc_array((size_t)k->channels * LRA_KERNEL_FINDINGS, sizeof *x->value);
     x->p = lra_alloc_array(2 * (size_t)k->channels, sizeof *x->p);
     x->p_mod = x->p + k->channels;
     for (int64_t i = 0; i < k->channels * LRA_KERNEL_FINDINGS; i++) x->value[i] = NAN;
     for (int64_t c = 0; c < k->channels; c++) {
-        lra_kernel kernel = lra_found_channel(k, state, c);
-        int n = lra_kernel_findings(&kernel, columns, null, one, &x->p[c]);
+        lra_kernel kernel = lra_extract_channel(k, state, c);
+        int n = lra_kernel_measurements(&kernel, columns, null, one, &x->p[c]);
         x->p_mod[c] = NAN;
         if (n == 0) {
             x->undefined++;
             continue;
         }
-        if (k->cut[state]) one[n++] = lra_finding_of("kernel.cut", "1", k->cut[state][c]);
+        if (k->cut[state]) one[n++] = lra_measurement_of("kernel.cut", "1", k->cut[state][c]);
         if (k->mod[state]) { /* the last ones, which single channels may lack */
-            lra_kernel modulus = lra_found_modulus(k, state, c);
-            n += lra_kernel_modulus_findings(&modulus, null, one + n, &x->p_mod[c]);
+            lra_kernel modulus = lra_extract_modulus(k, state, c);
+            n += lra_kernel_modulus_measurements(&modulus, null, one + n, &x->p_mod[c]);
         }
         if (n > x->n_ids) memcpy(x->id, one, (size_t)n * sizeof *one), x->n_ids = n;
         for (int i = 0; i < n; i++) x->value[i * k->channels + c] = one[i].value;
@@ -126,7 +127,7 @@ static double share_falling(int64_t n, const double *tests)
 }
 
 /* Decay times of all modes in tokens, and their mean weighted by what they start with. */
-static int add_modes(const lra_modes *m, lra_finding *out)
+static int add_modes(const lra_modes *m, lra_measurement *out)
 {
     int64_t n = m->rows * m->n;
     if (n == 0) return 0;
@@ -136,24 +137,24 @@ static int add_modes(const lra_modes *m, lra_finding *out)
         tau[i] = m->x[2 * i] < 0 ? -1 / m->x[2 * i] : INFINITY;
         sum += weight * tau[i], weights += weight;
     }
-    lra_finding as = lra_finding_of("mode.tau", "tokens", 0);
+    lra_measurement as = lra_measurement_of("mode.tau", "tokens", 0);
     int added = summarise(&as, n, tau, out);
-    out[added] = lra_finding_of("mode.tau.mean", "tokens", sum / weights);
+    out[added] = lra_measurement_of("mode.tau.mean", "tokens", sum / weights);
     if (isinf(out[added].value)) out[added].flags |= LRA_CENSORED;
     lra_free(tau);
     return added + 1;
 }
 
 /* Of the kinds of decay, of kernels or of their moduli. */
-static int add_kinds(const channels *x, const double *kind, bool mod, lra_finding *out)
+static int add_kinds(const channels *x, const double *kind, bool mod, lra_measurement *out)
 {
     int64_t C = x->of->channels;
-    out[0] = lra_finding_of(mod ? "decay.exp.mod" : "decay.exp", "1",
-                            share_of_kind(kind, C, LRA_DECAY_EXP));
-    out[1] = lra_finding_of(mod ? "decay.power.mod" : "decay.power", "1",
-                            share_of_kind(kind, C, LRA_DECAY_POWER));
-    out[2] = lra_finding_of(mod ? "decay.falls.mod" : "decay.falls", "1",
-                            share_falling(C, mod ? x->p_mod : x->p));
+    out[0] = lra_measurement_of(mod ? "decay.exp.mod" : "decay.exp", "1",
+                                share_of_kind(kind, C, LRA_DECAY_EXP));
+    out[1] = lra_measurement_of(mod ? "decay.power.mod" : "decay.power", "1",
+                                share_of_kind(kind, C, LRA_DECAY_POWER));
+    out[2] = lra_measurement_of(mod ? "decay.falls.mod" : "decay.falls", "1",
+                                share_falling(C, mod ? x->p_mod : x->p));
     out[2].null[LRA_NULL_UNIFORM] = 0;
     return 3;
 }
@@ -162,7 +163,7 @@ static int add_kinds(const channels *x, const double *kind, bool mod, lra_findin
 static void add_channel_decay(const channels *x, lra_probe_unit *u)
 {
     static const char *const id[] = {"decay.kind", "decay.tau", "decay.beta"};
-    const lra_found_kernels *k = x->of;
+    const lra_extracted_kernels *k = x->of;
     for (int i = 0; i < x->n_ids; i++)
         for (size_t n = 0; n < sizeof id / sizeof *id; n++) {
             if (strcmp(x->id[i].id, id[n]) != 0) continue;
@@ -172,9 +173,9 @@ static void add_channel_decay(const channels *x, lra_probe_unit *u)
         }
 }
 
-static int add_layer(const channels *x, lra_finding *out)
+static int add_layer(const channels *x, lra_measurement *out)
 {
-    const lra_found_kernels *k = x->of;
+    const lra_extracted_kernels *k = x->of;
     int64_t C = k->channels, lags = k->components * (k->behind + k->ahead);
     int n = 0;
     for (int i = 0; i < x->n_ids; i++) {
@@ -185,28 +186,28 @@ static int add_layer(const channels *x, lra_finding *out)
         else
             n += summarise(&x->id[i], C, value, out + n);
     }
-    out[n++] = lra_finding_of("kernel.erank", "channels",
-                              lra_effective_rank(C, lags, k->k[x->state]));
+    out[n++] = lra_measurement_of("kernel.erank", "channels",
+                                  lra_effective_rank(C, lags, k->k[x->state]));
     return n + add_modes(&k->mode[x->state], out + n);
 }
 
 /* How far the mass of each channel was moved by training. */
-static int add_shift(const lra_found_kernels *k, lra_finding *out)
+static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
 {
-    lra_kernel one = lra_found_channel(k, 0, 0);
+    lra_kernel one = lra_extract_channel(k, 0, 0);
     int64_t n = lra_kernel_distances(&one), C = k->channels;
     double *value = lra_alloc_array(2 * (size_t)(C + n), sizeof *value);
     double *a = value + 2 * C, *b = a + n;
     for (int64_t c = 0; c < C; c++) {
-        lra_kernel before = lra_found_channel(k, LRA_FOUND_INITIAL, c);
-        lra_kernel after = lra_found_channel(k, LRA_FOUND_TRAINED, c);
+        lra_kernel before = lra_extract_channel(k, LRA_FOUND_INITIAL, c);
+        lra_kernel after = lra_extract_channel(k, LRA_FOUND_TRAINED, c);
         lra_kernel_mass(&before, a);
         lra_kernel_mass(&after, b);
         value[c] = lra_shift_w1(n, a, b),
         value[C + c] = isnan(value[c]) ? NAN : lra_shift_js(n, a, b);
     }
-    lra_finding w1 = lra_finding_of("shift.w1", "tokens", 0),
-                js = lra_finding_of("shift.js", "bits", 0);
+    lra_measurement w1 = lra_measurement_of("shift.w1", "tokens", 0),
+                    js = lra_measurement_of("shift.js", "bits", 0);
     w1.null[LRA_NULL_INIT] = js.null[LRA_NULL_INIT] = 0;
     int added = summarise(&w1, C, value, out);
     added += summarise(&js, C, value + C, out + added);
@@ -217,7 +218,7 @@ static int add_shift(const lra_found_kernels *k, lra_finding *out)
 /* ---- curves ---------------------------------------------------------------------------------- */
 
 /* Some channels as they are, evenly spread; vectors by their norms. */
-static void add_drawn(const lra_found_kernels *k, int state, lra_probe_unit *u)
+static void add_drawn(const lra_extracted_kernels *k, int state, lra_probe_unit *u)
 {
     int64_t n = k->channels < DRAWN ? k->channels : DRAWN, lags = k->behind + k->ahead;
     double *drawn = lra_alloc_array((size_t)(n * (lags + 1)), sizeof *drawn),
@@ -246,16 +247,16 @@ static void add_drawn(const lra_found_kernels *k, int state, lra_probe_unit *u)
 
 /* Mean mass by distance, and quartiles of the envelope over channels (3, n).  Returns the masses
  * (n), not rounded to single precision, which the caller frees. */
-static double *add_curves(const lra_found_kernels *k, int state, lra_probe_unit *u)
+static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_unit *u)
 {
     static const double share[] = {0.25, 0.5, 0.75};
-    lra_kernel first = lra_found_channel(k, state, 0);
+    lra_kernel first = lra_extract_channel(k, state, 0);
     int64_t n = lra_kernel_distances(&first), C = k->channels, known = 0;
     double *all = lra_alloc_array((size_t)(n * (C + 4) + C), sizeof *all);
     double *one = all + n * C, *quartile = one + n, *column = quartile + 3 * n;
     double *mass = lra_alloc_array((size_t)n + 1, sizeof *mass);
     for (int64_t c = 0; c < C; c++) {
-        lra_kernel kernel = lra_found_channel(k, state, c);
+        lra_kernel kernel = lra_extract_channel(k, state, c);
         lra_kernel_mass(&kernel, one);
         if (isnan(one[0])) continue;
         for (int64_t d = 0; d < n; d++) mass[d] += one[d];
@@ -275,21 +276,21 @@ static double *add_curves(const lra_found_kernels *k, int state, lra_probe_unit 
 }
 
 /* The distance, up to half of all, whose mean mass grew most. */
-static lra_finding peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
+static lra_measurement peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 {
-    lra_finding f = lra_finding_of("shift.peak", "tokens",
-                                   lra_peak(n, mass[LRA_FOUND_TRAINED], mass[LRA_FOUND_INITIAL]));
+    lra_measurement f = lra_measurement_of(
+        "shift.peak", "tokens", lra_peak(n, mass[LRA_FOUND_TRAINED], mass[LRA_FOUND_INITIAL]));
     f.null[LRA_NULL_UNIFORM] = lra_peak_middle(n);
     return f;
 }
 
-void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_result *to)
+void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_probe_result *to)
 {
     lra_probe_unit *u = lra_probe_unit_new(to, k->name);
-    lra_finding *list[LRA_FOUND_STATES];
+    lra_measurement *list[LRA_FOUND_STATES];
     double *mass[LRA_FOUND_STATES];
     int n[LRA_FOUND_STATES];
-    lra_kernel first = lra_found_channel(k, 0, 0);
+    lra_kernel first = lra_extract_channel(k, 0, 0);
     for (int s = 0; s < LRA_FOUND_STATES; s++) {
         channels *x = channels_new(k, s, columns);
         list[s] = lra_alloc_array(FINDINGS, sizeof **list);
@@ -299,10 +300,10 @@ void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_re
         add_drawn(k, s, u);
         mass[s] = add_curves(k, s, u);
     }
-    lra_findings_null(n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED], n[LRA_FOUND_INITIAL],
-                      list[LRA_FOUND_INITIAL], LRA_NULL_INIT);
+    lra_measurements_null(n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED], n[LRA_FOUND_INITIAL],
+                          list[LRA_FOUND_INITIAL], LRA_NULL_INIT);
     n[LRA_FOUND_TRAINED] += add_shift(k, list[LRA_FOUND_TRAINED] + n[LRA_FOUND_TRAINED]);
     list[LRA_FOUND_TRAINED][n[LRA_FOUND_TRAINED]++] = peak_of(lra_kernel_distances(&first), mass);
-    lra_probe_unit_findings(u, n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED]);
+    lra_probe_unit_measurements(u, n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED]);
     for (int s = 0; s < LRA_FOUND_STATES; s++) lra_free(list[s]), lra_free(mass[s]);
 }

@@ -10,6 +10,6 @@
  * channels; shift.w1, shift.js; shift.peak, the distance up to half of all whose mean mass grew
  * most; null values of equal weights and of the initial kernels.  columns:
  * of the image; 0: none. */
-void lra_layer_measure(const lra_found_kernels *k, int64_t columns, lra_probe_result *to);
+void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_probe_result *to);
 
 #endif

@@ -1,5 +1,6 @@
 /* Modes of state spaces. */
-#define LRA_PASS 64 /* modes in double, whatever the graph computes in */
+#define LRA_TYPE     f64
+#define LRA_TYPE_f64 1 /* modes in double, whatever the graph computes in */
 #include "probes/kernels/modes.h"
 
 #include <complex.h>
@@ -25,12 +26,12 @@ lra_tensor *lra_modes_node(lra_tensor *x)
     return x;
 }
 
-void lra_modes_ask(lra_view *v, lra_tensor *node)
+void lra_modes_ask(lra_length_graph *v, lra_tensor *node)
 {
-    for (int i = 0; i < node->n_src; i++) lra_view_ask(v, node->src[i]);
+    for (int i = 0; i < node->n_src; i++) lra_length_graph_output(v, node->src[i]);
 }
 
-double *lra_view_numbers(const lra_view *v, const lra_tensor *x, lra_err *e)
+double *lra_view_numbers(const lra_length_graph *v, const lra_tensor *x, lra_err *e)
 {
     int64_t n = lra_elements(x);
     double *to = lra_alloc_array((size_t)n, sizeof *to);
@@ -77,7 +78,7 @@ void lra_modes_free(lra_modes *m)
 
 enum { SOURCES = 6 };
 
-int lra_modes_get(const lra_view *v, lra_tensor *node, lra_modes *m, lra_err *e)
+int lra_modes_get(const lra_length_graph *v, lra_tensor *node, lra_modes *m, lra_err *e)
 {
     double *source[SOURCES] = {NULL};
     int rc = 0;

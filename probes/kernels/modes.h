@@ -21,10 +21,10 @@ void lra_modes_free(lra_modes *m);
 lra_tensor *lra_modes_node(lra_tensor *kernel);
 /* The numbers of a tensor after a run, in double whatever its type; the caller frees them; NULL:
  * failed. */
-double *lra_view_numbers(const lra_view *v, const lra_tensor *x, lra_err *e);
-void lra_modes_ask(lra_view *v, lra_tensor *node);
+double *lra_view_numbers(const lra_length_graph *v, const lra_tensor *x, lra_err *e);
+void lra_modes_ask(lra_length_graph *v, lra_tensor *node);
 /* After a run. */
-int lra_modes_get(const lra_view *v, lra_tensor *node, lra_modes *m, lra_err *e);
+int lra_modes_get(const lra_length_graph *v, lra_tensor *node, lra_modes *m, lra_err *e);
 
 /* sum_(d >= from) of k_r(d)^2, in closed form; INFINITY: some mode does not decay. */
 double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from);

@@ -18,6 +18,6 @@ typedef struct {
     double *mod[LRA_FOUND_STATES];
     double *skip[LRA_FOUND_STATES]; /* (channels) D, counted at lag 0; NULL: it is not, or none */
     double *cut[LRA_FOUND_STATES];  /* (channels) share of energy beyond the lags; NULL: the same */
-} lra_found_kernels;
+} lra_extracted_kernels;
 
 #endif

@@ -68,7 +68,7 @@ typedef struct {
     lra_tensor *lambda, *in, *out[MOST_SIDES];
 } parts;
 
-static int find_parts(const lra_view *v, lra_tensor *scan, parts *p, lra_err *e)
+static int find_parts(const lra_length_graph *v, lra_tensor *scan, parts *p, lra_err *e)
 {
     const lra_graph *g = v->network.graph;
     lra_tensor *side[] = {scan, other_side(g, scan)}, *source = bare(scan->src[0]);
@@ -80,7 +80,7 @@ static int find_parts(const lra_view *v, lra_tensor *scan, parts *p, lra_err *e)
     return lra_fail(e, "the scan of '%s' stands between other ops than dense layers", scan->scope);
 }
 
-int lra_scan_sizes(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err *e)
+int lra_scan_sizes(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, lra_err *e)
 {
     parts p;
     if (find_parts(v, scan, &p, e) != 0) return LRA_FAILED;
@@ -91,17 +91,17 @@ int lra_scan_sizes(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err
     return 0;
 }
 
-int lra_scan_ask(lra_view *v, lra_tensor *scan, lra_err *e)
+int lra_scan_ask(lra_length_graph *v, lra_tensor *scan, lra_err *e)
 {
     parts p;
     if (find_parts(v, scan, &p, e) != 0) return LRA_FAILED;
-    lra_view_ask(v, p.lambda);
-    lra_view_ask(v, p.in);
-    for (int s = 0; s < p.sides; s++) lra_view_ask(v, p.out[s]);
+    lra_length_graph_output(v, p.lambda);
+    lra_length_graph_output(v, p.in);
+    for (int s = 0; s < p.sides; s++) lra_length_graph_output(v, p.out[s]);
     return 0;
 }
 
-int lra_scan_read(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err *e)
+int lra_scan_read(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, lra_err *e)
 {
     parts p;
     if (lra_scan_sizes(v, scan, m, e) != 0 || find_parts(v, scan, &p, e) != 0) return LRA_FAILED;

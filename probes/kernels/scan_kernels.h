@@ -17,12 +17,12 @@ typedef struct {
  * (at most `most`). */
 int lra_scans_find(const lra_graph *g, int most, lra_tensor **scan);
 /* Asks for the numbers of one; fails where something else than dense layers stands around it. */
-int lra_scan_ask(lra_view *v, lra_tensor *scan, lra_err *e);
+int lra_scan_ask(lra_length_graph *v, lra_tensor *scan, lra_err *e);
 /* After a run; what to ask for is asked again. */
-int lra_scan_read(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err *e);
+int lra_scan_read(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, lra_err *e);
 void lra_scan_map_free(lra_scan_map *m);
 /* Without numbers: what the shapes tell. */
-int lra_scan_sizes(const lra_view *v, lra_tensor *scan, lra_scan_map *m, lra_err *e);
+int lra_scan_sizes(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, lra_err *e);
 
 /* k: (n, inputs, behind + ahead) of the outputs 0, step, 2 step, ..; lag -behind first.  mod: (n,
  * behind + ahead) norms over the inputs of the moduli of the sums without Re; false: they are real.

@@ -57,7 +57,7 @@ lra_tensor *lra_skip_find(const lra_graph *g, const lra_tensor *node)
 
 /* |K + D|^2 = |K|^2 + 2 D Re K + D^2 changes the energy, that of the modulus, and the share that
  * lies beyond the lags. */
-static void add_one(lra_found_kernels *k, int state, int64_t c, double D)
+static void add_one(lra_extracted_kernels *k, int state, int64_t c, double D)
 {
     int64_t lags = k->behind + k->ahead, i = k->components > 1 ? c * k->step : 0;
     double *own = k->k[state] + c * k->components * lags, near = 0;
@@ -73,7 +73,8 @@ static void add_one(lra_found_kernels *k, int state, int64_t c, double D)
     k->cut[state][c] = far / fmax(far + near + more, far);
 }
 
-int lra_skip_add(const lra_view *v, lra_tensor *skip, lra_found_kernels *k, int state, lra_err *e)
+int lra_skip_add(const lra_length_graph *v, lra_tensor *skip, lra_extracted_kernels *k, int state,
+                 lra_err *e)
 {
     double *D = lra_view_numbers(v, skip, e);
     if (!D) return LRA_FAILED;

@@ -8,6 +8,7 @@
  * multiplies their input, and the product is added to what they give.  NULL: there is none. */
 lra_tensor *lra_skip_find(const lra_graph *g, const lra_tensor *node);
 /* After a run, to kernels that are filled: of vectors to the number of the channel's own input. */
-int lra_skip_add(const lra_view *v, lra_tensor *skip, lra_found_kernels *k, int state, lra_err *e);
+int lra_skip_add(const lra_length_graph *v, lra_tensor *skip, lra_extracted_kernels *k, int state,
+                 lra_err *e);
 
 #endif

@@ -10,10 +10,10 @@
 
 static const char *const covered[] = {"conv", "long_conv", "scan", NULL};
 
-/* Of "attention_near" "attention": the op that obeys a limit does the work of another. */
+/* Of "attention_windowed" "attention": the op that obeys a limit does the work of another. */
 static char *op_name(const lra_tensor *node)
 {
-    static const char suffix[] = "_near";
+    static const char suffix[] = "_windowed";
     size_t n = strlen(node->op->name), less = sizeof suffix - 1;
     bool near = n > less && strcmp(node->op->name + n - less, suffix) == 0;
     return lra_format("%.*s", (int)(near ? n - less : n), node->op->name);
@@ -22,7 +22,7 @@ static char *op_name(const lra_tensor *node)
 /* A kernel that obeys the limit itself is read by a convolution. */
 static bool is_covered(const char *op)
 {
-    bool found = strcmp(op, "near") == 0;
+    bool found = strcmp(op, "distance_mask") == 0;
     for (int i = 0; covered[i] && !found; i++) found = strcmp(op, covered[i]) == 0;
     return found;
 }
@@ -43,17 +43,17 @@ char *lra_uncovered_nodes(const lra_train_spec *run, lra_device *device, lra_err
 {
     const char *unlimited = lra_model_unlimited(run->model, run->model_config);
     if (unlimited) return lra_copy_text(unlimited);
-    lra_opened m;
+    lra_loaded_model m;
     lra_text t = {0};
-    int rc = lra_open(&m, run, device, LRA_INITIAL_WEIGHTS, e);
-    if (rc == 0) rc = lra_open_limited(&m, e);
+    int rc = lra_load_model(&m, run, device, LRA_INITIAL_WEIGHTS, e);
+    if (rc == 0) rc = lra_loaded_limit(&m, e);
     if (rc == 0) {
         m.type = LRA_F32;
-        lra_open_graph(&m, 1, m.buckets.length[m.buckets.n - 1]);
+        lra_loaded_graph(&m, 1, m.buckets.length[m.buckets.n - 1]);
         lra_text_add(&t, "%s", "");
-        for (int i = 0; i < m.n_limits; i++) add_node(&t, lra_open_limited_node(&m, i));
+        for (int i = 0; i < m.n_limits; i++) add_node(&t, lra_loaded_limited_node(&m, i));
     }
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     if (rc == 0) return t.s;
     lra_text_free(&t);
     return NULL;

@@ -27,7 +27,7 @@ const lra_option lra_finished_run_options[] = {
     LRA_THREADS_OPTION("as many as help"),
     {.name = NULL}};
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- measurement ----------------------------------------------------------------------------- */
 
 static char *parent_of(const char *path)
 {

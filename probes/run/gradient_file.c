@@ -72,29 +72,29 @@ void lra_gradient_spec(const lra_finished_run *run, lra_train_spec *spec)
 }
 
 /* The batch through a graph of its own length. */
-static int write_batch(lra_opened *m, const lra_batch *b, const lra_config *meta, const char *to,
-                       int *n, lra_err *e)
+static int write_batch(lra_loaded_model *m, const lra_batch *b, const lra_config *meta,
+                       const char *to, int *n, lra_err *e)
 {
-    lra_view *v = lra_open_graph(m, m->run->batch, m->buckets.length[b->bucket]);
+    lra_length_graph *v = lra_loaded_graph(m, m->run->batch, m->buckets.length[b->bucket]);
     lra_gradients g = lra_gradients_new(&v->network);
-    for (int i = 0; i < g.n_out; i++) lra_view_ask(v, g.out[i]);
-    int rc = lra_open_plan(m, e);
+    for (int i = 0; i < g.n_out; i++) lra_length_graph_output(v, g.out[i]);
+    int rc = lra_loaded_plan(m, e);
     if (rc == 0) rc = lra_session_set(m->run, &v->network, v->plan, b, e);
-    if (rc == 0) rc = lra_view_run(m, v, e);
+    if (rc == 0) rc = lra_length_graph_run(m, v, e);
     if (rc == 0) rc = lra_gradients_write(&g, v->plan, m->params, meta, 0, NULL, to, n, e);
     lra_gradients_free(&g);
     return rc;
 }
 
-int lra_gradient_file_of_run(const lra_finished_run *run, lra_open_weights which, const char *to,
+int lra_gradient_file_of_run(const lra_finished_run *run, lra_weights_kind which, const char *to,
                              int *n, lra_err *e)
 {
     lra_train_spec spec;
     lra_device device = run->job.device;
-    lra_opened m;
+    lra_loaded_model m;
     lra_config *meta = lra_config_new();
     lra_gradient_spec(run, &spec);
-    int rc = lra_open(&m, &spec, &device, which, e);
+    int rc = lra_load_model(&m, &spec, &device, which, e);
     if (rc == 0) rc = lra_weights_describe(run->result->config, -1, meta, e);
     if (rc == 0) {
         const lra_session s = {.spec = &spec, .buckets = m.buckets};
@@ -102,7 +102,7 @@ int lra_gradient_file_of_run(const lra_finished_run *run, lra_open_weights which
         rc = write_batch(&m, lra_loader_get(l, 0), meta, to, n, e);
         lra_loader_free(l);
     }
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     lra_config_free(meta);
     lra_job_spec_free(&spec);
     return rc;

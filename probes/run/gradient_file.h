@@ -19,7 +19,7 @@ typedef struct {
  * the file. */
 int lra_gradient_file_of_model(const lra_fresh_model *m, const char *to, int *n, lra_err *e);
 /* Of the first batch of the training rows, in their order; its data must be loaded. */
-int lra_gradient_file_of_run(const lra_finished_run *run, lra_open_weights which, const char *to,
+int lra_gradient_file_of_run(const lra_finished_run *run, lra_weights_kind which, const char *to,
                              int *n, lra_err *e);
 /* What a run is opened by, wherever its folder is now; lra_job_spec_free() it. */
 void lra_gradient_spec(const lra_finished_run *run, lra_train_spec *spec);

@@ -50,8 +50,8 @@ static void add_nulls(lra_probe_result *r, const lra_probe_result *from)
         lra_probe_unit *to = r->unit[u];
         const lra_probe_unit *other = lra_probe_unit_find(from, to->name);
         if (!other) continue;
-        lra_findings_null(to->n_findings, to->finding, other->n_findings, other->finding,
-                          LRA_NULL_SHUFFLED);
+        lra_measurements_null(to->n_measurements, to->measurement, other->n_measurements,
+                              other->measurement, LRA_NULL_SHUFFLED);
     }
     lra_probe_result_set(r, "shuffled", "%s", from->run);
 }

@@ -20,7 +20,7 @@ typedef int lra_run_measure(lra_finished_run *run, const lra_options *o, lra_pro
 /* Folder of that run; the caller frees it.  NULL: --null does not ask for it.  Fails when it is not
  * there; LRA_ABSENT: this is one itself. */
 int lra_shuffled_find(const lra_finished_run *run, const lra_options *o, char **folder, lra_err *e);
-/* Measures it, and puts what it has of the same name beside the findings of r. */
+/* Measures it, and puts what it has of the same name beside the measurements of r. */
 int lra_shuffled_add(const char *folder, const lra_options *o, lra_run_measure *measure,
                      lra_probe_result *r, lra_err *e);
 

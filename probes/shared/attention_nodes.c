@@ -35,7 +35,7 @@ int64_t lra_attention_layer_positions(const lra_attention_nodes *n, int k)
     return n->matrix[k].family ? n->matrix[k].T : lra_attention_positions(n->node[k]);
 }
 
-int64_t lra_attention_extra(const lra_view *v)
+int64_t lra_attention_extra(const lra_length_graph *v)
 {
     return v->network.cls != NULL;
 }
@@ -50,7 +50,7 @@ static bool is_part(int n, const lra_matrix *w, const lra_tensor *node)
 
 /* The nodes of an op in the order of the graph: matrices of families, and those of attention
  * itself. */
-static void take(const lra_view *v, const lra_op *op, lra_attention_nodes *out)
+static void take(const lra_length_graph *v, const lra_op *op, lra_attention_nodes *out)
 {
     lra_graph *g = v->network.graph;
     int n = lra_graph_nodes(g, op, 0, NULL);
@@ -72,7 +72,7 @@ static void take(const lra_view *v, const lra_op *op, lra_attention_nodes *out)
     lra_free(w);
 }
 
-int lra_attention_nodes_of(const lra_view *v, lra_attention_nodes *out, lra_err *e)
+int lra_attention_nodes_of(const lra_length_graph *v, lra_attention_nodes *out, lra_err *e)
 {
     const char *model = v->network.model->name;
     int n = lra_graph_nodes(v->network.graph, &lra_op_attention, 0, NULL);

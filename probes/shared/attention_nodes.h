@@ -14,14 +14,14 @@ typedef struct {
 } lra_attention_nodes;
 
 /* LRA_USAGE: the model has no attention to its own sequence. */
-int lra_attention_nodes_of(const lra_view *v, lra_attention_nodes *out, lra_err *e);
+int lra_attention_nodes_of(const lra_length_graph *v, lra_attention_nodes *out, lra_err *e);
 int64_t lra_attention_layer_heads(const lra_attention_nodes *n, int k);
 int64_t lra_attention_layer_positions(const lra_attention_nodes *n, int k);
 /* alpha of a head, whose scores are multiplied with exp(-alpha |i-j|); 0: they do not decay, or are
  * of another family. */
 double lra_attention_layer_decay(const lra_attention_nodes *n, int k, int64_t head);
 /* Positions in front of the steps: that of the class. */
-int64_t lra_attention_extra(const lra_view *v);
+int64_t lra_attention_extra(const lra_length_graph *v);
 /* "layer0" of a node in "encoder/layer0/..", else "layer" and its number; caller frees. */
 char *lra_attention_layer_name(const lra_tensor *node, int k);
 

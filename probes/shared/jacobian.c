@@ -54,11 +54,11 @@ static lra_tensor *one_draw(const lra_network *k, const question *q, lra_tensor 
     lra_tensor *seed = lra_mul(at, v); /* (n,T,1) (n,1,D) */
     lra_grad(k->features, lra_cast(seed, lra_tensor_type(k->features)), 1, &k->inputs, &dx);
     dx = lra_cast(dx, lra_real(k->graph));
-    lra_tensor *sum = lra_reduce(lra_mul(dx, dx), LRA_SHAPE(q->n, q->T, 1));
+    lra_tensor *sum = lra_reduce_sum(lra_mul(dx, dx), LRA_SHAPE(q->n, q->T, 1));
     return lra_reshape(sum, LRA_SHAPE(q->n, 1, q->T));
 }
 
-static question ask(lra_view *v, int64_t draws)
+static question ask(lra_length_graph *v, int64_t draws)
 {
     const lra_network *k = &v->network;
     lra_graph *g = k->graph;
@@ -71,14 +71,14 @@ static question ask(lra_view *v, int64_t draws)
     for (int64_t d = 0; d < draws; d++) part[d] = one_draw(k, &q, at, d);
     q.square = draws > 1 ? lra_concat((int)draws, part, 1) : part[0];
     lra_free(part);
-    lra_view_ask(v, q.square);
+    lra_length_graph_output(v, q.square);
     return q;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct {
-    const lra_opened *m;
+    const lra_loaded_model *m;
     const lra_jacobian_spec *spec;
     question question[LRA_MAX_BUCKETS];
     int64_t reach;
@@ -182,15 +182,15 @@ static void set_sequence(work *w, const question *q, int64_t s, int64_t example,
 
 /* Sequence s of a batch stands for an example, whose number it gets: of pairs the second documents
  * are others. */
-static int64_t example_of(const lra_batch *b, const lra_view *v, int64_t s)
+static int64_t example_of(const lra_batch *b, const lra_length_graph *v, int64_t s)
 {
     int64_t row = b->row[s % v->rows], parts = v->network.n / v->rows;
     return row < 0 ? -1 : row * parts + s / v->rows;
 }
 
 /* The p-th row of every sequence that has one. */
-static int one_pass(work *w, const question *q, const lra_view *v, const lra_batch *b, int64_t p,
-                    lra_err *e)
+static int one_pass(work *w, const question *q, const lra_length_graph *v, const lra_batch *b,
+                    int64_t p, lra_err *e)
 {
     int64_t asked = 0;
     for (int64_t s = 0; s < q->n; s++) {
@@ -203,7 +203,7 @@ static int one_pass(work *w, const question *q, const lra_view *v, const lra_bat
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
     if (rc == 0) rc = lra_set(v->plan, q->position, w->position, e);
     if (rc == 0) rc = lra_set(v->plan, q->draw, w->draw, e);
-    if (rc == 0) rc = lra_view_run(w->m, v, e);
+    if (rc == 0) rc = lra_length_graph_run(w->m, v, e);
     if (rc == 0) rc = lra_get(v->plan, q->square, w->square, e);
     if (rc == 0) w->largest = largest_of(w, q);
     for (int64_t s = 0; s < q->n && rc == 0; s++)
@@ -214,7 +214,7 @@ static int one_pass(work *w, const question *q, const lra_view *v, const lra_bat
     return rc;
 }
 
-static int ask_batch(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int k = 0, rc = 0;
@@ -246,19 +246,19 @@ int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_j
                          lra_steps *steps, void (*each)(void *context, const lra_jacobian_row *row),
                          void *context, lra_jacobian_report *out, lra_err *e)
 {
-    lra_opened m;
+    lra_loaded_model m;
     work w = {.m = &m, .spec = s, .steps = steps, .each = each, .context = context, .report = out};
     *out = (lra_jacobian_report){0};
     w.reach = run->model->reach(run->model_config);
     w.causal = lra_model_causal(run->model, run->model_config);
-    int rc = lra_open(&m, run, dev, s->weights, e);
+    int rc = lra_load_model(&m, run, dev, s->weights, e);
     m.sample = s->examples;
     m.type =
         LRA_F32; /* gradients of a bf16 network are not those of another function, but coarser */
-    if (rc == 0) lra_open_buckets(&m);
+    if (rc == 0) lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views && rc == 0; i++) w.question[i] = ask(m.view[i], s->draws);
-    if (rc == 0) rc = lra_open_plan(&m, e);
-    if (rc == 0) rc = lra_open_run(&m, LRA_TEST_SPLIT, NULL, ask_batch, &w, e);
-    lra_open_close(&m);
+    if (rc == 0) rc = lra_loaded_plan(&m, e);
+    if (rc == 0) rc = lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, ask_batch, &w, e);
+    lra_loaded_free(&m);
     return rc;
 }

@@ -23,7 +23,7 @@ typedef struct {
     int64_t positions, draws;
     bool middle;  /* at lra_jacobian_middle() alone, instead of `positions` */
     int64_t grid; /* of that: pixels in a row of the image, 0: none */
-    lra_open_weights weights;
+    lra_weights_kind weights;
     uint64_t seed;
 } lra_jacobian_spec;
 

@@ -26,7 +26,7 @@ static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
     w->heads = q->shape.d[1], w->T = q->shape.d[2];
     w->array[0] = lra_cast(q, lra_real(y->graph)); /* (B,H,T,M) */
     w->array[1] = lra_cast(k, lra_real(y->graph));
-    lra_tensor *all = lra_reduce(w->array[1], LRA_SHAPE(n, w->heads, 1, k->shape.d[3]));
+    lra_tensor *all = lra_reduce_sum(w->array[1], LRA_SHAPE(n, w->heads, 1, k->shape.d[3]));
     w->array[2] = lra_matmul_t(w->array[0], false, all, true); /* n_i, (B,H,T,1) */
     return true;
 }
@@ -50,5 +50,5 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     return true;
 }
 
-const lra_matrix_family lra_matrix_products = {
+const lra_matrix_family lra_matrix_linear_attention = {
     .name = "products", .what = "products of features", .find = find, .row = row, .values = values};

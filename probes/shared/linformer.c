@@ -46,8 +46,8 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     return true;
 }
 
-const lra_matrix_family lra_matrix_mixed = {.name = "mixtures",
-                                            .what = "absolute values of signed weights",
-                                            .find = find,
-                                            .row = row,
-                                            .values = values};
+const lra_matrix_family lra_matrix_linformer = {.name = "mixtures",
+                                                .what = "absolute values of signed weights",
+                                                .find = find,
+                                                .row = row,
+                                                .values = values};

@@ -28,7 +28,8 @@ static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
     w->by_path = lra_attention_map_of(first);                  /* (B,G,M,T) */
     w->array[QUERY] = lra_cast(y->src[0], lra_real(y->graph)); /* (B,T,H,K) */
     w->array[KEY] = lra_cast(y->src[1], lra_real(y->graph));   /* (B,M,H,K) */
-    w->array[PACK] = lra_affine(lra_reduce(w->by_path, LRA_SHAPE(n, 1, M, T)), 1 / (double)G, 0);
+    w->array[PACK] = lra_affine(lra_reduce_sum(w->by_path, LRA_SHAPE(n, 1, M, T)), 1 / (double)G,
+                                0);
     return true;
 }
 
@@ -118,9 +119,9 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     return true;
 }
 
-const lra_matrix_family lra_matrix_packed = {.name = "memory",
-                                             .what = "products of packing and unpacking",
-                                             .find = find,
-                                             .row = row,
-                                             .values = values,
-                                             .paths = paths};
+const lra_matrix_family lra_matrix_luna = {.name = "memory",
+                                           .what = "products of packing and unpacking",
+                                           .find = find,
+                                           .row = row,
+                                           .values = values,
+                                           .paths = paths};

@@ -46,8 +46,9 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     return true;
 }
 
-const lra_matrix_family lra_matrix_remasked = {.name = "remasked",
-                                               .what = "averages without what is behind the query",
-                                               .find = find,
-                                               .row = row,
-                                               .values = values};
+const lra_matrix_family lra_matrix_masked_average = {
+    .name = "remasked",
+    .what = "averages without what is behind the query",
+    .find = find,
+    .row = row,
+    .values = values};

@@ -8,9 +8,9 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 
-static const lra_matrix_family *const families[] = {&lra_matrix_products, &lra_matrix_mixed,
-                                                    &lra_matrix_packed, &lra_matrix_hashed,
-                                                    &lra_matrix_remasked};
+static const lra_matrix_family *const families[] = {
+    &lra_matrix_linear_attention, &lra_matrix_linformer, &lra_matrix_luna, &lra_matrix_reformer,
+    &lra_matrix_masked_average};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* ---- in a graph ------------------------------------------------------------------------------ */
@@ -54,18 +54,20 @@ lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T)
 
 /* ---- after a run ----------------------------------------------------------------------------- */
 
-void lra_matrix_ask(lra_view *v, const lra_matrix *w)
+void lra_matrix_ask(lra_length_graph *v, const lra_matrix *w)
 {
-    for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k]; k++) lra_view_ask(v, w->array[k]);
+    for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k]; k++)
+        lra_length_graph_output(v, w->array[k]);
 }
 
-static int read_real(const lra_view *v, const lra_tensor *x, float **to, lra_err *e)
+static int read_real(const lra_length_graph *v, const lra_tensor *x, float **to, lra_err *e)
 {
     *to = lra_alloc_array((size_t)lra_elements(x) + 1, sizeof **to);
     return lra_get(v->plan, x, *to, e);
 }
 
-int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e)
+int lra_matrix_read(const lra_length_graph *v, const lra_matrix *w, lra_matrix_values *to,
+                    lra_err *e)
 {
     *to = (lra_matrix_values){.of = w};
     int rc = 0;

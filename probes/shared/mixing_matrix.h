@@ -55,8 +55,8 @@ struct lra_matrix_family {
     void (*paths)(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w);
 };
 
-extern const lra_matrix_family lra_matrix_products, lra_matrix_mixed, lra_matrix_packed,
-    lra_matrix_hashed, lra_matrix_remasked;
+extern const lra_matrix_family lra_matrix_linear_attention, lra_matrix_linformer, lra_matrix_luna,
+    lra_matrix_reformer, lra_matrix_masked_average;
 /* The tensor behind shapes, casts, slices and linear layers, which keep rows apart. */
 lra_tensor *lra_matrix_behind(const lra_tensor *x);
 /* sum of x[i] y[i] */
@@ -67,12 +67,13 @@ lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H);
 /* The matrix whose last op this node is, in a graph of n sequences of T positions; else one without
  * a family. */
 lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T);
-void lra_matrix_ask(lra_view *v, const lra_matrix *w);
+void lra_matrix_ask(lra_length_graph *v, const lra_matrix *w);
 /* Asks also for what lra_matrix_value_profile() needs, where a linear layer stands behind the
  * heads. */
-void lra_matrix_ask_values(lra_view *v, lra_matrix *w);
+void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w);
 /* After a run.  Free it whatever happened. */
-int lra_matrix_read(const lra_view *v, const lra_matrix *w, lra_matrix_values *to, lra_err *e);
+int lra_matrix_read(const lra_length_graph *v, const lra_matrix *w, lra_matrix_values *to,
+                    lra_err *e);
 void lra_matrix_free(lra_matrix_values *v);
 
 /* Which rows of an example are told: at most `most`, one in each of as many parts of equal length,

@@ -1,5 +1,5 @@
 /* Attention among tokens that were sorted by what they are and cut into chunks (reformer): an
- * attention op whose keys were gathered by lra_chunks(), each chunk being followed by the one
+ * attention op whose keys were gathered by lra_lsh_buckets(), each chunk being followed by the one
  * before it.
  *   a_ij = softmax of scale q_i . k_j + bias over the tokens j of both chunks
  * Queries are the first rows of the keys, which share their projection.  Which tokens meet differs
@@ -20,7 +20,7 @@ static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
 {
     if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
     const lra_tensor *rows = lra_matrix_behind(y->src[1]);
-    if (rows->op != &lra_op_gather || rows->src[1]->op != &lra_op_chunks) return false;
+    if (rows->op != &lra_op_gather || rows->src[1]->op != &lra_op_lsh_buckets) return false;
     const lra_shape order = rows->src[1]->src[0]->shape;
     if (order.d[0] % n || order.d[1] < T) return false;
     w->heads = order.d[0] / n;
@@ -46,7 +46,7 @@ static int64_t at_most(int64_t n, int64_t most)
 static chunk chunk_of(const lra_matrix_values *v, int64_t row, int64_t i, int64_t T)
 {
     const lra_tensor *tokens = v->of->array[TOKENS];
-    int64_t J = ((const chunks_args *)tokens->args)->J, both = lra_width(tokens) / J;
+    int64_t J = ((const lsh_buckets_args *)tokens->args)->J, both = lra_width(tokens) / J;
     int64_t K = lra_width(v->of->array[ROWS]), c = (T + J - 1) / J;
     for (int64_t j = 0; j < J; j++) {
         const int32_t *own = v->index[TOKENS] + (row * J + j) * both;
@@ -107,8 +107,8 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     return true;
 }
 
-const lra_matrix_family lra_matrix_hashed = {.name = "chunks",
-                                             .what = "softmax over the tokens of two chunks",
-                                             .find = find,
-                                             .row = row,
-                                             .values = values};
+const lra_matrix_family lra_matrix_reformer = {.name = "lsh_buckets",
+                                               .what = "softmax over the tokens of two chunks",
+                                               .find = find,
+                                               .row = row,
+                                               .values = values};

@@ -6,7 +6,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 
-int64_t lra_sample_rows(const lra_opened *m, int64_t **index, int64_t **place)
+int64_t lra_sample_rows(const lra_loaded_model *m, int64_t **index, int64_t **place)
 {
     lra_loader_spec spec = {.data = m->run->data,
                             .split = LRA_TEST_SPLIT,
@@ -28,18 +28,18 @@ int64_t lra_sample_rows(const lra_opened *m, int64_t **index, int64_t **place)
     return n;
 }
 
-int64_t lra_sample_ask(lra_opened *m)
+int64_t lra_sample_ask(lra_loaded_model *m)
 {
     int64_t most = 1;
     for (int i = 0; i < m->n_views; i++) {
         int64_t n = lra_elements(m->view[i]->network.output);
         most = n > most ? n : most;
-        lra_view_ask(m->view[i], m->view[i]->network.output);
+        lra_length_graph_output(m->view[i], m->view[i]->network.output);
     }
     return most;
 }
 
-int64_t lra_sample_answers_open(lra_sample_answers *a, lra_opened *m, int64_t **index)
+int64_t lra_sample_answers_open(lra_sample_answers *a, lra_loaded_model *m, int64_t **index)
 {
     int64_t n = lra_sample_rows(m, index, &a->place);
     a->run = m->run;
@@ -56,7 +56,7 @@ void lra_sample_answers_free(lra_sample_answers *a)
     *a = (lra_sample_answers){0};
 }
 
-int lra_sample_keep(const lra_view *v, const lra_batch *b, void *answers, lra_err *e)
+int lra_sample_keep(const lra_length_graph *v, const lra_batch *b, void *answers, lra_err *e)
 {
     lra_sample_answers *a = answers;
     int64_t asked = 0;
@@ -71,17 +71,19 @@ int lra_sample_keep(const lra_view *v, const lra_batch *b, void *answers, lra_er
     return 0;
 }
 
-int lra_sample_each(lra_opened *m, const lra_train_spec *run, lra_device *dev,
-                    lra_open_weights weights, int64_t sample, bool placed,
-                    int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
+int lra_sample_each(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
+                    lra_weights_kind weights, int64_t sample, bool placed,
+                    int (*each)(const lra_length_graph *v, const lra_batch *b, void *context,
+                                lra_err *e),
                     void *context, lra_err *e)
 {
-    int rc = lra_open(m, run, dev, weights, e);
+    int rc = lra_load_model(m, run, dev, weights, e);
     if (rc != 0) return rc;
     m->sample = sample, m->type = LRA_F32, m->placed = placed;
-    lra_open_buckets(m);
+    lra_loaded_buckets(m);
     lra_sample_ask(m);
-    for (int i = 0; i < m->n_views; i++) lra_view_ask(m->view[i], m->view[i]->network.features);
-    rc = lra_open_plan(m, e);
-    return rc == 0 ? lra_open_run(m, LRA_TEST_SPLIT, NULL, each, context, e) : rc;
+    for (int i = 0; i < m->n_views; i++)
+        lra_length_graph_output(m->view[i], m->view[i]->network.features);
+    rc = lra_loaded_plan(m, e);
+    return rc == 0 ? lra_loaded_run(m, LRA_TEST_SPLIT, NULL, each, context, e) : rc;
 }

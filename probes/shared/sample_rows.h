@@ -8,10 +8,10 @@
 
 /* How many; index: (n) which; place: by row of the split, where it stands among them.  The caller
  * frees both. */
-int64_t lra_sample_rows(const lra_opened *m, int64_t **index, int64_t **place);
+int64_t lra_sample_rows(const lra_loaded_model *m, int64_t **index, int64_t **place);
 
 /* Asks all graphs for what the network answers; returns the elements of the largest answer. */
-int64_t lra_sample_ask(lra_opened *m);
+int64_t lra_sample_ask(lra_loaded_model *m);
 
 /* What the answers to a batch add up to, row by row.  lra_sample_answers_free(): all but row. */
 typedef struct {
@@ -23,17 +23,18 @@ typedef struct {
     lra_steps *steps; /* Nullable */
 } lra_sample_answers;
 /* Asks all graphs, and finds the rows: n of them, `index` (the caller frees it). */
-int64_t lra_sample_answers_open(lra_sample_answers *a, lra_opened *m, int64_t **index);
+int64_t lra_sample_answers_open(lra_sample_answers *a, lra_loaded_model *m, int64_t **index);
 void lra_sample_answers_free(lra_sample_answers *a);
-/* For lra_open_run(), with a lra_sample_answers. */
-int lra_sample_keep(const lra_view *v, const lra_batch *b, void *answers, lra_err *e);
+/* For lra_loaded_run(), with a lra_sample_answers. */
+int lra_sample_keep(const lra_length_graph *v, const lra_batch *b, void *answers, lra_err *e);
 
 /* Opens a run in float32, for answers that lie close together, asks for them and for features, and
  * goes through the sample; the caller closes it, whatever happened.  placed: tokens may be told
  * where they stand. */
-int lra_sample_each(lra_opened *m, const lra_train_spec *run, lra_device *dev,
-                    lra_open_weights weights, int64_t sample, bool placed,
-                    int (*each)(const lra_view *v, const lra_batch *b, void *context, lra_err *e),
+int lra_sample_each(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
+                    lra_weights_kind weights, int64_t sample, bool placed,
+                    int (*each)(const lra_length_graph *v, const lra_batch *b, void *context,
+                                lra_err *e),
                     void *context, lra_err *e);
 
 #endif

@@ -35,14 +35,14 @@ static lra_tensor *layer_behind(const lra_tensor *node)
     return w;
 }
 
-void lra_matrix_ask_values(lra_view *v, lra_matrix *w)
+void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w)
 {
     lra_tensor *out = layer_behind(w->node), *values, *by;
     w->paths = w->heads;
     if (!out || !w->family->values(w, out, &values, &by)) return;
     w->gram = lra_values_gram(values, by);
-    lra_view_ask(v, w->gram);
-    if (w->by_path) lra_view_ask(v, w->by_path);
+    lra_length_graph_output(v, w->gram);
+    if (w->by_path) lra_length_graph_output(v, w->by_path);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -24,7 +24,7 @@ typedef struct {
 static double radius(const panel *p, int share)
 {
     char *id = lra_format("erf.r%d%s", share, p->image ? ".px" : "");
-    const lra_finding *f = lra_probe_finding(p->unit, id);
+    const lra_measurement *f = lra_probe_measurement(p->unit, id);
     lra_free(id);
     return f ? f->value : NAN;
 }

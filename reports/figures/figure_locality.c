@@ -101,8 +101,8 @@ static span span_of(const lra_locality_view *v)
     s.least = s.most = s.chance;
     for (int i = 0; i < v->n; i++) {
         const lra_locality_row *r = &v->row[i];
-        const lra_finding *mean = &r->at[LRA_LOCALITY_MEAN];
-        const lra_finding *initial = &r->initial[LRA_LOCALITY_MEAN];
+        const lra_measurement *mean = &r->at[LRA_LOCALITY_MEAN];
+        const lra_measurement *initial = &r->initial[LRA_LOCALITY_MEAN];
         const double x[] = {mean->value,    mean->lo,    mean->hi,
                             initial->value, initial->hi, mean->null[LRA_NULL_UNIFORM]};
         for (int k = 0; k < 6; k++)
@@ -119,7 +119,7 @@ static span span_of(const lra_locality_view *v)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static void add_interval(lra_text *t, const lra_finding *f, double (*at)(double), double least,
+static void add_interval(lra_text *t, const lra_measurement *f, double (*at)(double), double least,
                          double most)
 {
     const double x[] = {f->value, f->lo, f->hi};

@@ -226,7 +226,7 @@ static void set_flags(lra_ladder_view *v)
     }
 }
 
-int lra_ladder_set_beside(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
+int lra_ladder_set_diagnostics(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     set_flags(v);
     set_gap(v);

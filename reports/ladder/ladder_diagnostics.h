@@ -6,6 +6,6 @@
 
 /* Before the scale, which may ask for the best rung. */
 void lra_ladder_set_validation(lra_ladder_view *v);
-int lra_ladder_set_beside(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e);
+int lra_ladder_set_diagnostics(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e);
 
 #endif

@@ -57,7 +57,7 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, int n_task
     lra_ladder_set_validation(v);
     int rc = lra_ladder_set_scale(v, scale, e);
     if (rc == 0) rc = lra_ladder_run(d, &v->ladder, e);
-    return rc == 0 ? lra_ladder_set_beside(v, scale, e) : rc;
+    return rc == 0 ? lra_ladder_set_diagnostics(v, scale, e) : rc;
 }
 
 /* ---- views ----------------------------------------------------------------------------------- */

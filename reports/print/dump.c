@@ -53,7 +53,7 @@ static void show_values(lra_result *r, FILE *out)
     lra_free(train);
 }
 
-void lra_result_show(lra_result *r, FILE *out)
+void lra_result_dump(lra_result *r, FILE *out)
 {
     char time[32],
         *title = lra_format("%s %s, preset %s, seed %" PRId64 ", %s%s", r->task, r->model,
@@ -213,7 +213,7 @@ static json_t *json_result(lra_result *r)
     return j;
 }
 
-void lra_results_show_json(lra_result *const *list, int n, lra_probe_result *const *probes,
+void lra_results_dump_json(lra_result *const *list, int n, lra_probe_result *const *probes,
                            int n_probes, FILE *out)
 {
     json_t *results = json_array();

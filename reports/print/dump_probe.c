@@ -28,16 +28,17 @@ static void lines(FILE *out, const char *name, const char *text)
     }
 }
 
-static char *flags_of(const lra_finding *f)
+static char *flags_of(const lra_measurement *f)
 {
     lra_text t = {0};
     lra_text_add(&t, "%s", "");
-    for (int i = 0; lra_finding_flag_name(i); i++)
-        if (f->flags >> i & 1) lra_text_add(&t, "%s%s", t.n ? " " : "", lra_finding_flag_name(i));
+    for (int i = 0; lra_measurement_flag_name(i); i++)
+        if (f->flags >> i & 1)
+            lra_text_add(&t, "%s%s", t.n ? " " : "", lra_measurement_flag_name(i));
     return t.s;
 }
 
-static void show_finding(const lra_probe_unit *u, const lra_finding *f, FILE *out)
+static void show_measurement(const lra_probe_unit *u, const lra_measurement *f, FILE *out)
 {
     char *flags = flags_of(f), *interval = isnan(f->lo) && isnan(f->hi)
                                                ? lra_copy_text("")
@@ -65,8 +66,8 @@ void lra_probe_result_show(const lra_probe_result *r, FILE *out)
     lines(out, "measured with", r->settings);
     lines(out, "settings", r->config);
     for (int u = 0; u < r->n_units; u++)
-        for (int f = 0; f < r->unit[u]->n_findings; f++)
-            show_finding(r->unit[u], &r->unit[u]->finding[f], out);
+        for (int f = 0; f < r->unit[u]->n_measurements; f++)
+            show_measurement(r->unit[u], &r->unit[u]->measurement[f], out);
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */
@@ -76,7 +77,7 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *json_finding(const lra_probe_unit *u, const lra_finding *f)
+static json_t *json_measurement(const lra_probe_unit *u, const lra_measurement *f)
 {
     char *flags = flags_of(f);
     json_t *j = json_pack("{s:s,s:s,s:o,s:o,s:o,s:s,s:s}", "part", u->name, "id", f->id, "value",
@@ -93,13 +94,14 @@ static json_t *json_finding(const lra_probe_unit *u, const lra_finding *f)
 
 json_t *lra_probe_result_json(const lra_probe_result *r)
 {
-    json_t *findings = json_array();
+    json_t *measurements = json_array();
     for (int u = 0; u < r->n_units; u++)
-        for (int f = 0; f < r->unit[u]->n_findings; f++)
-            json_array_append_new(findings, json_finding(r->unit[u], &r->unit[u]->finding[f]));
+        for (int f = 0; f < r->unit[u]->n_measurements; f++)
+            json_array_append_new(measurements,
+                                  json_measurement(r->unit[u], &r->unit[u]->measurement[f]));
     return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:b,s:s,s:s,s:o}", "probe", r->probe, "task",
                      r->task, "model", r->model, "preset", r->preset, "precision", r->precision,
                      "run", r->run, "fingerprint", r->fingerprint, "seed", (json_int_t)r->seed,
                      "unsealed", r->unsealed, "settings", r->settings, "config", r->config,
-                     "findings", findings);
+                     "findings", measurements);
 }

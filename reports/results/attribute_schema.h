@@ -10,16 +10,21 @@
 typedef struct {
     const char *name;
     size_t offset;
-    enum { LRA_FIELD_TEXT, LRA_FIELD_INT, LRA_FIELD_REAL } kind; /* char *, int64_t, double */
-    int64_t least;                                               /* of an int64_t; most: 2^60 */
-} lra_field;
-/* {LRA_MEMBER(lra_result, seed), LRA_FIELD_INT, 0} */
+    enum {
+        LRA_ATTRIBUTE_TEXT,
+        LRA_ATTRIBUTE_INT,
+        LRA_ATTRIBUTE_REAL
+    } kind;        /* char *, int64_t, double */
+    int64_t least; /* of an int64_t; most: 2^60 */
+} lra_attribute;
+/* {LRA_MEMBER(lra_result, seed), LRA_ATTRIBUTE_INT, 0} */
 #define LRA_MEMBER(type, member) #member, offsetof(type, member)
 
-int lra_fields_write(lra_h5 *f, const lra_field *field, int n, const void *record, lra_err *e);
+int lra_attributes_write(lra_h5 *f, const lra_attribute *field, int n, const void *record,
+                         lra_err *e);
 /* Refuses numbers out of range.  Texts are owned by the record; what was read before a failure is
- * freed with lra_fields_free(). */
-int lra_fields_read(lra_h5 *f, const lra_field *field, int n, void *record, lra_err *e);
-void lra_fields_free(const lra_field *field, int n, void *record);
+ * freed with lra_attributes_free(). */
+int lra_attributes_read(lra_h5 *f, const lra_attribute *field, int n, void *record, lra_err *e);
+void lra_attributes_free(const lra_attribute *field, int n, void *record);
 
 #endif

@@ -13,17 +13,18 @@ enum { MAX_ROWS = 1 << 26, MOST = 1 << 24 };
 const char *const lra_listops_root_names[LRA_LISTOPS_ROOTS] = {"MIN", "MAX", "MED", "SM", "digit"};
 static const char probe_name[] = "listops";
 
-static const lra_field fields[] = {{LRA_MEMBER(lra_listops, task), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, model), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, preset), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, precision), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, fingerprint), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, run), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_listops, seed), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_listops, kernel), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_listops, reach), LRA_FIELD_INT, -1},
-                                   {LRA_MEMBER(lra_listops, max_length), LRA_FIELD_INT, 1},
-                                   {LRA_MEMBER(lra_listops, differs), LRA_FIELD_INT, 0}};
+static const lra_attribute fields[] = {
+    {LRA_MEMBER(lra_listops, task), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_listops, model), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_listops, preset), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_listops, precision), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_listops, fingerprint), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_listops, run), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_listops, seed), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_listops, kernel), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_listops, reach), LRA_ATTRIBUTE_INT, -1},
+    {LRA_MEMBER(lra_listops, max_length), LRA_ATTRIBUTE_INT, 1},
+    {LRA_MEMBER(lra_listops, differs), LRA_ATTRIBUTE_INT, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 /* The columns of the test split: where they stand, and what a value may be. */
@@ -53,7 +54,7 @@ static int write_all(const lra_listops *r, lra_h5 *f, lra_err *e)
     static const int64_t table[] = {LRA_LISTOPS_ROOTS, LRA_LISTOPS_LABELS};
     lra_listops copy = *r;
     int rc = lra_h5_set_text(f, "/", "probe", probe_name, e);
-    if (rc == 0) rc = lra_fields_write(f, fields, N_FIELDS, r, e);
+    if (rc == 0) rc = lra_attributes_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->user_label && *r->user_label)
@@ -141,7 +142,7 @@ static int read_all(lra_listops *r, lra_h5 *f, lra_err *e)
 {
     lra_h5_info info;
     int rc = check_probe(f, e);
-    if (rc == 0) rc = lra_fields_read(f, fields, N_FIELDS, r, e);
+    if (rc == 0) rc = lra_attributes_read(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_find(f, columns[0].path, &info, e);
     if (rc == 0 && (info.rank != 1 || info.type != LRA_H5_I32 || info.n < 1 || info.n > MAX_ROWS))
         rc = lra_fail(e, "'%s' is no list of int32 of sensible length", columns[0].path);
@@ -182,7 +183,7 @@ lra_listops *lra_listops_result_read(const char *path, lra_err *e)
 void lra_listops_result_free(lra_listops *r)
 {
     if (!r) return;
-    lra_fields_free(fields, N_FIELDS, r);
+    lra_attributes_free(fields, N_FIELDS, r);
     lra_free(r->config);
     lra_free(r->user_label);
     lra_origin_free(&r->origin);

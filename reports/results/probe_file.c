@@ -9,21 +9,22 @@
 #include "reports/results/attribute_schema.h"
 #include "reports/results/probe_result.h"
 
-static const lra_field fields[] = {{LRA_MEMBER(lra_probe_result, probe), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, task), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, model), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, preset), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, precision), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, fingerprint), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, run), LRA_FIELD_TEXT, 0},
-                                   {LRA_MEMBER(lra_probe_result, seed), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_probe_result, kernel), LRA_FIELD_INT, 0},
-                                   {LRA_MEMBER(lra_probe_result, reach), LRA_FIELD_INT, -1},
-                                   {LRA_MEMBER(lra_probe_result, max_length), LRA_FIELD_INT, 1},
-                                   {LRA_MEMBER(lra_probe_result, grid), LRA_FIELD_INT, 0}};
+static const lra_attribute fields[] = {
+    {LRA_MEMBER(lra_probe_result, probe), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, task), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, model), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, preset), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, precision), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, fingerprint), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, run), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_probe_result, seed), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_probe_result, kernel), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_probe_result, reach), LRA_ATTRIBUTE_INT, -1},
+    {LRA_MEMBER(lra_probe_result, max_length), LRA_ATTRIBUTE_INT, 1},
+    {LRA_MEMBER(lra_probe_result, grid), LRA_ATTRIBUTE_INT, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* A row of the findings. */
+/* A row of the measurements. */
 static const char columns[] =
     "value lo hi null_uniform null_init null_shuffled null_perm examples seeds undefined";
 enum { COLUMNS = 6 + LRA_NULLS, NULLS_AT = 3, COUNTS_AT = NULLS_AT + LRA_NULLS };
@@ -34,15 +35,15 @@ static const char names_path[] = "/finding/names", values_path[] = "/finding/val
 static void add_flags(lra_text *t, uint32_t flags)
 {
     const char *between = "";
-    for (int i = 0; lra_finding_flag_name(i); i++) {
+    for (int i = 0; lra_measurement_flag_name(i); i++) {
         if (!(flags >> i & 1)) continue;
-        lra_text_add(t, "%s%s", between, lra_finding_flag_name(i));
+        lra_text_add(t, "%s%s", between, lra_measurement_flag_name(i));
         between = ",";
     }
     lra_text_add(t, "%s\n", *between ? "" : "-");
 }
 
-/* The words of /finding/names one by one, for programs that read the file without ours. */
+/* The words of /measurement/names one by one, for programs that read the file without ours. */
 enum { PART, ID, UNIT, FLAGS, WORDS };
 static const char *const word_path[WORDS] = {"/finding/part", "/finding/id", "/finding/unit",
                                              "/finding/flags"};
@@ -52,8 +53,8 @@ static int write_words(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     lra_text word[WORDS] = {{0}};
     int rc = 0;
     for (int i = 0; i < r->n_units; i++)
-        for (int k = 0; k < r->unit[i]->n_findings; k++) {
-            const lra_finding *x = &r->unit[i]->finding[k];
+        for (int k = 0; k < r->unit[i]->n_measurements; k++) {
+            const lra_measurement *x = &r->unit[i]->measurement[k];
             lra_text_add(&word[PART], "%s\n", r->unit[i]->name);
             lra_text_add(&word[ID], "%s\n", x->id);
             lra_text_add(&word[UNIT], "%s\n", x->unit);
@@ -66,16 +67,16 @@ static int write_words(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-static int write_findings(const lra_probe_result *r, lra_h5 *f, lra_err *e)
+static int write_measurements(const lra_probe_result *r, lra_h5 *f, lra_err *e)
 {
     lra_text names = {0};
     int64_t n = 0;
-    for (int i = 0; i < r->n_units; i++) n += r->unit[i]->n_findings;
+    for (int i = 0; i < r->n_units; i++) n += r->unit[i]->n_measurements;
     double *values = lra_alloc_array((size_t)n * COLUMNS + 1, sizeof *values), *v = values;
     for (int i = 0; i < r->n_units; i++) {
         const lra_probe_unit *u = r->unit[i];
-        for (int k = 0; k < u->n_findings; k++, v += COLUMNS) {
-            const lra_finding *x = &u->finding[k];
+        for (int k = 0; k < u->n_measurements; k++, v += COLUMNS) {
+            const lra_measurement *x = &u->measurement[k];
             const double count[] = {(double)x->examples, (double)x->seeds, (double)x->undefined};
             lra_text_add(&names, "%s %s %s ", u->name, x->id, x->unit);
             add_flags(&names, x->flags);
@@ -106,7 +107,7 @@ static int write_unit(const lra_probe_unit *u, lra_h5 *f, lra_err *e)
 static int write_all(const lra_probe_result *r, lra_h5 *f, lra_err *e)
 {
     lra_text names = {0};
-    int rc = lra_fields_write(f, fields, N_FIELDS, r, e);
+    int rc = lra_attributes_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/settings", r->settings, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
@@ -119,7 +120,7 @@ static int write_all(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     if (rc == 0) rc = lra_h5_put_text(f, "/units", names.s ? names.s : "", e);
     lra_text_free(&names);
     if (rc == 0) rc = write_words(r, f, e);
-    return rc == 0 ? write_findings(r, f, e) : rc;
+    return rc == 0 ? write_measurements(r, f, e) : rc;
 }
 
 int lra_probe_result_write(const char *path, const lra_probe_result *r, lra_err *e)
@@ -210,11 +211,11 @@ static int read_flags(const char *text, uint32_t *flags, lra_err *e)
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, ",");
         int i = 0;
-        for (; lra_finding_flag_name(i); i++)
-            if (strlen(lra_finding_flag_name(i)) == n &&
-                strncmp(at, lra_finding_flag_name(i), n) == 0)
+        for (; lra_measurement_flag_name(i); i++)
+            if (strlen(lra_measurement_flag_name(i)) == n &&
+                strncmp(at, lra_measurement_flag_name(i), n) == 0)
                 break;
-        if (!lra_finding_flag_name(i))
+        if (!lra_measurement_flag_name(i))
             return lra_fail(e, "'%s' holds the flag '%.40s', which is unknown", names_path, at);
         *flags |= (uint32_t)1 << i;
         at += n + (at[n] == ',');
@@ -231,7 +232,7 @@ static int read_count(double value, const char *name, int64_t *to, lra_err *e)
     return 0;
 }
 
-static int fill_finding(lra_finding *x, const char *flags, const double *v, lra_err *e)
+static int fill_measurement(lra_measurement *x, const char *flags, const double *v, lra_err *e)
 {
     x->value = v[0], x->lo = v[1], x->hi = v[2];
     memcpy(x->null, v + NULLS_AT, sizeof x->null);
@@ -245,10 +246,10 @@ static int fill_finding(lra_finding *x, const char *flags, const double *v, lra_
 }
 
 /* A line "unit id measure flags" and its row. */
-static int read_finding(lra_probe_result *r, const char *line, const double *v, lra_err *e)
+static int read_measurement(lra_probe_result *r, const char *line, const double *v, lra_err *e)
 {
     char unit[65], flags[257], extra;
-    lra_finding x;
+    lra_measurement x;
     _Static_assert(sizeof x.id == 48 && sizeof x.unit == 16, "widths below");
     memset(&x, 0, sizeof x);
     int n = sscanf(line, "%64s %47s %15s %256s %c", unit, x.id, x.unit, flags, &extra);
@@ -260,15 +261,15 @@ static int read_finding(lra_probe_result *r, const char *line, const double *v, 
     for (int i = 0; i < r->n_units; i++) {
         lra_probe_unit *u = r->unit[i];
         if (strcmp(u->name, unit) != 0) continue;
-        if (lra_probe_finding(u, x.id)) return lra_fail(e, "'%s' has '%s' twice", unit, x.id);
-        if (fill_finding(&x, flags, v, e) != 0) return LRA_FAILED;
-        lra_probe_unit_findings(u, 1, &x);
+        if (lra_probe_measurement(u, x.id)) return lra_fail(e, "'%s' has '%s' twice", unit, x.id);
+        if (fill_measurement(&x, flags, v, e) != 0) return LRA_FAILED;
+        lra_probe_unit_measurements(u, 1, &x);
         return 0;
     }
     return lra_fail(e, "'%s' holds '%s', which is not in '/units'", names_path, unit);
 }
 
-static int read_findings(lra_probe_result *r, lra_h5 *f, lra_err *e)
+static int read_measurements(lra_probe_result *r, lra_h5 *f, lra_err *e)
 {
     int64_t n = 0, i = 0;
     double *values = NULL;
@@ -282,7 +283,7 @@ static int read_findings(lra_probe_result *r, lra_h5 *f, lra_err *e)
         bool last = at[length] == '\0';
         at[length] = '\0';
         if (i == n) break;
-        rc = read_finding(r, at, values + i * COLUMNS, e);
+        rc = read_measurement(r, at, values + i * COLUMNS, e);
         at += length + !last;
     }
     if (rc == 0 && i != n)
@@ -294,7 +295,7 @@ static int read_findings(lra_probe_result *r, lra_h5 *f, lra_err *e)
 
 static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *e)
 {
-    int rc = lra_fields_read(f, fields, N_FIELDS, r, e);
+    int rc = lra_attributes_read(f, fields, N_FIELDS, r, e);
     if (rc == 0 && probe && strcmp(r->probe, probe) != 0)
         rc = lra_fail(e, "it is of probe '%.40s', expected '%s'", r->probe, probe);
     if (rc == 0) rc = (r->config = lra_h5_get_text(f, "/config", e)) ? 0 : LRA_FAILED;
@@ -311,7 +312,7 @@ static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *
     if (rc == 0) rc = lra_check_settings("/config", r->config, e);
     if (rc == 0) rc = lra_check_settings("/settings", r->settings, e);
     if (rc == 0) rc = read_units(r, f, e);
-    return rc == 0 ? read_findings(r, f, e) : rc;
+    return rc == 0 ? read_measurements(r, f, e) : rc;
 }
 
 lra_probe_result *lra_probe_result_read(const char *path, const char *probe, lra_err *e)

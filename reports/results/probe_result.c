@@ -59,10 +59,11 @@ void lra_probe_unit_array(lra_probe_unit *u, const char *name, int rank, const i
     for (int64_t i = 0; i < n; i++) a->value[i] = (float)value[i];
 }
 
-void lra_probe_unit_findings(lra_probe_unit *u, int n, const lra_finding *list)
+void lra_probe_unit_measurements(lra_probe_unit *u, int n, const lra_measurement *list)
 {
-    u->finding = lra_resize(u->finding, (size_t)(u->n_findings + n) * sizeof *u->finding + 1);
-    for (int i = 0; i < n; i++) u->finding[u->n_findings++] = list[i];
+    u->measurement = lra_resize(u->measurement,
+                                (size_t)(u->n_measurements + n) * sizeof *u->measurement + 1);
+    for (int i = 0; i < n; i++) u->measurement[u->n_measurements++] = list[i];
 }
 
 const lra_probe_unit *lra_probe_unit_find(const lra_probe_result *r, const char *name)
@@ -79,9 +80,9 @@ const lra_probe_array *lra_probe_array_find(const lra_probe_unit *u, const char 
     return NULL;
 }
 
-const lra_finding *lra_probe_finding(const lra_probe_unit *u, const char *id)
+const lra_measurement *lra_probe_measurement(const lra_probe_unit *u, const char *id)
 {
-    return lra_finding_find(u->n_findings, u->finding, id);
+    return lra_measurement_find(u->n_measurements, u->measurement, id);
 }
 
 static void free_unit(lra_probe_unit *u)
@@ -91,7 +92,7 @@ static void free_unit(lra_probe_unit *u)
         lra_free(u->array[i].value);
     }
     lra_free(u->array);
-    lra_free(u->finding);
+    lra_free(u->measurement);
     lra_free(u->name);
     lra_free(u);
 }
@@ -161,8 +162,8 @@ static uint64_t unit_digest(const lra_probe_unit *u)
         for (int d = 0; d < u->array[k].rank; d++) n *= (size_t)u->array[k].dims[d];
         all = add_digest(all, u->array[k].value, n);
     }
-    for (int k = 0; k < u->n_findings; k++) {
-        const lra_finding *f = &u->finding[k];
+    for (int k = 0; k < u->n_measurements; k++) {
+        const lra_measurement *f = &u->measurement[k];
         const double number[] = {f->value, f->lo, f->hi};
         all = add_digest(all, f->id, strlen(f->id));
         all = add_digest(all, number, sizeof number);

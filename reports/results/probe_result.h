@@ -1,9 +1,9 @@
 /* What a probe measured on one run: for each unit (a layer, a head, the model) arrays for figures
- * and findings for tables.  One HDF5 file, RUN/PROBE.h5 (kernels, attention, influence); FORMAT.md
- * describes it.
+ * and measurements for tables.  One HDF5 file, RUN/PROBE.h5 (kernels, attention, influence);
+ * FORMAT.md describes it.
  *   r = lra_probe_result_new("kernels", run's result, &origin);
  *   u = lra_probe_unit_new(r, "layer0.head3");
- *   lra_probe_unit_array(u, "mass", 1, (int64_t[]){T}, mass);  lra_probe_unit_findings(u, n, findings);
+ *   lra_probe_unit_array(u, "mass", 1, (int64_t[]){T}, mass);  lra_probe_unit_measurements(u, n, measurements);
  *   lra_probe_result_write(path, r, &e); */
 #ifndef LRA_REPORTS_RESULTS_PROBE_RESULT_H
 #define LRA_REPORTS_RESULTS_PROBE_RESULT_H
@@ -27,9 +27,9 @@ typedef struct {
 
 typedef struct {
     char *name;
-    int n_arrays, n_findings;
+    int n_arrays, n_measurements;
     lra_probe_array *array;
-    lra_finding *finding; /* ids differ */
+    lra_measurement *measurement; /* ids differ */
 } lra_probe_unit;
 
 typedef struct {
@@ -57,7 +57,7 @@ lra_probe_unit *lra_probe_unit_new(lra_probe_result *r, const char *name);
 /* Copies. */
 void lra_probe_unit_array(lra_probe_unit *u, const char *name, int rank, const int64_t *dims,
                           const double *value);
-void lra_probe_unit_findings(lra_probe_unit *u, int n, const lra_finding *list);
+void lra_probe_unit_measurements(lra_probe_unit *u, int n, const lra_measurement *list);
 
 int lra_probe_result_write(const char *path, const lra_probe_result *r, lra_err *e);
 /* probe: the one that is expected.  Nullable: any (but 'listops', whose files are others). */
@@ -67,7 +67,7 @@ void lra_probe_result_free(lra_probe_result *r); /* Nullable: r */
 /* NULL: there is none. */
 const lra_probe_unit *lra_probe_unit_find(const lra_probe_result *r, const char *name);
 const lra_probe_array *lra_probe_array_find(const lra_probe_unit *u, const char *name);
-const lra_finding *lra_probe_finding(const lra_probe_unit *u, const char *id);
+const lra_measurement *lra_probe_measurement(const lra_probe_unit *u, const char *id);
 
 /* What tells cells apart but for the seed: the probe, the model, its data and configuration; the
  * caller frees it. */

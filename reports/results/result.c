@@ -15,24 +15,24 @@
 enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
 /* Attributes of the root, by name. */
-static const lra_field fields[] = {
-    {LRA_MEMBER(lra_result, task), LRA_FIELD_TEXT, 0},
-    {LRA_MEMBER(lra_result, model), LRA_FIELD_TEXT, 0},
-    {LRA_MEMBER(lra_result, preset), LRA_FIELD_TEXT, 0},
-    {LRA_MEMBER(lra_result, precision), LRA_FIELD_TEXT, 0},
-    {LRA_MEMBER(lra_result, fingerprint), LRA_FIELD_TEXT, 0},
-    {LRA_MEMBER(lra_result, run), LRA_FIELD_TEXT, 0},
-    {LRA_MEMBER(lra_result, seed), LRA_FIELD_INT, 0},
-    {LRA_MEMBER(lra_result, kernel), LRA_FIELD_INT, 0},
-    {LRA_MEMBER(lra_result, reach), LRA_FIELD_INT, -1},
-    {LRA_MEMBER(lra_result, max_length), LRA_FIELD_INT, 1},
-    {LRA_MEMBER(lra_result, parameters), LRA_FIELD_INT, 0},
-    {LRA_MEMBER(lra_result, steps), LRA_FIELD_INT, 0},
-    {LRA_MEMBER(lra_result, skipped), LRA_FIELD_INT, 0},
-    {LRA_MEMBER(lra_result, best_epoch), LRA_FIELD_INT, -1 /* format 1 */},
-    {LRA_MEMBER(lra_result, seconds), LRA_FIELD_REAL, 0},
-    {LRA_MEMBER(lra_result, step_flops), LRA_FIELD_REAL, 0},
-    {LRA_MEMBER(lra_result, padding), LRA_FIELD_REAL, 0}};
+static const lra_attribute fields[] = {
+    {LRA_MEMBER(lra_result, task), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_result, model), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_result, preset), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_result, precision), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_result, fingerprint), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_result, run), LRA_ATTRIBUTE_TEXT, 0},
+    {LRA_MEMBER(lra_result, seed), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_result, kernel), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_result, reach), LRA_ATTRIBUTE_INT, -1},
+    {LRA_MEMBER(lra_result, max_length), LRA_ATTRIBUTE_INT, 1},
+    {LRA_MEMBER(lra_result, parameters), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_result, steps), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_result, skipped), LRA_ATTRIBUTE_INT, 0},
+    {LRA_MEMBER(lra_result, best_epoch), LRA_ATTRIBUTE_INT, -1 /* format 1 */},
+    {LRA_MEMBER(lra_result, seconds), LRA_ATTRIBUTE_REAL, 0},
+    {LRA_MEMBER(lra_result, step_flops), LRA_ATTRIBUTE_REAL, 0},
+    {LRA_MEMBER(lra_result, padding), LRA_ATTRIBUTE_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 /* Rounding may put a loss below 0 by that much. */
@@ -82,7 +82,7 @@ static int check_numbers(const lra_result *r, lra_err *e)
 
 static int write_fields(const lra_result *r, lra_h5 *f, lra_err *e)
 {
-    int rc = lra_fields_write(f, fields, N_FIELDS, r, e);
+    int rc = lra_attributes_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0 && r->task_parameters)
         rc = lra_h5_put_text(f, "/task_parameters", r->task_parameters, e);
@@ -172,7 +172,7 @@ int lra_result_write(const char *path, const lra_result *r, lra_err *e)
 
 static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
 {
-    int rc = lra_fields_read(f, fields, N_FIELDS, r, e);
+    int rc = lra_attributes_read(f, fields, N_FIELDS, r, e);
     char **texts[] = {&r->config, &r->deviations};
     const char *const paths[] = {"/config", "/deviations"};
     for (int i = 0; i < 2 && rc == 0; i++) {
@@ -392,7 +392,7 @@ lra_result *lra_result_read(const char *path, lra_err *e)
 void lra_result_free(lra_result *r)
 {
     if (!r) return;
-    lra_fields_free(fields, N_FIELDS, r);
+    lra_attributes_free(fields, N_FIELDS, r);
     lra_free(r->config);
     lra_free(r->task_parameters);
     lra_origin_free(&r->origin);

@@ -134,7 +134,7 @@ static const char *const summary[] = {"value.dist.mean",
                                       "rollout.self",
                                       "positions.toeplitz.off",
                                       NULL};
-static double null_of(const lra_finding *f, lra_null kind)
+static double null_of(const lra_measurement *f, lra_null kind)
 {
     return f ? f->null[kind] : NAN;
 }
@@ -144,13 +144,13 @@ static void add_head(lra_table *t, const lra_probe_unit *u, const group *g)
     lra_table_row(t);
     lra_table_cell(t, "%s", u->name);
     if (g->kind) {
-        const lra_finding *kind = lra_probe_finding(u, "head.kind");
+        const lra_measurement *kind = lra_probe_measurement(u, "head.kind");
         bool known = kind && kind->value >= 0 && kind->value < LRA_HEAD_KINDS;
         lra_table_cell(t, "%s", known ? lra_head_kind_names[(int)kind->value] : "");
     }
     for (int c = 0; c < g->n; c++) {
         const column *x = &g->column[c];
-        const lra_finding *f = lra_probe_finding(u, x->id);
+        const lra_measurement *f = lra_probe_measurement(u, x->id);
         lra_table_number(t, f ? f->value : NAN, x->decimals);
         lra_table_interval(t, f ? f->lo : NAN, f ? f->hi : NAN, x->decimals);
         lra_table_number(t, null_of(f, LRA_NULL_INIT), x->decimals);
@@ -163,7 +163,7 @@ static void add_head(lra_table *t, const lra_probe_unit *u, const group *g)
 static bool has_shuffled(const lra_probe_result *r, const char *id)
 {
     for (int u = 0; u < r->n_units; u++) {
-        const lra_finding *f = lra_probe_finding(r->unit[u], id);
+        const lra_measurement *f = lra_probe_measurement(r->unit[u], id);
         if (f && !isnan(f->null[LRA_NULL_SHUFFLED])) return true;
     }
     return false;
@@ -172,7 +172,7 @@ static bool has_shuffled(const lra_probe_result *r, const char *id)
 static bool has_any(const lra_probe_result *r, const char *id)
 {
     for (int u = 0; u < r->n_units; u++)
-        if (lra_probe_finding(r->unit[u], id)) return true;
+        if (lra_probe_measurement(r->unit[u], id)) return true;
     return false;
 }
 
@@ -180,7 +180,7 @@ static bool has_any(const lra_probe_result *r, const char *id)
 static void add_heads(lra_table *t, const lra_probe_result *r, const group *g)
 {
     for (int u = 0; u < r->n_units; u++)
-        if (lra_probe_finding(r->unit[u], g->first)) add_head(t, r->unit[u], g);
+        if (lra_probe_measurement(r->unit[u], g->first)) add_head(t, r->unit[u], g);
 }
 
 /* Is it of a column that the run does not have? */
@@ -247,7 +247,7 @@ enum { EXPLAINED = sizeof explained / sizeof *explained };
 
 static lra_table *layers_table(lra_probe_result *const *list, int n)
 {
-    lra_table *t = lra_probe_findings_table("Layers and models", list, n, summary);
+    lra_table *t = lra_probe_measurements_table("Layers and models", list, n, summary);
     for (int i = 0; i < EXPLAINED; i++) {
         bool any = false;
         for (int k = 0; k < n && !any; k++) any = has_any(list[k], explained[i].id);

@@ -143,8 +143,8 @@ static bool has(lra_probe_result *const *list, int n, const char *id)
 {
     for (int i = 0; i < n; i++)
         for (int u = 0; u < list[i]->n_units; u++)
-            for (int f = 0; f < list[i]->unit[u]->n_findings; f++)
-                if (is(list[i]->unit[u]->finding[f].id, id)) return true;
+            for (int f = 0; f < list[i]->unit[u]->n_measurements; f++)
+                if (is(list[i]->unit[u]->measurement[f].id, id)) return true;
     return false;
 }
 
@@ -152,17 +152,17 @@ static bool has_undefined(lra_probe_result *const *list, int n)
 {
     for (int i = 0; i < n; i++)
         for (int u = 0; u < list[i]->n_units; u++)
-            for (int f = 0; f < list[i]->unit[u]->n_findings; f++) {
-                const lra_finding *x = &list[i]->unit[u]->finding[f];
+            for (int f = 0; f < list[i]->unit[u]->n_measurements; f++) {
+                const lra_measurement *x = &list[i]->unit[u]->measurement[f];
                 for (int k = 0; headline[k]; k++)
                     if (isnan(x->value) && is(x->id, headline[k])) return true;
             }
     return false;
 }
 
-static lra_table *findings_table(lra_probe_result *const *list, int n)
+static lra_table *measurements_table(lra_probe_result *const *list, int n)
 {
-    lra_table *t = lra_probe_findings_table("How far away what is used is", list, n, headline);
+    lra_table *t = lra_probe_measurements_table("How far away what is used is", list, n, headline);
     lra_verdict_of_influence(list, n, &t->verdict);
     for (int i = 0; explained[i].word; i++) {
         bool any = false;
@@ -323,7 +323,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     int n = 0;
     static const gains *const kinds[] = {&of_model, &per_layer};
     *list = lra_alloc_array(2 * (size_t)in->n_probes + 1, sizeof **list);
-    (*list)[n++] = findings_table(in->probes, in->n_probes);
+    (*list)[n++] = measurements_table(in->probes, in->n_probes);
     for (int i = 0; i < 2 * in->n_probes; i++) {
         lra_table *t = gains_table(in->probes[i / 2], kinds[i % 2]);
         if (t) (*list)[n++] = t;

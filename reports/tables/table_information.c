@@ -10,11 +10,11 @@
 #include "reports/report.h"
 #include "reports/verdict/verdict_information.h"
 
-static const lra_finding *find(const lra_probe_unit *u, const char *prefix, int k)
+static const lra_measurement *find(const lra_probe_unit *u, const char *prefix, int k)
 {
-    char id[LRA_FINDING_ID];
+    char id[LRA_MEASUREMENT_ID];
     snprintf(id, sizeof id, "%s.%d", prefix, k);
-    return lra_probe_finding(u, id);
+    return lra_probe_measurement(u, id);
 }
 
 static void add_facts(lra_table *t, const lra_probe_result *r)
@@ -26,7 +26,7 @@ static void add_facts(lra_table *t, const lra_probe_result *r)
 
 static void add_fact(lra_table *t, const lra_probe_unit *u, const char *id, const char *key)
 {
-    const lra_finding *f = lra_probe_finding(u, id);
+    const lra_measurement *f = lra_probe_measurement(u, id);
     char name[48];
     if (!f) return;
     lra_table_fact(t, key, f->value);
@@ -46,10 +46,10 @@ static double curve_at(const lra_probe_unit *u, const char *name, int64_t i)
 
 static void add_again(lra_table *t, const lra_probe_unit *u)
 {
-    const lra_finding *again = lra_probe_finding(u, "info.again");
-    const lra_finding *most = again && !isnan(again->value)
-                                  ? find(u, "info.excess", (int)again->value)
-                                  : NULL;
+    const lra_measurement *again = lra_probe_measurement(u, "info.again");
+    const lra_measurement *most = again && !isnan(again->value)
+                                      ? find(u, "info.excess", (int)again->value)
+                                      : NULL;
     if (most)
         lra_table_note(
             t, "Farther on it lies above 0 again, most at distance %.0f: %.4f bits (%.4f to %.4f).",
@@ -57,8 +57,8 @@ static void add_again(lra_table *t, const lra_probe_unit *u)
 }
 
 /* kind: lra_decay_kind. */
-static void add_law(lra_table *t, double d0, const lra_finding *alpha, const lra_finding *tau,
-                    int kind)
+static void add_law(lra_table *t, double d0, const lra_measurement *alpha,
+                    const lra_measurement *tau, int kind)
 {
     bool falls = (d0 - 1) / tau->value >= log(2) || alpha->value * log(d0) >= log(2);
     if (kind == LRA_DECAY_NONE && !falls) {
@@ -77,10 +77,10 @@ static void add_law(lra_table *t, double d0, const lra_finding *alpha, const lra
 
 static void add_summary(lra_table *t, const lra_probe_unit *u)
 {
-    const lra_finding *d0 = lra_probe_finding(u, "info.d0"),
-                      *alpha = lra_probe_finding(u, "info.alpha"),
-                      *tau = lra_probe_finding(u, "info.tau"),
-                      *kind = lra_probe_finding(u, "info.kind");
+    const lra_measurement *d0 = lra_probe_measurement(u, "info.d0"),
+                          *alpha = lra_probe_measurement(u, "info.alpha"),
+                          *tau = lra_probe_measurement(u, "info.tau"),
+                          *kind = lra_probe_measurement(u, "info.kind");
     if (d0 && d0->value > 0)
         lra_table_note(t, "The excess lies above 0 with its whole interval up to distance %.0f%s.",
                        d0->value,
@@ -122,7 +122,7 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
     const lra_probe_array *distance = lra_probe_array_find(u, "distance");
     for (int64_t i = 0; distance && i < distance->dims[0]; i++) {
         int d = (int)distance->value[i];
-        const lra_finding *pair = find(u, "info.pair", d), *excess = find(u, "info.excess", d);
+        const lra_measurement *pair = find(u, "info.pair", d), *excess = find(u, "info.excess", d);
         if (!pair || !excess) continue;
         lra_table_row(t);
         lra_table_number(t, d, 0);
@@ -157,7 +157,7 @@ static lra_table *ngrams_of(const lra_probe_result *r, const lra_probe_unit *u)
     lra_table_keys(t, key);
     add_facts(t, r);
     for (int n = 1; n <= 16; n++) {
-        const lra_finding *f = find(u, "ngram.accuracy", n);
+        const lra_measurement *f = find(u, "ngram.accuracy", n);
         if (!f) continue;
         lra_table_row(t);
         lra_table_number(t, n, 0);

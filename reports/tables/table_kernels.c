@@ -80,7 +80,8 @@ static bool any_shuffled(const lra_report_input *in)
 {
     for (int i = 0; i < in->n_probes; i++)
         for (int u = 0; u < in->probes[i]->n_units; u++) {
-            const lra_finding *f = lra_probe_finding(in->probes[i]->unit[u], "range.mean.rel");
+            const lra_measurement *f = lra_probe_measurement(in->probes[i]->unit[u],
+                                                             "range.mean.rel");
             if (f && !isnan(f->null[LRA_NULL_SHUFFLED])) return true;
         }
     return false;
@@ -135,9 +136,9 @@ static void add_value(lra_table *t, double x, double half)
 static void add_half(lra_table *t, const lra_probe_cell *c, const char *unit, const char *id)
 {
     char *lower = lra_format("%s:q1", id), *upper = lra_format("%s:q3", id);
-    lra_finding a = lra_finding_of(id, "1", NAN), b = a;
-    lra_probe_cell_finding(c, unit, lower, &a);
-    lra_probe_cell_finding(c, unit, upper, &b);
+    lra_measurement a = lra_measurement_of(id, "1", NAN), b = a;
+    lra_probe_cell_measurement(c, unit, lower, &a);
+    lra_probe_cell_measurement(c, unit, upper, &b);
     if (isfinite(a.value) && isinf(b.value)) {
         char *text = lra_format("%.*f to > T", decimals_of(a.value), a.value);
         lra_table_interval_text(t, a.value, b.value, text);
@@ -174,8 +175,8 @@ static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const
     lra_table_number(t, channels_of(u) ? (double)channels_of(u) : NAN, 0);
     for (int i = 0; i < g->n; i++) {
         const column *x = &g->column[i];
-        lra_finding f = lra_finding_of(x->id, "1", NAN);
-        lra_probe_cell_finding(c, u->name, x->id, &f);
+        lra_measurement f = lra_measurement_of(x->id, "1", NAN);
+        lra_probe_cell_measurement(c, u->name, x->id, &f);
         add_value(t, f.value, (f.hi - f.lo) / 2);
         add_half(t, c, u->name, x->id);
         add_value(t, f.null[LRA_NULL_INIT], NAN);

@@ -140,17 +140,17 @@ static void add_who(lra_table *t, const lra_locality_row *row)
 static void add_numbers(lra_table *t, const lra_locality_row *row, reasons *why)
 {
     for (int i = 0; i < N; i++) {
-        const lra_finding *f = &row->at[columns[i].what];
+        const lra_measurement *f = &row->at[columns[i].what];
         const char *missing = row->missing[columns[i].what];
         const char *beside = columns[i].beside;
         if (missing && *columns[i].head)
             lra_table_value(t, NAN, "- %c", letter_of(why, missing));
         else
-            lra_finding_add_value(t, f);
-        lra_finding_add_interval(t, f);
-        if (strpbrk(beside, "eE")) lra_finding_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
+            lra_measurement_add_value(t, f);
+        lra_measurement_add_interval(t, f);
+        if (strpbrk(beside, "eE")) lra_measurement_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
         if (strpbrk(beside, "iI"))
-            lra_finding_add_number(t, f, row->initial[columns[i].what].value);
+            lra_measurement_add_number(t, f, row->initial[columns[i].what].value);
     }
 }
 
@@ -164,11 +164,11 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
         if (row->decay[k] > row->decay[most]) most = k;
     }
     lra_locality of = most == LRA_DECAY_POWER ? LRA_LOCALITY_BETA : LRA_LOCALITY_TAU;
-    lra_finding f = row->at[of], initial = row->initial[of];
-    if (seeds == 0 || most == LRA_DECAY_NONE) f = initial = lra_finding_of("decay", "1", NAN);
+    lra_measurement f = row->at[of], initial = row->initial[of];
+    if (seeds == 0 || most == LRA_DECAY_NONE) f = initial = lra_measurement_of("decay", "1", NAN);
     lra_text text = {0};
-    lra_finding_add_number(t, &row->grew, row->grew.value);
-    lra_finding_add_interval(t, &row->grew);
+    lra_measurement_add_number(t, &row->grew, row->grew.value);
+    lra_measurement_add_interval(t, &row->grew);
     if (seeds == 0) {
         const char *missing = row->missing[LRA_LOCALITY_REL];
         lra_text_add(&text, "- %c",
@@ -180,8 +180,8 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
         if (row->decay[most] < seeds) lra_text_add(&text, " (%d of %d)", row->decay[most], seeds);
     }
     lra_table_cell(t, "%s", text.s);
-    lra_finding_add_interval(t, &f);
-    lra_finding_add_number(t, &f, initial.value);
+    lra_measurement_add_interval(t, &f);
+    lra_measurement_add_number(t, &f, initial.value);
     for (int k = 0; k < 3; k++) lra_table_number(t, seeds ? (double)row->decay[k] : (double)NAN, 0);
     lra_text_free(&text);
 }
@@ -202,7 +202,7 @@ static void add_missing(lra_table *t, const lra_locality_row *row)
 static void note_seeds(lra_table *t, const lra_locality_row *row)
 {
     for (int i = 0; i < N; i++) {
-        const lra_finding *f = &row->at[columns[i].what];
+        const lra_measurement *f = &row->at[columns[i].what];
         if (row->missing[columns[i].what] || !*columns[i].head || f->seeds == row->group->n)
             continue;
         lra_table_note(t, "%s, %s\t%s rests on %d of %d seeds", row->name, row->group->run[0]->task,

@@ -8,15 +8,15 @@
 #include "analysis/pair_information.h"
 #include "kernels/base/core/mem.h"
 
-static const lra_finding *find(const lra_probe_unit *u, const char *prefix, int k)
+static const lra_measurement *find(const lra_probe_unit *u, const char *prefix, int k)
 {
-    char id[LRA_FINDING_ID];
+    char id[LRA_MEASUREMENT_ID];
     snprintf(id, sizeof id, "%s.%d", prefix, k);
-    return lra_probe_finding(u, id);
+    return lra_probe_measurement(u, id);
 }
 
 /* "0.1234 bits (0.1200 to 0.1300)"; caller frees. */
-static char *bits_text(const lra_finding *f)
+static char *bits_text(const lra_measurement *f)
 {
     if (isnan(f->lo)) return lra_format("%.4f bits (too few examples for an interval)", f->value);
     return lra_format("%.4f bits (%.4f to %.4f)", f->value, f->lo, f->hi);
@@ -24,7 +24,8 @@ static char *bits_text(const lra_finding *f)
 
 static void say_distance(const lra_probe_unit *u, lra_verdict *to)
 {
-    const lra_finding *d0 = lra_probe_finding(u, "info.d0"), *one = find(u, "info.excess", 1);
+    const lra_measurement *d0 = lra_probe_measurement(u, "info.d0"),
+                          *one = find(u, "info.excess", 1);
     char *bits = bits_text(one);
     static const char null[] = "beyond what their places explain (the null: the second token of "
                                "another example at the same place)";
@@ -44,13 +45,13 @@ static void say_distance(const lra_probe_unit *u, lra_verdict *to)
 
 static void say_decay(const lra_probe_unit *u, lra_verdict *to)
 {
-    const lra_finding *kind = lra_probe_finding(u, "info.kind"),
-                      *tau = lra_probe_finding(u, "info.tau"),
-                      *alpha = lra_probe_finding(u, "info.alpha"),
-                      *again = lra_probe_finding(u, "info.again");
-    const lra_finding *most = again && !isnan(again->value)
-                                  ? find(u, "info.excess", (int)again->value)
-                                  : NULL;
+    const lra_measurement *kind = lra_probe_measurement(u, "info.kind"),
+                          *tau = lra_probe_measurement(u, "info.tau"),
+                          *alpha = lra_probe_measurement(u, "info.alpha"),
+                          *again = lra_probe_measurement(u, "info.again");
+    const lra_measurement *most = again && !isnan(again->value)
+                                      ? find(u, "info.excess", (int)again->value)
+                                      : NULL;
     if (kind && tau && kind->value == LRA_DECAY_EXP)
         lra_verdict_add(to, "It decays exponentially, by 1/e in %.3g tokens (%.3g to %.3g).",
                         tau->value, tau->lo, tau->hi);
@@ -78,10 +79,10 @@ void lra_verdict_of_information(const lra_probe_unit *u, lra_verdict *to)
 
 void lra_verdict_of_ngrams(const lra_probe_unit *u, lra_verdict *to)
 {
-    const lra_finding *best = NULL;
+    const lra_measurement *best = NULL;
     int width = 0, n = 0;
     for (int i = 0; i < LRA_NGRAM_WIDTHS; i++) {
-        const lra_finding *f = find(u, "ngram.accuracy", lra_ngram_widths[i]);
+        const lra_measurement *f = find(u, "ngram.accuracy", lra_ngram_widths[i]);
         if (!f) continue;
         n++;
         if (!best || f->value > best->value) best = f, width = lra_ngram_widths[i];

@@ -24,7 +24,7 @@ static heads heads_of(const lra_probe_result *r, const char *id)
 {
     heads h = {.least = INFINITY, .most = -INFINITY};
     for (int u = 0; u < r->n_units; u++) {
-        const lra_finding *f = lra_probe_finding(r->unit[u], id);
+        const lra_measurement *f = lra_probe_measurement(r->unit[u], id);
         if (!f || !strstr(r->unit[u]->name, "head") || isnan(f->lo)) continue;
         double initial = f->null[LRA_NULL_INIT];
         h.n++;
@@ -66,25 +66,25 @@ static bool is_part(const lra_probe_cell *c)
 }
 
 /* The row of all layers; a model of one convolution has none. */
-static bool find(const lra_probe_cell *c, const char *id, lra_finding *out)
+static bool find(const lra_probe_cell *c, const char *id, lra_measurement *out)
 {
     if (is_part(c)) return false;
-    if (lra_probe_cell_finding(c, "model", id, out)) return isfinite(out->value);
+    if (lra_probe_cell_measurement(c, "model", id, out)) return isfinite(out->value);
     const lra_probe_result *r = c->seed[0];
-    return r->n_units == 1 && lra_probe_cell_finding(c, r->unit[0]->name, id, out) &&
+    return r->n_units == 1 && lra_probe_cell_measurement(c, r->unit[0]->name, id, out) &&
            isfinite(out->value);
 }
 
 /* "0.92 (0.48 to 1.36)"; caller frees. */
-static char *value_text(const lra_finding *f, int decimals)
+static char *value_text(const lra_measurement *f, int decimals)
 {
     if (isnan(f->lo)) return lra_format("%.*f", decimals, f->value);
     return lra_format("%.*f (%.*f to %.*f)", decimals, f->value, decimals, f->lo, decimals, f->hi);
 }
 
-static void say_one_cell(const lra_probe_cell *c, const lra_finding *f, int k, lra_verdict *to)
+static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int k, lra_verdict *to)
 {
-    lra_finding q;
+    lra_measurement q;
     char *mean = value_text(f, 2), *radius = NULL;
     if (find(c, k ? "range.q95" : "dist.q95", &q)) radius = value_text(&q, 0);
     lra_verdict_add(to,
@@ -100,7 +100,7 @@ static void say_one_cell(const lra_probe_cell *c, const lra_finding *f, int k, l
 static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k, lra_verdict *to)
 {
     int least = -1, most = -1, known = 0;
-    lra_finding f, a = {.value = NAN}, b = a;
+    lra_measurement f, a = {.value = NAN}, b = a;
     for (int c = 0; c < n; c++) {
         if (!find(&cells[c], id, &f)) continue;
         known++;
@@ -120,7 +120,7 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
 static void say_training(int n, const lra_probe_cell *cells, const char *id, lra_verdict *to)
 {
     int known = 0, shown = 0;
-    lra_finding f, last = {.value = NAN};
+    lra_measurement f, last = {.value = NAN};
     for (int c = 0; c < n; c++) {
         if (!find(&cells[c], id, &f) || isnan(f.null[LRA_NULL_INIT])) continue;
         known++, last = f;
@@ -143,7 +143,7 @@ static void say_training(int n, const lra_probe_cell *cells, const char *id, lra
 void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
 {
     int known = 0, k = 0, at = 0;
-    lra_finding f;
+    lra_measurement f;
     for (; k < 2; k++) {
         for (int c = 0; c < n; c++)
             if (find(&cells[c], relative_ids[k], &f)) known++, at = c;
@@ -171,25 +171,26 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
 
 /* ---- influence ------------------------------------------------------------------------------- */
 
-/* The finding of a run, whatever its unit among those that begin with `unit`; NULL: none. */
-static const lra_finding *finding_of(const lra_probe_result *r, const char *unit, const char *id)
+/* The measurement of a run, whatever its unit among those that begin with `unit`; NULL: none. */
+static const lra_measurement *measurement_of(const lra_probe_result *r, const char *unit,
+                                             const char *id)
 {
     const lra_probe_unit *u = lra_probe_unit_find(r, unit);
-    return u ? lra_probe_finding(u, id) : NULL;
+    return u ? lra_probe_measurement(u, id) : NULL;
 }
 
 /* Where one of n runs has it: how many, and the least and the largest value that is known. */
 typedef struct {
     int n, undefined, censored;
     double least, most;
-    const lra_finding *first; /* with a value */
+    const lra_measurement *first; /* with a value */
 } spread;
 
 static spread spread_of(lra_probe_result *const *list, int n, const char *unit, const char *id)
 {
     spread s = {.least = INFINITY, .most = -INFINITY};
     for (int i = 0; i < n; i++) {
-        const lra_finding *f = finding_of(list[i], unit, id);
+        const lra_measurement *f = measurement_of(list[i], unit, id);
         if (!f) continue;
         s.n++;
         s.undefined += isnan(f->value), s.censored += (f->flags & LRA_CENSORED) != 0;
@@ -250,8 +251,8 @@ static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
 static void say_gradients(const lra_probe_result *r, lra_verdict *to)
 {
     int k = 0;
-    const lra_finding *f = finding_of(r, "jacobian", relative_ids[0]);
-    if (!f) f = finding_of(r, "jacobian", relative_ids[++k]);
+    const lra_measurement *f = measurement_of(r, "jacobian", relative_ids[0]);
+    if (!f) f = measurement_of(r, "jacobian", relative_ids[++k]);
     if (!f || isnan(f->value)) return;
     char *value = value_text(f, 2);
     double initial = f->null[LRA_NULL_INIT];

@@ -174,15 +174,15 @@ static void add_counts(lra_table *t, const lra_report_input *in)
     add(t, "measured", "time", &c, false);
 }
 
-static const lra_finding *finding_of(const lra_report_input *in, const lra_result *r,
-                                     const char *probe, const char *unit, const char *id)
+static const lra_measurement *measurement_of(const lra_report_input *in, const lra_result *r,
+                                             const char *probe, const char *unit, const char *id)
 {
     for (int i = 0; i < in->n_probes; i++) {
         const lra_probe_result *p = in->probes[i];
         if (strcmp(p->probe, probe) != 0 || strcmp(p->run, r->run) != 0 || p->seed != r->seed)
             continue;
         const lra_probe_unit *u = lra_probe_unit_find(p, unit);
-        return u ? lra_probe_finding(u, id) : NULL;
+        return u ? lra_probe_measurement(u, id) : NULL;
     }
     return NULL;
 }
@@ -195,20 +195,20 @@ static bool has_row(const lra_table *t, const char *what)
 }
 
 /* Numbers of whole models: units that are no layers and no heads, quartiles left out. */
-static void add_findings(lra_table *t, const lra_report_input *in)
+static void add_measurements(lra_table *t, const lra_report_input *in)
 {
     for (int p = 0; p < in->n_probes; p++)
         for (int u = 0; u < in->probes[p]->n_units; u++) {
             const lra_probe_unit *unit = in->probes[p]->unit[u];
             if (strstr(unit->name, "layer") || strstr(unit->name, "head")) continue;
-            for (int f = 0; f < unit->n_findings; f++) {
-                const char *id = unit->finding[f].id;
+            for (int f = 0; f < unit->n_measurements; f++) {
+                const char *id = unit->measurement[f].id;
                 char *what = lra_format("%s %s %s", in->probes[p]->probe, unit->name, id);
                 cells c = {.n = in->n};
                 bool known = strchr(id, ':') != NULL || has_row(t, what);
                 for (int i = 0; i < in->n && !known; i++) {
-                    const lra_finding *x = finding_of(in, in->list[i], in->probes[p]->probe,
-                                                      unit->name, id);
+                    const lra_measurement *x = measurement_of(in, in->list[i], in->probes[p]->probe,
+                                                              unit->name, id);
                     bool there = x && !isnan(x->value);
                     set(&c, i, there ? lra_format("%.4g", x->value) : lra_copy_text("-"),
                         there ? x->value : NAN);
@@ -241,7 +241,7 @@ lra_table *lra_compare_table(const lra_report_input *in, lra_err *e)
     add_origin(t, in);
     add_metric(t, in);
     add_counts(t, in);
-    add_findings(t, in);
+    add_measurements(t, in);
     lra_table_note(t, "default\tthe run does not set it: the preset's value");
     lra_table_note(t, "95 %%\tof the test metric over test examples");
     return t;

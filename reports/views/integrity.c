@@ -36,7 +36,7 @@ static int count(const lra_report_input *in, lra_text *names)
     return n;
 }
 
-char *lra_report_unsealed(const lra_report_input *in)
+char *lra_report_integrity(const lra_report_input *in)
 {
     lra_text names = {0};
     int n = count(in, &names), all = in->n + in->n_listops + in->n_probes + (in->scale.run != NULL);
@@ -77,11 +77,11 @@ static void mark(lra_table *t, const char *text, int n)
     }
 }
 
-void lra_report_mark_unsealed(const lra_report_input *in, lra_table **list, int n)
+void lra_report_mark_integrity(const lra_report_input *in, lra_table **list, int n)
 {
     lra_text names = {0};
     int n_unsealed = count(in, &names);
-    char *text = lra_report_unsealed(in);
+    char *text = lra_report_integrity(in);
     for (int i = 0; text && i < n; i++) mark(list[i], text, n_unsealed);
     lra_free(text);
     lra_text_free(&names);

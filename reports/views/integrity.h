@@ -8,10 +8,10 @@
 
 /* "unsealed: 1 of 6 files has no seal, its values may have been changed: listops resconv
  * fedcba9876543210"; NULL: all have theirs.  The caller frees it. */
-char *lra_report_unsealed(const lra_report_input *in);
+char *lra_report_integrity(const lra_report_input *in);
 /* Puts it below every table, with the fact `unsealed` (how many files) and the word in the column
  * `flags` of every row. */
-void lra_report_mark_unsealed(const lra_report_input *in, lra_table **list, int n);
+void lra_report_mark_integrity(const lra_report_input *in, lra_table **list, int n);
 
 /* A note below every table that is made from runs whose bits depend on different instruction levels
  * of processors: equal results are then equal to rounding. */

@@ -89,13 +89,14 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
 
 /* Mean over the heads of a file; its half widths are means, too, since heads share their
  * examples. */
-static bool of_heads(const lra_probe_result *p, const char *id, lra_finding *out)
+static bool of_heads(const lra_probe_result *p, const char *id, lra_measurement *out)
 {
     int n = 0;
     double value = 0, lo = 0, hi = 0, null[LRA_NULLS] = {0};
     for (int u = 0; u < p->n_units; u++) {
-        const lra_finding *f = strstr(p->unit[u]->name, ".head") ? lra_probe_finding(p->unit[u], id)
-                                                                 : NULL;
+        const lra_measurement *f = strstr(p->unit[u]->name, ".head")
+                                       ? lra_probe_measurement(p->unit[u], id)
+                                       : NULL;
         if (!f || isnan(f->value)) continue;
         if (n++ == 0) *out = *f;
         value += f->value, lo += f->lo, hi += f->hi;
@@ -108,12 +109,12 @@ static bool of_heads(const lra_probe_result *p, const char *id, lra_finding *out
 }
 
 /* Kernels whose lag 0 holds the direct path are no others' kind. */
-static bool of_seed(const lra_probe_result *p, lra_locality what, lra_finding *out)
+static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measurement *out)
 {
     if (lra_probe_skip(p)) return false;
     if (strcmp(source[what].unit, "heads") == 0) return of_heads(p, source[what].id, out);
     const lra_probe_unit *u = lra_probe_unit_find(p, source[what].unit);
-    const lra_finding *f = u ? lra_probe_finding(u, source[what].id) : NULL;
+    const lra_measurement *f = u ? lra_probe_measurement(u, source[what].id) : NULL;
     if (f) *out = *f;
     return f != NULL;
 }
@@ -125,9 +126,9 @@ static bool is_older(const lra_probe_result *p, lra_locality what)
         return false;
     bool range = false;
     for (int u = 0; u < p->n_units; u++) {
-        if (lra_probe_finding(p->unit[u], "dist.mean")) return false;
-        range = range || lra_probe_finding(p->unit[u], "range.mean") ||
-                lra_probe_finding(p->unit[u], "range.mean.rel");
+        if (lra_probe_measurement(p->unit[u], "dist.mean")) return false;
+        range = range || lra_probe_measurement(p->unit[u], "range.mean") ||
+                lra_probe_measurement(p->unit[u], "range.mean.rel");
     }
     return range;
 }
@@ -154,9 +155,9 @@ static const char *reason(const lra_probe_result *p, lra_locality what, bool fou
 }
 
 /* No distance is below 0 or beyond the length; t of few seeds knows nothing of that. */
-static lra_finding over_seeds(int n, const lra_finding *by_seed, int64_t T)
+static lra_measurement over_seeds(int n, const lra_measurement *by_seed, int64_t T)
 {
-    lra_finding f = lra_finding_of_seeds(n, by_seed);
+    lra_measurement f = lra_measurement_of_seeds(n, by_seed);
     bool distance = strncmp(f.id, "decay", 5) != 0;
     if (!distance) return f;
     double most = strcmp(f.unit, "tokens") == 0 ? (double)T : INFINITY;
@@ -166,9 +167,9 @@ static lra_finding over_seeds(int n, const lra_finding *by_seed, int64_t T)
 }
 
 /* Mean of the seeds' differences to the initial weights, 95 %. */
-static lra_finding growth_of(int n, const lra_finding *by_seed)
+static lra_measurement growth_of(int n, const lra_measurement *by_seed)
 {
-    lra_finding f = lra_finding_of("dist.mean.grew", "tokens", NAN);
+    lra_measurement f = lra_measurement_of("dist.mean.grew", "tokens", NAN);
     double sum = 0, squares = 0;
     int known = 0;
     for (int s = 0; s < n; s++) {
@@ -189,7 +190,8 @@ static lra_finding growth_of(int n, const lra_finding *by_seed)
 static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality what)
 {
     const size_t seeds = (size_t)r->group->n;
-    lra_finding *by_seed = lra_alloc_array(2 * seeds, sizeof *by_seed), *before = by_seed + seeds;
+    lra_measurement *by_seed = lra_alloc_array(2 * seeds, sizeof *by_seed),
+                    *before = by_seed + seeds;
     const lra_probe_result *any = NULL;
     int n = 0;
     for (int s = 0; s < r->group->n; s++) {
@@ -197,9 +199,10 @@ static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality w
         if (p) any = p;
         if (p && of_seed(p, what, &by_seed[n])) n++;
     }
-    r->at[what] = r->initial[what] = lra_finding_of(source[what].id, "1", NAN);
+    r->at[what] = r->initial[what] = lra_measurement_of(source[what].id, "1", NAN);
     for (int s = 0; s < n; s++) {
-        before[s] = lra_finding_of(by_seed[s].id, by_seed[s].unit, by_seed[s].null[LRA_NULL_INIT]);
+        before[s] = lra_measurement_of(by_seed[s].id, by_seed[s].unit,
+                                       by_seed[s].null[LRA_NULL_INIT]);
         before[s].examples = by_seed[s].examples;
     }
     if (n) r->at[what] = over_seeds(n, by_seed, r->group->run[0]->max_length);
@@ -212,8 +215,8 @@ static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality w
 /* By the direction of equal weights: 1 where they look back alone, in older files 0 for all. */
 static lra_mask mask_of(const lra_probe_result *p)
 {
-    const lra_finding *f = NULL;
-    for (int u = 0; p && u < p->n_units && !f; u++) f = lra_probe_finding(p->unit[u], "side");
+    const lra_measurement *f = NULL;
+    for (int u = 0; p && u < p->n_units && !f; u++) f = lra_probe_measurement(p->unit[u], "side");
     if (!f || isnan(f->null[LRA_NULL_UNIFORM])) return LRA_MASK_UNKNOWN;
     bool back = f->null[LRA_NULL_UNIFORM] > 1 - 1e-6 || lra_probe_equal_ahead(p);
     return back ? LRA_MASK_CAUSAL : LRA_MASK_BOTH;
@@ -235,7 +238,7 @@ static void count_decays(lra_locality_row *r, const lra_locality_view *v)
     for (int s = 0; s < r->group->n; s++) {
         const lra_probe_result *p = lra_locality_probe(v, r->group->run[s], "influence");
         const lra_probe_unit *u = p ? lra_probe_unit_find(p, "jacobian") : NULL;
-        const lra_finding *f = u ? lra_probe_finding(u, "decay.kind") : NULL;
+        const lra_measurement *f = u ? lra_probe_measurement(u, "decay.kind") : NULL;
         r->ahead = r->ahead || (p && lra_probe_equal_ahead(p));
         if (f && f->value >= 0 && f->value <= 2) r->decay[(int)f->value]++;
     }
@@ -292,7 +295,7 @@ void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *
 {
     *grew = *fell = *undecided = 0;
     for (int i = 0; i < v->n; i++) {
-        const lra_finding *f = &v->row[i].grew;
+        const lra_measurement *f = &v->row[i].grew;
         bool above = f->lo > 0, below = f->hi < 0; /* no interval: neither */
         if (isnan(f->value)) continue;
         *grew += above, *fell += below, *undecided += !above && !below;

@@ -43,14 +43,14 @@ extern const char *const lra_mask_names[LRA_MASKS]; /* "both", "causal", "unknow
 typedef struct {
     const lra_result_group *group;
     char *name;
-    lra_estimate value;                  /* of the task's metric */
-    lra_finding at[LRA_LOCALITIES];      /* NAN where it is missing */
-    lra_finding initial[LRA_LOCALITIES]; /* before training, over the same seeds; NAN: none */
-    const char *missing[LRA_LOCALITIES]; /* why; NULL: it is there */
+    lra_estimate value;                      /* of the task's metric */
+    lra_measurement at[LRA_LOCALITIES];      /* NAN where it is missing */
+    lra_measurement initial[LRA_LOCALITIES]; /* before training, over the same seeds; NAN: none */
+    const char *missing[LRA_LOCALITIES];     /* why; NULL: it is there */
     lra_mask mask;
     /* LRA_LOCALITY_MEAN after training less at initialisation: mean of the seeds' differences, 95 %
      * by Student's t, S - 1 degrees of freedom; one seed: no interval; NAN: not known */
-    lra_finding grew;
+    lra_measurement grew;
     int decay[3]; /* seeds by kind of decay: none, exp, power */
     bool ahead;   /* lra_probe_equal_ahead() of a seed */
 } lra_locality_row;

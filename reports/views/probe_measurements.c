@@ -16,23 +16,23 @@ char *lra_probe_run_name(const lra_probe_result *r)
 }
 
 /* A number between 0 and some. */
-static bool is_share(const lra_finding *f)
+static bool is_share(const lra_measurement *f)
 {
     return strcmp(f->unit, "1") == 0 || strcmp(f->unit, "bits") == 0 ||
            strcmp(f->unit, "nats") == 0;
 }
 
-static void add_flags(lra_table *t, const lra_finding *f)
+static void add_flags(lra_table *t, const lra_measurement *f)
 {
     lra_text text = {0};
-    for (int i = 0; lra_finding_flag_name(i); i++)
+    for (int i = 0; lra_measurement_flag_name(i); i++)
         if (f->flags >> i & 1)
-            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_finding_flag_name(i));
+            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_measurement_flag_name(i));
     lra_table_cell(t, "%s", text.s ? text.s : "");
     lra_text_free(&text);
 }
 
-void lra_finding_add_number(lra_table *t, const lra_finding *f, double x)
+void lra_measurement_add_number(lra_table *t, const lra_measurement *f, double x)
 {
     if (isinf(x))
         lra_table_value(t, x, "> T");
@@ -40,7 +40,7 @@ void lra_finding_add_number(lra_table *t, const lra_finding *f, double x)
         lra_table_number(t, x, is_share(f) ? 3 : x == floor(x) ? 0 : 1);
 }
 
-void lra_finding_add_value(lra_table *t, const lra_finding *f)
+void lra_measurement_add_value(lra_table *t, const lra_measurement *f)
 {
     if (f->flags & LRA_CENSORED && isfinite(f->value))
         lra_table_value(t, f->value, "> %.*f",
@@ -49,10 +49,10 @@ void lra_finding_add_value(lra_table *t, const lra_finding *f)
                                                       : 1,
                         f->value);
     else
-        lra_finding_add_number(t, f, f->value);
+        lra_measurement_add_number(t, f, f->value);
 }
 
-void lra_finding_add_interval(lra_table *t, const lra_finding *f)
+void lra_measurement_add_interval(lra_table *t, const lra_measurement *f)
 {
     int decimals = is_share(f) ? 3 : 1;
     if (isinf(f->hi)) {
@@ -65,8 +65,8 @@ void lra_finding_add_interval(lra_table *t, const lra_finding *f)
     lra_table_interval(t, f->lo, f->hi, decimals);
 }
 
-static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u,
-                        const lra_finding *f)
+static void add_measurement(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u,
+                            const lra_measurement *f)
 {
     char *name = lra_probe_run_name(r);
     lra_table_row(t);
@@ -74,12 +74,12 @@ static void add_finding(lra_table *t, const lra_probe_result *r, const lra_probe
     lra_table_cell(t, "%s", r->run);
     lra_table_cell(t, "%s", u->name);
     lra_table_cell(t, "%s", f->id);
-    lra_finding_add_value(t, f);
-    lra_finding_add_interval(t, f);
+    lra_measurement_add_value(t, f);
+    lra_measurement_add_interval(t, f);
     bool equal = !isnan(f->null[LRA_NULL_UNIFORM]);
-    lra_finding_add_number(t, f, f->null[equal ? LRA_NULL_UNIFORM : LRA_NULL_PERM]);
-    lra_finding_add_number(t, f, f->null[LRA_NULL_INIT]);
-    lra_finding_add_number(t, f, f->null[LRA_NULL_SHUFFLED]);
+    lra_measurement_add_number(t, f, f->null[equal ? LRA_NULL_UNIFORM : LRA_NULL_PERM]);
+    lra_measurement_add_number(t, f, f->null[LRA_NULL_INIT]);
+    lra_measurement_add_number(t, f, f->null[LRA_NULL_SHUFFLED]);
     lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
     lra_table_number(t, (double)f->examples, 0);
     add_flags(t, f);
@@ -125,15 +125,15 @@ static bool any_shuffled(lra_probe_result *const *list, int n, const char *const
 {
     for (int i = 0; i < n; i++)
         for (int u = 0; u < list[i]->n_units; u++)
-            for (int f = 0; f < list[i]->unit[u]->n_findings; f++) {
-                const lra_finding *own = &list[i]->unit[u]->finding[f];
+            for (int f = 0; f < list[i]->unit[u]->n_measurements; f++) {
+                const lra_measurement *own = &list[i]->unit[u]->measurement[f];
                 if (among(own->id, ids) && !isnan(own->null[LRA_NULL_SHUFFLED])) return true;
             }
     return false;
 }
 
-lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *list, int n,
-                                    const char *const *ids)
+lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *const *list, int n,
+                                        const char *const *ids)
 {
     bool shuffled = any_shuffled(list, n, ids);
     const char *head[] = {"run",   "",         "part",
@@ -148,10 +148,10 @@ lra_table *lra_probe_findings_table(const char *title, lra_probe_result *const *
     for (int i = 0; i < n; i++)
         for (int u = 0; u < list[i]->n_units; u++) {
             const lra_probe_unit *unit = list[i]->unit[u];
-            for (int f = 0; f < unit->n_findings; f++) {
-                if (!among(unit->finding[f].id, ids)) continue;
-                add_finding(t, list[i], unit, &unit->finding[f]);
-                seen |= unit->finding[f].flags;
+            for (int f = 0; f < unit->n_measurements; f++) {
+                if (!among(unit->measurement[f].id, ids)) continue;
+                add_measurement(t, list[i], unit, &unit->measurement[f]);
+                seen |= unit->measurement[f].flags;
             }
         }
     lra_table_note(

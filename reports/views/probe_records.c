@@ -59,14 +59,14 @@ static void add_run(lra_table *t, const lra_probe_result *r, const lra_probe_uni
 static void add_flags(lra_table *t, uint32_t flags)
 {
     lra_text text = {0};
-    for (int i = 0; lra_finding_flag_name(i); i++)
+    for (int i = 0; lra_measurement_flag_name(i); i++)
         if (flags >> i & 1)
-            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_finding_flag_name(i));
+            lra_text_add(&text, "%s%s", text.n ? " " : "", lra_measurement_flag_name(i));
     lra_table_cell(t, "%s", text.s ? text.s : "");
     lra_text_free(&text);
 }
 
-static void add_finding(lra_table *t, const lra_finding *f)
+static void add_measurement(lra_table *t, const lra_measurement *f)
 {
     lra_table_cell(t, "%s", f->id);
     lra_table_number(t, NAN, 0);
@@ -115,9 +115,9 @@ lra_table *lra_probe_records(const char *title, const lra_report_input *in)
     for (int i = 0; i < in->n_probes; i++) {
         const lra_probe_result *r = in->probes[i];
         for (int u = 0; u < r->n_units; u++) {
-            for (int f = 0; f < r->unit[u]->n_findings; f++) {
+            for (int f = 0; f < r->unit[u]->n_measurements; f++) {
                 add_run(t, r, r->unit[u]);
-                add_finding(t, &r->unit[u]->finding[f]);
+                add_measurement(t, &r->unit[u]->measurement[f]);
             }
             add_curves(t, r, r->unit[u]);
         }

@@ -27,7 +27,7 @@ int64_t lra_probe_queries(const lra_probe_result *r)
 bool lra_probe_equal_ahead(const lra_probe_result *r)
 {
     for (int u = 0; u < r->n_units; u++) {
-        const lra_finding *f = lra_probe_finding(r->unit[u], "side");
+        const lra_measurement *f = lra_probe_measurement(r->unit[u], "side");
         bool asks = strcmp(r->probe, "influence") == 0 && f;
         if (asks && f->value > 1 - 1e-4 && f->null[LRA_NULL_UNIFORM] < 0.5) return true;
     }
@@ -125,17 +125,17 @@ char *lra_probe_cells_drawn(int n, const lra_probe_cell *cells)
     return lra_format(", seed %lld of %d", (long long)cells[0].seed[0]->seed, cells[0].n_seeds);
 }
 
-bool lra_probe_cell_finding(const lra_probe_cell *c, const char *unit, const char *id,
-                            lra_finding *out)
+bool lra_probe_cell_measurement(const lra_probe_cell *c, const char *unit, const char *id,
+                                lra_measurement *out)
 {
-    lra_finding *by_seed = lra_alloc_array((size_t)c->n_seeds + 1, sizeof *by_seed);
+    lra_measurement *by_seed = lra_alloc_array((size_t)c->n_seeds + 1, sizeof *by_seed);
     int n = 0;
     for (int s = 0; s < c->n_seeds; s++) {
         const lra_probe_unit *u = lra_probe_unit_find(c->seed[s], unit);
-        const lra_finding *f = u ? lra_probe_finding(u, id) : NULL;
+        const lra_measurement *f = u ? lra_probe_measurement(u, id) : NULL;
         if (f) by_seed[n++] = *f;
     }
-    if (n) *out = lra_finding_of_seeds(n, by_seed);
+    if (n) *out = lra_measurement_of_seeds(n, by_seed);
     lra_free(by_seed);
     return n > 0;
 }

@@ -30,7 +30,7 @@ char *lra_probe_cells_drawn(int n, const lra_probe_cell *cells);
 
 /* A number of a unit over its seeds, with their interval; of those seeds that have it.  False: none
  * has. */
-bool lra_probe_cell_finding(const lra_probe_cell *c, const char *unit, const char *id,
-                            lra_finding *out);
+bool lra_probe_cell_measurement(const lra_probe_cell *c, const char *unit, const char *id,
+                                lra_measurement *out);
 
 #endif

@@ -36,7 +36,7 @@ static void random_maps(uint64_t seed, double by_position, double by_example)
                 map[b][i][j] = exp(by_position * fixed[i][j] + by_example * lra_rng_u01(&r));
 }
 
-static void measure(lra_finding out[LRA_SHARES_FINDINGS])
+static void measure(lra_measurement out[LRA_SHARES_FINDINGS])
 {
     lra_shares *s = lra_shares_new(N, length);
     uint8_t allowed[T];
@@ -44,7 +44,7 @@ static void measure(lra_finding out[LRA_SHARES_FINDINGS])
     for (int b = 0; b < N; b++)
         for (int i = 0; i < length[b]; i++)
             lra_shares_row(s, b, i, 0, keys_of(b, i), map[b][i], allowed);
-    assert_int_equal(lra_shares_findings(s, out), LRA_SHARES_FINDINGS);
+    assert_int_equal(lra_shares_measurements(s, out), LRA_SHARES_FINDINGS);
     lra_shares_free(s);
 }
 
@@ -115,7 +115,7 @@ static void they_are_the_definition(void **state)
 {
     (void)state;
     for (int k = 0; k < 6; k++) {
-        lra_finding f[LRA_SHARES_FINDINGS];
+        lra_measurement f[LRA_SHARES_FINDINGS];
         double wanted[4];
         lra_rng r = lra_rng_new(7, 7, (uint64_t)k);
         causal = k % 2;
@@ -135,7 +135,7 @@ static void they_are_the_definition(void **state)
 static void known_answers(void **state)
 {
     (void)state;
-    lra_finding f[LRA_SHARES_FINDINGS];
+    lra_measurement f[LRA_SHARES_FINDINGS];
     lra_rng r = lra_rng_new(3, 3, 0);
     causal = false;
     for (int b = 0; b < N; b++) length[b] = T;
@@ -170,7 +170,7 @@ static void ragged_lengths_count_as_content(void **state)
 {
     (void)state;
     for (int k = 0; k < 3; k++) {
-        lra_finding share[LRA_SHARES_FINDINGS];
+        lra_measurement share[LRA_SHARES_FINDINGS];
         causal = k == 2;
         for (int b = 0; b < N; b++) {
             length[b] = k == 0 ? T : T - b % 9;
@@ -190,11 +190,11 @@ static void few_examples_are_undefined(void **state)
 {
     (void)state;
     const int64_t lengths[] = {9, 4, 7};
-    lra_finding f[LRA_SHARES_FINDINGS];
+    lra_measurement f[LRA_SHARES_FINDINGS];
     assert_int_equal(lra_shares_positions(3, lengths), 0);
     lra_shares *s = lra_shares_new(3, lengths);
     lra_shares_row(s, 0, 1, 0, 2, (double[]){0.25, 0.75}, (uint8_t[]){1, 1});
-    lra_shares_findings(s, f);
+    lra_shares_measurements(s, f);
     assert_true(isnan(f[0].value) && f[3].value == 1);
     lra_shares_free(s);
 }
@@ -238,7 +238,8 @@ static void free_maps(drawn_maps *m)
 }
 
 /* All but one; without: -1: all. */
-static void measure_drawn(const drawn_maps *m, int without, lra_finding out[LRA_SHARES_FINDINGS])
+static void measure_drawn(const drawn_maps *m, int without,
+                          lra_measurement out[LRA_SHARES_FINDINGS])
 {
     int64_t *lengths = lra_alloc_array((size_t)m->n, sizeof *lengths);
     uint8_t *allowed = lra_alloc((size_t)m->size);
@@ -254,7 +255,7 @@ static void measure_drawn(const drawn_maps *m, int without, lra_finding out[LRA_
             lra_shares_row(s, n, i, 0, i + 1, m->weight + (b * m->size + i) * m->size, allowed);
         n++;
     }
-    lra_shares_findings(s, out);
+    lra_shares_measurements(s, out);
     lra_shares_free(s);
     lra_free(allowed);
     lra_free(lengths);
@@ -271,7 +272,7 @@ static void intervals_are_the_jackknifes(void **state)
     } cases[] = {{10, 0, 1.5, 1, 0.05}, {10, 3, 1.5, 1, 0.05}, {64, 0, 1.5, 1, 0.15}};
     enum { MAPS = 80 };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        static lra_finding one[MAPS][LRA_SHARES_FINDINGS], all[LRA_SHARES_FINDINGS];
+        static lra_measurement one[MAPS][LRA_SHARES_FINDINGS], all[LRA_SHARES_FINDINGS];
         drawn_maps m = draw_maps(11 + c, MAPS, cases[c].size, cases[c].shorter,
                                  cases[c].by_position, cases[c].by_example);
         measure_drawn(&m, -1, all);
@@ -298,7 +299,7 @@ static void intervals_cover(void **state)
     static const double cases[][2] = {{1.5, 1}, {0.5, 2}};
     enum { SAMPLES = 1000 };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        lra_finding truth[LRA_SHARES_FINDINGS], f[LRA_SHARES_FINDINGS];
+        lra_measurement truth[LRA_SHARES_FINDINGS], f[LRA_SHARES_FINDINGS];
         int held[3] = {0};
         drawn_maps m = draw_maps(1000, 20000, 6, 0, cases[c][0], cases[c][1]);
         measure_drawn(&m, -1, truth);

@@ -105,8 +105,8 @@ static void add_example(lra_blind *b, const head *h, const expression *e, lra_rn
 }
 
 /* Lifts by relation, and by relation and class. */
-static void measure(const head *h, uint64_t set, lra_finding plain[LRA_RELATIONS],
-                    lra_finding by_class[LRA_RELATIONS])
+static void measure(const head *h, uint64_t set, lra_measurement plain[LRA_RELATIONS],
+                    lra_measurement by_class[LRA_RELATIONS])
 {
     lra_rng rng = lra_rng_new(21, 4, set);
     lra_blind *b = lra_blind_new();
@@ -122,7 +122,7 @@ static void measure(const head *h, uint64_t set, lra_finding plain[LRA_RELATIONS
                  lra_relation_names[r]);
 }
 
-static bool is_tree(const lra_finding by_class[LRA_RELATIONS])
+static bool is_tree(const lra_measurement by_class[LRA_RELATIONS])
 {
     return lra_head_kinds(LRA_RELATIONS, by_class).is >> LRA_HEAD_TREE & 1;
 }
@@ -139,7 +139,7 @@ static void content_blind_heads_have_none(void **state)
 {
     (void)state;
     for (int k = 0; k < BLIND; k++) {
-        lra_finding plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
+        lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
         measure(&content_blind[k], 1, plain, by_class);
         for (int r = 0; r < LRA_RELATIONS; r++) {
             if (!(fabs(plain[r].value - 1) < 5e-5) || !(fabs(by_class[r].value - 1) < 2e-3))
@@ -156,7 +156,7 @@ static void classes_of_keys_are_no_tree(void **state)
 {
     (void)state;
     const head h = {.related = -1, .of_class = 8, .tau = 6};
-    lra_finding plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
+    lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
     measure(&h, 2, plain, by_class);
     assert_true(plain[LRA_BRACKET].value > 1.05);
     for (int r = 0; r < LRA_RELATIONS; r++) assert_true(fabs(by_class[r].value - 1) < 1e-3);
@@ -168,7 +168,7 @@ static void tree_heads_are_found(void **state)
     (void)state;
     for (int r = 0; r < LRA_RELATIONS; r++) {
         const head h = {.related = r, .times = 8, .of_class = 1, .tau = 10, .noise = 0.5};
-        lra_finding plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
+        lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
         measure(&h, 3, plain, by_class);
         if (!is_tree(by_class) || !(by_class[r].lo > 1.05) || !(plain[r].lo > 1.05))
             fail_msg("%s: %.3f, by class %.3f (%.3f to %.3f)", lra_relation_names[r],
@@ -184,7 +184,7 @@ static void noise_is_no_tree(void **state)
     int found = 0;
     for (int s = 0; s < SETS; s++) {
         head h = content_blind[s % BLIND];
-        lra_finding plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
+        lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
         h.noise = 2;
         measure(&h, 100 + (uint64_t)s, plain, by_class);
         found += is_tree(by_class);

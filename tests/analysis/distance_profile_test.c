@@ -22,21 +22,21 @@ static void near(double value, double expected, double tolerance)
 
 typedef struct {
     int n;
-    lra_finding f[LRA_PROFILE_FINDINGS];
+    lra_measurement f[LRA_PROFILE_FINDINGS];
 } numbers;
 
 static numbers read(lra_profile *p)
 {
     numbers x;
-    x.n = lra_profile_findings(p, &(lra_profile_options){.key = 7}, x.f);
+    x.n = lra_profile_measurements(p, &(lra_profile_options){.key = 7}, x.f);
     assert_in_range(x.n, 1, LRA_PROFILE_FINDINGS);
     lra_profile_free(p);
     return x;
 }
 
-static const lra_finding *find(const numbers *x, const char *id)
+static const lra_measurement *find(const numbers *x, const char *id)
 {
-    const lra_finding *f = lra_finding_find(x->n, x->f, id);
+    const lra_measurement *f = lra_measurement_find(x->n, x->f, id);
     if (!f) fail_msg("there is no '%s'", id);
     return f;
 }
@@ -112,7 +112,7 @@ static void ragged_rows(void **state)
         lra_profile *p = lra_profile_new(64, 0);
         for (int b = 0; b < 8; b++) add_equal(p, length[b], 64, causal ? 0 : 64);
         numbers x = read(p);
-        const lra_finding *f = find(&x, "dist.mean.rel");
+        const lra_measurement *f = find(&x, "dist.mean.rel");
         near(f->value, 1, 1e-12);
         near(f->lo, 1, 1e-12);
         near(f->hi, 1, 1e-12);
@@ -167,7 +167,7 @@ static void direction(void **state)
     add_equal(p, 4, 1, 3);
     add_equal(p, 9, 2, 0);
     numbers x = read(p);
-    const lra_finding *f = find(&x, "side");
+    const lra_measurement *f = find(&x, "side");
     near(f->value, f->null[LRA_NULL_UNIFORM], 1e-12);
     assert_true(f->value > 0.05);
 }
@@ -178,15 +178,15 @@ static void kernels(void **state)
     (void)state;
     for (int k = 0; k < 2; k++) {
         double lag[16] = {0}, rest = 0, mean = 0;
-        lra_finding f[LRA_KERNEL_FINDINGS];
+        lra_measurement f[LRA_KERNEL_FINDINGS];
         lag[0] = k ? 5 : 0.1;
         for (int d = 1; d < 16; d++) lag[d] = pow(0.7, d);
         for (int d = 1; d < 16; d++) rest += lag[d] * lag[d], mean += d * lag[d] * lag[d];
-        int n = lra_kernel_findings(&(lra_kernel){1, 0, 16, lag}, 0, NULL, f, NULL);
-        near(lra_finding_find(n, f, "dist.mean")->value, mean / rest, 1e-9);
-        near(lra_finding_find(n, f, "self")->value, lag[0] * lag[0] / (lag[0] * lag[0] + rest),
+        int n = lra_kernel_measurements(&(lra_kernel){1, 0, 16, lag}, 0, NULL, f, NULL);
+        near(lra_measurement_find(n, f, "dist.mean")->value, mean / rest, 1e-9);
+        near(lra_measurement_find(n, f, "self")->value, lag[0] * lag[0] / (lag[0] * lag[0] + rest),
              1e-9);
-        assert_non_null(lra_finding_find(n, f, "dist.q50.p1"));
+        assert_non_null(lra_measurement_find(n, f, "dist.q50.p1"));
     }
 }
 
@@ -225,7 +225,7 @@ static void coverage(void **state)
     for (int s = 0; s < SETS; s++) {
         numbers x = drawn((uint64_t)s, EXAMPLES);
         for (int k = 0; k < IDS; k++) {
-            const lra_finding *f = find(&x, id[k]);
+            const lra_measurement *f = find(&x, id[k]);
             double is = find(&truth, id[k])->value;
             held[k] += f->lo <= is && is <= f->hi;
             wide[k] += f->hi > f->lo;

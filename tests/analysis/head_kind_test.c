@@ -24,15 +24,15 @@ static void put(int b, int i, int key, double mass)
     map[b][i][key] += mass;
 }
 
-static lra_finding share_of(const char *id, double value, double equal)
+static lra_measurement share_of(const char *id, double value, double equal)
 {
-    lra_finding f = lra_finding_of(id, "1", value);
+    lra_measurement f = lra_measurement_of(id, "1", value);
     f.lo = f.hi = value, f.null[LRA_NULL_UNIFORM] = equal;
     return f;
 }
 
 /* What attention is told of a head; parents: with the mass on token i/2. */
-static int measure(bool shares, bool parents, lra_finding *out)
+static int measure(bool shares, bool parents, lra_measurement *out)
 {
     const lra_profile_options o = {.key = 1};
     int64_t length[N];
@@ -55,10 +55,10 @@ static int measure(bool shares, bool parents, lra_finding *out)
         for (int j = 0; j < T; j++) most = fmax(most, column[j]);
         sink += most / N;
     }
-    int n = lra_profile_findings(p, &o, out);
+    int n = lra_profile_measurements(p, &o, out);
     out[n++] = share_of("sink.max", sink, 1.0 / T);
     if (parents) out[n++] = share_of("tree.lift.class.parent", parent * T, 1);
-    if (shares) n += lra_shares_findings(s, out + n);
+    if (shares) n += lra_shares_measurements(s, out + n);
     lra_profile_free(p);
     lra_shares_free(s);
     return n;
@@ -66,7 +66,7 @@ static int measure(bool shares, bool parents, lra_finding *out)
 
 static void expect_kinds(lra_head_kind kind, unsigned also, bool shares, bool parents)
 {
-    lra_finding found[MOST];
+    lra_measurement found[MOST];
     int n = measure(shares, parents, found);
     unsigned kinds = lra_head_kinds(n, found).is, own = kind == LRA_HEAD_MIXED ? 0 : 1u << kind;
     if (kinds != (own | also))
@@ -106,7 +106,7 @@ static void maps_of_a_kind(void **state)
 /* Bits of one number. */
 static unsigned kinds_of(const char *id, double value, double equal)
 {
-    lra_finding f = share_of(id, value, equal);
+    lra_measurement f = share_of(id, value, equal);
     return lra_head_kinds(1, &f).is;
 }
 
@@ -126,22 +126,22 @@ static void thresholds_are_told(void **state)
     assert_int_equal(kinds_of("dist.mean.rel", 1.135, 1), 1u << LRA_HEAD_FAR);
     assert_int_equal(kinds_of("share.content", 0.5, NAN), 0);
     assert_int_equal(kinds_of("share.content", 0.51, NAN), CONTENT);
-    lra_finding both[] = {share_of("share.relative", 0.3, NAN),
-                          share_of("share.absolute", 0.2, NAN)};
+    lra_measurement both[] = {share_of("share.relative", 0.3, NAN),
+                              share_of("share.absolute", 0.2, NAN)};
     assert_int_equal(lra_head_kinds(2, both).is, 0);
     both[0].value = 0.31;
     assert_int_equal(lra_head_kinds(2, both).is, POSITION);
     /* Numbers that are not known say nothing; nor does a lift whose interval reaches down to 1, or
      * that would not pass among four. */
     assert_int_equal(kinds_of("dist.mean.rel", NAN, NAN), 0);
-    lra_finding sure = share_of("tree.lift.class.parent", 1.5, 1);
+    lra_measurement sure = share_of("tree.lift.class.parent", 1.5, 1);
     sure.lo = 0.99, sure.hi = 2.01;
     assert_int_equal(lra_head_kinds(1, &sure).is, 0);
     sure.lo = 1.05, sure.hi = 1.95; /* p = 0.015 */
     assert_int_equal(lra_head_kinds(1, &sure).is, 1u << LRA_HEAD_TREE);
-    lra_finding four[] = {sure, share_of("tree.lift.class.children", 1, 1),
-                          share_of("tree.lift.class.siblings", 1, 1),
-                          share_of("tree.lift.class.bracket", 1, 1)};
+    lra_measurement four[] = {sure, share_of("tree.lift.class.children", 1, 1),
+                              share_of("tree.lift.class.siblings", 1, 1),
+                              share_of("tree.lift.class.bracket", 1, 1)};
     assert_int_equal(lra_head_kinds(4, four).is, 0);
     assert_int_equal(lra_head_kind_of(POSITION | CONTENT), LRA_HEAD_POSITION);
 }
@@ -167,7 +167,7 @@ static void ends_say_what_is_sure(void **state)
         {"share.content", 0.55, 0.6, 0.65, NAN, CONTENT, CONTENT, CONTENT},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        lra_finding f = share_of(cases[c].id, cases[c].value, cases[c].equal);
+        lra_measurement f = share_of(cases[c].id, cases[c].value, cases[c].equal);
         f.lo = cases[c].lo, f.hi = cases[c].hi;
         lra_head_kinds_found k = lra_head_kinds(1, &f);
         if (k.is != cases[c].is || k.surely != cases[c].surely || k.perhaps != cases[c].perhaps)

@@ -108,7 +108,7 @@ static lra_interactions measure(score s, uint64_t seed)
     return (lra_interactions){BLOCKS, M, N, count, weight, null};
 }
 
-static bool is_flat(const lra_finding *f)
+static bool is_flat(const lra_measurement *f)
 {
     return f[LRA_INTERACTION_PEAK].flags & LRA_FLAT;
 }
@@ -116,10 +116,10 @@ static bool is_flat(const lra_finding *f)
 static void known_answers(void **state)
 {
     (void)state;
-    lra_finding f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_FINDINGS];
     double curve[LRA_INTERACTION_CURVES * BLOCKS];
     lra_interactions x = measure(product_of_two, 1);
-    assert_int_equal(lra_interaction_findings(&x, 1, f, curve), LRA_INTERACTION_FINDINGS);
+    assert_int_equal(lra_interaction_measurements(&x, 1, f, curve), LRA_INTERACTION_FINDINGS);
     assert_true(f[LRA_INTERACTION_MEAN].value == 40 && f[LRA_INTERACTION_Q95].value == 40);
     assert_true(f[LRA_INTERACTION_PEAK].value == 40 && f[LRA_INTERACTION_PEAK].lo == 40 &&
                 f[LRA_INTERACTION_PEAK].hi == 40 && !is_flat(f));
@@ -128,11 +128,11 @@ static void known_answers(void **state)
     assert_true(f[0].examples + f[0].undefined == N && f[0].examples >= LRA_INTERACTION_LEAST);
     for (int d = 1; d < BLOCKS; d++) assert_int_equal(curve[d] > 0, d == 10);
     x = measure(neighbours, 2);
-    lra_interaction_findings(&x, 1, f, NULL);
+    lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(f[LRA_INTERACTION_MEAN].value == M && f[LRA_INTERACTION_Q95].value == M);
     assert_true(f[LRA_INTERACTION_PEAK].value == M && f[LRA_INTERACTION_P].value <= 0.01);
     x = measure(neighbours_behind_a_head, 3);
-    lra_interaction_findings(&x, 1, f, curve);
+    lra_interaction_measurements(&x, 1, f, curve);
     assert_true(f[LRA_INTERACTION_MEAN].value > 15 && f[LRA_INTERACTION_MEAN].value < 23);
     assert_true(f[LRA_INTERACTION_PEAK].value == M && f[LRA_INTERACTION_P].value <= 0.01 &&
                 !is_flat(f));
@@ -141,7 +141,7 @@ static void known_answers(void **state)
     assert_true(f[LRA_INTERACTION_REL].lo > 1 && curve[3 * BLOCKS + 1] > 1);
     assert_true(fabs(f[0].null[LRA_NULL_UNIFORM] - M * (BLOCKS + 1) / 3.0) < 1e-9);
     x = measure(sum_of_all, 4);
-    lra_interaction_findings(&x, 1, f, curve);
+    lra_interaction_measurements(&x, 1, f, curve);
     assert_true(f[0].examples == 0 && f[0].undefined == N && isnan(f[0].value) && is_flat(f));
 }
 
@@ -149,7 +149,7 @@ static void known_answers(void **state)
 static void they_are_the_definition(void **state)
 {
     (void)state;
-    lra_finding f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_FINDINGS];
     double curve[LRA_INTERACTION_CURVES * BLOCKS], mean = 0;
     static double own[2][N][BLOCKS];
     for (int e = 0; e < N; e++) {
@@ -163,7 +163,7 @@ static void they_are_the_definition(void **state)
             }
     }
     const lra_interactions x = {BLOCKS, M, N, count, weight, null};
-    lra_interaction_findings(&x, 1, f, curve);
+    lra_interaction_measurements(&x, 1, f, curve);
     for (int e = 0; e < N; e++)
         for (int l = 0; l < 2; l++) {
             const double *w = (l ? null : weight) + e * BLOCKS * BLOCKS;
@@ -203,7 +203,7 @@ static void they_are_the_definition(void **state)
 static void ends_of_a_peak(void **state)
 {
     (void)state;
-    lra_finding f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_FINDINGS];
     for (int e = 0; e < N; e++) {
         count[e] = 8;
         for (int a = 0; a < 8; a++)
@@ -214,15 +214,15 @@ static void ends_of_a_peak(void **state)
             }
     }
     lra_interactions x = {8, M, N, count, weight, null};
-    lra_interaction_findings(&x, 1, f, NULL);
+    lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(f[LRA_INTERACTION_PEAK].lo == 2 * M && f[LRA_INTERACTION_PEAK].hi == 6 * M);
     assert_true(f[LRA_INTERACTION_REL].lo < f[LRA_INTERACTION_REL].value);
     x.examples = LRA_INTERACTION_LEAST - 1;
-    lra_interaction_findings(&x, 1, f, NULL);
+    lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(isnan(f[LRA_INTERACTION_PEAK].value) && isnan(f[LRA_INTERACTION_P].value));
     assert_true(is_flat(f));
     x.null = NULL; /* initial weights: means alone */
-    lra_interaction_findings(&x, 1, f, NULL);
+    lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(f[LRA_INTERACTION_MEAN].value > 0 && isnan(f[LRA_INTERACTION_P].value));
 }
 

@@ -25,19 +25,19 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.9g, expected %.9g", value, expected);
 }
 
-static lra_finding found[LRA_KERNEL_FINDINGS];
+static lra_measurement found[LRA_KERNEL_FINDINGS];
 static int n_found;
 
 static void measure(int64_t components, int64_t behind, int64_t ahead, const double *k,
                     int64_t columns, double *p)
 {
-    n_found = lra_kernel_findings(&(lra_kernel){components, behind, ahead, k}, columns, NULL, found,
-                                  p);
+    n_found = lra_kernel_measurements(&(lra_kernel){components, behind, ahead, k}, columns, NULL,
+                                      found, p);
     assert_in_range(n_found, 0, LRA_KERNEL_FINDINGS);
 }
 static double value(const char *id)
 {
-    const lra_finding *f = lra_finding_find(n_found, found, id);
+    const lra_measurement *f = lra_measurement_find(n_found, found, id);
     if (!f) fail_msg("there is no '%s'", id);
     return f->value;
 }
@@ -210,7 +210,7 @@ static tiny_run run;
 static lra_device device;
 
 /* Both weights of a run that has trained one epoch, with the kernels of its convolutions. */
-static void open_run(const char *model, lra_found *f)
+static void open_run(const char *model, lra_extract *f)
 {
     lra_err e = {{0}};
     lra_train_report report;
@@ -219,7 +219,7 @@ static void open_run(const char *model, lra_found *f)
     run.spec.checkpoint_every = 1e6;
     if (lra_train(&run.spec, &device, &report, &e) != 0) fail_msg("%s", e.msg);
     lra_train_report_free(&report);
-    if (lra_found_open(f, &run.spec, &device, false, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_extract_open(f, &run.spec, &device, false, &e) != 0) fail_msg("%s", e.msg);
 }
 
 /* Lags of taps: tap k reads k - (K-1)/2 steps ahead; of a causal model all look back; dilation
@@ -227,31 +227,31 @@ static void open_run(const char *model, lra_found *f)
 static void convolutions(void **state)
 {
     (void)state;
-    lra_found f;
+    lra_extract f;
     open_run("layers=2 width=4 hidden=6 kernel=3 dilation=1", &f);
     assert_int_equal(f.n, 2);
     assert_string_equal(f.kernels[1].name, "layer1.conv");
-    const lra_found_kernels *k = &f.kernels[0];
+    const lra_extracted_kernels *k = &f.kernels[0];
     assert_true(k->channels == 6 && k->components == 4 && k->behind == 1 && k->ahead == 2);
-    lra_opened m;
+    lra_loaded_model m;
     lra_err e = {{0}};
     float w[3 * 4 * 6];
-    assert_int_equal(lra_open(&m, &run.spec, &device, LRA_BEST_WEIGHTS, &e), 0);
-    lra_view *v = lra_open_graph(&m, 1, 32);
-    lra_view_ask(v, v->network.output);
-    assert_int_equal(lra_open_plan(&m, &e), 0);
+    assert_int_equal(lra_load_model(&m, &run.spec, &device, LRA_BEST_WEIGHTS, &e), 0);
+    lra_length_graph *v = lra_loaded_graph(&m, 1, 32);
+    lra_length_graph_output(v, v->network.output);
+    assert_int_equal(lra_loaded_plan(&m, &e), 0);
     if (lra_params_get(m.params, "encoder/layer0/conv/kernel", w, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     for (int tap = 0; tap < 3; tap++) /* channel 5, input 2; lags are -1, 0, 1 */
         near(k->k[LRA_FOUND_TRAINED][(5 * 4 + 2) * 3 + 2 - tap], w[(tap * 4 + 2) * 6 + 5], 0);
     assert_memory_not_equal(k->k[0], k->k[1], 6 * 4 * 3 * sizeof(double));
-    lra_found_close(&f);
+    lra_extract_close(&f);
     tiny_run_close(&run);
     open_run("layers=2 width=4 hidden=6 kernel=3 dilation=2 causal=1", &f);
     assert_true(f.kernels[0].behind == 0 && f.kernels[0].ahead == 3);
     assert_true(f.kernels[1].behind == 0 && f.kernels[1].ahead == 5);
     near(f.kernels[1].k[1][1], 0, 0); /* between two taps */
-    lra_found_close(&f);
+    lra_extract_close(&f);
     tiny_run_close(&run);
 }
 
@@ -264,13 +264,13 @@ static void peak_of_a_layer(void **state)
     double before[2 * LAGS], after[2 * LAGS];
     for (int i = 0; i < 2 * LAGS; i++) before[i] = after[i] = 1;
     after[4] = 2, after[9] = after[LAGS + 9] = 3;
-    lra_found_kernels k = {.name = name,
-                           .op = "long_conv",
-                           .channels = 2,
-                           .components = 1,
-                           .ahead = LAGS,
-                           .step = 1,
-                           .k = {before, after}};
+    lra_extracted_kernels k = {.name = name,
+                               .op = "long_conv",
+                               .channels = 2,
+                               .components = 1,
+                               .ahead = LAGS,
+                               .step = 1,
+                               .k = {before, after}};
     lra_result of = {.task = empty,
                      .model = empty,
                      .preset = empty,
@@ -282,8 +282,8 @@ static void peak_of_a_layer(void **state)
     lra_probe_result *r = lra_probe_result_new("kernels", &of, &origin);
     lra_layer_measure(&k, 0, r);
     const lra_probe_unit *u = lra_probe_unit_find(r, name);
-    near(lra_probe_finding(u, "shift.peak")->value, 4, 0);
-    assert_true(isnan(lra_probe_finding(u, "shift.peak")->lo));
+    near(lra_probe_measurement(u, "shift.peak")->value, 4, 0);
+    assert_true(isnan(lra_probe_measurement(u, "shift.peak")->lo));
     lra_probe_result_free(r);
 }
 

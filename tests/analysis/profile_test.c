@@ -22,21 +22,21 @@ static void near(double value, double expected, double tolerance)
 /* The numbers of a profile, which is freed. */
 typedef struct {
     int n;
-    lra_finding f[LRA_PROFILE_FINDINGS];
+    lra_measurement f[LRA_PROFILE_FINDINGS];
 } numbers;
 
 static numbers read(lra_profile *p)
 {
     numbers x;
-    x.n = lra_profile_findings(p, &(lra_profile_options){.key = 7}, x.f);
+    x.n = lra_profile_measurements(p, &(lra_profile_options){.key = 7}, x.f);
     assert_in_range(x.n, 1, LRA_PROFILE_FINDINGS);
     lra_profile_free(p);
     return x;
 }
 
-static const lra_finding *find(const numbers *x, const char *id)
+static const lra_measurement *find(const numbers *x, const char *id)
 {
-    const lra_finding *f = lra_finding_find(x->n, x->f, id);
+    const lra_measurement *f = lra_measurement_find(x->n, x->f, id);
     if (!f) fail_msg("there is no '%s'", id);
     return f;
 }
@@ -386,7 +386,7 @@ static void coverage(void **state)
     for (int s = 0; s < SETS; s++) {
         numbers x = read(noisy(40, 100 + (uint64_t)s));
         for (int k = 0; k < IDS; k++) {
-            const lra_finding *f = find(&x, id[k]);
+            const lra_measurement *f = find(&x, id[k]);
             held[k] += f->lo <= value(&truth, id[k]) && value(&truth, id[k]) <= f->hi;
             assert_true(f->lo <= f->value && f->value <= f->hi);
         }
@@ -398,12 +398,12 @@ static void coverage(void **state)
 static void seeds(void **state)
 {
     (void)state;
-    lra_finding f[3];
+    lra_measurement f[3];
     for (int k = 0; k < 3; k++) {
-        f[k] = lra_finding_of("x", "1", 1 + k);
+        f[k] = lra_measurement_of("x", "1", 1 + k);
         f[k].lo = k - 2, f[k].hi = k + 4;
     }
-    lra_finding all = lra_finding_of_seeds(3, f);
+    lra_measurement all = lra_measurement_of_seeds(3, f);
     double t = 4.302652729911275 / sqrt(3);
     near(all.value, 2, 1e-12);
     near(all.lo, 2 - sqrt(9 + t * t), 1e-9);
@@ -411,10 +411,10 @@ static void seeds(void **state)
     assert_int_equal(all.seeds, 3);
     assert_false(all.flags & (LRA_ONE_SEED | LRA_FEW_SEEDS));
     for (int k = 0; k < 3; k++) f[k].lo = f[k].hi = NAN; /* weights alone */
-    all = lra_finding_of_seeds(3, f);
+    all = lra_measurement_of_seeds(3, f);
     near(all.hi, 2 + t, 1e-9);
     assert_true(all.flags & LRA_FEW_SEEDS);
-    all = lra_finding_of_seeds(1, f);
+    all = lra_measurement_of_seeds(1, f);
     assert_true(isnan(all.hi) && (all.flags & LRA_ONE_SEED));
 }
 
@@ -452,7 +452,7 @@ static void shift(void **state)
     near(lra_shift_js(4, a, b), 1, 1e-12);
     near(lra_shift_js(4, a, a), 0, 0);
     lra_profile *p = noisy(30, 5), *q = noisy(30, 6);
-    lra_finding f[2];
+    lra_measurement f[2];
     assert_int_equal(lra_profile_shift(p, q, &(lra_profile_options){.key = 1}, f), 2);
     for (int k = 0; k < 2; k++) assert_true(f[k].lo <= f[k].value && f[k].value <= f[k].hi);
     assert_true(f[0].lo < 1 && f[0].value > 0);
@@ -489,7 +489,7 @@ static void peaks(void **state)
     for (size_t k = 0; k < sizeof at / sizeof *at; k++)
         for (int by = 0; by < 2; by++) {
             lra_profile *p = peaked(240, at[k][0], at[k][1]), *q = peaked(240, -1, -1);
-            lra_finding f = lra_profile_peak(q, p, by, &(lra_profile_options){.key = 1});
+            lra_measurement f = lra_profile_peak(q, p, by, &(lra_profile_options){.key = 1});
             assert_true(f.value == (double)at[k][0] || f.value == (double)at[k][1]);
             near(f.lo, (double)at[k][0], 0);
             near(f.hi, (double)at[k][1], 0);
@@ -507,7 +507,7 @@ static void differences(void **state)
     (void)state;
     lra_profile *p[] = {noisy(60, 5), noisy(60, 6), noisy(60, 7)};
     const lra_profile *two[] = {p[0], p[1]}, *three[] = {p[0], p[1], p[2]};
-    lra_finding f[2], x = lra_profile_difference(2, two, "head.js", 1);
+    lra_measurement f[2], x = lra_profile_difference(2, two, "head.js", 1);
     lra_profile_shift(p[0], p[1], &(lra_profile_options){.key = 1}, f);
     near(x.value, f[1].value, 1e-12);
     near((x.hi - x.lo) / (f[1].hi - f[1].lo), 1, 0.2);

@@ -75,16 +75,17 @@ static void rows_of_other_lengths(void **state)
 static lra_config *begin(const lra_model *m, const char *variant, lra_train_spec *spec)
 {
     lra_err e = {{0}};
-    lra_opened o;
+    lra_loaded_model o;
     lra_config *c = model_tiny(m, variant);
     *spec = trained.run.spec;
     spec->model = m, spec->model_config = c;
-    assert_int_equal(lra_open(&o, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e), 0);
-    lra_open_buckets(&o);
-    for (int i = 0; i < o.n_views; i++) lra_view_ask(o.view[i], o.view[i]->network.output);
-    if (lra_open_plan(&o, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_load_model(&o, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e), 0);
+    lra_loaded_buckets(&o);
+    for (int i = 0; i < o.n_views; i++)
+        lra_length_graph_output(o.view[i], o.view[i]->network.output);
+    if (lra_loaded_plan(&o, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(lra_best_write(spec, 1, 0, o.params, &e), 0);
-    lra_open_close(&o);
+    lra_loaded_free(&o);
     return c;
 }
 

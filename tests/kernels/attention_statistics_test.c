@@ -309,7 +309,7 @@ static void open_machine(machine *m, const test_case *c, lra_type type)
     m->length = lra_input(m->g, "length", LRA_I32, LRA_SHAPE(B));
     m->limit = c->limit ? lra_input(m->g, "limit", LRA_I32, LRA_SHAPE(1)) : NULL;
     s.limit = m->limit;
-    if (s.block) s.blocks = lra_block_list(m->length, c->T, H, s.block, 1, 0);
+    if (s.block) s.blocks = lra_bigbird_blocks(m->length, c->T, H, s.block, 1, 0);
     m->attention = lra_attention(m->x[0], m->x[1], m->x[2], m->length, &s);
 }
 

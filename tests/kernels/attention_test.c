@@ -49,8 +49,8 @@ static const attention_case cases[] = {
     {{.causal = true, .decay = decay}, T, V, true, 9},
     {{.smooth = 3}, T, K, false, 0},
     {{.window = 5, .slope = slope}, T, K, false, 30},
-    {{.chunk = 16, .beside = 1}, T, K, false, -1},
-    {{.chunk = 9, .beside = 2, .causal = true, .decay = decay}, T, V, false, 11},
+    {{.chunk = 16, .neighbours = 1}, T, K, false, -1},
+    {{.chunk = 9, .neighbours = 2, .causal = true, .decay = decay}, T, V, false, 11},
     {{.window = 8, .ahead = 7}, T, K, false, -1},
     {{.window = 3, .ahead = 20, .slope = slope}, T, K, true, 15},
     {{.stride = 6}, T, K, false, -1},
@@ -134,7 +134,7 @@ static int limit_of(const attention_case *c, int h)
 static bool allowed(const attention_case *c, int n, int h, int i, int j)
 {
     const lra_attention_spec *s = &c->spec;
-    bool same = s->chunk == 0 || llabs(i / s->chunk - j / s->chunk) <= s->beside;
+    bool same = s->chunk == 0 || llabs(i / s->chunk - j / s->chunk) <= s->neighbours;
     int64_t ahead = s->ahead ? s->ahead : s->window;
     bool near = s->window == 0 || (i - j <= s->window && j - i <= ahead);
     if (limit_of(c, h) >= 0 && abs(i - j) > limit_of(c, h)) return false;
@@ -177,7 +177,7 @@ static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
 
 /* Column j becomes the mean of columns j .. j+P-1 (to the past) or j-(P-1)/2 .. j+(P-1)/2 of its
  * chunk; with renorm the row gets the sum 1 again. */
-static void smooth_row(const attention_case *c, int n, double *a)
+static void moving_average_row(const attention_case *c, int n, double *a)
 {
     const lra_attention_spec *s = &c->spec;
     double from[OTHERS];
@@ -227,7 +227,7 @@ static void expect(const attention_case *c, double *y, double *profile)
         for (int h = 0; h < H; h++)
             for (int i = 0; i < lengths[b]; i++) {
                 softmax_row(c, b, h, i, a);
-                smooth_row(c, keys_in(c, b), a);
+                moving_average_row(c, keys_in(c, b), a);
                 double all = 0;
                 for (int j = 0; j < c->keys; j++) all += a[j];
                 if (!c->spec.laplace || all == 0) all = 1;
@@ -682,7 +682,7 @@ static void random_blocks(void **state)
     for (int layer = 0; layer < LAYERS; layer++) {
         lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
         lra_tensor *length = lra_input(g, "length", LRA_I32, LRA_SHAPE(3));
-        lra_tensor *y = lra_block_list(length, STEPS, HEADS, BLOCK, RANDOM, layer);
+        lra_tensor *y = lra_bigbird_blocks(length, STEPS, HEADS, BLOCK, RANDOM, layer);
         lra_params *params = lra_params_new(&device, 1);
         lra_space *space = lra_space_new(&device);
         lra_plan *plan = lra_plan_new(g, params, space, 1, &y, &e);

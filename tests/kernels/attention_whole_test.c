@@ -35,7 +35,7 @@ static const whole_case cases[] = {
     {"of a narrow window", {.window = 3}, 16, 40, 0},
     {"of a window to the past", {.window = 64, .causal = true}, 32, 32, 0},
     {"of chunks", {.chunk = 50}, 32, 16, 0},
-    {"of chunks beside each other", {.chunk = 24, .beside = 1}, 8, 32, 0},
+    {"of chunks beside each other", {.chunk = 24, .neighbours = 1}, 8, 32, 0},
     {"odd channels", {.scale = 0}, 5, 7, 0},
     {"rising slowly", {.scale = 0}, 32, 32, 3},
     {"rising", {.scale = 1}, 32, 32, 60},

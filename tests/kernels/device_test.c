@@ -257,9 +257,9 @@ static int be_trial(const char *what)
 static lra_cuda_level_kind tried(char *what, int capability, double seconds, char why[256])
 {
     char name[] = "device_test", *argv[] = {name, what, NULL};
-    lra_cuda_trial_by(argv);
-    lra_cuda_level_kind level = lra_cuda_trial(capability, seconds, why, 256);
-    lra_cuda_trial_by(NULL);
+    lra_cuda_self_test_by(argv);
+    lra_cuda_level_kind level = lra_cuda_self_test(capability, seconds, why, 256);
+    lra_cuda_self_test_by(NULL);
     return level;
 }
 
@@ -268,7 +268,7 @@ static void levels_are_tried(void **state)
 {
     (void)state;
     char why[256], passes[] = "passes", fails[] = "fails", hangs[] = "hangs";
-    assert_int_equal(lra_cuda_trial(90, 60, why, sizeof why),
+    assert_int_equal(lra_cuda_self_test(90, 60, why, sizeof why),
                      LRA_CUDA_MMA); /* nobody to try them */
     assert_int_equal(tried(fails, 80, 60, why), LRA_CUDA_MMA);
     assert_int_equal(tried(passes, 90, 60, why), LRA_CUDA_WGMMA);

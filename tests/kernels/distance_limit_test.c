@@ -377,7 +377,7 @@ static void a_window_is_the_example(void **state)
 /* Is every op one that gradients pass?  Those that take pairs one by one have none, and say so. */
 static bool has_gradients(const model_case *what)
 {
-    static const lra_op *const none[] = {&lra_op_attention_near, &lra_op_lstm_near};
+    static const lra_op *const none[] = {&lra_op_attention_windowed, &lra_op_lstm_windowed};
     model_trial f;
     lra_err e = {{0}};
     int found = 0;
@@ -391,14 +391,14 @@ static bool has_gradients(const model_case *what)
     lra_tensor *dx;
     lra_grad(k.loss, NULL, 1, &k.inputs, &dx);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);
-    assert_non_null(strstr(e.msg, "_near"));
+    assert_non_null(strstr(e.msg, "_windowed"));
     lra_graph_free(k.graph);
     lra_config_free(c);
     return false;
 }
 
 /* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near
- * and long_conv_near. */
+ * and long_conv_windowed. */
 static void gradients_under_a_limit(void **state)
 {
     (void)state;

@@ -32,9 +32,9 @@ static void fill(void)
     lra_rng r = lra_rng_new(1, 2, 3);
     double w[MODES], cut = HUGE_VAL;
     double complex V[FULL * MODES];
-    lra_legs(MODES, w, V);
-    lra_legs_b(&(lra_fill){LRA_SHAPE(2, H, MODES), 0, 0, &cut}, b);
-    lra_legs_p(&(lra_fill){LRA_SHAPE(2, H, MODES), 0, 0, NULL}, p);
+    lra_hippo_legs(MODES, w, V);
+    lra_hippo_b(&(lra_fill){LRA_SHAPE(2, H, MODES), 0, 0, &cut}, b);
+    lra_hippo_p(&(lra_fill){LRA_SHAPE(2, H, MODES), 0, 0, NULL}, p);
     for (int i = 0; i < H * MODES; i++) {
         a[i] = -0.5, a[H * MODES + i] = -w[i % MODES];
         q[i] = p[i], q[H * MODES + i] = -p[H * MODES + i];

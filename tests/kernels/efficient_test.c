@@ -28,7 +28,7 @@ static void places(lra_chunk_part part, int64_t n, int32_t *out)
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
     lra_tensor *at = lra_input(g, "order", LRA_I32, LRA_SHAPE(N, T));
     lra_tensor *tokens = lra_input(g, "length", LRA_I32, LRA_SHAPE(2));
-    lra_tensor *y = lra_chunks(at, tokens, J, part);
+    lra_tensor *y = lra_lsh_buckets(at, tokens, J, part);
     assert_int_equal(lra_elements(y), n);
     run_once(y, 1, 2, (run_input[]){{at, order}, {tokens, length}}, out);
 }

@@ -67,7 +67,7 @@ static void fill(uint64_t seed, double *x)
 typedef struct {
     bool inplace, poison;
     int threads;
-    bool joined;
+    bool fused;
 } way;
 
 static void set_inputs(lra_plan *plan, const dag *d, const double *x)
@@ -87,7 +87,7 @@ static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_IN
     lra_err e = {{0}};
     lra_device device;
     assert_int_equal(lra_cpu_device(&device, 0, &e), 0);
-    if (w.joined) join_on(&device);
+    if (w.fused) fuse_on(&device);
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_space_no_inplace(space, !w.inplace);
@@ -137,7 +137,7 @@ static void no_bit_changes(void **state)
         for (size_t i = 0; i < sizeof first / 8; i++) assert_true(isfinite(first[i]));
         lra_graph_free(d.g);
     }
-    assert_true(n_joined > 10 * GRAPHS && n_hidden > GRAPHS);
+    assert_true(n_fused > 10 * GRAPHS && n_hidden > GRAPHS);
 }
 
 static void gradients_of_random_graphs(void **state)
@@ -222,7 +222,7 @@ static void gradients_of_slices_stand_side_by_side(void **state)
     const struct {
         int64_t from, n;
         const lra_op *op;
-    } second[] = {{2, 3, &lra_op_concat}, {3, 2, &lra_op_sum}, {1, 4, &lra_op_sum}};
+    } second[] = {{2, 3, &lra_op_concat}, {3, 2, &lra_op_add_n}, {1, 4, &lra_op_add_n}};
     for (int i = 0; i < 3; i++) {
         lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
         lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *dx;
@@ -254,8 +254,8 @@ static void products_add_gradients(void **state)
         y = lra_mul(y, i == 2 ? lra_matmul(x, w) : lra_linear(x, w, NULL, LRA_ACT_NONE, NULL));
     }
     lra_grad(y, NULL, 1, &x, &dx);
-    assert_int_equal(lra_graph_nodes(g, &lra_op_sum, 0, NULL), 1); /* tanh's comes last */
-    assert_ptr_equal(dx->op, &lra_op_sum);
+    assert_int_equal(lra_graph_nodes(g, &lra_op_add_n, 0, NULL), 1); /* tanh's comes last */
+    assert_ptr_equal(dx->op, &lra_op_add_n);
     int with = 0;
     for (int id = 0; id < g->n_nodes; id++)
         with += g->node[id]->op == &lra_op_matmul && g->node[id]->n_src == 3;
@@ -291,7 +291,7 @@ static void shared_gradients_stay(void **state)
         lra_grad(lra_mul(y, lra_tanh(x)), NULL, 2, (lra_tensor *[]){x, i ? z : between}, dx);
         assert_ptr_equal(dx[1]->op, &lra_op_matmul);
         assert_int_equal(dx[1]->n_src, 2);
-        assert_ptr_equal(dx[0]->op, &lra_op_sum);
+        assert_ptr_equal(dx[0]->op, &lra_op_add_n);
         assert_true(reads(dx[0], dx[1]));
         lra_graph_free(g);
     }

@@ -83,10 +83,10 @@ static void build(lra_graph *g, int rows, int D, outputs *o)
     add(o, "add", lra_add(a, b));
     add(o, "div", lra_div(a, b));
     add(o, "affine", lra_affine(a, -1.5, 0.25));
-    add(o, "sum", lra_sum(3, (lra_tensor *[]){a, b, a}));
-    add(o, "act_dx", lra_act_dx(a, b, LRA_ACT_GELU, NULL));
-    add(o, "reduce columns", lra_reduce(a, LRA_SHAPE(D)));
-    add(o, "reduce rows", lra_reduce(a, LRA_SHAPE(rows, 1)));
+    add(o, "sum", lra_add_n(3, (lra_tensor *[]){a, b, a}));
+    add(o, "act_dx", lra_activation_backward(a, b, LRA_ACT_GELU, NULL));
+    add(o, "reduce columns", lra_reduce_sum(a, LRA_SHAPE(D)));
+    add(o, "reduce rows", lra_reduce_sum(a, LRA_SHAPE(rows, 1)));
     add(o, "cast", lra_cast(a, lra_real(g)));
     add(o, "pool", lra_pool(lra_reshape(a, LRA_SHAPE(1, rows, D)), NULL, LRA_POOL_MEAN));
 }

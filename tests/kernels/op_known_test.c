@@ -403,7 +403,7 @@ static lra_tensor *everything(lra_graph *g)
                                  lra_pool(x, length, LRA_POOL_MAX));
     pooled = lra_broadcast(lra_reshape(pooled, LRA_SHAPE(B, 1, D)), LRA_SHAPE(B, 900, D));
     lra_tensor *near = lra_mul(pooled, p[4]);
-    lra_tensor *logits = lra_reduce(near, LRA_SHAPE(B, 900, 1));
+    lra_tensor *logits = lra_reduce_sum(near, LRA_SHAPE(B, 900, 1));
     lra_tensor *label = lra_input(g, "label", LRA_I32, LRA_SHAPE(B));
     lra_tensor *loss = lra_cross_entropy(lra_reshape(logits, LRA_SHAPE(B, 900)), label);
     loss = lra_add(loss, lra_add(lra_mse(x, lra_tanh(x)), lra_l1(x, lra_silu(x))));

@@ -92,8 +92,8 @@ static int tear_down(void **state)
 /* Rows of a batch by a table of positions whose rows are taken `by` steps later, in a graph that is
  * told no places. */
 typedef struct {
-    lra_opened m;
-    lra_view *view;
+    lra_loaded_model m;
+    lra_length_graph *view;
     float *table, *moved;
     int64_t rows, width;
 } by_hand;
@@ -101,10 +101,11 @@ typedef struct {
 static void open_by_hand(by_hand *h)
 {
     lra_err e = {{0}};
-    assert_int_equal(lra_open(&h->m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e), 0);
-    lra_open_buckets(&h->m);
-    for (int i = 0; i < h->m.n_views; i++) lra_view_ask(h->m.view[i], h->m.view[i]->network.output);
-    if (lra_open_plan(&h->m, &e) != 0) fail_msg("%s", e.msg);
+    assert_int_equal(lra_load_model(&h->m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e), 0);
+    lra_loaded_buckets(&h->m);
+    for (int i = 0; i < h->m.n_views; i++)
+        lra_length_graph_output(h->m.view[i], h->m.view[i]->network.output);
+    if (lra_loaded_plan(&h->m, &e) != 0) fail_msg("%s", e.msg);
     h->rows = lra_buckets_end(spec.data), h->width = lra_config_int(settings, "width");
     h->table = lra_alloc_array((size_t)(h->rows * h->width), sizeof *h->table);
     h->moved = lra_alloc_array((size_t)(h->rows * h->width), sizeof *h->moved);
@@ -113,7 +114,7 @@ static void open_by_hand(by_hand *h)
 
 static void close_by_hand(by_hand *h)
 {
-    lra_open_close(&h->m);
+    lra_loaded_free(&h->m);
     lra_free(h->table);
     lra_free(h->moved);
 }
@@ -133,7 +134,7 @@ typedef struct {
     int32_t length[TINY_ROWS];
 } answers;
 
-static int keep_rows(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int keep_rows(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     answers *a = context;
     float output[64 * TINY_CLASSES];
@@ -150,7 +151,7 @@ static void ask(by_hand *h, int64_t by, answers *a)
 {
     lra_err e = {{0}};
     move_table(h, by);
-    if (lra_open_run(&h->m, LRA_TEST_SPLIT, NULL, keep_rows, a, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_run(&h->m, LRA_TEST_SPLIT, NULL, keep_rows, a, &e) != 0) fail_msg("%s", e.msg);
 }
 
 static double kl_of(const float *a, const float *b)
@@ -208,7 +209,7 @@ static void moves_are_those_of_the_table(void **state)
 static int64_t the_row;
 static double masked_loss;
 
-static int ask_windows(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int ask_windows(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     by_hand *h = context;
     lra_batch own = *b;
@@ -218,8 +219,8 @@ static int ask_windows(const lra_view *v, const lra_batch *b, void *context, lra
     for (int64_t i = 0; i < v->rows; i++) {
         if (b->row[i] != the_row) continue;
         for (int64_t draw = 0; draw < 11; draw++) {
-            const lra_change c = {LRA_MASK_WINDOW, 4, draw, spec.seed, (uint64_t)the_row, NULL};
-            int64_t from = lra_change_start(&c, b->length[i]);
+            const lra_perturb c = {LRA_MASK_WINDOW, 4, draw, spec.seed, (uint64_t)the_row, NULL};
+            int64_t from = lra_perturb_start(&c, b->length[i]);
             memset(token, 0, (size_t)(k->n * k->T) * sizeof *token);
             memcpy(token + i * k->T, b->token + i * k->T + from, 4 * sizeof *token);
             for (int64_t r = 0; r < v->rows; r++) length[r] = 4;
@@ -262,7 +263,7 @@ static void masked_windows_keep_their_places(void **state)
         assert_true(whole->loss == mask.full[i].loss && mask.full[i].loss == keep.full[i].loss);
         differ += mask.row[p * mask.n + i].loss != keep.row[p * mask.n + i].loss;
         the_row = mask.index[i], masked_loss = 0;
-        if (lra_open_run(&h.m, LRA_TEST_SPLIT, NULL, ask_windows, &h, &e) != 0)
+        if (lra_loaded_run(&h.m, LRA_TEST_SPLIT, NULL, ask_windows, &h, &e) != 0)
             fail_msg("%s", e.msg);
         assert_true(fabs(mask.row[p * mask.n + i].loss - masked_loss) < 1e-4);
     }

@@ -32,7 +32,7 @@ typedef struct {
     const lra_lane *lanes;
     int n;
     place *to;
-    lra_later_part part[PARTS];
+    lra_readback_part part[PARTS];
 } work;
 
 static const lra_backend *cpu;
@@ -169,7 +169,7 @@ static int fake_wait(lra_device *d, lra_err *e)
     return 0;
 }
 
-static void *later_new(lra_device *d, size_t n_bytes, lra_err *e)
+static void *readback_new(lra_device *d, size_t n_bytes, lra_err *e)
 {
     (void)d, (void)e;
     place *p = lra_alloc(sizeof *p);
@@ -177,7 +177,7 @@ static void *later_new(lra_device *d, size_t n_bytes, lra_err *e)
     return p;
 }
 
-static void later_free(lra_device *d, void *of)
+static void readback_free(lra_device *d, void *of)
 {
     place *p = of;
     (void)d;
@@ -186,7 +186,7 @@ static void later_free(lra_device *d, void *of)
     lra_free(p);
 }
 
-static int later_copy(lra_device *d, void *of, int n, const lra_later_part *part, lra_err *e)
+static int readback_copy(lra_device *d, void *of, int n, const lra_readback_part *part, lra_err *e)
 {
     (void)d, (void)e;
     send();
@@ -197,7 +197,7 @@ static int later_copy(lra_device *d, void *of, int n, const lra_later_part *part
     return 0;
 }
 
-static const void *later_wait(lra_device *d, void *of, lra_err *e)
+static const void *readback_wait(lra_device *d, void *of, lra_err *e)
 {
     const place *p = of;
     (void)d, (void)e;
@@ -206,7 +206,7 @@ static const void *later_wait(lra_device *d, void *of, lra_err *e)
     return p->memory;
 }
 
-static int fake_beside(const lra_device *d)
+static int fake_side_stream_depth(const lra_device *d)
 {
     (void)d;
     return 3;
@@ -219,8 +219,9 @@ static void queue_on(lra_device *d)
     b = *cpu;
     b.name = "queued", b.copy = fake_copy, b.clear = fake_clear, b.free = fake_free;
     b.run = fake_run, b.capture = fake_capture, b.replay = fake_replay, b.forget = fake_forget;
-    b.wait = fake_wait, b.later_new = later_new, b.later_free = later_free;
-    b.later_copy = later_copy, b.later_wait = later_wait, b.beside = fake_beside;
+    b.wait = fake_wait, b.readback_new = readback_new, b.readback_free = readback_free;
+    b.readback_copy = readback_copy, b.readback_wait = readback_wait,
+    b.side = fake_side_stream_depth;
     times = lra_rng_new(1, 80, 0);
     streams = (lanes_device){.run = cpu->run, .when = LANES_RANDOM, .random = &times};
     d->backend = &b;

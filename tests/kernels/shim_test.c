@@ -88,7 +88,7 @@ static void nodes_run_as_one(void **state)
 
 enum { ROWS = 6, CLASSES = 10 };
 
-static int keep(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int keep(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     float *logits = context, batch[64 * CLASSES];
     assert_true(v->rows <= 64);
@@ -107,20 +107,21 @@ static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
 {
     lra_err e = {{0}};
     lra_device device;
-    lra_opened m;
+    lra_loaded_model m;
     assert_int_equal(open(&device, &e), 0);
-    if (lra_open(&m, run, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_open_limited(&m, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_buckets(&m);
-    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_load_model(&m, run, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_limit(&m, &e) != 0) fail_msg("%s", e.msg);
+    lra_loaded_buckets(&m);
+    for (int i = 0; i < m.n_views; i++)
+        lra_length_graph_output(m.view[i], m.view[i]->network.output);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
     for (int cut = WHOLE; cut < CUTS; cut++) {
         for (int i = 0; i < m.n_limits; i++)
             m.limit[i] = cut == WHOLE || (cut == SOME && i % 2) ? LRA_NO_LIMIT : 1;
-        if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e) != 0)
+        if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e) != 0)
             fail_msg("%s", e.msg);
     }
-    lra_open_close(&m);
+    lra_loaded_free(&m);
 }
 
 static void opened_models_answer_as_on_the_cpu(void **state)

@@ -62,12 +62,12 @@ static int most_beside(const lra_device *d)
     return fake.most;
 }
 
-static void lanes_on(lra_device *d, int most, lanes_time when, uint64_t seed, bool joined)
+static void lanes_on(lra_device *d, int most, lanes_time when, uint64_t seed, bool fused)
 {
     static lra_backend b;
-    if (joined) join_on(d);
+    if (fused) fuse_on(d);
     b = *d->backend;
-    b.capture = record, b.replay = replay, b.forget = forget, b.beside = most_beside;
+    b.capture = record, b.replay = replay, b.forget = forget, b.side = most_beside;
     fake.most = most, fake.random = lra_rng_new(seed, 79, 0);
     fake.lanes.run = d->backend->run, fake.lanes.when = when, fake.lanes.random = &fake.random;
     d->backend = &b;
@@ -124,14 +124,14 @@ static int check_lanes(const lra_plan *p, int most, const char *what)
     for (int at = 0; at < p->n_calls; at++) {
         if (p->lane[at].wait > waited) waited = p->lane[at].wait;
         if (waited > n_beside) fail_msg("%s: waits for what is not queued yet", what);
-        if (!p->lane[at].beside) continue;
+        if (!p->lane[at].side) continue;
         assert_int_equal(lra_rank(p->call[at].y), 0);
-        n_beside += p->joined[at] > 0;
+        n_beside += p->fused[at] > 0;
         if (n_beside - waited > most)
             fail_msg("%s: %d calls beside, at most %d", what, n_beside - waited, most);
         int other = at + 1;
         for (; other < p->n_calls && p->lane[other].wait < n_beside; other++)
-            if (!p->lane[other].beside && (disturbs(p, other, at) || disturbs(p, at, other)))
+            if (!p->lane[other].side && (disturbs(p, other, at) || disturbs(p, at, other)))
                 fail_msg("%s: '%s' and '%s' meet", what, lra_tensor_path(p->call[at].y),
                          lra_tensor_path(p->call[other].y));
         if (other == p->n_calls) fail_msg("%s: nobody waits", what);
@@ -184,7 +184,7 @@ static dag build(lra_type type, uint64_t seed, int part, int n_parts)
 typedef struct {
     int most; /* 0: one stream */
     lanes_time when;
-    bool joined;
+    bool fused;
 } way;
 
 /* What is left of the steps: status of each, and a hash of all parameters, moments and states. */
@@ -213,7 +213,7 @@ static outcome train(lra_type type, uint64_t seed, way w)
     outcome o = {.arrays = 0};
     int n_parts = 1 + (int)(seed % PARTS);
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-    if (w.most) lanes_on(&device, w.most, w.when, seed, w.joined);
+    if (w.most) lanes_on(&device, w.most, w.when, seed, w.fused);
     lra_params *params = lra_params_new(&device, seed);
     lra_space *space = lra_space_new(&device);
     for (int k = 0; k < n_parts; k++) {
@@ -243,22 +243,22 @@ static void whenever_they_run(void **state)
 {
     (void)state;
     static const lra_type types[] = {LRA_F32, LRA_BF16};
-    static const int most[] = {1, 2, 5, LRA_CUDA_BESIDE_MOST};
-    fake.lanes.n_beside = fake.lanes.n_passed = n_joined = 0;
+    static const int most[] = {1, 2, 5, LRA_CUDA_SIDE_STREAM_MOST};
+    fake.lanes.n_beside = fake.lanes.n_passed = n_fused = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         lra_type type = types[seed / PARTS % 2];
         outcome serial = train(type, seed, (way){0, LANES_EARLY, false});
         for (int i = 0; i < 4; i++)
             for (int when = LANES_EARLY; when <= LANES_RANDOM; when++)
-                for (int joined = 0; joined < 2; joined++) {
-                    outcome o = train(type, seed, (way){most[i], (lanes_time)when, joined});
+                for (int fused = 0; fused < 2; fused++) {
+                    outcome o = train(type, seed, (way){most[i], (lanes_time)when, fused});
                     if (memcmp(&o, &serial, sizeof o) != 0)
                         fail_msg("graph %d: other bits with %d beside at time %d%s", (int)seed,
-                                 most[i], when, joined ? ", joined" : "");
+                                 most[i], when, fused ? ", joined" : "");
                 }
     }
     assert_true(fake.lanes.n_beside > 100 * GRAPHS);
-    assert_true(fake.lanes.n_passed > 100 * GRAPHS && n_joined > GRAPHS);
+    assert_true(fake.lanes.n_passed > 100 * GRAPHS && n_fused > GRAPHS);
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -280,20 +280,20 @@ static void open_model(model_trial *f, const lra_model *m, const char *variant, 
     model_open(f, &what);
 }
 
-/* As a GPU would have the plan, with its joined nodes; then run late, without them. */
+/* As a GPU would have the plan, with its fused nodes; then run late, without them. */
 static void check_model(const lra_model *m, const char *variant)
 {
     static const int32_t length[] = {12, 5, 1};
     static lra_backend counted;
     lra_err e = {{0}};
-    for (int most = 1; most <= LRA_CUDA_BESIDE_MOST; most *= 8) {
+    for (int most = 1; most <= LRA_CUDA_SIDE_STREAM_MOST; most *= 8) {
         lra_device device;
         model_trial f;
         assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
         lanes_on(&device, most, LANES_LATE, 1, false);
         counted = *device.backend;
-        counted.scratch = lra_cuda_scratch, counted.joins = lra_cuda_joins;
-        counted.joined_scratch = lra_cuda_joined_scratch;
+        counted.scratch = lra_cuda_scratch, counted.fuses = lra_cuda_fuses;
+        counted.fused_scratch = lra_cuda_fused_scratch;
         device.backend = &counted;
         open_model(&f, m, variant, &device, LRA_BF16);
         n_lanes += check_lanes(f.plan, most, m->name), n_calls += f.plan->n_calls;
@@ -304,7 +304,7 @@ static void check_model(const lra_model *m, const char *variant)
         lra_device device;
         model_trial f;
         assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
-        if (late) lanes_on(&device, LRA_CUDA_BESIDE_MOST, LANES_LATE, 1, false);
+        if (late) lanes_on(&device, LRA_CUDA_SIDE_STREAM_MOST, LANES_LATE, 1, false);
         open_model(&f, m, variant, &device, LRA_F32);
         model_set(&f, length, 0);
         for (int i = 0; i < 2; i++) loss[late][i] = model_step(&f, i);
@@ -358,7 +358,7 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
     lra_plan *values = lra_plan_new(g, params, space, 1, out + 1, &e);
     for (int at = 0; at < plan->n_calls; at++) {
         const lra_tensor *t = plan->call[at].y;
-        bool beside = plan->lane[at].beside, dx = t->op == &lra_op_matmul && t->id >= forward;
+        bool beside = plan->lane[at].side, dx = t->op == &lra_op_matmul && t->id >= forward;
         if (lra_rank(t) == 0 && t->id < forward && t != loss) assert_false(beside);
         n_beside += beside, n_dw += t->op == &lra_op_linear_dw && beside;
         n_dx += dx, n_dx_beside += dx && beside;
@@ -370,7 +370,7 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
     if (!on || rows > WIDTH)
         assert_int_equal(n_beside, on ? 4 : 0); /* only updates read the loss */
     assert_int_equal(plan->lane[find_call(plan, out[0])].wait, n_beside);
-    for (int at = 0; at < values->n_calls; at++) assert_false(values->lane[at].beside);
+    for (int at = 0; at < values->n_calls; at++) assert_false(values->lane[at].side);
     lra_plan_free(plan);
     lra_plan_free(values);
     lra_space_free(space);
@@ -394,18 +394,18 @@ static void the_setting(void **state)
     (void)state;
     lra_err e = {{0}};
     int n = -1, usual = -1;
-    assert_int_equal(lra_cuda_beside_find(NULL, &usual, &e), 0);
-    assert_in_range(usual, 0, LRA_CUDA_BESIDE_MOST);
-    assert_int_equal(lra_cuda_beside_find("", &n, &e), 0);
+    assert_int_equal(lra_cuda_side_stream_parse(NULL, &usual, &e), 0);
+    assert_in_range(usual, 0, LRA_CUDA_SIDE_STREAM_MOST);
+    assert_int_equal(lra_cuda_side_stream_parse("", &n, &e), 0);
     assert_int_equal(n, usual);
-    assert_int_equal(lra_cuda_beside_find("0", &n, &e), 0);
+    assert_int_equal(lra_cuda_side_stream_parse("0", &n, &e), 0);
     assert_int_equal(n, 0);
-    assert_int_equal(lra_cuda_beside_find("64", &n, &e), 0);
+    assert_int_equal(lra_cuda_side_stream_parse("64", &n, &e), 0);
     assert_int_equal(n, 64);
     static const char *const bad[] = {"65", "-1", "4x", "all"};
     for (int i = 0; i < 4; i++) {
-        char *text = lra_format("LRA_CUDA_BESIDE is '%s', expected 0 to 64", bad[i]);
-        assert_int_equal(lra_cuda_beside_find(bad[i], &n, &e), LRA_FAILED);
+        char *text = lra_format("LRA_CUDA_SIDE_STREAM is '%s', expected 0 to 64", bad[i]);
+        assert_int_equal(lra_cuda_side_stream_parse(bad[i], &n, &e), LRA_FAILED);
         assert_string_equal(e.msg, text);
         lra_free(text);
     }

@@ -315,7 +315,7 @@ static const struct {
 enum { FAMILIES = sizeof families / sizeof *families };
 
 typedef struct {
-    lra_opened *m;
+    lra_loaded_model *m;
     int family, heads;
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     lra_tensor *part[LRA_MAX_BUCKETS][LAYERS][SOURCES];
@@ -325,7 +325,7 @@ typedef struct {
     double *kept; /* (layers heads, longest, longest) */
 } work;
 
-static lra_tensor *part_of(const lra_view *v, int layer, const char *name)
+static lra_tensor *part_of(const lra_length_graph *v, int layer, const char *name)
 {
     char path[64];
     lra_graph *g = v->network.graph;
@@ -453,7 +453,7 @@ static void add_profile(lra_profile *p, int n, const double *a)
     lra_profile_end(p);
 }
 
-static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int view = 0, H = w->heads, extra = families[w->family].cls;
@@ -524,17 +524,18 @@ static lra_train_spec spec_of(int family, lra_config **config)
 static void expect(work *w, int family, const lra_train_spec *spec)
 {
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     *w = (work){.m = &m, .family = family};
-    if (lra_open(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_load_model(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
+        fail_msg("%s", e.msg);
     m.type = LRA_F32;
-    lra_open_buckets(&m);
+    lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
-        lra_view *v = m.view[i];
+        lra_length_graph *v = m.view[i];
         for (int l = 0; l < LAYERS; l++)
             for (int k = 0; k < SOURCES && families[family].part[k]; k++) {
                 w->part[i][l][k] = part_of(v, l, families[family].part[k]);
-                lra_view_ask(v, w->part[i][l][k]);
+                lra_length_graph_output(v, w->part[i][l][k]);
             }
         if (lra_attention_nodes_of(v, &w->nodes[i], &e) != 0) fail_msg("%s", e.msg);
         assert_int_equal(w->nodes[i].n, LAYERS);
@@ -551,9 +552,9 @@ static void expect(work *w, int family, const lra_train_spec *spec)
         w->value[l] = lra_profile_new(MOST, 0);
         w->some_value[l] = lra_profile_new(MOST, 0);
     }
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_close(&m);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e) != 0) fail_msg("%s", e.msg);
+    lra_loaded_free(&m);
 }
 
 static void same(const lra_profile *is, const lra_profile *wanted, int family)
@@ -561,12 +562,13 @@ static void same(const lra_profile *is, const lra_profile *wanted, int family)
     static const char *const ids[] = {"self",           "dist.mean", "dist.mean.rel", "range.mean",
                                       "range.mean.rel", "range.q95", "local.1",       "side",
                                       "entropy",        "support",   "entropy.rel"};
-    lra_finding a[LRA_PROFILE_FINDINGS], b[LRA_PROFILE_FINDINGS];
-    int n = lra_profile_findings(is, &(lra_profile_options){.key = 1}, a);
-    int m = lra_profile_findings(wanted, &(lra_profile_options){.key = 1}, b);
+    lra_measurement a[LRA_PROFILE_FINDINGS], b[LRA_PROFILE_FINDINGS];
+    int n = lra_profile_measurements(is, &(lra_profile_options){.key = 1}, a);
+    int m = lra_profile_measurements(wanted, &(lra_profile_options){.key = 1}, b);
     assert_int_equal(lra_profile_examples(is), lra_profile_examples(wanted));
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        const lra_finding *x = lra_finding_find(n, a, ids[i]), *y = lra_finding_find(m, b, ids[i]);
+        const lra_measurement *x = lra_measurement_find(n, a, ids[i]),
+                              *y = lra_measurement_find(m, b, ids[i]);
         double null = x->null[LRA_NULL_UNIFORM], expected = y->null[LRA_NULL_UNIFORM];
         if (!(fabs(x->value - y->value) < 1e-4) || !(isnan(null) || fabs(null - expected) < 1e-9))
             fail_msg("family %d, %s: %g (equal %g), expected %g (%g)", family, ids[i], x->value,
@@ -586,7 +588,7 @@ static void rows_are_the_definition(void **state)
         lra_profile *rolled;
         work w;
         expect(&w, f, &spec);
-        const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
+        const lra_weights_kind initial = LRA_INITIAL_WEIGHTS;
         if (lra_heads_measure(&spec, &trained.device, initial, 0, 0, &heads, &e) != 0 ||
             lra_heads_measure(&spec, &trained.device, initial, 0, SOME, &some, &e) != 0 ||
             lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, NULL, &maps, &e) !=

@@ -54,17 +54,19 @@ static void answers_are_those_of_the_run(void **state)
 
 /* ---- which weights --------------------------------------------------------------------------- */
 
-static uint64_t hash_of(lra_open_weights which, int64_t *step)
+static uint64_t hash_of(lra_weights_kind which, int64_t *step)
 {
     lra_err e = {{0}};
-    lra_opened m;
-    if (lra_open(&m, &trained.run.spec, &trained.device, which, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_buckets(&m);
-    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    lra_loaded_model m;
+    if (lra_load_model(&m, &trained.run.spec, &trained.device, which, &e) != 0)
+        fail_msg("%s", e.msg);
+    lra_loaded_buckets(&m);
+    for (int i = 0; i < m.n_views; i++)
+        lra_length_graph_output(m.view[i], m.view[i]->network.output);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
     uint64_t hash = lra_params_hash(m.params);
     *step = m.step;
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return hash;
 }
 
@@ -88,10 +90,10 @@ typedef struct {
     bool seen[TINY_ROWS];
     double off;
     lra_tensor *grad[LRA_MAX_BUCKETS], *conv[LRA_MAX_BUCKETS];
-    const lra_opened *m;
+    const lra_loaded_model *m;
 } probe;
 
-static int look(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int look(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     probe *p = context;
     int i = 0;
@@ -119,39 +121,39 @@ static void nodes_and_gradients_of_every_bucket(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     probe p = {.m = &m};
     bool wanted[TINY_ROWS] = {true, false, true, true, false, false};
-    if (lra_open(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
+    if (lra_load_model(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
         fail_msg("%s", e.msg);
-    lra_open_buckets(&m);
+    lra_loaded_buckets(&m);
     assert_int_equal(m.n_views, m.buckets.n);
     for (int i = 0; i < m.n_views; i++) {
-        lra_view *v = m.view[i];
+        lra_length_graph *v = m.view[i];
         lra_tensor *node[LAYERS + 1];
         assert_int_equal(lra_graph_nodes(v->network.graph, &lra_op_conv, LAYERS + 1, node), LAYERS);
         assert_string_equal(lra_tensor_path(node[1]), "encoder/layer1/conv/conv");
         assert_int_equal(lra_graph_nodes(v->network.graph, &lra_op_attention, 1, node), 0);
         p.conv[i] = node[0];
         lra_grad(v->network.output, NULL, 1, &v->network.features, &p.grad[i]);
-        lra_view_ask(v, p.conv[i]);
-        lra_view_ask(v, p.grad[i]);
+        lra_length_graph_output(v, p.conv[i]);
+        lra_length_graph_output(v, p.grad[i]);
     }
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_open_run(&m, LRA_TEST_SPLIT, wanted, look, &p, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_run(&m, LRA_TEST_SPLIT, wanted, look, &p, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(p.n_rows, 3);
     assert_memory_equal(p.seen, wanted, sizeof wanted);
     assert_true(p.off < 1e-6);
     p.n_rows = 0;
-    if (lra_open_run(&m, LRA_VAL_SPLIT, NULL, look, &p, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_run(&m, LRA_VAL_SPLIT, NULL, look, &p, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(p.n_rows, 4);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
 }
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
 /* The weights of a head add up to 1, wherever they are. */
-static int add_up(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int add_up(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     int *n = context;
     const lra_tensor *x = v->out[0];
@@ -176,23 +178,24 @@ static void profiles_of_attention(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     lra_train_spec spec = trained.run.spec;
     lra_config *c = model_tiny(&lra_model_transformer, "");
     int n = 0;
     spec.model = &lra_model_transformer, spec.model_config = c;
-    if (lra_open(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_buckets(&m);
+    if (lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
+        fail_msg("%s", e.msg);
+    lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
         lra_tensor *node[LAYERS];
         assert_int_equal(lra_graph_nodes(m.view[i]->network.graph, &lra_op_attention, LAYERS, node),
                          LAYERS);
-        lra_view_ask(m.view[i], lra_attention_profile_of(node[1]));
+        lra_length_graph_output(m.view[i], lra_attention_profile_of(node[1]));
     }
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, add_up, &n, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, add_up, &n, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(n, TINY_ROWS * 2);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     lra_config_free(c);
 }
 
@@ -203,7 +206,7 @@ typedef struct {
     float logits[TINY_ROWS * TINY_CLASSES];
 } answers;
 
-static int keep_logits(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int keep_logits(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     answers *a = context;
     float *batch = lra_alloc_array((size_t)v->rows * TINY_CLASSES, sizeof *batch);
@@ -220,7 +223,7 @@ static void one_plan_serves_every_limit(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     float whole[TINY_ROWS * TINY_CLASSES];
     answers at[5]; /* none; a wide one; 0 in both layers, in one; none again */
     static const int32_t limits[5][LAYERS] = {
@@ -228,20 +231,21 @@ static void one_plan_serves_every_limit(void **state)
     if (lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole,
                      NULL, &e) != 0)
         fail_msg("%s", e.msg);
-    if (lra_open(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
+    if (lra_load_model(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
         fail_msg("%s", e.msg);
-    assert_int_equal(lra_open_limited(&m, &e), 0);
-    lra_open_buckets(&m);
-    for (int i = 0; i < m.n_views; i++) lra_view_ask(m.view[i], m.view[i]->network.output);
+    assert_int_equal(lra_loaded_limit(&m, &e), 0);
+    lra_loaded_buckets(&m);
+    for (int i = 0; i < m.n_views; i++)
+        lra_length_graph_output(m.view[i], m.view[i]->network.output);
     assert_int_equal(m.n_limits, LAYERS);
     assert_int_equal(m.limit[0], LRA_NO_LIMIT);
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
     for (int i = 0; i < 5; i++) {
         for (int l = 0; l < LAYERS; l++) m.limit[l] = limits[i][l];
-        if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, keep_logits, &at[i], &e) != 0)
+        if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep_logits, &at[i], &e) != 0)
             fail_msg("%s", e.msg);
     }
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     /* Kernels of 3 taps reach one step. */
     assert_memory_equal(at[0].logits, whole, sizeof whole);
     assert_memory_equal(at[1].logits, whole, sizeof whole);
@@ -255,16 +259,17 @@ static void a_model_without_limits_is_undefined(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
     lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
     spec.model = &lstm;
-    if (lra_open(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
-    assert_int_equal(lra_open_limited(&m, &e), LRA_USAGE);
+    if (lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(lra_loaded_limit(&m, &e), LRA_USAGE);
     assert_string_equal(e.msg, "a limit of distance is undefined for model 'lstm': its state comes "
                                "from all steps before");
-    lra_open_close(&m);
+    lra_loaded_free(&m);
 }
 
 /* ---- what cannot be opened ------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static void relations_of_a_tree(void **state)
 
 /* Maps of the first example of the longest length, (layers, heads, T, T), and its rollout. */
 typedef struct {
-    lra_opened *m;
+    lra_loaded_model *m;
     int heads, T, length, layers;
     int64_t row;
     int32_t token[MOST];
@@ -60,7 +60,7 @@ typedef struct {
     lra_tensor *asked[LRA_MAX_BUCKETS][LAYERS], *position[LRA_MAX_BUCKETS], *rows[LRA_MAX_BUCKETS];
 } maps;
 
-static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e)
+static int take(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     maps *x = context;
     int view = 0;
@@ -76,7 +76,7 @@ static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e
     for (int p = 0; p < LRA_ROLLOUT_ROWS && p < x->length; p++) at[s * LRA_ROLLOUT_ROWS + p] = p;
     int rc = lra_session_set(x->m->run, &v->network, v->plan, b, e);
     if (rc == 0) rc = lra_set(v->plan, x->position[view], at, e);
-    if (rc == 0) rc = lra_view_run(x->m, v, e);
+    if (rc == 0) rc = lra_length_graph_run(x->m, v, e);
     for (int k = 0; k < x->layers && rc == 0; k++) {
         const lra_tensor *map = x->asked[view][k];
         int H = x->heads = (int)lra_tensor_shape(map).d[2], T = x->T;
@@ -101,27 +101,28 @@ static int take(const lra_view *v, const lra_batch *b, void *context, lra_err *e
 static void open_maps(maps *x, const lra_train_spec *spec)
 {
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     *x = (maps){.m = &m};
-    if (lra_open(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_buckets(&m);
+    if (lra_load_model(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
+        fail_msg("%s", e.msg);
+    lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
-        lra_view *v = m.view[i];
+        lra_length_graph *v = m.view[i];
         lra_attention_nodes nodes;
         if (lra_attention_nodes_of(v, &nodes, &e) != 0) fail_msg("%s", e.msg);
         x->layers = nodes.n;
         x->position[i] = lra_input(v->network.graph, "rollout", LRA_I32,
                                    LRA_SHAPE(v->network.n, LRA_ROLLOUT_ROWS));
         x->rows[i] = lra_rollout(nodes.n, nodes.node, x->position[i]);
-        lra_view_ask(v, x->rows[i]);
+        lra_length_graph_output(v, x->rows[i]);
         for (int k = 0; k < nodes.n; k++) {
             x->asked[i][k] = lra_attention_map(nodes.node[k]);
-            lra_view_ask(v, x->asked[i][k]);
+            lra_length_graph_output(v, x->asked[i][k]);
         }
     }
-    if (lra_open_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_open_run(&m, LRA_TEST_SPLIT, NULL, take, x, &e) != 0) fail_msg("%s", e.msg);
-    lra_open_close(&m);
+    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take, x, &e) != 0) fail_msg("%s", e.msg);
+    lra_loaded_free(&m);
 }
 
 static double map_at(const maps *x, int layer, int head, int i, int j)
@@ -221,9 +222,9 @@ static double related_mass(const maps *x, const lra_tree *t, lra_relation r, int
 
 static double value_of(const lra_profile *p, const char *id)
 {
-    lra_finding list[LRA_PROFILE_FINDINGS];
-    int n = lra_profile_findings(p, &(lra_profile_options){.key = 1}, list);
-    const lra_finding *f = lra_finding_find(n, list, id);
+    lra_measurement list[LRA_PROFILE_FINDINGS];
+    int n = lra_profile_measurements(p, &(lra_profile_options){.key = 1}, list);
+    const lra_measurement *f = lra_measurement_find(n, list, id);
     return f ? f->value : NAN;
 }
 
@@ -238,7 +239,7 @@ static void maps_are_measured(void **state)
         lra_maps got;
         lra_heads heads;
         open_maps(&x, &spec);
-        const lra_open_weights initial = LRA_INITIAL_WEIGHTS;
+        const lra_weights_kind initial = LRA_INITIAL_WEIGHTS;
         if (lra_heads_measure(&spec, &trained.device, initial, 0, 0, &heads, &e) != 0 ||
             lra_maps_measure(&spec, &trained.device, initial, 0, heads.n_heads, NULL, &got, &e) !=
                 0)
@@ -374,12 +375,12 @@ static void equal_weights_are_their_null(void **state)
             fail_msg("%s", e.msg);
         const lra_profile *both[] = {h.head[0].tokens, h.head[0].pixels};
         for (int p = 0; p < 2; p++) {
-            lra_finding list[LRA_PROFILE_FINDINGS];
-            int n = lra_profile_findings(both[p], &(lra_profile_options){.key = 1}, list);
+            lra_measurement list[LRA_PROFILE_FINDINGS];
+            int n = lra_profile_measurements(both[p], &(lra_profile_options){.key = 1}, list);
             static const char *const id[] = {"self", "dist.mean", "dist.q95"};
-            assert_true(fabs(lra_finding_find(n, list, "dist.mean.rel")->value - 1) < 1e-5);
+            assert_true(fabs(lra_measurement_find(n, list, "dist.mean.rel")->value - 1) < 1e-5);
             for (int i = 0; i < 3; i++) {
-                const lra_finding *f = lra_finding_find(n, list, id[i]);
+                const lra_measurement *f = lra_measurement_find(n, list, id[i]);
                 assert_true(fabs(f->value - f->null[LRA_NULL_UNIFORM]) < 1e-5);
                 assert_int_equal(f->undefined, 0);
             }

@@ -40,8 +40,11 @@ static bool causal(const lra_config *c)
 }
 
 static const lra_key smooth_keys[] = {LRA_INT_KEY("width", "4", 1, 64, ""), LRA_KEYS_END};
-static const lra_model smooth = {
-    .name = "smooth", .keys = smooth_keys, .encode = encode, .reach = reach, .causal = causal};
+static const lra_model smooth = {.name = "moving_average",
+                                 .keys = smooth_keys,
+                                 .encode = encode,
+                                 .reach = reach,
+                                 .causal = causal};
 
 /* ---- a network with its plan ----------------------------------------------------------------- */
 

@@ -35,7 +35,7 @@ static int tear_down(void **state)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-static bool rows_equal(const lra_cut *c, int curve, int point, const lra_sums *other)
+static bool rows_equal(const lra_ablation *c, int curve, int point, const lra_sums *other)
 {
     const lra_sums *row = c->curve[curve].row + point * c->n;
     for (int64_t i = 0; i < c->n; i++)
@@ -49,12 +49,12 @@ static void cuts_of_a_convolution(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_cut c;
-    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, 0, NULL, &c, &e) != 0)
+    lra_ablation c;
+    if (lra_ablation_measure(&trained.run.spec, &trained.device, 0, 0, NULL, &c, &e) != 0)
         fail_msg("%s", e.msg);
     assert_int_equal(c.n, TINY_ROWS);
     assert_int_equal(c.n_curves, 3);
-    assert_int_equal(lra_cut_curves(&trained.run.spec, &trained.device, 0), 3);
+    assert_int_equal(lra_ablation_curves(&trained.run.spec, &trained.device, 0), 3);
     assert_null(c.curve[0].name);
     assert_string_equal(c.curve[1].name, "layer0");
     assert_string_equal(c.curve[2].name, "layer1");
@@ -72,9 +72,9 @@ static void cuts_of_a_convolution(void **state)
     for (int p = 0; p < 3; p++) /* one layer is neither the other nor both */
         assert_false(rows_equal(&c, 1, p, c.curve[0].row + p * c.n) ||
                      rows_equal(&c, 1, p, c.curve[2].row + p * c.n));
-    assert_true(lra_cut_runs(3, trained.run.data->max_length) ==
+    assert_true(lra_ablation_runs(3, trained.run.data->max_length) ==
                 1 + c.n_points + 2 * (c.n_points - 1));
-    lra_cut_free(&c);
+    lra_ablation_free(&c);
 }
 
 /* A sample is the rows that it says, with the answers that they have. */
@@ -82,26 +82,26 @@ static void cuts_of_a_sample(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_cut c;
-    if (lra_cut_measure(&trained.run.spec, &trained.device, 0, 3, NULL, &c, &e) != 0)
+    lra_ablation c;
+    if (lra_ablation_measure(&trained.run.spec, &trained.device, 0, 3, NULL, &c, &e) != 0)
         fail_msg("%s", e.msg);
     assert_int_equal(c.n, 3);
     for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == trained.report.row[c.index[i]].loss);
-    lra_cut_free(&c);
+    lra_ablation_free(&c);
 }
 
 static void cuts_that_are_undefined(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_cut c;
+    lra_ablation c;
     lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
     lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
     spec.model = &lstm;
-    assert_int_equal(lra_cut_measure(&spec, &trained.device, 0, 0, NULL, &c, &e), LRA_USAGE);
+    assert_int_equal(lra_ablation_measure(&spec, &trained.device, 0, 0, NULL, &c, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "is undefined for model 'lstm'"));
-    lra_cut_free(&c);
+    lra_ablation_free(&c);
 }
 
 /* ---- Jacobians ------------------------------------------------------------------------------- */
@@ -337,9 +337,9 @@ static void intervals_hold_the_sampling_of_positions(void **state)
             }
             lra_profile_end(p);
         }
-        lra_finding list[LRA_PROFILE_FINDINGS];
-        int k = lra_profile_findings(p, &(lra_profile_options){.key = 3}, list);
-        const lra_finding *f = lra_finding_find(k, list, "dist.mean");
+        lra_measurement list[LRA_PROFILE_FINDINGS];
+        int k = lra_profile_measurements(p, &(lra_profile_options){.key = 3}, list);
+        const lra_measurement *f = lra_measurement_find(k, list, "dist.mean");
         if (s < 0) truth = f->value;
         held += s >= 0 && f->lo <= truth && truth <= f->hi;
         lra_profile_free(p);

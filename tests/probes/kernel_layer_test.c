@@ -30,13 +30,13 @@ static lra_probe_result *measure(double *initial, double *trained)
                       .run = (char *)"r",
                       .config = (char *)""};
     lra_origin origin = {.device = NULL};
-    lra_found_kernels k = {.name = (char *)"layer0",
-                           .op = "long_conv",
-                           .channels = C,
-                           .components = 1,
-                           .ahead = LAGS,
-                           .step = 1,
-                           .k = {initial, trained}};
+    lra_extracted_kernels k = {.name = (char *)"layer0",
+                               .op = "long_conv",
+                               .channels = C,
+                               .components = 1,
+                               .ahead = LAGS,
+                               .step = 1,
+                               .k = {initial, trained}};
     lra_probe_result *r = lra_probe_result_new("kernels", &run, &origin);
     lra_layer_measure(&k, 0, r);
     return r;
@@ -70,7 +70,7 @@ static void growth_is_found_before_rounding(void **state)
     for (int c = 0; c < C; c++) initial[c * LAGS + 5] = 1e-30, trained[c * LAGS + 5] = 1;
     lra_probe_result *r = measure(initial, trained);
     assert_true(lra_probe_array_find(r->unit[0], "mass0")->value[5] == 0);
-    assert_true(lra_probe_finding(r->unit[0], "shift.peak")->value == 5);
+    assert_true(lra_probe_measurement(r->unit[0], "shift.peak")->value == 5);
     lra_probe_result_free(r);
 }
 

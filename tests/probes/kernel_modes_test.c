@@ -32,7 +32,7 @@ typedef struct {
     lra_device device;
     lra_params *params;
     lra_space *space;
-    lra_view view;
+    lra_length_graph view;
 } trial;
 
 static void open_trial(trial *t)
@@ -48,7 +48,7 @@ static void open_trial(trial *t)
 static void plan_trial(trial *t)
 {
     lra_err e;
-    lra_view *v = &t->view;
+    lra_length_graph *v = &t->view;
     v->plan = lra_plan_new(v->network.graph, t->params, t->space, v->n_out, v->out, &e);
     if (!v->plan) fail_msg("%s", e.msg);
 }
@@ -101,7 +101,7 @@ static void scan_impulses(int sides)
     lra_tensor *scan[4];
     assert_int_equal(lra_scans_find(g, 4, scan), 1);
     if (lra_scan_ask(&t.view, scan[0], &e) != 0) fail_msg("%s", e.msg);
-    lra_view_ask(&t.view, sum);
+    lra_length_graph_output(&t.view, sum);
     plan_trial(&t);
     fill(&r, D * 2 * N, in);
     for (int i = 0; i < D; i++) impulse[i][AT][i] = 1;
@@ -173,7 +173,7 @@ static void planted_decay(void **state)
     double lambda[] = {0.95, 0}, b[] = {3, 0}, g[] = {-2, 0}, p;
     lra_scan_map m = {1, 1, 1, 1, lambda, b, g};
     lra_modes modes;
-    lra_finding list[LRA_KERNEL_FINDINGS];
+    lra_measurement list[LRA_KERNEL_FINDINGS];
     lra_scan_kernels(&m, 1, 1, 0, LAGS, k, NULL);
     lra_scan_modes(&m, &modes);
     is_near(-1 / modes.x[0], -1 / log(0.95), 1e-9);
@@ -182,10 +182,10 @@ static void planted_decay(void **state)
     lra_free(modes.w);
     const lra_kernel kernel = {1, 0, LAGS, k};
     lra_kendall_null *null = lra_kendall_null_new(lra_kernel_blocks(&kernel));
-    int n = lra_kernel_findings(&kernel, 0, null, list, &p);
+    int n = lra_kernel_measurements(&kernel, 0, null, list, &p);
     lra_kendall_null_free(null);
-    is_near(lra_finding_find(n, list, "decay.tau")->value, -1 / log(0.95), 1e-6);
-    is_near(lra_finding_find(n, list, "decay.kind")->value, LRA_DECAY_EXP, 0);
+    is_near(lra_measurement_find(n, list, "decay.tau")->value, -1 / log(0.95), 1e-6);
+    is_near(lra_measurement_find(n, list, "decay.kind")->value, LRA_DECAY_EXP, 0);
     assert_true(p < 1e-6);
 }
 
@@ -201,21 +201,21 @@ static void planted_turn(void **state)
     static double z[2 * LAGS], k[2 * LAGS], mod[LAGS], re[LAGS];
     double x[] = {-1 / tau, 0.015}, w[] = {0.3, -0.4}, p;
     const lra_modes m = {.rows = 1, .n = 1, .scale = 2, .x = x, .w = w};
-    lra_finding list[LRA_KERNEL_FINDINGS];
+    lra_measurement list[LRA_KERNEL_FINDINGS];
     lra_modes_complex(&m, 0, LAGS, z);
     for (int d = 0; d < LAGS; d++) {
         re[d] = z[2 * d], mod[d] = hypot(z[2 * d], z[2 * d + 1]);
         is_near(re[d], lra_modes_value(&m, 0, d), 1e-12);
         is_near(mod[d], exp(-d / tau), 1e-12);
     }
-    int n = lra_kernel_findings(&(lra_kernel){1, 0, LAGS, re}, 0, NULL, list, &p);
-    assert_true(fabs(lra_finding_find(n, list, "decay.tau")->value - tau) > 0.05 * tau);
-    n = lra_kernel_modulus_findings(&(lra_kernel){1, 0, LAGS, mod}, NULL, list, &p);
-    is_near(lra_finding_find(n, list, "decay.tau.mod")->value, tau, 1e-6);
-    is_near(lra_finding_find(n, list, "decay.kind.mod")->value, LRA_DECAY_EXP, 0);
-    is_near(lra_finding_find(n, list, "decay.test.mod")->value, -1, 0);
-    is_near(lra_finding_find(n, list, "range.mean.mod")->value, 1 / expm1(2 / tau), 1e-3);
-    is_near(lra_finding_find(n, list, "kernel.tail.mod")->value, exp(-LAGS / tau), 1e-5);
+    int n = lra_kernel_measurements(&(lra_kernel){1, 0, LAGS, re}, 0, NULL, list, &p);
+    assert_true(fabs(lra_measurement_find(n, list, "decay.tau")->value - tau) > 0.05 * tau);
+    n = lra_kernel_modulus_measurements(&(lra_kernel){1, 0, LAGS, mod}, NULL, list, &p);
+    is_near(lra_measurement_find(n, list, "decay.tau.mod")->value, tau, 1e-6);
+    is_near(lra_measurement_find(n, list, "decay.kind.mod")->value, LRA_DECAY_EXP, 0);
+    is_near(lra_measurement_find(n, list, "decay.test.mod")->value, -1, 0);
+    is_near(lra_measurement_find(n, list, "range.mean.mod")->value, 1 / expm1(2 / tau), 1e-3);
+    is_near(lra_measurement_find(n, list, "kernel.tail.mod")->value, exp(-LAGS / tau), 1e-5);
     /* The same mode between dense layers of two inputs: the norm of their moduli. */
     const double complex one = cexp(x[0] + I * x[1]);
     double lambda[] = {creal(one), cimag(one)}, b[] = {3, 0, 0, 4}, g[] = {0.6, 0.8};
@@ -263,17 +263,17 @@ static void direct_path_counts(void **state)
     double k[2 * 2 * LAGS] = {0, 1, 2, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 1, 1};
     double mod[2 * LAGS] = {4, 3, 2, 0, 0, 4, 1, 1}, cut[] = {0.1, 1}, mass[LAGS];
     const double d[] = {3, -2};
-    lra_found_kernels f = {.channels = 2, .components = 2, .ahead = LAGS, .step = 1};
+    lra_extracted_kernels f = {.channels = 2, .components = 2, .ahead = LAGS, .step = 1};
     f.k[0] = k, f.mod[0] = mod, f.cut[0] = cut;
     open_trial(&t);
     lra_tensor *skip = lra_input(t.view.network.graph, "d", LRA_F64, LRA_SHAPE(2));
-    lra_view_ask(&t.view, lra_affine(skip, 1, 0));
-    lra_view_ask(&t.view, skip);
+    lra_length_graph_output(&t.view, lra_affine(skip, 1, 0));
+    lra_length_graph_output(&t.view, skip);
     plan_trial(&t);
     set_input(&t, skip, d);
     assert_int_equal(lra_run(t.view.plan, &e), 0);
     assert_int_equal(lra_skip_add(&t.view, skip, &f, 0, &e), 0);
-    lra_kernel one = lra_found_channel(&f, 0, 0);
+    lra_kernel one = lra_extract_channel(&f, 0, 0);
     lra_kernel_mass(&one, mass);
     is_near(mass[0], 9. / (9 + 9), 1e-12);
     is_near(k[0], 3, 0);
@@ -312,9 +312,9 @@ static legs *open_legs(int modes, double size)
     const double *const data[] = {x->a, x->b, x->p, x->q, x->c, x->dt};
     int plane = CHANNELS * modes;
     lra_shape s = LRA_SHAPE(2, CHANNELS, modes);
-    lra_legs(modes, w, V);
-    lra_legs_b(&(lra_fill){s, 0, 0, &cut}, x->b);
-    lra_legs_p(&(lra_fill){s, 0, 0, NULL}, x->p);
+    lra_hippo_legs(modes, w, V);
+    lra_hippo_b(&(lra_fill){s, 0, 0, &cut}, x->b);
+    lra_hippo_p(&(lra_fill){s, 0, 0, NULL}, x->p);
     for (int i = 0; i < plane; i++) {
         x->a[i] = -0.5, x->a[plane + i] = -w[i % modes];
         x->p[i] *= size, x->p[plane + i] *= size;
@@ -335,7 +335,7 @@ static legs *open_legs(int modes, double size)
     lra_tensor *used = lra_reshape(lra_slice(x->out, 1, 0, 100), LRA_SHAPE(2, CHANNELS, 100));
     assert_ptr_equal(lra_modes_node(used), x->out);
     lra_modes_ask(&x->t.view, x->out);
-    lra_view_ask(&x->t.view, x->out);
+    lra_length_graph_output(&x->t.view, x->out);
     plan_trial(&x->t);
     for (int i = 0; i < 6; i++) set_input(&x->t, in[i], data[i]);
     assert_int_equal(lra_run(x->t.view.plan, &e), 0);

@@ -42,7 +42,7 @@ typedef struct {
 } seen;
 
 /* Tokens 2 .. 5 and 7; and the middle two of each five, three times: a square of an image. */
-static const lra_stretches asked[] = {{{2, 7}, {6, 8}, 0, 0}, {{6, 0}, {8, 0}, 3, 5}};
+static const lra_token_runs asked[] = {{{2, 7}, {6, 8}, 0, 0}, {{6, 0}, {8, 0}, 3, 5}};
 
 static bool is_asked(int k, int64_t t)
 {
@@ -55,7 +55,7 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
     seen *s = context;
     int64_t rows = o->view->rows, T = o->view->T;
     const lra_batch *b = o->batch;
-    lra_stretches *of = lra_alloc_array((size_t)rows, sizeof *of);
+    lra_token_runs *of = lra_alloc_array((size_t)rows, sizeof *of);
     double *score = lra_alloc_array((size_t)rows, sizeof *score);
     int32_t *token = lra_alloc_array((size_t)(rows * T), sizeof *token);
     assert_int_equal(lra_occlude_ask(o, of, 0, score, e), 0);
@@ -193,7 +193,7 @@ static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, cons
     const lra_probe_unit *u = lra_probe_unit_find(out, unit);
     assert_true(lra_probe_array_find(u, "width")->value[0] == 1);
     for (int i = 0; i < n; i++) {
-        const lra_finding *f = lra_probe_finding(u, list[i].id);
+        const lra_measurement *f = lra_probe_measurement(u, list[i].id);
         if (!f || !(fabs(f->value - list[i].value) < 1e-9))
             fail_msg("%s: %g, expected %g", list[i].id, f ? f->value : (double)NAN, list[i].value);
     }
@@ -234,10 +234,10 @@ static void a_bag_has_no_direction(void **state)
                                      16, TINY_ROWS);
     const lra_probe_unit *u = lra_probe_unit_find(out, "occlusion.px");
     assert_true(lra_probe_array_find(u, "width")->value[0] == 2);
-    assert_true(fabs(lra_probe_finding(u, "self.px")->value - 1) < 1e-9);
-    assert_true(isnan(lra_probe_finding(u, "side.px")->value));
-    assert_true(isnan(lra_probe_finding(u, "dist.mean.px")->value));
-    assert_true(lra_probe_finding(u, "dist.mean.px")->undefined > 0);
+    assert_true(fabs(lra_probe_measurement(u, "self.px")->value - 1) < 1e-9);
+    assert_true(isnan(lra_probe_measurement(u, "side.px")->value));
+    assert_true(isnan(lra_probe_measurement(u, "dist.mean.px")->value));
+    assert_true(lra_probe_measurement(u, "dist.mean.px")->undefined > 0);
     lra_probe_result_free(out);
 }
 
@@ -267,13 +267,13 @@ static void equal_weights_of_a_causal_model(void **state)
         lra_probe_result *out = measured(&lra_part_jacobian, &trained.run.spec, &sums,
                                          &trained.device, 0, TINY_ROWS);
         const lra_probe_unit *u = lra_probe_unit_find(out, "jacobian");
-        const lra_finding *mean = lra_probe_finding(u, "range.mean.rel"),
-                          *side = lra_probe_finding(u, "side"),
-                          *spread = lra_probe_finding(u, "entropy.rel");
+        const lra_measurement *mean = lra_probe_measurement(u, "range.mean.rel"),
+                              *side = lra_probe_measurement(u, "side"),
+                              *spread = lra_probe_measurement(u, "entropy.rel");
         assert_true(side->value == 1 && (fabs(side->null[LRA_NULL_UNIFORM] - causal) < 1e-9));
         assert_int_equal(fabs(mean->value - 1) < 1e-6, causal);
         assert_int_equal(fabs(spread->value - 1) < 1e-6, causal);
-        assert_true(lra_probe_finding(u, "range.mean")->value > 1);
+        assert_true(lra_probe_measurement(u, "range.mean")->value > 1);
         lra_probe_result_free(out);
     }
 }
@@ -287,8 +287,8 @@ static void rows_of_an_image_weigh_alike(void **state)
     for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
         lra_probe_result *out = measured(&lra_part_jacobian, &trained.run.spec, &sums,
                                          &trained.device, grid, TINY_ROWS);
-        const lra_finding *f = lra_probe_finding(lra_probe_unit_find(out, "jacobian"),
-                                                 "periodic.p");
+        const lra_measurement *f = lra_probe_measurement(lra_probe_unit_find(out, "jacobian"),
+                                                         "periodic.p");
         assert_int_equal(f != NULL, grid > 0);
         assert_true(!f || fabs(f->value - 1) < 0.05);
         lra_probe_result_free(out);
@@ -305,7 +305,7 @@ static void blocks_of_a_causal_model(void **state)
         lra_probe_result *out = measured(&lra_part_occlusion, &trained.run.spec, &sums,
                                          &trained.device, grid, TINY_ROWS);
         const lra_probe_unit *u = lra_probe_unit_find(out, grid ? "occlusion.px" : "occlusion");
-        const lra_finding *side = lra_probe_finding(u, grid ? "side.px" : "side");
+        const lra_measurement *side = lra_probe_measurement(u, grid ? "side.px" : "side");
         assert_true(side->value == 1 && side->null[LRA_NULL_UNIFORM] == 1);
         lra_probe_result_free(out);
     }

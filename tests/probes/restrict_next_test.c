@@ -34,22 +34,22 @@ static float table[V * D], w[D * V], bias[V];
 static int set_up(void **state)
 {
     lra_err e = {{0}};
-    lra_opened m;
+    lra_loaded_model m;
     if (make_folder(state) != 0) return -1;
     open_run(&next, LRA_GOAL_NEXT, "next", 1);
     model = lra_model_resconv, model.encode = two_steps, next.spec.model = &model;
     if (lra_folder_make(next.spec.folder, &e) != 0) return -1;
-    if (lra_open(&m, &next.spec, &next.device, LRA_INITIAL_WEIGHTS, &e) != 0) return -1;
-    lra_open_buckets(&m);
-    lra_view_ask(m.view[0], m.view[0]->network.output);
-    if (lra_open_plan(&m, &e) != 0 || lra_params_get(m.params, "embed/table", table, &e) != 0)
+    if (lra_load_model(&m, &next.spec, &next.device, LRA_INITIAL_WEIGHTS, &e) != 0) return -1;
+    lra_loaded_buckets(&m);
+    lra_length_graph_output(m.view[0], m.view[0]->network.output);
+    if (lra_loaded_plan(&m, &e) != 0 || lra_params_get(m.params, "embed/table", table, &e) != 0)
         return -1;
     for (int i = 0; i < V * D; i++) table[i] *= 8;
     lra_params_set(m.params, "embed/table", table, &e);
     lra_params_get(m.params, "head/w", w, &e);
     lra_params_get(m.params, "head/b", bias, &e);
     int rc = lra_best_write(&next.spec, 1, 0, m.params, &e);
-    lra_open_close(&m);
+    lra_loaded_free(&m);
     return rc;
 }
 
@@ -93,7 +93,7 @@ static double kl_of(const float *a, const float *b)
     return sum;
 }
 
-static lra_restricted ask(lra_restriction kind, int64_t sample)
+static lra_restricted ask(lra_perturbation_kind kind, int64_t sample)
 {
     lra_err e = {{0}};
     lra_restricted r;
@@ -166,7 +166,7 @@ static void other_restrictions_of_a_stream(void **state)
     }
     lra_restricted_free(&token);
     lra_restricted_free(&swap);
-    static const lra_restriction order[] = {LRA_ORDER_IN, LRA_ORDER_OUT};
+    static const lra_perturbation_kind order[] = {LRA_ORDER_IN, LRA_ORDER_OUT};
     for (int k = 0; k < 2; k++) {
         lra_restricted r = ask(order[k], 0);
         double most = 0;
@@ -182,7 +182,7 @@ static void other_restrictions_of_a_stream(void **state)
     }
 }
 
-/* ---- findings -------------------------------------------------------------------------------- */
+/* ---- measurements ---------------------------------------------------------------------------- */
 
 static lra_result result;
 static lra_finished_run finished;
@@ -216,7 +216,7 @@ static void near(double x, double expected)
 }
 
 /* Means over rows, shares of answers, and what seeing nothing costs, added up here. */
-static void findings_of_a_stream(void **state)
+static void measurements_of_a_stream(void **state)
 {
     (void)state;
     lra_err e = {{0}};
@@ -249,8 +249,8 @@ static void findings_of_a_stream(void **state)
     if (lra_part_keep.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     const lra_probe_array *own = lra_probe_array_find(u, "kl"), *x = lra_probe_array_find(u, "key");
-    const lra_finding *most = lra_probe_finding(u, "kl.most"),
-                      *w95 = lra_probe_finding(u, "kl.w95");
+    const lra_measurement *most = lra_probe_measurement(u, "kl.most"),
+                          *w95 = lra_probe_measurement(u, "kl.w95");
     assert_true(own->dims[0] == r.n_points && lra_probe_array_find(u, "steps")->dims[0] == 202);
     for (int k = 0; k < r.n_points; k++) {
         near((double)own->value[3 * k], kl[k]);
@@ -266,7 +266,7 @@ static void findings_of_a_stream(void **state)
     int least = r.n_points - 1;
     for (int k = least; k >= 0; k--)
         if (key[k] <= 0.05) least = k;
-    assert_true(lra_probe_finding(u, "key.w05")->value == r.w[least]);
+    assert_true(lra_probe_measurement(u, "key.w05")->value == r.w[least]);
     lra_restricted_free(&r);
     lra_progress_free(p.steps.bar);
     lra_probe_result_free(p.out);
@@ -287,8 +287,8 @@ static void two_modes(void **state)
     for (int k = 0; k < 3; k++) {
         if (of[k].part->measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
         const lra_probe_unit *u = lra_probe_unit_find(p.out, of[k].part->name);
-        const lra_finding *f = lra_probe_finding(u, "mode.difference"),
-                          *wide = lra_probe_finding(u, "mode.width");
+        const lra_measurement *f = lra_probe_measurement(u, "mode.difference"),
+                              *wide = lra_probe_measurement(u, "mode.width");
         assert_true(wide->value <= CONTEXT / 4.0 && 2 * wide->value > CONTEXT / 4.0);
         assert_true(f->lo < f->value && f->value < f->hi && f->null[LRA_NULL_UNIFORM] == 0);
         assert_true(f->examples == ROWS && fabs(f->value) > 1e-4);
@@ -302,7 +302,7 @@ static void two_modes(void **state)
         if (k == 1) swapped = f->value;
     }
     const lra_probe_unit *keep = lra_probe_unit_find(p.out, "keep");
-    assert_true(fabs(lra_probe_finding(keep, "mode.difference")->value + swapped) < 1e-12);
+    assert_true(fabs(lra_probe_measurement(keep, "mode.difference")->value + swapped) < 1e-12);
     lra_progress_free(p.steps.bar);
     lra_probe_result_free(p.out);
 }
@@ -315,9 +315,9 @@ static void one_row_of_a_stream(void **state)
     lra_influence p = influence_of();
     if (lra_part_keep.measure(&p, 1, &e) != 0) fail_msg("%s", e.msg);
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
-    assert_true(lra_probe_finding(u, "kl.most")->value > 0);
-    assert_true(isnan(lra_probe_finding(u, "kl.most")->lo));
-    assert_true(isnan(lra_probe_finding(u, "kl.w95")->value));
+    assert_true(lra_probe_measurement(u, "kl.most")->value > 0);
+    assert_true(isnan(lra_probe_measurement(u, "kl.most")->lo));
+    assert_true(isnan(lra_probe_measurement(u, "kl.w95")->value));
     lra_progress_free(p.steps.bar);
     lra_probe_result_free(p.out);
 }
@@ -350,8 +350,8 @@ static void means_of_answers(void **state)
 static void rows_of_other_goals(void **state)
 {
     (void)state;
-    static const lra_restriction kind[] = {LRA_KEEP_WINDOW, LRA_BAG, LRA_ORDER_OUT,
-                                           LRA_SWAP_WINDOW};
+    static const lra_perturbation_kind kind[] = {LRA_KEEP_WINDOW, LRA_BAG, LRA_ORDER_OUT,
+                                                 LRA_SWAP_WINDOW};
     lra_err e = {{0}};
     for (int goal = LRA_GOAL_CLASS; goal <= LRA_GOAL_VALUE; goal++) {
         run own;
@@ -381,9 +381,12 @@ static void rows_of_other_goals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_of_a_stream),  cmocka_unit_test(other_restrictions_of_a_stream),
-        cmocka_unit_test(findings_of_a_stream), cmocka_unit_test(two_modes),
-        cmocka_unit_test(one_row_of_a_stream),  cmocka_unit_test(means_of_answers),
+        cmocka_unit_test(windows_of_a_stream),
+        cmocka_unit_test(other_restrictions_of_a_stream),
+        cmocka_unit_test(measurements_of_a_stream),
+        cmocka_unit_test(two_modes),
+        cmocka_unit_test(one_row_of_a_stream),
+        cmocka_unit_test(means_of_answers),
         cmocka_unit_test(rows_of_other_goals),
     };
     return cmocka_run_group_tests_name("restrict_next", tests, set_up, tear_down);

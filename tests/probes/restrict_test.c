@@ -26,11 +26,12 @@ static void fill(void)
     for (int i = 0; i < N; i++) from[i] = i, other[i] = 100 + i, to[i] = -1;
 }
 
-static int64_t apply(lra_restriction kind, int64_t w, int64_t draw, int64_t n, int64_t other_n)
+static int64_t apply(lra_perturbation_kind kind, int64_t w, int64_t draw, int64_t n,
+                     int64_t other_n)
 {
-    const lra_change c = {.kind = kind, .w = w, .draw = draw, .seed = 5, .row = 3};
+    const lra_perturb c = {.kind = kind, .w = w, .draw = draw, .seed = 5, .row = 3};
     fill();
-    return lra_change_apply(&c, n, sizeof *from, from, other_n ? other : NULL, other_n, to);
+    return lra_perturb_apply(&c, n, sizeof *from, from, other_n ? other : NULL, other_n, to);
 }
 
 /* First, last, middle and random windows of consecutive tokens. */
@@ -78,12 +79,12 @@ static void masked_windows_know_their_place(void **state)
 {
     (void)state;
     for (int64_t draw = 0; draw < 11; draw++) {
-        const lra_change c = {.kind = LRA_MASK_WINDOW, .w = 5, .draw = draw, .seed = 5, .row = 3};
+        const lra_perturb c = {.kind = LRA_MASK_WINDOW, .w = 5, .draw = draw, .seed = 5, .row = 3};
         assert_int_equal(apply(LRA_KEEP_WINDOW, 5, draw, N, 0), 5);
         int32_t first = to[0];
         assert_int_equal(apply(LRA_MASK_WINDOW, 5, draw, N, 0), 5);
         assert_int_equal(to[0], first);
-        assert_int_equal(lra_change_start(&c, N), first);
+        assert_int_equal(lra_perturb_start(&c, N), first);
     }
 }
 
@@ -103,16 +104,16 @@ static void far_of_marks_is_dropped(void **state)
     }
     for (int64_t w = 0; w < 16; w++)
         for (int swap = 0; swap < 2; swap++) {
-            const lra_change c = {
+            const lra_perturb c = {
                 .kind = swap ? LRA_DROP_SWAP : LRA_DROP_TOKEN, .w = w, .near = near};
             fill();
-            assert_int_equal(lra_change_apply(&c, N, sizeof *from, from, other, 18, to), N);
+            assert_int_equal(lra_perturb_apply(&c, N, sizeof *from, from, other, 18, to), N);
             for (int i = 0; i < N; i++) {
                 bool stays = near[i] <= w || (swap && i >= 18); /* the other row is shorter */
                 assert_int_equal(to[i], stays ? i : swap ? 100 + i : 0);
             }
         }
-    assert_int_equal(lra_change_draws(LRA_DROP_SWAP, 3, N), 1);
+    assert_int_equal(lra_perturb_draws(LRA_DROP_SWAP, 3, N), 1);
     memset(marked, 0, sizeof marked);
     lra_nearest_mark(N, 0, marked, near);
     for (int i = 0; i < N; i++)
@@ -181,9 +182,9 @@ static void windows_of_expressions(void **state)
     int32_t left[2];
     assert_int_equal(lra_listops_prune(2, digit, 1, 2, left), 2);
     assert_memory_equal(left, digit, sizeof digit);
-    const lra_change c = {.kind = LRA_PRUNE_WINDOW, .w = 1, .draw = 0, .seed = 5, .row = 3};
+    const lra_perturb c = {.kind = LRA_PRUNE_WINDOW, .w = 1, .draw = 0, .seed = 5, .row = 3};
     int32_t to_row[ROW];
-    assert_int_equal(lra_change_apply(&c, ROW, sizeof *row, row, NULL, 0, to_row), 4);
+    assert_int_equal(lra_perturb_apply(&c, ROW, sizeof *row, row, NULL, 0, to_row), 4);
     assert_memory_equal(to_row, known[1].left, 4 * sizeof *row);
 }
 
@@ -193,7 +194,7 @@ static void parity_of_ones(void **state)
 {
     (void)state;
     enum { ROWS = 400, T = 16, WIDTHS = 5 };
-    static const lra_restriction kind[] = {LRA_ORDER_IN, LRA_ORDER_OUT, LRA_KEEP_WINDOW};
+    static const lra_perturbation_kind kind[] = {LRA_ORDER_IN, LRA_ORDER_OUT, LRA_KEEP_WINDOW};
     static const double x[WIDTHS] = {1, 2, 4, 8, T};
     for (int k = 0; k < 3; k++) {
         static double row[WIDTHS + 2][ROWS]; /* shares of right answers */
@@ -205,12 +206,13 @@ static void parity_of_ones(void **state)
             for (int t = 0; t < T; t++) ones += bit[t] = (int32_t)lra_rng_below(&r, 2);
             for (int p = 0; p < WIDTHS + 2; p++) {
                 int64_t n = T;
-                lra_change c = {.kind = kind[k], .seed = 5, .row = (uint64_t)i};
+                lra_perturb c = {.kind = kind[k], .seed = 5, .row = (uint64_t)i};
                 if (p < WIDTHS) c.w = (int64_t)x[p];
                 memcpy(changed, bit, sizeof bit);
                 int draws = 0;
-                for (; c.draw < (p < WIDTHS ? lra_change_draws(c.kind, c.w, T) : 1); c.draw++) {
-                    if (p < WIDTHS) n = lra_change_apply(&c, T, sizeof *bit, bit, NULL, 0, changed);
+                for (; c.draw < (p < WIDTHS ? lra_perturb_draws(c.kind, c.w, T) : 1); c.draw++) {
+                    if (p < WIDTHS)
+                        n = lra_perturb_apply(&c, T, sizeof *bit, bit, NULL, 0, changed);
                     int odd = 0;
                     for (int64_t t = 0; t < n; t++) odd += (int)changed[t];
                     row[p][i] += p > WIDTHS ? i % 2 : odd % 2 == ones % 2; /* chance is one half */
@@ -244,8 +246,8 @@ static void a_model_is_asked(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    const lra_restriction kinds[] = {LRA_KEEP_WINDOW, LRA_SWAP_WINDOW, LRA_BAG, LRA_ORDER_IN,
-                                     LRA_TOKEN_WINDOW};
+    const lra_perturbation_kind kinds[] = {LRA_KEEP_WINDOW, LRA_SWAP_WINDOW, LRA_BAG, LRA_ORDER_IN,
+                                           LRA_TOKEN_WINDOW};
     for (int k = 0; k < 5; k++) {
         lra_restricted r;
         if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k], 0, 0, NULL, &r,

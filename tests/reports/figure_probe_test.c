@@ -100,11 +100,11 @@ static void fields_have_their_axes(void **state)
     const double erf[] = {0.01, 0.02, NAN, 0.1, 0.5, 0.1, 0.1, 0.02, 0.01}, at = 4;
     lra_probe_result *p = probe("influence");
     lra_probe_unit *u = lra_probe_unit_new(p, "field");
-    lra_finding r[] = {lra_finding_of("erf.r50", "tokens", 1),
-                       lra_finding_of("erf.r99", "tokens", 4)};
+    lra_measurement r[] = {lra_measurement_of("erf.r50", "tokens", 1),
+                           lra_measurement_of("erf.r99", "tokens", 4)};
     add_array(u, "erf", 9, 0, erf);
     add_array(u, "at", 1, 0, &at);
-    lra_probe_unit_findings(u, 2, r);
+    lra_probe_unit_measurements(u, 2, r);
     char *data, *script = draw(&lra_figure_erf, 1, &p, &data);
     assert_non_null(strstr(data, "\n-2 ?\n"));
     assert_non_null(strstr(data, "\n0 0.5\n"));
@@ -126,11 +126,11 @@ static void a_causal_field_has_one_side(void **state)
     const double erf[] = {0.01, 0.02, 0.2, 0.27, 0.5, 0, 0, 0, 0}, at = 4;
     lra_probe_result *p = probe("influence");
     lra_probe_unit *u = lra_probe_unit_new(p, "field");
-    lra_finding r[] = {lra_finding_of("erf.r50", "tokens", 1),
-                       lra_finding_of("erf.r99", "tokens", 4)};
+    lra_measurement r[] = {lra_measurement_of("erf.r50", "tokens", 1),
+                           lra_measurement_of("erf.r99", "tokens", 4)};
     add_array(u, "erf", 9, 0, erf);
     add_array(u, "at", 1, 0, &at);
-    lra_probe_unit_findings(u, 2, r);
+    lra_probe_unit_measurements(u, 2, r);
     char *data, *script = draw(&lra_figure_erf, 1, &p, &data);
     assert_non_null(strstr(script, "'causal'"));
     assert_non_null(strstr(script, "set arrow from -4, graph 0"));

@@ -109,7 +109,7 @@ static void readers_of_probes_refuse_them(void **state)
             lra_result *of = small_result("small", 5, 0, 30);
             lra_probe_result *r = lra_probe_result_new("kernels", of, &(lra_origin){0});
             lra_probe_unit *u = lra_probe_unit_new(r, "layer0.conv");
-            lra_finding f = lra_finding_of("range.mean", "tokens", 1);
+            lra_measurement f = lra_measurement_of("range.mean", "tokens", 1);
             lra_err e = {{0}};
             lra_result_free(of);
             if (what == 2 && strpbrk(hostile[h], "/")) what++; /* no name of a dataset */
@@ -119,12 +119,12 @@ static void readers_of_probes_refuse_them(void **state)
             if (what == 3) snprintf(f.id, sizeof f.id, "%s", hostile[h]);
             if (what == 4) snprintf(f.unit, sizeof f.unit, "%s", hostile[h]);
             if (what == 5) lra_probe_result_set(r, hostile[h], "1");
-            lra_probe_unit_findings(u, 1, &f);
+            lra_probe_unit_measurements(u, 1, &f);
             assert_int_equal(lra_probe_result_write(path, r, &e), 0);
             lra_probe_result_free(r);
             r = lra_probe_result_read(path, "kernels", &e);
             if (r && what == 4 && h < WITHOUT_CONTROL) { /* a measure may be any word */
-                assert_null(strpbrk(r->unit[0]->finding[0].unit, " \n\t"));
+                assert_null(strpbrk(r->unit[0]->measurement[0].unit, " \n\t"));
                 lra_probe_result_free(r);
                 continue;
             }
@@ -179,9 +179,9 @@ static void every_head_has_its_row(void **state)
     for (int i = 0; i < HEADS; i++) {
         char name[32];
         snprintf(name, sizeof name, "layer%d.head%d", i / 16, i % 16);
-        lra_finding found[] = {lra_finding_of("range.mean", "tokens", 1),
-                               lra_finding_of("head.kind", "kind", 3)};
-        lra_probe_unit_findings(lra_probe_unit_new(r, name), 2, found);
+        lra_measurement found[] = {lra_measurement_of("range.mean", "tokens", 1),
+                                   lra_measurement_of("head.kind", "kind", 3)};
+        lra_probe_unit_measurements(lra_probe_unit_new(r, name), 2, found);
     }
     FILE *f = tmpfile();
     assert_non_null(f);

@@ -108,8 +108,8 @@ static void probes_count_once(void **state)
         for (int s = 0; s < SEEDS; s++) {
             lra_result *of = small_result("small", 5, s, 30);
             lra_probe_result *r = lra_probe_result_new("kernels", of, &(lra_origin){0});
-            lra_finding f = lra_finding_of("range.mean", "tokens", s);
-            lra_probe_unit_findings(lra_probe_unit_new(r, "layer0"), 1, &f);
+            lra_measurement f = lra_measurement_of("range.mean", "tokens", s);
+            lra_probe_unit_measurements(lra_probe_unit_new(r, "layer0"), 1, &f);
             char *at = lra_format("%s/%s/%d", folder, runs[k], s);
             char *path = lra_format("%s/kernels.h5", at);
             assert_int_equal(lra_folder_make(at, &e), 0);
@@ -122,12 +122,12 @@ static void probes_count_once(void **state)
     char *place[] = {lra_format("%s/probe", folder), lra_format("%s/probe.copy", folder)};
     lra_probe_result **list;
     lra_probe_cell *cells;
-    lra_finding f;
+    lra_measurement f;
     int n = lra_probe_results_load(2, (const char *const *)place, "kernels", &list, &e);
     assert_int_equal(n, SEEDS);
     assert_int_equal(lra_probe_cells(n, list, &cells), 1);
     assert_int_equal(cells[0].n_seeds, SEEDS);
-    assert_true(lra_probe_cell_finding(&cells[0], "layer0", "range.mean", &f));
+    assert_true(lra_probe_cell_measurement(&cells[0], "layer0", "range.mean", &f));
     assert_true(f.value == (SEEDS - 1) / 2. && f.seeds == SEEDS);
     lra_probe_cells_free(cells, 1);
     lra_probe_results_free(list, n);

@@ -36,10 +36,10 @@ static lra_result *result(const char *model, int kernel, int seed, int right)
 
 /* A number between `half` to each side; equal weights give `equal`, the initial weights half of
  * it. */
-static void add(lra_finding *list, int *n, const char *id, const char *unit, double value,
+static void add(lra_measurement *list, int *n, const char *id, const char *unit, double value,
                 double half, double equal)
 {
-    lra_finding f = lra_finding_of(id, unit, value);
+    lra_measurement f = lra_measurement_of(id, unit, value);
     f.lo = value - half, f.hi = value + half, f.examples = 64;
     f.null[LRA_NULL_UNIFORM] = equal, f.null[LRA_NULL_INIT] = value / 2;
     list[(*n)++] = f;
@@ -47,7 +47,7 @@ static void add(lra_finding *list, int *n, const char *id, const char *unit, dou
 
 static void add_jacobian(lra_probe_result *p, double mean, double kind)
 {
-    lra_finding list[13];
+    lra_measurement list[13];
     int n = 0;
     add(list, &n, "dist.mean", "tokens", mean, 0.5, 10);
     add(list, &n, "dist.mean.rel", "1", mean / 10, 0.05, 1);
@@ -62,16 +62,16 @@ static void add_jacobian(lra_probe_result *p, double mean, double kind)
     add(list, &n, "decay.tau", "tokens", mean, 0.5, NAN);
     add(list, &n, "decay.beta", "1", 1, 0.25, NAN);
     add(list, &n, "decay.kind", "1", kind, NAN, NAN);
-    lra_probe_unit_findings(lra_probe_unit_new(p, "jacobian"), n, list);
+    lra_probe_unit_measurements(lra_probe_unit_new(p, "jacobian"), n, list);
 }
 
 static void add_limit(lra_probe_result *p, const char *unit, const char *id, double value)
 {
-    lra_finding list[1];
+    lra_measurement list[1];
     int n = 0;
     add(list, &n, id, "tokens", value, 0, 40);
     list[0].null[LRA_NULL_INIT] = NAN;
-    lra_probe_unit_findings(lra_probe_unit_new(p, unit), n, list);
+    lra_probe_unit_measurements(lra_probe_unit_new(p, unit), n, list);
 }
 
 static lra_probe_result *probe(const char *kind, const lra_result *r)
@@ -82,14 +82,14 @@ static lra_probe_result *probe(const char *kind, const lra_result *r)
 
 static void add_range(lra_probe_result *p, const char *unit, double rel, double half)
 {
-    lra_finding list[5];
+    lra_measurement list[5];
     int n = 0;
     add(list, &n, "dist.mean.rel", "1", rel, half, 1);
     add(list, &n, "dist.q95", "tokens", 20 * rel, half, 25);
     add(list, &n, "range.mean.rel", "1", rel / 2, half, 1);
     add(list, &n, "range.q95", "tokens", 19 * rel, half, 25);
     add(list, &n, "entropy.rel", "1", rel, half, 1);
-    lra_probe_unit_findings(lra_probe_unit_new(p, unit), n, list);
+    lra_probe_unit_measurements(lra_probe_unit_new(p, unit), n, list);
 }
 
 static lra_result *results[RESULTS];
@@ -151,7 +151,7 @@ static void numbers_over_seeds(void **state)
     assert_int_equal(v.n, 4);
     for (int i = 0; i < 4; i++) assert_string_equal(v.row[i].name, order[i]);
     const lra_locality_row *conv = &v.row[0], *heads = &v.row[2];
-    const lra_finding *mean = &conv->at[LRA_LOCALITY_MEAN];
+    const lra_measurement *mean = &conv->at[LRA_LOCALITY_MEAN];
     is_near(mean->value, 2.5);
     is_near(mean->null[LRA_NULL_UNIFORM], 10);
     /* Examples: half a token; seeds: t(1) = 12.706 times sd / sqrt 2; no distance is below 0 */
@@ -253,11 +253,11 @@ static void each_model_has_its_equal_weights(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    lra_finding *mean = NULL;
+    lra_measurement *mean = NULL;
     for (int i = 0; i < PROBES; i++) {
         lra_probe_unit *u = probes[i]->unit[0];
         if (strcmp(probes[i]->model, "lstm") == 0 && strcmp(u->name, "jacobian") == 0)
-            mean = &u->finding[0];
+            mean = &u->measurement[0];
     }
     assert_true(mean && strcmp(mean->id, "dist.mean") == 0);
     mean->null[LRA_NULL_UNIFORM] = 5;
@@ -308,7 +308,7 @@ static void older_equal_weights_are_told(void **state)
 {
     (void)state;
     lra_probe_unit *u = probes[PROBES - 1]->unit[0];
-    lra_finding *side = &u->finding[4], before = *side;
+    lra_measurement *side = &u->measurement[4], before = *side;
     assert_string_equal(side->id, "side");
     side->value = 1;
     for (int past = 0; past < 2; past++) {
@@ -333,15 +333,16 @@ static void growth_is_paired(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_locality_view v;
-    lra_finding *mean[2] = {&probes[2]->unit[0]->finding[0], &probes[3]->unit[0]->finding[0]};
-    lra_finding before[2] = {*mean[0], *mean[1]};
+    lra_measurement *mean[2] = {&probes[2]->unit[0]->measurement[0],
+                                &probes[3]->unit[0]->measurement[0]};
+    lra_measurement before[2] = {*mean[0], *mean[1]};
     static const double init[3][2] = {{1.75, 2.8}, {2.25, 3.2}, {2.4, 2.6}};
     static const double known[3][3] = {{0.225, 0, 2}, {-0.225, 0, 3}, {0, 0, 2}};
     for (int k = 0; k < 3; k++) {
         int up, down, open;
         for (int s = 0; s < 2; s++) mean[s]->null[LRA_NULL_INIT] = init[k][s];
         if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
-        const lra_finding *f = &v.row[0].grew;
+        const lra_measurement *f = &v.row[0].grew;
         double d0 = 2 - init[k][0], d1 = 3 - init[k][1], half = 12.7062 * fabs(d0 - d1) / 2;
         is_near(f->value, known[k][0]);
         assert_true(fabs((f->hi - f->lo) / 2 - half) < 1e-3 * (1 + half));
@@ -366,7 +367,7 @@ static void masks_are_groups(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_locality_view v;
-    for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->finding[4].null[LRA_NULL_UNIFORM] = 1;
+    for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->measurement[4].null[LRA_NULL_UNIFORM] = 1;
     if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
     assert_string_equal(v.row[0].name, "lstm");
     assert_string_equal(v.row[2].name, "resconv K = 5"); /* the most local of all, but causal */
@@ -378,7 +379,7 @@ static void masks_are_groups(void **state)
     assert_non_null(strstr(script, "'mask: both' 7, 'lstm' 6, 'transformer' 5, 'mask: causal' 4"));
     lra_free(script);
     lra_free(take_file("locality.dat"));
-    for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->finding[4].null[LRA_NULL_UNIFORM] = 0;
+    for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->measurement[4].null[LRA_NULL_UNIFORM] = 0;
 }
 
 /* Files without dist.* are blank, with the reason. */
@@ -388,7 +389,7 @@ static void older_files_are_blank(void **state)
     lra_err e = {{0}};
     lra_locality_view v;
     for (int i = 0; i < 4; i++)
-        for (int f = 0; f < 4; f++) probes[i]->unit[0]->finding[f].id[0] = 'x';
+        for (int f = 0; f < 4; f++) probes[i]->unit[0]->measurement[f].id[0] = 'x';
     if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
     const lra_locality_row *row = NULL;
     for (int i = 0; i < v.n; i++)
@@ -398,7 +399,7 @@ static void older_files_are_blank(void **state)
     assert_null(row->missing[LRA_LOCALITY_RANGE_REL]);
     lra_locality_close(&v);
     for (int i = 0; i < 4; i++)
-        for (int f = 0; f < 4; f++) probes[i]->unit[0]->finding[f].id[0] = f < 3 ? 'd' : 's';
+        for (int f = 0; f < 4; f++) probes[i]->unit[0]->measurement[f].id[0] = f < 3 ? 'd' : 's';
 }
 
 int main(void)

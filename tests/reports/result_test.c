@@ -250,10 +250,10 @@ static void files_of_every_kind_count(void **state)
                                  .probes = probes,
                                  .n_probes = 1};
     bool *unsealed[] = {&result.unsealed, &reference.unsealed, &listops.unsealed, &probe.unsealed};
-    assert_null(lra_report_unsealed(&in));
+    assert_null(lra_report_integrity(&in));
     for (int i = 0; i < 4; i++) {
         *unsealed[i] = true;
-        char *text = lra_report_unsealed(&in), *name = lra_format("changed: a b %d", i + 1);
+        char *text = lra_report_integrity(&in), *name = lra_format("changed: a b %d", i + 1);
         if (!text || !strstr(text, "1 of 4 files has") || !strstr(text, name))
             fail_msg("file %d: %s", i + 1, text ? text : "nothing is said");
         lra_free(name);
@@ -285,7 +285,7 @@ static void tables_say_unsealed(void **state)
     lra_table *t = lra_table_new("t", 1, head);
     lra_table_row(t);
     lra_table_number(t, 1, 0);
-    lra_report_mark_unsealed(&in, &t, 1);
+    lra_report_mark_integrity(&in, &t, 1);
     FILE *f = fopen("result_shown", "w");
     assert_int_equal(lra_table_print(t, "csv", f, &e), 0);
     char *text = printed(f);
@@ -299,9 +299,9 @@ static char *shown(lra_result *r, bool json)
 {
     FILE *f = fopen("result_shown", "w");
     if (json)
-        lra_results_show_json(&r, 1, NULL, 0, f);
+        lra_results_dump_json(&r, 1, NULL, 0, f);
     else
-        lra_result_show(r, f);
+        lra_result_dump(r, f);
     return printed(f);
 }
 

@@ -25,10 +25,10 @@ static lra_probe_result *probe(const char *name, int seed)
 static void add(lra_probe_result *r, const char *unit, const char *id, lra_estimate x,
                 double initial)
 {
-    lra_finding f = lra_finding_of(id, "1", x.value);
+    lra_measurement f = lra_measurement_of(id, "1", x.value);
     lra_probe_unit *u = (lra_probe_unit *)(uintptr_t)lra_probe_unit_find(r, unit);
     f.lo = x.lo, f.hi = x.hi, f.null[LRA_NULL_INIT] = initial, f.null[LRA_NULL_UNIFORM] = 1;
-    lra_probe_unit_findings(u ? u : lra_probe_unit_new(r, unit), 1, &f);
+    lra_probe_unit_measurements(u ? u : lra_probe_unit_new(r, unit), 1, &f);
 }
 
 static void says(const lra_verdict *v, int i, const char *text)

@@ -12,7 +12,7 @@ static int run_calls(lra_device *d, const lra_call *calls, int n, lra_err *e)
 {
     (void)d;
     for (int i = 0, together; i < n; i += together) {
-        together = lra_joined_calls(calls + i, n - i);
+        together = lra_fused_calls(calls + i, n - i);
         const lra_op *op = calls[i].y->op;
         lra_cuda_body body = op->cuda[lra_graph_type(calls[i].y->graph)];
         if (!body) return lra_fail(e, "op '%s' has no CUDA body", op->name);
@@ -21,8 +21,8 @@ static int run_calls(lra_device *d, const lra_call *calls, int n, lra_err *e)
             body(&calls[i], NULL);
         else
             (lra_graph_type(calls[i].y->graph) == LRA_BF16
-                 ? lra_cuda_joined_16
-                 : lra_cuda_joined_32)(&calls[i], together, NULL);
+                 ? lra_cuda_fused_bf16
+                 : lra_cuda_fused_f32)(&calls[i], together, NULL);
     }
     return 0;
 }
@@ -40,7 +40,7 @@ int shim_open(lra_device *d, lra_err *e)
     shim = *d->backend;
     shim.name = "shim", shim.run = run_calls, shim.threads = one_thread;
     shim.scratch = lra_cuda_scratch;
-    shim.joins = lra_cuda_joins, shim.joined_scratch = lra_cuda_joined_scratch;
+    shim.fuses = lra_cuda_fuses, shim.fused_scratch = lra_cuda_fused_scratch;
     d->backend = &shim;
     return 0;
 }

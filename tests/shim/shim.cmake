@@ -17,7 +17,7 @@ lra_cuda_records(${records})
 set(shim_sizes LRA_LONG_CONV_BYTES=40000)
 # The records once more, with CUDA bodies: they come before those of the engine when a test is linked.
 add_library(lra_shim_records OBJECT ${records})
-target_compile_definitions(lra_shim_records PRIVATE LRA_PASS=32 LRA_LEVEL=portable LRA_LEVEL_portable=1
+target_compile_definitions(lra_shim_records PRIVATE LRA_TYPE=f32 LRA_TYPE_f32=1 LRA_LEVEL=portable LRA_LEVEL_portable=1
                            LRA_CUDA=1 ${shim_sizes})
 target_link_libraries(lra_shim_records PRIVATE OpenMP::OpenMP_C)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -32,17 +32,17 @@ if(CMAKE_BUILD_TYPE STREQUAL Release)
       -fno-sanitize-recover=all)
   set(shim_flags ${shim_sanitizer} -fsanitize=thread)
 endif()
-foreach(pass 32 16)
+foreach(type f32 bf16)
   set(copies)
   foreach(file ${bodies}) # CMake would give a .cu file to nvcc
     get_filename_component(name ${file} NAME_WE)
-    set(copy ${CMAKE_CURRENT_BINARY_DIR}/shim_${pass}/${name}.cpp)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/shim_${type}/${name}.cpp)
     file(GENERATE OUTPUT ${copy} CONTENT "#include \"${file}\"\n")
     list(APPEND copies ${copy})
   endforeach()
-  add_library(lra_shim_${pass} OBJECT ${copies})
-  target_compile_definitions(lra_shim_${pass} PRIVATE LRA_PASS=${pass} ${shim_sizes})
-  target_compile_features(lra_shim_${pass} PRIVATE cxx_std_17)
-  target_compile_options(lra_shim_${pass} PRIVATE -Wall -Wextra -Wno-missing-field-initializers ${shim_flags}
+  add_library(lra_shim_${type} OBJECT ${copies})
+  target_compile_definitions(lra_shim_${type} PRIVATE LRA_TYPE=${type} LRA_TYPE_${type}=1 ${shim_sizes})
+  target_compile_features(lra_shim_${type} PRIVATE cxx_std_17)
+  target_compile_options(lra_shim_${type} PRIVATE -Wall -Wextra -Wno-missing-field-initializers ${shim_flags}
                          $<$<BOOL:${LRA_WERROR}>:-Werror> -include ${CMAKE_SOURCE_DIR}/tests/shim/wgmma.h)
 endforeach()

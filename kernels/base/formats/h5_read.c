@@ -112,7 +112,7 @@ bool lra_h5_sealed(const lra_h5 *f)
     return f->sealed;
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- measurement ----------------------------------------------------------------------------- */
 
 /* Every part of the path is a hard link: nothing leads out of the file. */
 bool lra_h5_has(lra_h5 *f, const char *path)

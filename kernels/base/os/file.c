@@ -1,4 +1,4 @@
-/* Files and folders: reading, finding, hashing. */
+/* Files and folders: reading, measurement, hashing. */
 #define _GNU_SOURCE /* SEEK_HOLE */
 #include "kernels/base/os/file.h"
 

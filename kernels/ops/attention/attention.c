@@ -147,7 +147,7 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
         option[i] = at < 0 ? NULL : y->src[at];
     }
     const lra_tensor *bias = option[ATTENTION_BIAS], *limit = option[ATTENTION_LIMIT];
-    if (a->chunk < 0 || a->beside < 0 || a->window < 0 || a->ahead < 0)
+    if (a->chunk < 0 || a->neighbours < 0 || a->window < 0 || a->ahead < 0)
         return lra_fail(e, "chunk and window must not be negative");
     if (!(a->dropout >= 0 && a->dropout < 1))
         return lra_fail(e, "dropout %g is not in [0,1)", a->dropout);

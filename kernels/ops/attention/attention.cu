@@ -2,7 +2,7 @@
  * over the bus, so that T / 4 FLOP and more stand against a byte of bf16: arithmetic limits it at
  * every length that matters. */
 #include "kernels/ops/attention/attention_cuda.h"
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 #include "kernels/ops/attention/attention_mma.h"
 #endif
 
@@ -48,7 +48,7 @@ LRA_CUDA_BODY(attention)
     attention_job j = attention_job_of(c, 0, 3);
     j.q = (const elem *)c->in[0], j.k = (const elem *)c->in[1], j.v = (const elem *)c->in[2];
     j.out = (elem *)c->out, j.left = j.out + j.s.B * j.s.Tq * j.s.H * j.s.V;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
         AM_FOR_WIDTH(attention_mma_run, j.s.K, attention_is_distant(&j), &j, stream);
         return;

@@ -26,14 +26,14 @@ typedef struct {
     bool causal, cross, laplace;
     unsigned has; /* bit of every option that is there */
     double scale;
-    int64_t chunk, beside;    /* chunk 0: none; a chunk sees so many to each side of it */
-    int64_t window, ahead;    /* window 0: none */
-    int64_t stride, T;        /* 1: none; else H counts residues of T positions, then heads */
-    int64_t block;            /* of ATTENTION_BLOCKS */
-    int64_t columns;          /* statistics alone: of an image; 0: none */
-    int64_t limits;           /* of ATTENTION_LIMIT: one for each head, or 1 for all of them */
-    int smooth;               /* of what is told of weights alone: width of the average, 1: none */
-    bool smooth_past, renorm; /* the same: to the past; a row is divided by what is left of it */
+    int64_t chunk, neighbours; /* chunk 0: none; a chunk sees so many to each side of it */
+    int64_t window, ahead;     /* window 0: none */
+    int64_t stride, T;         /* 1: none; else H counts residues of T positions, then heads */
+    int64_t block;             /* of ATTENTION_BLOCKS */
+    int64_t columns;           /* statistics alone: of an image; 0: none */
+    int64_t limits;            /* of ATTENTION_LIMIT: one for each head, or 1 for all of them */
+    int smooth;                /* of what is told of weights alone: width of the average, 1: none */
+    bool smooth_past, renorm;  /* the same: to the past; a row is divided by what is left of it */
     double dropout; /* share of weights; 0: none.  What asks about weights leaves it out */
     uint32_t key;   /* with dropout: of the path of the forward node */
     double decay[LRA_MAX_HEADS]; /* factor exp(-decay |i-j|) of a score */
@@ -54,7 +54,7 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
  * of their pairs. */
 typedef struct {
     int64_t n_q, n_k, all;         /* all: queries of the example, whatever their residue */
-    int64_t chunk, beside;         /* chunk 0: one */
+    int64_t chunk, neighbours;     /* chunk 0: one */
     int64_t back, ahead;           /* -1: no pair at all */
     int64_t wide_back, wide_ahead; /* without the limit */
     bool causal;
@@ -86,7 +86,7 @@ LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, i
                         attention_strided(n_k, r, a->stride),
                         n_q,
                         a->chunk,
-                        a->beside,
+                        a->neighbours,
                         back,
                         ahead,
                         back,
@@ -101,15 +101,15 @@ LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, i
 
 /* Of n rows on the other side those from `back` rows before row i to `ahead` rows behind it that it
  * may meet, the order of the two left aside. */
-LRA_FN attention_range attention_near(const attention_mask *m, int64_t i, int64_t n, int64_t back,
-                                      int64_t ahead)
+LRA_FN attention_range attention_windowed(const attention_mask *m, int64_t i, int64_t n,
+                                          int64_t back, int64_t ahead)
 {
     attention_range r = {0, n};
     if (m->chunk > 0) {
         int64_t chunk = i / m->chunk;
-        if (chunk > m->beside) r.from = (chunk - m->beside) * m->chunk;
-        if (m->beside < n && (chunk + m->beside + 1) * m->chunk < n)
-            r.to = (chunk + m->beside + 1) * m->chunk;
+        if (chunk > m->neighbours) r.from = (chunk - m->neighbours) * m->chunk;
+        if (m->neighbours < n && (chunk + m->neighbours + 1) * m->chunk < n)
+            r.to = (chunk + m->neighbours + 1) * m->chunk;
     }
     if (i - back > r.from) r.from = i - back;
     if (i + ahead + 1 < r.to) r.to = i + ahead + 1;
@@ -125,14 +125,14 @@ LRA_FN attention_range attention_clip(attention_range r, int64_t n)
 /* Keys that query i sees; both ends grow with i, also where there is none. */
 LRA_FN attention_range attention_keys_of(const attention_mask *m, int64_t i)
 {
-    attention_range r = attention_near(m, i, m->n_k, m->back, m->ahead);
+    attention_range r = attention_windowed(m, i, m->n_k, m->back, m->ahead);
     if (m->causal && i + 1 < r.to) r.to = i + 1;
     return attention_clip(r, m->n_k);
 }
 /* Queries that see key j; so do these. */
 LRA_FN attention_range attention_queries_of(const attention_mask *m, int64_t j)
 {
-    attention_range r = attention_near(m, j, m->n_q, m->ahead, m->back);
+    attention_range r = attention_windowed(m, j, m->n_q, m->ahead, m->back);
     if (m->causal && j > r.from) r.from = j;
     return attention_clip(r, m->n_q);
 }
@@ -205,7 +205,7 @@ LRA_FN int64_t attention_draw_at(int64_t Tq, int64_t Tk, int64_t at, int64_t i, 
  * row, and the node of gradients, behind those of q, k and v, that of the bias.  A node has one
  * array, of elem: in bf16 such a number is kept as the sum of three, which together hold all bits
  * of a float32.  Part p of number i of n stands at p n + i. */
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 enum { ATTENTION_PARTS = 3 };
 #else
 enum { ATTENTION_PARTS = 1 };

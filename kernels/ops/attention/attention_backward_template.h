@@ -57,7 +57,7 @@ static inline void attention_take_settled(attention_backward *b, real *own)
     const attention_sizes *s = &b->h.s;
     const double decay = attention_decay(&b->h);
     /* Rows of dk that are rounded to bf16 are too far from their sum. */
-    b->settles = LRA_PASS != 16 && !a->laplace;
+    b->settles = !LRA_TYPE_bf16 && !a->laplace;
     b->decays = b->settles && decay != 0;
     b->less = own, b->apart = b->less + attention_offsets(s);
     b->dk_sum = b->apart + ATTENTION_QUERIES;

@@ -21,7 +21,7 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
                                  : s->laplace ? 1
                                               : 1 / sqrt((double)K),
                         .chunk = s->chunk,
-                        .beside = s->beside,
+                        .neighbours = s->neighbours,
                         .window = s->window,
                         .ahead = s->ahead ? s->ahead : s->window,
                         .stride = s->stride > 1 ? s->stride : 1,
@@ -101,7 +101,7 @@ lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor 
 {
     if (v->shape.n != 4) return v; /* refused */
     if (a->renorm && a->smooth > 1) v = beside_ones(v);
-    if (a->smooth > 1) v = lra_smooth(v, length, a->smooth, a->smooth_past, a->chunk);
+    if (a->smooth > 1) v = lra_moving_average(v, length, a->smooth, a->smooth_past, a->chunk);
     return a->stride > 1 ? by_residue(v, a->stride) : v;
 }
 
@@ -124,7 +124,7 @@ static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec 
     lra_attention_spec own = *s;
     lra_graph *g = q->graph;
     lra_tensor *limit = lra_next_limits(g, q->shape.n == 4 ? q->shape.d[2] : 1);
-    bool plain = !s->window && !s->beside && !s->blocks && !s->bias && !s->laplace &&
+    bool plain = !s->window && !s->neighbours && !s->blocks && !s->bias && !s->laplace &&
                  s->stride < 2 && s->rotary_base == 0;
     *of_result = s->smooth > 1 ? limit : NULL;
     if (limit && (s->limit || s->cross || (*of_result && !plain)))
@@ -142,9 +142,9 @@ static lra_tensor *near(lra_tensor *y, lra_tensor *q, lra_tensor *k, lra_tensor 
                         lra_tensor *limit, lra_tensor *length, const lra_attention_spec *s)
 {
     if (y->shape.n != 4 || q->shape.n != 4) return y; /* refused */
-    const attention_near_args a = {.a = args_of(s, q->shape.d[2], q->shape.d[3]),
-                                   .remask = s->remask};
-    return attention_pairs_near(y, q, k, v, limit, length, &a);
+    const attention_windowed_args a = {.a = args_of(s, q->shape.d[2], q->shape.d[3]),
+                                       .remask = s->remask};
+    return attention_pairs_windowed(y, q, k, v, limit, length, &a);
 }
 
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
@@ -154,7 +154,7 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
     const lra_attention_spec own = limited(q, s, &limit);
     if (s->remask && s->smooth > 1) {
         if (s->causal && s->dropout == 0 && s->centred && q->shape.n == 4 && !s->window &&
-            !s->beside && !s->blocks && !s->bias && !s->cross && s->rotary_base == 0 &&
+            !s->neighbours && !s->blocks && !s->bias && !s->cross && s->rotary_base == 0 &&
             s->stride < 2)
             y = attention_remasked(q, k, v, s);
         else
@@ -175,7 +175,7 @@ static lra_tensor *over_residues(lra_tensor *m)
     const attention_args *a = m->args;
     int64_t S = a->stride, B = m->shape.d[0], H = m->shape.d[1] / S, steps = lra_width(m);
     if (S == 1 || m->shape.n != 3) return m;
-    m = lra_reduce(lra_reshape(m, LRA_SHAPE(B, S, H, steps)), LRA_SHAPE(B, 1, H, steps));
+    m = lra_reduce_sum(lra_reshape(m, LRA_SHAPE(B, S, H, steps)), LRA_SHAPE(B, 1, H, steps));
     lra_tensor *apart[] = {lra_reshape(m, LRA_SHAPE(B, H, steps, 1)),
                            lra_zeros(m->graph, m->type, LRA_SHAPE(B, H, steps, S - 1))};
     m = lra_reshape(lra_concat(2, apart, 3), LRA_SHAPE(B, H, steps * S));
@@ -225,7 +225,7 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     int64_t n = lra_shape_elements(s);
     for (int64_t p = 0; p < parts; p++, at += n)
         part[p] = lra_reshape(lra_cast(lra_slice(all, 0, at, n), lra_real(y->graph)), s);
-    dx[bias] = parts > 1 ? lra_sum((int)parts, part) : part[0];
+    dx[bias] = parts > 1 ? lra_add_n((int)parts, part) : part[0];
 }
 
 /* ---- test cases ------------------------------------------------------------------------------ */
@@ -276,7 +276,7 @@ lra_tensor *attention_sample(lra_graph *g, int i)
          true,
          2,
          {.laplace = true, .causal = true, .chunk = 6, .decay = decay}},
-        {23, 23, 2, 4, 4, 0, true, 0, {.chunk = 5, .beside = 1}},
+        {23, 23, 2, 4, 4, 0, true, 0, {.chunk = 5, .neighbours = 1}},
         {23, 23, 2, 4, 4, 5, true, 0, {.window = 6, .ahead = 2}},
         {23, 23, 2, 4, 4, 5, true, 0, {.window = 2, .ahead = 3}},
         {11, 11, 2, 4, 3, 0, true, 2, {.stride = 3}},
@@ -302,7 +302,7 @@ lra_tensor *attention_sample(lra_graph *g, int i)
     if (sample[i].padded && s.cross) s.key_length = lra_sample_input(g, "keys", fill, LRA_SHAPE(B));
     if (sample[i].limits)
         s.limit = lra_sample_input(g, "limit", "index:8", LRA_SHAPE(sample[i].limits));
-    if (s.block) s.blocks = lra_block_list(length, T, H, s.block, 2, i);
+    if (s.block) s.blocks = lra_bigbird_blocks(length, T, H, s.block, 2, i);
     if (sample[i].R > 0)
         s.bias = lra_cast(lra_sample_input(g, "bias", "normal", LRA_SHAPE(H, sample[i].R)),
                           lra_real(g));

@@ -6,7 +6,7 @@
  * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the
  * bus q, k, v, dy twice, y and the gradients once. */
 #include "kernels/ops/attention/attention_cuda.h"
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 #include "kernels/ops/attention/attention_back_mma.h"
 #endif
 
@@ -233,7 +233,7 @@ LRA_CUDA_BODY(attention_grad)
     j.v = (const elem *)c->in[3], j.y = (const elem *)c->in[4];
     j.out = (elem *)c->out, j.dk = j.out + s->B * s->Tq * s->H * s->K, j.dv = j.dk + keys * s->K;
     j.rows = (real *)c->scratch;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
         AM_FOR_WIDTH(attention_back_mma_run, s->K, attention_is_distant(&j), &j, stream);
         return;

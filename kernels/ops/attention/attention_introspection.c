@@ -83,7 +83,7 @@ int64_t lra_attention_statistics_length(const lra_tensor *statistics)
 {
     return sizes_of(statistics).D;
 }
-int64_t lra_attention_statistics_near(const lra_tensor *statistics)
+int64_t lra_attention_statistics_windowed(const lra_tensor *statistics)
 {
     return sizes_of(statistics).near;
 }
@@ -173,7 +173,7 @@ lra_tensor *lra_attention_map_of(const lra_tensor *attention)
     const int64_t B = k->shape.d[0], T = k->shape.d[2];
     const double least = 1e30; /* finite: there is no NaN where all is padding */
     lra_tensor *seen = lra_ones(y->graph, lra_elem(y->graph), LRA_SHAPE(B, T, 1));
-    seen = lra_cast(lra_smooth(seen, length, 1, false, 0), wide);
+    seen = lra_cast(lra_moving_average(seen, length, 1, false, 0), wide);
     seen = lra_reshape(seen, LRA_SHAPE(B, 1, 1, T));
     return lra_softmax(lra_add(score, lra_affine(seen, least, -least)));
 }

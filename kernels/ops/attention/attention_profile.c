@@ -7,7 +7,7 @@
 #include "kernels/ops/attention/attention_profile.h"
 
 /* Adds the mass of a key to the distances of the columns that it is averaged into: those that
- * lra_smooth() adds for it. */
+ * lra_moving_average() adds for it. */
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
 {
     const attention_args *a = h->args;
@@ -112,7 +112,7 @@ static lra_tensor *sample(lra_graph *g, int i)
     lra_tensor *q = lra_sample_input(g, "q", "normal", LRA_SHAPE(2, 9, 2, 4));
     lra_tensor *k = lra_sample_input(g, "k", "normal", LRA_SHAPE(2, cases[i].keys, 2, 4));
     lra_tensor *length = i ? lra_sample_input(g, "length", "length:9", LRA_SHAPE(2)) : NULL;
-    if (s.block) s.blocks = lra_block_list(length, 9, 2, s.block, 0, 0);
+    if (s.block) s.blocks = lra_bigbird_blocks(length, 9, 2, s.block, 0, 0);
     if (cases[i].R > 0) {
         lra_shape of_bias = LRA_SHAPE(2, cases[i].R);
         s.bias = lra_cast(lra_sample_input(g, "bias", "normal", of_bias), lra_real(g));

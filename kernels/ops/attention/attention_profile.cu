@@ -66,7 +66,7 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
 }
 
 /* What a tile (columns, rows) gives to the offset of column `at` from row i: the columns that
- * lra_smooth() adds. */
+ * lra_moving_average() adds. */
 LRA_DEV real profile_mass(const attention_args *a, const attention_place *p, int i, int at, int j0,
                           const real *tile)
 {

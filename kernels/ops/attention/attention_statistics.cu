@@ -81,8 +81,8 @@ static __global__ void statistics_scores_kernel(statistics_job e)
     }
 }
 
-/* Averages of the columns that a key may be averaged into: the same that lra_smooth() adds for
- * it. */
+/* Averages of the columns that a key may be averaged into: the same that lra_moving_average() adds
+ * for it. */
 static __global__ void statistics_average_kernel(statistics_job e)
 {
     for (EACH_ROW(row, e.j.s.B * e.j.s.H * STATISTICS_ROWS)) {

@@ -47,9 +47,9 @@ typedef struct {
  * Nullable: ask */
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_question *ask);
-int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* D */
-int64_t lra_attention_statistics_near(const lra_tensor *statistics);   /* entries of near */
-int64_t lra_attention_statistics_other(const lra_tensor *statistics);  /* where other begins */
+int64_t lra_attention_statistics_length(const lra_tensor *statistics);   /* D */
+int64_t lra_attention_statistics_windowed(const lra_tensor *statistics); /* entries of near */
+int64_t lra_attention_statistics_other(const lra_tensor *statistics);    /* where other begins */
 /* v_hj W_h . v_gj W_g of the heads of every key, (B,T',H,H), real, W being the linear layer behind
  * the heads.  NULL: what stands behind them is none. */
 lra_tensor *lra_attention_gram(const lra_tensor *attention);

@@ -27,7 +27,7 @@ typedef struct {
  * 1e-7. */
 static inline real log2_of(real x)
 {
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
     return log2(x);
 #else
     uint32_t bits;

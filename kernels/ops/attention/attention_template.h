@@ -61,7 +61,7 @@ LRA_FN int64_t attention_offsets(const attention_sizes *s)
  * rounding.  Adding 1.5 2^23 leaves n in the low bits, which become the exponent. */
 static inline real attention_exp2(real x)
 {
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
     return exp2(x);
 #else
     const float shift = 12582912.0f + 127; /* n + 127 is the exponent, and 2^-127 that of 0 */
@@ -127,13 +127,13 @@ static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_
 static inline bool attention_streams(int64_t n, int64_t width, const elem *to)
 {
     const int64_t line = 64 / (int64_t)sizeof *to, stream = 1 << 21;
-    return LRA_PASS == 32 && LANES == line && width % line == 0 && (uintptr_t)to % 64 == 0 &&
+    return LRA_TYPE_f32 && LANES == line && width % line == 0 && (uintptr_t)to % 64 == 0 &&
            n * width * (int64_t)sizeof *to >= stream;
 }
 /* lanes_store() to a row */
 static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w, lanes v)
 {
-#if LRA_PASS == 32
+#if LRA_TYPE_f32
     if (stream) {
         lanes_stream(row + d, v);
         return;

@@ -20,7 +20,7 @@
 #include "kernels/cpu/tiles.h"
 #include "kernels/ops/attention/attention_template.h"
 
-#if LRA_PASS == 16 && defined(LRA_LEVEL_avx512)
+#if LRA_TYPE_bf16 && defined(LRA_LEVEL_avx512)
 #define ATTENTION_TILES 1
 
 enum { AX_Q = ATTENTION_QUERIES, AX_STEP = 32, AX_BLOCK = 512 /* elements of a tile */ };

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/attention/attention_template.h"
 
-#if LRA_PASS != 64 /* whose exponentials are of libm */
+#if !LRA_TYPE_f64 /* whose exponentials are of libm */
 #define ATTENTION_WHOLE 1
 
 #define AW_EACH(i, n) AP_UNROLL for (int i = 0; i < (n); i++)

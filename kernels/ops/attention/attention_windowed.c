@@ -13,7 +13,7 @@
 #include "kernels/ops/attention/attention_windowed.h"
 
 typedef struct {
-    const attention_near_args *a;
+    const attention_windowed_args *a;
     attention_sizes s;
     int64_t n, limit;    /* tokens of the example */
     const real *k, *v;   /* of the head, (n,K), (n,V) */
@@ -38,18 +38,18 @@ static inline real near_dot(const real *x, const real *y, int64_t n)
 /* Row i to h->y. */
 static inline void near_row(const near_head *h, int64_t head, int64_t i)
 {
-    const attention_near_args *a = h->a;
-    attention_range window = attention_near_window(a, i, h->n, h->limit);
-    attention_range keys = attention_near_keys(a, window, i);
+    const attention_windowed_args *a = h->a;
+    attention_range window = attention_windowed_window(a, i, h->n, h->limit);
+    attention_range keys = attention_windowed_keys(a, window, i);
     int64_t K = h->s.K, V = h->s.V;
     real most = -INFINITY, sum = 0, kept = 0;
     for (int64_t d = 0; d < V; d++) h->y[d] = 0;
     for (int64_t k = keys.from; k < keys.to; k++) {
-        h->score[k] = attention_near_score(a, head, near_dot(h->q, h->k + k * K, K), i, k);
+        h->score[k] = attention_windowed_score(a, head, near_dot(h->q, h->k + k * K, K), i, k);
         most = h->score[k] > most ? h->score[k] : most;
     }
     for (int64_t k = keys.from; k < keys.to; k++) {
-        attention_range c = attention_near_columns(a, window, i, k);
+        attention_range c = attention_windowed_columns(a, window, i, k);
         real w = a->product ? h->score[k] : r_exp(h->score[k] - most);
         sum += w, kept += w * (real)(c.to - c.from);
         for (int64_t at = c.from; at < c.to; at++)
@@ -75,9 +75,9 @@ static inline int64_t near_scratch(const attention_sizes *s)
 }
 
 /* sources: y without a limit, q, k, v, limit, [length]; scratch: of every thread */
-LRA_BODY(attention_near)
+LRA_BODY(attention_windowed)
 {
-    const attention_near_args *a = c->y->args;
+    const attention_windowed_args *a = c->y->args;
     const int64_t *d = c->y->shape.d, K = lra_width(c->y->src[1]);
     const attention_sizes s = {.B = d[0], .Tq = d[1], .Tk = d[1], .H = d[2], .K = K, .V = d[3]};
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
@@ -85,7 +85,7 @@ LRA_BODY(attention_near)
         int64_t b = at / s.H, head = at % s.H, first = b * s.Tq * s.H + head;
         real *own = (real *)c->scratch + omp_get_thread_num() * near_scratch(&s);
         real *k = own, *v = k + s.Tk * s.K, *score = v + s.Tk * s.V, *q = score + s.Tk;
-        int64_t limit = attention_near_limit(a, head, c->in[4]);
+        int64_t limit = attention_windowed_limit(a, head, c->in[4]);
         near_head h = {a, s, s.Tq, limit, k, v, q, score, q + s.K};
         if (limit >= s.Tq - 1) {
             near_whole(c, &s, first);
@@ -106,11 +106,11 @@ LRA_BODY(attention_near)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(attention_near)
+LRA_DECLARE(attention_windowed)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const attention_near_args *a = y->args;
+    const attention_windowed_args *a = y->args;
     const lra_shape of_q = y->src[1]->shape, of_v = y->src[3]->shape;
     if (of_q.n != 4 || of_v.n != 4) return lra_fail(e, "q and v must be (B,T,H,..)");
     lra_shape out = of_q;
@@ -135,7 +135,7 @@ static int shape(lra_tensor *y, lra_err *e)
 static double flops(const lra_tensor *y)
 {
     const int64_t *d = y->shape.d, K = lra_width(y->src[1]);
-    const attention_near_args *a = y->args;
+    const attention_windowed_args *a = y->args;
     return (double)(d[0] * d[2] * d[1]) * (double)d[1] * (double)(K + a->a.smooth * d[3]);
 }
 
@@ -152,21 +152,23 @@ static int64_t cuda_scratch(const lra_tensor *y)
     return lra_elements(y) * (int64_t)sizeof(float);
 }
 
-lra_tensor *attention_pairs_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
-                                 lra_tensor *limit, lra_tensor *length,
-                                 const attention_near_args *a)
+lra_tensor *attention_pairs_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                                     lra_tensor *limit, lra_tensor *length,
+                                     const attention_windowed_args *a)
 {
-    attention_near_args own = *a;
+    attention_windowed_args own = *a;
     lra_tensor *src[] = {whole, q, k, v, limit, length};
     own.has_length = length != NULL, own.a.limits = lra_elements(limit);
-    return lra_node(&lra_op_attention_near, q->graph, 5 + own.has_length, src, &own, sizeof own);
+    return lra_node(&lra_op_attention_windowed, q->graph, 5 + own.has_length, src, &own,
+                    sizeof own);
 }
 
-lra_tensor *lra_products_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
-                              lra_tensor *limit)
+lra_tensor *lra_products_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                                  lra_tensor *limit)
 {
-    const attention_near_args a = {.a = {.scale = 1, .smooth = 1, .stride = 1}, .product = true};
-    return attention_pairs_near(whole, q, k, v, limit, NULL, &a);
+    const attention_windowed_args a = {.a = {.scale = 1, .smooth = 1, .stride = 1},
+                                       .product = true};
+    return attention_pairs_windowed(whole, q, k, v, limit, NULL, &a);
 }
 
 /* Limits below and above the length; every reading of averages, chunks, products. */
@@ -186,7 +188,7 @@ static lra_tensor *sample(lra_graph *g, int i)
              {13, 0, false, false, false, false, true, false, 1, 2},
              {1, 0, true, true, false, false, false, false, 3, 1}};
     if (i >= (int)(sizeof s / sizeof *s)) return NULL;
-    attention_near_args a = {.product = s[i].product, .remask = s[i].remask};
+    attention_windowed_args a = {.product = s[i].product, .remask = s[i].remask};
     a.a = (attention_args){.causal = s[i].causal,
                            .scale = 0.7,
                            .chunk = s[i].chunk,
@@ -200,18 +202,18 @@ static lra_tensor *sample(lra_graph *g, int i)
     char fill[32];
     snprintf(fill, sizeof fill, "length:%d", (int)s[i].T);
     lra_tensor *length = s[i].padded ? lra_sample_input(g, "length", fill, LRA_SHAPE(2)) : NULL;
-    return attention_pairs_near(
+    return attention_pairs_windowed(
         lra_sample_input(g, "whole", "normal", V), lra_sample_input(g, "q", "normal", K),
         lra_sample_input(g, "k", "normal", K), lra_sample_input(g, "v", "normal", V),
         lra_sample_input(g, "limit", "index:9", LRA_SHAPE(s[i].limits)), length, &a);
 }
 
-const lra_op lra_op_attention_near = {.name = "attention_near",
-                                      .flags = LRA_INPLACE | LRA_NOGRAD,
-                                      .shape = shape,
-                                      .flops = flops,
-                                      .scratch = scratch,
-                                      .cuda_scratch = cuda_scratch,
-                                      .cpu = LRA_BODIES(attention_near),
-                                      .sample = sample};
+const lra_op lra_op_attention_windowed = {.name = "attention_windowed",
+                                          .flags = LRA_INPLACE | LRA_NOGRAD,
+                                          .shape = shape,
+                                          .flops = flops,
+                                          .scratch = scratch,
+                                          .cuda_scratch = cuda_scratch,
+                                          .cpu = LRA_BODIES(attention_windowed),
+                                          .sample = sample};
 #endif

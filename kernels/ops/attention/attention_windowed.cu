@@ -1,39 +1,39 @@
-/* attention_near on a GPU: a warp for each row, key by key, twice: the largest score, then weights.
- * Sums of the row stand in scratch, each of them in the hands of one thread. */
+/* attention_windowed on a GPU: a warp for each row, key by key, twice: the largest score, then
+ * weights. Sums of the row stand in scratch, each of them in the hands of one thread. */
 #include "kernels/ops/attention/attention_windowed.h"
 #include "kernels/ops/cuda_common.h"
 
 typedef struct {
-    attention_near_args a;
+    attention_windowed_args a;
     int64_t B, T, H, K, V;
     const elem *whole, *q, *k, *v;
     const int32_t *limit, *length;
     real *sum; /* (B,T,H,V) */
     elem *y;
-} near_job;
+} windowed_job;
 
 /* The score of key k for query i of a head; the same in all threads of the warp. */
-LRA_DEV real near_score(const near_job *j, int64_t row, int64_t key_row, int64_t head, int64_t i,
-                        int64_t k)
+LRA_DEV real near_score(const windowed_job *j, int64_t row, int64_t key_row, int64_t head,
+                        int64_t i, int64_t k)
 {
     real product = 0;
     for (int64_t d = threadIdx.x; d < j->K; d += LRA_WARP)
         product += e_load(j->q[row * j->K + d]) * e_load(j->k[key_row * j->K + d]);
-    return attention_near_score(&j->a, head, warp_sum(product), i, k);
+    return attention_windowed_score(&j->a, head, warp_sum(product), i, k);
 }
 
-LRA_DEV void near_row(const near_job *j, int64_t row, int64_t head, int64_t i, int64_t n)
+LRA_DEV void near_row(const windowed_job *j, int64_t row, int64_t head, int64_t i, int64_t n)
 {
-    attention_range window = attention_near_window(&j->a, i, n,
-                                                   attention_near_limit(&j->a, head, j->limit));
-    attention_range keys = attention_near_keys(&j->a, window, i);
+    attention_range window = attention_windowed_window(
+        &j->a, i, n, attention_windowed_limit(&j->a, head, j->limit));
+    attention_range keys = attention_windowed_keys(&j->a, window, i);
     int64_t V = j->V, first = row - i * j->H;
     real most = -INFINITY, all = 0, kept = 0, *sum = j->sum + row * V;
     for (int64_t d = threadIdx.x; d < V; d += LRA_WARP) sum[d] = 0;
     for (int64_t k = keys.from; k < keys.to && !j->a.product; k++)
         most = r_max(most, near_score(j, row, first + k * j->H, head, i, k));
     for (int64_t k = keys.from; k < keys.to; k++) {
-        attention_range c = attention_near_columns(&j->a, window, i, k);
+        attention_range c = attention_windowed_columns(&j->a, window, i, k);
         real w = near_score(j, row, first + k * j->H, head, i, k);
         if (!j->a.product) w = r_exp(w - most);
         all += w, kept += w * (real)(c.to - c.from);
@@ -47,11 +47,11 @@ LRA_DEV void near_row(const near_job *j, int64_t row, int64_t head, int64_t i, i
         j->y[row * V + d] = e_store(over > 0 ? sum[d] / over : R(0.0));
 }
 
-static __global__ void attention_near_kernel(near_job j)
+static __global__ void attention_windowed_kernel(windowed_job j)
 {
     for (EACH_ROW(row, j.B * j.T * j.H)) {
         int64_t i = row / j.H % j.T, b = row / (j.H * j.T), n = j.length ? j.length[b] : j.T;
-        bool whole = attention_near_limit(&j.a, row % j.H, j.limit) >= j.T - 1;
+        bool whole = attention_windowed_limit(&j.a, row % j.H, j.limit) >= j.T - 1;
         if (!whole && i < n) {
             near_row(&j, row, row % j.H, i, n);
             continue;
@@ -62,15 +62,15 @@ static __global__ void attention_near_kernel(near_job j)
 }
 
 /* sources: y without a limit, q, k, v, limit, [length] */
-LRA_CUDA_BODY(attention_near)
+LRA_CUDA_BODY(attention_windowed)
 {
-    const attention_near_args *a = (const attention_near_args *)c->y->args;
+    const attention_windowed_args *a = (const attention_windowed_args *)c->y->args;
     const int64_t *d = c->y->shape.d;
-    near_job j = {*a, d[0], d[1], d[2], lra_width(c->y->src[1]), d[3]};
+    windowed_job j = {*a, d[0], d[1], d[2], lra_width(c->y->src[1]), d[3]};
     j.whole = (const elem *)c->in[0], j.q = (const elem *)c->in[1], j.k = (const elem *)c->in[2];
     j.v = (const elem *)c->in[3], j.limit = (const int32_t *)c->in[4];
     j.length = (const int32_t *)(a->has_length ? c->in[5] : NULL);
     j.sum = (real *)c->scratch, j.y = (elem *)c->out;
-    LRA_LAUNCH(attention_near_kernel, lra_grid(j.B * j.T * j.H, LRA_BLOCK_WARPS), ROW_BLOCK, 0,
+    LRA_LAUNCH(attention_windowed_kernel, lra_grid(j.B * j.T * j.H, LRA_BLOCK_WARPS), ROW_BLOCK, 0,
                stream, j);
 }

@@ -10,11 +10,11 @@ typedef struct {
     bool product; /* a weight is the product of q and k as it is, and nothing is divided */
     bool remask;  /* no weight behind the query, a row over its sum */
     bool has_length;
-} attention_near_args;
+} attention_windowed_args;
 
 /* Columns that the weight of key k is averaged into, for query i: of the window [low, high). */
-LRA_FN attention_range attention_near_columns(const attention_near_args *a, attention_range window,
-                                              int64_t i, int64_t k)
+LRA_FN attention_range attention_windowed_columns(const attention_windowed_args *a,
+                                                  attention_range window, int64_t i, int64_t k)
 {
     int64_t P = a->a.smooth, first = a->a.smooth_past ? k - P + 1 : k - (P - 1) / 2;
     attention_range r = {first > window.from ? first : window.from, first + P};
@@ -25,8 +25,8 @@ LRA_FN attention_range attention_near_columns(const attention_near_args *a, atte
 }
 
 /* What query i may see of n tokens at all: its neighbours up to the limit, in its chunk. */
-LRA_FN attention_range attention_near_window(const attention_near_args *a, int64_t i, int64_t n,
-                                             int64_t limit)
+LRA_FN attention_range attention_windowed_window(const attention_windowed_args *a, int64_t i,
+                                                 int64_t n, int64_t limit)
 {
     int64_t chunk = a->a.chunk, low = chunk > 0 ? i / chunk * chunk : 0;
     int64_t high = chunk > 0 && low + chunk < n ? low + chunk : n;
@@ -36,16 +36,16 @@ LRA_FN attention_range attention_near_window(const attention_near_args *a, int64
 }
 
 /* Of a head, from 0; limit: (1), or one for each head. */
-LRA_FN int64_t attention_near_limit(const attention_near_args *a, int64_t head,
-                                    const int32_t *limit)
+LRA_FN int64_t attention_windowed_limit(const attention_windowed_args *a, int64_t head,
+                                        const int32_t *limit)
 {
     int64_t own = limit[a->a.limits > 1 ? head : 0];
     return own < 0 ? 0 : own;
 }
 
 /* Keys that have a score for query i, of its window. */
-LRA_FN attention_range attention_near_keys(const attention_near_args *a, attention_range window,
-                                           int64_t i)
+LRA_FN attention_range attention_windowed_keys(const attention_windowed_args *a,
+                                               attention_range window, int64_t i)
 {
     attention_range r = window;
     if (a->a.causal && r.to > i + 1) r.to = i + 1;
@@ -53,8 +53,8 @@ LRA_FN attention_range attention_near_keys(const attention_near_args *a, attenti
 }
 
 /* The score of a product of q and k. */
-LRA_FN real attention_near_score(const attention_near_args *a, int64_t head, real product,
-                                 int64_t i, int64_t k)
+LRA_FN real attention_windowed_score(const attention_windowed_args *a, int64_t head, real product,
+                                     int64_t i, int64_t k)
 {
     real d = (real)(i > k ? i - k : k - i);
     if (a->product) return product;
@@ -68,9 +68,9 @@ extern "C" {
 #endif
 /* lra_attention() of the graph's limit, of whole: y without one.  q, k as the core takes them, v as
  * it was before averages. */
-lra_tensor *attention_pairs_near(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
-                                 lra_tensor *limit, lra_tensor *length,
-                                 const attention_near_args *a);
+lra_tensor *attention_pairs_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
+                                     lra_tensor *limit, lra_tensor *length,
+                                     const attention_windowed_args *a);
 #ifdef __cplusplus
 }
 #endif

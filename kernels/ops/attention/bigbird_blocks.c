@@ -7,32 +7,33 @@
 #include "kernels/ops/typed.h"
 
 /* sources: length */
-LRA_BODY(block_list)
+LRA_BODY(bigbird_blocks)
 {
-    const block_list_args *a = c->y->args;
+    const bigbird_blocks_args *a = c->y->args;
     const int64_t *d = c->y->shape.d, most = d[3], n = d[0] * d[1] * d[2];
     const int32_t *length = c->in[0];
     LRA_EACH(i)
     {
         int64_t b = i / (d[1] * d[2]), head = i / d[2] % d[1];
         int32_t all = (int32_t)((length[b] + a->block - 1) / a->block);
-        block_list_row(a, head, (int32_t)(i % d[2]), all, (int)most, (int32_t *)c->out + i * most);
+        bigbird_blocks_row(a, head, (int32_t)(i % d[2]), all, (int)most,
+                           (int32_t *)c->out + i * most);
     }
 }
 
 #if LRA_RECORD
-LRA_DECLARE(block_list)
+LRA_DECLARE(bigbird_blocks)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const block_list_args *a = y->args;
+    const bigbird_blocks_args *a = y->args;
     if (a->block < 1 || a->heads < 1 || a->T < 1 || a->random < 0)
         return lra_fail(e, "%lld steps in blocks of %lld, %lld heads, %lld random blocks",
                         (long long)a->T, (long long)a->block, (long long)a->heads,
                         (long long)a->random);
     int64_t B = y->src[0]->shape.d[0];
     if (lra_expect_length(y->src[0], B, e) != 0) return LRA_FAILED;
-    y->shape = LRA_SHAPE(B, a->heads, (a->T + a->block - 1) / a->block, block_list_most(a));
+    y->shape = LRA_SHAPE(B, a->heads, (a->T + a->block - 1) / a->block, bigbird_blocks_most(a));
     y->type = LRA_I32;
     return 0;
 }
@@ -43,24 +44,24 @@ static double flops(const lra_tensor *y)
     return 0;
 }
 
-lra_tensor *lra_block_list(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
-                           int64_t random, int64_t layer)
+lra_tensor *lra_bigbird_blocks(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
+                               int64_t random, int64_t layer)
 {
-    block_list_args a = {T, heads, block, random, layer};
-    return lra_node(&lra_op_block_list, length->graph, 1, &length, &a, sizeof a);
+    bigbird_blocks_args a = {T, heads, block, random, layer};
+    return lra_node(&lra_op_bigbird_blocks, length->graph, 1, &length, &a, sizeof a);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 1) return NULL;
     lra_tensor *length = lra_sample_input(g, "length", i ? "length:47" : "length:9", LRA_SHAPE(3));
-    return lra_block_list(length, i ? 47 : 9, 2, 3, i ? 6 : 2, 1);
+    return lra_bigbird_blocks(length, i ? 47 : 9, 2, 3, i ? 6 : 2, 1);
 }
 
-const lra_op lra_op_block_list = {.name = "block_list",
-                                  .flags = LRA_NOGRAD,
-                                  .shape = shape,
-                                  .flops = flops,
-                                  .cpu = LRA_BODIES(block_list),
-                                  .sample = sample};
+const lra_op lra_op_bigbird_blocks = {.name = "bigbird_blocks",
+                                      .flags = LRA_NOGRAD,
+                                      .shape = shape,
+                                      .flops = flops,
+                                      .cpu = LRA_BODIES(bigbird_blocks),
+                                      .sample = sample};
 #endif

@@ -7,7 +7,7 @@
 #include "kernels/ops/attention/attention.h"
 
 /* Puts a block among n ascending ones, where it is not yet there. */
-LRA_FN int block_list_put(int32_t *row, int n, int32_t block)
+LRA_FN int bigbird_blocks_put(int32_t *row, int n, int32_t block)
 {
     int at = 0;
     while (at < n && row[at] < block) at++;
@@ -18,16 +18,16 @@ LRA_FN int block_list_put(int32_t *row, int n, int32_t block)
 }
 
 /* Query block i of `all` that an example has, in a head; row: `most` numbers. */
-LRA_FN void block_list_row(const block_list_args *a, int64_t head, int32_t i, int32_t all, int most,
-                           int32_t *row)
+LRA_FN void bigbird_blocks_row(const bigbird_blocks_args *a, int64_t head, int32_t i, int32_t all,
+                               int most, int32_t *row)
 {
     int n = 0;
     bool whole = i == 0 || i == all - 1;
     if (whole) row[n++] = ATTENTION_ALL_BLOCKS;
     if (!whole && i < all) {
-        for (int32_t k = i - 1; k <= i + 1; k++) n = block_list_put(row, n, k);
-        n = block_list_put(row, n, 0);
-        n = block_list_put(row, n, all - 1);
+        for (int32_t k = i - 1; k <= i + 1; k++) n = bigbird_blocks_put(row, n, k);
+        n = bigbird_blocks_put(row, n, 0);
+        n = bigbird_blocks_put(row, n, all - 1);
     }
     lra_philox words = {{0}};
     for (int r = 0; n > 1 && r < a->random && n < all; r++) {
@@ -36,7 +36,7 @@ LRA_FN void block_list_row(const block_list_args *a, int64_t head, int32_t i, in
                                   (uint32_t)(r / 4), 0);
         int32_t pick = (int32_t)((uint64_t)words.v[r % 4] * (uint32_t)(all - n) >> 32);
         for (int k = 0; k < n; k++) pick += row[k] <= pick; /* of those that are not there yet */
-        n = block_list_put(row, n, pick);
+        n = bigbird_blocks_put(row, n, pick);
     }
     while (n < most) row[n++] = -1;
 }

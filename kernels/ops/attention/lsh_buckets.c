@@ -5,9 +5,9 @@
 #include "kernels/ops/typed.h"
 
 /* sources: order, length (if there is one) */
-LRA_BODY(chunks)
+LRA_BODY(lsh_buckets)
 {
-    const chunks_view v = chunks_view_of(c->y);
+    const lsh_buckets_view v = lsh_buckets_view_of(c->y);
     const int32_t *length = c->y->n_src > 1 ? c->in[1] : NULL;
     int64_t rows = c->y->src[0]->shape.d[0], each = lra_elements(c->y) / rows;
 #pragma omp parallel for num_threads(c->n_threads) if (rows * each >= LRA_PARALLEL_MIN)
@@ -16,11 +16,11 @@ LRA_BODY(chunks)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(chunks)
+LRA_DECLARE(lsh_buckets)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const chunks_args *a = y->args;
+    const lsh_buckets_args *a = y->args;
     const lra_tensor *order = y->src[0];
     if (lra_expect_index(order, "the order", e) != 0) return LRA_FAILED;
     if (order->shape.n != 2) return lra_fail(e, "the order has rank %d", order->shape.n);
@@ -48,11 +48,11 @@ static double flops(const lra_tensor *y)
     return 0;
 }
 
-lra_tensor *lra_chunks(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part)
+lra_tensor *lra_lsh_buckets(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part)
 {
-    chunks_args a = {part, J};
+    lsh_buckets_args a = {part, J};
     lra_tensor *src[] = {order, length};
-    return lra_node(&lra_op_chunks, order->graph, length ? 2 : 1, src, &a, sizeof a);
+    return lra_node(&lra_op_lsh_buckets, order->graph, length ? 2 : 1, src, &a, sizeof a);
 }
 
 /* Every part, of whole rows and of shorter ones. */
@@ -61,13 +61,13 @@ static lra_tensor *sample(lra_graph *g, int i)
     if (i > 7) return NULL;
     lra_tensor *order = lra_argsort(lra_sample_input(g, "x", "normal", LRA_SHAPE(6, 23)));
     lra_tensor *length = lra_sample_input(g, "length", "length:23", LRA_SHAPE(3));
-    return lra_chunks(order, i < 4 ? length : NULL, i < 4 ? 4 : 23, (lra_chunk_part)(i % 4));
+    return lra_lsh_buckets(order, i < 4 ? length : NULL, i < 4 ? 4 : 23, (lra_chunk_part)(i % 4));
 }
 
-const lra_op lra_op_chunks = {.name = "chunks",
-                              .flags = LRA_NOGRAD,
-                              .shape = shape,
-                              .flops = flops,
-                              .cpu = LRA_BODIES(chunks),
-                              .sample = sample};
+const lra_op lra_op_lsh_buckets = {.name = "lsh_buckets",
+                                   .flags = LRA_NOGRAD,
+                                   .shape = shape,
+                                   .flops = flops,
+                                   .cpu = LRA_BODIES(lsh_buckets),
+                                   .sample = sample};
 #endif

@@ -11,19 +11,19 @@ typedef struct {
     lra_chunk_part part;
     int64_t T, J, C; /* C: places of a chunk of the longest example */
     int64_t heads;   /* rows of an example */
-} chunks_view;
+} lsh_buckets_view;
 
-static inline chunks_view chunks_view_of(const lra_tensor *y)
+static inline lsh_buckets_view lsh_buckets_view_of(const lra_tensor *y)
 {
-    const chunks_args *a = (const chunks_args *)y->args;
+    const lsh_buckets_args *a = (const lsh_buckets_args *)y->args;
     int64_t T = y->src[0]->shape.d[1], rows = y->src[0]->shape.d[0];
-    chunks_view v = {a->part, T, a->J, (T + a->J - 1) / a->J, rows};
+    lsh_buckets_view v = {a->part, T, a->J, (T + a->J - 1) / a->J, rows};
     if (y->n_src > 1) v.heads = rows / y->src[1]->shape.d[0];
     return v;
 }
 
 /* Places of a chunk of an example of that length, at least 1: a divisor. */
-LRA_FN int64_t chunk_places(const chunks_view *v, int64_t length)
+LRA_FN int64_t chunk_places(const lsh_buckets_view *v, int64_t length)
 {
     return length > 0 ? (length + v->J - 1) / v->J : 1;
 }
@@ -48,7 +48,7 @@ LRA_FN int32_t chunk_key(const int32_t *order, int64_t length, int64_t c, int64_
 }
 
 /* Writes number i of row n: of the order for LRA_CHUNK_SLOT, else of y. */
-LRA_FN void chunk_write(const chunks_view *v, const int32_t *order, const int32_t *lengths,
+LRA_FN void chunk_write(const lsh_buckets_view *v, const int32_t *order, const int32_t *lengths,
                         int64_t n, int64_t i, int32_t *y)
 {
     int64_t length = lengths ? lengths[n / v->heads] : v->T;

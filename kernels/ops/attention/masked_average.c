@@ -82,9 +82,9 @@ lra_tensor *attention_remasked(lra_tensor *q, lra_tensor *k, lra_tensor *v,
     a = lra_add(lra_mul(a, map(g, "factor", all, &m, fill_factor)),
                 map(g, "bias", all, &m, fill_bias));
     a = lra_reshape(swap(lra_softmax(a), 2, 3), columns); /* key by query */
-    a = lra_smooth(a, NULL, s->smooth, false, s->chunk);
+    a = lra_moving_average(a, NULL, s->smooth, false, s->chunk);
     a = lra_mul(a, map(g, "seen", LRA_SHAPE(T, T), &m, fill_seen));
-    lra_tensor *sum = lra_reduce(a, LRA_SHAPE(B * H, 1, T));
+    lra_tensor *sum = lra_reduce_sum(a, LRA_SHAPE(B * H, 1, T));
     a = lra_reshape(lra_div(a, sum), LRA_SHAPE(B, H, T, T));
     return swap(lra_matmul_t(a, true, swap(v, 1, 2), false), 1, 2);
 }

@@ -9,9 +9,9 @@
 #include "kernels/ops/typed.h"
 
 /* sources: x (B,T,..), [length] */
-LRA_BODY(smooth)
+LRA_BODY(moving_average)
 {
-    const smooth_args *a = c->y->args;
+    const moving_average_args *a = c->y->args;
     int64_t B = c->y->shape.d[0], T = c->y->shape.d[1], D = lra_elements(c->y) / (B * T);
     const int32_t *length = a->has_length ? c->in[1] : NULL;
 #pragma omp parallel for num_threads(c->n_threads) if (B * T * D >= LRA_PARALLEL_MIN)
@@ -29,12 +29,12 @@ LRA_BODY(smooth)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(smooth)
+LRA_DECLARE(moving_average)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
     const lra_tensor *x = y->src[0];
-    const smooth_args *a = y->args;
+    const moving_average_args *a = y->args;
     if (x->type != lra_elem(y->graph)) return lra_fail(e, "the source must be elem");
     if (x->shape.n < 2) return lra_fail(e, "the source has rank %d, expected (B,T,..)", x->shape.n);
     if (a->width < 1 || (!a->causal && a->width % 2 == 0))
@@ -47,27 +47,28 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-static lra_tensor *average(lra_tensor *x, lra_tensor *length, smooth_args a)
+static lra_tensor *average(lra_tensor *x, lra_tensor *length, moving_average_args a)
 {
     lra_tensor *src[] = {x, length};
-    return lra_node(&lra_op_smooth, x->graph, length ? 2 : 1, src, &a, sizeof a);
+    return lra_node(&lra_op_moving_average, x->graph, length ? 2 : 1, src, &a, sizeof a);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
-    smooth_args a = *(const smooth_args *)y->args;
+    moving_average_args a = *(const moving_average_args *)y->args;
     a.back = !a.back;
     dx[0] = average(dy, a.has_length ? y->src[1] : NULL, a);
 }
 
 static double flops(const lra_tensor *y)
 {
-    return (double)((const smooth_args *)y->args)->width * (double)lra_elements(y);
+    return (double)((const moving_average_args *)y->args)->width * (double)lra_elements(y);
 }
 
-lra_tensor *lra_smooth(lra_tensor *x, lra_tensor *length, int64_t width, bool causal, int64_t chunk)
+lra_tensor *lra_moving_average(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,
+                               int64_t chunk)
 {
-    return average(x, length, (smooth_args){width, chunk, causal, length != NULL, false});
+    return average(x, length, (moving_average_args){width, chunk, causal, length != NULL, false});
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
@@ -75,13 +76,13 @@ static lra_tensor *sample(lra_graph *g, int i)
     if (i > 3) return NULL;
     lra_tensor *x = lra_sample_input(g, "x", "normal", LRA_SHAPE(2, 9, 2, 3));
     lra_tensor *length = i % 2 ? lra_sample_input(g, "length", "length:9", LRA_SHAPE(2)) : NULL;
-    return lra_smooth(x, length, 3 + i % 2 * 2, i < 2, i == 3 ? 4 : 0);
+    return lra_moving_average(x, length, 3 + i % 2 * 2, i < 2, i == 3 ? 4 : 0);
 }
 
-const lra_op lra_op_smooth = {.name = "smooth",
-                              .shape = shape,
-                              .grad = grad,
-                              .flops = flops,
-                              .cpu = LRA_BODIES(smooth),
-                              .sample = sample};
+const lra_op lra_op_moving_average = {.name = "moving_average",
+                                      .shape = shape,
+                                      .grad = grad,
+                                      .flops = flops,
+                                      .cpu = LRA_BODIES(moving_average),
+                                      .sample = sample};
 #endif

@@ -4,9 +4,9 @@
 #include "kernels/ops/attention/positions_body.h"
 
 /* x, y: (rows of T positions, D); groups: of eight channels, in a row */
-static __global__ void smooth_kernel(smooth_args a, int64_t rows, int64_t T, int64_t D,
-                                     int64_t groups, bool wide, const int32_t *length,
-                                     const elem *x, elem *y)
+static __global__ void moving_average_kernel(moving_average_args a, int64_t rows, int64_t T,
+                                             int64_t D, int64_t groups, bool wide,
+                                             const int32_t *length, const elem *x, elem *y)
 {
     int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     for (; at < rows * groups; at += (int64_t)gridDim.x * blockDim.x) {
@@ -24,13 +24,13 @@ static __global__ void smooth_kernel(smooth_args a, int64_t rows, int64_t T, int
 }
 
 /* sources: x (B,T,..), [length] */
-LRA_CUDA_BODY(smooth)
+LRA_CUDA_BODY(moving_average)
 {
-    const smooth_args *a = (const smooth_args *)c->y->args;
+    const moving_average_args *a = (const moving_average_args *)c->y->args;
     int64_t T = c->y->shape.d[1], rows = c->y->shape.d[0] * T, D = lra_elements(c->y) / rows;
     int64_t groups = (D + LRA_LANES - 1) / LRA_LANES;
     bool wide = D % LRA_LANES == 0 && is_aligned(c->in[0], c->out, NULL);
-    LRA_LAUNCH(smooth_kernel, lra_grid(rows * groups, LRA_BLOCK), LRA_BLOCK, 0, stream, *a, rows, T,
-               D, groups, wide, a->has_length ? (const int32_t *)c->in[1] : NULL,
+    LRA_LAUNCH(moving_average_kernel, lra_grid(rows * groups, LRA_BLOCK), LRA_BLOCK, 0, stream, *a,
+               rows, T, D, groups, wide, a->has_length ? (const int32_t *)c->in[1] : NULL,
                (const elem *)c->in[0], (elem *)c->out);
 }

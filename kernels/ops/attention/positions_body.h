@@ -25,10 +25,11 @@ LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
 typedef struct {
     int64_t width, chunk;
     bool causal, has_length, back; /* back: the transposed average */
-} smooth_args;
+} moving_average_args;
 
 /* Positions [low, high) that are averaged into position t of an example of n tokens. */
-LRA_FN void smooth_span(const smooth_args *a, int64_t t, int64_t n, int64_t *low, int64_t *high)
+LRA_FN void smooth_span(const moving_average_args *a, int64_t t, int64_t n, int64_t *low,
+                        int64_t *high)
 {
     int64_t before = a->causal ? a->width - 1 : (a->width - 1) / 2;
     int64_t after = a->causal ? 0 : (a->width - 1) / 2;

@@ -7,7 +7,7 @@
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/attention/positions_body.h"
 
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 enum { STEPS = 1 };
 #else
 /* Positions from one cosine to the next: those between are turned by the angle of one position,
@@ -31,7 +31,7 @@ LRA_ROW_FN lanes neighbours(lanes v)
 LRA_ROW_FN void turn_lanes(int64_t i, int64_t w, const elem *x, const real *c, const real *s,
                            elem *y)
 {
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
     (void)w;
     y[i] = x[i] * c[i] + x[i ^ 1] * s[i];
 #else

@@ -76,7 +76,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
         v = y;
     else if (a->act != LRA_ACT_NONE)
         v = build(x, w, bias, LRA_ACT_NONE, length, a->groups, a->dilation);
-    lra_tensor *de = lra_act_dx(dy, v, a->act, length);
+    lra_tensor *de = lra_activation_backward(dy, v, a->act, length);
     dx[0] = lra_conv_dx(de, w, length, a->groups, a->dilation);
     dx[1] = lra_conv_dw(x, de, length, a->groups, w->shape.d[0], a->dilation);
     if (bias) dx[2] = lra_column_sum(de);
@@ -99,7 +99,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 static lra_tensor *near_taps(lra_tensor *w, int64_t zero, int64_t dilation)
 {
     lra_tensor *limit = lra_next_limit(w->graph);
-    return limit ? lra_near(w, limit, 0, zero, dilation) : w;
+    return limit ? lra_distance_mask(w, limit, 0, zero, dilation) : w;
 }
 
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,

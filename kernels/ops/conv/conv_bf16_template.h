@@ -40,7 +40,7 @@ static inline int64_t conv_scratch_bf16(const conv_sizes *s, int n_threads)
            n_threads * conv_slab_size_bf16(s);
 }
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 /* Rows [lo, hi) of x, `width` apart, side by side; zeros outside [0, len). */
 static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, int64_t lo,
                                   int64_t hi, int64_t len, elem *slab)

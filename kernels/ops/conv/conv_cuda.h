@@ -48,11 +48,11 @@ LRA_DEV int64_t conv_end_tap(const conv_job *j, int64_t t0, int64_t length)
 }
 
 /* conv_run.cu, once for each pass. */
-#define conv_cuda_run LRA_CAT3(lra_cuda_, conv_run, LRA_PASS)
+#define conv_cuda_run LRA_CAT3(lra_cuda_, conv_run, LRA_TYPE)
 extern "C" void conv_cuda_run(const conv_job *j, void *stream);
 /* A dense layer is a convolution with one tap: of bf16, on tensor cores, everything in the
  * epilogue.  False: these sizes, or this level, do not do; nothing was queued. */
-#define conv_cuda_dense LRA_CAT3(lra_cuda_, conv_dense, LRA_PASS)
+#define conv_cuda_dense LRA_CAT3(lra_cuda_, conv_dense, LRA_TYPE)
 extern "C" bool conv_cuda_dense(const conv_job *j, void *stream);
 
 LRA_DEV int64_t conv_length(const conv_job *j, int64_t b)

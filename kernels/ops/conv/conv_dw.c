@@ -26,7 +26,7 @@ typedef struct {
     int64_t size;                      /* of dw */
 } dw_cut;
 
-#if LRA_PASS != 64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* which knows no bf16 */
 static inline conv_sizes sizes_of(const lra_tensor *y)
 {
     const conv_dw_args *a = y->args;
@@ -155,7 +155,7 @@ LRA_BODY(conv_dw)
         narrow_dw_run(c);
         return;
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     conv_sizes s = sizes_of(c->y);
     if (lra_gemm_bf16_fast()) {
         const conv_dw_args *a = c->y->args;

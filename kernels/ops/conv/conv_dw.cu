@@ -4,7 +4,7 @@
 #include "kernels/ops/conv/conv_dw_cuda.h"
 #include "kernels/ops/conv/conv_dw_grouped_cuda.h"
 #include "kernels/ops/conv/conv_tile_cuda.h"
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 #include "kernels/ops/conv/conv_dw_mma.h"
 #include "kernels/ops/conv/conv_dw_wgmma.h"
 #endif
@@ -70,7 +70,7 @@ LRA_CUDA_BODY(conv_dw)
     if (a->has_length) j.length = (const int32_t *)c->in[2];
     j.part = j.n_parts > 1 ? (real *)c->scratch : (real *)c->out;
     if (gdw_fits(&j.s)) dw_grouped_run(&j, stream);
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     else if (lra_cuda_level() >= LRA_CUDA_WGMMA && dw_wgmma_fits(&j))
         dw_wgmma_run(&j, stream);
     else if (lra_cuda_level() >= LRA_CUDA_MMA && dw_mma_fits(&j))

@@ -75,7 +75,7 @@ static inline int64_t dw_scratch_bf16(const dw_bf16 *c, int n_threads)
     return n_threads * dw_thread_bf16(c) + (c->n_parts - 1) * size * (int64_t)sizeof(float);
 }
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 /* What is multiplied, and where a thread keeps a chunk of it. */
 typedef struct {
     const dw_bf16 *cut;

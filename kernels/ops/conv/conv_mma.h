@@ -242,7 +242,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
 static inline bool mma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y) && is_aligned(j->residual, j->gate, NULL);
-    return LRA_PASS == 16 && aligned && j->n_in % 8 == 0 && j->n_out % 8 == 0 && j->n_in >= 16 &&
+    return LRA_TYPE_bf16 && aligned && j->n_in % 8 == 0 && j->n_out % 8 == 0 && j->n_in >= 16 &&
            j->n_out >= 16 && mma_has_room(mma_slabs_of(j));
 }
 

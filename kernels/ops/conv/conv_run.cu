@@ -1,14 +1,14 @@
 /* The convolution of a conv_job on a GPU: which kernel runs it. */
 #include "kernels/ops/conv/conv_grouped_cuda.h"
 #include "kernels/ops/conv/conv_tile_cuda.h"
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 #include "kernels/ops/conv/conv_mma.h"
 #include "kernels/ops/conv/conv_wgmma.h"
 #endif
 
 extern "C" void conv_cuda_run(const conv_job *j, void *stream)
 {
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (lra_cuda_level() >= LRA_CUDA_WGMMA && wgmma_fits(j)) {
         conv_wgmma_run(j, stream);
         return;
@@ -26,7 +26,7 @@ extern "C" void conv_cuda_run(const conv_job *j, void *stream)
 
 extern "C" bool conv_cuda_dense(const conv_job *j, void *stream)
 {
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (lra_cuda_level() >= LRA_CUDA_MMA && mma_fits(j)) {
         conv_mma_run(j, stream);
         return true;

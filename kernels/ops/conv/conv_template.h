@@ -226,7 +226,7 @@ static inline void conv_run(const conv_sizes *s, const conv_job *job, real *scra
         narrow_run(s, job, scratch, n_threads);
         return;
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (conv_fits_bf16(s)) {
         conv_run_bf16(s, job, scratch, n_threads);
         return;

@@ -295,7 +295,7 @@ static __global__ void __launch_bounds__(WG_BLOCK, 1)
 static inline bool wgmma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y);
-    return LRA_PASS == 16 && aligned && conv_tile_fits(j->n_in, j->n_out, 2 * conv_half(j));
+    return LRA_TYPE_bf16 && aligned && conv_tile_fits(j->n_in, j->n_out, 2 * conv_half(j));
 }
 
 template <bool ADJACENT_IN, int COLUMNS>

@@ -31,50 +31,51 @@ static bool is_dense(const lra_tensor *y)
            rows_of(y, &B) <= INT32_MAX / 2;
 }
 
-static lra_join joins_dense(const lra_tensor *const *group, int n, const lra_tensor *x)
+static lra_fuse fuses_dense(const lra_tensor *const *group, int n, const lra_tensor *x)
 {
-    if (n == 1 && x->op == &lra_op_act_dx && x->src[0] == group[0]) return LRA_JOIN_OVER;
-    if (n != 2 || x->op != &lra_op_reduce || x->src[0] != group[1]) return LRA_JOIN_NOT;
-    const reduce_args *a = x->args; /* of all rows */
-    return a->from == 0 && a->to == group[1]->shape.n - 1 ? LRA_JOIN_BESIDE : LRA_JOIN_NOT;
+    if (n == 1 && x->op == &lra_op_activation_backward && x->src[0] == group[0])
+        return LRA_FUSE_OVER;
+    if (n != 2 || x->op != &lra_op_reduce_sum || x->src[0] != group[1]) return LRA_FUSE_NOT;
+    const reduce_sum_args *a = x->args; /* of all rows */
+    return a->from == 0 && a->to == group[1]->shape.n - 1 ? LRA_FUSE_BESIDE : LRA_FUSE_NOT;
 }
 
-static lra_join joins_norm(const lra_tensor *const *group, int n, const lra_tensor *x)
+static lra_fuse fuses_norm(const lra_tensor *const *group, int n, const lra_tensor *x)
 {
     const lra_tensor *dx = group[0];
-    if (has(group, n, x->op)) return LRA_JOIN_NOT;
-    if (x->op == &lra_op_sum)
+    if (has(group, n, x->op)) return LRA_FUSE_NOT;
+    if (x->op == &lra_op_add_n)
         return x->n_src == 2 && x->type == dx->type && (x->src[0] == dx) != (x->src[1] == dx)
-                   ? LRA_JOIN_OVER
-                   : LRA_JOIN_NOT;
+                   ? LRA_FUSE_OVER
+                   : LRA_FUSE_NOT;
     const layer_norm_args *a = x->args, *b = dx->args;
     return x->op == &lra_op_layer_norm_dgain && x->src[0] == dx->src[0] &&
                    x->src[1] == dx->src[1] && a->eps == b->eps
-               ? LRA_JOIN_BESIDE
-               : LRA_JOIN_NOT;
+               ? LRA_FUSE_BESIDE
+               : LRA_FUSE_NOT;
 }
 
-lra_join lra_cuda_joins(const lra_tensor *const *group, int n, const lra_tensor *next)
+lra_fuse lra_cuda_fuses(const lra_tensor *const *group, int n, const lra_tensor *next)
 {
     const lra_tensor *first = group[0];
     if (first->op == &lra_op_layer_norm_dx && lra_width(first) <= LRA_NORM_WIDEST)
-        return joins_norm(group, n, next);
-    return is_dense(first) ? joins_dense(group, n, next) : LRA_JOIN_NOT;
+        return fuses_norm(group, n, next);
+    return is_dense(first) ? fuses_dense(group, n, next) : LRA_FUSE_NOT;
 }
 
-int64_t lra_cuda_joined_scratch(const lra_tensor *const *group, int n)
+int64_t lra_cuda_fused_scratch(const lra_tensor *const *group, int n)
 {
     const lra_tensor *y = group[0];
     int64_t B, T = rows_of(y, &B), rows = lra_rows(y);
     int64_t parts = B * ((T + LRA_DENSE_ROWS - 1) / LRA_DENSE_ROWS);
     if (has(group, n, &lra_op_layer_norm_dgain))
         parts = 2 * ((rows + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK);
-    else if (!has(group, n, &lra_op_reduce))
+    else if (!has(group, n, &lra_op_reduce_sum))
         return 0;
     return parts * lra_width(y) * (int64_t)sizeof(float);
 }
 
-const lra_call *lra_joined_of(const lra_call *calls, int n, const lra_op *op)
+const lra_call *lra_fused_of(const lra_call *calls, int n, const lra_op *op)
 {
     for (int i = 0; i < n; i++)
         if (calls[i].y->op == op) return &calls[i];

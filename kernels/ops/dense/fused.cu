@@ -111,8 +111,8 @@ static inline void norm_back_run(const norm_back *j, void *stream)
 static void run_norm(const lra_call *c, int n, void *stream)
 {
     const lra_tensor *dx = c->y;
-    const lra_call *sum = lra_joined_of(c, n, &lra_op_sum);
-    const lra_call *sums = lra_joined_of(c, n, &lra_op_layer_norm_dgain);
+    const lra_call *sum = lra_fused_of(c, n, &lra_op_add_n);
+    const lra_call *sums = lra_fused_of(c, n, &lra_op_layer_norm_dgain);
     const void *more = sum ? sum->in[sum->y->src[0] == dx] : NULL;
     void *out = sum ? sum->out : c->out;
     int64_t D = lra_width(dx);
@@ -155,7 +155,7 @@ static void run_dense(const lra_call *c, int n, void *stream)
 {
     const lra_call *slope = c + 1, *sums = n > 2 ? c + 2 : NULL;
     const lra_tensor *y = c->y;
-    const act_dx_args *a = (const act_dx_args *)slope->y->args;
+    const activation_backward_args *a = (const activation_backward_args *)slope->y->args;
     bool has_v = a->act != LRA_ACT_NONE;
     int64_t N = lra_width(y), K = lra_width(y->src[0]), rows = lra_rows(y);
     int64_t B = y->shape.n == 3 ? y->shape.d[0] : 1, T = rows / B, parts;
@@ -188,8 +188,8 @@ static void run_dense(const lra_call *c, int n, void *stream)
         lra_cuda_product p = {false, true, rows, N, K, 1, 0, 0, ELEM_TYPE, ELEM_TYPE};
         bool wide = N % LRA_LANES == 0 && is_aligned(j.gate, j.y, NULL);
         lra_cuda_gemm(&p, c->in[0], c->in[1], slope->out, stream);
-        LRA_LAUNCH(act_dx_kernel, lra_grid(rows, LRA_BLOCK_WARPS), ROW_BLOCK, 0, stream, rows, N,
-                   wide, a->act, j.y, j.gate, j.length, T, j.y);
+        LRA_LAUNCH(activation_backward_kernel, lra_grid(rows, LRA_BLOCK_WARPS), ROW_BLOCK, 0,
+                   stream, rows, N, wide, a->act, j.y, j.gate, j.length, T, j.y);
         column_from from = {j.y, N};
         if (sums) COLUMN_LAUNCH(column_kernel, from, 1, 1, rows, N, part, stream);
         parts = row_blocks(rows);
@@ -197,8 +197,8 @@ static void run_dense(const lra_call *c, int n, void *stream)
     if (sums) add_blocks(part, 1, parts, N, (real *)sums->out, stream);
 }
 
-#define cuda_joined LRA_CAT3(lra_cuda_, joined, LRA_PASS)
-extern "C" void cuda_joined(const lra_call *calls, int n, void *stream)
+#define cuda_fused LRA_CAT3(lra_cuda_, fused, LRA_TYPE)
+extern "C" void cuda_fused(const lra_call *calls, int n, void *stream)
 {
     if (calls->y->op == &lra_op_layer_norm_dx)
         run_norm(calls, n, stream);

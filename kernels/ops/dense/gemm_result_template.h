@@ -38,13 +38,13 @@ typedef struct {
 static inline bool gemm_streams(int64_t rows, int64_t N, const elem *y)
 {
     const int64_t line = 64 / (int64_t)sizeof *y;
-    return LRA_PASS == 32 && rows * N * (int64_t)sizeof *y >= GEMM_STREAM && N % line == 0 &&
+    return LRA_TYPE_f32 && rows * N * (int64_t)sizeof *y >= GEMM_STREAM && N % line == 0 &&
            (uintptr_t)y % 64 == 0;
 }
 
 static inline void gemm_stream_row(int64_t n, const real *from, elem *to)
 {
-#if LRA_PASS == 32
+#if LRA_TYPE_f32
     for (int64_t i = 0; i < n; i += LANES) lanes_stream(to + i, lanes_read(from + i));
 #else
     for (int64_t i = 0; i < n; i++) to[i] = e_store(from[i]);
@@ -66,7 +66,7 @@ static inline void gemm_finish(const gemm_result *g, int64_t row, int rows, int6
     }
 }
 
-#if LRA_PASS == 32
+#if LRA_TYPE_f32
 /* A vector of y, past the caches if `stream`. */
 static inline void gemm_put(bool stream, tile_vector v, real *to)
 {
@@ -128,7 +128,7 @@ static inline void gemm_result_tile(const gemm_result *g, int64_t row, int rows,
         const int64_t depth = K - k < TILE_DEPTH ? K - k : TILE_DEPTH;
         const real *b = g->packed + at * K + k * width;
         const tile_rows left = {a + k, K, 1};
-#if LRA_PASS == 32
+#if LRA_TYPE_f32
         if (rows == TILE_ROWS && live == TILE_COLUMNS && k + depth == K &&
             (g->act == LRA_ACT_NONE || g->act == LRA_ACT_RELU)) {
             gemm_whole(g, row, at, left, depth, b, ahead, k > 0 ? sum : NULL);

@@ -46,7 +46,7 @@ static inline int64_t gemm_packed(int64_t K, int64_t N)
     }
 enum { GEMM_SOME = 16 };
 GEMM_PACK(gemm_pack, elem, e_load)
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 GEMM_PACK(gemm_pack_real, real, )
 #else
 #define gemm_pack_real gemm_pack

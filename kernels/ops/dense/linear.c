@@ -19,7 +19,7 @@ static inline linear_sizes sizes_of(const lra_tensor *y)
                           (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS};
 }
 
-#if LRA_PASS != 64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* which knows no bf16 */
 /* Pairs of k must not straddle rows. */
 static inline bool fits_bf16(const linear_sizes *s)
 {
@@ -27,7 +27,7 @@ static inline bool fits_bf16(const linear_sizes *s)
 }
 #endif
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 /* Where the processor multiplies bf16 itself. */
 static void linear_bf16(const lra_call *c)
 {
@@ -62,7 +62,7 @@ static inline int64_t thread_scratch(const linear_sizes *s)
 LRA_BODY(linear)
 {
     const linear_sizes s = sizes_of(c->y);
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (fits_bf16(&s)) {
         linear_bf16(c);
         return;
@@ -119,10 +119,10 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     const linear_args *a = y->args;
     lra_tensor *x = y->src[0], *w = y->src[1], *de = dy;
     if (a->act == LRA_ACT_RELU && !a->has_residual)
-        de = lra_act_dx(dy, y, a->act, NULL);
+        de = lra_activation_backward(dy, y, a->act, NULL);
     else if (a->act != LRA_ACT_NONE)
-        de = lra_act_dx(dy, lra_linear(x, w, a->has_bias ? y->src[2] : NULL, LRA_ACT_NONE, NULL),
-                        a->act, NULL);
+        de = lra_activation_backward(
+            dy, lra_linear(x, w, a->has_bias ? y->src[2] : NULL, LRA_ACT_NONE, NULL), a->act, NULL);
     dx[0] = lra_matmul_t(de, false, w, true);
     dx[1] = lra_linear_dw(x, de);
     if (a->has_bias) dx[2] = lra_column_sum(de);

@@ -49,7 +49,7 @@ static bool run_dense(const lra_call *c, const linear_args *a, const real *bias,
                   a->act,
                   (elem *)c->out,
                   residual};
-    return LRA_PASS == 16 && D <= DENSE_MOST && M <= INT32_MAX / 2 && conv_cuda_dense(&j, stream);
+    return LRA_TYPE_bf16 && D <= DENSE_MOST && M <= INT32_MAX / 2 && conv_cuda_dense(&j, stream);
 }
 
 /* scratch, of bf16: the sums */
@@ -66,7 +66,7 @@ LRA_CUDA_BODY(linear)
         lra_cuda_gemm_to(&p, c->in[0], c->in[1], &more, c->out, stream))
         return;
     if (!plain && run_dense(c, a, bias, residual, stream)) return;
-    real *sum = LRA_PASS == 16 ? (real *)c->scratch : (real *)c->out;
+    real *sum = LRA_TYPE_bf16 ? (real *)c->scratch : (real *)c->out;
     if (!plain) p.c_type = LRA_F32, p.residual = NULL;
     lra_cuda_gemm(&p, c->in[0], c->in[1], plain ? c->out : (void *)sum, stream);
     if (plain) return;

@@ -57,7 +57,7 @@ static inline int64_t thread_scratch(const dw_sizes *s)
     return TILE_DEPTH * (gemm_columns_padded(s->D) + COLUMNS);
 }
 
-#if LRA_PASS != 64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* which knows no bf16 */
 /* As a convolution of one tap, where the processor multiplies bf16 itself. */
 static inline conv_sizes one_tap(const lra_tensor *y)
 {
@@ -77,7 +77,7 @@ static inline gemm_next rows_of(const dw_sizes *s, const elem *x, const elem *dy
 }
 
 /* Of tiles that read nothing in place. */
-static const bool narrow = TILE_VECTORS < 4 || LRA_PASS == 16;
+static const bool narrow = TILE_VECTORS < 4 || LRA_TYPE_bf16;
 
 /* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is
  * multiplied the next one comes from memory, or copying it would wait for every line. */
@@ -108,7 +108,7 @@ LRA_BODY(linear_dw)
     const bool turned = !narrow && can_turn(c->y);
     const dw_sizes s = sizes_of(c->y, turned, c->n_threads);
     const int64_t size = s.D * s.H;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     conv_sizes one = one_tap(c->y);
     if (lra_gemm_bf16_fast()) {
         dw_run_bf16(&one, c->in[0], c->in[1], NULL, c->scratch, c->n_threads, c->out);

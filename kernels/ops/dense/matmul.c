@@ -30,7 +30,7 @@ static extent extent_of(const lra_tensor *y)
     return s;
 }
 
-#if LRA_PASS != 64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* which knows no bf16 */
 /* Pairs of k must not straddle rows. */
 static inline bool fits_bf16(const extent *s)
 {
@@ -69,7 +69,7 @@ static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
                        (bf16 ? LRA_GEMM_ROWS * s->N : 0));
 }
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 /* Rows [row, row+n) of product i. */
 static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                               const elem *packed, elem *transposed)
@@ -124,7 +124,7 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
     const elem *a = (const elem *)c->in[0] + i * s->a_step;
     elem *y = (elem *)c->out + (i * s->M + row) * s->N;
     int64_t N = s->N, K = s->K;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     real *sum = own + thread_scratch(s, true, true) - LRA_GEMM_ROWS * N;
 #else
     real *sum = y;
@@ -134,7 +134,7 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
         gemm_while(n, N, k, end, gemm_columns(end - k, n, a + k * s->M + row, s->M, own),
                    (gemm_right){packed, K, 0}, k > 0, sum, N, gemm_nothing);
     }
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     for (int64_t j = 0; j < n * N; j++) y[j] = e_store(sum[j]);
 #endif
 }
@@ -165,7 +165,7 @@ LRA_BODY(matmul)
     int64_t block = args->a_t ? LRA_GEMM_ROWS : GEMM_BLOCK;
     int64_t n_blocks = (s.M + block - 1) / block, last = -1, together = s.b_step ? n_blocks : 1;
     int64_t row_b = args->b_t ? 1 : s.N, column_b = args->b_t ? s.K : 1;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (fits_bf16(&s)) {
         matmul_bf16(c, &s);
         return;
@@ -176,7 +176,7 @@ LRA_BODY(matmul)
     {
         int id = omp_get_thread_num();
         real *packed = (real *)c->scratch + (s.b_step ? id : 0) * packed_reals(&s);
-        real *own = threads + id * thread_scratch(&s, LRA_PASS == 16, args->a_t);
+        real *own = threads + id * thread_scratch(&s, LRA_TYPE_bf16, args->a_t);
         if (!s.b_step) gemm_pack_shared(s.K, s.N, c->in[1], row_b, column_b, packed);
 #pragma omp for schedule(dynamic, together)
         for (int64_t at = 0; at < s.n_products * n_blocks; at++) {
@@ -231,7 +231,7 @@ static lra_tensor *flat(lra_tensor *x)
 /* Over all leading dimensions when x has none. */
 static lra_tensor *summed(lra_tensor *dx, const lra_tensor *x)
 {
-    return dx->shape.n > x->shape.n ? lra_reduce(lra_as_real(dx), x->shape) : dx;
+    return dx->shape.n > x->shape.n ? lra_reduce_sum(lra_as_real(dx), x->shape) : dx;
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)

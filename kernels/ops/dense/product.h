@@ -14,7 +14,7 @@ lra_tensor *lra_as_real(lra_tensor *x);
 
 /* dx = dy act'(v), zero for t >= length.  v: the value before the activation, for relu also the one
  * after it.  dy, v: (..,D), with length (B,T,D).  Nullable: v with LRA_ACT_NONE, length. */
-lra_tensor *lra_act_dx(lra_tensor *dy, lra_tensor *v, lra_act act, lra_tensor *length);
+lra_tensor *lra_activation_backward(lra_tensor *dy, lra_tensor *v, lra_act act, lra_tensor *length);
 /* Sum over rows, real: (..,H) -> (H). */
 lra_tensor *lra_column_sum(lra_tensor *dy);
 /* dw = x^T dy over all rows, real.  x: (..,D), dy: (..,H), dw: (D,H). */

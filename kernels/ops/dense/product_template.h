@@ -13,7 +13,7 @@ enum { LRA_GEMM_ROWS = 256 };
 LRA_FN const real *load_block(const elem *x, int64_t n_rows, int64_t n_columns, int64_t ld,
                               real *copy, int64_t *ld_copy)
 {
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     for (int64_t i = 0; i < n_rows; i++)
         for (int64_t j = 0; j < n_columns; j++) copy[i * n_columns + j] = e_load(x[i * ld + j]);
     *ld_copy = n_columns;
@@ -30,7 +30,7 @@ LRA_FN const real *load_block(const elem *x, int64_t n_rows, int64_t n_columns, 
     LRA_ROW_FN void name(int64_t i, int64_t w, const real *sum, const real *bias,                  \
                          const elem *residual, elem *y)                                            \
     {                                                                                              \
-        const lra_type t = LRA_PASS == 16 ? LRA_BF16 : LRA_F32;                                    \
+        const lra_type t = LRA_TYPE_bf16 ? LRA_BF16 : LRA_F32;                                     \
         lanes v = lanes_load(sum, LRA_F32, i, w);                                                  \
         if (bias) v += lanes_load(bias, LRA_F32, i, w);                                            \
         v = act(v);                                                                                \
@@ -57,7 +57,7 @@ static inline void finish_row(int64_t n, const real *sum, const real *bias, lra_
     }
 }
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 /* The same for a block of sums of lra_gemm_bf16_to(), for activations that it does not know. */
 #define LRA_FINISH_BLOCK(act)                                                                      \
     static inline void finish_block_##act(const lra_bf16_out *o, int64_t rows, int64_t columns,    \

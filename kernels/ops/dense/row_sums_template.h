@@ -16,7 +16,7 @@ enum {
 #else
 #define SUM_UNROLL _Pragma("GCC unroll 16")
 #endif
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 typedef double sum_lanes;
 #else
 typedef double sum_lanes __attribute__((vector_size(SUM_LANES * 8))); /* a register */
@@ -26,7 +26,7 @@ typedef float sum_part __attribute__((vector_size(SUM_LANES * 4)));
 /* The compiler takes more than one instruction for it. */
 LRA_ROW_FN sum_lanes sum_widen(const real *x)
 {
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
     return *x;
 #elif defined(LRA_LEVEL_avx512)
     return (sum_lanes)_mm512_cvtps_pd(_mm256_loadu_ps(x));
@@ -41,7 +41,7 @@ LRA_ROW_FN sum_lanes sum_widen(const real *x)
 
 LRA_ROW_FN void sum_narrow(real *y, sum_lanes v)
 {
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
     *y = v;
 #else
     sum_part narrow = __builtin_convertvector(v, sum_part);
@@ -62,7 +62,7 @@ LRA_ROW_FN void sum_columns(int64_t i, const int N, const real *x, int64_t n, in
     SUM_UNROLL for (int k = 0; k < N; k++) sum_narrow(sum + i + k * SUM_LANES, s[k]);
 }
 
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
 /* Columns [i, i + N vectors) of all rows; the sums stand in registers. */
 LRA_ROW_FN void sum_half_columns(int64_t i, int64_t w, const int N, const void *x, int64_t n,
                                  int64_t D, real *sum)
@@ -86,7 +86,7 @@ LRA_ROW_FN void sum_half_rows(const void *x, int64_t n, int64_t D, real *sum)
 LRA_ROW_FN void sum_rows(lra_type t, const void *x, int64_t n, int64_t D, real *sum)
 {
     int64_t i = 0;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     if (t == LRA_BF16) {
         sum_half_rows(x, n, D, sum);
         return;

@@ -14,7 +14,7 @@
 /* Phi(x), the normal distribution, and exp(-x^2/2). */
 LRA_FN real act_normal(real x, real *density)
 {
-#if LRA_PASS == 64 || defined(__CUDACC__)
+#if LRA_TYPE_f64 || defined(__CUDACC__)
     *density = r_exp(R(-0.5) * x * x);
     return R(0.5) * (1 + r_erf(x * R(0.70710678118654752440)));
 #else

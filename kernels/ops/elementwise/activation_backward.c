@@ -27,9 +27,9 @@ static inline void row(int64_t n, lra_act act, const elem *dy, const elem *v, el
     }
 }
 
-LRA_BODY(act_dx)
+LRA_BODY(activation_backward)
 {
-    const act_dx_args *a = c->y->args;
+    const activation_backward_args *a = c->y->args;
     int64_t n_rows = lra_rows(c->y), D = lra_width(c->y);
     bool has_v = a->act != LRA_ACT_NONE;
     const int32_t *length = a->has_length ? c->in[1 + has_v] : NULL;
@@ -48,11 +48,11 @@ LRA_BODY(act_dx)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(act_dx)
+LRA_DECLARE(activation_backward)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const act_dx_args *a = y->args;
+    const activation_backward_args *a = y->args;
     const lra_tensor *dy = y->src[0];
     bool has_v = a->act != LRA_ACT_NONE;
     if (lra_expect_float(dy, "dy", e) != 0) return LRA_FAILED;
@@ -68,24 +68,24 @@ static int shape(lra_tensor *y, lra_err *e)
 
 static void grad(lra_tensor *y, lra_tensor *dz, lra_tensor **dx)
 {
-    const act_dx_args *a = y->args;
+    const activation_backward_args *a = y->args;
     bool has_v = a->act != LRA_ACT_NONE;
     if (has_v && a->act != LRA_ACT_RELU)
         lra_graph_fail(y->graph,
                        "act_dx: second derivatives exist for no activation and relu only");
-    dx[0] = lra_act_dx(dz, has_v ? y->src[1] : NULL, a->act,
-                       a->has_length ? y->src[1 + has_v] : NULL);
+    dx[0] = lra_activation_backward(dz, has_v ? y->src[1] : NULL, a->act,
+                                    a->has_length ? y->src[1 + has_v] : NULL);
 }
 
-lra_tensor *lra_act_dx(lra_tensor *dy, lra_tensor *v, lra_act act, lra_tensor *length)
+lra_tensor *lra_activation_backward(lra_tensor *dy, lra_tensor *v, lra_act act, lra_tensor *length)
 {
     lra_tensor *src[3] = {lra_as_elem(dy)};
     int n = 1;
     if (act == LRA_ACT_NONE && !length) return dy;
     if (act != LRA_ACT_NONE) src[n++] = lra_as_elem(v);
     if (length) src[n++] = length;
-    act_dx_args a = {.act = act, .has_length = length != NULL};
-    return lra_node(&lra_op_act_dx, dy->graph, n, src, &a, sizeof a);
+    activation_backward_args a = {.act = act, .has_length = length != NULL};
+    return lra_node(&lra_op_activation_backward, dy->graph, n, src, &a, sizeof a);
 }
 
 lra_tensor *lra_as_elem(lra_tensor *x)
@@ -107,7 +107,7 @@ lra_tensor *lra_as_weight(lra_tensor *x)
 
 lra_tensor *lra_column_sum(lra_tensor *dy)
 {
-    return lra_reduce(dy, LRA_SHAPE(lra_width(dy))); /* which reads elem and sums real */
+    return lra_reduce_sum(dy, LRA_SHAPE(lra_width(dy))); /* which reads elem and sums real */
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
@@ -122,9 +122,12 @@ static lra_tensor *sample(lra_graph *g, int i)
     if (s[i].act != LRA_ACT_NONE) v = lra_sample_input(g, "v", "away", LRA_SHAPE(3, 5, 4));
     lra_tensor *length = s[i].length ? lra_sample_input(g, "length", "length:5", LRA_SHAPE(3))
                                      : NULL;
-    return lra_act_dx(dy, v, s[i].act, length);
+    return lra_activation_backward(dy, v, s[i].act, length);
 }
 
-const lra_op lra_op_act_dx = {
-    .name = "act_dx", .shape = shape, .grad = grad, .cpu = LRA_BODIES(act_dx), .sample = sample};
+const lra_op lra_op_activation_backward = {.name = "activation_backward",
+                                           .shape = shape,
+                                           .grad = grad,
+                                           .cpu = LRA_BODIES(activation_backward),
+                                           .sample = sample};
 #endif

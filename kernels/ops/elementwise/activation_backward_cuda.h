@@ -7,9 +7,9 @@
 #include "kernels/ops/cuda_common.h"
 
 /* dx may be dy.  Nullable: v, length */
-static __global__ void act_dx_kernel(int64_t n_rows, int64_t D, bool wide, lra_act act,
-                                     const elem *dy, const elem *v, const int32_t *length,
-                                     int64_t T, elem *dx)
+static __global__ void activation_backward_kernel(int64_t n_rows, int64_t D, bool wide, lra_act act,
+                                                  const elem *dy, const elem *v,
+                                                  const int32_t *length, int64_t T, elem *dx)
 {
     for (EACH_ROW(row, n_rows)) {
         bool padding = length && row % T >= length[row / T];

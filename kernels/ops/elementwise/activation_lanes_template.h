@@ -6,7 +6,7 @@
 #include "kernels/ops/elementwise/activation.h"
 #include "kernels/ops/lanes_template.h"
 
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 #define lanes_normal act_normal
 #endif
 #define F            lanes

@@ -10,7 +10,7 @@ LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const int n, const v
     lanes_store(y, t, i, w, s);
 }
 
-LRA_BODY(sum)
+LRA_BODY(add_n)
 {
     const int64_t n = lra_elements(c->y);
     const int terms = c->y->n_src;
@@ -22,7 +22,7 @@ LRA_BODY(sum)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(sum)
+LRA_DECLARE(add_n)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
@@ -76,10 +76,10 @@ static lra_tensor *filled(int n, lra_tensor *const *x)
     return at == x[0]->shape.d[axis] ? lra_concat(n, part, axis) : NULL;
 }
 
-lra_tensor *lra_sum(int n, lra_tensor *const *x)
+lra_tensor *lra_add_n(int n, lra_tensor *const *x)
 {
     lra_tensor *parts = n == 1 ? x[0] : filled(n, x);
-    return parts ? parts : lra_node(&lra_op_sum, x[0]->graph, n, x, NULL, 0);
+    return parts ? parts : lra_node(&lra_op_add_n, x[0]->graph, n, x, NULL, 0);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
@@ -88,14 +88,14 @@ static lra_tensor *sample(lra_graph *g, int i)
     lra_shape s = i ? LRA_SHAPE(2, 3, 33) : LRA_SHAPE(5);
     lra_tensor *x[] = {lra_sample_input(g, "a", "normal", s), lra_sample_input(g, "b", "normal", s),
                        lra_sample_input(g, "c", "normal", s)};
-    return lra_sum(3 - i, x);
+    return lra_add_n(3 - i, x);
 }
 
-const lra_op lra_op_sum = {.name = "sum",
-                           .flags = LRA_INPLACE,
-                           .shape = shape,
-                           .grad = grad,
-                           .flops = flops,
-                           .cpu = LRA_BODIES(sum),
-                           .sample = sample};
+const lra_op lra_op_add_n = {.name = "add_n",
+                             .flags = LRA_INPLACE,
+                             .shape = shape,
+                             .grad = grad,
+                             .flops = flops,
+                             .cpu = LRA_BODIES(add_n),
+                             .sample = sample};
 #endif

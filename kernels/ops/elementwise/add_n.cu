@@ -21,7 +21,7 @@ static __global__ void sum_kernel(int64_t n, lra_type t, bool wide, int n_terms,
     }
 }
 
-LRA_CUDA_BODY(sum)
+LRA_CUDA_BODY(add_n)
 {
     int64_t n = lra_elements(c->y);
     int n_terms = c->y->n_src;

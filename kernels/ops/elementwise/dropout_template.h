@@ -23,9 +23,9 @@ typedef uint64_t draw_lanes __attribute__((vector_size(DRAW_LANES * 8)));
 /* factor times the low half of each lane */
 LRA_ROW_FN draw_lanes multiply(draw_lanes x, uint32_t factor)
 {
-#if LRA_PASS != 64 && defined(LRA_LEVEL_avx512)
+#if !LRA_TYPE_f64 && defined(LRA_LEVEL_avx512)
     return (draw_lanes)_mm512_mul_epu32((__m512i)x, _mm512_set1_epi64(factor));
-#elif LRA_PASS != 64 && defined(LRA_LEVEL_avx2)
+#elif !LRA_TYPE_f64 && defined(LRA_LEVEL_avx2)
     return (draw_lanes)_mm256_mul_epu32((__m256i)x, _mm256_set1_epi64x(factor));
 #else
     return (x & 0xFFFFFFFFu) * factor;

@@ -52,7 +52,7 @@ LRA_FN real exp_d(real y)
 {
     return y;
 }
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 #define r_log1p log1p
 #else
 #define r_log1p log1pf

@@ -10,7 +10,7 @@ static __global__ void near_kernel(int64_t n, near_view v, lra_type t, const voi
         t_store(y, t, i, is_near(&v, i, limit[0]) ? t_load(x, t, i) : R(0.0));
 }
 
-LRA_CUDA_BODY(near)
+LRA_CUDA_BODY(distance_mask)
 {
     int64_t n = lra_elements(c->y);
     LRA_LAUNCH(near_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, n, near_view_of(c->y),

@@ -12,7 +12,7 @@ typedef struct {
 
 static inline near_view near_view_of(const lra_tensor *y)
 {
-    const near_args *a = (const near_args *)y->args;
+    const distance_mask_args *a = (const distance_mask_args *)y->args;
     near_view v = {y->shape.d[a->axis], 1, a->zero, a->step};
     for (int i = a->axis + 1; i < y->shape.n; i++) v.inner *= y->shape.d[i];
     return v;

@@ -15,7 +15,7 @@
 #include "kernels/cpu/fft.h"
 #include "kernels/ops/lanes_template.h"
 
-#if LRA_PASS == 64
+#if LRA_TYPE_f64
 #define fft_roots lra_fft_roots_f64
 #else
 #define fft_roots lra_fft_roots_f32

@@ -413,7 +413,7 @@ lra_tensor *lra_long_conv_whole(lra_tensor *x, lra_tensor *kernel, lra_tensor *l
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
 {
     lra_tensor *limit = lra_next_limit(x->graph);
-    return limit ? lra_long_conv_near(x, kernel, limit, length)
+    return limit ? lra_long_conv_windowed(x, kernel, limit, length)
                  : lra_long_conv_whole(x, kernel, length);
 }
 

@@ -79,7 +79,7 @@ static inline void convolve(const lra_call *c, int64_t b, int64_t d0, int64_t li
 }
 
 /* sources: y without a limit, x, kernel, limit, [length]; scratch: of every thread */
-LRA_BODY(long_conv_near)
+LRA_BODY(long_conv_windowed)
 {
     int64_t B = c->y->shape.d[0], T = c->y->shape.d[1], D = c->y->shape.d[2];
     int64_t limit = *(const int32_t *)c->in[3], blocks = (D + CHANNELS - 1) / CHANNELS;
@@ -95,7 +95,7 @@ LRA_BODY(long_conv_near)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(long_conv_near)
+LRA_DECLARE(long_conv_windowed)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
@@ -130,19 +130,19 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
 /* Both directions of a kernel (D,L) or (2,D,L). */
 static lra_tensor *cut(lra_tensor *kernel, lra_tensor *limit)
 {
-    if (kernel->shape.n != 3) return lra_near(kernel, limit, 1, 0, 1);
-    lra_tensor *side[] = {lra_near(lra_slice(kernel, 0, 0, 1), limit, 2, 0, 1),
-                          lra_near(lra_slice(kernel, 0, 1, 1), limit, 2, -1, 1)};
+    if (kernel->shape.n != 3) return lra_distance_mask(kernel, limit, 1, 0, 1);
+    lra_tensor *side[] = {lra_distance_mask(lra_slice(kernel, 0, 0, 1), limit, 2, 0, 1),
+                          lra_distance_mask(lra_slice(kernel, 0, 1, 1), limit, 2, -1, 1)};
     return lra_concat(2, side, 0);
 }
 
-lra_tensor *lra_long_conv_near(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
-                               lra_tensor *length)
+lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
+                                   lra_tensor *length)
 {
     const long_conv_args a = {kernel->shape.n == 3, length != NULL, false, 0};
     kernel = cut(kernel, limit);
     lra_tensor *src[] = {lra_long_conv_whole(x, kernel, length), x, kernel, limit, length};
-    return lra_node(&lra_op_long_conv_near, x->graph, length ? 5 : 4, src, &a, sizeof a);
+    return lra_node(&lra_op_long_conv_windowed, x->graph, length ? 5 : 4, src, &a, sizeof a);
 }
 
 /* Limits below and above the length; one direction and two, kernels shorter and longer, more
@@ -159,16 +159,16 @@ static lra_tensor *sample(lra_graph *g, int i)
     char fill[16];
     snprintf(fill, sizeof fill, "length:%d", (int)s[0]);
     lra_tensor *length = i / 2 % 2 ? lra_sample_input(g, "length", fill, LRA_SHAPE(2)) : NULL;
-    return lra_long_conv_near(x, kernel, limit, length);
+    return lra_long_conv_windowed(x, kernel, limit, length);
 }
 
-const lra_op lra_op_long_conv_near = {.name = "long_conv_near",
-                                      .flags = LRA_INPLACE,
-                                      .shape = shape,
-                                      .grad = grad,
-                                      .flops = flops,
-                                      .scratch = scratch,
-                                      .cuda_scratch = lra_no_scratch,
-                                      .cpu = LRA_BODIES(long_conv_near),
-                                      .sample = sample};
+const lra_op lra_op_long_conv_windowed = {.name = "long_conv_windowed",
+                                          .flags = LRA_INPLACE,
+                                          .shape = shape,
+                                          .grad = grad,
+                                          .flops = flops,
+                                          .scratch = scratch,
+                                          .cuda_scratch = lra_no_scratch,
+                                          .cpu = LRA_BODIES(long_conv_windowed),
+                                          .sample = sample};
 #endif

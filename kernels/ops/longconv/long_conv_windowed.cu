@@ -1,4 +1,4 @@
-/* long_conv_near on a GPU: a thread for each element, lag by lag from the past. */
+/* long_conv_windowed on a GPU: a thread for each element, lag by lag from the past. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/longconv/long_conv.h"
 
@@ -14,10 +14,10 @@ LRA_DEV real sum_lags(const real *k, const real *behind, int64_t L, const elem *
     return sum;
 }
 
-static __global__ void long_conv_near_kernel(int64_t n, int64_t T, int64_t D, int64_t L,
-                                             bool two_sided, const elem *whole, const elem *x,
-                                             const real *kernel, const int32_t *limit,
-                                             const int32_t *length, elem *y)
+static __global__ void long_conv_windowed_kernel(int64_t n, int64_t T, int64_t D, int64_t L,
+                                                 bool two_sided, const elem *whole, const elem *x,
+                                                 const real *kernel, const int32_t *limit,
+                                                 const int32_t *length, elem *y)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x) {
@@ -36,11 +36,11 @@ static __global__ void long_conv_near_kernel(int64_t n, int64_t T, int64_t D, in
 }
 
 /* sources: y without a limit, x, kernel, limit, [length] */
-LRA_CUDA_BODY(long_conv_near)
+LRA_CUDA_BODY(long_conv_windowed)
 {
     const long_conv_args *a = (const long_conv_args *)c->y->args;
     int64_t n = lra_elements(c->y), T = c->y->shape.d[1], D = c->y->shape.d[2];
-    LRA_LAUNCH(long_conv_near_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, n, T, D,
+    LRA_LAUNCH(long_conv_windowed_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, n, T, D,
                lra_width(c->y->src[2]), a->two_sided, (const elem *)c->in[0],
                (const elem *)c->in[1], (const real *)c->in[2], (const int32_t *)c->in[3],
                (const int32_t *)(a->has_length ? c->in[4] : NULL), (elem *)c->out);

@@ -5,22 +5,22 @@
  * the same shares. */
 #include "kernels/ops/longconv/upsample_body.h"
 
-LRA_ROW_FN void stretch_row(lra_type t, const void *x, void *y, stretch_view v)
+LRA_ROW_FN void upsample_row(lra_type t, const void *x, void *y, upsample_view v)
 {
     for (int64_t j = 0; j < v.s; j++)
         for (int64_t k = 0; k < v.times; k++)
-            t_store(y, t, j * v.times + k, stretch_value(x, t, v, j, k));
+            t_store(y, t, j * v.times + k, upsample_value(x, t, v, j, k));
 }
 
-LRA_ROW_FN void sum_row(lra_type t, const void *dy, void *dx, stretch_view v)
+LRA_ROW_FN void sum_row(lra_type t, const void *dy, void *dx, upsample_view v)
 {
     for (int64_t j = 0; j < v.s; j++) t_store(dx, t, j, stretch_sum(dy, t, v, j));
 }
 
-LRA_BODY(stretch)
+LRA_BODY(upsample)
 {
-    const stretch_view v = stretch_of(c->y);
-    bool back = ((const stretch_args *)c->y->args)->back;
+    const upsample_view v = upsample_of(c->y);
+    bool back = ((const upsample_args *)c->y->args)->back;
     lra_type t = c->y->type;
     int64_t in = back ? v.s * v.times : v.s, out = back ? v.s : v.s * v.times;
 #pragma omp parallel for num_threads(c->n_threads) if (v.rows * v.s * v.times >= LRA_PARALLEL_MIN)
@@ -30,16 +30,16 @@ LRA_BODY(stretch)
         if (back)
             LRA_BY_TYPE(sum_row, t, from, to, v);
         else
-            LRA_BY_TYPE(stretch_row, t, from, to, v);
+            LRA_BY_TYPE(upsample_row, t, from, to, v);
     }
 }
 
 #if LRA_RECORD
-LRA_DECLARE(stretch)
+LRA_DECLARE(upsample)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    const stretch_args *a = y->args;
+    const upsample_args *a = y->args;
     const lra_tensor *x = y->src[0];
     if (lra_expect_float(x, "the source", e) != 0) return LRA_FAILED;
     if (x->shape.n < 1 || a->times < 1)
@@ -55,27 +55,27 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-static lra_tensor *stretch_node(lra_tensor *x, int64_t times, bool back)
+static lra_tensor *upsample_node(lra_tensor *x, int64_t times, bool back)
 {
-    stretch_args a = {times, back};
-    return lra_node(&lra_op_stretch, x->graph, 1, &x, &a, sizeof a);
+    upsample_args a = {times, back};
+    return lra_node(&lra_op_upsample, x->graph, 1, &x, &a, sizeof a);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
-    const stretch_args *a = y->args;
-    dx[0] = stretch_node(dy, a->times, !a->back);
+    const upsample_args *a = y->args;
+    dx[0] = upsample_node(dy, a->times, !a->back);
 }
 
 static double flops(const lra_tensor *y)
 {
-    const stretch_args *a = y->args;
+    const upsample_args *a = y->args;
     return 4.0 * (double)lra_elements(a->back ? y->src[0] : y);
 }
 
-lra_tensor *lra_stretch(lra_tensor *x, int64_t times)
+lra_tensor *lra_upsample(lra_tensor *x, int64_t times)
 {
-    return times == 1 ? x : stretch_node(x, times, false);
+    return times == 1 ? x : upsample_node(x, times, false);
 }
 
 static lra_tensor *sample(lra_graph *g, int i)
@@ -85,13 +85,13 @@ static lra_tensor *sample(lra_graph *g, int i)
     static const int64_t times[] = {4, 5, 2, 4, 3};
     if (i > 4) return NULL;
     lra_tensor *x = lra_sample_input(g, "x", "normal", of[i]);
-    return stretch_node(x, times[i], i > 2);
+    return upsample_node(x, times[i], i > 2);
 }
 
-const lra_op lra_op_stretch = {.name = "stretch",
-                               .shape = shape,
-                               .grad = grad,
-                               .flops = flops,
-                               .cpu = LRA_BODIES(stretch),
-                               .sample = sample};
+const lra_op lra_op_upsample = {.name = "upsample",
+                                .shape = shape,
+                                .grad = grad,
+                                .flops = flops,
+                                .cpu = LRA_BODIES(upsample),
+                                .sample = sample};
 #endif

@@ -2,7 +2,8 @@
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/longconv/upsample_body.h"
 
-static __global__ void stretch_kernel(stretch_view v, bool back, lra_type t, const void *x, void *y)
+static __global__ void upsample_kernel(upsample_view v, bool back, lra_type t, const void *x,
+                                       void *y)
 {
     int64_t in = back ? v.s * v.times : v.s, out = back ? v.s : v.s * v.times;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < v.rows * out;
@@ -11,13 +12,13 @@ static __global__ void stretch_kernel(stretch_view v, bool back, lra_type t, con
         int64_t at = i % out;
         t_store(y, t, i,
                 back ? stretch_sum(row, t, v, at)
-                     : stretch_value(row, t, v, at / v.times, at % v.times));
+                     : upsample_value(row, t, v, at / v.times, at % v.times));
     }
 }
 
-LRA_CUDA_BODY(stretch)
+LRA_CUDA_BODY(upsample)
 {
-    const stretch_args *a = (const stretch_args *)c->y->args;
-    LRA_LAUNCH(stretch_kernel, lra_grid(lra_elements(c->y), LRA_BLOCK), LRA_BLOCK, 0, stream,
-               stretch_of(c->y), a->back, c->y->type, c->in[0], c->out);
+    const upsample_args *a = (const upsample_args *)c->y->args;
+    LRA_LAUNCH(upsample_kernel, lra_grid(lra_elements(c->y), LRA_BLOCK), LRA_BLOCK, 0, stream,
+               upsample_of(c->y), a->back, c->y->type, c->in[0], c->out);
 }

@@ -8,26 +8,26 @@
 /* Rows of s numbers, of which the longer tensor has `times` times as many. */
 typedef struct {
     int64_t rows, s, times;
-} stretch_view;
+} upsample_view;
 
-static inline stretch_view stretch_of(const lra_tensor *y)
+static inline upsample_view upsample_of(const lra_tensor *y)
 {
-    const stretch_args *a = (const stretch_args *)y->args;
+    const upsample_args *a = (const upsample_args *)y->args;
     int64_t n = y->shape.d[y->shape.n - 1], s = a->back ? n : n / a->times, all = 1;
     for (int i = 0; i < y->shape.n - 1; i++) all *= y->shape.d[i];
-    return (stretch_view){all, s, a->times};
+    return (upsample_view){all, s, a->times};
 }
 
 /* How far value k of a block lies from its number, in (-1/2, 1/2). */
-LRA_FN real stretch_off(int64_t k, int64_t times)
+LRA_FN real upsample_off(int64_t k, int64_t times)
 {
     return ((real)k + (real)0.5) / (real)times - (real)0.5;
 }
 
 /* Value k of block j, of one row. */
-LRA_FN real stretch_value(const void *x, lra_type t, stretch_view v, int64_t j, int64_t k)
+LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j, int64_t k)
 {
-    real off = stretch_off(k, v.times), far = off < 0 ? -off : off;
+    real off = upsample_off(k, v.times), far = off < 0 ? -off : off;
     int64_t other = off < 0 ? j - 1 : j + 1;
     if (other < 0 || other >= v.s) other = j;
     return (1 - far) * t_load(x, t, j) + far * t_load(x, t, other);
@@ -36,11 +36,11 @@ LRA_FN real stretch_value(const void *x, lra_type t, stretch_view v, int64_t j, 
 /* What number j gets of the gradient of one row: of its own block, of the right half of the one
  * before, of the left half of the one behind; the outer halves of the first and the last block are
  * their own. */
-LRA_FN real stretch_sum(const void *dy, lra_type t, stretch_view v, int64_t j)
+LRA_FN real stretch_sum(const void *dy, lra_type t, upsample_view v, int64_t j)
 {
     real sum = 0;
     for (int64_t k = 0; k < v.times; k++) {
-        real off = stretch_off(k, v.times), far = off < 0 ? -off : off;
+        real off = upsample_off(k, v.times), far = off < 0 ? -off : off;
         int64_t inner = off < 0 ? j + 1 : j - 1, end = off < 0 ? 0 : v.s - 1;
         sum += (1 - far) * t_load(dy, t, j * v.times + k);
         if (inner >= 0 && inner < v.s) sum += far * t_load(dy, t, inner * v.times + k);

@@ -55,7 +55,7 @@ static inline void update_piece(int64_t from, int64_t end, adamw_step s, const r
 /* The bf16 copy that products read. */
 static inline void write_shadow(int64_t from, int64_t end, const real *p, uint16_t *shadow)
 {
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
     for (int64_t i = from; i < end; i++) shadow[i] = e_store(p[i]);
 #else
     (void)from, (void)end, (void)p, (void)shadow;
@@ -69,7 +69,7 @@ static inline void update(const lra_call *c, int n, int k, adamw_step s)
     const real *g = c->in[FIRST + n + k];
     real *m = (real *)(uintptr_t)c->in[FIRST + 2 * n + k];
     real *v = (real *)(uintptr_t)c->in[FIRST + 3 * n + k];
-    uint16_t *shadow = LRA_PASS == 16 ? c->shadow[FIRST + k] : NULL;
+    uint16_t *shadow = LRA_TYPE_bf16 ? c->shadow[FIRST + k] : NULL;
 #pragma omp parallel for num_threads(c->n_threads) if (size >= LRA_PARALLEL_MIN)
     for (int64_t from = 0; from < size; from += LRA_PIECE) {
         int64_t end = from + LRA_PIECE < size ? from + LRA_PIECE : size;

@@ -80,7 +80,7 @@ static __global__ void update_kernel(parameters all, real b1, real b2, real eps,
         real x = p->p[i];
         x -= rate * (m * correct1 / (r_sqrt(v * correct2) + eps) + p->decay * x);
         p->m[i] = m, p->v[i] = v, p->p[i] = x;
-#if LRA_PASS == 16
+#if LRA_TYPE_bf16
         if (p->shadow) p->shadow[i] = e_store(x);
 #endif
     }
@@ -99,7 +99,7 @@ static int64_t collect(const lra_call *c, int first, parameters *all)
         p->g = (const real *)c->in[at + a->n];
         p->m = (real *)(uintptr_t)c->in[at + 2 * a->n];
         p->v = (real *)(uintptr_t)c->in[at + 3 * a->n];
-        p->shadow = LRA_PASS == 16 ? (uint16_t *)c->shadow[at] : NULL;
+        p->shadow = LRA_TYPE_bf16 ? (uint16_t *)c->shadow[at] : NULL;
         p->factor = a->group[k].factor, p->decay = (real)a->group[k].decay;
         n_blocks += (p->n + LRA_PIECE - 1) / LRA_PIECE;
     }

@@ -42,7 +42,7 @@ LRA_ROW_FN void add_both(int64_t i, int64_t w, lra_type t, const void *x, real m
 /* lanes_sum() of n vectors, four of them in the steps of one. */
 LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
 {
-#if LRA_PASS != 64 && (defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2))
+#if !LRA_TYPE_f64 && (defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2))
     if (n == TOGETHER) {
         __m128 x[TOGETHER];
         for (int k = 0; k < TOGETHER; k++) {

@@ -19,7 +19,7 @@ typedef struct {
 
 static inline reduce_view view_of(const lra_tensor *y)
 {
-    const reduce_args *a = y->args;
+    const reduce_sum_args *a = y->args;
     const lra_shape *s = &y->src[0]->shape;
     reduce_view v = {1, 1, 1, 0};
     for (int i = 0; i < s->n; i++) *(i < a->from ? &v.O : i < a->to ? &v.R : &v.I) *= s->d[i];
@@ -91,7 +91,7 @@ LRA_ROW_FN void sum_all(lra_type t, const void *x, int64_t n, real *sum)
     *sum = lanes_sum(s);
 }
 
-LRA_BODY(reduce)
+LRA_BODY(reduce_sum)
 {
     const reduce_view v = view_of(c->y);
     lra_type t = c->y->src[0]->type;
@@ -116,7 +116,7 @@ LRA_BODY(reduce)
 
 #if LRA_RECORD
 LRA_DECLARE(broadcast)
-LRA_DECLARE(reduce)
+LRA_DECLARE(reduce_sum)
 
 bool lra_shape_spreads(lra_shape from, lra_shape to)
 {
@@ -146,7 +146,7 @@ static int broadcast_shape(lra_tensor *y, lra_err *e)
 
 static void broadcast_grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
-    dx[0] = lra_reduce(dy, y->src[0]->shape);
+    dx[0] = lra_reduce_sum(dy, y->src[0]->shape);
 }
 
 lra_tensor *lra_broadcast_to(lra_tensor *x, lra_shape s, lra_type type)
@@ -180,7 +180,7 @@ const lra_op lra_op_broadcast = {.name = "broadcast",
 
 static int reduce_shape(lra_tensor *y, lra_err *e)
 {
-    const reduce_args *a = y->args;
+    const reduce_sum_args *a = y->args;
     const lra_tensor *x = y->src[0];
     if (lra_expect_float(x, "the source", e) != 0) return LRA_FAILED;
     y->shape = x->shape;
@@ -206,7 +206,7 @@ static double reduce_flops(const lra_tensor *y)
     return (double)lra_elements(y->src[0]);
 }
 
-lra_tensor *lra_reduce(lra_tensor *x, lra_shape s)
+lra_tensor *lra_reduce_sum(lra_tensor *x, lra_shape s)
 {
     lra_graph *g = x->graph;
     char p[96], q[96];
@@ -221,10 +221,10 @@ lra_tensor *lra_reduce(lra_tensor *x, lra_shape s)
         summed[i] = i < missing || (s.d[i - missing] == 1 && x->shape.d[i] != 1);
     for (int i = 0; i < x->shape.n; i++) {
         if (!summed[i]) continue;
-        reduce_args a = {i, i + 1};
+        reduce_sum_args a = {i, i + 1};
         while (summed[a.to]) a.to++;
         i = a.to;
-        x = lra_node(&lra_op_reduce, g, 1, &x, &a, sizeof a);
+        x = lra_node(&lra_op_reduce_sum, g, 1, &x, &a, sizeof a);
     }
     return lra_shape_equal(x->shape, s) ? x : lra_reshape(x, s);
 }
@@ -235,15 +235,15 @@ static lra_tensor *reduce_sample(lra_graph *g, int i)
                               LRA_SHAPE(1100, 1)};
     const lra_shape to[] = {LRA_SHAPE(5), LRA_SHAPE(3, 1), LRA_SHAPE(2, 1, 4), LRA_SHAPE(1, 1)};
     if (i == 4)
-        return lra_reduce(lra_sample_input(g, "x", "normal", LRA_SHAPE(600, 3)), LRA_SHAPE(3));
-    return i > 4 ? NULL : lra_reduce(lra_sample_input(g, "x", "normal", from[i]), to[i]);
+        return lra_reduce_sum(lra_sample_input(g, "x", "normal", LRA_SHAPE(600, 3)), LRA_SHAPE(3));
+    return i > 4 ? NULL : lra_reduce_sum(lra_sample_input(g, "x", "normal", from[i]), to[i]);
 }
 
-const lra_op lra_op_reduce = {.name = "reduce",
-                              .shape = reduce_shape,
-                              .grad = reduce_grad,
-                              .flops = reduce_flops,
-                              .scratch = reduce_scratch,
-                              .cpu = LRA_BODIES(reduce),
-                              .sample = reduce_sample};
+const lra_op lra_op_reduce_sum = {.name = "reduce_sum",
+                                  .shape = reduce_shape,
+                                  .grad = reduce_grad,
+                                  .flops = reduce_flops,
+                                  .scratch = reduce_scratch,
+                                  .cpu = LRA_BODIES(reduce_sum),
+                                  .sample = reduce_sample};
 #endif

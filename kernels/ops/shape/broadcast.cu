@@ -52,9 +52,9 @@ static __global__ void reduce_row_kernel(int64_t O, int64_t R, int64_t n_blocks,
 }
 
 /* scratch: (O, blocks of R, D) */
-LRA_CUDA_BODY(reduce)
+LRA_CUDA_BODY(reduce_sum)
 {
-    const reduce_args *a = (const reduce_args *)c->y->args;
+    const reduce_sum_args *a = (const reduce_sum_args *)c->y->args;
     const lra_tensor *x = c->y->src[0];
     int64_t O = 1, R = 1, D = 1;
     for (int i = 0; i < x->shape.n; i++) *(i < a->from ? &O : i < a->to ? &R : &D) *= x->shape.d[i];

@@ -7,7 +7,7 @@
 enum { LANES = 64 }; /* neighbours that are summed side by side */
 
 /* Columns [k, k+n) of one (R,I) part. */
-LRA_ROW_FN void sum_columns(lra_type t, const void *x, void *y, along_view v, int64_t k, int64_t n,
+LRA_ROW_FN void sum_columns(lra_type t, const void *x, void *y, axis_view v, int64_t k, int64_t n,
                             bool back)
 {
     real s[LANES] = {0};
@@ -22,8 +22,8 @@ LRA_ROW_FN void sum_columns(lra_type t, const void *x, void *y, along_view v, in
 
 LRA_BODY(cumsum)
 {
-    const along_view v = along_of(c->y);
-    bool back = ((const along_args *)c->y->args)->back;
+    const axis_view v = axis_of(c->y);
+    bool back = ((const axis_args *)c->y->args)->back;
     lra_type t = c->y->type;
     int64_t parts = (v.I + LANES - 1) / LANES;
 #pragma omp parallel for num_threads(c->n_threads) if (v.O * v.R * v.I >= LRA_PARALLEL_MIN)
@@ -40,18 +40,18 @@ LRA_DECLARE(cumsum)
 static int shape(lra_tensor *y, lra_err *e)
 {
     if (lra_expect_float(y->src[0], "the source", e) != 0) return LRA_FAILED;
-    return along_shape(y, ((const along_args *)y->args)->axis, e);
+    return axis_shape(y, ((const axis_args *)y->args)->axis, e);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
-    const along_args *a = y->args;
+    const axis_args *a = y->args;
     dx[0] = lra_cumsum(dy, a->axis, !a->back);
 }
 
 lra_tensor *lra_cumsum(lra_tensor *x, int axis, bool back)
 {
-    along_args a = {axis, back};
+    axis_args a = {axis, back};
     return lra_node(&lra_op_cumsum, x->graph, 1, &x, &a, sizeof a);
 }
 

@@ -2,7 +2,7 @@
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/cuda_common.h"
 
-static __global__ void cumsum_kernel(along_view v, bool back, lra_type t, const void *x, void *y)
+static __global__ void cumsum_kernel(axis_view v, bool back, lra_type t, const void *x, void *y)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < v.O * v.I;
          i += (int64_t)gridDim.x * blockDim.x) {
@@ -18,7 +18,7 @@ static __global__ void cumsum_kernel(along_view v, bool back, lra_type t, const 
 
 LRA_CUDA_BODY(cumsum)
 {
-    along_view v = along_of(c->y);
+    axis_view v = axis_of(c->y);
     LRA_LAUNCH(cumsum_kernel, lra_grid(v.O * v.I, LRA_BLOCK), LRA_BLOCK, 0, stream, v,
-               ((const along_args *)c->y->args)->back, c->y->type, c->in[0], c->out);
+               ((const axis_args *)c->y->args)->back, c->y->type, c->in[0], c->out);
 }

@@ -4,7 +4,7 @@
 
 LRA_BODY(flip)
 {
-    const along_view v = along_of(c->y);
+    const axis_view v = axis_of(c->y);
     size_t unit = (size_t)v.I * lra_type_size(c->y->type);
     const char *x = c->in[0];
     char *y = c->out;
@@ -20,12 +20,12 @@ LRA_DECLARE(flip)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
-    return along_shape(y, ((const along_args *)y->args)->axis, e);
+    return axis_shape(y, ((const axis_args *)y->args)->axis, e);
 }
 
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
-    dx[0] = lra_flip(dy, ((const along_args *)y->args)->axis);
+    dx[0] = lra_flip(dy, ((const axis_args *)y->args)->axis);
 }
 
 static double flops(const lra_tensor *y)
@@ -36,7 +36,7 @@ static double flops(const lra_tensor *y)
 
 lra_tensor *lra_flip(lra_tensor *x, int axis)
 {
-    along_args a = {axis, false};
+    axis_args a = {axis, false};
     return lra_node(&lra_op_flip, x->graph, 1, &x, &a, sizeof a);
 }
 

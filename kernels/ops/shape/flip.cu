@@ -2,7 +2,7 @@
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/cuda_common.h"
 
-template <typename T> static __global__ void flip_kernel(along_view v, const T *x, T *y)
+template <typename T> static __global__ void flip_kernel(axis_view v, const T *x, T *y)
 {
     int64_t n = v.O * v.R * v.I;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
@@ -14,7 +14,7 @@ template <typename T> static __global__ void flip_kernel(along_view v, const T *
 
 LRA_CUDA_BODY(flip)
 {
-    along_view v = along_of(c->y);
+    axis_view v = axis_of(c->y);
     unsigned grid = lra_grid(v.O * v.R * v.I, LRA_BLOCK);
     if (lra_type_size(c->y->type) == 2)
         LRA_LAUNCH(flip_kernel<uint16_t>, grid, LRA_BLOCK, 0, stream, v, (const uint16_t *)c->in[0],

@@ -346,7 +346,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     int sides = dplr_sides(s);
     for (int i = 0; i < 4; i++) dx[i] = lra_slice(all, 0, 2 * i, 2);
     dx[4] = lra_reshape(lra_slice(all, 0, 9, 2 * sides), LRA_SHAPE(2, s->R, s->N));
-    lra_tensor *dt = lra_reduce(lra_slice(all, 0, 8, 1), LRA_SHAPE(1, s->H, 1));
+    lra_tensor *dt = lra_reduce_sum(lra_slice(all, 0, 8, 1), LRA_SHAPE(1, s->H, 1));
     dx[5] = lra_reshape(dt, LRA_SHAPE(s->H));
 }
 

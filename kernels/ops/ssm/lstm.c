@@ -258,7 +258,7 @@ lra_tensor *lra_lstm(lra_tensor *x, lra_tensor *w, lra_tensor *length, bool back
     lra_tensor *h = lra_cast(states(y, &s), lra_elem(x->graph)), *limit = lra_next_limit(x->graph);
     if (!limit) return h;
     lra_tensor *near[] = {h, src[0], w, limit, length};
-    return lra_node(&lra_op_lstm_near, x->graph, 4 + a.has_length, near, &a, sizeof a);
+    return lra_node(&lra_op_lstm_windowed, x->graph, 4 + a.has_length, near, &a, sizeof a);
 }
 
 static lra_tensor *sample_weights(lra_graph *g, int64_t H)

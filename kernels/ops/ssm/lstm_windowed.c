@@ -52,7 +52,7 @@ static inline void near_block(const lstm_sizes *z, int64_t t0, int64_t n, int64_
 
 /* sources: states without a limit, x, w, limit, [length]; scratch: packed w, then that of every
  * thread */
-LRA_BODY(lstm_near)
+LRA_BODY(lstm_windowed)
 {
     const lstm_args *a = c->y->args;
     const int64_t *d = c->y->shape.d;
@@ -76,7 +76,7 @@ LRA_BODY(lstm_near)
 }
 
 #if LRA_RECORD
-LRA_DECLARE(lstm_near)
+LRA_DECLARE(lstm_windowed)
 
 static int shape(lra_tensor *y, lra_err *e)
 {
@@ -127,15 +127,15 @@ static lra_tensor *sample(lra_graph *g, int i)
                          lra_sample_input(g, "limit", "index:6", LRA_SHAPE(1)), NULL};
     if (s[i].padded) src[4] = lra_sample_input(g, "length", "length:7", LRA_SHAPE(B));
     const lstm_args a = {s[i].back, s[i].padded};
-    return lra_node(&lra_op_lstm_near, g, 4 + s[i].padded, src, &a, sizeof a);
+    return lra_node(&lra_op_lstm_windowed, g, 4 + s[i].padded, src, &a, sizeof a);
 }
 
-const lra_op lra_op_lstm_near = {.name = "lstm_near",
-                                 .flags = LRA_INPLACE | LRA_NOGRAD,
-                                 .shape = shape,
-                                 .flops = flops,
-                                 .scratch = scratch,
-                                 .cuda_scratch = lra_no_scratch,
-                                 .cpu = LRA_BODIES(lstm_near),
-                                 .sample = sample};
+const lra_op lra_op_lstm_windowed = {.name = "lstm_windowed",
+                                     .flags = LRA_INPLACE | LRA_NOGRAD,
+                                     .shape = shape,
+                                     .flops = flops,
+                                     .scratch = scratch,
+                                     .cuda_scratch = lra_no_scratch,
+                                     .cpu = LRA_BODIES(lstm_windowed),
+                                     .sample = sample};
 #endif

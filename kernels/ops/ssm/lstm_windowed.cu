@@ -1,5 +1,5 @@
-/* lstm_near on a GPU: a block for each step, which goes through the steps before it with a state of
- * its own. */
+/* lstm_windowed on a GPU: a block for each step, which goes through the steps before it with a
+ * state of its own. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/lstm_body.h"
 
@@ -9,10 +9,10 @@ typedef struct {
     const real *w;
     const int32_t *limit, *length;
     elem *y;
-} near_job;
+} windowed_job;
 
 /* shared: h, c, z (4,H), gates (4,H) */
-static __global__ void lstm_near_kernel(near_job j)
+static __global__ void lstm_windowed_kernel(windowed_job j)
 {
     LRA_SHARED(real, h);
     int64_t H = j.s.H, b = blockIdx.x / j.s.T, t = blockIdx.x % j.s.T;
@@ -39,15 +39,15 @@ static __global__ void lstm_near_kernel(near_job j)
 }
 
 /* sources: states without a limit, x, w, limit, [length] */
-LRA_CUDA_BODY(lstm_near)
+LRA_CUDA_BODY(lstm_windowed)
 {
     const lstm_args *a = (const lstm_args *)c->y->args;
     const int64_t *d = c->y->shape.d;
-    near_job j = {{d[0], d[1], d[2], a->back}};
+    windowed_job j = {{d[0], d[1], d[2], a->back}};
     size_t shared = (size_t)(10 * j.s.H) * sizeof(real);
     j.whole = (const elem *)c->in[0], j.x = (const elem *)c->in[1], j.w = (const real *)c->in[2];
     j.limit = (const int32_t *)c->in[3];
     j.length = (const int32_t *)(a->has_length ? c->in[4] : NULL), j.y = (elem *)c->out;
-    LRA_ALLOW_SHARED(lstm_near_kernel, shared);
-    LRA_LAUNCH(lstm_near_kernel, (unsigned)(j.s.B * j.s.T), LRA_BLOCK, shared, stream, j);
+    LRA_ALLOW_SHARED(lstm_windowed_kernel, shared);
+    LRA_LAUNCH(lstm_windowed_kernel, (unsigned)(j.s.B * j.s.T), LRA_BLOCK, shared, stream, j);
 }

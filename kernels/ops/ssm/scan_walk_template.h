@@ -7,7 +7,7 @@
 #include "kernels/ops/ssm/scan_body.h"
 
 /* Vectors that walk together, and the channels of the widest level: scratch is the same for all. */
-enum { VECTORS = LRA_PASS == 64 ? 16 : 4, MAX_CHANNELS = 64 };
+enum { VECTORS = LRA_TYPE_f64 ? 16 : 4, MAX_CHANNELS = 64 };
 /* Channels [n0, n0 + w) of an example, in `vectors` vectors. */
 typedef struct {
     int64_t T, N, tokens, n0, w;

@@ -244,11 +244,11 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     lra_tensor *all = lra_node(&lra_op_ssm_kernel_grad, y->graph, ssm_has_dt(s) ? 4 : 3, src, s,
                                sizeof *s);
     lra_tensor *a = lra_reshape(lra_slice(all, 0, 2, 2), LRA_SHAPE(2, s->R / s->S, s->S, s->N));
-    dx[0] = lra_reshape(lra_reduce(a, LRA_SHAPE(2, 1, s->S, s->N)), LRA_SHAPE(2, s->S, s->N));
+    dx[0] = lra_reshape(lra_reduce_sum(a, LRA_SHAPE(2, 1, s->S, s->N)), LRA_SHAPE(2, s->S, s->N));
     dx[1] = lra_slice(all, 0, 0, 2);
     if (!ssm_has_dt(s)) return;
     lra_tensor *dt = lra_reshape(lra_slice(all, 0, 4, 1), LRA_SHAPE(s->R / s->H, s->H, s->N));
-    dx[2] = lra_reshape(lra_reduce(dt, LRA_SHAPE(1, s->H, 1)), LRA_SHAPE(s->H));
+    dx[2] = lra_reshape(lra_reduce_sum(dt, LRA_SHAPE(1, s->H, 1)), LRA_SHAPE(s->H));
 }
 
 /* Powers and products; in the way back two sums over lags. */
