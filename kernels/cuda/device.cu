@@ -136,7 +136,7 @@ static int cuda_threads(const lra_device *d)
 static int cuda_side_stream_depth(const lra_device *d)
 {
     (void)d;
-    return lra_cuda->side;
+    return lra_cuda->depth;
 }
 
 static const lra_backend *backend(void)
@@ -219,7 +219,7 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
-    if (lra_cuda_side_stream_parse(getenv("LRA_CUDA_SIDE_STREAM"), &s->side, e) != 0)
+    if (lra_cuda_side_stream_parse(getenv("LRA_CUDA_SIDE_STREAM"), &s->depth, e) != 0)
         return LRA_FAILED;
     if (lra_cuda_columns_find(getenv("LRA_CUDA_COLUMNS"), &s->columns, e) != 0) return LRA_FAILED;
     say_experimental(s, p.name);

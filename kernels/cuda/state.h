@@ -21,11 +21,11 @@ typedef struct {
 typedef struct {
     int index, capability; /* 90: compute capability 9.0 */
     lra_cuda_level_kind level;
-    char name[16], detail[160];
+    char name[24], detail[320];
     cudaStream_t work, loader, side;
     cudaEvent_t forked, done[LRA_CUDA_SIDE_STREAM_MOST];
     int columns; /* of blocks of convolutions; 0: nobody asks for any */
-    int side;    /* calls beside the work that may be under way; 0: none are */
+    int depth;   /* calls beside the work that may be under way; 0: none are */
     lra_cuda_slot slot[LRA_CUDA_SLOTS];
     int next;
     lra_err fault; /* of a library call inside a body; empty: none */

@@ -327,8 +327,8 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     const lra_metric *m = lra_result_metric(v->row[0].group->run[0]);
     char *value = lra_format("%s%s", m->text, m->scale == 100 ? " (%)" : "");
     const char *const name[PANELS] = {"mean distance of other tokens (tokens)",
-                                      "99 % of the gain within (tokens per layer)", value};
-    const char *const brief[PANELS] = {"mean distance (tokens)", "99 % within (tokens)", value};
+                                      "99 % of the gain within, per layer", value};
+    const char *const brief[PANELS] = {"mean distance (tokens)", "99 % within, per layer", value};
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     lra_text *t = &f->script;
     int entries = fill_key(v, key);

@@ -75,7 +75,7 @@ unset arrow
 unset label
 unset object
 unset label
-set label '99 % within (tokens)' at screen 0.6101, screen 0.04479 center
+set label '99 % of the gain within, per layer' at screen 0.6101, screen 0.04479 center
 
 set lmargin at screen 0.4914
 set rmargin at screen 0.7289
