@@ -280,7 +280,8 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         for (int u = 0; u < old->n_units && keep; u++)
             if (lra_cache_belongs(old->unit[u]->name, part->name))
                 lra_cache_copy(p->out, old->unit[u]);
-        if (keep && at) lra_cache_set(p->out, part, examples, groups, past);
+        const char *equal = past ? "past" : causal(p) ? NULL : "both";
+        if (keep && at) lra_cache_set(p->out, part, examples, groups, equal);
         if (keep && at) lra_saved_set_sample(p->out, part, lra_saved_sample(old, part));
         if (t && keep) t->there = true;
     }
@@ -307,7 +308,8 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         const task *t = &list[i];
         if (t->there || t->undefined) continue;
         rc = t->is->measure(p, t->examples, e);
-        if (rc == 0) lra_cache_set(p->out, t->is, t->examples, p->head_groups, causal(p));
+        const char *equal = causal(p) ? "past" : "both";
+        if (rc == 0) lra_cache_set(p->out, t->is, t->examples, p->head_groups, equal);
         if (rc == 0) lra_saved_set_sample(p->out, t->is, (int64_t)p->spec.sample_seed);
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);

@@ -33,34 +33,47 @@ lra_tensor *lra_next_limit(lra_graph *g)
     return lra_next_limits(g, 1);
 }
 
-static bool reads_limit(const lra_graph *g, const lra_tensor *x)
+/* The limits that an op reads, a slice of the input; NULL: none. */
+static const lra_tensor *limit_of(const lra_graph *g, const lra_tensor *x)
 {
-    for (int s = 0; s < x->n_src; s++)
-        if (x->src[s]->n_src == 1 && x->src[s]->src[0] == g->limit) return true;
-    return false;
+    for (int s = 0; g->limit && s < x->n_src; s++)
+        if (x->src[s]->n_src == 1 && x->src[s]->src[0] == g->limit) return x->src[s];
+    return NULL;
+}
+
+/* Of a node. */
+typedef struct {
+    int depth;                /* limited ops up to it; -1: it does not depend on `from` */
+    const lra_tensor *last;   /* what limits the last of them */
+    const lra_tensor *kernel; /* what limits it, of a kernel */
+} limited;
+
+/* A long convolution under a limit is two nodes that read one slice of the limits: of what the
+ * whole one gives, the second takes what it can.  They count once. */
+static limited limited_of(const lra_graph *g, const lra_tensor *x, const lra_tensor *from,
+                          const limited *node)
+{
+    const lra_tensor *by = limit_of(g, x);
+    limited to = {.depth = x == from ? 0 : -1};
+    for (int s = 0; s < x->n_src && !by; s++) by = node[x->src[s]->id].kernel;
+    for (int s = 0; s < x->n_src; s++) {
+        const limited *of = &node[x->src[s]->id];
+        int depth = of->depth + (of->depth >= 0 && by && by != of->last);
+        if (depth > to.depth) to.depth = depth, to.last = by ? by : of->last;
+    }
+    if (to.depth < 0) to.kernel = by;
+    return to;
 }
 
 int lra_limit_depth(const lra_graph *g, const lra_tensor *from)
 {
-    /* By node: ops with a limit up to it, -1: it does not depend on `from`; whether it is a kernel
-     * with a limit. */
-    int *depth = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *depth), most = 0;
-    bool *kernel = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *kernel);
+    limited *node = lra_alloc_array((size_t)g->n_nodes + 1, sizeof *node);
+    int most = 0;
     for (int k = 0; k < g->n_nodes; k++) {
-        const lra_tensor *x = g->node[k];
-        bool limited = g->limit && reads_limit(g, x);
-        depth[k] = x == from ? 0 : -1;
-        for (int s = 0; s < x->n_src; s++) {
-            int id = x->src[s]->id;
-            if (depth[id] > depth[k]) depth[k] = depth[id];
-            limited = limited || kernel[id];
-        }
-        kernel[k] = limited && depth[k] < 0;
-        if (limited && depth[k] >= 0) depth[k]++;
-        if (depth[k] > most) most = depth[k];
+        node[k] = limited_of(g, g->node[k], from, node);
+        if (node[k].depth > most) most = node[k].depth;
     }
-    lra_free(depth);
-    lra_free(kernel);
+    lra_free(node);
     return most;
 }
 

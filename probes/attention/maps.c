@@ -235,7 +235,7 @@ static int take_layer(work *w, const lra_length_graph *v, const lra_batch *b, in
         int64_t example = w->place[row] * w->parts + s / v->rows, own = b->length[s] + extra;
         lra_tree tree = tree_of(w, b, v, s);
         uint8_t *class = lra_alloc_array((size_t)own + 1, 1);
-        for (int64_t i = 0; i < own; i++)
+        for (int64_t i = 0; i < own && w->out->related; i++) /* inputs may be no tokens */
             class[i] = i < extra ? 3 : class_of(b->token[s * v->T + i - extra]);
         if (k == 0) keep(w, example, row, own);
         for (int64_t h = 0; h < H; h++) {

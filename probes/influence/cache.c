@@ -68,11 +68,11 @@ bool lra_saved_moves_blocks(const lra_probe_result *r, const lra_influence_part 
 }
 
 void lra_cache_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
-                   int64_t head_groups, bool past)
+                   int64_t head_groups, const char *equal)
 {
-    if (past && lra_cache_uniform(part)) {
+    if (equal && lra_cache_uniform(part)) {
         char *name = lra_format("%s-equal", part->name);
-        lra_probe_result_set(r, name, "past");
+        lra_probe_result_set(r, name, "%s", equal);
         lra_free(name);
     }
     lra_probe_result_set(r, part->name, "%" PRId64, examples);

@@ -7,10 +7,10 @@
 /* What stands behind "NAME=" in a line of the settings; NULL: there is none.  As a number: 0. */
 const char *lra_cache_value(const lra_probe_result *r, const char *name);
 int64_t lra_cache_number(const lra_probe_result *r, const char *name);
-/* A part was measured, of so many test examples; past: of a causal model, whose equal weights fall
- * on the past: "PART-equal=past", of parts that know equal weights. */
+/* A part was measured, of so many test examples.  equal: where its equal weights fall, "past" (of a
+ * causal model) or "both"; NULL: on both sides of a causal model, in older files. */
 void lra_cache_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
-                   int64_t head_groups, bool past);
+                   int64_t head_groups, const char *equal);
 /* Were equal weights of a part those of the past? */
 bool lra_cache_past(const lra_probe_result *r, const lra_influence_part *part);
 /* Has it any?  (jacobian, field, occlusion) */

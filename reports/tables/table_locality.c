@@ -171,15 +171,15 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
     lra_measurement_add_interval(t, &row->grew);
     if (seeds == 0) {
         const char *missing = row->missing[LRA_LOCALITY_REL];
-        lra_text_add(&text, "- %c",
-                     letter_of(why, missing ? missing : "too few distances for a fit"));
+        lra_table_value(t, NAN, "- %c",
+                        letter_of(why, missing ? missing : "too few distances for a fit"));
     } else {
         lra_text_add(&text, "%s", lra_decay_names[most]);
         if (most != LRA_DECAY_NONE)
             lra_text_add(&text, isfinite(f.value) ? " %.3g" : " > T", f.value);
         if (row->decay[most] < seeds) lra_text_add(&text, " (%d of %d)", row->decay[most], seeds);
+        lra_table_cell(t, "%s", text.s);
     }
-    lra_table_cell(t, "%s", text.s);
     lra_measurement_add_interval(t, &f);
     lra_measurement_add_number(t, &f, initial.value);
     for (int k = 0; k < 3; k++) lra_table_number(t, seeds ? (double)row->decay[k] : (double)NAN, 0);
@@ -256,14 +256,21 @@ static void add_verdict(lra_table *t, const lra_locality_view *v)
 {
     int grew, fell, undecided;
     lra_locality_growth(v, &grew, &fell, &undecided);
-    int n = grew + fell + undecided;
+    int n = grew + fell + undecided, single = 0;
     if (n == 0) return;
+    for (int i = 0; i < v->n; i++)
+        single += !isnan(v->row[i].grew.value) && isnan(v->row[i].grew.lo);
+    char *without = single ? lra_format(
+                                 "; %d of these %d %s measured on one seed, without an interval",
+                                 single, undecided, single == 1 ? "is" : "are")
+                           : lra_copy_text("");
     lra_verdict_add(
         &t->verdict,
         "The mean distance of the other tokens that a model uses grows by training in %d, "
         "falls in %d, is undecided in %d of %d models (95 %% intervals of paired "
-        "differences over seeds).",
-        grew, fell, undecided, n);
+        "differences over seeds%s).",
+        grew, fell, undecided, n, without);
+    lra_free(without);
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)

@@ -156,20 +156,35 @@ static char *info_text(const lra_ladder_view *v)
                  : lra_copy_text("");
 }
 
+/* ", but by mutual information one is" where accuracy shows no effect of reach and information does;
+ * caller frees. */
+static char *info_slope_text(const lra_ladder_view *v)
+{
+    const lra_estimate *x = &v->ladder.slope, *i = &v->info.slope;
+    const double bit = log(2);
+    bool other = x->lo <= 0 && x->hi >= 0 && v->has_info && v->info.state == LRA_LI_GIVEN &&
+                 (i->lo > 0 || i->hi < 0);
+    return other ? lra_format(", but by mutual information one is: %+.4f bits (%+.4f to %+.4f)",
+                              i->value / bit, i->lo / bit, i->hi / bit)
+                 : lra_copy_text("");
+}
+
 static void say_slope(const lra_ladder_view *v, lra_verdict *to)
 {
     const lra_estimate *x = &v->ladder.slope;
-    char chance[32], *info = info_text(v);
+    char chance[32], *info = info_text(v), *bits = info_slope_text(v);
     char *slope = lra_ladder_difference_text(v, *x),
          *above = lra_ladder_difference_text(v, v->ladder.reference_minus_chance);
     lra_verdict_add(to,
-                    "%s: %s per doubling of reach; the reference is %s chance (%s, %s) by %s%s.",
+                    "%s: %s per doubling of reach%s; the reference is %s chance (%s, %s) by %s%s.",
                     x->lo > 0   ? "more reach helps"
                     : x->hi < 0 ? "more reach does not help, wider rungs are worse"
+                    : *bits     ? "an effect of reach on accuracy is not shown"
                                 : "an effect of reach is not shown",
-                    slope, v->metric->lower ? "better than" : "above",
+                    slope, bits, v->metric->lower ? "better than" : "above",
                     value_text(v, v->ladder.chance, chance), v->chance, above, info);
     lra_free(info);
+    lra_free(bits);
     lra_free(slope);
     lra_free(above);
 }

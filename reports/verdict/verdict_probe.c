@@ -86,12 +86,15 @@ static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int 
 {
     lra_measurement q;
     char *mean = value_text(f, 2), *radius = NULL;
-    if (find(c, k ? "range.q95" : "dist.q95", &q)) radius = value_text(&q, 0);
+    bool layers = c->seed[0]->n_units > 2; /* row model is their mean */
+    if (find(c, k ? "range.q95" : "dist.q95", &q))
+        radius = value_text(&q, q.value != floor(q.value) ? 1 : 0);
     lra_verdict_add(to,
                     "the kernels of %s hold their energy at a mean distance of %s of that of equal "
-                    "weights (the null: 1)%s%s%s%s.",
+                    "weights (the null: 1)%s%s%s%s%s.",
                     c->name, mean, own_token[k], radius ? ", 95 % of it within " : "",
-                    radius ? radius : "", radius ? " tokens" : "");
+                    radius ? radius : "", radius ? " tokens" : "",
+                    radius && layers ? ", the mean of the radii of its layers" : "");
     lra_free(mean);
     lra_free(radius);
 }
@@ -109,8 +112,9 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
     }
     char *near = value_text(&a, 2), *far = value_text(&b, 2);
     lra_verdict_add(to,
-                    "of %d models the kernels of %s hold their energy nearest, at %s of the mean "
-                    "distance of equal weights (the null: 1), those of %s farthest, at %s%s.",
+                    "relative to equal weights on the lags that each has (the null: 1), of %d "
+                    "models the kernels of %s hold their energy nearest, at %s, those of %s "
+                    "farthest, at %s%s; this compares shapes, not distances in tokens.",
                     known, cells[least].name, near, cells[most].name, far, own_token[k]);
     lra_free(near);
     lra_free(far);
@@ -119,11 +123,11 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
 /* Whether training changed it; over seeds, where there are several. */
 static void say_training(int n, const lra_probe_cell *cells, const char *id, lra_verdict *to)
 {
-    int known = 0, shown = 0;
+    int known = 0, several = 0, shown = 0;
     lra_measurement f, last = {.value = NAN};
     for (int c = 0; c < n; c++) {
         if (!find(&cells[c], id, &f) || isnan(f.null[LRA_NULL_INIT])) continue;
-        known++, last = f;
+        known++, several += !isnan(f.lo), last = f;
         shown += f.hi < f.null[LRA_NULL_INIT] || f.lo > f.null[LRA_NULL_INIT];
     }
     if (known == 1 && isnan(last.lo))
@@ -133,11 +137,14 @@ static void say_training(int n, const lra_probe_cell *cells, const char *id, lra
         lra_verdict_add(to, "Before training it was %.2f, which the interval over seeds %s.",
                         last.null[LRA_NULL_INIT],
                         shown ? "excludes" : "contains: a change by training is not shown");
+    else if (known > 1 && several == 0)
+        lra_verdict_add(to, "With one seed of each there is no interval: whether training changed "
+                            "them is not tested.");
     else if (known > 1)
         lra_verdict_add(to,
-                        "The intervals over seeds of %d of these models exclude the value before "
-                        "training.",
-                        shown);
+                        "The intervals over seeds of %d of the %d models that have several exclude "
+                        "the value before training.",
+                        shown, several);
 }
 
 void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
@@ -182,13 +189,13 @@ static const lra_measurement *measurement_of(const lra_probe_result *r, const ch
 /* Where one of n runs has it: how many, and the least and the largest value that is known. */
 typedef struct {
     int n, undefined, censored;
-    double least, most;
-    const lra_measurement *first; /* with a value */
+    double least, most, lo, hi; /* of values, of all intervals */
+    const lra_measurement *first;   /* with a value */
 } spread;
 
 static spread spread_of(lra_probe_result *const *list, int n, const char *unit, const char *id)
 {
-    spread s = {.least = INFINITY, .most = -INFINITY};
+    spread s = {.least = INFINITY, .most = -INFINITY, .lo = INFINITY, .hi = -INFINITY};
     for (int i = 0; i < n; i++) {
         const lra_measurement *f = measurement_of(list[i], unit, id);
         if (!f) continue;
@@ -196,6 +203,7 @@ static spread spread_of(lra_probe_result *const *list, int n, const char *unit, 
         s.undefined += isnan(f->value), s.censored += (f->flags & LRA_CENSORED) != 0;
         if (isnan(f->value)) continue;
         s.least = fmin(s.least, f->value), s.most = fmax(s.most, f->value);
+        s.lo = fmin(s.lo, f->lo), s.hi = fmax(s.hi, f->hi); /* without those that are NAN */
         if (!s.first) s.first = f;
     }
     return s;
@@ -203,9 +211,12 @@ static spread spread_of(lra_probe_result *const *list, int n, const char *unit, 
 
 static char *limit_text(const spread *s, int n)
 {
-    if (n > 1)
+    if (n > 1 && s->lo > s->hi)
         return lra_format("%.0f to %.0f tokens over %d runs", s->least, s->most,
                           s->n - s->undefined);
+    if (n > 1)
+        return lra_format("%.0f to %.0f tokens over %d runs (intervals: %.0f to %.0f)", s->least,
+                          s->most, s->n - s->undefined, s->lo, s->hi);
     if (isnan(s->first->lo)) return lra_format("%.0f tokens", s->first->value);
     return lra_format("%.0f tokens (%.0f to %.0f)", s->first->value, s->first->lo, s->first->hi);
 }
@@ -231,7 +242,11 @@ static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
                         "features computed from inputs within %s alone keep 99 %% of the gain "
                         "over chance%s.",
                         limit,
-                        s->censored ? " (a bound: nothing smaller than the whole input does)" : "");
+                        s->censored == 0                    ? ""
+                        : s->censored < s->n - s->undefined ? " (in some a bound: nothing smaller "
+                                                              "than the whole input does)"
+                                                            : " (a bound: nothing smaller than the "
+                                                              "whole input does)");
     else if (reach.first) {
         char *both = limit_text(&reach, n);
         lra_verdict_add(to,

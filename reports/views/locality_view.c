@@ -144,7 +144,9 @@ static const char *reason(const lra_probe_result *p, lra_locality what, bool fou
     if (!p) return "no attention.h5: no attention in the model, or not asked";
     if (lra_probe_skip(p)) return "kernels.h5 counts the direct path (--kernel-skip)";
     bool cut = strncmp(source[what].unit, "cut", 3) == 0;
-    if (found) return cut ? "at chance: no gain that could be kept" : "undefined in every row";
+    if (found)
+        return cut ? "not clearly above chance on the examples that were asked: no gain that could be kept"
+                   : "undefined in every row";
     if (cut && !lra_probe_unit_find(p, "cut"))
         return "its layers know no limit of distance, or part 'cut' was not asked";
     if (cut) return "no attention, or more than attention connects positions";

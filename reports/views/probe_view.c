@@ -24,14 +24,27 @@ int64_t lra_probe_queries(const lra_probe_result *r)
     return n;
 }
 
+/* Does the file say where equal weights of a unit's part fall?  Those of older files do not. */
+static bool knows_equal(const lra_config *settings, const char *unit)
+{
+    char *key = lra_format("%.*s-equal", (int)strcspn(unit, "."), unit);
+    bool known = settings && *lra_config_text_or(settings, key, "");
+    lra_free(key);
+    return known;
+}
+
 bool lra_probe_equal_ahead(const lra_probe_result *r)
 {
+    bool ahead = false;
+    lra_config *settings = lra_config_parse(r->settings, NULL);
     for (int u = 0; u < r->n_units; u++) {
         const lra_measurement *f = lra_probe_measurement(r->unit[u], "side");
         bool asks = strcmp(r->probe, "influence") == 0 && f;
-        if (asks && f->value > 1 - 1e-4 && f->null[LRA_NULL_UNIFORM] < 0.5) return true;
+        bool back = asks && f->value > 1 - 1e-4 && f->null[LRA_NULL_UNIFORM] < 0.5;
+        ahead = ahead || (back && !knows_equal(settings, r->unit[u]->name));
     }
-    return false;
+    lra_config_free(settings);
+    return ahead;
 }
 
 static void name_cells(int n, lra_probe_cell *cells)

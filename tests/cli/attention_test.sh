@@ -31,6 +31,12 @@ has json '"range.mean"'
 "$probe" attention o/runs/* --examples 100 --json -q >json || complain "attention of all examples fails"
 ! grep -q approx json || complain "all examples were asked, and a number says 'approx'"
 
+# Inputs that are numbers, no tokens.
+"$probe" train --task copy --model transformer --set distance=2 --set length=16 --set train=64 --set val=32 --set test=32 --set epochs=1 --set width=8 \
+    --set hidden=8 --set heads=2 --set layers=1 --out numbers -q >train.out 2>&1 || fail "copy: $(cat train.out)"
+"$probe" attention numbers/runs/* --out numbers --examples 8 >out 2>err || complain "attention of numbers: $(cat err)"
+[ "$(grep -c '^layer0\.head[01] ' out)" -eq 6 ] || complain "not a row for each head of numbers: $(cat out)"
+
 # Weights that are no attention op's: the same tables, trained beside initial, and what they are.
 train linformer --set heads=2 --set rank=3
 "$probe" attention o/runs/*linformer* --examples 20 >out 2>err || complain "linformer: $(cat err)"

@@ -128,6 +128,11 @@ static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_t
     model_close(&plain);
 }
 
+static int depth_of(const model_trial *f)
+{
+    return lra_limit_depth(f->k.graph, f->k.tokens);
+}
+
 static void nothing_from_beyond(const lra_model *m, const char *variant, lra_type type)
 {
     static const int32_t narrow[] = {3, 0, 1, 2, 5}, lengths[] = {T, T - 5};
@@ -137,7 +142,7 @@ static void nothing_from_beyond(const lra_model *m, const char *variant, lra_typ
     what.limited = true;
     model_open(&f, &what);
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++) {
-        int64_t reach[2], most = narrow[i] * count_limited(&f);
+        int64_t reach[2], most = narrow[i] * depth_of(&f);
         same_limit(&f, narrow[i], limit);
         find_reach(&f, lengths[i % 2], limit, reach);
         if (reach[0] > most || reach[1] > most || reach[0] < 0)
@@ -278,6 +283,38 @@ static void reach_under_a_limit_is_known(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
+}
+
+/* Ops one after another; those that are side by side, and the two nodes of a long convolution, are
+ * one. */
+static void depth_is_known(void **state)
+{
+    (void)state;
+    static const struct {
+        const lra_model *model;
+        const char *variant;
+        int depth;
+    } of[] = {{&lra_model_resconv, "layers=3 kernel=3", 3},
+              {&lra_model_transformer, "layers=2", 2},
+              {&lra_model_s4d, "layers=2", 2},
+              {&lra_model_s4d, "layers=3 causal=1", 3},
+              {&lra_model_longconv, "layers=2", 2},
+              {&lra_model_tnn, "layers=2", 2},
+              {&lra_model_lru, "layers=2", 2},
+              {&lra_model_lstm, "layers=2 directions=2", 2},
+              {&lra_model_mega, "layers=2", 4}, /* an average, then attention */
+              {&lra_model_h3, "layers=2", 4},   /* a shift, then a state space */
+              {&lra_model_las, "layers=2 average=5", 2}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        model_trial f;
+        model_case what = usual(of[i].model, of[i].variant, LRA_F32);
+        what.limited = true;
+        model_open(&f, &what);
+        if (depth_of(&f) != of[i].depth)
+            fail_msg("%s %s: depth %d, expected %d", of[i].model->name, of[i].variant, depth_of(&f),
+                     of[i].depth);
+        model_close(&f);
+    }
 }
 
 /* One layer of two heads: with one at 0 it reaches as far as the other, whichever that is. */
@@ -468,6 +505,7 @@ int main(void)
         cmocka_unit_test(every_model_obeys),
         cmocka_unit_test(long_rows_obey),
         cmocka_unit_test(reach_under_a_limit_is_known),
+        cmocka_unit_test(depth_is_known),
         cmocka_unit_test(heads_have_limits_of_their_own),
         cmocka_unit_test(a_window_is_the_example),
         cmocka_unit_test(gradients_under_a_limit),

@@ -179,7 +179,7 @@ static void what_is_missing(void **state)
         lra_locality what;
         const char *why; /* NULL: it is there */
     } known[] = {{2, LRA_LOCALITY_CUT, NULL},
-                 {2, LRA_LOCALITY_WINDOW, "at chance"},
+                 {2, LRA_LOCALITY_WINDOW, "not clearly above chance"},
                  {2, LRA_LOCALITY_KERNEL_REL, "no kernels.h5"},
                  {0, LRA_LOCALITY_WINDOW, "no attention, or more than attention"},
                  {0, LRA_LOCALITY_HEADS_REL, "no attention.h5"},

@@ -157,6 +157,28 @@ static void one_seed(void **state)
     close_ladder(v, list, RUNGS, &to);
 }
 
+/* Where accuracy shows no effect of reach and information does, the sentence is about accuracy. */
+static void an_effect_on_information_alone(void **state)
+{
+    (void)state;
+    static const double share[RUNGS] = {0.6, 0.6, 0.6, 0.6};
+    lra_result *list[MOST];
+    lra_ladder_view *v = ladder_of(share, SEEDS, 3, list);
+    v->has_info = true, v->info.sufficient[0].unresolved = true;
+    v->ladder.slope = (lra_estimate){0.01, -0.01, 0.03}, v->info.state = LRA_LI_GIVEN;
+    v->info.slope = (lra_estimate){0.1, -0.1, 0.3};
+    lra_verdict to = verdict_of(v);
+    says(&to, 1, "An effect of reach is not shown: +1.00 points");
+    lra_verdict_free(&to);
+    v->info.slope = (lra_estimate){0.0693147, 0.0346574, 0.103972};
+    to = verdict_of(v);
+    says(&to, 1,
+         "An effect of reach on accuracy is not shown: +1.00 points (-1.00 to +3.00) per "
+         "doubling of reach, but by mutual information one is: +0.1000 bits (+0.0500 to "
+         "+0.1500)");
+    close_ladder(v, list, MOST, &to);
+}
+
 /* In front of the rows in text and Markdown, an array in JSON, a comment in LaTeX. */
 static void verdicts_lead(void **state)
 {
@@ -189,6 +211,7 @@ int main(void)
                                        cmocka_unit_test(failed_seeds_are_the_caveat),
                                        cmocka_unit_test(saturated),
                                        cmocka_unit_test(one_seed),
+                                       cmocka_unit_test(an_effect_on_information_alone),
                                        cmocka_unit_test(verdicts_lead)};
     return cmocka_run_group_tests_name("verdicts of ladders", tests, NULL, NULL);
 }

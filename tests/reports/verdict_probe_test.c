@@ -13,13 +13,18 @@
 #include "reports/verdict/verdict_probe.h"
 #include "tests/fixtures/made_result.h"
 
-static lra_probe_result *probe(const char *name, int seed)
+static lra_probe_result *probe_of(const char *name, int kernel, int seed)
 {
-    lra_result *run = made_result(5, 8, seed, 0.5);
+    lra_result *run = made_result(kernel, 8, seed, 0.5);
     lra_origin origin = {0};
     lra_probe_result *r = lra_probe_result_new(name, run, &origin);
     lra_result_free(run);
     return r;
+}
+
+static lra_probe_result *probe(const char *name, int seed)
+{
+    return probe_of(name, 5, seed);
 }
 
 static void add(lra_probe_result *r, const char *unit, const char *id, lra_estimate x,
@@ -97,6 +102,36 @@ static void kernels_of_cells(void **state)
     lra_probe_result_free(list[0]);
 }
 
+/* Row model is the mean of layers, whose radii are no radius that holds 95 %; models of one seed each
+ * have no interval that could exclude anything. */
+static void kernels_of_layers_and_of_one_seed(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe_of("kernels", 5, 0), probe_of("kernels", 7, 0)};
+    lra_probe_cell *cells;
+    for (int i = 0; i < 2; i++) {
+        add(list[i], "layer0.conv", "dist.mean.rel", (lra_estimate){1, NAN, NAN}, 0.5);
+        add(list[i], "layer1.conv", "dist.mean.rel", (lra_estimate){1, NAN, NAN}, 0.5);
+        add(list[i], "model", "dist.mean.rel", (lra_estimate){0.5 + i, NAN, NAN}, 0.4);
+        add(list[i], "model", "dist.q95", (lra_estimate){3.5, NAN, NAN}, 4);
+    }
+    int n = lra_probe_cells(1, list, &cells);
+    lra_verdict v = {0};
+    lra_verdict_of_kernels(n, cells, &v);
+    says(&v, 0, "95 % of it within 3.5 tokens, the mean of the radii of its layers.");
+    lra_verdict_free(&v);
+    lra_probe_cells_free(cells, n);
+    n = lra_probe_cells(2, list, &cells);
+    assert_int_equal(n, 2);
+    lra_verdict_of_kernels(n, cells, &v);
+    says(&v, 0, "Relative to equal weights on the lags that each has (the null: 1), of 2 models");
+    says(&v, 0, "this compares shapes, not distances in tokens.");
+    says(&v, 1, "With one seed of each there is no interval");
+    lra_verdict_free(&v);
+    lra_probe_cells_free(cells, n);
+    for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
+}
+
 /* Convolutions of a model that mixes positions by a state, too, are not the model. */
 static void kernels_of_a_part(void **state)
 {
@@ -139,6 +174,35 @@ static void limits_of_a_run(void **state)
     lra_probe_result_free(list[0]);
 }
 
+/* Limits of several runs stand with what all their intervals cover. */
+static void limits_of_runs(void **state)
+{
+    (void)state;
+    lra_probe_result *list[] = {probe("influence", 0), probe("influence", 1)};
+    add(list[0], "context", "context.r99", (lra_estimate){13, 2, 16}, NAN);
+    add(list[1], "context", "context.r99", (lra_estimate){16, 9, 31}, NAN);
+    lra_verdict v = {0};
+    lra_verdict_of_influence(list, 2, &v);
+    says(&v, 0, "within 13 to 16 tokens over 2 runs (intervals: 2 to 31) alone keep 99 %");
+    lra_verdict_free(&v);
+    for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
+}
+
+/* Older files do not say where equal weights fall; a model that may look ahead and does not is no
+ * older file. */
+static void equal_weights_to_both_sides(void **state)
+{
+    (void)state;
+    lra_probe_result *r = probe("influence", 0);
+    lra_finding f = lra_finding_of("side", "1", 1);
+    f.null[LRA_NULL_UNIFORM] = 0;
+    lra_probe_unit_findings(lra_probe_unit_new(r, "jacobian.p2"), 1, &f);
+    assert_true(lra_probe_equal_ahead(r));
+    lra_probe_result_set(r, "jacobian-equal", "both");
+    assert_false(lra_probe_equal_ahead(r));
+    lra_probe_result_free(r);
+}
+
 /* At chance no limit is named. */
 static void a_run_at_chance(void **state)
 {
@@ -154,9 +218,14 @@ static void a_run_at_chance(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_of_a_run),   cmocka_unit_test(heads_that_show_nothing),
-        cmocka_unit_test(kernels_of_cells), cmocka_unit_test(kernels_of_a_part),
-        cmocka_unit_test(limits_of_a_run),  cmocka_unit_test(a_run_at_chance)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_of_a_run),
+                                       cmocka_unit_test(heads_that_show_nothing),
+                                       cmocka_unit_test(kernels_of_cells),
+                                       cmocka_unit_test(kernels_of_a_part),
+                                       cmocka_unit_test(kernels_of_layers_and_of_one_seed),
+                                       cmocka_unit_test(limits_of_runs),
+                                       cmocka_unit_test(equal_weights_to_both_sides),
+                                       cmocka_unit_test(limits_of_a_run),
+                                       cmocka_unit_test(a_run_at_chance)};
     return cmocka_run_group_tests_name("verdicts of probes", tests, NULL, NULL);
 }
