@@ -3,7 +3,9 @@
  *             2)
  *   null(d)   = the same with the second symbol from another example at the same place: what places
  *             alone explain
- *   excess(d) = pair - null
+ *   excess(d) = pair - null: 0 where places explain all.  A difference of two informations: where
+ *             it is 0 or less, symbols may still depend on each other beyond their places (ListOps:
+ *             no operator is followed by a bracket, excess(1) 0.001 bits).
  * K: cells that are not empty, N: pairs (Miller and Madow 1955).  Pairs never leave an example.
  * Symbols are merged into the most frequent ones and the rest until there are 100 pairs a cell.
  * Intervals: basic bootstrap (2 value - quantile), 1,000 draws of groups of four examples (two

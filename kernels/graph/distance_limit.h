@@ -11,7 +11,7 @@ lra_tensor *lra_next_limits(lra_graph *g, int64_t n);
 const lra_tensor *lra_limits_at(const lra_graph *g, int i);
 /* Number of ops with a limit on the longest path from x on: ops that mix positions one after
  * another, so that a limit of r in each lets information travel that many times r.  An op whose
- * kernel is limited counts once, and so do the nodes of a long convolution, which share their limit;
+ * kernel is limited counts once, and so do the nodes of a long convolution, which share theirs;
  * parallel ops (heads, directions) count as one.  Known: s4d of L layers L, mega 2 L, h3 2 L. */
 int lra_limit_depth(const lra_graph *g, const lra_tensor *x);
 

@@ -94,6 +94,10 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
     lra_table_note(
         t,
         "null\tthe second token taken from another example at the same place: what places alone explain");
+    lra_table_note(
+        t,
+        "excess\tbits less null: above 0 tokens depend on each other beyond their places; 0 or less "
+        "does not exclude it");
     lra_table_note(t, "symbols\tafter merging rare ones until there are 100 pairs a cell");
 }
 

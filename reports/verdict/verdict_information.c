@@ -37,9 +37,13 @@ static void say_distance(const lra_probe_unit *u, lra_verdict *to)
             d0->value, d0->flags & LRA_CENSORED ? ", the farthest that was measured" : "", null,
             bits);
     else
-        lra_verdict_add(to,
-                        "it is not shown that a token holds information about the next one %s: %s.",
-                        null, bits);
+        lra_verdict_add(
+            to,
+            "the information between neighbouring tokens is not shown to be above that "
+            "of their places (the null: the second token of another example at the same "
+            "place): %s more. Such a difference can be 0 or less although tokens depend "
+            "on each other beyond their places.",
+            bits);
     lra_free(bits);
 }
 

@@ -12,6 +12,10 @@
 #include "kernels/base/core/mem.h"
 #include "reports/verdict/verdict_probe.h"
 #include "tests/fixtures/made_result.h"
+#include "kernels/base/mem.h"
+#include "reports/verdict_information.h"
+#include "reports/verdict_probe.h"
+#include "tests/made_result.h"
 
 static lra_probe_result *probe_of(const char *name, int kernel, int seed)
 {
@@ -102,8 +106,8 @@ static void kernels_of_cells(void **state)
     lra_probe_result_free(list[0]);
 }
 
-/* Row model is the mean of layers, whose radii are no radius that holds 95 %; models of one seed each
- * have no interval that could exclude anything. */
+/* Row model is the mean of layers: its radius is none that holds 95 %; models of one seed have no
+ * interval that could exclude anything. */
 static void kernels_of_layers_and_of_one_seed(void **state)
 {
     (void)state;
@@ -203,6 +207,21 @@ static void equal_weights_to_both_sides(void **state)
     lra_probe_result_free(r);
 }
 
+/* No excess is no independence. */
+static void information_that_is_not_shown(void **state)
+{
+    (void)state;
+    lra_probe_result *r = probe("information", 0);
+    add(r, "data", "info.excess.1", (lra_estimate){0.0014, -0.0027, 0.0075}, NAN);
+    lra_verdict v = {0};
+    lra_verdict_of_information(r->unit[0], &v);
+    says(&v, 0, "is not shown to be above that of their places");
+    says(&v, 0, "0.0014 bits (-0.0027 to 0.0075) more.");
+    says(&v, 0, "although tokens depend on each other beyond their places.");
+    lra_verdict_free(&v);
+    lra_probe_result_free(r);
+}
+
 /* At chance no limit is named. */
 static void a_run_at_chance(void **state)
 {
@@ -223,6 +242,7 @@ int main(void)
                                        cmocka_unit_test(kernels_of_cells),
                                        cmocka_unit_test(kernels_of_a_part),
                                        cmocka_unit_test(kernels_of_layers_and_of_one_seed),
+                                       cmocka_unit_test(information_that_is_not_shown),
                                        cmocka_unit_test(limits_of_runs),
                                        cmocka_unit_test(equal_weights_to_both_sides),
                                        cmocka_unit_test(limits_of_a_run),
