@@ -3,8 +3,8 @@
  *   P(i,j) = f(i-j) / Z_i,   Z_i = sum over allowed k of f(i-k)                    signed lags
  *   f(l) <- [sum over rows of A(i,i-l)] / [sum over rows that have lag l of 1/Z_i]
  * from f = 1, until the largest change is below 1e-9 of the largest f, at most 200 rounds.
- * by_class: one f for each class of the query token, times a factor g for each class of the key
- * token, which is fitted in turn in the same way.
+ * by_class: one f for each class of the query token, times a factor g for each class of the query
+ * and class of the key, which is fitted in turn in the same way.
  *   lift = mean over examples of A on related keys / mean over examples of P on them
  * Within an example: mean over the queries that have a related key among their allowed ones.  The
  * interval linearises the ratio over examples.  A head that is content-blind has lift 1.

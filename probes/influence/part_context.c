@@ -103,7 +103,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_context = {
-    "context", "accuracy when each position is computed from the tokens near it alone",
+    "context", "gain when each position is computed from the tokens near it alone",
     EXAMPLES,  undefined,
     passes,    measure,
     1};

@@ -76,7 +76,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_cut = {
-    "cut",  "accuracy when each layer looks at most r tokens far (a limit per layer)",
+    "cut",  "gain when each layer looks at most r tokens far (a limit per layer)",
     2000,   undefined,
     passes, measure,
     1};

@@ -47,7 +47,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_heads = {
-    "heads", "accuracy when some heads of a layer look at most r tokens far",
+    "heads", "gain when some heads of a layer look at most r tokens far",
     500,     undefined,
     passes,  measure,
     1};

@@ -283,8 +283,8 @@ static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is,
     double period = number_of(r, "context", "period");
     if (marks)
         lra_table_note(t,
-                       "*\tin all layers it restricts nothing at the level of the model: %.0f "
-                       "layers that mix positions reach %.0f r, and no pair is farther than %.0f",
+                       "*\tin all layers it keeps no pair of tokens apart: %.0f layers that mix "
+                       "positions reach %.0f r, and no pair is farther than %.0f",
                        depth, depth, most);
     if (is == &of_model && period > 1)
         lra_table_note(t, "blocks\tof %.0f tokens stay whole: up to %.0f more tokens on the left",

@@ -30,7 +30,7 @@ has out 'context.r99'
 has out 'limits PER LAYER, not distances of the model'
 # Two layers of three taps: from a limit of one token per layer on nothing is restricted.
 grep -q '^layers .* r = 0  *r = 1\*  *r = 2\*' out || complain "limits that restrict nothing are not marked: $(grep '^layers' out)"
-grep -q 'in all layers it restricts nothing at the level of the model: 2 layers that mix positions reach 2 r, and no pair is farther than 2' out ||
+grep -q 'in all layers it keeps no pair of tokens apart: 2 layers that mix positions reach 2 r, and no pair is farther than 2' out ||
     complain "no note of limits that restrict nothing: $(cat out)"
 has out 'erf.r50'
 grep -q ' occlusion  *dist.mean ' out || complain "no occlusion: $(cat out)"
