@@ -275,7 +275,7 @@ static void set_intervals(const lra_ladder_data *d, const lra_sample *s, double 
     if (out->state != LRA_LI_GIVEN) return;
     out->li = lra_percentile(out->li.value, B, table + R * B, 0.95);
     out->li_raw = lra_percentile(out->li_raw.value, B, table + (R + 1) * B, 0.95);
-    out->li.lo = fmin(out->li.lo, out->li_raw.lo);
+    out->li.lo = fmax(fmin(out->li.lo, out->li_raw.lo), 0); /* no index is below it */
     out->li = lra_holding(out->li);
     out->li_raw = lra_holding(out->li_raw);
     for (int i = 0; i < LRA_LADDER_RADII; i++)
