@@ -189,8 +189,8 @@ static const lra_measurement *measurement_of(const lra_probe_result *r, const ch
 /* Where one of n runs has it: how many, and the least and the largest value that is known. */
 typedef struct {
     int n, undefined, censored;
-    double least, most, lo, hi; /* of values, of all intervals */
-    const lra_measurement *first;   /* with a value */
+    double least, most, lo, hi;   /* of values, of all intervals */
+    const lra_measurement *first; /* with a value */
 } spread;
 
 static spread spread_of(lra_probe_result *const *list, int n, const char *unit, const char *id)

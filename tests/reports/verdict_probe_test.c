@@ -10,12 +10,9 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "reports/verdict/verdict_information.h"
 #include "reports/verdict/verdict_probe.h"
 #include "tests/fixtures/made_result.h"
-#include "kernels/base/mem.h"
-#include "reports/verdict_information.h"
-#include "reports/verdict_probe.h"
-#include "tests/made_result.h"
 
 static lra_probe_result *probe_of(const char *name, int kernel, int seed)
 {
@@ -198,9 +195,9 @@ static void equal_weights_to_both_sides(void **state)
 {
     (void)state;
     lra_probe_result *r = probe("influence", 0);
-    lra_finding f = lra_finding_of("side", "1", 1);
+    lra_measurement f = lra_measurement_of("side", "1", 1);
     f.null[LRA_NULL_UNIFORM] = 0;
-    lra_probe_unit_findings(lra_probe_unit_new(r, "jacobian.p2"), 1, &f);
+    lra_probe_unit_measurements(lra_probe_unit_new(r, "jacobian.p2"), 1, &f);
     assert_true(lra_probe_equal_ahead(r));
     lra_probe_result_set(r, "jacobian-equal", "both");
     assert_false(lra_probe_equal_ahead(r));
