@@ -283,9 +283,9 @@ static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is,
     double period = number_of(r, "context", "period");
     if (marks)
         lra_table_note(t,
-                       "*\tin all layers it keeps no pair of tokens apart: %.0f layers that mix "
+                       "*\tin all layers it keeps no pair of tokens apart: %.0f layer%s that mix%s "
                        "positions reach %.0f r, and no pair is farther than %.0f",
-                       depth, depth, most);
+                       depth, depth == 1 ? "" : "s", depth == 1 ? "es" : "", depth, most);
     if (is == &of_model && period > 1)
         lra_table_note(t, "blocks\tof %.0f tokens stay whole: up to %.0f more tokens on the left",
                        period, period - 1);

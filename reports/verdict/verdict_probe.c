@@ -269,13 +269,15 @@ static void say_gradients(const lra_probe_result *r, lra_verdict *to)
     const lra_measurement *f = measurement_of(r, "jacobian", relative_ids[0]);
     if (!f) f = measurement_of(r, "jacobian", relative_ids[++k]);
     if (!f || isnan(f->value)) return;
-    char *value = value_text(f, 2);
     double initial = f->null[LRA_NULL_INIT];
-    char *before = isnan(initial) ? lra_copy_text("")
-                   : f->hi < initial || f->lo > initial
-                       ? lra_format("; before training it was %.2f, outside the interval", initial)
-                       : lra_format("; before training it was %.2f, a change is not shown",
-                                    initial);
+    /* What lies outside an interval shall do so as it is printed. */
+    int digits = fmin(fabs(f->lo - initial), fabs(f->hi - initial)) < 0.02 ? 4 : 2;
+    char *value = value_text(f, digits);
+    char *before =
+        isnan(initial) ? lra_copy_text("")
+        : f->hi < initial || f->lo > initial
+            ? lra_format("; before training it was %.*f, outside the interval", digits, initial)
+            : lra_format("; before training it was %.*f, a change is not shown", digits, initial);
     lra_verdict_add(to,
                     "By gradients the mean distance of what a position depends on is %s of that of "
                     "equal weights (the null: 1)%s%s.",

@@ -172,6 +172,13 @@ static void limits_of_a_run(void **state)
          "0.30 (0.20 to 0.40) of that of equal weights (the null: 1); before training it was "
          "0.35, a change is not shown.");
     lra_verdict_free(&v);
+    lra_probe_unit *u = (lra_probe_unit *)(uintptr_t)lra_probe_unit_find(list[0], "jacobian");
+    lra_measurement *rel = &u->measurement[0];
+    rel->value = 0.8181, rel->lo = 0.8172, rel->hi = 0.819, rel->null[LRA_NULL_INIT] = 0.8232;
+    lra_verdict_of_influence(list, 1, &v);
+    says(&v, 1, "0.8181 (0.8172 to 0.8190) of that of equal weights");
+    says(&v, 1, "before training it was 0.8232, outside the interval");
+    lra_verdict_free(&v);
     lra_probe_result_free(list[0]);
 }
 
