@@ -71,7 +71,7 @@ typedef struct {
     double eps;
 } layer_norm_args;
 
-/* Place i of the axis is |i - zero| step away. */
+/* Element i of the axis is at the distance |i - zero| step. */
 typedef struct {
     int axis;
     int64_t zero, step;
@@ -85,7 +85,7 @@ typedef struct {
 typedef struct {
     int64_t T, heads, block, random, layer;
 } bigbird_blocks_args;
-/* Numbers of a row: neighbours, both ends, random ones. */
+/* Length of a row of the list: neighbours, both ends, random blocks. */
 static inline int64_t bigbird_blocks_most(const bigbird_blocks_args *a)
 {
     return 3 + 2 + a->random;
@@ -109,7 +109,7 @@ typedef struct {
     int64_t T; /* of the source; for the gradient */
 } pool_args;
 
-/* slice: n of y; pad: n of y, the source stands at `from` */
+/* slice: n of y; pad: n of y, the source starts at `from` */
 typedef struct {
     int axis;
     int64_t from, n;

@@ -1,4 +1,4 @@
-/* A tensor seen along one axis, (O,R,I): what ops along an axis share. */
+/* View of a tensor along one axis, (O,R,I), for ops along an axis. */
 #ifndef LRA_OPS_AXIS_VIEW_BODY_H
 #define LRA_OPS_AXIS_VIEW_BODY_H
 
@@ -25,7 +25,7 @@ static inline axis_view axis_of(const lra_tensor *y)
 }
 
 #if LRA_RECORD
-/* y is as its source; the axis must be one of it. */
+/* y has the shape of its source; checks the axis. */
 static inline int axis_shape(lra_tensor *y, int axis, lra_err *e)
 {
     const lra_tensor *x = y->src[0];

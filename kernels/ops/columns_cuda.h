@@ -1,10 +1,10 @@
 /* Sums over rows, column by column, on a GPU: partial sums of blocks of LRA_ROW_BLOCK rows, then
  * the partial sums, each in a fixed order and in double, as on the CPU: the gradient of a bias can
- * be much smaller than the rows that it is the sum of.
+ * be much smaller than the rows that are summed.
  *
- * COLUMN_KERNEL(name, args, N, add): x is seen as (O,R,D); part (O, blocks of R, N, D), of real or
- * double, gets the N sums over rows of what add(a, row, d, s) adds to the doubles s[N]; row counts
- * over O and R. */
+ * COLUMN_KERNEL(name, args, N, add): x is viewed as (O,R,D); part (O, blocks of R, N, D), of real
+ * or double, gets N sums over rows: add(a, row, d, s) adds the terms of a row to the doubles s[N];
+ * row counts over O and R. */
 #ifndef LRA_OPS_COLUMNS_CUDA_H
 #define LRA_OPS_COLUMNS_CUDA_H
 
@@ -15,7 +15,7 @@ static inline int64_t row_blocks(int64_t R)
     return (R + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
 }
 
-/* Columns are dealt to blocks by warps. */
+/* Number of blocks along the columns, LRA_WARP columns each. */
 LRA_FN int64_t column_chunks(int64_t D)
 {
     return (D + LRA_WARP - 1) / LRA_WARP;
@@ -81,7 +81,7 @@ static inline void add_blocks_any(const SUM *part, int64_t O, int64_t n_blocks, 
                LRA_BLOCK * sizeof(double), stream, part, n_blocks, n, y);
 }
 
-/* The same for at most LRA_BLOCK_WARPS blocks, each of which is a run: eight sums a thread. */
+/* The same for at most LRA_BLOCK_WARPS blocks: eight adjacent sums a thread. */
 static __global__ void add_few_kernel(const real *part, int64_t n_blocks, int64_t n, bool wide,
                                       real *y)
 {

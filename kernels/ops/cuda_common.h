@@ -1,5 +1,5 @@
-/* What CUDA bodies share: eight elements at a time (16 bytes of bf16, 32 of float32), sums over a
- * warp and a block in a fixed order, elementwise kernels. */
+/* Code shared by CUDA bodies: eight elements at a time (16 bytes of bf16, 32 of float32), sums over
+ * a warp and a block in a fixed order, elementwise kernels. */
 #ifndef LRA_OPS_CUDA_COMMON_H
 #define LRA_OPS_CUDA_COMMON_H
 
@@ -13,7 +13,7 @@ enum { LRA_LANES = 8 };
 
 /* ---- eight elements -------------------------------------------------------------------------- */
 
-/* Vector access needs all of these at multiples of 16 bytes. */
+/* True if all addresses are multiples of 16 bytes, as vector access requires. */
 static inline bool is_aligned(const void *a, const void *b, const void *c)
 {
     return (((uintptr_t)a | (uintptr_t)b | (uintptr_t)c) & 15u) == 0;
@@ -26,7 +26,7 @@ LRA_DEV real bits_real(uint32_t bits)
     return f;
 }
 
-/* v = x[i .. i+n), zeros behind it; n <= 8.  wide: x and i are aligned. */
+/* v = x[i .. i+n), followed by zeros; n <= 8.  wide: x and i are aligned. */
 LRA_DEV void load8(const void *x, lra_type t, int64_t i, int64_t n, bool wide, real v[LRA_LANES])
 {
     if (!wide || n < LRA_LANES) {
@@ -70,7 +70,7 @@ LRA_DEV void store8(void *y, lra_type t, int64_t i, int64_t n, bool wide, const 
     p[1] = float4{v[4], v[5], v[6], v[7]};
 }
 
-/* for (EACH8(i, n)) { elements i .. min(i + 8, n) } over the whole grid */
+/* for (EACH8(i, n)) { elements i .. min(i + 8, n) } over all threads of the grid */
 #define EACH8(i, n)                                                                                \
     int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * LRA_LANES;                      \
     i < (n);                                                                                       \

@@ -1,11 +1,13 @@
-/* Vectors of reals of the instruction level, loaded from and stored to arrays that are elem or
- * real: what a row or an element-by-element op is written in where the compiler's own vectors of a
- * loop are slow (a bf16 array among float32 ones, sums of short rows, choices that it turns into
- * masks).  One source for all levels and types; a pass whose reals are double has vectors of one.
+/* Vectors of reals of the instruction set, loaded from and stored to arrays that are elem or real:
+ * for row ops and elementwise ops whose loops the compiler vectorises badly (a bf16 array among
+ * float32 ones, sums of short rows, conditionals that it turns into masks).  One source for all
+ * instruction sets and types; LRA_TYPE f64 has vectors of one.
  *   lanes_fn: f(i, w, ...) reads and writes elements [i, i + w) by lanes_load() and lanes_store();
- *   LANES_EACH(n, f, ...): f for all of [0, n), with w = LANES, a constant, and once with what is left
- *   LANES_BODY(n, t, f, ...): the same as the body of an op, in parallel, with t, a constant, as third argument
- * Arrays that are real whatever the graph are of type LRA_F32. */
+ *   LANES_EACH(n, f, ...): f for all of [0, n), with w = LANES, a constant, and once with the
+ *     remainder
+ *   LANES_BODY(n, t, f, ...): the same as the body of an op, in parallel, with t, a constant, as
+ *     third argument
+ * Arrays that are real in every graph are of type LRA_F32. */
 #ifndef LRA_OPS_LANES_TEMPLATE_H
 #define LRA_OPS_LANES_TEMPLATE_H
 
@@ -33,8 +35,8 @@
 #define LANES_TYPED(first, last, f, t, ...) LANES_SPAN(first, last, f, LRA_F32, __VA_ARGS__)
 #endif
 
-/* All of an elementwise body: f(i, w, t, ...) for the n elements of type t, in parallel by pieces
- * of LRA_PIECE. */
+/* The complete body of an elementwise op: f(i, w, t, ...) for the n elements of type t, in parallel
+ * by pieces of LRA_PIECE. */
 #define LANES_BODY(n, t, f, ...)                                                                   \
     const int64_t all_ = (n);                                                                      \
     LRA_PRAGMA(omp parallel for num_threads(c->n_threads) if (all_ >= LRA_PARALLEL_MIN))           \
@@ -43,7 +45,7 @@
         LANES_TYPED(from_, to_, f, t, __VA_ARGS__);                                                \
     }
 
-/* A loop over the vectors of a few rows, which then stand in registers. */
+/* A loop over the vectors of a few rows, which then stay in registers. */
 #if defined(__clang__)
 #define LANES_UNROLL
 #else
@@ -140,7 +142,8 @@ LRA_ROW_FN lanes lanes_step(lanes v)
     return (lanes)((v > (lanes){0}) & (lanes_int)one);
 }
 
-/* Halves onto each other: the order of the additions is part of the level. */
+/* Adds the upper half to the lower one repeatedly: the order of the additions is fixed for an
+ * instruction set. */
 LRA_ROW_FN real lanes_sum(lanes v)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -151,7 +154,7 @@ LRA_ROW_FN real lanes_sum(lanes v)
     return v[0];
 #endif
 }
-/* NaN of any lane may be lost. */
+/* A NaN in a lane may be lost. */
 LRA_ROW_FN real lanes_largest(lanes v)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -204,7 +207,7 @@ LRA_ROW_FN void lanes_narrow(uint16_t *y, lanes v)
 #endif
 
 #if LRA_TYPE_f32
-/* lanes_write() past the caches, to where whole vectors stand. */
+/* lanes_write() with a streaming store, to a full aligned vector. */
 LRA_ROW_FN void lanes_stream(float *y, lanes v)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -216,7 +219,7 @@ LRA_ROW_FN void lanes_stream(float *y, lanes v)
 #endif
 }
 #endif
-/* Before another thread reads what was streamed. */
+/* Store fence: call before another thread reads streamed data. */
 static inline void lanes_streamed(void)
 {
 #if defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2)
@@ -232,7 +235,7 @@ LRA_ROW_FN lanes lanes_of(real x)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Elements [i, i + w) of x; the lanes behind are zero. */
+/* Elements [i, i + w) of x; the remaining lanes are zero. */
 LRA_ROW_FN lanes lanes_load(const void *x, lra_type t, int64_t i, int64_t w)
 {
     real part[LANES];

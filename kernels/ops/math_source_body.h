@@ -20,8 +20,8 @@ LRA_FN F F_NAME(abs)(F x)
     return F_NAME(from_bits)(F_NAME(to_bits)(x) & 0x7FFFFFFFu);
 }
 
-/* x = n ln 2 + r; returns r, and 2^(n-1) in half: n goes to 128, and 2^128 would not fit.  0 for n
- * = -126.
+/* x = n ln 2 + r; returns r, and 2^(n-1) in half: n is at most 128, and 2^128 would overflow.  0
+ * for n = -126.
  * Adding 1.5 2^23 leaves the nearest integer in the low bits; here 126 more, so that they are an
  * exponent. */
 LRA_FN F F_NAME(reduce)(F x, F *half)
@@ -57,7 +57,7 @@ LRA_FN F F_NAME(tanh)(F x)
     return F_NAME(from_bits)(F_NAME(to_bits)(m / (m + 2)) | (F_NAME(to_bits)(x) & 0x80000000u));
 }
 
-/* The share of a normal distribution below x; density, sqrt(2 pi) times as large: exp(-x^2/2). */
+/* The cumulative normal distribution at x; density, times sqrt(2 pi): exp(-x^2/2). */
 LRA_FN F F_NAME(normal)(F x, F *density)
 {
     F y = F_MIN(14, F_NAME(abs)(x)); /* the tail is 0 from 13.2 on */

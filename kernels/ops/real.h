@@ -1,5 +1,6 @@
-/* The arithmetic type `real` and the storage type `elem` of the pass being compiled:
- *   pass 32: float/float    pass 64: double/double    pass 16: float/bf16 (uint16_t, round to nearest even)
+/* The arithmetic type `real` and the storage type `elem` of the LRA_TYPE being compiled:
+ *   f32: float/float    f64: double/double
+ *   bf16: float/bf16 (uint16_t, round to nearest even)
  * Bodies read and write elem arrays through e_load() and e_store() and compute in real; arrays that
  * are `real` by the type rule are real pointers. */
 #ifndef LRA_OPS_REAL_H
@@ -65,7 +66,7 @@ LRA_FN real e_load(elem x)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-/* Chooses before it narrows: a choice between 16-bit values by a 32-bit condition keeps loops
+/* Selects before narrowing: a selection between 16-bit values by a 32-bit condition keeps loops
  * scalar. */
 LRA_FN elem e_store(real x)
 {

@@ -1,10 +1,10 @@
-/* y[i] = x[where i leads], on a GPU: permute and broadcast. */
+/* y[i] = x[index of i by strides], on a GPU: permute and broadcast. */
 #ifndef LRA_OPS_STRIDED_CUDA_H
 #define LRA_OPS_STRIDED_CUDA_H
 
 #include "kernels/ops/cuda_common.h"
 
-/* Sizes of y, and how far apart in x neighbours along each dimension are. */
+/* Sizes of y, and the strides of x along each dimension. */
 typedef struct {
     int n;
     int64_t size[LRA_MAX_RANK], stride[LRA_MAX_RANK];
@@ -20,7 +20,7 @@ LRA_DEV int64_t strided_at(const strided *s, int64_t i)
     return from;
 }
 
-/* for (EACH(i, n)) over the whole grid, one by one */
+/* for (EACH(i, n)) over all threads of the grid, one element at a time */
 #define EACH(i, n)                                                                                 \
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                                    \
     i < (n);                                                                                       \

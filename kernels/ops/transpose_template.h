@@ -1,6 +1,5 @@
-/* Rows become columns, 16 x 16 numbers at a time, in registers: number by number a transposition
- * waits for 16 lines of a cache at each step, whose sets are few where rows are a power of two
- * apart. */
+/* Transposes blocks of 16 x 16 numbers in registers: an elementwise transposition waits for 16
+ * cache lines at each step, which fall on few sets where rows are a power of two apart. */
 #ifndef LRA_OPS_TRANSPOSE_TEMPLATE_H
 #define LRA_OPS_TRANSPOSE_TEMPLATE_H
 
@@ -9,7 +8,7 @@
 #if defined(LRA_LEVEL_avx512) && !LRA_TYPE_f64
 #define LANES_TRANSPOSED 1
 
-/* Lane j of r[i] and lane i of r[j] change places. */
+/* Swaps lane j of r[i] and lane i of r[j]. */
 LRA_ROW_FN void lanes_transpose(lanes *r)
 {
     __m512 t[16];

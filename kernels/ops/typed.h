@@ -1,5 +1,5 @@
-/* Arrays that are `elem` or `real`, as the type of the tensor says.  Only in the bf16 pass do the
- * two differ; elsewhere the type is ignored and the loops compile to plain arrays. */
+/* Arrays that are `elem` or `real`, depending on the type of the tensor.  The two differ only if
+ * LRA_TYPE is bf16; elsewhere the type is ignored and the loops compile to plain arrays. */
 #ifndef LRA_OPS_TYPED_H
 #define LRA_OPS_TYPED_H
 
@@ -30,8 +30,9 @@ LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
     ((elem *)y)[i] = e_store(v);
 }
 
-/* LRA_BY_TYPE(f, t, ...): f(t, ...) with t as a constant, so that the loops of f, an LRA_ROW_FN,
- * are compiled once for each type; a test of the type inside keeps sums from being vectorised. */
+/* LRA_BY_TYPE(f, t, ...): f(t, ...) with t as a compile-time constant, so that the loops of f, an
+ * LRA_ROW_FN, are compiled once for each type; a test of the type inside keeps sums from being
+ * vectorised. */
 #define LRA_ROW_FN static inline __attribute__((always_inline))
 #if LRA_TYPE_bf16
 #define LRA_BY_TYPE(f, t, ...)                                                                     \
@@ -56,7 +57,7 @@ LRA_FN void *t_to(void *y, lra_type t, int64_t i)
 
 /* LRA_EACH(i) statement: for i in [0,n) of the body's variable n, in parallel.
  * Elements per piece of work of an elementwise loop: fixed, so that vector bodies and remainders
- * fall on the same elements whatever the number of threads. */
+ * fall on the same elements for any number of threads. */
 enum { LRA_PIECE = 4096 };
 #define LRA_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define LRA_EACH(i)                                                                                \

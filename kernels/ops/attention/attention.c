@@ -1,14 +1,17 @@
 /* Attention, head by head, without a (T,T) array:
- *   y_i = sum_j a_ij v_j,  a_i = softmax over the keys j that i may see of
+ *   y_i = sum_j a_ij v_j,  a_i = softmax over the visible keys j of
  *   s_ij = scale exp(-alpha |i-j|) q_i k_j - m |i-j| + c_(j-i)
- *   alpha: the exponential decay of LaS (Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4),
+ *   alpha: the exponential decay of LaS (Viewing Transformers Through the Lens of Long Convolution
+ *     Layers, eq. 4),
  *   m: the slope of ALiBi, c: a learned bias (MEGA; Shaw et al. 2018)
- * laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), with the scale over the number of keys that
- * i may see.
- * Rotary positions turn q and k before (rotary.c); averaging the rows of a over P columns, the
- * smoothing of LaS, is averaging v over P positions instead, which is what is done (smooth.c).
+ * laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), where the scale is divided by the number of
+ * visible keys of i.
+ * Rotary position embedding is applied to q and k before this op (rotary.c).  The smoothing of LaS
+ * averages the rows of a over P columns; this equals a moving average of v over P positions, which
+ * is how it is computed (moving_average.c).
  * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al.
- * 2022); the logarithm of the sum stays behind y, so that gradients need not sum again. */
+ * 2022); the logarithm of the sum is stored after y, so that the backward pass need not sum
+ * again. */
 #include "kernels/ops/attention/attention_tiles_forward_template.h"
 #include "kernels/ops/attention/attention_whole_forward_template.h"
 
@@ -20,7 +23,8 @@ static inline int64_t thread_scratch(const attention_sizes *s)
            (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
-/* Weights of a tile, of which those of a softmax lack 1/sum, and what they add to y. */
+/* Computes the weights of a tile (for a softmax without the factor 1/sum) and adds their products
+ * with v to y. */
 static inline void attend_tile(attention_forward *f, const attention_place *p)
 {
     const attention_head *h = &f->h;
@@ -38,7 +42,7 @@ static inline void attend_tile(attention_forward *f, const attention_place *p)
                ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
 }
 
-/* Queries from i0 on, n of them. */
+/* Attends from the n queries from i0 on. */
 static void attend(attention_forward *f, int64_t i0, int64_t n)
 {
     attention_head *h = &f->h;
@@ -58,7 +62,7 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
     attention_finish(f, i0, n);
 }
 
-/* Where head `at` of all B H starts in what node c reads and writes. */
+/* Head `at` of all B H: start addresses in the sources and the result of node c. */
 static attention_forward of_head(const lra_call *c, const attention_sizes *s, int64_t at)
 {
     int64_t b = at / s->H, head = at % s->H, rows = s->B * s->H * s->Tq;
@@ -214,7 +218,7 @@ double attention_score_flops(const lra_tensor *y)
     return 2.0 * (double)(s.B * s.H * s.K) * attention_pairs(y, &s);
 }
 
-/* (B T H V) of y, then what is left of every row. */
+/* (B T H V) elements of y, then the softmax statistics of every row. */
 static int shape(lra_tensor *y, lra_err *e)
 {
     if (attention_check(y, 0, 3, e) != 0) return LRA_FAILED;
@@ -224,7 +228,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* A product with K and one with V channels for every pair. */
+/* Products with K and with V channels for every pair. */
 static double flops(const lra_tensor *y)
 {
     attention_sizes s = attention_sizes_of(y, 0, 3);
@@ -237,7 +241,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * thread_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* dy: of y, and zeros for what is left of the rows. */
+/* dy: gradient of y, followed by zeros for the softmax statistics. */
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     attention_sizes s = attention_sizes_of(y, 0, 3);

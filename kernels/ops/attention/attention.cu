@@ -1,6 +1,5 @@
 /* Attention on a GPU.  2 products of 2 K FLOP for each pair of query and key; q, k, v and y once
- * over the bus, so that T / 4 FLOP and more stand against a byte of bf16: arithmetic limits it at
- * every length that matters. */
+ * over the bus, at least T / 4 FLOP per byte of bf16: compute bound at every practical length. */
 #include "kernels/ops/attention/attention_cuda.h"
 #if LRA_TYPE_bf16
 #include "kernels/ops/attention/attention_mma.h"

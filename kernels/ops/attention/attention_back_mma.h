@@ -1,14 +1,14 @@
-/* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  Of
- * queries as forward; of keys with a block's keys and values in shared memory, while queries and
- * their gradients come in tiles.
- * 6 and 8 K FLOP a pair on tensor cores, an exponential each. */
+/* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  The pass
+ * over queries is like the forward kernel; the pass over keys holds a block's keys and values in
+ * shared memory, while queries and their gradients come in tiles.
+ * Cost: 6 and 8 K FLOP a pair on tensor cores, and an exponential in each pass. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
 #define LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
 
 #include "kernels/ops/attention/attention_mma.h"
 
 enum { AM_LEFT = 2 }; /* of a query: log2 of the sum of exponentials, dy y */
-/* Columns of scores at a time: as many as registers allow. */
+/* Columns of scores at a time: as many as fit in registers. */
 #define AM_STEP(DISTANT) ((DISTANT) ? 16 : 32)
 
 /* ---- of queries ------------------------------------------------------------------------------ */
@@ -51,8 +51,8 @@ LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(
     }
 }
 
-/* Leaves what the keys need of a lane's rows; sum becomes what sums of the row are multiplied
- * with. */
+/* Stores the row statistics of a lane that the gradients of keys need; sum becomes the factor of
+ * the row's sums. */
 template <int W, bool DISTANT>
 LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
                       const float dot[AM_M(W)][2], float sum[AM_M(W)][2])
@@ -68,7 +68,7 @@ LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const fl
     }
 }
 
-/* Where dy does not fit into registers beside q, it stays in shared memory. */
+/* Where dy does not fit into registers together with q, it stays in shared memory. */
 #define AM_AGAIN(W) ((W) == 64)
 
 /* x: tiles of queries and heads */
@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
 {
     LRA_SHARED(elem, stages); /* two, of keys and values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), AGAIN = AM_AGAIN(W) };
-    elem *own = stages + 2 * AM_STAGE(W); /* rows of dy that are read again */
+    elem *own = stages + 2 * AM_STAGE(W); /* rows of dy, which are read again */
     am_range *met = (am_range *)(own + AM_AGAIN(W) * ROWS * AM_PITCH(W));
     attention_place p = attention_find(&j, ROWS, false);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
         const elem *keys = stages + now * AM_STAGE(W), *values = keys + AM_STAGE(W) / 2;
         elem *next = stages + (1 - now) * AM_STAGE(W);
         tc_wait<0>();
-        __syncthreads(); /* this tile is there, and all are done with the one before */
+        __syncthreads(); /* this tile is complete, and no warp uses the previous one */
         if (j0 + AM_TILE < end) {
             am_load<W, AM_TILE>(j.k, &of_k, j0 + AM_TILE, next);
             am_load<W, AM_TILE>(j.v, &of_k, j0 + AM_TILE, next + AM_STAGE(W) / 2);
@@ -132,20 +132,21 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
 
 /* ---- of keys --------------------------------------------------------------------------------- */
 
-/* What the end needs: in shared memory, not in registers, while sums are there. */
+/* Values that the epilogue needs: in shared memory, because sums occupy the registers until
+ * then. */
 typedef struct {
     attention_place place;
     attention_rows of_k;
 } am_kept;
 
-/* Queries of a tile; a stage is their rows, those of dy, and what was left of them. */
+/* Queries of a tile; a stage holds their rows, those of dy, and their row statistics. */
 #define AM_QUERIES(W)    ((W) <= 64 ? 64 : 32)
 #define AM_BACK_STAGE(W) (2 * AM_QUERIES(W) * AM_PITCH(W))
 #define AM_BACK_SHARED(W)                                                                          \
     ((2 * AM_ROWS(W) * AM_PITCH(W) + 2 * AM_BACK_STAGE(W)) * sizeof(elem) +                        \
      2 * AM_QUERIES(W) * AM_LEFT * sizeof(float) + AM_MET(W) + sizeof(am_kept))
 
-/* rows: what was left of the queries of this head */
+/* rows: the row statistics of the queries of this head */
 template <int W>
 LRA_DEV void am_load_queries(const attention_job *j, const attention_rows *r, const float *rows,
                              int i0, elem *to, float *left)
@@ -218,7 +219,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
     for (int now = 0; i0 < end; i0 += TILE, now = 1 - now) {
         const elem *q = stages + now * AM_BACK_STAGE(W), *dy = q + AM_BACK_STAGE(W) / 2;
         tc_wait<0>();
-        __syncthreads(); /* this tile is there, and all are done with the one before */
+        __syncthreads(); /* this tile is complete, and no warp uses the previous one */
         if (i0 + TILE < end)
             am_load_queries<W>(&j, &of_q, rows, i0 + TILE, stages + (1 - now) * AM_BACK_STAGE(W),
                                left + (1 - now) * TILE * AM_LEFT);

@@ -1,20 +1,21 @@
 /* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p
  * (dy v - dy y):
  *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
- * f: what a product was multiplied with to be a score.  p comes from the scores and what the
- * forward node left of each row, so a pair costs five products and one exponential.  Queries are
- * the outer loop: their four arrays and dq stay in the first cache, while k, v, dk and dv pass by.
- * Of laplace attention p are its weights, g = (dy v) times their slope.  With dropout dy v, and p
- * where it meets dy, is multiplied with what the weight was.
+ * f: the factor from the product q k to a score.  p is recomputed from the scores and the row
+ * statistics of the forward node, so that a pair costs five products and one exponential.  Queries
+ * are the outer loop: their four arrays and dq stay in the L1 cache, while k, v, dk and dv are
+ * streamed.
+ * Laplace attention: p are its weights, g = (dy v) times their slope.  With dropout, dy v and the p
+ * that multiplies dy are multiplied by the dropout factor of the weight.
  *
- * A softmax has sum_j g_ij = 0.  Three things follow, without which float32 loses digits where keys
- * and values are alike, as at the start of training (a Luna: 15 times as far off):
- *   - What all keys, or all values, have in common changes no gradient.  It is taken off them
- *     first, and off y: g and dq would be small differences of large numbers.
- *   - Rows of dk have the sum 0, by which a bias of the keys has no gradient.  Rounding them, and y
- *     before, is more than what their sum comes to: it is taken off them.
- *   - Where products decay with distance the sum is sum_ij (f_ij - f) g_ij q_i, next to nothing where
- *     the decay is small: that is summed up beside. */
+ * A softmax has sum_j g_ij = 0.  Three corrections follow from this; without them float32 loses
+ * digits where keys and values are alike, as at the start of training (a Luna: 15 times the error):
+ *   - The mean of all keys, or of all values, changes no gradient.  It is subtracted from them
+ *     first, and from y: otherwise g and dq would be small differences of large numbers.
+ *   - The rows of dk sum to 0, so that a bias of the keys has gradient 0.  The rounding errors of
+ *     the rows, and of y, exceed this sum: the computed sum is subtracted from the rows.
+ *   - Where products decay with distance the sum is sum_ij (f_ij - f) g_ij q_i, close to 0 where
+ *     the decay is small: it is accumulated separately. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_BACKWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_BACKWARD_TEMPLATE_H
 
@@ -23,19 +24,19 @@
 typedef struct {
     attention_head h;
     const elem *q, *dy, *y, *left; /* of this head, from the first query on */
-    int64_t rows;                  /* of all heads: parts of what is left are so many apart */
-    int64_t K, V;                  /* padded */
-    real *k, *v, *dk, *dv;         /* (Tk,K), (Tk,V) */
-    real *queries, *dy_t, *dq_t;   /* (K, queries), (V, queries) */
-    real *q_rows, *dy_rows;        /* (queries,K), (queries,V) */
-    real *sum, *dot;               /* of the lanes: log2 of the sum of exponentials, dy y */
-    real *other;                   /* a second tile */
-    real *by_offset;               /* sums of g by i - j, as the tables */
-    attention_ahead next[2];       /* k and v of the head that this thread comes to next */
-    bool settles;                  /* rows of dk are brought to their sum, dk_sum */
-    bool decays;                   /* which is not 0 */
-    real *less, *apart, *dk_sum;   /* f_ij - f, as the tables; sums by lane; (K) */
-    real *k_mean, *v_mean;         /* (K), (V), of all keys; NULL: stays with them */
+    int64_t rows;                /* of all heads: stride between the parts of the row statistics */
+    int64_t K, V;                /* padded */
+    real *k, *v, *dk, *dv;       /* (Tk,K), (Tk,V) */
+    real *queries, *dy_t, *dq_t; /* (K, queries), (V, queries) */
+    real *q_rows, *dy_rows;      /* (queries,K), (queries,V) */
+    real *sum, *dot;             /* of the lanes: log2 of the sum of exponentials, dy y */
+    real *other;                 /* a second tile */
+    real *by_offset;             /* sums of g by i - j, as the tables */
+    attention_ahead next[2];     /* k and v of the next head of this thread */
+    bool settles;                /* rows of dk are brought to their sum, dk_sum */
+    bool decays;                 /* which is not 0 */
+    real *less, *apart, *dk_sum; /* f_ij - f, as the tables; sums by lane; (K) */
+    real *k_mean, *v_mean;       /* (K), (V), of all keys; NULL: stays with them */
 } attention_backward;
 
 static inline int64_t attention_backward_scratch(const attention_sizes *s)
@@ -50,13 +51,13 @@ static inline double attention_decay(const attention_head *h)
     return h->args->decay[h->at % h->s.H % (h->s.H / h->args->stride)];
 }
 
-/* Of a head whose tables stand; own: the last of its scratch. */
+/* For a head whose tables are computed; own: the remaining scratch. */
 static inline void attention_take_settled(attention_backward *b, real *own)
 {
     const attention_args *a = b->h.args;
     const attention_sizes *s = &b->h.s;
     const double decay = attention_decay(&b->h);
-    /* Rows of dk that are rounded to bf16 are too far from their sum. */
+    /* Rows of dk rounded to bf16 have rounding errors far above their sum. */
     b->settles = !LRA_TYPE_bf16 && !a->laplace;
     b->decays = b->settles && decay != 0;
     b->less = own, b->apart = b->less + attention_offsets(s);
@@ -88,7 +89,7 @@ static inline void attention_take_back(attention_backward *b, real *own)
     attention_take_settled(b, b->by_offset + attention_offsets(s));
 }
 
-/* Means of n rows x, `width` wide, which are taken off them. */
+/* Subtracts the means of n rows x, `width` wide, from them. */
 static inline void attention_center(real *x, int64_t n, int64_t width, real *mean)
 {
     for (int64_t d = 0; d < width; d += LANES) {
@@ -103,8 +104,8 @@ static inline void attention_center(real *x, int64_t n, int64_t width, real *mea
     }
 }
 
-/* Of the n keys and values that stand in b, of a head whose weights are a softmax of all keys
- * alike. */
+/* Subtracts the means from the n keys and values in b where the weights are a softmax: from keys
+ * without distance decay, from values without dropout. */
 static inline void attention_center_keys(attention_backward *b, int64_t n)
 {
     if (b->h.args->laplace || n < 1) return;
@@ -112,12 +113,12 @@ static inline void attention_center_keys(attention_backward *b, int64_t n)
         b->k_mean = b->dk_sum + b->K;
         attention_center(b->k, n, b->K, b->k_mean);
     }
-    if (b->h.kept) return; /* weights that are not all there have no sum of 1 */
+    if (b->h.kept) return; /* the weights do not sum to 1 after dropout */
     b->v_mean = b->dk_sum + 2 * b->K;
     attention_center(b->v, n, b->V, b->v_mean);
 }
 
-/* sum_d x_d (y_d - less_d); less: Nullable, as wide as whole registers */
+/* sum_d x_d (y_d - less_d); less: Nullable, padded to full registers */
 static inline real attention_dot(const elem *x, const elem *y, const real *less, int64_t n)
 {
     lanes some = {0};
@@ -131,7 +132,7 @@ static inline real attention_dot(const elem *x, const elem *y, const real *less,
     return dot;
 }
 
-/* What the mean of the keys adds to all scores of a query, as a power of 2; q: (K), real. */
+/* Contribution of the mean key to all scores of a query, as a power of 2; q: (K), real. */
 static inline real attention_mean_score(const attention_backward *b, const real *q)
 {
     lanes some = {0};
@@ -139,8 +140,8 @@ static inline real attention_mean_score(const attention_backward *b, const real 
     return (real)b->h.args->scale * ATTENTION_LOG2E * lanes_sum(some);
 }
 
-/* What is left of the n queries from i0 on.  Lanes behind them get an endless sum, so that they add
- * nothing to what is summed over lanes. */
+/* Loads the row statistics of the n queries from i0 on.  Lanes after them get an infinite sum, so
+ * that they add nothing to sums over lanes. */
 static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;
@@ -203,7 +204,7 @@ static inline void attention_differentiate(const attention_backward *b, const at
         }
 }
 
-/* To the sums of a tile's lanes. */
+/* Accumulates the sums of a tile per lane. */
 static inline void attention_part(const attention_backward *b, const attention_place *p)
 {
     const real *g = b->other;
@@ -215,7 +216,7 @@ static inline void attention_part(const attention_backward *b, const attention_p
     }
 }
 
-/* g goes to the sums by offset, and gets the factor of its distance. */
+/* Adds g to the sums by offset, then multiplies it by the factor of its distance. */
 static inline void attention_back_distances(const attention_backward *b, const attention_place *p)
 {
     real *g = b->other, share[ATTENTION_QUERIES];
@@ -317,7 +318,7 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
     attention_store_dq(b, i0, n, dq);
 }
 
-/* n rows of x times a factor, zeros behind them. */
+/* n rows of x times a factor, followed by zeros. */
 static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_t H, int64_t width,
                                      int64_t pad, real factor, bool stream, elem *to)
 {
@@ -327,9 +328,9 @@ static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_
                             t < n ? lanes_read(x + d) * factor : (lanes){0});
 }
 
-enum { SETTLED = 16 }; /* channels side by side */
+enum { SETTLED = 16 }; /* channels processed together */
 
-/* Adds v to a sum, and what rounding leaves of it to `rest` (Knuth's two-sum). */
+/* Adds v to a sum, and the rounding error to `rest` (Knuth's two-sum). */
 static inline void attention_add(real v, real *sum, real *rest)
 {
     real both = *sum + v, part = both - *sum;
@@ -337,8 +338,8 @@ static inline void attention_add(real v, real *sum, real *rest)
     *sum = both;
 }
 
-/* Rows of dk times `factor`, less `share` of their size; returns by how much their sum is too
- * large. */
+/* Multiplies rows of dk by `factor` and subtracts `share` of their magnitude; returns the excess of
+ * their sum. */
 static inline void attention_resize(const attention_backward *b, int64_t n, int64_t d0, real factor,
                                     const real *share, real *excess, real *size)
 {
@@ -360,9 +361,9 @@ static inline void attention_resize(const attention_backward *b, int64_t n, int6
     for (int64_t d = 0; d < SETTLED; d++) excess[d] = sum[d] + rest[d];
 }
 
-/* n rows of dk come to what they are in the end, and to their sum: each gives of what this is too
- * large by its size, so that what is small stays exact.  What rounding then leaves goes to a small
- * number, of which it is no more than a thousandth. */
+/* Finishes n rows of dk and corrects their sum: the excess of the sum is subtracted from the rows
+ * in proportion to their magnitudes, so that small rows stay exact.  The remaining rounding error
+ * is subtracted from a small element, of which it is at most a thousandth. */
 static inline void attention_settle(const attention_backward *b, int64_t n)
 {
     for (int64_t d0 = 0; d0 < b->K; d0 += SETTLED) {

@@ -1,5 +1,5 @@
-/* Builders of attention: a spec becomes nodes for what can be done before the core (rotation of q
- * and k, averages of v), and the arguments and optional sources of the core. */
+/* Builders of attention: translate a spec into nodes before the core (rotation of q and k, moving
+ * averages of v) and the arguments and optional sources of the core. */
 #include <stdio.h>
 
 #include "kernels/base/os/file.h"
@@ -37,8 +37,8 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
     return a;
 }
 
-/* (B,T,H,K) to (B,T/stride,stride H,K), a head for each residue of the positions; zeros behind T up
- * to a whole stride. */
+/* (B,T,H,K) to (B,T/stride,stride H,K), a head for each residue of the positions; T is padded with
+ * zeros to a multiple of the stride. */
 static lra_tensor *by_residue(lra_tensor *x, int64_t stride)
 {
     const int64_t *d = x->shape.d, rows = (d[1] + stride - 1) / stride, more = rows * stride - d[1];
@@ -51,7 +51,7 @@ static lra_tensor *by_residue(lra_tensor *x, int64_t stride)
     return lra_reshape(x, LRA_SHAPE(d[0], rows, stride * d[2], d[3]));
 }
 
-/* A node of the core: n sources x, turned and averaged first, then the options. */
+/* A node of the core: n sources x, rotated and averaged first, then the options. */
 static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tensor *length,
                         const lra_attention_spec *s)
 {
@@ -80,15 +80,15 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
     return y;
 }
 
-/* A channel of ones behind those of v, which becomes what is left of a row's sum. */
+/* Appends a channel of ones to v; its result is the remaining sum of a row's weights. */
 static lra_tensor *beside_ones(lra_tensor *v)
 {
     const int64_t *d = v->shape.d;
     lra_tensor *both[] = {v, lra_ones(v->graph, v->type, LRA_SHAPE(d[0], d[1], d[2], 1))};
     return lra_concat(2, both, 3);
 }
-/* The other channels over the last, which is at least 1/width, or 0, like the others, where nothing
- * is seen. */
+/* Divides the other channels by the last, which is at least 1/width, or 0, like the others, where
+ * no key is visible. */
 static lra_tensor *over_ones(lra_tensor *y, int width)
 {
     const int64_t n = lra_width(y) - 1;
@@ -116,8 +116,8 @@ lra_tensor *attention_result(lra_tensor *y, int64_t T)
     return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
 }
 
-/* The limits of the graph, where it has them, one for each head: of the core, or, where weights are
- * averaged, of its result. */
+/* The distance limits of the graph, one for each head, if it has them: applied to the core, or,
+ * where weights are averaged, to its result. */
 static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec *s,
                                   lra_tensor **of_result)
 {
@@ -137,7 +137,7 @@ static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec 
     return own;
 }
 
-/* y of averaged weights, under a limit. */
+/* Applies the distance limit to y of averaged weights. */
 static lra_tensor *near(lra_tensor *y, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                         lra_tensor *limit, lra_tensor *length, const lra_attention_spec *s)
 {
@@ -168,8 +168,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
     return limit ? near(y, q, k, v, limit, length, s) : y;
 }
 
-/* Residues (B,stride H,T/stride) of a profile together: (B,H,T), a step between two of them being
- * `stride` long. */
+/* Merges the residues (B,stride H,T/stride) of a profile: (B,H,T), where a step between two of them
+ * is `stride` positions. */
 static lra_tensor *over_residues(lra_tensor *m)
 {
     const attention_args *a = m->args;
@@ -232,8 +232,8 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 enum { SAMPLES = 28 };
 
-/* Every field, alone and together; more keys than a tile holds; other numbers of keys and channels
- * of v. */
+/* Samples: every field, alone and together; more keys than a tile; different numbers of keys and
+ * channels of v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
 {
     static const double decay[] = {0, 0.3, 0.05}, slope[] = {0.5, 0.25, 0.125};

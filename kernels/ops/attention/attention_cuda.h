@@ -1,8 +1,8 @@
-/* Attention in plain CUDA, any widths, float32 and bf16: what the kernels of the ops share.  A
- * block of 256 threads has 64 rows (queries, or keys where gradients of keys are summed) of one
- * head and meets the other side 64 rows at a time; a thread has 4 x 4 scores.  What the tensor-core
- * kernels are compared with, and what float32 runs.
- * Rows are read through the caches: 16 FLOP a byte and more, so that arithmetic is the limit. */
+/* Attention in plain CUDA for any widths, float32 and bf16: functions that the kernels of the ops
+ * share.  A block of 256 threads has 64 rows (queries, or keys where gradients of keys are summed)
+ * of one head and processes the other side 64 rows at a time; a thread has 4 x 4 scores.  It is the
+ * reference for the tensor-core kernels and the implementation for float32.
+ * Rows are read through the caches: at least 16 FLOP a byte, so that it is compute bound. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_CUDA_H
 #define LRA_OPS_ATTENTION_ATTENTION_CUDA_H
 
@@ -26,16 +26,15 @@ typedef struct {
     const int32_t *length, *key_length, *limit, *blocks;
     const real *bias;               /* (H,R) */
     const elem *q, *k, *v, *dy, *y; /* (B,T,H,..) */
-    elem *left;                     /* what the forward kernels leave of a row behind y */
+    elem *left;                     /* row statistics that the forward kernels store after y */
     elem *out, *dk, *dv;            /* y, or dq; the same */
     real *rows;                     /* (B H, Tq, ATTENTION_LEFT) */
     const lra_step *step;           /* with dropout; so are the next two */
-    uint32_t least;                 /* a weight is kept where its draw, w >> 8, is not below this */
+    uint32_t least;                 /* a weight is kept if its draw, w >> 8, is at least this */
     real kept;
 } attention_job;
 
-/* Sizes and options of a call whose q is source number `q`, whose options stand behind n
- * sources. */
+/* Sizes and options of a call whose q is source number `q` and whose options follow n sources. */
 static inline attention_job attention_job_of(const lra_call *c, int q, int n)
 {
     attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
@@ -54,7 +53,7 @@ static inline attention_job attention_job_of(const lra_call *c, int q, int n)
     return j;
 }
 
-/* What a block works on. */
+/* Work of a block. */
 typedef struct {
     attention_mask m;
     attention_list listed;
@@ -89,7 +88,7 @@ LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool 
     return p;
 }
 
-/* The last tiles of causal attention have the most keys and are begun first. */
+/* The last tiles of causal attention have the most keys and are started first. */
 LRA_DEV attention_place attention_find(const attention_job *j, int tile, bool by_key)
 {
     int64_t tiles = ((by_key ? j->s.Tk : j->s.Tq) + tile - 1) / tile;
@@ -130,7 +129,8 @@ LRA_DEV real attention_score(const attention_place *p, real product, int query, 
     return p->bias ? s + p->bias[attention_entry(query, key, p->R)] : s;
 }
 
-/* What decides on the weights of a key for four queries, of which one is given. */
+/* Random words that decide on dropping the weights of a key for four queries, one of which is
+ * given. */
 LRA_DEV lra_philox attention_words(const attention_job *j, const attention_place *p, int query,
                                    int key)
 {
@@ -153,7 +153,7 @@ LRA_DEV real attention_kept(const attention_job *j, const attention_place *p, in
     return attention_factor_of(j, word);
 }
 
-/* What any of the rows [t0, end) meets: keys, or queries if the rows are keys. */
+/* Union of the visible ranges of the rows [t0, end): keys, or queries if the rows are keys. */
 LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool by_key)
 {
     int last = (end < p->n ? end : p->n) - 1;
@@ -164,8 +164,8 @@ LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool 
     return k;
 }
 
-/* Whether any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; by all threads
- * of a block alike. */
+/* True if any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; uniform over the
+ * threads of a block. */
 LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
 {
     const attention_list *l = &p->listed;
@@ -180,7 +180,7 @@ LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
 
 /* ---- a block of 256 threads ------------------------------------------------------------------ */
 
-/* A thread's first row, and which of the threads of these rows it is. */
+/* A thread's first row, and its index among the threads of these rows. */
 LRA_DEV int at_row(void)
 {
     return (int)threadIdx.x / AT_LANES * AT_SUMS;
@@ -219,7 +219,7 @@ LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, cons
     }
 }
 
-/* Puts a tile where at_add() reads it: (columns, rows). */
+/* Writes a tile for at_add(): (columns, rows). */
 LRA_DEV void at_put(const real s[AT_SUMS][AT_SUMS], real *tile)
 {
     __syncthreads();
@@ -249,7 +249,7 @@ LRA_DEV void at_add(const real *tile, const elem *x, const attention_rows *of_x,
     }
 }
 
-/* Rows from t0 on of y = sum factor, zero behind the real ones. */
+/* Writes the rows of y = sum factor from t0 on, zero for rows of padding. */
 template <int CHUNKS>
 LRA_DEV void at_finish(const attention_place *p, int c0, const real factor[AT_SUMS],
                        real sum[CHUNKS][AT_SUMS][AT_SUMS], elem *y, const attention_rows *of_y)
@@ -264,7 +264,7 @@ LRA_DEV void at_finish(const attention_place *p, int c0, const real factor[AT_SU
     }
 }
 
-/* Leaves the logarithm of the sum of row t; one thread of it does. */
+/* Stores the logarithm of the sum of row t; one thread of the row does. */
 LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int t, real max2,
                           real sum)
 {
@@ -273,12 +273,13 @@ LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int 
         attention_put(j->left, j->s.B * j->s.H * j->s.Tq, p->head * j->s.Tq + t,
                       seen ? max2 + r_log2(sum) : 0);
 }
-/* 1/sum, 0 for a row that saw nothing; weights of laplace attention are whole. */
+/* 1/sum, 0 for a row without visible keys; 1 for laplace attention, whose weights are not
+ * normalised. */
 LRA_DEV real at_one_of(const attention_place *p, real sum)
 {
     return p->laplace ? 1 : sum == 0 ? 0 : 1 / sum;
 }
-/* 1/sum, 0 for a row that saw nothing. */
+/* 1/sum, 0 for a row without visible keys. */
 LRA_DEV real at_one(real sum)
 {
     return sum == 0 ? 0 : 1 / sum;
@@ -296,8 +297,8 @@ LRA_DEV real at_max(real v)
     return v;
 }
 
-/* The rows of a thread while keys pass by: maximum of the scores, its part of the sum of exp(score
- * - max). */
+/* State of a thread's rows in the loop over keys: maximum of the scores, partial sum of exp(score -
+ * max). */
 typedef struct {
     int from[AT_SUMS], to[AT_SUMS];
     real max[AT_SUMS], sum[AT_SUMS];
@@ -315,8 +316,8 @@ LRA_DEV void at_begin(const attention_place *p, at_softmax *r)
     }
 }
 
-/* Products with the keys from j0 on become weights of laplace attention, or how these grow with
- * scores. */
+/* Products with the keys from j0 on become weights of laplace attention, or their derivatives with
+ * respect to the scores. */
 LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softmax *r,
                         real s[AT_SUMS][AT_SUMS])
 {
@@ -331,8 +332,7 @@ LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softma
     }
 }
 
-/* Products with the keys from j0 on become exp(score - max); shrink: what earlier terms are
- * multiplied with.
+/* Products with the keys from j0 on become exp(score - max); shrink: factor of the earlier terms.
  * slopes: of laplace attention, as at_laplace(). */
 LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_SUMS][AT_SUMS],
                     real shrink[AT_SUMS], bool slopes = false)
@@ -386,7 +386,7 @@ LRA_DEV void at_shrink(const real shrink[AT_SUMS], real sum[CHUNKS][AT_SUMS][AT_
 
 enum { AT_SHARED = 2 * AT_TILE * AT_PITCH * (int)sizeof(real) };
 
-/* Blocks of 64 rows, and of the channels that a block adds up. */
+/* Grid: blocks of 64 rows, and of the channels that a block sums. */
 static inline dim3 at_grid(const attention_sizes *s, bool by_key, int64_t width, int chunks)
 {
     int64_t columns = (width + chunks * AT_TILE - 1) / (chunks * AT_TILE);

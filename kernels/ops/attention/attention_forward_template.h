@@ -1,4 +1,4 @@
-/* The softmax of 64 queries of a head, whose keys come tile by tile. */
+/* Online softmax of 64 queries of a head over tiles of keys. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_FORWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_FORWARD_TEMPLATE_H
 
@@ -8,15 +8,15 @@ typedef struct {
     attention_head h;
     const elem *q; /* of this head, from the first query on; so is y */
     elem *y, *left;
-    int64_t rows;            /* of all heads: what is left is written in parts of so many */
+    int64_t rows;            /* of all heads: stride between the parts of the row statistics */
     real *k, *v;             /* (Tk,K), (Tk,V) */
     real *queries, *y_t;     /* (K, queries), (V, queries) */
-    real *max, *sum;         /* of the lanes, max in units of 2 */
-    attention_ahead next[2]; /* k and v of the head that this thread comes to next */
+    real *max, *sum;         /* of the lanes, max to base 2 */
+    attention_ahead next[2]; /* k and v of the next head of this thread */
 } attention_forward;
 
-/* What a thread needs that keeps no values: the tables, k, a block of queries, their maxima and
- * sums, and tiles as high as there are keys. */
+/* Scratch of a thread for scores only, without values: the tables, k, a block of queries, their
+ * maxima and sums, and `tiles` tiles of keys. */
 static inline int64_t attention_score_scratch(const attention_sizes *s, int64_t tiles)
 {
     return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +
@@ -34,9 +34,8 @@ static inline void attention_take(attention_forward *f, real *own)
     f->sum = f->max + ATTENTION_QUERIES;
 }
 
-/* The largest score of each of n lanes, which stay in registers; n is a constant where this is
- * inlined.  A maximum waits for the one before it, so that all lanes of a tile are taken
- * together. */
+/* The largest score of each of n lanes, in registers; n is a compile-time constant after inlining.
+ * A maximum depends on the one before it, so that all lanes of a tile are processed together. */
 static inline __attribute__((always_inline)) void attention_top(const int n, const real *s,
                                                                 int64_t keys, real *top)
 {
@@ -51,8 +50,8 @@ static inline __attribute__((always_inline)) void attention_top(const int n, con
     for (int l = 0; l < n; l++) top[l] = most[l];
 }
 
-/* Maxima of the lanes take in a tile; what was summed so far shrinks accordingly.  A lane without a
- * score yet has the maximum -infinity, and nothing to shrink. */
+/* Updates the maxima of the lanes with a tile and rescales the sums so far.  A lane without a score
+ * has the maximum -infinity, and nothing to rescale. */
 static inline void attention_grow(attention_forward *f, const attention_place *p)
 {
     const real unit = f->h.unit, *s = f->h.tile;
@@ -99,7 +98,7 @@ static inline void attention_weights(attention_forward *f, const attention_place
     }
 }
 
-/* Scores become weights of laplace attention, which are summed for the profile alone. */
+/* Scores become weights of laplace attention; their sum is needed for the profile only. */
 static inline void attention_laplace_weights(attention_forward *f, const attention_place *p)
 {
     real *s = f->h.tile, slope;
@@ -112,7 +111,7 @@ static inline void attention_laplace_weights(attention_forward *f, const attenti
         }
 }
 
-/* Scores become weights, of which those of a softmax lack 1/sum. */
+/* Turns scores into weights, for a softmax without the factor 1/sum. */
 static inline void attention_weigh(attention_forward *f, const attention_place *p)
 {
     if (f->h.args->laplace) {
@@ -123,7 +122,7 @@ static inline void attention_weigh(attention_forward *f, const attention_place *
     attention_weights(f, p);
 }
 
-/* Rows of y and what is left of them. */
+/* Writes rows of y and their softmax statistics. */
 static inline void attention_finish(const attention_forward *f, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &f->h.s;
@@ -138,7 +137,7 @@ static inline void attention_finish(const attention_forward *f, int64_t i0, int6
                    f->y + i0 * s->H * s->V);
 }
 
-/* Queries behind the example. */
+/* Clears the rows of queries after the end of the example. */
 static inline void attention_no_rows(const attention_forward *f)
 {
     const attention_sizes *s = &f->h.s;

@@ -1,9 +1,9 @@
 /* Gradients of attention, head by head (attention_backward_template.h): one array of elem with
- * those of q, k and v and, in parts, of the learned bias, whose sums are taken head by head and
- * then over examples in their order. */
+ * those of q, k and v and, split into parts, of the learned bias, which is summed head by head and
+ * then over examples in order. */
 #include "kernels/ops/attention/attention_tiles_backward_template.h"
 
-/* Elements behind each other: dq, dk, dv, each part of the bias. */
+/* Numbers of elements of the concatenated arrays: dq, dk, dv, each part of the bias. */
 typedef struct {
     int64_t q, k, v, bias;
 } lengths;
@@ -14,7 +14,7 @@ static inline lengths lengths_of(const attention_sizes *s)
                      s->B * s->Tk * s->H * s->V, s->H * s->R};
 }
 
-/* From where on array `width` wide of T rows holds head `at` of all B H. */
+/* Offset of head `at` of all B H in an array `width` wide with T rows. */
 static inline int64_t first(const attention_sizes *s, int64_t at, int64_t T, int64_t width)
 {
     return (at / s->H * T * s->H + at % s->H) * width;
@@ -27,8 +27,8 @@ static inline int64_t thread_scratch(const attention_sizes *s)
            (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
-/* sources: dy, q, k, v, what the forward node wrote, options.  k, v, dq: of this head; leaves dk
- * and dv in b */
+/* sources: dy, q, k, v, result of the forward node, options.  k, v, dq: of this head; accumulates
+ * dk and dv in b */
 static void back_head(attention_backward *b, const elem *k, const elem *v, elem *dq, real *own)
 {
     const attention_sizes *s = &b->h.s;

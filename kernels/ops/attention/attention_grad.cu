@@ -1,8 +1,9 @@
-/* Gradients of attention on a GPU, in two passes so that nothing is added by two blocks:
- *   of queries: keys pass by as they do forward; with e_ij = exp(s_ij - max) and the maximum so far
+/* Gradients of attention on a GPU, in two passes, so that no sum is shared by two blocks:
+ *   of queries: a loop over keys as in the forward kernel; with e_ij = exp(s_ij - max) and the
+ *     maximum so far
  *     dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j / sum_j e_ij,
- *     and the maximum, 1/sum and dy_i y_i of a row are left for the other pass;
- *   of keys: queries pass by, p_ij = e_ij / sum is known.
+ *     and the maximum, 1/sum and dy_i y_i of a row are stored for the other pass;
+ *   of keys: a loop over queries, with p_ij = e_ij / sum.
  * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the
  * bus q, k, v, dy twice, y and the gradients once. */
 #include "kernels/ops/attention/attention_cuda.h"
@@ -24,7 +25,7 @@ LRA_DEV void at_dot(const attention_job *j, const attention_place *p, real dot[A
     }
 }
 
-/* Leaves what the keys need of a thread's rows. */
+/* Stores the row statistics of a thread that the gradients of keys need. */
 LRA_DEV void at_leave(const attention_job *j, const attention_place *p, const at_softmax *r,
                       const real one[AT_SUMS], const real dot[AT_SUMS])
 {
@@ -75,8 +76,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_q);
 }
 
-/* Products k q (keys, queries from i0 on) become p, times what dropout made of it, products v dy
- * become g. */
+/* Products k q (keys, queries from i0 on) become p times the dropout factor, products v dy become
+ * g. */
 LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, int i0,
                               real s[AT_SUMS][AT_SUMS], real ds[AT_SUMS][AT_SUMS])
 {
@@ -148,7 +149,7 @@ typedef struct {
 } bias_job;
 
 /* x: heads and diagonals.  A block has the tiles (keys t0, queries t0 + delta), computes each once
- * and adds it up by offset query - key. */
+ * and sums it by offset query - key. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(bias_job e)
 {
     LRA_SHARED(real, shared);
@@ -181,7 +182,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(b
         e.part[blockIdx.x * AT_OFFSETS + o] = sum[o];
 }
 
-/* What the diagonals left for an offset query - key. */
+/* Sum over the diagonals for an offset query - key. */
 LRA_DEV real at_offset(const bias_job *e, int64_t head, int64_t offset)
 {
     int64_t at = offset + AT_TILE - 1 + e->diagonals / 2 * AT_TILE;
@@ -192,7 +193,7 @@ LRA_DEV real at_offset(const bias_job *e, int64_t head, int64_t offset)
     return sum;
 }
 
-/* An entry for each thread: over examples in their order, then over the offsets that it is for. */
+/* A thread for each entry: sums over examples in order, then over the offsets of the entry. */
 static __global__ void attention_entry_kernel(bias_job e, int64_t n)
 {
     int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -210,7 +211,7 @@ static __global__ void attention_entry_kernel(bias_job e, int64_t n)
     }
 }
 
-/* bias: behind the other gradients; part: scratch */
+/* bias: after the other gradients; part: scratch */
 static inline void bias_run(const attention_job *j, real *part, elem *bias, void *stream)
 {
     int64_t n = j->s.H * j->s.R;
@@ -222,7 +223,7 @@ static inline void bias_run(const attention_job *j, real *part, elem *bias, void
     LRA_LAUNCH(attention_entry_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, e, n);
 }
 
-/* sources: dy, q, k, v, what the forward node wrote, options; scratch: ATTENTION_LEFT for every
+/* sources: dy, q, k, v, result of the forward node, options; scratch: ATTENTION_LEFT for every
  * query, sums by offset */
 LRA_CUDA_BODY(attention_grad)
 {

@@ -1,4 +1,4 @@
-/* What probes ask of an attention that stands in a graph: attention_statistics.h. */
+/* Introspection of attention nodes of a graph for probes: attention_statistics.h. */
 #include "kernels/ops/attention/attention_statistics.h"
 
 #include "kernels/base/core/mem.h"
@@ -6,7 +6,7 @@
 #include "kernels/ops/dense/product.h"
 
 #if LRA_RECORD
-/* The tensor that x is another shape of; NULL: it is computed from several. */
+/* The tensor that x is a reshape of; NULL: x has several sources. */
 static const lra_tensor *behind(const lra_tensor *x)
 {
     bool same = x->op->flags & LRA_ALIAS || x->op == &lra_op_slice_copy || x->op == &lra_op_cast;
@@ -94,7 +94,7 @@ int64_t lra_attention_statistics_other(const lra_tensor *statistics)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Values as the layer made them, before the core's own changes: attention_values(). */
+/* Values as the layer made them, before the core modifies them: attention_values(). */
 static lra_tensor *values_of(const lra_tensor *y)
 {
     const attention_args *a = y->args;
@@ -105,7 +105,7 @@ static lra_tensor *values_of(const lra_tensor *y)
     return a->renorm && a->smooth > 1 ? v->src[0] : v;
 }
 
-/* The matrix (H V,D) of the linear layer that takes what the heads return; NULL: there is none. */
+/* The matrix (H V,D) of the linear layer that reads the concatenated heads; NULL: there is none. */
 static lra_tensor *weights_behind(const lra_tensor *y, int64_t inputs)
 {
     int n = lra_graph_nodes(y->graph, &lra_op_linear, 0, NULL);
@@ -171,7 +171,7 @@ lra_tensor *lra_attention_map_of(const lra_tensor *attention)
     lra_tensor *length = lra_attention_key_length(y);
     if (!length) return lra_softmax(score);
     const int64_t B = k->shape.d[0], T = k->shape.d[2];
-    const double least = 1e30; /* finite: there is no NaN where all is padding */
+    const double least = 1e30; /* finite: avoids NaN where all keys are padding */
     lra_tensor *seen = lra_ones(y->graph, lra_elem(y->graph), LRA_SHAPE(B, T, 1));
     seen = lra_cast(lra_moving_average(seen, length, 1, false, 0), wide);
     seen = lra_reshape(seen, LRA_SHAPE(B, 1, 1, T));

@@ -1,4 +1,4 @@
-/* Attention of bf16 on tensor cores, widths up to 128: what the kernels share, and the forward
+/* Attention of bf16 on tensor cores, widths up to 128: code that the kernels share, and the forward
  * kernel.
  * A block of 128 threads has 128 rows of a head (64 where heads are wider than 64), a warp 32 (16)
  * of them as rows of mma.m16n8k16; the other side comes in tiles of 64 rows, the next one while
@@ -19,11 +19,11 @@ enum { AM_THREADS = 128, AM_TILE = 64, AM_WIDEST = 128 };
 /* W: the width of the kernel, at least that of the heads. */
 #define AM_M(W)     ((W) <= 64 ? 2 : 1) /* tiles of 16 rows of a warp */
 #define AM_ROWS(W)  (64 * AM_M(W))      /* of a block */
-#define AM_PITCH(W) ((W) + 8) /* elements from row to row: no two of eight rows in one bank */
+#define AM_PITCH(W) ((W) + 8) /* elements from row to row: eight rows use different banks */
 #define AM_STAGE(W) (2 * AM_TILE * AM_PITCH(W)) /* elements of two tiles */
 
-/* Starts copying rows from x0 on, zero beyond the tokens and the width of the heads.  A thread has
- * the same channels of every (AM_THREADS / (W / 8))-th row. */
+/* Starts copying rows from x0 on, zero after the last token and the width of the heads.  A thread
+ * copies the same channels of every (AM_THREADS / (W / 8))-th row. */
 template <int W, int ROWS>
 LRA_DEV void am_load(const elem *x, const attention_rows *r, int x0, elem *to)
 {
@@ -49,7 +49,7 @@ template <int W> LRA_DEV int am_row0(void)
 {
     return (int)threadIdx.x / LRA_WARP * 16 * AM_M(W);
 }
-/* Row of the block that sums [m][..][2 half + ..] of this lane belong to, and the first of their
+/* Row of the block of the sums [m][..][2 half + ..] of this lane, and the first of their
  * columns. */
 template <int W> LRA_DEV int am_row(int m, int half)
 {
@@ -110,8 +110,8 @@ LRA_DEV void am_apply(const float s[AM_M(W)][N / 8][4], const elem *y, float sum
 
 /* ---- softmax, in powers of two --------------------------------------------------------------- */
 
-/* Factor and bias by distance, times log2 e.  Without decay and slope products are left as they
- * are, and a score is am_unit() of them. */
+/* Factor and bias by distance, times log2 e.  Without decay and slope the products are unchanged,
+ * and a score is am_unit() times its product. */
 LRA_DEV float am_factor(const attention_place *p, int distance)
 {
     return p->scale * tc_exp2(-p->decay * AM_LOG2E * (float)distance);
@@ -125,9 +125,9 @@ template <bool DISTANT> LRA_DEV float am_unit(const attention_place *p)
     return DISTANT ? 1.0f : p->scale * AM_LOG2E;
 }
 
-/* What each row of the block meets, rows [from, to) of the other side, and behind that what all of
- * them meet: in shared memory, worked out once, where 64-bit numbers and divisions by the length of
- * a chunk take no registers from sums. */
+/* Visible range of each row of the block, rows [from, to) of the other side, followed by the
+ * intersection of all: in shared memory and computed once, so that 64-bit numbers and divisions by
+ * the length of a chunk take no registers from sums. */
 typedef struct {
     int from, to;
 } am_range;
@@ -153,7 +153,7 @@ template <int W> LRA_DEV void am_meet(const attention_place *p, bool by_key, am_
     met[AM_ROWS(W)] = all;
 }
 
-/* Scores of products with the columns from j0 on; what a row does not meet is -infinity. */
+/* Scores of products with the columns from j0 on; masked pairs get -infinity. */
 template <int W, bool DISTANT, int N>
 LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
                      float s[AM_M(W)][N / 8][4])
@@ -180,7 +180,7 @@ LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
 }
 
 /* Scores become exp(score - max); max is of the scores in units of `unit`, sum the lane's part.
- * sums, of what came before, shrink where the maximum grew. */
+ * sums of earlier tiles are rescaled where the maximum grew. */
 template <int W, int N>
 LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2],
                     float sum[AM_M(W)][2], float sums[AM_M(W)][W / 8][4])
@@ -192,7 +192,7 @@ LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2
             top = fmaxf(top, s[m][n][2 * half + k]);
         top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
         top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-        float base = top > -INFINITY ? top * unit : 0.0f; /* of a row that saw nothing yet */
+        float base = top > -INFINITY ? top * unit : 0.0f; /* of a row without visible keys so far */
         if (top > max[m][half]) {
             float shrink = tc_exp2(max[m][half] * unit - base);
             max[m][half] = top, sum[m][half] *= shrink;
@@ -215,7 +215,7 @@ LRA_DEV float am_quad(float v)
     return v + __shfl_xor_sync(~0u, v, 2);
 }
 
-/* Rows of y = sums factor, zero behind the real ones. */
+/* Writes the rows of y = sums factor, zero for rows of padding. */
 template <int W>
 LRA_DEV void am_finish(const attention_place *p, const float factor[AM_M(W)][2],
                        float sums[AM_M(W)][W / 8][4], elem *y, const attention_rows *r)
@@ -294,9 +294,9 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
 
 /* ---- which kernel ---------------------------------------------------------------------------- */
 
-/* Eight channels are the unit of a copy; values as wide as keys; no learned bias, whose gradient
- * has kernels of its own that need what the plain ones leave; no list of blocks, of which the plain
- * kernels leave tiles out; no dropout. */
+/* The tensor-core kernels need: widths that are multiples of eight channels (the unit of a copy);
+ * values as wide as keys; no learned bias, whose gradient kernels need statistics of the plain
+ * kernels; no list of blocks, for which the plain kernels skip tiles; no dropout. */
 static inline bool attention_mma_fits(const attention_job *j)
 {
     bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&

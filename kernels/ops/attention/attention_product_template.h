@@ -1,9 +1,8 @@
-/* The products of attention, of tiles that stand in the first or second cache: c = a b, or added to
- * c.
- * a is read one number at a time through two steps (so that it may be a transposed array) and goes
- * to all lanes of a register; b and c are rows of whole registers.  With 16 sums in registers (4
- * rows of 4 of them, 8 of 2) each register of b is used 4 (8) times: 8 loads for 16
- * multiplications, of which a core begins two a clock, as it does of loads. */
+/* The products of attention, of tiles in the L1 or L2 cache: c = a b, or added to c.
+ * a is read one number at a time with two strides (so that it may be a transposed array) and
+ * broadcast to all lanes of a register; b and c are rows of full registers.  With 16 sums in
+ * registers (4 rows of 4 of them, 8 of 2) each register of b is used 4 (8) times: 8 loads for 16
+ * multiplications; a core issues two multiplications and two loads a clock. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_PRODUCT_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_PRODUCT_TEMPLATE_H
 
@@ -20,7 +19,7 @@ enum { AP_LANES = AP_BYTES / (int)sizeof(real), AP_ROWS = 8 };
 typedef real ap_vector
     __attribute__((vector_size(AP_BYTES), aligned(sizeof(real)), may_alias)); /* at any address */
 
-/* a(i,k) stands at a[i row + k step]. */
+/* a(i,k) is at a[i row + k step]. */
 typedef struct {
     const real *a;
     int64_t row, step;
@@ -67,7 +66,7 @@ static inline __attribute__((always_inline)) void ap_tile(const int R, const int
     }
 }
 
-/* c (rows, V registers) = a (rows,depth) b, as many rows at a time as registers hold. */
+/* c (rows, V registers) = a (rows,depth) b, in groups of rows whose sums fit in registers. */
 static inline __attribute__((always_inline)) void ap_panel(const int V, int64_t rows, ap_left a,
                                                            int64_t depth, const real *b,
                                                            int64_t ldb, bool add, real *c,
@@ -82,7 +81,7 @@ static inline __attribute__((always_inline)) void ap_panel(const int V, int64_t 
     if (i < rows) ap_tile(1, V, a, depth, b, ldb, add, c + i * ldc, ldc);
 }
 
-/* columns: a multiple of 16, which are whole registers at every level */
+/* columns: a multiple of 16, which are full registers for every instruction set */
 static inline __attribute__((always_inline)) void ap_panels(int64_t rows, int64_t columns,
                                                             int64_t depth, ap_left a, const real *b,
                                                             int64_t ldb, bool add, real *c,
@@ -106,9 +105,9 @@ static void ap_product(int64_t rows, int64_t columns, int64_t depth, ap_left a, 
 {
     ap_panels(rows, columns, depth, a, b, ldb, add, c, ldc);
 }
-/* The same, added, of an a whose rows are `row` apart, a constant where this is inlined: eight rows
- * then take one pointer, where eight pointers do not fit the registers (two registers of columns:
- * 105 -> 137 GFLOP/s of 138). */
+/* The same, added to c, for an a whose row stride `row` is a compile-time constant after inlining:
+ * eight rows then take one pointer, where eight pointers do not fit the registers (two registers of
+ * columns: 105 -> 137 GFLOP/s of 138). */
 static inline __attribute__((always_inline)) void ap_add_product(const int row, int64_t rows,
                                                                  int64_t columns, int64_t depth,
                                                                  const real *a, const real *b,

@@ -1,4 +1,4 @@
-/* How far attention looks: mass at each distance, without storing a map.
+/* Distance profile of attention: mass at each distance, without storing a map.
  *   m[b,h,d] = mean over the queries i < length[b] of  sum over keys j with |i-j| = d of a_ij
  * a: the weights that multiply v, so after decay and smoothing; every row sums to 1 (less where
  * smoothing loses mass at the left border); weights of laplace attention are divided by their sum.
@@ -6,8 +6,8 @@
 #include "kernels/ops/attention/attention_forward_template.h"
 #include "kernels/ops/attention/attention_profile.h"
 
-/* Adds the mass of a key to the distances of the columns that it is averaged into: those that
- * lra_moving_average() adds for it. */
+/* Adds the mass of a key to the distances of the columns that it is averaged into, the same as in
+ * lra_moving_average(). */
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
 {
     const attention_args *a = h->args;
@@ -16,7 +16,7 @@ static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real 
         out[at > i ? at - i : i - at] += mass / (real)a->smooth;
 }
 
-/* n queries from i0 on: all scores, as forward but in one tile, then softmax and sums. */
+/* n queries from i0 on: all scores in one tile, otherwise as forward, then softmax and sums. */
 static void add_rows(attention_forward *f, int64_t i0, int64_t n, real *out)
 {
     attention_head *h = &f->h;
@@ -56,7 +56,7 @@ LRA_BODY(attention_profile)
         real *out = (real *)c->out + at * distances;
         attention_forward f = {.rows = 0};
         own = attention_open(&f.h, c, 0, 2, at, own);
-        f.h.s.V = 0; /* nothing is added up but the sums */
+        f.h.s.V = 0; /* only the sums are needed */
         attention_take(&f, own);
         f.h.tile = f.sum + ATTENTION_QUERIES;
         f.q = (const elem *)c->in[0] + (b * s.Tq * s.H + head) * s.K;

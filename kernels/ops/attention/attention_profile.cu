@@ -1,8 +1,9 @@
-/* How far attention looks, on a GPU: three kernels, nothing added by two blocks.
+/* Distance profile of attention on a GPU: three kernels; no sum is shared by two blocks.
  *   rows: maximum and 1/(n sum) of every query, as forward;
- *   diagonals: a block has the tiles (i0, i0 + 64 delta) of a head, computes the weights of a tile once and adds them
- *     up by offset j - i; a key's mass counts for the offsets of all columns that it is averaged into;
- *   distances: d takes what the diagonals left for offsets d and -d.
+ *   diagonals: a block has the tiles (i0, i0 + 64 delta) of a head, computes the weights of a tile
+ *     once and adds them up by offset j - i; a key's mass counts for the offsets of all columns
+ *     that it is averaged into;
+ *   distances: d sums the diagonals of the offsets d and -d.
  * Two products of 2 K FLOP a pair; bytes as forward. */
 #include "kernels/ops/attention/attention_cuda.h"
 #include "kernels/ops/attention/attention_profile.h"
@@ -65,7 +66,7 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
     }
 }
 
-/* What a tile (columns, rows) gives to the offset of column `at` from row i: the columns that
+/* Contribution of a tile (columns, rows) to the offset of column `at` from row i: the columns that
  * lra_moving_average() adds. */
 LRA_DEV real profile_mass(const attention_args *a, const attention_place *p, int i, int at, int j0,
                           const real *tile)
@@ -114,7 +115,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(p
         e.part[blockIdx.x * e.offsets + o] = sum[o];
 }
 
-/* What all diagonals left for an offset. */
+/* Sum over all diagonals for an offset. */
 LRA_DEV real profile_offset(const profile_job *e, int64_t head, int64_t offset)
 {
     int64_t at = offset + profile_before(&e->j.a) + e->diagonals / 2 * AT_TILE;

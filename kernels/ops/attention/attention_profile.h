@@ -1,4 +1,4 @@
-/* Sizes of what the CUDA kernels of the profile leave for each other: sums by offset j - i of a
+/* Sizes of the intermediate results of the CUDA kernels of the profile: sums by offset j - i of a
  * diagonal of tiles. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_PROFILE_H
 #define LRA_OPS_ATTENTION_ATTENTION_PROFILE_H
@@ -7,7 +7,7 @@
 
 enum { PROFILE_TILE = ATTENTION_CUDA_TILE, PROFILE_ROW = 2 /* of a query: maximum, 1/(n sum) */ };
 
-/* Offsets in front of that of the tile: those of its last row, and of columns that a key is
+/* Number of offsets before that of the tile: those of its last row, and of columns that a key is
  * averaged into. */
 LRA_FN int profile_before(const attention_args *a)
 {
@@ -18,7 +18,8 @@ LRA_FN int64_t profile_offsets(const attention_args *a)
     return 2 * PROFILE_TILE - 1 + a->smooth - 1;
 }
 
-/* Which columns of n a key is averaged into: those of its chunk; each takes 1/smooth of it. */
+/* Range of the n columns that a key is averaged into: those of its chunk; each takes 1/smooth of
+ * it. */
 LRA_FN attention_range profile_columns(const attention_args *a, int64_t n, int64_t key)
 {
     int64_t first = a->smooth_past ? key - a->smooth + 1 : key - (a->smooth - 1) / 2;
@@ -28,7 +29,7 @@ LRA_FN attention_range profile_columns(const attention_args *a, int64_t n, int64
     if (r.to > high) r.to = high;
     return r;
 }
-/* What of a key counts for the sum that a row is divided by. */
+/* Weight of a key in the sum by which a row is divided. */
 LRA_FN real profile_counts(const attention_args *a, int64_t n, int64_t key)
 {
     attention_range r = profile_columns(a, n, key);

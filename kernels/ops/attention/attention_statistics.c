@@ -1,7 +1,7 @@
-/* What attention does, without storing a map: mass by signed distance (and in pixels), the same
- * without each row's own key, mass of every key, entropy, effective number of keys, of a head or,
- * weighted by values, of all heads of a layer together.
- *   entropy of a row of a softmax of scores s:   ln sum exp(s - m) - sum a (s - m),   m: the largest
+/* Statistics of attention weights, without storing a map: mass by signed distance (and in pixels),
+ * the same without each row's own key, mass of every key, entropy, effective number of keys, of a
+ * head or, weighted by values, of all heads of a layer together.
+ *   entropy of a row of a softmax of scores s with maximum m:  ln sum exp(s - m) - sum a (s - m)
  * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block
  * of 64 queries has the scores of all its keys at once: memory is linear in the number of keys.
  * Norms of weighted sums of values need no values:  || sum_h a_h u_h ||^2 = sum_hg a_h a_g u_h.u_g,
@@ -16,7 +16,7 @@ typedef struct {
     int64_t rows, several, all;
 } row_sums;
 
-/* Numbers of the grid of (dy, dx). */
+/* Size of the grid of (dy, dx). */
 static int64_t grid_size(const statistics_sizes *z)
 {
     return z->columns ? (2 * z->lines - 1) * (2 * z->columns - 1) : 0;
@@ -24,7 +24,7 @@ static int64_t grid_size(const statistics_sizes *z)
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
-/* A column's weights to the grid of (dy, dx), run by run of an image's row; i, j: positions. */
+/* Adds a column's weights to the grid of (dy, dx), image row by image row; i, j: positions. */
 static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t n, const real *x,
                        real *grid)
 {
@@ -38,7 +38,7 @@ static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t 
     }
 }
 
-/* Weights of columns from j0 on to the sums over rows: mass by i - j, columns, pixels. */
+/* Adds the weights of columns from j0 on to the sums over rows: mass by i - j, columns, pixels. */
 static void add_weights(const group *g, const attention_place *p, int64_t j0, int64_t n,
                         const real *weight, const real *share, real *out, real *grid)
 {
@@ -60,8 +60,8 @@ static void add_weights(const group *g, const attention_place *p, int64_t j0, in
     }
 }
 
-/* The same rows without their own keys: the shares of those to `own`; the shares of the other keys,
- * whose sum is 1, by distance to `other`. */
+/* The same rows without their own keys: writes the shares of the own keys to `own`; the shares of
+ * the other keys, whose sum is 1, by distance to `other`. */
 static void add_others(const group *g, const attention_place *p, int64_t j0, int64_t n,
                        const real *weight, const real *sum, real *out, real *grid)
 {
@@ -99,7 +99,7 @@ static bool listed_at(const group *g, int64_t i, int64_t j)
     return false;
 }
 
-/* Keys that row i may have weights at; a block of keys is listed as a whole. */
+/* Keys that may have weight in row i; a block of keys is listed completely. */
 static int64_t keys_of(const group *g, int64_t i)
 {
     const attention_head *h = &g->f[0].h;
@@ -143,8 +143,8 @@ static void add_rows(group *g, int64_t i0, int64_t n, real *out, real *grid, row
 
 /* ---- the body -------------------------------------------------------------------------------- */
 
-/* Of a head: what attention_open() takes, k, a block of queries with maxima and sums, a tile as
- * high as there are keys, and of averages another. */
+/* Scratch of a head: that of attention_open(), k, a block of queries with maxima and sums, a tile
+ * of all keys, and for averages another. */
 static int64_t head_scratch(const attention_sizes *s, const attention_args *a)
 {
     return attention_score_scratch(s, a->smooth > 1 ? 2 : 1);
@@ -171,7 +171,7 @@ static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real 
         attention_forward *f = &g->f[k];
         *f = (attention_forward){.rows = 0};
         real *rest = attention_open(&f->h, c, 0, 2, b * s.H + first + k, own);
-        f->h.s.V = 0; /* nothing is added up but the sums */
+        f->h.s.V = 0; /* only the sums are needed */
         attention_take(f, rest);
         f->q = (const elem *)c->in[0] + (b * s.Tq * s.H + first + k) * s.K;
         attention_gather((const elem *)c->in[1] + (b * s.Tk * s.H + first + k) * s.K, f->h.mask.n_k,
@@ -179,7 +179,7 @@ static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real 
     }
 }
 
-/* Adds a grid of (dy, dx) by max(|dy|,|dx|). */
+/* Sums a grid of (dy, dx) by max(|dy|,|dx|). */
 static void add_grid(const statistics_sizes *z, const real *grid, real *near)
 {
     for (int64_t k = 0; k < grid_size(z); k++) {

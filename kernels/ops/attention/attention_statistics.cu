@@ -1,11 +1,12 @@
-/* Statistics of attention on a GPU: 64 rows of every head at a time, whose maps lie in scratch, so
+/* Statistics of attention on a GPU: 64 rows of every head at a time, whose maps are in scratch, so
  * that memory is linear in the number of keys.  Of each 64 rows
  *   scores, average, combine   a warp for each row: weights as they multiply v; averages; norms of
  *                              all heads together
- *   numbers                    a warp for each row: entropy, keys, its own key; the row over its sum
+ *   numbers                    a warp for each row: entropy, keys, its own key; the row over its
+ *                              sum
  *   totals, add                a thread for each number of the result: nothing is added by two, in
  *                              a fixed order
- * Two products of K FLOP a pair at most; what probes ask once needs no tensor cores. */
+ * At most two products of K FLOP a pair; probes call it rarely, so that it uses no tensor cores. */
 #include "kernels/ops/attention/attention_cuda.h"
 #include "kernels/ops/attention/attention_statistics_body.h"
 
@@ -48,7 +49,7 @@ LRA_DEV int64_t hole_of(const statistics_job *e, const statistics_row *r)
     return statistics_hole(&e->z, e->without + r->p.b * e->z.H + r->p.h % e->z.H, r->residue);
 }
 
-/* Weights before averages: those of a softmax over their sum. */
+/* Weights before averages; those of a softmax divided by their sum. */
 static __global__ void statistics_scores_kernel(statistics_job e)
 {
     for (EACH_ROW(row, e.j.s.B * e.j.s.H * STATISTICS_ROWS)) {
@@ -81,8 +82,7 @@ static __global__ void statistics_scores_kernel(statistics_job e)
     }
 }
 
-/* Averages of the columns that a key may be averaged into: the same that lra_moving_average() adds
- * for it. */
+/* Averages over the columns that a key is averaged into, the same as in lra_moving_average(). */
 static __global__ void statistics_average_kernel(statistics_job e)
 {
     for (EACH_ROW(row, e.j.s.B * e.j.s.H * STATISTICS_ROWS)) {
@@ -108,7 +108,7 @@ static __global__ void statistics_average_kernel(statistics_job e)
     }
 }
 
-/* Norms of the heads' sums, in place of the first head's weights. */
+/* Norms of the weighted sums over heads, stored over the first head's weights. */
 static __global__ void statistics_combine_kernel(statistics_job e)
 {
     const statistics_sizes *z = &e.z;
@@ -128,7 +128,7 @@ static __global__ void statistics_combine_kernel(statistics_job e)
     }
 }
 
-/* Is key j among those of any head that makes up this row? */
+/* True if key j is visible in any head of this row. */
 LRA_DEV bool statistics_listed(const statistics_job *e, const statistics_row *r, int64_t j)
 {
     if (!r->p.listed.list) return true;
@@ -223,8 +223,8 @@ LRA_DEV real ring_at(const statistics_job *e, const real *map, int64_t row, int6
     return sum;
 }
 
-/* Entry k of what is told of rows without their own keys, from a row of position t: by distance, of
- * the row itself (on top of -1), by distance in pixels. */
+/* Entry k of the statistics of rows without their own keys, of a row at position t: by distance, of
+ * the row itself (in addition to -1), by distance in pixels. */
 LRA_DEV real other_at(const statistics_job *e, const real *map, const real *own, int64_t row,
                       int64_t residue, int64_t t, int64_t k)
 {
@@ -268,7 +268,7 @@ static __global__ void statistics_add_kernel(statistics_job e, int64_t n)
     }
 }
 
-/* Sums become means over the rows that see a key. */
+/* Divides the sums by the number of rows with a visible key. */
 static __global__ void statistics_finish_kernel(statistics_job e, int64_t n)
 {
     const statistics_sizes *z = &e.z;

@@ -1,5 +1,5 @@
-/* What the bodies of attention_statistics share: sizes of the result, columns that averages
- * reach. */
+/* Code shared by the bodies of attention_statistics: sizes of the result, range of columns of an
+ * average. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_STATISTICS_BODY_H
 #define LRA_OPS_ATTENTION_ATTENTION_STATISTICS_BODY_H
 
@@ -9,7 +9,7 @@
 typedef struct {
     int64_t stride, H, heads;  /* heads of a residue; of the result */
     int64_t D, columns, lines; /* positions; of the image */
-    int64_t near, other, all;  /* entries of near; where other begins; entries of all */
+    int64_t near, other, all;  /* entries of near; offset of other; entries in total */
 } statistics_sizes;
 
 LRA_FN statistics_sizes statistics_sizes_of(const attention_args *a, const attention_sizes *s)
@@ -24,10 +24,10 @@ LRA_FN statistics_sizes statistics_sizes_of(const attention_args *a, const atten
     return z;
 }
 
-/* Scratch of the CUDA body, in float32: maps of so many rows of every head, averaged ones, numbers
- * of rows, and what their own key and the others have. */
+/* Scratch of the CUDA body, in float32: maps of STATISTICS_ROWS rows of every head, averaged maps,
+ * numbers of rows, and the shares of their own key and of the others. */
 enum { STATISTICS_ROWS = 64, STATISTICS_OWN = 2 };
-/* Rows of which less is at other keys than their own have no distances. */
+/* Rows with a smaller share than this at other keys than their own have no distances. */
 #define STATISTICS_LONE R(1e-6)
 LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_sizes *s)
 {
@@ -37,8 +37,8 @@ LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_
            (maps + z.stride * z.heads * (LRA_ATTENTION_NUMBERS + STATISTICS_OWN));
 }
 
-/* Columns that a row has weights in, once they are averaged: those of its keys and their
- * neighbours, in its chunk. */
+/* Columns in which a row has weights after averaging: those of its keys and their neighbours, in
+ * its chunk. */
 LRA_FN attention_range statistics_spread(const attention_args *a, const attention_mask *m,
                                          int64_t i, attention_range keys)
 {
@@ -53,7 +53,7 @@ LRA_FN attention_range statistics_spread(const attention_args *a, const attentio
     return r;
 }
 
-/* Row of the key without a weight, of those of residue r; -1: none. */
+/* Row of the key without a weight among those of residue r; -1: none. */
 LRA_FN int64_t statistics_hole(const statistics_sizes *z, const int32_t *without, int64_t r)
 {
     if (!without || *without < 0 || *without % z->stride != r) return -1;

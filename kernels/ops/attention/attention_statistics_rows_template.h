@@ -8,7 +8,7 @@
 
 #define LN_2 R(0.69314718055994530942)
 
-/* The heads whose weights make one row: one, or all of an example and a residue. */
+/* The heads whose weights form one row: one, or all of an example and a residue. */
 typedef struct {
     const attention_args *args;
     statistics_sizes z;
@@ -23,8 +23,7 @@ typedef struct {
     real entropy[ATTENTION_QUERIES], support[ATTENTION_QUERIES], sum[ATTENTION_QUERIES];
 } lane_sums;
 
-/* log2 of x > 0 and not denormal: x = 2^n m, m about 1, by t = (m - 1) / (m + 1); absolute error
- * 1e-7. */
+/* log2 of a normal x > 0: x = 2^n m, m about 1, by t = (m - 1) / (m + 1); absolute error 1e-7. */
 static inline real log2_of(real x)
 {
 #if LRA_TYPE_f64
@@ -65,8 +64,8 @@ static inline void scores(const group *g, attention_forward *f, const attention_
     for (int l = 0; l < ATTENTION_QUERIES; l++) f->h.tile[hole * ATTENTION_QUERIES + l] = -INFINITY;
 }
 
-/* Scores of a softmax become exponentials, as attention_weights() makes them, and tell their
- * entropy on the way. */
+/* Scores of a softmax become exponentials, as in attention_weights(); also accumulates their
+ * entropy. */
 static inline void weigh(attention_forward *f, const attention_place *p, lane_sums *sums)
 {
     const real unit = f->h.unit;
@@ -95,7 +94,7 @@ static inline void weigh(attention_forward *f, const attention_place *p, lane_su
     }
 }
 
-/* The tile averaged over columns, into `to`, whose first row is column j0. */
+/* Averages the tile over columns into `to`, whose first row is column j0. */
 static inline void average(const group *g, const attention_forward *f, const attention_place *p,
                            int64_t j0, int64_t n, real *to)
 {
@@ -115,7 +114,7 @@ static inline void average(const group *g, const attention_forward *f, const att
     ATTENTION_EACH_LANE(l, p) to[hole * ATTENTION_QUERIES + l] = 0;
 }
 
-/* Numbers of n columns of weights. */
+/* Statistics of n columns of weights. */
 static inline void describe(const attention_place *p, int64_t n, const real *w, lane_sums *sums)
 {
     real dot[ATTENTION_QUERIES], square[ATTENTION_QUERIES];
@@ -138,8 +137,8 @@ static inline void describe(const attention_place *p, int64_t n, const real *w, 
     }
 }
 
-/* Weights of a head as they multiply v, in whole: those of a softmax over their sum, averages over
- * theirs where they are renormalised. */
+/* Normalised weights of a head as they multiply v: those of a softmax divided by their sum,
+ * averages divided by theirs if they are renormalised. */
 static inline void whole(const group *g, const attention_forward *f, const attention_place *p,
                          int64_t n, real *w)
 {
@@ -154,8 +153,8 @@ static inline void whole(const group *g, const attention_forward *f, const atten
         ATTENTION_EACH_LANE(l, p) w[c * ATTENTION_QUERIES + l] *= factor[l];
 }
 
-/* Norms of the heads' sums, in place of the first head's weights; w: of every head, columns from j0
- * on. */
+/* Norms of the weighted sums over heads, stored over the first head's weights; w: of every head,
+ * columns from j0 on. */
 static inline void combine(const group *g, const attention_place *p, int64_t j0, int64_t n,
                            real *const *w)
 {
@@ -175,7 +174,7 @@ static inline void combine(const group *g, const attention_place *p, int64_t j0,
     }
 }
 
-/* Weights of the queries in columns from *j0 on, *n of them, and their numbers. */
+/* Weights of the queries in columns from *j0 on, *n of them, and their statistics. */
 static inline const real *weights(group *g, const attention_place *p, int64_t *j0, int64_t *n,
                                   lane_sums *sums)
 {

@@ -1,8 +1,8 @@
-/* Tiles of a softmax of which some pairs are hidden, that have fewer than 64 keys or queries, or
- * that come first: strips of queries, one register wide where registers have 16 lanes, with those
- * keys alone that one of a strip sees.  The ends of a band of keys are such tiles, two of three
- * where it is two tiles wide; so is the diagonal of causal attention.  As in
- * attention_whole_template.h exponentials are taken where the sums are. */
+/* Tiles of a softmax that have masked pairs, fewer than 64 keys or queries, or that come first:
+ * strips of queries, one register wide where registers have 16 lanes, with only those keys that at
+ * least one query of the strip sees.  The ends of a band of keys are such tiles, two of three where
+ * it is two tiles wide; so is the diagonal of causal attention.  As in attention_whole_template.h
+ * exponentials are computed while the sums are in registers. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_STRIP_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_STRIP_TEMPLATE_H
 
@@ -15,7 +15,7 @@ enum {
     AS_ROWS = 8 / AS_VECTORS
 };
 
-/* The lanes [from, to) that see each key of a tile; both grow with the key.  None behind the
+/* The lanes [from, to) that see each key of a tile; both grow with the key.  Empty after the
  * last. */
 typedef struct {
     int from[ATTENTION_KEYS], to[ATTENTION_KEYS];
@@ -67,7 +67,7 @@ as_sums(const aw_product *x, int64_t r, int64_t l0, ap_vector sum[AP_ROWS][AP_VE
             x->right + l0, ATTENTION_QUERIES, sum);
 }
 
-/* -infinity where a pair is hidden. */
+/* Sets masked pairs to -infinity. */
 static inline __attribute__((always_inline)) void as_hide(const as_view *v, int64_t r, int64_t l0,
                                                           ap_vector sum[AP_ROWS][AP_VECTORS])
 {
@@ -85,8 +85,8 @@ static inline __attribute__((always_inline)) void as_hide(const as_view *v, int6
     }
 }
 
-/* What the keys of a tile give their queries: to (width, queries) += x (width, keys) tile, by
- * strips; channel d of key r stands at x[r row + d]. */
+/* Contribution of the keys of a tile to their queries: to (width, queries) += x (width, keys) tile,
+ * by strips; channel d of key r is at x[r row + d]. */
 static __attribute__((noinline)) void as_add_columns(const as_view *v, const attention_place *p,
                                                      int64_t width, const real *x, int64_t row,
                                                      const real *tile, real *to)

@@ -1,15 +1,15 @@
-/* One head of one example, tile by tile, on a CPU: what the bodies of the attention ops share.  No
- * (T,T) array exists.
+/* One head of one example, tile by tile, on a CPU: code shared by the bodies of the attention ops.
+ * No (T,T) array exists.
  *
- * A tile holds the scores of 64 keys, a row each, and 64 queries, which are the lanes: maximum, sum
- * and what is left of a row of the softmax are then numbers of a lane, no sum ever runs across a
- * register, and what depends on distance is, for one key, a run of a table by i - j.  64 x 64
- * float32 are 16 KiB: a tile and the second one of the gradients stay in the first cache; the rows
- * of 64 keys and values, and of 64 queries, come from the second.
+ * A tile holds the scores of 64 keys, a row each, and 64 queries, which are the lanes: the maximum,
+ * the sum and the statistics of a softmax row are numbers of a lane, no sum runs across a register,
+ * and for one key the terms that depend on distance are a contiguous part of a table indexed by i -
+ * j.  64 x 64 float32 are 16 KiB: a tile and the second one of the gradients stay in the L1 cache;
+ * the rows of 64 keys and values, and of 64 queries, come from the L2 cache.
  *
- * Scores are kept in units of 2: exp(s) = 2^(s log2 e), the factor being that of the scale, which
- * costs nothing.  Without decay, slope and learned bias a score is its product times one number.
- * Scores of laplace attention are in units of 1. */
+ * Scores are kept to base 2: exp(s) = 2^(s log2 e); log2 e is part of the scale and costs nothing.
+ * Without decay, slope and learned bias a score is its product times one number.
+ * Scores of laplace attention are kept to base e. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_TEMPLATE_H
 
@@ -23,14 +23,14 @@
 enum { ATTENTION_QUERIES = 64, ATTENTION_KEYS = 64, ATTENTION_TILE = 64 * 64 };
 #define ATTENTION_LOG2E R(1.4426950408889634)
 
-/* A head, with the tables of what depends on distance: entry i - j + Tk - 1. */
+/* A head, with the tables of the terms that depend on distance: entry i - j + Tk - 1. */
 typedef struct {
     const attention_args *args;
     attention_mask mask;
     attention_sizes s;
     attention_list listed;
     bool distant; /* the tables are not empty */
-    real unit;    /* a score is so many products, times log2 e */
+    real unit;    /* factor from a product to a score, times log2 e */
     real *factor, *bias;
     real *tile; /* (keys, queries) */
     int64_t at; /* of all B H */
@@ -39,7 +39,7 @@ typedef struct {
     lra_step step;
 } attention_head;
 
-/* 16 channels are whole registers at every level. */
+/* 16 channels are full registers for every instruction set. */
 LRA_FN int64_t attention_padded(int64_t n)
 {
     return (n + 15) / 16 * 16;
@@ -47,7 +47,7 @@ LRA_FN int64_t attention_padded(int64_t n)
 /* Entries of a table: the lanes of the last queries may reach beyond them. */
 LRA_FN int64_t attention_offsets(const attention_sizes *s)
 {
-    return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* whole cache lines */
+    return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* full cache lines */
 }
 
 /* p = 2^f of |f| <= 1/2, of numbers or lanes. */
@@ -57,7 +57,7 @@ LRA_FN int64_t attention_offsets(const attention_sizes *s)
      (p) = (p) * (f) + 6.93147206e-1f, (p) = (p) * (f) + 1.0f)
 
 /* 2^x.  0 below 2^-126; x is not far above 0; NaN stays NaN.
- * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, whose relative error is 2e-9 before
+ * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, with a relative error of 2e-9 before
  * rounding.  Adding 1.5 2^23 leaves n in the low bits, which become the exponent. */
 static inline real attention_exp2(real x)
 {
@@ -91,8 +91,8 @@ static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t
 }
 
 #if LANES_TRANSPOSED
-/* Channels [d, d + w) of as many rows as a register has lanes, of which some are there; w is a
- * constant for most. */
+/* Channels [d, d + w) of LANES rows, of which the first `rows` exist; w is a compile-time constant
+ * at most calls. */
 static inline __attribute__((always_inline)) void
 attention_turn(const elem *x, int64_t rows, int64_t step, int64_t d, int64_t w, real *to)
 {
@@ -104,7 +104,7 @@ attention_turn(const elem *x, int64_t rows, int64_t step, int64_t d, int64_t w, 
 }
 #endif
 
-/* Columns (width, ATTENTION_QUERIES) of the n rows from x on, zeros behind them. */
+/* Columns (width, ATTENTION_QUERIES) of the n rows from x on, followed by zeros. */
 static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
 #if LANES_TRANSPOSED
@@ -121,9 +121,9 @@ static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_
 #endif
 }
 
-/* Whether n rows of results, of which one starts at `to`, are written past the caches, for the
- * reasons in gemm_result_template.h: whole lines, which registers are, of an array larger than
- * those. */
+/* True if n rows of results, one of which starts at `to`, are written with streaming stores, for
+ * the reasons in gemm_result_template.h: full cache lines, which must be full registers, of an
+ * array larger than the caches. */
 static inline bool attention_streams(int64_t n, int64_t width, const elem *to)
 {
     const int64_t line = 64 / (int64_t)sizeof *to, stream = 1 << 21;
@@ -143,8 +143,8 @@ static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w,
     lanes_store(row, LRA_ELEM, d, w, v);
 }
 
-/* Back: n rows, H width elements apart, of columns times what each lane has as factor; zeros where
- * that is 0. */
+/* The inverse: n rows, H width elements apart, of columns times the factor of each lane; zeros
+ * where that is 0. */
 static inline void attention_rows(const real *columns, int64_t n, int64_t H, int64_t width,
                                   const real *factor, bool stream, elem *to)
 {
@@ -185,13 +185,13 @@ static inline void attention_tables(attention_head *h, int head, const real *bia
         double add = bias ? (double)bias[attention_entry(offset, 0, s->R)] : 0;
         double factor = exp(-a->decay[head] * d);
         h->factor[o] = factor > 1e-30 ? (real)(log2e * a->scale * factor)
-                                      : 0; /* no denormal numbers: they are slow */
+                                      : 0; /* no subnormal numbers: they are slow */
         h->bias[o] = (real)(log2e * (add - a->slope[head] * d));
     }
 }
 
-/* Head `at` of all B H of a node whose options stand behind n sources, q being number `q`.  Takes
- * tables and a tile from `own`, and returns what stands behind them. */
+/* Opens head `at` of all B H of a node whose options follow n sources; q is source number `q`.
+ * Takes tables and a tile from `own` and returns the remaining scratch. */
 static inline real *attention_open(attention_head *h, const lra_call *c, int q, int n, int64_t at,
                                    real *own)
 {
@@ -219,7 +219,8 @@ static inline real *attention_open(attention_head *h, const lra_call *c, int q, 
     return h->bias + attention_offsets(&s);
 }
 
-/* The draws of an opened head, a tile of them taken from `own`; returns what stands behind. */
+/* Prepares the dropout draws of an opened head, with a tile from `own`; returns the remaining
+ * scratch. */
 static inline real *attention_open_draws(attention_head *h, const lra_call *c, int n, real *own)
 {
     if (!h->s.dropped) return own;
@@ -230,20 +231,20 @@ static inline real *attention_open_draws(attention_head *h, const lra_call *c, i
     return own + ATTENTION_TILE;
 }
 
-/* What products of gradients are multiplied with at the end, instead of every pair. */
+/* Factor of the gradients of q and k, applied once at the end instead of to every pair. */
 static inline real attention_unscaled(const attention_head *h)
 {
     return h->args->laplace ? 1 : h->unit / ATTENTION_LOG2E;
 }
 
-/* Lanes that hold n queries: whole registers. */
+/* Lanes that hold n queries: full registers. */
 static inline int64_t attention_lanes(int64_t n)
 {
     return attention_padded(n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
 }
 
-/* Queries from i0 on that are worked on together: those of one block, where there is a list of
- * them. */
+/* Number of queries from i0 on that are processed together: those of one block if there is a block
+ * list. */
 static inline int64_t attention_queries_at(const attention_head *h, int64_t i0)
 {
     int64_t n = h->mask.n_q - i0, block = h->listed.block;
@@ -265,11 +266,10 @@ typedef struct {
     int64_t j0, keys;
 } attention_place;
 
-/* Goes through the keys of some queries, tile by tile: those in their reach, of the blocks that are
- * listed. */
+/* Iterates over the visible keys of some queries, tile by tile, within the listed blocks. */
 typedef struct {
-    attention_range span, now; /* of all; what is left of the block that it is in */
-    const int32_t *next, *end; /* blocks to come */
+    attention_range span, now; /* all keys; the remaining ones of the current block */
+    const int32_t *next, *end; /* remaining blocks */
     int64_t block;
     int64_t keys; /* of a tile, at most */
 } attention_walk;
@@ -288,7 +288,7 @@ static inline attention_walk attention_walk_of(const attention_head *h, const at
     return w;
 }
 
-/* The next tile; false behind the last. */
+/* Moves to the next tile; false after the last. */
 static inline bool attention_next(attention_walk *w, attention_place *p)
 {
     while (w->now.from >= w->now.to) {
@@ -303,8 +303,9 @@ static inline bool attention_next(attention_walk *w, attention_place *p)
     return true;
 }
 
-/* Rows of a head that are wanted soon: while tiles are multiplied they come to the second cache, a
- * few for each tile.  No processor guesses rows of H width elements, two lines of each. */
+/* Rows of a head to prefetch: they are loaded into the L2 cache while tiles are multiplied, a few
+ * for each tile.  The hardware prefetcher does not detect rows of H width elements, two lines of
+ * each. */
 typedef struct {
     const elem *x; /* NULL: none */
     int64_t step, width, at, end;
@@ -318,7 +319,8 @@ static inline void attention_fetch(attention_ahead *a, int64_t rows)
         for (int64_t d = 0; d < a->width; d += LINE)
             __builtin_prefetch(a->x + a->at * a->step + d, 0, 2);
 }
-/* Of so many for each tile that a walk through the span fetches as many as it has queries. */
+/* Number of rows to prefetch per tile, so that a walk through the span prefetches one row for each
+ * of its queries. */
 static inline int64_t attention_fetched(const attention_walk *w, const attention_place *p)
 {
     int64_t keys = w->span.to - w->span.from;
@@ -346,7 +348,7 @@ static inline void attention_means(const attention_head *h, const attention_plac
     }
 }
 
-/* Products become scores, where distance has a say or they are means. */
+/* Turns products into scores, where scores depend on distance or are means (laplace). */
 static inline void attention_distances(const attention_head *h, const attention_place *p, real *s)
 {
     if (h->args->laplace) {
@@ -361,7 +363,7 @@ static inline void attention_distances(const attention_head *h, const attention_
     }
 }
 
-/* Some pair of a tile does not exist.  None in most. */
+/* True if a tile has a masked pair; most tiles have none. */
 static inline bool attention_hides(const attention_head *h, const attention_place *p)
 {
     attention_range first = attention_queries_of(&h->mask, p->j0);
@@ -369,7 +371,7 @@ static inline bool attention_hides(const attention_head *h, const attention_plac
     return last.from > p->i0 || first.to < p->i0 + p->queries;
 }
 
-/* Pairs that do not exist get `nothing`. */
+/* Sets masked pairs to `nothing`. */
 static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
                                   real *s)
 {
@@ -394,7 +396,7 @@ static inline void attention_draw(const attention_head *h, const attention_place
         memcpy(h->kept + r * ATTENTION_QUERIES, two, sizeof two);
     }
 }
-/* Weights, or products dy v, times these. */
+/* Multiplies weights, or products dy v, by these factors. */
 static inline void attention_drop(const attention_head *h, const attention_place *p, real *s)
 {
     for (int64_t r = 0; r < p->keys * ATTENTION_QUERIES; r += ATTENTION_QUERIES)
@@ -402,8 +404,8 @@ static inline void attention_drop(const attention_head *h, const attention_place
         ATTENTION_EACH_LANE(l, p) s[r + l] *= h->kept[r + l];
 }
 
-/* For who has all keys in one tile: those of blocks that are not listed for these queries, which
- * are of one block. */
+/* Masks the keys of blocks that are not listed for these queries, which are all of one block; for
+ * callers that have all keys in one tile. */
 static inline void attention_unlisted(const attention_head *h, const attention_place *p, real *s)
 {
     for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)

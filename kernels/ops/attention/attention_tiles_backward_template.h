@@ -6,7 +6,7 @@
 #include "kernels/ops/attention/attention_backward_template.h"
 #include "kernels/ops/attention/attention_tiles_template.h"
 
-/* Floats of scratch of a thread, behind tables and a tile. */
+/* Floats of scratch of a thread, after tables and a tile. */
 static inline int64_t attention_tiles_back_scratch(const attention_sizes *s)
 {
     int64_t K = (s->K + 31) / 32 * 32, V = (s->V + 31) / 32 * 32;
@@ -49,8 +49,8 @@ static inline void ax_take_back(ax_backward *a, real *own)
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
 }
 
-/* Two keys and 32 queries: p and g, from scores and products dy v or, where distance has a say, as
- * they are there already, rounded for the three products that follow. */
+/* Two keys and 32 queries: p and g, rounded for the three products that follow; computed from
+ * scores and products dy v, or (`ready`: scores depend on distance) only rounded. */
 static inline __attribute__((always_inline)) void
 ax_differentiate_32(const bool ready, const ax_backward *a, int64_t r, int64_t l0)
 {
@@ -74,7 +74,7 @@ ax_differentiate_32(const bool ready, const ax_backward *a, int64_t r, int64_t l
     }
 }
 
-/* Scores and products dy v of a tile become operands; keys: in whole steps. */
+/* Scores and products dy v of a tile become operands; keys: a multiple of the step. */
 static inline void ax_differentiate(const ax_backward *a, const attention_place *p, int64_t keys)
 {
     const attention_head *h = &a->b.h;

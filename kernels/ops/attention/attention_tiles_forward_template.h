@@ -5,7 +5,7 @@
 #include "kernels/ops/attention/attention_forward_template.h"
 #include "kernels/ops/attention/attention_tiles_template.h"
 
-/* Floats of scratch of a thread, behind tables and a tile. */
+/* Floats of scratch of a thread, after tables and a tile. */
 static inline int64_t attention_tiles_scratch(const attention_sizes *s)
 {
     int64_t K = (s->K + 31) / 32 * 32, V = attention_padded(s->V);
@@ -16,7 +16,7 @@ static inline int64_t attention_tiles_scratch(const attention_sizes *s)
 
 #if ATTENTION_TILES
 typedef struct {
-    attention_forward f; /* its arrays of real, k, v and queries, are not used */
+    attention_forward f; /* its float arrays k, v and queries are not used */
     ax_sizes x;
     uint16_t *k, *v, *q,
         *p; /* (rows,K), (v_out,row), 64 queries, weights as right operand over keys */
@@ -84,7 +84,7 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
     for (int64_t i = 0; i < a->x.v_out * AX_Q; i++) f->y_t[i] = 0;
     for (int l = 0; l < AX_Q; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
     attention_walk w = attention_walk_of(h, &p);
-    if (a->x.unit.rows > 1) w.keys = AX_STEP; /* or tiles would wait too long (tiles.c) */
+    if (a->x.unit.rows > 1) w.keys = AX_STEP; /* tiles would wait too long otherwise (tiles.c) */
     while (attention_next(&w, &p)) {
         ax_scores(h, &p, &a->x, a->k, a->q);
         int64_t keys = ax_fill(&p, &a->x, h->tile);

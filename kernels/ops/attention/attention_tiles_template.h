@@ -1,19 +1,19 @@
-/* Attention in bf16 where the processor multiplies it, on tiles (AMX) or registers (AVX512_BF16):
- * every product by kernels/cpu/tiles.h, scores and statistics in float32.
+/* Attention in bf16 on processors with bf16 instructions, on tiles (AMX) or registers
+ * (AVX512_BF16): every product by kernels/cpu/tiles.h, scores and statistics in float32.
  *
- * The tile of scores, (keys, queries), is what the left operand k and the right one q give, and it
- * is stored once: its rows, rounded, are left operands of the products over queries (dv, dk), and
- * two rows side by side are the pairs that a right operand of the products over keys (y, dq)
- * consists of.  No tile is ever transposed: what a product over keys needs as its left operand are
- * v and k by channel, which are turned once for a head.
+ * The tile of scores, (keys, queries), is the product of the left operand k and the right operand
+ * q, and it is stored once: its rows, rounded, are left operands of the products over queries (dv,
+ * dk), and two adjacent rows form the pairs of a right operand of the products over keys (y, dq).
+ * No tile is ever transposed: the left operands of a product over keys are v and k by channel,
+ * which are transposed once for a head.
  * The order in which a product sums is free as long as both sides keep it, so a word of a left
- * operand over queries holds queries w and w + 16 of 32, two whole registers next to each other,
- * and rows of dy and q are paired like that.
+ * operand over queries holds queries w and w + 16 of 32, two adjacent full registers, and rows of
+ * dy and q are paired in the same way.
  *
  * Per pair of K = 32 channels on AMX: 7 products of 16 cycles for 256 pairs, half a cycle; two
- * exponentials and what stands around them, a cycle and more.  So the loops between the products
- * are what counts, and rounding is the short one: to the nearest, ties upwards.  On registers the
- * products take 7 cycles and are what counts; half of what they take in float32. */
+ * exponentials and the code around them, at least one cycle.  So the loops between the products
+ * limit the speed, and rounding is the cheapest kind: to the nearest, ties upwards.  On registers
+ * the products limit the speed with 7 cycles, half of those in float32. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_TILES_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_TILES_TEMPLATE_H
 
@@ -25,15 +25,15 @@
 
 enum { AX_Q = ATTENTION_QUERIES, AX_STEP = 32, AX_BLOCK = 512 /* elements of a tile */ };
 
-/* Sizes in whole tiles. */
+/* Sizes rounded up to full tiles. */
 typedef struct {
     lra_tiles_unit unit;
-    int64_t K, V;           /* channels that are summed over: units */
-    int64_t k_out, v_out;   /* channels of results: panels of 16 */
-    int64_t k_high, v_high; /* channels of results that are rows: units */
+    int64_t K, V;           /* channels that are summed over, rounded up to units */
+    int64_t k_out, v_out;   /* channels of results, rounded up to panels of 16 */
+    int64_t k_high, v_high; /* channels of results that are rows, rounded up to units */
     int64_t rows,
         row; /* rows of keys; elements of a channel's row of keys: odd numbers of cache lines, or
-              * the 16 rows of a tile would meet in few sets of the first cache */
+              * the 16 rows of a tile would fall on few sets of the L1 cache */
 } ax_sizes;
 
 LRA_FN int64_t ax_whole(int64_t n, int64_t unit)
@@ -68,7 +68,7 @@ LRA_FN uint32_t ax_pair(float low, float high)
     return ax_bits(low) >> 16 | (ax_bits(high) & 0xFFFF0000u);
 }
 
-/* 2^x to 3e-6, a thousandth of what rounding to bf16 takes away; otherwise as attention_exp2(). */
+/* 2^x to 3e-6, a thousandth of the rounding error of bf16; otherwise as attention_exp2(). */
 LRA_FN float ax_exp2(float x)
 {
     const float shift = 12582912.0f + 127; /* n + 127 is the exponent, and 2^-127 that of 0 */
@@ -95,7 +95,7 @@ static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t w
         const uint16_t *from = x + t * step;
         int64_t filled = t < n ? width : 0, d = 0;
         for (; d + 8 <= filled; d += 8)
-            memcpy(to + d, from + d, 16); /* a call costs as much as a row */
+            memcpy(to + d, from + d, 16); /* a call of memcpy() would cost as much as a row */
         for (; d < filled; d++) to[d] = from[d];
         for (; d < pad; d++) to[d] = 0;
     }
@@ -147,7 +147,7 @@ static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, in
     }
 }
 
-/* Rows of a tile of scores up to a whole unit of keys: nothing is seen there. */
+/* Fills the rows of a tile of scores up to a multiple of the unit of keys with -infinity. */
 static inline int64_t ax_fill(const attention_place *p, const ax_sizes *x, float *s)
 {
     int64_t keys = ax_whole(p->keys, x->unit.depth);
@@ -155,7 +155,7 @@ static inline int64_t ax_fill(const attention_place *p, const ax_sizes *x, float
     return keys;
 }
 
-/* Lanes in whole steps, as products over queries need them. */
+/* Number of lanes, rounded up to the step of products over queries. */
 static inline int64_t ax_lanes(int64_t n)
 {
     return ax_whole(n, AX_STEP);

@@ -1,4 +1,4 @@
-/* What stands between the products of gradients in whole tiles of a softmax
+/* Weights and their gradients between the products of the backward pass, in full tiles of a softmax
  * (attention_whole_template.h), and in strips of the others (attention_strip_template.h). */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
@@ -14,8 +14,8 @@ typedef struct {
     real *p, *g;
 } aw_pairs;
 
-/* Not one loop with the other product: the constants of an exponential stand in registers, whose
- * number is just enough for one product's sums beside them. */
+/* Not one loop with the other product: the constants of an exponential occupy registers, and the
+ * remaining registers hold the sums of only one product. */
 static __attribute__((noinline)) void aw_probabilities(const aw_pairs *a)
 {
     const real unit = a->unit;
@@ -47,7 +47,7 @@ static __attribute__((noinline)) void aw_differentiate(const aw_pairs *a)
         }
 }
 
-/* Both, by strips; 0 where none of a strip sees a key. */
+/* p and g, by strips; 0 where no query of a strip sees a key. */
 static __attribute__((noinline)) void as_differentiate(const aw_pairs *a, const as_view *v,
                                                        const attention_place *place)
 {
@@ -87,8 +87,8 @@ static __attribute__((noinline)) void as_differentiate(const aw_pairs *a, const 
     }
 }
 
-/* What the queries of a tile give its keys: to (keys,width) += tile x, of the queries that see one
- * of eight keys; x: (queries,width). */
+/* Contribution of the queries of a tile to its keys: to (keys,width) += tile x, of the queries that
+ * see one of eight keys; x: (queries,width). */
 static __attribute__((noinline)) void as_add_rows(const as_view *v, const attention_place *p,
                                                   int64_t width, const real *tile, const real *x,
                                                   real *to)

@@ -1,7 +1,7 @@
-/* Weights of whole tiles of a softmax (attention_whole_template.h), and of strips of the others
- * (attention_strip_template.h), from what is known of the maxima before: a base some powers of two
- * too small changes no digit, as long as sums of weights have an exponent left, and spares a tile
- * the way through its maxima before its first exponential. */
+/* Weights of full tiles of a softmax (attention_whole_template.h), and of strips of the others
+ * (attention_strip_template.h), relative to the maxima of earlier tiles.  A base that is some
+ * powers of two too small changes no digit, as long as the sums of weights do not overflow, and
+ * saves a pass over the tile for its maxima before its first exponential. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_FORWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_WHOLE_FORWARD_TEMPLATE_H
 
@@ -9,8 +9,8 @@
 #include "kernels/ops/attention/attention_strip_template.h"
 
 #if ATTENTION_WHOLE
-/* s = 2^(unit scores - base), of the lanes: base, what they are from; sum, of weights; top, the
- * largest products. */
+/* s = 2^(unit scores - base) for each lane: base, the subtracted exponent; sum, of weights; top,
+ * the largest products. */
 typedef struct {
     aw_product scores;
     real unit, *s;
@@ -40,7 +40,7 @@ static __attribute__((noinline)) void aw_weights(aw_weighing *a)
     }
 }
 
-/* Lanes without a base, of -infinity, start from the largest of these products; whether some still
+/* Lanes without a base (-infinity) start from the largest of these products; true if some still
  * have none. */
 LRA_ROW_FN bool as_start(ap_vector at[AP_ROWS][AP_VECTORS], real unit, lanes *base)
 {
@@ -94,13 +94,13 @@ static __attribute__((noinline)) void as_weights(aw_weighing *a, const as_view *
     }
 }
 
-/* Weights of a tile and what they add to y; where a base is too small for the products, or has to
- * be found otherwise, false, and nothing has changed. */
+/* Weights of a tile and their contribution to y.  Returns false and leaves the state of the rows
+ * unchanged if a base is too small for the products, or has to be found otherwise. */
 static inline bool aw_attend(attention_forward *f, const attention_place *p)
 {
     enum { FAR = 40, Q = ATTENTION_QUERIES };
     const attention_sizes *s = &f->h.s;
-    aw_weighing a; /* no list of initial values, or all of it would be set to zero */
+    aw_weighing a; /* no initialiser, which would set all of it to zero */
     a.scores = (aw_product){f->k + p->j0 * s->K, s->K, s->K, f->queries};
     a.unit = f->h.unit, a.s = f->h.tile;
     const real *v = f->v + p->j0 * s->V;

@@ -1,14 +1,14 @@
-/* Whole tiles of a softmax: 64 keys and 64 queries, no pair of them hidden, dropped or at a
- * distance that has a say.  What stands between the products is then done where their sums are, in
- * registers, four keys at a time: exponentials wait for units other than the multipliers most of
- * the time, which is when the next products begin, and a tile is written once instead of being
- * written, read and written again. */
+/* Full tiles of a softmax: 64 keys and 64 queries, without masked or dropped pairs and without
+ * terms that depend on distance.  The exponentials are then computed while the sums of the products
+ * are in registers, four keys at a time: exponentials wait most of the time for units other than
+ * the multipliers, so that the next products overlap with them, and a tile is written once instead
+ * of being written, read and written again. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_WHOLE_TEMPLATE_H
 
 #include "kernels/ops/attention/attention_template.h"
 
-#if !LRA_TYPE_f64 /* whose exponentials are of libm */
+#if !LRA_TYPE_f64 /* its exponentials are those of libm */
 #define ATTENTION_WHOLE 1
 
 #define AW_EACH(i, n) AP_UNROLL for (int i = 0; i < (n); i++)
@@ -23,7 +23,7 @@ LRA_ROW_FN lanes aw_exp2(lanes x)
     return p * (lanes)((lanes_bits)shifted << 23);
 }
 
-/* A softmax of products, of which nothing is dropped. */
+/* A softmax of products, without dropout. */
 static inline bool attention_plain(const attention_head *h)
 {
     return !h->distant && !h->kept;

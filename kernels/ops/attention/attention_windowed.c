@@ -1,12 +1,12 @@
-/* Attention of each query to what is at most `limit` steps away, a number for each head, as if the
- * example were no longer than that on either side of it, where attention itself cannot do so:
- *   averaged weights    scores of the window, softmax, average over columns; what an average puts
- *                       outside of the window is lost like that before the first token (renorm,
- *                       remask: a row is divided by what is left)
+/* Attention of each query to the tokens at most `limit` positions away (one limit per head), as if
+ * the example ended there on either side.  Implements the cases that the attention op does not:
+ *   averaged weights    scores of the window, softmax, average over columns; the part of an average
+ *                       outside of the window is lost, as it is before the first token (renorm,
+ *                       remask: a row is divided by the remaining sum)
  *   products (no softmax)   y_i = sum over the window of q_i . k_j v_j
- * A limit of T-1 or more cuts nothing, and source 0, the same without a limit, is the result with
- * its bits; below, keys are taken one by one, O(T limit).  An intervention on trained models: it
- * has no gradient. */
+ * A limit of at least T-1 has no effect, and the result is source 0, the attention without a limit,
+ * bit for bit; below, keys are processed one by one, O(T limit).  An intervention on trained
+ * models: it has no gradient. */
 #include <omp.h>
 #include <stdio.h>
 
@@ -60,7 +60,7 @@ static inline void near_row(const near_head *h, int64_t head, int64_t i)
     for (int64_t d = 0; d < V; d++) h->y[d] = over > 0 || a->product ? h->y[d] / over : 0;
 }
 
-/* The head whose first row is row `first`, as it is without a limit. */
+/* Copies the head whose first row is `first` from source 0, the result without a limit. */
 static inline void near_whole(const lra_call *c, const attention_sizes *s, int64_t first)
 {
     for (int64_t i = 0; i < s->Tq && c->out != c->in[0]; i++) {
@@ -131,7 +131,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return lra_expect_length(a->has_length ? y->src[5] : NULL, of_q.d[0], e);
 }
 
-/* Of half of all pairs: what runs is known when it does. */
+/* Counts half of all pairs: the limit is known at run time only. */
 static double flops(const lra_tensor *y)
 {
     const int64_t *d = y->shape.d, K = lra_width(y->src[1]);
@@ -146,7 +146,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * near_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* Sums of rows that do not fit into registers. */
+/* Sums of rows, which do not fit into registers. */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     return lra_elements(y) * (int64_t)sizeof(float);
@@ -171,7 +171,7 @@ lra_tensor *lra_products_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *
     return attention_pairs_windowed(whole, q, k, v, limit, NULL, &a);
 }
 
-/* Limits below and above the length; every reading of averages, chunks, products. */
+/* Samples: limits below and above the length; every variant of averages, chunks, products. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* attention_windowed on a GPU: a warp for each row, key by key, twice: the largest score, then
- * weights. Sums of the row stand in scratch, each of them in the hands of one thread. */
+ * weights.  Sums of the row are in scratch, each of them owned by one thread. */
 #include "kernels/ops/attention/attention_windowed.h"
 #include "kernels/ops/cuda_common.h"
 

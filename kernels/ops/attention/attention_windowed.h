@@ -1,5 +1,5 @@
-/* Attention under a limit of distance where the core op cannot obey it: averaged weights, products
- * of features. */
+/* Attention with a distance limit for the cases that the core op does not support: averaged
+ * weights, products of features. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WINDOWED_H
 #define LRA_OPS_ATTENTION_ATTENTION_WINDOWED_H
 
@@ -7,12 +7,12 @@
 
 typedef struct {
     attention_args a;
-    bool product; /* a weight is the product of q and k as it is, and nothing is divided */
-    bool remask;  /* no weight behind the query, a row over its sum */
+    bool product; /* a weight is the product of q and k, without normalisation */
+    bool remask;  /* no weight after the query; a row is divided by its sum */
     bool has_length;
 } attention_windowed_args;
 
-/* Columns that the weight of key k is averaged into, for query i: of the window [low, high). */
+/* Columns of the window [low, high) of query i into which the weight of key k is averaged. */
 LRA_FN attention_range attention_windowed_columns(const attention_windowed_args *a,
                                                   attention_range window, int64_t i, int64_t k)
 {
@@ -24,7 +24,7 @@ LRA_FN attention_range attention_windowed_columns(const attention_windowed_args 
     return r;
 }
 
-/* What query i may see of n tokens at all: its neighbours up to the limit, in its chunk. */
+/* Keys that query i may see of n tokens: at most `limit` positions away, within its chunk. */
 LRA_FN attention_range attention_windowed_window(const attention_windowed_args *a, int64_t i,
                                                  int64_t n, int64_t limit)
 {
@@ -35,7 +35,7 @@ LRA_FN attention_range attention_windowed_window(const attention_windowed_args *
     return r;
 }
 
-/* Of a head, from 0; limit: (1), or one for each head. */
+/* Distance limit of a head, at least 0; limit: (1), or one for each head. */
 LRA_FN int64_t attention_windowed_limit(const attention_windowed_args *a, int64_t head,
                                         const int32_t *limit)
 {
@@ -43,7 +43,7 @@ LRA_FN int64_t attention_windowed_limit(const attention_windowed_args *a, int64_
     return own < 0 ? 0 : own;
 }
 
-/* Keys that have a score for query i, of its window. */
+/* Keys of the window of query i that have a score. */
 LRA_FN attention_range attention_windowed_keys(const attention_windowed_args *a,
                                                attention_range window, int64_t i)
 {
@@ -66,8 +66,8 @@ LRA_FN real attention_windowed_score(const attention_windowed_args *a, int64_t h
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* lra_attention() of the graph's limit, of whole: y without one.  q, k as the core takes them, v as
- * it was before averages. */
+/* lra_attention() under the distance limit of the graph; whole: the result without a limit, which
+ * is returned if the graph has none.  q, k: the sources of the core, v: before averages. */
 lra_tensor *attention_pairs_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                                      lra_tensor *limit, lra_tensor *length,
                                      const attention_windowed_args *a);

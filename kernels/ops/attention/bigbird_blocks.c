@@ -1,6 +1,6 @@
-/* Which blocks of keys a block of queries sees in BigBird, head by head:
- *   the first and the last block of the example see all; any other sees these two, itself, its neighbours, and up to
- *   `random` of the others, each set of them as likely as any other
+/* Visible key blocks of each query block in BigBird, per head:
+ *   the first and the last block of the example see all; any other sees these two, itself, its
+ *   neighbours, and up to `random` of the others, each set of them as likely as any other
  * Draws depend on layer, head, query block and the number of blocks alone.
  * Source: Zaheer et al. 2020, arXiv:2007.14062. */
 #include "kernels/ops/attention/bigbird_blocks_body.h"

@@ -6,7 +6,7 @@
 #include "kernels/ops/args.h"
 #include "kernels/ops/attention/attention.h"
 
-/* Puts a block among n ascending ones, where it is not yet there. */
+/* Inserts a block into n ascending ones, unless it is present. */
 LRA_FN int bigbird_blocks_put(int32_t *row, int n, int32_t block)
 {
     int at = 0;
@@ -17,7 +17,7 @@ LRA_FN int bigbird_blocks_put(int32_t *row, int n, int32_t block)
     return n + 1;
 }
 
-/* Query block i of `all` that an example has, in a head; row: `most` numbers. */
+/* Visible blocks of query block i, of `all` in an example, for a head; row: `most` numbers. */
 LRA_FN void bigbird_blocks_row(const bigbird_blocks_args *a, int64_t head, int32_t i, int32_t all,
                                int most, int32_t *row)
 {
@@ -35,7 +35,7 @@ LRA_FN void bigbird_blocks_row(const bigbird_blocks_args *a, int64_t head, int32
             words = lra_philox_at((uint32_t)a->layer, (uint32_t)head, (uint32_t)i, (uint32_t)all,
                                   (uint32_t)(r / 4), 0);
         int32_t pick = (int32_t)((uint64_t)words.v[r % 4] * (uint32_t)(all - n) >> 32);
-        for (int k = 0; k < n; k++) pick += row[k] <= pick; /* of those that are not there yet */
+        for (int k = 0; k < n; k++) pick += row[k] <= pick; /* of blocks that are not in the row */
         n = bigbird_blocks_put(row, n, pick);
     }
     while (n < most) row[n++] = -1;

@@ -1,6 +1,6 @@
 /* Chunks of sorted rows, for attention of each chunk to itself and to the one before it: numbers of
- * tokens and places, which depend on the lengths of the examples.  The first chunk looks back at
- * the last that is not empty. */
+ * tokens and places, which depend on the lengths of the examples.  The chunk before the first one
+ * is the last that is not empty. */
 #include "kernels/ops/attention/lsh_buckets_body.h"
 #include "kernels/ops/typed.h"
 
@@ -55,7 +55,7 @@ lra_tensor *lra_lsh_buckets(lra_tensor *order, lra_tensor *length, int64_t J, lr
     return lra_node(&lra_op_lsh_buckets, order->graph, length ? 2 : 1, src, &a, sizeof a);
 }
 
-/* Every part, of whole rows and of shorter ones. */
+/* Samples of every part, with full and with shorter rows. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 7) return NULL;

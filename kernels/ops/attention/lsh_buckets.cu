@@ -1,4 +1,4 @@
-/* chunks on a GPU: a thread for each number. */
+/* lsh_buckets on a GPU: a thread for each number. */
 #include "kernels/ops/attention/lsh_buckets_body.h"
 #include "kernels/ops/cuda_common.h"
 

@@ -1,6 +1,6 @@
-/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of
- * max(1, ceil(n/J)) places, of which the last may be shorter, and all after it empty; for n = 0 all
- * are empty. */
+/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of max(1,
+ * ceil(n/J)) places; the last one may be shorter, and all after it are empty; for n = 0 all are
+ * empty. */
 #ifndef LRA_OPS_ATTENTION_LSH_BUCKETS_BODY_H
 #define LRA_OPS_ATTENTION_LSH_BUCKETS_BODY_H
 
@@ -22,7 +22,7 @@ static inline lsh_buckets_view lsh_buckets_view_of(const lra_tensor *y)
     return v;
 }
 
-/* Places of a chunk of an example of that length, at least 1: a divisor. */
+/* Places of a chunk of an example of that length; at least 1, because it is used as a divisor. */
 LRA_FN int64_t chunk_places(const lsh_buckets_view *v, int64_t length)
 {
     return length > 0 ? (length + v->J - 1) / v->J : 1;
@@ -35,8 +35,8 @@ LRA_FN int64_t chunk_tokens(int64_t length, int64_t c, int64_t j)
     return left < 0 ? 0 : left < c ? left : c;
 }
 
-/* Place of a chunk and of the one before it: what stands there, the own tokens first; 0 where
- * nothing does. */
+/* Position at a place of chunk j followed by the chunk before it, own tokens first; 0 for an empty
+ * place. */
 LRA_FN int32_t chunk_key(const int32_t *order, int64_t length, int64_t c, int64_t j, int64_t place)
 {
     int64_t own = chunk_tokens(length, c, j), last = (length + c - 1) / c - 1;

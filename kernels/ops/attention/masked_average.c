@@ -1,8 +1,9 @@
-/* Attention whose averaged weights are cut off behind the query again:
- *   a = softmax of the scores;  b_ij = mean of a_ik over |k - j| <= (P-1)/2, k in the chunk of j, or 0 where j > i
+/* Attention whose averaged weights are masked after the query again:
+ *   a = softmax of the scores;  b_ij = mean of a_ik over |k - j| <= (P-1)/2, k in the chunk of j,
+ *     or 0 where j > i
  *   y_i = sum_j b_ij v_j / sum_j b_ij
- * What is cut off differs from query to query, so that it is no average of v: this one reading of
- * LaS holds whole maps, (B,H,T,T), as ops that are there.  Padding stands behind every query that
+ * The masked part differs from query to query, so that this is no average of v: this reading of LaS
+ * stores full maps, (B,H,T,T), and is composed of existing ops.  Padding follows every query that
  * counts. */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool is_seen(int64_t chunk, int64_t i, int64_t j)
     return j <= i && (chunk == 0 || i / chunk == j / chunk);
 }
 
-/* (H,T,T): what a product of q and k is multiplied with. */
+/* (H,T,T): factor of the products of q and k. */
 static void fill_factor(const lra_fill *f, double *v)
 {
     const map_data *m = f->data;
@@ -31,7 +32,7 @@ static void fill_factor(const lra_fill *f, double *v)
     }
 }
 
-/* (H,T,T): what is added. */
+/* (H,T,T): bias added to the scores. */
 static void fill_bias(const lra_fill *f, double *v)
 {
     const map_data *m = f->data;
@@ -42,7 +43,7 @@ static void fill_bias(const lra_fill *f, double *v)
     }
 }
 
-/* (T,T), key by query: 1 where the key is seen. */
+/* (T,T), key by query: 1 where the key is visible. */
 static void fill_seen(const lra_fill *f, double *v)
 {
     const map_data *m = f->data;
@@ -50,7 +51,7 @@ static void fill_seen(const lra_fill *f, double *v)
     for (int64_t at = 0; at < T * T; at++) v[at] = is_seen(m->chunk, at % T, at / T);
 }
 
-/* A constant of its own for every T, which differs between length buckets. */
+/* A separate constant for every T, which differs between length buckets. */
 static lra_tensor *map(lra_graph *g, const char *kind, lra_shape s, const map_data *m,
                        void (*fill)(const lra_fill *f, double *v))
 {

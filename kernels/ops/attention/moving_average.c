@@ -1,10 +1,11 @@
-/* Averages over P positions, which for attention is averaging over P columns of its weights (LaS):
+/* Moving average over P positions; on attention values it equals an average over P columns of the
+ * weights (LaS):
  *   causal   y_t = (x_t + x_(t-1) + .. + x_(t-P+1)) / P
  *   centred  y_t = (x_(t-(P-1)/2) + .. + x_(t+(P-1)/2)) / P, P odd
  * Positions outside the chunk of t or the example count as zero, divisor P; y is zero for t >=
  * length.
  * Source: Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4; the causal form
- * keeps the future out, which the centred one does not. */
+ * excludes the future, unlike the centred one. */
 #include "kernels/ops/attention/positions_body.h"
 #include "kernels/ops/typed.h"
 

@@ -1,5 +1,5 @@
-/* Averages over positions on a GPU: a thread has eight neighbouring channels of a position and adds
- * up its window, which the caches hold: bytes count every element once read and once written. */
+/* Averages over positions on a GPU: a thread has eight neighbouring channels of a position and sums
+ * its window, which stays in the caches: bytes count every element once read and once written. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/attention/positions_body.h"
 

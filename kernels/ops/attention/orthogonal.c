@@ -1,5 +1,5 @@
-/* Rows at right angles, drawn anew at every step: kernels/base/core/orthogonal.h with the step's
- * seed and the path of the node.
+/* Orthogonal rows, drawn anew at every step: kernels/base/core/orthogonal.h with the step's seed
+ * and the path of the node.
  * source: the step input; y: (m,K) real, without a gradient. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"

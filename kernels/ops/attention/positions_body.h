@@ -1,5 +1,5 @@
-/* What the C and the CUDA bodies of the ops on positions share: how fast a pair of channels turns
- * (rotary.c), which positions an average holds (smooth.c). */
+/* Code shared by the C and the CUDA bodies of the ops on positions: the angular frequency of a pair
+ * of channels (rotary.c), the range of positions of a moving average (moving_average.c). */
 #ifndef LRA_OPS_ATTENTION_POSITIONS_BODY_H
 #define LRA_OPS_ATTENTION_POSITIONS_BODY_H
 
@@ -10,11 +10,11 @@
 
 typedef struct {
     double base;
-    int half; /* lra_rotary_half: pairs that do not turn */
+    int half; /* lra_rotary_half: pairs that are not rotated */
     bool back;
 } rotary_args;
 
-/* Angle of pair i of `pairs` from one position to the next. */
+/* Angle by which pair i of `pairs` is rotated from one position to the next. */
 LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
 {
     bool slow = i >= pairs / 2;

@@ -1,17 +1,18 @@
-/* Rotary positions: the pair (a,b) of channels (2i,2i+1) of a head at position t is turned by the
- * angle t w_i:
+/* Rotary position embedding: the pair (a,b) of channels (2i,2i+1) of a head at position t is
+ * rotated by the angle t w_i:
  *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);
  *   half: w_i = 0 for the slower, or the faster, half of the pairs
- * The gradient turns back.  Source: Su et al. 2021; half: On the locality bias and results in the
- * LRA, table 5. */
+ * The gradient rotates by the opposite angle.
+ * Source: Su et al. 2021; half: On the locality bias and results in the LRA, table 5. */
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/attention/positions_body.h"
 
 #if LRA_TYPE_f64
 enum { STEPS = 1 };
 #else
-/* Positions from one cosine to the next: those between are turned by the angle of one position,
- * which costs 1e-14 in double.  A cosine for each took as long as all of the rest. */
+/* Positions between two computed cosines: the positions in between are rotated by the angle of one
+ * position, with an error of 1e-14 in double.  A cosine for each took as long as the rest of the
+ * op. */
 enum { STEPS = 32 };
 
 LRA_ROW_FN lanes neighbours(lanes v)
@@ -26,7 +27,7 @@ LRA_ROW_FN lanes neighbours(lanes v)
 }
 #endif
 
-/* A row as it stands, and its neighbours: (a,b,..) c + (b,a,..) s with c = (cos,cos,..), s =
+/* Rotates a row without separating the pairs: (a,b,..) c + (b,a,..) s with c = (cos,cos,..), s =
  * (-sin,sin,..). */
 LRA_ROW_FN void turn_lanes(int64_t i, int64_t w, const elem *x, const real *c, const real *s,
                            elem *y)

@@ -1,4 +1,5 @@
-/* Rotary positions on a GPU: cosines and sines once for all examples and heads, then the turns.
+/* Rotary position embedding on a GPU: cosines and sines once for all examples and heads, then the
+ * rotations.
  * Bytes: every element read and written once, and a table of 4 T K bytes, which stays in the L2
  * cache. */
 #include "kernels/ops/cuda_common.h"

@@ -1,7 +1,7 @@
 /* Convolution over time: y[t] = act(bias + sum_k x[t + (k - (K-1)/2) dilation] w[k]), zero outside
  * [0,length), one product per group.  Tap 0 sees the past, tap K-1 the future (PyTorch's Conv1d
- * does the same).  Gradients: conv_dx.c, conv_dw.c; act' is read off y for relu, else the sum is
- * computed again. */
+ * does the same).  Gradients: conv_dx.c, conv_dw.c; act' is computed from y for relu, else the sum
+ * is computed again. */
 #include <stdio.h>
 
 #include "kernels/ops/args.h"
@@ -95,7 +95,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
            (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* The taps that the graph lets an output see; the one at `zero` is its own. */
+/* Distance mask of the taps for the graph's limit; the tap at `zero` has distance 0. */
 static lra_tensor *near_taps(lra_tensor *w, int64_t zero, int64_t dilation)
 {
     lra_tensor *limit = lra_next_limit(w->graph);
@@ -112,7 +112,7 @@ lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act
 lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                             int64_t groups, int64_t dilation)
 {
-    /* Behind (K-1)/2 dilation rows of zeros the centred convolution at t sees x up to t. */
+    /* After (K-1)/2 dilation rows of zeros the centred convolution at t sees x up to t. */
     int64_t last = w->shape.d[0] - 1, before = last / 2 * dilation;
     w = near_taps(w, last, dilation);
     if (before < 1) return build(x, w, bias, act, NULL, groups, dilation);

@@ -1,24 +1,24 @@
-/* The convolution of conv_template.h where the processor multiplies bf16 itself: a block of rows
- * is one product, whose left rows overlap and are read where they stand in x.  Copied, with zeros
- * around them, are blocks that touch the ends of a sequence and rows that do not stand side by side
- * (groups, dilation).
- * Blocks are several times longer than those of float32, and a multiple of the 32 rows that tiles
- * take at once:
- * the packed weights of 31 taps do not fit the second cache, and pass through it once for every
- * block.
- * Part of conv_template.h, passes 16 and 32 (sizes of scratch). */
+/* The convolution of conv_template.h on processors with bf16 instructions: a block of rows is one
+ * product, whose left rows overlap and are read in place from x.  Blocks that touch the ends of a
+ * sequence, and rows that are not adjacent (groups, dilation), are copied with zeros around them.
+ * Blocks are several times longer than those of float32, and a multiple of the 32 rows of a tile
+ * step: the packed weights of 31 taps do not fit the L2 cache and are streamed through it once for
+ * every block.
+ * Part of conv_template.h, for LRA_TYPE bf16 and f32 (sizes of scratch). */
 #ifndef LRA_OPS_CONV_CONV_BF16_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_BF16_TEMPLATE_H
 
 enum { CONV_STRIP = 32, CONV_ROWS_BF16 = 512, CONV_PIECES_BF16 = 32 };
 
-/* Pairs of channels must not straddle groups; narrow groups waste most of a register of 16 sums. */
+/* Pairs of channels must not straddle groups; narrow groups would waste most of a register of 16
+ * sums. */
 static inline bool conv_fits_bf16(const conv_sizes *s)
 {
     return lra_gemm_bf16_fast() && s->n_in % 2 == 0 && s->n_out >= 8;
 }
 
-/* Rows of a block: of the shape alone, and enough blocks for all threads of a small machine. */
+/* Rows of a block: depends on the shape only, with enough blocks for all threads of a small
+ * machine. */
 static inline int64_t conv_block_rows_bf16(const conv_sizes *s)
 {
     int64_t rows = conv_max(2 * CONV_STRIP,
@@ -41,7 +41,7 @@ static inline int64_t conv_scratch_bf16(const conv_sizes *s, int n_threads)
 }
 
 #if LRA_TYPE_bf16
-/* Rows [lo, hi) of x, `width` apart, side by side; zeros outside [0, len). */
+/* Copies rows [lo, hi) of x, `width` apart, to adjacent rows; zeros outside [0, len). */
 static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, int64_t lo,
                                   int64_t hi, int64_t len, elem *slab)
 {
@@ -63,8 +63,8 @@ static inline void conv_product_bf16(const conv_sizes *s, const conv_job *job, i
                      16 * s->K * s->n_in, &out);
 }
 
-/* All taps of all rows in one product: where at most a quarter of them sees zeros, and the slab
- * holds these. */
+/* True if all taps of all rows are one product: where at most a quarter of them reads zeros, and
+ * the slab holds these. */
 static inline bool conv_is_whole(const conv_sizes *s, const conv_block *b)
 {
     int64_t P = (s->K - 1) / 2, before = conv_max(0, P - b->t0);
@@ -89,7 +89,7 @@ static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, con
         conv_product_bf16(s, job, g, b.n, s->K, from, packed, y);
         return;
     }
-    /* Near the ends some rows at a time: taps that see nothing but zeros are left out. */
+    /* Near the ends a few rows at a time: taps that read only zeros are skipped. */
     for (int64_t r = 0; r < b.n; r += CONV_EDGE) {
         int64_t n = conv_min(CONV_EDGE, b.n - r), t = b.t0 + r;
         int64_t first = conv_max(0, P - (t + n - 1)), end = conv_min(s->K, P + b.len - t);

@@ -1,13 +1,13 @@
-/* A convolution as CUDA kernels see it; conv.cu runs it forward and, with taps reversed and
- * channels exchanged, backward. */
+/* The CUDA job of a convolution; conv.cu runs it forward and, with taps reversed and channels
+ * exchanged, backward. */
 #ifndef LRA_OPS_CONV_CONV_CUDA_H
 #define LRA_OPS_CONV_CONV_CUDA_H
 
 #include "kernels/ops/elementwise/activation.h"
 #include "kernels/ops/cuda_common.h"
 
-/* n_in, n_out: channels of one group.  Tap k of w[i][o] stands at w[start + k tap + i in + o out],
- * and start moves by `group`. */
+/* n_in, n_out: channels of one group.  Tap k of w[i][o] is at w[start + k tap + i in + o out], and
+ * start advances by `group` from group to group. */
 typedef struct {
     int64_t B, T, K, dilation, groups, n_in, n_out;
     int64_t start, tap, in, out, group;
@@ -16,25 +16,26 @@ typedef struct {
     const int32_t *length; /* Nullable */
     lra_act act;
     elem *y;
-    /* Of mma.sync alone: added behind the activation; y times the slope at `gate`, of an
-     * activation; sums of the columns of y (tiles of rows, H), of one group.  Nullable: all. */
+    /* Of mma.sync alone: residual, added after the activation; gate, y is multiplied by the slope
+     * of an activation there; columns, sums of the columns of y (tiles of rows, H), of one group.
+     * Nullable: all. */
     const elem *residual, *gate;
     lra_act slope;
     real *columns;
 } conv_job;
 
-/* Beyond T dilation changes nothing. */
+/* A dilation of more than T is equivalent to T. */
 static inline int64_t conv_dilation(int64_t dilation, int64_t T)
 {
     return dilation < T || T < 1 ? dilation : T;
 }
-/* Rows that the middle tap is behind the first, and the last behind the middle one. */
+/* Distance in rows between the first tap and the middle one, and between that and the last. */
 LRA_FN int64_t conv_half(const conv_job *j)
 {
     return (j->K - 1) / 2 * j->dilation;
 }
-/* Taps [first, end) see something: 0 <= t + k dilation - half < length for some t in [t0, t0 +
- * rows). */
+/* Taps [first, end) that read at least one row: 0 <= t + k dilation - half < length for some t in
+ * [t0, t0 + rows). */
 LRA_DEV int64_t conv_first_tap(const conv_job *j, int64_t t0, int64_t rows)
 {
     int64_t before = conv_half(j) - t0 - (rows - 1);
@@ -47,11 +48,11 @@ LRA_DEV int64_t conv_end_tap(const conv_job *j, int64_t t0, int64_t length)
     return end < j->K ? end : j->K;
 }
 
-/* conv_run.cu, once for each pass. */
+/* conv_run.cu, compiled once for each LRA_TYPE. */
 #define conv_cuda_run LRA_CAT3(lra_cuda_, conv_run, LRA_TYPE)
 extern "C" void conv_cuda_run(const conv_job *j, void *stream);
 /* A dense layer is a convolution with one tap: of bf16, on tensor cores, everything in the
- * epilogue.  False: these sizes, or this level, do not do; nothing was queued. */
+ * epilogue.  False: unsupported sizes or compute capability; nothing was launched. */
 #define conv_cuda_dense LRA_CAT3(lra_cuda_, conv_dense, LRA_TYPE)
 extern "C" bool conv_cuda_dense(const conv_job *j, void *stream);
 

@@ -2,7 +2,7 @@
  * dy[b][t], rows t >= length of x and dy read as zero.
  *
  * The work is cut over the result (group, some taps, 64 columns) and, where that gives too few
- * pieces, over the rows too; each piece walks its rows in blocks, sums a block in registers and
+ * pieces, over the rows too; each piece processes its rows in blocks, sums a block in registers and
  * adds it to a sum in cache.  Cuts follow from the shape alone and parts are added in order, so
  * that the result does not depend on the number of threads. */
 #include <stdio.h>
@@ -15,18 +15,18 @@
 
 enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
-/* s: of whole samples, since a tap sums over all rows alike; a piece covers `taps` taps, whose rows
- * of x start `step` rows apart in their copy: as far as they stand apart, unless blocks of rows are
- * shorter. */
+/* s: of undivided samples even with dilation, since a tap sums over all rows alike; a piece covers
+ * `taps` taps, whose rows of x start `step` rows apart in their copy: `dilation`, unless blocks of
+ * rows are shorter. */
 typedef struct {
     conv_sizes s;
     int64_t dilation, step, taps, tap_chunks, column_chunks, row_blocks, n_parts;
-    int64_t ldx;                       /* of the copy of x: odd in cache lines */
+    int64_t ldx; /* row stride of the copy of x: an odd number of cache lines */
     int64_t x_size, dy_size, sum_size; /* reals of scratch of a thread */
     int64_t size;                      /* of dw */
 } dw_cut;
 
-#if !LRA_TYPE_f64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* without bf16 */
 static inline conv_sizes sizes_of(const lra_tensor *y)
 {
     const conv_dw_args *a = y->args;

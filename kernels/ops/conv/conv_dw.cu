@@ -1,5 +1,5 @@
 /* Weight gradient of a convolution on a GPU: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T
- * dy[b][t], parts of the rows B T summed apart and added in order. */
+ * dy[b][t], parts of the rows B T summed separately and added in order. */
 #include "kernels/ops/columns_cuda.h"
 #include "kernels/ops/conv/conv_dw_cuda.h"
 #include "kernels/ops/conv/conv_dw_grouped_cuda.h"
@@ -9,8 +9,7 @@
 #include "kernels/ops/conv/conv_dw_wgmma.h"
 #endif
 
-/* x: taps and groups, of which there may be more than 65,535; y: parts, tiles of input and output
- * channels */
+/* x: taps and groups, possibly more than 65,535; y: parts, tiles of input and output channels */
 static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_tile_kernel(dw_job j)
 {
     LRA_SHARED(real, xs);

@@ -1,19 +1,19 @@
-/* Weight gradients where the processor multiplies bf16 itself: of convolutions, and of dense
- * layers, which have one tap.
+/* Weight gradients on processors with bf16 instructions: of convolutions, and of dense layers,
+ * which have one tap.
  *
- * The sum runs over time.  All sequences are laid end to end on one axis, (K-1)/2 rows of zeros
- * before each, which is what a tap sees beyond either end; rows at or beyond a length are not there
- * at all.  The axis is cut into chunks.  For a chunk x is transposed, time along its rows, and dy
- * is packed in pairs of rows; every tap is then one product.  Taps move dy, not x: rows of x that
- * start within a line would be read as two, while panels of dy move by whole lines, if by even
- * numbers of rows.  For the odd ones dy is packed a second time, one row later.
+ * The sum runs over time.  All sequences are concatenated on one axis, with (K-1)/2 rows of zeros
+ * before each, which a tap reads beyond either end; rows at or beyond a length are omitted.  The
+ * axis is cut into chunks.  For a chunk x is transposed, time along its rows, and dy is packed in
+ * pairs of rows; every tap is then one product.  Taps move dy, not x: rows of x that start within a
+ * line would be read as two, while panels of dy move by whole lines, if by even numbers of rows.
+ * For the odd ones dy is packed a second time, one row later.
  *
- * What limits it: a chunk adds all sums of its piece, which are read and written from the second
- * cache, so that pieces (some taps, some columns of a group) are cut to DW_SUMS; and both operands
- * are laid out again for every piece, at some fourteen elements in a nanosecond.  Where there are
- * too few pieces for the threads of a machine, the axis is cut into parts with sums of their own,
- * which are added in order.  Cuts follow from shapes alone, so that the result does not depend on
- * the number of threads. */
+ * Bottleneck: a chunk updates all sums of its piece, which are read and written in the L2 cache, so
+ * that pieces (some taps, some columns of a group) are cut to DW_SUMS; and both operands are packed
+ * again for every piece, at about fourteen elements a nanosecond.  Where there are too few pieces
+ * for the threads of a machine, the axis is cut into parts with sums of their own, which are added
+ * in order.  Cuts follow from shapes alone, so that the result does not depend on the number of
+ * threads. */
 #ifndef LRA_OPS_CONV_CONV_DW_BF16_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_DW_BF16_TEMPLATE_H
 
@@ -23,12 +23,12 @@
 
 enum {
     DW_CHUNK = 512,         /* rows */
-    DW_LDX = DW_CHUNK + 32, /* not a power of two: tiles are columns of it */
+    DW_LDX = DW_CHUNK + 32, /* not a power of two, because tiles read columns of it */
     DW_SUMS = 1 << 18,      /* 1 MiB */
-    DW_NEXT = 1 << 18,      /* elements of the next chunk that the second cache has room for */
+    DW_NEXT = 1 << 18,      /* elements of the next chunk that fit in the L2 cache */
     DW_ROWS_LEAST = 2048,   /* of a part, while there are fewer than DW_PIECES_LEAST pieces */
     DW_PIECES_LEAST = 4,
-    DW_ROWS_WHOLE = 8192, /* of a part that costs little beside its product */
+    DW_ROWS_WHOLE = 8192, /* rows of a part whose overhead is small compared with its product */
     DW_PIECES_MOST = 16
 };
 
@@ -55,7 +55,7 @@ static inline dw_bf16 dw_cut_bf16(conv_sizes s)
                          conv_min(rows / DW_ROWS_LEAST, DW_PIECES_LEAST / pieces));
     c.n_parts = conv_max(1, c.n_parts);
     c.before = c.taps / 2 * 2;
-    c.panel = 16 * (DW_CHUNK + c.before) + 32; /* lines of all panels at once: not on few sets */
+    c.panel = 16 * (DW_CHUNK + c.before) + 32; /* spreads lines of all panels over cache sets */
     c.x_size = (s.n_in + 7) / 8 * 8 * DW_LDX;
     c.dy_size = (c.columns + 15) / 16 * c.panel;
     c.zero_size = (conv_max(s.n_in, c.columns) + 31) / 32 * 32;
@@ -76,7 +76,7 @@ static inline int64_t dw_scratch_bf16(const dw_bf16 *c, int n_threads)
 }
 
 #if LRA_TYPE_bf16
-/* What is multiplied, and where a thread keeps a chunk of it. */
+/* Operands of the product, and a thread's buffers for a chunk of them. */
 typedef struct {
     const dw_bf16 *cut;
     const int32_t *length; /* Nullable */
@@ -85,12 +85,12 @@ typedef struct {
     const elem **row_x, **row_dy;
 } dw_work;
 
-/* The sequence at a place of the axis, and where it begins. */
+/* The sequence at a position of the axis, and its start. */
 typedef struct {
     int64_t sequence, begin;
 } dw_place;
 
-/* Rows of the axis that a sequence takes. */
+/* Number of rows of the axis for a sequence. */
 static inline int64_t dw_span(const dw_work *w, int64_t sequence)
 {
     int64_t len = conv_sequence_at(&w->cut->s, w->length, sequence).len;
@@ -104,7 +104,7 @@ static inline int64_t dw_axis(const dw_work *w)
     return n;
 }
 
-/* Moves on to the sequence that holds row `at`. */
+/* Advances to the sequence that contains row `at`. */
 static inline void dw_seek(const dw_work *w, int64_t at, dw_place *p)
 {
     for (int64_t n; p->sequence < w->cut->s.B; p->sequence++, p->begin += n) {
@@ -113,8 +113,8 @@ static inline void dw_seek(const dw_work *w, int64_t at, dw_place *p)
     }
 }
 
-/* row[i]: row `at` + i of the axis, whose sequences begin `lead` rows late, in x with rows `width`
- * apart.  p: where to begin looking. */
+/* row[i]: row `at` + i of the axis, whose sequences begin `lead` rows late, in x with a row stride
+ * of `width`.  p: place where the search starts. */
 static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int64_t at, int64_t n,
                                 const elem *x, int64_t width, const elem **row)
 {
@@ -129,8 +129,8 @@ static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int6
     }
 }
 
-/* Adds n rows of the axis from `at` on to taps [k, k + n_taps) of to (K, n_in, H).  p: places that
- * x and dy are looked for from, moved on.  next: rows of a dense layer that follow, asked for
+/* Adds n rows of the axis from `at` on to taps [k, k + n_taps) of to (K, n_in, H).  p: places where
+ * the search for x and dy starts, updated.  next: following rows of a dense layer to prefetch
  * during the product. */
 static inline void dw_chunk(const dw_work *w, dw_place p[2], int64_t at, int64_t n, int64_t k,
                             int64_t n_taps, int64_t columns, int64_t next, bool add, real *to)

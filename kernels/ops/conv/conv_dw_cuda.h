@@ -1,4 +1,4 @@
-/* The weight gradient of a convolution as CUDA kernels see it. */
+/* The CUDA job of the weight gradient of a convolution. */
 #ifndef LRA_OPS_CONV_CONV_DW_CUDA_H
 #define LRA_OPS_CONV_CONV_DW_CUDA_H
 
@@ -13,13 +13,13 @@ typedef struct {
     real *part;            /* (n_parts, K, n_in, H) */
 } dw_job;
 
-/* Rows that tap k is ahead of the middle one. */
+/* Distance in rows from the middle tap to tap k. */
 LRA_DEV int64_t dw_shift(const dw_job *j, int64_t k)
 {
     return (k - (j->s.K - 1) / 2) * j->s.dilation;
 }
 
-/* Row `row` of B T takes part in a tap: t and t + shift lie inside the sample. */
+/* True if row `row` of B T contributes to a tap: t and t + shift are inside the sample. */
 LRA_DEV bool dw_row(const dw_job *j, int64_t row, int64_t shift)
 {
     int64_t b = row / j->s.T, t = row % j->s.T, length = j->s.T;

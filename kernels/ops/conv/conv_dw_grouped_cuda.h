@@ -8,7 +8,7 @@
 
 #include "kernels/ops/conv/conv_dw_cuda.h"
 
-/* What does not change within a launch. */
+/* Parameters that are constant within a launch. */
 typedef struct {
     int n_groups, rows, width, chunks, items, block_items, dilation, tiles;
 } gdw_cut;
@@ -28,8 +28,8 @@ static inline gdw_cut gdw_cut_of(const conv_dw_sizes *s)
     return c;
 }
 
-/* Rows [t0 - half, ..) of x, rows [t0, t0 + 64) of dy, of a sequence; zeros outside the sample and
- * the groups. */
+/* Loads rows [t0 - half, ..) of x and rows [t0, t0 + 64) of dy, of a sequence; zeros outside the
+ * sample and the groups. */
 LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, int64_t sequence, int64_t t0,
                       int64_t length, int64_t g0, real *xs, real *ds)
 {

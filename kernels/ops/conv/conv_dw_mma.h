@@ -1,6 +1,6 @@
 /* Weight gradient of a convolution of bf16 on tensor cores: for each tap and group a product x^T dy
- * over the rows of a part, tiles of 128 x 128 channels, 32 rows a step.  Rows that a tap does not
- * see are zeros from the copy itself.  Both operands stand in shared memory as rows of channels and
+ * over the rows of a part, tiles of 128 x 128 channels, 32 rows a step.  The copy fills rows
+ * outside the reach of a tap with zeros.  Both operands are rows of channels in shared memory and
  * are transposed as they are read. */
 #ifndef LRA_OPS_CONV_CONV_DW_MMA_H
 #define LRA_OPS_CONV_CONV_DW_MMA_H
@@ -11,12 +11,12 @@
 enum {
     DW_TILE = 128,
     DW_ROWS = 32,
-    DW_PITCH = DW_TILE + 8, /* no two of eight rows in one bank */
+    DW_PITCH = DW_TILE + 8, /* eight rows use different banks */
     DW_STAGES = 3,
     DW_STAGE = 2 * DW_ROWS * DW_PITCH /* elements: rows of x, rows of dy */
 };
 
-/* What a block works on. */
+/* Work of a block. */
 typedef struct {
     int64_t part, i0, o0, k, g, first, end;
     int shift;
@@ -31,14 +31,14 @@ LRA_DEV dw_place dw_find(const dw_job *j, int tile)
     p.part = blockIdx.x % j->n_parts;
     p.o0 = at % columns * tile, p.i0 = at / columns * tile;
     p.k = blockIdx.y / s->groups, p.g = blockIdx.y % s->groups;
-    int64_t shift = dw_shift(j, p.k); /* taps as far as T see nothing */
+    int64_t shift = dw_shift(j, p.k); /* taps at a distance of T or more read nothing */
     p.shift = (int)(shift < -s->T ? -s->T : shift > s->T ? s->T : shift);
     p.first = p.part * rows / j->n_parts, p.end = (p.part + 1) * rows / j->n_parts;
     return p;
 }
 
-/* One of the rows that a thread copies in every step: time t of sample b, and where it stands in x,
- * as the tap sees it, and in dy.  Divisions are for the first step alone. */
+/* One of the rows that a thread copies in every step: time t of sample b, and its addresses in x
+ * (shifted by the tap) and in dy.  Only the first step needs divisions. */
 typedef struct {
     int b, t, left; /* left: rows of the part from this one on */
     const elem *x, *dy;
@@ -70,7 +70,7 @@ LRA_DEV bool dw_seen(const dw_job *j, const dw_cursor *c, int shift)
     return c->t < length && c->t + shift >= 0 && c->t + shift < length;
 }
 
-/* The next 32 rows of x, as the tap sees them, and of dy, as one group of copies. */
+/* Copies the next 32 rows of x, shifted by the tap, and of dy, as one group. */
 LRA_DEV void dw_load(const dw_job *j, const dw_place *p, dw_cursor c[DW_COPIES], uint16_t *x,
                      uint16_t *dy)
 {

@@ -24,7 +24,7 @@ static inline narrow_dw_cut narrow_dw_cut_of(const lra_tensor *y)
     narrow_dw_cut c = {.s = conv_sizes_of(s.B, s.T, s.K, s.groups, s.n_in, s.n_out,
                                           ((const conv_dw_args *)y->args)->dilation)};
     c.H = c.s.groups * c.s.n_out;
-    c.taps = tile_padded(c.s.K); /* a multiple of the sums of every level */
+    c.taps = tile_padded(c.s.K); /* a multiple of the sums of every instruction set */
     c.n_blocks = tile_padded(c.H) / TILE_PAD;
     c.n_parts = conv_min(c.s.B, (DW_PIECES + c.n_blocks - 1) / c.n_blocks);
     c.spread_size = narrow_spread_size(c.s.n_in, c.s.K);

@@ -1,6 +1,7 @@
 /* How the weight gradient of a convolution is cut on a GPU: into tiles of channels for each tap or
  * four, or, where groups are narrow, into items; and into parts of the rows B T where that gives
- * fewer blocks than a large GPU can hold.  The same for every level, so that scratch is. */
+ * fewer blocks than a large GPU can hold.  The same for every compute capability, so that the size
+ * of scratch is the same. */
 #ifndef LRA_OPS_CONV_CONV_DW_PARTS_H
 #define LRA_OPS_CONV_CONV_DW_PARTS_H
 
@@ -15,11 +16,11 @@ typedef struct {
 enum {
     GDW_ROWS = 64, /* of a tile */
     GDW_TAPS = 8,
-    GDW_IN = 2,      /* inputs of an item: with eight taps, what a thread sums */
+    GDW_IN = 2,      /* inputs of an item: with eight taps, the sums of a thread */
     GDW_COLUMNS = 32 /* outputs of a block, of several groups */
 };
 
-/* Groups of a block; rows of its slab of x, which hold whole items; items of a group. */
+/* Groups of a block; rows of its slab of x, a multiple of an item; items of a group. */
 static inline int64_t gdw_groups(const conv_dw_sizes *s)
 {
     return s->n_out < GDW_COLUMNS ? GDW_COLUMNS / s->n_out : 1;
@@ -32,7 +33,7 @@ static inline int64_t gdw_items(const conv_dw_sizes *s)
 {
     return (s->n_in + GDW_IN - 1) / GDW_IN * ((s->K + GDW_TAPS - 1) / GDW_TAPS);
 }
-/* Items of a block: 1, 2, 4 or 8. */
+/* Number of items of a block: 1, 2, 4 or 8. */
 static inline int64_t gdw_block_items(const conv_dw_sizes *s)
 {
     int64_t n = 1;
@@ -54,7 +55,7 @@ static inline int64_t gdw_sequences(const conv_dw_sizes *s)
 {
     return s->dilation < s->T ? s->dilation : s->T;
 }
-/* Tiles of a sequence, and of all. */
+/* Number of tiles of a sequence, and of all sequences. */
 static inline int64_t gdw_sequence_tiles(const conv_dw_sizes *s)
 {
     int64_t d = gdw_sequences(s);
@@ -67,8 +68,8 @@ static inline int64_t gdw_tiles(const conv_dw_sizes *s)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* 132: the multiprocessors of a large GPU, each with one block of dw_wgmma_kernel or several of the
- * others. */
+/* 132: number of multiprocessors of a large GPU, each with one block of dw_wgmma_kernel or several
+ * of the others. */
 enum { CONV_DW_TAPS = 4, CONV_DW_BLOCKS = 132 };
 
 static inline int64_t conv_dw_parts(const conv_dw_sizes *s)
@@ -85,8 +86,8 @@ static inline int64_t conv_dw_parts(const conv_dw_sizes *s)
     return parts < 1 ? 1 : parts < most ? parts : most;
 }
 
-/* Sums over what the multiprocessors could make in the same time, in blocks of four taps, 64 inputs
- * and 128 outputs. */
+/* Utilisation: sums of the gradient over the sums that all multiprocessors could compute in the
+ * same time, in blocks of four taps, 64 inputs and 128 outputs. */
 static inline double conv_dw_fill(const conv_dw_sizes *s)
 {
     int64_t fours = (s->K + CONV_DW_TAPS - 1) / CONV_DW_TAPS;

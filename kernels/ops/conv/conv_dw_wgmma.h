@@ -4,7 +4,7 @@
  *
  * A step copies 64 rows of dy, swizzled, and the rows of x that the taps see (64 + 3 dilation, at
  * most 72), as eight planes of eight channels, 16 bytes a row: a tap is an addition to the address
- * (conv_wgmma.h).  Rows outside the sample are zeros from the copy; rows beyond its length are
+ * (conv_wgmma.h).  The copy fills rows outside the sample with zeros; rows beyond its length are
  * cleared by the warps that read them. */
 #ifndef LRA_OPS_CONV_CONV_DW_WGMMA_H
 #define LRA_OPS_CONV_CONV_DW_WGMMA_H
@@ -16,7 +16,7 @@ enum {
     DWG_ROWS = 64,
     DWG_IN = 64,
     DWG_OUT = 128,
-    DWG_SLAB = 72, /* rows of x: 64 and the other taps, whole eights */
+    DWG_SLAB = 72, /* rows of x: 64 and the other taps, rounded up to eights */
     DWG_STAGES = 8,
     DWG_PLANE = DWG_SLAB * 16,          /* bytes */
     DWG_DY = DWG_ROWS * DWG_OUT * 2,    /* 64 outputs, then 64 more */
@@ -28,8 +28,7 @@ typedef struct {
     uint64_t full[DWG_STAGES], empty[DWG_STAGES], clear;
 } dwg_bars;
 
-/* What a block works on: taps [k0, k0 + 4), channels from i0 and o0 of group g, tiles [first,
- * end). */
+/* Work of a block: taps [k0, k0 + 4), channels from i0 and o0 of group g, tiles [first, end). */
 typedef struct {
     int part, g, k0, i0, o0, per_sample, first, end, shift; /* shift: of tap k0 */
 } dwg_place;
@@ -55,7 +54,7 @@ LRA_DEV dwg_place dwg_find(const dw_job *j)
     return p;
 }
 
-/* Of the sample of a tile; a tile beyond it is left out by all. */
+/* Length of the sample of a tile; all threads skip a tile after it. */
 LRA_DEV int dwg_length(const dw_job *j, const dwg_place *p, int tile)
 {
     int n = j->length ? (int)j->length[tile / p->per_sample] : (int)j->s.T;
@@ -182,8 +181,8 @@ static __global__ void __launch_bounds__(DWG_BLOCK, 1)
 #endif
 }
 
-/* The slab of x is as long as the taps of a block are apart: where it does not fit, dw_mma_kernel
- * has a tap each. */
+/* The slab of x must span the taps of a block: where they are too far apart, dw_mma_kernel computes
+ * each tap separately. */
 static inline bool dw_wgmma_fits(const dw_job *j)
 {
     if (j->s.K * j->s.groups > LRA_MAX_GRID_Y) return false;

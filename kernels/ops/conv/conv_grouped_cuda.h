@@ -9,7 +9,7 @@
 
 enum { GROUPED_ROWS = 64, GROUPED_TAPS = 8, GROUPED_MOST = 16, GROUPED_SHARED = 48 << 10 };
 
-/* Groups of a block, rows of its slab. */
+/* Groups of a block; rows of its slab. */
 static inline int64_t grouped_groups(const conv_job *j)
 {
     return j->n_out < LRA_WARP ? LRA_WARP / j->n_out : 1;
@@ -29,7 +29,7 @@ static inline bool grouped_fits(const conv_job *j)
            grouped_shared(j) <= GROUPED_SHARED;
 }
 
-/* Rows of the longest sequence. */
+/* Number of rows of the longest sequence. */
 LRA_FN int64_t grouped_length(const conv_job *j)
 {
     return (j->T + j->dilation - 1) / j->dilation;

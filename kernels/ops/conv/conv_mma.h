@@ -1,9 +1,9 @@
 /* Convolution of bf16 on tensor cores: an implicit product over (channel block, tap).  A block of
- * 256 threads makes 128 rows of a sample by 128 columns.  The slab of 128 + (K-1) dilation rows of
- * x is loaded once for each block of 32 channels, and tap k reads it from row k dilation on; where
- * that is more than fits, every tap loads the 128 rows that it sees.  The weights of a tap come in
- * while the two taps before it are multiplied.  Rows outside the sample are zeros from the copy
- * itself, so there is no padding anywhere.
+ * 256 threads computes 128 rows of a sample by 128 columns.  The slab of 128 + (K-1) dilation rows
+ * of x is loaded once for each block of 32 channels, and tap k reads it from row k dilation on;
+ * where the slab does not fit, every tap loads its 128 rows.  The weights of a tap are copied while
+ * the two taps before it are multiplied.  The copy fills rows outside the sample with zeros, so
+ * that no array is padded.
  *
  * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1
  * (backward). */
@@ -17,22 +17,22 @@ enum {
     MMA_ROWS = 128,
     MMA_COLUMNS = 128,
     MMA_DEPTH = 32,             /* channels of a step */
-    MMA_PITCH = MMA_DEPTH + 8,  /* elements from row to row: no two of eight rows in one bank */
+    MMA_PITCH = MMA_DEPTH + 8,  /* elements from row to row: eight rows use different banks */
     MMA_WIDE = MMA_COLUMNS + 8, /* the same for rows of outputs */
     MMA_STAGES = 3,
     MMA_WEIGHTS = MMA_COLUMNS * MMA_PITCH > MMA_DEPTH *MMA_WIDE ? MMA_COLUMNS *MMA_PITCH
                                                                 : MMA_DEPTH *MMA_WIDE
 };
 
-/* Slabs in shared memory, elements from one to the next; apart: they change with every step, not
+/* Slabs in shared memory, elements from one to the next; apart: slabs change with every step, not
  * with every block of channels. */
 typedef struct {
     int n, size;
     bool apart;
 } mma_slabs;
 
-/* A block's place, and the order of its steps: channel blocks, in each the taps that see
- * something. */
+/* A block's position, and the order of its steps: channel blocks, in each the taps that read at
+ * least one row. */
 typedef struct {
     int b, g, t0, o0, length, k_first, n_taps, n_steps;
     mma_slabs slabs;
@@ -42,14 +42,14 @@ static inline size_t mma_shared(mma_slabs s)
 {
     return ((size_t)s.n * (size_t)s.size + MMA_STAGES * MMA_WEIGHTS) * sizeof(uint16_t);
 }
-/* The smallest GPUs of compute capability 8 set the shared memory. */
+/* The limit is the shared memory of the smallest GPUs of compute capability 8. */
 static inline bool mma_has_room(mma_slabs s)
 {
     return mma_shared(s) <= (size_t)96 << 10;
 }
 
-/* One tap needs a new slab with every step anyway, and so do taps that are farther apart than what
- * fits. */
+/* One tap needs a new slab with every step anyway, and so do taps that are farther apart than a
+ * slab. */
 static inline mma_slabs mma_slabs_of(const conv_job *j)
 {
     int64_t rows = MMA_ROWS + 2 * conv_half(j);
@@ -75,7 +75,7 @@ LRA_DEV mma_place mma_find(const conv_job *j, mma_slabs slabs)
     return p;
 }
 
-/* Rows of x that the tile sees from tap `tap` on, 32 channels from c0 on. */
+/* Loads the rows of x that the tile reads from tap `tap` on, 32 channels from c0 on. */
 LRA_DEV void mma_load_slab(const conv_job *j, const mma_place *p, int tap, int c0, uint16_t *slab)
 {
     int64_t D = j->groups * j->n_in;
@@ -117,7 +117,7 @@ LRA_DEV uint16_t *mma_slab(const mma_place *p, int s, uint16_t *slabs)
     return slabs + (p->slabs.apart ? s : s / p->n_taps) % p->slabs.n * p->slabs.size;
 }
 
-/* What step s needs, as one group of copies. */
+/* Starts the copies that step s needs, as one group. */
 template <bool ADJACENT_IN>
 LRA_DEV void mma_load(const conv_job *j, const mma_place *p, int s, uint16_t *slabs,
                       uint16_t *weights)
@@ -158,7 +158,7 @@ LRA_DEV void mma_multiply(const uint16_t *x, const uint16_t *w, int row0, int co
     }
 }
 
-/* y of a warp's sums: two neighbouring columns at a time. */
+/* Writes y of a warp's sums: two adjacent columns at a time. */
 LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int column0, int lane,
                         float sum[2][8][4])
 {
@@ -181,7 +181,7 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
         {
             real bias = j->bias ? j->bias[column + k] : R(0.0);
             real v = act_value(j->act, own[k] + bias);
-            if (j->gate) /* rounded as a product that is written */
+            if (j->gate) /* rounded like a product that is stored */
                 v = e_load(e_store(v)) *
                     act_slope(j->slope, bits_real(k ? gate & 0xFFFF0000u : gate << 16));
             v += bits_real(k ? more & 0xFFFF0000u : more << 16);
@@ -192,7 +192,7 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
     }
 }
 
-/* Sums of the columns of the tile, of what was written.  shared: 4 x MMA_COLUMNS */
+/* Column sums of the tile, of the values written to y.  shared: 4 x MMA_COLUMNS */
 LRA_DEV void mma_columns(const conv_job *j, const mma_place *p, int row, int column0, int lane,
                          float sum[2][8][4], float *shared)
 {
@@ -234,11 +234,11 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
     mma_finish(&j, &p, row0, column0, lane, sum);
     if (!j.columns) return;
     tc_wait<0>();    /* none is left: the last groups are empty */
-    __syncthreads(); /* no warp reads a slab any more */
+    __syncthreads(); /* no warp reads a slab after this */
     mma_columns(&j, &p, warp % 4, column0, lane, sum, (float *)slabs);
 }
 
-/* Eight channels are the unit of a copy. */
+/* Channels must be multiples of eight, the unit of a copy. */
 static inline bool mma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y) && is_aligned(j->residual, j->gate, NULL);

@@ -1,6 +1,5 @@
 /* Convolution of narrow groups (fewer output channels than a register has lanes), forward and both
- * gradients, on whole registers: lane l of a block stands for output channel h0 + l, whatever its
- * group.
+ * gradients, on full registers: lane l of a block is output channel h0 + l of any group.
  *
  * x is spread: spread[i][t][l] = x[t][group(h0 + l) n_in + i], so that every channel of a group
  * meets every lane of the group; then all three are one correlation of sequences of registers,
@@ -20,9 +19,9 @@ enum { NARROW_SUMS = 8 };
 #endif
 enum {
     NARROW_STEPS = 4,
-    NARROW_ROWS = 256,     /* rows of a block; the spread rows stay in the second cache */
+    NARROW_ROWS = 256,     /* rows of a block; the spread rows stay in the L2 cache */
     NARROW_MOST = 16,      /* input channels of a group */
-    NARROW_LANES_MOST = 16 /* of any level: sizes of scratch do not depend on it */
+    NARROW_LANES_MOST = 16 /* of the widest instruction set: sizes of scratch do not depend on it */
 };
 
 static inline bool conv_is_narrow(int64_t groups, int64_t n_in, int64_t n_out)
@@ -30,7 +29,7 @@ static inline bool conv_is_narrow(int64_t groups, int64_t n_in, int64_t n_out)
     return groups > 1 && n_out < TILE_PAD && n_in <= NARROW_MOST;
 }
 
-/* Rows of spread x that a block needs for K taps, whole sums included; reals of scratch of a
+/* Rows of spread x that a block needs for K taps, rounded up to full sums; reals of scratch of a
  * thread. */
 static inline int64_t narrow_spread_rows(int64_t K)
 {
@@ -158,7 +157,7 @@ static inline void narrow_block(const conv_sizes *s, const conv_job *job, const 
     narrow_spread(s, job->x + q->first * s->groups * s->n_in, h0, b->t0 - P, rows, b->len, spread);
     for (int64_t r = 0; r < b->n; r += NARROW_SUMS) {
         tile_vector sum[NARROW_SUMS] = {{0}};
-        int64_t t = b->t0 + r; /* taps outside [first, end) see zeros only */
+        int64_t t = b->t0 + r; /* taps outside [first, end) read only zeros */
         int64_t first = conv_max(0, P - (t + NARROW_SUMS - 1)),
                 end = conv_min(s->K, P + b->len - t);
         for (int64_t i = 0; i < s->n_in; i++)

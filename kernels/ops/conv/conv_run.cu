@@ -1,4 +1,4 @@
-/* The convolution of a conv_job on a GPU: which kernel runs it. */
+/* Chooses the kernel for a conv_job on a GPU. */
 #include "kernels/ops/conv/conv_grouped_cuda.h"
 #include "kernels/ops/conv/conv_tile_cuda.h"
 #if LRA_TYPE_bf16

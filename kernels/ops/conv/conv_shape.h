@@ -1,10 +1,11 @@
-/* What convolutions expect of their sources. */
+/* Shape checks of the sources of convolutions. */
 #ifndef LRA_OPS_CONV_CONV_SHAPE_H
 #define LRA_OPS_CONV_CONV_SHAPE_H
 
 #include "kernels/graph/op.h"
 
-/* A dilated tap looks past the end of every sample from here on; offsets of rows fit 32 bits. */
+/* From this dilation on all taps but the middle one read outside of every sample; offsets of rows
+ * fit 32 bits. */
 enum { CONV_DILATION_MOST = 1 << 24 };
 
 static inline int conv_check_dilation(int64_t dilation, lra_err *e)
@@ -14,8 +15,8 @@ static inline int conv_check_dilation(int64_t dilation, lra_err *e)
                     CONV_DILATION_MOST);
 }
 
-/* Rows (B,T,..), whose name and dimensions stand in messages, and weights (K,D/G,H), K odd and H in
- * G groups. */
+/* Checks rows (B,T,..), whose name and dimensions appear in messages, and weights (K,D/G,H), K odd
+ * and H in G groups. */
 static inline int conv_check(const lra_tensor *rows, const char *name, const char *dims,
                              const lra_tensor *w, int64_t groups, int64_t dilation, lra_err *e)
 {

@@ -4,11 +4,12 @@
  * Row t of the left matrix is x[t - (K-1)/2 .. t + (K-1)/2], K n_in adjacent numbers; row t+1
  * starts n_in numbers later.  A block of rows is copied with the rows around it into the thread's
  * scratch (zeros outside [0,length), one group's channels), multiplied tile by tile with the packed
- * weights, and finished with bias and activation.  Taps that see nothing but zeros are left out.
+ * weights, and finished with bias and activation.  Taps that read only zeros are skipped.
  *
- * With dilation d the rows p, p + d, p + 2d, .. of a sample (p < d) meet nobody else: they are a
- * sequence of their own, convolved without dilation.  So a sample is d sequences whose rows stand d
- * apart, gathered as they are copied; whatever follows the copy knows no dilation. */
+ * With dilation d the rows p, p + d, p + 2d, .. of a sample (p < d) interact with no other rows:
+ * they are a sequence of their own, convolved without dilation.  So a sample is d sequences with a
+ * row stride of d, gathered as they are copied; the code after the copy is independent of the
+ * dilation. */
 #ifndef LRA_OPS_CONV_CONV_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_TEMPLATE_H
 
@@ -19,7 +20,7 @@
 
 enum {
     CONV_ROWS = 126, /* most rows of a block */
-    CONV_EDGE = 24   /* rows that share the taps they see, near the ends of a sample */
+    CONV_EDGE = 24   /* rows with the same range of taps, near the ends of a sample */
 };
 
 /* B sequences of at most T rows; n_in, n_out: channels of one group; sample_rows: rows of a
@@ -28,13 +29,14 @@ typedef struct {
     int64_t B, T, K, groups, n_in, n_out, dilation, sample_rows;
 } conv_sizes;
 
-/* Rows [0, len) of a sequence are below the length of its sample, n there are in all; row 0 stands
- * at row `first` of (B T), the next one `dilation` rows later. */
+/* A sequence has n rows, of which [0, len) are below the length of its sample; row 0 is row `first`
+ * of (B T), the next one `dilation` rows later. */
 typedef struct {
     int64_t first, n, len;
 } conv_sequence;
 
-/* Tap k of w[i][o] stands at w[start + k * tap + i * in + o * out]; start moves by `group`. */
+/* Tap k of w[i][o] is at w[start + k * tap + i * in + o * out]; start advances by `group` from
+ * group to group. */
 typedef struct {
     int64_t start, tap, in, out, group;
 } conv_weight_steps;
@@ -57,7 +59,8 @@ static inline int64_t conv_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Of a convolution of samples (B,T).  Beyond T, and with one tap, dilation changes nothing. */
+/* Sizes of a convolution of samples (B,T).  A dilation of more than T is equivalent to T; with one
+ * tap the dilation has no effect. */
 static inline conv_sizes conv_sizes_of(int64_t B, int64_t T, int64_t K, int64_t groups,
                                        int64_t n_in, int64_t n_out, int64_t dilation)
 {
@@ -74,7 +77,7 @@ static inline conv_sequence conv_sequence_at(const conv_sizes *s, const int32_t 
                            .len = (len - phase + d - 1) / d};
 }
 
-/* Rows [from, end) of a sequence of y are zero; width: of a row. */
+/* Clears rows [from, end) of a sequence of y; width: of a row. */
 static inline void conv_clear_rows(const conv_sizes *s, const conv_sequence *q, int64_t from,
                                    int64_t end, int64_t width, elem *y)
 {
@@ -108,7 +111,7 @@ static inline int64_t conv_sum_size(const conv_sizes *s)
 {
     return conv_block_rows(s) * tile_padded(s->n_out);
 }
-/* Tap k of group g into the panels. */
+/* Packs tap k of group g into the panels. */
 static inline void conv_pack_tap(const conv_sizes *s, const conv_job *job, int64_t g, int64_t k,
                                  real *packed)
 {
@@ -140,8 +143,7 @@ static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, in
     }
 }
 
-/* What a block of one sequence works on: rows [t0, t0+n) of y, all below len; slab starts at row
- * lo. */
+/* Work on a block of one sequence: rows [t0, t0+n) of y, all below len; slab starts at row lo. */
 typedef struct {
     int64_t t0, n, len, lo;
 } conv_block;
@@ -154,7 +156,7 @@ static inline void conv_panel(const conv_sizes *s, const conv_block *b, const re
     for (int64_t k0 = 0; k0 < depth; k0 += TILE_DEPTH) {
         for (int64_t r = 0; r < b->n; r += TILE_ROWS) {
             int n_rows = (int)conv_min(TILE_ROWS, b->n - r);
-            int64_t t = b->t0 + r; /* taps outside [first, end) see zeros only */
+            int64_t t = b->t0 + r; /* taps outside [first, end) read only zeros */
             int64_t first = conv_max(0, P - (t + n_rows - 1)), end = conv_min(s->K, P + b->len - t);
             int64_t from = conv_max(k0, first * s->n_in);
             int64_t n = conv_min(k0 + TILE_DEPTH, end * s->n_in) - from;
@@ -188,7 +190,7 @@ static inline void conv_group(const conv_sizes *s, const conv_job *job, const co
                    job->act, NULL, y + r * s->dilation * out);
 }
 
-/* Block `at` of rows, `rows` in each: what of it lies below the length; the rest of y is
+/* Block `at` of rows, `rows` in each: returns its part below the length; the rest of y is
  * cleared. */
 static inline conv_block conv_block_at(const conv_sizes *s, const conv_job *job,
                                        const conv_sequence *q, int64_t at, int64_t rows)

@@ -1,6 +1,6 @@
 /* Convolution in plain CUDA, any sizes: an implicit product over (tap, channel) with tiles of 64
- * rows, 64 columns and 16 in depth, 4 x 4 sums for each of 256 threads.  What the tensor-core
- * kernels are compared with, and what float32 runs. */
+ * rows, 64 columns and 16 in depth, 4 x 4 sums for each of 256 threads.  It is the reference for
+ * the tensor-core kernels and the implementation for float32. */
 #ifndef LRA_OPS_CONV_CONV_TILE_CUDA_H
 #define LRA_OPS_CONV_CONV_TILE_CUDA_H
 

@@ -1,8 +1,7 @@
 /* How a convolution is cut into blocks of conv_wgmma_kernel: two tiles of 128 rows of a sample, and
- * 128 columns, or 64 where that leaves fewer multiprocessors idle.  A block of 64 columns takes
- * 5/8 of the time of one of 128, not half: it reads 128 bytes a clock of shared memory, all that
- * there is, instead of 96, and its copies are made for half as many products.  Counted, not
- * measured. */
+ * 128 columns, or 64 if fewer multiprocessors are then idle.  A block of 64 columns takes 5/8 of
+ * the time of one of 128, not half: it reads 128 bytes a clock of shared memory, the peak, instead
+ * of 96, and its copies serve half as many products.  Counted, not measured. */
 #ifndef LRA_OPS_CONV_CONV_TILES_H
 #define LRA_OPS_CONV_CONV_TILES_H
 
@@ -35,7 +34,7 @@ static inline int64_t conv_tile_blocks(const conv_tiles *s, int64_t columns)
     return (rows + 1) / 2 * ((s->n_out + columns - 1) / columns) * s->groups;
 }
 
-/* Times that every multiprocessor gets a block. */
+/* Number of waves: blocks that every multiprocessor gets, one after the other. */
 static inline int64_t conv_tile_waves(const conv_tiles *s, int64_t columns)
 {
     return (conv_tile_blocks(s, columns) + LRA_MULTIPROCESSORS - 1) / LRA_MULTIPROCESSORS;
@@ -48,7 +47,7 @@ static inline int64_t conv_tile_columns(const conv_tiles *s)
     return 5 * narrow < 8 * wide ? CONV_TILE_NARROW : CONV_TILE_COLUMNS;
 }
 
-/* Elements of y over what all multiprocessors could make in the same time. */
+/* Utilisation: elements of y over those that all multiprocessors could compute in the same time. */
 static inline double conv_tile_fill(const conv_tiles *s, int64_t columns)
 {
     double most = (double)(2 * CONV_TILE_ROWS * columns) * LRA_MULTIPROCESSORS;

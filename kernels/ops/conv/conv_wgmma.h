@@ -1,16 +1,15 @@
 /* Convolution of bf16 on compute capability 9.0: an implicit product over (channel block, tap) that
- * copies and multiplies at the same time.  A block makes 2 x 128 rows by 128 columns, or 64
+ * copies and multiplies at the same time.  A block computes 2 x 128 rows by 128 columns, or 64
  * (conv_tiles.h): two groups of four warps have 128 rows of a sample each, one more thread starts
  * all copies.
  *
  * The slab of 128 + (K-1) dilation rows of x is copied once for each block of 64 channels, as eight
- * planes of eight
- * channels: 16 bytes a row, one row after the other.  In a plane row r stands 16 r bytes on,
- * whatever r is, so that tap k reads the slab from row k dilation on by adding 16 k dilation to an
- * address (in a swizzled slab the exchange of pieces would move with k).  Rows before and behind
- * the sample are zeros from the copy; rows beyond the length of a sample are cleared by the warps
- * that read them.  The weights of a tap, 64 channels by the block's columns, come in swizzled rows
- * and are shared by both groups; 96 KiB of them are under way.
+ * planes of eight channels: 16 bytes a row, one row after the other.  In a plane row r is at offset
+ * 16 r bytes for every r, so that tap k reads the slab from row k dilation on by adding 16 k
+ * dilation to an address (in a swizzled slab the exchange of pieces would move with k).  The copy
+ * fills rows before and after the sample with zeros; rows beyond the length of a sample are cleared
+ * by the warps that read them.  The weights of a tap, 64 channels by the block's columns, come in
+ * swizzled rows and are shared by both groups; 96 KiB of them are in flight.
  *
  * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1 (backward,
  * taps reversed). */
@@ -31,7 +30,7 @@ enum {
     WG_BLOCK = 2 * WG_THREADS + LRA_WARP
 };
 
-/* Of blocks of so many columns: bytes of the weights of a step, and steps that are under way. */
+/* For blocks of COLUMNS columns: bytes of the weights of a step, and number of steps in flight. */
 template <int COLUMNS> struct wg_size {
     enum { WEIGHTS = WG_DEPTH * COLUMNS * 2, STAGES = WG_RING / WEIGHTS };
 };
@@ -41,14 +40,15 @@ typedef struct {
         clear[2];
 } wg_bars;
 
-/* Rows [t0, t0 + 128) of sample b, of which taps [k_first, k_end) see something; none: not
- * alive. */
+/* Rows [t0, t0 + 128) of sample b; taps [k_first, k_end) read at least one of its rows; if none
+ * does, the block is not alive. */
 typedef struct {
     int b, t0, length, k_first, k_end;
     bool alive;
 } wg_tile;
 
-/* The two groups of a block, the taps that one of them needs, columns from o0 on of group g. */
+/* The two groups of a block, the taps that at least one of them needs, columns from o0 on of group
+ * g. */
 typedef struct {
     wg_tile tile[2];
     int g, o0, k_first, n_taps, n_blocks, rows;
@@ -130,7 +130,7 @@ LRA_DEV void wg_load_weights(const conv_job *j, const lra_map *w, const wg_place
     unsigned char *to = weights + stage * WEIGHTS;
     bar_wait(&bars->empty[stage], ~(step / STAGES) & 1);
     bar_expect(&bars->full[stage], WEIGHTS);
-    if (ADJACENT_IN) { /* rows are outputs, and taps stand in reverse */
+    if (ADJACENT_IN) { /* rows are outputs, and the taps are reversed */
         tm_load(to, w, p->g * (int)j->n_in + c0, p->o0, (int)j->K - 1 - k, &bars->full[stage]);
     } else { /* rows are inputs; 64 outputs, then the next 64 */
         int o = p->g * (int)j->n_out + p->o0;
@@ -139,8 +139,8 @@ LRA_DEV void wg_load_weights(const conv_job *j, const lra_map *w, const wg_place
     }
 }
 
-/* The next slab is asked for when its place is about to be free: as soon as the stages hold taps of
- * this block. */
+/* The copy of the next slab starts when its buffer is about to be free: as soon as the stages hold
+ * taps of this block. */
 template <bool ADJACENT_IN, int COLUMNS>
 LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, const wg_place *p,
                      unsigned char *weights, unsigned char *slabs, wg_bars *bars)
@@ -197,8 +197,8 @@ LRA_DEV void wg_multiply(uint32_t slab, int rows, int row, uint32_t weights,
     wg_commit();
 }
 
-/* slabs: of this group.  A step is given back when the products of the step after it are queued and
- * its own are done. */
+/* slabs: of this group.  The buffer of a step is released when the products of the next step are
+ * queued and its own are done. */
 template <bool ADJACENT_IN, int COLUMNS>
 LRA_DEV void wg_sum(const conv_job *j, const wg_place *p, const wg_tile *own,
                     unsigned char *weights, unsigned char *slabs, wg_bars *bars, uint64_t *clear,
@@ -227,7 +227,7 @@ LRA_DEV void wg_sum(const conv_job *j, const wg_place *p, const wg_tile *own,
     wg_wait<0>();
 }
 
-/* y of a group's sums: two neighbouring columns at a time. */
+/* Writes y of a group's sums: two adjacent columns at a time. */
 template <int COLUMNS>
 LRA_DEV void wg_finish(const conv_job *j, const wg_place *p, const wg_tile *w,
                        float sum[2][COLUMNS / 2])
@@ -291,7 +291,7 @@ static __global__ void __launch_bounds__(WG_BLOCK, 1)
 #endif
 }
 
-/* Whole steps of 64 channels; boxes of at most 256 rows. */
+/* Full steps of 64 channels; boxes of at most 256 rows. */
 static inline bool wgmma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y);

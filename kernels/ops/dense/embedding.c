@@ -1,6 +1,6 @@
 /* y = table[index].  table: (V,D), index: (..), y: (..,D).  The gradient adds rows in the order of
  * the indices, each thread its own columns, so its bits do not depend on the number of threads.
- * An index outside [0,V) is a bug: readers check their vocabulary. */
+ * An index outside [0,V) is a bug: data readers check their vocabulary. */
 #include "kernels/ops/dense/embedding_body.h"
 #include "kernels/ops/lanes_template.h"
 
@@ -36,7 +36,7 @@ LRA_ROW_FN void add_columns(lra_type t, const void *dy, const int32_t *index, in
         LANES_SPAN(first, last, add_lanes, t, dy, i * D, dtable + index[i] * D);
 }
 
-enum { COLUMNS = 16 }; /* whole cache lines, and vectors of every level */
+enum { COLUMNS = 16 }; /* full cache lines, and full vectors for every instruction set */
 
 LRA_BODY(embedding_grad)
 {
@@ -124,7 +124,7 @@ static lra_tensor *sample(lra_graph *g, int i)
 }
 static lra_tensor *grad_sample(lra_graph *g, int i)
 {
-    /* 1: enough places for several slices on a GPU; 2: so many that they are scattered there */
+    /* 1: enough places for several slices on a GPU; 2: enough places that a GPU scatters them */
     static const int64_t V[] = {6, 6, 1500}, T[] = {9, 600, 700}, D[] = {17, 2, 11};
     if (i > 2) return NULL;
     embedding_args a = {V[i]};

@@ -1,7 +1,6 @@
-/* y = table[index] and its gradient on a GPU.  The gradient of a row sums the places where it was
- * read, in
- * order: places are cut into slices, a block sums those of one row of the table in one slice,
- * slices are added in order.  An index out of range, which is a bug, gives NaN.
+/* y = table[index] and its gradient on a GPU.  The gradient of a row is a sum over the places that
+ * read it, in order: places are cut into slices, a block sums those of one row of the table in one
+ * slice, slices are added in order.  An index out of range, which is a bug, gives NaN.
  *
  * Many places in a large table: every place is added to its row as an integer, in units of 2^-40 of
  * the largest gradient; sums of integers do not depend on their order. */
@@ -65,7 +64,7 @@ static __global__ void clear_kernel(int64_t n, unsigned long long *sum)
         sum[i] = 0;
 }
 
-/* The bits of numbers without a sign are ordered as they are, NaN last. */
+/* The bits of non-negative floats have the order of their values, NaN last. */
 static __global__ void largest_kernel(int64_t n, lra_type t, bool wide, const void *dy,
                                       unsigned *largest)
 {

@@ -1,11 +1,11 @@
-/* How the gradient of a table is cut on a GPU. */
+/* Partition of the gradient of a table on a GPU. */
 #ifndef LRA_OPS_DENSE_EMBEDDING_BODY_H
 #define LRA_OPS_DENSE_EMBEDDING_BODY_H
 
 #include <stdint.h>
 
-/* Every row of the table looks for its places, V n comparisons; where those would take longer than
- * four short kernels, each place is added to its row, in fixed point. */
+/* Every row of the table searches for its places, V n comparisons; where that would take longer
+ * than four short kernels, each place is added to its row instead, in fixed point. */
 enum { EMBEDDING_PAIRS = 1 << 21, EMBEDDING_BITS = 40 };
 static inline int embedding_scatters(int64_t n, int64_t V)
 {

@@ -12,14 +12,14 @@ static bool has(const lra_tensor *const *group, int n, const lra_op *op)
     return false;
 }
 
-/* Examples, and rows of each, of what a product and its slope are made for. */
+/* Number of rows of each example, and (B) of examples, of a product and its slope. */
 static int64_t rows_of(const lra_tensor *y, int64_t *B)
 {
     *B = y->shape.n == 3 ? y->shape.d[0] : 1;
     return lra_rows(y) / *B;
 }
 
-/* dy w^T of sizes that the tensor cores' kernel takes. */
+/* True if dy w^T has sizes that the tensor-core kernel supports. */
 static bool is_dense(const lra_tensor *y)
 {
     const matmul_args *a = y->args;

@@ -26,7 +26,7 @@ template <int LANES> LRA_DEV real row_sum(real v)
     return v;
 }
 
-/* LANES threads have a row, eight neighbouring columns each, CHUNKS times; x and dy are read once,
+/* LANES threads process a row, eight adjacent columns each, CHUNKS times; x and dy are read once,
  * and their part of the sums over the rows of a block stays in registers. */
 template <int LANES, int CHUNKS, int THREADS>
 static __global__ void __launch_bounds__(THREADS) norm_back_kernel(norm_back j)
@@ -37,7 +37,7 @@ static __global__ void __launch_bounds__(THREADS) norm_back_kernel(norm_back j)
     int64_t first = (int64_t)blockIdx.x * LRA_ROW_BLOCK, D = j.D;
     int64_t end = first + LRA_ROW_BLOCK < j.rows ? first + LRA_ROW_BLOCK : j.rows;
     real sum[CHUNKS][2][LRA_LANES] = {{{0}}};
-    for (int64_t base = first; base < end; base += SLOTS) { /* all meet in the sums of rows */
+    for (int64_t base = first; base < end; base += SLOTS) { /* all threads: sums over rows */
         int64_t row = base + slot;
         bool valid = row < end;
         real v[CHUNKS][LRA_LANES] = {{0}}, u[CHUNKS][LRA_LANES] = {{0}}, a[LRA_LANES];
@@ -138,7 +138,7 @@ static void run_norm(const lra_call *c, int n, void *stream)
     if (sums) add_blocks(j.part, 1, row_blocks(j.rows), 2 * D, (real *)sums->out, stream);
 }
 
-/* ---- a dense layer behind an activation, backward -------------------------------------------- */
+/* ---- a dense layer after an activation, backward -------------------------------------------- */
 
 typedef struct {
     const elem *y;
@@ -150,7 +150,7 @@ LRA_DEV void add_column(const column_from *a, int64_t row, int64_t d, double *s)
 }
 COLUMN_KERNEL(column_kernel, column_from, 1, add_column)
 
-/* matmul (dy, w), act_dx (v, length), and, if it is there, the sum of its columns */
+/* matmul (dy, w), activation_backward (v, length), and optionally the sum of its columns */
 static void run_dense(const lra_call *c, int n, void *stream)
 {
     const lra_call *slope = c + 1, *sums = n > 2 ? c + 2 : NULL;
@@ -184,7 +184,7 @@ static void run_dense(const lra_call *c, int n, void *stream)
                   part};
     if (conv_cuda_dense(&j, stream)) {
         parts = B * ((T + LRA_DENSE_ROWS - 1) / LRA_DENSE_ROWS);
-    } else { /* a level without tensor cores, or operands that stand anywhere */
+    } else { /* no tensor cores, or unaligned operands */
         lra_cuda_product p = {false, true, rows, N, K, 1, 0, 0, ELEM_TYPE, ELEM_TYPE};
         bool wide = N % LRA_LANES == 0 && is_aligned(j.gate, j.y, NULL);
         lra_cuda_gemm(&p, c->in[0], c->in[1], slope->out, stream);

@@ -1,14 +1,14 @@
-/* y = act(x w + bias) + residual, whose sums are finished while they are in the first cache.
+/* y = act(x w + bias) + residual, whose sums are finished while they are in the L1 cache.
  *
- * What limits it: beside arithmetic, memory.  A row of x is 128 to 1024 numbers, so that a core
- * asks memory for a line in every hundred cycles of its products, and where a line comes from
- * memory (some 100 ns) it would wait.
- * - The rows of x and of the residual that come next are asked for, evenly, while tiles of the
- *   rows before are multiplied.
- * - A y larger than the second cache is written past the caches: lines that are stored to in the
- *   usual way are read first and written back later, three times the traffic.  What reads y next
- *   finds it in memory instead of the third cache, which costs less than that (4096 rows, 128 to
- *   256: 1.35 times as fast, reading it again included). */
+ * Bottlenecks: arithmetic and memory.  A row of x is 128 to 1024 numbers, so that a core loads a
+ * line in every hundred cycles of its products, and it would wait for each line that comes from
+ * memory (about 100 ns).
+ * - The next rows of x and of the residual are prefetched, evenly, while tiles of the rows before
+ *   are multiplied.
+ * - A y larger than the L2 cache is written with streaming stores: ordinary stores read each line
+ *   first and write it back later, three times the traffic.  The next reader of y finds it in
+ *   memory instead of the L3 cache, which costs less than that (4096 rows, 128 to 256: 1.35 times
+ *   as fast, reading it again included). */
 #ifndef LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
 #define LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
 
@@ -16,16 +16,16 @@
 #include "kernels/ops/dense/product_template.h"
 
 enum {
-    GEMM_STRIP = 10 * TILE_ROWS, /* rows that meet a panel of w before the next panel comes */
-    GEMM_BLOCK = 4 * GEMM_STRIP, /* rows that a thread takes at a time */
-    GEMM_STREAM = 1 << 21        /* bytes of a y that is written past the caches */
+    GEMM_STRIP = 10 * TILE_ROWS, /* rows that use a panel of w before the next panel is loaded */
+    GEMM_BLOCK = 4 * GEMM_STRIP, /* rows of a thread's block */
+    GEMM_STREAM = 1 << 21        /* bytes of a y that is written with streaming stores */
 };
 
 /* Nullable: bias, residual. */
 typedef struct {
     int64_t M, N, K;
-    int64_t skip;  /* rows from a block to the one that the same thread most likely takes next */
-    const elem *x; /* (rows,K) */
+    int64_t skip;       /* rows from a block to the most likely next one of the same thread */
+    const elem *x;      /* (rows,K) */
     const real *packed; /* w, (K,N) */
     const real *bias;
     const elem *residual;
@@ -34,7 +34,7 @@ typedef struct {
     bool stream;
 } gemm_result;
 
-/* Whether y is to be written past the caches; whole lines are. */
+/* True if y is to be written with streaming stores; only full cache lines are. */
 static inline bool gemm_streams(int64_t rows, int64_t N, const elem *y)
 {
     const int64_t line = 64 / (int64_t)sizeof *y;
@@ -67,7 +67,7 @@ static inline void gemm_finish(const gemm_result *g, int64_t row, int rows, int6
 }
 
 #if LRA_TYPE_f32
-/* A vector of y, past the caches if `stream`. */
+/* Stores a vector of y, with a streaming store if `stream`. */
 static inline void gemm_put(bool stream, tile_vector v, real *to)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -86,9 +86,9 @@ static inline void gemm_put(bool stream, tile_vector v, real *to)
 }
 
 /* The last pass of a tile without edges, K deep; before: sums of the passes before, TILE_COLUMNS
- * apart, NULL: none.  Bias, relu and residual meet the sums in their registers: written, read and
- * written once more they took some 2 % of a layer of 128 channels.  Not inlined, or the compiler
- * keeps addresses of the loop over k in memory. */
+ * apart, NULL: none.  Bias, relu and residual are applied to the sums in registers: a separate pass
+ * over y took about 2 % of the time of a layer of 128 channels.  Not inlined, because the compiler
+ * would keep addresses of the loop over k in memory. */
 static __attribute__((noinline)) void gemm_whole(const gemm_result *g, int64_t row, int64_t at,
                                                  tile_rows a, int64_t K, const real *b,
                                                  tile_ahead ahead, const real *before)
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void gemm_whole(const gemm_result *g, int64_t r
 }
 #endif
 
-/* Asks for what a tile will write. */
+/* Prefetches the lines that a tile will write. */
 static inline void gemm_ask(const gemm_result *g, int64_t row, int rows, int64_t at, int64_t live)
 {
     const int64_t line = 64 / (int64_t)sizeof(elem);
@@ -141,7 +141,7 @@ static inline void gemm_result_tile(const gemm_result *g, int64_t row, int rows,
     gemm_finish(g, row, rows, at, live, sum);
 }
 
-/* Rows [row, row + n) of x, `width` wide, with every step of k a fraction of a line. */
+/* Prefetch of rows [row, row + n) of x, `width` wide: a fraction of a line with every step of k. */
 static inline tile_ahead gemm_evenly(const elem *x, int64_t row, int64_t n, int64_t width,
                                      int64_t steps)
 {
@@ -150,8 +150,8 @@ static inline tile_ahead gemm_evenly(const elem *x, int64_t row, int64_t n, int6
     return (tile_ahead){(const char *)(x + row * width), (bytes + steps - 1) / steps};
 }
 
-/* Rows [row, row + n), a strip at most; a: the first of them; next: the first row of the strip that
- * comes then. */
+/* Rows [row, row + n), at most a strip; a: the first of them; next: the first row of the next
+ * strip. */
 static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t n, const real *a,
                                      int64_t next)
 {

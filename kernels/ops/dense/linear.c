@@ -1,6 +1,7 @@
 /* Dense layer: y = act(x w + bias) + residual, rows of x in fixed blocks.
  * Gradients: with e = dy act'(x w + bias): dx = e w^T, dw = x^T e, dbias = column sums of e,
- * dresidual = dy.  For relu act' is read off y, for the others the product is computed again. */
+ * dresidual = dy.  For relu act' is computed from y, for the others the product is computed
+ * again. */
 #include <omp.h>
 
 #include "kernels/ops/args.h"
@@ -19,7 +20,7 @@ static inline linear_sizes sizes_of(const lra_tensor *y)
                           (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS};
 }
 
-#if !LRA_TYPE_f64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* without bf16 */
 /* Pairs of k must not straddle rows. */
 static inline bool fits_bf16(const linear_sizes *s)
 {
@@ -28,7 +29,7 @@ static inline bool fits_bf16(const linear_sizes *s)
 #endif
 
 #if LRA_TYPE_bf16
-/* Where the processor multiplies bf16 itself. */
+/* On processors with bf16 instructions. */
 static void linear_bf16(const lra_call *c)
 {
     const linear_args *a = c->y->args;
@@ -162,7 +163,7 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
     return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
 }
 
-/* Where y's op says whether it adds a residual; NULL: it adds none. */
+/* The flag of y's op for a residual, false if it adds none; NULL: the op has no such flag. */
 static bool *residual_of(const lra_tensor *y)
 {
     linear_args *linear = (linear_args *)(uintptr_t)y->args;

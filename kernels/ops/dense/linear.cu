@@ -1,12 +1,12 @@
-/* y = act(x w + bias) + residual on a GPU.  Of float32 the library adds what it can.  Of bf16 its
- * manual lists no bias of float32: layers of moderate width are made by the convolution's kernel,
- * which has everything in its epilogue; for others the rest is one pass over the sums, which are
- * float32 until then. */
+/* y = act(x w + bias) + residual on a GPU.  In float32 cuBLAS does as much of the epilogue as it
+ * supports.  In bf16 its manual lists no float32 bias: layers of moderate width use the convolution
+ * kernel, which has all of it in its epilogue; for others the epilogue is one pass over the sums,
+ * which are float32 until then. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/ops/conv/conv_cuda.h"
 
-/* That pass takes 8 bytes for each sum at 4.3 TB/s, 1.9 ps; mma.sync instead of the library 2 x 0.5
- * D / 770 TFLOP/s. */
+/* The epilogue pass takes 8 bytes for each sum at 4.3 TB/s, 1.9 ps; mma.sync instead of the library
+ * costs 2 x 0.5 D / 770 TFLOP/s more. */
 enum { DENSE_MOST = 1024 };
 
 static __global__ void finish_kernel(int64_t rows, int64_t H, bool wide, lra_act act,

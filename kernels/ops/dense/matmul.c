@@ -8,7 +8,8 @@
 #include "kernels/ops/dense/gemm_result_template.h"
 #include "kernels/ops/dense/product.h"
 
-/* Sizes of one product, and how far apart the operands of consecutive products are (0: shared). */
+/* Sizes of one product, and the strides between the operands of consecutive products (0:
+ * shared). */
 typedef struct {
     int64_t n_products, M, N, K, a_step, b_step;
 } extent;
@@ -30,15 +31,15 @@ static extent extent_of(const lra_tensor *y)
     return s;
 }
 
-#if !LRA_TYPE_f64 /* which knows no bf16 */
+#if !LRA_TYPE_f64 /* without bf16 */
 /* Pairs of k must not straddle rows. */
 static inline bool fits_bf16(const extent *s)
 {
     return lra_gemm_bf16_fast() && s->K % 2 == 0;
 }
 
-/* Bytes of scratch of a BF16 graph, where the processor multiplies bf16 itself: packed b, one for
- * all threads if they share it; a thread's block of a in pairs of k, if it is transposed. */
+/* Bytes of scratch of a BF16 graph on processors with bf16 instructions: packed b, one for all
+ * threads if they share it; a thread's block of a in pairs of k, if it is transposed. */
 static inline int64_t packed_bytes(const extent *s)
 {
     return (lra_packed_bf16(s->K, s->N) * (int64_t)sizeof(uint16_t) + 63) / 64 * 64;
@@ -60,8 +61,8 @@ static inline int64_t packed_reals(const extent *s)
 {
     return tile_padded(gemm_packed(s->K, s->N));
 }
-/* Of a thread: rows of a as real; or some columns of a transposed one, and, where elem is not real,
- * rows of y. */
+/* Scratch of a thread: rows of a as real; or some columns of a transposed one, and, where elem is
+ * not real, rows of y. */
 static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
 {
     if (!a_t) return bf16 ? tile_padded(GEMM_STRIP * s->K) : 0;
@@ -89,8 +90,7 @@ static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int
     lra_gemm_bf16_to(n, s->N, s->K, pairs, packed, 16 * s->K, &out);
 }
 
-/* Where the processor multiplies bf16 itself.  A b of its own is packed by the thread that comes to
- * it. */
+/* On processors with bf16 instructions.  An unshared b is packed by the thread that needs it. */
 static void matmul_bf16(const lra_call *c, const extent *s)
 {
     const matmul_args *args = c->y->args;
@@ -139,7 +139,7 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
 #endif
 }
 
-/* The same, a as it is. */
+/* The same, with a not transposed. */
 static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                          const real *packed, real *own)
 {
@@ -157,7 +157,7 @@ static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t 
     gemm_result_rows(&result, row, n, own);
 }
 
-/* A b of its own is packed by the thread that comes to it. */
+/* An unshared b is packed by the thread that needs it. */
 LRA_BODY(matmul)
 {
     const matmul_args *args = c->y->args;
@@ -220,7 +220,7 @@ static int shape(lra_tensor *y, lra_err *e)
     y->shape.d[y->shape.n - 2] = M;
     y->shape.d[y->shape.n - 1] = N;
     y->type = lra_elem(y->graph);
-    return 0; /* a residual comes by lra_take_residual(), which checks it */
+    return 0; /* a residual is set by lra_take_residual(), which checks it */
 }
 
 static lra_tensor *flat(lra_tensor *x)
@@ -228,7 +228,7 @@ static lra_tensor *flat(lra_tensor *x)
     return x->shape.n == 2 ? x : lra_reshape(x, LRA_SHAPE(lra_rows(x), lra_width(x)));
 }
 
-/* Over all leading dimensions when x has none. */
+/* Sums over all leading dimensions if x has none. */
 static lra_tensor *summed(lra_tensor *dx, const lra_tensor *x)
 {
     return dx->shape.n > x->shape.n ? lra_reduce_sum(lra_as_real(dx), x->shape) : dx;

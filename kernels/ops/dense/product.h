@@ -1,13 +1,13 @@
 /* Builders that the matrix ops share: the gradients of lra_linear(), lra_matmul_t() and lra_conv().
  *
  * Types in a BF16 graph: weights are read as elem (a parameter through its shadow), biases as real,
- * weight gradients are written as real; what is neither is cast here, never in an op. */
+ * weight gradients are written as real; tensors of other types are cast here, never in an op. */
 #ifndef LRA_OPS_DENSE_PRODUCT_H
 #define LRA_OPS_DENSE_PRODUCT_H
 
 #include "kernels/graph/op.h"
 
-/* x as an op reads it through a shadow bit: a parameter itself, anything else as elem. */
+/* x as an op reads it through a shadow bit: a parameter unchanged, any other tensor as elem. */
 lra_tensor *lra_as_weight(lra_tensor *x);
 lra_tensor *lra_as_elem(lra_tensor *x);
 lra_tensor *lra_as_real(lra_tensor *x);

@@ -1,12 +1,13 @@
-/* What the bodies of matrix ops share: loading elem as real, the dense product of the pass, and the
- * last step of a row: y = act(sum + bias) + residual. */
+/* Code shared by the bodies of matrix ops: loading elem as real, the dense product of the LRA_TYPE,
+ * and the epilogue of a row: y = act(sum + bias) + residual. */
 #ifndef LRA_OPS_DENSE_PRODUCT_TEMPLATE_H
 #define LRA_OPS_DENSE_PRODUCT_TEMPLATE_H
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/ops/elementwise/activation_lanes_template.h"
 
-/* Rows of one call of the dense product; fixed, so that results do not depend on the threads. */
+/* Rows of one call of the dense product; fixed, so that results do not depend on the number of
+ * threads. */
 enum { LRA_GEMM_ROWS = 256 };
 
 /* Rows of n_columns elements as real: x itself when elem is real, else a packed copy in `copy`. */
@@ -58,7 +59,8 @@ static inline void finish_row(int64_t n, const real *sum, const real *bias, lra_
 }
 
 #if LRA_TYPE_bf16
-/* The same for a block of sums of lra_gemm_bf16_to(), for activations that it does not know. */
+/* The same for a block of sums of lra_gemm_bf16_to(), for activations that it does not
+ * implement. */
 #define LRA_FINISH_BLOCK(act)                                                                      \
     static inline void finish_block_##act(const lra_bf16_out *o, int64_t rows, int64_t columns,    \
                                           const real *sum, int64_t ld, int64_t m, int64_t n)       \

@@ -1,5 +1,5 @@
-/* Sums over rows, column by column; of float32 in double: the gradient of a bias may be next to
- * nothing beside the rows that it is the sum of. */
+/* Sums over rows, column by column; of float32 in double: the gradient of a bias may be tiny
+ * compared with the rows that are summed. */
 #ifndef LRA_OPS_DENSE_ROW_SUMS_TEMPLATE_H
 #define LRA_OPS_DENSE_ROW_SUMS_TEMPLATE_H
 
@@ -8,8 +8,8 @@
 enum {
     SUM_LANES = LANES > 1 ? LANES / 2 : 1,
     SUM_VECTORS = LANES == 16 ? 16 : 8,
-    SUM_LINE = LANES > 1 ? 16 / SUM_LANES : 8, /* registers that a cache line fills */
-    SUM_AHEAD = 8                              /* rows that are asked for before they are added */
+    SUM_LINE = LANES > 1 ? 16 / SUM_LANES : 8, /* registers per cache line */
+    SUM_AHEAD = 8                              /* rows that are prefetched before they are added */
 };
 #if defined(__clang__)
 #define SUM_UNROLL
@@ -23,7 +23,7 @@ typedef double sum_lanes __attribute__((vector_size(SUM_LANES * 8))); /* a regis
 typedef float sum_part __attribute__((vector_size(SUM_LANES * 4)));
 #endif
 
-/* The compiler takes more than one instruction for it. */
+/* Explicit, because the compiler uses more than one instruction. */
 LRA_ROW_FN sum_lanes sum_widen(const real *x)
 {
 #if LRA_TYPE_f64
@@ -49,8 +49,8 @@ LRA_ROW_FN void sum_narrow(real *y, sum_lanes v)
 #endif
 }
 
-/* Columns [i, i + N registers) of all rows; the sums stand in registers.  Strips of wide rows are
- * no stream that a processor sees coming. */
+/* Columns [i, i + N registers) of all rows; the sums stay in registers.  The hardware prefetcher
+ * does not detect strips of wide rows. */
 LRA_ROW_FN void sum_columns(int64_t i, const int N, const real *x, int64_t n, int64_t D, real *sum)
 {
     sum_lanes s[SUM_VECTORS] = {0};
@@ -63,7 +63,7 @@ LRA_ROW_FN void sum_columns(int64_t i, const int N, const real *x, int64_t n, in
 }
 
 #if LRA_TYPE_bf16
-/* Columns [i, i + N vectors) of all rows; the sums stand in registers. */
+/* Columns [i, i + N vectors) of all rows; the sums stay in registers. */
 LRA_ROW_FN void sum_half_columns(int64_t i, int64_t w, const int N, const void *x, int64_t n,
                                  int64_t D, real *sum)
 {

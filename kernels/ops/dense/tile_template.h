@@ -1,10 +1,10 @@
-/* The register tile under convolutions and dense products: c += a b with a read through two steps,
- * so that rows of a may overlap (no BLAS accepts a row step below the row's length) or be columns
- * of a stored matrix.
- * One source for all types and instruction levels, in vectors of the level's width.
+/* The register tile under convolutions and dense products: c += a b with a read through two
+ * strides, so that rows of a may overlap (no BLAS accepts a row step below the row's length) or be
+ * columns of a stored matrix.
+ * One source for all types and instruction sets, in vectors of the set's width.
  *
- * b is packed in panels: (K, columns) with the columns of one tile adjacent; or it stands as it is,
- * where it is read seldom enough. */
+ * b is packed in panels: (K, columns) with the columns of one tile adjacent; or it is read in
+ * place, where it is read rarely enough. */
 #ifndef LRA_OPS_DENSE_TILE_TEMPLATE_H
 #define LRA_OPS_DENSE_TILE_TEMPLATE_H
 
@@ -24,14 +24,14 @@ enum {
     TILE_LANES = TILE_VECTOR_BYTES / (int)sizeof(real),
     TILE_COLUMNS = TILE_VECTORS * TILE_LANES,
     TILE_PAD = 16,
-    TILE_DEPTH = 256 /* rows of b per pass: a panel stays in the cache of the core */
+    TILE_DEPTH = 256 /* rows of b per pass: a panel stays in the core's cache */
 };
 typedef real tile_vector __attribute__((vector_size(TILE_VECTOR_BYTES), may_alias));
-/* At any address that a real may have. */
+/* Without alignment beyond that of a real. */
 typedef real tile_loose
     __attribute__((vector_size(TILE_VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-/* a(i,k) stands at a[i * row + k * step]. */
+/* a(i,k) is at a[i * row + k * step]. */
 typedef struct {
     const real *a;
     int64_t row, step;
@@ -43,17 +43,17 @@ typedef struct {
 #define TILE_UNROLL _Pragma("GCC unroll 6")
 #endif
 
-/* What is wanted later is asked for meanwhile, `pitch` bytes further on with every k: asked for all
- * at once, lines from memory fill the few places where a core waits for them, and those that a tile
- * itself needs from the second cache queue behind.  NULL: nothing. */
+/* Data to prefetch during the product, `pitch` bytes further on with every k: prefetched all at
+ * once, lines from memory would fill the few line fill buffers of a core, and the tile's own loads
+ * from the L2 cache would wait.  NULL: nothing. */
 typedef struct {
     const char *at;
     int64_t pitch;
 } tile_ahead;
 static const tile_ahead tile_nothing = {0};
 
-/* sum (R, V vectors) = a (R,K) b (K, V vectors), in registers; R and V are constants where this is
- * inlined.  Rows of b are ldb apart. */
+/* sum (R, V vectors) = a (R,K) b (K, V vectors), in registers; R and V are compile-time constants
+ * after inlining.  Rows of b are ldb apart. */
 static inline __attribute__((always_inline)) void
 tile_sums(const int R, const int V, tile_rows a, int64_t K, const real *b, int64_t ldb,
           tile_ahead ahead, tile_vector sum[TILE_ROWS][TILE_VECTORS])
@@ -131,7 +131,8 @@ static inline int tile_panel_vectors(int64_t at, int64_t n)
     return v;
 }
 
-/* n rounded up to whole vectors of every level, so that sizes of scratch do not depend on it. */
+/* n rounded up to full vectors of every instruction set, so that sizes of scratch do not depend on
+ * it. */
 static inline int64_t tile_padded(int64_t n)
 {
     return (n + TILE_PAD - 1) / TILE_PAD * TILE_PAD;

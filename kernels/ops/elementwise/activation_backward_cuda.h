@@ -1,5 +1,5 @@
-/* dx = dy act'(v), zero for t >= length: a pass of its own, for the op and where a kernel in front
- * cannot do it. */
+/* dx = dy act'(v), zero for t >= length: a separate pass, for the op and where the kernel before it
+ * cannot fuse it. */
 #ifndef LRA_OPS_ELEMENTWISE_ACTIVATION_BACKWARD_CUDA_H
 #define LRA_OPS_ELEMENTWISE_ACTIVATION_BACKWARD_CUDA_H
 

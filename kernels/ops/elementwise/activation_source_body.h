@@ -1,6 +1,7 @@
-/* The formulas of activation.h for one type: F, F_NAME(name) of what is defined here, and of
- * F_MATH(name): exp, tanh, normal; F_MAX(a, b), b where one is NaN, and F_STEP(x), 1 where x > 0.
- * Included by activation.h for real and by activation_lanes_template.h for vectors of it. */
+/* The formulas of activation.h for one type F.  F_NAME(name): name of a function defined here;
+ * F_MATH(name): name of a function used, exp, tanh or normal; F_MAX(a, b): b where one is NaN;
+ * F_STEP(x): 1 where x > 0.  Included by activation.h for real and by activation_lanes_template.h
+ * for vectors of it. */
 
 LRA_FN F F_NAME(sigmoid)(F x)
 {

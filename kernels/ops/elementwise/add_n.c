@@ -47,7 +47,7 @@ static double flops(const lra_tensor *y)
     return (double)lra_elements(y) * (y->n_src - 1);
 }
 
-/* Which padding along an axis stands at `at`; n: none. */
+/* Index of the padding along an axis whose source starts at `at`; n: none. */
 static int padded_at(int n, lra_tensor *const *x, int axis, int64_t at)
 {
     int i = 0;
@@ -58,8 +58,8 @@ static int padded_at(int n, lra_tensor *const *x, int axis, int64_t at)
     return i;
 }
 
-/* Parts that fill an axis between them, each padded with zeros, are the parts beside each other:
- * gradients of slices are.  NULL: they do not. */
+/* If the sources are zero-padded parts that together fill an axis (as gradients of slices are),
+ * returns their concatenation instead of the sum; else NULL. */
 static lra_tensor *filled(int n, lra_tensor *const *x)
 {
     enum { MOST = 16 };

@@ -36,7 +36,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* What both broadcast to; false: nothing. */
+/* Broadcast shape of a and b; false: they do not broadcast. */
 static bool join(lra_shape a, lra_shape b, lra_shape *y)
 {
     *y = a.n >= b.n ? a : b;

@@ -52,7 +52,7 @@ lra_tensor *lra_cast(lra_tensor *x, lra_type type)
     return x->type == type ? x : lra_node(&lra_op_cast, x->graph, 1, &x, &a, sizeof a);
 }
 
-/* The node itself, also where lra_cast() would insert none. */
+/* The node, also where lra_cast() would insert none. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     cast_args a = {lra_real(g)};

@@ -1,4 +1,4 @@
-/* The same numbers, through which no gradient passes.  An alias: nothing is run. */
+/* The same numbers; stops the gradient.  An alias: no kernel is run. */
 #include "kernels/graph/op.h"
 
 #if LRA_RECORD

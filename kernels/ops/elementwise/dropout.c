@@ -2,7 +2,7 @@
  * op with the same mask.  A mask word is Philox4x32-10 with key (seed, xxh32 of the node's path)
  * and counter (step, element/4): nothing is stored, and it does not depend on threads, plans or
  * length buckets.
- * tied: the element is that of (first dimension, last dimension), shared between
+ * tied: one draw for each (first dimension, last dimension), shared along those between
  * (variational dropout, Gal & Ghahramani 2016). */
 #include "kernels/ops/args.h"
 #include "kernels/ops/elementwise/dropout_template.h"
@@ -46,7 +46,7 @@ static inline void apply(const lra_call *c, const lra_step *step)
     }
 }
 
-/* scratch: (B,D) factors, rounded up to whole blocks */
+/* scratch: (B,D) factors, rounded up to full blocks */
 static inline void apply_tied(const lra_call *c, const lra_step *step)
 {
     const dropout_draw a = draw_of(c->y->args, step);

@@ -7,7 +7,7 @@ typedef struct {
     int64_t n, D, T; /* tied: T rows of D share their draws */
     lra_type t;
     bool wide, tied;
-    uint32_t least; /* a draw w is kept where w >> 8 is not below this */
+    uint32_t least; /* a draw w is kept if w >> 8 is at least this */
     real kept;
     uint32_t key; /* of the node */
 } dropout_job;
@@ -30,7 +30,7 @@ LRA_DEV int64_t draw_of(const dropout_job *j, int64_t at)
     return j->tied ? at / (j->T * j->D) * j->D + at % j->D : at;
 }
 
-/* Four elements whose draws are words of one counter. */
+/* Four elements whose draws are the words of one counter. */
 LRA_DEV void four(const dropout_job *j, const lra_rng *key, const lra_step *step, int64_t at,
                   real v[4])
 {
@@ -38,7 +38,7 @@ LRA_DEV void four(const dropout_job *j, const lra_rng *key, const lra_step *step
     LRA_UNROLL for (int k = 0; k < 4; k++) v[k] *= factor_of(j, words.v[k]);
 }
 
-/* Four that may belong to several. */
+/* Four elements that may belong to several counters. */
 LRA_DEV void each(const dropout_job *j, const lra_rng *key, const lra_step *step, int64_t i,
                   real v[4])
 {

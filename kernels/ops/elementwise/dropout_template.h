@@ -1,5 +1,5 @@
-/* Factors of what is dropped, many at a time: 0, or 1/(1 - rate).  Lane by lane what
- * lra_philox_at() gives with key (seed, path) and counter (step, number of the draw). */
+/* Dropout factors, many at a time: 0, or 1/(1 - rate).  Each lane computes lra_philox_at() with key
+ * (seed, path) and counter (step, number of the draw). */
 #ifndef LRA_OPS_ELEMENTWISE_DROPOUT_TEMPLATE_H
 #define LRA_OPS_ELEMENTWISE_DROPOUT_TEMPLATE_H
 
@@ -7,8 +7,9 @@
 
 #include "kernels/base/core/philox.h"
 
-/* A word is the low half of a lane of 64 bits: a product comes whole, and what stands above a word
- * is never read.  As many draws as registers hold: the rounds of one are a chain. */
+/* A word is the low half of a 64-bit lane: the lane holds a full product, and the bits above a word
+ * are never read.  The number of draws fills the registers, because the rounds of one draw depend
+ * on each other. */
 enum { DRAWS = 32, DROPOUT_BLOCK = 4 * DRAWS };
 #if defined(LRA_LEVEL_avx512)
 enum { DRAW_LANES = 8 };
@@ -36,7 +37,7 @@ typedef struct {
     draw_lanes word[4][VECTORS];
 } draw_words;
 
-/* One half of the draws from each of two numbers on. */
+/* Half of the draws starts at each of two numbers. */
 LRA_ROW_FN draw_words philox_lanes(const uint32_t key[2], const lra_step *step,
                                    const uint64_t first[2])
 {
@@ -62,7 +63,7 @@ LRA_ROW_FN draw_words philox_lanes(const uint32_t key[2], const lra_step *step,
     return d;
 }
 
-/* What a draw is compared with: lra_u01f(w) < rate where w >> 8 < least. */
+/* Threshold of a draw: lra_u01f(w) < rate if and only if w >> 8 < least. */
 typedef struct {
     uint32_t key[2], least;
     real kept;

@@ -25,7 +25,7 @@ static __global__ void gate_kernel(each_args e, lra_gate_act f)
     }
 }
 
-/* y: da, and db behind it. */
+/* y: da, followed by db. */
 static __global__ void gate_grad_kernel(each_args e, lra_gate_act f, const void *dy, void *db)
 {
     for (EACH8(i, e.n)) {

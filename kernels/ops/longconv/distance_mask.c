@@ -1,7 +1,7 @@
-/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
+/* Distance mask of a kernel: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
  * along one axis.
- * The limit is read when the op runs, so that one plan serves all.  What is left is x bit for bit,
- * and convolutions add exact zeros for the rest. */
+ * The limit is read when the op runs, so that one plan serves all limits.  The unmasked elements
+ * are those of x bit for bit, and convolutions add exact zeros for the others. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/longconv/distance_mask_body.h"

@@ -1,4 +1,4 @@
-/* Which elements of an array are near. */
+/* Tests whether an element of an array is within the distance limit. */
 #ifndef LRA_OPS_LONGCONV_DISTANCE_MASK_BODY_H
 #define LRA_OPS_LONGCONV_DISTANCE_MASK_BODY_H
 
@@ -6,7 +6,7 @@
 #include "kernels/ops/real.h"
 
 typedef struct {
-    int64_t n, inner; /* places of the axis, elements behind it */
+    int64_t n, inner; /* places of the axis, elements after it */
     int64_t zero, step;
 } near_view;
 

@@ -1,8 +1,8 @@
-/* Complex Fourier transforms by one block in shared memory, in place: decimation in frequency
- * forth, in time back (Cooley & Tukey 1965, Gentleman & Sande 1966).  Forth leaves the frequencies
- * in bit-reversed order, where back takes them, so that nothing is reordered; stages have radix 16
- * and 8, in registers.
- *   X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n; n from 1024 to 8192, a power of two */
+/* Complex Fourier transforms by one block in shared memory, in place: decimation in frequency for
+ * the transform, in time for the inverse (Cooley & Tukey 1965, Gentleman & Sande 1966).  The
+ * transform leaves the frequencies in bit-reversed order, which the inverse expects, so that
+ * nothing is reordered; stages have radix 16 and 8, in registers.
+ *   X_k = sum_t x_t exp(-2 pi i k t/n), inverse without 1/n; n from 1024 to 8192, a power of two */
 #ifndef LRA_OPS_LONGCONV_FFT_CUDA_H
 #define LRA_OPS_LONGCONV_FFT_CUDA_H
 
@@ -21,8 +21,8 @@ LRA_DEV lf_complex lf_times(lf_complex a, lf_complex b)
     return lf_complex{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* v exp(-2 pi i k/16), 0 <= k < 8; of the opposite sign on the way back.  k is known when this is
- * compiled. */
+/* v exp(-2 pi i k/16), 0 <= k < 8; with the opposite sign in the inverse.  k is a compile-time
+ * constant. */
 LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
 {
     const float cosine[8] = {1, 0.92387953f,  0.70710678f,  0.38268343f,
@@ -38,7 +38,7 @@ LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
 /* log2 R: stages of radix 2 */
 #define LF_BITS(R) ((R) == 16 ? 4 : 3)
 
-/* Frequencies come out in bit-reversed order. */
+/* The frequencies are in bit-reversed order. */
 template <int R> LRA_DEV void lf_forth(lf_complex v[R])
 {
     LRA_UNROLL for (int bit = LF_BITS(R) - 1; bit >= 0; bit--)
@@ -51,7 +51,7 @@ template <int R> LRA_DEV void lf_forth(lf_complex v[R])
     }
 }
 
-/* The way back, R times the numbers. */
+/* The inverse, R times the numbers. */
 template <int R> LRA_DEV void lf_back(lf_complex v[R])
 {
     LRA_UNROLL for (int bit = 0; bit < LF_BITS(R); bit++) LRA_UNROLL for (int n = 0; n < R / 2; n++)
@@ -63,7 +63,7 @@ template <int R> LRA_DEV void lf_back(lf_complex v[R])
     }
 }
 
-/* Number i, which is frequency k in bit-reversed order, times root^k: bit by bit, for want of
+/* Number i, which is frequency k in bit-reversed order, times root^k: bit by bit, to save
  * registers. */
 template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
 {
@@ -76,7 +76,8 @@ template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
 
 /* ---- transforms of n numbers in shared memory ------------------------------------------------ */
 
-/* A block of n / LF_OWN threads; re and im stand apart, with a gap behind every 32 numbers. */
+/* A block of n / LF_OWN threads; re and im are separate arrays with a gap after every 32
+ * numbers. */
 typedef struct {
     int n;
     float *re, *im;
@@ -118,8 +119,8 @@ LRA_DEV void lf_write(const lf_rows *r, int t, lf_complex v)
     if (r->b) r->b[t] = e_store(v.im);
 }
 
-/* One stage: N numbers `step` apart, in blocks of N step; EDGE: the first, which reads rows, or the
- * last on the way back, which writes them. */
+/* One stage: N numbers `step` apart, in blocks of N step; EDGE: the first one, which reads rows, or
+ * the last one of the inverse, which writes them. */
 template <int N, bool BACK, bool EDGE>
 LRA_DEV void lf_stage(const lf_space *s, int step, const lf_rows *rows)
 {
@@ -155,15 +156,16 @@ LRA_DEV void lf_any_stage(const lf_space *s, bool sixteen, int step, const lf_ro
         lf_stage<8, BACK, false>(s, step, rows);
 }
 
-/* Stages but the last, which has radix 16 and neighbours: radix 16 where their number allows it,
- * then 8. */
+/* Number of stages of radix 16 before the last one (radix 16 on adjacent numbers); the remaining
+ * ones have radix 8. */
 LRA_DEV int lf_sixteens(int n)
 {
     int bits = 0;
     while (LF_OWN << bits < n) bits++;
     return bits - 3 * ((bits + 3) / 4);
 }
-/* Nullable: rows; what is transformed then stands in shared memory, or is left there. */
+/* rows: Nullable, source of the first stage; without it the numbers are read from shared memory.
+ * The result stays in shared memory. */
 LRA_DEV void lf_forth_but_last(const lf_space *s, const lf_rows *rows)
 {
     int sixteens = lf_sixteens(s->n);
@@ -184,7 +186,7 @@ LRA_DEV void lf_back_but_last(const lf_space *s, const lf_rows *rows)
     __syncthreads();
 }
 
-/* The last stage: every thread has 16 neighbours. */
+/* The last stage: every thread has 16 adjacent numbers. */
 LRA_DEV void lf_take(const lf_space *s, lf_complex v[LF_OWN])
 {
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++) v[i] = lf_get(s, threadIdx.x * LF_OWN + i);

@@ -1,14 +1,15 @@
 /* Complex Fourier transforms of LANES sequences at once, one in each lane, in place; n a power of
  * two from FFT_LEAST on.
- *   forth: X_k = sum_t x_t exp(-2 pi i k t/n), in the order that decimation in frequency leaves them; back takes that
- *   order, and gives n times the sequences (Cooley & Tukey 1965, Gentleman & Sande 1966).
- * Products need no other order, so nothing is moved.  A stage splits the sequence in eight that are
- * transformed one after the other, down to 2, 4 or 8 numbers, which stay in registers: what no
- * cache holds is read and written only by the first stages.  Eight, since stores are what limits
- * (a number of AVX-512 is two, of two cycles each): radix 4 has as many sums, and half as many
- * stages again.
- * The first stage reads what the caller has, the last one back gives it its result, and products
- * are made where the last numbers are in registers: see long_conv.c. */
+ *   forth: X_k = sum_t x_t exp(-2 pi i k t/n), in the order of decimation in frequency
+ *   back: the inverse, reads that order and returns n times the sequences (Cooley & Tukey 1965,
+ *     Gentleman & Sande 1966)
+ * Products need no other order, so nothing is reordered.  A stage splits the sequence into eight
+ * that are transformed one after the other, down to 2, 4 or 8 numbers, which stay in registers:
+ * only the first stages access data that exceeds the caches.  Radix 8, because stores are the
+ * bottleneck (a number of AVX-512 takes two, of two cycles each): radix 4 has the same number of
+ * sums and 1.5 times the stages.
+ * The first stage reads the caller's input, the last one of the inverse writes its result, and
+ * products are computed while the last numbers are in registers: see long_conv.c. */
 #ifndef LRA_OPS_LONGCONV_FFT_LANES_TEMPLATE_H
 #define LRA_OPS_LONGCONV_FFT_LANES_TEMPLATE_H
 
@@ -71,7 +72,7 @@ LRA_ROW_FN fft_number fft_product(fft_number a, fft_number b, const bool conjuga
                      : (fft_number){a.re * b.re - a.im * b.im, a.im * b.re + a.re * b.im};
 }
 
-/* ---- transforms of 2, 4 and 8 numbers in registers; turn: -1 forth, 1 back ------------------- */
+/* ---- transforms of 2, 4 and 8 numbers in registers; turn: -1 forward, 1 inverse -------------- */
 
 LRA_ROW_FN void fft_two(fft_number *z)
 {
@@ -97,7 +98,7 @@ LRA_ROW_FN void fft_eight_forth(fft_number *z, const bool half)
     z[5] = fft_eighth(z[5], -1), z[6] = fft_turned(z[6], -1), z[7] = fft_three_eighths(z[7], -1);
     fft_four(z, -1), fft_four(z + 4, -1);
 }
-/* half: the last four numbers are not wanted. */
+/* half: the last four numbers are not computed. */
 LRA_ROW_FN void fft_eight_back(fft_number *z, const bool half)
 {
     fft_four(z, 1), fft_four(z + 4, 1);
@@ -163,7 +164,7 @@ LRA_ROW_FN void fft_join(fft_number *v, const real *w, const bool half)
     }
     fft_eight_back(v, half);
 }
-/* A whole stage of 8 q numbers, forth or back. */
+/* A full stage of 8 q numbers, of the transform or (back) of its inverse. */
 LRA_ROW_FN void fft_stage(fft_number *z, int64_t q, const real *root, const bool back)
 {
     for (int64_t i = 0; i < q; i++) {
@@ -177,7 +178,7 @@ LRA_ROW_FN void fft_stage(fft_number *z, int64_t q, const real *root, const bool
     }
 }
 
-/* ---- whole transforms ------------------------------------------------------------------------ */
+/* ---- full transforms ------------------------------------------------------------------------- */
 
 LRA_ROW_FN void fft_leaf(const int n, fft_number *z, const bool back)
 {
@@ -189,7 +190,7 @@ LRA_ROW_FN void fft_leaf(const int n, fft_number *z, const bool back)
         fft_leaf_forth(v, n);
     for (int i = 0; i < n; i++) z[i] = v[i];
 }
-/* Stage `at` and those behind it, of n numbers. */
+/* Stages from `at` on, of n numbers. */
 static void fft_forth_from(const fft_plan *p, int at, int64_t n, fft_number *z)
 {
     int64_t q = n / 8;

@@ -1,11 +1,12 @@
 /* Convolution with kernels as long as the sequence, channel by channel, through Fourier transforms:
- *   y[t] = sum_(j >= 0) k[j] x[t-j]  (+ sum_(j >= 0) k'[j] x[t+1+j] with the second kernel of a bidirectional one)
- * x and y are zero for t >= length; a kernel of L values is zero beyond them.
+ *   y[t] = sum_(j >= 0) k[j] x[t-j]  (+ sum_(j >= 0) k'[j] x[t+1+j] with the second kernel of a
+ *     bidirectional one)
+ * x and y are zero for t >= length; a kernel of L values is zero after them.
  *   y = F^-1(F(x) F(k)),  dx = F^-1(F(dy) conj F(k)),  dk = F^-1(sum_b conj F(x_b) F(dy_b))
- * of a size at which nothing wraps around: lag j stands at j, lag -(1+j) at n-1-j.
- * Channels are lanes (fft_lanes_template.h): x (B,T,D) is read as it stands.  Two examples are the
- * real and the imaginary part of one transform: a kernel is real, so that they stay apart; in dk
- * the sum of both is the real part.
+ * of a size at which nothing wraps around: lag j is at index j, lag -(1+j) at n-1-j.
+ * Channels are lanes (fft_lanes_template.h): x (B,T,D) is read in place.  Two examples are the real
+ * and the imaginary part of one transform: a kernel is real, so that they stay separate; in dk the
+ * sum of both is the real part.
  * Source: S4 (Gu et al. 2022) composes its two directions so. */
 #include <omp.h>
 #include <stdio.h>
@@ -14,7 +15,8 @@
 #include "kernels/ops/longconv/long_conv.h"
 #include "kernels/ops/transpose_template.h"
 
-/* Lanes of the widest level: scratch is the same for all; rows that are asked for ahead. */
+/* Lanes of the widest instruction set, so that the size of scratch is the same for all; number of
+ * rows to prefetch. */
 enum { MAX_LANES = 16, AHEAD = 32 };
 
 /* Numbers of a transform, and reals of scratch for one. */
@@ -29,8 +31,8 @@ static inline int64_t numbers_size(int64_t n)
     return 2 * MAX_LANES * n;
 }
 
-/* Examples that are read or written together, of w channels from column d0 on; those from `length`
- * on are zero. */
+/* Two examples that are read or written together, w channels from column d0 on; tokens from
+ * `length` on are zero. */
 typedef struct {
     const elem *in[2];
     elem *out[2];
@@ -50,7 +52,7 @@ static inline pair pair_of(const void *x, void *y, const int32_t *length, int64_
     return p;
 }
 
-/* Token t of both, zero behind the end. */
+/* Token t of both examples, zero after the end. */
 LRA_ROW_FN fft_number read_token(const pair *p, int64_t t, int64_t w)
 {
     fft_number z = {(lanes){0}, (lanes){0}};
@@ -70,15 +72,16 @@ LRA_ROW_FN void write_token(const pair *p, int64_t t, int64_t w, fft_number z)
     if (p->out[1]) write_one(p, 1, t, w, z.im);
 }
 
-/* Into the second cache alone: rows that are a power of two apart have few places in the first. */
+/* Prefetches into the L2 cache only: rows that are a power of two apart fall on few sets of the L1
+ * cache. */
 LRA_ROW_FN void ask_token(const pair *p, int64_t t)
 {
     if (t < p->length[0]) __builtin_prefetch(p->in[0] + t * p->D, 0, 1);
     if (t < p->length[1]) __builtin_prefetch(p->in[1] + t * p->D, 0, 1);
 }
 
-/* The first stage forth, which reads, and the last one back, which writes.  places: 4 of 8 where
- * tokens end before half of the transform. */
+/* The first stage of the transform, which reads, and the last one of the inverse, which writes.
+ * places: 4 of 8 where the tokens end before half of the transform. */
 LRA_ROW_FN void read_places(const pair *p, const fft_plan *plan, int64_t w, const int places,
                             fft_number *z)
 {
@@ -118,7 +121,7 @@ static inline void write_pair(const pair *p, const fft_plan *plan, const fft_num
 }
 
 /* Lane d of r[j] is lag j of channel d, x[d step + j], for n lags of w channels; the others are
- * zero.  And back, times `scale`. */
+ * zero.  The inverse multiplies by `scale`. */
 static inline void read_lags(const real *x, int64_t step, int64_t w, int64_t n, lanes *r)
 {
     real part[LANES][LANES] = {{0}};
@@ -152,7 +155,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The spectra of w channels' kernels for T tokens, with the 1/n of the way back. */
+/* The spectra of w channels' kernels for T tokens, including the 1/n of the inverse. */
 static inline void read_kernels(const real *k, const real *behind, int64_t w, int64_t T, int64_t L,
                                 const fft_plan *plan, fft_number *z)
 {
@@ -170,7 +173,8 @@ static inline void read_kernels(const real *k, const real *behind, int64_t w, in
     }
     fft_forth_from(plan, 0, n, z);
 }
-/* What became of a sum of products: the gradient of the kernels, zero where a lag cannot matter. */
+/* Inverse transform of a sum of products: the gradient of the kernels, zero for lags without
+ * effect. */
 static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, int64_t L,
                                  const fft_plan *plan, fft_number *z)
 {
@@ -235,7 +239,7 @@ static inline void convolve(const lra_call *c, int64_t d0, const fft_plan *plan,
     }
 }
 
-/* sources: x, or dy for the way back; kernel; [length].  scratch: of every thread */
+/* sources: x, or dy in the backward pass; kernel; [length].  scratch: of every thread */
 LRA_BODY(long_conv)
 {
     int64_t T = c->y->shape.d[1], D = c->y->shape.d[2];

@@ -2,7 +2,7 @@
 #include "kernels/ops/longconv/long_conv_fft_cuda.h"
 #include "kernels/ops/longconv/long_conv_rows_cuda.h"
 
-/* sources: x, or dy for the way back; kernel; [length] */
+/* sources: x, or dy in the backward pass; kernel; [length] */
 LRA_CUDA_BODY(long_conv)
 {
     const long_conv_args *a = (const long_conv_args *)c->y->args;

@@ -2,7 +2,8 @@
  * examples of a channel are the real and the imaginary part of one complex signal z: as kernels are
  * real, z * k holds both results.  A block transforms it (fft_cuda.h), multiplies by the kernel's
  * spectrum, which has the same order, and transforms back:
- *   y = F^-1(F(z) F(k)),  dx with conj F(k),  dk = real part of F^-1(sum of F(dz) conj F(z) over the pairs)
+ *   y = F^-1(F(z) F(k)),  dx with conj F(k),  dk = real part of F^-1(sum of F(dz) conj F(z) over
+ *     the pairs)
  * FLOP: 10 n log2 n + 6 n for two examples; over the bus 2 bytes in and out for a bf16 (rows
  * between the steps stay in the L2 cache); in shared memory 64 bytes a point (96 at 8192), which
  * takes about as long as the arithmetic. */
@@ -14,7 +15,7 @@
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Rows of elem, (examples, D, T), and where spectra stand: (.., D, n). */
+/* Rows of elem, (examples, D, T), and the spectra: (.., D, n). */
 typedef struct {
     long_conv_job j;
     int64_t examples;
@@ -32,7 +33,8 @@ static __global__ void lf_root_kernel(int64_t n, lf_complex *root)
     }
 }
 
-/* Examples from b0 on as rows of channels, zero behind the tokens; and back. */
+/* Examples from b0 on to rows of channels, zero after the tokens; and (BACK) from rows to
+ * examples. */
 template <bool BACK>
 static __global__ void lf_rows_kernel(long_conv_job j, int64_t b0, const elem *from, elem *to)
 {
@@ -61,7 +63,7 @@ LRA_DEV lf_rows lf_pair(const lf_job *e, int64_t pair, int64_t d, elem *x)
     return lf_rows{e->j.T, a, 2 * pair + 1 < e->examples ? a + e->j.D * e->j.T : NULL};
 }
 
-/* A block for each channel: the spectrum of its kernels, with the 1/n of the way back. */
+/* A block for each channel: the spectrum of its kernels, including the 1/n of the inverse. */
 static __global__ void lf_kernel_kernel(lf_job e, const real *kernel)
 {
     LRA_SHARED(float, shared);
@@ -102,9 +104,9 @@ static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
     lf_back_but_last(&s, &rows);
 }
 
-/* x: channels, then parts of the pairs: sum of F(dz) conj F(z); first: nothing is in the spectra
- * yet.  F(z) waits for F(dz) in shared memory where there is room for two (SPARE), else in
- * registers, not all of which there are. */
+/* x: channels, then parts of the pairs: sum of F(dz) conj F(z); first: the spectra are
+ * uninitialised and are overwritten.  F(z) is kept in shared memory until F(dz) is computed if two
+ * fit there (SPARE), else in registers, some of which spill. */
 template <bool SPARE>
 static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     lf_sum_kernel(lf_job e, bool first)

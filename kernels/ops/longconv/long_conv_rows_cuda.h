@@ -1,6 +1,7 @@
-/* Long convolution on a GPU by transforms of rows in memory, for any size.  Examples are taken a
- * few at a time, so that their rows stay in the L2 cache between the steps: x is laid out as rows
- * of reals, transformed, multiplied by the spectrum of the kernel, transformed back, taken out.
+/* Long convolution on a GPU by transforms of rows in memory, for any size.  Examples are processed
+ * a few at a time, so that their rows stay in the L2 cache between the steps: x is copied to rows
+ * of reals, transformed, multiplied by the spectrum of the kernel, transformed back, and copied to
+ * y.
  * FLOP: 5 n log2 n + 6 n for a row of n >= 2 T; over the bus: x and y once, over the cache 14 n
  * values a row. */
 #ifndef LRA_OPS_LONGCONV_LONG_CONV_ROWS_CUDA_H
@@ -15,7 +16,7 @@ enum { LC_TILE = 32, LC_PITCH = LC_TILE + 1 };
 typedef struct {
     long_conv_args a;
     int64_t B, T, D, L, n, row;
-    int64_t lags, behind; /* values of the kernels that matter */
+    int64_t lags, behind; /* number of kernel values with an effect */
     const int32_t *length;
 } long_conv_job;
 
@@ -49,7 +50,7 @@ LRA_DEV lc_place lc_find(const long_conv_job *j, int64_t width)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Examples from b0 on as rows, zero behind the tokens. */
+/* Examples from b0 on to rows, zero after the tokens. */
 static __global__ void lc_lay_kernel(long_conv_job j, int64_t b0, const elem *x, real *rows)
 {
     LRA_SHARED(real, tile);
@@ -69,7 +70,7 @@ static __global__ void lc_lay_kernel(long_conv_job j, int64_t b0, const elem *x,
     }
 }
 
-/* And back: y of examples from b0 on. */
+/* The inverse copy: y of examples from b0 on. */
 static __global__ void lc_take_kernel(long_conv_job j, int64_t b0, const real *rows, elem *y)
 {
     LRA_SHARED(real, tile);
@@ -88,13 +89,13 @@ static __global__ void lc_take_kernel(long_conv_job j, int64_t b0, const real *r
     }
 }
 
-/* for (LC_EACH(i, n)) over the whole grid */
+/* for (LC_EACH(i, n)) over all threads of the grid */
 #define LC_EACH(i, n)                                                                              \
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                                    \
     i < (n);                                                                                       \
     i += (int64_t)gridDim.x * blockDim.x
 
-/* The kernels as rows with the 1/n of the way back: lag j at j, lag -(1+j) at n-1-j. */
+/* The kernels as rows including the 1/n of the inverse: lag j at j, lag -(1+j) at n-1-j. */
 static __global__ void lc_kernel_kernel(long_conv_job j, const real *kernel, real *rows)
 {
     const real one = 1 / (real)j.n;
@@ -107,7 +108,7 @@ static __global__ void lc_kernel_kernel(long_conv_job j, const real *kernel, rea
     }
 }
 
-/* What the sum of the spectra became: the gradient of the kernels. */
+/* Gradient of the kernels from the inverse transform of the summed spectra. */
 static __global__ void lc_gradient_kernel(long_conv_job j, const real *rows, real *kernel)
 {
     const real one = 1 / (real)j.n;
@@ -133,7 +134,7 @@ LRA_DEV float4 lc_product(float4 a, float4 b, real sign)
                   a.z * b.w + a.w * b.z};
 }
 
-/* rows (examples, D) times kernel (D), which is conjugated on the way back. */
+/* rows (examples, D) times kernel (D), which is conjugated in the backward pass. */
 static __global__ void lc_multiply_kernel(long_conv_job j, int64_t examples, const float4 *kernel,
                                           float4 *rows)
 {
@@ -142,7 +143,7 @@ static __global__ void lc_multiply_kernel(long_conv_job j, int64_t examples, con
         rows[i] = lc_product(rows[i], kernel[i % (j.D * width)], j.a.back ? R(-1.0) : R(1.0));
 }
 
-/* sum (D) = sum over the examples of dy conj(x), behind what is in it; first: nothing is. */
+/* sum (D) += sum over the examples of dy conj(x); first: sum is overwritten. */
 static __global__ void lc_sum_kernel(long_conv_job j, int64_t examples, bool first, const float4 *x,
                                      const float4 *dy, float4 *sum)
 {

@@ -1,28 +1,27 @@
-/* Long convolution with what is at most `limit` steps away (long_conv.c, kernels cut by near.c):
+/* Long convolution with a distance limit (long_conv.c, kernels masked by distance_mask.c):
  *   y[t] = sum_(0 <= j <= limit) k[j] x[t-j]  (+ sum_(0 <= j < limit) k'[j] x[t+1+j])
- * Every value of a Fourier transform holds rounding of all inputs, so that what is far away would
- * still change last bits; here the lags are summed one by one.  A limit of T-1 or more cuts
- * nothing, and source 0, the convolution by transforms, is the result as it is, with its bits and
- * in its place.
- * Source 0 and these sums are one number, so that the gradient goes to source 0 alone, whose own
- * cuts the kernels. */
+ * Every value of a Fourier transform contains rounding errors of all inputs, so that distant tokens
+ * would still change the last bits; here the lags are summed one by one.  A limit of at least T-1
+ * has no effect: the result is source 0, the convolution by transforms, bit for bit and in place.
+ * Source 0 and these sums are equal up to rounding, so that the gradient goes to source 0 alone,
+ * whose own gradient includes the mask of the kernels. */
 #include <omp.h>
 #include <stdio.h>
 
 #include "kernels/ops/longconv/long_conv.h"
 #include "kernels/ops/typed.h"
 
-/* Channels of a block, a cache line of float32, and rows whose sums stay in registers: more would
- * spill with AVX2. */
+/* Channels of a block, a cache line of float32, and rows whose sums stay in registers: more rows
+ * would spill with AVX2. */
 enum { CHANNELS = 16, ROWS = 4 };
 
-/* A kernel row for each lag from -limit to limit, and the inputs with zeros before and behind. */
+/* A kernel row for each lag from -limit to limit, and the inputs with zeros before and after. */
 static inline int64_t own_size(int64_t T)
 {
     return CHANNELS * (2 * T + 3 * T + ROWS);
 }
 
-/* Row limit + lag of `to`: what x[t - lag] is multiplied by. */
+/* Row limit + lag of `to`: factor of x[t - lag]. */
 static inline void read_lags(const real *k, const real *behind, int64_t L, int64_t channels,
                              int64_t limit, real *to)
 {
@@ -43,7 +42,7 @@ static inline void read_rows(const elem *x, int64_t tokens, int64_t T, int64_t D
             to[(limit + t) * CHANNELS + d] = e_load(x[t * D + d]);
 }
 
-/* Rows [t, t + ROWS), lag by lag from the past. */
+/* Sums rows [t, t + ROWS), lag by lag from the past. */
 static inline void sum_rows(const real *lags, const real *x, int64_t from, int64_t to,
                             real sum[ROWS][CHANNELS])
 {
@@ -115,7 +114,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[0] = dy;
 }
 
-/* Of half of all lags: what runs is known when it does. */
+/* Counts half of all lags: the limit is known at run time only. */
 static double flops(const lra_tensor *y)
 {
     const long_conv_args *a = y->args;
@@ -127,7 +126,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * own_size(y->shape.d[1]) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* Both directions of a kernel (D,L) or (2,D,L). */
+/* Masks both directions of a kernel (D,L) or (2,D,L). */
 static lra_tensor *cut(lra_tensor *kernel, lra_tensor *limit)
 {
     if (kernel->shape.n != 3) return lra_distance_mask(kernel, limit, 1, 0, 1);

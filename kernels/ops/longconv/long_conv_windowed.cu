@@ -2,7 +2,7 @@
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/longconv/long_conv.h"
 
-/* k, behind: of one channel; x: its values, D apart. */
+/* k, behind: kernels of one channel; x: its values, with stride D. */
 LRA_DEV real sum_lags(const real *k, const real *behind, int64_t L, const elem *x, int64_t D,
                       int64_t t, int64_t tokens, int64_t limit)
 {

@@ -1,11 +1,11 @@
-/* Shares of linear interpolation, on a processor and on a GPU. */
+/* Weights of linear interpolation, on a CPU and on a GPU. */
 #ifndef LRA_OPS_LONGCONV_UPSAMPLE_BODY_H
 #define LRA_OPS_LONGCONV_UPSAMPLE_BODY_H
 
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
-/* Rows of s numbers, of which the longer tensor has `times` times as many. */
+/* Rows of s numbers in the shorter tensor; the longer one has `times` times as many. */
 typedef struct {
     int64_t rows, s, times;
 } upsample_view;
@@ -18,7 +18,7 @@ static inline upsample_view upsample_of(const lra_tensor *y)
     return (upsample_view){all, s, a->times};
 }
 
-/* How far value k of a block lies from its number, in (-1/2, 1/2). */
+/* Signed distance of value k of a block from its number, in (-1/2, 1/2). */
 LRA_FN real upsample_off(int64_t k, int64_t times)
 {
     return ((real)k + (real)0.5) / (real)times - (real)0.5;
@@ -33,9 +33,9 @@ LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j
     return (1 - far) * t_load(x, t, j) + far * t_load(x, t, other);
 }
 
-/* What number j gets of the gradient of one row: of its own block, of the right half of the one
- * before, of the left half of the one behind; the outer halves of the first and the last block are
- * their own. */
+/* Gradient of number j from one row: from its own block, the right half of the block before and the
+ * left half of the block after; the outer halves of the first and the last block count for
+ * themselves. */
 LRA_FN real stretch_sum(const void *dy, lra_type t, upsample_view v, int64_t j)
 {
     real sum = 0;

@@ -2,7 +2,7 @@
  *   g = clip/norm g if norm > clip;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
  *   p -= rate (m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps) + decay p)
  * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates.  An update whose loss or
- * gradient norm is not finite changes nothing but the number of updates skipped in a row.
+ * gradient norm is not finite only increments the number of consecutive skipped updates.
  * Sources: loss, count (2), step, then n parameters, n gradients, n m, n v. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
@@ -35,7 +35,7 @@ static inline double square_norm(const lra_call *c, int n)
     return total;
 }
 
-/* What all elements of one parameter share. */
+/* Constants for all elements of one parameter. */
 typedef struct {
     real scale, b1, b2, rate, decay, correct1, correct2, eps;
 } adamw_step;
@@ -52,7 +52,7 @@ static inline void update_piece(int64_t from, int64_t end, adamw_step s, const r
     }
 }
 
-/* The bf16 copy that products read. */
+/* Writes the bf16 copy that products read. */
 static inline void write_shadow(int64_t from, int64_t end, const real *p, uint16_t *shadow)
 {
 #if LRA_TYPE_bf16
@@ -140,7 +140,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n * (int64_t)sizeof(double);
 }
 
-/* The same, then what the step decides: adamw.cu. */
+/* The same, followed by the decision of the step: adamw.cu. */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     return scratch(y, 1) + 64;
@@ -169,8 +169,8 @@ static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
     return m;
 }
 
-/* Adds the gradients to the sums of the parts before, and keeps them there unless it is the last
- * part. */
+/* Adds the gradients to the sums of earlier micro-batches, and keeps them there unless this is the
+ * last one. */
 static void accumulate(lra_graph *g, int n, lra_tensor *const *params, lra_tensor **grad, int part,
                        int n_parts)
 {

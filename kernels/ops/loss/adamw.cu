@@ -1,9 +1,9 @@
-/* AdamW on a GPU: squares of all gradients in blocks, one block that decides about the step, one
+/* AdamW on a GPU: squares of all gradients in blocks, one block that decides on the step, one
  * update of all parameters.  Formulas and sources: adamw.c. */
 #include "kernels/ops/cuda_common.h"
 
 enum { LOSS, COUNT, STEP, FIRST };
-/* Parameters of one launch: what fits in 4 KiB of kernel arguments. */
+/* Parameters of one launch: at most 4 KiB of kernel arguments. */
 enum { GROUP = 48 };
 
 typedef struct {
@@ -20,7 +20,7 @@ typedef struct {
     parameter at[GROUP];
 } parameters;
 
-/* What the deciding block leaves for the updates. */
+/* Values that the deciding block passes to the updates. */
 typedef struct {
     real scale, rate, correct1, correct2;
     int32_t applied;
@@ -86,7 +86,7 @@ static __global__ void update_kernel(parameters all, real b1, real b2, real eps,
     }
 }
 
-/* Parameters [first, ..) of the call, as many as fit; returns how many blocks they have. */
+/* Collects parameters [first, ..) of the call, at most GROUP; returns their number of blocks. */
 static int64_t collect(const lra_call *c, int first, parameters *all)
 {
     const adamw_args *a = (const adamw_args *)c->y->args;

@@ -1,5 +1,6 @@
-/* Losses: scalars, real, means over what counts.
- *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0, 0 if there is none;
+/* Losses: scalars, real, means over the unmasked terms.
+ *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0, 0 if there is
+ *     none;
  *   cross_entropy_rows = its terms, 0 where label < 0: not a mean, without a gradient;
  *   mse = mean (x - target)^2;  l1 = mean |x - target|, with gradient 0 where they are equal.
  * Partial sums of blocks of rows or elements are added in block order. */
@@ -153,7 +154,7 @@ static int entropy_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* The gradient of anything here has the shape of source 1. */
+/* The gradient of every loss here has the shape of source 1. */
 static int grad_shape(lra_tensor *y, lra_err *e)
 {
     (void)e;

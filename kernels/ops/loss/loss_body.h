@@ -1,4 +1,5 @@
-/* Distances between prediction and target, their slopes, and how sums are cut into blocks. */
+/* Distances between prediction and target, their derivatives, and the partition of sums into
+ * blocks. */
 #ifndef LRA_OPS_LOSS_LOSS_BODY_H
 #define LRA_OPS_LOSS_LOSS_BODY_H
 

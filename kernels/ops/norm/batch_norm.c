@@ -1,16 +1,17 @@
 /* Batch normalisation per channel over all rows that are not padding (Ioffe & Szegedy 2015):
  *   y = (x - mean) r gain + bias,  r = 1/sqrt(var + eps),  zero where t >= length.
- * Training normalises with the mean and the biased variance of the batch and moves the states,
- *   state = (1 - momentum) state + momentum new, with the unbiased variance; evaluation uses the states.
+ * Training normalises with the mean and the biased variance of the batch and updates the states,
+ *   state = (1 - momentum) state + momentum new, with the unbiased variance; evaluation uses the
+ *     states.
  *   dx = r gain (dy - mean(dy) - xhat mean(dy xhat)) in training, r gain dy in evaluation.
- * Statistics are one tensor (2,D), mean and biased variance; sums go by blocks of rows in order, in
- * double: columns of dx have the sum 0, of which a bias in front of the norm lives.
- * Where we differ: rows beyond the length of their sample take no part. */
+ * Statistics are one tensor (2,D), mean and biased variance; sums are taken over blocks of rows in
+ * order, in double: columns of dx sum to 0, and the gradient of a bias before the norm is this sum.
+ * Where we differ: rows beyond the length of their sample are ignored. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/norm/norm_shape.h"
 #include "kernels/ops/typed.h"
 
-/* x seen as B samples of T rows of D; (B,D) has T = 1. */
+/* x viewed as B samples of T rows of D; (B,D) has T = 1. */
 typedef struct {
     int64_t B, T, D, n_blocks;
     const int32_t *length;
@@ -38,7 +39,7 @@ static inline int64_t count_rows(const rows_view *v)
     return n;
 }
 
-/* The first of the blocks becomes the sum of all, in order; part: (n_blocks, n) */
+/* Adds all blocks into the first one, in order; part: (n_blocks, n) */
 static inline void add_blocks(double *part, int64_t n_blocks, int64_t n)
 {
     for (int64_t b = 1; b < n_blocks; b++)
@@ -364,7 +365,7 @@ static lra_tensor *dx_sample(lra_graph *g, int i)
     return part_sample(&lra_op_batch_norm_dx, true, g, i);
 }
 
-/* No gradient flows through the statistics by themselves: batch_norm's own dx accounts for them. */
+/* No gradient flows through the statistics directly: batch_norm's own dx accounts for them. */
 const lra_op lra_op_batch_norm_stats = {.name = "batch_norm_stats",
                                         .flags = LRA_NOGRAD,
                                         .shape = stats_shape,

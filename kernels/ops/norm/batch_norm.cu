@@ -1,9 +1,8 @@
-/* Batch normalisation on a GPU; formulas and sources: batch_norm.c.  Sums are in double,
- * their parts as well: columns of dx have the sum 0, on which the gradient of a bias in front of
- * the norm depends. */
+/* Batch normalisation on a GPU; formulas and sources: batch_norm.c.  Sums are in double, their
+ * parts as well: columns of dx sum to 0, and the gradient of a bias before the norm is this sum. */
 #include "kernels/ops/columns_cuda.h"
 
-/* x seen as B samples of T rows of D. */
+/* x viewed as B samples of T rows of D. */
 typedef struct {
     int64_t B, T, D;
     const int32_t *length;

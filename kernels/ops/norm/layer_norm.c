@@ -1,13 +1,14 @@
 /* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance.
  * With xhat = (x - mean) r, r = 1/sqrt(var + eps), u = dy gain:
- *   dx = r (u - mean(u) - xhat mean(u xhat));  dgain = sum over rows of dy xhat;  dbias = sum of dy.
+ *   dx = r (u - mean(u) - xhat mean(u xhat));  dgain = sum over rows of dy xhat;
+ *     dbias = sum of dy.
  * Ba, Kiros, Hinton 2016.  The gradient recomputes the statistics: x is read anyway. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/norm/norm_shape.h"
 
-/* Rows that are worked on together: one row's sums, root and quotient are a chain of dependent
- * steps as long as all its other work, which those of the other rows fill. */
+/* Rows that are processed together: the sum, root and quotient of one row are a chain of dependent
+ * steps as long as its remaining work; the other rows fill the latency. */
 enum { TOGETHER = 4 };
 
 typedef struct {
@@ -39,7 +40,7 @@ LRA_ROW_FN void add_both(int64_t i, int64_t w, lra_type t, const void *x, real m
     *square += v * v;
 }
 
-/* lanes_sum() of n vectors, four of them in the steps of one. */
+/* lanes_sum() of n vectors, four of them interleaved. */
 LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
 {
 #if !LRA_TYPE_f64 && (defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2))
@@ -64,9 +65,10 @@ LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
     for (int k = 0; k < n; k++) to[k] = lanes_sum(v[k]);
 }
 
-/* m and r of each row.  The differences are read from the nearest cache again: nothing cancels, and
- * a row may be of any magnitude whose square is finite.  Their mean is what rounding left of m: an
- * error of m is one of all channels, which a product with them adds up. */
+/* m and r of each row.  The second pass reads the differences from the L1 cache: nothing cancels,
+ * and a row may be of any magnitude whose square is finite.  The mean of the differences is the
+ * rounding error of m and is added to it: an error of m is common to all channels, so that it would
+ * accumulate in a product over the channels. */
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
     lanes sum[TOGETHER] = {0}, rest[TOGETHER] = {0}, square[TOGETHER] = {0};

@@ -1,7 +1,7 @@
 /* Layer norm and its gradients on a GPU: a warp for each row. */
 #include "kernels/ops/columns_cuda.h"
 
-/* Mean and 1/sqrt(var + eps) of a row, for all lanes; as on a CPU, what rounding left of the mean
+/* Mean and 1/sqrt(var + eps) of a row, for all lanes; as on a CPU, the rounding error of the mean
  * is added to it. */
 LRA_DEV void statistics(lra_type t, const void *x, int64_t row, int64_t D, bool wide, real eps,
                         real *mean, real *r)

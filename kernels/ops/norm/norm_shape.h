@@ -1,5 +1,5 @@
-/* What the gradients of norms share: sources are dy, x, ...; the sums of dy xhat (dgain) and of dy
- * (dbias) stand in one tensor (2,D). */
+/* Code shared by the gradients of norms: sources are dy, x, ...; the sums of dy xhat (dgain) and of
+ * dy (dbias) are one tensor (2,D). */
 #ifndef LRA_OPS_NORM_NORM_SHAPE_H
 #define LRA_OPS_NORM_NORM_SHAPE_H
 

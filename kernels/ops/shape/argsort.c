@@ -1,15 +1,15 @@
-/* Places of the elements of each row in ascending order, equals in their order: a merge sort from
- * the bottom, two places of scratch for an element. */
+/* Indices that sort each row in ascending order, stable: a bottom-up merge sort with two indices of
+ * scratch for an element. */
 #include "kernels/ops/typed.h"
 
-/* The number at a place, of either kind of row. */
+/* Compares the numbers at two indices, for either type of row. */
 static inline bool goes_before(const void *x, lra_type t, int32_t a, int32_t b)
 {
     if (t == LRA_I32) return ((const int32_t *)x)[a] < ((const int32_t *)x)[b];
     return t_load(x, t, a) < t_load(x, t, b);
 }
 
-/* Sorted runs of `run` places become runs of twice as many. */
+/* Merges sorted sequences of `run` indices into sequences of twice the length. */
 static inline void merge(const void *x, lra_type t, int64_t D, int64_t run, const int32_t *from,
                          int32_t *to)
 {

@@ -1,4 +1,4 @@
-/* argsort on a GPU: the place of an element is the number of those that go before it.  D
+/* argsort on a GPU: the rank of an element is the number of elements that sort before it.  D
  * comparisons for each; a warp shares them. */
 #include "kernels/ops/cuda_common.h"
 

@@ -1,8 +1,8 @@
 /* Repeating and summing dimensions.
  *   broadcast: y[i] = x[i without repeated dimensions];   reduce: y = sum of x over dimensions.
- * reduce sums one run of neighbouring dimensions, x seen as (O,R,I) -> (O,I), in blocks of
- * LRA_ROW_BLOCK along R whose partial sums are added in block order; the builder strings several
- * together.  Its result is real: sums of activations are statistics or gradients of parameters. */
+ * reduce sums one group of adjacent dimensions, x viewed as (O,R,I) -> (O,I), in blocks of
+ * LRA_ROW_BLOCK along R whose partial sums are added in block order; the builder chains several.
+ * Its result is real: sums of activations are statistics or gradients of parameters. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/shape/broadcast.h"
 #include "kernels/ops/dense/row_sums_template.h"
@@ -12,7 +12,7 @@ typedef struct {
     lra_type type;
 } broadcast_args;
 
-/* x seen as (O,R,I) */
+/* x viewed as (O,R,I) */
 typedef struct {
     int64_t O, R, I, n_blocks;
 } reduce_view;
@@ -32,7 +32,7 @@ LRA_ROW_FN void fill_row(lra_type t, real v, int64_t n, void *y)
     for (int64_t k = 0; k < n; k++) t_store(y, t, k, v);
 }
 
-/* n elements of y from `at` on: of x from `from` on, or that one of x alone. */
+/* n elements of y from `at` on: those of x from `from` on, or one element of x repeated. */
 static inline void spread_row(const lra_tensor *x, const void *in, int64_t from, int64_t along,
                               const lra_tensor *y, void *out, int64_t at, int64_t n)
 {

@@ -4,9 +4,9 @@
 
 #include "kernels/graph/op.h"
 
-/* True if dimensions of `from` are missing in front, 1, or equal to those of `to`. */
+/* True if each dimension of `from` is missing (leading ones), 1, or equal to that of `to`. */
 bool lra_shape_spreads(lra_shape from, lra_shape to);
-/* Repeats dimensions of size 1 and converts to `type`; x itself when there is nothing to do. */
+/* Repeats dimensions of size 1 and converts to `type`; x itself if it has that shape and type. */
 lra_tensor *lra_broadcast_to(lra_tensor *x, lra_shape s, lra_type type);
 
 #endif

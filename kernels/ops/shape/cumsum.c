@@ -1,10 +1,10 @@
-/* y[.., i, ..] = sum of x[.., j, ..] over j <= i, or over j >= i; its gradient is the same of dy
- * the other way. Summed in real in the order of the axis, rounded where y is stored, so that the
- * sum is not of rounded sums. */
+/* y[.., i, ..] = sum of x[.., j, ..] over j <= i, or over j >= i; its gradient is the same of dy in
+ * the opposite direction.  Sums are real, in the order of the axis, and rounded only when y is
+ * stored. */
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/typed.h"
 
-enum { LANES = 64 }; /* neighbours that are summed side by side */
+enum { LANES = 64 }; /* adjacent columns that are summed together */
 
 /* Columns [k, k+n) of one (R,I) part. */
 LRA_ROW_FN void sum_columns(lra_type t, const void *x, void *y, axis_view v, int64_t k, int64_t n,

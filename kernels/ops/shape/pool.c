@@ -1,5 +1,6 @@
 /* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum.
- * The gradient of the maximum goes to the first of equals.  A sample of length 0 gives zeros. */
+ * The gradient of the maximum goes to the first of equal values.  A sample of length 0 gives
+ * zeros. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/dense/row_sums_template.h"
 
@@ -29,7 +30,7 @@ LRA_ROW_FN void max_rows(lra_type t, const void *x, int64_t n, int64_t D, real *
         }
 }
 
-/* acc[0..D): rows [0,n) of x seen through `kind`. */
+/* acc[0..D): rows [0,n) of x pooled by `kind`. */
 static inline void pool_rows(lra_pool_kind kind, const void *x, lra_type t, int64_t n, int64_t D,
                              real *acc)
 {
@@ -62,7 +63,7 @@ LRA_BODY(pool)
     }
 }
 
-/* dx, zeros so far, gets dy where the first maximum of each column of x stands.  acc: (2,D) */
+/* dx, zeros so far, gets dy at the first maximum of each column of x.  acc: (2,D) */
 static inline void spread_max(const void *dy, const void *x, lra_type t, int64_t n, int64_t D,
                               void *dx, real *acc)
 {

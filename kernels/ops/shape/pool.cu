@@ -9,7 +9,7 @@ typedef struct {
     const int32_t *length;
 } pool_job;
 
-/* Where the first maximum of column d stands; all eight threads get it.  shared: 8 x 32 rows. */
+/* Row of the first maximum of column d; returned to all eight threads.  shared: 8 x 32 rows. */
 LRA_DEV int64_t first_max(const pool_job *j, const void *x, int64_t start, int64_t n, int64_t d,
                           int32_t *shared)
 {

@@ -1,7 +1,7 @@
 /* row_max, its gradient and argmax on a GPU: a warp for each row. */
 #include "kernels/ops/cuda_common.h"
 
-/* Every lane gets the place of the first largest number of the row. */
+/* Index of the first largest number of the row, returned to every lane. */
 LRA_DEV int32_t warp_argmax(const void *x, lra_type t, int64_t row, int64_t D)
 {
     int32_t best = (int32_t)(threadIdx.x < D ? threadIdx.x : 0);

@@ -1,7 +1,8 @@
 /* Moving data: reshape and leading slices are aliases; slice_copy, pad, permute and concat copy.
  * Elements are moved as bytes, so every type works, int32 included.
- *   slice: y = x[.., from : from + n, ..];  pad, its gradient: zeros but for y[.., from : from + n, ..] = x;
- *   permute: dimension i of y is dimension axes[i] of x;  concat: sources one behind the other. */
+ *   slice: y = x[.., from : from + n, ..];
+ *   pad, its gradient: zeros except y[.., from : from + n, ..] = x;
+ *   permute: dimension i of y is dimension axes[i] of x;  concat: sources one after the other. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
@@ -9,7 +10,7 @@ typedef struct {
     lra_shape shape;
 } reshape_args;
 
-/* Elements before (O) and behind (I) an axis. */
+/* Number of elements before (O) and after (I) an axis. */
 static inline int64_t outer(const lra_shape *s, int axis)
 {
     int64_t n = 1;
@@ -57,8 +58,8 @@ LRA_BODY(pad)
 enum { TILE = 32, LINE = 64 };
 
 /* to[i to_step + j] = from[j from_step + i]: n x m elements.  Squares whose sides are cache lines
- * turn in the first cache, so that each line is read and written whole: rows that are a power of
- * two apart share few sets of a cache, which lose a line before all of it is used. */
+ * are transposed in the L1 cache, so that each line is read and written completely: rows that are a
+ * power of two apart share few sets of a cache, which lose a line before all of it is used. */
 #define TILE_FN(name, type)                                                                        \
     static inline void name##_square(type *to, const type *from, int64_t to_step,                  \
                                      int64_t from_step)                                            \

@@ -26,8 +26,8 @@ LRA_CUDA_BODY(permute)
                    (const uint32_t *)c->in[0], (uint32_t *)c->out);
 }
 
-/* Rows of x and y with `width` elements each, of which n, from `from` in x on, stand from `to` in y
- * on; what else stands in y is zero if `clear`, else left alone. */
+/* Rows of x and y with x_width and y_width elements, n of which are copied from index `from` of x
+ * to index `to` of y; the other elements of y are zeroed if `clear`, else unchanged. */
 typedef struct {
     int64_t rows, x_width, y_width, from, to, n;
     bool clear;

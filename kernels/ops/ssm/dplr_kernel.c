@@ -3,12 +3,13 @@
  * r[v] of dplr_kernel_body.h:
  *   K_j = 2/(1 + w_j) (r[b c] - r[b q] r[p c]/(1 + r[p q])),  K_(L/2) = dt Re sum_n b_n c_n;
  *   k = inverse transform of K
- * All in double whatever the graph: near a pole the sums lose as many digits as |a|/|Re a| has.
- * Per channel, mode and frequency one division; the directions of a channel share it, and half of
+ * All in double in every graph: near a pole the sums lose log10(|a|/|Re a|) digits.
+ * Per channel, mode and frequency one division; the directions of a channel share it and half of
  * the sums.
  * Gradients: those of the sums follow from the transform of dk; with E = 1/D and R that of a sum,
  *   dA = sum_j Re(conj(R) E),  dB = sum_j Re(conj(R) i Y E),  dD = -sum_v R conj((A + i Y B) E^2).
- * Source: Gu et al. 2022, arXiv:2111.00396, appendix C (S4), with what the public code does at L/2.
+ * Source: Gu et al. 2022, arXiv:2111.00396, appendix C (S4), with the treatment of L/2 in its
+ * public code.
  * Known: c_r (1 - Ab^L)^-1 Ab^l Bb by recurrence, to 1e-10 (tests/kernels/dplr_kernel_test.c). */
 #include <omp.h>
 
@@ -17,7 +18,7 @@
 #include "kernels/ops/ssm/dplr_kernel_body.h"
 #include "kernels/ops/lanes_template.h"
 
-enum { POINTS = 64 }; /* frequencies side by side */
+enum { POINTS = 64 }; /* frequencies processed together */
 
 /* Vectors of doubles, in all graphs. */
 #if defined(LRA_LEVEL_avx512)
@@ -46,17 +47,17 @@ LRA_ROW_FN double wide_sum(wide v)
     return sum;
 }
 
-/* The sums of a block of frequencies from j0 on; in the way back what changes them, and the same
+/* The sums of a block of frequencies from j0 on; in the backward pass their gradients, and the same
  * times Y. */
 typedef struct {
-    _Alignas(64) double t[POINTS]; /* no vector lies in two lines */
+    _Alignas(64) double t[POINTS]; /* aligned, so that no vector spans two cache lines */
     double Y[POINTS];
     double re[DPLR_SUMS][POINTS], im[DPLR_SUMS][POINTS];
     double y_re[DPLR_SUMS][POINTS], y_im[DPLR_SUMS][POINTS];
     int64_t n; /* frequencies that exist */
 } block;
 
-/* Of a thread.  spectra: of both directions; inverse: (N,2,POINTS), of a block. */
+/* Scratch of a thread.  spectra: of both directions; inverse: (N,2,POINTS), of a block. */
 typedef struct {
     double *spectra, *inverse;
     dplr_mode *mode;
@@ -80,7 +81,7 @@ static inline int64_t thread_size(const dplr_args *s)
     return dplr_sides(s) * row_size(s->L) + 2 * s->N * POINTS +
            in_doubles(s->N, sizeof(dplr_mode)) + in_doubles(s->N, sizeof(dplr_change));
 }
-/* Tangents of all frequencies stand in front of the threads. */
+/* Tangents of all frequencies come before the scratch of the threads. */
 static inline int64_t scratch_size(const dplr_args *s, int n_threads)
 {
     return whole(s->L / 2) + n_threads * thread_size(s);
@@ -112,9 +113,9 @@ static inline void set_block(const dplr_args *s, const double *tangent, int64_t 
     }
 }
 
-/* The sums of all modes, and their inverses if they are asked for.  A and B are summed apart and
- * meet with Y at the end, so that a mode costs four multiplications a sum, and sums stay in
- * registers while modes go by. */
+/* The sums of all modes, and their inverses if `inverse` is not NULL.  A and B are summed
+ * separately and combined with Y at the end, so that a mode costs four multiplications a sum, and
+ * the sums stay in registers during the loop over modes. */
 LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, block *k,
                           double *inverse)
 {
@@ -144,7 +145,7 @@ LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, bl
         }
     }
 }
-/* The number of sums, of one direction or two, is a constant inside. */
+/* The number of sums, for one direction or two, is a compile-time constant inside. */
 static inline void sum_block(const dplr_args *s, const dplr_mode *mode, block *k, double *inverse)
 {
     if (dplr_sides(s) == 1)
@@ -198,7 +199,7 @@ LRA_BODY(dplr_kernel)
     }
 }
 
-/* What changes the sums takes their place. */
+/* Replaces the sums by their gradients. */
 static inline void pull_block(const dplr_args *s, int64_t j0, const double *spectra, int64_t row,
                               block *k)
 {
@@ -219,8 +220,8 @@ static inline void pull_block(const dplr_args *s, int64_t j0, const double *spec
     }
 }
 
-/* Adds the frequencies of a block to what changes a mode: one product after the other, since a sum
- * of two products takes three instructions. */
+/* Adds the frequencies of a block to the gradient of a mode: one product after the other, since a
+ * sum of two products takes three instructions. */
 LRA_ROW_FN void add_change(const int n_sums, const dplr_mode *m, const block *k,
                            const double *inverse, dplr_change *d)
 {
@@ -350,7 +351,8 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[5] = lra_reshape(dt, LRA_SHAPE(s->H));
 }
 
-/* The inverse, and 8 for each sum; for gradients twice as many and those of the way forth. */
+/* The inverse transform, and 8 for each sum; for gradients twice as many, and the forward
+ * transforms. */
 static double flops(const lra_tensor *y)
 {
     const dplr_args *s = y->args;
@@ -367,7 +369,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return scratch_size(y->args, n_threads) * (int64_t)sizeof(double);
 }
 
-/* Rows of spectra; for gradients also what changes the sums. */
+/* Rows of spectra; for gradients also the gradients of the sums. */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     const dplr_args *s = y->args;

@@ -1,6 +1,6 @@
 /* Kernels of diagonal-plus-low-rank layers on a GPU: a thread for each frequency of a channel, then
- * transforms of rows. Gradients: the same thread for what changes the sums, then a block for each
- * mode, over all frequencies. */
+ * transforms of rows.  Gradients: the same thread computes those of the sums, then a block for each
+ * mode adds over all frequencies. */
 #include "kernels/cuda/fft.h"
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/dplr_kernel_body.h"
@@ -16,7 +16,7 @@ LRA_FN int64_t row_size(int64_t L)
     return L + 2;
 }
 
-/* Sums of all modes of a channel at frequency j; at L/2 nothing. */
+/* Sums of all modes of a channel at frequency j; not used at L/2. */
 LRA_DEV void sum_modes(const dplr_args *s, const dplr_sources *in, int64_t h, double Y, c_number *r)
 {
     for (int i = 0; i < DPLR_SUMS; i++) r[i] = c_of(0, 0);
@@ -53,7 +53,7 @@ static __global__ void spectrum_kernel(dplr_args s, dplr_sources in, float *rows
     }
 }
 
-/* out: (R,L), rows: (R,row): from rows to out, or the other way. */
+/* out: (R,L), rows: (R,row): copies from rows to out, or from out to rows. */
 static __global__ void copy_kernel(int64_t R, int64_t L, float scale, const float *from,
                                    int64_t from_row, float *to, int64_t to_row)
 {
@@ -94,7 +94,7 @@ static __global__ void pull_kernel(dplr_args s, dplr_sources in, const float *ro
     }
 }
 
-/* What the frequency of a thread adds to what changes a mode. */
+/* Adds the contribution of the thread's frequency to the gradient of a mode. */
 LRA_DEV void add_point(const dplr_args *s, const dplr_mode *m, double Y, const double *sums,
                        dplr_change *d)
 {

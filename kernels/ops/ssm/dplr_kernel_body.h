@@ -1,6 +1,6 @@
 /* One channel of a diagonal-plus-low-rank kernel, in double, for the C and the CUDA compiler.  At
- * frequency j < L/2 all is about five kinds of sums of a channel, at the point i Y of the imaginary
- * axis, Y = 2 tan(pi j/L)/dt,
+ * frequency j < L/2 the spectrum depends on five kinds of sums of a channel, at the point i Y of
+ * the imaginary axis, Y = 2 tan(pi j/L)/dt,
  *   r[v] = sum_n v_n/(iY - a_n) + conj(v_n)/(iY - conj a_n) = sum_n (A_n + i Y B_n)/D_n,
  *   A = -2 Re(v conj a),  B = 2 Re v,  D = |a|^2 - Y^2 - 2 i Y Re a,
  * of v = b q, p q, and for each direction b c and p c; the inverse of D serves all of them. */
@@ -87,7 +87,7 @@ LRA_FN c_number dplr_spectrum(const c_number *r, int side, double t)
     return c_mul(c_of(1, t), c_add(r[2 * side + DPLR_BC], c_scale(low, -1)));
 }
 
-/* From what changes the spectra to what changes the sums. */
+/* From the gradients of the spectra to the gradients of the sums. */
 LRA_FN void dplr_pull(const dplr_args *s, const c_number *r, double t, const c_number *spectrum,
                       c_number *sums)
 {
@@ -104,13 +104,15 @@ LRA_FN void dplr_pull(const dplr_args *s, const c_number *r, double t, const c_n
     }
 }
 
-/* Over the frequencies of a mode: what changes A and B of each sum, and by D the squares of a. */
+/* Sums over the frequencies of a mode: gradients of A and B of each sum, and in D of the squares of
+ * a. */
 typedef struct {
     double A[DPLR_SUMS], B[DPLR_SUMS], D, Y;
 } dplr_change;
 
-/* To what is trained.  last: what changes the spectra at L/2, where k = sum_n dt Re(b_n c_n).
- * out: planes (H,N) of a, b, p, q (re, im), dt, then re and then im of c's directions. */
+/* To the gradients of the parameters.  last: gradient of the spectra at L/2, where k = sum_n dt
+ * Re(b_n c_n). out: planes (H,N) of a, b, p, q (re, im), dt, then re and then im of c's
+ * directions. */
 LRA_FN void dplr_mode_gradient(const dplr_args *s, const dplr_mode *m, const dplr_change *d,
                                double dt, const double *last, int64_t at, real *out)
 {
@@ -124,7 +126,7 @@ LRA_FN void dplr_mode_gradient(const dplr_args *s, const dplr_mode *m, const dpl
         da = c_add(da, c_scale(m->v[i], -2 * d->A[i]));
         scale += dv[i].re * m->v[i].re + dv[i].im * m->v[i].im;
     }
-    scale += da.re * m->a.re + da.im * m->a.im; /* r does not change with v, a and Y all scaled */
+    scale += da.re * m->a.re + da.im * m->a.im; /* r is invariant under a scale of v, a and Y */
     for (int k = 0; k < sides; k++) {
         dv[2 * k + DPLR_BC].re += dt * last[k];
         steps += m->v[2 * k + DPLR_BC].re * last[k];

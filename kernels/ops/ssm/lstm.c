@@ -1,26 +1,28 @@
 /* The recurrent part of an LSTM over all steps, to the past or, with back, to the future:
- *   (i,f,g,o)_t = x_t + h_(t-1) w;  c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(c_t)
- * x, what inputs and biases give to the gates, is one product for all steps and made before.
+ *   (i,f,g,o)_t = x_t + h_(t-1) w;  c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g);
+ *     h_t = sigmoid(o) tanh(c_t)
+ * x, the contribution of inputs and biases to the gates, is one product for all steps, computed
+ * before.
  * Examples are independent, so that a thread goes through the steps of a block of them: a small
- * product and 5 H functions a step, w packed once and then in the second cache.  States are real, c
- * and gates are kept for the gradient (lstm_body.h), which goes the other way likewise; that of w
- * is one product h_(t-1)^T dx again.  Behind an example's length everything is 0, so that back
- * begins at the last token.
- * Source: Hochreiter & Schmidhuber 1997; Gers et al. 2000 (f).  Order of gates as in PyTorch. */
+ * product and 5 H functions a step, w packed once and then in the L2 cache.  States are real, c and
+ * gates are kept for the gradient (lstm_body.h), which runs in the opposite direction in the same
+ * way; that of w is one product h_(t-1)^T dx.  After an example's length everything is 0, so that
+ * back begins at the last token.
+ * Source: Hochreiter & Schmidhuber 1997; Gers et al. 2000 (f). Order of gates as in PyTorch. */
 #include <omp.h>
 
 #include "kernels/ops/dense/gemm_template.h"
 #include "kernels/ops/ssm/lstm_body.h"
 #include "kernels/ops/dense/product.h"
 
-enum { ROWS = 16 }; /* examples of a block, at most; of few examples there are two blocks */
+enum { ROWS = 16 }; /* examples of a block, at most; few examples are split into two blocks */
 
 static inline int64_t rows_of(const lstm_sizes *s)
 {
     return s->B < 2 * ROWS ? (s->B + 1) / 2 : ROWS;
 }
 
-/* Reals of w, packed, and of a thread's block behind it: h and z, or dh, dc and da. */
+/* Reals of w, packed, followed by a thread's block: h and z, or dh, dc and da. */
 static inline int64_t packed_scratch(int64_t H)
 {
     int64_t there = gemm_packed(H, 4 * H), back = gemm_packed(4 * H, H);
@@ -55,7 +57,7 @@ static inline block block_of(const lstm_sizes *s, int64_t at, const int32_t *len
     return k;
 }
 
-/* Row r of a step: nothing is there. */
+/* Row r of a step has no token. */
 static inline void clear_row(const lstm_sizes *s, int64_t row, real *y)
 {
     int64_t H = s->H, plane = lstm_plane(s);
@@ -112,7 +114,8 @@ LRA_BODY(lstm)
     }
 }
 
-/* One example at step t: dh gets what follows h_t outside, then da and dc; dx is da, rounded. */
+/* One example at step t: adds the gradient of h_t from outside the recurrence to dh, then computes
+ * da and dc; dx is da, rounded. */
 static inline void back_row(const lstm_sizes *s, int64_t row, int64_t before, const real *dy,
                             const real *y, const real *dh, real *dc, real *da, elem *dx)
 {
@@ -126,8 +129,8 @@ static inline void back_row(const lstm_sizes *s, int64_t row, int64_t before, co
     for (int64_t j = 0; j < 4 * H; j++) dx[row * 4 * H + j] = e_store(da[j]);
 }
 
-/* sources: dh (B,T,H), what the op kept, x, w, [length]; y: dx.  Scratch: packed w, then dh, dc and
- * da of every thread's block */
+/* sources: dh (B,T,H), the result of the forward op, x, w, [length]; y: dx.  Scratch: packed w,
+ * then dh, dc and da of every thread's block */
 LRA_BODY(lstm_grad)
 {
     const lstm_args *a = c->y->args;
@@ -154,7 +157,7 @@ LRA_BODY(lstm_grad)
             }
             if (t < k.longest)
                 gemm_rows(k.n, H, 4 * H, 0, 4 * H, (tile_rows){da, 4 * H, 1}, w, false, dh, H);
-            for (int64_t r = 0; r < k.n; r++) /* of what does not exist */
+            for (int64_t r = 0; r < k.n; r++) /* of rows that do not exist */
                 if (t >= k.length[r])
                     for (int64_t j = 0; j < H; j++) dh[r * H + j] = dc[r * H + j] = 0;
         }
@@ -200,14 +203,14 @@ static int grad_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* h of what the op kept: (B,T,H). */
+/* h of the result of the forward op: (B,T,H). */
 static lra_tensor *states(lra_tensor *y, const lstm_sizes *s)
 {
     return lra_reshape(lra_slice(y, 0, 0, lstm_plane(s)), LRA_SHAPE(s->B, s->T, s->H));
 }
 
-/* The gradient of h, which is all that is ever asked of what the op kept: what a slice of it
- * padded. */
+/* The gradient of h, the only part of the op's result with a gradient: the source of the padding
+ * that is the gradient of a slice. */
 static lra_tensor *of_states(lra_tensor *dy, const lstm_sizes *s)
 {
     bool padded = dy->op == &lra_op_pad && lra_elements(dy->src[0]) == lstm_plane(s);

@@ -1,6 +1,6 @@
-/* An LSTM on a GPU: a block goes through the steps of an example, with its state in shared memory
- * and w, which all blocks read, from the second cache.  Steps follow each other: 4 H^2
- * multiplications of a block, some microseconds. */
+/* An LSTM on a GPU: a block iterates over the steps of an example, with its state in shared memory
+ * and w, which all blocks read, in the L2 cache.  The steps are sequential: 4 H^2 multiplications
+ * of a block each, a few microseconds. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/lstm_body.h"
 
@@ -99,7 +99,7 @@ LRA_CUDA_BODY(lstm)
     LRA_LAUNCH(lstm_kernel, (unsigned)j.s.B, LRA_BLOCK, shared, stream, j);
 }
 
-/* sources: dh, what the op kept, x, w, [length] */
+/* sources: dh, the result of the forward op, x, w, [length] */
 LRA_CUDA_BODY(lstm_grad)
 {
     lstm_job j = job_of(c, 2);

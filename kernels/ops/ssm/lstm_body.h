@@ -1,5 +1,5 @@
-/* One channel of an LSTM, forward and back, for the C and the CUDA compiler; and where what is kept
- * stands. */
+/* One channel of an LSTM, forward and backward, for the C and the CUDA compiler; and the layout of
+ * the op's result. */
 #ifndef LRA_OPS_SSM_LSTM_BODY_H
 #define LRA_OPS_SSM_LSTM_BODY_H
 
@@ -14,7 +14,7 @@ typedef struct {
     bool back;
 } lstm_sizes;
 
-/* The op keeps, one behind the other and all real: h and c (B,T,H); the gates i, f, g, o
+/* The op's result holds, concatenated and all real: h and c (B,T,H); the gates i, f, g, o
  * (B,T,4,H). */
 enum { LSTM_PLANES = 6 };
 LRA_FN int64_t lstm_plane(const lstm_sizes *s)
@@ -43,7 +43,7 @@ LRA_FN real lstm_forward(const real *a, int64_t H, real before, real *gate, real
     return o * r_tanh(*c);
 }
 
-/* dh and dc of a step become the gradients of the sums and dc of the step before. */
+/* Turns dh and dc of a step into the gradients of the sums and dc of the step before. */
 LRA_FN real lstm_backward(const real *gate, int64_t H, real c, real before, real dh, real dc,
                           real *da)
 {

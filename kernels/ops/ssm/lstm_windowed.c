@@ -1,9 +1,9 @@
-/* An LSTM whose state starts anew `limit` steps before each step: h_t is that of tokens t - limit
- * .. t alone (to the future t .. t + limit), whatever stands beyond.
- * A limit of T-1 or more cuts nothing, and source 0, the states without a limit, is the result with
- * its bits; below, every step has a run of its own, O(T limit) steps of the recurrence; a block of
- * neighbours goes together, so that a step is one product.  An intervention on trained models: it
- * has no gradient. */
+/* An LSTM whose state is reset `limit` tokens before each token: h_t is that of tokens t - limit ..
+ * t alone (to the future t .. t + limit), independent of all others.
+ * A limit of at least T-1 has no effect, and the result is source 0, the states without a limit,
+ * bit for bit; below, every token has a recurrence of its own, O(T limit) steps in total; a block
+ * of adjacent tokens is processed together, so that a step is one product.  An intervention on
+ * trained models: it has no gradient. */
 #include <omp.h>
 
 #include "kernels/ops/dense/gemm_template.h"
@@ -17,8 +17,8 @@ static inline int64_t thread_scratch(int64_t H)
     return tile_padded(ROWS * 6 * H + 4 * H);
 }
 
-/* Where the run for step t stands after s of its steps; -1: before the example begins, or behind
- * it. */
+/* Position of the recurrence for token t after s of its steps; -1: before the start of the example,
+ * or after its end. */
 static inline int64_t near_step(const lstm_sizes *z, int64_t t, int64_t s, int64_t limit,
                                 int64_t length)
 {
@@ -96,7 +96,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return lra_expect_length(a->has_length ? y->src[4] : NULL, h->shape.d[0], e);
 }
 
-/* Of half of all steps: what runs is known when it does. */
+/* Counts half of all steps: the limit is known at run time only. */
 static double flops(const lra_tensor *y)
 {
     return 4 * (double)lra_elements(y) * (double)lra_width(y) * (double)y->shape.d[1];

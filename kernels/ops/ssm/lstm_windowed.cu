@@ -1,5 +1,5 @@
-/* lstm_windowed on a GPU: a block for each step, which goes through the steps before it with a
- * state of its own. */
+/* lstm_windowed on a GPU: a block for each token, which iterates over the tokens of its window with
+ * a state of its own. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/lstm_body.h"
 

@@ -1,28 +1,31 @@
 /* Complex diagonal recurrences over time, channel by channel:
- *   x[k] = lambda x[k-1] + u[k],  x[-1] = 0,  k from the first token of an example, or from the last one with `back`
- * and with a limit of distance r the sum over the last r+1 inputs alone: x[k] = sum_(0 <= j <= r)
- * lambda^j u[k-j].  Gradients: du[k] = conj(lambda) du[k+1] + dx[k], a scan the other way, and
- *   dlambda = sum_k g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),  g = du of the scan without a limit; no u without one.
+ *   x[k] = lambda x[k-1] + u[k],  x[-1] = 0,  k from the first token of an example, or from the
+ *     last one with `back`
+ * and with a distance limit r the sum over the last r+1 inputs alone: x[k] = sum_(0 <= j <= r)
+ * lambda^j u[k-j].  Gradients: du[k] = conj(lambda) du[k+1] + dx[k], a scan in the opposite
+ * direction, and
+ *   dlambda = sum_k g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),
+ *     g = du of the scan without a limit; no u without one.
  * Rows (B,T,2N) hold N real parts, then N imaginary ones; u may be elem, x is real: a slow state is
- * a sum of many inputs.  Vectors of channels walk side by side, which hides the latency of the
- * recurrence; where examples and channels are few, chunks of a sequence run side by side: their
- * ends from 0, carried on, then all again.  Which of the two is a matter of shapes, so that the
- * bits are not one of threads.
+ * a sum of many inputs.  Several vectors of channels are interleaved, which hides the latency of
+ * the recurrence; with few examples and channels, chunks of a sequence run in parallel: first their
+ * end states from initial state 0, then the carried states, then all steps again from those.  The
+ * choice depends on the shapes only, so that the result does not depend on the number of threads.
  * Windows: blocks of r+1 steps; sums from the start of a block and those to the end of the block
- * before it, each exact about what they hold, make every window with two additions; nothing is
- * taken away, so that nothing far leaves a trace. */
+ * before it, each exactly limited to its tokens, give every window with two additions; nothing is
+ * subtracted, so that distant tokens leave no rounding error. */
 #include <omp.h>
 #include <stdio.h>
 
 #include "kernels/ops/ssm/scan_walk_template.h"
 
-/* Pieces of work from which on sequences stay whole. */
+/* Number of pieces of work from which on sequences are not cut into chunks. */
 enum { WHOLE_FROM = 32 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* From the ends of chunks that started at 0 to the states that chunks start with.  state:
- * (chunks,2N) of an example */
+/* Converts the end states of chunks with initial state 0 to the initial states of the chunks.
+ * state: (chunks,2N) of an example */
 static inline void carry(const walk *p, const real *lambda, bool conjugate, real *ends)
 {
     int64_t end = p->vectors == VECTORS ? VECTORS * LANES : p->w;
@@ -176,7 +179,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return a->has_limit ? lra_expect_limit(y->src[2 + a->has_length], e) : 0;
 }
 
-/* dx through the recurrence against time. */
+/* dx through the recurrence in reverse time. */
 static lra_tensor *go_back(lra_tensor *y, lra_tensor *dy, bool limited)
 {
     scan_args a = *(const scan_args *)y->args;
@@ -200,7 +203,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[1] = lra_node(&lra_op_scan_dlambda, y->graph, n, src, a, sizeof *a);
 }
 
-/* A complex product and sum each. */
+/* A complex product and a complex sum for each element. */
 static double flops(const lra_tensor *y)
 {
     return 4.0 * (double)lra_elements(y);
@@ -246,7 +249,7 @@ static const sample_case cases[] = {
     {2, 9, 3, false, true, true},     {2, 11, 18, true, true, true},
     {1, 5, 66, true, false, true}};
 
-/* u, lambda below 1, and what else the case has. */
+/* u, lambda with magnitude below 1, and the other sources of the case. */
 static lra_tensor *sources(lra_graph *g, const sample_case *s, lra_tensor **lambda,
                            lra_tensor **length, lra_tensor **limit)
 {

@@ -1,6 +1,6 @@
-/* Scans on a GPU: a thread for each channel of a chunk of an example.  Ends of chunks from 0,
- * states carried from chunk to chunk, then all steps again from those; what is far under a limit of
- * distance is summed over the window itself. */
+/* Scans on a GPU: a thread for each channel of a chunk of an example.  First the end states of
+ * chunks from initial state 0, then the states carried from chunk to chunk, then all steps again
+ * from those; under a distance limit each window is summed directly. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/scan_body.h"
 
@@ -25,8 +25,8 @@ LRA_DEV bool is_cut(const scan_view *v)
     return v->limit && v->limit[0] < v->s.T - 1;
 }
 
-/* i counts channels within chunks within examples.  written: from the state that stands in ends, to
- * x; else the end. */
+/* i counts channels within chunks within examples.  written: starts from the state in ends and
+ * writes x; else computes the end state. */
 LRA_DEV void walk_chunk(const scan_view *v, int64_t i, bool written)
 {
     int64_t N = v->s.N, T = v->s.T, chunks = scan_chunks(T), n = i % N, chunk = i / N % chunks;

@@ -1,7 +1,7 @@
-/* What the C and the CUDA bodies of scans share.
+/* Code shared by the C and the CUDA bodies of scans.
  * Steps k count from where a scan starts: tokens from the first, or from the last of an example.  A
- * sequence is cut into chunks of so many steps, whose states are carried from one to the next, so
- * that they run side by side. */
+ * sequence is cut into chunks of a fixed number of steps, whose states are carried from one to the
+ * next, so that they run in parallel. */
 #ifndef LRA_OPS_SSM_SCAN_BODY_H
 #define LRA_OPS_SSM_SCAN_BODY_H
 
@@ -51,7 +51,8 @@ LRA_FN c_number scan_rate(const real *lambda, int64_t n, int64_t N, bool conjuga
     return c_of((double)lambda[n], conjugate ? -im : im);
 }
 
-/* (r + 1) lambda^r: how what leaves a window of r steps depends on lambda. */
+/* (r + 1) lambda^r: derivative with respect to lambda of the factor lambda^(r+1) of the input that
+ * leaves a window of r steps. */
 LRA_FN c_number scan_leaving(const real *lambda, int64_t n, int64_t N, int64_t r)
 {
     return c_scale(c_power(scan_rate(lambda, n, N, false), r), (double)(r + 1));

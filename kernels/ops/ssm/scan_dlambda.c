@@ -1,12 +1,12 @@
-/* What a scan's lambda is changed by (scan.c), (2,N):
+/* Gradient of a scan's lambda (scan.c), (2,N):
  *   dlambda = sum over examples and steps of g[k] conj(x[k-1]),  g: the scan of dx against time
  * and under a limit r, where u[k-r-1] lambda^(r+1) leaves the window at step k, of
- *   g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),  g still without the limit.
+ *   g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),  g is that of the scan without the limit.
  * Sums of chunks in real, then of all chunks in double, in their order. */
 #include "kernels/ops/ssm/scan_body.h"
 #include "kernels/ops/typed.h"
 
-/* What a chunk of an example adds to dlambda, (2,N). */
+/* Contribution of a chunk of an example to dlambda, (2,N). */
 static inline void sum_chunk(const lra_call *c, int64_t b, int64_t from, int64_t limit, real *sum)
 {
     const scan_args *a = c->y->args;
@@ -98,7 +98,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return scan_ends(y->src[0]);
 }
 
-/* Of each way, with lengths and a limit and without. */
+/* Samples of both directions, with and without lengths and a limit. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][3] = {{1, 150, 2}, {2, 7, 3}, {2, 9, 18}, {2, 9, 3}};

@@ -1,5 +1,5 @@
-/* What a scan's lambda is changed by, on a GPU: a thread for each channel of a chunk, then the
- * chunks are added by blocks of 256 threads, in order and in double. */
+/* Gradient of a scan's lambda on a GPU: a thread for each channel of a chunk, then the chunks are
+ * added by blocks of 256 threads, in order and in double. */
 #include "kernels/ops/columns_cuda.h"
 #include "kernels/ops/ssm/scan_body.h"
 

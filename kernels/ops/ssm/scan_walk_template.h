@@ -1,12 +1,12 @@
-/* How the CPU walks through a scan: some vectors of neighbouring channels of an example, step by
- * step. */
+/* The loop of a scan on the CPU: some vectors of adjacent channels of an example, step by step. */
 #ifndef LRA_OPS_SSM_SCAN_WALK_TEMPLATE_H
 #define LRA_OPS_SSM_SCAN_WALK_TEMPLATE_H
 
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/ssm/scan_body.h"
 
-/* Vectors that walk together, and the channels of the widest level: scratch is the same for all. */
+/* Number of interleaved vectors, and the channels of the widest instruction set, so that the size
+ * of scratch is the same for all. */
 enum { VECTORS = LRA_TYPE_f64 ? 16 : 4, MAX_CHANNELS = 64 };
 /* Channels [n0, n0 + w) of an example, in `vectors` vectors. */
 typedef struct {
@@ -29,7 +29,7 @@ static inline int64_t n_units(int64_t N)
     return N / most + (N % most + LANES - 1) / LANES;
 }
 
-/* Unit i: all vectors of a block, or one of those that are left. */
+/* Unit i: all vectors of a block, or one of the remaining ones. */
 static inline void set_unit(walk *p, int64_t i, int64_t N)
 {
     int64_t most = VECTORS * LANES, blocks = N / most;
@@ -59,7 +59,7 @@ static inline walk walk_of(const lra_call *c, int64_t b, int64_t unit)
     return p;
 }
 
-/* Where vector v of step k stands; its imaginary part is N further. */
+/* Index of vector v of step k; its imaginary part is N further. */
 LRA_ROW_FN int64_t at_step(const walk *p, int64_t k, int v)
 {
     return scan_place(p->back, k, p->tokens) * 2 * p->N + p->n0 + v * LANES;
@@ -77,7 +77,7 @@ LRA_ROW_FN void step(lra_type t, const walk *p, int64_t k, int vectors, int64_t 
     }
 }
 
-/* From state s through steps [from, to); written to x where asked. */
+/* From state s through steps [from, to); writes the states to x if `written`. */
 LRA_ROW_FN void walk_on(lra_type t, const walk *p, int64_t from, int64_t to, int vectors, int64_t w,
                         bool written, state *s)
 {
@@ -104,7 +104,7 @@ static inline void walk_steps(const walk *p, int64_t from, int64_t to, bool writ
         LRA_BY_TYPE(walk_on, p->type, p, from, to, 1, p->w, written, s);
 }
 
-/* Zeros at tokens [from, to) that are padding. */
+/* Clears tokens [from, to) that are padding. */
 static inline void clear(const walk *p, int64_t from, int64_t to)
 {
     size_t bytes = (size_t)(p->vectors == VECTORS ? VECTORS * LANES : p->w) * sizeof(real);
@@ -114,7 +114,7 @@ static inline void clear(const walk *p, int64_t from, int64_t to)
     }
 }
 
-/* A state from, and to, (2,N) reals. */
+/* Loads a state from, and stores it to, (2,N) reals. */
 static inline state read_state(const walk *p, const real *from)
 {
     state s = {0};

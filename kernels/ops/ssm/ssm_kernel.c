@@ -1,10 +1,11 @@
-/* Kernels of diagonal state-space layers: sums of damped turning exponentials, by lag l = 0 .. L-1,
- *   k[r,l] = scale Re sum_n c_rn gain exp(x l)                             r < R; S divides H, H divides R
+/* Kernels of diagonal state-space layers: sums of damped complex exponentials, by lag l = 0 .. L-1,
+ *   k[r,l] = scale Re sum_n c_rn gain exp(x l)             r < R; S divides H, H divides R
  * where x and gain follow from a[r mod S] and dt[r mod H] by the rules of ssm_kernel_body.h; scale
- * is 2 with dt, else 1.  exp(x l) = exp(64 x b) exp(x j) with l = 64 b + j: two short tables in double
- * and one dense product in real between them, so that a lag costs multiplications and no
+ * is 2 with dt, else 1.  exp(x l) = exp(64 x b) exp(x j) with l = 64 b + j: two short tables in
+ * double and one dense product in real between them, so that a lag costs multiplications and no
  * exponential.  Gradients, with w = c gain and z = dt a:
- *   dw = conj G0,  dz = conj(w G1 dx/dz) + conj(dw/dz) dw,  G_i = sum_l l^i dk_l exp(x l);  c, a, dt by the chain rule.
+ *   dw = conj G0,  dz = conj(w G1 dx/dz) + conj(dw/dz) dw,  G_i = sum_l l^i dk_l exp(x l);
+ *     c, a, dt by the chain rule.
  * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022, arXiv:2212.00768
  * (DLR: the plain sum) and arXiv:2203.14343 (DSS-softmax: shares). */
 #include <math.h>
@@ -21,10 +22,11 @@ static inline int64_t blocks_of(int64_t L)
     return (L + BLOCK - 1) / BLOCK;
 }
 
-/* Of a thread.  packed: exp(x j) as right factors; k: lags by blocks, and in the way back j times
- * as large once more; rows: left factors, or sums over the lags of a block;
- * step: exp(64 x); at: where it stands after so many steps; sum: G0 and G1.  Complex numbers: real
- * parts, then imaginary.  What follows from the exponents stays for the rows that share them. */
+/* Scratch of a thread.  packed: exp(x j) as right factors; k: lags by blocks, and for the gradient
+ * a second copy multiplied by j; rows: left factors, or sums over the lags of a block;
+ * step: exp(64 x); at: its power after the blocks so far; sum: G0 and G1.  Complex numbers: real
+ * parts, then imaginary.  Results that depend on the exponents only are kept for the rows that
+ * share them. */
 typedef struct {
     real *packed, *table, *k, *rows[2];
     double *step, *at, *sum[2];
@@ -56,7 +58,7 @@ static inline ssm_room room_of(real *scratch, int64_t N, int64_t L)
     return w;
 }
 
-/* Below this a power counts for nothing, and would soon have no normal number. */
+/* Powers below this are treated as 0; they would soon be subnormal. */
 #define SSM_LEAST 1e-30
 
 static inline bool counts(double re, double im)
@@ -77,8 +79,8 @@ static inline void go_on(const ssm_room *w, int64_t N)
     }
 }
 
-/* All that follows from the exponents of row r.  Row j of the table: Re and Im of exp(x j), for all
- * modes; one by one they would wait for each other's multiplications. */
+/* All results that depend on the exponents of row r.  Row j of the table: Re and Im of exp(x j),
+ * for all modes together; one mode at a time would wait for the latency of the multiplications. */
 static inline void fill_modes(const ssm_room *w, const ssm_kernel_args *s, const real *a,
                               const real *dt, int64_t r)
 {
@@ -97,7 +99,7 @@ static inline void fill_modes(const ssm_room *w, const ssm_kernel_args *s, const
     memcpy(w->step, w->at, (size_t)(2 * N) * sizeof *w->at);
 }
 
-/* Rows r, r + period, .. have the same exponents; a thread takes them one after the other. */
+/* Rows r, r + period, .. have the same exponents; a thread processes them one after the other. */
 static inline int64_t ssm_period(const ssm_kernel_args *s)
 {
     return ssm_has_dt(s) ? s->H : s->S;
@@ -251,7 +253,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[2] = lra_reshape(lra_reduce_sum(dt, LRA_SHAPE(1, s->H, 1)), LRA_SHAPE(s->H));
 }
 
-/* Powers and products; in the way back two sums over lags. */
+/* Powers and products; for the gradient two sums over lags. */
 static double flops(const lra_tensor *y)
 {
     const ssm_kernel_args *s = y->args;
@@ -302,7 +304,8 @@ static lra_tensor *real_input(lra_graph *g, const char *name, const char *fill, 
 }
 
 /* One block and several; shared rates, two directions; a step so small that the series are used;
- * every rule.  The second of two threads starts with a row whose exponents the first has. */
+ * every rule.  The second of two threads starts with a row whose exponents the first one has
+ * computed. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 7) return NULL;

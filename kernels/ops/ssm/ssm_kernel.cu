@@ -1,6 +1,6 @@
-/* Kernels of diagonal state-space layers on a GPU: a thread a lag, every exponential by itself in
- * double.  What limits it are R N L sines, some milliseconds at 256 x 32 x 4096, against which the
- * long convolution behind it weighs more. */
+/* Kernels of diagonal state-space layers on a GPU: a thread for each lag, every exponential is
+ * computed directly in double.  Bottleneck: R N L sines, a few milliseconds at 256 x 32 x 4096; the
+ * long convolution after it takes longer. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/ssm_kernel_body.h"
 
@@ -42,8 +42,8 @@ LRA_CUDA_BODY(ssm_kernel)
                ssm_has_dt(s) ? (const real *)c->in[2] : NULL, (real *)c->out);
 }
 
-/* A block a mode of a row: each thread sums every LRA_BLOCK-th lag, then halves are added in a
- * fixed order. */
+/* A block for each mode of a row: each thread sums every LRA_BLOCK-th lag, then the partial sums
+ * are added in pairs in a fixed order. */
 static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *c,
                                    const real *dt, real *out)
 {
