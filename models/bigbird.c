@@ -1,8 +1,9 @@
-/* bigbird: attention from block to block: own, neighbouring, first, last and a few random ones.
+/* bigbird: block-sparse attention: the query's block, its neighbours, the first, the last and a few
+ * random blocks.
  *   mix(u) = Wo softmax over the listed blocks of (q k^T / sqrt(K)) v
- * Of the blocks of an example a query block sees itself, its neighbours, the first, the last and
- * `random` others, drawn by layer and head once for all examples of as many blocks; the first and
- * the last see all.
+ * A query block attends to itself, its neighbours, the first, the last and `random` other blocks,
+ * drawn once per layer and head for all examples with the same number of blocks; the first and the
+ * last block attend to all.
  * Source: Zaheer et al. 2020, arXiv:2007.14062, as in Tay et al. 2021, arXiv:2011.04006: blocks of
  * 64, three random ones.  There the last block is that of the padded sequence, and random ones are
  * among the first 1,024 positions; here both are of the example. */

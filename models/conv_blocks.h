@@ -1,13 +1,11 @@
-/* The blocks that S4 put around its convolution and that its relatives share; they differ in their
- * kernels.
+/* Blocks of S4 and related models around a long convolution; the models differ in their kernels.
  *
  *   h = GELU(k * u + D u);  (p, q) = W h + b;  o = p sigmoid(q), or W h + b with gate=0            per layer
  *   norm=pre   u = Norm(x);  x = x + o;  a norm at the end           norm=post  u = x;  x = Norm(x + o)
  *
- * Dropout on h and on o, one mask for all steps of a channel; with early-dropout=1, of models that
- * have it, each number on its own in front of GELU too.  D ~ N(0,1).  Padding is zero at the input
- * of the
- * convolution; what stands beside it stays.
+ * Dropout on h and on o, one mask for all positions of a channel; with early-dropout=1 (only some
+ * models) also before GELU, with a mask for each element.  D ~ N(0,1).  Padding is set to zero at
+ * the input of the convolution only; the residual branch is not masked.
  * Source: Gu et al. 2022, arXiv:2111.00396; the gate is that of its later code. */
 #ifndef LRA_MODELS_CONV_BLOCKS_H
 #define LRA_MODELS_CONV_BLOCKS_H
@@ -22,14 +20,14 @@ typedef lra_tensor *(*lra_kernels)(const lra_build *b);
 lra_tensor *lra_conv_blocks(const lra_build *b, lra_tensor *x, const char *scope,
                             lra_kernels kernels);
 
-/* The norm of the blocks, "norm" of the scope it stands in. */
+/* The norm of the blocks, "norm" of the current scope. */
 lra_tensor *lra_conv_blocks_norm(const lra_build *b, lra_tensor *x);
 
 bool lra_conv_blocks_causal(const lra_config *c);
 int64_t lra_conv_blocks_reach(const lra_config *c); /* unbounded */
 
-/* A parameter that holds the logarithms of steps, log-uniform in [dt-min, dt-max] at the start, as
- * s has it otherwise. */
+/* A parameter with the logarithms of the step sizes, initialised log-uniform in [dt-min, dt-max],
+ * otherwise as in s. */
 lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s);
 
 /* The keys that they read; the defaults of some are the model's. */

@@ -55,7 +55,7 @@ static lra_tensor *kernels(const lra_build *b)
         lra_tensor *steps = lra_reshape(dt, LRA_SHAPE(2, D, 1));
         w = lra_complex_div(w, lra_concat(2, lambda, 0));
         k = lra_ssm_kernel_shares(lra_mul(lra_concat(2, lambda, 0), steps), w, b->T, b->T_max);
-    } else { /* half of what conjugate pairs would give */
+    } else { /* 1/2 of the value for conjugate pairs */
         k = lra_ssm_kernel(lra_concat(2, lambda, 0), lra_affine(w, 0.5, 0),
                            lra_reshape(dt, LRA_SHAPE(D)), b->T);
     }

@@ -1,18 +1,17 @@
-/* gmlp: a gate that mixes positions by one Toeplitz matrix, which is a free convolution in both
- * directions.
+/* gmlp (gMLP): a gate that mixes positions by a Toeplitz matrix, that is, a convolution with free
+ * kernels in both directions.
  *
  *   (z1, z2) = GELU(U LayerNorm(x) + u);  o = z1 (k * LayerNorm(z2) + b);  x = x + V o + v          per layer
  *
- * U: D -> 2 H, halves of H = `hidden` channels; V: H -> D.  Channel h has kernel h mod `kernels`, a
- * row of `taps` (kernels,2 T_max - 1), lag l at l + T_max - 1; b: a number for each position, the
- * same in all channels.
- * taps uniform in +-0.001/T_max, b = 1: layers start as if there were no other positions (Liu et
- * al.).
+ * U: D -> 2 H, H = `hidden` channels for each of z1, z2; V: H -> D.  Channel h has kernel h mod
+ * `kernels`, a row of `taps` (kernels,2 T_max - 1), lag l at l + T_max - 1; b: one bias per
+ * position, shared by all channels. taps uniform in +-0.001/T_max, b = 1: at initialisation a layer
+ * is close to position-wise (Liu et al.).
  * Source: "On the locality bias and results in the Long Range Arena", section 7 and table 6; Liu et
- * al. 2021, Pay Attention to MLPs.  The paper does not say how it starts, nor whether z2 is
- * normalised (gate-norm=0: not); by its formula U: D -> H has halves of H/2 channels
- * (halves=split), by its table the convolution has H.
- * z2 is zero at padded positions after its norm, whose bias would leak. */
+ * al. 2021, Pay Attention to MLPs.  The paper gives neither the initialisation nor whether z2 is
+ * normalised (gate-norm=0: not); by its formula U: D -> H, so that z1 and z2 have H/2 channels
+ * (halves=split), by its table the convolution has H. After its norm z2 is set to zero at padding,
+ * because the bias of the norm would leak into the convolution. */
 #include "kernels/graph/op.h"
 #include "kernels/graph/ops.h"
 #include "models/layers.h"

@@ -1,5 +1,5 @@
-/* h3: two state-space layers between products, so that a token can be remembered and compared with
- * a later one.
+/* h3: two state-space layers with multiplicative gates, so that a token can be stored and compared
+ * with a later one.
  *
  *   q, k, v = linear layers of u = LayerNorm(x);  k' = shift * k + E k;  h = k' v
  *   x = x + W (q (diagonal * h + D h)) + w                          per layer; LayerNorm at the end
@@ -38,8 +38,8 @@ static lra_param_spec slow(const lra_build *b)
     return (lra_param_spec){.rate = lra_config_real(b->config, "ssm-rate"), .no_decay = true};
 }
 
-/* (D,N): C and zeros behind it, repeated and cut into rows that are one longer, stand one lag
- * further in each. */
+/* (D,N): C with zeros appended, repeated, then reshaped to rows longer by one, so that each row is
+ * shifted by one lag more. */
 static lra_tensor *shift(const lra_build *b, int64_t D, int64_t N)
 {
     lra_graph *g = b->graph;

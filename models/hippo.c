@@ -1,4 +1,4 @@
-/* Where diagonal state-space models start that come from HiPPO-LegS. */
+/* HiPPO-LegS initialisation of diagonal state-space models. */
 #include "models/hippo.h"
 
 #include <complex.h>
@@ -38,7 +38,7 @@ static double complex turned(int64_t modes, const double complex *v, int64_t k)
     return sum;
 }
 
-/* One part of legs, for every copy: count numbers in rows of `modes`. */
+/* One part of the initialisation, for every copy: count values in rows of `modes`. */
 static void fill_legs(int64_t modes, part which, double cut, int64_t count, double *to)
 {
     double *w = lra_alloc_array((size_t)modes, sizeof *w);

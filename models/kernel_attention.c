@@ -13,7 +13,7 @@ static lra_tensor *turned(lra_tensor *x)
     return lra_permute(x, 4, (int[]){0, 2, 1, 3});
 }
 
-/* n, and `added` more where it is at most `least`. */
+/* n, plus `added` if it is at most `least`. */
 static lra_tensor *raised(lra_tensor *n, double added, double least)
 {
     if (isinf(least)) return lra_affine(n, 1, added);

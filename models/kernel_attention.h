@@ -1,6 +1,6 @@
-/* Attention whose weights are products of features, so that keys and values are summed once for all
- * queries:
- *   y_i = q_i sum_j k_j v_j^T / n_i,  n_i = q_i sum_j k_j, and `added` more where it is at most `least`
+/* Linear attention: the weights are products of features, so that keys and values are summed once
+ * for all queries:
+ *   y_i = q_i sum_j k_j v_j^T / n_i,  n_i = q_i sum_j k_j, plus `added` if it is at most `least`
  * Time and memory grow with T, not with its square.
  * Source: Katharopoulos et al. 2020, arXiv:2006.16236, equation 6; Choromanski et al. 2021,
  * arXiv:2009.14794. */

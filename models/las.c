@@ -7,13 +7,13 @@
  *   scale    exp(-alpha) = 1 - (1 - exp(-bound)) c/(h-1): alpha in [0, B], evenly spaced in exp
  *   geo      alpha = 2^(-8c/h), as the slopes of ALiBi; ours, to compare with
  * AP averages the weights of a row over `average` columns:
- *   causal   to the past; what falls before the first token is lost, rows then sum to less than 1
- *   centred  to both sides: a token sees (average-1)/2 tokens of the future; centred-renorm: rows
- *            sum to 1 again; centred-remask: nothing of the future, and so (of whole maps)
- * Under a limit of distance a token has the row that it would have if the example began so many
- * tokens before it: what an average puts further away is lost (causal, centred), or given to the
- * rest (centred-renorm, centred-remask).  alibi=paper: slopes over sqrt(K), as its equation 2; original: as they are.  chunk: attention and
- * AP in blocks.  Blocks: transformer_blocks.h.
+ *   causal   to the past; weight before the first token is lost, rows then sum to less than 1
+ *   centred  to both sides: a token attends to (average-1)/2 future tokens; centred-renorm: rows
+ *            sum to 1 again; centred-remask: no future tokens, rows sum to 1 (complete maps)
+ * With a distance limit r a token has the row that it would have if the example began r tokens
+ * before it: averaged weight at larger distances is lost (causal, centred) or renormalised
+ * (centred-renorm, centred-remask).  alibi=paper: slopes over sqrt(K), as its equation 2; original:
+ * as they are.  chunk: attention and AP in blocks.  Blocks: transformer_blocks.h.
  * Source: "Viewing Transformers Through the Lens of Long Convolution Layers", equations 2 to 4 and
  * table 9; Press et al. 2022, arXiv:2108.12409. */
 #include <math.h>
@@ -43,7 +43,7 @@ static void slopes(const lra_config *c, int64_t heads, int64_t K, double *slope)
         slope[i] = pow(2, -8.0 * (double)(i + 1) / (double)heads) / over;
 }
 
-/* A model does what it has keys of. */
+/* A feature is active if the model has the key for it. */
 static lra_tensor *attend(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_tensor *v)
 {
     const lra_config *c = b->config;
@@ -98,9 +98,9 @@ static const lra_key keys_s[] = {BLOCKS, SMOOTH, LRA_KEYS_END};
 static const lra_key keys_alibi[] = {BLOCKS, ALIBI, LRA_KEYS_END};
 static const lra_key keys_smooth_alibi[] = {BLOCKS, ALIBI, SMOOTH, LRA_KEYS_END};
 
-/* Table 9 of the paper, with B (of all tasks, of Text) and P (of tokens, of images) where the model
- * has them.  The schedule and its patience are those of the S4 repository at the time; what reads
- * the last position there is mean here. */
+/* Table 9 of the paper, with B (one for all tasks, one for Text) and P (one for tokens, one for
+ * images) where the model has them.  The schedule and its patience are those of the S4 repository
+ * at the time; presets that read the last position there use the mean here. */
 #define PLATEAU "factor=0.2 final-share=0 "
 #define LARGE   PLATEAU "layers=6 width=256 hidden=1024 "
 /* clang-format off */

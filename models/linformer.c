@@ -1,9 +1,11 @@
-/* linformer: attention to a few mixtures of all keys, whose weights are learned for each position.
+/* linformer: attention to a low-rank projection of all keys, with learned weights for each
+ * position.
  *   mix(u) = Wo softmax(q (E^T k)^T / sqrt(K)) E^T v,  E (T_max,rank)
- * in the blocks of lra_blocks.h.  E is a layer's own, shared by keys, values and heads; a shorter
- * input takes its first rows.  E^T Wk u is computed as Wk E^T u.  E starts Xavier uniform.
+ * in the blocks of lra_blocks.h.  Each layer has its own E, shared by keys, values and heads; a
+ * shorter input uses its first rows.  E^T Wk u is computed as Wk E^T u.  E is initialised Xavier
+ * uniform.
  * Source: Wang et al. 2020, arXiv:2006.04768; sizes of Tay et al. 2021, arXiv:2011.04006, whose
- * code mixes padding in (masked=0: padded to the longest input of the task). */
+ * code includes padding (masked=0: padded to the longest input of the task). */
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/lra_blocks.h"

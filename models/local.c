@@ -1,12 +1,12 @@
-/* local: attention inside blocks of as many tokens; no token ever sees one of another block.
+/* local: attention inside blocks of `block` tokens; no token attends to another block.
  *   mix(u) = Wo softmax over the own block of (q k^T / sqrt(K)) v
- *   layout=contiguous  blocks [n block, (n+1) block), as they are described
+ *   layout=contiguous  blocks [n block, (n+1) block), as described in the paper
  *   layout=strided     all tokens at multiples of S from each other, S = T_max/block + 1 rounded
- *                      down: what the code of the arena does.  There what fills up the last of
+ *                      down, as in the code of the arena.  There the filling of the last of
  *                      them are keys of value 0, and padding is where the other layout has it;
  *                      here neither is a key
  * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64).  The last may be shorter;
- * CLS, where it is pooled by, stands in the first block and sees no other. */
+ * With pool=cls the CLS token is in the first block and attends to this block only. */
 #include "models/lra_blocks.h"
 
 static bool strided(const lra_config *c)

@@ -1,13 +1,13 @@
-/* longconv: long convolutions with free kernels, small values of which are squashed to 0.
+/* longconv: long convolutions with free kernels, whose small values are squashed to 0.
  *
  *   k = squash(smooth(taps)),  squash(v) = sign(v) max(|v| - lambda, 0),  in the blocks of conv_blocks.h
  *
- * A channel has `kernels` kernels of T_max taps and D for each; causal=0: as many more, which look
- * ahead from the next token on.  Values of a squashed kernel are dropped in training, one by one.
+ * A channel has `kernels` kernels of T_max taps, each with a D; causal=0: the same number again for
+ * the future, from the next token on.  Dropout on the values of a squashed kernel in training.
  * smooth=average: mean of 7 taps, zero beyond the ends; frequency: the bins of the real Fourier
  * transform of all T_max taps are correlated with g_m = exp(-m^2/2), m = -3..3, zero beyond the
- * first and the last.  start=random: N(0, 0.002^2); double-exp, at lag j of channel d:
- * N(0, 0.02^2) exp(-(j/T_max) (D/2)^(d/D)).
+ * first and the last.  start=random: N(0, 0.002^2); double-exp, at lag j of channel d: N(0, 0.02^2)
+ * exp(-(j/T_max) (D/2)^(d/D)).
  * Source: Fu et al. 2023, Simple Hardware-Efficient Long Convolutions for Sequence Modeling. */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 
-/* Deviation of the taps, which depends on lag and channel; data: the width. */
+/* Draws taps whose standard deviation depends on lag and channel; data: the width. */
 static void fill_double_exp(const lra_fill *f, double *v)
 {
     int64_t D = *(const int64_t *)f->data, L = f->shape.d[f->shape.n - 1];

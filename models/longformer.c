@@ -1,8 +1,8 @@
-/* longformer: attention to the tokens in a window around each.
+/* longformer: sliding-window attention.
  *   mix(u) = Wo softmax over i - window/2 < j <= i + window/2 of (q_i k_j / sqrt(K)) v
  * Source: Beltagy et al. 2020, arXiv:2004.05150, without global tokens and dilation, as in Tay et
- * al. 2021, arXiv:2011.04006: a window of 512.  CLS, where it is pooled by, sees what stands next
- * to it, and no more. */
+ * al. 2021, arXiv:2011.04006: a window of 512.  With pool=cls the CLS token attends to its window
+ * only. */
 #include "models/lra_blocks.h"
 
 static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)

@@ -6,7 +6,7 @@
 
 static const double EPS = 1e-6;
 
-/* act(x w + bias) with the starts of the arena. */
+/* act(x w + bias) with the arena's initialisers. */
 static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, bool biased, lra_act act)
 {
     lra_graph *g = x->graph;

@@ -1,18 +1,18 @@
-/* The Transformer of the Long Range Arena, of which its models exchange the attention:
- *   x = dropout(x)                                                             behind embedding and positions
+/* The Transformer of the Long Range Arena, whose attention the models of the benchmark replace:
+ *   x = dropout(x)                                                             after embedding and positions
  *   x = x + dropout(mix(LayerNorm(x)))                                         per layer
  *   x = x + dropout(W2 dropout(GELU(W1 LayerNorm(x) + b1)) + b2)               per layer; LayerNorm at the end
  *   mix(u) = Wo attend(q, k, v),  q, k, v = Wq u, Wk u, Wv u in heads          without biases, as wide as `qkv`
- * x is a stream in float32 (lra_layer_stream).
- * LayerNorm with eps 1e-6, GELU by tanh.  Weights Xavier uniform, b1 and b2 ~ N(0, 1e-12).
+ * x is a stream in float32 (lra_layer_stream). LayerNorm with eps 1e-6, GELU by tanh.  Weights
+ * Xavier uniform, b1 and b2 ~ N(0, 1e-12).
  * Source: Tay et al. 2021, arXiv:2011.04006, and its code. */
 #ifndef LRA_MODELS_LRA_BLOCKS_H
 #define LRA_MODELS_LRA_BLOCKS_H
 
 #include "models/model.h"
 
-/* What a layer makes of its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0; scope
- * "layer%d". */
+/* Builds the mixing of a layer from its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0;
+ * scope "layer%d". */
 typedef lra_tensor *(*lra_benchmark_mix)(const lra_build *b, lra_tensor *u, int layer);
 lra_tensor *lra_benchmark_blocks(const lra_build *b, lra_tensor *x, lra_benchmark_mix mix);
 
@@ -20,8 +20,8 @@ lra_tensor *lra_benchmark_blocks(const lra_build *b, lra_tensor *x, lra_benchmar
 lra_tensor *lra_benchmark_heads(const lra_build *b, lra_tensor *u, const char *name);
 /* Wo y, scope "out": (B,T,H,qkv/H) -> (B,T,D). */
 lra_tensor *lra_benchmark_out(const lra_build *b, lra_tensor *y);
-/* The whole of mix(u) with lra_attention(), whose weights are dropped as the model's settings
- * say. */
+/* mix(u) with lra_attention(), including the projections; weights have the dropout of the model's
+ * settings. */
 lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
 
 /* Functions of the record. */
@@ -41,12 +41,11 @@ bool lra_benchmark_unmasked(const lra_config *c); /* of models that have LRA_BEN
                        "how tokens know where they stand"),                                        \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
 
-/* For attention that sums over all keys, of which the arena's code takes padding for some. */
+/* For attention that sums over all keys; the arena's code includes padding among them. */
 #define LRA_BENCHMARK_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
 
-/* Sizes of ours, and what the arena publishes for all its Transformers: settings of every task, of
- * which those of images and Path-X say their own sizes.  image, path: "layers=1 heads=8 ..
- * pool=cls". */
+/* Our sizes, and the settings that the arena publishes for all its Transformers and tasks, except
+ * for the sizes on images and Path-X.  image, path: "layers=1 heads=8 .. pool=cls". */
 #define LRA_BENCHMARK_ADAM "beta2=0.98 eps=1e-9 clip=0 "
 #define LRA_BENCHMARK_TEXT(W)                                                                      \
     LRA_BENCHMARK_ADAM                                                                             \

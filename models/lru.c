@@ -5,10 +5,10 @@
  *   lambda = exp(-exp(nu) + i exp(theta)), N = `state` of them
  *
  * |lambda|^2 starts uniform in [r-min^2, r-max^2], its angle uniform in [0, max-phase], gamma = ln
- * sqrt(1 - |lambda|^2), so that states have the size of inputs.  B ~ N(0, 1/(2 D)), C ~ N(0, 1/N)
- * in both parts, D ~ N(0,1); dense layers as in scan_layer.h; GELU by tanh.  nu, theta, gamma and B
- * learn at `ring-rate` of the global rate, without decay.  Dropout before W and behind the gate,
- * one mask for all steps of a channel.  Running statistics keep 0.99 of what they were.
+ * sqrt(1 - |lambda|^2), so that states have the scale of the inputs.  B ~ N(0, 1/(2 D)), C ~ N(0,
+ * 1/N) in both parts, D ~ N(0,1); dense layers as in scan_layer.h; GELU by tanh.  nu, theta, gamma
+ * and B learn at `ring-rate` of the global rate, without decay.  Dropout before W and after the
+ * gate, one mask for all positions of a channel.  Running statistics have momentum 0.99.
  * Source: Orvieto et al. 2023, Resurrecting Recurrent Neural Networks for Long Sequences.
  * Known: at the start of a stationary input a state has the variance of B u. */
 #include <math.h>

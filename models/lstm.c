@@ -1,12 +1,12 @@
-/* lstm: gates decide what a state keeps, token by token.
+/* lstm: long short-term memory.
  *
  *   (i,f,g,o) = W x_t + b + U h_(t-1) + c;  s_t = sigmoid(f) s_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(s_t)
  *
- * per layer, of `hidden` channels; the next layer reads h.  directions=2: another one from the last
- * token to the first, and the next layer (the head) reads both.  W and U start Xavier uniform as
- * arrays (D,4H) and (H,4H), the two biases, as PyTorch has them, at 0, but those of f at half of
- * `forget-bias` each.
- * Under a limit of distance the state of a token starts anew so many tokens before it.
+ * per layer, of `hidden` channels; the next layer reads h.  directions=2: a second one from the
+ * last token to the first, and the next layer (the head) reads both.  W and U start Xavier uniform
+ * as arrays (D,4H) and (H,4H), the two biases (as in PyTorch) at 0, except those of f at
+ * `forget-bias`/2 each. With a distance limit r the state of a token starts at zero r tokens before
+ * it.
  * Source: Hochreiter & Schmidhuber 1997, Long Short-Term Memory; Jozefowicz et al. 2015 for a
  * forget bias of 1.
  * Known: a layer has 4 H (D + H + 2) parameters for each direction. */

@@ -1,12 +1,14 @@
-/* luna: attention through a short memory, into which every layer packs the inputs, and back.
+/* luna: attention through a short memory: every layer attends from the memory to the inputs, then
+ * from the inputs to it.
  *
  *   Yp = attend(P; X),  Yx = Wo attend(X; Yp) + bo,  attend(A; B) = heads(softmax(q k^T / sqrt(K)) v),  q of A, k, v of B
  *   X = LayerNorm(X + Yx),  P = LayerNorm(P + Yp),  X = LayerNorm(X + W2 ReLU(W1 X))                        per layer
  *
- * with biases; P (memory,D) goes through all layers, both attentions have q, k and v of their own.
- * P ~ N(0, 1/D); q, k, v Xavier uniform, gain 1/sqrt 2, others 1.  share=1: one layer for all.
+ * with biases; P (memory,D) goes through all layers, both attentions have their own q, k and v. P ~
+ * N(0, 1/D); q, k, v Xavier uniform, gain 1/sqrt 2, others 1.  share=1: one layer for all.
  * positions=sinusoidal: X and P times sqrt(D), then [sin | cos] of t 10000^(-i/(D/2-1)) added.
- * Source: Ma et al. 2021, arXiv:2106.01540, whose code cuts the memory to the longest example. */
+ * Source: Ma et al. 2021, arXiv:2106.01540, whose code truncates the memory to the longest
+ * example. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

@@ -1,20 +1,18 @@
-/* mega: attention of one head between gates, whose queries and keys come from a moving average.
+/* mega: gated single-head attention; queries and keys come from an exponential moving average.
  *
  *   u = Norm(x);  v = SiLU(Wv u);  m = SiLU(K * u + omega u)                                        per layer
  *   (phi, z, r, h) = W m,  phi through a sigmoid, z and r through SiLU;   q = z g1 + b1,  k = z g2 + b2
  *   o_i = sum_j A_ij v_j;   y = x + phi (SiLU(h + U (o r)) - x);   x = y + W2 SiLU(W1 Norm(y));   Norm at the end
  *
  * K_l = sum_n gamma_n beta_n p_n (1 - p_n a_n)^l / sqrt(state), p = sigmoid(delta), a =
- * sigmoid(alpha), of each channel and each direction, both of which see lag 0, for l <
- * `ema-length`.  norm=post: x = Norm(y), the same behind the feed-forward layer, none before.  A:
- * softmax of q k^T / sqrt(queries) + c_(j-i), c learned.
- * attention=laplace: A = f(q k^T / n + c), f(s) the share below s of a normal distribution of mean
- * 0.707107 and deviation 0.282095, n the keys that a query sees; rows need not sum to 1.
- * chunk: attention inside chunks of so many tokens, with one set of c; the average stays global
- * (mega-chunk).
- * Sums of more than one product are rounded once.
+ * sigmoid(alpha), for each channel and direction, both including lag 0, for l < `ema-length`.
+ * norm=post: x = Norm(y), the same after the feed-forward layer, none before.  A: softmax of q k^T
+ * / sqrt(queries) + c_(j-i), c learned. attention=laplace: A = f(q k^T / n + c), f the distribution
+ * function of a normal with mean 0.707107 and deviation 0.282095, n the number of keys of a query;
+ * rows need not sum to 1. chunk: attention inside chunks of this number of tokens, with one set of
+ * c; the average stays global (mega-chunk). Sums of more than one product are rounded once.
  * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention.  Known: kernels, their sum
- * at the start. */
+ * at initialisation. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

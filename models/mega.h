@@ -1,4 +1,4 @@
-/* What mega and mega-chunk share: everything but the size of a chunk. */
+/* Shared by mega and mega-chunk, which differ in the size of a chunk only. */
 #ifndef LRA_MODELS_MEGA_H
 #define LRA_MODELS_MEGA_H
 
@@ -24,8 +24,8 @@ lra_classifier lra_mega_classifier(const lra_config *c);
         LRA_FLAG_KEY("causal", "0", "no token sees those that follow"), LRA_ATTENTION_DROPOUT,     \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
 
-/* Sizes and optimiser of the paper's table for each task; the locality paper keeps them, with its
- * own number of epochs and schedule, and with softmax everywhere. */
+/* Sizes and optimiser of the paper's table for each task; the locality paper uses them with its own
+ * number of epochs and schedule, and with softmax everywhere. */
 #define LRA_MEGA_LISTOPS "layers=6 width=80 hidden=160 dropout=0.1 rate=0.001 batch=64 decay=0.01 "
 #define LRA_MEGA_TEXT    "layers=4 norm-kind=scale dropout=0.1 rate=0.004 batch=50 decay=0.01 "
 #define LRA_MEGA_PAIRS   "norm-kind=scale dropout=0.1 rate=0.003 batch=64 decay=0.04 "

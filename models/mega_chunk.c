@@ -1,6 +1,6 @@
-/* mega-chunk: mega whose attention stays inside chunks of 128 tokens (4,096 on Path-X), while the
- * moving average goes on across their borders.  An input shorter than a chunk is one; one that does
- * not fill its last chunk ends inside it.
+/* mega-chunk: mega with attention inside chunks of 128 tokens (4,096 on Path-X), while the moving
+ * average crosses their borders.  An input shorter than a chunk is one chunk; the last chunk may be
+ * incomplete.
  * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention, section 3.5. */
 #include "models/mega.h"
 

@@ -8,7 +8,7 @@
 #include "models/layers.h"
 #include "models/positions.h"
 
-enum { TRIAL_STEPS = 64 }; /* of which the lengths of buckets are multiples */
+enum { TRIAL_STEPS = 64 }; /* bucket lengths are multiples of it */
 
 static lra_build build_of(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                           int64_t n, int64_t T)
@@ -32,7 +32,7 @@ static lra_tensor *encode(const lra_model *m, const lra_build *b, lra_tensor *x)
     return x;
 }
 
-/* Settings of which the model makes no encoder ("kernel is 4, expected an odd number"). */
+/* Fails for settings that the encoder does not support ("kernel is 4, expected an odd number"). */
 static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
 {
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
@@ -65,8 +65,8 @@ static int check_pool(const lra_model *m, const lra_config *c, const lra_network
                              "expected last, mean or max");
 }
 
-/* " (--set directions=1)": what makes the model causal, if it is its key of this name or another
- * one at its default; "". The caller frees it. */
+/* " (--set directions=1)": the setting that makes the model causal, causal=1 or another key at its
+ * default; "" if there is none.  The caller frees it. */
 static char *causal_setting(const lra_model *m, const lra_config *c)
 {
     char *found = NULL;
@@ -127,7 +127,7 @@ static lra_tensor *embed(lra_network *k)
     return start.scale != 0 && start.scale != 1 ? lra_affine(x, start.scale, 0) : x;
 }
 
-/* (n,T,D) to (n,T + more,D): what word 0, or zeros, are behind the end. */
+/* Pads (n,T,D) to (n,T + more,D) with word 0 or zeros. */
 static lra_tensor *add_padding(const lra_network *k, lra_tensor *x, int64_t more)
 {
     lra_graph *g = k->graph;
@@ -140,7 +140,7 @@ static lra_tensor *add_padding(const lra_network *k, lra_tensor *x, int64_t more
     return lra_concat(2, (lra_tensor *[]){x, row}, 1);
 }
 
-/* length + 1: the place of the 1 behind a row of zeros and the place of the length. */
+/* length + 1: the argmax of a zero followed by the one-hot vector of the length. */
 static lra_tensor *one_more(lra_tensor *length, int64_t T)
 {
     lra_tensor *place = lra_one_hot(length, T + 1);
@@ -331,7 +331,7 @@ void lra_network_head(lra_network *k)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- all of the network ---------------------------------------------------------------------- */
 
 lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                               const lra_network_spec *s, int64_t B, int64_t T)

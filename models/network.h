@@ -1,23 +1,20 @@
-/* The network around any encoder: inputs, encoder, and the head of what is learned about a
- * sequence.
+/* The network around an encoder: inputs, encoder, and the head of the task.
  *   e = table[tokens], or values w + b, times the model's scale, + its positions;   h = encode(e), "features" (n,T,D)
  *   CLASS  logits = pool(h) W + b                                       mean cross-entropy
  *   PAIR   a, b = pool of first, second documents, which pass the encoder as sequences of their
  *          own;
  *          logits = GELU([a, b, a - b, a b] U + u) W + b                mean cross-entropy
- *   VALUE  numbers = pool(h) W + b                                      mean squared error of what is asked;
+ *   VALUE  numbers = pool(h) W + b                                      mean squared error over the loss mask;
  *          training starts with b at the mean of the targets, not near 0 (training/open.h)
  *   STEPS  numbers = h W + b at every step                              the same
- *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy of what is asked
- * pool=cls: a learned vector, 0 at the start, stands in front of the inputs, as their first
- * position, is never padding, and what the encoder makes of it is the pool; `features` are the rows
- * behind it.  STEPS and NEXT have no pool.
- * The logits of CLASS and PAIR may have a hidden layer: lra_model.classifier.
- * Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D); "cls/vector" (D);
- * "positions/table"; "encoder/..."; "pair/w" (4D,D), "pair/b" (D); "hidden/w", "hidden/b"; "head/w"
- * (D,outputs), "head/b".
- * To train on something else than the head's loss: lra_network_open(), then a loss of its own from
- * `features`. */
+ *   NEXT   logits = h W + b at every step, over the vocabulary          mean cross-entropy over the loss mask
+ * pool=cls: a learned vector, initialised to 0, is prepended to the inputs as their first position;
+ * it is never padding, and its encoder output is the pooled vector; `features` are the rows after
+ * it.  STEPS and NEXT have no pooling. The logits of CLASS and PAIR may have a hidden layer:
+ * lra_model.classifier. Scopes: "embed/table" (V,D), or "embed/w" (channels,D) and "embed/b" (D);
+ * "cls/vector" (D); "positions/table"; "encoder/..."; "pair/w" (4D,D), "pair/b" (D); "hidden/w",
+ * "hidden/b"; "head/w" (D,outputs), "head/b". For another loss than the head's: lra_network_open(),
+ * then a loss computed from `features`. */
 #ifndef LRA_MODELS_NETWORK_H
 #define LRA_MODELS_NETWORK_H
 
@@ -39,15 +36,15 @@ typedef struct {
     int64_t outputs;  /* classes, or numbers; LRA_HEAD_NEXT: the vocabulary */
     lra_pool_kind pool;
     bool absolute; /* numbers: mean absolute error, not squared */
-    int64_t
-        T_max; /* steps of the longest bucket, by the task's settings; 0: there is but one, of T */
+    /* positions of the longest bucket, by the task's settings; 0: only one bucket, of length T */
+    int64_t T_max;
     int64_t rows, columns; /* of images; 0: none */
-    bool limited;          /* ops between positions obey lra_network.limit */
-    bool placed;           /* positions that are added, or that the encoder reads, are those of
-                    lra_network.places; no LRA_POOL_CLS */
+    bool limited;          /* ops between positions read lra_network.limit */
+    /* position ids are the input lra_network.places; not with LRA_POOL_CLS */
+    bool placed;
 } lra_network_spec;
 
-/* The graph of one length bucket; what a network does not have is NULL. */
+/* The graph of one length bucket; absent tensors are NULL. */
 typedef struct {
     lra_graph *graph;
     const lra_model *model;
@@ -59,41 +56,41 @@ typedef struct {
     lra_tensor *tokens;   /* (n,T) int32 */
     lra_tensor *values;   /* (n,T,channels) real */
     lra_tensor *length;   /* (n) int32 */
-    lra_tensor *inputs;   /* (n,T,D): what tokens or values become, before positions are added */
+    lra_tensor *inputs;   /* (n,T,D): embedded tokens or values, before positions are added */
     lra_tensor *features; /* (n,T,D) */
     lra_tensor *given;    /* (n,T,D) real: of lra_network_of_features() */
     lra_tensor *cls;      /* (n,D), with LRA_POOL_CLS */
     lra_tensor *limit;    /* lra_limit_input() */
-    lra_tensor *places; /* (n,T) int32: rows of the table of positions; NULL where none are read */
+    lra_tensor *places;   /* (n,T) int32: rows of the position table; NULL: not used */
     /* Inputs of the head. */
-    lra_tensor *label;  /* (B), LRA_HEAD_NEXT: (B,T) int32; -1: nothing is asked */
+    lra_tensor *label;  /* (B), LRA_HEAD_NEXT: (B,T) int32; -1: masked */
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
     lra_tensor *asked;  /* like target: 1 or 0 */
-    lra_tensor *scale;  /* () real: elements of target / sum of asked, 0 if that is 0 */
+    lra_tensor *scale;  /* () real: elements of target / sum of the loss mask, 0 if that is 0 */
     /* Inputs of another loss that an objective adds: (B,T) int32 words to be found in first, second
      * documents. */
     lra_tensor *word[2];
-    /* What is measured: logits (B,outputs); numbers, like target; LRA_HEAD_NEXT: nats of each label
-     * (B,T). */
+    /* Output for metrics: logits (B,outputs); numbers, like target; LRA_HEAD_NEXT: nats of each
+     * label (B,T). */
     lra_tensor *output;
-    lra_tensor *loss; /* scalar: the mean over what is asked, 0 if there is none */
+    lra_tensor *loss; /* scalar: mean over the loss mask, 0 if that is empty */
 } lra_network;
 
-/* 0, or LRA_USAGE: the model has no encoder of these settings, cannot pool so, or sees what follows
- * and shall learn it. */
+/* Returns 0, or LRA_USAGE if the encoder does not support these settings or the pooling, or is not
+ * causal and the head predicts the next token. */
 int lra_network_check(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                       lra_err *e);
 
-/* The whole network.  The caller frees graph. */
+/* Builds the complete network.  The caller frees graph. */
 lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                               const lra_network_spec *s, int64_t B, int64_t T);
-/* Is anything added to the inputs that says where they stand? */
+/* True if position embeddings are added to the inputs. */
 bool lra_adds_positions(const lra_model *m, const lra_config *c);
 /* Inputs and encoder. */
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                              const lra_network_spec *s, int64_t B, int64_t T);
-/* The head alone: its features (n,T,D) are an input, lra_network.given; it has no tokens, values or
- * places.  Not for LRA_POOL_CLS. */
+/* The head only: its features (n,T,D) are an input, lra_network.given; there are no tokens, values
+ * or position ids.  Not for LRA_POOL_CLS. */
 lra_network lra_network_of_features(lra_type type, lra_mode mode, const lra_model *m,
                                     const lra_config *c, const lra_network_spec *s, int64_t B,
                                     int64_t T, int64_t D);
@@ -106,8 +103,8 @@ int64_t lra_network_parameters(const lra_model *m, const lra_config *c, const lr
 
 /* A linear layer NAME: (..,D) -> (..,outputs), real. */
 lra_tensor *lra_network_linear(lra_tensor *x, const char *name, int64_t outputs);
-/* Mean squared error, or mean absolute error, over elements where `asked` is 1: x, target (0 where
- * nothing is asked), asked: equal shapes; scale as above. */
+/* Mean squared error, or mean absolute error, over elements with mask `asked` = 1: x, target (0
+ * where masked), asked: equal shapes; scale as above. */
 lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
                             lra_tensor *scale);
 lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale);

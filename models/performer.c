@@ -1,12 +1,11 @@
-/* performer: attention by products of features, those of ReLU or random ones that stand for
- * softmax.
+/* performer: linear attention with ReLU features, or with random features that approximate softmax.
  *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / phi(q_i) sum_j phi(k_j)
  *   kernel=relu      phi(x) = max(x, 0) + 0.001
  *   kernel=softmax   phi(x) = (exp(W z - |z|^2/2 - m) + 1e-6) / sqrt(features),  z = x / K^(1/4);
  *                    m: the largest of W z, of a query over its features, of keys over features and positions
- * in the blocks of lra_blocks.h; sums up to 1e-6 get 2e-6 more before they divide.  W (features,K),
- * a layer's own: rows at right angles, as long as normal vectors.  They are drawn at every step of
- * training (redraw=0: once) and once for evaluation, and saved.
+ * in the blocks of lra_blocks.h; divisors up to 1e-6 are increased by 2e-6.  W (features,K),
+ * different for each layer: orthogonal rows with the lengths of normal vectors.  They are drawn at
+ * every step of training (redraw=0: once) and once for evaluation, and saved.
  * Source: Choromanski et al. 2021, arXiv:2009.14794; sizes of Tay et al. 2021, arXiv:2011.04006,
  * whose code sums over padding too (masked=0: padded to the longest input of the task), and draws W
  * without the signs of a QR decomposition, so that rows are not uniform. */
@@ -33,7 +32,7 @@ static lra_tensor *directions(const lra_build *b, int64_t K)
     return lra_cast(redraw ? lra_orthogonal(g, m, K) : W, lra_elem(g));
 }
 
-/* The largest of each example and head: (B,T,H,1) to (B,1,H,1); padding has none. */
+/* The maximum of each example and head: (B,T,H,1) to (B,1,H,1), without padding. */
 static lra_tensor *largest(const lra_build *b, lra_tensor *m)
 {
     lra_shape s = lra_tensor_shape(m);
@@ -73,7 +72,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_benchmark_blocks(b, x, mix);
 }
 
-/* Sums of ReLU features may run over the keys that are near, pair by pair. */
+/* For ReLU features the sums can be restricted to keys within the distance limit, pair by pair. */
 static const char *unlimited(const lra_config *c)
 {
     return lra_config_is(c, "kernel", "softmax")

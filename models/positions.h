@@ -1,4 +1,4 @@
-/* Where a token stands, told to models that cannot see it. */
+/* Position embeddings for models without an order of their own. */
 #ifndef LRA_MODELS_POSITIONS_H
 #define LRA_MODELS_POSITIONS_H
 
@@ -6,9 +6,8 @@
 
 /* Added to the vectors of the inputs, (n,T,D) -> (n,T,D), in a scope "positions" of their own:
  *   sinusoidal  sin and cos of t base^(-2i/D) in channels 2i and 2i+1, t from 0
- *   learned     a table (T_max,D), N(0, 0.02^2) at the start
- * of the rows 0 to T-1, or of b->places.
- * Others (none; rotary, which attention turns in) leave x as it is. */
+ *   learned     a table (T_max,D), initialised N(0, 0.02^2); rows 0 to T-1, or b->places
+ * Others (none; rotary, which attention applies) return x unchanged. */
 lra_tensor *lra_add_positions(const lra_build *b, lra_tensor *x, lra_positions kind);
 
 #endif

@@ -1,15 +1,15 @@
-/* reformer: attention among tokens that fall into the same bucket, or into one nearby.
- *   mix(u) = Wo y,  y_i = softmax over the tokens j that i meets of (q_i q_j / sqrt(K)) v_j,
- *   v = Wv u,  q = Wq u: keys too
- * Who meets: the bucket of a token is the largest of [q R, -q R], R (K,buckets/2) normal, fixed, a
- * head's own; tokens sorted by bucket (equals in their order) are cut into `chunks` of
- * ceil(length/chunks), and a chunk sees itself and the one before it, the first the last.  A token
- * sees itself where there is no other: its own score is 1e5 less.
- * In the blocks of lra_blocks.h.  Buckets have no gradient.
- * form=arena, as in the code of the Long Range Arena: scores times sqrt(K), oneself like any other,
- * one R for all layers and heads, no Wo, `qkv` always the width, y (heads,T,K) read as (T,heads K);
- * padded to the longest input of the task, whose padding counts, and from there by 1 to `chunks`
- * rows of zeros, which fall into bucket 0.
+/* reformer: LSH attention: among tokens of the same or a neighbouring bucket.
+ *   mix(u) = Wo y,  y_i = softmax over the candidates j of i of (q_i q_j / sqrt(K)) v_j,
+ *   v = Wv u,  q = Wq u, also the keys
+ * Candidates: the bucket of a token is the argmax of [q R, -q R], R (K,buckets/2) normal, fixed,
+ * one for each head; tokens sorted by bucket (stable) are cut into `chunks` of ceil(length/chunks),
+ * and a chunk attends to itself and to the previous one, the first to the last.  The score of a
+ * token with itself is reduced by 1e5, so that it counts only without other candidates. In the
+ * blocks of lra_blocks.h.  Buckets have no gradient. form=arena, as in the code of the Long Range
+ * Arena: scores times sqrt(K), no reduction of the own score, one R for all layers and heads, no
+ * Wo, `qkv` always the width, y (heads,T,K) read as (T,heads K); padded to the longest input of the
+ * task, whose padding is not masked, and further by 1 to `chunks` rows of zeros, which fall into
+ * bucket 0.
  * Source: Kitaev et al. 2020, arXiv:2001.04451, with one round of hashing; Tay et al. 2021,
  * arXiv:2011.04006. */
 #include <math.h>
@@ -68,7 +68,7 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *leng
     lra_attention_spec spec = {.cross = true, .scale = is_arena(c) ? sqrt((double)K) : 0};
     spec.dropout = lra_config_real(c, "attention-dropout");
     spec.key_length = lra_lsh_buckets(order, length, J, LRA_CHUNK_SEEN);
-    if (!is_arena(c)) { /* a token is its own key number, by which chunks begin */
+    if (!is_arena(c)) { /* query i is key i: the keys begin with those of the chunk itself */
         lra_tensor *own = lra_affine(lra_ones(b->graph, lra_real(b->graph), LRA_SHAPE(1, 1)), -1e5,
                                      0);
         lra_tensor *other = lra_zeros(b->graph, own->type, LRA_SHAPE(1, 1));

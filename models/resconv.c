@@ -2,16 +2,16 @@
  *
  *   u = LayerNorm(x);  c = ReLU(Conv_K(u));  y = x + Linear(c)          per layer
  *
- * Conv_K: D -> H channels, kernel K (odd), G groups, "same" zero padding, bias; Linear: H -> D.
- * A layer sees (K-1)/2 tokens to each side, L layers L(K-1)/2; K = 1 is a bag of tokens.
- * dilation: taps of layer i (from 0) stand min(dilation, K^i) tokens apart, so that a stack sees
- * every token up to its reach, (K-1)/2 sum_i min(dilation, K^i), with as many parameters and
- * operations.  Equal steps in all layers would be a comb that never meets its neighbours.
- * causal=1: all taps at the present and in the past, so that a layer sees K-1 steps of it and
- * nothing that follows.
- * Source: "On the locality bias and results in the Long Range Arena", section 8 and table 7.
- * The paper does not state where the norm stands: we use it before the convolution, with a final
- * norm before pooling, as in its Transformer.  Inputs of a convolution are zero beyond an example's
+ * Conv_K: D -> H channels, kernel K (odd), G groups, "same" zero padding, bias; Linear: H -> D. The
+ * receptive field of a layer is (K-1)/2 tokens to each side, of L layers L(K-1)/2; K = 1 is a bag
+ * of tokens. dilation: taps of layer i (from 0) are min(dilation, K^i) tokens apart, so that the
+ * receptive field has no gaps up to the reach, (K-1)/2 sum_i min(dilation, K^i), with as many
+ * parameters and operations.  An equal dilation in all layers would leave gaps (gridding).
+ * causal=1: all taps at the present and in the past: a layer reaches K-1 tokens to the past and
+ * none to the future.
+ * Source: "On the locality bias and results in the Long Range Arena", section 8 and table 7. The
+ * paper does not give the position of the norm: we use it before the convolution, with a final norm
+ * before pooling, as in its Transformer.  Inputs of a convolution are zero beyond an example's
  * length, so that reach is not extended through padding.
  * Known: 6 layers of K = 61 reach 180 tokens; 4 layers of K = 3 and dilation 27 reach 40. */
 #include "kernels/graph/ops.h"
@@ -19,7 +19,7 @@
 #include "models/layers.h"
 #include "models/model.h"
 
-/* How far the taps of the next layer stand apart; the first one's: 1. */
+/* The dilation of the next layer; the first one's is 1. */
 static int64_t wider(const lra_config *c, int64_t step)
 {
     int64_t most = lra_config_int(c, "dilation"), kernel = lra_config_int(c, "kernel");
@@ -83,9 +83,9 @@ static const lra_key keys[] = {
 #define PAPER_KERNELS "5,7,11,21,31,61"
 #define QUICK         "layers=3 width=32 hidden=64 "
 #define QUICK_LONG    "layers=3 width=16 hidden=32 groups=16 "
-/* Every ladder but those of Path-X, sounds and the paper has a rung that sees it all.  Groups:
- * where such a rung shall take minutes.  One layer of kernel K sees (K - 1) / 2 steps: rungs below
- * and above every power of two. */
+/* Every ladder except those of Path-X, sounds and the paper has a rung whose receptive field covers
+ * the input.  Groups limit the cost of such a rung to minutes.  One layer of kernel K reaches (K -
+ * 1) / 2 tokens: rungs below and above every power of two. */
 static const lra_model_preset presets[] = {
     {"listops", "quick", NULL, QUICK "rate=0.004 decay=0.01", "1,3,5,7,15,23"},
     {PATHFINDER, "quick", NULL, "layers=4 width=32 hidden=64 groups=32 rate=0.004 decay=0.01",
@@ -122,7 +122,7 @@ static const lra_model_preset presets[] = {
     {PATHFINDER, "paper", "locality", "groups=32", PAPER_KERNELS},
     {"text", "paper", "locality", "layers=4 decay=0.2", PAPER_KERNELS},
     {"retrieval", "paper", "locality", "layers=4 rate=0.0003", PAPER_KERNELS},
-    /* The paper has none of these: its sizes with what others publish of the tasks. */
+    /* The paper has none of these: its sizes, with settings that others publish for the tasks. */
     {PATH_X, "paper", NULL, "groups=32", PAPER_KERNELS},
     {LANGUAGE, "paper", NULL, "width=768 hidden=3072 rate=0.00025 decay=0.01", PAPER_KERNELS},
     {"speech-commands " BIDMC, "paper", NULL, "decay=0.05", PAPER_KERNELS},

@@ -1,13 +1,12 @@
 /* s4: long convolutions with kernels of a state space whose matrix is diagonal plus rank one.
  *
  *   h = GELU(k * u + D u);  (p, q) = W h + b;  x = x + p sigmoid(q);  u = Norm(x)      the blocks of conv_blocks.h
- *   k_l = C Ab^l Bb,  A = diag(a) - P Q^*                                              bilinear, as s4_kernel.h says
+ *   k_l = C Ab^l Bb,  A = diag(a) - P Q^*                                              bilinear, see s4_kernel.h
  *
  * version=v4, v3, v1: the parameters of the public code; the papers with v1 have causal=1 gate=0.
  * Source: Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces, and its
- * later code.  Where we
- * differ: lengths above L are not asked for; v4's third dropout, before GELU, is a key, off unless
- * asked for. */
+ * later code.  Where we differ: there are no lengths above L; v4's third dropout, before GELU, is a
+ * key, off by default. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -61,7 +60,7 @@ static const lra_key keys[] = {
 #define SPT(tasks, settings) {tasks, "paper", "spt", settings, NULL}
 /* clang-format on */
 /* own: of its latest code.  locality: the same sizes, with that paper's epochs and schedule.  spt:
- * of arXiv:2310.02980's presets, after pretraining.  las: v1, from which that paper starts. */
+ * the presets of arXiv:2310.02980 after pretraining.  las: v1, the baseline of that paper. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},

@@ -31,8 +31,8 @@ static void fill_dt(const lra_fill *f, double *v)
     for (int64_t h = 0; h < s->width; h++) v[h] = log(s->softplus ? expm1(v[h]) : v[h]);
 }
 
-/* c = c - c Ab^L of one row, on the stored half: products of whole rows are twice real parts.  (1 -
- * dt/2 A)^-1 by Sherman and Morrison. */
+/* c = c - c Ab^L of one row, on the stored part of the conjugate pairs: products over all pairs are
+ * twice the real parts.  (1 - dt/2 A)^-1 by Sherman and Morrison. */
 static void convert(int64_t N, const double *w, const double complex *P, double dt, int64_t L,
                     double complex *c)
 {
@@ -63,7 +63,7 @@ static void convert(int64_t N, const double *w, const double complex *P, double 
     lra_free(all);
 }
 
-/* (2,rows,N), of which row r has the step of channel r mod width. */
+/* (2,rows,N); row r has the step size of channel r mod width. */
 static void fill_c(const lra_fill *f, double *v)
 {
     const s4_start *s = f->data;

@@ -1,4 +1,4 @@
-/* s5: one diagonal state space of many inputs and outputs, by a scan, between gates.
+/* s5: one diagonal state space with many inputs and outputs, computed by a scan, with a gate.
  *
  *   u = BatchNorm(x);  h_t = Lb h_(t-1) + Bb u_t, from both ends;  y = 2 Re(C h) + D u;  x = x + act(y)     per layer
  *   discrete=zoh       Lb = exp(z), Bb = (exp(z) - 1)/lambda B,  z = lambda dt
@@ -6,12 +6,13 @@
  *   act=full-glu  W1 a sigmoid(W2 a), a = GELU(y);  half-glu1  a sigmoid(W a);  half-glu2  y sigmoid(W a);  gelu  a
  *
  * No norm at the end.  `state`/2 complex numbers, one of each conjugate pair: lambda of `blocks`
- * blocks of the normal part of LegS with its vectors V (legs.h).  B = V* B0, B0 real, of deviation
- * sqrt(1/P), P = `state`; c-start: C = C0 V, C0 of sqrt(1/(P D)) in both parts (lecun) or sqrt(1/P)
- * (trunc), all cut at two deviations; complex: C of sqrt(1/2).  D ~ N(0,1); dt log-uniform in
- * [dt-min, dt-max]; GELU by tanh.  stable=1: Re lambda <= -1e-4.  Dropout: one mask for all steps.
- * groups: lambda and dt learn at `ssm-rate` without decay, the rest at the global rate with it, but
- * `standard` B too as lambda, `nobcdecay` B, C and D too, `bandcdecay` B at ssm-rate with decay.
+ * blocks of the normal part of LegS with its eigenvectors V (legs.h).  B = V* B0, B0 real, of
+ * deviation sqrt(1/P), P = `state`; c-start: C = C0 V, C0 of sqrt(1/(P D)) in both parts (lecun) or
+ * sqrt(1/P) (trunc), all truncated at two standard deviations; complex: C of sqrt(1/2).  D ~
+ * N(0,1); dt log-uniform in [dt-min, dt-max]; GELU by tanh.  stable=1: Re lambda <= -1e-4. Dropout:
+ * one mask for all positions. groups: lambda and dt learn at `ssm-rate` without decay, the rest at
+ * the global rate with it, but `standard` B too as lambda, `nobcdecay` B, C and D too, `bandcdecay`
+ * B at ssm-rate with decay.
  * Source: Smith et al. 2023, Simplified State Space Layers for Sequence Modeling. */
 #include <math.h>
 
@@ -55,7 +56,7 @@ static void fill_turned(const lra_fill *f, double *v)
     lra_free(V);
 }
 
-/* Lb, and what B is multiplied by: kernels of one mode at lag 0, in double for exp(z) - 1. */
+/* Lb, and the factor of B: kernels of one mode at lag 0, in double because of exp(z) - 1. */
 static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor *dt, lra_tensor **b)
 {
     int64_t N = lra_width(lambda);

@@ -1,17 +1,17 @@
-/* sgconv: long convolutions with kernels of few parameters, at many scales.
+/* sgconv: long convolutions with multi-scale kernels of few parameters.
  *
- *   k = (m^(S-1) w_0, m^(S-2) w_1, m^(S-3) w_2, ..) / |k at the start|,  in the blocks of conv_blocks.h
+ *   k = (m^(S-1) w_0, m^(S-2) w_1, m^(S-3) w_2, ..) / |k at initialisation|,  in the blocks of conv_blocks.h
  *
- * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is stretched
- * 2^(i-1) times: value t of it lies at (t + 1/2) / 2^(i-1) - 1/2 between two parameters, or at the
- * first or last.  The kernel is cut to the input.
- * factors=fixed: m from factor-min in the first channel to factor-max in the last, w ~ N(0,1), and
- * every kernel is divided by the norm over all lags that it has at the start, which is a state.
- * factors=learned: part i times alpha^i, alpha of each kernel uniform in [alpha-min, 1), w ~
- * N(0,1)/s, no division.  causal=0: a second kernel looks ahead.
+ * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is upsampled
+ * linearly by 2^(i-1): its value t is at coordinate (t + 1/2) / 2^(i-1) - 1/2, clipped at the ends.
+ * The kernel is truncated to the input. factors=fixed: m from factor-min in the first channel to
+ * factor-max in the last, w ~ N(0,1), and every kernel is divided by its norm over all lags at
+ * initialisation, which is stored as a state. factors=learned: part i times alpha^i, alpha of each
+ * kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second kernel for the
+ * future.
  * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of
- * its public codes.  It does not say how its blocks on these tasks end: with a gate here, without
- * by gate=0.
+ * its public codes.  It does not define the output of its blocks on these tasks: here with a gate,
+ * gate=0: without.
  * Known: 40 tokens with parts of 8 take 4 of them, 64 lags. */
 #include <math.h>
 

@@ -1,13 +1,13 @@
-/* spade: a state space beside local attention in the first layer, local attention alone in the
- * others.
+/* spade: a state space in parallel with local attention in the first layer, only local attention in
+ * the others.
  *
  *   x = x + W [LayerNorm(k * u + D u), LayerNorm(local(u))] + b;  x = x + W2 ReLU(W1 LayerNorm(x))      first layer
  *   x = x + local(u);                                             x = x + W2 ReLU(W1 LayerNorm(x))      the others
  *   u = LayerNorm(x),  local(u) = Wo heads(softmax(q k^T / sqrt(K)) v), keys at most `radius` away, no biases
  *
- * and a LayerNorm at the end.  k: the kernels of S4 (s4_kernel.h, v4), which see all of an input;
- * with frozen=1 neither they nor D ever learn.  causal=1, as in its code: no token sees those that
- * follow.
+ * and a LayerNorm at the end.  k: the kernels of S4 (s4_kernel.h, v4), which cover all of an input;
+ * with frozen=1 neither they nor D are trained.  causal=1, as in its code: causal convolution and
+ * attention.
  * Source: Zuo et al. 2022, Efficient Long Sequence Modeling via State Space Augmented
  * Transformer. */
 #include "kernels/graph/op.h"

@@ -1,11 +1,11 @@
-/* spt-local: the Transformer of self-pretraining for long inputs: attention to the own block and to
- * those beside it.
+/* spt-local: the Transformer of the self-pretraining paper for long inputs: block-local attention
+ * to the query's block and its two neighbours.
  *   attend = softmax over the blocks n - 1, n, n + 1 of (q k^T / sqrt(K)) v, for queries of block n
  * Blocks: transformer_blocks.h.  positions: rotary in pairs of neighbouring channels, or added to
  * the inputs.
  * Source: Amos et al. 2024, arXiv:2310.02980: blocks of 4,096 (8,192 for Path-X of 256 x 256).
- * There padding is a key, and lengths must be multiples of a block; here padding is none, and the
- * last block is as long as it is. */
+ * There padding is not masked, and lengths must be multiples of a block; here padding is masked,
+ * and the last block may be shorter. */
 #include "models/transformer_blocks.h"
 
 static lra_tensor *attend(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_tensor *v)

@@ -1,12 +1,12 @@
-/* tnn: Toeplitz matrices whose entries a small network makes of the distance, between gates.
+/* tnn: gated Toeplitz matrices whose entries a small network computes from the distance.
  *
  *   x = x + gtu(Norm(x));  x = x + glu(Norm(x))      per layer, a norm at the end; post: Norm(gtu)
  *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x));  glu(x) = W3 (SiLU(W1 x) W2 x)
  *   T_ts = gamma^|t-s| rpe(t-s), of each channel;  rpe(l) = Wl a(Wh .. a(wf l));  a(h) = ReLU(h/(rms(h) + 1e-8))
  *
- * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1:
- * t >= s alone.  columns=N, of images of N columns: the sum of two T with an rpe each, along rows
- * and along columns.  Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling. */
+ * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1: t
+ * >= s only.  columns=N, of images of N columns: the sum of two T with an rpe each, along rows and
+ * along columns.  Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -32,7 +32,7 @@ static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t mos
     lra_tensor *lags[] = {lra_slice(ahead, 1, 0, T), NULL};
     lags[1] = lra_affine(lags[0], -1, -1);
     lra_tensor *k = lra_reshape(lra_concat((int)sides, lags, 0), LRA_SHAPE(sides * T, 1));
-    /* In real: distances above 256 have no bf16 of their own. */
+    /* In real: integers above 256 are not exact in bf16. */
     lra_tensor *h = lra_layer_linear_real(k, "first", r);
     char name[] = "hidden0";
     for (int64_t i = 0; i < lra_config_int(b->config, "rpe-layers"); i++, name[6]++)
@@ -45,7 +45,7 @@ static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t mos
     return lra_name(sides == 2 ? h : lra_reshape(h, LRA_SHAPE(C, T)), "kernel");
 }
 
-/* Of lines of n pixels, (..,n,C), each a sequence of its own. */
+/* For lines of n pixels, (..,n,C), each processed as a separate sequence. */
 static lra_tensor *mix(const lra_build *b, lra_tensor *v, const char *scope, int64_t most)
 {
     lra_shape s = lra_tensor_shape(v);
@@ -56,7 +56,7 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *v, const char *scope, int
     return lra_reshape(v, s);
 }
 
-/* Of an image of N columns, whose last row may end early. */
+/* For an image of N columns; its last row may be incomplete. */
 static lra_tensor *of_image(const lra_build *b, lra_tensor *v, int64_t N)
 {
     int64_t C = lra_width(v), R = b->T / N + 1;

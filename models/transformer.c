@@ -1,15 +1,15 @@
-/* transformer: attention from every token to every other, and a feed-forward layer.
+/* transformer: full self-attention and a feed-forward layer.
  *
  *   norm=pre, post  the blocks of transformer_blocks.h
  *   norm=arena      the blocks of lra_blocks.h, with their head
- *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  q, k, v = linear layers of u; all with bias but in the arena's
+ *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  q, k, v = linear layers of u; all with bias except in norm=arena
  *
- * positions=rotary: pairs (2i,2i+1) of q and k turn by t base^(-2i/K); rotary-half: the slower half
- * of the pairs does not, rotary-half-fast: the faster; sinusoidal, learned: added to the inputs;
- * none: without order.  causal=1: no token sees those that follow.
+ * positions=rotary: pairs (2i,2i+1) of q and k are rotated by t base^(-2i/K); rotary-half: except
+ * the slower 50 % of the pairs, rotary-half-fast: except the faster; sinusoidal, learned: added to
+ * the inputs; none: no position information.  causal=1: no attention to future tokens.
  * Source: Vaswani et al. 2017; "On the locality bias and results in the Long Range Arena", table 5
- * (act=relu, rotary); Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear).
- * That paper says "half disabled" and not which half: we take the one that barely turns.
+ * (act=relu, rotary); Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear). That paper has
+ * "half disabled" without naming the pairs: we disable the slowly rotating ones.
  * Known: without positions the gradient of every key bias is 0. */
 #include "models/lra_blocks.h"
 #include "models/transformer_blocks.h"
@@ -85,8 +85,8 @@ static const lra_key keys[] = {
 #define SUMMED "positions=sinusoidal "
 #define HALF   "positions=rotary-half "
 /* locality: its table 5.  spt: the public presets of arXiv:2310.02980, at rates of the grid that it
- * recommends where the literal one diverges; what the task says of pooling and blocks of attention
- * is ours. */
+ * recommends where the literal one diverges; the task settings for pooling and blocks of attention
+ * are ours. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},

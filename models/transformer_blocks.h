@@ -1,4 +1,4 @@
-/* The blocks of Transformers whose layers all have biases, and which differ in their attention:
+/* Transformer blocks with biases in all layers; the models differ in their attention:
  *   norm=pre   x = x + out(attend(q, k, v)) of Norm(x);  x = x + W2 act(W1 Norm(x))      per layer; Norm at the end
  *   norm=post  x = Norm(x + out(attend(q, k, v)) of x);  x = Norm(x + W2 act(W1 x))      per layer
  * x is a stream in float32 (lra_layer_stream), norms of it too; layers compute as the graph does.
@@ -16,8 +16,8 @@ lra_tensor *lra_transformer_blocks(const lra_build *b, lra_tensor *x, lra_attend
 /* positions=none|sinusoidal|learned, else rotary ones. */
 lra_positions lra_transformer_positions(const lra_config *c);
 
-/* The keys that they read; a model without `act` has GELU, without `norm-kind` layer norm, and with
- * `qkv` heads that share as many channels. */
+/* The keys that these functions read; defaults: GELU without `act`, layer norm without `norm-kind`;
+ * with `qkv`, heads of this total width. */
 #define LRA_TRANSFORMER_KEYS(hidden, n_heads, placement)                                           \
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \

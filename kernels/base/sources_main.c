@@ -1,4 +1,4 @@
-/* sources: hashes of what decides the arithmetic of a model, made when the program is built.
+/* sources: hashes of the sources that decide the arithmetic of a model, computed at build time.
  *
  *   sources OUT.c ROOT --models FILE... --ops FILE... --engine FILE...
  *
@@ -129,7 +129,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Whether a text at i is what people read: one with blanks, or the last argument of a key. */
+/* True if the text at i is prose: it contains blanks, or is the last argument of a key. */
 static bool is_prose(const source *s, int i, int last, bool key)
 {
     for (int k = i; k <= last; k++)
@@ -137,7 +137,7 @@ static bool is_prose(const source *s, int i, int last, bool key)
     return key && is(s, i - 1, ",") && is(s, last + 1, ")");
 }
 
-/* Of a table of presets at i: the token behind its end; else i. */
+/* Index of the token after a table of presets that starts at i; else i. */
 static int behind_presets(const source *s, int i)
 {
     if (!is(s, i, "lra_model_preset") || s->n_tokens <= i + 1) return i;
@@ -185,7 +185,7 @@ static void read_file(sources *all, const char *root, const char *name)
     hash_file(s);
 }
 
-/* ---- what a file needs ----------------------------------------------------------------------- */
+/* ---- dependencies of a file ------------------------------------------------------------------ */
 
 static int find(const sources *all, const char *path)
 {
@@ -216,7 +216,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the hashes of files in ascending order: no name of a file is part of it. */
+/* Combines the hashes of files in ascending order, so that file names do not matter. */
 static uint64_t combined(const sources *all, const bool *seen)
 {
     uint64_t list[MOST_FILES], h = start;

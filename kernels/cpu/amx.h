@@ -1,6 +1,6 @@
-/* The instructions on tiles (AMX), for the files of this folder that use them: eight tiles of 16
- * rows of 64 bytes. With LRA_AMX_EMULATED they are plain C, so that a machine without tiles tests
- * everything else: what a file reads and writes, and where. */
+/* Tile instructions (AMX) for the files of this folder: eight tiles of 16 rows of 64 bytes.
+ * With LRA_AMX_EMULATED they are plain C, so that a machine without AMX tests everything else: the
+ * memory accesses of the callers and their order. */
 #ifndef LRA_CPU_AMX_H
 #define LRA_CPU_AMX_H
 
@@ -32,7 +32,7 @@ static float wide(const unsigned char *p)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-/* TDPBF16PS: sum (m,n) += products of 16 pairs of k, which stand side by side in row m of a and in
+/* TDPBF16PS: sum (m,n) += products of 16 pairs of k; a pair is contiguous in row m of a and in
  * column n of b. */
 static void emulate(int c, int a, int b)
 {

@@ -14,7 +14,7 @@
 
 enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
 
-/* Large memory starts at a huge page and asks for huge pages, where the system has them: a fault
+/* Aligns large memory to a huge page and requests huge pages, if the system has them: a page fault
  * for every 4 KiB of a workspace costs more than some of its kernels. */
 static void ask_for_huge_pages(void *p, size_t n_bytes)
 {
@@ -25,7 +25,8 @@ static void ask_for_huge_pages(void *p, size_t n_bytes)
 #endif
 }
 
-/* lra_try_alloc() aligns to 64: what it returned is kept in front of the aligned address. */
+/* lra_try_alloc() aligns to 64: the pointer that it returned is stored before the aligned
+ * address. */
 static void *cpu_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
 {
     (void)d;
@@ -67,7 +68,7 @@ static int cpu_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *
     return 0;
 }
 
-/* The highest body that the machine can run; NULL: the op has none for this type. */
+/* The body of the highest level that the machine supports; NULL: the op has none for this type. */
 static lra_body body_of(const lra_op *op, lra_type type)
 {
     for (int level = lra_cpu_level(); level >= LRA_LEVEL_PORTABLE; level--)

@@ -4,8 +4,8 @@
 
 #include "kernels/graph/backend.h"
 
-/* Fills out, which needs no closing.  n_threads: the most threads a plan may use, at most the
- * processors this process may run on; 0: all of them.  Fails when LRA_CPU is wrong. */
+/* Fills out, which needs no closing.  n_threads: maximum number of threads of a plan, at most the
+ * processors available to this process; 0: all of them.  Fails if LRA_CPU is invalid. */
 int lra_cpu_device(lra_device *out, int n_threads, lra_err *e);
 
 #endif

@@ -12,7 +12,7 @@
 #include <cpuid.h>
 #endif
 
-/* What LRA_CPU may name, in rising order. */
+/* Valid values of LRA_CPU, in ascending order. */
 static const struct {
     const char *name;
     int level;
@@ -149,7 +149,7 @@ const char *lra_cpu_best(void)
 const char *lra_cpu_usable(int i)
 {
     int highest = machine_level(), was = level;
-    level = highest; /* bf16 products are asked for on top of it */
+    level = highest; /* bf16 products are detected in addition to it */
     lra_bf16_unit unit = machine_bf16();
     level = was;
     for (int k = 0; k < N_STEPS; k++)

@@ -1,5 +1,5 @@
-/* What the processor can do: CPUID bits and the register state that the system saves (XCR0), never
- * a model number, which virtual machines hide. */
+/* Processor features: CPUID bits and the register state that the system saves (XCR0), never a model
+ * number, which virtual machines hide. */
 #ifndef LRA_CPU_FEATURES_H
 #define LRA_CPU_FEATURES_H
 
@@ -16,11 +16,11 @@ int lra_cpu_init(lra_err *e);
 int lra_cpu_level(void);
 const char *lra_cpu_level_name(int level); /* "portable", "avx2", "avx512" */
 lra_bf16_unit lra_cpu_bf16(void);
-/* What LRA_CPU would name: "avx512bf16". */
+/* The LRA_CPU value of the best usable level: "avx512bf16". */
 const char *lra_cpu_best(void);
 /* The i-th name that LRA_CPU may have on this machine, rising; NULL after the last. */
 const char *lra_cpu_usable(int i);
-/* The processor's own name ("AMD EPYC 9354"), or the architecture where it has none. */
+/* The processor's model name ("AMD EPYC 9354"), or the architecture if it has none. */
 const char *lra_cpu_name(void);
 
 #endif

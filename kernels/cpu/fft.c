@@ -23,7 +23,7 @@ typedef struct {
     size_t capacity, pad[7]; /* 64 bytes */
 } array_head;
 
-/* At least so many bytes, the calling thread's own; valid until its next call. */
+/* A thread-local array of at least `bytes` bytes; valid until the thread's next call. */
 static void *thread_array(size_t bytes)
 {
     pthread_once(&once, make_key);

@@ -9,13 +9,12 @@
 
 /* The processor multiplies bf16 itself; otherwise lra_gemm_bf16() must not be called. */
 bool lra_gemm_bf16_fast(void);
-/* b (K,N), element (k,n) at b[k * row + n * column], packed for lra_gemm_bf16(); what pads K to
- * even and N to a multiple of 16 is zero.  A panel holds 16 columns and starts `panel` elements
- * after the one before
- * it: 16 * (K rounded up to even) when all of K is packed at once. */
+/* Packs b (K,N), element (k,n) at b[k * row + n * column], for lra_gemm_bf16(); the padding of K to
+ * even and of N to a multiple of 16 is zero.  A panel holds 16 columns and starts `panel` elements
+ * after the one before it: 16 * (K rounded up to even) when all of K is packed at once. */
 void lra_pack_bf16(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t column,
                    int64_t panel, uint16_t *packed);
-/* The same of rows wherever they stand: row k of b at b[k].  Only where lra_gemm_bf16_fast(). */
+/* Same for rows at arbitrary addresses: row k of b is at b[k].  Only where lra_gemm_bf16_fast(). */
 void lra_pack_rows_bf16(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
                         uint16_t *packed);
 /* to[c * ld + i] = x[i][c] of n rows, a multiple of 32.  Only where lra_gemm_bf16_fast(). */
@@ -23,8 +22,7 @@ void lra_transpose_bf16(int64_t n, int64_t width, const uint16_t *const *x, int6
                         uint16_t *to);
 /* Elements of the packed b. */
 int64_t lra_packed_bf16(int64_t K, int64_t N);
-/* Pairs of neighbours in k of the left operand: those of row i stand at a + i * row + p * step, p =
- * k/2.
+/* The left operand as pairs of neighbours in k: pair p = k/2 of row i is at a + i * row + p * step.
  * Stored rows, which may overlap: (a, lda, 2).  Transposed: pairs of lra_pair_bf16(), (pairs, 2, 2
  * width). */
 typedef struct {
@@ -36,12 +34,11 @@ typedef struct {
     const void *at;
     int64_t bytes;
 } lra_ahead;
-/* Where a product goes: c, added to what is there if `add`; or, c NULL, rounded to y: relu(a b +
- * bias) + residual.
- * ld: elements from row to row of c, or of y and residual.  follow: rows of a, y and residual
- * behind the last that this thread comes to next, and ahead: what else it will read, both asked for
- * early.  Nullable: bias, residual, and finish, which is called instead with sums (rows,columns),
- * `ld_sum` apart, and their place (m,n) in the product. */
+/* Destination of a product: c, accumulated if `add`; or, with c NULL, y = bf16(relu(a b + bias) +
+ * residual). ld: elements between rows of c, or of y and residual.  Prefetching: follow: rows of a,
+ * y and residual after the last, which this thread reads next; ahead: further memory that it reads.
+ * Nullable: bias, residual, and finish, which is called instead with sums (rows,columns), `ld_sum`
+ * apart, and their position (m,n) in the product. */
 typedef struct lra_bf16_out lra_bf16_out;
 struct lra_bf16_out {
     float *c;
@@ -57,7 +54,7 @@ struct lra_bf16_out {
 /* out = a b, (M,N).  K is even.  b: packed. */
 void lra_gemm_bf16_to(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
                       int64_t panel, const lra_bf16_out *out);
-/* The same into c. */
+/* Same, into c. */
 void lra_gemm_bf16(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, const uint16_t *b,
                    int64_t panel, bool add, float *c, int64_t ldc);
 /* Interleaves rows: pairs[p][j] = (x[2p][j], x[2p+1][j]) for 2p < n; x (n,width) with rows ld

@@ -1,35 +1,32 @@
 /* bf16 products on tiles (AMX).  A tile holds 16 rows of 64 bytes, and one instruction adds to a 16
  * x 16 tile of float32 sums the product of 16 rows of 32 bf16 with 16 pairs of rows of 16 columns,
- * which is how lra_pack_bf16() packs b.
+ * the layout of lra_pack_bf16().
  *
- * What limits it: a product takes 16 cycles, a load of a tile 8 when it comes from the first cache.
- * Four tiles of sums share two of a and two of b, so that a step of 32 in k has 4 products (64
- * cycles) for 4 loads (32 cycles), and b may stream from the second cache, 2 KiB in 64 cycles,
- * while the rows of a stay in the first: b is loaded with the hint that it will not be wanted again
- * soon.  Hence the order: strips of 32 rows outside, all columns inside.  When b is too large for
- * the second cache, columns are cut into ranges that are not.
- * Sums leave the tiles through a block of 32 x 32 floats in the first cache.  They stay where they
- * are until the first step of the next block, where each tile is stored just before it is cleared,
- * between products of the tiles beside it: stored together at the end of their block, they would
- * wait for its last products and the next block for them (100 cycles, of 256 with 128 in k).  From
- * there they are finished (bias, relu, bf16) a quarter at a time between steps: the processor runs
- * ahead of its products by some hundred instructions, so that what stands between two steps costs
- * nothing.  The rows of a, of y and of the residual that come next are asked for, in the order of
- * memory, a few lines with every
- * step: in this order the processor's own prefetching fuses in, and a strip finds its lines in the
- * caches of the core.  From the third cache 128 to 256 is 1.3 times as fast for it, from memory 2.4
- * times.
- * What remains beside the products is traffic of the second cache: with 128 in k a block of 32 x 32
- * reads 8 KiB of b and writes 2 KiB of y in the time of 256 cycles, which is why few k reach less
- * than many.  A strip of 64 rows, which would halve what is read of b, gains nothing; nor does
- * writing y past the caches (whose stores then wait in order).  Where a neighbour works on the
- * other thread of the core, loads of tiles no longer hide behind products: 64 cycles of products
- * and 32 of loads are 116, whatever their order.
+ * Bottlenecks: a tile product takes 16 cycles, a load of a tile 8 from the L1 cache. Four tiles of
+ * sums share two of a and two of b, so that a step of 32 in k has 4 products (64 cycles) for 4
+ * loads (32 cycles), and b may stream from the L2 cache, 2 KiB in 64 cycles, while the rows of a
+ * stay in L1: b is loaded with a non-temporal hint.  Hence the loop order: strips of 32 rows
+ * outside, all columns inside.  If b is too large for L2, its columns are processed in ranges that
+ * fit. Sums leave the tiles through a block of 32 x 32 floats in L1.  They stay in the tiles until
+ * the first step of the next block, where each tile is stored just before it is cleared, between
+ * products of the other tiles: stores at the end of the block would wait for its last products and
+ * delay the next block (100 cycles, of 256 with 128 in k).  The epilogue (bias, relu, bf16) is
+ * interleaved with the steps, a quarter at a time: out-of-order execution runs about a hundred
+ * instructions ahead of the products, so that the instructions between two steps are free.  The
+ * next rows of a, y and the residual are prefetched in the order of memory, a few lines with every
+ * step: this order agrees with the hardware prefetcher, and a strip finds its lines in the caches
+ * of the core.  With operands in the L3 cache, 128 to 256 is 1.3 times as fast with prefetching,
+ * with operands in memory 2.4 times. The remaining cost is L2 traffic: with 128 in k a block of 32
+ * x 32 reads 8 KiB of b and writes 2 KiB of y in 256 cycles, which is why a small k reaches a lower
+ * rate.  A strip of 64 rows, which would read b only once for both, gains nothing; nor do
+ * non-temporal stores of y (which then wait in order).  If the other hardware thread of the core is
+ * busy, tile loads are no longer hidden by products: 64 cycles of products and 32 of loads take
+ * 116, in any order.
  *
- * Edges cost no kernel of their own.  Rows of a are read where they stand (in_place()) if 32 of
- * them and whole steps of k are there, in whole lines that do not fall on few sets of the cache;
- * else they are copied into tiles of scratch with zeros around them.  Zeros, not neighbours: zero
- * times the infinity of somebody else would be NaN.
+ * Edges need no kernel of their own.  Rows of a are read in place (in_place()) if there are 32 of
+ * them and complete steps of k, in complete cache lines that do not map to few sets of the cache;
+ * otherwise they are copied to tiles in scratch, padded with zeros.  The padding must be zero, not
+ * neighbouring data: zero times an infinity would be NaN.
  *
  * The instructions, and plain C in their place, are in amx.h. */
 #include "kernels/cpu/gemm_amx.h"
@@ -47,7 +44,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define COPY   __attribute__((target("avx512f,avx512bw")))
 
-#if defined(LRA_AMX_EMULATED) /* results are finished by instructions all the same */
+#if defined(LRA_AMX_EMULATED) /* the epilogue still uses AVX-512 instructions */
 #undef AMX
 #define AMX FINISH_TARGET
 #endif
@@ -55,10 +52,9 @@
 enum {
     STRIP = 32,
     QUARTER = STRIP / 4,
-    DEPTH = 1024,   /* k of a pass at most: what scratch holds of a */
-    SHARE = 512,    /* the same of a that must be transposed: what fits the first cache beside b and
-                       the sums */
-    COLUMNS = 512,  /* of a range at most: what scratch holds of sums between passes */
+    DEPTH = 1024,   /* maximum k of a pass: capacity of scratch for a */
+    SHARE = 512,    /* same, for a that must be transposed: fits L1 together with b and the sums */
+    COLUMNS = 512,  /* maximum columns of a range: capacity of scratch for sums between passes */
     RANGE = 1 << 19 /* elements of b that stay in the second cache */
 };
 
@@ -68,7 +64,7 @@ static _Thread_local struct {
     float part[STRIP * COLUMNS], sum[STRIP * STRIP], edge[STRIP * STRIP];
 } own __attribute__((aligned(64)));
 
-/* Bytes that are wanted next, side by side, and how many of them are asked for with every step. */
+/* Prefetch: contiguous bytes to be read next, and the number of them per step. */
 typedef struct {
     const char *at;
     int64_t some;
@@ -107,7 +103,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* `bytes` from `from` on, asked for in n_steps steps. */
+/* `bytes` from `from` on, prefetched in n_steps steps. */
 static wanted want(const void *from, int64_t bytes, int64_t n_steps)
 {
     return (wanted){from, ((bytes + 63) / 64 + n_steps - 1) / n_steps * 64};
@@ -133,8 +129,8 @@ static void finish(product *p)
     while (p->n >= 0) finish_some(p);
 }
 
-/* Tile t, the one of row r and column c of the block: the sums of the block before leave, those of
- * this one begin. */
+/* Tile t of row r and column c of the block: stores the sums of the previous block and clears the
+ * tile for this one. */
 #define EXCHANGE(t, r, c)                                                                          \
     if (first) {                                                                                   \
         if (p->held) {                                                                             \
@@ -173,7 +169,7 @@ AMX INLINE void step(const int R, const int C, const bool first, const product *
     }
 }
 
-/* Stores what is held. */
+/* Stores the sums that are still in the tiles. */
 AMX static void release(product *p)
 {
     if (!p->held) return;
@@ -240,7 +236,7 @@ COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
         }
 }
 
-/* The same of pairs that stand `step` apart. */
+/* Same for pairs `step` elements apart. */
 static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     for (int64_t k = 0; k < depth; k += 32)
@@ -249,9 +245,8 @@ static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
                                 a.a + r * a.row + k / 2 * a.step, a.step, own.a[r / 16][k / 32]);
 }
 
-/* Rows that start within a line would be read as two; rows whose distance is a multiple of 1 KiB
- * fall on few sets of the first cache, unless they are read whole.  Few columns do not repay a
- * copy. */
+/* Rows that start within a cache line would touch two; rows whose distance is a multiple of 1 KiB
+ * map to few sets of L1, unless they are contiguous.  With few columns a copy does not pay off. */
 static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     bool aligned = ((uintptr_t)a.a | (uintptr_t)(2 * a.row)) % 64 == 0;
@@ -261,7 +256,7 @@ static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t d
 
 /* ---- blocks of a strip ----------------------------------------------------------------------- */
 
-/* Columns [n, n + 32) of a strip, as far as there are any: k of one pass. */
+/* Columns [n, n + 32) of a strip, or fewer at the edge: k of one pass. */
 AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64_t part, bool first,
                             bool last)
 {
@@ -290,10 +285,10 @@ AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64
     if (last && !direct) p->m = m, p->n = n, p->done = 0;
 }
 
-/* Whole blocks whose results are bf16 and need no function of their own: what most products consist
- * of.  As block(), one after the other with nothing written to memory between them but results:
- * every store waits for those before it, which wait for their lines, and a processor that holds no
- * more of them stands still. */
+/* Fast path: complete blocks with bf16 results and no finish function, which are most blocks.  Same
+ * as block(), but one block after another with no writes to memory between them other than results:
+ * every store waits for earlier stores, which wait for their cache lines, and the processor stalls
+ * when its store buffer is full. */
 AMX static void result_blocks(product *p, const tile_job *j, int64_t m, int64_t n0, int64_t n1)
 {
     const lra_bf16_out *out = p->out;
@@ -346,8 +341,8 @@ static int64_t pass_steps(const product *p)
     return (all + n_passes - 1) / n_passes;
 }
 
-/* What the strip after the one at row m will read and write, where that stands side by side.  Of
- * rows of a that overlap, what is not in this strip yet. */
+/* Prefetches the operands and results of the strip after the one at row m, as far as they are
+ * contiguous.  Of rows of a that overlap, only those not in this strip. */
 static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
 {
     const lra_bf16_out *out = p->out;
@@ -369,7 +364,7 @@ static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
     if (out->residual) p->residual = want(out->residual + next * out->ld, y, n_steps);
 }
 
-/* Rows [m, m + 32) and columns [n0, n1), as far as there are any, in passes over k. */
+/* Rows [m, m + 32) and columns [n0, n1), or fewer at the edge, in passes over k. */
 AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
 {
     int64_t rows = smaller(STRIP, p->M - m), all = (p->K + 31) / 32, steps = pass_steps(p);

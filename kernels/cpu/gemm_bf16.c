@@ -1,13 +1,12 @@
-/* bf16 products summed in float32: by gemm_amx.c where the processor has tiles.  Here is the
+/* bf16 products summed in float32: by gemm_amx.c where the processor has tiles.  This file uses the
  * dot-product instruction on registers, for processors without tiles and for very few rows: each
  * lane of a register of sums takes a[2k] b[2k] + a[2k+1] b[2k+1] of one column, so b is packed in
  * pairs of rows,
  *   packed[n/16][k/2][n%16][k%2],
  * and a pair of a, read as one 32-bit word at any address, goes to all lanes.  Rows of a may
- * overlap.
- * Tiles of 6 x 64 sums stay in registers; a panel of b of DEPTH rows stays in the cache of the
- * core.
- * The order of summation over k is that of memory, whatever the sizes of tiles and panels. */
+ * overlap. Tiles of 6 x 64 sums stay in registers; a panel of b of DEPTH rows stays in the cache of
+ * the core. The order of summation over k is that of memory, independently of the sizes of tiles
+ * and panels. */
 #include "kernels/cpu/gemm.h"
 
 #include <string.h>
@@ -35,7 +34,7 @@ bool lra_gemm_bf16_fast(void)
 
 enum { ROWS = 6, VECTORS = 4, DEPTH = 512 };
 
-/* What a tile works on; `last` masks the lanes of its last vector. */
+/* Operands of a tile; `last` masks the lanes of its last vector. */
 typedef struct {
     int64_t pairs, row, step, panel, ldc;
     const uint16_t *a, *b;
@@ -114,7 +113,7 @@ static void by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a, cons
     }
 }
 
-/* ---- what becomes of sums -------------------------------------------------------------------- */
+/* ---- epilogue of sums ------------------------------------------------------------------------ */
 
 TARGET static void finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld,
                                const lra_bf16_out *out, int64_t m, int64_t n)
@@ -143,7 +142,7 @@ void lra_finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld
             memcpy(out->c + (m + r) * out->ld + n, sum + r * ld, (size_t)columns * sizeof *sum);
 }
 
-/* Blocks of sums in the first cache, of the columns that by_registers() takes at a time. */
+/* Sums in L1, for the columns that by_registers() processes at a time. */
 static void result_by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a,
                                 const uint16_t *b, int64_t panel, const lra_bf16_out *out)
 {

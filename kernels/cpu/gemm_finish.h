@@ -8,9 +8,9 @@
 
 #define FINISH_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 
-/* Rows of a block of 32 columns or fewer, whose first is (m,n) of the product: y = relu(sum + bias)
- * + residual.  Best constants where this is inlined: all 32 columns are there; relu; a residual
- * is. */
+/* Epilogue of rows of a block of up to 32 columns, whose first element is (m,n) of the product: y =
+ * relu(sum + bias) + residual.  Fastest when inlined with constants for: all 32 columns; relu; a
+ * residual. */
 FINISH_TARGET static inline __attribute__((always_inline)) void
 finish_rows(const bool whole, const bool relu, const bool residual, int64_t rows, int64_t columns,
             const float *sum, int64_t ld, const lra_bf16_out *out, int64_t m, int64_t n)

@@ -1,9 +1,9 @@
 /* Packing of the right operand of bf16 products, in pairs of rows:
  *   packed[n/16][k/2][n%16][k%2]
  * so that a register or a row of a tile holds 16 columns of a pair.  Operands are activations as
- * often as weights, so that packing is on the way of every product: rows side by side are
- * interleaved and columns side by side are transposed by whole registers; anything else goes
- * element by element. */
+ * often as weights, so that every product includes the packing: contiguous rows are interleaved and
+ * contiguous columns are transposed with full registers; other layouts are packed element by
+ * element. */
 #include "kernels/cpu/gemm_pack.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ int64_t lra_packed_bf16(int64_t K, int64_t N)
     return (K + 1) / 2 * 2 * ((N + 15) / 16 * 16);
 }
 
-/* 16 columns, or the n there are. */
+/* 16 columns, or n if fewer. */
 static void pack_panel(int64_t K, int64_t n, const uint16_t *b, int64_t row, int64_t column,
                        uint16_t *to)
 {
@@ -103,7 +103,7 @@ static inline __mmask32 first_columns(int64_t n)
     return n >= 32 ? 0xFFFFFFFF : (__mmask32)(0xFFFFFFFFu >> (32 - n));
 }
 
-/* Panels of rows that stand side by side. */
+/* Packs panels of contiguous rows. */
 TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t panel,
                              uint16_t *packed)
 {
@@ -117,7 +117,7 @@ TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t ro
     }
 }
 
-/* A few rows at a time, along which the processor foresees what is read. */
+/* Packs a few rows at a time, so that the hardware prefetcher follows them. */
 TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
                                      uint16_t *packed)
 {
@@ -133,8 +133,8 @@ TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const
     }
 }
 
-/* 32 rows of 8 columns: four rows eight apart share a register, whose quarters are transposed side
- * by side, so that the quarters of a column end up in order.  Loads into quarters cost no
+/* Transposes 32 rows of 8 columns: four rows eight apart share a register, whose 128-bit lanes are
+ * transposed in parallel, so that the lanes of a column end up in order.  Loads into lanes need no
  * shuffle. */
 TARGET static void transpose_32_8(const uint16_t *const *x, int64_t column, int64_t ld,
                                   uint16_t *to)
@@ -178,7 +178,7 @@ void lra_pack_rows_bf16(int64_t K, int64_t N, const uint16_t *const *b, int64_t 
     pack_pointed_rows(K, N, b, panel, packed);
 }
 
-/* Panels of columns that stand side by side in k: a pair is a word. */
+/* Packs panels of columns that are contiguous in k: a pair is one 32-bit word. */
 TARGET static void pack_columns(int64_t K, int64_t N, const uint16_t *b, int64_t column,
                                 int64_t panel, uint16_t *packed)
 {

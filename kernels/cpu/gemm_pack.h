@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* to[i][p] = from[p][i], 16 x 16 words of 32 bits; rows of from stand `step` bf16 apart.  Of from
- * there are n_rows rows of n_columns words, zeros stand for the others.  AVX-512 only. */
+/* to[i][p] = from[p][i], 16 x 16 words of 32 bits; rows of from are `step` bf16 apart.  from has
+ * n_rows rows of n_columns words; the others are zero.  AVX-512 only. */
 void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_t *from, int64_t step,
                          uint16_t *to);
 

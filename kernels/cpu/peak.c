@@ -1,8 +1,7 @@
-/* Ceilings: multiply-adds on registers alone, and copies.
- *
- * Each thread keeps twelve independent sums, more than latency times throughput of any present
- * core; they start at different values, or the compiler would keep one.
- * The best of several runs is the ceiling: a neighbour can only make a run slower. */
+/* Peak rates: multiply-adds on registers only, and copies.  Each thread keeps twelve independent
+ * sums, more than latency times throughput of current cores; their initial values differ, because
+ * the compiler would otherwise merge them.  The best of several runs is the peak: other load can
+ * only make a run slower. */
 #include "kernels/cpu/peak.h"
 
 #include <omp.h>
@@ -98,14 +97,15 @@ static double rate(burst run, double flops, int n_threads)
     return best;
 }
 
-/* Copies half of each thread's memory onto the other half, again and again. */
+/* Memory bandwidth: each thread repeatedly copies the second part of its memory to the first, of
+ * equal size. */
 static double copy_rate(size_t bytes_per_thread, int n_threads)
 {
     size_t half = bytes_per_thread / 2;
     int repeats = (int)((512u << 20) / bytes_per_thread) + 1;
     char *memory = lra_alloc_array((size_t)n_threads, bytes_per_thread);
-    memset(memory, 1,
-           (size_t)n_threads * bytes_per_thread); /* or all pages that are read are one of zeros */
+    /* Otherwise all pages would map to one zero page. */
+    memset(memory, 1, (size_t)n_threads * bytes_per_thread);
     double best = 0;
     for (int r = 0; r < RUNS; r++) {
         double start = lra_now();

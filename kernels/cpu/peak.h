@@ -1,4 +1,4 @@
-/* What this processor can do at best, measured: the peaks that the benchmark compares with. */
+/* Measured peak rates of this processor, the reference of the benchmark (roofline). */
 #ifndef LRA_CPU_PEAK_H
 #define LRA_CPU_PEAK_H
 
@@ -11,7 +11,7 @@ typedef struct {
     double cache; /* the same with 4 MiB a thread */
 } lra_peaks;
 
-/* f32, or bf16 where there is an instruction, alone; some ten milliseconds. */
+/* f32, or bf16 if there is an instruction, only; takes about ten milliseconds. */
 double lra_cpu_peak(bool bf16, int n_threads);
 
 /* Best of several short runs of each; about two seconds.  At the level of lra_cpu_level(). */

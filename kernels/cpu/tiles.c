@@ -1,13 +1,12 @@
-/* By tiles (AMX), or by the dot-product instruction on registers, whose operands are the same.
- * What limits tiles: a product of tiles takes 16 cycles, a load of one 8, a store of one 16.  The
- * operands of attention are short in k (one to four steps), so that sums leave and enter the tiles
- * almost as often as they are multiplied.  Hence four tiles of sums, each of which is stored just
- * before it starts anew, while the others are worked on: 134 ns for 64 x 64 x 32, where 70 are
- * products, 144 where pairs are stored together.  Of two steps the right operand of 16 columns
- * stays in two tiles: 111 ns for 64 x 32 x 64 instead of 116, 120 instead of 145 where sums are
- * added to.
- * All that holds as long as the unit is busy.  When it had nothing to do for half a microsecond,
- * the next products take 300 ns more: who has much to do between them does it in short pieces
+/* By tiles (AMX), or by the dot-product instruction on registers, with the same operand layout.
+ * Bottlenecks of AMX: a tile product takes 16 cycles, a load 8, a store 16.  The operands of
+ * attention are short in k (one to four steps), so that sums leave and enter the tiles almost as
+ * often as they are multiplied.  Hence four tiles of sums, each of which is stored just before it
+ * is cleared, while the others are in use: 134 ns for 64 x 64 x 32, of which 70 are products; 144
+ * if pairs are stored together.  With two steps the right operand of 16 columns stays in two tiles:
+ * 111 ns for 64 x 32 x 64 instead of 116, 120 instead of 145 if sums are accumulated.
+ * This holds while the unit is busy.  After an idle time of 0.5 microseconds the next products take
+ * 300 ns more: callers with other work between products should split it into short pieces
  * (attention_tiles_forward_template.h). */
 #include "kernels/cpu/tiles.h"
 

@@ -20,9 +20,9 @@ typedef struct {
     bool add;
 } lra_tiles_job;
 
-/* The processor multiplies bf16; otherwise none of these may be called. */
+/* True if the processor has bf16 products; otherwise none of these functions may be called. */
 bool lra_tiles_usable(void);
-/* What M and K must be multiples of: 16 and 32 on tiles, 1 and 2 on registers. */
+/* Required divisors of M and K: 16 and 32 on tiles, 1 and 2 on registers. */
 typedef struct {
     int64_t rows, depth;
 } lra_tiles_unit;

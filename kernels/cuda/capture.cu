@@ -1,7 +1,7 @@
-/* Running a plan on a GPU.  The first run queues node by node: libraries warm up, and it is a real
- * step.  The second records the same into a CUDA graph, which it and all others launch.  What the
- * plan lets run beside the work is on a second stream, which forks from it and fuses it again; runs
- * of single nodes, checked or timed, have one stream. */
+/* Running a plan on a GPU.  The first run queues node by node: libraries are initialised, and it is
+ * a complete training step.  The second run records the same work into a CUDA graph, which this run
+ * and all later ones launch.  Side-stream calls go to a second stream, which forks from the main
+ * stream and joins it again; runs of single nodes, checked or timed, use one stream. */
 #include "kernels/cuda/fused.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/state.h"
@@ -59,15 +59,15 @@ static int queue(const lra_call *calls, int n, lra_err *e)
     return 0;
 }
 
-/* The work waits for call number `wait` beside it: what is under way is never more than there are
- * events, or all is waited for at the end. */
+/* The main stream waits for side-stream call number `wait`: the number of calls in flight never
+ * exceeds the number of events, and at the end it waits for all. */
 static cudaError_t meet(int wait)
 {
     return cudaStreamWaitEvent(lra_cuda->work,
                                lra_cuda->done[(wait - 1) % LRA_CUDA_SIDE_STREAM_MOST], 0);
 }
 
-/* The same on two streams. */
+/* Same, on two streams. */
 static int queue_lanes(const lra_call *calls, const lra_lane *lanes, int n, lra_err *e)
 {
     lra_cuda_state *s = lra_cuda;
@@ -104,14 +104,15 @@ int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
 
 enum { HOLD_CLOCKS = 40000, HOLD_MOST = 1 << 27 };
 
-/* Keeps the GPU busy while the host queues what is timed: a node does not wait for its launch. */
+/* Keeps the GPU busy while the host queues the timed calls, so that no call waits for its
+ * launch. */
 static __global__ void hold_kernel(long long clocks)
 {
     long long start = clock64();
     while (clock64() - start < clocks) {}
 }
 
-/* Between event i and i + 1 stands call i. */
+/* Call i is between events i and i + 1. */
 static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, lra_err *e)
 {
     long long clocks = (long long)n * HOLD_CLOCKS;

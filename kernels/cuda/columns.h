@@ -1,4 +1,4 @@
-/* Columns of blocks of conv_wgmma_kernel that tests ask for: LRA_CUDA_COLUMNS. */
+/* Column count of the blocks of conv_wgmma_kernel, set by tests: LRA_CUDA_COLUMNS. */
 #ifndef LRA_CUDA_COLUMNS_H
 #define LRA_CUDA_COLUMNS_H
 
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* 64 or 128, what `text` says; NULL and "": 0, as the number of blocks asks for. */
+/* Parses 64 or 128; NULL and "": 0, chosen by the number of blocks. */
 int lra_cuda_columns_find(const char *text, int *out, lra_err *e);
 
 #ifdef __cplusplus

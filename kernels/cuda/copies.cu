@@ -1,7 +1,7 @@
-/* Data in and out.  Inputs are gathered in a slot (staging.h) and sent when something is queued
- * that may read them: pinned memory to a staging buffer on the loader's stream, which the work of
- * the step before does not hold up, then within the device on the stream of the work.  Results go
- * to places in pinned memory behind the work that makes them. */
+/* Host-device transfers.  Inputs are gathered in a slot (staging.h) and sent when work that may
+ * read them is queued: from pinned memory to a staging buffer on the loader stream, concurrently
+ * with the previous step, then within the device on the main stream.  Results are copied to pinned
+ * memory after the work that produces them. */
 #include "kernels/cuda/state.h"
 
 #include <string.h>
@@ -102,7 +102,7 @@ void lra_cuda_readback_free(lra_device *d, void *place)
     place_of_results *p = (place_of_results *)place;
     (void)d;
     if (p->there) cudaEventDestroy(p->there);
-    cudaFreeHost(p->host); /* waits for copies that are under way */
+    cudaFreeHost(p->host); /* waits for copies in flight */
     lra_free(p);
 }
 

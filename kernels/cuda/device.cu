@@ -1,4 +1,4 @@
-/* A GPU as a device: opening it, memory, and what its errors mean. */
+/* A GPU as a device: opening it, memory, and error messages. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/device.h"
@@ -111,12 +111,12 @@ static void cuda_free(lra_device *d, void *p)
 {
     lra_err ignored;
     (void)d;
-    lra_cuda_send(&ignored); /* of which some may be for this memory */
-    cudaFree(p); /* waits for what still uses it; an error would show at the next call */
+    lra_cuda_send(&ignored); /* some of the inputs may be destined for this memory */
+    cudaFree(p);             /* waits for work that uses it; an error would show at the next call */
 }
 
-/* What a workspace may take: kernels that are loaded later, recorded steps and input slots need
- * some too. */
+/* Memory available to a workspace: a reserve remains for kernels that are loaded later, recorded
+ * steps and input slots. */
 static double cuda_memory_free(const lra_device *d)
 {
     size_t free_bytes = 0, total = 0;
@@ -165,8 +165,8 @@ static cudaError_t make_event(cudaEvent_t *event)
     return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
 }
 
-/* Streams do not wait for the default stream, which nothing uses.  What is beside the work fills
- * what the work leaves. */
+/* Streams do not synchronise with the default stream, which is unused.  The side stream has the
+ * lowest priority and uses the resources that the main stream leaves idle. */
 static cudaError_t make_streams(lra_cuda_state *s)
 {
     int last = 0, first = 0;
@@ -185,7 +185,7 @@ static cudaError_t make_streams(lra_cuda_state *s)
     return rc;
 }
 
-/* As LRA_CUDA_LEVEL says, else what passes its trial. */
+/* The level given by LRA_CUDA_LEVEL, or the fastest that passes the kernel self-test. */
 static int find_level(lra_cuda_state *s, lra_err *e)
 {
     const char *text = getenv("LRA_CUDA_LEVEL");
@@ -197,7 +197,7 @@ static int find_level(lra_cuda_state *s, lra_err *e)
     return 0;
 }
 
-/* Once for this process and those that it starts. */
+/* Once for this process and its children. */
 static void say_experimental(const lra_cuda_state *s, const char *model)
 {
     static const char said[] = "LRA_CUDA_EXPERIMENTAL_SAID";

@@ -1,5 +1,4 @@
-/* Transforms by cuFFT, loaded with dlopen(): a program that needs none runs where there is no
- * cuFFT. */
+/* Transforms by cuFFT, loaded with dlopen(): programs that do not use it run without cuFFT. */
 #include "kernels/cuda/fft.h"
 #include "kernels/cuda/state.h"
 
@@ -37,7 +36,7 @@ enum { MAX_PLANS = 256 };
 typedef struct {
     int64_t n, row, n_rows;
     bool back;
-    void *stream; /* plans have memory of their own, which two streams cannot share */
+    void *stream; /* plans have their own memory, which two streams cannot share */
     cufftHandle plan;
 } known_plan;
 

@@ -1,7 +1,6 @@
-/* Real Fourier transforms on a GPU, by cuFFT, which is loaded when the first is wanted: rows in
- * place,
+/* Real Fourier transforms on a GPU, by cuFFT, which is loaded at the first use: rows in place,
  *   n reals -> n/2 + 1 complex numbers (re, im), X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n.
- * A plan, and the memory that it may need, is made when a size is met first and stays. */
+ * A plan, with its memory, is created at the first use of a size and cached. */
 #ifndef LRA_CUDA_FFT_H
 #define LRA_CUDA_FFT_H
 
@@ -12,8 +11,8 @@
 extern "C" {
 #endif
 
-/* n_rows transforms of n (even) reals; rows are `row` floats apart, even and at least n + 2.  What
- * goes wrong is reported by the device once the call has returned. */
+/* n_rows transforms of n (even) reals; rows are `row` floats apart, even and at least n + 2.  The
+ * device reports errors after the call has returned. */
 void lra_cuda_fft(int64_t n, int64_t row, int64_t n_rows, float *x, bool back, void *stream);
 
 #ifdef __cplusplus

@@ -1,5 +1,4 @@
-/* Dense products by cuBLASLt, which is loaded when a GPU is opened: the program starts where there
- * is none.
+/* Dense products by cuBLASLt, which is loaded when a GPU is opened: the program starts without it.
  * Row-major c = a b is column-major c^T = b^T a^T, so the operands change places. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/state.h"
@@ -27,7 +26,7 @@ enum { WORKSPACE = 32 << 20 };
 static struct {
     FUNCTIONS(MEMBER)
     cublasLtHandle_t handle;
-    char *workspace; /* one of the work, one of what runs beside it */
+    char *workspace; /* one for the main stream, one for the side stream */
 } lt;
 
 static int load(lra_err *e)
@@ -82,7 +81,7 @@ static cublasLtMatrixLayout_t layout(lra_type t, int64_t rows, int64_t columns, 
     return l;
 }
 
-/* The library takes 256 bytes for granted; a slice may start anywhere. */
+/* cuBLASLt assumes an alignment of 256 bytes; a slice may start anywhere. */
 static void want_alignment(cublasLtMatmulPreference_t want,
                            cublasLtMatmulPreferenceAttributes_t which, const void *p)
 {
@@ -124,7 +123,7 @@ static void forget(description *d)
     if (d->want) lt.cublasLtMatmulPreferenceDestroy(d->want);
 }
 
-/* The algorithm the heuristic puts first; false: there is none. */
+/* The first algorithm of the heuristic; false: there is none. */
 static bool choose(const description *d, cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
@@ -169,7 +168,7 @@ extern "C" void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const vo
     forget(&d);
 }
 
-/* Of float32, whose bias is of the same type: the only combinations that the library's manual
+/* Only for float32 with a bias of the same type: the only combination that the library's manual
  * lists. */
 static bool add_epilogue(const description *d, const lra_cuda_epilogue *x)
 {

@@ -1,6 +1,6 @@
 /* Dense matrix products on a GPU, by cuBLASLt: algorithms by its heuristic, never by timing, so
- * that a machine type gives the same bits every time.  float32 is true float32 (no TF32), bf16 is
- * summed in float32. */
+ * that results are bit-reproducible on the same type of GPU.  float32 is true float32 (no TF32),
+ * bf16 is summed in float32. */
 #ifndef LRA_CUDA_GEMM_H
 #define LRA_CUDA_GEMM_H
 
@@ -15,15 +15,14 @@ extern "C" {
 typedef struct {
     bool a_t, b_t;
     int64_t M, N, K;
-    int64_t n_products, a_step, b_step; /* elements from product to product, 0: the same; c: M N */
+    int64_t n_products, a_step, b_step; /* elements between products, 0: shared by all; c: M N */
     lra_type type, c_type;              /* of a and b; of c: LRA_F32 or LRA_BF16 */
     const void *residual;               /* as c is, added to it; Nullable */
 } lra_cuda_product;
 
-/* What goes wrong is reported by the device once the call has returned. */
+/* The device reports errors after the call has returned. */
 void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void *c, void *stream);
-/* What else the library does to a product of float32 as it writes it: c = relu(op(a) op(b) +
- * residual + bias). */
+/* Optional epilogue of a float32 product: c = relu(op(a) op(b) + residual + bias). */
 typedef struct {
     const float *bias; /* Nullable */
     bool relu;

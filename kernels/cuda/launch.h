@@ -1,5 +1,5 @@
-/* How CUDA files start kernels and name shared memory.  Everything that nvcc and the host shim of
- * the tests spell differently stands here: the shim is included before anything else and defines
+/* How CUDA files start kernels and name shared memory.  All differences between nvcc and the host
+ * shim of the tests are in this file: the shim is included before anything else and defines
  * LRA_SHIM.
  *   LRA_LAUNCH(kernel, grid, block, shared, stream, args...)   shared: bytes of LRA_SHARED()
  *   LRA_SHARED(real, tile);                                    in a kernel: real *tile */
@@ -27,8 +27,8 @@ extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, u
     type *name = (type *)lra_shared_memory
 #endif
 
-/* In front of a loop whose arrays are meant to stay in registers; of one that would take too many
- * of them. */
+/* LRA_UNROLL: before a loop whose arrays should stay in registers; LRA_NO_UNROLL: before a loop
+ * that would use too many registers. */
 #ifdef LRA_SHIM
 #define LRA_UNROLL
 #define LRA_UNROLL_4
@@ -39,7 +39,7 @@ extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, u
 #define LRA_NO_UNROLL _Pragma("unroll 1")
 #endif
 
-/* A function of kernels alone. */
+/* A device function, for kernels only. */
 #define LRA_DEV static __device__ __forceinline__
 
 /* Blocks of a grid that CUDA allows along y and along z; along x: 2^31 - 1. */
@@ -54,7 +54,7 @@ static inline unsigned lra_grid(int64_t n, int64_t per_block)
     return (unsigned)(blocks < 1 ? 1 : blocks < 1 << 20 ? blocks : 1 << 20);
 }
 
-/* Bytes of shared memory beyond 48 KiB have to be asked for; once for each kernel. */
+/* More than 48 KiB of shared memory must be requested, once for each kernel. */
 #ifndef LRA_SHIM
 #define LRA_ALLOW_SHARED(kernel, n_bytes)                                                          \
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(n_bytes))

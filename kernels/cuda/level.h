@@ -1,5 +1,5 @@
-/* Which instructions the kernels of convolutions and attention use: LRA_CUDA_LEVEL=plain|mma|wgmma,
- * so that tests compare them on one GPU.  Other results differ by rounding alone. */
+/* Instruction level of the convolution and attention kernels: LRA_CUDA_LEVEL=plain|mma|wgmma, so
+ * that tests compare the levels on one GPU.  All other results differ by rounding only. */
 #ifndef LRA_CUDA_LEVEL_H
 #define LRA_CUDA_LEVEL_H
 
@@ -17,7 +17,7 @@ typedef enum {
 
 /* Of the open GPU. */
 lra_cuda_level_kind lra_cuda_level(void);
-/* What `text` names on a GPU of this capability (90: 9.0); NULL and "": the default. */
+/* Parses a level name for a GPU of this capability (90: 9.0); NULL and "": the default. */
 int lra_cuda_level_find(const char *text, int capability, lra_cuda_level_kind *out, lra_err *e);
 
 #ifdef __cplusplus

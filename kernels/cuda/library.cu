@@ -12,9 +12,9 @@
 #include <link.h>
 #include <stdio.h>
 
-/* A library as the loader finds it, else the first file found that loads.  NULL: *bad is a file
- * that was found but does not load, NULL if there is none, and *reason says why.  Both are freed by
- * the caller. */
+/* Opens a library found by the loader, or the first file found that loads.  Returns NULL on
+ * failure: *bad is a file that was found but does not load (NULL if there is none), *reason the
+ * cause.  The caller frees both. */
 static void *find(const char *name, char **bad, char **reason)
 {
     char *path;

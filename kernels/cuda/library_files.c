@@ -113,7 +113,7 @@ static const place places[] = {
 };
 enum { N_PLACES = sizeof places / sizeof *places, N_PATTERNS = 3 };
 
-/* The folder that the patterns of a place are below: "" for the top, NULL for none. */
+/* The folder below which the patterns of a place are searched: "" for the top, NULL for none. */
 static char *folder_of(const place *p)
 {
     if (p->find) return p->find();
@@ -121,7 +121,7 @@ static char *folder_of(const place *p)
     return value && (!p->variable || *value) ? lra_copy_text(value) : NULL;
 }
 
-/* The i-th file of a pattern; NULL if there are fewer.  *n: how many there are. */
+/* The i-th file of a pattern; NULL if there are fewer.  *n: number of files. */
 static char *one_of(const char *pattern, int i, int *n)
 {
     glob_t found;

@@ -1,5 +1,4 @@
-/* Search for the libraries of CUDA where the loader does not find them: in a toolkit, in a Python
- * package. */
+/* Search for CUDA libraries that the loader does not find: in a toolkit, in a Python package. */
 #ifndef LRA_CUDA_LIBRARY_FILES_H
 #define LRA_CUDA_LIBRARY_FILES_H
 
@@ -12,11 +11,11 @@ extern "C" {
  * Python packages of VIRTUAL_ENV, of CONDA_PREFIX, of the first python on PATH and of HOME,
  * /usr/local/cuda*, the Python packages of the system, and all nvidia/X/lib folders below /opt. */
 char *lra_cuda_library_file(const char *name, int i);
-/* The same below one folder: TOP/.../nvidia/X/lib/NAME, at most 8 folders deep, without following
+/* Same, below one folder: TOP/.../nvidia/X/lib/NAME, at most 8 folders deep, without following
  * links. */
 char *lra_cuda_library_below(const char *top, const char *name, int i);
-/* One line that lists the places searched, with what the environment names: "CUDA_HOME (not set),
- * ..."; to be freed with lra_free(). */
+/* One line that lists the places searched, with the values of the environment variables: "CUDA_HOME
+ * (not set), ..."; to be freed with lra_free(). */
 char *lra_cuda_library_places(void);
 /* sys.prefix of the first python3, or else python, on PATH, found without running it: the folder
  * that holds pyvenv.cfg, else that above the program's, links resolved.  NULL if there is none; to

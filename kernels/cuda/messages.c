@@ -1,4 +1,4 @@
-/* What is said when a GPU cannot be used. */
+/* Messages for GPUs that cannot be used. */
 #include "kernels/cuda/messages.h"
 
 #include "kernels/base/core/mem.h"

@@ -1,11 +1,11 @@
-/* What the open GPU can do at best, measured: large products by the library, large copies.
- * Operands are random: products of zeros draw less power, and run faster than any real ones. */
+/* Measured peak rates of the open GPU: large matrix products by the library, large copies. Operands
+ * are random: products of zeros draw less power and run faster than real ones. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/state.h"
 
-/* Of TIMES measurements the best, each of IN_A_ROW calls between two events. */
+/* The best of TIMES measurements, each of IN_A_ROW calls between two events. */
 enum { TIMES = 3, IN_A_ROW = 10 };
 
 /* Numbers in +-[1,2), one of float32 or two of bf16 a word: signs and mantissas are random. */
@@ -19,8 +19,8 @@ static __global__ void fill_kernel(int64_t n_words, bool pairs, uint32_t *words)
     }
 }
 
-/* Seconds of one call of work(memory) among the fastest IN_A_ROW; 0: it failed.  A call in front of
- * the first event keeps the GPU busy while the host queues the others. */
+/* Seconds of one call of work(memory), from the fastest series of IN_A_ROW calls; 0: failed.  A
+ * call before the first event keeps the GPU busy while the host queues the others. */
 static double best_time(void (*work)(lra_type t, char *memory), lra_type t, char *memory)
 {
     cudaEvent_t start = NULL, end = NULL;
@@ -52,7 +52,7 @@ static double measure(void (*work)(lra_type t, char *memory), lra_type t, size_t
         seconds = best_time(work, t, memory);
     }
     cudaFree(memory);
-    cudaGetLastError(); /* no memory for a measurement is no failure of what comes next */
+    cudaGetLastError(); /* out of memory in a measurement must not fail later calls */
     return seconds > 0 ? amount / seconds : 0;
 }
 

@@ -21,7 +21,7 @@ void lra_cuda_self_test_by(char *const *argv)
     arguments = argv;
 }
 
-/* One level: 0, or what is wrong in e.  A child inherits the environment. */
+/* Tests one level: 0, or an error in e.  The child inherits the environment. */
 static int try_level(const char *level, double seconds, lra_err *e)
 {
     lra_process child = {0};
@@ -50,6 +50,6 @@ lra_cuda_level_kind lra_cuda_self_test(int capability, double seconds, char *why
         snprintf(why + at, n - at, "%s%s", at ? "; " : "", e.msg);
     }
     setenv("LRA_CUDA_LEVEL", lra_cuda_level_name((lra_cuda_level_kind)level),
-           1); /* processes that this one starts need no trial */
+           1); /* child processes need no self-test */
     return (lra_cuda_level_kind)level;
 }

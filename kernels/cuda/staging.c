@@ -1,8 +1,7 @@
 /* Gathering inputs. */
 #include "kernels/cuda/staging.h"
 
-/* Does `to` come next behind the last part, with nothing but the padding of a buffer between
- * them? */
+/* True if `to` follows the last part, with nothing but the padding of a buffer between them. */
 static int follows(const lra_staged *last, const char *to)
 {
     uintptr_t end = (uintptr_t)last->to + last->n_bytes;

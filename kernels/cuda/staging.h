@@ -1,6 +1,6 @@
-/* Inputs on their way to a GPU: gathered one behind the other in a slot, so that a step's go over
- * the bus in one copy. Where their places on the device stand apart as they do in the slot, one
- * copy moves them there, too. */
+/* Staging of inputs for a GPU: gathered contiguously in a slot, so that the inputs of a step need
+ * one host-device transfer.  If their destinations have the same spacing as in the slot, one copy
+ * on the device moves them, too. */
 #ifndef LRA_CUDA_STAGING_H
 #define LRA_CUDA_STAGING_H
 
@@ -24,7 +24,7 @@ typedef struct {
     size_t used; /* bytes of the slot */
 } lra_staging;
 
-/* Where n_bytes for `to` are to be put in a slot of `size` bytes; -1: there is no room. */
+/* Offset for n_bytes of `to` in a slot of `size` bytes; -1: not enough room. */
 int64_t lra_staging_add(lra_staging *s, void *to, size_t n_bytes, size_t size);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The open GPU, which the files of kernels/cuda share. */
+/* State of the open GPU, shared by the files of kernels/cuda. */
 #ifndef LRA_CUDA_STATE_H
 #define LRA_CUDA_STATE_H
 
@@ -10,7 +10,7 @@
 #include "kernels/cuda/staging.h"
 #include "kernels/graph/backend.h"
 
-/* Slots: inputs of one step are gathered while those of two are on their way. */
+/* Slots: inputs of one step are gathered while those of two others are in transfer. */
 enum { LRA_CUDA_SLOTS = 3 };
 typedef struct {
     void *host, *staging; /* pinned; on the device.  NULL until the slot is used */
@@ -24,8 +24,8 @@ typedef struct {
     char name[24], detail[320];
     cudaStream_t work, loader, side;
     cudaEvent_t forked, done[LRA_CUDA_SIDE_STREAM_MOST];
-    int columns; /* of blocks of convolutions; 0: nobody asks for any */
-    int depth;   /* calls beside the work that may be under way; 0: none are */
+    int columns; /* column count of convolution blocks; 0: not set */
+    int depth;   /* maximum side-stream calls in flight; 0: none */
     lra_cuda_slot slot[LRA_CUDA_SLOTS];
     int next;
     lra_err fault; /* of a library call inside a body; empty: none */
@@ -34,9 +34,9 @@ typedef struct {
 /* NULL: none is open. */
 extern lra_cuda_state *lra_cuda;
 
-/* Fills e, naming the GPU, when what failed; 0 when nothing did. */
+/* Fails with a message that names the GPU and `what` if rc is an error; returns 0 otherwise. */
 int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e);
-/* Sends the inputs that are gathered; in front of everything else that is queued. */
+/* Sends the gathered inputs; must be called before any other work is queued. */
 int lra_cuda_send(lra_err *e);
 /* Data in and out: copies.cu. */
 int lra_cuda_copy(lra_device *d, lra_copy_kind kind, void *to, const void *from, size_t n_bytes,
@@ -47,7 +47,7 @@ void lra_cuda_readback_free(lra_device *d, void *place);
 int lra_cuda_readback_copy(lra_device *d, void *place, int n, const lra_readback_part *part,
                            lra_err *e);
 const void *lra_cuda_readback_wait(lra_device *d, void *place, lra_err *e);
-/* The part of the backend that runs plans: capture.cu. */
+/* The backend functions that run plans: capture.cu. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
 void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
@@ -55,12 +55,12 @@ void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_lane *lan
 int lra_cuda_replay(lra_device *d, void *captured, lra_err *e);
 void lra_cuda_forget(lra_device *d, void *captured);
 int lra_cuda_wait(lra_device *d, lra_err *e);
-/* The library "lib<stem>.so.<major>" and a function of it; NULL and e: it is not there. */
+/* Loads the library "lib<stem>.so.<major>" and a function of it; NULL and e: missing. */
 void *lra_cuda_library(const char *stem, int major, lra_err *e);
 void *lra_cuda_symbol(void *library, const char *name, lra_err *e);
 /* cuBLASLt, with its workspace: gemm.cu. */
 int lra_cuda_gemm_open(lra_err *e);
-/* FLOP/s of a large product: ceiling.cu. */
+/* Peak FLOP/s of a large product: peak.cu. */
 double lra_cuda_peak(const lra_device *d, lra_type type, int n_threads);
 
 #endif

@@ -1,6 +1,6 @@
-/* Tensor-core products of bf16 summed in float32, and copies into shared memory that run on their
- * own, for compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync).  The host
- * shim has the same functions in tests/shim/tensor.h. */
+/* Tensor-core products of bf16 summed in float32, and asynchronous copies into shared memory, for
+ * compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync).  The host shim has
+ * the same functions in tests/shim/tensor.h. */
 #ifndef LRA_CUDA_TENSOR_H
 #define LRA_CUDA_TENSOR_H
 
@@ -19,14 +19,14 @@ LRA_DEV void tc_copy16(void *shared, const void *global, bool valid)
                  "l"(global), "r"(valid ? 16 : 0)
                  : "memory");
 }
-/* The same of 8 bytes, aligned to 8. */
+/* Same for 8 bytes, aligned to 8. */
 LRA_DEV void tc_copy8(void *shared, const void *global, bool valid)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(tc_address(shared)),
                  "l"(global), "r"(valid ? 8 : 0)
                  : "memory");
 }
-/* Closes a group of copies; waits until at most PENDING groups are under way. */
+/* Closes a group of copies; waits until at most PENDING groups are in flight. */
 LRA_DEV void tc_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -44,7 +44,7 @@ LRA_DEV void tc_load4(uint32_t v[4], const void *row)
                  : "r"(tc_address(row))
                  : "memory");
 }
-/* The same, each matrix transposed. */
+/* Same, with each matrix transposed. */
 LRA_DEV void tc_load4_t(uint32_t v[4], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -62,14 +62,14 @@ LRA_DEV void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* Two bf16, the first in the low half. */
+/* Two bf16, the first in the lower 16 bits. */
 LRA_DEV uint32_t tc_pair(float first, float second)
 {
     uint32_t pair;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
     return pair;
 }
-/* 2^x with a relative error below 2^-22: what weights that become bf16 need. */
+/* 2^x with a relative error below 2^-22, sufficient for weights that are rounded to bf16. */
 LRA_DEV float tc_exp2(float x)
 {
     float y;

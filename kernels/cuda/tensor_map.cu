@@ -1,5 +1,5 @@
-/* Tensor maps.  The function that makes them belongs to the driver, which is never linked: the
- * runtime asks for it by name. */
+/* Tensor maps.  The driver function that creates them is not linked; its address is queried from
+ * the runtime by name. */
 #include <cuda.h>
 
 #include "kernels/cuda/state.h"

@@ -1,4 +1,4 @@
-/* The file of verified GPU models: MODEL, tab, what passed, a line each. */
+/* The file of verified GPU models, one line each: MODEL, tab, the checks that passed. */
 #include "kernels/cuda/verified.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* What compute capability 9.0 adds for matrix products: barriers in shared memory that count bytes,
- * copies of boxes of a tensor that the hardware does on its own (TMA), products that a group of
- * four warps reads straight from shared memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor,
- * wgmma).  The host shim has the same functions in tests/shim/wgmma.h.
+/* Matrix-product features of compute capability 9.0: barriers in shared memory that count bytes,
+ * asynchronous copies of tensor boxes (TMA), and products of four warps with operands in shared
+ * memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor, wgmma).  The host shim has the same
+ * functions in tests/shim/wgmma.h.
  *
  * Kernels with LRA_HAS_WGMMA 0 have no body: they are never started on another GPU. */
 #ifndef LRA_CUDA_WGMMA_H
@@ -30,16 +30,15 @@ typedef struct alignas(64) {
 enum { WG_ROW = 128, WG_ATOM = 8 * WG_ROW };
 
 /* d[0] is a multiple of 8, data are at a multiple of 16; swizzled: box[0] is 64 and the 16-byte
- * pieces of a row are exchanged as wg_swizzled() says.  False, with the fault of the device set,
- * when the driver refuses. */
+ * pieces of a row are permuted by wg_swizzled().  False, with the fault of the device set, when the
+ * driver refuses. */
 extern "C" bool lra_cuda_map(lra_map *m, const void *data, const int64_t d[3], const int box[3],
                              bool swizzled);
 
-/* Columns of blocks that tests ask for: 64, 128, or 0, which leaves it to the kernel. */
+/* Column count of blocks, set by tests: 64, 128, or 0 (the kernel's choice). */
 extern "C" int lra_cuda_columns(void);
 
-/* Where byte `at` of a swizzled box stands, at and the result counted from a multiple of 1024
- * bytes. */
+/* Offset of byte `at` in a swizzled box; both are relative to a multiple of 1024 bytes. */
 static inline __host__ __device__ uint32_t wg_swizzled(uint32_t at)
 {
     return at ^ (at >> 7 & 7u) << 4;
@@ -70,7 +69,7 @@ LRA_DEV void bar_init(uint64_t *bar, int count)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_address(bar)), "r"(count)
                  : "memory");
 }
-/* Ordinary writes to shared memory, of this thread, come before what TMA and wgmma do next. */
+/* Orders this thread's earlier writes to shared memory before later TMA and wgmma operations. */
 LRA_DEV void bar_fence(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -98,8 +97,8 @@ LRA_DEV void bar_wait(uint64_t *bar, int parity)
                  : "memory");
 }
 
-/* Starts copying the box at (c0, c1, c2); what lies outside the tensor is zero.  The bytes of the
- * whole box arrive at the barrier.  shared: a multiple of 128 bytes, of 1024 where swizzled. */
+/* Starts copying the box at (c0, c1, c2); elements outside the tensor are zero.  All bytes of the
+ * box arrive at the barrier.  shared: a multiple of 128 bytes, of 1024 where swizzled. */
 LRA_DEV void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, uint64_t *bar)
 {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -110,7 +109,7 @@ LRA_DEV void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, u
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Before the first product that uses registers which other instructions have written. */
+/* Required before the first product that uses registers written by other instructions. */
 LRA_DEV void wg_fence(void)
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -119,7 +118,7 @@ LRA_DEV void wg_commit(void)
 {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/* Until at most PENDING groups of products are under way. */
+/* Waits until at most PENDING groups of products are in flight. */
 template <int PENDING> LRA_DEV void wg_wait(void)
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
@@ -145,7 +144,7 @@ template <int TRANSPOSE_A, int TRANSPOSE_B> LRA_DEV void wg_mma(float d[64], uin
                  : "l"(a), "l"(b), "n"(TRANSPOSE_A), "n"(TRANSPOSE_B));
 }
 
-/* The same of b (16,64): d (64,64). */
+/* Same for b (16,64): d (64,64). */
 template <int TRANSPOSE_A, int TRANSPOSE_B>
 LRA_DEV void wg_mma_narrow(float d[32], uint64_t a, uint64_t b)
 {

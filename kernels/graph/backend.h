@@ -1,4 +1,4 @@
-/* The only way the engine reaches a device. */
+/* The interface of a device: the engine reaches devices through it only. */
 #ifndef LRA_GRAPH_BACKEND_H
 #define LRA_GRAPH_BACKEND_H
 
@@ -6,18 +6,18 @@
 
 typedef enum { LRA_COPY_IN, LRA_COPY_OUT, LRA_COPY_WITHIN } lra_copy_kind;
 
-/* n_bytes of a result, which go to byte `at` of a place on the host. */
+/* Copies n_bytes of a result to byte `at` of a host buffer. */
 typedef struct {
     const void *from;
     size_t at, n_bytes;
 } lra_readback_part;
 
-/* LRA_FUSE_OVER: if what it reads of the group is read by nobody else, which is then not
- * written. */
+/* LRA_FUSE_OVER: fused, and the result of the group that `next` reads is elided (not written) if no
+ * other node reads it. */
 typedef enum { LRA_FUSE_NOT, LRA_FUSE_BESIDE, LRA_FUSE_OVER } lra_fuse;
 extern const char lra_fused;
 #define LRA_FUSED ((const void *)&lra_fused)
-/* Calls from this one on that run as one; at most n. */
+/* Number of calls, from this one on, that are fused into one; at most n. */
 static inline int lra_fused_calls(const lra_call *c, int n)
 {
     int k = 1;
@@ -25,12 +25,14 @@ static inline int lra_fused_calls(const lra_call *c, int n)
     return k;
 }
 
-/* On which of two streams a call is queued. */
+/* The stream (main or side) on which a call is queued, and its synchronisation. */
 typedef struct {
-    bool side; /* the second: behind what stands there, and behind all calls in front of it that
-                    are on the first */
-    int wait;  /* the first stream goes on with this call when so many on the second are done;
-                    what runs as one counts as one; 0: all that it has waited for */
+    /* side stream: runs after earlier side-stream calls and after all preceding main-stream
+     * calls */
+    bool side;
+    /* the main stream waits before this call until `wait` side-stream calls are done (a fused group
+     * counts as one); 0: it waits for no further ones */
+    int wait;
 } lra_lane;
 
 typedef struct {
@@ -44,40 +46,40 @@ typedef struct {
     int (*clear)(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *e);
     /* Runs the calls in order. */
     int (*run)(lra_device *d, const lra_call *calls, int n, lra_err *e);
-    /* The same; seconds of each call by the device's own clock.  NULL: the host's, around run() of
-     * each. */
+    /* Same, and measures the seconds of each call with the device's clock.  NULL: the host's clock
+     * around run() of each call. */
     int (*run_timed)(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
-    /* Records a list once, with its lanes, and replays it; NULL: run() every time. */
+    /* Records a list of calls with its streams once for replay; NULL: run() every time. */
     void *(*capture)(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
                      lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);
-    /* Nodes that run as one: may `next` be run together with these, the first of which decides on
-     * its kernel?  NULL: none are.  Calls of fused nodes follow each other, those behind the first
-     * have LRA_FUSED for a gate; `out` is NULL where a result is read by a fused node alone, and
-     * the scratch of all is the first one's. */
+    /* Returns whether `next` can be fused with this group of nodes; the kernel is chosen by the
+     * first node of the group.  NULL: the device fuses no nodes.  Calls of fused nodes are
+     * consecutive; all but the first have the gate LRA_FUSED; `out` is NULL for a result that only
+     * a fused node reads, and all share the scratch of the first. */
     lra_fuse (*fuses)(const lra_tensor *const *group, int n, const lra_tensor *next);
     int64_t (*fused_scratch)(const lra_tensor *const *group, int n);
-    /* The most calls on the second stream that the first has not waited for; NULL or 0: there is
-     * none. */
+    /* Maximum number of side-stream calls that the main stream has not waited for; NULL or 0: no
+     * side stream. */
     int (*side)(const lra_device *d);
     /* Bytes of scratch of a node; NULL: op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);
-    /* A place on the host for n_bytes of results; NULL and e: there is no memory.  All four NULL:
-     * copy() instead. */
+    /* Allocates a host buffer for n_bytes of results; NULL and e: out of memory.  If all four
+     * functions are NULL, the engine uses copy(). */
     void *(*readback_new)(lra_device *d, size_t n_bytes, lra_err *e);
     void (*readback_free)(lra_device *d, void *place);
-    /* Queues copies of them. */
+    /* Queues copies of results to a readback buffer. */
     int (*readback_copy)(lra_device *d, void *place, int n, const lra_readback_part *part,
                          lra_err *e);
-    /* Waits for what was copied there, and for nothing behind it; returns its memory, NULL and e:
-     * the device failed. */
+    /* Waits for the copies to this buffer, and not for work queued after them; returns its memory,
+     * or NULL and e if the device failed. */
     const void *(*readback_wait)(lra_device *d, void *place, lra_err *e);
-    /* Waits until all that was queued is done; NULL: nothing ever is. */
+    /* Waits until all queued work is done; NULL: the device has no queue. */
     int (*wait)(lra_device *d, lra_err *e);
-    /* The most threads a plan may use. */
+    /* Maximum number of threads of a plan. */
     int (*threads)(const lra_device *d);
-    /* FLOP/s of matrix work at best, measured in some ten milliseconds. */
+    /* Peak FLOP/s of matrix products, measured in about ten milliseconds. */
     double (*peak)(const lra_device *d, lra_type type, int n_threads);
 } lra_backend;
 
@@ -86,7 +88,7 @@ struct lra_device {
     int index;
     const char *name;   /* "cpu", "cuda:0" */
     const char *detail; /* "NVIDIA H200"; NULL: the processor */
-    void *own;          /* the backend's own */
+    void *own;          /* private data of the backend */
 };
 
 #endif

@@ -94,7 +94,7 @@ const char *lra_tensor_path(const lra_tensor *x)
     lra_arena *a = x->graph->arena;
     const char *sep = *x->scope ? "/" : "";
     if (x->name) return lra_arena_format(a, "%s%s%s", x->scope, sep, x->name);
-    int before = 0; /* nodes of the same op in the same scope make the path unique */
+    int before = 0; /* a counter makes paths of equal ops in one scope unique */
     for (int i = 0; i < x->id; i++) {
         const lra_tensor *y = x->graph->node[i];
         before += y->op == x->op && !y->name && strcmp(y->scope, x->scope) == 0;
@@ -266,7 +266,7 @@ bool lra_is_stored(const lra_tensor *x)
     return x->op == &lra_op_param || x->op == &lra_op_state || x->op == &lra_op_constant;
 }
 
-/* A stored array of the current scope; NULL: there is none of that name. */
+/* A stored array of the current scope by name; NULL: not found. */
 static lra_tensor *find_stored(const lra_graph *g, const char *name)
 {
     for (int i = 0; i < g->n_nodes; i++) {

@@ -13,7 +13,7 @@ lra_tensor *lra_limit_input(const lra_graph *g)
     return g->limit;
 }
 
-/* The shape of an input counts from the plan on, and all ops stand before it. */
+/* The shape of an input is fixed by the plan, and all ops are built before that. */
 lra_tensor *lra_next_limits(lra_graph *g, int64_t n)
 {
     if (!g->limited) return NULL;
@@ -41,15 +41,15 @@ static const lra_tensor *limit_of(const lra_graph *g, const lra_tensor *x)
     return NULL;
 }
 
-/* Of a node. */
+/* Depth of a node. */
 typedef struct {
     int depth;                /* limited ops up to it; -1: it does not depend on `from` */
-    const lra_tensor *last;   /* what limits the last of them */
-    const lra_tensor *kernel; /* what limits it, of a kernel */
+    const lra_tensor *last;   /* the limit of the last of these ops */
+    const lra_tensor *kernel; /* the limit of a kernel; NULL: not a limited kernel */
 } limited;
 
-/* A long convolution under a limit is two nodes that read one slice of the limits: of what the
- * whole one gives, the second takes what it can.  They count once. */
+/* A long convolution with a limit is two nodes that read the same slice of the limits: the second
+ * reuses the result of the unlimited one where possible.  They count once. */
 static limited limited_of(const lra_graph *g, const lra_tensor *x, const lra_tensor *from,
                           const limited *node)
 {

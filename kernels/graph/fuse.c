@@ -1,6 +1,6 @@
-/* Nodes that a device runs as one kernel: what one node writes and the next reads again stays where
- * it was computed. Joined nodes move to the first of them, and in front of it what they read
- * besides. */
+/* Kernel fusion: nodes that a device runs as one kernel, so that an intermediate result stays in
+ * registers or shared memory.  Fused nodes move to the position of the first of them; the other
+ * nodes that they depend on move before it. */
 #include "kernels/graph/graph_impl.h"
 
 const char lra_fused;
@@ -9,8 +9,8 @@ enum { MOST = 4 };
 
 typedef struct {
     const lra_plan *plan;
-    int *at;      /* by id: position of a node that runs, -1: it does not */
-    int *readers; /* by id of a root: nodes that read it, and whoever asks for it as an output */
+    int *at;      /* by id: position of a node in the order, -1: it does not run */
+    int *readers; /* by id of a root: number of nodes that read it, plus 1 if it is an output */
 } view;
 
 static void count_readers(view *v, lra_tensor **order, int n_out, lra_tensor *const *out)
@@ -22,7 +22,7 @@ static void count_readers(view *v, lra_tensor **order, int n_out, lra_tensor *co
     for (int i = 0; i < n_out; i++) v->readers[lra_root(out[i], &offset)->id]++;
 }
 
-/* All that x reads is there when the node at `first` runs, or is made by a node of the group. */
+/* True if all sources of x are computed before the node at `first`, or by a node of the group. */
 static bool is_ready(const view *v, const lra_tensor *x, int first, int n)
 {
     size_t offset;
@@ -31,7 +31,7 @@ static bool is_ready(const view *v, const lra_tensor *x, int first, int n)
     return true;
 }
 
-/* The node of the group that x reads, if x alone reads it, as a whole. */
+/* The node of the group whose complete result x alone reads. */
 static const lra_tensor *taken_over(const view *v, lra_tensor **group, int n, const lra_tensor *x)
 {
     size_t offset;
@@ -54,7 +54,8 @@ static void move(const view *v, lra_tensor **order, int from, int to)
     v->at[x->id] = to;
 }
 
-/* Puts what x still lacks, and what is ready, in front of the group; false: something is not. */
+/* Moves the missing sources of x, if they are ready, before the group; false: one of them is not
+ * ready. */
 static bool lift(const view *v, lra_tensor **order, int *first, int n, const lra_tensor *x)
 {
     size_t offset;
@@ -68,13 +69,14 @@ static bool lift(const view *v, lra_tensor **order, int *first, int n, const lra
     return true;
 }
 
-/* The next node for the group of n at *first is put behind it; false: there is none. */
+/* Appends the next node to the group of n at *first; false: there is none. */
 static bool grow(const view *v, lra_tensor **order, int *first, int n)
 {
     const lra_backend *b = v->plan->space->device->backend;
     for (int at = *first + n; at < v->plan->n_calls; at++) {
         lra_tensor *x = order[at];
-        if (lra_rank(x) > 0) break; /* what others read is written behind them all */
+        /* a result that other nodes read is written after all of them */
+        if (lra_rank(x) > 0) break;
         lra_fuse how = b->fuses((const lra_tensor *const *)(order + *first), n, x);
         if (how == LRA_FUSE_NOT) continue;
         const lra_tensor *source = taken_over(v, order + *first, n, x);

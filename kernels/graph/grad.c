@@ -14,7 +14,7 @@ typedef struct {
     int n, capacity;
 } parts;
 
-/* own: nobody else gets dx, which may change. */
+/* own: no other node reads dx, so that it may be modified. */
 static void add_part(parts *p, lra_tensor *dx, bool own)
 {
     if (own && p->n > 0 && lra_take_residual(dx, p->part[p->n - 1])) p->n--;
@@ -31,13 +31,13 @@ static lra_tensor *total(const parts *p)
     return p->n == 1 ? p->part[0] : lra_add_n(p->n, p->part);
 }
 
-/* What depends on one of the x, by id of the node. */
+/* Nodes that depend on one of the x, by id. */
 typedef struct {
-    bool *on;  /* through rules alone: passes gradients on */
-    int *lost; /* not so: the first node without a rule on the way, -1: none */
+    bool *on;  /* reachable through ops with gradient rules only: propagates gradients */
+    int *lost; /* otherwise: the first node without a rule on the path, -1: none */
 } dependence;
 
-/* Does a gradient end here because somebody said so? */
+/* True if no gradient passes beyond t: a leaf or lra_detach(). */
 static bool ends(const lra_tensor *t)
 {
     return t->op->flags & LRA_LEAF || t->op == &lra_op_detach;
@@ -68,8 +68,8 @@ static void free_dependence(dependence *d)
     lra_free(d->lost);
 }
 
-/* A gradient came to t, on whose way to an x is an op without a rule: it would be zero without a
- * word. */
+/* Error: the gradient passes an op without a gradient rule on the path to an x, and would silently
+ * be zero. */
 static void fail_lost(const dependence *d, lra_tensor *t)
 {
     lra_graph *g = t->graph;
@@ -84,13 +84,13 @@ static void fail_lost(const dependence *d, lra_tensor *t)
 
 typedef struct {
     bool *keep;        /* by id of the forward node */
-    lra_tensor **copy; /* NULL: not yet */
+    lra_tensor **copy; /* NULL: not copied so far */
 } again;
 
 static lra_tensor *stand_in(again *a, lra_tensor *t);
 
-/* What t is made of, as the backward pass reads it; in the arena.  Sets *same when that is t's
- * own. */
+/* The sources of t as the backward pass reads them (stored or recomputed); in the arena.  Sets
+ * *same if they are t's own. */
 static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
 {
     lra_tensor **src = lra_arena_alloc(t->graph->arena, (size_t)(t->n_src + 1) * sizeof *src);

@@ -8,11 +8,11 @@
  *   lra_plan   *p = lra_plan_new(g, params, space, 2, (lra_tensor *[]){y, dw}, &e);
  *   lra_set(p, x, host, &e);  lra_run(p, &e);  lra_get(p, y, host, &e);  plan and run
  *
- * Op builders are in ops.h; what an op is, in op.h.
+ * ops.h declares the op builders, op.h the record that defines an op.
  *
  * Types.  An F32 or F64 graph computes in that type.  In a BF16 graph every tensor is `elem` (bf16:
  * activations and their gradients) or `real` (float32: parameters, their gradients, statistics,
- * logits, losses); the op's shape function says which.  Host data are float32 (double in F64
+ * logits, losses); the op's shape function sets the type.  Host data are float32 (double in F64
  * graphs) or int32. */
 #ifndef LRA_GRAPH_GRAPH_H
 #define LRA_GRAPH_GRAPH_H
@@ -30,8 +30,8 @@ extern "C" {
 
 typedef enum { LRA_F32, LRA_F64, LRA_BF16, LRA_I32 } lra_type;
 typedef enum { LRA_TRAIN, LRA_EVAL } lra_mode;
-/* What the forward pass keeps for the backward pass; the rest is computed again, bit for bit:
- * recompute.c. */
+/* Activation checkpointing: which results the forward pass stores for the backward pass.  The
+ * others are recomputed, with identical bits (recompute.c). */
 typedef enum { LRA_KEEP_ALL, LRA_KEEP_PRODUCTS, LRA_KEEP_LAYERS } lra_keep;
 enum { LRA_MAX_RANK = 6 };
 
@@ -62,26 +62,27 @@ bool lra_shape_equal(lra_shape a, lra_shape b);
 const char *lra_shape_text(lra_shape s, char buf[96]); /* "(12,4,1024)" */
 size_t lra_type_size(lra_type t);                      /* bytes: 4, 8, 2, 4 */
 
-/* ---- what a parameter is --------------------------------------------------------------------- */
+/* ---- parameter specifications ---------------------------------------------------------------- */
 
-/* How an array starts.  Drawn or computed in double on the host, from (seed, path) alone. */
+/* Initialiser of an array.  Values are drawn or computed in double on the host and depend only on
+ * (seed, path). */
 typedef enum {
-    LRA_INIT_CONSTANT,         /* a */
-    LRA_INIT_NORMAL,           /* deviation a, mean b */
-    LRA_INIT_UNIFORM,          /* in [a, b) */
-    LRA_INIT_TRUNCATED_NORMAL, /* a normal cut at two deviations; a: the deviation of what is left
-                                */
-    LRA_INIT_LOG_UNIFORM,      /* exp of a uniform in [ln a, ln b) */
-    LRA_INIT_FAN,              /* uniform in +-1/sqrt(a), a: inputs of an output */
-    LRA_INIT_XAVIER,      /* uniform in +-a sqrt(6/(inputs + outputs)); (..,inputs,outputs), taps in
-                             front */
+    LRA_INIT_CONSTANT, /* a */
+    LRA_INIT_NORMAL,   /* deviation a, mean b */
+    LRA_INIT_UNIFORM,  /* in [a, b) */
+    /* normal truncated at two standard deviations; a: standard deviation after the truncation */
+    LRA_INIT_TRUNCATED_NORMAL,
+    LRA_INIT_LOG_UNIFORM, /* exp of a uniform in [ln a, ln b) */
+    LRA_INIT_FAN,         /* uniform in +-1/sqrt(a), a: fan-in */
+    /* uniform in +-a sqrt(6/(fan_in + fan_out)); shape (taps..,fan_in,fan_out) */
+    LRA_INIT_XAVIER,
     LRA_INIT_RAMP,        /* a + b i along the last dimension */
     LRA_INIT_ALTERNATING, /* +b, -b, +b, .. along the last dimension, plus a normal of deviation a
                            */
     LRA_INIT_FILL         /* fill() */
 } lra_init;
 
-/* What a fill function sees: streams of lra_rng_new(seed, stream, i) are its own. */
+/* Argument of a fill function.  Its random streams are lra_rng_new(seed, stream, i). */
 typedef struct {
     lra_shape shape;
     uint64_t seed;
@@ -89,7 +90,7 @@ typedef struct {
     const void *data; /* of the spec */
 } lra_fill;
 
-/* How files in PyTorch's layout hold it. */
+/* How files in PyTorch's layout store the array. */
 typedef enum {
     LRA_LAYOUT_SAME,
     LRA_LAYOUT_REVERSED /* dimensions in the opposite order */
@@ -101,8 +102,8 @@ typedef struct {
     void (*fill)(const lra_fill *f, double *v);
     const void *data; /* of fill(): data_size bytes, copied.  Nullable */
     size_t data_size;
-    double rate_factor; /* of the learning rate; 0: 1 */
-    double rate;        /* a rate of its own, scheduled like the others; 0: none */
+    double rate_factor; /* factor of the learning rate; 0: 1 */
+    double rate;        /* learning rate of its own, with the common schedule; 0: none */
     bool no_decay, frozen;
     lra_array_layout layout;
 } lra_param_spec;
@@ -119,8 +120,8 @@ typedef struct {
 #define LRA_ALTERNATING(size, deviate) .init = LRA_INIT_ALTERNATING, .a = (deviate), .b = (size)
 #define LRA_FILL(function)             .init = LRA_INIT_FILL, .fill = (function)
 
-/* ---- build: a builder given bad shapes records the first message in the graph and still returns a
- *      tensor, so that model code needs no checks; lra_plan_new() reports it ------------------------- */
+/* ---- build: after an error a builder records the first message in the graph and still returns a
+ *      tensor, so that model code needs no checks; lra_plan_new() reports it ------------------- */
 
 lra_graph *lra_graph_new(lra_type type, lra_mode mode);
 void lra_graph_free(lra_graph *g); /* Nullable: g */
@@ -128,37 +129,37 @@ lra_type lra_graph_type(const lra_graph *g);
 lra_mode lra_graph_mode(const lra_graph *g);
 void lra_push(lra_graph *g, const char *fmt, ...) LRA_PRINTF(2, 3); /* opens a scope: "layer%d" */
 void lra_pop(lra_graph *g);
-/* For the model's own complaints ("kernel 4 must be odd"); the first message stays. */
+/* Records an error of the model itself ("kernel 4 must be odd"); only the first message is kept. */
 void lra_graph_fail(lra_graph *g, const char *fmt, ...) LRA_PRINTF(2, 3);
 /* 0, or -1 with the first message recorded. */
 int lra_graph_check(const lra_graph *g, lra_err *e);
 
 /* Data from the host; t is the graph's own type or LRA_I32 (in a BF16 graph real inputs are
- * LRA_F32).
- * What was set is valid until the next run of any plan of the same space. */
+ * LRA_F32). Values that were set stay valid until the next run of any plan of the same space. */
 lra_tensor *lra_input(lra_graph *g, const char *name, lra_type t, lra_shape s);
-/* A trained array, bound by its scope path ("layer0/conv/w"), real.  A path that is there already
- * is an error: who means the same array says lra_shared().  Nullable: spec, zeros that train like
- * any other. */
+/* A trained array of real type, identified by its scope path ("layer0/conv/w").  A path that exists
+ * already is an error; lra_shared() returns an existing array.  Nullable: spec (initialised to
+ * zero, trained like any other). */
 lra_tensor *lra_param(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
-/* Stored and checkpointed like a parameter, has no gradient, written only by lra_assign().  Of the
- * spec its start and layout count. */
+/* A non-trained array: stored and checkpointed like a parameter, without a gradient, written only
+ * by lra_assign().  Only the initialiser and the layout of the spec are used. */
 lra_tensor *lra_state(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
-/* Numbers that follow from the spec's start and never change (position tables, slopes): made once,
- * in no checkpoint, without a gradient. */
+/* Constant values that the initialiser of the spec defines (position tables, slopes): computed
+ * once, not stored in checkpoints, without a gradient. */
 lra_tensor *lra_constant(lra_graph *g, const char *name, lra_shape s, const lra_param_spec *spec);
-/* The parameter, state or constant with this path from the top, once more. */
+/* Returns the existing parameter, state or constant with this absolute path. */
 lra_tensor *lra_shared(lra_graph *g, const char *path);
-/* state = value, after everything else of the plan has run; in a plan with lra_adamw() only when
+/* state = value, executed after all other nodes of the plan; in a plan with lra_adamw() only if
  * that update was applied. */
 void lra_assign(lra_tensor *state, lra_tensor *value);
-/* The int32 (16) input that holds what changes from step to step; made at the first call. */
+/* The int32 (16) input with the values that change at every step (lra_step); created by the first
+ * call. */
 lra_tensor *lra_step_input(lra_graph *g);
 /* Names a tensor in the current scope; probes find it by path. */
 lra_tensor *lra_name(lra_tensor *x, const char *name);
 lra_tensor *lra_find(const lra_graph *g, const char *path); /* NULL: no such name */
-/* Nodes of an op in the order of their making: how probes find attention or convolution in any
- * model.  Returns how many there are.  Nullable: out, room for `most`. */
+/* Lists the nodes of an op in the order of their creation; probes find attention or convolution
+ * nodes of any model with it.  Returns their number.  Nullable: out, room for `most`. */
 typedef struct lra_op lra_op;
 int lra_graph_nodes(const lra_graph *g, const lra_op *op, int most, lra_tensor **out);
 lra_shape lra_tensor_shape(const lra_tensor *x);
@@ -168,21 +169,22 @@ lra_type lra_tensor_type(const lra_tensor *x);
 int lra_graph_params(const lra_graph *g, lra_tensor **out);
 const char *lra_tensor_path(const lra_tensor *x); /* "layer0/conv/w"; for other nodes "scope/op" */
 
-/* ---- the limit of distance: an intervention, not a setting ----------------------------------- */
+/* ---- distance limit: an intervention, not a setting ------------------------------------------ */
 
 enum { LRA_NO_LIMIT = INT32_MAX };
-/* Ops between positions (lra_conv, lra_long_conv, lra_attention) that are built from now on obey a
- * limit: what stands more than r steps away does not count there, whatever the weights say.  One
- * plan serves every r.  With r from T-1 on an op computes what it does without a limit, bit for
- * bit; nothing that is farther away than the sum of all limits changes a bit of a result. */
+/* Ops between positions (lra_conv, lra_long_conv, lra_attention) that are built after this call get
+ * a distance limit r: positions more than r steps away do not contribute, independently of the
+ * weights.  One plan serves every r.  For r >= T-1 the result is bit-identical to that of the op
+ * without a limit.  A position that is farther away than the sum of all limits does not change any
+ * bit of a result. */
 void lra_graph_limit(lra_graph *g);
-/* The int32 (n) input "limit": r of each such op, of attention one for each head, from 0, in the
- * order of their making (limit.h).  NULL: there is none. */
+/* The int32 (n) input "limit": r of each such op (for attention one for each head), from 0, in the
+ * order of creation (distance_limit.h).  NULL: there is none. */
 lra_tensor *lra_limit_input(const lra_graph *g);
 
 /* ---- differentiate --------------------------------------------------------------------------- */
 
-/* Before lra_grad(); LRA_KEEP_ALL unless said otherwise. */
+/* Call before lra_grad().  Default: LRA_KEEP_ALL. */
 void lra_graph_keep(lra_graph *g, lra_keep keep);
 
 /* Emits nodes; dx[i] is d(y . seed)/d(x[i]); seed NULL means ones.  A tensor that y does not depend
@@ -190,10 +192,10 @@ void lra_graph_keep(lra_graph *g, lra_keep keep);
  * on purpose). */
 void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_tensor **dx);
 
-/* What stands in lra_step_input(); 64 bytes. */
+/* Contents of lra_step_input(); 64 bytes. */
 typedef struct {
     uint64_t seed; /* of the run: dropout */
-    uint64_t step; /* number of the batch in the run: dropout */
+    uint64_t step; /* index of the batch in the run: dropout */
     float rate;    /* learning rate of this step */
     int32_t pad[11];
 } lra_step;
@@ -205,9 +207,9 @@ void lra_params_free(lra_params *p); /* Nullable: p */
 lra_space *lra_space_new(lra_device *dev);
 void lra_space_free(lra_space *s); /* Nullable: s */
 
-/* Makes the launch order and the addresses of everything that the n outputs (and the states
- * assigned in g) need; makes missing parameters in p with their initial values, and changes none
- * that are there.  All plans of a space are made before the first lra_set() or lra_run() on it
+/* Computes the launch order and the addresses of all nodes that the n outputs (and the states
+ * assigned in g) need.  Creates and initialises parameters that p lacks, and changes no existing
+ * ones.  All plans of a space must be made before the first lra_set() or lra_run() on it, which
  * allocates the largest workspace once. */
 lra_plan *lra_plan_new(lra_graph *g, lra_params *p, lra_space *s, int n, lra_tensor *const *out,
                        lra_err *e);
@@ -225,41 +227,41 @@ typedef struct {
 lra_cost lra_plan_cost(const lra_plan *p);
 double lra_params_bytes(const lra_params *p);
 double lra_params_copy_bytes(
-    const lra_params *p); /* what saving and loading take beside them: one array */
+    const lra_params *p); /* bytes needed in addition by saving and loading: one array */
 
-/* What one node did in a timed run. */
+/* Measurement of one node in a timed run. */
 typedef struct {
     const char *op, *path;
     lra_shape shape;
     double flops, bytes, seconds;
 } lra_node_time;
-/* One run, node by node; out: cost.n_nodes entries, in the order of running.  For benchmarks: on a
- * device that queues its work the queue is timed, marks between nodes, and none waits for its
- * launch. */
+/* Runs the plan once and times each node; out: cost.n_nodes entries in execution order.  For
+ * benchmarks. On a device with a queue the times are those between events on the queue, without
+ * launch latency. */
 int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e);
 
-/* Node by node; stops at the first node that produces a non-finite value and names it:
+/* Runs node by node, stops at the first node that produces a non-finite value and names it:
  * "'layer3/softmax' (12,4,1024): first NaN at element 913". */
 int lra_run_checked(lra_plan *p, lra_err *e);
 /* Threads a plan may use; 0 (the default): chosen by its FLOPs per node. */
 void lra_plan_threads(lra_plan *p, int n_threads);
-/* FLOP/s that the device could do at best with the plan's threads; measured, some ten
+/* Peak FLOP/s of the device with the plan's number of threads; measured in about ten
  * milliseconds. */
 double lra_plan_peak(const lra_plan *p);
 /* Fills every freed range with NaN before it is used again; for tests, and on when LRA_POISON is
  * set. */
 void lra_plan_poison(lra_plan *p, bool on);
-/* Refuses in-place execution in plans made from now on; for tests. */
+/* Disables in-place execution in plans made after this call; for tests. */
 void lra_space_no_inplace(lra_space *s, bool on);
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Arrays by path; NULL when there is none.  Addresses are on the device. */
+/* Arrays by path; NULL if there is none.  Addresses are on the device. */
 int lra_params_count(const lra_params *p);
 const char *lra_params_path(const lra_params *p, int i);
 lra_shape lra_params_shape(const lra_params *p, int i);
-bool lra_params_trained(const lra_params *p, int i);  /* a parameter; false: state or moment */
-bool lra_params_constant(const lra_params *p, int i); /* in no file */
+bool lra_params_trained(const lra_params *p, int i);  /* true: parameter; false: state or moment */
+bool lra_params_constant(const lra_params *p, int i); /* true: not stored in files */
 lra_array_layout lra_params_layout(const lra_params *p, int i);
 int lra_params_get(const lra_params *p, const char *path, void *host, lra_err *e);
 int lra_params_set(lra_params *p, const char *path, const void *host, lra_err *e);
@@ -267,7 +269,8 @@ int lra_params_set(lra_params *p, const char *path, const void *host, lra_err *e
 uint64_t lra_params_hash(const lra_params *p);
 
 /* Checkpoint: one dataset per array: /param/<path>, /adam/m/<path>, /adam/v/<path>, /state/<path>.
- * load: every array of p must be there with its shape; shadows are rewritten. */
+ * Loading fails unless the file contains every array of p with its shape; it updates the bf16
+ * shadows. */
 int lra_params_write(const lra_params *p, lra_h5 *file, lra_err *e);
 int lra_params_read(lra_params *p, lra_h5 *file, lra_err *e);
 /* Only the trained arrays (a model for evaluation). */

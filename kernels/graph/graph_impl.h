@@ -1,4 +1,4 @@
-/* What the files of kernels/graph share and nobody else sees. */
+/* Internal declarations shared by the files of kernels/graph. */
 #ifndef LRA_GRAPH_GRAPH_IMPL_H
 #define LRA_GRAPH_GRAPH_IMPL_H
 
@@ -32,14 +32,14 @@ bool lra_is_stored(const lra_tensor *x);
 bool lra_reads_shadow(const lra_op *op, int i);
 /* Order of running: 0 ordinary, 1 updates of parameters, 2 assignments of states. */
 int lra_rank(const lra_tensor *t);
-/* The node whose memory x is a part of, and where x starts in it. */
+/* Returns the node that owns the memory of x, and sets the byte offset of x in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
 
 /* A second node with the op, the arguments and the scope of t, no name, and sources of the same
  * shapes. */
 lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src);
-/* By id up to `last`: what stays for the backward pass.  on: what passes gradients; caller
- * frees. */
+/* Returns by id, up to `last`, the results that stay stored for the backward pass.  on: nodes that
+ * propagate gradients.  The caller frees the array. */
 bool *lra_find_kept(const lra_graph *g, int last, const bool *on);
 
 /* Of one run of a node. */
@@ -68,10 +68,10 @@ struct lra_params {
 };
 
 lra_array *lra_params_find(const lra_params *p, const char *path);
-/* The start of an array: init.c. */
+/* Initialises an array: init.c. */
 void lra_init_fill(const lra_param_spec *spec, uint64_t seed, const char *path, lra_shape s,
                    double *v);
-/* Makes what the leaves of a graph need and the store lacks, in one slab. */
+/* Creates the arrays that the leaves of a graph need and the store lacks, in one slab. */
 int lra_params_bind(lra_params *p, const lra_graph *g, int n, lra_tensor *const *leaf,
                     const bool *shadow, lra_err *e);
 
@@ -93,7 +93,7 @@ typedef struct {
  * p->hidden. */
 void lra_fuse_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
 
-/* Which calls run beside the others on the plan's device: fills p->lane and p->until. */
+/* Assigns calls to the side stream of the plan's device: fills p->lane and p->until. */
 void lra_find_lanes(lra_plan *p, lra_tensor **order);
 
 /* Assigns offsets so that ranges in use at the same time do not overlap; returns the total size.
@@ -110,13 +110,14 @@ struct lra_plan {
     int n_calls;
     lra_range *range; /* buffers and scratches */
     int n_ranges;
-    int *range_of;    /* by node id: its buffer, -1: none */
-    int *scratch_of;  /* by call: range of its scratch, -1: none */
-    int *fused;       /* by call: how many run as one from it on; 0: runs with one before */
-    bool *hidden;     /* by node id: read by nodes that it runs with alone, and never written */
-    lra_lane *lane;   /* by call: on which stream */
-    int *until;       /* by call: position up to which what it reads and writes is in use */
-    void **addresses; /* in, shadow of all calls, one behind the other */
+    int *range_of;   /* by node id: its buffer, -1: none */
+    int *scratch_of; /* by call: range of its scratch, -1: none */
+    int *fused;      /* by call: size of the group that it starts; 0: fused with an earlier one */
+    bool *hidden;    /* by node id: elided; only its fused group reads it */
+    lra_lane *lane;  /* by call: on which stream */
+    /* by call: position up to which the memory that it reads and writes is in use */
+    int *until;
+    void **addresses; /* inputs and shadows of all calls, contiguous */
     const void *gate; /* set when addresses are known */
     int gate_node;    /* id of the adamw node, -1: none */
     lra_cost cost;
@@ -124,10 +125,10 @@ struct lra_plan {
     bool poison, resolved;
     void *captured;
 };
-/* Bytes that a call moves, without what those before it, with which it runs, have read or keep to
- * themselves. */
+/* Memory traffic of a call in bytes, not counting operands that earlier calls of its fused group
+ * have already loaded or never store. */
 double lra_call_bytes(const lra_plan *p, int at);
-/* Where an output stands on the device; NULL and e: there is no memory. */
+/* Device address of an output; NULL and e: out of memory. */
 const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e);
 /* n numbers of bf16 at f become float32. */
 void lra_widen(float *f, int64_t n);

@@ -1,4 +1,4 @@
-/* Initial values: drawn or computed in double, from (seed, path) alone. */
+/* Initialisers: values are drawn or computed in double and depend only on (seed, path). */
 #include <math.h>
 
 #include "kernels/base/os/file.h"
@@ -18,7 +18,7 @@ static void add_normals(lra_rng *r, double deviation, int64_t n, double *v)
     }
 }
 
-/* A pair of words at a time until what is drawn lies within two deviations. */
+/* Draws pairs of words until the value lies within two standard deviations. */
 static double cut_normal(lra_rng *r)
 {
     for (;;) {
@@ -35,7 +35,7 @@ static void uniforms(lra_rng *r, double lo, double hi, int64_t n, double *v)
     for (int64_t i = 0; i < n; i++) v[i] = lo + (hi - lo) * lra_rng_u01(r);
 }
 
-/* Half the width of Glorot and Bengio's uniform: each tap counts for inputs and for outputs. */
+/* Bound of the Glorot uniform distribution; each tap counts as an input and as an output. */
 static double xavier_bound(lra_shape s, double gain)
 {
     double outputs = s.n > 0 ? (double)s.d[s.n - 1] : 1,

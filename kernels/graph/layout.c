@@ -1,4 +1,4 @@
-/* Where buffers stand in the workspace: best fit over the holes that buffers already dead have
+/* Memory layout: places buffers in the workspace by best fit over the holes that dead buffers
  * left. */
 #include "kernels/graph/graph_impl.h"
 

@@ -1,9 +1,9 @@
-/* What an op is: one record; the record, its CPU bodies and its test cases share a file of
- * kernels/ops/.  To add one: the file, one line in ops.def, its builder in ops.h.
+/* An op is defined by one record; the record, its CPU bodies and its test cases share a file of
+ * kernels/ops/.  To add an op: add the file, one line in ops.def, and its builder in ops.h.
  *
- * A file foo.c is compiled once per graph type (LRA_TYPE 32, 64, 16) and instruction level
+ * A file foo.c is compiled once per graph type (LRA_TYPE f32, f64, bf16) and instruction level
  * (LRA_LEVEL portable, avx2, avx512).  Bodies are written once with the types `real` (arithmetic)
- * and `elem` (storage) of kernels/ops/real.h; what stands under `#if LRA_RECORD` exists once. */
+ * and `elem` (storage) of kernels/ops/real.h; code under `#if LRA_RECORD` is compiled once. */
 #ifndef LRA_GRAPH_OP_H
 #define LRA_GRAPH_OP_H
 
@@ -27,28 +27,29 @@ struct lra_tensor {
     const char *name;  /* last part of the path; NULL: not named */
 };
 
-/* What a body gets.  Everything is contiguous; y->src[i]->shape is the shape of in[i]. */
+/* Arguments of a body.  All arrays are contiguous; y->src[i]->shape is the shape of in[i]. */
 typedef struct {
     const lra_tensor *y;
     void *out;
     const void *const *in;
     void *const *shadow; /* bf16 shadow of source i or NULL (LRA_WRITES ops keep it current) */
     void *scratch;       /* op->scratch() bytes, 64-byte aligned, contents undefined */
-    const void *gate;    /* assign only: a real; nothing is written when it is 0; NULL: always */
+    const void *gate;    /* assign only: a real; 0: nothing is written.  NULL: always written */
     int n_threads;       /* for `#pragma omp parallel for num_threads(c->n_threads)` */
 } lra_call;
 
 enum {
-    LRA_INPLACE = 1, /* y may stand where source 0 stood (same bytes, element by element) */
-    LRA_ALIAS = 2,   /* y is source 0's memory from byte lra_alias_offset(); nothing is run */
+    LRA_INPLACE = 1, /* y may use the memory of source 0 (same bytes, element by element) */
+    LRA_ALIAS = 2,   /* y is source 0's memory from byte lra_alias_offset() on; no body is run */
     LRA_NOGRAD = 4,  /* gradients stop here */
-    LRA_WRITES = 8,  /* writes to sources that are parameters or states; runs after all others */
-    LRA_LEAF = 16    /* input, parameter, state: has no body */
+    /* writes to sources that are parameters or states; runs after all other nodes */
+    LRA_WRITES = 8,
+    LRA_LEAF = 16 /* input, parameter, state: has no body */
 };
 
 enum { LRA_LEVEL_PORTABLE, LRA_LEVEL_AVX2, LRA_LEVEL_AVX512, LRA_N_LEVELS };
 typedef void (*lra_body)(const lra_call *c);
-/* Queues the kernels of a node; nothing is waited for. */
+/* Queues the kernels of a node and returns without waiting for them. */
 typedef void (*lra_cuda_body)(const lra_call *c, void *stream);
 
 struct lra_op {
@@ -56,16 +57,17 @@ struct lra_op {
     unsigned flags;
     unsigned
         shadow; /* bit i: in a BF16 graph source i, if a parameter, is read through its shadow */
-    /* Checks the sources, sets y->shape and y->type; messages without the op's name. */
+    /* Checks the sources and sets y->shape and y->type; messages do not contain the op's name. */
     int (*shape)(lra_tensor *y, lra_err *e);
-    /* Emits nodes: dx[i] is the gradient of source i; left NULL: none.  NULL with LRA_NOGRAD. */
+    /* Emits the gradient nodes: dx[i] is the gradient of source i; left NULL: none.  NULL with
+     * LRA_NOGRAD. */
     void (*grad)(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
     double (*flops)(const lra_tensor *y);                   /* Nullable: one per element of y */
     int64_t (*scratch)(const lra_tensor *y, int n_threads); /* bytes; Nullable: none */
     int64_t (*cuda_scratch)(const lra_tensor *y);           /* on a GPU; Nullable: scratch(y, 1) */
-    lra_body
-        cpu[3][LRA_N_LEVELS]; /* by graph type F32, F64, BF16, then level; NULL: the level below */
-    /* By graph type, F64 NULL; in a build without CUDA all are. */
+    /* By graph type F32, F64, BF16, then level; NULL: the next lower level is used. */
+    lra_body cpu[3][LRA_N_LEVELS];
+    /* By graph type; F64 is NULL, and all are NULL in a build without CUDA. */
     lra_cuda_body cuda[3];
     lra_tensor *(*sample)(lra_graph *g, int i); /* i-th test case, NULL after the last */
 };
@@ -77,36 +79,37 @@ struct lra_op {
 #undef LRA_OP
 const lra_op *lra_op_at(int i); /* NULL after the last */
 
-/* Bytes of scratch of a node on a GPU, and for ops that need none there. */
+/* Bytes of scratch of a node on a GPU; 0 for ops that need none there. */
 int64_t lra_cuda_scratch(const lra_tensor *y);
 int64_t lra_no_scratch(const lra_tensor *y);
 
 /* ---- for builders ---------------------------------------------------------------------------- */
 
-/* A node: copies src and args, calls op->shape, records failures in the graph as "'scope/op':
- * ...". */
+/* Creates a node: copies src and args, calls op->shape, records failures in the graph as
+ * "'scope/op': ...". */
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
-/* One more source of y; false, and nothing changes: something reads y already, or y is older than
- * x. */
+/* Appends x to the sources of y.  Returns false without a change if a node reads y already or y is
+ * older than x. */
 bool lra_add_source(lra_tensor *y, lra_tensor *x);
-/* From now on y holds y + residual, added as y's op writes it.  y: what lra_linear() returned
- * without activation and residual, or lra_matmul_t() of an a as it is, of residual's shape and
- * type, made after it, unnamed and unread.  false, and nothing changes: it is not. */
+/* Fuses a residual into y: y then holds y + residual, added as y's op writes its result.  y must
+ * come from lra_linear() without activation and residual, or from lra_matmul_t() with a not
+ * transposed; it must have the type and shape of residual, be created after it, have no name and no
+ * reader.  Otherwise returns false without a change. */
 bool lra_take_residual(lra_tensor *y, lra_tensor *residual);
 /* lra_state() with a path from the top instead of a name in the current scope
  * ("adam/m/layer0/w"). */
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);
-/* The limit of the op that is built, (1) int32; NULL: the graph has none.  Every op that lets
- * positions see each other asks once, and obeys, or models that use it say why they cannot
- * (lra_model.unlimited). */
+/* The distance limit of the op being built, (1) int32; NULL: the graph has none.  Every op that
+ * mixes positions calls this once and applies the limit; models with ops that cannot apply one give
+ * the reason (lra_model.unlimited). */
 lra_tensor *lra_next_limit(lra_graph *g);
 int lra_expect_limit(const lra_tensor *limit, lra_err *e);
 lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
 lra_type lra_elem(const lra_graph *g); /* F32, F64, BF16 */
 int64_t lra_elements(const lra_tensor *x);
 int64_t lra_bytes(const lra_tensor *x);
-/* Last dimension, and product of all others: (..,D) seen as rows of D. */
+/* Last dimension, and product of all others: (..,D) as rows of D. */
 int64_t lra_width(const lra_tensor *x);
 int64_t lra_rows(const lra_tensor *x);
 size_t lra_alias_offset(const lra_tensor *y);
@@ -142,7 +145,7 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 #define LRA_CAT4_(a, b, c, d) a##b##_##c##_##d
 #define LRA_CAT4(a, b, c, d)  LRA_CAT4_(a, b, c, d)
 #define LRA_BODY_NAME(name)   LRA_CAT4(lra_cpu_, name, LRA_TYPE, LRA_LEVEL)
-/* LRA_BODY(softmax) { ... c ... } defines the body of this pass and level. */
+/* LRA_BODY(softmax) { ... c ... } defines the body of this type and level. */
 #define LRA_BODY(name)                                                                             \
     void LRA_BODY_NAME(name)(const lra_call *c);                                                   \
     void LRA_BODY_NAME(name)(const lra_call *c)
@@ -160,8 +163,7 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
     extern "C" void LRA_CAT3(lra_cuda_, name, LRA_TYPE)(const lra_call *c, void *stream);          \
     extern "C" void LRA_CAT3(lra_cuda_, name, LRA_TYPE)(const lra_call *c, void *stream)
 
-/* LRA_CUDA: there are CUDA bodies to link; LRA_CUDA_FILE: of this op (its .cu stands beside its
- * .c). */
+/* LRA_CUDA: CUDA bodies are linked; LRA_CUDA_FILE: this op has a .cu file next to its .c file. */
 #if defined(LRA_CUDA) && defined(LRA_CUDA_FILE)
 #define LRA_CUDA_DECLARE(name)                                                                     \
     void lra_cuda_##name##_f32(const lra_call *c, void *stream);                                   \

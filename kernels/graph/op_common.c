@@ -1,4 +1,4 @@
-/* The leaves, and what builders and shape functions share. */
+/* The leaf ops, and functions shared by builders and shape functions. */
 #include "kernels/graph/graph_impl.h"
 
 /* Leaves hold data and are never run; their shape is given. */

@@ -1,8 +1,7 @@
-/* Every op builder, with its formula.  Shapes as in the project: B batch, T length, D width, H
- * heads, V vocabulary, C classes; ".." stands for any leading dimensions.
- * Builders take tensors of one graph; `length` is (B) int32, tokens that are real; Nullable
- * everywhere.
- * Padding (t >= length) never influences a result. */
+/* Every op builder, with its formula.  Shapes: B batch, T length, D width, H heads, V vocabulary, C
+ * classes; ".." means any leading dimensions. Builders take tensors of one graph; `length` is (B)
+ * int32, the number of tokens without padding; Nullable everywhere.  Padding (t >= length) never
+ * influences a result. */
 #ifndef LRA_GRAPH_OPS_H
 #define LRA_GRAPH_OPS_H
 
@@ -13,7 +12,7 @@ extern "C" {
 #endif
 
 typedef enum { LRA_ACT_NONE, LRA_ACT_RELU, LRA_ACT_GELU, LRA_ACT_GELU_TANH, LRA_ACT_SILU } lra_act;
-/* CLS is no op but a row in front of the encoder's inputs: models/network.h. */
+/* CLS is not an op: models/network.h prepends a learned token to the inputs of the encoder. */
 typedef enum { LRA_POOL_MEAN, LRA_POOL_LAST, LRA_POOL_MAX, LRA_POOL_CLS } lra_pool_kind;
 
 /* ---- tables and products --------------------------------------------------------------------- */
@@ -36,24 +35,23 @@ lra_tensor *lra_matmul(lra_tensor *a, lra_tensor *b);
  * bias, length. */
 lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                      lra_tensor *length, int64_t groups, int64_t dilation);
-/* The same with all taps at the present and in the past: y[t] = act(bias + sum_k x[t + (k - (K-1))
- * dilation] w[k]). Padding behind an example is never seen, so that there is no length; outputs
- * there mean nothing. */
+/* Causal convolution: y[t] = act(bias + sum_k x[t + (k - (K-1)) dilation] w[k]), that is, only the
+ * present and the past.  Padding after an example is never read, so there is no length argument;
+ * outputs at padding are undefined. */
 lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                             int64_t groups, int64_t dilation);
 
 /* Convolution with long kernels, channel by channel: y[t] = sum_(j>=0) k[j] x[t-j], and with a
- * second one + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or (2,D,L), real; zero for
- * t >= length. */
+ * second kernel k' for the future + sum_(j>=0) k'[j] x[t+1+j].  x, y: (B,T,D); kernel: (D,L) or
+ * (2,D,L), real; zero for t >= length. */
 lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
-/* What of a kernel is near: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
- * along one axis.
- * limit: (1) int32 (lra_next_limit). */
+/* Distance mask of a kernel: y[.., i, ..] = x[.., i, ..] if |i - zero| step <= limit, else 0, along
+ * one axis.  limit: (1) int32 (lra_next_limit). */
 lra_tensor *lra_distance_mask(lra_tensor *x, lra_tensor *limit, int axis, int64_t zero,
                               int64_t step);
-/* lra_long_conv() with what is at most `limit` steps away.  From T-1 on these are its bits; below,
- * sums over the lags themselves, O(T limit): in a Fourier transform what is far away would change
- * last bits. */
+/* lra_long_conv() restricted to distances <= limit.  For limit >= T-1 it is bit-identical to
+ * lra_long_conv(). For smaller limits it sums over the lags directly, O(T limit): with a Fourier
+ * transform, distant positions would change the last bits. */
 lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor *limit,
                                    lra_tensor *length);
 
@@ -76,7 +74,7 @@ lra_tensor *lra_dplr_kernel(lra_tensor *a, lra_tensor *b, lra_tensor *p, lra_ten
                             lra_tensor *c, lra_tensor *dt, int64_t L);
 int64_t lra_dplr_length(int64_t T); /* the least L from T on */
 
-/* How a state changes from a token to the next. */
+/* Recurrence of a diagonal linear state. */
 typedef struct {
     lra_tensor *decay; /* lambda, (2,N), real: real and imaginary parts, the same at every token */
     bool back;         /* from the last token of an example to the first */
@@ -84,31 +82,32 @@ typedef struct {
 /* x[t] = lambda x[t-1] + u[t] (back: lambda x[t+1] + u[t]), complex, from 0; zero for t >= length.
  * u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
 lra_tensor *lra_scan(lra_tensor *u, lra_tensor *length, const lra_scan_spec *s);
-/* h of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h = sigmoid(o)
- * tanh(c), from zeros; with back from the last token to the first.  x: (B,T,4H), what inputs and
- * biases give; w: (H,4H), real; y: (B,T,H), zero for t >= length. */
+/* Hidden states of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h =
+ * sigmoid(o) tanh(c), initial state zero; `back` runs from the last token to the first.  x:
+ * (B,T,4H), input projections with biases; w: (H,4H), real; y: (B,T,H), zero for t >= length. */
 lra_tensor *lra_lstm(lra_tensor *x, lra_tensor *w, lra_tensor *length, bool back);
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
 enum { LRA_MAX_HEADS = 64 };
 
-/* Which pairs of channels rotary positions leave as they are: none, the slower half, the faster
- * half. */
+/* Channel pairs that the rotary position embedding leaves unrotated: none, the slower or the faster
+ * 50 %. */
 typedef enum { LRA_HALF_NONE, LRA_HALF_SLOW, LRA_HALF_FAST } lra_rotary_half;
 
-/* Which keys j a query i sees, and how distance enters its score
+/* Attention mask (which keys j a query i attends to) and distance-dependent terms of the score
  *   s_ij = scale exp(-decay |i-j|) q_i k_j - slope |i-j| + bias[clip(j-i)].
- * Everything but the scale may be left out. */
+ * All but the scale are optional. */
 typedef struct {
     bool causal;           /* only j <= i */
-    int64_t chunk, window; /* only the own block of `chunk`; only |i-j| <= window; 0: all */
-    int64_t neighbours;    /* with chunk: and so many blocks to each side of the own */
+    int64_t chunk, window; /* only the query's block of `chunk`; only |i-j| <= window; 0: all */
+    /* with chunk: also this number of blocks on each side of the query's block */
+    int64_t neighbours;
     int64_t ahead;  /* with window: i - window <= j <= i + ahead instead; 0: ahead = window */
     int64_t stride; /* only where i - j is a multiple of it; 0: all */
-    /* Only keys of the blocks that the list has for the block of the query: (B,H,query blocks,most)
-     * int32, ascending, -1 behind the last, or -2 for all; of `block` tokens each.  Nullable:
-     * all */
+    /* Block-sparse attention: the key blocks for each query block, (B,H,query blocks,most) int32,
+     * ascending, terminated by -1, or -2 for all blocks; `block` tokens per block.
+     * Nullable: all */
     lra_tensor *blocks;
     int64_t block;
     lra_tensor *limit;  /* (1) or (H) int32 that may change between steps: only |i-j| <= limit */
@@ -118,48 +117,53 @@ typedef struct {
     const double *decay; /* (H): alpha of LaS.  Nullable: 0 */
     const double *slope; /* (H): ALiBi.  Nullable: 0 */
     lra_tensor
-        *bias;  /* (H,2R-1), real, learned: entry j-i+R-1, the ends for all beyond.  Nullable: 0 */
-    int smooth; /* weights are averaged over so many columns, with causal to the past; 0: not */
-    /* The weight of a key is f(s_ij), the share below s_ij of a normal distribution of mean
-     * 0.707107 and deviation 0.282095, instead of a softmax; `scale`, 0: 1, is divided by the
-     * number of keys that i sees without the limit. */
+        *bias; /* (H,2R-1), real, learned: entry j-i+R-1, clipped at both ends.  Nullable: 0 */
+    /* weights are averaged over this number of columns (moving average; with causal: to the past);
+     * 0: not */
+    int smooth;
+    /* Laplace attention: the weight of a key is f(s_ij) instead of a softmax, where f is the
+     * distribution function of a normal with mean 0.707107 and deviation 0.282095; `scale` (0: 1)
+     * is divided by the number of keys that i attends to without the limit. */
     bool laplace;
-    bool centred; /* with causal: to both sides all the same */
+    bool centred; /* with causal: the moving average is centred nevertheless */
     bool renorm;  /* averages of a row are divided by their sum, which is below 1 at the ends */
-    bool cross;   /* keys are another sequence: as many as it has, with lengths of their own */
-    /* Centred averages of causal weights without what falls behind the query; a row is divided by
-     * its sum.  Whole maps: with smooth, centred, causal and no more than scale, decay, slope and
-     * chunk. */
+    bool cross;   /* cross-attention: keys are another sequence, with a length of their own */
+    /* Masked average: centred averages of causal weights, without the columns after the query; each
+     * row is divided by its sum.  Only for complete maps: with smooth, centred, causal and, besides
+     * these, no more than scale, decay, slope and chunk. */
     bool remask;
     lra_tensor *key_length; /* (B) int32, with cross.  Nullable: all keys */
-    /* Share of weights that training drops, the others become 1/(1 - dropout) as large; not with
-     * smooth. */
+    /* Dropout probability of the weights in training (the others are scaled by 1/(1 - dropout));
+     * not with smooth. */
     double dropout;
 } lra_attention_spec;
 /* y_i = sum_j softmax_j(s_ij) v_j, or sum_j f(s_ij) v_j.  q: (B,T,H,K), k: (B,T',H,K), v:
- * (B,T',H,V), y: (B,T,H,V); T' = T unless cross.  y is zero for t >= length, and where a query sees
- * no key.  A limit of T' and more changes no bit. */
+ * (B,T',H,V), y: (B,T,H,V); T' = T unless cross.  y is zero for t >= length, and where a query has
+ * no key.  A limit of T' or more changes no bit. */
 lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tensor *length,
                           const lra_attention_spec *s);
-/* y_i = sum_j q_i . k_j v_j, `whole`, of those j alone that are at most `limit` away; one product
- * for each pair.  From T-1 on its bits are those of whole.  All (B,T,H,..), limit (1) or (H). */
+/* Linear attention with a distance limit: y_i = sum_j q_i . k_j v_j over the j with |i-j| <= limit,
+ * one product for each pair.  For limit >= T-1 the result is `whole`, bit for bit.  All (B,T,H,..),
+ * limit (1) or (H). */
 lra_tensor *lra_products_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                                   lra_tensor *limit);
-/* Mass of the weights by distance, mean over the queries of an example: (B,H,max(T,T')), real. */
+/* Distance profile: the attention weight by distance, mean over the queries of an example:
+ * (B,H,max(T,T')), real. */
 lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *length,
                                   const lra_attention_spec *s);
-/* The same of an attention that stands in a graph, as it is there: what lra_attention() returned,
- * or its node. */
+/* The distance profile of an attention of a graph; attention: the result of lra_attention(), or its
+ * node. */
 lra_tensor *lra_attention_profile_of(const lra_tensor *attention);
-/* Turns channels (2i,2i+1) at position t by t base^(-2i/K).  x: (B,T,H,K), K even. */
+/* Rotary position embedding: rotates channels (2i,2i+1) at position t by the angle t base^(-2i/K).
+ * x: (B,T,H,K), K even. */
 lra_tensor *lra_rotary(lra_tensor *x, double base, lra_rotary_half half);
-/* Key blocks of every query block in BigBird, for lra_attention_spec.blocks: all for the first and
- * the last of an example; else these two, the own one, its neighbours and `random` others, drawn by
- * (layer, head).  length: (B), not NULL. */
+/* Key blocks of every query block in BigBird, for lra_attention_spec.blocks: all blocks for the
+ * first and the last query block of an example; for the others the first, the last, the query's
+ * block, its neighbours and `random` more, drawn by (layer, head).  length: (B), not NULL. */
 lra_tensor *lra_bigbird_blocks(lra_tensor *length, int64_t T, int64_t heads, int64_t block,
                                int64_t random, int64_t layer);
-/* Mean over `width` positions: to the past, or centred (width odd); zero beyond chunk (0: none) and
- * length.  x: (B,T,..) */
+/* Moving average over `width` positions: to the past, or centred (width odd); positions outside the
+ * chunk (0: none) and the length count as zero.  x: (B,T,..) */
 lra_tensor *lra_moving_average(lra_tensor *x, lra_tensor *length, int64_t width, bool causal,
                                int64_t chunk);
 
@@ -171,9 +175,9 @@ lra_tensor *lra_rms_norm(lra_tensor *x, lra_tensor *gain, double eps);
 /* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance; eps 1e-5 if
  * 0. */
 lra_tensor *lra_layer_norm(lra_tensor *x, lra_tensor *gain, lra_tensor *bias, double eps);
-/* The same per channel over all rows that are not padding.  x: (B,T,D) or (B,D); mean, var:
- * lra_state (D), updated in training as (1 - momentum) old + momentum new (the unbiased variance),
- * used in evaluation.  Nullable: length. */
+/* Batch normalisation per channel, over all rows that are not padding.  x: (B,T,D) or (B,D); mean,
+ * var: lra_state (D), updated in training as (1 - momentum) old + momentum new (the unbiased
+ * variance), used in evaluation.  Nullable: length. */
 lra_tensor *lra_batch_norm(lra_tensor *x, lra_tensor *length, lra_tensor *gain, lra_tensor *bias,
                            lra_tensor *mean, lra_tensor *var, double momentum, double eps);
 
@@ -194,8 +198,8 @@ lra_tensor *lra_sin(lra_tensor *x);
 lra_tensor *lra_cos(lra_tensor *x);
 lra_tensor *lra_activation(lra_tensor *x, lra_act act);
 lra_tensor *lra_affine(lra_tensor *x, double scale, double shift); /* scale x + shift */
-/* Shapes equal, or they broadcast to each other: (B,1,D) and (T,1) give (B,T,D).  Dimensions are
- * equal, 1, or missing in front. */
+/* Shapes must be equal or broadcastable: (B,1,D) and (T,1) give (B,T,D).  Dimensions are equal, 1,
+ * or missing in front. */
 lra_tensor *lra_add(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_mul(lra_tensor *a, lra_tensor *b);
 lra_tensor *lra_sub(lra_tensor *a, lra_tensor *b);
@@ -208,8 +212,9 @@ lra_tensor *lra_add_n(int n, lra_tensor *const *x);
 /* Inverted dropout: x mask/(1-rate), mask drawn by (seed, step, path of the node, element).  tied:
  * one draw per (first dimension, last dimension), shared between.  Identity in LRA_EVAL graphs. */
 lra_tensor *lra_dropout(lra_tensor *x, double rate, bool tied);
-/* m random rows of K numbers at right angles to each other, K at a time, as long as normal vectors;
- * drawn by (seed, step, path of the node).  y: (m,K), real, without a gradient. */
+/* Random orthogonal features: m rows of K values, orthogonal in blocks of K rows, with the lengths
+ * of normal vectors; drawn by (seed, step, path of the node).  y: (m,K), real, without a
+ * gradient. */
 lra_tensor *lra_orthogonal(lra_graph *g, int64_t m, int64_t K);
 lra_tensor *lra_cast(lra_tensor *x, lra_type type); /* real <-> elem of the graph */
 
@@ -227,33 +232,33 @@ lra_tensor *lra_flip(lra_tensor *x, int axis);          /* y[.., i, ..] = x[.., 
 /* y[.., i, ..] = sum of x[.., j, ..] over j <= i; back: over j >= i.  Summed in real, in that
  * order. */
 lra_tensor *lra_cumsum(lra_tensor *x, int axis, bool back);
-/* x (..,s) `times` times as long by linear interpolation: y[.., j times + k] lies at
- * (k + 1/2) / times - 1/2 from x[.., j], at the ends it is x[.., j]. */
+/* Linear interpolation of x (..,s) to `times` its length: y[.., j times + k] is at coordinate j +
+ * (k + 1/2) / times - 1/2 of x, clipped at the ends. */
 lra_tensor *lra_upsample(lra_tensor *x, int64_t times);
 lra_tensor *lra_zeros(lra_graph *g, lra_type type, lra_shape s);
 lra_tensor *lra_ones(lra_graph *g, lra_type type, lra_shape s);
 /* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M) int32 in [0,T), y: (B,M,D). */
 lra_tensor *lra_gather(lra_tensor *x, lra_tensor *index);
 
-/* Sorted rows in chunks: order (N,T) says which token stands where, tokens before padding; an
- * example of n tokens, of which there are N/B rows in turn, has chunks of ceil(n/J) of them.
- * int32, C = ceil(T/J).  Nullable: length, (B).
+/* LSH buckets: index tables for attention in chunks of sorted tokens.  order (N,T): the sorted
+ * token indices, tokens before padding, N/B consecutive rows for each example; an example of n
+ * tokens has chunks of ceil(n/J) tokens.  int32, C = ceil(T/J).  Nullable: length, (B).
  *   KEY   (N,J 2C)  the tokens of a chunk, then those of the one before it (of the first: the
  *         last), then zeros
  *   OWN   (N J)     how many a chunk has                SEEN   (N J)   how many it has with the one before it
- *   SLOT  (N,T)     where in (J,C) a token stands, 0 for padding */
+ *   SLOT  (N,T)     where in (J,C) of a token, 0 for padding */
 typedef enum { LRA_CHUNK_KEY, LRA_CHUNK_OWN, LRA_CHUNK_SEEN, LRA_CHUNK_SLOT } lra_chunk_part;
 lra_tensor *lra_lsh_buckets(lra_tensor *order, lra_tensor *length, int64_t J, lra_chunk_part part);
 
 /* ---- rows, pooling, losses ------------------------------------------------------------------- */
 
 lra_tensor *lra_softmax(lra_tensor *x); /* over the last dimension */
-/* Over the last dimension, (..,D) -> (..): the largest (the first of equals takes the gradient),
- * and where it is, int32. */
+/* Over the last dimension, (..,D) -> (..): the maximum (the gradient goes to the first of equals),
+ * and its index, int32. */
 lra_tensor *lra_row_max(lra_tensor *x);
 lra_tensor *lra_argmax(lra_tensor *x);
-/* Places of the elements of a row from the smallest to the largest, equals in their order.  x:
- * (..,D) real or int32 without NaN; y: (..,D) int32, without a gradient. */
+/* Indices that sort each row in ascending order, stable.  x: (..,D) real or int32 without NaN; y:
+ * (..,D) int32, without a gradient. */
 lra_tensor *lra_argsort(lra_tensor *x);
 /* y[.., c] = 1 where c = index, else 0; an index outside [0,C) gives zeros.  index: (..) int32, y:
  * (..,C) elem. */
@@ -264,7 +269,7 @@ lra_tensor *lra_pool(lra_tensor *x, lra_tensor *length, lra_pool_kind kind);
 /* Mean of -log softmax(logits)[label] over rows with label >= 0; logits: (..,C), label: (..) int32;
  * scalar, real; 0 when there is no such row. */
 lra_tensor *lra_cross_entropy(lra_tensor *logits, lra_tensor *label);
-/* The same row by row, to be measured: y = -log softmax(logits)[label], 0 where label < 0.  y:
+/* Per-row cross-entropy for evaluation: y = -log softmax(logits)[label], 0 where label < 0.  y:
  * (..), real, without a gradient. */
 lra_tensor *lra_cross_entropy_rows(lra_tensor *logits, lra_tensor *label);
 lra_tensor *lra_mse(lra_tensor *x, lra_tensor *target); /* mean of (x - target)^2; scalar */
@@ -272,25 +277,23 @@ lra_tensor *lra_l1(lra_tensor *x, lra_tensor *target);  /* mean of |x - target|;
 
 /* ---- optimiser ------------------------------------------------------------------------------- */
 
-/* AdamW with decoupled decay (Loshchilov & Hutter 2019, algorithm 2) over n parameters, gradients
- * of `loss` included: g is scaled to global norm <= clip; m = b1 m + (1-b1) g; v = b2 v + (1-b2)
- * g^2;
- * p -= rate (mhat/(sqrt(vhat) + eps) + decay p).  Rates and decay of single parameters follow their
- * spec.  Rate comes from lra_step_input(); the number of applied updates is the state "adam/count".
- * An update whose loss or gradient norm is not finite changes nothing.
- * Returns real (4): loss, gradient norm before clipping, 1 if applied else 0, updates skipped in a
- * row. */
+/* AdamW with decoupled decay (Loshchilov & Hutter 2019, algorithm 2) over n parameters, including
+ * the gradient of `loss`: g is scaled to global norm <= clip; m = b1 m + (1-b1) g; v = b2 v +
+ * (1-b2) g^2; p -= rate (mhat/(sqrt(vhat) + eps) + decay p).  Rates and decay of single parameters
+ * follow their spec.  Rate comes from lra_step_input(); the number of applied updates is the state
+ * "adam/count". An update whose loss or gradient norm is not finite changes nothing. Returns real
+ * (4): loss, gradient norm before clipping, 1 if applied else 0, updates skipped in a row. */
 typedef struct {
     double beta1, beta2, eps; /* 0.9, 0.999, 1e-8 */
     double decay;
     double clip; /* global norm; 0: off */
-    double rate; /* base rate, of which a spec "lr=0.001" is a part; 0: there is none */
+    double rate; /* base rate that a spec's "lr=0.001" is relative to; 0: there is none */
 } lra_adamw_spec;
 lra_tensor *lra_adamw(lra_tensor *loss, int n, lra_tensor *const *params,
                       const lra_adamw_spec *spec);
-/* One update from n_parts batches, each with a graph of its own: its loss is the mean of theirs.
- * Parts before the last add their gradients to the states "adam/sum/<path>", the first starts them,
- * and return the loss; the last updates. */
+/* One update from n_parts batches (gradient accumulation), each with its own graph; the loss of the
+ * update is the mean of their losses.  Parts before the last add their gradients to the states
+ * "adam/sum/<path>" (the first overwrites them) and return the loss; the last part updates. */
 lra_tensor *lra_adamw_part(lra_tensor *loss, int n, lra_tensor *const *params,
                            const lra_adamw_spec *spec, int part, int n_parts);
 

@@ -1,5 +1,5 @@
-/* The parameter store: named arrays on a device that outlive graphs.
- * An initial value depends on (seed, path) alone, never on the order in which graphs are built. */
+/* The parameter store: named arrays on a device that outlive graphs. An initial value depends only
+ * on (seed, path), never on the order in which graphs are built. */
 #include "kernels/graph/graph_impl.h"
 
 #include <string.h>
@@ -165,7 +165,7 @@ uint64_t lra_params_hash(const lra_params *p)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
-/* What a plan asks of an array, by its place in the store. */
+/* What a plan needs of an array, by the array's index in the store. */
 typedef struct {
     const lra_tensor *leaf; /* NULL: nothing */
     bool shadow;
@@ -192,7 +192,7 @@ static size_t aligned(size_t n)
     return (n + 255) / 256 * 256;
 }
 
-/* Memory for what is new of one array: values that are there are never written again. */
+/* Assigns memory to a new array or shadow; values that exist are never overwritten. */
 static int place_one(lra_params *p, lra_array *a, const wish *w, char **slab, lra_err *e)
 {
     bool fresh = !a->data, shadow = w->shadow && !a->shadow;
@@ -208,7 +208,7 @@ static int place_one(lra_params *p, lra_array *a, const wish *w, char **slab, lr
     return shadow ? add_shadow(p, a, e) : 0;
 }
 
-/* One slab for everything that has no memory yet. */
+/* Allocates one slab for all arrays and shadows without memory. */
 static int place(lra_params *p, const wish *w, lra_err *e)
 {
     size_t total = 0;

@@ -1,4 +1,4 @@
-/* Planning: what runs, in which order, and where everything stands.  Nothing is computed here. */
+/* Planning: selects the nodes to run, their order and all addresses.  Nothing is computed here. */
 #include "kernels/graph/graph_impl.h"
 
 #include <limits.h>
@@ -55,10 +55,10 @@ static int order_nodes(const lra_graph *g, const bool *needed, lra_tensor **orde
 
 /* ---- liveness -------------------------------------------------------------------------------- */
 
-/* What layout works on, by node id. */
+/* Liveness of a buffer, by node id. */
 typedef struct {
     int first, last; /* positions; first -1: not in the workspace */
-    int shares;      /* id of the node whose buffer it took over, -1: its own */
+    int shares;      /* id of the node whose buffer it reuses, -1: its own */
 } life;
 
 static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra_tensor **order,
@@ -71,7 +71,7 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
         if (needed[id] && g->node[id]->op == &lra_op_input) l[id] = (life){0, INT_MAX, -1};
     }
     for (int at = 0, head = 0; at < p->n_calls;
-         at++) { /* what runs as one reads and writes at once */
+         at++) { /* a fused group reads and writes at the same time */
         const lra_tensor *t = order[at];
         if (p->fused[at]) head = at;
         int until = p->until[at];
@@ -86,8 +86,7 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
     if (p->gate_node >= 0) l[p->gate_node].last = INT_MAX;
 }
 
-/* y may take over the buffer of source 0 when that dies here and nobody else of y's sources uses
- * it. */
+/* y may reuse the buffer of source 0 if that dies here and y reads it through no other source. */
 static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
 {
     size_t offset;
@@ -100,24 +99,24 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
         for (int i = 1; i < t->n_src; i++) free_to_take &= lra_root(t->src[i], &offset) != x;
         if (free_to_take) l[t->id].shares = x->id;
     }
-    /* A buffer lives as long as the last of those that took it over. */
+    /* A buffer lives as long as the last node that reuses it. */
     for (int at = p->n_calls - 1; at >= 0; at--) {
         const life *y = &l[order[at]->id];
         if (y->shares >= 0 && l[y->shares].last < y->last) l[y->shares].last = y->last;
     }
 }
 
-/* Inputs, which live from the first call for good, stand side by side in the order in which they
- * were made: a device then gets them in one copy. */
+/* Inputs, which stay alive from the first call on, are contiguous in the order of their creation,
+ * so that one copy transfers them. */
 static int by_first(const void *a, const void *b)
 {
     const lra_range *x = a, *y = b;
     if (x->first != y->first) return x->first < y->first ? -1 : 1;
     if (x->last != y->last) return x->last > y->last ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset); /* who owns the range */
+    return (x->offset > y->offset) - (x->offset < y->offset); /* id of the owner */
 }
 
-/* Bytes for the call at `at`, and for those that run with it. */
+/* Scratch bytes of the call at `at` and its fused group. */
 static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max_threads)
 {
     const lra_backend *b = p->space->device->backend;
@@ -129,7 +128,7 @@ static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max
     return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
 }
 
-/* Nodes beside the others run one behind the other and have one scratch, which nobody else uses
+/* Side-stream nodes run one after another and share one scratch buffer, which no other node uses
  * from the first of them to the update. */
 static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_threads,
                               lra_range *out)
@@ -147,8 +146,8 @@ static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_thr
     return most > 0 ? 1 : 0;
 }
 
-/* Ranges of all buffers and scratches; `offset` carries who owns the range until layout fills
- * it. */
+/* Builds the ranges of all buffers and scratches; `offset` holds the owner of a range until the
+ * layout sets it. */
 static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
 {
     const lra_graph *g = p->graph;
@@ -244,7 +243,7 @@ static int threads_for(const lra_plan *p, int most)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Parameters and states in use, and which of them a bf16 op reads through a shadow. */
+/* Marks the parameters and states in use, and those that a bf16 op reads through a shadow. */
 static int bind_leaves(lra_plan *p, lra_tensor **order, const bool *needed, lra_err *e)
 {
     const lra_graph *g = p->graph;

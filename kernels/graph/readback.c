@@ -1,4 +1,4 @@
-/* Results that are read later: a place on the host to which the device copies behind its work. */
+/* Asynchronous readback: the device copies results to a host buffer after its queued work. */
 #include "kernels/graph/readback.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ enum { MOST = 4, APART = 64 };
 
 struct lra_readback {
     lra_device *device;
-    void *place; /* of the backend; memory, where it has none */
+    void *place; /* of the backend; NULL: host memory is used */
     size_t size;
     int n;
     lra_readback_part part[MOST];

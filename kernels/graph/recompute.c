@@ -1,8 +1,7 @@
-/* Recomputation: what the backward pass reads again it may compute again, so that the forward pass
- * keeps less.
- * Which values are kept is decided here; grad.c then lets gradients read copies of the others,
- * which it emits where they are first needed.  A copy has the inputs, the arguments and so the bits
- * of its original.
+/* Activation checkpointing: the backward pass recomputes results of the forward pass instead of
+ * reading stored ones.  This file selects the stored values; grad.c emits copies of the other nodes
+ * where a gradient first needs them.  A copy has the inputs and arguments of its original, and
+ * therefore identical bits.
  *
  *   LRA_KEEP_PRODUCTS  keeps results that cost more than FEW operations per element: a few per cent
  *                      of time
@@ -20,14 +19,14 @@
 
 enum { FEW = 32, MAX_BOUNDS = 64 };
 
-/* ---- values: results of the forward pass that depend on what is differentiated --------------- */
+/* ---- values: forward results that depend on a variable of differentiation -------------------- */
 
 typedef struct {
     int n;
     int *id;          /* by position in the order of running */
     int *last;        /* position of the last reader */
     double *bytes;    /* of the results at positions below i: n + 1 sums */
-    double *crossing; /* bytes that positions from i on read of those below i: n + 1 */
+    double *crossing; /* bytes that positions >= i read from positions < i: n + 1 */
 } values;
 
 static void free_values(values *v)
@@ -73,7 +72,7 @@ static values find_values(const lra_graph *g, int last, const bool *on)
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
 /* The cheapest cuts with segments of at most `bound` bytes: before[i] is the cut before a cut at i.
- * Returns the bytes that they keep, INFINITY when one value alone is larger. */
+ * Returns the bytes stored at the cuts, INFINITY if a single value is larger. */
 static double place_cuts(const values *v, double bound, double *kept, int *before)
 {
     kept[0] = 0;
@@ -86,8 +85,8 @@ static double place_cuts(const values *v, double bound, double *kept, int *befor
     return kept[v->n];
 }
 
-/* Marks what crosses the cuts of the best plan, and the last segment: its gradients come at
- * once. */
+/* Marks the values that cross the cuts of the best plan, and those of the last segment, whose
+ * gradients are computed first. */
 static void keep_crossing(const values *v, bool *keep)
 {
     double *kept = lra_alloc_array((size_t)v->n + 1, sizeof *kept), least = INFINITY, best = 0;
@@ -109,7 +108,7 @@ static void keep_crossing(const values *v, bool *keep)
 bool *lra_find_kept(const lra_graph *g, int last, const bool *on)
 {
     bool *keep = lra_alloc((size_t)last + 1);
-    for (int id = 0; id <= last; id++) /* aliases follow what they are a part of */
+    for (int id = 0; id <= last; id++) /* aliases follow the node that owns their memory */
         keep[id] = !on[id] || g->node[id]->op->flags & LRA_LEAF || g->keep == LRA_KEEP_ALL;
     if (g->keep == LRA_KEEP_ALL) return keep;
     values v = find_values(g, last, on);

@@ -1,8 +1,8 @@
-/* Nodes that a device runs beside the others: those whose results nobody reads before parameters
- * change, gradients of weights above all, and what only they read if it is no larger.  They are
- * queued on a second stream, one behind the other, each as soon as what stands in front of it on
- * the first is done; the first waits for them before it updates, or earlier when `most` of them are
- * under way.  Until then nobody may write to what they read and write. */
+/* Assigns nodes to a side stream: nodes whose results are not read before the parameters change
+ * (mainly weight gradients), and nodes that only these read, if their results are no larger.
+ * Side-stream nodes run one after another, each as soon as all preceding main-stream nodes are
+ * done.  The main stream waits for them before the update, or earlier when `most` of them are in
+ * flight.  Until then no other node may write to memory that they read or write. */
 #include "kernels/graph/graph_impl.h"
 
 /* The first call that changes a parameter or a state. */
@@ -13,8 +13,9 @@ static int find_end(const lra_plan *p, lra_tensor **order)
     return p->n_calls;
 }
 
-/* held, by id of a root: somebody reads it in front of the update who keeps it on the first stream:
- * who is there himself, the second who is not, or one who makes less of it. */
+/* held[root]: must stay on the main stream until the optimiser update, because a node of the main
+ * stream reads it, or a second side-stream node does, or a side-stream node whose result is
+ * smaller. */
 static void mark_read_by_side(const lra_tensor *y, bool *known, bool *held)
 {
     size_t offset;
@@ -25,7 +26,8 @@ static void mark_read_by_side(const lra_tensor *y, bool *known, bool *held)
     }
 }
 
-/* Calls that run as one go together.  From the back: readers stand behind what they read. */
+/* A fused group goes to one stream.  Iterates backwards, so that readers come before their
+ * sources. */
 static void assign_streams(lra_plan *p, lra_tensor **order, int end, bool *known, bool *held)
 {
     size_t offset;
@@ -47,7 +49,7 @@ static int tail_of(const lra_plan *p, int head)
     return head + p->fused[head] - 1;
 }
 
-/* Who waits for whom, and how long memory stays in use. */
+/* Sets the waits of the main stream, and how long the memory of side-stream calls stays in use. */
 static void find_waits(lra_plan *p, int end, int most)
 {
     int *head = lra_alloc_array((size_t)p->n_calls + 1, sizeof *head), n = 0;
@@ -64,7 +66,8 @@ static void find_waits(lra_plan *p, int end, int most)
 void lra_find_lanes(lra_plan *p, lra_tensor **order)
 {
     const lra_device *d = p->space->device;
-    bool spare = p->graph->keep != LRA_KEEP_ALL; /* memory: what is beside keeps some in use */
+    /* checkpointing saves memory, and the side stream keeps buffers in use longer */
+    bool spare = p->graph->keep != LRA_KEEP_ALL;
     int most = d->backend->side && !spare ? d->backend->side(d) : 0, end = find_end(p, order);
     p->lane = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->lane);
     p->until = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));

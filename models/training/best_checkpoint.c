@@ -4,7 +4,7 @@
 #include "kernels/base/core/mem.h"
 #include "models/training/checkpoint.h"
 
-/* Answers for a split; *output stays NULL where the goal is asked at steps. */
+/* Evaluates a split; *output stays NULL for heads with an output for each position. */
 static int answer(lra_session *s, int split, lra_sums *total, int64_t *n, float **output,
                   lra_sums **row, lra_err *e)
 {
@@ -25,7 +25,7 @@ static bool has_classes(const lra_train_spec *s)
     return head == LRA_HEAD_CLASS || head == LRA_HEAD_PAIR;
 }
 
-/* Rows as they stand in the split: those of a fraction where only that was trained on. */
+/* Training rows in the order of the split; only the trained fraction if the run used one. */
 static int measure_training(lra_session *s, lra_train_report *out, lra_err *e)
 {
     lra_loader_spec spec = lra_session_loader_spec(s, LRA_TRAIN_SPLIT, false);

@@ -9,8 +9,8 @@
 #include "models/training/objective.h"
 #include "models/training/session.h"
 
-/* The whole numbers and the reals of a run's state, by name; `older` is the name in files from
- * before there was more than accuracy, "": they have none, and it is 0. */
+/* Integers and reals of a run's state, by name; `older` is the name in files from before there were
+ * metrics other than accuracy; "": those files lack it, and it is 0. */
 typedef struct {
     const char *name;
     int64_t *value;
@@ -88,7 +88,7 @@ static int read_history(lra_run_state *now, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* Whose file it is. */
+/* Writes the identity of the run. */
 static int write_identity(const lra_train_spec *s, const char *level, lra_h5 *f, lra_err *e)
 {
     int rc = lra_h5_put_text(f, "/config", s->config, e);
@@ -134,7 +134,7 @@ int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, cons
     return rc;
 }
 
-/* The first line in which two configurations differ. */
+/* The first line that differs between two configurations. */
 static int check_config(const char *path, const char *stored, const char *wanted, lra_err *e)
 {
     if (strcmp(stored, wanted) == 0) return 0;

@@ -9,11 +9,11 @@
 
 typedef struct {
     int64_t epoch, batch; /* the next one */
-    int64_t step;         /* batches done in the whole run */
+    int64_t step;         /* number of batches done in the run */
     int64_t skipped;      /* updates that were not applied */
     lra_schedule_state schedule;
-    double loss_sum;    /* of this epoch so far: what is minimised, times what was asked */
-    lra_sums sums;      /* of this epoch so far: what is measured */
+    double loss_sum;    /* of this epoch so far: loss times number of targets */
+    lra_sums sums;      /* of this epoch so far: sums of the metric */
     double best_val;    /* value of the task's metric */
     int64_t best_epoch; /* -1: none */
     double seconds;     /* spent in earlier sessions */
@@ -23,11 +23,11 @@ typedef struct {
     char level[96];   /* instruction levels that its steps were computed on: "avx512+avx2" */
 } lra_run_state;
 
-/* Writes FOLDER/checkpoint.h5, whole or not at all. */
+/* Writes FOLDER/checkpoint.h5, completely or not at all. */
 int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, const lra_params *p,
                          lra_err *e);
-/* Reads it; *found is false when there is none.  A checkpoint of another configuration is refused
- * with the first line that differs. */
+/* Reads the checkpoint; *found is false if it is missing.  Fails for a checkpoint of another
+ * configuration, with the first line that differs. */
 int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params *p, bool *found,
                         lra_err *e);
 /* FOLDER/best.h5: weights and states of the selected epoch. */

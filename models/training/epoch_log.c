@@ -23,7 +23,7 @@ static void put_number(FILE *f, const char *key, const char *metric, double valu
         fprintf(f, "null");
 }
 
-/* A link or a FIFO in its place is not the log. */
+/* A link or a FIFO at this path is not accepted as the log. */
 static int open_log(const char *path, int how)
 {
     return open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how, 0666);

@@ -1,4 +1,4 @@
-/* What a run would cost: FLOPs, bytes and memory from its plans, time from real steps. */
+/* Estimated cost of a run: FLOPs, bytes and memory from its plans, time from measured steps. */
 #include "models/training/estimate.h"
 
 #include <string.h>

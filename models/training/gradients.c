@@ -9,7 +9,7 @@
 
 enum { N_INPUTS = 8 };
 
-/* Inputs by their names in the file, NULL where the network has none. */
+/* Inputs by their names in the file, NULL if the network lacks them. */
 static void find_inputs(const lra_network *k, const char *name[N_INPUTS],
                         lra_tensor *input[N_INPUTS])
 {
@@ -63,7 +63,7 @@ static void add(arrays *a, char *name, lra_dtype dtype, lra_shape s, const void 
     for (int i = 0; i < s.n; i++) t->array.dims[i] = s.d[i];
 }
 
-/* The same with its dimensions in PyTorch's order; takes over values. */
+/* Same, with its dimensions in PyTorch's order; takes ownership of values. */
 static int add_turned(arrays *a, char *name, lra_dtype dtype, lra_shape s, void *values, lra_err *e)
 {
     void *turned = lra_try_array(lra_shape_elements(s), lra_dtype_bytes(dtype), name, e);
@@ -73,7 +73,7 @@ static int add_turned(arrays *a, char *name, lra_dtype dtype, lra_shape s, void 
     return turned ? 0 : LRA_FAILED;
 }
 
-/* What the plan made of x. */
+/* Adds the plan's result for x. */
 static int add_result(arrays *a, lra_plan *plan, const lra_tensor *x, char *name, bool reversed,
                       lra_err *e)
 {

@@ -1,4 +1,5 @@
-/* What follows from an objective: its network, its share, what selects epochs. */
+/* Properties derived from an objective: network, share of masked positions, metric for the
+ * selection of epochs. */
 #include "models/training/objective.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ const lra_objective *lra_objective_find(const char *name, lra_err *e)
     return NULL;
 }
 
-/* ---- what follows from one ------------------------------------------------------------------- */
+/* ---- derived properties ---------------------------------------------------------------------- */
 
 double lra_objective_share(const lra_objective *o, const lra_task *t)
 {
@@ -96,7 +97,7 @@ const lra_metric *lra_objective_metric(const lra_objective *o, const lra_dataset
     return m;
 }
 
-/* Mean absolute value of what models see. */
+/* Mean absolute value of the model inputs. */
 static double mean_size(const lra_dataset *d, int split)
 {
     const lra_buckets all = {1, {d->max_length}};
@@ -128,7 +129,7 @@ int lra_objective_check(const lra_objective *o, const lra_dataset *d, const lra_
     lra_network_spec asked = lra_objective_network(o, d, LRA_POOL_MEAN);
     if (lra_mask_check(d, (lra_masking){.kind = o->training}, e) != 0)
         return lra_fail_in(e, "objective '%s'", o->name);
-    /* Only what follows must not be seen. */
+    /* Only next-token prediction requires a causal model. */
     if (o->pretrains) asked.head = o->training == LRA_MASK_NEXT ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
     return lra_network_check(m, c, &asked, e);
 }

@@ -1,5 +1,5 @@
-/* Published weights: a pattern with one %d says how an array of a layer is called here and
- * there. */
+/* Published weights: a pattern with one %d maps the name of a layer's array to the published
+ * name. */
 #include "models/training/published.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What single rows of a batch add to the sums of a metric. */
+/* Contributions of single rows of a batch to the sums of a metric. */
 #include "models/training/rows.h"
 
 #include <math.h>

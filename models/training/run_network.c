@@ -1,4 +1,4 @@
-/* What a run asks of its network. */
+/* The network of a run. */
 #include "models/training/run_network.h"
 
 #include "models/training/objective.h"

@@ -1,5 +1,4 @@
-/* What a run asks of its network: what stands before and behind the encoder, and what a batch
- * asks. */
+/* The network of a run: its inputs and head, and the targets of a batch. */
 #ifndef LRA_MODELS_TRAINING_RUN_NETWORK_H
 #define LRA_MODELS_TRAINING_RUN_NETWORK_H
 
@@ -7,9 +6,9 @@
 #include "models/training/train_spec.h"
 
 const lra_objective *lra_session_objective(const lra_train_spec *s);
-/* What stands before and behind the encoder of a run. */
+/* Inputs and head of a run's network. */
 lra_network_spec lra_session_network(const lra_train_spec *s);
-/* What a batch asks: of the task, or of pretraining. */
+/* Targets of a batch: of the task, or of pretraining. */
 typedef struct {
     const int32_t *label;
     const float *target, *asked;

@@ -1,5 +1,5 @@
-/* The status of a run: one pwrite() of a line padded to a fixed size, so that a reader finds a
- * whole one. */
+/* The status of a run: one pwrite() of a line padded to a fixed size, so that a reader always finds
+ * a complete line. */
 #include "models/training/run_status.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ struct lra_run_reporter {
     int64_t first_step; /* of this process */
 };
 
-/* Titles and values are ours: letters, digits, signs; whatever else there is becomes '?'. */
+/* Titles and values have letters, digits and signs; every other character becomes '?'. */
 static void put_text(char *to, size_t size, const char *from)
 {
     size_t n = 0;
@@ -40,7 +40,7 @@ static void write_status(lra_run_reporter *r)
     memset(line + n, ' ', (size_t)(LRA_RUN_STATUS_BYTES - n));
     line[LRA_RUN_STATUS_BYTES - 1] = '\n';
     if (pwrite(r->file, line, LRA_RUN_STATUS_BYTES, 0) != LRA_RUN_STATUS_BYTES) {
-        close(r->file); /* a full disk, say: training goes on without */
+        close(r->file); /* for example a full disk: training continues without it */
         r->file = -1;
     }
 }
@@ -95,8 +95,8 @@ static bool find_text(const char *line, const char *key, char *to, size_t size)
     at += strlen(name);
     size_t n = strcspn(at, "\"");
     if (at[n] != '"' || n >= size) return false;
-    for (size_t i = 0; i < n; i++)
-        if (at[i] < 32 || at[i] > 126) return false; /* whoever wrote it: it goes to a terminal */
+    for (size_t i = 0; i < n; i++) /* untrusted text that goes to a terminal */
+        if (at[i] < 32 || at[i] > 126) return false;
     memcpy(to, at, n), to[n] = 0;
     return true;
 }

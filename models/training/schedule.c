@@ -1,4 +1,4 @@
-/* The learning rate: warm-up, then what schedules/ says. */
+/* The learning rate: warm-up, then one of schedules/. */
 #include "models/training/schedule.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The learning rate of every step; the one implementation, printed in full when a run starts.
+/* The learning rate of every step, printed in full when a run starts.
  *
  *   rate(step) = rate * warmup(step) * shape(step)        W: steps of warm-up, T: total, t: step, counted from 0
  *   warmup     ((t + 1) / W)^power, at most 1
@@ -17,10 +17,10 @@
 
 typedef struct lra_schedule lra_schedule;
 
-/* What a checkpoint keeps of it. */
+/* State of a schedule, stored in checkpoints. */
 typedef struct {
-    double plateau; /* product of the factors so far, starts at 1 */
-    double best;    /* score; starts at -infinity */
+    double plateau; /* product of the factors so far, initially 1 */
+    double best;    /* score; initially -infinity */
     int64_t bad;    /* epochs since the best */
 } lra_schedule_state;
 
@@ -32,7 +32,8 @@ typedef struct {
     double (*rate)(const lra_schedule *s, const lra_schedule_state *now, int64_t step);
     /* At the end of an epoch.  Nullable. */
     void (*epoch)(const lra_schedule *s, lra_schedule_state *now, int64_t epoch, double score);
-    void (*text)(const lra_schedule *s, lra_text *to); /* what follows warm-up, for people */
+    /* describes the schedule after warm-up, for people */
+    void (*text)(const lra_schedule *s, lra_text *to);
 } lra_schedule_kind;
 
 #define LRA_SCHEDULE(name) extern const lra_schedule_kind lra_schedule_##name;
@@ -57,7 +58,7 @@ struct lra_schedule {
 };
 
 lra_schedule_state lra_schedule_start(void);
-/* Rate of a step (0-based, counted over the whole run). */
+/* Learning rate of a step (0-based, counted over all of the run). */
 double lra_schedule_rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step);
 void lra_schedule_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t epoch,
                         double score);

@@ -27,7 +27,7 @@ lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mo
     return lra_network_of_features(type, mode, s->model, s->model_config, &network, B, T, D);
 }
 
-/* Inputs, encoder and the task's head, or what takes its place. */
+/* Inputs and encoder, with the task's head or that of pretraining. */
 static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {
     return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T, false, false);
@@ -61,7 +61,7 @@ static int open_training(const lra_session *s, lra_session_plan *p, int part, in
     return open_plan(s, p, p->update, e);
 }
 
-/* Is there a batch that is this part of its update? */
+/* True if the update has a batch for this part. */
 static bool has_part(const lra_train_spec *s, int part)
 {
     return part == LRA_LAST_PART || part + 1 < lra_update_batches(s);
@@ -210,7 +210,7 @@ void lra_session_close(lra_session *s)
     *s = (lra_session){0};
 }
 
-/* Elements of the targets over those that are asked. */
+/* Elements of the targets / sum of the loss mask. */
 static float scale_of(const lra_network *k, const float *asked)
 {
     int64_t n = lra_elements(k->asked);
@@ -219,7 +219,8 @@ static float scale_of(const lra_network *k, const float *asked)
     return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
-/* Where the rows stand; what would be behind the table of positions is padding.  Caller frees. */
+/* Position ids of the rows, clipped to the end of the position table, which only padding exceeds.
+ * The caller frees them. */
 static int32_t *places_of(const lra_network *k, const lra_batch *b)
 {
     int64_t most = (k->spec.T_max ? k->spec.T_max : k->T) - 1;
@@ -232,8 +233,7 @@ static int32_t *places_of(const lra_network *k, const lra_batch *b)
 }
 
 enum { MOST_INPUTS = 11 };
-/* What a plan gets, in the order in which inputs were made: side by side in memory they are one
- * copy. */
+/* Inputs of a plan, in the order of their creation: contiguous in memory they are one copy. */
 typedef struct {
     const lra_tensor *input[MOST_INPUTS];
     const void *host[MOST_INPUTS];

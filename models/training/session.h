@@ -11,12 +11,12 @@
 
 typedef struct {
     lra_network network;
-    lra_tensor *update, *step; /* of training: what an update reports, or the loss of a part */
+    lra_tensor *update, *step; /* of training: report of an update, or the loss of a part */
     lra_plan *plan;
 } lra_session_plan;
 
-/* What the batches of an update go through, one after another: the first of several, one between,
- * the last (the only one where every batch is an update). */
+/* Plans of the batches of an update (gradient accumulation): the first of several, one between, the
+ * last (also the only one, if every batch is an update). */
 enum { LRA_FIRST_PART, LRA_MIDDLE_PART, LRA_LAST_PART, LRA_N_PARTS };
 typedef struct {
     lra_session_plan train[LRA_N_PARTS], eval;
@@ -43,36 +43,36 @@ typedef struct {
     int n_started, first; /* in a ring */
 } lra_session;
 
-/* The network of a run for batches of so many rows (documents, in pretraining on pairs: twice as
- * many); limited: by distance, placed: where they are told to stand, as lra_network_spec says. */
+/* Builds the network of a run for batches of `rows` rows (documents; in pretraining on pairs twice
+ * as many); limited: with distance limits, placed: with position ids as inputs, see
+ * lra_network_spec. */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                               int64_t T, bool limited, bool placed);
-/* The head of it alone, of given features (lra_network_of_features). */
+/* The head only, for given features (lra_network_of_features). */
 lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                              int64_t T, int64_t D);
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e);
 lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the longest bucket */
 
-/* Fails when the plans do not fit the memory, and says which batch would. */
+/* Fails if the plans do not fit the memory, with the batch size that would. */
 int lra_session_open(lra_session *s, const lra_train_spec *spec, lra_device *dev, lra_err *e);
 void lra_session_close(lra_session *s);
-/* Batches of a split; training: shuffled, and augmented as the run says. */
+/* Loader of batches of a split; training: shuffled, and augmented according to the run. */
 lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool training);
 lra_loader *lra_session_loader(const lra_session *s, int split, bool training);
 double lra_session_workspace(const lra_session *s); /* bytes: of the largest plan */
 double lra_session_room(const lra_session *s);      /* bytes that it may be; 0: unknown */
 
-/* Starts one batch of training, the i-th of its update; b: valid until it is finished.  How many
- * may be started beside
- * it: one where the device goes on while the host does, else none. */
+/* Starts training on one batch, the i-th of its update; b must stay valid until it is finished.
+ * lra_session_ahead() returns the number of further batches that may be started before that: one if
+ * the device works asynchronously, otherwise none. */
 int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
                       lra_err *e);
 int lra_session_ahead(const lra_session *s);
-/* Waits for the batch that was started first, which it returns until another is started, and leaves
- * its output; status: of the last batch of an update loss, gradient norm, applied, skipped in a
- * row;
- * of others the loss alone.  NULL and e: the device failed. */
+/* Waits for the batch that was started first and returns it (valid until another is started) with
+ * its output; status: for the last batch of an update loss, gradient norm, applied, skipped in a
+ * row; for others only the loss.  NULL and e: the device failed. */
 const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *e);
 /* Both. */
 int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_step *step,
@@ -80,8 +80,8 @@ int lra_session_part(lra_session *s, const lra_batch *b, int64_t i, const lra_st
 /* Forward only. */
 int lra_session_eval(lra_session *s, const lra_batch *b, lra_err *e);
 /* Sums over the rows of a loader, one batch in memory at a time.  Nullable: output, (rows, outputs)
- * logits or numbers in the order of the split, not for goals that are asked at steps; row: (rows)
- * what each adds. */
+ * logits or numbers in the order of the split, not for heads with an output for each position; row:
+ * (rows) contribution of each. */
 int lra_session_evaluate(lra_session *s, lra_loader *l, lra_sums *total, float *output,
                          lra_sums *row, lra_err *e);
 /* Runs the batch, the i-th of its update, node by node and names the first bad node. */

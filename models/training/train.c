@@ -20,10 +20,10 @@
 
 enum { MAX_SKIPPED = 5 };
 
-/* What the batches of one update add up to. */
+/* Sums over the batches of one update. */
 typedef struct {
     lra_sums sums;
-    double loss; /* times what was asked */
+    double loss; /* times number of targets */
 } step_sums;
 
 /* Everything a run works with. */
@@ -35,14 +35,14 @@ typedef struct {
     lra_session session;
     lra_sums *rows; /* (B) of the batch that was done last */
     lra_loader *train, *val;
-    lra_run_state now; /* what is finished */
+    lra_run_state now; /* state after the last finished batch */
     int64_t ahead;     /* updates that are started */
     int64_t part;      /* batches of the first of them that are finished */
     step_sums total;   /* of these */
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
-    double peak, flops, busy; /* FLOP/s at best (0: not shown), done in this session, its seconds */
+    double peak, flops, busy; /* peak FLOP/s (0: not shown), FLOPs of this session, its seconds */
     double started, saved;    /* seconds, monotonic: this session; last checkpoint */
     char *log_path;
 } run;
@@ -75,7 +75,7 @@ static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra
                        (long long)r->now.step, MAX_SKIPPED);
 }
 
-/* ", 4210 examples/s, 81 % of peak", or "" where nobody looks. */
+/* "  4210 examples/s  81 % of peak", or "" if not measured. */
 static const char *speed(const run *r, char buf[64])
 {
     buf[0] = 0;
@@ -85,7 +85,7 @@ static const char *speed(const run *r, char buf[64])
     return buf;
 }
 
-/* Mean of what is minimised, over this epoch so far. */
+/* Mean training loss over this epoch so far. */
 static double train_loss(const lra_run_state *now)
 {
     return now->loss_sum / (now->sums.n ? (double)now->sums.n : 1);
@@ -144,7 +144,7 @@ static int finish_part(run *r, lra_err *e)
     return last ? end_update(r, done, status, e) : 0;
 }
 
-/* Nothing is under way any more, and what is known is what a checkpoint says. */
+/* Waits for all batches in flight, so that the state equals that of a checkpoint. */
 static int finish_all(run *r, lra_err *e)
 {
     while (r->session.n_started > 0)
@@ -162,8 +162,8 @@ static int start_part(run *r, const lra_batch *b, int64_t part, const lra_step *
     return 0;
 }
 
-/* Starts an update.  Its results, or those of the one before, where a device is still busy with it,
- * are taken in. */
+/* Starts an update.  Collects its results, or those of the previous update if the device works
+ * asynchronously. */
 static int do_step(run *r, lra_err *e)
 {
     int64_t parts = lra_update_batches(r->spec), at = r->now.step + r->ahead;
@@ -274,8 +274,8 @@ static int train_epochs(run *r, lra_err *e)
     return lra_stop_signal() ? LRA_STOPPED : 0; /* the last epoch is saved */
 }
 
-/* From here on a signal waits for the next step, whose checkpoint is written before the run
- * stops. */
+/* From here on a signal takes effect after the next step, and a checkpoint is written before the
+ * run stops. */
 static int train_all(run *r, lra_err *e)
 {
     lra_signals_hold();
@@ -284,8 +284,8 @@ static int train_all(run *r, lra_err *e)
     return rc;
 }
 
-/* The level of this session joins those of earlier ones.  Registers of other widths add in another
- * order: sums differ in their last bits, and so does every later step. */
+/* Adds the instruction level of this session to those of earlier ones.  Registers of other widths
+ * sum in another order: results differ in the last bits, and so does every later step. */
 static void join_level(run *r, bool resumed)
 {
     const lra_origin *o = r->spec->origin;

@@ -1,11 +1,11 @@
-/* What training found. */
+/* Results of training. */
 #ifndef LRA_MODELS_TRAINING_TRAIN_REPORT_H
 #define LRA_MODELS_TRAINING_TRAIN_REPORT_H
 
 #include "kernels/base/core/metric.h"
 #include "models/training/train_spec.h"
 
-/* Rows of the training sample at most; which ones, the fingerprint of the data says
+/* Maximum number of rows of the training sample; the fingerprint of the data selects them
  * (lra_loader_spec.sample). */
 enum { LRA_TRAIN_SAMPLE = 10000 };
 
@@ -18,13 +18,14 @@ typedef struct {
     char level[96]; /* instruction levels of all sessions, "avx512+avx2"; "": not known */
     int64_t n_rows; /* of the test split; streams: windows */
     lra_sums test;
-    lra_sums *row; /* (n_rows) what each row adds to it, in the order of the split */
-    float *output; /* (n_rows, outputs) logits or numbers; NULL for goals that are asked at steps */
-    /* Tasks with classes: the validation split, by the same weights.  0: none. */
+    lra_sums *row; /* (n_rows) contribution of each row to it, in the order of the split */
+    /* (n_rows, outputs) logits or numbers; NULL for heads with an output for each position */
+    float *output;
+    /* Tasks with classes: the validation split, with the same weights.  0: none. */
     int64_t n_val;
     float *val_output; /* (n_val, outputs) */
-    /* A sample of the rows that were trained on, by the same weights and as they stand: not
-     * augmented, no dropout. */
+    /* A sample of the training rows, evaluated with the same weights, without augmentation and
+     * dropout. */
     int64_t n_train;
     lra_sums train;
     lra_sums *train_row; /* (n_train) in the order of the split */

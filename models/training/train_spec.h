@@ -1,4 +1,4 @@
-/* What is trained, how, and where it is written. */
+/* Specification of a training run: model, task, settings and output folder. */
 #ifndef LRA_MODELS_TRAINING_TRAIN_SPEC_H
 #define LRA_MODELS_TRAINING_TRAIN_SPEC_H
 
@@ -26,23 +26,24 @@ typedef struct {
     lra_type type; /* of the graphs: LRA_F32 or LRA_BF16 */
     int64_t batch;
     uint64_t seed;
-    const lra_safetensors *weights; /* to start from.  Nullable: drawn from the seed */
+    const lra_safetensors *weights; /* initial weights.  Nullable: drawn from the seed */
     const char *weights_path;       /* in messages */
-    bool untrained;                 /* `weights` are measured as they are: no step is taken */
-    /* best.h5 of a run whose inputs and encoder this one starts from (transfer.h).  Nullable:
+    bool untrained;                 /* evaluates `weights` without training */
+    /* best.h5 of a run from which inputs and encoder are initialised (transfer.h).  Nullable:
      * none */
     const char *from;
     lra_schedule schedule; /* steps_per_epoch is filled in */
     lra_adamw_spec optimizer;
     bool augment;
-    bool permuted;           /* training and validation rows have the labels of others */
-    double fraction;         /* of the training rows; 0: all */
-    uint64_t sample_seed;    /* which sample of a split a probe takes */
-    bool same_steps;         /* an epoch of a fraction has the steps of one of all rows */
-    int64_t accumulate;      /* batches whose gradients make one update; 0: 1 */
+    bool permuted;        /* training and validation rows have the labels of others */
+    double fraction;      /* of the training rows; 0: all */
+    uint64_t sample_seed; /* seed of the sample of a split that probes use */
+    /* an epoch on a fraction of the rows has the number of steps of a full epoch */
+    bool same_steps;
+    int64_t accumulate;      /* gradient accumulation: batches per update; 0: 1 */
     int64_t early_stop;      /* epochs without a better one, then training ends; 0: never */
     int threads;             /* of every plan; 0: by its work */
-    double memory;           /* bytes for workspace and parameters; 0: what is free */
+    double memory;           /* bytes for workspace and parameters; 0: all free memory */
     int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */
     bool debug_nodes;        /* check every node of every step */
     double checkpoint_every; /* seconds */

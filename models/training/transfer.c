@@ -1,5 +1,5 @@
-/* Fine-tuning starts here.  Source: Amos et al. 2024, arXiv:2310.02980: all weights are trained on,
- * with a new head. */
+/* Initialisation for fine-tuning.  Source: Amos et al. 2024, arXiv:2310.02980: all weights are
+ * trained, with a new head. */
 #include "models/training/transfer.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static bool stays(const char *path)
     return starts_with_one_of(path, sizeof own / sizeof *own, own);
 }
 
-/* Is what the file has the array, or the array and one row more that told of masks? */
+/* True if the file's array has our shape, or one row more, for masks. */
 static bool fits(const char *path, lra_shape ours, const lra_h5_info *theirs)
 {
     bool input = strcmp(path, "embed/table") == 0 || strcmp(path, "embed/w") == 0;

@@ -4,9 +4,9 @@
 
 #include "kernels/graph/graph.h"
 
-/* Puts the weights and states of a best file into `p`, but for heads ("head/", "pair/", "denoise/",
- * "cls/"), which stay as they are drawn.  Of an input layer with one channel more, and of a table
- * with one word more, the last is cut off: it told what was masked. */
+/* Copies the weights and states of a best.h5 file to `p`, except for heads ("head/", "pair/",
+ * "denoise/", "cls/"), which keep their initialisation.  If the input layer has one channel more,
+ * or a table one word more, that last one, which marked masked positions, is dropped. */
 int lra_transfer(lra_params *p, const char *best, lra_err *e);
 
 #endif

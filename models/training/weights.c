@@ -32,8 +32,8 @@ void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The name of the i-th array in a file; NULL: a moment or a constant, which has none.  Caller
- * frees. */
+/* The name of the i-th array in a file; NULL: a moment or a constant, which is not exported.  The
+ * caller frees it. */
 static char *tensor_name(const lra_params *p, int i)
 {
     const char *path = lra_params_path(p, i);
@@ -203,7 +203,7 @@ int lra_weights_put(lra_params *p, int i, const lra_ndarray *a, const char *tens
     return rc;
 }
 
-/* Names that the model does not have. */
+/* Names that the model lacks. */
 static int check_names(const lra_params *p, const lra_safetensors *t, const char *name, lra_err *e)
 {
     int n = 0, n_model = lra_params_count(p);

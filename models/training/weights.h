@@ -9,19 +9,19 @@
 #include "kernels/base/formats/safetensors.h"
 #include "kernels/graph/graph.h"
 
-/* Writes the weights and states; config: the lines of the run; step: -1: not known; *n_arrays: how
- * many. */
+/* Writes the weights and states; config: the lines of the run's configuration; step: -1: unknown;
+ * *n_arrays: number of arrays. */
 int lra_weights_export(const lra_params *p, const char *config, int64_t step, const char *to,
                        int *n_arrays, lra_err *e);
-/* Who made the weights, as metadata of a file. */
+/* Writes the provenance of the weights into the metadata of a file. */
 int lra_weights_describe(const char *config, int64_t step, lra_config *meta, lra_err *e);
 /* Layout of one array of two or three dimensions: out[c][b][a] = in[a][b][c], and the dimensions of
  * s with it. */
 void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out);
 /* Checks the metadata of a file from outside. */
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
-/* Puts every weight and state of `p` from the file, which must hold these and no others; integers
- * and other floats than F32 become float32, *n_converted counts them.  `name` stands in
+/* Imports every weight and state of `p` from the file, which must contain exactly these; integers
+ * and other floats than F32 become float32, *n_converted counts them.  `name` is used in
  * messages. */
 int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name, int *n_converted,
                        lra_err *e);

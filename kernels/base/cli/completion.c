@@ -1,8 +1,9 @@
-/* Completion for bash: what may stand at the cursor, from the option tables.
+/* Shell completion: candidate words at the cursor, from the option tables.
  *
- * Choices, placeholders and usages are read alike: words in lower case stand for themselves
- * ("tasks|models"), a placeholder for what it names: DIR folders, FILE, PATH and RESULT files, RUN
- * the runs below --out, COMMAND the commands, any other the program's own words ("TASK"). */
+ * Choices, placeholders and usages have one format: words in lower case are literal
+ * ("tasks|models"); a placeholder is expanded: DIR to folders; FILE, PATH and RESULT to files; RUN
+ * to the runs below --out; COMMAND to the commands; any other one to the program's own words
+ * ("TASK"). */
 #include <ctype.h>
 #include <string.h>
 
@@ -69,7 +70,7 @@ static void put_script(FILE *out, const char *text, const char *program)
     }
 }
 
-/* Appends what a placeholder stands for, if anything is known of it. */
+/* Appends the words that a placeholder expands to, if it is known. */
 static void add_placeholder(const lra_program *p, const char *name, lra_text *to)
 {
     static const char *const known[][2] = {{"DIR", "@folders"},

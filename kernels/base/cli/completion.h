@@ -1,11 +1,11 @@
-/* What completion of every shell is made of. */
+/* Completion candidates, common to all shells. */
 #ifndef LRA_BASE_CLI_COMPLETION_H
 #define LRA_BASE_CLI_COMPLETION_H
 
 #include "kernels/base/cli/program.h"
 
-/* Appends the words that "a|b|c" or "[RUN]... FILE" stands for, a blank behind each: lower case as
- * it is, placeholders as what they name; @folders, @files, @runs for what a shell finds itself. */
+/* Appends the words of "a|b|c" or "[RUN]... FILE", each followed by a blank: lower-case words
+ * unchanged, placeholders expanded; @folders, @files and @runs are left to the shell. */
 void lra_completion_words(const lra_program *p, const char *usage, lra_text *to);
 /* The words that may follow an option; nothing for a flag, or where any text may. */
 void lra_completion_values(const lra_program *p, const lra_option *o, lra_text *to);

@@ -4,7 +4,7 @@
 
 #include "kernels/base/cli/completion.h"
 
-/* Text within single quotes of a shell; what stands in `escaped` gets a backslash. */
+/* Writes text within single quotes of a shell; characters of `escaped` get a backslash. */
 static void put_text(FILE *out, const char *text, const char *escaped)
 {
     for (; *text; text++) {
@@ -17,7 +17,7 @@ static void put_text(FILE *out, const char *text, const char *escaped)
     }
 }
 
-/* The words but for those that begin with '@', of which this tells whether one is there. */
+/* Copies the words without a leading '@' to plain; returns whether `wanted` is among the others. */
 static bool split_words(const char *words, const char *wanted, lra_text *plain)
 {
     bool found = false;
@@ -101,7 +101,7 @@ void lra_completion_zsh(const lra_program *p, FILE *out)
 
 /* ---- fish ------------------------------------------------------------------------------------ */
 
-/* " -x -a 'a b c'": what may follow, and whether files may. */
+/* " -x -a 'a b c'": the candidate words; -F if files are candidates, else -f or -x. */
 static void fish_words(const char *words, bool exclusive, FILE *out)
 {
     lra_text plain = {0};

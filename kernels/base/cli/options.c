@@ -134,7 +134,8 @@ static int check(const lra_option *o, const char *value, lra_err *e)
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* The option whose keys are short for it.  NULL: the command has none. */
+/* The option with a key table, whose keys are accepted as options of their own.  NULL: the command
+ * has none. */
 static const lra_option *find_keys(const lra_command *c)
 {
     const lra_option *o = lra_option_entry(c, 0);
@@ -149,7 +150,7 @@ static bool is_key(const lra_option *o, const char *name)
     return false;
 }
 
-/* Every name that may follow "--": of options, which win where two are as near, then of keys. */
+/* Every name that is valid after "--": options first (they win ties in distance), then keys. */
 static int all_names(const lra_command *c, const char ***names)
 {
     const lra_option *o = find_keys(c);
@@ -162,7 +163,7 @@ static int all_names(const lra_command *c, const char ***names)
     return n_options + n_keys;
 }
 
-/* Names that other programs give to settings of this one. */
+/* Aliases: names of other programs for settings of this one. */
 static const struct {
     const char *word, *name;
 } synonyms[] = {{"lr", "rate"},
@@ -188,7 +189,8 @@ static const struct {
                 {"output-dir", "out"},
                 {"num-workers", "threads"}};
 
-/* That name, where the command has it; else the name that is spelt most alike.  NULL: none. */
+/* The alias target if the command has it, else the name with the most similar spelling.  NULL:
+ * none. */
 static const char *meant(const char *word, int n, const char *const *names)
 {
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
@@ -211,7 +213,8 @@ static int fail_unknown_option(const lra_command *c, const char *name, size_t n,
     return rc;
 }
 
-/* What follows the name at argv[*i], of n letters: "=VALUE", or the next word.  NULL: neither. */
+/* The value of the option whose name of n letters is at argv[*i]: "=VALUE", or the next word.
+ * NULL: neither. */
 static const char *take_value(int argc, char **argv, int *i, size_t n)
 {
     const char *word = argv[*i];
@@ -221,7 +224,7 @@ static const char *take_value(int argc, char **argv, int *i, size_t n)
     return argv[++*i];
 }
 
-/* "--key value" for "--set key=value"; false: there is no such key. */
+/* Handles "--key value" as "--set key=value"; false: unknown key. */
 static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e, int *rc)
 {
     const lra_option *o = find_keys(p->command);

@@ -29,7 +29,7 @@ typedef struct {
     const char *value;   /* default as text; NULL: unset */
     double min, max;     /* INT, REAL, INTS */
     const char *choices; /* CHOICE: "auto|cpu|cuda" */
-    const char *arg;     /* placeholder: in help, and what completion offers (lra_program.words) */
+    const char *arg;     /* placeholder in the help and for completion (lra_program.words) */
     const char *help;    /* one line, no full stop */
     /* REPEAT of KEY=VALUE: "--KEY VALUE" is short for it for these names; NULL after the last.
      * Nullable. */
@@ -39,9 +39,9 @@ typedef struct {
 typedef struct {
     const char *program;             /* "lra-probe train" */
     const char *summary;             /* one sentence */
-    const char *usage;               /* positional part: "TASK", "RUN...", "" */
+    const char *usage;               /* positional arguments: "TASK", "RUN...", "" */
     const char *examples;            /* two examples, each on a line of its own */
-    const char *notes;               /* lines below the options: what it cannot tell; NULL: none */
+    const char *notes;               /* help text below the options; NULL: none */
     int min_args, max_args;          /* number of positional arguments; max -1: any */
     const lra_option *const *tables; /* own table, shared tables, NULL */
 } lra_command;
@@ -73,14 +73,14 @@ const char *lra_option_repeat(const lra_options *o, const char *name, int i);
 int lra_option_n_args(const lra_options *o);
 const char *lra_option_arg(const lra_options *o, int i);
 
-/* What stands behind an option in help: "DIR"; "" for a flag. */
+/* The placeholder of an option in the help: "DIR"; "" for a flag. */
 const char *lra_option_placeholder(const lra_option *o);
 /* Its help with choices, range and default; the caller frees it. */
 char *lra_option_about(const lra_option *o);
 /* Walks every entry of every table: i from 0; NULL after the last. */
 const lra_option *lra_option_entry(const lra_command *c, int i);
 
-/* Strict numbers: the whole text, no blanks, in range; false otherwise. */
+/* Strict conversion of numbers: all of the text, no blanks, in range; otherwise false. */
 bool lra_parse_int(const char *text, int64_t *value);
 bool lra_parse_real(const char *text, double *value); /* finite */
 

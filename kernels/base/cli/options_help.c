@@ -55,7 +55,7 @@ static void print_option(const lra_option *o, FILE *out)
     lra_free(about);
 }
 
-/* The usage on lines of at most RIGHT columns, broken behind blanks and bars. */
+/* Prints the usage on lines of at most RIGHT columns, broken after blanks and bars. */
 static void print_usage(const lra_command *c, FILE *out)
 {
     enum { INDENT = 7 }; /* "usage: " */

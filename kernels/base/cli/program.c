@@ -76,7 +76,7 @@ static void set_locks(const lra_command *c, const lra_options *o)
 static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
 {
     const char *usage = s->command->usage;
-    if (argc == 0 && *usage && *usage != '[') { /* something must be said */
+    if (argc == 0 && *usage && *usage != '[') { /* an argument is required */
         lra_options_usage(s->command, stderr);
         return 2;
     }
@@ -98,7 +98,7 @@ static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
     return rc;
 }
 
-/* The end of what is printed.  A reader that has gone, as that of "| head", is told nothing. */
+/* Flushes the output.  A closed reader, as in "| head", gives no message. */
 static int end_output(int rc, bool *gone, lra_err *e)
 {
     bool lost = ferror(stdout) != 0;
@@ -115,7 +115,7 @@ int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc,
     lra_err e = {{0}};
     lra_threads_sleep_soon(argv);
 #ifdef __linux__
-    prctl(PR_SET_NAME, p->name); /* what ps and top show: the link of /proc is called 'exe' */
+    prctl(PR_SET_NAME, p->name); /* name in ps and top; the link of /proc would give 'exe' */
 #endif
     lra_signals_init();
     lra_terminal_init(LRA_LOG_NORMAL, false);

@@ -1,5 +1,5 @@
 /* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands and their option
- * tables drives running, --help, man pages and completion, so that none of them can miss an
+ * tables drives running, --help, man pages and completion, so that all of them contain every
  * option. */
 #ifndef LRA_BASE_CLI_PROGRAM_H
 #define LRA_BASE_CLI_PROGRAM_H
@@ -19,15 +19,15 @@ typedef struct {
     const char *examples;               /* two, each on a line of its own */
     const char *codes;                  /* "0 done, 1 failed ..." */
     const lra_subcommand *(*at)(int i); /* NULL after the last */
-    /* Appends the words that a placeholder of a usage or an option stands for ("TASK": listops
-     * ...), a blank behind each; nothing when it knows none. */
+    /* Appends the words of a placeholder of a usage or an option ("TASK": listops ...), each
+     * followed by a blank; nothing for an unknown placeholder. */
     void (*words)(const char *placeholder, lra_text *to);
 } lra_program;
 
-/* -q -v --no-color: who has them in its tables gets them obeyed before run(). */
+/* -q -v --no-color: commands that list them in their tables have them applied before run(). */
 extern const lra_option lra_common_options[];
 
-/* What main() does, all of it; returns the exit code.  version: prints what --version says. */
+/* Implements main(); returns the exit code.  version: prints the text of --version. */
 int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv);
 /* The command of this name, or NULL with a message that suggests one. */
 const lra_subcommand *lra_program_find(const lra_program *p, const char *name, lra_err *e);

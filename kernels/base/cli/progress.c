@@ -10,7 +10,7 @@
 struct lra_progress {
     char *title;
     double total, done, started, drawn;
-    double left; /* seconds; negative: as the share that is done says */
+    double left; /* seconds; negative: estimated from the share that is done */
     char detail[160];
     bool visible;
     struct lra_progress *below; /* an outer piece of work */
@@ -24,8 +24,8 @@ static void erase(lra_progress *p)
     if (p) p->visible = false;
 }
 
-/* One line that fits: on a narrow terminal the bar goes first, then the end of the detail, then
- * that of the title. */
+/* Fits the line to the width: a narrow terminal first loses the bar, then the end of the detail,
+ * then that of the title. */
 static void draw(lra_progress *p)
 {
     char left[32] = "?", line[512], bar[25];

@@ -8,7 +8,7 @@ lra_progress *lra_progress_new(const char *title, double total);
 /* `detail`: short text after the bar; Nullable: detail */
 void lra_progress_at(lra_progress *p, double done, const char *detail);
 void lra_progress_title(lra_progress *p, const char *title);
-/* The time left, from who knows it better than the share that is done says. */
+/* Sets the remaining time, for callers with a better estimate than the share that is done gives. */
 void lra_progress_left(lra_progress *p, double seconds);
 void lra_progress_free(lra_progress *p); /* clears the bar.  Nullable: p */
 

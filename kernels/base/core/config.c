@@ -34,7 +34,7 @@ void lra_config_free(lra_config *c)
     lra_free(c);
 }
 
-/* The first entry whose key is not below `key`. */
+/* Index of the first entry whose key is >= `key`. */
 static int position(const lra_config *c, const char *key)
 {
     int i = 0;

@@ -21,8 +21,8 @@ void lra_config_set(lra_config *c, const char *key, const char *value);
 void lra_config_set_int(lra_config *c, const char *key, int64_t value);
 void lra_config_remove(lra_config *c, const char *key); /* absent: nothing */
 
-/* get: the value; a missing key or one of another kind is a bug of ours (values that users give
- * pass through a table of keys first, key.h). */
+/* get: the value; a missing key or one of another kind is a bug (values that users give pass
+ * through a table of keys first, key.h). */
 int64_t lra_config_int(const lra_config *c, const char *key);
 double lra_config_real(const lra_config *c, const char *key);
 const char *lra_config_text(const lra_config *c, const char *key);

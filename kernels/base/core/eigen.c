@@ -18,7 +18,7 @@ static void rotate_columns(int64_t n, double complex *m, int64_t p, int64_t q, d
     }
 }
 
-/* The same of rows, with the conjugate rotation, so that A <- U* A U. */
+/* Same for rows, with the conjugate rotation, so that A <- U* A U. */
 static void rotate_rows(int64_t n, double complex *m, int64_t p, int64_t q, double c,
                         double complex s)
 {

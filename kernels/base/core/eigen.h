@@ -11,8 +11,8 @@
 
 /* A = V diag(value) V*.  a: (n,n), row-major, overwritten; value: (n), ascending; v: (n,n), v[i n +
  * k] is component i of unit vector k, whose first component that is not 0 is real and positive.
- * Only the upper triangle of a is read, and the real part of its diagonal.
- * Fails where a number is not finite. */
+ * Only the upper triangle of a is read, and the real part of its diagonal. Fails if a value is not
+ * finite. */
 int lra_eigen_hermitian(int64_t n, double complex *a, double *value, double complex *v, lra_err *e);
 
 #endif

@@ -10,14 +10,16 @@
 
 #include "kernels/base/core/printable.h"
 
-/* A message that was cut shows it; written: what snprintf() returned. */
+/* Marks a truncated message and removes control characters; written: the return value of
+ * snprintf(). */
 static void clean(char *msg, size_t size, int written)
 {
     if (written >= (int)size) memcpy(msg + size - 4, "...", 4);
     lra_make_printable(msg);
 }
 
-enum { CAUSE_AT = sizeof(((lra_err *)0)->msg) - 1 }; /* behind the text and its end */
+/* position of the cause: after the text and its terminator */
+enum { CAUSE_AT = sizeof(((lra_err *)0)->msg) - 1 };
 
 static void set_cause(lra_err *e, lra_cause cause)
 {

@@ -1,7 +1,7 @@
-/* Errors.  Three kinds, never mixed:
- *   the world is wrong (file, value, memory, device): fill an lra_err, return -1 or NULL;
- *   the command line is wrong: the same with lra_fail_usage(), which returns -2;
- *   we are wrong (broken invariant): LRA_BUG(), which prints file:line and aborts.
+/* Three kinds of errors, never mixed:
+ *   run-time error (file, value, memory, device): fill an lra_err, return -1 or NULL;
+ *   wrong command line: the same with lra_fail_usage(), which returns -2;
+ *   bug (broken invariant): LRA_BUG(), which prints file:line and aborts.
  * Only main() prints an lra_err and exits: -2 becomes exit code 2, every other 1. */
 #ifndef LRA_BASE_CORE_ERR_H
 #define LRA_BASE_CORE_ERR_H
@@ -26,8 +26,8 @@ typedef struct {
     char msg[512];
 } lra_err;
 
-/* What advice depends on: contents that are wrong may be made again, those that cannot be read now
- * must not be thrown away. */
+/* Cause of an error, which decides the advice: contents that are wrong can be made again, contents
+ * that cannot be read now must not be deleted. */
 typedef enum {
     LRA_CAUSE_OTHER,
     LRA_CAUSE_ACCESS, /* no permission */
@@ -43,15 +43,15 @@ int lra_fail_as(lra_err *e, lra_cause cause, const char *fmt, ...) LRA_PRINTF(3,
 /* Writes the message; always returns -1.  Nullable: e. */
 int lra_fail(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* The same for a wrong command line; always returns -2.  Nullable: e. */
+/* Same for a wrong command line; always returns -2.  Nullable: e. */
 int lra_fail_usage(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* The same where what was looked for is not there, which who looks in several places must tell from
- * what is there and broken; always returns -3.  Nullable: e. */
+/* Same for something that is missing, so that a caller that searches several places can distinguish
+ * missing from broken; always returns -3.  Nullable: e. */
 int lra_fail_absent(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* Puts context in front of the message already there ("context: message"); always returns -1.
- * Nullable: e. */
+/* Prepends context to the existing message ("context: message"); always returns -1.  Nullable:
+ * e. */
 int lra_fail_in(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* Appends strerror(errno) to the formatted message: "cannot open 'x': No such file or directory",

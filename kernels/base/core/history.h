@@ -1,11 +1,12 @@
-/* What a run was like, epoch by epoch: the dataset "/history" of results and checkpoints. */
+/* The learning curve of a run, epoch by epoch: the dataset "/history" of results and
+ * checkpoints. */
 #ifndef LRA_BASE_CORE_HISTORY_H
 #define LRA_BASE_CORE_HISTORY_H
 
 #include "kernels/base/formats/h5.h"
 
-/* Columns in memory, where row i is epoch i + 1; in files the number of the epoch stands before
- * them.  A value is that of the task's metric. */
+/* Columns in memory, where row i is epoch i + 1; in files the epoch number is the first column.
+ * Values are those of the task's metric. */
 enum {
     LRA_HISTORY_STEP,
     LRA_HISTORY_TRAIN_LOSS,

@@ -1,14 +1,14 @@
 /* Settings that users change: one table of keys for every task, model, objective and schedule, and
- * one for training. The table alone says what may be given (kind, range, choices), what help and
- * completion offer, and how a value is written, so that equal settings are equal text and hash
- * equally:
+ * one for training. The table defines the valid values (kind, range, choices), the help and
+ * completion texts, and the canonical spelling of a value, so that equal settings have equal text
+ * and equal hashes:
  *   int     -?[0-9]+ without leading zeros
  *   real    the shortest decimal that reads back the same double: 4e-3 is "0.004", 1.0 is "1",
  *           1e-08 is "1e-8"
  *   flag    0 or 1
  *   choice  one of the choices
  *   text    one word
- * What kind a value has is said by its key and never by how it is written. */
+ * The kind of a value follows from its key, never from its spelling. */
 #ifndef LRA_BASE_CORE_KEY_H
 #define LRA_BASE_CORE_KEY_H
 
@@ -23,11 +23,11 @@ typedef struct {
     lra_key_kind kind;
     const char *value; /* default */
     double min, max;   /* int, real; both included */
-    /* choice: "mean|last|max".  text: what completion offers, like lra_option.arg ("SCHEDULE").
+    /* choice: "mean|last|max".  text: the completion placeholder, like lra_option.arg ("SCHEDULE").
      * Else NULL. */
     const char *choices;
     const char *help; /* one line, no full stop */
-    /* offsetof() what it fills in its owner's struct (lra_keys_fill); 0: nothing. */
+    /* offsetof() the field of the owner's struct that lra_keys_fill() sets; 0: none. */
     size_t field;
 } lra_key;
 
@@ -39,7 +39,7 @@ typedef struct {
 #define LRA_CHOICE_KEY(name, value, choices, help) {name, LRA_KEY_CHOICE, value, 0, 0, choices, help, 0}
 #define LRA_TEXT_KEY(name, value, arg, help)       {name, LRA_KEY_TEXT, value, 0, 0, arg, help, 0}
 #define LRA_KEYS_END                               {NULL, LRA_KEY_TEXT, NULL, 0, 0, NULL, NULL, 0}
-/* The same with the field of a struct that the value fills. */
+/* Same, with the field of a struct that the value sets. */
 #define LRA_INT_FIELD(type, member, name, value, min, max, help)                                   \
     {name, LRA_KEY_INT, value, min, max, NULL, help, offsetof(type, member)}
 #define LRA_REAL_FIELD(type, member, name, value, min, max, help)                                  \
@@ -57,19 +57,20 @@ const lra_key *lra_key_find(const lra_key *keys, const char *name);
 /* The value as it is stored, or NULL with "'rate' is 'x', expected a number from 0 to 10"; the
  * caller frees it. */
 char *lra_key_text(const lra_key *k, const char *value, lra_err *e);
-/* "int", "real", "flag", "choice", "text"; and what is allowed: "1 to 65535", "mean, last or max",
- * "" (the caller frees it). */
+/* lra_key_kind_name(): "int", "real", "flag", "choice", "text".  The valid values as text: "1 to
+ * 65535", "mean, last or max", "" (the caller frees it). */
 const char *lra_key_kind_name(const lra_key *k);
 char *lra_key_range(const lra_key *k);
 
 /* A configuration of all defaults; or adds them to one. */
 lra_config *lra_keys_config(const lra_key *keys);
 void lra_keys_add(const lra_key *keys, lra_config *to);
-/* Sets "key=value" from a user: 0, or LRA_USAGE with a suggestion; `what` names the owner ("model
- * 'resconv'"). */
+/* Sets "key=value" from user input: returns 0, or LRA_USAGE with a suggestion; `what` names the
+ * owner ("model 'resconv'"). */
 int lra_keys_assign(const lra_key *keys, lra_config *c, const char *assignment, const char *what,
                     lra_err *e);
-/* Every "key=value" of a text of our own ("layers=3 width=32"); what is wrong there is a bug. */
+/* Sets every "key=value" of a text from the source code ("layers=3 width=32"); an error in it is a
+ * bug. */
 void lra_keys_apply(const lra_key *keys, lra_config *c, const char *text);
 /* Writes the values to the fields of *to: int64_t, double, bool, int (the number of the choice). */
 void lra_keys_fill(const lra_key *keys, const lra_config *c, void *to);

@@ -1,5 +1,5 @@
-/* Large memory: refused with a message before the kernel's overcommit can accept what the machine
- * does not have. */
+/* Large memory: requests beyond the machine's memory fail with a message, before the kernel's
+ * overcommit can accept them. */
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -10,9 +10,9 @@
 
 enum { SMALL = 1 << 20, MAPPED = 4 << 20 };
 
-/* What is freed goes back to the system, and is free for whoever asks next (lra_memory_free() knows
- * nothing of what malloc keeps).  Left alone, glibc would keep blocks of up to 32 MiB once one of
- * them was freed. */
+/* Makes glibc return freed blocks to the system, so that they are available to every allocator
+ * (lra_memory_free() does not count memory that malloc keeps).  By default glibc keeps blocks of up
+ * to 32 MiB once one of them was freed. */
 static void give_back_large(void)
 {
 #ifdef __GLIBC__
@@ -43,11 +43,11 @@ static void *refuse(double n_bytes, const char *what, lra_err *e)
     return NULL;
 }
 
-/* Whether there may be room.  The machine is not asked for every small file: that takes longer than
- * reading it. */
+/* True if there may be enough memory.  Small requests skip the system query, which takes longer
+ * than reading a small file. */
 static bool fits(double n_bytes)
 {
-    double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free(); /* 0: it does not say */
+    double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free(); /* 0: unknown */
     return (free_bytes == 0 || n_bytes <= free_bytes) && !fails_on_purpose();
 }
 
@@ -70,7 +70,8 @@ void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e)
 
 bool lra_memory_room(size_t n_bytes)
 {
-    void *volatile p = malloc(n_bytes); /* volatile: or the compiler knows better */
+    /* volatile, because the compiler would otherwise remove it */
+    void *volatile p = malloc(n_bytes);
     free(p);
     return p != NULL;
 }

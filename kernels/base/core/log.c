@@ -13,8 +13,8 @@
 
 static lra_text *warnings; /* NULL: stderr */
 
-/* What is said may hold names of files, and texts out of them: no control characters but ends of
- * lines. */
+/* Messages can contain file names and texts from files: control characters other than newlines are
+ * replaced by '?'. */
 static void line(const char *before, const char *fmt, va_list args)
 {
     lra_text said = {0};

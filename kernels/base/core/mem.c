@@ -12,7 +12,7 @@ static void out_of_memory(size_t n_bytes)
         stderr,
         "out of memory: %zu bytes more were needed; a smaller batch or fewer threads need less\n",
         n_bytes);
-    _Exit(1); /* what is saved is whole: files take their names when they are complete */
+    _Exit(1); /* saved files are complete: they get their names after the last byte */
 }
 
 void *lra_alloc(size_t n_bytes)

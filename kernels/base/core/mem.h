@@ -1,5 +1,5 @@
-/* Memory: checked allocation, arenas, growing text.  malloc stands in mem.c and large.c alone.
- * Small allocations that fail end the program with one line; large ones (data, workspaces) use
+/* Memory: checked allocation, arenas, growing text.  Only mem.c and large.c call malloc. Small
+ * allocations that fail end the program with one line; large ones (data, workspaces) use
  * lra_try_alloc(), whose failure the user can act on. */
 #ifndef LRA_BASE_CORE_MEM_H
 #define LRA_BASE_CORE_MEM_H
@@ -15,26 +15,29 @@
 extern "C" {
 #endif
 
-/* Zeroed memory; ends the program, exit code 1, when there is none.  n may be 0. */
+/* Zeroed memory; ends the program with exit code 1 if the allocation fails.  n may be 0. */
 void *lra_alloc(size_t n_bytes);
-/* n elements of `size` bytes, zeroed, product checked; ends the program, exit code 1, when there is
- * none. */
+/* n elements of `size` bytes, zeroed, product checked for overflow; ends the program with exit code
+ * 1 if the allocation fails. */
 void *lra_alloc_array(size_t n, size_t size);
-/* Like realloc, ends the program, exit code 1, when there is none; new bytes are not cleared. */
+/* Like realloc; ends the program with exit code 1 if the allocation fails; new bytes are not
+ * cleared. */
 void *lra_resize(void *p, size_t n_bytes);
 void lra_free(void *p);                                  /* Nullable: p */
 char *lra_copy_text(const char *s);                      /* Nullable: s */
 char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2); /* caller frees with lra_free() */
 
-/* 64-byte aligned memory, not cleared, for data and workspaces; NULL with "'what' needs 1.2 GiB:
- * ..." when there is none.  Freed with lra_free_large().  Debug builds fail the n-th such call when
- * LRA_FAIL_ALLOC=n is in the environment.  Sizes above the free memory of the machine are refused
- * before the kernel's overcommit can accept them (from 1 MiB on). */
+/* Allocates 64-byte aligned memory, not cleared, for data and workspaces; returns NULL with "'what'
+ * needs 1.2 GiB: ..." if there is not enough.  Freed with lra_free_large().  Debug builds fail the
+ * n-th such call when LRA_FAIL_ALLOC=n is in the environment.  Sizes above the free memory of the
+ * machine are refused before the kernel's overcommit can accept them (from 1 MiB on). */
 void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e);
 void lra_free_large(void *p); /* Nullable: p */
-/* Could n bytes be had now?  Asked before a library is called that cannot live without. */
+/* True if n bytes can be allocated now.  Called before libraries that crash when an allocation
+ * fails. */
 bool lra_memory_room(size_t n_bytes);
-/* The same for an array whose size a file says: zeroed, n * size checked, freed with lra_free(). */
+/* Same for an array whose size comes from a file: zeroed, n * size checked for overflow, freed with
+ * lra_free(). */
 void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e);
 
 /* ---- arena: many small things freed together ------------------------------------------------ */

@@ -1,12 +1,12 @@
-/* What a run is measured by.  A metric is a function of sums over what was asked, so that the same
- * few numbers serve one row, a running mean, a split and a bootstrap over its rows.
+/* Metrics.  A metric is a function of sums over the targets that are not masked, so that the same
+ * sums serve one row, a running mean, a split and a bootstrap over its rows.
  *   accuracy     right / n
  *   rmse         sqrt(loss / n)                          loss: squared errors
  *   mae          loss / n                                loss: absolute errors
  *   r2           1 - loss / (square - target^2 / n)      of all numbers together, as of one list
  *   bits-per-..  loss / n / ln 2                         loss: nats
  *   perplexity   exp(loss / n)
- * Without anything asked the accuracy is 0 and the others are not a number. */
+ * Without any target the accuracy is 0 and the others are NaN. */
 #ifndef LRA_BASE_CORE_METRIC_H
 #define LRA_BASE_CORE_METRIC_H
 
@@ -16,7 +16,7 @@
 #include "kernels/base/core/err.h"
 
 typedef struct {
-    int64_t n, right; /* asked; answered with the right class */
+    int64_t n, right; /* number of targets, number with the right class */
     double loss;      /* nats, or squared or absolute errors */
     double target;    /* sum of the targets, and of their squares */
     double square;
@@ -26,10 +26,10 @@ typedef struct {
     const char *name; /* "bits-per-byte": in files */
     const char *text; /* "bits per byte": for people */
     double scale;     /* of values for people: 100 for percent */
-    const char *unit; /* behind them: " %" or "" */
+    const char *unit; /* unit after the value: " %" or "" */
     int decimals;     /* of them */
     bool lower;       /* is better */
-    const char *also; /* another metric of the same sums, shown beside it.  Nullable */
+    const char *also; /* another metric of the same sums, printed with it.  Nullable */
     double (*value)(const lra_sums *s);
 } lra_metric;
 
@@ -37,7 +37,7 @@ const lra_metric *lra_metric_at(int i); /* NULL after the last */
 const lra_metric *lra_metric_find(const char *name, lra_err *e);
 
 void lra_sums_add(lra_sums *to, const lra_sums *more);
-/* a is better than b; anything is better than what is not a number. */
+/* True if a is better than b; every value is better than NaN. */
 bool lra_metric_better(const lra_metric *m, double a, double b);
 /* "63.20 %", "4.2130".  Returns buf. */
 char *lra_metric_value_text(const lra_metric *m, double value, char buf[32]);

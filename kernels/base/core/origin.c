@@ -83,7 +83,7 @@ char *lra_command_text(int argc, const char *const *argv)
     return t.s;
 }
 
-/* Where the program stands says nothing of what it did. */
+/* The command without the folder of the program, which does not influence the result. */
 static char *command_of(int argc, char **argv)
 {
     const char *name = strrchr(argv[0], '/');

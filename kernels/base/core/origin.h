@@ -1,6 +1,7 @@
-/* Where, by what, when and how a file was made: written into results, checkpoints and what probes
- * measured, as attributes of the group "/origin".  The date and the command differ between runs of
- * the same bits; everything else may explain why two results differ.  NULL and 0: not recorded. */
+/* Provenance: where, when, how and by which program a file was made.  Written into results,
+ * checkpoints and probe measurements as attributes of the group "/origin".  The date and the
+ * command differ between runs with identical bits; all other attributes can explain why two results
+ * differ.  NULL and 0: not recorded. */
 #ifndef LRA_BASE_CORE_ORIGIN_H
 #define LRA_BASE_CORE_ORIGIN_H
 
@@ -19,19 +20,20 @@ typedef struct {
     char *revision;    /* of the sources */
     char *compiler;    /* "GNU 12.2.0" */
     char *build;       /* "Release" */
-    char *libraries;   /* "HDF5 1.10.8, GSL 2.7.1": whose results depend on them */
+    char *libraries;   /* "HDF5 1.10.8, GSL 2.7.1", of programs whose results depend on them */
     char *date;        /* "2026-05-04T12:30:00Z": of writing */
     char *command;     /* as it can be typed again */
 } lra_origin;
 
-/* What is known of every program: program, revision, compiler, build, date, command. */
+/* Sets the fields that are common to all programs: program, revision, compiler, build, date,
+ * command. */
 void lra_origin_here(lra_origin *o, const char *program);
 void lra_origin_copy(lra_origin *to, const lra_origin *from);
 void lra_origin_free(lra_origin *o);
 
 /* The last of the levels "avx512+avx2". */
 const char *lra_level_last(const char *level);
-/* Whether two levels compute the same bits: those of bf16 matrices count for bf16 alone. */
+/* True if two levels compute the same bits; the bf16 matrix instructions matter for bf16 only. */
 bool lra_level_same(const char *a, const char *b, bool bf16);
 
 int lra_origin_write(lra_h5 *f, const lra_origin *o, lra_err *e);

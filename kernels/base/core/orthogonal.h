@@ -1,15 +1,15 @@
-/* Random rows at right angles, as long as normal vectors: what features of a kernel are drawn
- * along.
+/* Random orthogonal rows with the lengths of normal vectors: directions of random features
+ * (Performer).
  *   Q R = G, G (K,K) normal, R with a positive diagonal; row i of Q becomes |g_i| long, g_i another normal vector
- * Without the sign correction rows would not be uniform: the first number of the first would mostly
- * be negative.  More than K rows are blocks of K that know nothing of each other.
+ * Without the sign correction the rows would not be uniformly distributed: the first element of the
+ * first row would mostly be negative.  More than K rows are independent blocks of K.
  * Source: Choromanski et al. 2021, arXiv:2009.14794, section 3.2. */
 #ifndef LRA_BASE_CORE_ORTHOGONAL_H
 #define LRA_BASE_CORE_ORTHOGONAL_H
 
 #include "kernels/base/core/philox.h"
 
-/* Number i of what (seed, stream) draw for a step, standard normal. */
+/* The i-th standard normal value of the stream (seed, stream) at a step. */
 LRA_PHILOX_FN double lra_normal_at(uint64_t seed, uint32_t stream, uint64_t step, int64_t i)
 {
     lra_rng r = lra_rng_new(seed, stream, 0);

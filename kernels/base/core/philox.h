@@ -1,6 +1,7 @@
 /* Philox4x32-10: counter-based random numbers, the only source of randomness of the suite
  * (MT19937 in datasets/loader/split.c reproduces published splits and nothing else).
- *   (c0..c3), (k0,k1) -> four independent 32-bit words; no state, so a value depends only on who asks.
+ *   (c0..c3), (k0,k1) -> four independent 32-bit words
+ * There is no state: the words depend only on counter and key.
  * Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
  * Known answer: counter 0, key 0 -> 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
  * Shared by the C and the CUDA compiler: an inline header. */
@@ -56,7 +57,7 @@ LRA_PHILOX_FN void lra_normal2(uint32_t a, uint32_t b, double *x, double *y)
 
 /* ---- a stream: for code that draws one number after another --------------------------------- */
 
-/* Key (seed, stream id), counter (index, draws): what a stream gives depends on nothing else. */
+/* Key (seed, stream id), counter (index, draws): the values of a stream depend on nothing else. */
 typedef struct {
     uint32_t key[2];
     uint64_t index;
@@ -83,7 +84,7 @@ LRA_PHILOX_FN uint32_t lra_rng_u32(lra_rng *r)
     return r->block.v[r->n_drawn++ & 3];
 }
 
-/* The next n words at once: what n calls of lra_rng_u32() give. */
+/* Writes the next n words: the results of n calls of lra_rng_u32(). */
 LRA_PHILOX_FN void lra_rng_fill(lra_rng *r, int64_t n, uint32_t *out)
 {
     int64_t i = 0;

@@ -16,8 +16,8 @@ static bool turns(const unsigned char *s)
 /* Bytes of the character at s; 0: it is none, or a control character. */
 static size_t character(const unsigned char *s)
 {
-    /* First bytes, what the second must lie in (no longer form than needed, no surrogates, no C1),
-     * bytes in all. */
+    /* Ranges of first bytes, the valid range of the second byte (shortest form, no surrogates, no
+     * C1), length in bytes. */
     static const struct {
         unsigned char first, last, lo, hi;
         size_t n;

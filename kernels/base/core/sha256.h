@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4): the sum by which people compare files; our own hashes are xxh3. */
+/* SHA-256 (FIPS 180-4), the usual checksum of published files; our own hashes are xxh3. */
 #ifndef LRA_BASE_CORE_SHA256_H
 #define LRA_BASE_CORE_SHA256_H
 

@@ -7,7 +7,7 @@
 #include "kernels/base/core/err.h"
 
 bool lra_utf8_valid(const char *text);
-/* Fails with one line when the text cannot stand in JSON.  Nullable: text */
+/* Fails with one line if the text cannot be stored in JSON.  Nullable: text */
 int lra_utf8_check(const char *text, lra_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* What --version prints. */
+/* Output of --version. */
 #include "kernels/base/core/version.h"
 
 void lra_version_print(FILE *out, const char *program, const char *libraries, const char *level)

@@ -1,4 +1,4 @@
-/* What was built: recorded in every result. */
+/* Build information, recorded in every result. */
 #ifndef LRA_BASE_CORE_VERSION_H
 #define LRA_BASE_CORE_VERSION_H
 
@@ -7,8 +7,8 @@
 /* `git describe --always --dirty` of the sources, "unknown" outside a checkout. */
 const char *lra_revision(void);
 
-/* What --version prints, one thing per line.  libraries: "HDF5 1.10.8, GSL 2.7.1"; level: of the
- * instructions that the program chooses among while it runs. */
+/* Prints the text of --version, one item per line.  libraries: "HDF5 1.10.8, GSL 2.7.1"; level: the
+ * instruction level that the program selects at run time. */
 void lra_version_print(FILE *out, const char *program, const char *libraries, const char *level);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "kernels/base/core/mem.h"
 
-/* From now on lra_warn() appends a line to the text; NULL: it writes to stderr again.  Returns what
- * was set before. */
+/* Redirects lra_warn(): later warnings are appended to the text as lines; NULL: written to stderr
+ * again.  Returns the previous target. */
 lra_text *lra_warn_into(lra_text *to);
 
 #endif

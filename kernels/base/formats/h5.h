@@ -1,7 +1,7 @@
-/* HDF5, our own files: whole or absent, and no changed bit goes unnoticed.
- * Written to a temporary file (file.h) with format bounds V110, every dataset chunked with shuffle,
- * deflate and fletcher32, scalars and short text as attributes; then closed, sealed with a hash of
- * all its bytes, fsynced, renamed, directory fsynced.
+/* HDF5 files of this project: complete or absent, and every changed bit is detected. Written to a
+ * temporary file (file.h) with format bounds V110, every dataset chunked with shuffle, deflate and
+ * fletcher32, scalars and short text as attributes; then closed, sealed with a hash of all its
+ * bytes, fsynced, renamed, directory fsynced.
  * Root attributes: lra.format = 2 and lra.kind = checkpoint|result|data|probe. */
 #ifndef LRA_BASE_FORMATS_H5_H
 #define LRA_BASE_FORMATS_H5_H
@@ -15,7 +15,7 @@
 /* 2: texts are lines, tables name their columns, epochs are counted from 1; 1: reports/FORMAT.md
  * tells. */
 enum { LRA_H5_FORMAT = 2, LRA_H5_MAX_RANK = 8 };
-enum { LRA_H5_ROOM = 16 << 20 }; /* bytes that the library takes to write a file */
+enum { LRA_H5_ROOM = 16 << 20 }; /* bytes that the library needs to write a file */
 
 typedef enum {
     LRA_H5_F32,
@@ -25,7 +25,7 @@ typedef enum {
     LRA_H5_U8,
     LRA_H5_U16,
     LRA_H5_U32,
-    LRA_H5_OTHER /* found in a file, not one of ours */
+    LRA_H5_OTHER /* type of a foreign file that we never write */
 } lra_h5_type;
 
 typedef struct {
@@ -48,8 +48,8 @@ int lra_h5_commit(lra_h5 *f, lra_err *e);
 /* Intermediate groups are made.  Rank 0 is refused: use an attribute.  Dimensions may be 0. */
 int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                const void *data, lra_err *e);
-/* UTF-8 text as a dataset of strings of one length, an element for each line: every program shows
- * it as text.  What is read again ends with '\n' even if this did not. */
+/* Writes UTF-8 text as a dataset of fixed-length strings, one element per line, which every HDF5
+ * program shows as text.  Text that is read back ends with '\n' even if the original did not. */
 int lra_h5_put_text(lra_h5 *f, const char *path, const char *text, lra_err *e);
 /* Values (rows, columns) with the attribute "columns": their names, separated by blanks. */
 int lra_h5_put_table(lra_h5 *f, const char *path, const char *columns, int64_t n_rows,
@@ -63,13 +63,14 @@ int lra_h5_set_text(lra_h5 *f, const char *path, const char *name, const char *t
 
 /* Checks that the file is HDF5, complete, of our format (or an older one) and of this kind.  No
  * other file that it names is opened.  A file without a seal, or of lra_h5_distrust(), is read by a
- * child process with limits of memory and time, on which a forged file has no more effect than a
- * failure.  Nullable: kind (any). */
+ * child process with memory and time limits, so that a forged file can only cause a failure.
+ * Nullable: kind (any). */
 lra_h5 *lra_h5_open(const char *path, const char *kind, lra_err *e);
-/* From now on this file is read by a child process, by whatever path: the user has named it, and
- * anybody can seal. */
+/* Makes later opens of this file, by any path, read it in a child process: the user named the file,
+ * and a seal proves no origin. */
 void lra_h5_distrust(const char *path);
-/* Fails when a question that cannot fail (has, has_attr) has failed: the last one of a reader. */
+/* Fails if a query without an error result (has, has_attr) has failed; for readers, after the last
+ * query. */
 int lra_h5_intact(const lra_h5 *f, lra_err *e);
 const char *lra_h5_kind(const lra_h5 *f);
 int64_t lra_h5_format(const lra_h5 *f);
@@ -80,13 +81,13 @@ void lra_h5_close(lra_h5 *f);
 
 bool lra_h5_has(lra_h5 *f, const char *path);
 int lra_h5_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e);
-/* Reads all of a dataset whose type and extent must be the given ones; a dimension given as -1 may
- * be anything (the caller has asked lra_h5_find() before it allocated). */
+/* Reads a complete dataset; its type and extent must be the given ones.  A dimension of -1 accepts
+ * any extent (the caller has called lra_h5_find() before it allocated). */
 int lra_h5_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                void *data, lra_err *e);
 char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e); /* caller frees; at most 64 MiB */
-/* The columns of a table that are named, in this order, (rows, number of names): *values is the
- * caller's.  Files of format 1 name none: they must have as many. */
+/* Reads the named columns of a table, in this order, (rows, number of names); the caller owns
+ * *values. Files of format 1 store no names: the number of columns must match. */
 int lra_h5_get_table(lra_h5 *f, const char *path, const char *columns, int64_t *n_rows,
                      double **values, lra_err *e);
 bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name);

@@ -38,8 +38,8 @@ typedef struct {
     lra_err err;
 } answer;
 
-/* The first answer about a dataset is kept: a child that gives another one later cannot make a
- * caller read more than it has room for. */
+/* The first answer about a dataset is cached: a child that changes its answer later cannot make a
+ * caller read more than it has allocated. */
 typedef struct {
     char *path;
     lra_h5_info info;
@@ -71,7 +71,7 @@ static bool send_all(int fd, const void *bytes, size_t n)
     return true;
 }
 
-/* In the child: waits as long as it takes; the end of the parent is the end of the socket. */
+/* In the child: waits without a time limit; the socket closes when the parent ends. */
 static bool receive(int fd, void *bytes, size_t n)
 {
     char *at = bytes;
@@ -115,7 +115,7 @@ static void *get_array(lra_h5 *f, const char *path, const question *q, answer *a
         data = lra_try_alloc(a->n_bytes + 1, path, e);
         if (!data) a->rc = LRA_FAILED;
     }
-    /* A wrong type or shape is named there, before anything is written to `data`. */
+    /* The child reports a wrong type or shape before anything is written to `data`. */
     if (a->rc == 0) a->rc = lra_h5_get(f, path, type, q->rank, q->dims, data, e);
     return data;
 }
@@ -194,8 +194,8 @@ static void set_failure(lra_h5 *f, lra_cause cause, const char *reason)
     f->child->cause = cause;
 }
 
-/* Why the child gave no answer; it has ended, or is ended now.  An end from outside says nothing of
- * the file. */
+/* Sets the reason for a missing answer and ends the child if it still runs.  If the child was
+ * killed from outside, the file is not blamed. */
 static void fail_child(lra_h5 *f, bool late)
 {
     lra_h5_child *c = f->child;
@@ -229,7 +229,7 @@ static int tell_failure(const lra_h5 *f, lra_err *e)
     return lra_fail_as(e, f->child->cause, "%s", f->child->failure);
 }
 
-/* Up to c->seconds; false: the child has failed, which is then said. */
+/* Receives n bytes within c->seconds; false: the child has failed, and the error is recorded. */
 static bool hear(lra_h5 *f, void *bytes, size_t n)
 {
     lra_h5_child *c = f->child;
@@ -251,7 +251,7 @@ static bool hear(lra_h5 *f, void *bytes, size_t n)
     return true;
 }
 
-/* Asks; the answer's bytes are still to be heard. */
+/* Sends a question and receives the head of the answer; the bytes of the answer follow. */
 static int ask(lra_h5 *f, question *q, const char *path, const char *name, answer *a, lra_err *e)
 {
     lra_h5_child *c = f->child;
@@ -275,7 +275,7 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
     return lra_fail_as(e, lra_err_cause(&a->err), "%s", a->err.msg);
 }
 
-/* The answer's bytes as a text; limit: of their number. */
+/* The bytes of the answer as text; limit: maximum length. */
 static char *hear_text(lra_h5 *f, const answer *a, size_t limit, const char *path, lra_err *e)
 {
     if (a->n_bytes > limit) {
@@ -345,7 +345,7 @@ int lra_h5_child_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, co
     lra_h5_info info;
     answer a;
     if (lra_h5_child_find(f, path, &info, e) != 0) return LRA_FAILED;
-    /* Here and not in the child alone: `data` has room for these dimensions. */
+    /* Checked here too, not only in the child: `data` has room for these dimensions. */
     if (lra_h5_check_extent(f, path, &info, type, rank, dims, e) != 0) return LRA_FAILED;
     memcpy(q.dims, info.dims, sizeof q.dims);
     if (ask(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
@@ -408,7 +408,7 @@ int lra_h5_child_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* Limits in proportion to the file: no file of this suite takes longer or more. */
+/* Limits in proportion to the file size; no file of this suite exceeds them. */
 static lra_sandbox limits_of(const lra_h5 *f, const int *keep)
 {
     double size = (double)f->size;

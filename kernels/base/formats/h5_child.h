@@ -1,12 +1,12 @@
-/* Foreign HDF5 files, read by a child process with limits (h5_child.c); the same questions as in
- * h5.h, of an lra_h5 that has a child. */
+/* Foreign HDF5 files, read by a child process with limits (h5_child.c); the same interface as h5.h,
+ * for an lra_h5 with a child. */
 #ifndef LRA_BASE_FORMATS_H5_CHILD_H
 #define LRA_BASE_FORMATS_H5_CHILD_H
 
 #include "kernels/base/formats/h5_impl.h"
 
-/* Starts the child, which opens f->source; sets f->child, f->kind, f->format.  A file on which the
- * library crashes, or does not come to an end, fails with one line. */
+/* Starts the child, which opens f->source; sets f->child, f->kind, f->format.  Fails with one line
+ * if the library crashes or does not terminate on the file. */
 int lra_h5_child_open(lra_h5 *f, const char *kind, lra_err *e);
 bool lra_h5_child_has(lra_h5 *f, const char *path);
 bool lra_h5_child_has_attr(lra_h5 *f, const char *path, const char *name);

@@ -10,8 +10,8 @@ void lra_h5_start(void)
 {
     static bool started;
     if (started) return;
-    H5dont_atexit(); /* every file is closed by who opened it; after a failure its clean-up can
-                        crash */
+    /* every file is closed by its owner; the library's clean-up can crash after a failure */
+    H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0);
@@ -27,7 +27,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *entry, void *to)
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e)
 {
     char *reason = NULL;
-    if (f->write_error) { /* which the library has not been told */
+    if (f->write_error) { /* which the library does not know of */
         H5Eclear2(H5E_DEFAULT);
         errno = f->write_error;
         return lra_fail_errno(e, "cannot write '%s'", f->path);

@@ -1,4 +1,4 @@
-/* What the HDF5 files of kernels/base share; the only header that shows an HDF5 type. */
+/* Internal declarations of the HDF5 files of kernels/base; the only header with HDF5 types. */
 #ifndef LRA_BASE_FORMATS_H5_IMPL_H
 #define LRA_BASE_FORMATS_H5_IMPL_H
 
@@ -15,21 +15,21 @@ struct lra_h5 {
     char *path, *kind;
     lra_file *target;    /* being written: PATH.tmp; NULL: being read */
     int write_error;     /* errno of the first write that failed, 0: none */
-    FILE *source;        /* being read: the only file that the library gets to see */
+    FILE *source;        /* being read: the only file that the library can access */
     int64_t size;        /* being read: bytes of the file */
     bool opened;         /* being read: the library opens no other file for it */
     int64_t format;      /* being read: lra.format */
-    bool sealed;         /* being read: with a seal, which was right */
-    lra_h5_child *child; /* being read by a child process, which answers; NULL: in this one */
+    bool sealed;         /* being read: it has a valid seal */
+    lra_h5_child *child; /* being read by a child process; NULL: in this process */
 };
 
 /* ---- h5_seal.c ---- */
 enum { LRA_H5_SEAL = 64 };
-/* Where the HDF5 data end, as a superblock of version 3 says; 0: it is none. */
+/* End of the HDF5 data according to a superblock of version 3; 0: not such a superblock. */
 size_t lra_h5_end(const char *superblock, size_t n);
 /* Adds the seal to a file that is complete: 0 or -1 with errno. */
 int lra_h5_seal(FILE *f);
-/* Compares the seal with the bytes before it; *sealed: there is one. */
+/* Compares the seal with the bytes before it; *sealed: the file has a seal. */
 int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e);
 
 /* ---- h5_stream.c ---- */
@@ -48,8 +48,8 @@ int lra_h5_check_extent(const lra_h5 *f, const char *path, const lra_h5_info *fo
                         lra_h5_type type, int rank, const int64_t *dims, lra_err *e);
 
 enum { LRA_H5_TEXT_MAX = 64 << 20 };
-/* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: groups are
- * made. */
+/* Properties of a new dataset: chunks of at most 1 MiB, all filters; and of its link: parent groups
+ * are created. */
 hid_t lra_h5_creation(size_t element, int rank, const int64_t *dims);
 hid_t lra_h5_make_groups(void);
 /* Opens a dataset that is stored in an accepted way; -1 with a message. */
@@ -57,9 +57,9 @@ hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
 
 /* Once per process: silent, no plug-ins. */
 void lra_h5_start(void);
-/* "'x.h5': WHAT: innermost reason of the library"; returns -1. */
+/* Fails with "'x.h5': WHAT: innermost reason of the library"; returns -1. */
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e);
-/* Is there memory for what the library does next?  It crashes where there is none. */
+/* Fails if there is not enough memory for the next call of the library, which crashes without. */
 int lra_h5_room(const char *path, lra_err *e);
 hid_t lra_h5_memory_type(lra_h5_type t); /* native */
 hid_t lra_h5_file_type(lra_h5_type t);   /* little-endian */

@@ -1,5 +1,5 @@
 /* Reading HDF5: rank, type and extent are compared with what the caller expects before anything is
- * read; links that leave the file and data that live outside it are refused.  Files without a seal,
+ * read; links that leave the file and data stored outside it are refused.  Files without a seal,
  * and those that the user names, are read by a child process (h5_child.h). */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
     TEXT_MAX = LRA_H5_TEXT_MAX,
     CHUNK_MAX = 64 << 20,
     CHILDREN_MAX = 100000,
-    DEFLATE_MOST = 1032 /* no deflated byte stands for more */
+    DEFLATE_MOST = 1032 /* maximum compression ratio of deflate */
 };
 
 static int read_format(lra_h5 *f, lra_err *e)
@@ -52,7 +52,7 @@ int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e)
 typedef struct {
     dev_t device;
     ino_t number;
-} file_identity; /* a file has many paths */
+} file_identity; /* a file can have many paths */
 static file_identity *distrusted;
 static int n_distrusted;
 
@@ -64,7 +64,8 @@ void lra_h5_distrust(const char *path)
     distrusted[n_distrusted++] = (file_identity){s.st_dev, s.st_ino};
 }
 
-/* A seal shows that the file has not changed since it was made; anybody can make one. */
+/* True if the file must be read in a child.  A seal shows that the file has not changed since it
+ * was made, but any program can write one. */
 static bool is_foreign(const lra_h5 *f, const struct stat *s)
 {
     bool foreign = !f->sealed;
@@ -114,7 +115,7 @@ bool lra_h5_sealed(const lra_h5 *f)
 
 /* ---- measurement ----------------------------------------------------------------------------- */
 
-/* Every part of the path is a hard link: nothing leads out of the file. */
+/* Every component of the path is a hard link, so that the path stays inside the file. */
 bool lra_h5_has(lra_h5 *f, const char *path)
 {
     if (!*path) return false;
@@ -171,8 +172,8 @@ static bool small_chunks(hid_t list, size_t element)
     return rank >= 1 && rank <= LRA_H5_MAX_RANK && bytes <= CHUNK_MAX;
 }
 
-/* Inside the file, in a layout without surprises: asked before the extent, since that of a virtual
- * data set may be the extent of other files. */
+/* True if the data are inside the file, in a supported layout.  Checked before the extent, since a
+ * virtual dataset can take its extent from other files. */
 static bool stored_inside(hid_t set)
 {
     hid_t list = H5Dget_create_plist(set), type = H5Dget_type(set);
@@ -186,8 +187,8 @@ static bool stored_inside(hid_t set)
     return inside;
 }
 
-/* As many bytes are stored as the extent can come from: any other extent is memory that the file
- * does not fill. */
+/* Checks that the stored bytes can decompress to the extent: otherwise the file would allocate
+ * memory that it does not fill. */
 static bool stored_whole(hid_t set, const lra_h5_info *info)
 {
     hid_t type = H5Dget_type(set);
@@ -293,8 +294,8 @@ bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name)
     return lra_h5_has(f, path) && H5Aexists_by_name(f->id, path, name, H5P_DEFAULT) > 0;
 }
 
-/* Opens the attribute, which must be one value of the type that we write: H5T_C_S1 stands for texts
- * of any fixed length. */
+/* Opens an attribute, which must be one value of the expected type; H5T_C_S1 matches strings of any
+ * fixed length. */
 static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, hid_t expected,
                             lra_err *e)
 {

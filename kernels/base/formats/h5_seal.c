@@ -1,8 +1,8 @@
-/* The seal: 64 bytes behind the HDF5 data with the xxh3-64 of everything before them.  The
- * library's own checksums do not cover all of its metadata, and it can crash on what it does not
- * notice; a file is therefore hashed before the library sees it.  Other programs read sealed files
- * as they are: HDF5 ends where its superblock says.  A file that ends there has no seal (older, or
- * rewritten by another tool) and is left to the library's checksums. */
+/* The seal: 64 bytes after the HDF5 data with the xxh3-64 of all bytes before them.  The library's
+ * own checksums do not cover all of its metadata, and the library can crash on undetected errors; a
+ * file is therefore hashed before the library reads it.  Other programs read sealed files
+ * unchanged, since the superblock gives the end of the HDF5 data.  A file that ends there has no
+ * seal (older, or rewritten by another tool) and is protected by the library's checksums only. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -61,7 +61,8 @@ int lra_h5_seal(FILE *f)
     return fseeko(f, 0, SEEK_END) == 0 && fwrite(seal, 1, LRA_H5_SEAL, f) == LRA_H5_SEAL ? 0 : -1;
 }
 
-/* A whole file without a seal: one that ends where its superblock says, or of another version. */
+/* True for a complete file without a seal: it ends at the end given by its superblock, or has
+ * another superblock version. */
 static bool unsealed(const char *superblock, size_t n, off_t size)
 {
     size_t end = lra_h5_end(superblock, n);

@@ -1,8 +1,8 @@
-/* A driver for HDF5 that reads and writes one open file, and never opens another: a forged file
- * may name external links, external raw data and virtual data sets, whose files (devices, FIFOs)
- * the library would open by itself.
- * A write that fails is remembered and not told: the library cannot close a file that cannot be
- * written, and crashes over what it keeps of it.  It goes on as if all were well, and
+/* An HDF5 driver that reads and writes one open file and never opens another: a forged file may
+ * name external links, external raw data and virtual datasets, whose files (devices, FIFOs) the
+ * library would open.
+ * A failed write is recorded and not reported to the library, which cannot close a file that cannot
+ * be written and crashes on the remaining state.  The library continues as after a success, and
  * lra_h5_commit() reports the failure. */
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct {
     H5FD_t common; /* the library's part */
     lra_h5 *f;
     int fd;
-    haddr_t end, allocated; /* of what is written; of what is asked for */
+    haddr_t end, allocated; /* end of the written data; end of the allocated space */
 } stream;
 
 static H5FD_t *stream_open(const char *name, unsigned flags, hid_t access, haddr_t max)
@@ -28,7 +28,7 @@ static H5FD_t *stream_open(const char *name, unsigned flags, hid_t access, haddr
     if (!f || (*f)->opened) return NULL;
     bool writes = (*f)->target != NULL;
     if (writes != ((flags & H5F_ACC_CREAT) != 0))
-        return NULL; /* before it makes a file it asks whether that is there */
+        return NULL; /* the library tests for an existing file before it creates one */
     stream *s = lra_alloc(sizeof *s);
     s->f = *f;
     s->fd = fileno(writes ? lra_file_stream((*f)->target) : (*f)->source);

@@ -1,4 +1,4 @@
-/* Texts and tables in HDF5, so that programs that know nothing of ours show what they say. */
+/* Texts and tables in HDF5, readable with generic HDF5 programs. */
 #include <string.h>
 
 #include "kernels/base/formats/h5_child.h"
@@ -122,7 +122,7 @@ static int n_names(const char *names)
     return n;
 }
 
-/* Where the first name of `name` stands among names; -1: nowhere. */
+/* Index of the first element of `name` among names; -1: not found. */
 static int find_name(const char *names, const char *name)
 {
     size_t n = strcspn(name, " ");
@@ -142,7 +142,7 @@ int lra_h5_put_table(lra_h5 *f, const char *path, const char *columns, int64_t n
     return rc == 0 ? lra_h5_set_text(f, path, "columns", columns, e) : rc;
 }
 
-/* found: the names in the file, as many as it has columns. */
+/* found: the column names in the file, one for each of its columns. */
 static int pick_columns(const lra_h5_info *info, const double *all, const char *path,
                         const char *found, const char *wanted, double *values, lra_err *e)
 {

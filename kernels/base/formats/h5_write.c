@@ -1,4 +1,4 @@
-/* Writing HDF5: what stands under the final name is always whole; a full disk is an ordinary write
+/* Writing HDF5: a file under its final name is always complete; a full disk is an ordinary write
  * error. */
 #include <string.h>
 
@@ -49,7 +49,7 @@ int lra_h5_commit(lra_h5 *f, lra_err *e)
 
 /* ---- datasets -------------------------------------------------------------------------------- */
 
-/* Chunks of at most 1 MiB: as much as fits, from the last dimension to the first. */
+/* Chunks of at most 1 MiB, filled from the last dimension to the first. */
 static void chunk_of(size_t element, int rank, const int64_t *dims, hsize_t *chunk)
 {
     hsize_t room = element < CHUNK_BYTES ? CHUNK_BYTES / element : 1;
@@ -97,7 +97,7 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
         rc = -1;
     if (set >= 0 && H5Dclose(set) < 0) rc = -1;
     if (f->write_error)
-        rc = -1; /* now, rather than behind gigabytes that cannot be written either */
+        rc = -1; /* fails now, not after gigabytes more that cannot be written either */
     if (rc != 0) lra_h5_fail(f, path, e);
     H5Sclose(space);
     H5Pclose(list);
@@ -107,7 +107,7 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-/* The object `path`, a new group when there is none. */
+/* Opens the object `path`; creates a group if it is missing. */
 static hid_t object(lra_h5 *f, const char *path)
 {
     if (strcmp(path, "/") == 0 || lra_h5_has(f, path)) return H5Oopen(f->id, path, H5P_DEFAULT);

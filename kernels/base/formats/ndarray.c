@@ -46,7 +46,8 @@ int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Where the elements stand in row-major order: call next_offset() once for each. */
+/* Iterates over the elements in row-major order: next_offset() returns the offset of the next
+ * one. */
 typedef struct {
     const lra_ndarray *a;
     int64_t at[LRA_MAX_DIMS], stride[LRA_MAX_DIMS], offset;
@@ -76,7 +77,7 @@ static int64_t next_offset(walk *w)
     return now;
 }
 
-/* The same for the i-th element alone. */
+/* Same for the i-th element only. */
 static int64_t offset_of(const lra_ndarray *a, int64_t i)
 {
     walk w = walk_from_start(a);
@@ -159,7 +160,7 @@ static double real_value(lra_dtype t, uint64_t bits)
     }
 }
 
-/* ---- whole arrays ---------------------------------------------------------------------------- */
+/* ---- complete arrays ------------------------------------------------------------------------- */
 
 static int check_bools(const lra_ndarray *a, const char *name, lra_err *e)
 {
@@ -221,7 +222,7 @@ int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lr
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Appends a code point; false: it is none. */
+/* Appends a code point; false: invalid. */
 static bool add_utf8(lra_text *t, uint32_t c)
 {
     unsigned char u[4];

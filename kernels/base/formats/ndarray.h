@@ -56,14 +56,14 @@ typedef struct {
 const char *lra_dtype_name(lra_dtype t); /* "F32"; of npy's own types "c16", "U", "S" */
 size_t lra_dtype_bytes(lra_dtype t);     /* 0 for texts */
 
-/* Sets n from rank and dims, checked against the limits; `name` stands in the message. */
+/* Sets n from rank and dims and checks the limits; `name` is used in the message. */
 int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e);
 /* Elements as float64 or float32 in row-major order.  Integers, F16 and BF16 are widened; F64 and
  * wide integers are rounded to float32.  BOOL bytes other than 0 and 1, complex numbers, texts and
- * 8-bit floats fail.  `name` stands in the message. */
+ * 8-bit floats fail.  `name` is used in the message. */
 int lra_ndarray_get_f64(const lra_ndarray *a, const char *name, double *out, lra_err *e);
 int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_err *e);
-/* Integers and BOOL alone; U64 above 2^63 - 1 fails. */
+/* Integers and BOOL only; U64 above 2^63 - 1 fails. */
 int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lra_err *e);
 /* The i-th element (row-major) of a TEXT or BYTES array as UTF-8, without the zeros that pad it;
  * caller frees.

@@ -149,7 +149,7 @@ static int read_type(const char *name, const char *descr, bool texts, lra_ndarra
 
 /* ---- parse ----------------------------------------------------------------------------------- */
 
-/* One pair; seen: which keys stood before. */
+/* Reads one pair; seen: bits of the keys already read. */
 static int read_pair(scanner *s, bool texts, lra_ndarray *a, unsigned *seen, char *quote)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
@@ -199,7 +199,7 @@ static int read_dict(scanner *s, bool texts, lra_ndarray *a)
     return 0;
 }
 
-/* Sets where the header stands. */
+/* Sets the range of the header. */
 static int find_header(const unsigned char *p, size_t n, const char *name, size_t *from, size_t *to,
                        lra_err *e)
 {

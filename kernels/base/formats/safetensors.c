@@ -1,4 +1,4 @@
-/* Reading safetensors; jansson reads the JSON, whose outer shape is checked before. */
+/* Reading safetensors; jansson parses the JSON after its outer form has been checked. */
 #include "kernels/base/formats/safetensors.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ int lra_safetensors_check_name(const char *name, lra_err *e)
 
 /* ---- the header as text ---------------------------------------------------------------------- */
 
-/* What jansson lets pass: nesting (it recurses), signs, fractions and exponents, blanks other than
- * spaces behind the object, which must be all there is. */
+/* Rejects what jansson accepts and the format does not: nesting (jansson recurses), signs,
+ * fractions and exponents, and anything but spaces after the object. */
 static int check_text(const char *text, size_t n, lra_err *e)
 {
     int depth = 0;
@@ -110,7 +110,7 @@ static int read_integers(const json_t *list, const char *what, int expected, jso
     return (int)n;
 }
 
-/* Everything but where the data stand. */
+/* Reads an entry except for the position of its data. */
 static int read_entry(json_t *entry, placed *p, lra_err *e)
 {
     json_int_t dims[LRA_MAX_DIMS], offsets[LRA_MAX_DIMS];
@@ -167,7 +167,7 @@ static int by_place(const void *a, const void *b)
     return strcmp(p->t.name, q->t.name);
 }
 
-/* No hole, no overlap, nothing behind the last. */
+/* Fails if there is a hole, an overlap, or data after the last array. */
 static int place(placed *list, int n, const char *data, size_t n_data, lra_err *e)
 {
     json_int_t at = 0;

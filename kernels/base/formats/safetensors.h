@@ -1,11 +1,11 @@
-/* The safetensors format: named dense arrays behind a JSON header.
+/* The safetensors format: a JSON header, followed by named dense arrays.
  *   8 bytes   N, little-endian
  *   N bytes   {"NAME": {"dtype": "F32", "shape": [2,3], "data_offsets": [BEGIN, END]}, ...,
  *              "__metadata__": {"key": "value"}}, then spaces
  *   the rest  data, row-major, little-endian; offsets count from here
- * The reader is as strict as the reference's: no duplicate key, no hole, no overlap, no byte behind
+ * The reader is as strict as the reference's: no duplicate key, no hole, no overlap, no byte after
  * the last array; every size is checked before it is used.  The format has no checksum of its own:
- * `hash` is there to be stored beside what was made of a file. */
+ * `hash` is stored with results derived from a file. */
 #ifndef LRA_BASE_FORMATS_SAFETENSORS_H
 #define LRA_BASE_FORMATS_SAFETENSORS_H
 
@@ -21,11 +21,11 @@ typedef struct {
     int n;
     lra_safetensor *tensor; /* in the order of their data */
     lra_config *meta;       /* __metadata__, empty when there is none */
-    uint64_t hash;          /* xxh3-64 of the whole file */
+    uint64_t hash;          /* xxh3-64 of all bytes of the file */
     char *image;            /* of lra_safetensors_read(); NULL: the caller's */
 } lra_safetensors;
 
-/* The arrays in n bytes of memory; they point into them.  `name` stands in messages. */
+/* The arrays in n bytes of memory; they point into them.  `name` is used in messages. */
 int lra_safetensors_parse(const void *bytes, size_t n, const char *name, lra_safetensors *t,
                           lra_err *e);
 int lra_safetensors_read(const char *path, lra_safetensors *t, lra_err *e);
@@ -34,9 +34,9 @@ void lra_safetensors_free(lra_safetensors *t);
 const lra_ndarray *lra_safetensors_find(const lra_safetensors *t,
                                         const char *name); /* NULL: none */
 
-/* Writes PATH, whole or not at all, as the reference does: larger elements first, then by name;
- * metadata, whose order the reference leaves open, by key.  Of an array dtype, rank, dims and bytes
- * (row-major, little-endian) are used.  Nullable: meta. */
+/* Writes PATH, completely or not at all, in the order of the reference: larger elements first, then
+ * by name; metadata, whose order the reference does not define, by key.  The fields dtype, rank,
+ * dims and bytes (row-major, little-endian) of an array are used.  Nullable: meta. */
 int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
                           const lra_config *meta, lra_err *e);
 

@@ -48,7 +48,8 @@ static json_t *meta_of(const lra_config *meta)
     return object;
 }
 
-/* The header, padded with spaces; NULL when a name or a text is no UTF-8 or stands there twice. */
+/* The header, padded with spaces; NULL if a name or a text is not UTF-8, or a name is used
+ * twice. */
 static char *header_of(int n, const lra_safetensor *const *list, const lra_config *meta)
 {
     uint64_t at = 0;

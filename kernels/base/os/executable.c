@@ -45,7 +45,7 @@ bool lra_process_found(const char *program)
     return path != NULL;
 }
 
-/* Where there is no /proc: the file that was started, found once, in main(). */
+/* Without /proc: the file that was started, determined once, in main(). */
 static char *own_file;
 
 static void find_own_file(const char *name)
@@ -53,7 +53,7 @@ static void find_own_file(const char *name)
     own_file = name ? lra_process_find(name) : NULL;
 }
 
-/* The link of /proc is the program that runs, whatever has become of its name. */
+/* The link of /proc refers to the running program even if its file was renamed or replaced. */
 void lra_self_exec(char *const *argv)
 {
     execv("/proc/self/exe", argv);
@@ -65,7 +65,7 @@ void lra_threads_sleep_soon(char **argv)
     static const char spins[] = "10000"; /* tens of microseconds; libgomp: 300,000 and more */
     find_own_file(argv[0]);
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
-    /* If it cannot be started again: slower where there is other work, nothing else. */
+    /* If the restart fails the program is only slower on a busy machine. */
     if (setenv("GOMP_SPINCOUNT", spins, 1) == 0) lra_self_exec(argv);
 }
 

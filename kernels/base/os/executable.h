@@ -1,4 +1,4 @@
-/* Files of programs: any, looked up in PATH; and this one, started once more. */
+/* Program files: any program, looked up in PATH; and the running program, to start it again. */
 #ifndef LRA_BASE_OS_EXECUTABLE_H
 #define LRA_BASE_OS_EXECUTABLE_H
 
@@ -10,14 +10,14 @@
 char *lra_process_find(const char *program);
 bool lra_process_found(const char *program);
 
-/* Threads that wait for others sleep soon instead of spinning for milliseconds, which on a machine
- * with other work takes the processor from the very thread that is waited for (steps took ten times
- * as long).  libgomp reads GOMP_SPINCOUNT before main(), so the program starts itself again with
- * it, once; GOMP_SPINCOUNT or OMP_WAIT_POLICY of the user's are left alone.  First thing in
+/* Makes waiting OpenMP threads sleep early instead of spinning for milliseconds, which on a busy
+ * machine takes the processor from the thread that they wait for (steps took ten times as long).
+ * libgomp reads GOMP_SPINCOUNT before main(), so the program restarts itself once with it; if the
+ * user has set GOMP_SPINCOUNT or OMP_WAIT_POLICY they are not changed.  Must be the first call in
  * main(). */
 void lra_threads_sleep_soon(char **argv);
-/* Becomes this very program once more, even when its file was replaced or removed; returns when it
- * cannot. */
+/* Replaces the process by a new start of the same program, even if its file was replaced or
+ * removed; returns on failure. */
 void lra_self_exec(char *const *argv);
 /* The words this process was started with; returns their number, 0: not known.  The caller frees
  * them with lra_names_free(). */

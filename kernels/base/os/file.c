@@ -26,8 +26,8 @@ static int read_all(FILE *f, const char *path, char *to, size_t n, lra_err *e)
 FILE *lra_file_open(const char *path, lra_err *e)
 {
     struct stat s;
-    /* Opening a device can do things, and opening a FIFO waits: both are asked for what they are,
-     * and the name may come to mean something else in between. */
+    /* Opening a device can have side effects, and opening a FIFO blocks: the type is checked before
+     * the open, and again after it, because the name may then refer to another file. */
     bool there = stat(path, &s) == 0, plain = there && S_ISREG(s.st_mode);
     int fd = plain ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     if (fd >= 0 && (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))) plain = false;
@@ -115,8 +115,8 @@ int lra_folder_sync(const char *path, lra_err *e)
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = 0;
     int fd = open(slash ? folder : ".", O_RDONLY | O_CLOEXEC), rc = 0;
-    /* Some file systems cannot sync a folder (EINVAL), and some folders are not readable; there is
-     * then nothing to be done. */
+    /* Some file systems cannot sync a folder (EINVAL), and some folders are not readable; both are
+     * ignored. */
     if (fd < 0 ? errno != EACCES : fsync(fd) != 0 && errno != EINVAL)
         rc = lra_fail_errno(e, "cannot sync the folder of '%s'", path);
     if (fd >= 0) close(fd);
@@ -137,7 +137,7 @@ int lra_folder_make(const char *path, lra_err *e)
         if (!there && !made && errno != EEXIST)
             rc = lra_fail_errno(e, "cannot make the folder '%s'", p);
         else if (made)
-            rc = lra_folder_sync(p, e); /* else a power cut takes the folder with all its files */
+            rc = lra_folder_sync(p, e); /* else a power failure could lose all of the folder */
         else if (!lra_is_folder(p))
             rc = lra_fail(e, "'%s' is not a folder", p);
         *at = kept;

@@ -1,4 +1,4 @@
-/* Files and folders: read whole, write whole, find. */
+/* Files and folders: read and write complete files, search. */
 #ifndef LRA_BASE_OS_FILE_H
 #define LRA_BASE_OS_FILE_H
 
@@ -26,10 +26,10 @@ int lra_file_commit(lra_file *w, lra_err *e);
 void lra_file_abort(lra_file *w);
 /* Create, write n bytes, commit. */
 int lra_file_write(const char *path, const void *bytes, size_t n, lra_err *e);
-/* Fails for a file of 64 MiB and more of which nearly all is holes: it states a size that nobody
- * has written, and reading it would take hours. */
+/* Fails for a file of 64 MiB or more that is almost completely sparse: its size is not the size of
+ * written data, and reading it would take hours. */
 int lra_file_check_holes(FILE *f, const char *path, lra_err *e);
-/* Removes what writers that were killed have left in a folder. */
+/* Removes temporary files of killed writers from a folder. */
 void lra_folder_clean(const char *path);
 
 bool lra_file_exists(const char *path);

@@ -1,8 +1,7 @@
-/* Writing files: whole or absent.
- * The bytes go to a file of a name of its own beside PATH, which is made and never found: O_EXCL
- * and O_NOFOLLOW, so that neither a link that somebody has planted is followed nor another writer's
- * file shared.  Its writer holds a lock on it; one that nobody holds is of a writer that was
- * killed, and is removed by the next who would use its name. */
+/* Writing files: complete or absent.  The bytes go to a temporary file in the folder of PATH,
+ * created with O_EXCL and O_NOFOLLOW, so that no planted link is followed and no other writer's
+ * file is shared.  The writer holds a lock on it; an unlocked temporary file belongs to a killed
+ * writer and is removed by the next writer that needs its name. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -31,7 +30,7 @@ static bool lock_alone(int fd)
     return errno != EWOULDBLOCK && errno != EINTR;
 }
 
-/* The name still stands for this file. */
+/* True if the name still refers to this file. */
 static bool is_named(int fd, const char *name)
 {
     struct stat held, named;
@@ -39,7 +38,7 @@ static bool is_named(int fd, const char *name)
            held.st_dev == named.st_dev;
 }
 
-/* Removes what a dead writer has left.  Where the file system has no locks nobody is known to be
+/* Removes the temporary file of a killed writer.  Without file locks no writer is known to be
  * dead. */
 static bool remove_stale(const char *name)
 {
@@ -104,7 +103,7 @@ lra_file *lra_file_create(const char *path, lra_err *e)
 {
     struct stat s;
     int fd = -1;
-    /* The new file takes the place of the old one: a device, a FIFO or a socket would be gone. */
+    /* The rename replaces the old file, which would delete a device, a FIFO or a socket. */
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
         lra_fail(e, "cannot write '%s': it is not a regular file", path);
         return NULL;

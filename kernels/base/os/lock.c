@@ -11,7 +11,8 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/os/signals.h"
 
-/* A link that stands where the lock should is not followed: no file elsewhere is made. */
+/* Opens the lock file.  A link in its place is not followed, so that no file elsewhere is
+ * created. */
 static int open_lock(const char *path, lra_err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -61,7 +62,7 @@ static bool still_there(int fd, const char *path)
     return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino;
 }
 
-/* Says which process is waited for. */
+/* Reports the process that holds the lock. */
 static void say_waiting(int fd, const char *path)
 {
     struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

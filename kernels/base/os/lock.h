@@ -6,17 +6,17 @@
 
 #include "kernels/base/core/err.h"
 
-/* An exclusive lock on PATH (made when missing), so that two processes do not train the same run.
- * Returns a descriptor to lra_unlock(), or -1 with "'PATH' is in use by process N". */
+/* Takes an exclusive lock on PATH (created if missing), so that two processes do not train the same
+ * run. Returns a descriptor for lra_unlock(), or -1 with "'PATH' is in use by process N". */
 int lra_lock(const char *path, lra_err *e);
-/* The same, but waits for the other process with a note; -1 when a signal asks to stop
+/* Same, but waits for the other process after a message; returns -1 if a signal requests a stop
  * meanwhile. */
 int lra_lock_wait(const char *path, lra_err *e);
 void lra_unlock(int lock);
-/* From now on locks are not taken, in this process and in its children: for file systems without
- * locks.  The user makes sure that there is one process. */
+/* Disables locks in this process and its children, for file systems without locks.  The user must
+ * ensure that only one process uses a run. */
 void lra_locks_off(void);
-/* The process that holds the lock on PATH; 0: nobody, or there is no such file. */
+/* The process that holds the lock on PATH; 0: none, or the file is missing. */
 int64_t lra_lock_holder(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the machine has and what of it this process may use, as Linux tells it in /proc and
+/* Resources of the machine and the share available to this process, from Linux's /proc and
  * /sys/fs/cgroup. */
 #include "kernels/base/os/machine.h"
 
@@ -11,7 +11,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* The bits of "Cpus_allowed: ff,ffffffff": what the scheduler may give this process. */
+/* Counts the bits of "Cpus_allowed: ff,ffffffff": the processors that this process may use. */
 int lra_cpu_count(void)
 {
     int allowed = 0;
@@ -91,8 +91,8 @@ static double stat_of(const char *folder, const char *name)
     return value;
 }
 
-/* Names of version 1 and 2 of control groups: where the memory controller is, what its files are
- * called. */
+/* File names of control groups, versions 1 and 2: the folder of the memory controller and its
+ * files. */
 typedef struct {
     const char *mount, *controller, *limit, *used, *cache[2];
 } group_names;
@@ -162,7 +162,7 @@ double lra_memory_within(double free, const char *root, const char *groups)
     return free;
 }
 
-/* Reads a small file of /proc whole, which has no size of its own; caller frees. */
+/* Reads all of a small file of /proc, whose reported size is 0; the caller frees the text. */
 static char *proc_text(const char *path)
 {
     lra_text t = {0};
@@ -177,7 +177,7 @@ static char *proc_text(const char *path)
     return t.s;
 }
 
-/* What ulimit -v leaves. */
+/* The address space remaining under ulimit -v. */
 static double address_space_free(double free)
 {
     struct rlimit limit;

@@ -29,7 +29,7 @@ static void child_stream(int to, int from)
     if (from >= 0) dup2(from, to);
 }
 
-/* In the child: nobody is left behind by a parent that is killed. */
+/* In the child: it ends when its parent is killed. */
 static void live_with(pid_t parent)
 {
 #ifdef __linux__
@@ -38,9 +38,9 @@ static void live_with(pid_t parent)
     if (getppid() != parent) _exit(128 + SIGTERM); /* it was gone before that */
 }
 
-/* In the child: folder (Nullable) and streams in place, signals as a program expects them, then the
- * program.  `program` is an absolute path: PATH is not searched again in `folder`, which may hold
- * files of other people.  NULL: this program. */
+/* In the child: folder (Nullable) and streams in place, default signal handling, then the program.
+ * `program` is an absolute path: PATH is not searched again in `folder`, which may contain foreign
+ * files.  NULL: this program. */
 static void become(const char *folder, const char *program, char *const *argv, const int in[2],
                    const int out[2], const int err[2], unsigned flags, pid_t parent)
 {
@@ -154,8 +154,8 @@ void lra_process_signal(const lra_process *p, int number)
     if (p->pid > 0) kill((pid_t)p->pid, number);
 }
 
-/* Feeds stdin and collects both outputs, each up to `most` bytes and a little more, until the child
- * closes them. */
+/* Feeds stdin and collects both outputs, each up to slightly more than `most` bytes, until the
+ * child closes them. */
 static void converse(const lra_process *p, int in, const char *input, size_t most, lra_text *out,
                      lra_text *err)
 {
@@ -207,7 +207,7 @@ static int run(const char *folder, char *const *argv, const char *input, size_t 
     return lra_process_wait(&p, e);
 }
 
-/* The text, or "", to whom it may interest. */
+/* Moves the text, or "", to *to if the caller wants it. */
 static void hand_over(lra_text *t, char **to)
 {
     if (to) *to = lra_copy_text(t->s ? t->s : "");

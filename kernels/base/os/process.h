@@ -20,22 +20,22 @@ enum {
     LRA_PIPE_OUT = 1,
     LRA_PIPE_ERR = 2,
     LRA_QUIET_OUT = 4, /* stdout to /dev/null */
-    LRA_SELF = 8       /* this program once more, whatever argv[0] says */
+    LRA_SELF = 8       /* runs this program's own executable, independently of argv[0] */
 };
 int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e);
 /* Waits; returns the exit status (128 + signal number when killed), or -1. */
 int lra_process_wait(lra_process *p, lra_err *e);
-/* Waits for any of n children (pid 0: skipped); returns its index and sets *status, n when none has
- * ended in so many seconds (negative: any time), or -1.  A signal that asks this process to stop is
- * passed on to the children as SIGTERM, and their end awaited. */
+/* Waits for any of n children (pid 0: skipped); returns its index and sets *status, n if none has
+ * ended within the given seconds (negative: no limit), or -1.  A signal that asks this process to
+ * stop is passed on to the children as SIGTERM, and their end awaited. */
 int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra_err *e);
 void lra_process_signal(const lra_process *p, int signal);
 
 /* Runs to the end with `input` on stdin (Nullable) and collects stdout and stderr (each at most 1
  * MiB kept, caller frees, Nullable pointers: discarded).  Returns the exit status or -1; a program
- * that is not installed is a failure that names it. */
+ * that is not installed gives an error with its name. */
 int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e);
-/* The same in a folder, with all bytes of its stdout up to `most`: more is a failure. */
+/* Same, in a folder, and with all of its stdout, at most `most` bytes: more is an error. */
 int lra_process_run_in(const char *folder, char *const *argv, size_t most, lra_text *out,
                        char **err, lra_err *e);
 

@@ -68,7 +68,7 @@ static bool limit(int resource, double most)
     return setrlimit(resource, &(struct rlimit){n, n}) == 0;
 }
 
-/* Bytes of the address space that are mapped; 0: the system does not say. */
+/* Bytes of the address space that are mapped; 0: unknown. */
 static double mapped(void)
 {
     unsigned long pages = 0;
@@ -112,7 +112,7 @@ static bool limit_memory(const lra_sandbox *s, double now)
 #define LRA_ALLOW(call)                                                                            \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* False where the kernel has no filters: the other limits are there. */
+/* False if the kernel has no seccomp filters; the other limits still apply. */
 static bool filter_calls(void)
 {
     struct sock_filter rules[] = {

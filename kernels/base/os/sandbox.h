@@ -13,9 +13,9 @@ typedef struct {
 } lra_sandbox;
 
 /* In a new child, for the rest of its life: no core files, no new or growing files, no descriptors
- * beyond `keep`, no children, and no life after `parent`.  On Linux of x86-64 and AArch64 a seccomp
- * filter allows reading, writing, memory and the end alone; every other call fails with EPERM.
- * False: a limit could not be set. */
+ * beyond `keep`, no children, and termination with `parent`.  On Linux of x86-64 and AArch64 a
+ * seccomp filter allows only reading, writing, memory management and exit; every other call fails
+ * with EPERM. False: a limit could not be set. */
 bool lra_sandbox_enter(const lra_sandbox *limits, pid_t parent);
 
 #endif

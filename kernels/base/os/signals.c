@@ -1,5 +1,4 @@
-/* Signals that ask the program to end, and the files that must not be left half-written when it
- * does. */
+/* Termination signals, and the removal of incomplete files. */
 #include "kernels/base/os/signals.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@ static const char parent_name[] = "LRA_PARENT"; /* in the environment of childre
 
 static volatile sig_atomic_t stop_signal;
 static atomic_int holders;
-static pid_t parent, owner; /* 0: nobody's child; this process */
+static pid_t parent, owner; /* 0: not a child of this program; this process */
 
 /* A file that is being written; the handler may run on any thread, at any moment. */
 static struct {
@@ -49,7 +48,7 @@ void lra_unfinished_remove(int i)
 
 static const char *limit_text;
 
-/* In a handler: calls that POSIX allows there, nothing else. */
+/* Async-signal-safe: only functions that POSIX allows in a handler. */
 static void remove_unfinished(void)
 {
     struct stat s;
@@ -64,8 +63,9 @@ static void leave(void)
 {
     static const char said[] = "stopped\n";
     remove_unfinished();
-    ssize_t n = parent ? 0 : write(2, said, sizeof said - 1); /* a ladder says it for its runs */
-    (void)n;                                                  /* whoever listens */
+    /* a ladder prints the message for its runs */
+    ssize_t n = parent ? 0 : write(2, said, sizeof said - 1);
+    (void)n; /* whoever listens */
     _exit(LRA_EXIT_INTERRUPTED);
 }
 
@@ -110,7 +110,7 @@ void lra_signals_init(void)
             (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN))
             sigaction(caught[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is a write error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit gives a write error, like a full disk */
     owner = getpid();
     const char *id = getenv(parent_name);
     long number = id ? strtol(id, NULL, 10) : 0;

@@ -1,6 +1,5 @@
-/* What a person sees: how much, in which colours, how wide.
- * stdout is the answer, stderr everything else.  Colour only on a terminal, per stream;
- * NO_COLOR, TERM=dumb and --no-color switch colour off. */
+/* Terminal output: verbosity, colours and width.  Results go to stdout, everything else to stderr.
+ * Colour only on a terminal, per stream; NO_COLOR, TERM=dumb and --no-color switch colour off. */
 #ifndef LRA_BASE_OS_TERMINAL_H
 #define LRA_BASE_OS_TERMINAL_H
 

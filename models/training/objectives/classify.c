@@ -1,4 +1,4 @@
-/* The goal of the task, whatever it is. */
+/* The task's own loss. */
 #include "models/training/objective.h"
 
 const lra_objective lra_objective_classify = {

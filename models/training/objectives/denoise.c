@@ -1,6 +1,6 @@
-/* The goal of the task + 1.0 x mean cross-entropy of the picked words, one pass over the masked
- * input; documents of
- * pairs: the mean of both means.  Evaluated on whole inputs.  Scopes: "denoise/w", "denoise/b".
+/* The task's loss + 1.0 x mean cross-entropy of the masked words, in one pass over the masked
+ * input; documents of pairs: the mean of both means.  Evaluated on unmasked inputs.  Scopes:
+ * "denoise/w", "denoise/b".
  * Source: the locality paper (multitask denoising, p = 0.30). */
 #include "models/training/objective.h"
 

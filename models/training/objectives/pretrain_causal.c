@@ -1,5 +1,5 @@
-/* The step that follows, which the model must not see: words and levels by cross-entropy, values by
- * mean absolute error.
+/* Next-token prediction, for causal models: cross-entropy for words and levels, mean absolute error
+ * for values.
  * Source: Amos et al. 2024, arXiv:2310.02980. */
 #include "models/training/objective.h"
 

@@ -1,4 +1,5 @@
-/* What was masked: words and levels by cross-entropy, values by mean absolute error.
+/* Reconstruction of masked positions: cross-entropy for words and levels, mean absolute error for
+ * values.
  * Source: Amos et al. 2024, arXiv:2310.02980 (pretraining on the task's own data; p of its section
  * 4 and presets). */
 #include "models/training/objective.h"

@@ -1,4 +1,5 @@
-/* The rate falls by a factor when validation rests, and linearly in the last epochs.
+/* Reduces the rate by a factor on a plateau of the validation score, and linearly in the last
+ * epochs.
  * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the
  * epochs; the numbers are our concretisation, one choice for all runs.
  *   product of `factor`s, one after each `patience` epochs whose validation score is not above the best by `threshold`,
