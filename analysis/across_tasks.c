@@ -55,7 +55,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* With every task's runs moved by shift[task]. */
+/* Interquartile mean after adding shift[task] to the runs of each task. */
 static double shifted_iqm(int n, const task_run *run, const double *shift, weighed *sorted,
                           double *value, double *weight)
 {
@@ -66,7 +66,7 @@ static double shifted_iqm(int n, const task_run *run, const double *shift, weigh
     return lra_middle_mean(n, value, weight);
 }
 
-/* How far the value of each task is moved in each replicate: (n, m). */
+/* Shift of the value of each task in each replicate: (n, m). */
 static double *draw_shifts(int m, const lra_task_value *task, uint64_t key, int n)
 {
     double *shift = lra_alloc_array((size_t)n * (size_t)m, sizeof *shift);

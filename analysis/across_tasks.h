@@ -1,4 +1,5 @@
-/* One predictor on several tasks, whose examples and seeds are independent: averages over them. */
+/* Averages of one predictor over several tasks.  Examples and seeds of different tasks are
+ * independent. */
 #ifndef LRA_ANALYSIS_ACROSS_TASKS_H
 #define LRA_ANALYSIS_ACROSS_TASKS_H
 
@@ -15,16 +16,16 @@ typedef struct {
 /* Mean over m tasks: the variances of the means add up over m squared. */
 lra_estimate lra_mean_over_tasks(int m, const lra_task_value *task);
 
-/* The mean of the middle half of ascending values by weight; a value on an edge counts with what of
- * its weight lies within.  Of 0, 1, ..., 7 with equal weights it is 3.5. */
+/* Weighted interquartile mean of ascending values; a value on a quartile counts with the part of
+ * its weight that lies between the quartiles.  Of 0, 1, ..., 7 with equal weights it is 3.5. */
 double lra_middle_mean(int n, const double *ascending, const double *weight);
 
 enum { LRA_IQM_TASKS = 5, LRA_IQM_SEEDS = 3 };
-/* Interquartile mean over tasks (Agarwal et al. 2021): the mean of the middle half of the runs of
- * all tasks, each task weighing the same, however many seeds it has.  Its interval is the
- * percentiles of replicates that are stratified by
- * task: the runs of a task move together by what its examples and its seeds leave open (sample.h),
- * each task by its own.  NAN: fewer than 5 tasks, or than 3 seeds of one. */
+/* Interquartile mean over tasks (Agarwal et al. 2021): the interquartile mean of the runs of all
+ * tasks.  All tasks have the same weight, independent of their number of seeds.  The interval
+ * consists of percentiles of replicates that are stratified by task: in a replicate the runs of a
+ * task vary with the sampling errors of its examples and seeds (sample.h), independently of the
+ * other tasks.  NAN: fewer than 5 tasks, or than 3 seeds of one. */
 lra_estimate lra_iqm_over_tasks(int m, const lra_task_value *task, uint64_t key, int n_replicates);
 
 #endif

@@ -19,8 +19,9 @@ struct lra_shares {
     double *diagonal;      /* (n, 2T-1) sums of X_b by i - j */
     /* (n) of each example: sums of X^2, of X^2/(n-1), and of squares of entries left out */
     double *total, *self, *left;
-    int64_t wide;  /* cells that entries are added up in; as many as entries: one each */
-    float *sketch; /* (n, wide) sums of +-X_b, whose products are those of the entries */
+    int64_t wide;  /* number of cells that entries are summed in; equal to the number of entries:
+                      one cell each */
+    float *sketch; /* (n, wide) sums of +-X_b; their inner products estimate those of the entries */
 };
 
 static int ascending(const void *a, const void *b)
@@ -29,7 +30,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many examples have position t. */
+/* Number of examples that have position t. */
 static double having(const lra_shares *s, int64_t t)
 {
     double n = 0;
@@ -37,7 +38,8 @@ static double having(const lra_shares *s, int64_t t)
     return n;
 }
 
-/* So many that all examples together have at most ALL_CELLS, where that leaves enough. */
+/* Number of cells per example: at most ALL_CELLS for all examples together, but at least
+ * LEAST_CELLS, and at most one for each entry. */
 static int64_t cells_of(int64_t n, int64_t T)
 {
     int64_t wide = CELLS;
@@ -99,7 +101,7 @@ void lra_shares_free(lra_shares *s)
     lra_free(s);
 }
 
-/* Weights that are equal to rounding in float32 are equal. */
+/* Relative tolerance within which a weight counts as uniform: rounding of float32. */
 static const double equal_to = 1e-6;
 
 static void add_entry(lra_shares *s, int64_t b, int64_t i, int64_t j, double x)
@@ -140,7 +142,7 @@ void lra_shares_row(lra_shares *s, int64_t b, int64_t i, int64_t from, int64_t n
 
 /* ---- the sums -------------------------------------------------------------------------------- */
 
-/* What lies on a diagonal. */
+/* Sums over each diagonal. */
 typedef struct {
     double *n, *sum; /* (2T-1) of examples; of X */
     double *mean;    /* of X~ over the entries of examples of `length` */
@@ -169,7 +171,7 @@ static entries add_entries(const lra_shares *s, diagonals *d)
     return e;
 }
 
-/* Entries (i,j) that examples of `length` have, and shorter ones have not. */
+/* Adds the entries (i,j) that examples of `length` have and shorter ones lack. */
 static void grow(const lra_shares *s, diagonals *d, int64_t length)
 {
     for (int64_t i = 0; i < length; i++) {
@@ -194,7 +196,7 @@ static int by_length(const void *a, const void *b)
                                   : (x->b > y->b) - (x->b < y->b);
 }
 
-/* part: (n) what each example adds to the sum of relative shares (set_parts()). */
+/* part: (n) contribution of each example to the sum of relative shares (set_parts()). */
 static void add_residues(const lra_shares *s, diagonals *d, double *part)
 {
     example *order = lra_alloc_array((size_t)s->n, sizeof *order);
@@ -218,9 +220,9 @@ static void add_residues(const lra_shares *s, diagonals *d, double *part)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* What one more example b would add to sum n |X~|^2 without its noise, to first order:
+/* Sets part[b]: first-order contribution of example b to sum n |X~|^2, without noise:
  *   2 <X_b, mean of the others> - |X~|^2 of its entries
- * the product from cells, less the example's own part. */
+ * The inner product is computed from cells; the example's own term is subtracted. */
 static void set_parts(const lra_shares *s, double *part)
 {
     double *cell = lra_alloc_array((size_t)(s->wide + s->T) + 2, sizeof *cell), sign;

@@ -35,13 +35,13 @@ static void take_group(workspace *w, const int32_t *group, int g)
         if (g < 0 || group[i] == g) w->index[w->n++] = i;
 }
 
-/* 1 where label `of` is the wanted one. */
+/* Sets score to 1 where label `of` equals the wanted one. */
 static void set_score(const workspace *w, uint8_t *score, const int32_t *wanted, const int32_t *of)
 {
     for (int64_t i = 0; i < w->n; i++) score[i] = of[w->index[i]] == wanted[w->index[i]];
 }
 
-/* How often the predictions are as wanted: series 0; the caller frees it. */
+/* Sample whose series 0 is the share of predictions equal to `wanted`; the caller frees it. */
 static lra_sample *share_of(const workspace *w, const int32_t *wanted)
 {
     lra_sample *s = lra_sample_new(w->n, true);
@@ -69,8 +69,8 @@ static double majority_of(const workspace *w)
     return (double)most / (double)w->n;
 }
 
-/* Of one seed, and where nothing varies, exact (McNemar); else the test that belongs to the
- * interval. */
+/* p of the difference: McNemar's exact test with one seed or without variation; else the test that
+ * belongs to the interval. */
 static double p_of(const workspace *w, const lra_sample *s)
 {
     const uint8_t *rival = w->score[w->d->n_seeds];

@@ -1,15 +1,15 @@
 /* Predictions broken down by group: accuracy, comparison with a rival, agreement with a heuristic,
  * confusion.
  *
- * Accuracy is the mean over seeds; intervals (95 %) of accuracies and differences as sample.h says:
- * examples and seeds; with one seed examples alone.  Where nothing varies (every prediction of a
- * group right, or wrong) Wilson's.
- * Null values: the share of the group's most frequent label; for an agreement what independent
- * predictions with the same marginals per stratum would give (chance agreement of Cohen's kappa,
- * 1960).
- * Tests: of several seeds the test of the difference's interval, examples and seeds included
- * (lra_contrast_p()); of one seed McNemar's exact test.  lra_holm() adjusts those that are shown
- * together. */
+ * Accuracy is the mean over seeds; 95 % intervals of accuracies and differences are those of
+ * sample.h, over examples and seeds; with one seed over examples alone.  If nothing varies (all
+ * predictions of a group are right, or all wrong): Wilson's interval.
+ * Null values: the share of the group's most frequent label; for an agreement the expected
+ * agreement of independent predictions with the same marginals per stratum (chance agreement of
+ * Cohen's kappa, 1960).
+ * Tests: with several seeds the test that belongs to the interval of the difference, over examples
+ * and seeds (lra_contrast_p()); with one seed McNemar's exact test.  lra_holm() adjusts those that
+ * are shown together. */
 #ifndef LRA_ANALYSIS_BREAKDOWN_H
 #define LRA_ANALYSIS_BREAKDOWN_H
 
@@ -33,23 +33,23 @@ typedef struct {
     double rival;            /* accuracy of the rival */
     lra_estimate difference; /* accuracy - rival, paired by example */
     double p;                /* of the difference; not adjusted */
-    bool seeds_dominate;     /* few seeds, which vary more than the examples */
+    bool seeds_dominate;     /* few seeds, and seed variance exceeds example variance */
 } lra_breakdown_row;
 
-/* How often the predictions are those of a heuristic.  Null values: independent predictions with
- * the same labels in every stratum. */
+/* Agreement of the predictions with a heuristic.  Null values: independent predictions with the
+ * same labels in every stratum. */
 typedef struct {
     lra_estimate all; /* share of all examples */
     double all_null;
-    int64_t n_errors;  /* examples that the heuristic gets wrong; there: */
+    int64_t n_errors;  /* examples where the heuristic is wrong; among them: */
     lra_estimate same; /* share where the prediction is the heuristic's wrong label */
     double same_null;
     lra_estimate right; /* share where the prediction is right */
     double right_null;
 } lra_agreement;
 
-/* row[0] is all examples, row[1 + g] those of group g.  group: (n), 0..n_groups-1, other values: in
- * none.
+/* Computes row[0] for all examples and row[1 + g] for group g.  group: (n), 0..n_groups-1; other
+ * values: no group.
  * rival: (n) labels.  A group without examples has n = 0 and NAN. */
 void lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int32_t *group,
                            const int32_t *rival, lra_breakdown_row *row);

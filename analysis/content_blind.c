@@ -64,7 +64,7 @@ static void *grown(void *array, int64_t n, int64_t more, size_t size)
     return lra_resize(array, (size_t)room * size);
 }
 
-/* Sums for lags of T tokens; what is there moves to the middle. */
+/* Enlarges the sums to the lags of T tokens; existing sums move to the middle. */
 static void make_room(lra_blind *b, int64_t T)
 {
     if (T <= b->longest) return;
@@ -123,7 +123,7 @@ void lra_blind_related(lra_blind *b, int relation, int64_t n, const int32_t *key
 /* ---- the fit --------------------------------------------------------------------------------- */
 
 /* Weights f of lags by class of the query, factors g by classes of query and key; without classes
- * those of class 0 are all there are. */
+ * only class 0 is used. */
 typedef struct {
     const lra_blind *b;
     bool by_class;
@@ -192,7 +192,7 @@ static double above_key(const fit *x, int q, int k)
     return sum;
 }
 
-/* One round; the largest change over the largest weight. */
+/* Performs one round; returns the largest change divided by the largest weight. */
 static double improve(fit *x)
 {
     int queries = x->by_class ? CLASSES : 1;

@@ -6,11 +6,12 @@
  * by_class: one f for each class of the query token, times a factor g for each class of the query
  * and class of the key, which is fitted in turn in the same way.
  *   lift = mean over examples of A on related keys / mean over examples of P on them
- * Within an example: mean over the queries that have a related key among their allowed ones.  The
- * interval linearises the ratio over examples.  A head that is content-blind has lift 1.
+ * Within an example, A and P are averaged over the queries that have a related key among their
+ * allowed ones.  The interval linearises the ratio over examples.  A head that is content-blind has
+ * lift 1.
  * The head's own mass by unsigned distance is no valid null value: content-blind heads reach 1.16
  * to 2.18 of it.
- * Known: equal weights, a fixed lag and exponential decay: 1.0000. */
+ * Known: uniform weights, a fixed lag and exponential decay: 1.0000. */
 #ifndef LRA_ANALYSIS_CONTENT_BLIND_H
 #define LRA_ANALYSIS_CONTENT_BLIND_H
 
@@ -23,13 +24,14 @@ lra_blind *lra_blind_new(void);
 void lra_blind_free(lra_blind *b); /* Nullable: b */
 /* Starts an example of T tokens; of_token (T): their classes, below LRA_BLIND_CLASSES. */
 void lra_blind_example(lra_blind *b, int64_t T, const uint8_t *of_token);
-/* Row i of the example: shares (T), whose sum over the allowed (T) is 1. */
+/* Adds row i of the example.  share: (T), sums to 1 over the keys with allowed != 0 (T). */
 void lra_blind_row(lra_blind *b, int64_t i, const double *share, const uint8_t *allowed);
 /* n > 0 keys that are related to the token of the row added last, all of them allowed. */
 void lra_blind_related(lra_blind *b, int relation, int64_t n, const int32_t *key);
-int64_t lra_blind_pairs(const lra_blind *b); /* (T, T) of all examples so far */
-/* lift[r] of each relation below n, unit 1, null value 1; NAN: no query has it.  Fits anew at each
- * call. */
+int64_t lra_blind_pairs(const lra_blind *b); /* number of (query, key) pairs, T^2 per example, of
+                                                all examples so far */
+/* lift[r] of each relation below n, unit 1, null value 1; NAN: no query has it.  Every call repeats
+ * the fit. */
 void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_measurement *lift);
 /* One-sided p of "the lift is not above 1" from a lift and its interval; 1: no interval. */
 double lra_blind_p(const lra_measurement *lift);

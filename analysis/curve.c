@@ -20,7 +20,7 @@ lra_curve_axis lra_curve_axis_of(int n_rungs, const int64_t *reach, int64_t end,
     return a;
 }
 
-/* Smallest R whose value is as wanted, linear in log2 R between rungs. */
+/* Smallest R with a value of at least `wanted`, interpolated linearly in log2 R between rungs. */
 static double radius(const lra_curve_axis *a, const double *value, double wanted)
 {
     for (int r = a->first; r < a->n_rungs; r++) {

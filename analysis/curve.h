@@ -1,5 +1,5 @@
-/* What is computed from the values of all rungs, once and in every replicate: gains, locality
- * index, radii. */
+/* Functions of the values of all rungs: gains, locality index, radii.  Computed once for the values
+ * and once for every replicate. */
 #ifndef LRA_ANALYSIS_CURVE_H
 #define LRA_ANALYSIS_CURVE_H
 

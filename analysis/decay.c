@@ -65,7 +65,7 @@ lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const doubl
 
 /* ---- Kendall --------------------------------------------------------------------------------- */
 
-/* below[c]: P(at most c of the pairs are inverted), up to one half. */
+/* below[c]: P(at most c of the pairs are inverted), for c up to half of the pairs. */
 struct lra_kendall_null {
     int n;
     int64_t pairs;
@@ -79,7 +79,8 @@ lra_kendall_null *lra_kendall_null_new(int n)
     double *a = lra_alloc_array((size_t)size, sizeof *a),
            *b = lra_alloc_array((size_t)size, sizeof *b);
     a[0] = 1;
-    for (int m = 2; m <= n; m++) { /* the m-th stands before 0 .. m-1 of the others, all alike */
+    for (int m = 2; m <= n; m++) { /* the m-th element precedes 0 .. m-1 of the others, with equal
+                                      probability */
         double window = 0;
         for (int64_t c = 0; c < size; c++) {
             window += a[c];

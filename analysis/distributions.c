@@ -1,4 +1,4 @@
-/* Distributions, from GSL, or our own where it is left out (-DLRA_GPL=OFF). */
+/* Distributions from GSL, or our own implementation in builds without it (-DLRA_GPL=OFF). */
 #include "analysis/distributions.h"
 
 #if LRA_GPL

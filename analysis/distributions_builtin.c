@@ -1,4 +1,4 @@
-/* Distributions of our own. */
+/* Own implementation of the distributions. */
 #include "analysis/distributions_builtin.h"
 
 #include <float.h>
@@ -7,7 +7,7 @@
 
 #define PI 3.14159265358979323846
 
-/* The fraction of I(a, b; x), which converges fast where x < (a + 1)/(a + b + 2). */
+/* The fraction of I(a, b; x), which converges fast for x < (a + 1)/(a + b + 2). */
 static double beta_fraction(double a, double b, double x)
 {
     enum { MOST = 10000 };
@@ -32,7 +32,7 @@ static double beta_fraction(double a, double b, double x)
     return f;
 }
 
-/* I(a, b; x); y = 1 - x, given apart so that nothing is lost where x is near 1. */
+/* I(a, b; x); y = 1 - x, passed separately to avoid cancellation for x near 1. */
 static double beta(double a, double b, double x, double y)
 {
     if (x <= 0) return 0;

@@ -1,6 +1,7 @@
-/* The distributions of distributions.h by code of our own, for builds without GSL (-DLRA_GPL=OFF).
- *   normal    P(X <= x) = erfc(-x/sqrt 2)/2, solved by Halley's steps
- *   t         P(X <= -x) = I(df/2, 1/2; df/(df + x^2))/2, solved by Newton's steps inside a bracket
+/* Own implementation of the distributions of distributions.h, for builds without GSL
+ * (-DLRA_GPL=OFF).
+ *   normal    P(X <= x) = erfc(-x/sqrt 2)/2, solved by Halley's method
+ *   t         P(X <= -x) = I(df/2, 1/2; df/(df + x^2))/2, by Newton's method in a bracket
  *   binomial  P(X <= k) = I(n - k, k + 1; 1 - p)
  * I is the regularised incomplete beta function, by its continued fraction (Lentz 1976).
  * Known: within 1e-12 of GSL, relative (tests/analysis/distributions_test.c). */

@@ -18,7 +18,8 @@ int lra_gain_axis(int64_t first, int64_t end, double *x)
     return n;
 }
 
-/* What is read off the values of a curve, once and in every replicate. */
+/* Statistics of the values of a curve, computed once for the values and once for every
+ * replicate. */
 typedef struct {
     double gain[LRA_GAIN_POINTS], least[LRA_GAIN_SHARES], area;
     double costs_from, costs_to;
@@ -86,7 +87,7 @@ static void add_intervals(const lra_sample *s, const reading *own, uint64_t key,
     lra_free(list);
 }
 
-/* Is the whole, series n, not clearly above chance, series n + 1? */
+/* True if the unrestricted model (series n) is not clearly above chance (series n + 1). */
 static bool at_chance(const lra_sample *s, int n, lra_estimate *above)
 {
     *above = lra_sample_difference(s, n, n + 1, 0.95);

@@ -1,14 +1,14 @@
-/* What is left of what a model gains over chance when its input, or its reach, is restricted to x
+/* Share of a model's gain over chance that remains when its input, or its reach, is restricted to x
  * tokens:
- *   gain(x) = (metric at x - chance) / (metric of the whole - chance)
- * and the smallest x with a gain of at least q ("w95": q = 0.95).  All are of the same examples, so
- * that intervals are
- * paired: 10,000 replicates of all values together (sample.h), percentiles.  Ratios of raw
- * accuracies are not used: of two classes a model at chance would keep more than half.
- * Where the whole is not clearly above chance (half width of the difference at least half of it)
- * there are no gains.
- * Where x is no window but the scale below or above which a permutation spares the order, what is
- * read off is the smallest and the largest x that cost 5 % of the gain. */
+ *   gain(x) = (metric at x - chance) / (unrestricted metric - chance)
+ * and the smallest x with a gain of at least q ("w95": q = 0.95).  All values are of the same
+ * examples, so that intervals are paired: 10,000 replicates of all values together (sample.h),
+ * percentiles.  Ratios of raw accuracies are not used: with two classes a model at chance would
+ * keep more than 50 %.
+ * If the unrestricted model is not clearly above chance (half width of the interval of the
+ * difference at least half of the difference), no gains are computed.
+ * If x is not a window but the scale below or above which a permutation keeps the order, the
+ * results are the smallest and the largest x that cost 5 % of the gain. */
 #ifndef LRA_ANALYSIS_GAIN_H
 #define LRA_ANALYSIS_GAIN_H
 
@@ -21,26 +21,27 @@ typedef struct {
     int n;
     double x[LRA_GAIN_POINTS]; /* ascending */
     lra_estimate value[LRA_GAIN_POINTS], gain[LRA_GAIN_POINTS];
-    lra_estimate full, above; /* of the whole; less chance */
+    lra_estimate full, above; /* unrestricted metric; its difference to chance */
     double chance;
     bool at_chance; /* no gains */
-    /* Smallest x that keeps so much; an end that no x reaches is INFINITY. */
+    /* Smallest x with a gain of at least lra_gain_shares[k]; INFINITY: no x reaches it. */
     lra_estimate least[LRA_GAIN_SHARES];
     /* Smallest and largest x with a gain of at most 0.95; none: INFINITY and 0. */
     lra_estimate costs_from, costs_to;
     /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.
      * NAN: fewer than two. */
     lra_estimate area;
-    double whole_area; /* the same of a gain of 0 but at the last x: who needs all of it */
+    double whole_area; /* area of a gain that is 0 except at the last x: a model that needs the full
+                          input */
 } lra_gain;
 
-/* The series of s are n restrictions by ascending x, then the whole, then chance. */
+/* Series of s: n restrictions by ascending x, the unrestricted model, chance. */
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out);
-/* Gain of the first less that of the second of two restrictions, paired; the series of s are they,
- * the whole, chance.  NAN: the whole is at chance. */
+/* Paired difference of the gains of two restrictions, first minus second.  Series of s: the two
+ * restrictions, the unrestricted model, chance.  NAN: the unrestricted model is at chance. */
 lra_estimate lra_gain_difference(const lra_sample *s, uint64_t key);
-/* x = 0, 1, 2, 4, .. below `end`, then `end` itself, from the one that is at least `first`; returns
- * how many, at most LRA_GAIN_POINTS. */
+/* Writes x = 0, 1, 2, 4, .. below `end`, then `end`, without those below `first`; returns their
+ * number, at most LRA_GAIN_POINTS. */
 int lra_gain_axis(int64_t first, int64_t end, double *x);
 
 #endif

@@ -12,8 +12,8 @@ static const double uniform_entropy = 0.95, most_of_it = 0.5, near = 0.5, far = 
 const char *const lra_head_kind_names[LRA_HEAD_KINDS] = {"sink",     "uniform", "tree",  "local",
                                                          "position", "content", "mixed", "far"};
 
-/* A number of a head with its ends, which are the number where it has none; without the number
- * `otherwise`. */
+/* A measurement of a head and its interval (the value itself if it has none); `otherwise` if it is
+ * missing. */
 static lra_estimate number(int n, const lra_measurement *found, const char *id, double otherwise)
 {
     const lra_measurement *f = lra_measurement_find(n, found, id);
@@ -34,8 +34,8 @@ static void add(lra_head_kinds_found *to, lra_head_kinds_found x)
     to->is |= x.is, to->surely |= x.surely, to->perhaps |= x.perhaps;
 }
 
-/* By the lifts of four relations, Holm: the k-th smallest p of those that are known is at most
- * 0.025 / (known - k). */
+/* Adds the kind `tree` from the lifts of four relations, by Holm's method: the k-th smallest known
+ * p must be at most 0.025 / (known - k). */
 static void add_tree(int n, const lra_measurement *found, lra_head_kinds_found *to)
 {
     static const char *const id[] = {"tree.lift.class.parent", "tree.lift.class.children",
@@ -56,7 +56,8 @@ static void add_tree(int n, const lra_measurement *found, lra_head_kinds_found *
         if (known[k]->value >= least_lift) to->is |= tree, to->surely |= tree;
 }
 
-/* Nearer or farther than equal weights, by the whole interval. */
+/* local or far: surely if the entire interval x of dist.mean.rel is below `near` or above `far`,
+ * perhaps if a part of it is. */
 static void add_distance(lra_estimate x, lra_head_kinds_found *to)
 {
     const unsigned local = 1u << LRA_HEAD_LOCAL, distant = 1u << LRA_HEAD_FAR;

@@ -1,4 +1,4 @@
-/* Losses after a temperature. */
+/* Losses after temperature scaling. */
 #include "analysis/information.h"
 
 #include <math.h>
@@ -28,7 +28,8 @@ static void derivatives(int64_t n, int64_t C, const float *logits, const int32_t
     for (int64_t i = 0; i < n; i++) row_loss(C, logits + i * C, label[i], b, slope, bend);
 }
 
-/* The loss is convex in b: Newton's steps inside a bracket, halved where they would leave it. */
+/* The loss is convex in b: Newton's method inside a bracket, with bisection if a step would leave
+ * it. */
 double lra_temperature_fit(int64_t n, int64_t n_classes, const float *logits, const int32_t *label)
 {
     double lo = 0, hi = 100, b = 1, slope, bend;

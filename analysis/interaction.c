@@ -48,7 +48,8 @@ typedef struct {
     double *is, *null, *mass, *moved; /* I_e, N_e; mass by distance of w and of the null */
 } curves;
 
-/* By distance: mean over pairs over the mean of all pairs, and n pairs.  Returns that mean. */
+/* Curve by distance: mean over pairs divided by the mean of all pairs; number of pairs.  Returns
+ * the mean of all pairs. */
 static double curve_of(const lra_interactions *x, const double *weight, int64_t e, double *to)
 {
     double all = 0, pairs = 0;
@@ -147,7 +148,7 @@ typedef struct {
     double *rel, t, p, critical;
 } test;
 
-/* D, and what of each example's I is not its share of inter.rel. */
+/* Sets D_e, inter.rel(d) and the influence of each example on inter.rel(d). */
 static void fill(test *t)
 {
     const curves *c = t->c;
@@ -224,7 +225,7 @@ static lra_estimate rel_at(const test *t, int64_t d)
     return (lra_estimate){t->rel[d], lo < 0 ? 0 : lo, t->rel[d] + half};
 }
 
-/* ---- what is read off ------------------------------------------------------------------------ */
+/* ---- summary statistics ---------------------------------------------------------------------- */
 
 static double contrast(int64_t n, const double *is)
 {
@@ -262,7 +263,7 @@ static double mean_distance(int64_t n, const double *mass)
     return all > 0 ? sum / all : NAN;
 }
 
-/* Mean over examples with its interval; null values: equal weights, moved blocks. */
+/* Mean over examples with its interval; null values: uniform weights, moved blocks. */
 static lra_measurement mean_of(const lra_interactions *x, const curves *c)
 {
     double sum = 0, squares = 0, n = 0, width = (double)x->width, equal = 0, moved = 0;

@@ -13,8 +13,8 @@ lra_estimate lra_wilson(double k, double n, double level)
     return (lra_estimate){p, fmin(fmax(centre - half, 0), p), fmax(fmin(centre + half, 1), p)};
 }
 
-/* Puts the k-th smallest of n values in its place, smaller ones before it, larger ones behind
- * (Hoare). */
+/* Partially sorts n values: the k-th smallest moves to index k, smaller values before it, larger
+ * ones after it (quickselect, Hoare). */
 static void place(int n, double *x, int k)
 {
     for (int from = 0, to = n - 1; from < to;) {

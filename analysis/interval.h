@@ -12,13 +12,13 @@ typedef struct {
 /* Wilson score interval of k successes in n trials; level 0.95.  n >= 1.
  * centre (p + z^2/2n)/(1 + z^2/n), half width z sqrt(p(1-p)/n + z^2/4n^2)/(1 + z^2/n). */
 lra_estimate lra_wilson(double k, double n, double level);
-/* Percentile interval of n replicates (moved) around a value; those that are not a number are left
- * out, and without any there is no interval (NAN). */
+/* Percentile interval of n replicates (which are reordered) around a value; NaN replicates are left
+ * out; without others the interval is NAN. */
 lra_estimate lra_percentile(double value, int n, double *replicate, double level);
-/* The interval widened so that it holds its value.  Percentiles of a statistic that resampling
- * shifts (a running maximum, the first crossing of a threshold) can miss it. */
+/* Returns the interval, widened so that it contains its value.  Percentiles of a statistic that
+ * resampling shifts (a running maximum, the first crossing of a threshold) can miss it. */
 lra_estimate lra_holding(lra_estimate x);
-/* Whether the value lies in its interval; true where there is none. */
+/* True if the value lies in its interval, or there is no interval. */
 bool lra_holds_value(const lra_estimate *x);
 /* McNemar's exact test: two-sided binomial p of b against c discordant pairs. */
 double lra_mcnemar(int b, int c);

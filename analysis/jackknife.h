@@ -1,14 +1,14 @@
-/* Values of sums over rows (root mean squared error, R2, bits) as a mean of one number for each
- * row, so that the intervals of means serve them all:
+/* Expresses functions of sums over rows (root mean squared error, R2, bits) as the mean of one
+ * number for each row, so that intervals of means apply to them:
  *   x_i = v + (n - 1) (v - v without row i), moved so that their mean is v
  * are Tukey's pseudo-values; var(x)/n is the jackknife's variance of v, which agrees with the delta
- * method to first order.  Where v is a mean itself they are its terms. */
+ * method to first order.  If v is a mean, they are its terms. */
 #ifndef LRA_ANALYSIS_JACKKNIFE_H
 #define LRA_ANALYSIS_JACKKNIFE_H
 
 #include <stdint.h>
 
-/* A value of sums over rows of n_columns numbers. */
+/* A function of the sums over rows of n_columns numbers. */
 typedef struct {
     int n_columns; /* at most 16 */
     int64_t n;     /* rows */

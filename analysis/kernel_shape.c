@@ -31,7 +31,7 @@ static void squares(const lra_kernel *k, double *w)
         for (int64_t i = 0; i < n; i++) w[i] += k->k[c * n + i] * k->k[c * n + i];
 }
 
-/* By distance: the sum of both directions, or the larger one. */
+/* Combines both directions by distance: their sum, or (most) the larger one. */
 static void fold(const lra_kernel *k, const double *w, bool most, double *out)
 {
     memset(out, 0, (size_t)lra_kernel_distances(k) * sizeof *out);
@@ -68,7 +68,7 @@ void lra_kernel_envelope(const lra_kernel *k, double *envelope)
 typedef struct {
     lra_measurement *out;
     int n;
-    const char *suffix; /* behind every name: "" or ".mod" */
+    const char *suffix; /* suffix of every name: "" or ".mod" */
 } list;
 
 static void add(list *l, const char *id, const char *unit, double value, double null)
@@ -102,7 +102,7 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, const
     lra_free(w);
 }
 
-/* Largest |k| of each block and where it stands, from lag 1 on; returns their number. */
+/* Largest |k| of each block and its lag, from lag 1 on; returns the number of blocks. */
 static int block_maxima(const lra_kernel *k, const double *size, double *d, double *most)
 {
     int64_t n = lra_kernel_distances(k), block = n >= BLOCK * BLOCKS ? BLOCK : n / BLOCKS;

@@ -1,18 +1,18 @@
-/* The shape of one convolution kernel: how far it reaches, how it decays, how rough it is.
+/* The shape of one convolution kernel: distances, decay and roughness.
  *   w(d) = sum over the lags at distance d of |k|^2                ranges, of energy; suffix .p1: of |k|;
  *          lag 0 is the token's own share (self), which dist.* leaves out
- *   kernel.tail      energy from half of its lags on, over all
+ *   kernel.tail      energy of the second half of its lags over the total
  *   kernel.tv        sum |k(d+1) - k(d)| / sum |k(d)|              2 for a single spike inside the range
  *   kernel.smooth    sum |k(d+1) - k(d)|^2 / sum |k(d)|^2          2 for white noise, 4 for alternating signs
- *   kernel.centroid  mean frequency of |FFT k|^2, zeros behind it to twice its length or more;
+ *   kernel.centroid  mean frequency of |FFT k|^2, zero-padded to at least twice its length;
  *                    cycles a token, 0 to 0.5
- *   kernel.bw95      frequency below which 95 % of it are
- *   decay.*          fits of analysis/decay.h to maxima of |k| in blocks of 16 lags, each where it
- *                    stands, from lag 1 on; fewer than 128 lags: an eighth of them.  decay.test:
- *                    Kendall's tau-b of the maxima
- * ID.mod is the same of the modulus of a complex kernel, whose real part is used: its decay where
- * the real part turns.  A kernel may be vectors (one output of a dense convolution, a number for
- * each input): then |k| is their norm.
+ *   kernel.bw95      frequency below which 95 % of the power lie
+ *   decay.*          fits of analysis/decay.h to maxima of |k| in blocks of 16 lags, each at its
+ *                    own lag, from lag 1 on; fewer than 128 lags: blocks of an eighth of them
+ *   decay.test       Kendall's tau-b of the maxima
+ * ID.mod is the same for the modulus of a complex kernel (ID is of its real part): its decay where
+ * the real part oscillates.  The taps of a kernel may be vectors (one output of a dense
+ * convolution, one component per input); |k| is then their norm.
  * Known: box of half width 15, p1: mean 7.741935; 0.98^d: tau 49.4983. */
 #ifndef LRA_ANALYSIS_KERNEL_SHAPE_H
 #define LRA_ANALYSIS_KERNEL_SHAPE_H
@@ -20,22 +20,22 @@
 #include "analysis/decay.h"
 #include "analysis/measurement.h"
 
-/* Lags -behind .. ahead-1, a positive one looks back. */
+/* Kernel at lags -behind .. ahead-1; a positive lag refers to the past. */
 typedef struct {
     int64_t components, behind, ahead;
     const double *k; /* (components, behind + ahead), lag -behind first */
 } lra_kernel;
 
 enum { LRA_KERNEL_FINDINGS = 128 };
-/* Into out; returns how many.  0: the kernel is zero, or not finite.  columns: of the image, whose
- * lags are folded to (dy, dx) = (round(d/columns), the rest): local.R.px, the energy within R
- * pixels; 0: none.
+/* Writes the measurements to out; returns their number, 0 if the kernel is zero or not finite.
+ * columns: width of the image, with lags folded to (dy, dx) = (round(d/columns), the rest):
+ * local.R.px, the energy within R pixels; 0: none.
  * Nullable: null, of lra_kernel_blocks() blocks, made once for many kernels; p, that of decay.test
  * (NAN: fewer than five blocks). */
 int lra_kernel_measurements(const lra_kernel *k, int64_t columns, const lra_kendall_null *null,
                             lra_measurement *out, double *p);
 int lra_kernel_blocks(const lra_kernel *k);
-/* Those of ranges, decay and kernel.tail with .mod behind their names; k: moduli. */
+/* Same for ranges, decay and kernel.tail, with the suffix .mod; k: moduli. */
 int lra_kernel_modulus_measurements(const lra_kernel *k, const lra_kendall_null *null,
                                     lra_measurement *out, double *p);
 

@@ -11,7 +11,7 @@ static const lra_estimate none = {NAN, NAN, NAN};
 
 /* ---- rungs ----------------------------------------------------------------------------------- */
 
-/* All that T - 1 positions to each side see is everything. */
+/* True if a reach covers the full sequence: at least T - 1, or unbounded. */
 static bool sees_all(int64_t reach, int64_t T)
 {
     return reach < 0 || reach >= T - 1;
@@ -48,7 +48,7 @@ static int check(const lra_ladder_data *d, lra_ladder *out)
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-/* Of those seeds that learned. */
+/* Adds a rung with the seeds that learned. */
 static void add_rung(const lra_ladder_data *d, const lra_ladder_row *row, int r, lra_sample *s)
 {
     const uint8_t *correct[LRA_MAX_SEEDS];
@@ -103,8 +103,8 @@ static int reference_series(const lra_ladder *l)
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* Condition (b): is the half width of the paired difference `reference less chance` below half of
- * it? */
+/* Condition (b): true if the half width of the interval of `reference - chance` (paired) is below
+ * half of the difference. */
 static bool clearly_above(const lra_sample *s, const lra_ladder *l, lra_estimate *difference)
 {
     lra_estimate x = lra_sample_difference(s, reference_series(l), s->n_series - 1, 0.95);
@@ -129,8 +129,8 @@ static void mark_all(lra_ladder_row *row)
 }
 
 /* Leaves the failed seeds out of the rows; returns the series of the others.  The reference is
- * split first, with gains measured against its own learned seeds; where these are not clearly above
- * chance no rung is split, because at chance gaps between seeds are noise. */
+ * split first, with gains measured against its own learned seeds; if these are not clearly above
+ * chance, no rung is split, because gaps between seeds at chance are noise. */
 static lra_sample *take_learned(const lra_ladder_data *d, lra_ladder *out)
 {
     lra_sample *s = lra_ladder_sample(d, out);
@@ -219,7 +219,7 @@ static void set_sufficient(const lra_sample *s, const lra_ladder_data *d, int fi
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-/* Where the axis ends, and why. */
+/* Sets the end of the axis and its flags. */
 static void set_end(const lra_ladder_data *d, lra_ladder *out)
 {
     bool rung = out->last_reach == d->T;
@@ -250,8 +250,8 @@ static void set_curve(const lra_curve *c, lra_ladder *out)
         out->radius[i] = (lra_estimate){index ? c->radius[i] : NAN, NAN, NAN};
 }
 
-/* Where no replicate differs, that of the difference to the reference (lra_contrast()), as a
- * gain. */
+/* If all replicates are equal, uses the interval of the difference to the reference
+ * (lra_contrast()), converted to a gain. */
 static void widen_gain(const lra_sample *s, int rung, lra_ladder *out)
 {
     lra_estimate *gain = &out->row[rung].gain;
@@ -323,7 +323,7 @@ static void open_rows(const lra_ladder_data *d, lra_ladder *out)
                                                           : -1;
 }
 
-/* What no formula above can break. */
+/* Checks an invariant: every estimate lies within its interval. */
 static void check_intervals(const lra_ladder *l)
 {
     bool good = lra_holds_value(&l->li) && lra_holds_value(&l->li_raw) &&

@@ -43,7 +43,7 @@ void lra_measurements_null(int n, lra_measurement *list, int n_from, const lra_m
     }
 }
 
-/* Mean of what is a number in `x`, and how many those are. */
+/* Mean of the values of `x` that are not NaN; n_known: their number. */
 static double mean_of(int n, const double *x, int *n_known)
 {
     double sum = 0;
@@ -53,7 +53,7 @@ static double mean_of(int n, const double *x, int *n_known)
     return *n_known ? sum / *n_known : NAN;
 }
 
-/* One column of the seeds. */
+/* Collects one value of all seeds. */
 static void column(int n, const lra_measurement *by_seed, double (*of)(const lra_measurement *),
                    double *out)
 {
@@ -84,7 +84,7 @@ static void widen(lra_measurement *f, int n, const double *value, const double *
     for (int i = 0; i < n; i++)
         if (!isnan(value[i])) squares += (value[i] - f->value) * (value[i] - f->value);
     double t = lra_t_quantile(known - 1, 0.975) * sqrt(squares / (known - 1) / known);
-    if (isnan(down)) down = 0; /* weights alone: nothing is drawn but seeds */
+    if (isnan(down)) down = 0; /* computed from weights alone: only seeds vary */
     if (isnan(up)) up = 0;
     f->lo = f->value - sqrt(down * down + t * t), f->hi = f->value + sqrt(up * up + t * t);
     f->flags &= ~(uint32_t)LRA_ONE_SEED;

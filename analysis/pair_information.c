@@ -33,7 +33,7 @@ static void rank(const lra_symbols *s, int order[SYMBOLS])
     }
 }
 
-/* The most frequent k - 1 by themselves, the rest together. */
+/* Keeps the k - 1 most frequent symbols and merges the others. */
 static void merge(const int order[SYMBOLS], int k, uint8_t to[SYMBOLS])
 {
     for (int v = 0; v < SYMBOLS; v++) to[order[v]] = (uint8_t)(v < k - 1 ? v : k - 1);
@@ -50,10 +50,11 @@ static int used(const lra_symbols *s)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Pairs of one distance, (k, k), and what the information follows from. */
+/* Pair counts of one distance, (k, k), and the sums that the mutual information is computed
+ * from. */
 typedef struct {
     int k, cells, rows, columns; /* not empty */
-    double n, sum;               /* pairs; sum of c log2 c over cells less rows less columns */
+    double n, sum;               /* pairs; sum of c log2 c over cells, minus rows, minus columns */
     double *count, *row, *column;
     int *touched, n_touched; /* cells that a group has pairs in */
 } table;
@@ -63,9 +64,10 @@ static int64_t length_of(const lra_symbols *s, int64_t i)
     return s->start[i + 1] - s->start[i];
 }
 
-/* The other example of each place in the order of lengths, in its group [from, to): the next of its
- * length, the last of which has the first; one that is alone has the next longer one of the group,
- * the longest the one before.  Equal lengths, so that both have the same places.  -1: none. */
+/* Sets other[k], the partner of the k-th example by length within its group [from, to): the next
+ * example of the same length, and the first one for the last.  Equal lengths have the same
+ * positions.  An example with a unique length gets the next longer one, the longest the one before
+ * it.  -1: none. */
 static void find_others(const lra_symbols *s, const int64_t *row, int64_t from, int64_t to,
                         int64_t *other)
 {
@@ -120,7 +122,7 @@ static void clear(table *t, int k)
     memset(t->column, 0, (size_t)k * sizeof *t->column);
 }
 
-/* Sums of a table that is counted. */
+/* Computes the sums of a table after counting. */
 static void finish(table *t)
 {
     t->sum = 0, t->cells = t->rows = t->columns = 0;
@@ -159,7 +161,7 @@ static double bits_without(const table *all, table *part)
 
 /* ---- curve ----------------------------------------------------------------------------------- */
 
-/* What all distances share. */
+/* Data shared by all distances. */
 typedef struct {
     const lra_symbols *s;
     int order[SYMBOLS], used, groups;
@@ -192,7 +194,8 @@ static int by_length(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* By length, and among equal ones by chance: neighbours in a file may be alike, or take turns. */
+/* Sorts rows by length, equal lengths in random order, because neighbours in a file may be similar
+ * or alternate. */
 static void sort_rows(const lra_symbols *s, uint64_t key, int64_t *row)
 {
     place *x = lra_alloc_array((size_t)s->n + 1, sizeof *x);
@@ -205,7 +208,7 @@ static void sort_rows(const lra_symbols *s, uint64_t key, int64_t *row)
     lra_free(x);
 }
 
-/* How often each group is drawn. */
+/* Draws how often each group occurs in each bootstrap sample. */
 static void draw(work *w, uint64_t key)
 {
     for (int b = 0; b < LRA_INFO_DRAWS; b++) {
@@ -269,9 +272,9 @@ static void draw_excess(const work *w, double value, double *drawn)
     }
 }
 
-/* What the upper end needs above its half width: small information is the square of a correlation,
- * value = r^2, whose upper end is (r + half/(2r))^2 = value + half + half^2 / (4 value).  At most
- * `half`, also where the value is not clearly above 0. */
+/* Correction that is added to the upper end of an interval: a small mutual information is the
+ * square of a correlation, value = r^2, with the upper end (r + half/(2r))^2 = value + half +
+ * half^2 / (4 value).  At most `half`, even if the value is not clearly above 0. */
 static double skew(double value, double half)
 {
     return value > half / 4 ? half * half / (4 * value) : half;
@@ -289,7 +292,8 @@ static void set_without(work *w, int64_t d)
     }
 }
 
-/* Symbols that leave 100 pairs a cell; 0: fewer than two, or too few groups for an interval. */
+/* Number of symbols such that there are 100 pairs per cell; 0: fewer than two, or too few groups
+ * for an interval. */
 static int symbols_at(const work *w, int64_t pairs, int groups)
 {
     int64_t k = (int64_t)sqrt((double)pairs / LRA_INFO_PAIRS_A_CELL);
@@ -331,7 +335,7 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
     return true;
 }
 
-/* Both laws through the first n values, which lie above 0. */
+/* Fits both laws to those of the first n values that are positive. */
 static lra_decay fit(int n, const lra_info_point *p, const double *value)
 {
     double *d = lra_alloc_array(3 * (size_t)n + 1, sizeof *d), *y = d + n, *one = y + n;
@@ -343,14 +347,14 @@ static lra_decay fit(int n, const lra_info_point *p, const double *value)
     return f;
 }
 
-/* What does not fall takes for ever. */
+/* Decay constant of a rate; INFINITY: the rate is not positive. */
 static double time_of(double rate)
 {
     return isnan(rate) ? NAN : rate > 0 ? 1 / rate : INFINITY;
 }
 
-/* A law is named where it falls: to one half at least over the distances that it is fitted to, and
- * by the whole interval of its rate.  What comes back as it was is no decay, however small the
+/* Resets the kind to "none" unless the law falls to one half or less over the fitted distances and
+ * the interval of its rate is positive.  Periodic information is not a decay, even with a small
  * residual. */
 static void set_kind(lra_information *x, double rate, double least)
 {
@@ -382,7 +386,7 @@ static void fit_all(const work *w, lra_information *x)
     lra_free(value);
 }
 
-/* Eight an octave, whatever stands between them; every power of two is among them. */
+/* Next distance of a grid of eight per octave, which contains every power of two. */
 static int64_t next_spread(int64_t d)
 {
     int64_t next = d + 1;

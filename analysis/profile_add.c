@@ -10,8 +10,8 @@
 
 enum { SINGLE = 64, PER_OCTAVE = 24, EXAMPLES = 0x424F /* as in replicates.c */ };
 
-/* Distances up to 63 by themselves, from there on 24 bins an octave, whose ends hold every power of
- * 2. */
+/* Bins of distances: one for each distance up to 63, then 24 per octave; every power of 2 is an
+ * end. */
 static int make_bins(int64_t n, int64_t *end)
 {
     int bins = 0;
@@ -97,7 +97,7 @@ static double row_sum(int64_t n, const double *w, int64_t *keys)
     return sum;
 }
 
-/* The row without output i itself: self, p', and what equal weights give there. */
+/* Adds the row without output i itself: self, p', and the same for uniform weights. */
 static void add_others(lra_profile *p, int64_t i, int64_t from, int64_t n, const double *w,
                        double sum, int64_t keys)
 {
@@ -214,7 +214,7 @@ static void add_numbers(const lra_profile_sums *s, const double *mass, const dou
     to[P_KEYS] = m->keys / rows, to[P_LOG_KEYS] = m->log_keys / rows;
 }
 
-/* The example's M' and that of equal weights on the same rows, (n) each; false: no row defines
+/* The example's M' and that of uniform weights on the same rows, (n) each; false: no row defines
  * it. */
 static bool others_of(const lra_profile_sums *s, double *other, double *equal)
 {
@@ -314,7 +314,7 @@ int64_t lra_profile_examples(const lra_profile *p)
     return p->examples;
 }
 
-/* Half width of the interval of I at a distance, over I: a ratio of sums over examples. */
+/* Relative half width of the interval of I at a distance: I is a ratio of sums over examples. */
 static double intensity_half(const lra_profile *p, int64_t d)
 {
     double n = (double)p->examples, i = p->weight[d] / p->pairs[d];

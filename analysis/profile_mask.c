@@ -1,4 +1,4 @@
-/* What equal weights give. */
+/* Uniform baseline of a distance profile. */
 #include <math.h>
 
 #include "analysis/profile.h"
@@ -39,7 +39,7 @@ void lra_profile_mask_free(lra_profile_mask *m)
     lra_free(m);
 }
 
-/* Adds a row of n inputs, `before` and `after` of which stand on its sides. */
+/* Adds a row of n inputs, with `before` of them before the output and `after` of them after it. */
 static void count_row(lra_profile_mask *m, int64_t n, int64_t before, int64_t after)
 {
     double keys = (double)n;

@@ -1,4 +1,4 @@
-/* Profiles: the numbers that are read off them. */
+/* Measurements of profiles. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const char *const quantile_id[MASSES][QUANTILES] = {
 static const int binned_mass[MASSES] = {P_MASS, P_OTHER};
 #define LEVEL 0.95
 
-/* What is being filled. */
+/* The list of measurements that is being filled. */
 typedef struct {
     const lra_profile *p;
     const lra_profile_options *o;
@@ -71,7 +71,8 @@ static double half_width(const lra_profile *p, int above, int below)
     return lra_normal_quantile((1 + LEVEL) / 2) * sqrt(squares / (n - 1) / n) / fabs(m);
 }
 
-/* A share of 1 is a sum, which rounding may leave a bit above it. */
+/* Sets the ends of an interval.  A share of 1 is a sum, which rounding may raise slightly above
+ * 1. */
 static void set_ends(lra_measurement *f, double half, double least, double most)
 {
     if (f->value > most) f->value = most;
@@ -179,7 +180,7 @@ static int64_t quantile(int64_t n, const double *mass, double q)
     return n - 1; /* rounding: all mass is there */
 }
 
-/* What redraws need beside the sums in bins. */
+/* Data for redraws, in addition to the sums in bins. */
 typedef struct {
     const lra_profile *p;
     const double *mass[MASSES]; /* (n) of all examples, as P_MASS and P_OTHER */
@@ -188,8 +189,8 @@ typedef struct {
     double slope[2];            /* NAN: no fit */
 } replicas;
 
-/* Of `mass` in bins; within the bin where the share is reached, mass is distributed as in all
- * examples.  NAN: there is no mass. */
+/* Quantile q of `mass` in bins; within the bin that contains it, mass is distributed as over all
+ * examples.  NAN: no mass. */
 static double quantile_in_bins(const replicas *r, int which, const double *mass, double q)
 {
     const lra_profile *p = r->p;
@@ -253,7 +254,7 @@ static int64_t fit_end(const lra_profile *p, const double *rel, const double *lo
     return d;
 }
 
-/* How the slopes follow from the values: weighted deviations of x. */
+/* Sets the derivatives of the slopes by the values: weighted deviations of x. */
 static void set_change(replicas *r, int64_t end)
 {
     const lra_profile *p = r->p;
@@ -292,8 +293,9 @@ static void set_percentiles(lra_measurement *f, double *replicate)
     if (isinf(f->hi)) f->flags |= LRA_CENSORED_HI;
 }
 
-/* Is a slope indistinguishable from 0?  Its interval holds it; without an interval: no law is
- * better than a constant.  A tau that is not finite is a slope of 0 or above. */
+/* LRA_FLAT if a slope is indistinguishable from 0: its interval contains 0, or, without an
+ * interval, no law is better than a constant.  A tau that is not finite is a slope of 0 or
+ * above. */
 static uint32_t flat_of(const lra_measurement *f, const lra_decay *fit, bool tau)
 {
     if (fit->n < 3) return 0;
@@ -335,7 +337,7 @@ static void add_quantiles(list *l, int which, const double *mass, const double *
     }
 }
 
-/* Share of the reach of a bounded model, of the range.q95 that is the last but one. */
+/* Adds range.q95 (the second to last measurement) divided by the reach of a bounded model. */
 static void add_used(list *l)
 {
     if (l->o->reach <= 0) return;

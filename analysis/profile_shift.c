@@ -24,7 +24,7 @@ double lra_shift_js(int64_t n, const double *a, const double *b)
     return fmin(fmax(sum, 0), 1);
 }
 
-/* The same from bins: F runs straight from one end of a bin to the other. */
+/* Same, from bins: F is linear within a bin. */
 static double w1_in_bins(const lra_profile *p, const double *a, const double *b)
 {
     double f = 0, sum = 0;
@@ -36,7 +36,7 @@ static double w1_in_bins(const lra_profile *p, const double *a, const double *b)
     return sum;
 }
 
-/* Both numbers of examples drawn so often. */
+/* Both measurements, for redrawn examples. */
 static void shift_in_bins(const lra_profile *a, const lra_profile *b, const double *count,
                           double *mass, double out[2])
 {
@@ -48,7 +48,7 @@ static void shift_in_bins(const lra_profile *a, const lra_profile *b, const doub
     out[1] = lra_shift_js(a->n_bins, mass, other);
 }
 
-/* Redraws, moved so that all examples give the value without bins. */
+/* Intervals from redraws, shifted so that the full sample gives the value computed without bins. */
 static void set_intervals(const lra_profile *a, const lra_profile *b, uint64_t key,
                           lra_measurement out[2])
 {
@@ -90,7 +90,7 @@ int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_prof
 
 /* ---- where it grew most ---------------------------------------------------------------------- */
 
-/* Growth by bins of distances: that of the distance in it that grew most, and which that is. */
+/* Growth in bins of distances: the largest growth within a bin, and its distance. */
 typedef struct {
     double *most, *at, *whole; /* (n_bins); of all examples together */
 } growth;
@@ -123,7 +123,8 @@ static void set_growth(const lra_profile *p, const double *mass, const double *o
     }
 }
 
-/* Growth within a bin is as it is of all examples, and moves with the bin. */
+/* Peak of redrawn examples: within a bin, the growth has the shape that it has over all examples,
+ * scaled with the bin. */
 static double peak_in_bins(const lra_profile *p, const growth *g, const double *drawn)
 {
     double best = -INFINITY, at = NAN;
@@ -193,7 +194,7 @@ static double mean_in_bins(int n, const lra_profile *const *p, const double *cou
     return mean_js(n, bins, mass);
 }
 
-/* Redraws, moved as those of a shift. */
+/* Interval from redraws, shifted as in set_intervals(). */
 static lra_estimate interval_of(int n, const lra_profile *const *p, uint64_t key, double value)
 {
     int64_t examples = p[0]->examples;

@@ -64,7 +64,7 @@ double lra_peak_middle(int64_t n)
     return last < 1 ? NAN : (1 + (double)last) / 2;
 }
 
-/* places are those of which count examples each are drawn, ascending. */
+/* Weighted mode of ascending places; count: number of draws of each example. */
 static double usual(int64_t n, const int64_t *sorted, const double *count)
 {
     double most = 0, here = 0;

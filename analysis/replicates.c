@@ -12,7 +12,7 @@ typedef struct {
     double scale, df;
 } seed_part;
 
-/* One seed stands in for its own spread with that of the other series. */
+/* With a single seed, the pooled spread of the other series is used. */
 static seed_part part_of(const lra_sample *s, int r)
 {
     const lra_series *x = &s->series[r];
@@ -36,8 +36,8 @@ static double student(lra_rng *r, double df)
     return sqrt(df * (pow(u, -2 / df) - 1)) * cos(angle);
 }
 
-/* Covariance of the rows over n, then its Cholesky factor, in place; where nothing is left of the
- * variance of a series its column is 0. */
+/* Covariance of the rows over n, then its Cholesky factor, in place; if no variance of a series
+ * remains, its column is 0. */
 static void factor(const lra_sample *s, double (*a)[LRA_MAX_SERIES])
 {
     int R = s->n_series;

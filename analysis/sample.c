@@ -7,7 +7,7 @@
 #include "kernels/base/core/err.h"
 #include "kernels/base/core/mem.h"
 
-/* Below this a variance is rounding. */
+/* Variances below this are rounding errors. */
 static const double nothing = 1e-24;
 
 lra_sample *lra_sample_new(int64_t n, bool shares)
@@ -40,7 +40,8 @@ static lra_series *new_series(lra_sample *s, int n_seeds)
     return x;
 }
 
-/* From the sums over seeds in row and the means in by_seed; squares: sum of all squares. */
+/* Completes a series from the sums over seeds in row and the means in by_seed; squares: sum of all
+ * squares. */
 static void finish(lra_series *x, int64_t n_examples, double squares)
 {
     double S = x->n_seeds, n = (double)n_examples, between = 0, rows = 0, mean = 0;
@@ -116,8 +117,8 @@ int lra_sample_add_number(lra_sample *s, double value)
 
 /* ---- variances ------------------------------------------------------------------------------- */
 
-/* Of the mean over the seeds of series r, with its degrees of freedom.  One seed says nothing of
- * its own spread: that of the other series stands for it, where there is any. */
+/* Variance of the mean over the seeds of series r, and its degrees of freedom.  With a single seed,
+ * the pooled variance of the other series is used (0 if there is none). */
 static double seed_variance(const lra_sample *s, int r, double *df)
 {
     const lra_series *x = &s->series[r];
@@ -150,7 +151,7 @@ static double example_variance(const lra_sample *s, const double *g)
     return variance < nothing ? 0 : variance;
 }
 
-/* Seeds that go together: the spread of the whole contrast. */
+/* Paired seeds: variance of the contrast computed per seed. */
 static lra_variance paired_seeds(const lra_sample *s, const double *g)
 {
     double mean = 0, sum = 0;
@@ -306,7 +307,7 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* Do the k lowest of ascending values lie that far below the others? */
+/* True if the k lowest of ascending values are separated from the others by the required gap. */
 static bool splits(int n, const double *sorted, int k, double chance, double full, double error)
 {
     double mean = 0, sum = 0, m = n - k, gap = sorted[k] - sorted[k - 1];

@@ -47,7 +47,7 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
         transform(size, z);
         for (int64_t f = 0; f <= size / 2; f++) power[f] += creal(z[f] * conj(z[f]));
     }
-    power[0] /= 2, power[size / 2] /= 2; /* the others stand for a frequency and its mirror image */
+    power[0] /= 2, power[size / 2] /= 2; /* the others represent a frequency and its mirror image */
     for (int64_t f = 0; f <= size / 2; f++) sum += power[f], first += (double)f * power[f];
     *centroid = first / sum / (double)size;
     int64_t f = 0;
@@ -60,7 +60,8 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
 
 /* ---- singular values ------------------------------------------------------------------------- */
 
-/* A symmetric (n,n) to a diagonal and what stands beside it, by reflections (Householder). */
+/* Reduces a symmetric (n,n) matrix to tridiagonal form by Householder reflections: diagonal and
+ * subdiagonal (`beside`). */
 static void tridiagonal(int64_t n, double *a, double *diagonal, double *beside)
 {
     double *p = lra_alloc_array((size_t)n, sizeof *p);
@@ -87,7 +88,7 @@ static void tridiagonal(int64_t n, double *a, double *diagonal, double *beside)
     lra_free(p);
 }
 
-/* How many eigenvalues of the tridiagonal matrix lie below x (Sturm). */
+/* Number of eigenvalues of the tridiagonal matrix below x (Sturm sequence). */
 static int64_t below(int64_t n, const double *diagonal, const double *beside, double x)
 {
     int64_t count = 0;
@@ -100,7 +101,7 @@ static int64_t below(int64_t n, const double *diagonal, const double *beside, do
     return count;
 }
 
-/* Entropy of the roots of the eigenvalues, each found by halving. */
+/* Entropy of the square roots of the eigenvalues, each found by bisection. */
 static double entropy_of_roots(int64_t n, const double *diagonal, const double *beside)
 {
     double most = 0, sum = 0, *root = lra_alloc_array((size_t)n, sizeof *root), entropy = 0;
@@ -148,8 +149,8 @@ double lra_effective_rank(int64_t rows, int64_t columns, const double *a)
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-/* Squares around the mean of the diagonals and around that of all, without the main diagonal if
- * so. */
+/* Sums of squared deviations from the mean of each diagonal and from the overall mean; off: without
+ * the main diagonal. */
 static void deviations(int64_t T, const double *x, bool off, double out[2])
 {
     double *sum = lra_alloc_array(2 * (size_t)T, sizeof *sum), all = 0,

@@ -126,8 +126,8 @@ static const lra_option json_options[] = {
     {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document on stdout"},
     {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
-/* The places named, or --out: paths, names of runs in OUT, starts of their hashes; NULL: several
- * runs have that start.  The caller frees them with lra_names_free(). */
+/* The places given as arguments, or --out: paths, names of runs in OUT, prefixes of their hashes;
+ * NULL: a prefix is ambiguous.  The caller frees them with lra_names_free(). */
 static char **places_of(const lra_options *o, int *n, lra_err *e)
 {
     int n_args = lra_option_n_args(o);
@@ -185,7 +185,7 @@ static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
     return n;
 }
 
-/* Places that were named and have no such file, where others have. */
+/* Prints a note about places without such a file, if others have one. */
 static void note_missing(const char *probe, int n, const char *const *place)
 {
     const char *first = NULL;
@@ -235,8 +235,7 @@ static void unload(lra_report_input *in)
     lra_ladder_scale_close(&in->scale);
 }
 
-/* Folders of places that are files, the other places as they are; the caller frees names and
- * list. */
+/* Replaces places that are files by their folders; the caller frees names and list. */
 static char **folders_of(int n, const char *const *place)
 {
     char **folder = lra_alloc_array((size_t)n + 1, sizeof *folder);
@@ -251,7 +250,7 @@ static char **folders_of(int n, const char *const *place)
     return folder;
 }
 
-/* What probes measured on runs in these places; there may be nothing. */
+/* Loads all probe results of the runs in these places; there may be none. */
 static int load_all_probes(int n_places, const char *const *place, lra_report_input *in, lra_err *e)
 {
     static const char *const probe[] = {"kernels", "attention", "influence"};
@@ -289,7 +288,7 @@ static int load_results_and_probes(const lra_options *o, lra_report_input *in, l
     return rc;
 }
 
-/* What the files of the source hold. */
+/* Loads the files of a source. */
 static int load_all(const lra_options *o, lra_report_source source, lra_report_input *in,
                     lra_err *e)
 {
@@ -321,7 +320,7 @@ static int load_all(const lra_options *o, lra_report_source source, lra_report_i
     return LRA_FAILED;
 }
 
-/* What a table or figure is made of; the caller frees it with unload(). */
+/* Loads the input of a table or figure; the caller frees it with unload(). */
 static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
 {
     int rc = load_all(o, source, in, e);
@@ -331,8 +330,8 @@ static int load(const lra_options *o, lra_report_source source, lra_report_input
     return rc;
 }
 
-/* A table's or figure's name in the place of a result stands behind the option that it belongs
- * to. */
+/* Fails with a hint if the name of a table or figure is given as a result instead of after its
+ * option. */
 static int check_places(const lra_options *o, const char *option, int n, const char *const *ids,
                         lra_err *e)
 {
@@ -346,7 +345,7 @@ static int check_places(const lra_options *o, const char *option, int n, const c
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The table in a format.  choose: with the columns that were asked for; files have all. */
+/* Prints a table in a format.  choose: only the columns of --columns; files have all columns. */
 static int print_as(const lra_options *o, const lra_report_table *t, const lra_report_input *in,
                     const char *format, bool choose, FILE *out, lra_err *e)
 {
@@ -401,8 +400,8 @@ static int print_tables(const lra_options *o, lra_err *e)
     lra_report_input in;
     int rc = load(o, tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
-    /* Files named one by one are only looked at, unless --out says where to write.  They are
-     * written before the table is printed: "| head" ends this program. */
+    /* Results that are named as arguments are only displayed; files are written if --out is given.
+     * They are written before the table is printed: "| head" ends this program. */
     if (lra_option_n_args(o) == 0 || lra_option_given(o, "out"))
         rc = write_table(o, tables[chosen], &in, e);
     if (rc == 0)
@@ -440,7 +439,7 @@ static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e
     return rc;
 }
 
-/* Every figure that the files allow. */
+/* Draws every figure that is possible with the files. */
 static int draw_all(const lra_options *o, lra_err *e)
 {
     int drawn = 0;
@@ -493,7 +492,7 @@ static int compare(const lra_options *o, lra_err *e)
 
 /* ---- show, list ------------------------------------------------------------------------------ */
 
-/* The places that are files of probes are read; returns how many are left of n. */
+/* Reads the places that are probe files; returns the number of places that remain. */
 static int take_probes(char **place, int n, lra_probe_result **probes, int *n_probes)
 {
     int left = 0;

@@ -1,4 +1,4 @@
-/* What other programs may ask of the report. */
+/* Interface of the reports for other programs. */
 #include "reports/report.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/views/integrity.h"
 
-/* Notes that several of the tables have stand once. */
+/* Copies the notes of the tables; equal notes are copied once. */
 static void copy_notes(lra_table *to, lra_table *const *list, int n)
 {
     for (int i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* What other programs may ask of the report. */
+/* Interface of the reports for other programs. */
 #ifndef LRA_REPORTS_REPORT_H
 #define LRA_REPORTS_REPORT_H
 
@@ -15,16 +15,15 @@ typedef struct {
      * lra_tables_free(). */
     int (*make)(const lra_report_input *in, lra_table ***list, lra_err *e);
     lra_report_source source;
-    /* The same as one tidy table, for CSV and JSON, of the tables that make() returned.  NULL:
-     * those themselves */
+    /* Returns one tidy table for CSV and JSON, made from the tables of make().  NULL: the tables of
+     * make() are used */
     lra_table *(*records)(const lra_report_input *in, lra_table *const *list, int n);
 } lra_report_table;
-/* The tables for a format (make, or records with the notes of what make returned), marked where a
- * file has no seal; returns their number or a negative code. */
+/* Returns the tables for a format (those of make(), or that of records() with the notes of the
+ * former); files without a seal are marked.  Returns their number or a negative code. */
 int lra_report_make(const lra_report_table *t, const lra_report_input *in, const char *format,
                     lra_table ***list, lra_err *e);
-/* Makes and prints the tables of make(), text as wide as it is; format: text markdown latex csv
- * json. */
+/* Makes and prints the tables; text has no width limit.  format: text markdown latex csv json. */
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e);
 /* Ladders: accuracy against reach, baselines, locality index. */

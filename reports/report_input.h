@@ -1,4 +1,4 @@
-/* What tables and figures are made of. */
+/* Input of tables and figures. */
 #ifndef LRA_REPORTS_REPORT_INPUT_H
 #define LRA_REPORTS_REPORT_INPUT_H
 
@@ -6,9 +6,9 @@
 #include "reports/results/listops_result.h"
 #include "reports/results/probe_result.h"
 
-/* What a table or figure is made of: results with what ladders are scaled by, ListOps breakdowns,
- * what a probe measured; or results with what kernels, attention and influence measured on them, as
- * far as there is any. */
+/* Source of a table or figure: results and the scale of ladders; ListOps breakdowns; the results of
+ * one probe; or results and the available results of the probes kernels, attention and
+ * influence. */
 typedef enum {
     LRA_FROM_RESULTS,
     LRA_FROM_RESULTS_AND_PROBES,

@@ -23,7 +23,7 @@ int lra_draw_check(const char *list, lra_err *e)
 }
 
 /* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to
- * its stdout, so that no path stands in a script, and an image is there whole or not at all. */
+ * its stdout, so that scripts contain no paths, and an image is either complete or missing. */
 static int draw_one(const char *name, const lra_plot *p, const char *folder, const char *format,
                     lra_err *e)
 {

@@ -1,4 +1,4 @@
-/* What figures share. */
+/* Helpers shared by figures. */
 #include "reports/draw/figure.h"
 
 int lra_figure_make_listops(const lra_report_input *in, lra_plot *p,

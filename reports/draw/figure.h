@@ -1,15 +1,16 @@
-/* What figures share: where their numbers come from. */
+/* Helpers shared by figures: their input and the sources of their numbers. */
 #ifndef LRA_REPORTS_DRAW_FIGURE_H
 #define LRA_REPORTS_DRAW_FIGURE_H
 
 #include "reports/views/listops_view.h"
 #include "reports/report.h"
 
-/* Makes a figure of a ListOps breakdown as fill() does from the one view that `in` must be. */
+/* Makes a figure of a ListOps breakdown: calls fill() with the view of `in`, which must be a single
+ * one. */
 int lra_figure_make_listops(const lra_report_input *in, lra_plot *p,
                             int (*fill)(const lra_listops_view *v, lra_plot *p, lra_err *e),
                             lra_err *e);
-/* The runs that are drawn, and their data. */
+/* Adds the hashes of the drawn runs and of their data to the sources of the figure. */
 void lra_figure_add_cell(lra_plot *p, const lra_listops_cell *c);
 void lra_figure_add_ladder(lra_plot *p, const lra_ladder_view *v);
 

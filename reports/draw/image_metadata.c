@@ -1,6 +1,6 @@
 /* Metadata of images: PNG chunks (PNG specification, 11.3), an update at the end of a PDF (ISO
- * 32000-1, 7.5.6), and two elements of SVG.  Written by hand because it is little: no library for
- * PDF or PNG is needed here. */
+ * 32000-1, 7.5.6), and two elements of SVG.  Implemented here because the code is short and avoids
+ * a dependency on libraries for PDF and PNG. */
 #include "reports/draw/image_metadata.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "reports/draw/plot.h"
 
-/* Puts bytes in the place of n bytes of the image. */
+/* Replaces n bytes of the image at offset `at` by other bytes. */
 static void replace(lra_text *image, size_t at, size_t n, const lra_text *by)
 {
     lra_text rest = {0};
@@ -63,7 +63,7 @@ static void add_png_text(lra_text *t, const char *keyword, const char *text)
 
 static int add_to_png(lra_text *image, const char *title, const char *description)
 {
-    enum { HEAD = 33 }; /* signature and IHDR, after which text may stand */
+    enum { HEAD = 33 }; /* signature and IHDR; text chunks may follow */
     if (image->n < HEAD || memcmp(image->s, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) != 0)
         return LRA_FAILED;
     lra_text chunks = {0}, dots = {0};
@@ -91,7 +91,7 @@ static void add_xml(lra_text *t, const char *text)
         }
 }
 
-/* What gnuplot says of itself stands between the first <title> and the first </desc>. */
+/* Replaces gnuplot's own metadata, which extends from the first <title> to the first </desc>. */
 static int add_to_svg(lra_text *image, const char *title, const char *description)
 {
     const char *from = image->s ? strstr(image->s, "<title>") : NULL,
@@ -116,7 +116,7 @@ static void add_pdf_text(lra_text *t, const char *key, const char *text)
     lra_text_add(t, ")\n");
 }
 
-/* The last place of a text in memory; NULL: none. */
+/* Last occurrence of a text in memory; NULL: none. */
 static const char *find_last(const char *s, size_t n, const char *what)
 {
     size_t length = strlen(what);
@@ -125,10 +125,10 @@ static const char *find_last(const char *s, size_t n, const char *what)
     return NULL;
 }
 
-/* What an update needs to know of the file. */
+/* Fields of the file trailer that an incremental update needs. */
 typedef struct {
     unsigned long long size, root,
-        table;   /* objects; number of the catalogue; where the table of objects stands */
+        table;   /* objects; number of the catalogue; offset of the table of objects */
     bool stream; /* the table is a stream, as cairo writes it from 1.17.6 on */
 } pdf_tail;
 
@@ -147,8 +147,8 @@ static bool read_tail(const lra_text *image, pdf_tail *p)
     return p->size > 0 && p->root > 0;
 }
 
-/* One more object, the new table that names it, and the trailer; of the same kind as the table
- * before. */
+/* Appends an object, a cross-reference table with its offset, and a trailer; the table has the same
+ * kind as the existing one. */
 static int add_to_pdf(lra_text *image, const char *title, const char *description)
 {
     pdf_tail p;

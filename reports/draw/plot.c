@@ -10,7 +10,7 @@
 
 /* ---- texts of files -------------------------------------------------------------------------- */
 
-/* Stands for a control character until lra_plot_write() refuses it. */
+/* Placeholder of a control character; lra_plot_write() rejects it. */
 enum { REFUSED = 1 };
 
 static void add_character(lra_text *t, char c)
@@ -94,8 +94,8 @@ void lra_plot_use(const lra_plot_options *o)
     options = *o;
 }
 
-/* Size of text over the usual one.  Figures are laid out for 8 points, in a width that is as much
- * smaller, and everything is drawn that much larger. */
+/* Ratio of the size of text to 8 points.  Figures are laid out for 8 points in a width divided by
+ * this ratio, and everything is drawn larger by this ratio. */
 static double text_scale(void)
 {
     return options.points > 0 ? options.points / 8 : 1;
@@ -110,7 +110,7 @@ double lra_plot_wide(double cm)
 
 static const double letters = 0.2822; /* cm */
 
-/* About what it takes in the widest usual font, DejaVu Sans; others leave more space. */
+/* Estimate for DejaVu Sans, the widest common font; other fonts leave more space. */
 double lra_plot_width(const char *text)
 {
     double width = 0;
@@ -122,7 +122,7 @@ double lra_plot_width(const char *text)
     return letters * width;
 }
 
-/* Is that a later byte of a character in UTF-8? */
+/* True if c is a continuation byte of UTF-8. */
 static bool inside_character(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;
@@ -142,8 +142,8 @@ char *lra_plot_fit(const char *text, double cm, double points)
     return short_text;
 }
 
-/* How much of a title stands in its first line: all that fits; else up to the comma nearest to the
- * middle, or, where the second line would be too long, up to the last space. */
+/* Number of characters of a title in its first line: all, if they fit; else up to the comma nearest
+ * to the middle, or, if the second line would be too long, up to the last space that fits. */
 static size_t line_of(const char *title, double cm)
 {
     size_t n = strlen(title), comma = 0, space = 0;
@@ -169,7 +169,8 @@ double lra_plot_start(lra_plot *p)
                  "set datafile missing '?'\nset border 3 lw 1.2\n"
                  "set tics nomirror out scale 0.5\nset grid ytics lt 1 lw 1 lc rgb '#dddddd'\n"
                  "set style fill solid noborder\nunset key\n"
-                 /* Intervals: two heads at right angles; wider and white to lie below. */
+                 /* Arrow styles of intervals: two perpendicular heads; the wider white one is drawn
+                  * below. */
                  "set style arrow 1 heads fixed size screen %g,90 lc rgb '#111111' lw 1.6\n"
                  "set style arrow 2 heads fixed size screen %g,90 lc rgb '#ffffff' lw 3.6\n",
                  0.06 / p->width, 0.08 / p->width);
@@ -208,10 +209,10 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* Centimetres: a sample with the space behind it, the space between columns. */
+/* Centimetres: a sample, a sample with the space after it, the space between columns. */
 static const double sample = 0.65, sample_and_space = 0.8, between = 0.3;
 
-/* The width of a column of that many rows, which starts with entry i. */
+/* Width of a legend column with this number of rows that starts with entry i. */
 static double column_width(int rows, int i, int n, const lra_plot_entry *entry)
 {
     double longest = 0;
@@ -231,7 +232,8 @@ int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entr
     return rows;
 }
 
-/* more: of the width of its line; gnuplot's SVG joins lines that differ in dashes alone. */
+/* more: added to the line width, because gnuplot's SVG terminal merges lines that differ only in
+ * dashes. */
 static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k, double more)
 {
     lra_text *t = &p->script;
@@ -320,7 +322,7 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
         double below = line[i].y - (i ? line[i - 1].y : y0);
         bool free_below = below > (before == ABOVE ? 2 : 1) * text_height;
         int place = free_above ? ABOVE : free_below ? BELOW : RIGHT;
-        /* Widths differ as those of the legend. */
+        /* Line widths differ for the same reason as in the legend. */
         lra_text_add(t,
                      "set arrow from graph 0, first %g to graph 1, first %g nohead lw %g dt %s "
                      "lc rgb '#666666' back\n",
@@ -358,8 +360,9 @@ void lra_plot_source(lra_plot *p, const char *what, const char *hash)
 }
 
 /* One terminal for each kind of file, with text, lines and dashes of the same size in print:
- * "fontscale", "linewidth", "dashlength" and "pointscale" undo what gnuplot 5.4's terminals make of
- * them (measured: H of 'Sans,8' is 5.8 points high; a dash of 6 is 3 times as long as wide). */
+ * "fontscale", "linewidth", "dashlength" and "pointscale" compensate for the scaling of gnuplot
+ * 5.4's terminals (measured: H of 'Sans,8' is 5.8 points high; the length of a dash of 6 is 3 times
+ * its width). */
 static void add_terminals(lra_text *t, const lra_plot *p, const char *name)
 {
     double s = text_scale(), w = s * p->width / 2.54, h = s * p->height / 2.54; /* inches */
@@ -390,7 +393,7 @@ static int write_text(const char *folder, const char *name, const char *ending, 
     return rc;
 }
 
-/* Colours "#rrggbb" of a script as greys that are as light. */
+/* Replaces the colours "#rrggbb" of a script by greys of the same lightness. */
 static void make_grey(lra_text *t)
 {
     for (size_t i = 0; i + 7 <= t->n; i++) {

@@ -1,7 +1,7 @@
-/* Figure cut: what is left of a run's gain over chance when layers look at most r tokens far, all
- * of them and each alone (a limit per layer), and when each position is computed from the tokens
- * within r of it alone (context, a limit of the whole model); a panel for each run.  Bars: 95 %
- * intervals of all layers.  Lines: 0 and 1. */
+/* Figure cut: remaining gain over chance of a run under a distance limit r per layer (all layers
+ * together, and each layer alone), and when each position is computed only from the tokens within r
+ * of it (context, a limit of the entire model); a panel for each run.  Bars: 95 % intervals of all
+ * layers.  Lines: 0 and 1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct {
     const lra_probe_result *run;
     int n;
     const lra_probe_unit *unit[MOST_CURVES];
-    int block; /* of the first curve in the data */
+    int block; /* block of the first curve in the data */
 } panel;
 
 static void find_curves(const lra_probe_result *r, panel *p)
@@ -103,7 +103,7 @@ static bool at_chance(const panel *p)
     return !known;
 }
 
-/* Where the axis of gains begins: below 0 as far as curves and intervals go. */
+/* Lower end of the axis of gains: the smallest value of curves and intervals, at most 0. */
 static double least_gain(int n, const panel *list)
 {
     double least = -0.05;
@@ -116,7 +116,7 @@ static double least_gain(int n, const panel *list)
     return fmax(least, -0.5);
 }
 
-/* Where it ends: above 1 as far as they go, up to 1.6. */
+/* Upper end of the axis: the largest value, from 1 to 1.6. */
 static double most_gain(int n, const panel *list)
 {
     double most = 1.07;
@@ -129,7 +129,7 @@ static double most_gain(int n, const panel *list)
     return fmin(most, 1.55) + 0.05;
 }
 
-/* What the panels share. */
+/* Axes shared by the panels. */
 typedef struct {
     double width, end, least, most;
 } axes;

@@ -1,6 +1,6 @@
-/* Figure decay: how the kernels of layers decay with distance, initial and trained.  Each line is
- * the median over channels of the envelope, the largest |k| from a distance on over the largest of
- * all, between its quartiles.
+/* Figure decay: decay of the kernels of layers with distance, initial and trained.  Each line is
+ * the median over channels of the envelope (the largest |k| at this or a larger distance, divided
+ * by the overall maximum); bands are its quartiles.
  * Before and after pretraining: figure spt-kern. */
 #include "kernels/base/core/mem.h"
 #include "reports/views/kernel_decay.h"
@@ -46,7 +46,7 @@ static const lra_plot_entry key[] = {
     {"initial, quartiles", LRA_LEGEND_LINE, initial, LRA_DASH_DOTS, 1.2, 0, 0},
     {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
 
-/* The dashes of the initial kernels lie on top: where both are alike, both are seen. */
+/* The dashed line of the initial kernels is drawn last, so that coinciding lines remain visible. */
 static void add_panel(lra_text *t, int i)
 {
     lra_text_add(

@@ -1,7 +1,7 @@
-/* Figure distance: how far each attention head of a run looks: the share of its weight on other
- * tokens within a distance (profile.h: M'), trained, before training, and of equal weights under
- * the same mask; a panel for each head, a row for each layer (L1 H0: layer 1, head 0).
- * Source: mean attention distance of arXiv:2010.11929, here as the whole distribution. */
+/* Figure distance: cumulative attention weight of each head of a run on other tokens, by distance
+ * (profile.h: M'); after training, at initialisation, and for uniform weights under the same mask;
+ * a panel for each head, a row for each layer (L1 H0: layer 1, head 0).
+ * Source: mean attention distance of arXiv:2010.11929, here as the full distribution. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void add_data(lra_text *t, const lra_head_grid *g)
         }
 }
 
-/* Each is seen where the others cover it: dashes on a line on a light one that is wide. */
+/* Coinciding lines remain visible: a dashed line over a solid line over a wide light one. */
 static const lra_plot_entry key[] = {
     {"trained", LRA_LEGEND_LINE, "#000000", NULL, 2, 0, 0},
     {"initial", LRA_LEGEND_LINE, "#56B4E9", LRA_DASH_DASHES, 2.2, 0, 0},

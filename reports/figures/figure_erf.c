@@ -1,8 +1,9 @@
-/* Figure erf: the effective receptive field of the middle position, as vision uses the word: of
- * images a map (dark: much, by the square root, from 0 to the largest), with squares that hold 20,
- * 50 and 99 % of it; of sequences the share of each offset, with the radii that hold 50 and 99 %; a
- * panel for each model, of the first of its seeds.
- * Source: Luo et al. 2016, Ding et al. 2022; radii are read off the plain shares. */
+/* Figure erf: effective receptive field of the middle position, as in vision.  Images: a map
+ * (colour: square-root scale, from 0 to the maximum), with squares that contain 20, 50 and 99 % of
+ * it.  Sequences: the share of each offset, with the radii that contain 50 and 99 %.  A panel for
+ * each model, of its first seed.
+ * Source: Luo et al. 2016, Ding et al. 2022; radii are computed from the shares, not from their
+ * roots. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ typedef struct {
     const lra_probe_array *erf;
     bool image;
     double end, most; /* of sequences: of the axis of offsets; the largest share */
-    bool past;        /* nothing comes from later tokens: a causal model */
+    bool past;        /* true: a causal model, without influence of later tokens */
 } panel;
 
 static double radius(const panel *p, int share)
@@ -29,7 +30,7 @@ static double radius(const panel *p, int share)
     return f ? f->value : NAN;
 }
 
-/* false: this run has no field. */
+/* Returns false if the run has no field. */
 static bool find_panel(const lra_probe_cell *c, panel *p)
 {
     const lra_probe_result *r = c->seed[0];
@@ -52,7 +53,7 @@ static void add_image(lra_text *t, const panel *p)
                      (i + 1) % a->dims[1] ? " " : "\n");
 }
 
-/* Are all cells of one task? */
+/* True if all cells have the same task. */
 static bool same_task(int n, const lra_probe_cell *c)
 {
     for (int i = 1; i < n; i++)
@@ -78,7 +79,7 @@ static void add_curve(lra_text *t, panel *p)
         }
 }
 
-/* Widths differ, since gnuplot's SVG joins lines that differ in dashes alone. */
+/* Line widths differ because gnuplot's SVG terminal merges lines that differ only in dashes. */
 static const lra_plot_entry key[] = {
     {"20 %", LRA_LEGEND_LINE, "#d55e00", "1", 1.6, 0, 0},
     {"50 %", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DASHES, 1.61, 0, 0},

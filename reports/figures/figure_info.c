@@ -1,6 +1,6 @@
-/* Figure info: what a token tells of another one by distance, data set by data set: bits beyond
- * what places alone explain, with 95 % intervals.  A power law is a straight line.  Where an
- * interval reaches 0, or less than 0.0001 bits are left, a hollow triangle is its upper end.
+/* Figure info: mutual information between tokens by distance, for each data set: bits in excess of
+ * the part that positions alone explain, with 95 % intervals.  A power law is a straight line.  If
+ * an interval reaches 0, or the value is below 0.0001 bits, a hollow triangle marks its upper end.
  * Source: the definition is ours (analysis/pair_information.h). */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const lra_probe_array *curve(const lra_probe_result *r, const char *name)
     return a && a->rank == 1 ? a : NULL;
 }
 
-/* Is it seen, with its whole interval above 0? */
+/* True if point k is shown as a value: its interval lies entirely above 0. */
 static bool is_sure(const lra_probe_array *x, const lra_probe_array *lo, int64_t k)
 {
     return (double)x->value[k] > least_bits && lo->value[k] > 0;
@@ -88,7 +88,7 @@ static void add_data(lra_text *t, const plot *p)
                 lra_text_add(t, "\n");
             open = sure;
         }
-        if (!open) lra_text_add(t, "? ? ? ?\n"); /* two empty lines end the block, no more */
+        if (!open) lra_text_add(t, "? ? ? ?\n"); /* only two empty lines end the block */
         lra_text_add(t, "\n\n");
     }
 }

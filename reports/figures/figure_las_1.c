@@ -1,7 +1,8 @@
-/* Figure las-1: kernels of layers as they are, initial (left) and trained (right); four channels
- * each, evenly spread over the layer, which the legend names where layers are alike.  Positive lags
- * look back, negative ones ahead; the range is that of both sides of a row.
- * Source: Figure 1 of the LaS paper, which shows S4, MEGA and SGConv at their start. */
+/* Figure las-1: kernels of layers, initial (left) and trained (right); four channels each, evenly
+ * spaced over the layer; the legend names them if all layers have the same number of channels.
+ * Positive lags refer to the past, negative ones to the future; both panels of a row have the same
+ * range.
+ * Source: Figure 1 of the LaS paper, which shows S4, MEGA and SGConv at initialisation. */
 #include <math.h>
 #include <stdio.h>
 
@@ -79,7 +80,7 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     const lra_kernel_panel *p = &all->panel[i];
     int64_t lags = kernel(p, 0)->dims[1];
     double more = 0.06 * (range[1] - range[0]) + 1e-12;
-    /* above the first panel, the word "initial" stands to the right */
+    /* the word "initial" is at the right above the first panel */
     char *name = lra_plot_fit(state ? "" : p->name, width - (i ? 0 : 1.6), 8);
     lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left\n");
     lra_free(name);
@@ -110,7 +111,7 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     lra_text_add(t, "\nunset label\nunset arrow\nunset object\n");
 }
 
-/* Which channels the lines are, where all layers have as many. */
+/* Fills the legend with channel numbers, if all layers have the same number of channels. */
 static int fill_key(const lra_kernel_panels *all, lra_plot_entry key[CHANNELS])
 {
     const lra_kernel_panel *p = &all->panel[0];

@@ -1,7 +1,7 @@
-/* Figure las-2: how LaS decays the scores of its heads, whatever it learned: the factor
- * exp(-alpha |i-j|) by distance, and as a matrix of queries (from above) by keys (from the left,
- * none behind the query) from 0 (light) to 1 (dark); a row for each run, so that readings of alpha
- * (`alpha=literal|scale|geo`) stand above each other.  Of more than six heads, six.
+/* Figure las-2: the fixed decay of the attention scores of LaS heads, independent of training: the
+ * factor exp(-alpha |i-j|) by distance, and as a matrix of queries (from above) by keys (from the
+ * left, none after the query) from 0 (light) to 1 (dark); a row for each run, so that variants of
+ * alpha (`alpha=literal|scale|geo`) can be compared.  At most six heads are shown.
  * Source: Zimerman and Wolf (ICML 2024), equation 4 and the right part of table 1. */
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ typedef struct {
     const lra_probe_array *eld[SHOWN]; /* of those that are shown */
 } row;
 
-/* The heads of the first layer whose scores decay, into list (NULL: not asked); returns how
- * many. */
+/* Writes the heads of the first layer with decaying scores to list (NULL: count only); returns
+ * their number. */
 static int find_heads(const lra_probe_result *r, const lra_probe_array **list)
 {
     const char *layer = NULL;
@@ -41,7 +41,7 @@ static int find_heads(const lra_probe_result *r, const lra_probe_array **list)
     return n;
 }
 
-/* Those that are shown, the first and the last among them. */
+/* Chooses the heads that are shown, including the first and the last. */
 static void choose_heads(const lra_probe_result *r, row *to)
 {
     to->heads = find_heads(r, NULL);
@@ -91,7 +91,9 @@ static int64_t farthest(const row *r)
         const float *factor = r->eld[i]->value;
         int64_t d = 0;
         while (d < T && factor[d] >= least_factor) d++;
-        if (d < T && d > far) far = d; /* one that stays above it to the end is seen anywhere */
+        if (d < T && d > far)
+            far = d; /* a head whose factor stays above the axis is visible at all
+                                          distances */
         if (d == T && factor[T - 1] < 0.5F) far = T;
     }
     return far < T ? far : T - 1;
@@ -179,7 +181,7 @@ static void add_script(lra_plot *f, int n, const row *list)
     lra_text_add(t, "unset multiplot\n");
 }
 
-/* Another row: of the same heads, since their colours are named once. */
+/* Adds a row with the same heads, because the legend names their colours once. */
 static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
 {
     row own = {.name = c->name};

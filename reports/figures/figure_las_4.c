@@ -1,7 +1,7 @@
-/* Figure las-4: attention maps of models beside each other: a row for each run, a column for each
- * layer, the mean over its heads; weights of keys (from the left) for queries (from above) of one
- * example, each map from its least weight (light) to its largest (dark), by the square root
- * (attention_map.h).  Heads one by one: figure maps.
+/* Figure las-4: attention maps of several models: a row for each run, a column for each layer,
+ * averaged over its heads; weights of keys (from the left) for queries (from above) of one example.
+ * Colour: square root of the weight, from the smallest (light) to the largest (dark) of each map
+ * (attention_map.h).  Single heads: figure maps.
  * Source: Zimerman and Wolf (ICML 2024), figure 4, of a causal language model of 12 layers without
  * and with LaS; there the input is 512 tokens of WikiText-103, here it is the run's own. */
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Figure loc-1: which labels ListOps has, by root operator.  Bars: training split, with 95 %
- * intervals (Wilson); lines across: what the generator gives (fresh rows), so that a file made by
- * other rules shows.
+/* Figure loc-1: label distribution of ListOps, by root operator.  Bars: training split, with 95 %
+ * intervals (Wilson); lines across: distribution of the generator (fresh rows), which reveals files
+ * made by other rules.
  * Source: Figure 1 of "On the locality bias and results in the Long Range Arena", in its order. */
 #include <inttypes.h>
 #include <math.h>

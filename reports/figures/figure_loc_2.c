@@ -1,8 +1,8 @@
-/* Figure loc-2: accuracy of ListOps models less the greedy baseline (the most frequent training
- * label), by root operator; for SM, whose labels are uniform, less a uniform guess (10 %).  Bars:
+/* Figure loc-2: accuracy of ListOps models minus the greedy baseline (the most frequent training
+ * label), by root operator; for SM, where labels are uniform, minus a uniform guess (10 %).  Bars:
  * models, with 95 % intervals;
- * marks: shallow evaluation to depth 2 and 3, less the same.  Kernels of one model are a ramp from
- * light to dark.
+ * marks: shallow evaluation to depth 2 and 3, minus the same baseline.  Kernel sizes of one model
+ * are coloured from light to dark.
  * Source: Figure 2 of "On the locality bias and results in the Long Range Arena". */
 #include <math.h>
 #include <stdio.h>
@@ -26,13 +26,14 @@ static const struct {
 enum { MARKS = sizeof marks / sizeof *marks };
 #define LEFT 1.15 /* cm, of the panel */
 
-/* Bars of an operator stand side by side, then its marks, then a space. */
+/* x coordinate of a bar: the bars of an operator are adjacent, followed by its marks and a
+ * space. */
 static double place(int operator, int n_models, double at)
 {
     return operator*(n_models + 3.2) + at;
 }
 
-/* Accuracy less the baseline of the operator. */
+/* Accuracy minus the baseline of the operator. */
 static lra_estimate above(const lra_breakdown_row *row, int operator)
 {
     lra_estimate x = row->difference;
@@ -94,7 +95,7 @@ static void add_marks(lra_text *t, const lra_listops_view *v, double range[2])
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* Whether all are of one model, which the title then names. */
+/* True if all cells have the same model, which the title then names. */
 static bool one_model(const lra_listops_view *v)
 {
     bool one = true;
@@ -160,7 +161,7 @@ static void add_plot(lra_text *t, const lra_listops_view *v)
         lra_text_add(
             t, "%s'loc-2.dat' index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE " lw 0.6",
             c ? next : "", c, color_of(v, c));
-    for (int c = 0; c < v->n_cells; c++) /* light below dark: seen on every colour */
+    for (int c = 0; c < v->n_cells; c++) /* light below dark, visible on every colour */
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 2"
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 1",

@@ -1,9 +1,9 @@
-/* Figure loc-3: what one ListOps model says, by root operator and label; of several models the most
- * accurate.
- * Above: accuracy among rows of a label with 95 % intervals, beside how often the label is
- * predicted at all for the operator (the null value).  Middle: confusion, rows of a true label add
- * up to 100 %.  Below: labels as predicted and as they are; a model that moves off the modal label
- * shows here.
+/* Figure loc-3: predictions of one ListOps model (of several the most accurate one), by root
+ * operator and label.
+ * Above: accuracy among rows of a label with 95 % intervals, next to the frequency of the label
+ * among all predictions for the operator (the null value).  Middle: confusion matrix; the row of
+ * each true label sums to 100 %.  Below: distributions of predicted and true labels, which show
+ * whether a model predicts more than the modal label.
  * Source: Figure 3 of "On the locality bias and results in the Long Range Arena", which has the
  * upper part. */
 #include <inttypes.h>
@@ -16,7 +16,7 @@ enum { PANELS = 4, L = LRA_LISTOPS_LABELS }; /* MIN MAX MED SM */
 static const char dat[] = "loc-3.dat", recalled[] = "#a6d8c4", predicted_color[] = "#9ecae1";
 #define LEFT 1.3 /* cm, of the first panel */
 
-/* What the figure shows of a model. */
+/* Data of a model that the figure shows. */
 typedef struct {
     const lra_listops_view *view;
     const lra_listops_cell *cell;
@@ -83,7 +83,7 @@ static void add_data(lra_text *t, const model *m)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* The next panel of a row, with its letter and what it is of. */
+/* Starts the next panel of a row, with its letter and its title. */
 static void place_panel(lra_plot *p, int row, int op, double bottom, double top, const char *name)
 {
     double left = LEFT + 3.8 * op;

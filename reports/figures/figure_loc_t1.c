@@ -1,8 +1,8 @@
 /* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance,
  * against total reach on a logarithmic axis; bands are 95 % intervals; hollow points are the
- * printed values, beside the `paper` preset alone.  Lines for one ladder: reference, chance, the
- * baseline that needs no order, the null row K = 1; for several: chance, if they share it, and the
- * reference of each as a mark at the right edge.
+ * published values, shown for the `paper` preset only.  Lines for one ladder: reference, chance,
+ * the order-free baseline, the null row K = 1; for several: chance, if it is the same for all, and
+ * the reference of each as a mark at the right edge.
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 
 enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, FAR = 1000 };
 static const char dat[] = "loc-T1.dat", next[] = ", \\\n     ";
-/* Gains beyond are no part of the axis: near chance they and their intervals have no bounds. */
+/* Range of the axis of gains: gains and their intervals are unbounded near chance. */
 static const double least_gain = -1, most_gain = 2;
 /* Centimetres: the panels from left to right; a digit. */
 static const double left = 1.35, digit = 0.18;
@@ -31,7 +31,7 @@ static double right_end(void)
 typedef struct {
     const lra_ladder_view *view;
     int n;
-    double x0, x1, y0, y1; /* tokens; the metric as people read it */
+    double x0, x1, y0, y1; /* x: tokens; y: the metric in the displayed unit */
     double gain0, gain1, lowest_gain;
     bool paper, one_chance; /* published values; a chance that all have, on the axis */
 } plot;
@@ -41,7 +41,7 @@ static bool is_paper(const lra_ladder_view *v)
     return strcmp(v->first->preset, "paper") == 0;
 }
 
-/* The printed accuracy of a rung of the `paper` preset as a fraction, else NAN. */
+/* The published accuracy of a rung of the `paper` preset as a fraction, else NAN. */
 static double published(const lra_ladder_view *v, int r)
 {
     char variant[32];
@@ -50,7 +50,7 @@ static double published(const lra_ladder_view *v, int r)
     return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
 }
 
-/* Has a rung a printed accuracy? */
+/* True if a rung has a published accuracy. */
 static bool is_published(const lra_ladder_view *v)
 {
     bool any = false;
@@ -59,7 +59,7 @@ static bool is_published(const lra_ladder_view *v)
     return any;
 }
 
-/* A score of the ladder as people read it: "%", or bits. */
+/* Converts a score of the ladder to the displayed unit ("%", bits). */
 static double shown(const lra_ladder_view *v, double score)
 {
     return v->metric->scale * lra_ladder_value(v, score);
@@ -73,14 +73,14 @@ static double gain_of(const lra_ladder_view *v, double accuracy)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* The end of an interval: that without bound lies far outside of the axis; the reference has
- * none. */
+/* End of an interval; an infinite one is moved far outside of the axis; the reference has no
+ * interval. */
 static double end_of(double x, double value)
 {
     return isinf(x) ? copysign(FAR, x) : isnan(x) ? value : x;
 }
 
-/* One block per ladder; "?" where there is no number; the null row is no part of a curve. */
+/* One block per ladder; "?" where there is no number; the null row is not a part of the curve. */
 static void add_data(lra_text *t, const lra_ladder_view *v)
 {
     lra_plot_comment(t, "%s %s %s, run %s", v->first->task, v->first->preset, v->first->precision,
@@ -131,7 +131,7 @@ static void set_ranges(plot *p)
         widen(&y0, &y1, shown(v, v->ladder.reference));
         for (int r = 0; r < v->ladder.n_rungs; r++) {
             const lra_ladder_row *row = &v->ladder.row[r];
-            if (row->null_row && p->n > 1) continue; /* drawn for one ladder alone */
+            if (row->null_row && p->n > 1) continue; /* drawn for a single ladder only */
             widen(&y0, &y1, shown(v, row->accuracy.lo));
             widen(&y0, &y1, shown(v, row->accuracy.hi));
             if (row->null_row) continue;
@@ -141,7 +141,7 @@ static void set_ranges(plot *p)
             widen_gain(p, gain_of(v, published(v, r)));
         }
     }
-    /* A chance far away (perplexity; several ladders near each other) would flatten the curves. */
+    /* A distant chance line (perplexity; several similar ladders) would flatten the curves. */
     if (!(y0 < INFINITY)) y0 = 0, y1 = 1; /* nothing is known */
     double low = y0, high = y1;
     for (int i = 0; i < p->n; i++) {
@@ -159,7 +159,7 @@ static void set_ranges(plot *p)
     p->y0 = y0 - 0.06 * (y1 - y0);
     if (p->view[0].first->n_classes) p->y0 = fmax(p->y0, 0);
     p->y1 = y1 + 0.1 * (y1 - y0);
-    /* Several ladders are compared with each other: gains that are all alike fill the panel. */
+    /* With several ladders the axis is adapted to similar gains, so that they fill the panel. */
     if (p->n > 1 && p->lowest_gain > 0.3 && isfinite(p->lowest_gain))
         p->gain0 = p->lowest_gain - 0.02;
     double pad = 0.05 * (p->gain1 - p->gain0);
@@ -175,7 +175,7 @@ static int digits(int64_t x)
 }
 
 /* Ticks at the reaches of all ladders, with numbers (of reaches, or kernels) or without; a number
- * that would touch the one before is left out. */
+ * that would overlap the one before is left out. */
 static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers, bool kernels)
 {
     int64_t reach[MOST_TICKS], kernel[MOST_TICKS];
@@ -341,7 +341,7 @@ static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
     add_curves(t, p, 3, 9, false);
 }
 
-/* What the ladder says in one number, or why it does not. */
+/* Adds the index of the ladder, or the reason for a missing index. */
 static void add_index(lra_text *t, const lra_ladder *l)
 {
     char name[64] = "LI";
@@ -392,7 +392,8 @@ static void add_script(lra_plot *f, plot *p)
     lra_text_add(&f->script, "unset multiplot\n");
 }
 
-/* Numbers in names count as numbers: distance 8 stands before distance 16. */
+/* Natural order of names: numbers compare by value, so that "distance 8" comes before "distance
+ * 16". */
 static int compare_names(const char *a, const char *b)
 {
     while (*a && *a == *b) a++, b++;

@@ -1,14 +1,15 @@
-/* Figure locality: how far away what models use is, one row each, the most local first, in groups
- * of models of the same mask.
+/* Figure locality: distance of the tokens that models rely on; a row for each model, the most local
+ * first, grouped by mask.
  *   left    mean distance of the other tokens that a position depends on (Jacobians, dist.mean),
- *           tokens: hollow at initialisation, full after training, with a dash where equal weights are (of causal models nearer: those of the
+ *           tokens: hollow at initialisation, full after training; a dash marks uniform
+ *           weights (for causal models nearer, because they are restricted to the
  *           past)
  *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention
  *           alone (crosses)
  *   right   the task's metric, with the line of chance
- * A panel that no model has a number for is left out.
- * Bars: 95 % over examples and seeds.  Points tell what mixes positions: attention, kernels, both,
- * or neither of them. */
+ * A panel without values is left out.
+ * Bars: 95 % over examples and seeds.  The colour of points shows which layers mix positions:
+ * attention, kernels, both, or neither of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@ enum { MOST_ROWS = 60, KINDS = 4, RANGE = 0, LIMITS, VALUES, PANELS };
 static const char dat[] = "locality.dat";
 static const double row_cm = 0.4;
 
-/* By what mixes positions. */
+/* Styles by the kind of layers that mix positions. */
 static const struct {
     const char *name, *color;
     int full, hollow;
@@ -52,7 +53,7 @@ static int lines_of(const lra_locality_view *v)
     return lines;
 }
 
-/* Of model i, from below. */
+/* Line of model i, counted from below. */
 static int line_of(const lra_locality_view *v, int i)
 {
     int above = i;
@@ -60,7 +61,7 @@ static int line_of(const lra_locality_view *v, int i)
     return lines_of(v) - above;
 }
 
-/* Does any model have something to draw there? */
+/* True if any model has a value in this panel. */
 static bool has_panel(const lra_locality_view *v, int panel)
 {
     static const int of[PANELS][2] = {{LRA_LOCALITY_MEAN, LRA_LOCALITY_MEAN},
@@ -79,7 +80,7 @@ static double place(double r)
     return log2(r + 1);
 }
 
-/* What the panels span. */
+/* Ranges of the panels. */
 typedef struct {
     double near, far, T, least, most, chance;
 } span;
@@ -227,7 +228,7 @@ static void add_range(lra_text *t, const span *s)
             ", \\\n     '%s' index %d using 17:($1-0.5):(0):(1) with vectors nohead lw 1.3 "
             "dt %s lc rgb '#888888'",
             dat, k, LRA_DASH_DASHES);
-    /* From as built to as learned. */
+    /* Lines from the value at initialisation to that after training. */
     for (int k = 0; k < KINDS; k++)
         lra_text_add(t,
                      ", \\\n     '%s' index %d using 5:1:($2-$5):(0) with vectors nohead lw 0.8 "
@@ -272,7 +273,7 @@ static void add_values(lra_text *t, const span *s)
 
 /* ---- figure ---------------------------------------------------------------------------------- */
 
-/* Which kinds there are, and what else is drawn. */
+/* Fills the legend: the kinds of models in the view, and the other symbols. */
 static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTRIES])
 {
     bool there[KINDS] = {false}, window = false, range = has_panel(v, RANGE);

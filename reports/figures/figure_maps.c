@@ -1,7 +1,7 @@
-/* Figure maps: attention maps of a run as images: weights of keys (from the left) for queries
- * (from above) of one example, each map from its least weight (light) to its largest (dark) by the
- * square root (attention_map.h); a row for each layer, a column for each head (L1 H0: layer 1, head
- * 0).
+/* Figure maps: attention maps of a run as images: weights of keys (from the left) for queries (from
+ * above) of one example, colour: square root of the weight, from the smallest (light) to the
+ * largest (dark) of each map (attention_map.h); a row for each layer, a column for each head (L1
+ * H0: layer 1, head 0).
  * Source: the matrices of Zimerman and Wolf (ICML 2024), figures 2 and 4, there of all heads of a
  * layer together. */
 #include <stdio.h>

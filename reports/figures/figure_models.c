@@ -1,7 +1,7 @@
-/* Figure models: what models reach on each task: bars with 95 % intervals of rows and seeds, side
- * by side for each task, with the task's chance as a line through them.  Models are named by the
- * settings that others of them do not share, so that readings of one (positions, pretrained or not)
- * stand beside each other as well as architectures.
+/* Figure models: metric of models on each task: adjacent bars for each task, with 95 % intervals
+ * over rows and seeds; a line marks the task's chance.  Models are named by the settings in which
+ * they differ, so that variants of one model (positions, pretrained or not) can be compared as well
+ * as architectures.
  * Source: Figure 1 of Never Train from Scratch and Table 4 of the locality paper, as bars. */
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct {
     double low, high;
 } plot;
 
-/* Number of the entry of the list that group i belongs to, which grows; -1: there is no room. */
+/* Index of the list entry of group i, which is appended if it is new; -1: no room. */
 static int find(const plot *p, int i, bool task, int most, int *list, int *n)
 {
     for (int k = 0; k < *n; k++) {
@@ -99,7 +99,7 @@ static const char *fill_of(const plot *p, int model)
     return lra_plot_fill(model, p->n_models, p->rising);
 }
 
-/* Where a bar stands. */
+/* x coordinate of a bar. */
 static double place(const plot *p, int task, double model)
 {
     return task * (p->n_models + space) + model;
@@ -150,7 +150,7 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
 
 static void add_axes(lra_text *t, const plot *p, double width)
 {
-    /* Bars begin at 0, where all values are above it. */
+    /* Bars begin at 0 if all values are above 0. */
     double low = p->low > 0 ? 0 : p->low, more = 0.05 * (p->high - low) + 1e-9;
     lra_text_add(t, "set xrange [%g:%g]\nset yrange [%g:%g]\nset boxwidth 0.9\nset xtics scale 0 (",
                  place(p, 0, -1.1), place(p, p->n_tasks - 1, p->n_models + 0.1),
@@ -177,7 +177,7 @@ static void add_bars(lra_text *t, const plot *p)
     for (int m = 0; m < p->n_models; m++)
         lra_text_add(t, "%s'%s' index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE " lw 0.6",
                      m ? next : "plot ", dat, m, fill_of(p, m));
-    for (int m = 0; m < p->n_models; m++) /* light below dark: seen on every colour */
+    for (int m = 0; m < p->n_models; m++) /* light below dark, visible on every colour */
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 2"
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 1",

@@ -1,9 +1,9 @@
-/* Figure spt-kern: does pretraining change how kernels decay?  A panel for each layer of each pair
- * of runs that differ in where they started, from scratch or from a pretrained run (train.from):
- * medians over channels of the envelope, the largest |k| from a distance on over the largest of
- * all,
+/* Figure spt-kern: effect of pretraining on the decay of kernels.  A panel for each layer of each
+ * pair of runs that differ in their initialisation: from scratch, or from a pretrained run
+ * (train.from).  Lines are medians over channels of the envelope (the largest |k| at this or a
+ * larger distance, divided by the overall maximum):
  *   from scratch   as drawn (dashed) and trained;  pretrained   before the task (dashed) and trained on it.
- * Where there is a control of as many steps (--matched), that is the run from scratch.
+ * If there is a control with the same number of steps (--matched), it is the run from scratch.
  * Source: "Never Train from Scratch" (Amos et al. 2024), which describes it. */
 #include <string.h>
 
@@ -61,7 +61,7 @@ static bool has(const lra_probe_result *r, const char *name)
     return there;
 }
 
-/* 0: it is no start from scratch for that one; 2: its control. */
+/* Rank of r as the run from scratch for `of`: 0: not comparable; 2: its control. */
 static int worth(const lra_probe_result *r, const lra_probe_result *of)
 {
     if (strcmp(r->task, of->task) != 0 || strcmp(r->model, of->model) != 0 ||

@@ -1,13 +1,11 @@
-/* Figure sweep: the metric of every rung against a parameter of the task.  Where it is the distance
- * of the task's dependencies, a line of the rung's colour stands at its field (2R + 1; R + 1 where
- * answers are asked at steps):
- * the truth is chance from there on.  Full points: the field covers the distance; hollow: it does
- * not.
- * Bars: 95 % intervals.  Every point stands at its value; the wider a field, the darker and the
- * smaller the point and the thinner the line, so that those that cover each other are seen as
- * rings.
- * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is read off such
- * curves. */
+/* Figure sweep: the metric of every rung against a parameter of the task.  If the parameter is the
+ * distance of the task's dependencies, a line of the rung's colour marks its receptive field (2R +
+ * 1; R + 1 if outputs are read at single positions): at larger distances the true value is chance.
+ * Full points: the field covers the distance; hollow: it does not.
+ * Bars: 95 % intervals.  Points are at their exact values; the wider a field, the darker and
+ * smaller its points and the thinner its line, so that overlapping points appear as rings.
+ * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is computed from
+ * such curves. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -130,7 +128,8 @@ static double size_of(const plot *p, int rung)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* Lines at the fields, which stand above them where they do not touch. */
+/* Adds lines at the receptive fields, with the fields as labels above them unless labels would
+ * overlap. */
 static void add_fields(lra_plot *f, const plot *p, double left, double right)
 {
     lra_text *t = &f->script;
@@ -171,7 +170,8 @@ static void add_axes(lra_plot *f, const plot *p)
                  chance, chance, LRA_DASH_CHANCE);
 }
 
-/* Is there a distance that the rung's field covers, or does not? */
+/* True if there is a distance that the rung's field covers (covered) or does not cover
+ * (!covered). */
 static bool has_points(const plot *p, int rung, bool covered)
 {
     bool found = false;

@@ -1,8 +1,8 @@
-/* Figure training: how runs learned: what was minimised in training (left) and the metric on the
- * validation split (right) against steps.  Thin: seeds; thick: their mean, as far as all of them
- * go; a point: the epoch that was selected, of each seed.  The line of chance is that of the metric
- * without a look at the inputs, on the test split.
- * Source: figures 2 and 3 of the LaS paper, which have one panel for each task. */
+/* Figure training: learning curves: training loss (left) and metric on the validation split (right)
+ * against steps.  Thin: seeds; thick: their mean, up to the last step that all seeds have; points:
+ * the selected epoch of each seed.  The line of chance is the metric of the best prediction that
+ * ignores the inputs, on the test split.
+ * Source: figures 2 and 3 of the LaS paper, with one panel for each task. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void add_row(lra_text *t, double x, double loss, double value)
     lra_text_add(t, "\n");
 }
 
-/* The mean over seeds, as far as all go, at the steps of the first. */
+/* Adds the mean over seeds, up to the last step that all have, at the steps of the first. */
 static void add_mean(lra_text *t, const plot *p, const lra_result_group *g)
 {
     int64_t epochs = g->run[0]->n_epochs;

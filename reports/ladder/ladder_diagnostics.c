@@ -1,5 +1,5 @@
-/* What stands beside the index of a ladder, which alone misleads: the rung that validation would
- * choose, information instead of accuracy, what was learned by heart, baselines that are better
+/* Diagnostics of a ladder, because its index alone misleads: the rung that validation would select,
+ * information instead of accuracy, memorisation of the training rows, baselines that are better
  * than the reference. */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,8 @@ void lra_ladder_set_validation(lra_ladder_view *v)
     }
 }
 
-/* Of the runs of rung r that learned: rows of the training sample, or of the validation split. */
+/* Adds a series of the runs of rung r that learned: rows of the training sample, or of the
+ * validation split. */
 static void add_right(lra_sample *s, const lra_ladder_view *v, int r, bool train)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
@@ -52,7 +53,7 @@ static void add_right(lra_sample *s, const lra_ladder_view *v, int r, bool train
     for (int k = 0; k < n; k++) lra_free(owned[k]);
 }
 
-/* Every run of the rung has the same rows of both splits as the first. */
+/* True if every run of the rung has the same rows of both splits as the first. */
 static bool has_rows(const lra_ladder_view *v, int r)
 {
     for (int k = 0; k < v->data.rung[r].n_seeds; k++) {
@@ -71,7 +72,7 @@ static int narrowest_of(const lra_ladder *l)
     return r;
 }
 
-/* Wide rungs that fit more and generalise less. */
+/* Sets the gap: wide rungs that fit the training rows better and generalise worse. */
 static void set_gap(lra_ladder_view *v)
 {
     int narrow = narrowest_of(&v->ladder), wide = v->ladder.reference_rung;
@@ -101,8 +102,8 @@ static bool has_answers(const lra_ladder_view *v, const lra_result *reference)
     return !reference || reference->n_val;
 }
 
-/* Negative losses on the test rows, after one temperature fitted on validation; the view frees
- * them. */
+/* Negative losses on the test rows, after temperature scaling fitted on validation rows; the view
+ * frees them. */
 static const double *scores_of(lra_ladder_view *v, const lra_result *r)
 {
     double *loss = lra_ladder_keep(v, lra_alloc_array((size_t)r->n + 1, sizeof *loss));
@@ -121,7 +122,7 @@ static const double *chance_scores(lra_ladder_view *v)
     return loss;
 }
 
-/* The same ladder with losses in place of what is right, of the seeds that learned. */
+/* The same ladder with losses in place of correctness, for the seeds that learned. */
 static int set_info(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     lra_ladder_data d = v->data;
@@ -154,8 +155,7 @@ static int set_best(lra_ladder_view *v, lra_err *e)
     return lra_ladder_run(&d, &v->best, e);
 }
 
-/* The index with a baseline's accuracy as reference; where no rung sees everything there is
- * none. */
+/* The index with a baseline's accuracy as reference; none if no rung sees all tokens. */
 static double index_against(const lra_ladder_view *v, const uint8_t *right)
 {
     lra_ladder_data d = v->data;
@@ -188,7 +188,7 @@ static void set_rivals(lra_ladder_view *v)
     if (weak) v->flags |= LRA_FLAG_REFERENCE_WEAK;
 }
 
-/* Each rung less the best baseline that needs no order of the input. */
+/* Sets the difference of each rung to the best order-free baseline. */
 static void set_simple(lra_ladder_view *v)
 {
     const lra_result *r = v->first;

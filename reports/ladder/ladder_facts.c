@@ -1,4 +1,4 @@
-/* Below the table of a ladder: for programs. */
+/* Facts of the table of a ladder, for JSON. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"

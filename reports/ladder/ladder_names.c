@@ -1,4 +1,4 @@
-/* What tells ladders apart, in words. */
+/* Names of ladders by the properties in which they differ. */
 #include "reports/ladder/ladder_names.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static char *kind_of(const lra_ladder_kind *k)
                                : "matched in parameters");
 }
 
-/* Those of a ladder, but of reaches, which figures do not show; with commas between them. */
+/* Flags of a ladder, separated by commas, without flags of reaches, which figures do not show. */
 static char *flags_of(const lra_ladder_view *v)
 {
     const unsigned shown = v->flags & ~(unsigned)(LRA_FLAG_CENSORED | LRA_FLAG_UNRESOLVED);
@@ -44,7 +44,7 @@ static char *part(const lra_ladder_view *v, int i)
     return lra_format("%d seed%s", n, n == 1 ? "" : "s");
 }
 
-/* Does every ladder have that part? */
+/* True if every ladder has this part. */
 static bool all_have(const lra_ladder_view *views, int n, int i, const char *text)
 {
     bool same = true;
@@ -72,7 +72,7 @@ static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, b
     }
 }
 
-/* Is the key what some ladder goes over, or is solved for its match? */
+/* True if the key is the axis of a ladder, or the key that is solved for its match. */
 static bool is_own(const lra_ladder_view *views, int n, const char *key)
 {
     bool own = false;
@@ -86,7 +86,7 @@ static bool is_own(const lra_ladder_view *views, int n, const char *key)
 /* The configuration, with all parameters of the task; NULL: it cannot be read. */
 static lra_config *settings_of(const lra_ladder_view *v)
 {
-    /* Of one run of the ladder, or among the parts already. */
+    /* Settings of a single run, or settings that are parts already. */
     static const char *const others[] = {
         "seed",      "data",         "version",    "task",          "model",        "preset",
         "precision", "model.kernel", "train.from", "train.related", "train.matched"};

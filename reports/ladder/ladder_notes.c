@@ -1,4 +1,4 @@
-/* Below the table of a ladder: for people. */
+/* Notes below the table of a ladder. */
 #include "reports/ladder/ladder_notes.h"
 
 #include <inttypes.h>
@@ -25,7 +25,7 @@ char *lra_ladder_difference_text(const lra_ladder_view *v, lra_estimate score)
 
 /* Two digits: the ends are percentiles of 10,000 replicates, whose Monte Carlo error is 2.7 % of a
  * standard error of the index, so that the third digit of a wide interval depends on the random
- * key. On its bound, where no replicate leaves it, an interval would be a point. */
+ * key. At a bound of the index all replicates may be equal, and the interval would be a point. */
 static char *share_text(const lra_estimate *x)
 {
     if (x->lo == x->hi) return lra_format("%.2f (its bound)", x->value);
@@ -197,7 +197,7 @@ static void add_slope(lra_table *t, const lra_ladder_view *v)
     lra_free(growth);
 }
 
-/* Where reach becomes two-dimensional. */
+/* Adds notes on the two-dimensional reach for images. */
 static void add_grid(lra_table *t, const lra_ladder_view *v)
 {
     int64_t grid = v->first->grid;
@@ -277,7 +277,7 @@ static void add_gap(lra_table *t, const lra_ladder_view *v)
                                     : "");
 }
 
-/* Baselines that the table shows and narrower rungs that are better than the reference. */
+/* Adds notes on baselines of the table and narrower rungs that are better than the reference. */
 static void add_rivals(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
@@ -303,9 +303,10 @@ static void add_rivals(lra_table *t, const lra_ladder_view *v)
     lra_text_free(&text);
 }
 
-/* ---- what to make of it ---------------------------------------------------------------------- */
+/* ---- interpretation -------------------------------------------------------------------------- */
 
-/* "5 of 6 rungs above chance (not K = 3)": of the rungs with R > 0, by the whole interval. */
+/* Appends "WHAT: 5 of 6 (not K = 3)": number of rungs with R > 0 whose interval is entirely above
+ * 0. */
 static void add_count(lra_text *t, const lra_ladder_view *v, const lra_estimate *above,
                       const char *what)
 {
@@ -325,7 +326,8 @@ static void add_count(lra_text *t, const lra_ladder_view *v, const lra_estimate 
     lra_text_free(&missing);
 }
 
-/* How many rungs beat chance, what needs no order, and the bag, each by its own paired interval. */
+/* Adds the numbers of rungs that beat chance, the best order-free baseline, and the bag of tokens,
+ * each by its own paired interval. */
 static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;

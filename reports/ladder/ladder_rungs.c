@@ -1,4 +1,4 @@
-/* Which results are rungs of one ladder. */
+/* Groups results into ladders. */
 #include "reports/ladder/ladder_rungs.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@
 #include "kernels/base/core/mem.h"
 #include "reports/results/result_metric.h"
 
-static const double WITHIN = 0.02; /* of the count, as --match has it */
+static const double WITHIN = 0.02; /* relative tolerance of the count, as in --match */
 
-/* ---- what a result says ---------------------------------------------------------------------- */
+/* ---- settings of a result ------------------------------------------------------------------ */
 
 /* "model.KEY=" */
 static void line_of(const char *key, char line[LRA_LADDER_WORD + 8])
@@ -80,9 +80,8 @@ static double count_of(const lra_result *r, const lra_ladder_kind *k)
     return strcmp(k->match, "params") == 0 ? (double)r->parameters : r->step_flops;
 }
 
-/* Has a result of the ladder `from` the size that this one asks for?  The reference has it exactly;
- * a rung that was solved for the count of another has it, too, where that comes to the same
- * width. */
+/* True if a result of the ladder `from` has the size of the ladder k.  The reference must have
+ * exactly the count; a rung that was solved for a count in `from` may differ from it by WITHIN. */
 static bool has_count(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
 {
     double off = fabs(count_of(r, k) - k->count);
@@ -151,8 +150,8 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
     return text;
 }
 
-/* The result's value of the axis; -1: none.  A run that names no ladder is a rung over kernels
- * where its kernel bounds its reach: other models may have a key of that name. */
+/* The result's value of the axis; -1: none.  A run without a ladder record is a rung over kernels
+ * only if its kernel bounds its reach, because other models may have a key of the same name. */
 static int64_t value_of(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
 {
     bool named = from->usual >= 0;
@@ -161,8 +160,8 @@ static int64_t value_of(const lra_result *r, const lra_ladder_kind *from, const 
     return value < 0 ? k->usual : value;
 }
 
-/* Adds the result, trained for the ladder `from`, where it is, or may be, a rung of such a
- * ladder. */
+/* Adds the result, trained for the ladder `from`, if it is, or may be, a rung of a ladder of kind
+ * k. */
 static int add(lra_ladder_member *m, const lra_result *r, const lra_ladder_kind *from,
                const lra_ladder_kind *k)
 {
@@ -190,7 +189,8 @@ static int end_of(const lra_ladder_member *m, int n, int from)
     return to;
 }
 
-/* A rung of more than one in another ladder that was trained as such. */
+/* True if the result is also a rung of another ladder, which has several rungs and a result that
+ * was trained for it. */
 static bool stands_elsewhere(const lra_ladder_member *m, int n, const lra_ladder_member *x)
 {
     for (int from = 0, to; from < n; from = to) {
@@ -205,7 +205,8 @@ static bool stands_elsewhere(const lra_ladder_member *m, int n, const lra_ladder
     return false;
 }
 
-/* A ladder has a run that was trained for it, and is no single rung of a longer one. */
+/* True if the members form a ladder: one of them was trained for it, and they are not a single rung
+ * of a longer ladder. */
 static bool is_ladder(const lra_ladder_member *m, int n, int from, int to)
 {
     bool own = false, alone = m[from].value == m[to - 1].value, elsewhere = true;
@@ -215,8 +216,8 @@ static bool is_ladder(const lra_ladder_member *m, int n, int from, int to)
     return own && !(alone && elsewhere);
 }
 
-/* A rung of a matched ladder has one size, that of what was trained for it; else that of the
- * nearest count. */
+/* True if x has the size of its rung.  A rung of a matched ladder has one size: that of the results
+ * trained for this ladder, else that of the result with the nearest count. */
 static bool is_of_size(const lra_ladder_member *m, int from, int to, const lra_ladder_member *x)
 {
     if (!is_matched(&x->kind)) return true;

@@ -1,4 +1,4 @@
-/* What the gains of a ladder are measured against. */
+/* Scale of the gains of a ladder: reference and chance. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "reports/ladder/ladder_scale.h"
 #include "reports/results/published.h"
 
-/* References that are no run. */
+/* References that are not runs. */
 enum { N_FIXED = 3 };
 static const char *const fixed[N_FIXED] = {"widest", "best", "published"};
 
-/* Another run: the same rows by the same metric. */
+/* Sets a run as reference; it must have the same rows and the same metric. */
 static int set_run(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     const lra_result *first = v->first, *r = scale->run;
@@ -67,8 +67,8 @@ static int set_published(lra_ladder_view *v, double mega, lra_err *e)
     return 0;
 }
 
-/* Where there are classes the rows of one label, so that chance is paired with what it is compared
- * with. */
+/* Sets chance.  With classes, except for uniform chance, it is a series of rows (1 for the most
+ * frequent label), so that differences to chance are paired. */
 static int set_chance(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     const lra_result *first = v->first;
@@ -124,7 +124,7 @@ const lra_option lra_ladder_scale_options[] = {
      .help = "gain 0: share of the most frequent class, or one over the classes"},
     {.name = NULL}};
 
-/* Fails with the nearest of the runs below OUT. */
+/* Fails with an error that suggests the most similar names of runs below OUT. */
 static int no_such_run(const char *name, const char *out, lra_err *e)
 {
     lra_err ignored;

@@ -1,4 +1,4 @@
-/* What the gains of a ladder are measured against. */
+/* Scale of the gains of a ladder: reference and chance. */
 #ifndef LRA_REPORTS_LADDER_LADDER_SCALE_H
 #define LRA_REPORTS_LADDER_LADDER_SCALE_H
 
@@ -11,10 +11,11 @@ typedef struct {
     const char *
         reference; /* "widest", "best" (on validation), "published", a run; NULL: published for `paper`, else
                               widest */
-    lra_result *run; /* of a reference that is a run */
-    bool uniform;    /* chance is one over the number of classes */
+    lra_result *run; /* the result, if the reference is a run */
+    bool uniform;    /* chance is 1 / (number of classes) */
 } lra_ladder_scale;
-/* A run is a result file, a run folder, or the name of one below OUT/runs. */
+/* Reads the options.  A run is a result file, a run folder, or the name of a folder below
+ * OUT/runs. */
 int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char *out, lra_err *e);
 void lra_ladder_scale_close(lra_ladder_scale *s);
 

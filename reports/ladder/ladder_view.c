@@ -1,4 +1,4 @@
-/* What a ladder's view owns, and its numbers as people read them. */
+/* Memory of a ladder's view, and its numbers in the unit of the metric. */
 #include "reports/ladder/ladder_view.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@ typedef struct {
     double *drawn; /* (B, series) */
 } place;
 
-/* Test sets of different distances have nothing in common: each has draws of its own. */
+/* Test sets of different distances are independent: each has its own draws. */
 static void open_place(place *p, const lra_ladder_view *v, int i)
 {
     p->sample = lra_ladder_sample(&v->data, &v->ladder);
@@ -27,7 +27,7 @@ static void close_place(place *p)
     lra_free(p->drawn);
 }
 
-/* How far rung r is above chance; b < 0: the values themselves. */
+/* Difference of rung r to chance in replicate b; b < 0: of the values themselves. */
 static double above(const place *p, int r, int b)
 {
     int n = p->sample->n_series;

@@ -18,7 +18,7 @@ static bool is_setting(const char *line)
     return false;
 }
 
-/* Everything else that they share, as text; caller frees. */
+/* All other properties that ladders of a sweep share, as text; the caller frees it. */
 static char *shared_of(const lra_ladder_view *v)
 {
     lra_text t = {0};
@@ -37,8 +37,8 @@ static char *shared_of(const lra_ladder_view *v)
     return t.s;
 }
 
-/* All settings of a ladder: of the task as they are, of model and training where they are not the
- * default, but for those that differ inside the ladder.  NULL: an older file; caller frees. */
+/* All settings of a ladder: of the task all, of model and training those that are not the default,
+ * without those that differ within the ladder.  NULL: an older file; caller frees. */
 static lra_config *settings_of(const lra_ladder_view *v)
 {
     lra_err ignored;
@@ -73,7 +73,7 @@ static bool differs_in(const lra_config *a, const lra_config *b, const char *key
     return x && y ? strcmp(x, y) != 0 : x != y;
 }
 
-/* Is the setting one of a schedule or an objective, "own": "mask,final-rate"? */
+/* True if the setting is in the list `own` of a schedule or an objective ("mask,final-rate"). */
 static bool is_own(const char *own, const char *setting)
 {
     const char *name = strchr(setting, '.') + 1;
@@ -83,8 +83,8 @@ static bool is_own(const char *own, const char *setting)
     return false;
 }
 
-/* The only setting in which two ladders differ; NULL: none, or several.  own: those that go with
- * what was chosen. */
+/* The only setting in which two ladders differ; NULL: none, or several.  own: settings that follow
+ * from the swept one. */
 static const char *difference(const lra_config *a, const lra_config *b, const char *own)
 {
     const char *key = NULL;
@@ -100,7 +100,7 @@ static const char *difference(const lra_config *a, const lra_config *b, const ch
     return key;
 }
 
-/* A ladder and what decides where it belongs. */
+/* A ladder and the properties that assign it to a sweep. */
 typedef struct {
     const lra_ladder_view *view;
     char *shared;
@@ -108,7 +108,8 @@ typedef struct {
     bool used;
 } member;
 
-/* In ascending order; words behind, as they come. */
+/* Inserts a value in ascending order; values that are not numbers come last, in the order of
+ * insertion. */
 static void insert(lra_sweep *s, const lra_ladder_view *v, const char *value)
 {
     int at = s->n;
@@ -124,8 +125,8 @@ static void insert(lra_sweep *s, const lra_ladder_view *v, const char *value)
     s->n++;
 }
 
-/* What ladders that were trained for a sweep over `key` say of it ("vary=train.rate usual=0.001");
- * NULL: none does. Nullable: key, then of any. */
+/* Value of the entry `what` in the ladder record ("vary=train.rate usual=0.001") of the first
+ * ladder that was trained for a sweep over `key`; NULL: none has it.  Nullable: key (any sweep). */
 static char *said_of(const member *m, int n, const char *key, const char *what)
 {
     lra_err ignored;
@@ -140,7 +141,7 @@ static char *said_of(const member *m, int n, const char *key, const char *what)
     return said;
 }
 
-/* All that differ from the first in the same setting. */
+/* Collects all ladders that differ from the first one in the same setting only. */
 static int collect(lra_sweep *s, member *m, int n, int first, lra_err *e)
 {
     char *path = NULL, *usual = NULL; /* the key with its owner; its default */

@@ -1,4 +1,4 @@
-/* Showing results.  Texts out of files reach a terminal without control characters. */
+/* Prints results.  Control characters in texts of files are replaced. */
 #include "reports/print/dump.h"
 
 #include <inttypes.h>
@@ -13,9 +13,9 @@
 
 static const char not_recorded[] = "not recorded";
 
-/* ---- for people ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
-/* "name  text" with control characters made harmless. */
+/* Prints "name  text" with control characters replaced. */
 static void line(FILE *out, const char *name, const char *text)
 {
     char *safe = lra_make_printable(lra_copy_text(text));
@@ -23,7 +23,7 @@ static void line(FILE *out, const char *name, const char *text)
     lra_free(safe);
 }
 
-/* Every line of a text, whether the last one ends or not. */
+/* Prints every line of a text; the last one may lack its line end. */
 static void lines(FILE *out, const char *name, const char *text)
 {
     for (const char *at = text; *at;) {
@@ -81,7 +81,7 @@ void lra_result_dump(lra_result *r, FILE *out)
     lines(out, "deviations", r->deviations);
 }
 
-/* ---- for programs ---------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *json_text(const char *text)
 {

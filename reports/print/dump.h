@@ -1,4 +1,4 @@
-/* What result files hold, one by one: for people, and as JSON. */
+/* Prints the contents of result files, one by one, as text or as JSON. */
 #ifndef LRA_REPORTS_PRINT_DUMP_H
 #define LRA_REPORTS_PRINT_DUMP_H
 
@@ -9,11 +9,11 @@
 #include "reports/results/probe_result.h"
 
 void lra_result_dump(lra_result *r, FILE *out);
-/* Of a probe: its run, how it was measured, every number. */
+/* Prints a probe result: its run, its settings, all measurements. */
 void lra_probe_result_show(const lra_probe_result *r, FILE *out);
 json_t *lra_probe_result_json(const lra_probe_result *r); /* a new reference */
-/* {"schema": 1, "results": [...]}, and "probes": [...] where there are any: what is not recorded is
- * null. */
+/* {"schema": 1, "results": [...]}, and "probes": [...] if there are any; values that are not
+ * recorded are null. */
 void lra_results_dump_json(lra_result *const *list, int n, lra_probe_result *const *probes,
                            int n_probes, FILE *out);
 

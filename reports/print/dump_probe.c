@@ -1,4 +1,4 @@
-/* Showing what a probe measured on a run. */
+/* Prints the measurements of a probe on a run. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "kernels/base/core/printable.h"
 #include "reports/print/dump.h"
 
-/* ---- for people ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void line(FILE *out, const char *name, const char *text)
 {
@@ -70,7 +70,7 @@ void lra_probe_result_show(const lra_probe_result *r, FILE *out)
             show_measurement(r->unit[u], &r->unit[u]->measurement[f], out);
 }
 
-/* ---- for programs ---------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *number(double x)
 {

@@ -9,9 +9,9 @@
 
 /* Points: the text of an article on letter or A4 paper. */
 static const double line_width = 345;
-/* The same of a column of an article with two on a page. */
+/* Same, for a column of a two-column article. */
 static const double column_width = 225;
-/* Columns that may name a row; rows on a page, beside caption and notes. */
+/* Columns that may name a row; rows on a page, in addition to caption and notes. */
 enum { MOST_NAMES = 3, MOST_ROWS = 36 };
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ bool lra_latex_is_words(const lra_table *t, int column)
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-/* Em of a text, as wide as its letters are in Computer Modern. */
+/* Estimated width of a text in Computer Modern, in em. */
 static double text_em(const char *text)
 {
     static const struct {
@@ -79,7 +79,7 @@ static double column_points(const lra_latex_layout *l, const lra_table *t, int i
     return column_em(t, l->column[i]) * size + 2 * l->space;
 }
 
-/* As many columns in each part as fit; at least one. */
+/* Splits the columns into parts: each has the largest number of columns that fits, at least one. */
 static void part(lra_latex_layout *l, const lra_table *t, double width, double size)
 {
     l->n_names = 1;
@@ -102,7 +102,7 @@ static void part(lra_latex_layout *l, const lra_table *t, double width, double s
     l->part[l->n_parts] = l->n;
 }
 
-/* What is indented stays with the row above it. */
+/* Splits the rows into parts; indented rows stay with the row above them. */
 static void part_rows(lra_latex_layout *l, const lra_table *t)
 {
     int from = 0, group = 0;

@@ -59,7 +59,7 @@ void lra_table_keys(lra_table *t, const char *const *key)
 void lra_table_add_constant(lra_table *t, const char *key, const char *text)
 {
     int c = t->n_columns;
-    if (c == LRA_TABLE_COLUMNS) return; /* no room: the title says it */
+    if (c == LRA_TABLE_COLUMNS) return; /* no room: the title contains the text */
     t->head[c] = lra_copy_text(""), t->key[c] = lra_copy_text(key);
     t->n_columns++;
     for (int r = 0; r < t->n_rows; r++) {
@@ -69,7 +69,7 @@ void lra_table_add_constant(lra_table *t, const char *key, const char *text)
     }
 }
 
-/* Whatever reaches a table can be printed: no control characters. */
+/* Formats a text and replaces control characters, so that all texts of a table are printable. */
 static char *format_text(const char *fmt, va_list args)
 {
     lra_text text = {0};
@@ -102,7 +102,7 @@ void lra_table_cell(lra_table *t, const char *fmt, ...)
     va_end(args);
 }
 
-/* With so many decimals; what they make of it is 0 without a sign. */
+/* Formats x with this number of decimals; a result of zero has no sign. */
 static char *decimal(double x, int decimals)
 {
     char *text = lra_format("%.*f", decimals, x);

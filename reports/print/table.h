@@ -1,6 +1,6 @@
 /* A table of cells, printed as text, Markdown, LaTeX (booktabs), CSV or JSON.
- * People see heads and the text of cells; CSV and JSON have keys and the numbers behind the text,
- * in full precision, so that nothing has to be parsed out of what was made for the eye. */
+ * Text, Markdown and LaTeX show heads and the text of cells; CSV and JSON have keys and the numbers
+ * in full precision, so that programs need not parse formatted text. */
 #ifndef LRA_REPORTS_PRINT_TABLE_H
 #define LRA_REPORTS_PRINT_TABLE_H
 
@@ -18,7 +18,7 @@ typedef struct {
     double x, hi; /* the number, or the ends of an interval; NAN: there is none */
 } lra_cell;
 
-/* A value of the whole table, for JSON: a number, or a text. */
+/* A value of a table as a unit, for JSON: a number, or a text. */
 typedef struct {
     char *key, *text; /* text NULL: the number */
     double x;
@@ -29,40 +29,39 @@ typedef struct {
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
     lra_cell **cell;     /* (n_rows, LRA_TABLE_COLUMNS) */
-    lra_verdict verdict; /* printed in front of the rows */
+    lra_verdict verdict; /* printed before the rows */
     char **note;         /* (n_notes) */
     lra_fact fact[LRA_TABLE_FACTS];
 } lra_table;
 
-/* A column whose head is "" is not shown to people. */
+/* A column with the head "" appears in CSV and JSON only. */
 lra_table *lra_table_new(const char *title, int n_columns, const char *const *head);
 void lra_table_free(lra_table *t);             /* Nullable: t */
 void lra_tables_free(lra_table **list, int n); /* the tables and their list */
-/* Names of the columns in CSV and JSON, otherwise their heads.  "": not there; "lo,hi": an
- * interval. */
+/* Sets the names of the columns in CSV and JSON (default: their heads).  "": the column is left
+ * out; "lo,hi": an interval. */
 void lra_table_keys(lra_table *t, const char *const *key);
 
-/* Adds a column for programs that says the same in every row that there is. */
+/* Adds a column for CSV and JSON with the same text in all existing rows. */
 void lra_table_add_constant(lra_table *t, const char *key, const char *text);
 
 /* ---- fill: cells follow from the left ---- */
 
 void lra_table_row(lra_table *t); /* starts a row */
 void lra_table_cell(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
-/* A number, for people with so many decimals; NAN is "-". */
+/* A number, printed with this number of decimals; NAN is "-". */
 void lra_table_number(lra_table *t, double x, int decimals);
-/* A number that people see as the text. */
+/* A number that is printed as the formatted text. */
 void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3, 4);
 /* "lo-hi" ("lo to hi" below zero); NAN is "-". */
 void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
-/* The same; people see it times `scale`. */
+/* Same; printed times `scale`. */
 void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals);
 
-/* The same; people see the text. */
+/* Same; printed as the text. */
 void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text);
 
-/* A line below the table.  "key\ttext": what the key, a word of the table, means; texts are
- * aligned. */
+/* A line below the table.  "key\ttext" explains the key, a word of the table; texts are aligned. */
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
 void lra_table_fact(lra_table *t, const char *key, double x);
 void lra_table_fact_text(lra_table *t, const char *key, const char *text);
@@ -73,12 +72,12 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
  * for all of them, with "table" (the title) last; JSON is {"schema": 1, "tables": [{"title", "verdict",
  * "facts", "rows", "notes"}, ...]}, without "verdict" where a table has none. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
-/* The same; text that is wider than `width` characters (0: any) says once what is the same in all
- * rows, and continues in a second block below.  lra_tables_print(): LRA_TABLE_WIDTH. */
+/* The same; a text table that is wider than `width` characters (0: no limit) states constant
+ * columns once, and continues in a second block below.  lra_tables_print(): LRA_TABLE_WIDTH. */
 int lra_tables_print_wide(lra_table *const *list, int n, const char *format, int width, FILE *out,
                           lra_err *e);
 /* Keeps the columns of a list such as "model,value,lo", by key or by head, with the interval of
- * each; those that are not shown are shown then.  Fails where no table has such a column. */
+ * each; hidden columns in the list are shown.  Fails where no table has such a column. */
 int lra_tables_choose(lra_table *const *list, int n, const char *columns, lra_err *e);
 int lra_table_print(const lra_table *t, const char *format, FILE *out, lra_err *e);
 

@@ -1,5 +1,5 @@
-/* Tables in LaTeX, with booktabs: what has a meaning there is escaped, signs and powers of ten are
- * set as such; no text is smaller than 7 points. */
+/* Tables in LaTeX, with booktabs: special characters are escaped, minus signs and powers of ten are
+ * typeset in math mode; no text is smaller than 7 points. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static const struct {
     {"#", "\\#"},
     {"$", "\\$"},
     {"{", "\\{"},
-    {"[", "{[}"}, /* behind the end of a row it would open an option, and a star belong to it */
+    {"[", "{[}"}, /* after the end of a row, "[" would open its optional argument, and "*" would be
+                     read as its star */
     {"*", "{*}"},
     {"}", "\\}"}};
 enum { N_SIGNS = sizeof signs / sizeof *signs };
@@ -35,8 +36,8 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* "5e-05" at the start of a word: its powers of ten; returns how many bytes it took, 0: another
- * thing. */
+/* Prints "5e-05" at the start of a word as a power of ten; returns the number of bytes consumed, 0:
+ * not such a number. */
 static size_t print_power(const char *at, bool starts, FILE *out)
 {
     size_t n = strspn(at, "0123456789."), digits = 0;
@@ -52,7 +53,8 @@ static size_t print_power(const char *at, bool starts, FILE *out)
     return n + 2 + digits;
 }
 
-/* "R_1" as a word: a letter with an index; returns as print_power() does. */
+/* Prints the word "R_1" as a letter with a subscript; returns the number of bytes consumed, 0: not
+ * such a word. */
 static size_t print_index(const char *at, bool starts, FILE *out)
 {
     bool index = starts && isalpha((unsigned char)*at) && at[1] == '_' && is_digit(at[2]) &&
@@ -61,8 +63,8 @@ static size_t print_index(const char *at, bool starts, FILE *out)
     return index ? 3 : 0;
 }
 
-/* "-" alone is an empty cell, before a number a minus, between numbers a range, between words with
- * blanks a minus. */
+/* Prints "-" as LaTeX: an en dash if it is the only character of the cell (no value) or between
+ * numbers (a range), a minus before a number or between blanks, else a hyphen. */
 static void print_dash(const char *text, const char *at, FILE *out)
 {
     bool digit_after = is_digit(at[1]), first = at == text;
@@ -100,7 +102,7 @@ static void print_tex(const char *text, FILE *out)
     }
 }
 
-/* Blanks in front are an indent. */
+/* Leading blanks are printed as an indent. */
 static void print_cell(const char *text, FILE *out)
 {
     size_t blanks = strspn(text, " ");
@@ -110,7 +112,8 @@ static void print_cell(const char *text, FILE *out)
 
 enum { LABEL = 48 };
 
-/* Letters and digits of a title, up to its second part or some whole words, joined by "-". */
+/* Label of a table: letters and digits of its title, up to the first ";" or "(", joined by "-"; a
+ * label that is too long is cut at a word. */
 static void label_of(const char *title, char label[LABEL])
 {
     size_t n = 0, words = 0;
@@ -125,7 +128,7 @@ static void label_of(const char *title, char label[LABEL])
     label[cut || (n && label[n - 1] == '-') ? words : n] = 0;
 }
 
-/* A table whose title begins like others before it in the list gets a number, and so does a
+/* A table with the same label as an earlier one in the list gets a number, and so does each
  * part. */
 static void print_label(lra_table *const *list, int i, int part, FILE *out)
 {
@@ -156,7 +159,7 @@ static void print_head(lra_table *const *list, int i, const lra_latex_layout *l,
     fprintf(out, "\\smallskip\n\\%s\n\\setlength{\\tabcolsep}{%dpt}\n", l->size, l->space);
 }
 
-/* The columns of a part, one after the other: first those that name a row; -1 behind the last. */
+/* The i-th column of a part: first those that name a row; -1 after the last. */
 static int column_of(const lra_latex_layout *l, int part, int i)
 {
     int at = i < l->n_names ? i : l->part[part] + i - l->n_names;
@@ -180,7 +183,8 @@ static void print_part(const lra_table *t, const lra_latex_layout *l, int part, 
     fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
 
-/* A key of so many letters leaves notes of 0.8 lines in the text; longer ones are broken. */
+/* With keys of at most this length, the texts of notes are 0.8 lines wide; longer keys are
+ * broken. */
 enum { SHORT_KEY = 12 };
 static bool has_long_keys(const lra_table *t)
 {

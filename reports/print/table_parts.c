@@ -1,4 +1,4 @@
-/* What the printers of tables share. */
+/* Helpers shared by the printers of tables. */
 #include "reports/print/table_parts.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "reports/print/table.h"
 #include "reports/print/table_parts.h"
 
-/* ---- for people ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void pad(int n, FILE *out)
 {
@@ -48,8 +48,8 @@ static void print_verdict(const lra_table *t, FILE *out)
     if (at) fputs("\n\n", out);
 }
 
-/* What every row says in the columns that do not tell rows apart, where a table is too wide: from
- * `column` to the text "preset quick, prec. f32"; returns the number of columns that are left. */
+/* For a table that is too wide: moves columns with the same text in all rows from `column` to
+ * `same` ("preset quick, prec. f32"); returns the number of columns that remain. */
 static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMNS], lra_text *same)
 {
     int left = 0;
@@ -157,8 +157,8 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || (c & 0x80);
 }
 
-/* Would it mean something there: a link, HTML, code, emphasis, a formula, or the end of the
- * cell? */
+/* True if the character has a meaning in Markdown at this position: a link, HTML, code, emphasis, a
+ * formula, or the end of the cell. */
 static bool is_markup(char before, const char *at)
 {
     switch (*at) {

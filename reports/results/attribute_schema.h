@@ -22,8 +22,8 @@ typedef struct {
 
 int lra_attributes_write(lra_h5 *f, const lra_attribute *field, int n, const void *record,
                          lra_err *e);
-/* Refuses numbers out of range.  Texts are owned by the record; what was read before a failure is
- * freed with lra_attributes_free(). */
+/* Reads the attributes into the record; fails if a number is out of range.  Texts are owned by the
+ * record; after a failure, too, they are freed with lra_attributes_free(). */
 int lra_attributes_read(lra_h5 *f, const lra_attribute *field, int n, void *record, lra_err *e);
 void lra_attributes_free(const lra_attribute *field, int n, void *record);
 

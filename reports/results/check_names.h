@@ -5,7 +5,7 @@
 
 #include "kernels/base/core/origin.h"
 
-/* A text and what it is called in messages. */
+/* A text and its name in error messages. */
 typedef struct {
     const char *what, *text;
 } lra_named_text;
@@ -13,7 +13,7 @@ typedef struct {
 /* Names (task, model, preset, precision, hashes, baselines): lower-case letters, digits and -_.:+,
  * at most 64. */
 int lra_check_names(int n, const lra_named_text *name, lra_err *e);
-/* Those that say of which run a file is. */
+/* Checks the names that identify the run of a file. */
 int lra_check_run(const char *task, const char *model, const char *preset, const char *precision,
                   const char *fingerprint, const char *run, lra_err *e);
 int lra_check_each(const char *what, int n, char *const *list, lra_err *e);
@@ -24,7 +24,7 @@ int lra_check_label(const char *label, lra_err *e);
 int lra_check_lines(int n, const lra_named_text *name, lra_err *e);
 /* "key=value" lines: the key is a name, the value printable and without blanks. */
 int lra_check_settings(const char *what, const char *text, lra_err *e);
-/* Where, by what and when: what is recorded of it. */
+/* Checks the texts of an origin: host, program and time. */
 int lra_check_origin(const lra_origin *o, lra_err *e);
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "kernels/base/core/err.h"
 
-/* Refuses what is not in [0, most]. */
+/* Fails if v is not in [0, most]. */
 int lra_check_number(const char *what, double v, double most, lra_err *e);
-/* Refuses what is not finite: a row of NaN would count as an answer, that of class 0.
+/* Fails if a value is not finite: a row of NaN would count as a prediction of class 0.
  * v: (rows,columns).  Nullable: v. */
 int lra_check_answers(const char *what, int64_t rows, int64_t columns, const float *v, lra_err *e);
 

@@ -27,7 +27,7 @@ static const lra_attribute fields[] = {
     {LRA_MEMBER(lra_listops, differs), LRA_ATTRIBUTE_INT, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* The columns of the test split: where they stand, and what a value may be. */
+/* The columns of the test split: path in the file and range of the values. */
 typedef struct {
     const char *path;
     size_t offset;

@@ -1,6 +1,6 @@
-/* What `lra-probe listops` measured on one run: the rows of the test split with what a breakdown
- * groups them by, the model's predictions and those of the heuristics.  One HDF5 file,
- * RUN/listops.h5; FORMAT.md describes it. */
+/* Results of `lra-probe listops` on one run: the rows of the test split with their grouping
+ * variables, the predictions of the model and of the heuristics.  One HDF5 file, RUN/listops.h5;
+ * FORMAT.md describes it. */
 #ifndef LRA_REPORTS_RESULTS_LISTOPS_RESULT_H
 #define LRA_REPORTS_RESULTS_LISTOPS_RESULT_H
 
@@ -13,7 +13,7 @@ enum { LRA_LISTOPS_ROOTS = 5, LRA_LISTOPS_LABELS = 10, LRA_LISTOPS_HEURISTICS = 
 extern const char *const lra_listops_root_names[LRA_LISTOPS_ROOTS]; /* MIN MAX MED SM digit */
 
 typedef struct {
-    /* Who: texts are owned; as in result.h. */
+    /* Identity of the run, as in result.h; texts are owned. */
     char *task, *model, *preset, *precision, *fingerprint, *run;
     char *config;
     char *user_label;  /* the user's name of the run; NULL or "": none */
@@ -21,7 +21,7 @@ typedef struct {
     bool unsealed;
     int64_t seed, kernel, reach, max_length;
     int64_t differs; /* predictions other than those in result.h5 */
-    int64_t n;       /* rows of the test split; arrays below are (n) unless said otherwise */
+    int64_t n;       /* rows of the test split; arrays below are (n) unless noted otherwise */
     int32_t *label, *predicted;
     int32_t *root, *arity, *depth, *length; /* root: 0..4; length: tokens without <eos> */
     int n_heuristics;
@@ -38,11 +38,11 @@ void lra_listops_result_free(lra_listops *r); /* Nullable: r */
 /* Predictions of a heuristic; NULL: there is none of that name. */
 const int32_t *lra_listops_heuristic(const lra_listops *r, const char *name);
 
-/* What tells cells apart but for the seed: the model, its data and configuration; the caller frees
+/* Identity of a cell, without the seed: the model, its data and configuration; the caller frees
  * it. */
 char *lra_listops_identity(const lra_listops *r);
 
-/* Every listops.h5 of n places (result_files.h), each configuration with each seed once
+/* Loads every listops.h5 of n places (result_files.h), each configuration with each seed once
  * (load_files.h); returns their number (0: there are none), or -1.
  * The caller frees the list with lra_listops_results_free(). */
 int lra_listops_results_load(int n, const char *const *place, lra_listops ***list, lra_err *e);

@@ -1,8 +1,9 @@
-/* Loads the files of one kind (result.h5, kernels.h5, listops.h5, ...) from several places.  The
- * one place in which a cell, a configuration with one seed, is made to count once:
+/* Loads the files of one kind (result.h5, kernels.h5, listops.h5, ...) from several places.  Every
+ * cell (a configuration with one seed) is counted once:
  *   * a file that cannot be read is left out with a warning;
  *   * copies of a file (equal measurements of one cell) are merged, with a note;
- *   * of files of one cell whose measurements differ the first is kept, and a warning names both. */
+ *   * if files of one cell have different measurements, the first is kept, and a warning names
+ * both. */
 #ifndef LRA_REPORTS_RESULTS_LOAD_FILES_H
 #define LRA_REPORTS_RESULTS_LOAD_FILES_H
 
@@ -18,16 +19,17 @@ typedef struct {
     uint64_t (*digest)(const void *item); /* hash of the measurements */
 } lra_file_kind;
 
-/* Reads every file of n places (result_files.h), in their order; linear in their number but for a
- * sort.  Returns the number of items (0: there are no files), or -1 where a place does not exist
- * or none of the files can be read; the caller frees the items and the list. */
+/* Reads every file of n places (result_files.h), in their order; the time is linear in their
+ * number, except for a sort.  Returns the number of items (0: there are no files), or -1 where a
+ * place does not exist or none of the files can be read; the caller frees the items and the
+ * list. */
 int lra_files_load(const lra_file_kind *kind, int n, const char *const *place, void ***list,
                    lra_err *e);
 
-/* What tells cells apart: task, preset, precision, data, and the lines of the configuration but for
- * those that begin with one of the words, and for the run that this one started from or is the
- * control of ("train.from", "train.matched": they differ from seed to seed; "train.related" tells
- * how that run was trained).  The caller frees it. */
+/* Identity of a cell: task, preset, precision, data, and the lines of the configuration, except for
+ * lines that begin with one of the words and for the names of related runs ("train.from": the run
+ * it was initialised from, "train.matched": the run it is the control of; they differ between
+ * seeds, and "train.related" records how that run was trained).  The caller frees it. */
 char *lra_identity_text(const char *task, const char *preset, const char *precision,
                         const char *fingerprint, const char *config, int n_words,
                         const char *const *word);

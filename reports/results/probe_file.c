@@ -1,4 +1,4 @@
-/* Files of what probes measured. */
+/* Reads and writes files of probe results. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static void add_flags(lra_text *t, uint32_t flags)
     lra_text_add(t, "%s\n", *between ? "" : "-");
 }
 
-/* The words of /measurement/names one by one, for programs that read the file without ours. */
+/* The words of /measurement/names as separate columns, for other programs that read the file. */
 enum { PART, ID, UNIT, FLAGS, WORDS };
 static const char *const word_path[WORDS] = {"/finding/part", "/finding/id", "/finding/unit",
                                              "/finding/flags"};
@@ -147,7 +147,8 @@ static int read_array(lra_h5 *f, const char *path, lra_probe_array *a, lra_err *
     return a->value ? lra_h5_get(f, path, LRA_H5_F32, a->rank, a->dims, a->value, e) : LRA_FAILED;
 }
 
-/* What is told of points stands beside them: a value and its interval for each. */
+/* Checks that each array of a curve has a value and its interval, (points, 3), for each point of
+ * `x`. */
 static int check_points(const char *group, const lra_probe_unit *u, lra_err *e)
 {
     static const char *const told[] = {"gain", "value", "kl", "key"};
@@ -223,7 +224,7 @@ static int read_flags(const char *text, uint32_t *flags, lra_err *e)
     return 0;
 }
 
-/* A whole number of at most 2^53; what no run can have is refused. */
+/* Reads a non-negative integer of at most 9e15; fails on any other value. */
 static int read_count(double value, const char *name, int64_t *to, lra_err *e)
 {
     if (!(value >= 0 && value <= 9e15 && value == (double)(int64_t)value))

@@ -1,4 +1,4 @@
-/* What probes measured: made, found, freed, loaded. */
+/* Results of probes: creates, searches, frees and loads them. */
 #include "reports/results/probe_result.h"
 
 #include <stdarg.h>
@@ -122,7 +122,8 @@ static void free_probe(void *r)
     lra_probe_result_free(r);
 }
 
-/* "skip=1": kernels with the direct path, which is another measurement of the same run. */
+/* True for "skip=1": kernels that include the skip path D u, a different measurement of the same
+ * run. */
 static bool counts_skip(const lra_probe_result *r)
 {
     const char *at = strstr(r->settings, "skip=1\n");

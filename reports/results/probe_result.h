@@ -1,6 +1,6 @@
-/* What a probe measured on one run: for each unit (a layer, a head, the model) arrays for figures
- * and measurements for tables.  One HDF5 file, RUN/PROBE.h5 (kernels, attention, influence);
- * FORMAT.md describes it.
+/* Results of a probe on one run: for each unit (a layer, a head, the model) arrays for figures and
+ * measurements for tables.  One HDF5 file, RUN/PROBE.h5 (kernels, attention, influence); FORMAT.md
+ * describes it.
  *   r = lra_probe_result_new("kernels", run's result, &origin);
  *   u = lra_probe_unit_new(r, "layer0.head3");
  *   lra_probe_unit_array(u, "mass", 1, (int64_t[]){T}, mass);  lra_probe_unit_measurements(u, n, measurements);
@@ -33,7 +33,7 @@ typedef struct {
 } lra_probe_unit;
 
 typedef struct {
-    /* Who: texts are owned; as in result.h. */
+    /* Identity of the run, as in result.h; texts are owned. */
     char *probe, *task, *model, *preset, *precision, *fingerprint, *run;
     char *config;
     char *user_label;  /* the user's name of the run; "": none */
@@ -46,21 +46,22 @@ typedef struct {
     lra_probe_unit **unit;
 } lra_probe_result;
 
-/* Copies who it is from the run's result; takes what is in the origin. */
+/* Copies the identity from the run's result; takes ownership of the texts of the origin. */
 lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
                                        const lra_origin *origin);
-/* A line "key=value". */
+/* Adds a line "key=value" to the settings. */
 void lra_probe_result_set(lra_probe_result *r, const char *key, const char *fmt, ...)
     LRA_PRINTF(3, 4);
-/* Belongs to r; stays where it is. */
+/* Adds a unit, which is owned by r; its address stays valid. */
 lra_probe_unit *lra_probe_unit_new(lra_probe_result *r, const char *name);
-/* Copies. */
+/* Adds copies to the unit. */
 void lra_probe_unit_array(lra_probe_unit *u, const char *name, int rank, const int64_t *dims,
                           const double *value);
 void lra_probe_unit_measurements(lra_probe_unit *u, int n, const lra_measurement *list);
 
 int lra_probe_result_write(const char *path, const lra_probe_result *r, lra_err *e);
-/* probe: the one that is expected.  Nullable: any (but 'listops', whose files are others). */
+/* probe: the expected probe.  Nullable: any probe except 'listops', which has another file
+ * format. */
 lra_probe_result *lra_probe_result_read(const char *path, const char *probe, lra_err *e);
 void lra_probe_result_free(lra_probe_result *r); /* Nullable: r */
 
@@ -69,11 +70,11 @@ const lra_probe_unit *lra_probe_unit_find(const lra_probe_result *r, const char 
 const lra_probe_array *lra_probe_array_find(const lra_probe_unit *u, const char *name);
 const lra_measurement *lra_probe_measurement(const lra_probe_unit *u, const char *id);
 
-/* What tells cells apart but for the seed: the probe, the model, its data and configuration; the
+/* Identity of a cell, without the seed: the probe, the model, its data and configuration; the
  * caller frees it. */
 char *lra_probe_identity(const lra_probe_result *r);
 
-/* Every PROBE.h5 of n places (result_files.h), each configuration with each seed once
+/* Loads every PROBE.h5 of n places (result_files.h), each configuration with each seed once
  * (load_files.h); returns their number (0: there are none), or -1.
  * The caller frees the list with lra_probe_results_free(). */
 int lra_probe_results_load(int n, const char *const *place, const char *probe,

@@ -31,7 +31,7 @@ static const char *read_line(const char *at, char field[FIELDS][LONGEST])
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The file's name of a task; most are ours. */
+/* Name of a task in the file; most are equal to ours. */
 static const char *task_name(const char *task, bool causal)
 {
     static const char *const names[][2] = {
@@ -42,7 +42,7 @@ static const char *task_name(const char *task, bool causal)
     return task;
 }
 
-/* The file calls a character a byte. */
+/* Name of a metric in the file, which lists bits per character as bits per byte ("bpb"). */
 static const char *metric_name(const char *metric)
 {
     bool bits = strcmp(metric, "bits-per-byte") == 0 || strcmp(metric, "bits-per-character") == 0;

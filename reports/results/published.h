@@ -14,12 +14,12 @@ double lra_published(const char *paper, const char *table, const char *model, co
                      const char *task, const char *metric);
 
 typedef struct {
-    double value;   /* in the unit of the paper; NAN: nobody reports the metric */
-    char model[32]; /* whose it is */
+    double value;   /* in the unit of the paper; NAN: no paper reports the metric */
+    char model[32]; /* model with this value */
 } lra_published_best;
 
-/* The best value of a task in all tables.  causal: of models that see the past alone, where tables
- * tell them apart. */
+/* The best value of a task in all tables.  causal: of causal models, if the tables distinguish
+ * them. */
 lra_published_best lra_published_find_best(const char *task, bool causal, const lra_metric *m);
 
 #endif

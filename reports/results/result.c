@@ -35,11 +35,11 @@ static const lra_attribute fields[] = {
     {LRA_MEMBER(lra_result, padding), LRA_ATTRIBUTE_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* Rounding may put a loss below 0 by that much. */
+/* Tolerance for losses below 0 due to rounding. */
 static const double ROUNDING = 1e-3;
 
-/* Chance and losses: no result has another than a finite chance (at least 0 where less is better)
- * and losses of at least 0; NaN: not recorded. */
+/* Checks chance and losses: chance must be finite (at least 0 if smaller values are better), losses
+ * at least 0; NaN: not recorded. */
 static int check_losses(const lra_result *r, lra_err *e)
 {
     static const int column[] = {LRA_HISTORY_TRAIN_LOSS, LRA_HISTORY_VAL_LOSS};
@@ -59,7 +59,7 @@ static int check_losses(const lra_result *r, lra_err *e)
     return 0;
 }
 
-/* Of what is written and of what is read. */
+/* Checks the numbers of a result, before writing and after reading. */
 static int check_numbers(const lra_result *r, lra_err *e)
 {
     bool share = strcmp(lra_result_metric(r)->name, "accuracy") == 0;
@@ -124,7 +124,7 @@ static int write_rows(const lra_result *r, lra_h5 *f, lra_err *e)
     return rc == 0 ? lra_h5_put(f, "/test/target", LRA_H5_F32, 2, numbers, r->target, e) : rc;
 }
 
-/* What the selected weights answer beside the test split. */
+/* Writes the predictions of the selected weights on the other splits. */
 static int write_others(const lra_result *r, lra_h5 *f, lra_err *e)
 {
     const int64_t logits[] = {r->n_val, r->n_classes};
@@ -216,7 +216,7 @@ static int check_epochs(lra_result *r, const lra_h5 *f, lra_err *e)
                     (long long)r->n_epochs);
 }
 
-/* Files from before there was more than accuracy have none of this. */
+/* Older files, with accuracy as the only metric, have none of these. */
 static int read_metric(lra_result *r, lra_h5 *f, lra_err *e)
 {
     r->chance = NAN;
@@ -311,7 +311,7 @@ static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
     return read_classes(f, "/val", &r->n_val, &r->n_classes, &r->val_logits, &r->val_label, e);
 }
 
-/* Older files have none of this. */
+/* Older files have none of these. */
 static int read_training(lra_result *r, lra_h5 *f, lra_err *e)
 {
     r->train_value = r->train_loss = NAN;
@@ -447,7 +447,7 @@ static char *cell_of(const void *item)
     return cell;
 }
 
-/* Of what the selected weights answered on the test split. */
+/* Hash of the predictions of the selected weights on the test split. */
 static uint64_t digest_of(const void *item)
 {
     const lra_result *r = item;

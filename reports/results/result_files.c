@@ -1,4 +1,4 @@
-/* Where files of results are. */
+/* Finds the files of results. */
 #include "reports/results/result_files.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/mem.h"
 
-/* Where --out has folders of results: of runs, and of tasks without a model. */
+/* Subfolders of --out with results: of runs, and of tasks without a model. */
 static const char *const of_out[] = {"runs", "information"};
 enum { N_BELOW = sizeof of_out / sizeof *of_out };
 
@@ -23,7 +23,7 @@ static void add(list *l, char *path)
     l->path[l->n++] = path;
 }
 
-/* Those of the folders in a folder. */
+/* Adds the files of all subfolders of a folder. */
 static int add_inner(list *l, const char *runs, const char *name, lra_err *e)
 {
     char **entry;
@@ -44,7 +44,7 @@ static int add_place(list *l, const char *place, const char *name, lra_err *e)
 {
     if (!lra_file_exists(place)) return lra_fail(e, "there is no file or folder '%s'", place);
     if (!lra_is_folder(place)) {
-        lra_h5_distrust(place); /* it may be from anywhere */
+        lra_h5_distrust(place); /* the file may come from an untrusted source */
         add(l, lra_copy_text(place));
         return 0;
     }

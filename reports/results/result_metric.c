@@ -48,7 +48,7 @@ double lra_result_batch_r2(const lra_result *r)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* The metric of sums that come as (asked, right, loss, target, square). */
+/* The metric of sums that are given as (targets, right, loss, target, square). */
 static double value_of_sums(const void *metric, const double *sum)
 {
     const lra_sums s = {llround(sum[0]), llround(sum[1]), sum[2], sum[3], sum[4]};
@@ -175,7 +175,7 @@ static int order_of_words(const char *a, size_t size_a, const char *b, size_t si
     return order ? order : order_of((int64_t)size_a, (int64_t)size_b);
 }
 
-/* Of two values numbers are ordered as such, and before words. */
+/* Orders two values: numbers by size, before words. */
 static int order_of_values(const char *a, size_t size_a, const char *b, size_t size_b)
 {
     char *end_a, *end_b;
@@ -187,7 +187,7 @@ static int order_of_values(const char *a, size_t size_a, const char *b, size_t s
     return order_of_words(a, size_a, b, size_b);
 }
 
-/* Skips lines that are no settings, or tell seeds apart. */
+/* Skips lines that are not settings, and lines that differ between seeds. */
 static const char *next_setting(const char *line)
 {
     static const char *const other[] = {
@@ -205,7 +205,7 @@ static const char *next_setting(const char *line)
     return line;
 }
 
-/* By the first setting that differs; who lacks it comes last. */
+/* Orders configurations by the first setting that differs; one without this setting comes last. */
 static int order_of_settings(const char *a, const char *b)
 {
     for (a = next_setting(a), b = next_setting(b); *a && *b;
@@ -238,7 +238,7 @@ static int by_identity(const void *a, const void *b)
     return order ? order : order_of(p->seed, q->seed);
 }
 
-/* How many members from the i-th on have its identity. */
+/* Number of consecutive members from the i-th on with the same identity. */
 static int members_from(const member *m, int i, int n)
 {
     int to = i + 1;

@@ -1,4 +1,4 @@
-/* What follows from a result file: what is right, chance, baselines. */
+/* Values derived from a result file: correct predictions, chance, baselines. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Table attention: how far the heads of a run look: a row for each head, then what is told of
- * layers and models. */
+/* Table attention: attention distance of the heads of a run: a row for each head, then measurements
+ * of layers and models. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,16 +12,16 @@
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
 
-/* A number of heads: each with its interval and null values; what is not shown stands in CSV and
- * JSON. */
+/* A measurement of heads, with its interval and null values; hidden ones appear in CSV and JSON
+ * only. */
 enum { SHOW_EQUAL = 1, SHOW_INITIAL = 2, HIDE = 4 };
 typedef struct {
     const char *id, *head;
     int decimals, null; /* SHOW_.. */
 } column;
 typedef struct {
-    const char *title, *first; /* the table is there where a head has this */
-    bool kind;                 /* that of heads in front */
+    const char *title, *first; /* the table is printed if a head has this measurement */
+    bool kind;                 /* true: the kind of a head is the second column */
     const column *column;
     int n;
     const char *notes[4]; /* NULL after the last */
@@ -159,7 +159,7 @@ static void add_head(lra_table *t, const lra_probe_unit *u, const group *g)
     }
 }
 
-/* Is the null value of permuted labels known? */
+/* True if the null value for permuted labels is known. */
 static bool has_shuffled(const lra_probe_result *r, const char *id)
 {
     for (int u = 0; u < r->n_units; u++) {
@@ -183,7 +183,7 @@ static void add_heads(lra_table *t, const lra_probe_result *r, const group *g)
         if (lra_probe_measurement(r->unit[u], g->first)) add_head(t, r->unit[u], g);
 }
 
-/* Is it of a column that the run does not have? */
+/* True if the note belongs to a column that the run does not have. */
 static bool is_of_none(const lra_probe_result *r, const group *g, const char *note)
 {
     size_t n = strcspn(note, "\t");
@@ -230,7 +230,7 @@ static lra_table *heads_table(const lra_probe_result *r, const group *g)
     return t;
 }
 
-/* What they mean, where they stand in a table. */
+/* Explanations of the measurements that a table contains. */
 static const struct {
     const char *word, *id, *text;
 } explained[] = {

@@ -1,11 +1,11 @@
-/* The columns of a table that were asked for. */
+/* Selects columns of a table (--columns). */
 #include <stdbool.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "reports/print/table.h"
 
-/* Is a column named by a word of n characters: by its key, its head, or as the interval of it? */
+/* True if a word of n characters names the column: by its key, its head, or as its interval. */
 static bool is_named(const lra_table *t, int column, const char *word, size_t n)
 {
     const char *key = t->key[column];

@@ -1,4 +1,4 @@
-/* Tables for programs: CSV under one header, and JSON. */
+/* Tables as CSV with one header, and as JSON. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static void csv_field(const char *text, bool *first, FILE *out)
     if (quoted) fputc('"', out);
 }
 
-/* Spreadsheets take a text that starts like this for a formula, which may run programs; not behind
- * an apostrophe. */
+/* Spreadsheets interpret a text that starts like this as a formula, which may run programs; a
+ * leading apostrophe prevents it. */
 static void csv_text(const char *text, bool *first, FILE *out)
 {
     const char *start = text + strspn(text, " ");
@@ -75,8 +75,7 @@ static field *all_fields(lra_table *const *list, int n, int *n_fields)
     return all;
 }
 
-/* Where each field of a table is found: its column, and which end of an interval; -1: it has
- * none. */
+/* Source of each field of a table: its column, and the end of an interval; -1: missing. */
 typedef struct {
     int column, end;
 } source;
@@ -175,7 +174,7 @@ static json_t *json_table(const lra_table *t)
     return table;
 }
 
-/* Everything that JSON shows of a table can stand in it. */
+/* Fails if a text of the table cannot be encoded in JSON. */
 static int check_texts(const lra_table *t, lra_err *e)
 {
     int rc = lra_utf8_check(t->title, e);

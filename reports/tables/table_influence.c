@@ -1,7 +1,6 @@
-/* Table influence: how far away what a run uses is, by gradients and by what is left under
- * restrictions.
- * Every number stands with its interval and what it would be of equal weights and before
- * training. */
+/* Table influence: distance of the tokens that a run relies on, by gradients and by the remaining
+ * gain under distance limits.  Every value has its interval and its null values: for uniform
+ * weights and at initialisation. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
 
-/* What people look at first; files hold the rest. */
+/* Measurements that are shown; files contain all. */
 static const char *const headline[] = {"context.r95",
                                        "context.r99",
                                        "cut.r95",
@@ -66,7 +65,7 @@ static const char *const headline[] = {"context.r95",
                                        "erf.r99.px",
                                        NULL};
 
-/* What they mean, where they stand in a table. */
+/* Explanations of the measurements that a table contains. */
 static const struct {
     const char *word, *id[6], *text;
 } explained[] = {
@@ -138,7 +137,7 @@ static bool is(const char *id, const char *wanted)
     return wanted[n] == '*' ? strncmp(wanted, id, n) == 0 : strcmp(wanted, id) == 0;
 }
 
-/* Does a run have the number? */
+/* True if a run has the measurement. */
 static bool has(lra_probe_result *const *list, int n, const char *id)
 {
     for (int i = 0; i < n; i++)
@@ -210,8 +209,8 @@ static void add_gains(lra_table *t, const char *name, const lra_probe_array *gai
     }
 }
 
-/* Gains under limits per layer: of which layers ("all", "layer0", "layer0.head3"); NULL: the unit
- * holds others. */
+/* Limited layers of a unit with gains under limits per layer ("all", "layer0", "layer0.head3");
+ * NULL: the unit has no such gains. */
 static const char *limited_of(const lra_probe_unit *u)
 {
     if (!lra_probe_array_find(u, "gain") || strcmp(u->name, "cut.window") == 0) return NULL;
@@ -220,13 +219,13 @@ static const char *limited_of(const lra_probe_unit *u)
     return u->name[3] ? u->name + 4 : "all";
 }
 
-/* The same of limits of the whole model. */
+/* Same for limits of the entire model. */
 static const char *context_of(const lra_probe_unit *u)
 {
     return lra_probe_array_find(u, "gain") && strcmp(u->name, "context") == 0 ? "model" : NULL;
 }
 
-/* A table of gains: which units, and what its heads and title say. */
+/* A table of gains: selection of its units, heads and title. */
 typedef struct {
     const char *(*of)(const lra_probe_unit *u);
     const char *head, *limit, *title;

@@ -1,5 +1,5 @@
-/* Table information: what a token tells of another one d steps on, and what bags of n-grams tell of
- * the label; without any model.  Two tables for each data set.
+/* Table information: mutual information between tokens at distance d, and accuracy of bags of
+ * n-grams for the label; without a model.  Two tables for each data set.
  * Source of the numbers: lra-probe data TASK --information. */
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void add_fact(lra_table *t, const lra_probe_unit *u, const char *id, cons
     lra_table_fact(t, name, f->hi);
 }
 
-/* Element i of an array beside `distance`; NAN: there is none. */
+/* Element i of an array that is parallel to `distance`; NAN: missing. */
 static double curve_at(const lra_probe_unit *u, const char *name, int64_t i)
 {
     const lra_probe_array *y = lra_probe_array_find(u, name);

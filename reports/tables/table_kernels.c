@@ -1,6 +1,6 @@
-/* Tables kernels: how far the convolution kernels of runs reach, how they decay, and what they look
- * like, layer by layer; medians over channels, beside the initial kernels and equal weights.  Runs
- * that differ in their seed alone are one.  Source of the numbers: lra-probe kernels. */
+/* Tables kernels: distance, decay and shape of the convolution kernels of runs, for each layer;
+ * medians over channels, with the null values of initial kernels and uniform weights.  Runs that
+ * differ only in their seed are combined.  Source of the numbers: lra-probe kernels. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
 
-/* A number: its column for people ("": files only), and whether the middle half of its channels
- * stands beside it; its null values do in any case. */
+/* A measurement: its column in text ("": CSV and JSON only), and whether the interquartile range
+ * over channels is added; null values are always added. */
 typedef struct {
     const char *id, *head, *key;
     bool median;
@@ -75,7 +75,7 @@ static const group groups[] = {
       "erank\thow many different kernels: effective rank of channels by lags"}}};
 enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8, PER_COLUMN = 5 };
 
-/* Is the null value of permuted labels known of anything? */
+/* True if any null value for permuted labels is known. */
 static bool any_shuffled(const lra_report_input *in)
 {
     for (int i = 0; i < in->n_probes; i++)
@@ -119,7 +119,7 @@ static int decimals_of(double x)
     return isnan(x) || fabs(x) >= 100 ? 0 : fabs(x) >= 10 ? 1 : fabs(x) >= 1 ? 2 : 3;
 }
 
-/* With as many digits as it needs, and its half width over seeds. */
+/* Adds a value with the necessary number of digits, and its half width over seeds. */
 static void add_value(lra_table *t, double x, double half)
 {
     if (isnan(x))
@@ -132,7 +132,7 @@ static void add_value(lra_table *t, double x, double half)
         lra_table_value(t, x, "%.*f", decimals_of(x), x);
 }
 
-/* The middle half of channels: quartiles, of several seeds their means. */
+/* Adds the interquartile range over channels: quartiles; for several seeds their means. */
 static void add_half(lra_table *t, const lra_probe_cell *c, const char *unit, const char *id)
 {
     char *lower = lra_format("%s:q1", id), *upper = lra_format("%s:q3", id);
@@ -185,7 +185,8 @@ static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const
     }
 }
 
-/* Models that mix positions without kernels, too: their layers are parts. */
+/* Adds notes on models that also mix positions without kernels: the table covers only a part of
+ * them. */
 static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells)
 {
     for (int c = 0; c < n; c++) {
@@ -202,7 +203,7 @@ static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells
     }
 }
 
-/* Whether lag 0 holds the direct path of the n cells. */
+/* Adds a note if lag 0 includes the skip path D u in the n cells. */
 static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
 {
     int counted = 0;

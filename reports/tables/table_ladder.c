@@ -1,4 +1,4 @@
-/* The table of a ladder: rungs, null row, baselines; below it what ladder_notes.c says. */
+/* The table of a ladder: rungs, null row, baselines; notes are added by ladder_notes.c. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "reports/verdict/verdict_ladder.h"
 
 enum { COLUMNS = 28, VALUE = 3, INFO = 8, TRAIN = 12, KERNEL = 18 };
-/* The last columns say in every row of CSV and JSON what the title says to people. */
+/* The last columns repeat the title in every row of CSV and JSON. */
 static const char *const head[COLUMNS] = {
     "kernel", "a layer", "reach",   "acc. %", "95 %", "seed sd", "gain", "95 %", "info", "",
     "ratio",  "params",  "train %", "seeds",  "",     "",        "",     "",     "",     "",
@@ -45,7 +45,8 @@ static const char *const key[COLUMNS] = {"row",
                                          "solved_size",
                                          "step_flops"};
 
-/* An empty table of the ladder's metric; values of another one than accuracy stand as they are. */
+/* Creates an empty table of the ladder's metric; values of metrics other than accuracy are not
+ * scaled. */
 static lra_table *new_table(const char *title, const lra_ladder_view *v)
 {
     static const char *const value_key[] = {"value", "value_lo,value_hi", "seed_sd"};
@@ -63,8 +64,8 @@ static lra_table *new_table(const char *title, const lra_ladder_view *v)
     return t;
 }
 
-/* What stands in every row; of a baseline there are no seeds to say something of.  kernel: the
- * rung's value; run: one of the rung's.  Nullable: run */
+/* Adds the columns that all rows have; baselines have no seeds.  kernel: the rung's value; run: one
+ * run of the rung.  Nullable: run */
 static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel,
                         const lra_result *run)
 {
@@ -83,7 +84,7 @@ static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind
     lra_table_number(t, run ? run->step_flops : NAN, 0);
 }
 
-/* All taps of its convolutions are at the present and in the past. */
+/* True if all taps of the model's convolutions are at the current or past positions. */
 static bool is_causal(const lra_result *r)
 {
     return strstr(r->config, "model.causal=1\n") != NULL;
@@ -107,7 +108,7 @@ static void add_seeds(lra_table *t, const lra_ladder_row *row)
     lra_table_number(t, row->n_seeds, 0);
 }
 
-/* Of a stack whose layers are all alike. */
+/* Reach per layer of a stack of equal layers. */
 static double layer_reach(const lra_ladder_view *v, const lra_ladder_row *row)
 {
     bool alike = strcmp(v->kind.axis, "kernel") == 0 &&
@@ -151,7 +152,7 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     add_setting(t, v, row->null_row ? "bag" : "rung", row->kernel, v->run[r][0]);
 }
 
-/* Cells of a row that has no such number. */
+/* Adds n empty cells. */
 static void skip(lra_table *t, int n)
 {
     for (int i = 0; i < n; i++) lra_table_number(t, NAN, 0);

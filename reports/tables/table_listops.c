@@ -1,6 +1,6 @@
 /* Table listops: the breakdown of ListOps models.  One table for each grouping, with a column for
  * every group and rows for the heuristics and every model; then agreement with the heuristics, and
- * what each model says by operator and label.
+ * the confusion matrix of each model by operator.
  * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
 #include "reports/tables/table_listops.h"
 
@@ -13,11 +13,11 @@
 #include "reports/tables/table_melt.h"
 #include "reports/verdict/verdict_listops.h"
 
-/* Before the groups: what people read; for programs the grouping, the row, its quantity, seeds; all
- * examples. */
+/* Columns before the groups: the name in text; for CSV and JSON grouping, row, quantity and seeds;
+ * all examples. */
 enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
 
-/* The rows of a model, in this order: for people, for programs. */
+/* The rows of a model, in this order: in text, then in CSV and JSON. */
 enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, P_HOLM, N_QUANTITIES };
 static const char *const quantity[N_QUANTITIES][2] = {{"", "accuracy_percent"},
                                                       {"  95 % from", "accuracy_percent_lo"},
@@ -77,14 +77,14 @@ static void compute(const lra_listops_view *v, const lra_listops_grouping *by, n
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What a row stands in: its table, its view, its grouping. */
+/* Context of a row: its table, its view, its grouping. */
 typedef struct {
     lra_table *t;
     const lra_listops_view *v;
     const lra_listops_grouping *by;
 } place;
 
-/* Starts a row: what people read; what CSV and JSON call it, its quantity and seeds (0: no
+/* Starts a row: its name in text; its name in CSV and JSON, its quantity and seeds (0: not a
  * model). */
 static void add_name(const place *p, const char *shown, const char *row, const char *key, int seeds)
 {
@@ -104,8 +104,8 @@ static void add_heuristic(const place *p, const char *shown, const char *name,
         lra_table_number(p->t, 100 * lra_listops_share(p->v->first, predicted, p->by->group, g), 2);
 }
 
-/* The null value.  Among rows of one label the most frequent one says nothing: there it is the
- * accuracy of the constant. */
+/* The null value.  By label, the majority label of a group is trivial; the null value is then the
+ * accuracy of the constant prediction. */
 static void add_null(const place *p, const lra_breakdown_row *row)
 {
     const int32_t *constant = lra_listops_heuristic(p->v->first, "constant");
@@ -240,7 +240,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     return n;
 }
 
-/* What the numbers are of stands in "quantity" or in "column". */
+/* The columns "quantity" or "column" name the quantity of the numbers. */
 static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
 {
     static const char *const id[] = {"by",        "row",  "quantity", "seeds", "model",

@@ -5,19 +5,18 @@
 #include "reports/views/listops_view.h"
 #include "reports/print/table.h"
 
-enum {
-    LRA_LISTOPS_SETTING = 2
-}; /* columns for programs that stand before all others: preset, data */
-/* An empty table with the title and the facts that all of them have.  head, key: of the columns
- * after the setting, for people and for CSV and JSON. */
+enum { LRA_LISTOPS_SETTING = 2 }; /* columns of CSV and JSON before all others: preset, data */
+/* Creates an empty table with the title and the common facts.  head, key: of the columns after the
+ * setting, in text and in CSV and JSON. */
 lra_table *lra_listops_table_new(const lra_listops_view *v, const char *what, int n_columns,
                                  const char *const *head, const char *const *key);
 /* Starts a row with its setting. */
 void lra_listops_table_row(lra_table *t, const lra_listops_view *v);
-/* The tables below are the caller's. */
-/* How often each model says what each heuristic says; the same where the heuristic is wrong. */
+/* The caller owns the tables below. */
+/* Agreement of each model with each heuristic, on all rows and on the rows where the heuristic is
+ * wrong. */
 void lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lra_table **wrong);
-/* What a model says, by operator and label. */
+/* Confusion matrix of a model, by operator. */
 lra_table *lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c);
 
 #endif

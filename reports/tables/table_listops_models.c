@@ -1,4 +1,4 @@
-/* Table listops, second part: what models say, beside what heuristics and labels say. */
+/* Table listops, second part: predictions of models compared with heuristics and labels. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* Table locality: a row for each model: how good it is, how far away what it uses is, whether that
- * falls off, and how much of it is needed; with intervals, and what equal weights and the initial
- * weights give.
- *   of the whole model   Jacobians of positions: mean distance over that of equal weights, radius
+/* Table locality: a row for each model: its metric, the distance of the tokens that it relies on,
+ * the decay of their influence, and the distance limit that it needs; with intervals, and null
+ * values for uniform and for initial weights.
+ *   of the entire model  Jacobians of positions: mean distance over that of uniform weights, radius
  *                        with 95 %, entropy, decay; smallest limits of all distances (cut) and of
  *                        attention (window) that keep 99 % of the gain
- *   of its layers        kernels (energy) and heads (weight): mean distance over that of equal
+ *   of its layers        kernels (energy) and heads (weight): mean distance over that of uniform
  *                        weights
- * What is missing is a dash with the letter of its reason.
+ * A missing value is a dash with a letter for its reason.
  * Source of the numbers: lra-probe train, influence, kernels, attention. */
 #include <math.h>
 #include <stdio.h>
@@ -18,9 +18,9 @@
 #include "reports/views/probe_measurements.h"
 #include "reports/report.h"
 
-/* Numbers and their columns, for people where there is a head.  Beside each its interval and, where
- * letters say so, what (e)qual weights and the (i)nitial weights give; (I), (E), (-): for people,
- * too, the last the interval. */
+/* Measurements and their columns; those with a head appear in text, too.  Each has its interval
+ * and, by letters, the null values of (e)qual and (i)nitial weights; (E), (I) and (-) show these
+ * and the interval (-) in text, too. */
 static const struct {
     lra_locality what;
     const char *head, *key, *beside;
@@ -48,7 +48,7 @@ static const struct {
                {LRA_LOCALITY_HEADS_RANGE_Q95, "", "heads_range_q95", "i"}};
 enum { N = sizeof columns / sizeof *columns, BEFORE = 13, AFTER = 9, MOST_REASONS = 26 };
 
-/* Reasons in the order in which they are met; the letter is their place. */
+/* Reasons in order of occurrence; the letter is their index. */
 typedef struct {
     int n;
     const char *text[MOST_REASONS];
@@ -186,7 +186,7 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
     lra_text_free(&text);
 }
 
-/* "window.w99: ...; ...": for programs, beside the empty fields. */
+/* Adds the reasons for empty fields for CSV and JSON: "window.w99: ...; ...". */
 static void add_missing(lra_table *t, const lra_locality_row *row)
 {
     lra_text text = {0};
@@ -198,7 +198,7 @@ static void add_missing(lra_table *t, const lra_locality_row *row)
     lra_text_free(&text);
 }
 
-/* Where probes saw fewer seeds than were trained. */
+/* Adds notes on measurements with fewer seeds than were trained. */
 static void note_seeds(lra_table *t, const lra_locality_row *row)
 {
     for (int i = 0; i < N; i++) {
@@ -210,7 +210,7 @@ static void note_seeds(lra_table *t, const lra_locality_row *row)
     }
 }
 
-/* Of which causal models the null values are older. */
+/* Adds a note with the causal models whose null values are of an older version. */
 static void note_ahead(lra_table *t, const lra_locality_view *v)
 {
     lra_text text = {0};

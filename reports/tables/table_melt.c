@@ -47,7 +47,7 @@ static int column_of(const lra_table *t, const char *key)
     return -1;
 }
 
-/* The cell of a row that a name stands for: of a fact, or of a column. */
+/* Adds the cell that a name refers to: a fact of the table, or a column of the row. */
 static void add_name(lra_table *to, const lra_table *t, int row, const names *all, int k)
 {
     const char *key = all->key[k];
@@ -64,7 +64,7 @@ static void add_name(lra_table *to, const lra_table *t, int row, const names *al
         lra_table_cell(to, "%s", x && x->text ? x->text : "");
 }
 
-/* The interval behind a column, whose key is "KEY_lo,KEY_hi" of the column's first word. */
+/* The interval of column c: the next column, if its key is "KEY_lo,KEY_hi"; NULL: none. */
 static const lra_cell *interval_of(const lra_table *t, int row, int c)
 {
     bool next = c + 1 < t->n_columns && strchr(t->key[c + 1], ',');

@@ -4,9 +4,9 @@
 
 #include "reports/print/table.h"
 
-/* A table for programs from n tables: their facts that are texts and their columns of `id` (keys,
- * NULL after the last) name a row; every number of another column is a row with the column's key in
- * `column`, and value, lo, hi.  Numbers that do not exist have no row. */
+/* Makes one long table for CSV and JSON from n tables.  Text facts and the columns in `id` (keys,
+ * NULL after the last) identify a row; each number of another column becomes a row with the
+ * column's key in `column`, and value, lo, hi.  Missing numbers have no row. */
 lra_table *lra_tables_melt(lra_table *const *list, int n, const char *title, const char *const *id);
 
 #endif

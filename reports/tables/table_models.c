@@ -1,6 +1,6 @@
 /* The table of models: a row for each model, kernel, settings, preset and precision, and for each
- * task its value with interval, parameters and time: which architecture does what, at what size
- * and cost. */
+ * task its value with interval, parameters and time: architectures compared by metric, size and
+ * cost. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,9 +18,9 @@ enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_T
 /* Groups of results by row (model and settings) and task. */
 typedef struct {
     const lra_result_group *group; /* (n) */
-    char **
-        settings; /* (n) what tells a configuration from others of its model and task; "": nothing */
-    int *row;     /* (n) the row of a group */
+    char **settings; /* (n) settings in which a configuration differs from others of its model and
+                     task; "": none */
+    int *row;        /* (n) the row of a group */
     int n, n_rows, n_tasks;
     const char *task[MOST_TASKS];
 } view;
@@ -33,7 +33,7 @@ static bool are_one_row(const view *v, int i, int k)
            strcmp(a->task, b->task) != 0 && strcmp(v->settings[i], v->settings[k]) == 0;
 }
 
-/* Each group goes to the first row of its model and settings that has nothing of its task yet. */
+/* Assigns each group to the first row of its model and settings without a result of its task. */
 static void find_rows(view *v)
 {
     v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);

@@ -1,7 +1,7 @@
 /* The table of a sweep: rungs downwards, values of the parameter across; the metric with its
- * interval.  Where the parameter is the distance of a task's dependencies, the truth is known: a
- * rung is at chance until its field covers the distance, and such cells are marked.  Then also how
- * far every rung reaches (sweep_reach.h).
+ * interval.  If the parameter is the distance of a task's dependencies, the true result is known: a
+ * rung is at chance unless its field covers the distance; cells with a covering field are marked.
+ * The table then also has the effective distance of every rung (sweep_reach.h).
  * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with
  * a fixed threshold, the score of one model. */
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "reports/ladder/sweep_view.h"
 #include "reports/print/table.h"
 
-enum { FIXED = 3, REACHES = 3 }; /* columns before the values and behind them */
+enum { FIXED = 3, REACHES = 3 }; /* columns before the values and after them */
 
 static const lra_metric *metric_of(const lra_sweep *s)
 {
@@ -53,9 +53,10 @@ static lra_table *new_table(const lra_sweep *s)
     return t;
 }
 
-/* ---- how far a rung reaches ------------------------------------------------------------------ */
+/* ---- effective distance of rungs ------------------------------------------------------------- */
 
-/* Beyond the longest distance there is no number. */
+/* Appends a distance; "> LONGEST" if it is infinite, that is, beyond the longest distance of the
+ * sweep. */
 static void add_end(lra_text *t, const lra_sweep *s, double x)
 {
     if (isinf(x))
@@ -140,8 +141,8 @@ static double baseline_of(const lra_ladder_view *v, const char *name)
 
 /* ---- the known truth ------------------------------------------------------------------------- */
 
-/* Rungs whose interval is above chance at the i-th distance (or is not) and that cover it (or do
- * not). */
+/* Number of rungs at the i-th distance with lra_sweep_covers() == covers, whose interval lies above
+ * chance (above) or does not (!above). */
 static int count_rungs(const lra_sweep *s, int i, bool covers, bool above)
 {
     const lra_ladder *l = &s->at[i]->ladder;
@@ -179,7 +180,7 @@ static void add_truth(lra_table *t, const lra_sweep *s)
                       "least 0.95");
 }
 
-/* What is said of the seeds of any of its ladders. */
+/* Flags about seeds, of any ladder of the sweep. */
 static unsigned flags_of(const lra_sweep *s)
 {
     unsigned flags = 0;

@@ -1,5 +1,6 @@
-/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured beside published.
- * Only results of the `paper` preset stand here; others have the table `ladder`. */
+/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured and published
+ * values. It contains results of the `paper` preset only; for others there is the table
+ * `ladder`. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +65,8 @@ static bool is_row(const lra_ladder_view *v)
     return is_paper(v) && lra_ladder_is_plain(&v->kind);
 }
 
-/* A kernel in one precision over the tasks whose ladder has it; nothing where a task has two. */
+/* Adds the mean of a kernel in one precision over the tasks with this rung; nothing if a task has
+ * two ladders. */
 static void add_mean(lra_table *t, const lra_ladder_view *views, int n, const char *precision,
                      int64_t kernel)
 {

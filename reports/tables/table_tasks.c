@@ -1,5 +1,4 @@
-/* The table of all results of a folder, whatever their task: metric, value with interval, what
- * chance gives, time.
+/* The table of all results of a folder, for all tasks: metric, value with interval, chance, time.
  * A row for each task, model and configuration, over its seeds. */
 #include <inttypes.h>
 #include <math.h>
@@ -66,7 +65,7 @@ static double other_value(const lra_result *r)
     return lra_result_value(r, lra_metric_find(lra_result_metric(r)->also, &e));
 }
 
-/* at-chance: the interval holds what chance gives, or is worse. */
+/* Flags of a group.  at-chance: the interval contains chance, or is worse. */
 static unsigned flags_of(const lra_result_group *g, const lra_estimate *v, const lra_sample *s)
 {
     const lra_metric *m = lra_result_metric(g->run[0]);
@@ -77,7 +76,7 @@ static unsigned flags_of(const lra_result_group *g, const lra_estimate *v, const
     return flags;
 }
 
-/* The flags for people; how many seeds there are is seen beside them. */
+/* Flags in text, without those that the column of seeds shows already. */
 static const char *remarks_of(const char *flags)
 {
     bool chance = strstr(flags, "at-chance"), test = strstr(flags, "selected-on-test");
@@ -88,7 +87,7 @@ static const char *remarks_of(const char *flags)
                           : "";
 }
 
-/* For people, one column; for programs, three. */
+/* Adds the second metric: one column in text, three in CSV and JSON. */
 static void add_other(lra_table *t, const lra_metric *other, double value, double batch_r2)
 {
     char text[32];
@@ -107,7 +106,8 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
-/* "denoise", "fine-tuned, 5 % of rows"; nothing: the task alone. */
+/* Appends the kind of training: "denoise", "fine-tuned, 5 % of rows"; nothing for training on the
+ * task only. */
 static void add_training(lra_text *t, const lra_config *c)
 {
     double share = lra_config_real_or(c, "train.fraction", 1);
@@ -124,8 +124,9 @@ typedef struct {
     const lra_result *result;
     lra_config *config;
     lra_text training;
-    lra_text own;      /* how it was trained, and "distance=4" where rows have other distances */
-    lra_text defaults; /* "rate=default" where rows like this one set the rate */
+    lra_text own;      /* kind of training, and settings in which rows differ, such as
+                          "distance=4" */
+    lra_text defaults; /* "rate=default" if comparable rows set the rate */
 } row;
 
 /* All rows of a table. */
@@ -134,7 +135,7 @@ typedef struct {
     int n;
 } rows;
 
-/* Rows that differ in nothing but what has no column are alike. */
+/* Orders rows by the columns of the table; settings without a column are ignored. */
 static int by_column(const void *a, const void *b)
 {
     const row *x = *(const row *const *)a, *y = *(const row *const *)b;
@@ -164,7 +165,7 @@ static void add_setting(lra_text *t, const char *name, const char *value)
 
 static const char schedule[] = "train.schedule";
 
-/* A setting of a row, and the schedule of that row: a schedule has settings that others lack. */
+/* A setting of a row, and the schedule of that row: settings may exist for one schedule only. */
 typedef struct {
     const char *name, *schedule;
 } told;
@@ -195,7 +196,7 @@ static told *told_by(int n, row *const *alike, int *n_told)
     return all;
 }
 
-/* Settings that rows like this one have, and this one as they are by default. */
+/* Adds settings that comparable rows set and that have their default in this row. */
 static void add_defaults(row *r, const told *all, int n)
 {
     const char *own = lra_config_text_or(r->config, schedule, ""), *before = "";
@@ -210,7 +211,7 @@ static void add_defaults(row *r, const told *all, int n)
     }
 }
 
-/* Of n rows that are alike. */
+/* Sets the texts of settings of n comparable rows. */
 static void set_settings(int n, row *const *alike)
 {
     int n_told;
@@ -267,7 +268,7 @@ static void rows_close(rows *all)
     lra_free(all->row);
 }
 
-/* Both; "-": nothing.  Caller frees. */
+/* Both texts; "-": none. */
 static char *settings_of(const row *r)
 {
     lra_text t = {0};
@@ -290,7 +291,8 @@ static bool is_causal(const lra_result *r)
     return causal;
 }
 
-/* The best published value of the metric, else of the other one; beside preset `paper` alone. */
+/* Adds the best published value of the metric, else of the other one; for the preset `paper`
+ * only. */
 static void add_published(lra_table *t, const lra_result *r, const lra_metric *m,
                           const lra_metric *other)
 {
@@ -359,15 +361,15 @@ static bool any_paper(const rows *all)
     return false;
 }
 
-/* The same model, kernel, preset and precision. */
+/* True if both have the same model, kernel, preset and precision. */
 static bool are_one_model(const lra_result *a, const lra_result *b)
 {
     return a->kernel == b->kernel && strcmp(a->model, b->model) == 0 &&
            strcmp(a->preset, b->preset) == 0 && strcmp(a->precision, b->precision) == 0;
 }
 
-/* Accuracies of one model, kernel, preset and precision over the tasks; what was set beside them
- * has no mean. */
+/* Adds the mean accuracy of one model, kernel, preset and precision over the tasks; runs with other
+ * settings are left out. */
 static void add_mean(lra_table *t, const rows *all, const lra_result_group *groups, int first)
 {
     const lra_result *a = all->row[first].result;

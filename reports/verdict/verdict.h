@@ -1,5 +1,5 @@
-/* Verdicts: at most three plain sentences in front of the statistics of a table: the measurement
- * with its interval, the null value that it is compared with, and the caveat that matters most.
+/* Verdicts: at most three plain sentences before the statistics of a table: the measurement with
+ * its interval, the null value that it is compared with, and the caveat that matters most.
  *
  * A verdict is composed from measurements alone, one file for each kind of table (verdict_*.c), and
  * is text without layout, so that tables (text, Markdown, JSON) and pages share it. */

@@ -37,8 +37,8 @@ static int rung_of_reach(const lra_ladder *l, double reach)
 
 /* ---- no index -------------------------------------------------------------------------------- */
 
-/* By the condition that an index asks of its reference: intervals of many rungs that merely exclude
- * 0 do so by luck. */
+/* The condition that an index requires of its reference (half width below half of the value): among
+ * many rungs, some intervals exclude 0 by luck. */
 static bool clearly_above(const lra_estimate *x)
 {
     return (x->hi - x->lo) / 2 < x->value / 2;
@@ -101,7 +101,7 @@ static char *failing_text(const lra_ladder_view *v, int r)
     return text;
 }
 
-/* Rung r is enough, and is not the reference. */
+/* Adds the sentence for a sufficient rung r that is not the reference. */
 static void say_enough(const lra_ladder_view *v, int r, const char *failing, lra_verdict *to)
 {
     const lra_ladder *l = &v->ladder;
@@ -144,7 +144,7 @@ static void say_sufficient(const lra_ladder_view *v, lra_verdict *to)
 
 /* ---- effect of reach ------------------------------------------------------------------------- */
 
-/* "; by mutual information ...", where it says something else; caller frees. */
+/* "; by mutual information ...", if its sufficient reach differs, else ""; the caller frees it. */
 static char *info_text(const lra_ladder_view *v)
 {
     const lra_sufficient *x = &v->info.sufficient[0];
@@ -247,7 +247,7 @@ static bool say_better(const lra_ladder_view *v, lra_verdict *to)
     return to->n == LRA_VERDICT_SENTENCES;
 }
 
-/* Parameters of the rungs with R > 0 differ by more than 2 %. */
+/* True if the parameter counts of the rungs with R > 0 differ by more than 2 %. */
 static bool sizes_differ(const lra_ladder_view *v)
 {
     int first = v->ladder.row[0].null_row, last = v->ladder.n_rungs - 1;
@@ -255,7 +255,7 @@ static bool sizes_differ(const lra_ladder_view *v)
     return fabs(a - b) > 0.02 * fmin(a, b);
 }
 
-static const double SOLVED = 0.98; /* accuracy that leaves nothing for more reach to add */
+static const double SOLVED = 0.98; /* accuracy from which on more reach cannot improve the result */
 
 static void say_caveat(const lra_ladder_view *v, lra_verdict *to)
 {

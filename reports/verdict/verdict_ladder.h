@@ -5,8 +5,9 @@
 #include "reports/ladder/ladder_view.h"
 #include "reports/verdict/verdict.h"
 
-/* Adds: the sufficient reach at 1 point with the difference that it rests on; the effect of reach
- * and the reference against chance; the caveat that matters most, if there is one. */
+/* Adds sentences: the sufficient reach at 1 point with the difference that it is based on; the
+ * effect of reach and the reference against chance; the caveat that matters most, if there is
+ * one. */
 void lra_verdict_of_ladder(const lra_ladder_view *v, lra_verdict *to);
 
 #endif

@@ -66,7 +66,8 @@ static void say_operators(const lra_listops_grouping *by, const lra_breakdown_ro
     lra_free(smallest);
 }
 
-/* The deepest evaluator that is exact above some depth alone and not better than the model. */
+/* Adds the deepest shallow evaluator (exact to a limited depth) that is not better than the
+ * model. */
 static void say_shallow(const lra_listops_view *v, double accuracy, lra_verdict *to)
 {
     const lra_listops *r = v->first;

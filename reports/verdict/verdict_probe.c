@@ -7,7 +7,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/views/probe_measurements.h"
 
-/* The relative mean distance, without the own token where the file has it; older files count it. */
+/* Ids of the relative mean distance: without the own token, or, in older files, with it. */
 static const char *const relative_ids[] = {"dist.mean.rel", "range.mean.rel"};
 static const char *const own_token[] = {"", ", the own token counted"};
 
@@ -15,8 +15,8 @@ static const char *const own_token[] = {"", ", the own token counted"};
 
 /* Heads of a run by their intervals of one measurement. */
 typedef struct {
-    int n, nearer, farther, closer, wider; /* than equal weights; than before training */
-    int n_initial;                         /* whose value before training is known */
+    int n, nearer, farther, closer, wider; /* than uniform weights; than before training */
+    int n_initial;                         /* heads with a known value before training */
     double least, most;
 } heads;
 
@@ -59,7 +59,7 @@ void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to)
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Does the model mix positions without a kernel, too? */
+/* True if the model also mixes positions without a kernel. */
 static bool is_part(const lra_probe_cell *c)
 {
     return strstr(c->seed[0]->settings, "uncovered=") != NULL;
@@ -120,7 +120,7 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
     lra_free(far);
 }
 
-/* Whether training changed it; over seeds, where there are several. */
+/* Adds the sentence on the change by training, over seeds if there are several. */
 static void say_training(int n, const lra_probe_cell *cells, const char *id, lra_verdict *to)
 {
     int known = 0, several = 0, shown = 0;
@@ -178,7 +178,7 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
 
 /* ---- influence ------------------------------------------------------------------------------- */
 
-/* The measurement of a run, whatever its unit among those that begin with `unit`; NULL: none. */
+/* The measurement of a unit of a run; NULL: none. */
 static const lra_measurement *measurement_of(const lra_probe_result *r, const char *unit,
                                              const char *id)
 {
@@ -186,7 +186,7 @@ static const lra_measurement *measurement_of(const lra_probe_result *r, const ch
     return u ? lra_probe_measurement(u, id) : NULL;
 }
 
-/* Where one of n runs has it: how many, and the least and the largest value that is known. */
+/* Number of runs with a measurement, and its smallest and largest value. */
 typedef struct {
     int n, undefined, censored;
     double least, most, lo, hi;   /* of values, of all intervals */
@@ -221,7 +221,7 @@ static char *limit_text(const spread *s, int n)
     return lra_format("%.0f tokens (%.0f to %.0f)", s->first->value, s->first->lo, s->first->hi);
 }
 
-/* The limit of the whole model, else that of each layer. */
+/* Adds the radius of the limit of the entire model, else that of the limit per layer. */
 static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
 {
     spread context = spread_of(list, n, "context", "context.r99"),
@@ -262,7 +262,7 @@ static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
     lra_free(limit);
 }
 
-/* By gradients, of one run. */
+/* Adds the sentence on the distance by gradients, for one run. */
 static void say_gradients(const lra_probe_result *r, lra_verdict *to)
 {
     int k = 0;
@@ -270,7 +270,7 @@ static void say_gradients(const lra_probe_result *r, lra_verdict *to)
     if (!f) f = measurement_of(r, "jacobian", relative_ids[++k]);
     if (!f || isnan(f->value)) return;
     double initial = f->null[LRA_NULL_INIT];
-    /* What lies outside an interval shall do so as it is printed. */
+    /* Enough digits that a value outside the interval is also outside as printed. */
     int digits = fmin(fabs(f->lo - initial), fabs(f->hi - initial)) < 0.02 ? 4 : 2;
     char *value = value_text(f, digits);
     char *before =

@@ -1,4 +1,4 @@
-/* What a predictor does on several tasks, below a table of them. */
+/* Mean of a predictor over several tasks, as notes below a table of the tasks. */
 #ifndef LRA_REPORTS_VIEWS_ACROSS_TASKS_H
 #define LRA_REPORTS_VIEWS_ACROSS_TASKS_H
 
@@ -13,13 +13,13 @@ typedef struct {
     const char *name[LRA_ACROSS_MOST];
     lra_sample *sample[LRA_ACROSS_MOST]; /* owned */
     int series[LRA_ACROSS_MOST];
-    bool twice; /* a task came again: there is no mean over tasks */
+    bool twice; /* a task occurs twice: there is no mean over tasks */
 } lra_across_tasks;
 
 /* Adds series r of a sample, which it keeps; the name must outlive it. */
 void lra_across_tasks_add(lra_across_tasks *a, const char *task, lra_sample *sample, int r);
-/* Notes of shares: the mean over two or more tasks, and the interquartile mean where there is one.
- * Frees the samples. */
+/* Adds notes in %: the mean over two or more tasks, and the interquartile mean if there is one.
+ * Values must be shares (0 to 1).  Frees the samples. */
 void lra_across_tasks_note(lra_table *t, const char *who, lra_across_tasks *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names of cells: what tells configurations apart. */
+/* Names of cells, made of the settings in which configurations differ. */
 #include "reports/views/cell_names.h"
 
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static char *name_of(const lra_cell_identity *who, const lra_config *config, con
     return t.s;
 }
 
-/* Of n cells of one model and task. */
+/* Makes the names of n cells of one model and task. */
 static void name_group(int n, const lra_cell_identity *const *who, const lra_cell_identity *first,
                        char **name)
 {

@@ -1,11 +1,11 @@
-/* Names of cells (configurations over their seeds): by what differs between them. */
+/* Names of cells (configurations over their seeds), made of the settings in which they differ. */
 #ifndef LRA_REPORTS_VIEWS_CELL_NAMES_H
 #define LRA_REPORTS_VIEWS_CELL_NAMES_H
 
 #include "kernels/base/core/config.h"
 #include "reports/results/result_metric.h"
 
-/* What identifies a cell: texts are borrowed. */
+/* Identity of a cell; texts are borrowed. */
 typedef struct {
     const char *model, *task, *config;
     int64_t kernel;
@@ -14,10 +14,11 @@ typedef struct {
 /* "s4d state=32 [baseline]": the model, its kernel, the settings that others of this model and task
  * do not share, and the user's label; the caller frees them with lra_names_free(). */
 char **lra_cell_names(int n, const lra_cell_identity *all);
-/* The same of groups of results. */
+/* Same, for groups of results. */
 char **lra_result_group_names(int n, const lra_result_group *all);
-/* Which settings have another value in any of n configurations (NULL: none are known), or are
- * missing there: said[c][k] of the k-th key of configuration c; the caller frees each. */
+/* Sets said[c][k] to true if the k-th key of configuration c has another value in any of the n
+ * configurations, or is missing there (NULL: configuration not known); the caller frees each
+ * said[c]. */
 void lra_settings_differ(int n, lra_config *const *config, bool **said);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs side by side. */
+/* Comparison of runs. */
 #include "reports/views/compare.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static void set(cells *c, int i, char *text, double x)
     c->text[i] = text, c->x[i] = x;
 }
 
-/* Adds the row where its texts differ, or in any case; frees them. */
+/* Adds the row if its texts differ, or always; frees them. */
 static void add(lra_table *t, const char *kind, const char *what, cells *c, bool always)
 {
     bool differ = always;
@@ -108,7 +108,7 @@ static void add_settings(lra_table *t, const lra_report_input *in)
     for (int i = 0; i < in->n; i++) lra_config_free(config[i]);
 }
 
-/* Device, revision, threads, ...; not when it ran and by which command. */
+/* Adds device, revision, threads, ..., without date and command. */
 static void add_origin(lra_table *t, const lra_report_input *in)
 {
     for (int k = 0;; k++) {
@@ -194,7 +194,8 @@ static bool has_row(const lra_table *t, const char *what)
     return false;
 }
 
-/* Numbers of whole models: units that are no layers and no heads, quartiles left out. */
+/* Adds measurements of entire models: of units that are neither layers nor heads, without
+ * quartiles. */
 static void add_measurements(lra_table *t, const lra_report_input *in)
 {
     for (int p = 0; p < in->n_probes; p++)

@@ -1,4 +1,4 @@
-/* Runs side by side: the settings and measurements in which they differ. */
+/* Comparison of runs: the settings and measurements in which they differ. */
 #ifndef LRA_REPORTS_VIEWS_COMPARE_H
 #define LRA_REPORTS_VIEWS_COMPARE_H
 
@@ -7,10 +7,10 @@
 
 enum { LRA_COMPARE_MOST = 60 }; /* runs */
 
-/* A table with a column for each result of `in` and a row for each thing that differs between any
- * of them: what was set (settings that a run lacks are "default"), where it ran, what was measured
- * on it (its metric always; whole-model numbers of in->probes).  NULL: fewer than two results, or
- * more than LRA_COMPARE_MOST. */
+/* Returns a table with a column for each result of `in` and a row for each property that differs
+ * between any of them: settings (missing ones are "default"), host and program, measurements (its
+ * metric always; those of entire models in in->probes).  NULL: fewer than two results, or more than
+ * LRA_COMPARE_MOST. */
 lra_table *lra_compare_table(const lra_report_input *in, lra_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* What of the files is shown. */
+/* Selection of results by --task, --model and --label. */
 #include "reports/views/filter.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ const lra_option lra_filter_options[] = {
      .help = "only results of runs with this label ('lra-probe train --label TEXT')"},
     {.name = NULL}};
 
-/* Is a word of the list the text?  No list: any. */
+/* True if the text is in the list of the option, or the option is not given. */
 static bool is_asked(const lra_options *o, const char *option, const char *text)
 {
     const char *list = lra_option_given(o, option) ? lra_option_text(o, option) : "";

@@ -1,4 +1,4 @@
-/* The options --task, --model and --label of tables and figures: what of the files is shown. */
+/* Options --task, --model and --label of tables and figures, which select results. */
 #ifndef LRA_REPORTS_VIEWS_FILTER_H
 #define LRA_REPORTS_VIEWS_FILTER_H
 
@@ -6,7 +6,7 @@
 #include "reports/report_input.h"
 
 extern const lra_option lra_filter_options[];
-/* Frees everything that is not asked for, and shortens the lists.  Fails where nothing is left. */
+/* Removes and frees results that are not selected.  Fails if none remain. */
 int lra_filter(const lra_options *o, lra_report_input *in, lra_err *e);
 
 #endif

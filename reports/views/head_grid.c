@@ -1,4 +1,4 @@
-/* Heads in their places. */
+/* Layout of heads in a grid. */
 #include "reports/views/head_grid.h"
 
 #include <stdio.h>

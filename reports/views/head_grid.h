@@ -1,4 +1,4 @@
-/* Heads of a run in their places, for figures with a panel for each: a row for each layer. */
+/* Layout of figures with a panel for each head of a run: a row for each layer. */
 #ifndef LRA_REPORTS_VIEWS_HEAD_GRID_H
 #define LRA_REPORTS_VIEWS_HEAD_GRID_H
 
@@ -12,13 +12,13 @@ typedef struct {
     const lra_probe_unit *unit[LRA_GRID_ROWS][LRA_GRID_COLUMNS];
 } lra_head_grid;
 
-/* Opens the figure of one run ("TITLE, RUN"; its width and sources): its heads that have this
- * array. */
+/* Starts the figure of one run (title "TITLE, RUN", width and sources) with the heads that have
+ * this array. */
 int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_result *const *probes,
                        const char *array, const char *title, lra_err *e);
 int lra_head_grid_widest(const lra_head_grid *g);
 
-/* Centimetres: the upper left corner of the first panel, the size of each, and what lies between
+/* Centimetres: the upper left corner of the first panel, the size of each, and the gaps between
  * them. */
 typedef struct {
     double left, top, width, height, beside, below;

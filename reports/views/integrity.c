@@ -1,4 +1,4 @@
-/* Notes on files without a seal, and of different instruction levels. */
+/* Notes on files without a seal, and on results from different instruction sets. */
 #include "reports/views/integrity.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ char *lra_report_integrity(const lra_report_input *in)
     return text;
 }
 
-/* The column for programs; a new one where the table has none; -1: there is no room. */
+/* Index of the column `flags` of CSV and JSON, which is added if missing; -1: no room. */
 static int flags_column(lra_table *t)
 {
     int c = 0;
@@ -97,7 +97,8 @@ typedef struct {
     bool mixed; /* within a precision */
 } levels;
 
-/* Of bf16 and other runs apart: they are not compared bit by bit. */
+/* Adds the instruction set of a run, separately for bf16, whose results are not compared bit by bit
+ * with others. */
 static void add_level(levels *of, const lra_origin *o, bool bf16)
 {
     int i = 0;

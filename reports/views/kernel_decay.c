@@ -28,7 +28,7 @@ void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *a)
 {
     int64_t n = a->dims[1];
     if (n - 1 > x->farthest) x->farthest = n - 1;
-    /* of the last lags there are few examples, or none */
+    /* the last lags have few examples, or none */
     double last = (double)a->value[n + 3 * (n - 1) / 4];
     if (last > 0) x->least = fmin(x->least, last);
 }
@@ -57,7 +57,7 @@ void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_a
         lra_text_add(t, "%lld", (long long)d);
         for (int q = 0; q < 3; q++) {
             double v = (double)a->value[q * n + d];
-            /* What is 0 falls out of a logarithmic axis, and lines and bands with it. */
+            /* Zeros cannot be drawn on a logarithmic axis and would interrupt lines and bands. */
             if (isnan(v))
                 lra_text_add(t, " ?");
             else

@@ -1,4 +1,4 @@
-/* Which layers of which runs a figure of kernels shows: one panel each. */
+/* Selects the layers of runs that a figure of kernels shows, one panel each. */
 #ifndef LRA_REPORTS_VIEWS_KERNEL_PANELS_H
 #define LRA_REPORTS_VIEWS_KERNEL_PANELS_H
 
@@ -19,11 +19,11 @@ typedef struct {
     char *title; /* "listops, preset quick, s4d, seed 0" */
 } lra_kernel_panels;
 
-/* Of one cell evenly spread layers, of several as many of each as fit; at most `most`.  Fails when
- * there are more cells than panels. */
+/* Selects evenly spaced layers: of one cell, or of each of several cells, at most `most` in total.
+ * Fails if there are more cells than panels. */
 int lra_kernel_panels_open(lra_kernel_panels *p, const lra_report_input *in, int most, lra_err *e);
 void lra_kernel_panels_close(lra_kernel_panels *p);
-/* The runs that are drawn, and their data. */
+/* Adds the hashes of the drawn runs and of their data to the sources of the figure. */
 void lra_kernel_panels_sources(const lra_kernel_panels *p, lra_plot *to);
 
 #endif

@@ -34,7 +34,7 @@ static int32_t largest(const int32_t *value, int64_t n)
     return most;
 }
 
-/* A group for each value that occurs; the last place takes all larger ones. */
+/* Makes a group for each value that occurs; the last group takes all larger values. */
 static void group_by_value(lra_listops_grouping *to, const int32_t *value, int64_t n)
 {
     int32_t most = largest(value, n), left = 0;
@@ -131,7 +131,7 @@ typedef struct {
     const lra_listops *run;
 } member;
 
-/* By data, kernel, configuration, seed. */
+/* Orders runs by data, kernel, configuration, seed. */
 static int by_cell(const void *a, const void *b)
 {
     const member *x = a, *y = b;

@@ -1,5 +1,5 @@
-/* ListOps breakdowns from probe files: which runs are seeds of one cell, how rows are grouped, what
- * the analysis says of them. */
+/* ListOps breakdowns from probe files: runs grouped into cells by seed, rows grouped by attributes,
+ * and their analysis. */
 #ifndef LRA_REPORTS_VIEWS_LISTOPS_VIEW_H
 #define LRA_REPORTS_VIEWS_LISTOPS_VIEW_H
 
@@ -30,7 +30,7 @@ typedef struct {
 /* Seeds of one configuration. */
 typedef struct {
     const lra_listops *run[LRA_BREAKDOWN_MAX_SEEDS];
-    char name[64]; /* "K = 5"; what tells it from the other cells is added */
+    char name[64]; /* "K = 5"; followed by the settings in which it differs from the other cells */
     lra_breakdown_data data;
 } lra_listops_cell;
 
@@ -53,7 +53,7 @@ void lra_listops_views_free(lra_listops_view *views, int n);
  * each. */
 void lra_listops_recall(const lra_listops_view *v, const lra_listops_cell *c,
                         lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS]);
-/* Share of a heuristic's labels that are right; group -1: of all rows. */
+/* Accuracy of a heuristic on the rows of group g; g -1: on all rows. */
 double lra_listops_share(const lra_listops *r, const int32_t *predicted, const int32_t *group,
                          int g);
 

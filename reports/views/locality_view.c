@@ -1,4 +1,4 @@
-/* Models by how far away what they use is. */
+/* Models by the distance of the tokens that they rely on. */
 #include "reports/views/locality_view.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "analysis/distributions.h"
 #include "kernels/base/core/mem.h"
 
-/* Where each number stands: probe, unit, id.  Unit "heads": the mean over those of the file. */
+/* Source of each measurement: probe, unit, id.  Unit "heads": mean over the heads of the file. */
 static const struct {
     const char *probe, *unit, *id;
 } source[LRA_LOCALITIES] = {
@@ -74,7 +74,7 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
                                            const char *probe)
 {
     const indexed *all = v->index, own = {probe, r->run, r->fingerprint, r->seed, NULL, 0};
-    int from = 0, to = v->n_indexed; /* the first that is not below it */
+    int from = 0, to = v->n_indexed; /* binary search for the first one that is not below */
     while (from < to) {
         int middle = from + (to - from) / 2;
         if (by_run(&all[middle], &own) < 0)
@@ -87,7 +87,7 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
 
 /* ---- one number ------------------------------------------------------------------------------ */
 
-/* Mean over the heads of a file; its half widths are means, too, since heads share their
+/* Mean over the heads of a file.  Its half widths are means, too, because heads share their
  * examples. */
 static bool of_heads(const lra_probe_result *p, const char *id, lra_measurement *out)
 {
@@ -108,7 +108,8 @@ static bool of_heads(const lra_probe_result *p, const char *id, lra_measurement 
     return true;
 }
 
-/* Kernels whose lag 0 holds the direct path are no others' kind. */
+/* Gets a measurement of one seed.  Kernels whose lag 0 contains the skip path D u are left out,
+ * because they are not comparable with others. */
 static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measurement *out)
 {
     if (lra_probe_skip(p)) return false;
@@ -119,7 +120,7 @@ static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measuremen
     return f != NULL;
 }
 
-/* Does the file stem from a program that counted the own token as a distance? */
+/* True if the file was written by an older version that counted the own token as distance 0. */
 static bool is_older(const lra_probe_result *p, lra_locality what)
 {
     if (strncmp(source[what].id, "dist.", 5) != 0 && strcmp(source[what].id, "self") != 0)
@@ -133,8 +134,8 @@ static bool is_older(const lra_probe_result *p, lra_locality what)
     return range;
 }
 
-/* Why a number is not there, of a run whose file p (NULL: none) has no such unit, or no value in
- * it. */
+/* Reason for a missing measurement: file p of the run (NULL: no file) has no such unit, or no value
+ * in it. */
 static const char *reason(const lra_probe_result *p, lra_locality what, bool found)
 {
     const char *probe = source[what].probe;
@@ -156,7 +157,8 @@ static const char *reason(const lra_probe_result *p, lra_locality what, bool fou
     return "not in the file";
 }
 
-/* No distance is below 0 or beyond the length; t of few seeds knows nothing of that. */
+/* Combines seeds and clips the interval: distances lie between 0 and the length, but a t interval
+ * of few seeds may exceed these bounds. */
 static lra_measurement over_seeds(int n, const lra_measurement *by_seed, int64_t T)
 {
     lra_measurement f = lra_measurement_of_seeds(n, by_seed);
@@ -214,7 +216,8 @@ static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality w
     lra_free(by_seed);
 }
 
-/* By the direction of equal weights: 1 where they look back alone, in older files 0 for all. */
+/* Mask of a file, from the direction of uniform weights: 1 if they cover the past only; 0 for all
+ * in older files. */
 static lra_mask mask_of(const lra_probe_result *p)
 {
     const lra_measurement *f = NULL;
@@ -234,7 +237,7 @@ static void set_mask(lra_locality_row *r, const lra_locality_view *v)
             r->mask = mask_of(lra_locality_probe(v, r->group->run[s], probe[k]));
 }
 
-/* And whether equal weights are those of older files. */
+/* Counts the kinds of decay, and sets `ahead` if uniform weights are those of older files. */
 static void count_decays(lra_locality_row *r, const lra_locality_view *v)
 {
     for (int s = 0; s < r->group->n; s++) {
@@ -248,7 +251,8 @@ static void count_decays(lra_locality_row *r, const lra_locality_view *v)
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/* By task, preset and mask, then from near to far; what has no range stands last, by name. */
+/* Orders rows by task, preset and mask, then by ascending distance; rows without one come last, by
+ * name. */
 static int by_range(const void *a, const void *b)
 {
     const lra_locality_row *x = a, *y = b;

@@ -1,6 +1,6 @@
-/* How far away what models use is, from results and the files of probes beside them: a row for each
- * model, over its seeds.  The whole model is asked by its Jacobians and by limits of distance
- * (influence); its layers by their kernels and heads (kernels, attention). */
+/* Distance of the tokens that models rely on, from results and the probe files in their folders: a
+ * row for each model, over its seeds.  The entire model is measured by its Jacobians and by
+ * distance limits (influence); its layers by their kernels and heads (kernels, attention). */
 #ifndef LRA_REPORTS_VIEWS_LOCALITY_VIEW_H
 #define LRA_REPORTS_VIEWS_LOCALITY_VIEW_H
 
@@ -9,8 +9,8 @@
 #include "reports/results/result_metric.h"
 
 typedef enum {
-    /* Of Jacobians, without the own token: mean distance, tokens; over that of equal weights;
-     * radius with 95 %; the own token's share */
+    /* From Jacobians, without the own token: mean distance (tokens); its ratio to that of uniform
+     * weights; radius that contains 95 %; the own token's share */
     LRA_LOCALITY_MEAN,
     LRA_LOCALITY_REL,
     LRA_LOCALITY_Q95,
@@ -19,7 +19,7 @@ typedef enum {
     LRA_LOCALITY_BETA,
     LRA_LOCALITY_CUT, /* smallest limit that keeps 99 % of the gain; of attention */
     LRA_LOCALITY_WINDOW,
-    LRA_LOCALITY_ENTROPY, /* nats, and over that of equal weights */
+    LRA_LOCALITY_ENTROPY, /* nats, and over that of uniform weights */
     LRA_LOCALITY_ENTROPY_REL,
     LRA_LOCALITY_KERNEL_REL, /* mean over layers of medians over channels */
     LRA_LOCALITY_KERNEL_Q95,
@@ -36,7 +36,7 @@ typedef enum {
     LRA_LOCALITIES
 } lra_locality;
 
-/* Which positions a model may use; models of different masks are not comparable. */
+/* Mask: the positions that a model may use; models with different masks are not comparable. */
 typedef enum { LRA_MASK_BOTH, LRA_MASK_CAUSAL, LRA_MASK_UNKNOWN, LRA_MASKS } lra_mask;
 extern const char *const lra_mask_names[LRA_MASKS]; /* "both", "causal", "unknown" */
 
@@ -46,10 +46,10 @@ typedef struct {
     lra_estimate value;                      /* of the task's metric */
     lra_measurement at[LRA_LOCALITIES];      /* NAN where it is missing */
     lra_measurement initial[LRA_LOCALITIES]; /* before training, over the same seeds; NAN: none */
-    const char *missing[LRA_LOCALITIES];     /* why; NULL: it is there */
+    const char *missing[LRA_LOCALITIES];     /* reason for a missing value; NULL: present */
     lra_mask mask;
-    /* LRA_LOCALITY_MEAN after training less at initialisation: mean of the seeds' differences, 95 %
-     * by Student's t, S - 1 degrees of freedom; one seed: no interval; NAN: not known */
+    /* LRA_LOCALITY_MEAN after training minus at initialisation: mean of the seeds' differences, 95
+     * % by Student's t, S - 1 degrees of freedom; one seed: no interval; NAN: not known */
     lra_measurement grew;
     int decay[3]; /* seeds by kind of decay: none, exp, power */
     bool ahead;   /* lra_probe_equal_ahead() of a seed */
@@ -63,10 +63,10 @@ typedef struct {
     int n_indexed;
 } lra_locality_view;
 
-/* Of in->list and in->probes of any kind.  Fails where there are no results. */
+/* Makes the view of in->list and of in->probes of any kind.  Fails if there are no results. */
 int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e);
 void lra_locality_close(lra_locality_view *v);
-/* Of the rows whose growth is known: how many lie above 0 with the whole interval, below it,
+/* Counts the rows with a known growth by their interval: entirely above 0, entirely below 0,
  * neither. */
 void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *undecided);
 /* The file of a probe on that run; NULL: there is none. */

@@ -95,7 +95,7 @@ static bool among(const char *id, const char *const *ids)
     return false;
 }
 
-/* What flags say to people. */
+/* Texts of flags. */
 static const struct {
     uint32_t flag;
     const char *text;
@@ -110,7 +110,7 @@ static const struct {
              {LRA_ILL_FORMED, "ill-formed: of inputs that the task does not produce"},
              {LRA_NOISE, "noise: a share below zero"}};
 
-/* Explains the flags that stand in the table. */
+/* Adds a note that explains the flags of the table. */
 static void note_flags(lra_table *t, uint32_t seen)
 {
     lra_text text = {0};
@@ -120,7 +120,7 @@ static void note_flags(lra_table *t, uint32_t seen)
     lra_text_free(&text);
 }
 
-/* Is the null value of permuted labels known of any? */
+/* True if any measurement has a null value for permuted labels. */
 static bool any_shuffled(lra_probe_result *const *list, int n, const char *const *ids)
 {
     for (int i = 0; i < n; i++)

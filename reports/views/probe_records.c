@@ -1,4 +1,4 @@
-/* What probes measured, a row for each number. */
+/* Results of probes, a row for each measurement. */
 #include "reports/views/probe_records.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const char *const key[] = {
     "null_perm", "examples", "seeds",    "undefined", "flags"};
 enum { COLUMNS = sizeof key / sizeof *key };
 
-/* The number behind a word of a unit's name ("layer0.head3"); NAN: there is none. */
+/* The number after a word in a unit's name ("layer0.head3"); NAN: none. */
 static double number_after(const char *name, const char *word)
 {
     const char *at = strstr(name, word);
@@ -92,7 +92,7 @@ static void add_point(lra_table *t, const char *id, double x, const float *three
     add_flags(t, 0);
 }
 
-/* Curves over the points x, whose shapes the reader has checked. */
+/* Adds curves over the points x; their shapes are checked when the file is read. */
 static void add_curves(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u)
 {
     static const char *const curve[] = {"gain", "value", "kl", "key"};

@@ -1,4 +1,4 @@
-/* What probes measured as one table for programs: a row for each number of each run. */
+/* Results of probes as one table for CSV and JSON: a row for each measurement of each run. */
 #ifndef LRA_REPORTS_VIEWS_PROBE_RECORDS_H
 #define LRA_REPORTS_VIEWS_PROBE_RECORDS_H
 

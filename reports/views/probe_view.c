@@ -24,7 +24,8 @@ int64_t lra_probe_queries(const lra_probe_result *r)
     return n;
 }
 
-/* Does the file say where equal weights of a unit's part fall?  Those of older files do not. */
+/* True if the file records the direction of the uniform weights of a unit's part; older files do
+ * not. */
 static bool knows_equal(const lra_config *settings, const char *unit)
 {
     char *key = lra_format("%.*s-equal", (int)strcspn(unit, "."), unit);

@@ -1,4 +1,4 @@
-/* What a probe measured on runs that differ in nothing but their seed, together. */
+/* Results of a probe on runs that differ only in their seed, combined. */
 #ifndef LRA_REPORTS_VIEWS_PROBE_VIEW_H
 #define LRA_REPORTS_VIEWS_PROBE_VIEW_H
 
@@ -8,28 +8,29 @@
 typedef struct {
     int n_seeds;
     const lra_probe_result **seed; /* (n_seeds), ascending */
-    char *name;                    /* "s4d", "resconv K = 5": with what tells it from the others */
+    char *name;                    /* "s4d", "resconv K = 5", with the settings in which it differs
+                                      from the others */
 } lra_probe_cell;
 
-/* Of kernels: does the direct path D u count as their lag 0? */
+/* Of kernels: true if lag 0 includes the skip path D u. */
 bool lra_probe_skip(const lra_probe_result *r);
-/* Of attention: of how many positions of an example weights that no attention op has were told; 0:
- * of all. */
+/* Of attention: number of query positions per example with recorded weights, for models whose
+ * weights are not those of an attention op; 0: all. */
 int64_t lra_probe_queries(const lra_probe_result *r);
-/* Of influence: do positions look back alone while equal weights beside them fall on both sides?
- * So it was of causal models in older files. */
+/* Of influence: true if positions depend on the past only, while the uniform baseline covers both
+ * sides.  This is the case for causal models in older files. */
 bool lra_probe_equal_ahead(const lra_probe_result *r);
 
-/* The cells of n files in the order of their first, each seed once; returns their number.  The
- * caller frees them with lra_probe_cells_free(). */
+/* Groups n files into cells, in the order of the first file of each, each seed once; returns the
+ * number of cells.  The caller frees them with lra_probe_cells_free(). */
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);
 void lra_probe_cells_free(lra_probe_cell *cells, int n);
-/* Of a figure that draws the first seed of each: ", seed 0 of 3" where all have several, ", first seed
- * of each" where they differ, else ""; the caller frees it. */
+/* Suffix for a figure that draws the first seed of each cell: ", seed 0 of 3" where all have
+ * several, ", first seed of each" where they differ, else ""; the caller frees it. */
 char *lra_probe_cells_drawn(int n, const lra_probe_cell *cells);
 
-/* A number of a unit over its seeds, with their interval; of those seeds that have it.  False: none
- * has. */
+/* Combines a measurement of a unit over the seeds that have it, with its interval.  Returns false
+ * if none has it. */
 bool lra_probe_cell_measurement(const lra_probe_cell *c, const char *unit, const char *id,
                                 lra_measurement *out);
 

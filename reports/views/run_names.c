@@ -15,14 +15,14 @@ static bool is_hash_start(const char *name)
     return n >= LRA_RUN_PREFIX && n <= 16 && strspn(name, "0123456789abcdef") == n;
 }
 
-/* Does the name of a folder end in a hash that starts so? */
+/* True if the name of a folder ends in a hash with this prefix. */
 static bool has_hash(const char *folder, const char *start)
 {
     const char *hash = strrchr(folder, '-');
     return hash && strncmp(hash + 1, start, strlen(start)) == 0;
 }
 
-/* Of the names in `runs`; exact names first. */
+/* Searches the names in `runs`; an exact match has precedence. */
 static char *search(const char *name, const char *runs, lra_err *e)
 {
     char **entry, *found = NULL;
