@@ -107,7 +107,7 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
     return true;
 }
 
-const lra_matrix_family lra_matrix_reformer = {.name = "lsh_buckets",
+const lra_matrix_family lra_matrix_reformer = {.name = "chunks",
                                                .what = "softmax over the tokens of two chunks",
                                                .find = find,
                                                .row = row,

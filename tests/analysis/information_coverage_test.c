@@ -25,7 +25,7 @@ static uint8_t next(design by, lra_rng *r, int t, int phase, const uint8_t *befo
 {
     double u = lra_rng_u01(r);
     switch (by) {
-    case MARKOV: return t == 0 ? u < 0.5 : u < 0.15 ? !before[-1] : before[-1];
+    case MARKOV: return t == 0 ? u < 0.5 : u < 0.15 ? (uint8_t)!before[-1] : before[-1];
     case PERIODIC: return (uint8_t)((t + phase) % PERIOD);
     case NOISY_PERIOD:
         return u < 0.3 ? (uint8_t)lra_rng_below(r, PERIOD) : (uint8_t)((t + phase) % PERIOD);

@@ -89,7 +89,7 @@ grep -o 'parameters with moments [^)]*' out >more
 if cmp -s few more; then complain "--vocab and --classes change nothing: $(cat out)"; fi
 
 # Every option of every command in the help of the programs is named by a test.
-cat "$LRA_SOURCE"/tests/cli/*_test.sh "$LRA_SOURCE"/tests/*.sh "$LRA_SOURCE"/tests/*_test.c >tests
+cat "$LRA_SOURCE"/tests/cli/*_test.sh "$LRA_SOURCE"/tests/*.sh "$LRA_SOURCE"/tests/*/*_test.c >tests
 for program in lra-probe lra-report; do
     $program --help >help
     for command in $(sed -n '/^commands:/,/^exit codes/p' help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do

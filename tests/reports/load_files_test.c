@@ -34,7 +34,7 @@ static void put(const char *runs, const char *name, int seed, int right)
 static int load(int n, const char *const *name, lra_estimate *value, int *n_seeds)
 {
     lra_err e = {{0}};
-    char *place[4];
+    char *place[4] = {0};
     lra_result **list;
     for (int i = 0; i < n; i++) place[i] = lra_format("%s/%s", folder, name[i]);
     int n_results = lra_results_load(n, (const char *const *)place, &list, &e);

@@ -12,7 +12,7 @@ trap 'rm -f "$log"' EXIT
 LRA_MUTANTS=all "$program" > "$log" 2>&1
 status=$?
 cat "$log"
-for place in $(grep -nE '__syncthreads\(\)|(tc|wg)_wait<[^>]*>\(\)|bar_wait\(&' kernels/ops/*.cu kernels/ops/*.h | cut -d: -f1,2); do
+for place in $(grep -nE '__syncthreads\(\)|(tc|wg)_wait<[^>]*>\(\)|bar_wait\(&' kernels/ops/*/*.cu kernels/ops/*/*.h kernels/ops/*.h | cut -d: -f1,2); do
     grep -q "^$place: " "$log" || { echo "$place: never visited"; status=1; }
 done
 exit $status
