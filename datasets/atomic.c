@@ -1,18 +1,20 @@
-/* Atomic tasks: one operation, drawn anew in every epoch, asked at every step or at the last ones.
- * x: L numbers of N(0,1), divided by the largest magnitude; i counts the n steps of a row from 0.
- *   cumsum  y_i = (x_0 + .. + x_i) / sqrt(i + 1)                                        asked at all L steps
- *   cummax  y_i = max(x_0, .., x_i)                                                     asked at all L steps
+/* Atomic tasks: one operation, drawn anew in every epoch, with targets at every step or at the last
+ * ones. x: L numbers of N(0,1), divided by the largest magnitude; i counts the n steps of a row
+ * from 0.
+ *   cumsum  y_i = (x_0 + .. + x_i) / sqrt(i + 1)   (targets: all L steps)
+ *   cummax  y_i = max(x_0, .., x_i)   (targets: all L steps)
  *   select  L + M numbers (scaled together) and M zeros; M of the numbers are marked;
- *           y = the marked numbers in order of position                                 asked at the last M steps
- *   copy    y_i = x_(i-d), d the `distance`: the delay line                             asked from step d on
+ *           y = the marked numbers in order of position   (targets: the last M steps)
+ *   copy    y_i = x_(i-d), d the `distance`: the delay line   (targets: from step d on)
  * A model sees at a step: x, the mark (select), cos(2 pi i / n), sin(2 pi i / n).  Metric: R2.
- * `copy` is ours: its distance is a knob, and numbers are independent, so that R2 is 0 for whoever
- * does not reach d steps back (R < d), and 1 for whoever does.
+ * `copy` is ours: its distance is a parameter, and the numbers are independent, so that R2 is 0 for
+ * a model that does not reach d steps back (R < d), and can be 1 for one that does.
  * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear
- * RNNs"; used by the LaS paper, which does not say L: 512 here.  14,400 rows an epoch and 1,600 for
- * validation, as published; the test split, of which there is none, has as many as validation.
+ * RNNs"; used by the LaS paper, which does not state L: 512 here.  14,400 rows an epoch and 1,600
+ * for validation, as published; the test split, which is not published, has the size of the
+ * validation split.
  * Known: R2 of a constant is 0; a model that sees the last R + 1 steps of cumsum can at best
- * explain the share of the sum that they are. */
+ * explain their share of the sum. */
 #include <math.h>
 #include <string.h>
 
@@ -130,7 +132,7 @@ static int make_all(const lra_config *c, int kind, lra_sequences split[LRA_N_SPL
     return 0;
 }
 
-/* The task of a row: its name says the kind. */
+/* The kind of a row, from the name of its task. */
 static int kind_of(const lra_dataset *d)
 {
     int kind = 0;
@@ -153,7 +155,7 @@ static void positions(int64_t n, float *out)
     }
 }
 
-/* (n, width + 2): the numbers of a step, then where it is.  Rows of one data set have one
+/* (n, width + 2): the numbers of a step, then its position. All rows of a data set have one
  * length. */
 static void values(const lra_dataset *d, const lra_row *row, float *out)
 {

@@ -1,14 +1,14 @@
-/* BIDMC: what is the heart rate, the respiratory rate, the oxygen saturation of a patient?  Two
+/* BIDMC: predicts the heart rate, the respiratory rate or the oxygen saturation of a patient.  Two
  * signals (photoplethysmogram and electrocardiogram), 32 s at 125 Hz: 4,000 steps of two numbers;
- * one real number to be found.  Models see the numbers as they are, and targets are as they are:
- * per minute, per cent.
+ * the target is one real number.  Inputs and targets are not scaled; targets are in 1/minute and
+ * per cent.
  * Source: Pimentel et al. 2017 (signals); Tan et al. 2021 (series); as a task of long sequences,
  * Rusch and Mishra 2021, Gu et al. 2022.
  * Splits are theirs, 70, 15, 15 % of all series drawn at random (not the published training and
  * test files): HR and SpO2 5,564 / 1,192 / 1,193, RR 5,509 / 1,180 / 1,181.  Series of one patient
  * are in all three.
- * --make writes made-up series (bidmc_make.c), and importing them says so.
- * Known: the mean of the training targets has R2 = 0 but for what differs between the splits. */
+ * --make writes made-up series (bidmc_make.c), and importing them prints a warning.
+ * Known: the mean of the training targets has R2 = 0 except for differences between the splits. */
 #include "datasets/formats/bidmc_file.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* What tasks with a dependency distance share: parameters, rows, baselines. */
+/* Shared code of the tasks with a dependency distance: parameters, rows, baselines. */
 #include "datasets/distance.h"
 
 #include <math.h>
@@ -22,8 +22,9 @@ static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
     return s->length - 1 - k->span * s->distance - k->more;
 }
 
-/* Every group certainly finds a place: each other group takes some of the starts of a group that
- * moves as a whole, more of them the farther it moves, where more of their parts can meet. */
+/* Returns true if every group certainly fits: each other group excludes some starts of a group that
+ * moves as a unit, and more of them the farther it moves, because more of their parts can
+ * collide. */
 static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
 {
     int64_t room = room_of(k, s);
@@ -72,7 +73,7 @@ int lra_distance_make(const lra_distance_kind *k, const lra_config *c,
 {
     if (lra_distance_validate(k, c, e) != 0) return LRA_USAGE;
     lra_distance_shape shape = shape_of(c);
-    /* Fillers of one distance say nothing of those of another. */
+    /* Fillers of different distances are independent. */
     uint64_t seed = (uint64_t)lra_config_int(c, "data-seed") ^ (uint64_t)shape.distance << 32,
              index = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -99,8 +100,7 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at)
 {
-    /* n different numbers of room + n in ascending order, less what keeps them apart: Floyd's
-     * choice. */
+    /* n different numbers of room + n in ascending order, minus the spacing: Floyd's sampling. */
     for (int i = 0; i < n; i++) {
         int64_t x = lra_rng_below(rng, (uint32_t)(room + i) + 1);
         int k = i;
@@ -127,7 +127,7 @@ void lra_distance_order(lra_rng *rng, int n, int *order)
 typedef struct {
     int vocab, n_classes;
     int64_t from, to; /* offsets of a pair; 0 to 0: single tokens */
-    bool bigram;      /* with the token behind the first */
+    bool bigram;      /* with the token after the first */
     double *score;    /* (features, classes): counts, then logarithms */
 } bayes;
 
@@ -183,8 +183,8 @@ static void predict(bayes *b, const lra_sequences *of, int32_t *predicted)
     lra_free(total);
 }
 
-/* Does everything that stands first in a dependency have its second so many steps later?  Of
- * bigrams, one of the two that a group has side by side. */
+/* Returns true if every first element of a dependency has its second one `distance` steps later. Of
+ * bigrams, one of the two adjacent ones in a group. */
 static bool fits(const lra_distance_kind *k, const uint16_t *token, int64_t n, int64_t distance)
 {
     for (int64_t t = 0; t < n; t++) {

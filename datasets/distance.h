@@ -1,15 +1,14 @@
-/* Tasks whose dependency distance is a knob (`distance`), so that reach is measured against a known
- * truth.
- * A row is i.i.d. filler words with marked tokens at random places: `copies` groups of them, drawn
- * independently of each other.  The label needs two tokens of a group that stand `distance` steps
- * apart; those whose combination would tell it as well are at least as far from each other, and so
- * is the first from the start.  So what a window of at most `distance` steps holds is distributed
- * in the same way whatever the label.
- *
+/* Tasks with a dependency distance as a parameter (`distance`), so that measured reach can be
+ * compared with a known truth.
+ * A row is i.i.d. filler words with marked tokens at random positions: `copies` groups of them,
+ * drawn independently of each other. The label needs two tokens of a group that are `distance`
+ * steps apart. Any other tokens whose combination would reveal the label are at least as far from
+ * each other, and so is the first from the start. The content of a window of at most `distance`
+ * steps therefore has the same distribution for every label.
  * Known: a score that adds up over windows of w = 2R+1 <= distance steps (a linear head after mean
  * pooling) has the same expectation for every label, so no cross-entropy is below that of a
- * constant (Jensen); w = distance + 1 holds the pair.  Every row has the same marked tokens, so
- * that counts of tokens say nothing, whoever reads them. */
+ * constant (Jensen); w = distance + 1 holds the pair. Every row has the same marked tokens, so that
+ * token counts carry no information about the label for any model. */
 #ifndef LRA_DATASETS_DISTANCE_H
 #define LRA_DATASETS_DISTANCE_H
 
@@ -21,20 +20,20 @@ typedef struct {
     int64_t copies;
 } lra_distance_shape;
 
-/* What differs between them. */
+/* The differences between the tasks. */
 typedef struct {
     uint32_t stream; /* of random numbers */
-    uint16_t first, second,
-        filler; /* ids below `first`: distances are counted from these, to those from `second`
-                                       on; fillers from `filler` on */
+    /* ids: [0, first) first elements of a dependency, [second, filler) second elements,
+     * [filler, ..) fillers */
+    uint16_t first, second, filler;
     int n_classes, n_marks; /* tokens of a group */
-    int64_t span,
-        more; /* last of them where no gap is wider than it must be: span * distance + more */
-    int zones,
-        taken; /* parts of a group; starts that a group in its place takes from another, at most */
-    bool bigram; /* what stands first in a dependency are two tokens */
-    /* A group that gives a row this label: places, as likely whatever the label, and tokens.
-     * `room`: how much the gaps may add up to. */
+    /* position of the last token of a group with minimal gaps: span * distance + more */
+    int64_t span, more;
+    /* parts of a group; maximum number of starts that a placed group excludes for another one */
+    int zones, taken;
+    bool bigram; /* a dependency begins with two tokens */
+    /* Draws a group that gives a row this label: positions, with the same distribution for every
+     * label, and tokens. `room`: maximum sum of the gaps. */
     void (*group)(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;
@@ -49,28 +48,29 @@ enum {
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"
 
 int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_err *e);
-/* Every label as often as another, within one row. */
+/* Draws rows; within one split all labels are equally frequent, to one row. */
 int lra_distance_make(const lra_distance_kind *k, const lra_config *c,
                       lra_sequences split[LRA_N_SPLITS], lra_err *e);
-/* A new row, label included, in place of another. */
+/* Replaces a row by a newly drawn one, including its label. */
 void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_rng *rng,
                          lra_row *row);
 
 enum { LRA_DISTANCE_MAX_PARTS = 4 };
-/* Starts of n parts of a group: the first at least a distance from the start of the row, the next
- * at least `stride` behind; all choices that leave `room` as likely. */
+/* Draws the starts of n parts of a group: the first is at least `distance` from the start of the
+ * row, each next one at least `stride` after the one before; uniform over all choices that fit into
+ * `room`. */
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at);
 /* n numbers from 0 on in random order. */
 void lra_distance_order(lra_rng *rng, int n, int *order);
 
-/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of what is
- * at the distance. */
+/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of pairs at
+ * the distance. */
 const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_sequences *train,
                                   const lra_sequences *of, int32_t *predicted);
 /* All that is no filler. */
 void lra_distance_marks(const lra_distance_kind *k, const lra_row *row, bool *marked);
-/* Words, one behind the other. */
+/* Prints the words of a row, separated by blanks, on one line. */
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
 
 /* The record of a task with `kind`, `names`, VOCAB. */

@@ -1,16 +1,16 @@
-/* Image: which of ten things is on a photograph?  CIFAR-10, 32 x 32 pixels in 1,024 steps, row by
+/* Image: classifies photographs into ten classes.  CIFAR-10, 32 x 32 pixels in 1,024 steps, row by
  * row.
- * Rows hold the colours; what models see of a pixel:
+ * Rows hold the colours; the input of a model at a pixel is:
  *   image         its grey level L of Pillow: (L/255 - 122.6/255) / (61/255), one number
  *   scifar        its colour: (x/255 - mean) / std, three numbers; mean .4914 .4822 .4465, std .247
  *                 .243 .261
- *   image-tokens  its grey level as a word of 256, as the first pipeline (Tay et al. 2021) does it,
+ *   image-tokens  its grey level as a word of 256, as in the first pipeline (Tay et al. 2021),
  *                 whose own grey formula is 0.2989 R + 0.5870 G + 0.1140 B
  * Source: Krizhevsky 2009; as a task of long sequences, Tay et al. 2021; grey levels as numbers, Gu
- * et al. 2022.  50,000 training images are cut 45,000 / 5,000 by torch's random_split with seed 42
- * over file order; 10,000 for test.  Where we differ: the first pipeline takes its validation
- * images from the end of another order, and hides pixels of level 0 from attention as if they were
- * padding; neither is done here.
+ * et al. 2022.  50,000 training images are divided 45,000 / 5,000 by torch's random_split with seed
+ * 42 over file order; 10,000 for test.  Differences: the first pipeline takes its validation images
+ * from the end of another order, and masks pixels of level 0 in attention like padding; neither is
+ * done here.
  * augment=1: AutoAugment's policy on the colours (augment_policy.c), which image and scifar share.
  * Known: ten classes of 6,000 images each. */
 #include <string.h>
@@ -99,7 +99,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
     return rc;
 }
 
-/* ---- what models see ------------------------------------------------------------------------- */
+/* ---- inputs of models ------------------------------------------------------------------------ */
 
 static void grey_values(const lra_dataset *d, const lra_row *row, float *out)
 {

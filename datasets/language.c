@@ -1,7 +1,7 @@
-/* text8 and enwik8: the next character, the next byte.
+/* text8 and enwik8: predicts the next character, the next byte.
  * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8
  * in 27 characters; the first 90 million for training, 5 for validation, 5 for testing.
- * Files of another size are divided in the same proportions, and their size is said.
+ * Files of another size are divided in the same proportions, and their size is reported.
  * Known: chance is log2 27 = 4.755 bits a character of text8, 8 bits a byte of enwik8. */
 #include "datasets/language.h"
 
@@ -21,7 +21,7 @@ static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", 
                                              "i", "j", "k", "l", "m", "n", "o", "p", "q",
                                              "r", "s", "t", "u", "v", "w", "x", "y", "z"};
 
-/* ---- what all share -------------------------------------------------------------------------- */
+/* ---- shared code ----------------------------------------------------------------------------- */
 
 int lra_language_validate(const lra_config *c, lra_err *e)
 {
@@ -74,7 +74,7 @@ size_t lra_text8_clean(const char *bytes, size_t n, char *to)
     static const char *const digits[10] = {"zero", "one", "two",   "three", "four",
                                            "five", "six", "seven", "eight", "nine"};
     size_t k = 0;
-    bool blank = true; /* one before a word, none in front of the first */
+    bool blank = true; /* one before a word, none before the first */
     for (size_t i = 0; i < n; i++) {
         char s = bytes[i];
         bool digit = s >= '0' && s <= '9';

@@ -250,7 +250,7 @@ static const lra_key keys[] = {
     LRA_DATA_SEED_KEY,
     LRA_KEYS_END};
 
-/* Trees are shorter than max-length, and <eos> stands behind them. */
+/* Trees are shorter than max-length, and followed by <eos>. */
 static int64_t longest(const lra_config *c)
 {
     return lra_config_int(c, "max-length");

@@ -54,7 +54,7 @@ static void divide(int64_t n, int64_t part[LRA_N_SPLITS])
     part[LRA_TRAIN_SPLIT] = n - part[LRA_VAL_SPLIT] - part[LRA_TEST_SPLIT];
 }
 
-/* Numbers of the images of each split, one split behind the other; caller frees. */
+/* Numbers of the images of all splits, one split after another; caller frees. */
 static int64_t *order_of(int64_t n)
 {
     int64_t *order = lra_alloc_array((size_t)n + 1, sizeof *order);
@@ -62,7 +62,7 @@ static int64_t *order_of(int64_t n)
     return order;
 }
 
-/* Draws images order[0..n-1] behind the rows that are there. */
+/* Draws images order[0..n-1] and appends them to the rows. */
 static int draw(const lra_pathfinder *g, uint64_t seed, const int64_t *order, int64_t n,
                 lra_sequences *to, lra_err *e)
 {
@@ -112,7 +112,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
     lra_pathfinder_spec s;
     if (lra_pathfinder_spec_read(c, &s, e) != 0) return LRA_USAGE;
     int rc = 0;
-    lra_signals_hold(); /* until a batch is whole */
+    lra_signals_hold(); /* until a batch is complete */
     for (int k = 0; k < s.n_sets && rc == 0; k++) {
         lra_pathfinder *g = generator(&s, s.set[k]);
         char *level = lra_format("%s/pathfinder%d/%s", folder, s.size->window,
@@ -135,7 +135,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
     return rc;
 }
 
-/* What was left out, and which files were taken. */
+/* Reports the files used, and those skipped. */
 static void report(const lra_pathfinder_set *set, const char *level)
 {
     if (set->n < set->n_listed)

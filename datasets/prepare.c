@@ -15,7 +15,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
 
-/* Says once what readers of results must know of the files. */
+/* Imports the files; reports once the facts that readers of results need to know. */
 static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);
@@ -73,8 +73,8 @@ static void copy_keys(lra_config *to, const lra_config *from, const char *words)
             lra_config_set(to, lra_config_key(from, i), lra_config_value(from, i));
 }
 
-/* Imported data depend on the bytes of their files and on what is imported, generated data on the
- * parameters; none on how they are seen. */
+/* Imported data depend on the bytes of their files and on the import keys, generated data on the
+ * parameters; neither depends on the view keys. */
 static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (!data_dir) {
@@ -99,7 +99,7 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-/* What follows from the rows and parameters and is not stored. */
+/* Computes the fields that follow from rows and parameters and are not stored. */
 static void complete(lra_dataset *d, const lra_config *c)
 {
     const lra_task *t = d->task;
@@ -171,7 +171,7 @@ static char *cache_path(const lra_dataset *d, const char *folder)
     return lra_format("%s/%s-%s.h5", folder, d->task->name, hash);
 }
 
-/* keep: what is made is written; else nothing is. */
+/* keep: newly made data are stored; else nothing is written. */
 static lra_dataset *open_rows(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, bool keep, lra_err *e)
 {
@@ -206,7 +206,7 @@ lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char
     return open_rows(t, c, out, data_dir, false, e);
 }
 
-/* Configuration of a file of prepared data of the task with the fingerprint, as its attributes say;
+/* Configuration in the attributes of a file of prepared data of the task with the fingerprint;
  * NULL: it is another. */
 static lra_config *config_of(const char *path, const lra_task *t, const char *fingerprint)
 {

@@ -1,4 +1,4 @@
-/* Data ready to be learned from: found, or made and kept. */
+/* Prepared data of a task: loaded if they exist, otherwise made and stored. */
 #ifndef LRA_DATASETS_PREPARE_H
 #define LRA_DATASETS_PREPARE_H
 
@@ -8,16 +8,16 @@
  * kept there.  Nullable: data_dir (then generated). */
 lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e);
-/* As lra_dataset_open(), but nothing is written: what is not prepared yet is made and not kept. */
+/* Like lra_dataset_open(), but writes nothing: unprepared data are made and not kept. */
 lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, lra_err *e);
-/* Prepared data below OUT/data with this fingerprint, imported or generated, seen as the parameters
- * say; NULL without a message when there are none. */
+/* Prepared data below OUT/data with this fingerprint, imported or generated, presented according to
+ * the parameters; NULL without a message if there are none. */
 lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char *out,
                               const char *fingerprint);
 /* Data that are kept nowhere: generated, or imported from official files. */
 lra_dataset *lra_dataset_make(const lra_task *t, const lra_config *c, lra_err *e);
-/* 0, LRA_ABSENT when the folder has no such files, or another failure. */
+/* 0, LRA_ABSENT if the folder has no such files, or another failure. */
 int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_dir,
                        lra_dataset **out, lra_err *e);
 

@@ -1,11 +1,11 @@
 /* Associative recall at a distance: two keys with their values, "K0 V1 K1 V0", and after them a
- * query, "Q0": the label is the value of its key.  The key of the pair that stands last is
- * `distance` steps before the query; the pairs come in either order.  A group is two such memories
- * with opposite values and a query each, to the same label:
+ * query, "Q0": the label is the value of its key.  The key of the last pair is `distance` steps
+ * before the query; the pairs come in either order.  A group is two such memories with opposite
+ * values and a query each, to the same label:
  *   value of K0 in the first v, its query Q(v xor label); in the second 1 - v, and the other query.
- * So a group holds the same keys, values, pairs and queries whatever the label.  One pair is enough
- * to answer: the values of the two keys differ.
- * Source: Ba et al. 2016 and others, with many keys; two here, and the distance as a knob.
+ * So a group holds the same keys, values, pairs and queries for every label.  One pair is enough to
+ * answer: the values of the two keys differ.
+ * Source: Ba et al. 2016 and others, with many keys; two here, and the distance as a parameter.
  * Known: see distance.h; chance is 50 %. */
 #include "datasets/distance.h"
 

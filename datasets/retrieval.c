@@ -1,5 +1,5 @@
-/* Retrieval: does one paper cite another?  Two documents a row, which must not see each other; two
- * classes.
+/* Retrieval: classifies whether one paper cites another.  A row has two documents, which are
+ * encoded separately; two classes.
  * Source: Tay et al. 2021 (pairs of the ACL Anthology Network, Radev et al. 2013): 147,086 / 18,090
  * / 17,437 pairs. Each document is cut to length - 1 bytes and ended with <eos>; vocab=chars:
  * characters, all that the training texts have (S4's vocabulary, 98 ids on the released files).
@@ -35,7 +35,7 @@ static bool from_citations(const lra_config *c)
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-/* What one import reads into. */
+/* State of an import. */
 typedef struct {
     const lra_config *config;
     lra_dataset *data;
@@ -118,7 +118,7 @@ static int take_pair(void *of, const lra_aan_pair *pair, lra_err *e)
     return 0;
 }
 
-/* Begins with the file of a split; another file of the same split is one too many. */
+/* Begins the file of a split; a second file of the same split is an error. */
 static int begin_file(importer *m, const char *name, int split, lra_err *e)
 {
     if (m->file[split])

@@ -1,11 +1,11 @@
-/* Speech Commands: which of 35 words is said in a second of sound?  16,000 samples, one number a
- * step.
- * Models see (x - m) / (s + 1e-5), x = level / 2^15: m and s (unbiased) of each of the 16,000 steps
- * over the training clips (sc-norm=step, as the public pipeline does it), or of all of them
- * (sc-norm=global).
+/* Speech Commands: classifies which of 35 words is spoken in one second of sound.  16,000 samples,
+ * one number a step.
+ * The input of a model is (x - m) / (s + 1e-5), x = level / 2^15: m and s (unbiased) of each of the
+ * 16,000 steps over the training clips (sc-norm=step, as the public pipeline does it), or of all of
+ * them (sc-norm=global).
  * Source: Warden 2018, arXiv:1804.03209; as a task of long sequences, Gu et al. 2022, which also
- * fixed the order of the classes.  Splits are the published lists: 84,843 / 9,981 / 11,005.
- * Where we differ: the reference divides decoded audio by 2^15 whatever the decoder has divided by;
+ * fixed the order of the classes.  Splits are the published lists: 84,843 / 9,981 / 11,005. Where
+ * we differ: the reference divides decoded audio by 2^15 in addition to the decoder's own division;
  * here once.
  * Known: uniform chance is 2.86 %. */
 #include "datasets/formats/speech_clips.h"
@@ -66,7 +66,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
     return rc;
 }
 
-/* ---- what models see ------------------------------------------------------------------------- */
+/* ---- inputs of models ------------------------------------------------------------------------ */
 
 /* Sums of n numbers and of their squares, exact. */
 typedef struct {

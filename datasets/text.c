@@ -28,7 +28,7 @@ static bool in_characters(const lra_config *c)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What the reviews are encoded with. */
+/* The encoding of the reviews. */
 typedef struct {
     const lra_reviews *reviews;
     lra_characters *characters; /* NULL: bytes */
@@ -36,8 +36,8 @@ typedef struct {
     uint16_t *token; /* (length) */
 } encoder;
 
-/* Rows of reviews order[0..n-1] of the part that starts at `first`, or as many of them, evenly
- * spaced, as are wanted. */
+/* Adds the reviews order[0..n-1] of the part that starts at `first`, or the requested number of
+ * them, evenly spaced. */
 static void add_rows(const encoder *c, int64_t first, const int64_t *order, int64_t n,
                      lra_sequences *to)
 {
@@ -134,7 +134,7 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Training reviews whose text stood in an earlier one. */
+/* Training reviews whose text occurs in an earlier one. */
 static int64_t count_repeats(const lra_reviews *r)
 {
     int64_t n = r->count[0][0] + r->count[0][1], repeats = 0;

@@ -1,10 +1,10 @@
-/* WikiText-103: the next word.
+/* WikiText-103: predicts the next word.
  * Source: Merity et al. 2016, "Pointer sentinel mixture models"; 103,227,021 / 217,646 / 245,569
  * tokens with <eos>, a vocabulary of the training text's words (267,735 with <eos>),
  * datasets/loader/words.h.
- * training=valid stands in where there is no training text: the validation text trains, the test
- * text is halved for validation and testing; what that measures is not comparable with anything
- * published, and it is said. */
+ * training=valid replaces a missing training text: the validation text is used for training, the
+ * test text is divided in two for validation and testing; results are not comparable with published
+ * ones, and a warning is printed. */
 #include <string.h>
 
 #include "datasets/formats/bom.h"
@@ -41,7 +41,7 @@ static bool trains_on_valid(const lra_config *c)
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-/* wiki.train.tokens, train.txt; -1: none of them. */
+/* wiki.train.tokens, train.txt; -1: not one of them. */
 static int split_of(const char *name)
 {
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -119,7 +119,7 @@ static lra_walk make_walk(importer *m)
 
 /* ---- the streams ----------------------------------------------------------------------------- */
 
-/* The line end nearest to the middle, from which on the second half is. */
+/* The line end nearest to the middle, where the second part begins. */
 static int64_t middle_of(const lra_word_text *t)
 {
     int64_t middle = t->n / 2;

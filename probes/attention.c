@@ -1,30 +1,30 @@
-/* lra-probe attention: how far the heads of a trained model look, by layer and head, beside equal
- * weights under the same mask and the weights before training.
- *   LAYER.HEAD   what profiles have (range, local mass, entropy, side, decay), of images also in
+/* lra-probe attention: attention distances of a trained model by layer and head, with the uniform
+ * baseline under the same mask and the weights before training.
+ *   LAYER.HEAD   profile statistics (range, local mass, entropy, side, decay), of images also in
  *                pixels (.px), sink.max, sink.at, of sinks the profile without that key (.nosink),
- *                share.relative .absolute .content: what of its weights is position, what content;
+ *                share.relative .absolute .content: shares of position and content in its weights;
  *                tree.parent .children .siblings .bracket: of ListOps, mass on relations of the
- *                tree; tree.lift.RELATION, tree.lift.class.RELATION: that mass over what the best
- *                content-blind head puts there (analysis/content_blind.h); shift.w1, shift.js, shift.peak: the distance whose mass grew most over that
- *                of the initial weights; head.kind (analysis/head_kind.h); maps of one short
- *                example
- *   LAYER        head.js: how much its heads differ; value.*: profile of its heads together,
- *                weighted by what values and the output's matrix make of them
- *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rolled out
- *                over all layers; positions.toeplitz, .adj, .off: are products of learned positions
- *                a matter of distance (position_table.h)?
- * Two-token XOR at 8, 16, 32 steps: means and radii stay those of equal weights, and do not find
- * the distance; shift.peak is exactly the distance in a head of the first layer of every run,
- * beside heads whose peak is elsewhere.
- * Weights that no attention op has by itself (products of features, mixtures, a memory, hashed
- * chunks: attention/matrix.h) are told row by row, 32 rows of an example where it is longer (those
- * of rollout and maps all): memory and time stay linear in length (memory of las with
- * smoothing=centred-remask does not: it holds maps itself).  value.* is left out where no linear
- * layer stands behind the heads (gates; reformer's form=arena), and of luna with more than 32 pairs
+ *                tree; tree.lift.RELATION, tree.lift.class.RELATION: that mass over the mass of the
+ *                best content-blind head (analysis/content_blind.h); shift.w1, shift.js,
+ *                shift.peak: the distance whose mass grew most over that of the initial weights;
+ *                head.kind (analysis/head_kind.h); maps of one short example
+ *   LAYER        head.js: divergence between its heads; value.*: profile of its heads together,
+ *                weighted by the values and the output matrix
+ *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rollout
+ *                over all layers; positions.toeplitz, .adj, .off: Toeplitz shares of the products
+ *                of learned positions (position_table.h)
+ * Two-token XOR at 8, 16, 32 steps: means and radii stay at the uniform baseline, and do not find
+ * the distance; shift.peak is exactly the distance in a head of the first layer of every run; other
+ * heads have their peak elsewhere.
+ * Weights that are not computed by one attention op (products of features, mixtures, a memory,
+ * hashed chunks: shared/mixing_matrix.h) are evaluated row by row, 32 rows of a longer example (for
+ * rollout and maps all): memory and time stay linear in length (except the memory of las with
+ * smoothing=centred-remask, which holds maps itself). value.* is left out if the heads are not
+ * followed by a linear layer (gates; reformer's form=arena), and for luna with more than 32 pairs
  * of heads.
  * Distances take one pass over the sample for each set of weights, and memory linear in length;
- * sinks another, rollout of 64 examples another; what needs maps is asked of inputs of at most
- * 2,048 positions. */
+ * sinks take a second pass, rollout of 64 examples a third; statistics of maps are computed for
+ * inputs of at most 2,048 positions. */
 #include <stdio.h>
 
 #include "kernels/base/core/log.h"
@@ -155,8 +155,8 @@ static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_pr
     return rc;
 }
 
-/* *to stays NULL for a model without attention to its own sequence, which of several runs is left
- * out. */
+/* *to stays NULL for a model without attention to its own sequence, which is skipped if several
+ * runs are given. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;

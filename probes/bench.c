@@ -1,9 +1,9 @@
-/* lra-probe bench: how fast, and how far from what this machine can do at best.
+/* lra-probe bench: measures speed, and its ratio to the peak of this machine.
  *
- * Ceilings are measured in the same run.  The floor of a node is FLOPs over the arithmetic ceiling
- * plus exponentials over their measured rate, or bytes over the memory ceiling if that is more;
- * bytes count every source and the result once, so a node whose data are still in the caches can be
- * faster than its floor. */
+ * Peaks are measured in the same run. The roofline time (floor) of a node is FLOPs over the
+ * arithmetic peak plus exponentials over their measured rate, or bytes over the memory peak if that
+ * is more; bytes count every source and the result once, so a node whose data are in the caches can
+ * be faster than its floor. */
 #include "probes/bench/bench.h"
 
 #include <math.h>
@@ -202,14 +202,14 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
 static const struct {
     const char *name;
     int (*run)(bench *b, lra_err *e); /* NULL: the peaks, which every run measures */
-    bool alone;                       /* but these: they stand alone and print by themselves */
+    bool alone;                       /* except these, which run alone and print their own output */
 } kinds[] = {{"ceilings", NULL, false},      {"step", bench_step, false},
              {"ops", bench_ops, false},      {"params", bench_params, false},
              {"levels", bench_levels, true}, {"data", bench_data, false},
              {"memory", bench_memory, true}, {"attention", bench_attention, true}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* What a kind leaves unread is refused, unless another one that is asked for reads it. */
+/* Refuses options that no selected benchmark reads. */
 static const struct {
     const char *option, *kinds;
 } readers[] = {{"op", "ops"},
@@ -333,7 +333,7 @@ int bench_stopped(lra_err *e)
     return lra_stop_signal() ? lra_fail(e, "stopped; nothing of a benchmark is kept") : 0;
 }
 
-/* Batches beside steps are a table of their own; what only it knows is refused elsewhere. */
+/* Batches and steps have a table of their own; its options are refused elsewhere. */
 static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
 {
     static const char *const own_options[] = {"preset", "objective", "augment", "data-dir", "csv"};
@@ -351,7 +351,8 @@ static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
     return 0;
 }
 
-/* Counting a step is no measurement: nothing else is asked for, and of a GPU. */
+/* The count of a step is not a measurement: it excludes all other benchmarks, and needs the peaks
+ * of a GPU. */
 static int wants_prediction(const lra_options *o, bool *wanted, lra_err *e)
 {
     static const char *const own_options[] = {"table1", "peak", "copies", "launch"};

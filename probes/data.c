@@ -114,7 +114,7 @@ static const char *files_of(const lra_options *o)
 
 /* ---- make ------------------------------------------------------------------------------------ */
 
-/* Divides n rows as the parameters divide theirs; every split keeps one row. */
+/* Divides n rows in the proportions of the parameters; every split keeps one row. */
 static void divide_rows(lra_config *c, int64_t n)
 {
     int64_t part[LRA_N_SPLITS], total = 0;
@@ -151,8 +151,8 @@ static int write_rows(const lra_task *t, const lra_config *c, const char *folder
     return rc;
 }
 
-/* The command that imports what these parameters make: those of the files that are not the task's
- * own are named. */
+/* The command that imports the files that these parameters make; it lists the parameters that
+ * differ from the task's own. */
 static char *import_command(const lra_task *t, const lra_config *c, const char *folder)
 {
     lra_config *usual = lra_keys_config(t->keys);
@@ -176,7 +176,7 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
     bool force = lra_option_flag(o, "force");
     if (!t->make_files && (!t->make || !t->write))
         return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
-    /* How many rows there are says nothing of how to read them. */
+    /* The number of rows does not matter for reading them. */
     lra_config *asked = lra_config_copy(c);
     if (t->resize)
         t->resize(c, n);
@@ -215,7 +215,7 @@ static int write_png(const char *path, const lra_row *image, int64_t side, lra_e
     return rc;
 }
 
-/* What is to be found out about a row. */
+/* Prints the target of a row. */
 static void print_answer(const lra_task *t, const lra_row *row)
 {
     if (t->goal == LRA_GOAL_VALUE)
@@ -292,7 +292,7 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
     return 0;
 }
 
-/* Does "key=value" say what is read of official files, or how it is seen? */
+/* Returns true if "key=value" selects what is read of official files, or how models see it. */
 static bool concerns_files(const lra_task *t, const char *assignment)
 {
     char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
@@ -301,7 +301,8 @@ static bool concerns_files(const lra_task *t, const char *assignment)
     return found;
 }
 
-/* --set and what is short for it.  Of official files only what is read can be chosen. */
+/* Applies --set and its short forms. For official files only the import and view keys can be
+ * set. */
 static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
     bool files = files_of(o) || lra_option_given(o, "check");
@@ -340,8 +341,8 @@ static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *
     return lra_data_check(t, c, lra_option_text(o, "check"), json, e);
 }
 
-/* The parameters to start from: of official files, to be read or to be made, the task's own,
- * whatever the preset generates; a preset that is asked for counts when they are made. */
+/* The initial parameters: for official files, read or made, the task's own defaults, independent of
+ * the preset; a preset that is set counts when they are made. */
 static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
 {
     bool files = files_of(o) || lra_option_given(o, "check") ||
@@ -349,7 +350,7 @@ static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err
     if (files) return lra_keys_config(t->keys);
     const char *preset = lra_option_text(o, "preset");
     lra_config *c = lra_task_config(t, preset, e);
-    /* The default publisher's training sets, which are more than those of other papers. */
+    /* Training sets of the default publisher, who has more of them than other papers. */
     if (c && strcmp(preset, "paper") == 0) lra_technique_set("locality", t, c);
     return c;
 }

@@ -64,7 +64,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* A run that is not finished has no next command: it goes on itself. */
+/* An unfinished run has no next command; it is continued instead. */
 static void print_next(const char *run, const char *out, const char *weights)
 {
     lra_err why;
@@ -77,7 +77,7 @@ static void print_next(const char *run, const char *out, const char *weights)
     lra_free(file);
 }
 
-/* The weights as the run's model has them: it knows the layout of each. */
+/* Writes the weights through the run's model, which defines the layout of each. */
 static int write_weights(const lra_finished_run *run, bool last, const char *to, int *n, lra_err *e)
 {
     lra_train_spec spec;
@@ -141,7 +141,7 @@ static int export_fresh(const lra_options *o, const char *to, lra_err *e)
     return rc;
 }
 
-/* What only the one of both kinds of calls knows is refused in the other. */
+/* Refuses options of one kind of call in the other. */
 static int check(const lra_options *o, lra_err *e)
 {
     static const char *const fresh[] = {"set",   "precision", "batch", "length",

@@ -1,4 +1,4 @@
-/* lra-probe help: help, man pages and completion of the whole program; and the program itself. */
+/* lra-probe help: help, man pages and completion of the complete program; and its main command. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"

@@ -1,15 +1,15 @@
-/* lra-probe influence: what a trained model uses, asked by gradients and by interventions, without
- * training it again.
+/* lra-probe influence: measures the input that a trained model relies on, by gradients and by
+ * interventions, without retraining.
  *
- * It is made of parts (influence/parts.def): limits of distance in all layers, one by one and head
- * by head, Jacobians, the effective receptive field, features behind replaced blocks, restricted
- * inputs and other lengths, where in the input what counts stands and whether it may be moved,
- * which parts of it work together.  Each says first what it costs, in passes of one example through
- * the network, and is saved as soon as it is measured, to RUN/influence.h5; the same command goes
- * on behind what is there.
- * --budget makes all samples smaller, in proportion, and leaves out the dearest parts where the
- * fewest examples of all take more; what was used is in the file.
- * Ids of what is measured stand at each part. */
+ * It consists of parts (influence/parts.def): distance limits in all layers, layer by layer and
+ * head by head; Jacobians; the effective receptive field; features after block replacement;
+ * restricted inputs and other lengths; influence by relative position and under position shifts;
+ * interactions between parts of the input. Each part first reports its cost, in passes of one
+ * example through the network, and is saved to RUN/influence.h5 as soon as it is measured; the same
+ * command continues after the last saved part.
+ * --budget reduces all sample sizes in proportion, and leaves out the most expensive parts if the
+ * minimum samples exceed it; the sizes used are stored in the file.
+ * The ids of measurements are documented in each part. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -94,9 +94,9 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- the task list --------------------------------------------------------------------------- */
 
-/* A part as it is asked of a run. */
+/* A part with its settings for a run. */
 typedef struct {
     const lra_influence_part *is;
     int64_t wanted, examples;
@@ -159,8 +159,8 @@ static int64_t least_of(const task *t)
     return t->is->least > 1 ? t->is->least : 1;
 }
 
-/* Samples of parts, smaller in proportion; where the fewest examples of all take more, the dearest
- * parts are left out. */
+/* Reduces the samples of all parts in proportion; if the minimum samples exceed the budget, the
+ * most expensive parts are left out. */
 static void spend(const lra_influence *p, int n, task *list, double budget)
 {
     double all = 0, least = 0;
@@ -211,7 +211,7 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
     return n;
 }
 
-/* --dry-run --json: a document of all runs; NULL: it is not asked for. */
+/* --dry-run --json: a document of all runs; NULL: not requested. */
 static json_t *planned;
 
 static void add_planned(const lra_influence *p, int n, const task *list)
@@ -256,8 +256,8 @@ static bool causal(const lra_influence *p)
     return lra_model_causal(p->spec.model, p->spec.model_config);
 }
 
-/* Takes over what an earlier command left: of these parts where it was measured in the same way, of
- * all others as it is. */
+/* Takes over the results of an earlier command: of these parts if they were measured with the same
+ * settings, of all others unchanged. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
 {
     for (int i = 0; lra_influence_part_at(i); i++) {
@@ -317,7 +317,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     return rc;
 }
 
-/* Where limits per layer are undefined for the model, that of the whole model may be defined. */
+/* If distance limits per layer are undefined for the model, part context may be defined. */
 static const char *pointer_of(const lra_influence *p, const task *list)
 {
     bool limits = list[0].is == &lra_part_cut || list[0].is == &lra_part_heads;
@@ -327,8 +327,8 @@ static const char *pointer_of(const lra_influence *p, const task *list)
                : "";
 }
 
-/* What is asked of one run must be there to be measured, in part (a budget may be too small for
- * any); of several, others may have it. */
+/* For one run, at least one requested part must be defined (a budget may be too small for any);
+ * among several runs, others may have it. */
 static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
                          lra_err *e)
 {
@@ -353,7 +353,7 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     bool damaged = there && !old && lra_err_cause(e) == LRA_CAUSE_OTHER;
     if (there && !old && !damaged) {
         lra_free(path);
-        return LRA_FAILED; /* it may be whole: it is not written over */
+        return LRA_FAILED; /* it may be intact: it is not overwritten */
     }
     if (damaged) lra_warn("%s; all of it is measured again", e->msg);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
@@ -375,8 +375,8 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
 static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
                      lra_err *e);
 
-/* The same parts of the run on permuted labels, saved beside that run as they come, and taken as
- * null values. */
+/* Measures the same parts of the run on permuted labels, saves them to that run one by one, and
+ * uses them as null values. */
 static int ask_shuffled(const lra_influence *p, const char *folder, const lra_options *o,
                         lra_err *e)
 {
@@ -390,7 +390,7 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
     return rc;
 }
 
-/* shuffled: of another run, whose null values it has.  LRA_ABSENT: it has none itself. */
+/* shuffled: the run provides null values for another one. LRA_ABSENT: it has none itself. */
 static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
                      lra_err *e)
 {
@@ -400,8 +400,8 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
     int lock = -1, rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0 && !shuffled) rc = lra_shuffled_find(&run, o, &other, e);
     if (rc == 0) rc = lra_finished_run_load_data(&run, e);
-    /* From the reading of influence.h5 to its last writing: two commands on one run follow each
-     * other, and none loses the measurements of the other. */
+    /* The lock covers everything from the reading of influence.h5 to its last update: two commands
+     * on one run are serialised, and no measurements are lost. */
     if (rc == 0 && !lra_option_flag(o, "dry-run")) rc = lra_finished_run_lock(&run, &lock, e);
     if (rc == 0) {
         lra_finished_run_spec(&run, &p.spec);

@@ -1,18 +1,18 @@
-/* lra-probe kernels: how far the convolution kernels of a run reach, how they decay, and what
- * training changed.
+/* lra-probe kernels: reach and decay of the convolution kernels of a run, and their change by
+ * training.
  *
  * Kernels are found by op in the network of the longest examples (probes/kernels/extract.h):
- * convolutions, long convolutions whatever makes their kernels, state spaces with their modes,
- * scans between dense layers.  Each channel is measured by analysis/kernel_shape.h; a layer is the
- * median over its channels with quartiles, best and worst.  The initial weights of the same run
- * stand beside the selected ones.  The direct path (skip, D u) is no kernel and not counted, unless
- * --kernel-skip says so.
- * What an LSTM remembers depends on its input, so that it has no kernel; 'influence' asks it.
+ * convolutions, long convolutions with any kernel, state spaces with their modes, scans between
+ * dense layers.  Each channel is measured by analysis/kernel_shape.h; a layer is the median over
+ * its channels with quartiles, best and worst.  The initial weights of the same run are measured
+ * too.  The direct path (skip, D u) is not part of a kernel and not counted, unless --kernel-skip
+ * is set.
+ * The memory of an LSTM depends on its input, so it has no kernel; 'influence' measures it.
  * On tasks of known distances (tests/bench/known_truth.sh) shift.peak of the layer that training
  * moved farthest is within a factor of sqrt 2 of the distance in 7 of 10 runs of S4D, in all four
- * of copy; in none of 14 small-kernel convolutions: what layers pass on to each other stands in no
+ * of copy; in none of 14 small-kernel convolutions: the composition of layers is not visible in the
  * kernel of one of them.
- * What is measured goes to RUN/kernels.h5. */
+ * The measurements are written to RUN/kernels.h5. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,12 +61,12 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* Means over the layers of their medians, for tables with a row for each model; what a layer does
- * not reach, the mean does not. */
+/* Means over the layers of their medians, for tables with a row for each model; infinite if a
+ * layer's is infinite. */
 static void add_model(lra_probe_result *r)
 {
     if (r->n_units == 0) return;
-    const lra_probe_unit *first = r->unit[0]; /* the one with most to say */
+    const lra_probe_unit *first = r->unit[0]; /* the unit with the most measurements */
     int n = 0;
     for (int u = 1; u < r->n_units; u++)
         if (r->unit[u]->n_measurements > first->n_measurements) first = r->unit[u];
@@ -143,7 +143,7 @@ static int find(const lra_finished_run *run, const lra_options *o, lra_extract *
     return LRA_ABSENT;
 }
 
-/* What was asked for and is not there. */
+/* With --kernel-skip: notes how many kernels have no direct path. */
 static void tell_skip(const lra_finished_run *run, const lra_extract *f)
 {
     int n = 0;

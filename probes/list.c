@@ -119,7 +119,7 @@ static int probes(json_t *rows, const query *q, lra_err *e)
     return 0;
 }
 
-/* Why there is none is an answer too. */
+/* The reason for a missing GPU is listed too. */
 static int gpus(json_t *rows, lra_err *e)
 {
     lra_err why = {{0}};
@@ -275,7 +275,7 @@ static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, cons
     lra_free(settings);
 }
 
-/* The papers whose settings a model has for a task: " s4 (locality, las)". */
+/* The papers that publish settings of a model for a task: " s4 (locality, las)". */
 static void add_publishers(lra_text *to, const lra_task *t, const lra_model *m)
 {
     int n = 0;
@@ -287,7 +287,7 @@ static void add_publishers(lra_text *to, const lra_task *t, const lra_model *m)
     if (n) lra_text_add(to, ")");
 }
 
-/* A task at a preset, whatever the model. */
+/* A task at a preset, for any model. */
 static void add_budget(json_t *rows, const lra_task *t, const char *name)
 {
     const lra_budget *b = lra_task_budget(t, name);
@@ -340,8 +340,8 @@ static int presets(json_t *rows, const query *q, lra_err *e)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* Columns as wide as their widest text; the last is not filled up, papers stand in brackets,
- * settings in a line of their own. */
+/* Prints columns as wide as their widest text; the last is not padded, papers are in brackets,
+ * settings on a line of their own. */
 static void print_text(json_t *rows)
 {
     static const char *const columns[] = {"name", "preset", "model", "seeds",

@@ -1,12 +1,13 @@
-/* lra-probe listops: what a trained model gets right on ListOps, by root operator, label, arity,
- * depth and length, beside majority, greedy and shallow evaluation; which heuristic it imitates.
+/* lra-probe listops: accuracy of a trained model on ListOps by root operator, label, arity, depth
+ * and length, compared with majority, greedy and shallow evaluation; and the heuristic that it
+ * imitates.
  *
  * The selected weights of each run are evaluated on the test split once more (deterministic), and
- * compared with what result.h5 holds; where the weights are gone (results are often kept without),
- * what it holds is taken.  What is measured goes to RUN/listops.h5; tables are made from those
- * files.
- * greedy: the most frequent training label of the root operator.  shallow-a-D, shallow-b-D: exact
- * above depth D, deeper nodes stand as their most frequent label (a) or are left out (b).
+ * compared with result.h5; if the weights are missing (results are often kept without), the stored
+ * predictions are used. The measurements are written to RUN/listops.h5, from which the tables are
+ * made.
+ * greedy: the most frequent training label of the root operator. shallow-a-D, shallow-b-D: exact
+ * above depth D, deeper nodes are replaced by their most frequent label (a) or left out (b).
  * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,7 +73,7 @@ static int evaluate(const lra_finished_run *run, float *logits, lra_err *e)
     return rc;
 }
 
-/* Labels, and how many differ from those of the result. */
+/* Predicts labels, and counts those that differ from the result's. */
 static int predict(const lra_finished_run *run, lra_listops *m, lra_err *e)
 {
     const lra_result *r = run->result;
@@ -151,7 +152,7 @@ static void name_run(const lra_finished_run *run, lra_listops *m)
     m->seed = r->seed, m->kernel = r->kernel, m->reach = r->reach, m->max_length = r->max_length;
 }
 
-/* Nullable: same_data, an earlier run whose label counts are taken when it has the same data. */
+/* Nullable: same_data, an earlier run, whose label counts are reused if it has the same data. */
 static int measure(const lra_finished_run *run, const lra_listops *same_data, lra_listops *m,
                    lra_err *e)
 {

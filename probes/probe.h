@@ -1,4 +1,4 @@
-/* What a subcommand of lra-probe is.  To add one: a file and one line in probes.def. */
+/* A subcommand of lra-probe. To add one: a file and one line in probes.def. */
 #ifndef LRA_PROBES_PROBE_H
 #define LRA_PROBES_PROBE_H
 

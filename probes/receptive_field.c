@@ -1,5 +1,5 @@
-/* lra-probe receptive-field: the ladder.  Models of growing reach (kernels, or another setting) are
- * trained with several seeds; what is done is skipped, what was interrupted goes on, and the result
+/* lra-probe receptive-field: the ladder. Trains models of growing reach (kernels, or another
+ * setting) with several seeds; finished runs are skipped, interrupted ones continue, and the result
  * is computed from the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
@@ -93,7 +93,7 @@ static int make_plan(ladder_run *l, lra_err *e)
     return 0;
 }
 
-/* A line of the plan: what --dry-run answers, else a note. */
+/* Prints a line of the plan: to stdout with --dry-run, else as a note. */
 static void say(const ladder_run *l, const char *fmt, ...) LRA_PRINTF(2, 3);
 static void say(const ladder_run *l, const char *fmt, ...)
 {
@@ -114,7 +114,7 @@ static void say(const ladder_run *l, const char *fmt, ...)
     lra_text_free(&line);
 }
 
-/* What all runs of the ladder share. */
+/* Prints the settings shared by all runs of the ladder. */
 static void say_settings(const ladder_run *l, const lra_train_spec *s, const lra_train_cost *c)
 {
     char *plan = lra_job_plan_text(&l->job, s, c);
@@ -122,7 +122,7 @@ static void say_settings(const ladder_run *l, const lra_train_spec *s, const lra
     lra_free(plan);
 }
 
-/* What all rungs are made equal in. */
+/* Prints the quantity that is equal in all rungs. */
 static void say_match(const ladder_run *l)
 {
     const lra_rungs *r = &l->rungs;
@@ -133,7 +133,7 @@ static void say_match(const ladder_run *l)
         lra_rungs_name(r, r->reference, name));
 }
 
-/* One rung: its size, its cost, what of it is missing.  Adds the seconds of that. */
+/* Prints one rung: its size, its cost, its missing runs. Adds the seconds that these take. */
 static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
 {
     lra_train_spec s;
@@ -171,7 +171,7 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     return 0;
 }
 
-/* What no rung could be trained on is said before the plan. */
+/* Reports rows that no rung could be trained on, before the plan. */
 static int check_rows(ladder_run *l, lra_err *e)
 {
     lra_train_spec s;
@@ -197,7 +197,7 @@ static void say_stale(ladder_run *l)
             stale, stale == 1 ? " is" : "s are", l->job.model->name);
 }
 
-/* What is planned and what it will cost, before anything is trained. */
+/* Prints the plan and its cost, before anything is trained. */
 static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0, rc = 0;
@@ -227,7 +227,7 @@ static void free_cells(ladder_run *l)
     l->cells = NULL, l->n_cells = 0;
 }
 
-/* The job and the rungs become those of another value of what varies. */
+/* Sets the job and the rungs to another value of the varied key. */
 static int use_value(ladder_run *l, int i, lra_err *e)
 {
     char *assignment = lra_vary_assignment(&l->vary, i);
@@ -238,7 +238,7 @@ static int use_value(ladder_run *l, int i, lra_err *e)
     return rc;
 }
 
-/* The ladder of one value of what varies: plan, runs. */
+/* The ladder of one value of the varied key: plan, runs. */
 static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
 {
     int rc = i ? use_value(l, i, e) : 0;
@@ -284,7 +284,7 @@ static int print_results(ladder_run *l, lra_err *e)
     return rc;
 }
 
-/* What differs between rungs and ladders is not set for all of them. */
+/* Refuses settings that differ between rungs and ladders. */
 static int check_set(const ladder_run *l, lra_err *e)
 {
     for (int i = 0; lra_option_repeat(l->options, "set", i); i++) {

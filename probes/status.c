@@ -1,4 +1,4 @@
-/* lra-probe status: what the runs below --out are doing, whoever trains them. */
+/* lra-probe status: state of the runs below --out, started by any process. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,8 +45,8 @@ typedef struct {
     lra_run_status status;
 } run;
 
-/* A result whose contents are wrong is damaged.  One that this program cannot read now (a newer
- * format, no permission, too little memory) may be whole. */
+/* A result with wrong contents is damaged. A result that this program cannot read now (a newer
+ * format, no permission, too little memory) may be intact. */
 static run_state state_of_result(const char *path, char **why)
 {
     lra_err e = {{0}};

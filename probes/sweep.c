@@ -1,7 +1,7 @@
-/* lra-probe sweep: a grid of runs, over any settings of task, model and training and over which
- * task and model; experiments of the papers are grids with a name, whose settings --vary
- * replaces.  What is done is skipped, what was interrupted goes on, and the table is computed
- * from the result files alone. */
+/* lra-probe sweep: a grid of runs, over any settings of task, model and training and over the
+ * choice of task and model; experiments of the papers are named grids, whose settings --vary
+ * replaces. Finished runs are skipped, interrupted ones continue, and the table is computed from
+ * the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ typedef struct {
     int64_t *seed; /* (n_seeds) of every combination.  NULL: the preset's */
     int n_cells, missing;
     lra_run_cell *cell;
-    double memory; /* bytes of a run; 0: what is free */
+    double memory; /* bytes of a run; 0: all that is free */
     lra_text plan; /* lines of --dry-run, printed when all is planned */
     json_t *planned;
     lra_dataset *data; /* of the combination before; NULL: none */
@@ -76,7 +76,7 @@ typedef struct {
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* A line of the plan: what --dry-run answers, else a note. */
+/* Prints a line of the plan: to stdout with --dry-run, else as a note. */
 static void say(sweep_run *s, const char *fmt, ...) LRA_PRINTF(2, 3);
 static void say(sweep_run *s, const char *fmt, ...)
 {
@@ -117,7 +117,7 @@ static void close_combination(combination *c)
     lra_command_words_free(&c->command);
 }
 
-/* Which of several, in front of the message; the code stays. */
+/* Prepends the name of the combination to the message, if there are several; returns the code. */
 static int in_combination(const sweep_run *s, int i, int rc, lra_err *e)
 {
     char *name = lra_grid_name(&s->grid, i);
@@ -147,7 +147,7 @@ static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lr
     return 0;
 }
 
-/* What the missing ones of the last n cells cost. */
+/* Prints the cost of the missing ones of the last n cells. */
 static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_err *e)
 {
     lra_train_spec spec;
@@ -196,7 +196,7 @@ static void forget_data(sweep_run *s)
     s->data = NULL, s->data_of = NULL;
 }
 
-/* The data of the combination before are taken where they are the same. */
+/* Reuses the data of the previous combination if they are the same. */
 static int load_data(sweep_run *s, lra_job *job, lra_err *e)
 {
     char *lines = lra_config_lines(job->task_config);
@@ -209,7 +209,7 @@ static int load_data(sweep_run *s, lra_job *job, lra_err *e)
     return same ? lra_job_use_data(job, same, e) : lra_job_load_data(job, e);
 }
 
-/* Leaves them to the next one, unless rows were left out of them. */
+/* Keeps the data for the next combination, unless rows were removed from them. */
 static void keep_data(sweep_run *s, lra_job *job)
 {
     if (!job->data || lra_config_int(job->train_config, "eval-drop-last")) return;
@@ -313,7 +313,7 @@ static int print_results(const sweep_run *s, lra_err *e)
     return rc;
 }
 
-/* What is neither a file nor a name: the nearest name. */
+/* Neither a file nor a name: suggests the nearest name. */
 static int read_file(lra_grid *g, const char *from, lra_err *e)
 {
     const char *name[64];

@@ -68,7 +68,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* What it would cost, for programs. */
+/* Prints the cost as JSON. */
 static void print_plan_json(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c)
 {
     json_t *buckets = json_array();
@@ -149,7 +149,7 @@ static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
     return result ? 0 : LRA_FAILED;
 }
 
-/* What is going to happen, before it does. */
+/* Prints the plan, before it is executed. */
 static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;

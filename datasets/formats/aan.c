@@ -13,7 +13,7 @@ typedef struct {
     size_t n;
 } column;
 
-/* The columns of a line, as far as there is room; returns how many it has. */
+/* Splits a line into at most MAX columns that fit into `to`; returns the number of its columns. */
 static int split_line(const char *line, size_t n, column *to)
 {
     const char *end = line + n;

@@ -29,7 +29,7 @@ typedef struct {
     lra_gunzip *gunzip; /* NULL: it is not gzip */
 } source;
 
-/* A wanted file kept until all are there, to be visited in order. */
+/* An accepted file, kept until all are read, to be visited in order. */
 typedef struct {
     char *name, *bytes;
     size_t n;
@@ -47,7 +47,7 @@ typedef struct {
 
 /* ---- files that are wanted ------------------------------------------------------------------- */
 
-/* Says why at once: who finds nothing in the end would not know. */
+/* Prints the reason at once: a later "nothing found" would not explain it. */
 static void count_damaged(reading *r, const char *name, const char *why)
 {
     if (r->w->n_damaged++ > 0) return;
@@ -127,7 +127,7 @@ static int open_source(struct archive *a, source *from)
                                            : NULL;
     if (from->gunzip) return archive_read_open(a, from->gunzip, NULL, next_unpacked, NULL);
     if (!from->file) return archive_read_open_memory(a, from->bytes, from->n);
-    lseek(fileno(from->file), 0, SEEK_SET); /* beside stdio, which is not used from here on */
+    lseek(fileno(from->file), 0, SEEK_SET); /* bypasses stdio, which is not used from here on */
     return archive_read_open_fd(a, fileno(from->file), BLOCK);
 }
 
@@ -154,8 +154,8 @@ static int next_member(struct archive *a, struct archive_entry **entry)
     return code;
 }
 
-/* Opens and reads the first header, which decides what it is: an archive, else one compressed file
- * (raw). */
+/* Opens the source and reads the first header, which decides the kind: an archive, else one
+ * compressed file (raw). */
 static struct archive *open_any(source *from, bool *raw, struct archive_entry **entry, int *code,
                                 lra_err *e)
 {
@@ -183,7 +183,7 @@ static int too_large(const reading *r, lra_err *e)
                     (unsigned long long)r->max_total);
 }
 
-/* Room for n bytes and a 0 behind them. */
+/* Allocates room for n bytes and a terminating 0. */
 static int make_room(reading *r, const char *name, uint64_t n, lra_err *e)
 {
     if (n < r->capacity) return 0;
@@ -249,7 +249,7 @@ static int take_member(reading *r, struct archive *a, const char *name, lra_err 
     lra_walk *w = r->w;
     int rc = read_member(r, a, name, e);
     if (rc == 1) count_damaged(r, name, reason(a).text);
-    /* What was given out piece by piece cannot be left out any more. */
+    /* Pieces that were already delivered cannot be withdrawn. */
     if (rc == 1 && w->piece && r->n)
         return lra_fail(e, "'%s' in '%s' is damaged: %s", name, r->from->name, reason(a).text);
     if (rc != 0) return rc == 1 ? 0 : rc;
@@ -297,8 +297,8 @@ static int one_member(reading *r, struct archive *a, struct archive_entry *entry
     return rc;
 }
 
-/* What follows the last file: the end of an archive is not the end of its bytes, and their CRC
- * stands there. */
+/* Reads the bytes after the last file: an archive ends before its compressed stream, which ends
+ * with a CRC. */
 static int read_rest(const reading *r, lra_err *e)
 {
     lra_gunzip *g = r->from->gunzip;

@@ -5,10 +5,10 @@
 
 #include "datasets/formats/visit.h"
 
-/* At a path; names of its files stand behind the prefix.  An archive that ends early, or unpacks to
- * more than is allowed, is a failure. */
+/* Walks the archive at a path; names of its files begin with the prefix. An archive that ends
+ * early, or is larger than allowed when unpacked, is a failure. */
 int lra_walk_archive(lra_walk *w, const char *path, const char *prefix, lra_err *e);
-/* The same in memory; `name` stands in messages. */
+/* The same for an archive in memory; `name` is used in messages. */
 int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e);
 
 #endif

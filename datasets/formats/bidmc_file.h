@@ -9,16 +9,16 @@ enum { LRA_BIDMC_STEPS = 4000 }; /* of a row */
 
 #define LRA_BIDMC_MADE_UP "# made up by lra-probe data --make, from no patient"
 
-/* Training file and test file, as they are published. */
+/* The published training file and test file. */
 typedef struct {
     const char *target; /* "HR" "RR" "SpO2" */
     lra_ts part[2];
     uint64_t hash[2];
     bool made_up; /* a file starts with LRA_BIDMC_MADE_UP */
-    bool signals; /* there are recordings of PhysioNet, which have no targets */
+    bool signals; /* the path has recordings of PhysioNet, which have no targets */
 } lra_bidmc;
 
-/* Both files from a folder or an archive. */
+/* Reads both files from a folder or an archive. */
 int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e);
 int lra_bidmc_hash(const char *target, const char *path, lra_digest *to, lra_err *e);
 void lra_bidmc_free(lra_bidmc *b);

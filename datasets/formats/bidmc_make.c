@@ -1,14 +1,14 @@
-/* Made-up BIDMC files, for trying everything without the recordings.  No patient is in them, and no
- * physiology beyond
- * this: a vital sign of the series is drawn, and two signals of 32 s at 125 Hz are put together so
- * that it can be read from them, each at another distance:
+/* Made-up BIDMC files, for trials without the recordings.  They contain no patient data, and no
+ * physiology
+ * this: a vital sign of the series is drawn, and two signals of 32 s at 125 Hz are composed so that
+ * it can be computed from them, each vital sign at another distance:
  *   heart rate          beats 63 to 150 steps apart, a few per cent of them with the breath
  *   respiratory rate    baseline, height and pace follow a sine of 290 to 940 steps
  *   oxygen saturation   the height of the second wave of a pulse, within 60 steps: (100 - SpO2) /
  *                       20 of the first
  * Pulses are two bells 0.16 s and 0.42 s after a beat; the electrocardiogram is five bells (P Q R S
  * T), as in the model of McSharry et al. 2003.  HR is 60 (beats - 1) / (last beat - first beat) of
- * what was drawn, RR 60 / the period of the sine. */
+ * the drawn beats, RR 60 / the period of the sine. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ typedef struct {
     double beat[MAX_BEATS]; /* seconds */
     int n_beats;
     double heart, breath, oxygen; /* per minute, per minute, per cent */
-    double phase, depth;          /* of the breath; how far signals follow it */
+    double phase, depth;          /* of the breath; strength of its effect on the signals */
 } patient;
 
 static double between(lra_rng *rng, double least, double most)
@@ -57,7 +57,7 @@ static double bell(double seconds, double centre, double width)
     return exp(-z * z / 2);
 }
 
-/* What one beat adds, `s` seconds after it. */
+/* Adds one beat, `s` seconds after it. */
 static double pulse(const patient *p, double s)
 {
     return bell(s, 0.16, 0.05) + (100 - p->oxygen) / 20 * bell(s, 0.42, 0.05);

@@ -1,4 +1,4 @@
-/* Made-up BIDMC files, for trying the task without patients. */
+/* Synthetic BIDMC files, for trials of the task without the recordings. */
 #ifndef LRA_DATASETS_FORMATS_BIDMC_MAKE_H
 #define LRA_DATASETS_FORMATS_BIDMC_MAKE_H
 
@@ -7,9 +7,8 @@
 
 #include "kernels/base/core/err.h"
 
-/* Writes both files with n made-up series in all, 30 % of them in the test file; the same bytes
- * each time.
- * again: replaces files that are there. */
+/* Writes both files with n synthetic series in total, 30 % of them in the test file; the same bytes
+ * each time. again: replaces existing files. */
 int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again, lra_err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* The mark that some editors put in front of a text: in UTF-8 it is passed over, UTF-16 is refused,
- * whose every other byte is 0. */
+/* Byte order mark, which some editors write at the start of a text: the mark of UTF-8 is skipped;
+ * UTF-16, in which every other byte of ASCII text is 0, is refused. */
 #ifndef LRA_DATASETS_FORMATS_BOM_H
 #define LRA_DATASETS_FORMATS_BOM_H
 

@@ -16,7 +16,7 @@ const char *const lra_cifar_files[LRA_CIFAR_FILES] = {"data_batch_1.bin", "data_
                                                       "data_batch_3.bin", "data_batch_4.bin",
                                                       "data_batch_5.bin", "test_batch.bin"};
 
-/* Number of the file, -1: none of them. */
+/* Number of the file, -1: not one of them. */
 static int file_number(const char *name)
 {
     int i = 0;

@@ -59,7 +59,8 @@ bool lra_citations_is_id(const char *id, size_t n)
     return n == USUAL || (id[USUAL] >= 'a' && id[USUAL] <= 'z');
 }
 
-/* Writes the text without tags and with single blanks, at most `most` bytes; returns how many. */
+/* Writes the text without tags and with single blanks, at most `most` bytes; returns their
+ * number. */
 static size_t plain(const char *text, size_t n, bool xml, size_t most, char *to)
 {
     size_t k = 0;
@@ -198,8 +199,8 @@ static bool cites(const lra_citations *c, int64_t citing, int64_t cited)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Citations between known papers: edge[i][0] cites edge[i][1]; those of one cited paper stand
- * together. */
+/* Citations between known papers: edge[i][0] cites edge[i][1]; edges of one cited paper are
+ * contiguous. */
 typedef struct {
     int64_t n;
     int64_t (*edge)[2];
@@ -216,8 +217,8 @@ static edges find_edges(const lra_citations *c)
     return g;
 }
 
-/* Reorders the edges, those of one cited paper together, in the order of the permutation of these
- * papers; part[s] is how many go to each split. */
+/* Reorders the edges in the order of the permutation of cited papers, edges of one cited paper
+ * together; part[s] is the number of edges in each split. */
 static void divide(edges *g, int64_t part[LRA_N_SPLITS])
 {
     int64_t *first = lra_alloc_array((size_t)g->n + 1, sizeof *first), n_groups = 0, n = 0;
@@ -245,8 +246,8 @@ static bool strangers(const lra_citations *c, int64_t a, int64_t b)
     return a != b && !cites(c, a, b) && !cites(c, b, a);
 }
 
-/* other[k]: the citing paper of another edge that has nothing to do with what edge k cites, drawn
- * from what is left of a permutation, else by exchange with an earlier one; -1: there is none. */
+/* other[k]: the citing paper of another edge, unrelated to the paper that edge k cites; drawn from
+ * the rest of a permutation, else by exchange with an earlier one; -1: there is none. */
 static void draw_others(const lra_citations *c, const edges *g, int64_t from, int64_t n,
                         int64_t *other)
 {

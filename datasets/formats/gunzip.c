@@ -1,5 +1,5 @@
 /* gzip (RFC 1952) by zlib, which compares CRC and length.  Members may follow each other, and zeros
- * the last one, as on tapes; anything else behind a member is damage. */
+ * the last one, as on tapes; any other data after a member is an error. */
 #include "datasets/formats/gunzip.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum { BLOCK = 1 << 18, WITH_GZIP_HEADER = 15 + 16 };
 
 struct lra_gunzip {
     FILE *file;
-    const unsigned char *bytes; /* without a file: what was not given to zlib yet */
+    const unsigned char *bytes; /* without a file: bytes still to be passed to zlib */
     size_t n;
     z_stream z;
     bool inside; /* a member */

@@ -1,5 +1,5 @@
-/* Unpacks gzip, and checks what libarchive leaves unread: the CRC and the length behind every
- * member. */
+/* Unpacks gzip, and checks the CRC and the length after every member, which libarchive does not
+ * check. */
 #ifndef LRA_DATASETS_FORMATS_GUNZIP_H
 #define LRA_DATASETS_FORMATS_GUNZIP_H
 
@@ -10,12 +10,12 @@
 
 typedef struct lra_gunzip lra_gunzip;
 
-/* Do these first bytes of a file start a gzip stream? */
+/* Returns true if these first bytes of a file start a gzip stream. */
 bool lra_gunzip_is(const void *bytes, size_t n);
-/* From where the file stands, or from n bytes of memory.  Both are borrowed.  Nullable: file,
- * bytes */
+/* Reads from the current position of the file, or n bytes of memory. Both are borrowed. Nullable:
+ * file, bytes */
 lra_gunzip *lra_gunzip_new(FILE *file, const void *bytes, size_t n);
-/* The next bytes and their number; 0: the end, and everything before it was right; -1:
+/* Unpacks the next bytes and returns their number; 0: the end, with all checksums right; -1:
  * lra_gunzip_error(). */
 int64_t lra_gunzip_next(lra_gunzip *g, const void **block);
 const char *lra_gunzip_error(const lra_gunzip *g);

@@ -1,5 +1,5 @@
-/* IDX: 4 bytes 0 0 8 RANK, RANK extents of 4 bytes, the highest byte first, then the bytes.  MNIST
- * and what took over its form.  Source: LeCun, Cortes, Burges, "The MNIST database". */
+/* IDX: 4 bytes 0 0 8 RANK, RANK extents of 4 bytes in big-endian order, then the bytes. Format of
+ * MNIST and of data sets that adopted it. Source: LeCun, Cortes, Burges, "The MNIST database". */
 #ifndef LRA_DATASETS_FORMATS_IDX_H
 #define LRA_DATASETS_FORMATS_IDX_H
 
@@ -12,13 +12,13 @@ enum { LRA_IDX_MAX_RANK = 3 };
 
 typedef struct {
     int rank;
-    int64_t extent[LRA_IDX_MAX_RANK]; /* as the header says */
-    int64_t n;           /* items that are there in full: extent[0] unless the file ends early */
-    int64_t n_extra;     /* bytes behind them */
-    const uint8_t *item; /* (n, ..): points into the bytes */
+    int64_t extent[LRA_IDX_MAX_RANK]; /* from the header */
+    int64_t n;                        /* complete items: extent[0] unless the file ends early */
+    int64_t n_extra;                  /* bytes after them */
+    const uint8_t *item;              /* (n, ..): points into the bytes */
 } lra_idx;
 
-/* Items that are missing, and bytes behind the last one, are counted.  name: for messages. */
+/* Missing items, and bytes after the last one, are counted. name: for messages. */
 int lra_idx_parse(const void *bytes, size_t n, const char *name, lra_idx *out, lra_err *e);
 
 #endif

@@ -5,8 +5,8 @@
 #include "datasets/loader/dataset.h"
 
 /* Draws a square image of n grey levels 0..255, or of colours as their grey levels, two characters
- * a pixel, darker where there is nothing; images wider than 64 pixels are reduced to the brightest
- * pixel of every block. */
+ * a pixel, low levels darker; images wider than 64 pixels are reduced to the brightest pixel of
+ * every block. */
 void lra_image_show(const lra_row *image, FILE *out);
 
 #endif

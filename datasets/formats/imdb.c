@@ -15,7 +15,7 @@ static const char *const part_names[2] = {"train", "test"}, *const label_names[2
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Digits from *at up to `stop`, at most MAX_ID; moves *at behind it. */
+/* Reads digits from *at up to `stop`, at most MAX_ID; moves *at past it. */
 static bool read_number(const char **at, char stop, int32_t *value)
 {
     int64_t v = 0;
@@ -143,7 +143,7 @@ static int add_file(void *of, const char *name, const char *bytes, size_t n, lra
     return lra_reviews_add(of, name, bytes, n, e);
 }
 
-/* Archives of a folder, as far as they are named after the data set. */
+/* Filter of archives in a folder: those named after the data set. */
 static bool looks_like_archive(void *of, const char *name)
 {
     (void)of;

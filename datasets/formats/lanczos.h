@@ -1,4 +1,4 @@
-/* Reduction of 8-bit images by a Lanczos window of three lobes, byte for byte as Pillow does it. */
+/* Reduction of 8-bit images by a Lanczos window of three lobes, byte-identical to Pillow. */
 #ifndef LRA_DATASETS_FORMATS_LANCZOS_H
 #define LRA_DATASETS_FORMATS_LANCZOS_H
 
@@ -15,7 +15,7 @@ typedef struct {
 /* 1 <= out <= in. */
 lra_lanczos *lra_lanczos_new(int in, int out);
 void lra_lanczos_free(lra_lanczos *z); /* Nullable: z */
-/* One output value from the n[o] input values that belong to it, `step` bytes apart. */
+/* One output value from its n[o] input values, `step` bytes apart. */
 uint8_t lra_lanczos_at(const lra_lanczos *z, int o, const uint8_t *values, int step);
 /* to (out,out) = from (in,in), first along the rows, then along the columns. */
 void lra_lanczos_square(const lra_lanczos *z, const uint8_t *from, uint8_t *to);

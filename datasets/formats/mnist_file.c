@@ -47,7 +47,7 @@ static bool is_archive(void *mnist, const char *name)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Copies what is there; again: only the same. */
+/* Copies the data; again: only checks that they are equal. */
 static int keep(uint8_t **to, int64_t *n, const lra_idx *found, int64_t size, const char *name,
                 lra_err *e)
 {
@@ -86,7 +86,7 @@ int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, l
                   : keep(&p->image, &p->n_images, &found, LRA_MNIST_PIXELS, name, e);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all files ------------------------------------------------------------------------------- */
 
 /* Images and labels that belong together. */
 static void pair(lra_mnist *m, lra_mnist_part *p)

@@ -1,4 +1,4 @@
-/* The four files of MNIST, and of sets in its form. */
+/* The four files of MNIST, and of data sets in the same format. */
 #ifndef LRA_DATASETS_FORMATS_MNIST_FILE_H
 #define LRA_DATASETS_FORMATS_MNIST_FILE_H
 
@@ -35,16 +35,17 @@ typedef struct {
 } lra_mnist_part;
 typedef struct {
     lra_mnist_part part[2]; /* training, test */
-    int64_t n_missing;      /* items that headers announce and that are not there */
-    int64_t n_strange;      /* labels above 9, left out with their images */
+    int64_t n_missing;      /* items that are announced by headers but missing */
+    int64_t n_strange;      /* labels above 9, skipped with their images */
     int64_t n_unpaired;     /* images without a label, or labels without an image */
-    int64_t n_extra; /* bytes behind the last item that a header announces, or that is whole */
-    char extra[64];  /* the first file that has some */
+    /* bytes after the last item that is announced by a header, or that is complete */
+    int64_t n_extra;
+    char extra[64]; /* the first file that has some */
 } lra_mnist;
 
-/* Adds one of the four files.  A file that is there already must hold the same bytes. */
+/* Adds one of the four files. A second copy of a file must have the same bytes. */
 int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, lra_err *e);
-/* All files below a path: a folder, an archive, compressed files. */
+/* Reads all files below a path: a folder, an archive, compressed files. */
 int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e);
 int lra_mnist_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_mnist_free(lra_mnist *m);

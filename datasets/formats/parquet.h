@@ -1,5 +1,5 @@
-/* Parquet: not read, but recognised, so that users learn what to do with the form in which data
- * sets are often redistributed today. */
+/* Parquet: recognised but not read, so that users learn how to convert data sets that are
+ * distributed in this form. */
 #ifndef LRA_DATASETS_FORMATS_PARQUET_H
 #define LRA_DATASETS_FORMATS_PARQUET_H
 
@@ -9,8 +9,8 @@
 
 /* Is the file at the path itself one? */
 bool lra_parquet_is(const char *path);
-/* Replaces the message when Parquet files are what is at the path or up to four levels below it,
- * and warns with the command that makes official files of them; returns the code. */
+/* If there are Parquet files at the path or up to four levels below it, replaces the message and
+ * warns with the command that converts them to official files; returns the code. */
 int lra_parquet_explain(const lra_task *t, const char *path, int code, lra_err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* PNG by libpng.  Its errors come back by longjmp; nothing that has to be freed is made between
- * setjmp and them but libpng's own structures. */
+/* PNG by libpng. Its errors return by longjmp; between setjmp and them nothing is allocated except
+ * libpng's own structures. */
 #include "datasets/formats/png.h"
 
 #include <png.h>
@@ -25,7 +25,7 @@ static void on_error(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
-/* What libpng only warns of is wrong for us when it reads, and cannot happen when it writes. */
+/* libpng's warnings are errors here when reading, and cannot occur when writing. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     (void)png;
@@ -42,7 +42,7 @@ static void take(png_structp png, png_bytep to, size_t n)
 
 /* ---- read ------------------------------------------------------------------------------------ */
 
-/* Up to the header.  Destroys what it made when it fails. */
+/* Reads up to the header. On failure it destroys what it created. */
 static png_structp open_png(source *s, png_infop *info, lra_err *e)
 {
     s->e = e;

@@ -13,7 +13,7 @@ enum { LRA_PNG_MAX_SIDE = 4096 };
 /* Height and width of an image in memory; name: for messages. */
 int lra_png_size(const void *bytes, size_t n, const char *name, int *height, int *width,
                  lra_err *e);
-/* The image, whose extent must be the given one; pixel: (height,width). */
+/* Decodes an image of the given height and width; pixel: (height,width). */
 int lra_png_read(const void *bytes, size_t n, const char *name, int height, int width,
                  uint8_t *pixel, lra_err *e);
 /* Writes PATH; not synced to disk, for folders of many small files whose index is written last. */

@@ -1,4 +1,4 @@
-/* Signals as text: a column spans what the signal spans in its share of the steps. */
+/* Signals as text: a column shows the range of the signal within its share of the steps. */
 #include "datasets/formats/signal_show.h"
 
 enum { COLUMNS = 72, LINES = 11 };

@@ -146,7 +146,7 @@ static void divide_by_list(lra_clips *c)
     for (int s = 0; s < LRA_N_SPLITS; s++) c->list[s].n_found = c->size[s];
 }
 
-/* As Pathfinder's: a tenth each for validation and test, behind the training part. */
+/* As in Pathfinder: 10 % each for validation and test, after the training part. */
 static void divide_at_random(lra_clips *c)
 {
     int64_t tenth = c->n / 10, *order = lra_alloc_array((size_t)c->n + 1, sizeof *order);

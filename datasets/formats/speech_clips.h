@@ -1,4 +1,5 @@
-/* Speech Commands: clips WORD/FILE.wav of a second, and lists of those for validation and test. */
+/* Speech Commands: clips WORD/FILE.wav of one second, and the lists of clips for validation and
+ * test. */
 #ifndef LRA_DATASETS_FORMATS_SPEECH_CLIPS_H
 #define LRA_DATASETS_FORMATS_SPEECH_CLIPS_H
 
@@ -32,28 +33,28 @@ typedef struct {
     lra_clip *clip; /* sorted by name after lra_clips_divide() */
     int64_t n, capacity;
     lra_clip_list list[LRA_N_SPLITS]; /* validation and test */
-    bool by_list;                     /* divided as the lists say */
+    bool by_list;                     /* divided by the lists */
     int64_t size[LRA_N_SPLITS];       /* clips of each split */
     int64_t n_words[LRA_SPEECH_WORDS];
     int64_t n_noise; /* .wav files in _background_noise_ */
-    int64_t n_other; /* .wav files in other folders that are no words */
+    int64_t n_other; /* .wav files in other folders, which are not words */
     struct {
         char name[LRA_SPEECH_OTHER_NAME];
         int64_t n;
     } other[LRA_SPEECH_OTHERS]; /* (n_folders) the first such folders */
     int n_folders;
     int64_t n_short, n_long; /* clips padded with silence, cut */
-    int64_t n_unread;        /* clips that are none, left out */
+    int64_t n_unread;        /* invalid clips, skipped */
     lra_err first_unread;    /* why the first of them is none */
 } lra_clips;
 
-/* Takes "FOLDER/WORD/FILE.wav" as a clip; other names are none.  True: it is one. */
+/* Adds "FOLDER/WORD/FILE.wav" as a clip; returns false for other names. */
 bool lra_clips_name(lra_clips *c, const char *path);
 /* Adds the lines of validation_list.txt or testing_list.txt. */
 void lra_clips_list(lra_clips *c, int split, const char *bytes, size_t n);
-/* Sorts clips and lists, and divides the clips: as the lists say where all three parts then hold
- * one; else 80, 10, 10 % by torch's random_split with seed 42.  rows: at most so many of each
- * split, evenly spaced; 0: all. */
+/* Sorts clips and lists, and divides the clips: by the lists if all three parts then have a clip;
+ * else 80, 10, 10 % by torch's random_split with seed 42. rows: at most `rows` of each split,
+ * evenly spaced; 0: all. */
 int lra_clips_divide(lra_clips *c, int64_t rows, lra_err *e);
 /* The samples of a clip: 16-bit levels + 2^15, padded with silence; token: (LRA_SPEECH_SAMPLES). */
 int lra_clips_samples(lra_clips *c, const char *name, const void *bytes, size_t n, uint16_t *token,

@@ -1,5 +1,5 @@
-/* Reads Speech Commands in two walks: names and lists first, which say where the samples of each
- * clip go, then the samples; nothing is in memory twice. */
+/* Reads Speech Commands in two walks: names and lists first, which determine the position of each
+ * clip, then the samples; no samples are held in memory twice. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +94,7 @@ static int fill_row(void *of, const char *name, const char *bytes, size_t n, lra
     return 0;
 }
 
-/* Rows whose clip was not read close up. */
+/* Removes the rows of clips that were not read. */
 static void remove_gaps(const lra_clips *c, lra_sequences split[LRA_N_SPLITS])
 {
     int64_t kept[LRA_N_SPLITS] = {0};
@@ -111,7 +111,7 @@ static void remove_gaps(const lra_clips *c, lra_sequences split[LRA_N_SPLITS])
     for (int s = 0; s < LRA_N_SPLITS; s++) split[s].n = kept[s];
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static void report_split(const lra_clips *c, const char *path)
 {
@@ -162,7 +162,7 @@ static void report(const lra_clips *c, const lra_walk *w, const char *path)
         lra_warn("'%s': %lld clips longer than a second, cut", path, (long long)c->n_long);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the import ------------------------------------------------------------------------------ */
 
 static int read_samples(lra_clips *c, const char *path, lra_sequences split[LRA_N_SPLITS],
                         lra_walk *w, lra_err *e)

@@ -5,8 +5,8 @@
 #include "datasets/formats/speech_clips.h"
 #include "datasets/loader/digest.h"
 
-/* All of it from a folder or an archive.  Nullable: split (then only names and lists are read, and
- * reported). */
+/* Reads Speech Commands from a folder or an archive. Nullable: split (then only names and lists are
+ * read and reported). */
 int lra_clips_read(lra_clips *c, const char *path, int64_t rows, lra_sequences *split, lra_err *e);
 int lra_clips_hash(const char *path, lra_digest *to, lra_err *e);
 

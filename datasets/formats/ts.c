@@ -55,7 +55,7 @@ static bool starts_with(const line *l, const char *word)
     return true;
 }
 
-/* Up to "@data".  What cannot be read is refused. */
+/* Reads up to "@data". Unsupported headers are refused. */
 static int read_header(const char **at, const char *end, const char *name, lra_err *e)
 {
     line l;
@@ -74,7 +74,7 @@ static int read_header(const char **at, const char *end, const char *name, lra_e
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-/* A number up to ',' or ':' or the end, where *at then stands. */
+/* Reads a number up to ',' or ':' or the end, and moves *at there. */
 static verdict read_number(line *l, float *value)
 {
     char word[MAX_WORD], *stop;
@@ -134,7 +134,7 @@ static verdict read_series(line *l, series *s)
     return GOOD;
 }
 
-/* Behind those that are there, step by step. */
+/* Appends the steps of a series. */
 static void append(lra_ts *t, const series *s)
 {
     int64_t size = s->length * s->dimensions;

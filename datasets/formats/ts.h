@@ -12,16 +12,16 @@
 
 enum { LRA_TS_MAX_DIMENSIONS = 16, LRA_TS_MAX_LENGTH = 1 << 20 };
 
-/* Starts as {0}; the first series decides about dimensions and length. */
+/* Initialise with {0}; the first series determines dimensions and length. */
 typedef struct {
     int dimensions;
     int64_t length;
     int64_t n, capacity;
     float *value;      /* (n, length, dimensions) */
     float *target;     /* (n) */
-    int64_t n_missing; /* series left out: a value or the target is '?' */
-    int64_t n_damaged; /* series left out: other dimensions or lengths, no numbers */
-    lra_err first;     /* what was wrong with the first of them */
+    int64_t n_missing; /* series skipped because a value or the target is '?' */
+    int64_t n_damaged; /* series skipped: other dimensions or lengths, or not numbers */
+    lra_err first;     /* error of the first of them */
 } lra_ts;
 
 /* Appends the series of a file.  name: for messages. */

@@ -1,4 +1,4 @@
-/* Files that are wanted, given out; and what is said of the others. */
+/* Delivers accepted files to the visitor, and reports the others. */
 #include "datasets/formats/visit.h"
 
 #include <string.h>

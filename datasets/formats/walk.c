@@ -1,4 +1,5 @@
-/* Folders, archives and files as one: the walk over what is below a path, and its hash. */
+/* Folders, archives and files with one interface: the walk over the files below a path, and its
+ * hash. */
 #include "datasets/formats/walk.h"
 
 #include <string.h>
@@ -15,7 +16,8 @@ enum { BLOCK = 1 << 20 };
 
 /* ---- folders and plain files ----------------------------------------------------------------- */
 
-/* Is the file compressed or an archive, as its first bytes (of a tar archive: its 257th) say? */
+/* Returns true if the file is compressed or an archive, by its first bytes (of a tar archive: its
+ * 257th). */
 static bool is_packed(const char *path)
 {
     unsigned char head[264] = {0};
@@ -68,7 +70,8 @@ static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *
     return rc;
 }
 
-/* Is the file `packed` of these beside what it holds, as gzip and xz leave it with --keep? */
+/* Returns true if `packed` lies in the same folder as its unpacked file, as gzip and xz leave it
+ * with --keep. */
 static bool stands_beside(const lra_walk *w, const char *path, const char *prefix, char **names,
                           int n, const char *packed)
 {

@@ -64,7 +64,7 @@ static sf_count_t tell(void *of)
     return ((memory *)of)->at;
 }
 
-/* What the clip is, where that is not what is wanted. */
+/* Describes the clip if it is not of the expected kind. */
 static int check_kind(const SF_INFO *info, const char *name, int rate, lra_err *e)
 {
     if ((info->format & SF_FORMAT_TYPEMASK) != SF_FORMAT_WAV &&

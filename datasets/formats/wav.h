@@ -8,10 +8,10 @@
 
 #include "kernels/base/core/err.h"
 
-/* Does this build read clips?  Portable ones are without libsndfile. */
+/* Returns true if this build reads clips. Portable builds have no libsndfile. */
 bool lra_wav_readable(void);
-/* The first `max` samples of a clip of one channel with 16 bits a sample at this rate (per second);
- * anything else is refused.  *n: samples that were read; *total: that the clip has.  name: for
+/* Reads the first `max` samples of a clip of one channel with 16 bits a sample at this rate (per
+ * second); anything else is refused. *n: samples read; *total: samples of the clip. name: for
  * messages. */
 int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, int16_t *sample,
                  int64_t max, int64_t *n, int64_t *total, lra_err *e);

@@ -1,7 +1,7 @@
 /* Reading and writing ListOps files.
- * Tokens: `]` becomes X, parentheses vanish, the rest is cut at blanks.  A row of T tokens is
- * written as 3T-2 words: before a node with k arguments stand k+1 opening parentheses, and each
- * argument and the closing bracket is followed by a closing one. */
+ * Tokens: `]` becomes X, parentheses are dropped, the rest is divided at blanks.  A row of T tokens
+ * is written as 3T-2 words: k+1 opening parentheses precede a node with k arguments, and a closing
+ * one follows each argument and the closing bracket. */
 #include "datasets/listops/file.h"
 
 #include <string.h>
@@ -20,11 +20,11 @@ typedef struct {
     const char *name;
     int64_t line;
     bool check;
-    enum { ANY_ORDER, LABEL_LAST, LABEL_FIRST } order; /* as the header says */
+    enum { ANY_ORDER, LABEL_LAST, LABEL_FIRST } order; /* from the header */
     uint16_t *token;
     int64_t capacity;
     int64_t n_rows, n_wrong;
-    lra_err first; /* what is wrong with the first of them */
+    lra_err first; /* error of the first of them */
 } reader;
 
 static int token_id(const char *word, size_t n)
@@ -115,7 +115,7 @@ static bool read_header(reader *r, const char *text, size_t n)
     return r->order != ANY_ORDER;
 }
 
-/* What is wrong with a row is counted, and reading goes on. */
+/* Counts errors of a row, and continues reading. */
 static void take_line(reader *r, const char *text, size_t n, lra_sequences *out)
 {
     lra_err why = {{0}};
@@ -195,7 +195,7 @@ static bool is_wanted(void *split, const char *name)
     return split_of(name) >= 0;
 }
 
-/* The whole archive, or one of the files by itself. */
+/* The archive, or one of its files. */
 static bool is_archive(void *split, const char *name)
 {
     (void)split;
@@ -275,7 +275,8 @@ static void add_row(lra_text *t, const uint16_t *token, int64_t n, int label, in
         const char *word = close ? "]" : lra_listops_tokens[token[i]];
         lra_text_bytes(t, word, strlen(word));
         if (close) open--;
-        /* The pair that this word completes; a whole argument completes one of its parent. */
+        /* Closes the pair that this word completes; a complete argument closes one of its
+         * parent. */
         if (close) lra_text_bytes(t, " )", 2);
         if (!op && open > 0) lra_text_bytes(t, " )", 2);
         if (op) open++;

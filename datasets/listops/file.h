@@ -8,12 +8,11 @@
 #include "datasets/loader/dataset.h"
 
 /* Appends the rows of a file in memory; lines end in LF or CRLF and may have any length; a byte
- * order mark and blank lines at the end are no rows.  A header
- * ("Source<TAB>Target" or "Target<TAB>Source") may be missing; then a lone digit in front of an
- * expression is the label.  Every line is checked: columns, tokens, brackets, label 0..9; after a
- * wrong one reading goes on, and the failure names the first (`name`, line number) and says how
- * many there are.
- * check: the label must be the value of the expression. */
+ * order mark and blank lines at the end are not rows. A header ("Source<TAB>Target" or
+ * "Target<TAB>Source") may be missing; then a single digit before an expression is the label. Every
+ * line is checked: columns, tokens, brackets, label 0..9; reading continues after an invalid one,
+ * and the failure names the first (`name`, line number) and the number of invalid lines. check: the
+ * label must be the value of the expression. */
 int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check, lra_sequences *out,
                       lra_err *e);
 /* Reads one file, compressed or not. */
@@ -22,8 +21,8 @@ extern const char *const lra_listops_files[LRA_N_SPLITS];
 #define LRA_LISTOPS_SOURCE                                                                         \
     "basic_train.tsv, basic_val.tsv and basic_test.tsv of lra_release.gz (Long Range Arena), "     \
     "unpacked or not"
-/* The three files below a path: in it or up to three levels below, packed or not.  LRA_ABSENT: none
- * of them. */
+/* Reads the three files below a path: in it or up to three levels below, packed or not. LRA_ABSENT:
+ * none of them exists. */
 int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e);
 int lra_listops_hash(const char *path, lra_digest *to, lra_err *e);
 /* Writes rows in the benchmark's format: header, left-nested binary form, CRLF. */

@@ -1,4 +1,4 @@
-/* What other parts ask of ListOps alone. */
+/* Interface of ListOps for other rooms. */
 #ifndef LRA_DATASETS_LISTOPS_LISTOPS_H
 #define LRA_DATASETS_LISTOPS_LISTOPS_H
 
@@ -7,7 +7,7 @@
 
 enum { LISTOPS_ROOTS = LISTOPS_OPS + 1, LISTOPS_LABELS = 10 };
 
-/* The parameters of the generator; LRA_USAGE when one is out of range. */
+/* Reads the parameters of the generator; LRA_USAGE if one is out of range. */
 int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e);
 
 typedef struct {
@@ -16,7 +16,7 @@ typedef struct {
     int32_t depth;  /* of the deepest node, as max-depth counts; the root is at 1 */
     int32_t length; /* tokens without <eos> */
 } lra_listops_facts;
-/* Of a valid row of n tokens (with or without <eos>). */
+/* Facts of a valid row of n tokens (with or without <eos>). */
 lra_listops_facts lra_listops_row_facts(const uint16_t *token, int64_t n);
 
 /* Labels of n fresh rows of the generator, by root: count (LISTOPS_ROOTS, LISTOPS_LABELS).  They

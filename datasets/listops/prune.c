@@ -1,5 +1,4 @@
-/* What is left of a ListOps row when all but a window of it is cut away, as an expression that is
- * well formed. */
+/* Reduces a ListOps row to a window of it, as a well-formed expression. */
 #include "datasets/listops/tree.h"
 #include "kernels/base/core/mem.h"
 

@@ -1,4 +1,4 @@
-/* A ListOps expression drawn as a tree, the value beside every node:
+/* A ListOps expression drawn as a tree, with the value after every node:
  *     [MAX = 5
  *         4 3
  *         [MIN 2 3 ] = 2
@@ -51,7 +51,8 @@ static void words(const uint16_t *token, int64_t n, FILE *out)
     }
 }
 
-/* Depth is that of the generator, at most 64, or of a file: deeper nodes stand on one line. */
+/* The depth is that of the generator, at most 64, or of a file: deeper nodes are drawn on one
+ * line. */
 static void draw(const uint16_t *token, int64_t n, int depth, FILE *out)
 {
     enum { DEEPEST = 64 };

@@ -14,7 +14,7 @@ const char *const lra_listops_tokens[LISTOPS_VOCAB] = {
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* An open node: how often each digit stands among its arguments decides every operation. */
+/* An open node: the counts of each digit among its arguments determine every operation. */
 typedef struct {
     int op; /* 0..3 */
     int n;

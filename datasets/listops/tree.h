@@ -1,5 +1,5 @@
-/* ListOps rows as tokens, and what can be computed on them.  A row is the expression in prefix
- * order without parentheses ("[MAX 4 [MIN 2 3 X 9 X"), `X` closing a node, then <eos>. */
+/* ListOps rows as tokens, and operations on them. A row is the expression in prefix order without
+ * parentheses ("[MAX 4 [MIN 2 3 X 9 X"), `X` closing a node, then <eos>. */
 #ifndef LRA_DATASETS_LISTOPS_TREE_H
 #define LRA_DATASETS_LISTOPS_TREE_H
 
@@ -22,11 +22,12 @@ enum {
 };
 extern const char *const lra_listops_tokens[LISTOPS_VOCAB];
 
-/* Value of a row of n tokens (with or without <eos>), exact when depth is LISTOPS_WHOLE.  Otherwise
- * operator nodes at depth >= `depth` (root 1) are not evaluated but stand as their most frequent
- * label (drop false: MIN 0, MAX 9, MED 4, SM 0) or as absent (drop true); a node left without
- * arguments has its most frequent label.  Returns -1 and a message when the row is no expression.
- * MED of an even number of arguments: the mean of the middle two, cut to an integer. */
+/* Value of a row of n tokens (with or without <eos>), exact if depth is LISTOPS_WHOLE. Otherwise
+ * operator nodes at depth >= `depth` (root 1) are not evaluated: they are replaced by their most
+ * frequent label (drop false: MIN 0, MAX 9, MED 4, SM 0) or removed (drop true); a node left
+ * without arguments has its most frequent label. Returns -1 and a message if the row is no
+ * expression. MED of an even number of arguments: the mean of the middle two, truncated to an
+ * integer. */
 int lra_listops_value(const uint16_t *token, int64_t n, int64_t depth, bool drop, lra_err *e);
 /* 0..3 for an operator at the root, 4 for a single digit. */
 int lra_listops_root(const uint16_t *token);
@@ -41,11 +42,11 @@ typedef struct {
 int64_t lra_listops_try(const lra_listops_shape *s, lra_rng *rng, int64_t tries, uint16_t *token);
 /* The same without end. */
 int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *token);
-/* The row of n tokens without the digits outside of [from, end), and without nodes that have none
- * left: an expression, to (n); returns its tokens.  Where no digit stands within, the nearest one
- * stays. */
+/* Removes from a row of n tokens the digits outside of [from, end), and all nodes that have none
+ * left; writes the remaining expression to (n); returns its tokens. If no digit lies within, the
+ * nearest one is kept. */
 int64_t lra_listops_prune(int64_t n, const int32_t *token, int64_t from, int64_t end, int32_t *to);
-/* Shuffles the arguments of every node; the value stays. */
+/* Shuffles the arguments of every node; the value is unchanged. */
 void lra_listops_shuffle(lra_rng *rng, uint16_t *token, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Augmentations: another row with the same label and length.  Tasks name the function in their
- * record; what people read about it stands in augmentations.def. */
+/* Augmentations: another row with the same label and length. Tasks name the function in their
+ * record; the descriptions for users are in augmentations.def. */
 #ifndef LRA_DATASETS_LOADER_AUGMENT_H
 #define LRA_DATASETS_LOADER_AUGMENT_H
 
@@ -7,11 +7,11 @@
 
 #include "datasets/loader/dataset.h"
 
-/* One of the registry.  A sheet of examples has a row for every variant: what the augmentation
- * draws one of. */
+/* An augmentation of the registry. A sheet of examples has a row for every variant; the
+ * augmentation draws one of them. */
 typedef struct {
     const char *name, *summary;
-    const lra_key *keys; /* parameters of the task that switch it.  Nullable: none */
+    const lra_key *keys; /* parameters of the task that control it. Nullable: none */
     int n_variants;
     void (*apply)(const lra_dataset *d, lra_rng *rng, lra_row *row);
     void (*variant)(int i, lra_rng *rng, lra_row *row); /* Nullable: no images */
@@ -27,9 +27,9 @@ const lra_augmentation *lra_augmentation_of(const lra_task *task); /* NULL: none
 /* ---- symmetries of the square: augment.c ----------------------------------------------------- */
 
 enum { LRA_D4 = 8 };
-/* Turns a square image of n pixels, row by row, in place: bit 0 mirrors it left to right, bit 1 top
- * to bottom, bit 2 swaps rows and columns first.  The eight symmetries of the square; 0 leaves it
- * as it is. */
+/* Applies one of the eight symmetries of the square to an image of n pixels, row by row, in place:
+ * bit 0 mirrors it left to right, bit 1 top to bottom, bit 2 transposes it first. 0 is the
+ * identity. */
 void lra_image_turn(uint16_t *pixel, int64_t n, int symmetry);
 /* One of them at random, each as likely. */
 void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row);
@@ -37,9 +37,9 @@ void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row);
 /* ---- AutoAugment's policy for CIFAR-10: augment_policy.c ------------------------------------- */
 
 enum { LRA_N_POLICIES = 25 };
-/* Stages that a task with this augmentation must have among its parameters, each 0 or 1: a crop of
- * 32 x 32 after padding with 4 black pixels; a flip; one of the 25 pairs of operations; grey-first:
- * the image becomes grey before all that, not after. */
+/* Stages, each a parameter 0 or 1 of a task with this augmentation: a crop of 32 x 32 after padding
+ * with 4 black pixels; a flip; one of the 25 pairs of operations; grey-first: the image is
+ * converted to grey before these stages instead of after them. */
 #define LRA_AUGMENT_POLICY_ROWS                                                                    \
     LRA_FLAG_KEY("crop", "1", "augment: crop of 32 x 32 after padding with 4 black pixels"),       \
         LRA_FLAG_KEY("flip", "1", "augment: left and right swapped, or not"),                      \

@@ -1,8 +1,8 @@
 /* The policy that AutoAugment found on CIFAR-10: a crop after padding, a flip, then one of 25 pairs
  * of operations.
  * Source: Cubuk et al. 2019, arXiv:1805.09501, table 7.  The locality paper trains on "a strategy
- * derived from" it and does not say which; here it is the policy itself, without the cutout that
- * goes with it, on the colours, before they become grey. */
+ * derived from" it without details; here it is the policy itself, without its cutout, applied to
+ * the colours before they are converted to grey. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"
@@ -96,7 +96,7 @@ static void put_picture(const lra_picture *p, lra_row *row)
         for (int c = 0; c < 3; c++) row->token[3 * i + c] = p->at[i][c];
 }
 
-/* Switched-off stages still draw, so that the others do the same without them. */
+/* Disabled stages still draw random numbers, so that the others are unchanged without them. */
 void lra_augment_policy(const lra_dataset *d, lra_rng *rng, lra_row *row)
 {
     lra_picture p;

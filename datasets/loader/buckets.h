@@ -6,16 +6,15 @@
 
 enum { LRA_MAX_BUCKETS = 12 };
 
-/* Lengths of buckets that waste least padding over the training rows: at most 12, multiples of 64,
- * the last one holds the longest row of all three splits.  Short rows get a finer unit, where 64
- * would double the work: 4 when no row is longer than 512, 2 when none is longer than 64. */
+/* Bucket lengths that minimise padding over the training rows: at most 12, multiples of 64, the
+ * last one holds the longest row of all three splits. Short rows get a finer unit, because 64 would
+ * double the work: 4 if no row is longer than 512, 2 if none is longer than 64. */
 typedef struct {
     int n;
     int64_t length[LRA_MAX_BUCKETS];
 } lra_buckets;
 lra_buckets lra_buckets_find(const lra_dataset *d);
-/* The end of the last bucket that data of these parameters could need: the same for all rows,
- * however long. */
+/* The end of the last bucket that data of these parameters could need, for any rows. */
 int64_t lra_buckets_end(const lra_dataset *d);
 
 #endif

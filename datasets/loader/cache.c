@@ -1,6 +1,6 @@
-/* The file of prepared data: /config, and of each split start, label, then what its rows have of
- * token, value, target, middle; attributes width, n_targets, step_targets where they are not 1, 0,
- * 0. */
+/* The file of prepared data: /config, and for each split start, label, and those of token, value,
+ * target, middle that its rows have; attributes width, n_targets, step_targets where they are not
+ * 1, 0, 0. */
 #include "datasets/loader/cache.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static int64_t n_steps(const lra_sequences *r)
     return r->n ? r->start[r->n] : 0;
 }
 
-/* Elements of an array of these rows; -1: they have no such array. */
+/* Elements of an array of these rows; -1: the rows have no such array. */
 static int64_t length_of(const lra_sequences *r, int array)
 {
     int64_t width = r->width ? r->width : 1;
@@ -49,8 +49,8 @@ static const void *data_of(const lra_sequences *r, int array)
     return data[array];
 }
 
-/* Hashes of start, token, label of the splits in a row, behind one of all that other kinds of rows
- * have (0: none). */
+/* Hash of start, token, label of all splits, followed by a hash of the arrays of other kinds of
+ * rows (0: none). */
 void lra_cache_fingerprint(lra_dataset *d)
 {
     uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};

@@ -7,8 +7,8 @@
 /* xxh3-64 of all rows, into d->fingerprint. */
 void lra_cache_fingerprint(lra_dataset *d);
 int lra_cache_write(const lra_dataset *d, const char *path, lra_err *e);
-/* Into a data set whose task and config say what is expected; the fingerprint is made anew and
- * compared. */
+/* Reads into a data set whose task and config are the expected ones; the fingerprint is recomputed
+ * and compared. */
 int lra_cache_read(lra_dataset *d, const char *path, lra_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* What can be had without looking: the constant answer. */
+/* Chance level: the best constant prediction. */
 #include "datasets/loader/chance.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ double lra_dataset_chance(const lra_dataset *d, int split)
         break;
     case LRA_GOAL_NEXT: break;
     }
-    /* The mean of another split than the own one makes R2 a little less than 0. */
+    /* The mean of the training split gives an R2 slightly below 0 on another split; chance is 0. */
     return strcmp(m->name, "r2") == 0 ? 0 : m->value(&s);
 }
 

@@ -1,13 +1,14 @@
-/* What can be had without a look at the inputs. */
+/* Chance level: the metric of the best constant prediction. */
 #ifndef LRA_DATASETS_LOADER_CHANCE_H
 #define LRA_DATASETS_LOADER_CHANCE_H
 
 #include "datasets/loader/dataset.h"
 
-/* The metric on a split without a look at the inputs: the share of the most frequent label; the
- * mean of the training targets for every row (R2: 0); every token of the vocabulary alike. */
+/* The metric on a split of a prediction without inputs: the share of the most frequent label; the
+ * mean of the training targets for every row (R2: 0); a uniform distribution over the
+ * vocabulary. */
 double lra_dataset_chance(const lra_dataset *d, int split);
-/* Mean of the j-th target over the training split, NAN left out; 0 without any. */
+/* Mean of the j-th target over the training split, without NAN; 0 if there is none. */
 double lra_dataset_mean_target(const lra_dataset *d, int j);
 
 #endif

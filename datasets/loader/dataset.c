@@ -1,4 +1,4 @@
-/* The prepared data of a task: what they own. */
+/* The prepared data of a task: ownership of the arrays. */
 #include "datasets/loader/dataset.h"
 
 #include "kernels/base/core/mem.h"

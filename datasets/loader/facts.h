@@ -1,4 +1,4 @@
-/* What a look at official files finds, for people: names and numbers. */
+/* Facts about official files, for users: names and numbers. */
 #ifndef LRA_DATASETS_LOADER_FACTS_H
 #define LRA_DATASETS_LOADER_FACTS_H
 
@@ -7,13 +7,13 @@
 
 #include "kernels/base/core/err.h"
 
-/* What a check of official files found: names and numbers, in order. */
+/* Results of a check of official files: names and numbers, in order. */
 enum { LRA_MAX_FACTS = 128 };
 typedef struct {
     int n;
     char name[LRA_MAX_FACTS][48];
     double value[LRA_MAX_FACTS];
-    bool defect[LRA_MAX_FACTS]; /* counts what is wrong with the files and was survived */
+    bool defect[LRA_MAX_FACTS]; /* counts a defect of the files that did not stop the import */
 } lra_facts;
 
 /* Adds "name value"; the name as for printf. */

@@ -20,7 +20,7 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
     return b;
 }
 
-/* What is drawn for an entry of the order, of all epochs. */
+/* Random generator of an entry of the order, of all epochs. */
 static lra_rng rng_of(const lra_loader *l, uint32_t stream, int64_t entry)
 {
     uint64_t before = (uint64_t)l->epoch * (uint64_t)(l->passes * l->rows->n);
@@ -42,7 +42,7 @@ static lra_row own_row(lra_loader *l, int64_t entry)
     return row;
 }
 
-/* The same with the label that it is given. */
+/* The same row with the label assigned to it (permuted labels). */
 static lra_row row_of(lra_loader *l, int64_t entry)
 {
     lra_row row = own_row(l, entry);
@@ -61,7 +61,7 @@ static void put_tokens(const lra_row *row, int64_t from, int64_t n, int32_t *to)
         for (int64_t t = 0; t < n; t++) to[t] = (int32_t)lra_token_at(token, row->width, t);
 }
 
-/* What a model sees of a whole row. */
+/* Writes the model inputs of a complete row. */
 static void put_values(const lra_loader *l, const lra_row *row, float *to)
 {
     const float *scale = l->data->scale, *shift = l->data->shift;
@@ -73,7 +73,7 @@ static void put_values(const lra_loader *l, const lra_row *row, float *to)
         to[j] = scale[j] * (row->token ? (float)row->token[j] : row->value[j]) + shift[j];
 }
 
-/* Takes from sequence i what is to be found. */
+/* Masks sequence i and sets its targets. */
 static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t n, int64_t T,
                           lra_rng *rng)
 {

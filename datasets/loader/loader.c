@@ -52,7 +52,7 @@ static void new_copy(lra_loader *l)
     if (targets) l->copy.target = lra_alloc_array(targets, sizeof *l->copy.target);
 }
 
-/* Arrays for what is to be found. */
+/* Allocates the arrays of masked targets. */
 static void new_masked(const lra_loader *l, lra_batch *b, size_t steps)
 {
     size_t values = steps * (size_t)l->data->task->channels;
@@ -102,7 +102,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Shuffled rows by label: every n/wanted-th of them, from the middle of the first such step on. */
+/* Selects from the shuffled rows, sorted by label, every n/wanted-th one, from the middle of the
+ * first interval on. */
 static void stratify(lra_loader *l, int64_t wanted)
 {
     int64_t n = l->n_rows;
@@ -117,8 +118,8 @@ static void stratify(lra_loader *l, int64_t wanted)
     lra_free(shuffled);
 }
 
-/* Keeps a sample, the same for all runs on these data: the beginning of a Fisher-Yates shuffle, or
- * of all rows shuffled those that give every label its share. */
+/* Draws a sample, the same for all runs on these data: the beginning of a Fisher-Yates shuffle, or
+ * a selection from all shuffled rows that gives every label its share. */
 static void draw_sample(lra_loader *l)
 {
     int64_t n = l->n_rows, wanted = l->spec.sample;
@@ -336,8 +337,8 @@ static void wait_for_helper(lra_loader *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Signals are for the thread that trains.  Without a helper batches are made when they are asked
- * for. */
+/* Signals are handled by the training thread. Without a helper thread, batches are made on
+ * request. */
 static bool start_helper(lra_loader *l)
 {
     sigset_t all, before;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { CHUNK = 256 /* steps */ };
-static const double RANDOM_SHARE = 1.0 / 3; /* of what denoising picks */
+static const double RANDOM_SHARE = 1.0 / 3; /* of the steps picked by denoising */
 
 int32_t lra_mask_id(const lra_dataset *d)
 {
@@ -65,7 +65,7 @@ static int32_t random_word(const lra_dataset *d, lra_rng *rng)
     return word + (skips && word >= mask);
 }
 
-/* 1/3 of what is picked becomes a random word. */
+/* 1/3 of the picked tokens become a random word. */
 static void denoise(const lra_dataset *d, double p, lra_rng *rng, int64_t n, int32_t *token,
                     int32_t *word)
 {
@@ -102,7 +102,7 @@ void lra_mask_tokens(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t 
     }
 }
 
-/* What follows each step is asked; nothing is hidden. */
+/* The target of each step is the next one; nothing is masked. */
 static void ask_next(int64_t n, int64_t C, float *plain, float *value, float *picked,
                      const int32_t *level, int32_t *word)
 {

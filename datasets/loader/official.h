@@ -1,7 +1,7 @@
 /* Official training and test files of rows of equal length, as three splits: validation rows are
- * carved from the training file by torch's random_split with seed 42, as the public pipelines do.
- * Parameters: val-split, the share that is carved, and rows, at most so many of each split, evenly
- * spaced (0: all). */
+ * split off the training file by torch's random_split with seed 42, as in the public pipelines.
+ * Parameters: val-split, the validation share, and rows, the maximum number of rows of each split,
+ * evenly spaced (0: all). */
 #ifndef LRA_DATASETS_LOADER_OFFICIAL_H
 #define LRA_DATASETS_LOADER_OFFICIAL_H
 
@@ -13,7 +13,7 @@
         LRA_ROWS_KEY("at most so many of each split, evenly spaced; 0: all")
 #define LRA_OFFICIAL_KEYS "val-split rows"
 
-/* How photographs and digits are trained, but for the epochs of the papers. */
+/* Training settings of photographs and digits, except for the epochs of the papers. */
 #define LRA_OFFICIAL_QUICK                                                                         \
     {                                                                                              \
         "rows=2000", "batch=16 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2            \
@@ -27,7 +27,8 @@ typedef struct {
     int64_t n_train, n_test; /* rows of the files */
     int64_t length;          /* steps of a row */
     int width;               /* numbers of a step */
-    /* Row i, those of the test file behind those of the training file.  token: (length, width). */
+    /* Row i; rows of the test file are numbered after those of the training file. token: (length,
+     * width). */
     void (*row)(const void *of, int64_t i, uint16_t *token, int32_t *label);
     const void *of;
 } lra_official;

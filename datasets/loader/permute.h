@@ -1,5 +1,5 @@
-/* Labels that say nothing: those of other rows, so that what a model learns from them is not the
- * task (the null value `shuffled` of a measurement). */
+/* Permuted labels: each row has the label of another row, so that the task cannot be learned from
+ * them (the null value `shuffled` of a measurement). */
 #ifndef LRA_DATASETS_LOADER_PERMUTE_H
 #define LRA_DATASETS_LOADER_PERMUTE_H
 

@@ -1,6 +1,6 @@
 /* Operations on small colour images.
  * Source: Pillow (Image.transform and rotate, ImageEnhance, ImageOps), whose integer and float
- * arithmetic is followed step by step, so that images are equal to the bit. */
+ * arithmetic is reproduced step by step, so that images are bit-identical. */
 #include "datasets/loader/pillow.h"
 
 #include <math.h>
@@ -153,7 +153,7 @@ static uint8_t level_to(lra_pillow_op op, int level, int v)
     return (uint8_t)(255 - v); /* inverted */
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all operations -------------------------------------------------------------------------- */
 
 static void by_table(lra_pillow_op op, int level, lra_picture *p)
 {

@@ -1,5 +1,4 @@
-/* What AutoAugment does to an image, to the bit as Pillow does it (nearest pixels, black
- * outside). */
+/* Image operations of AutoAugment, bit-identical to Pillow (nearest neighbour, black outside). */
 #ifndef LRA_DATASETS_LOADER_PILLOW_H
 #define LRA_DATASETS_LOADER_PILLOW_H
 
@@ -15,7 +14,7 @@ typedef struct {
 typedef enum {
     LRA_SHEAR_X,       /* in(x + s y, y), s = sign 0.3 l/9 */
     LRA_SHEAR_Y,       /* in(x, y + s x) */
-    LRA_TRANSLATE_X,   /* in(x + d, y), d = sign (whole part of 150/331 side l/9) */
+    LRA_TRANSLATE_X,   /* in(x + d, y), d = sign (floor of 150/331 side l/9) */
     LRA_TRANSLATE_Y,   /* in(x, y + d) */
     LRA_ROTATE,        /* about the centre, sign 30 l/9 degrees counter-clockwise */
     LRA_BRIGHTNESS,    /* the four enhancers: other + (1 + sign 0.9 l/9) (image - other): black */

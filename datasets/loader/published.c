@@ -1,4 +1,4 @@
-/* Rows of official files against those that were published. */
+/* Compares the rows of official files with the published ones. */
 #include "datasets/loader/published.h"
 
 #include <inttypes.h>

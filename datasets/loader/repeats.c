@@ -21,7 +21,7 @@ static hashes hashes_new(int64_t n)
     return h;
 }
 
-/* Where the hash stands, or would. */
+/* The slot of the hash, occupied or free. */
 static uint64_t *hashes_at(const hashes *h, uint64_t hash)
 {
     uint64_t i = hash ^ hash >> 32;
@@ -55,7 +55,7 @@ static int64_t count_in(const lra_sequences *of, const hashes *h)
     return n;
 }
 
-/* The set of the rows; *repeated: how many stood in an earlier one. */
+/* The set of the rows; *repeated: number of rows that occur earlier. */
 static hashes set_of(const lra_sequences *r, int64_t *repeated)
 {
     hashes h = hashes_new(r->n);
@@ -103,8 +103,7 @@ static int64_t n_tokens(const lra_sequences *r)
     return r->n ? r->start[1] : 0;
 }
 
-/* Windows of `of` that stand in `in`: those of the wanted hashes that occur are kept, then
- * counted. */
+/* Counts windows of `of` that occur in `in`: first keeps the hashes that occur, then counts. */
 static int64_t count_windows(const lra_sequences *of, const lra_sequences *in, int64_t T)
 {
     int64_t n = n_tokens(of) / T, found = 0, to = n_tokens(in);

@@ -38,7 +38,7 @@ static void grow(lra_sequences *r, const lra_row *kind, int64_t rows, int64_t st
     r->row_capacity = rows, r->step_capacity = steps;
 }
 
-/* The first row decides what rows are. */
+/* The first row determines the kind of all rows. */
 static void check_kind(lra_sequences *r, const lra_row *row)
 {
     if (r->width == 0) {

@@ -1,9 +1,9 @@
-/* Batches from one long row (language modelling): windows of `context` tokens, each asked for the
- * token that follows.
- * Training: the row (of a fraction: its beginning) is cut into B equal parts, which every epoch,
- * the first included, rotates by a random shift on top of the earlier ones; the i-th batch is
- * window i of all parts.  Last tokens that fill no window are left out.  Evaluation: window i
- * covers tokens i context .. (i+1) context - 1, every token but the first is asked once.
+/* Batches from one long row (language modelling): windows of `context` tokens, each with the next
+ * token as its target.
+ * Training: the row (of a fraction: its beginning) is divided into B equal parts, which every
+ * epoch, the first included, rotates by a random shift on top of the earlier ones; the i-th batch
+ * is window i of all parts.  An incomplete last window is dropped.  Evaluation: window i covers
+ * tokens i context .. (i+1) context - 1, every token except the first is a target once.
  * Source: the state-space repository's language-model loader. */
 #include "datasets/loader/stream.h"
 

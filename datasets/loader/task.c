@@ -1,4 +1,4 @@
-/* What follows from the record of a task: its presets, metric and longest row. */
+/* Derived properties of a task: its presets, metric and longest row. */
 #include "datasets/loader/task.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What a task is: a record that a file named after it fills, and one line in datasets.def. */
+/* A task: a record that a file named after it fills, and one line in datasets.def. */
 #ifndef LRA_DATASETS_LOADER_TASK_H
 #define LRA_DATASETS_LOADER_TASK_H
 
@@ -14,7 +14,7 @@
 
 typedef struct lra_dataset lra_dataset; /* dataset.h */
 
-/* What is learned about a row. */
+/* Training target of a row. */
 typedef enum {
     LRA_GOAL_CLASS, /* its label: accuracy */
     LRA_GOAL_PAIR,  /* the label of two documents: accuracy */
@@ -23,41 +23,41 @@ typedef enum {
     LRA_GOAL_NEXT /* the token that follows; a split is one long row: bits per token, perplexity */
 } lra_goal;
 
-/* What a preset is for a task, whatever the model that learns it. */
+/* A preset of a task, for any model. */
 typedef struct {
-    const char *rows; /* changes of the task's parameters.  NULL: none */
-    const char
-        *training; /* of the settings of training: how long, in what batches, by which schedule */
-    int seeds;     /* of a ladder; 0: there is no such preset */
+    const char *rows;     /* changes of the task's parameters.  NULL: none */
+    const char *training; /* settings of training: duration, batches, schedule */
+    int seeds;            /* of a ladder; 0: no such preset */
 } lra_budget;
 
 typedef struct lra_task {
     const char *name, *summary;
-    const char *source; /* the official files and who publishes them.  Nullable: generated */
+    const char *source; /* the official files and their publisher. Nullable: generated */
     /* Python that makes them from the Parquet files of the data set's usual copy, in double quotes.
      * Nullable. */
     const char *from_parquet;
-    /* Their rows (of a stream: tokens) as published, divided as the files are; 0: no such part. */
+    /* Published rows (of a stream: tokens) of the files, by part; 0: no such part. */
     int64_t published[LRA_N_SPLITS];
     /* Correlation of neighbouring steps in the official training rows, in one number of a step; 0:
-     * not known. */
+     * unknown. */
     double correlation;
     lra_goal goal;
-    /* What selects and is reported (kernels/base/core/metric.h).  NULL: the goal's: accuracy,
-     * rmse, r2, bits-per-token. */
+    /* Metric for selection and reports (kernels/base/core/metric.h). NULL: the default of the goal:
+     * accuracy, rmse, r2, bits-per-token. */
     const char *metric;
     int n_classes, n_targets;
     const char *const *label_names; /* (n_classes).  Nullable */
-    int vocab; /* ids or levels below this; 0: rows hold values.  More than 65,536: a step is (low,
-                  high) halves */
+    /* ids or levels below this; 0: rows hold values. More than 65,536: a step is two 16-bit words
+     * (low, high) */
+    int vocab;
     int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
     const char *const *token_names; /* (vocab).  Nullable */
     bool image;                     /* rows are square images, row by row */
-    /* What models see at a step: 0: a word of a table; else this many real numbers, by default
+    /* Input of models at a step: 0: an entry of a table; else this many real numbers, by default
      * level_scale x + level_shift of each number of the row. */
     int channels;
     double level_scale, level_shift;
-    bool ask_levels; /* what is masked is found among `vocab` levels; else as real numbers */
+    bool ask_levels; /* masked steps are predicted as one of `vocab` levels; else as real numbers */
     /* Another scale and shift, fitted on the training split.  Nullable. */
     void (*levels)(const lra_dataset *d, float *scale, float *shift);
     /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
@@ -66,58 +66,59 @@ typedef struct lra_task {
      * once, for values(). Nullable. */
     void (*positions)(int64_t n, float *out);
     int n_positions;
-    /* The most steps that a model must hold, of any data of these parameters: a document of a pair,
-     * a window of a stream.  Every row has `steps`; 0: longest() says. */
+    /* Maximum number of steps of a model's input, for any data of these parameters: of pairs a
+     * document, of a stream a window. `steps`: every row has this length; 0: longest() returns the
+     * maximum. */
     int64_t steps;
     int64_t (*longest)(const lra_config *c);
     const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
     lra_budget quick, small, paper;
     /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
     int (*validate)(const lra_config *c, lra_err *e);
-    /* Changes the parameters so that make() gives n rows in all.  Nullable: train, val, test are
-     * divided as they were. */
+    /* Changes the parameters so that make() returns n rows in total. Nullable: train, val, test
+     * keep their proportions. */
     void (*resize)(lra_config *c, int64_t n);
-    /* Fills the splits; rows are distinct across them and depend on the parameters alone.
-     * Nullable: the task is only imported, and source says from where. */
+    /* Fills the splits; rows are distinct across them and depend on the parameters alone. Nullable:
+     * the task is only imported, and `source` names the origin. */
     int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
     /* The same from the official files in a folder; import_hash: hashes of their bytes.
-     * import_keys: the parameters that say what is imported ("level size"); Nullable: none. */
+     * import_keys: the parameters that select the imported files ("level size"); Nullable: none. */
     const char *import_keys;
-    /* A word that differs where an earlier version of this program prepared other rows from the
-     * same files and parameters, so that what it left is not taken for them; NULL: none did.
-     * Nullable. */
+    /* A revision word, changed when this program prepares other rows from the same files and
+     * parameters than an earlier version did, so that old prepared data are not reused; NULL: never
+     * changed. Nullable. */
     const char *(*revision)(const lra_config *c);
-    /* The parameters that change no row, only what models see of it: prepared data are shared by
-     * all their values, dataset->config has them beside those that made the rows.  Nullable:
-     * none. */
+    /* The parameters that change only the presentation of rows to models, not the rows: prepared
+     * data are shared by all their values, and dataset->config has them together with those that
+     * determine the rows. Nullable: none. */
     const char *view_keys;
-    /* LRA_ABSENT: there are no such files. */
+    /* LRA_ABSENT: the files are missing. */
     int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
     int (*import_hash)(const lra_config *c, const char *folder, lra_digest *to, lra_err *e);
     /* Another row with the same label and length, in place.  Nullable. */
     void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
     bool fresh; /* augment() draws a new row, label or targets included; training does so in every
                    epoch */
-    /* Predictions of the b-th baseline for every row of `of`, fitted on `train` where it learns;
-     * returns its name, NULL after the last. */
+    /* Predictions of the b-th baseline for every row of `of`, fitted on `train` if it has
+     * parameters; returns its name, NULL after the last. */
     const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
                             int32_t *predicted);
 
-    /* Groups of rows that tables tell apart (ListOps: the operator at the root).  Nullable: all. */
+    /* Groups of rows for tables (ListOps: the operator at the root). Nullable: a single group. */
     int n_groups;
     const char *const *group_names;
     int (*group)(const uint16_t *token, int64_t n);
     /* The splits as official files in a folder, which exists.  Nullable. */
     int (*write)(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e);
-    /* The same for tasks whose files hold more than rows and labels: makes and writes the rows of
-     * the parameters, as far as they are not there (again: all of them).  Nullable. */
+    /* The same for tasks whose files hold more than rows and labels: makes and writes the missing
+     * rows of the parameters (again: all of them). Nullable. */
     int (*make_files)(const lra_config *c, const char *folder, bool again, lra_err *e);
     /* Appends the rows of one official file, every label recomputed.  Nullable. */
     int (*check)(const char *path, lra_sequences *out, lra_err *e);
     /* The file names of write(), for check() of a folder.  Nullable. */
     const char *const *file_names; /* (LRA_N_SPLITS) */
-    /* Checks the official files in a folder as far as they go beyond single rows, and says what it
-     * found; fails when labels do not fit.  Nullable. */
+    /* Checks properties of the official files in a folder beyond single rows, and reports the
+     * facts; fails if labels do not fit. Nullable. */
     int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
     /* Which steps of a row the question is about (n; false at first): paths end there, words are no
      * fillers.  Nullable. */
@@ -127,15 +128,15 @@ typedef struct lra_task {
 } lra_task;
 
 const lra_metric *lra_task_metric(const lra_task *t);
-/* What "quick", "small" or "paper" is for a task; NULL: nothing. */
+/* Budget of a task at "quick", "small" or "paper"; NULL: none. */
 const lra_budget *lra_task_budget(const lra_task *t, const char *preset);
-/* Its parameters; NULL with a message when the task lacks it.  Those of "paper" are there
- * always. */
+/* The task's parameters at a preset; NULL with a message if the task has no such preset. "paper"
+ * always exists. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
 
 /* The most steps that data of these parameters can have. */
 int64_t lra_task_longest(const lra_task *t, const lra_config *c);
-/* longest() of tasks whose parameter says it. */
+/* longest() of tasks with a parameter for it. */
 int64_t lra_longest_length(const lra_config *c);  /* "length" */
 int64_t lra_longest_context(const lra_config *c); /* "context" */
 /* Is the key one of these words ("level size")?  Nullable: words. */

@@ -5,7 +5,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* Where each line of d->words starts; (d->vocab), NULL behind the last. */
+/* Starts of the lines of d->words; (d->vocab), NULL after the last. */
 static const char **find_lines(const lra_dataset *d)
 {
     const char **line = lra_alloc_array((size_t)d->vocab + 1, sizeof *line), *at = d->words;

@@ -1,11 +1,12 @@
-/* A vocabulary that an import found, shown to people. */
+/* Prints rows in the vocabulary of an import. */
 #ifndef LRA_DATASETS_LOADER_VOCABULARY_H
 #define LRA_DATASETS_LOADER_VOCABULARY_H
 
 #include "datasets/loader/dataset.h"
 
-/* The first `most` steps of a row in words of d->words: characters one behind the other, words of a
- * language model with blanks between.  What a terminal could take for a command is shown as '?'. */
+/* Prints the first `most` steps of a row in words of d->words: characters without separators, words
+ * of a language model with blanks between. Characters that could control a terminal are printed as
+ * '?'. */
 void lra_vocabulary_show(const lra_dataset *d, const lra_row *row, int64_t most, FILE *out);
 
 #endif

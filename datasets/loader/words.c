@@ -56,7 +56,7 @@ void lra_word_text_free(lra_word_text *t)
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* Where a word stands in the table, or would. */
+/* The slot of a word in the table, occupied or free. */
 static int32_t *find_slot(const lra_words *w, const char *s, size_t n)
 {
     for (uint64_t i = lra_hash64(s, n);; i++) {

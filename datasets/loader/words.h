@@ -1,7 +1,7 @@
-/* Words of texts as tokens: separated by white space, <eos> at every line end, case kept.
- * Ids are known only when the whole training text has been seen, so texts are first encoded with
- * provisional ids and renumbered when the counts are complete:  <eos> 0, then the words of the
- * training text by descending frequency, ties by first occurrence. */
+/* Words of texts as tokens: separated by white space, <eos> at every line end, case kept. The final
+ * ids depend on the complete training text, so texts are first encoded with provisional ids and
+ * renumbered when the counts are complete: <eos> 0, then the words of the training text by
+ * descending frequency, ties by first occurrence. */
 #ifndef LRA_DATASETS_LOADER_WORDS_H
 #define LRA_DATASETS_LOADER_WORDS_H
 
@@ -22,8 +22,8 @@ typedef struct {
     int32_t *token; /* (n) */
     int64_t n, capacity;
     int64_t n_lines;
-    lra_text rest; /* the beginning of a word whose end has not come */
-    bool open;     /* the last line has no end yet */
+    lra_text rest; /* the beginning of an incomplete word */
+    bool open;     /* the last line is incomplete */
 } lra_word_text;
 
 /* n = 0: the end of the text, and of its last line where that is open. */
@@ -33,7 +33,7 @@ void lra_word_text_free(lra_word_text *t);
 /* Decides the vocabulary; returns the number of ids.  A training text without the word <unk> gets
  * it as the last. */
 int lra_words_fix(lra_words *w);
-/* From provisional ids to those of the vocabulary; words outside of it are <unk>. */
+/* Converts provisional ids to vocabulary ids; words outside of the vocabulary become <unk>. */
 void lra_words_renumber(const lra_words *w, int32_t *token, int64_t n);
 /* The vocabulary for lra_dataset.words; caller frees. */
 char *lra_words_lines(const lra_words *w);

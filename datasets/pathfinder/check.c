@@ -1,8 +1,8 @@
-/* Checking the files of a level: which images are missing or broken, whether labels are fair coins
- * and belong to the images (paths are traced), and how far the images differ from generated ones.
- * With a second copy of the level below the path (the public archive has two of pathfinder128),
- * whether both hold the same bytes, and the labels of each: a public report says those of one do
- * not fit. */
+/* Checks the files of a level: missing or broken images; labels, which must be balanced and match
+ * the images (by tracing paths); differences between the images and generated ones. If there is a
+ * second copy of the level below the path (the public archive has two of pathfinder128), compares
+ * their bytes, and checks the labels of each: according to a public report the labels of one are
+ * wrong. */
 #include <math.h>
 #include <string.h>
 
@@ -22,9 +22,9 @@ static int64_t n_traced(int64_t n, int window)
     return n < limit ? n : limit;
 }
 
-/* Images to be generated beside n of the files: more than four times as many tell little more; at
- * most as many as leave an effect size an error of 0.025 (128 px), 0.05 (256 px) where the files
- * are many. */
+/* Number of images to generate for n of the files: more than four times as many add little; at most
+ * the number that gives an effect size an error of 0.025 (128 px), 0.05 (256 px) if there are many
+ * files. */
 static int64_t n_generated(int64_t n, int window)
 {
     int64_t least = (int64_t)4000 * 1024 / (window * window), most = window > 128 ? 400 : 1600;
@@ -52,13 +52,13 @@ static int64_t count_confirmed(const lra_pathfinder_spec *s, const uint8_t *pixe
     return right;
 }
 
-/* What tracing confirms of generated images, whose labels are right. */
+/* Tracing results on generated images, whose labels are right. */
 typedef struct {
     int64_t n, right;
 } expectation;
 
-/* The labels of one copy; its facts start with `prefix`.  Fails below what is expected by four
- * standard errors of the difference and one image. */
+/* Checks the labels of one copy; its facts start with `prefix`. Fails if accuracy is below the
+ * expectation by more than four standard errors of the difference and one image. */
 static int check_labels(const lra_pathfinder_spec *s, const lra_pathfinder_set *set,
                         const uint8_t *pixel, const expectation *x, const char *prefix,
                         lra_facts *found, lra_err *e)
@@ -132,7 +132,7 @@ static expectation generate(const lra_pathfinder_spec *s, int64_t n, lra_pathfin
                                             pixel + (size_t)i * pixels, NULL);
         lra_pathfinder_sheet_free(sheet);
     }
-    /* Half as many as of the files: the error of the difference is theirs more than this one. */
+    /* 1/2 of the number of the files: their error dominates the error of the difference. */
     expectation x = {.n = n_traced(n < 2000 ? n : 2000, s->size->window)};
     sum_up(s->size, pixel, n, to, NULL);
     x.right = count_confirmed(s, pixel, label, x.n);

@@ -1,7 +1,7 @@
 /* Finding the files of Pathfinder levels below a path: a folder, an archive, or archives in a
  * folder.
- * Files are kept as they are, one behind the other: a PNG takes a sixth (128 pixels) to a half (32)
- * of its pixels. */
+ * Files are kept in memory compressed, one after another: a PNG takes 1/6 (128 pixels) to 1/2 (32)
+ * of the size of its pixels. */
 #include "datasets/pathfinder/copy.h"
 
 #include <stdlib.h>
@@ -18,14 +18,14 @@ enum { LEVELS = PATHFINDER_DEPTH + 2 /* imgs/BATCH */ };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Does the folder or archive name[0..n-1] bear this name, whatever suffixes stand behind it? */
+/* Returns true if the folder or archive name[0..n-1] has this name, with any suffixes. */
 static bool is_named(const char *name, size_t n, const char *as)
 {
     size_t length = strlen(as);
     return n >= length && strncmp(name, as, length) == 0 && (n == length || name[length] == '.');
 }
 
-/* What a part of a path says of the level below it: its window and its level; -1: nothing. */
+/* Reads the window and the level from a part of a path; -1: none. */
 static void read_part(const char *name, size_t n, int *window, int *level)
 {
     *window = *level = -1;
@@ -86,7 +86,7 @@ static int64_t batch_of(const char *file)
     return number;
 }
 
-/* Characters of the folder of the level, without the '/' behind it. */
+/* Length of the folder of the level, without the '/' after it. */
 static size_t folder_length(const char *name, const char *file)
 {
     return file > name ? (size_t)(file - name) - 1 : 0;

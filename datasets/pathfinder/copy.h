@@ -1,6 +1,6 @@
-/* Pathfinder: the files of levels, from wherever they lie, in memory (internal to the reader).
- * A level is a folder with `imgs` and `metadata` below it; the same level may be there several
- * times. */
+/* Pathfinder: reads the files of levels from a folder or archives into memory (internal to the
+ * reader). A level is a folder with `imgs` and `metadata` below it; there may be several copies of
+ * a level. */
 #ifndef LRA_DATASETS_PATHFINDER_COPY_H
 #define LRA_DATASETS_PATHFINDER_COPY_H
 
@@ -11,7 +11,7 @@
 #include "datasets/loader/digest.h"
 #include "kernels/base/core/err.h"
 
-/* How deep the folder of a level may lie: lra_release/lra_release/SET/LEVEL. */
+/* Maximum depth of the folder of a level: lra_release/lra_release/SET/LEVEL. */
 enum { PATHFINDER_DEPTH = 4 };
 
 typedef struct {
@@ -31,8 +31,7 @@ typedef struct pathfinder_copy {
     uint64_t hash; /* xxh3-64 of names and bytes of the files */
 } pathfinder_copy;
 
-/* What is wanted: levels (indices of lra_pathfinder_level_names) of one size; and what was
- * found. */
+/* The request: levels (indices of lra_pathfinder_level_names) of one size; and the files found. */
 typedef struct {
     const char *path;
     int window, n_levels;

@@ -1,4 +1,4 @@
-/* Reading Pathfinder files: the images of a level and their labels, from the files kept of it. */
+/* Reads the images of a level and their labels from its files in memory. */
 #include "datasets/pathfinder/file.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void compact(lra_pathfinder_set *s, const uint8_t *state)
     }
 }
 
-/* Decodes every image once, to know which of them can be. */
+/* Decodes every image once, to find those that can be decoded. */
 static int find_images(lra_pathfinder_set *s, lra_pathfinder_list *list, lra_err *e)
 {
     int64_t n = list->n, first = n;

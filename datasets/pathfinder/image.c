@@ -1,10 +1,11 @@
-/* Drawing an image.
- *   1. two long paths, seeded seed_distance apart, grown in turn; if anything fails, both anew
+/* Draws an image:
+ *   1. two long paths, seeded seed_distance apart, grown in turn; on any failure both are redrawn
  *   2. distractors one after another, five tries each
  *   3. a coin for the label, a coin for the path that carries the first marker
  *   4. levels = trunc(255 (v - min) / (max - min) + 1/2), v = max(contrast of the kind * ink)
- * Source: Linsley et al. 2018 (snakes2.py), Tay et al. 2021.  The number of distractors follows the
- * level, as the parameters say; the public driver may have kept that of the easy level.
+ * Source: Linsley et al. 2018 (snakes2.py), Tay et al. 2021.  The number of distractors is that of
+ * the level, as in the published parameters; the public driver may have used that of the easy
+ * level.
  * Known: at 32 px, hard, a pair takes 327 attempts and 1.15 of 5 distractors are placed. */
 #include "datasets/pathfinder/image.h"
 
@@ -19,8 +20,8 @@ enum { STREAM = 0x50460000, TRIES = 5 };
 
 /* ---- make and free --------------------------------------------------------------------------- */
 
-/* Where every pixel of the kernel lies in the central window: [2 seed_distance, window - 2
- * seed_distance). */
+/* Bounds within which every pixel of the kernel is inside the central window: [2 seed_distance,
+ * window - 2 seed_distance). */
 static void find_tails(lra_pathfinder *g, int margin)
 {
     const lra_paddles *p = g->paddles[margin];

@@ -6,7 +6,7 @@
 #include "datasets/pathfinder/paddle.h"
 #include "kernels/base/core/philox.h"
 
-/* What draws images of one size and level; read-only once made, shared by all workers. */
+/* Generator of images of one size and level; read-only once made, shared by all workers. */
 typedef struct lra_pathfinder lra_pathfinder;
 
 /* How an image came about: for tests and statistics.  Places are (y,x). */
@@ -20,9 +20,9 @@ typedef struct {
     double mean_ink; /* of the image, 0..255 */
 } lra_pathfinder_facts;
 
-/* n_distractors -1: as the size and level say.  uniform: seeds in every orientation, a data set of
- * its own (the reference rejects orientations by the border rule).  size has been found, 1 <=
- * n_paddles <= 14. */
+/* n_distractors -1: the number of the size and level. uniform: seeds in every orientation, which
+ * gives a data set of its own (the reference rejects orientations by the border rule). size is
+ * valid, 1 <= n_paddles <= 14. */
 lra_pathfinder *lra_pathfinder_new(const lra_pathfinder_size *size, int n_paddles,
                                    int n_distractors, bool uniform);
 void lra_pathfinder_free(lra_pathfinder *g); /* Nullable: g */
@@ -30,13 +30,13 @@ const lra_pathfinder_size *lra_pathfinder_size_of(const lra_pathfinder *g);
 int lra_pathfinder_paddles(const lra_pathfinder *g);     /* of a long path */
 int lra_pathfinder_distractors(const lra_pathfinder *g); /* that are tried */
 
-/* What a worker needs to draw. */
+/* Working memory of a worker. */
 typedef struct lra_pathfinder_sheet lra_pathfinder_sheet;
 lra_pathfinder_sheet *lra_pathfinder_sheet_new(const lra_pathfinder *g);
 void lra_pathfinder_sheet_free(lra_pathfinder_sheet *s); /* Nullable: s */
 
-/* Image `index` of the set `seed`: (window,window) grey levels.  Nothing else has a say.  Returns
- * the label.  Nullable: facts. */
+/* Draws image `index` of the set `seed`: (window,window) grey levels, which depend on nothing else.
+ * Returns the label. Nullable: facts. */
 int32_t lra_pathfinder_image(const lra_pathfinder *g, lra_pathfinder_sheet *s, uint64_t seed,
                              uint64_t index, uint8_t *pixel, lra_pathfinder_facts *facts);
 

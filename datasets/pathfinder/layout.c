@@ -1,4 +1,4 @@
-/* Where the paths of an image lie: two long ones, seeded seed_distance apart and grown in turn,
+/* Layout of the paths of an image: two long ones, seeded seed_distance apart and grown in turn,
  * then the distractors.
  * The border rule: a path starts only in orientations whose seed kernel reaches inside from every
  * border pixel (a peculiarity of the reference: at 32 px 30 of 360 degrees).

@@ -22,7 +22,7 @@ struct lra_pathfinder_sheet {
 };
 enum { PATHS, DISTRACTORS, MARKERS };
 
-/* What is drawn with: one margin of a generator. */
+/* Drawing tables: one margin of a generator. */
 typedef struct {
     const struct lra_pathfinder *g;
     struct lra_pathfinder_sheet *s;
@@ -37,7 +37,7 @@ static inline bool pathfinder_on_frame(int window, int width, int y, int x)
     return y < width || x < width || y >= window - width || x >= window - width;
 }
 
-/* Both long paths, or false: something failed, and the pair begins anew. */
+/* Draws both long paths; false: it failed, and the pair must be drawn again. */
 bool pathfinder_pair(pathfinder_pen *n, pathfinder_path path[2]);
 /* One try of a distractor; false: the mask is as before. */
 bool pathfinder_distractor(pathfinder_pen *n, pathfinder_path *path);

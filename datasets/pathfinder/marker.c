@@ -85,7 +85,7 @@ static double brightness(const lra_marker_finder *f, const uint8_t *pixel, int y
     for (int i = 0; i < f->n; i++) {
         int row = y + f->at[i][0], column = x + f->at[i][1];
         if (row < 0 || column < 0 || row >= f->window || column >= f->window) continue;
-        /* Levels are rounded: half a level up. */
+        /* Levels are rounded: add 0.5. */
         double a = (pixel[row * f->window + column] + 0.5) * 255 / f->level[i];
         if (a < least) least = a;
         if (least < enough) return -1;

@@ -1,5 +1,5 @@
-/* Pathfinder: the round markers, drawn and found again, and how far their distance gives the label
- * away. */
+/* Pathfinder: draws and detects the round markers, and measures how well their distance predicts
+ * the label. */
 #ifndef LRA_DATASETS_PATHFINDER_MARKER_H
 #define LRA_DATASETS_PATHFINDER_MARKER_H
 

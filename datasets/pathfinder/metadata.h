@@ -7,13 +7,13 @@
 
 #include "kernels/base/core/err.h"
 
-/* What metadata list, line by line. */
+/* Entries of metadata files, line by line. */
 typedef struct {
     int64_t n, capacity;
     char **path; /* of the images, below the folder of the level: imgs/BATCH/FILE */
     int32_t *label;
 } lra_pathfinder_list;
-/* Adds the rows of one metadata file; `name` stands in messages. */
+/* Adds the rows of one metadata file; `name` is used in messages. */
 int lra_pathfinder_metadata(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
                             lra_err *e);
 void lra_pathfinder_list_free(lra_pathfinder_list *l);

@@ -1,4 +1,4 @@
-/* Paddles: short wide lines with soft edges, and the masks that keep others away.
+/* Paddles: short wide lines with soft edges, and the masks that keep other paddles at a distance.
  * On a canvas twice as fine a line of width round(2 th) goes from the centre to move(centre, t, 2
  * len); the mask is that line grown by a disc of radius 2 m; both are reduced by Lanczos.
  * Source: Linsley et al. 2018 (snakes2.py), with the parameters of the benchmark; lines are
@@ -67,7 +67,7 @@ static void thin_line(const canvas *c, int x, int y, int dx, int dy)
     }
 }
 
-/* Rounds half away from zero, and half towards zero. */
+/* Rounds to nearest, ties away from zero; ties towards zero. */
 static int round_out(double v)
 {
     return (int)(v >= 0 ? floor(v + 0.5) : -floor(-v + 0.5));
@@ -192,8 +192,9 @@ static int16_t number_end(lra_paddles *p, double t)
     return *index;
 }
 
-/* The integer degrees, then what extensions can ask for besides: back from pixels around a pivot
- * (at 64 px the ratio 3:4:5 gives one end point that no integer degree has). */
+/* Numbers the end points of integer degrees, then the other ones that extensions can reach: back
+ * from pixels around a pivot (at 64 px the ratio 3:4:5 gives one end point that no integer degree
+ * has). */
 static void number_ends(lra_paddles *p)
 {
     int r = p->size->length + p->margin;

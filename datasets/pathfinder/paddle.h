@@ -22,9 +22,9 @@ typedef struct {
     int margin;
     int radius,
         side;  /* images are (side,side), side = 2 radius + 1, the paddle starts in the centre */
-    int reach; /* end points lie within +-reach of the start, on the finer canvas */
+    int reach; /* end points are within +-reach of the start, on the finer canvas */
     int n_ends;
-    int16_t *index;       /* (2 reach + 1, 2 reach + 1) end point to image, -1: never asked for */
+    int16_t *index;       /* (2 reach + 1, 2 reach + 1) end point to image, -1: not computed */
     uint8_t *line, *mask; /* (n_ends, side, side) */
     /* By degree + 180: the image, and where a path may be seeded. */
     int16_t degree_end[LRA_PATHFINDER_DEGREES];

@@ -1,8 +1,9 @@
-/* Growing a path.
- *   pivot' = move(pivot, t, len + 2m);  candidates: pixels on the circle of radius len + m around pivot'
+/* Grows a path:
+ *   pivot' = move(pivot, t, len + 2m)
+ *   candidates: pixels on the circle of radius len + m around pivot'
  *   weight = (1 - M dilated by a disc of radius m) * max(0, cos(min(continuity * turn, pi/2)))^2
- * The paddle goes from the candidate back towards the pivot; it is taken when nowhere M + mask >=
- * 1.8.
+ * The paddle goes from the candidate back towards the pivot; it is accepted if
+ * M + mask < 1.8 everywhere.
  * Levels are bytes: 1.8 is 459 of 255.
  * Source: Linsley et al. 2018 (snakes2.py). */
 #include "datasets/pathfinder/path.h"

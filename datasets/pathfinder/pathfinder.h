@@ -13,13 +13,13 @@ typedef struct {
     int n_sets, set[LRA_PATHFINDER_LEVELS]; /* levels trained on; the last one is `level` */
     int64_t images;                         /* of each */
     int n_distractors;
-    int dashes; /* of a path; -1: as the level says */
+    int dashes; /* of a path; -1: the number of the level */
     bool uniform;
     uint64_t seed;
 } lra_pathfinder_spec;
 int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_err *e);
 
-/* Checks the files of a level: what is missing or broken, labels, statistics beside generated
+/* Checks the files of a level: missing or broken files, labels, statistics compared with generated
  * images. */
 int lra_pathfinder_inspect(const lra_config *c, const char *path, lra_facts *found, lra_err *e);
 

@@ -6,7 +6,7 @@
 
 enum { HARD = 2 };
 
-/* The index of the value among n words, of which the table of keys allows no other. */
+/* The index of the value among n words, which include every value that the table of keys allows. */
 static int choice(const lra_config *c, const char *key, int n, const char *const *words)
 {
     const char *word = lra_config_text(c, key);

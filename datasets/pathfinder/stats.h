@@ -1,4 +1,4 @@
-/* Pathfinder: what is measured of an image, and how far two sets of images differ in it. */
+/* Pathfinder: statistics of an image, and the distance between two sets of images. */
 #ifndef LRA_DATASETS_PATHFINDER_STATS_H
 #define LRA_DATASETS_PATHFINDER_STATS_H
 
@@ -42,7 +42,8 @@ double lra_pathfinder_deviation(const lra_pathfinder_stats *s, int measure);
  * error. */
 double lra_pathfinder_effect(const lra_pathfinder_stats *a, const lra_pathfinder_stats *b,
                              int measure, double *error);
-/* Half the sum of absolute differences of the two histograms of grey levels, 0..1. */
+/* Total variation distance: 1/2 of the sum of absolute differences of the two histograms of grey
+ * levels, 0..1. */
 double lra_pathfinder_grey_distance(const lra_pathfinder_stats *a, const lra_pathfinder_stats *b);
 
 #endif

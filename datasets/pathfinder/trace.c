@@ -4,8 +4,8 @@
  * From a marker every orientation is tried, then, paddle by paddle, every candidate that an
  * extension of the path could have drawn; label 1 when the last of n_paddles ends on the other
  * marker.
- * Where we differ from a flood fill over gaps of 2m+1 pixels: gaps are bridged along the direction
- * of the last paddle alone, since other paths come as close as the next paddle of the same path.
+ * Difference from a flood fill over gaps of 2m+1 pixels: gaps are bridged along the direction of
+ * the last paddle alone, since other paths come as close as the next paddle of the same path.
  * Known: 98 % of labels are found in easy images of 32 px, 95 % in hard ones (a chain of 14 paddles
  * is sometimes there by chance), all in 24 images of 128 px. */
 #include "datasets/pathfinder/trace.h"

@@ -1,5 +1,4 @@
-/* Pathfinder: the label of an image found again from its pixels and the geometry of the generator
- * alone. */
+/* Pathfinder: recovers the label of an image from its pixels and the geometry of the generator. */
 #ifndef LRA_DATASETS_PATHFINDER_TRACE_H
 #define LRA_DATASETS_PATHFINDER_TRACE_H
 
@@ -10,8 +9,8 @@ typedef struct lra_pathfinder_tracer lra_pathfinder_tracer;
 lra_pathfinder_tracer *lra_pathfinder_tracer_new(const lra_pathfinder_size *size, int n_paddles);
 void lra_pathfinder_tracer_free(lra_pathfinder_tracer *t); /* Nullable: t */
 
-/* 1: a chain of n_paddles paddles leads from one marker to the other; 0: none does; -1: not decided
- * (a marker was not found, or more chains than can be followed). */
+/* 1: a chain of n_paddles paddles connects the markers; 0: there is none; -1: undecided (a marker
+ * was not detected, or there are too many chains). */
 int32_t lra_pathfinder_trace(lra_pathfinder_tracer *t, const uint8_t *pixel);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writing Pathfinder folders: images first, the metadata of a batch last and whole, so that what
- * the metadata name is there. */
+/* Writes Pathfinder folders: images first, the metadata of a batch last and completely, so that all
+ * images named by the metadata exist. */
 #include <string.h>
 
 #include "datasets/formats/png.h"

@@ -13,15 +13,15 @@
 
 enum { GROWN = 256 };
 
-/* What was asked of a layer in a view. */
+/* Requests of a layer in one graph. */
 typedef struct {
-    lra_tensor *each, *together, *lists, *without; /* NULL: not asked */
+    lra_tensor *each, *together, *lists, *without; /* NULL: not requested */
 } question;
 
 typedef struct {
     const lra_loaded_model *m;
     lra_heads *heads;
-    int64_t rows; /* of an example's matrix that are told at most, 0: all */
+    int64_t rows; /* maximum number of evaluated rows of an example's matrix, 0: all */
     bool again;   /* without the sinks that the first pass found */
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     question asked[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
@@ -58,15 +58,15 @@ static void add_sink(lra_attention_head *h, int64_t T, const lra_matrix_columns 
     h->sink_at[h->examples++] = at;
 }
 
-/* The pairs that a row of statistics is about: those of a head, or (-1) of all heads together. */
+/* The pairs covered by a row of statistics: those of a head, or (-1) of all heads together. */
 typedef struct {
     const lra_tensor *node;
     const int32_t *list;
     int64_t head;
 } pairs;
 
-/* Own shares of the T rows, and what equal weights (m->n) give the other keys of the rows that
- * define p'; own: as attention_statistics.h has it.  Rows that do not are rare. */
+/* Own shares of the T rows, and the uniform-baseline weight (m->n) of the other keys in the rows
+ * that define p'; own: see attention_statistics.h. Other rows are rare. */
 static void set_own(const pairs *of, const lra_profile_mask *m, int64_t T, const float *own,
                     double *equal, lra_profile_sums *s)
 {
@@ -184,7 +184,8 @@ static void free_layer(layer *x)
     lra_free(x->lists);
 }
 
-/* Sequence s of the batch, of T positions, in layer k, whose first head is number `first`. */
+/* Adds sequence s of the batch, of T positions, in layer k, whose first head has the number
+ * `first`. */
 static void add_example(work *w, int view, int k, int first, int64_t s, int64_t T, const layer *x)
 {
     const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;
@@ -211,7 +212,7 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
                      x->together + s * x->W_together, w->heads->layer[k].value, NULL);
 }
 
-/* The same of a head whose weights are told row by row. */
+/* The same for a head whose weights are computed row by row. */
 static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_values *x, int64_t h,
                      int64_t s, int64_t example, int64_t T)
 {
@@ -256,7 +257,7 @@ static int take_rows(work *w, const lra_length_graph *v, const lra_batch *b, int
     return rc;
 }
 
-/* Says which key each head is asked without, and runs the batch once more. */
+/* Sets the key that each head leaves out, and runs the batch once more. */
 static int leave_sinks_out(work *w, const lra_length_graph *v, int view, const lra_batch *b,
                            lra_err *e)
 {
@@ -305,7 +306,7 @@ static int take_batch(const lra_length_graph *v, const lra_batch *b, void *conte
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Asks for what is told of every layer of view i. */
+/* Requests the statistics of every layer of graph i. */
 static int ask_view(work *w, int i, lra_err *e)
 {
     lra_length_graph *v = w->m->view[i];
@@ -314,7 +315,7 @@ static int ask_view(work *w, int i, lra_err *e)
     for (int k = 0; k < w->nodes[i].n; k++) {
         const lra_tensor *node = w->nodes[i].node[k];
         question *q = &w->asked[i][k];
-        *q = (question){0}; /* what a pass before asked is gone with its graphs */
+        *q = (question){0}; /* requests of an earlier pass are freed with its graphs */
         if (w->nodes[i].matrix[k].family) {
             lra_matrix_ask(v, &w->nodes[i].matrix[k]);
             if (!w->again) lra_matrix_ask_values(v, &w->nodes[i].matrix[k]);
@@ -381,7 +382,7 @@ static void open_heads(work *w)
     }
 }
 
-/* Heads whose sink is one on average are asked again without it; false: there is none. */
+/* Heads with a sink on average are measured again without it; false: there is none. */
 static bool open_sinks(work *w)
 {
     bool any = false;

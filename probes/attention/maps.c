@@ -1,4 +1,4 @@
-/* Whole maps. */
+/* Complete attention maps. */
 #include "probes/attention/maps.h"
 
 #include <math.h>
@@ -11,10 +11,11 @@
 #include "probes/shared/attention_nodes.h"
 #include "probes/shared/sample_rows.h"
 
-static const double most_numbers = 1 << 25;    /* of the maps of a batch */
-static const double most_pairs = 4e6;          /* of a head, of which lifts are fitted, */
-enum { FEWEST_LIFTED = 16 };                   /* but at least of so many examples */
-static const double most_bytes = 2147483648.0; /* of what shares are made of */
+static const double most_numbers = 1 << 25; /* of the maps of a batch */
+static const double most_pairs = 4e6;       /* of a head whose lifts are fitted, */
+enum { FEWEST_LIFTED = 16 };                /* but at least this number of examples */
+/* size of the arrays that shares are computed from */
+static const double most_bytes = 2147483648.0;
 
 typedef struct {
     const lra_loaded_model *m;
@@ -40,7 +41,7 @@ typedef struct {
     int64_t sequence;
     const lra_tensor *node;
     int64_t example, T, head, extra;
-    const float *first; /* row 0; the next one is `step` behind */
+    const float *first; /* row 0; each next one `step` later */
     int64_t step;
     const int32_t *list;
     const lra_tree *tree; /* NULL: none */
@@ -66,7 +67,8 @@ static void relate(const map_of *m, int64_t i, const double *share, const uint8_
     }
 }
 
-/* Row i: shares (T), keys [from, to) that it may have weights at; their sum. */
+/* Row i: weights normalised to shares (T), unmasked keys [from, to); returns the sum of the
+ * weights. */
 static double read_row(const map_of *m, int64_t i, double *share, uint8_t *allowed, int64_t *from,
                        int64_t *to)
 {
@@ -126,7 +128,8 @@ static void add_related(lra_blind *b, const map_of *m, int64_t i, const uint8_t 
     }
 }
 
-/* Rows of an example, without the sink's column; those with nothing left are no rows. */
+/* Adds the rows of an example, without the sink's column; rows without other weights are
+ * skipped. */
 static void add_blind(lra_blind *b, const map_of *m, bool sink, double *share, uint8_t *allowed)
 {
     const double least = 1e-6;
@@ -174,8 +177,7 @@ static void add_map(work *w, const map_of *m, int at)
     lra_free(allowed);
 }
 
-/* Makes room for the maps of an example, where it is longer than those that are kept, and not too
- * long. */
+/* Allocates the maps of an example if it is longer than the stored one, and not too long. */
 static void keep(work *w, int64_t example, int64_t row, int64_t T)
 {
     lra_maps *out = w->out;
@@ -193,7 +195,8 @@ static lra_tree tree_of(const work *w, const lra_batch *b, const lra_length_grap
     return lra_tree_new(b->token + s * v->T, b->length[s]);
 }
 
-/* What is left of a layer after a run: whole maps (B,T,H,T) and lists, or what tells rows. */
+/* Results of a layer after a forward pass: complete maps (B,T,H,T) and lists, or data that compute
+ * rows. */
 typedef struct {
     float *map;
     int32_t *list;
@@ -349,7 +352,7 @@ static void open_heads(work *w, int64_t rows, const int64_t *index)
     lra_free(length);
 }
 
-/* So many rows that the maps of a batch have their place. */
+/* Number of rows of a batch such that their maps fit into memory. */
 static int64_t rows_of(const lra_train_spec *run, int64_t T, int n_heads)
 {
     double rows = floor(most_numbers / ((double)(T * T) * n_heads));

@@ -59,7 +59,7 @@ typedef struct {
     } view[LRA_MAX_BUCKETS];
 } work;
 
-/* Keys that row i of the last layer can reach through all of them, [from, to): ranges alone. */
+/* Range of keys [from, to) that row i of the last layer can reach through all layers. */
 static void reach(const lra_attention_nodes *n, int64_t T, int64_t i, int64_t *from, int64_t *to)
 {
     *from = i, *to = i + 1;
@@ -94,7 +94,7 @@ static void add_example(work *w, int view, int64_t s, int64_t T, const int32_t *
     lra_free(row);
 }
 
-/* The same by rows of matrices. */
+/* The same for layers whose matrices are evaluated row by row. */
 static void add_rows(work *w, const lra_matrix_values *layer, int n_layers, int64_t s, int64_t T,
                      const int32_t *at)
 {

@@ -1,4 +1,4 @@
-/* Equal weights. */
+/* Uniform-attention baseline. */
 #include "probes/attention/uniform_baseline.h"
 
 #include "kernels/base/core/mem.h"

@@ -1,5 +1,5 @@
-/* What equal weights would do in the place of attention, for examples of one length after another:
- * profiles of the pairs that each head may use, and what a key would get. */
+/* Uniform-attention baseline, for examples added one length at a time: distance profiles of the
+ * pairs that each head may use, and the weight of each key. */
 #ifndef LRA_PROBES_ATTENTION_UNIFORM_BASELINE_H
 #define LRA_PROBES_ATTENTION_UNIFORM_BASELINE_H
 
@@ -9,7 +9,7 @@
 /* Of a head, or of a layer's heads together. */
 typedef struct {
     lra_profile_mask *tokens, *pixels; /* pixels: NULL without an image */
-    double *equal;                     /* (T) what equal weights give a key, mean over rows */
+    double *equal;                     /* (T) uniform-baseline weight of a key, mean over rows */
 } lra_attention_mask;
 
 typedef struct {
@@ -20,9 +20,9 @@ typedef struct {
         *mask[LRA_ATTENTION_LAYERS]; /* one, or of lists one for each head, then all */
 } lra_uniform_baseline;
 
-/* Those of layer k for examples of T positions; kept until another length comes.  list: of such an
- * example, (H,query blocks,most), where the layer has lists; node: of the view that it comes
- * from. */
+/* The baseline of layer k for examples of T positions; cached until another length is requested.
+ * list: of such an example, (H,query blocks,most), if the layer has lists; node: of the graph of
+ * that length. */
 void lra_uniform_baseline_make(lra_uniform_baseline *m, int k, const lra_tensor *node, int64_t T,
                                const int32_t *list);
 /* Sets allowed (T): keys that row i of a head, or (head -1) of any head, may have a weight at. */

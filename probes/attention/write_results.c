@@ -39,7 +39,7 @@ static int add_sinks(const lra_attention_head *h, uint64_t key, lra_measurement 
     return 2;
 }
 
-/* tree.parent ..: mass on those that are related, beside what equal weights put there. */
+/* tree.parent ..: mass on related tokens, and its uniform baseline. */
 static int add_relations(const lra_head_maps *h, lra_measurement *out)
 {
     double *x = lra_alloc_array((size_t)h->n_related + 1, sizeof *x);
@@ -122,7 +122,7 @@ static void add_measurements(lra_probe_unit *u, int n, lra_measurement *found, b
     lra_probe_unit_measurements(u, n, found);
 }
 
-/* "eld": factors of the scores by distance, as built, of a layer where some head's decay. */
+/* "eld": factors of the scores by distance, at initialisation, of a layer with decaying heads. */
 static void add_decay(lra_probe_unit *u, const lra_heads *all, const lra_attention_head *h)
 {
     bool decays = false;
@@ -136,7 +136,8 @@ static void add_decay(lra_probe_unit *u, const lra_heads *all, const lra_attenti
     lra_free(x);
 }
 
-/* How many heads are of each kind, trained and initial; surely are, and perhaps are, trained. */
+/* Number of heads of each kind, trained and initial; trained heads that are surely, and possibly,
+ * of the kind. */
 typedef struct {
     int is[LRA_HEAD_KINDS], was[LRA_HEAD_KINDS];
     int surely[LRA_HEAD_KINDS], perhaps[LRA_HEAD_KINDS];
@@ -196,7 +197,7 @@ static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile
     add_measurements(u, n, found, sampled);
 }
 
-/* How much the heads of a layer or (-1) of all differ. */
+/* Divergence between the heads of a layer, or (-1) of all layers. */
 static lra_measurement difference(const lra_heads *h, int layer, uint64_t key)
 {
     const lra_profile **p = lra_alloc_array((size_t)h->n_heads, sizeof(lra_profile *));
@@ -225,13 +226,13 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, ki
         f.lo = kinds->surely[k] / (double)best->n_heads;
         f.hi = kinds->perhaps[k] / (double)best->n_heads;
         f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
-        f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* what a head of equal weights is */
+        f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* value of a uniform head */
         f.examples = best->head[0].examples;
         add_measurements(u, 1, &f, sampled);
     }
 }
 
-/* Is what learned positions are to each other a matter of distance alone? */
+/* Adds the Toeplitz shares of learned positions: do their products depend on distance alone? */
 static void add_places(lra_probe_unit *u, const lra_heads *best, const lra_heads *initial)
 {
     const lra_toeplitz *x = &best->places, *y = &initial->places;

@@ -1,4 +1,5 @@
-/* What was measured of the attention of a run, as units of its file: heads, layers, the model. */
+/* Writes the attention measurements of a run as units of its result file: heads, layers, the
+ * model. */
 #ifndef LRA_PROBES_ATTENTION_WRITE_RESULTS_H
 #define LRA_PROBES_ATTENTION_WRITE_RESULTS_H
 
@@ -13,7 +14,7 @@ typedef struct {
     lra_profile *rollout; /* NULL: keys of a layer are another sequence */
 } lra_attention_measured;
 
-/* key: the run's seed; sampled: not all examples were asked. */
+/* key: the run's seed; sampled: only a sample of the examples was evaluated. */
 void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best,
                          const lra_attention_measured *initial, uint64_t key, bool sampled);
 void lra_attention_measured_free(lra_attention_measured *m);

@@ -1,8 +1,8 @@
-/* What it costs to ask attention: a forward pass of a model, the same with the statistics of every
- * head (mass, entropy, sinks, side), with those of heads together by values, and with both; and the
- * workspace of each, which grows with the length as long as no map is kept.  Attention of a family
- * without maps of its own (probes/shared/mixing_matrix.h) is told behind the pass, as many rows of
- * it as are usual, which is counted too. */
+/* Cost of attention introspection: a forward pass of a model, the same with the statistics of every
+ * head (mass, entropy, sinks, side), with value-weighted profiles of all heads together, and with
+ * both; and the workspace of each, which grows with the length as long as no map is kept.
+ * Attention of a family without maps of its own (probes/shared/mixing_matrix.h) is evaluated after
+ * the pass, for the default number of rows; this time is included. */
 #include <stdio.h>
 
 #include "kernels/base/core/mem.h"
@@ -26,11 +26,11 @@ typedef struct {
     bench_network m;
     lra_length_graph view; /* of m */
     lra_attention_nodes nodes;
-    lra_profile *profile; /* of a matrix that is told row by row; NULL: none is asked */
+    lra_profile *profile; /* of a matrix that is evaluated row by row; NULL: none */
     double seconds[MAX_RUNS];
 } asked;
 
-/* What pass p asks of layer k. */
+/* Requests the statistics of pass p in layer k. */
 static void ask_layer(int p, asked *a, int k)
 {
     lra_matrix *w = &a->nodes.matrix[k];

@@ -1,4 +1,4 @@
-/* Data: making the rows of each generated task, and batching them; loader.c has batches beside
+/* Data: making the rows of each generated task, and batching them; loader.c compares batches with
  * steps. */
 #include <omp.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "kernels/base/os/terminal.h"
 #include "probes/bench/bench.h"
 
-/* Rows to be made where a task counts them in one number: rates are what is measured. */
+/* Number of rows, if the task has a parameter for it: only rates are measured. */
 enum { FIRST = 50, MOST = 1000, STEPS = 1 << 20, TIMES = 3 };
 
 /* Seconds of an epoch of batches. */
@@ -71,7 +71,7 @@ static int run_preset(bench *b, const lra_task *t, const char *preset, lra_err *
     int64_t batches = 0;
     lra_config *c = lra_task_config(t, preset, e);
     int rc = c && choose_rows(t, c, e) == 0 ? 0 : LRA_FAILED;
-    bool last = false; /* three times, or fewer where one takes longer than was asked for */
+    bool last = false; /* three times, or fewer if one exceeds the requested time */
     for (int i = 0; !last && rc == 0; i++) {
         if (bench_stopped(e) != 0) {
             rc = LRA_FAILED;

@@ -1,4 +1,4 @@
-/* Exponentials: how many a node takes, and how many this machine does a second. */
+/* Exponentials: number in a node, and rate of this machine. */
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -6,7 +6,7 @@
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 
-/* Ops with an exponential, or a function as dear, for each element of their result. */
+/* Ops with an exponential, or a function of similar cost, for each element of their result. */
 static bool by_element(const char *op)
 {
     static const char *const ops[] = {
@@ -24,8 +24,8 @@ const lra_node_time *bench_first_node(const lra_node_time *times, int n, const c
     return NULL;
 }
 
-/* A pair of attention is 4 K FLOP forth and 10 K back, with one exponential each; gate_grad returns
- * two numbers for each. */
+/* A pair of attention takes 4 K FLOP forward and 10 K backward, with one exponential each;
+ * gate_grad returns two numbers for each. */
 double bench_exps(const lra_node_time *node, const lra_node_time *attention)
 {
     double n = (double)lra_shape_elements(node->shape);
@@ -37,7 +37,8 @@ double bench_exps(const lra_node_time *node, const lra_node_time *attention)
     return strcmp(node->op, "attention_grad") == 0 ? node->flops / (10 * K) : 0;
 }
 
-/* The op `exp` on 16 thousand elements, which stay in the nearest caches; the best of many runs. */
+/* Times the op `exp` on 16 thousand elements, which stay in the L1 and L2 caches; the best of many
+ * runs. */
 static int measure_one(bench *b, lra_plan *p, double *best, lra_err *e)
 {
     enum { TIMES = 200 };

@@ -1,5 +1,5 @@
-/* Does the device's LRA_CUDA_LEVEL do what it shall?  Two convolutions of bf16 with gradients, of
- * sizes that every kernel takes, beside the CPU: the trial that a GPU is opened with
+/* Checks the device's LRA_CUDA_LEVEL.  Two convolutions of bf16 with gradients, of sizes that every
+ * kernel supports, compared with the CPU: the self-test at the opening of a GPU
  * (kernels/cuda/self_test.h). */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 
-/* Enough rows for blocks of 128 columns where there are 256, and of 64 where there are 128
+/* Enough rows for blocks of 128 columns if there are 256, and of 64 if there are 128
  * (kernels/ops/conv/conv_tiles.h). */
 enum { B = 34, T = 130, K = 5, D = 128, H = 256, N_OUT = 5 };
 
@@ -102,7 +102,7 @@ int bench_levels(bench *b, lra_err *e)
             rc = lra_fail(e, "'%s' on '%s' differs from the CPU by %g of the largest, allowed %g",
                           names[i], b->device.name, d, allowed);
     }
-    b->type = LRA_BF16; /* of the trial, whatever was asked */
+    b->type = LRA_BF16; /* type of the self-test, for any --precision */
     if (rc == 0 && json) rc = bench_print_values(b, N_OUT + 1, values, e);
     for (int i = 0; i < N_OUT; i++) lra_free(got[i]), lra_free(expected[i]);
     return rc;

@@ -1,6 +1,6 @@
-/* Does the loader keep up?  Batches beside training steps, task by task, in one table
- * (loader_case.h says what is measured).  What is only imported is found below --data-dir as 'data
- * --all --check' finds it. */
+/* Compares the time of batches with the time of training steps, task by task, in one table (see
+ * loader_case.h). Tasks that are only imported are found below --data-dir as in 'data --all
+ * --check'. */
 #include <omp.h>
 #include <string.h>
 
@@ -78,14 +78,15 @@ static void add_reason(loader_bench *l, const lra_loader_case *c, const lra_err 
     lra_free(note);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all tasks ------------------------------------------------------------------------------- */
 
-/* As asked for; else every objective without, and the task's goal with the augmentation as well. */
+/* The requested case; by default every objective without augmentation, and the task's goal also
+ * with it. */
 static bool is_wanted(const lra_loader_case *c)
 {
     const char *name = lra_option_text(c->options, "objective");
     const lra_augmentation *a = lra_augmentation_of(c->task);
-    bool can = a && !c->task->fresh; /* drawn anew anyhow */
+    bool can = a && !c->task->fresh; /* generated anew in any case */
     if (name && strcmp(name, c->objective->name) != 0) return false;
     if (lra_option_given(c->options, "augment"))
         return can && c->augment && strcmp(a->name, lra_option_text(c->options, "augment")) == 0 &&
@@ -93,7 +94,8 @@ static bool is_wanted(const lra_loader_case *c)
     return !c->augment || (can && c->objective == &lra_objective_classify);
 }
 
-/* One row; an objective that does not fit the task, and was not asked for, has none. */
+/* Measures one row; there is none for an objective that does not fit the task and was not
+ * requested. */
 static int run_case(loader_bench *l, lra_loader_case *c, lra_err *e)
 {
     bool only = lra_option_given(l->options, "task"),
@@ -115,7 +117,7 @@ static int run_case(loader_bench *l, lra_loader_case *c, lra_err *e)
     return rc == LRA_ABSENT ? LRA_ABSENT : 0;
 }
 
-/* All rows of a task and a preset.  LRA_ABSENT: its data are not to be had. */
+/* Measures all rows of a task and a preset. LRA_ABSENT: its data are not available. */
 static int run_preset(loader_bench *l, lra_loader_case *c, lra_err *e)
 {
     int rc = 0;
@@ -190,7 +192,7 @@ static void add_notes(loader_bench *l)
     lra_table_fact(t, "below_10", l->n_slow);
 }
 
-/* What is asked for exists, and together. */
+/* Checks that the requested task and objectives exist and are compatible. */
 static int check(const lra_options *o, const lra_task **only, lra_err *e)
 {
     const char *task = lra_option_text(o, "task"), *objective = lra_option_text(o, "objective");

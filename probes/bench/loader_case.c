@@ -15,12 +15,12 @@
 
 enum { EPOCH = 8 /* batches of images */, LEAST = 3 };
 
-/* ---- the run whose step it is ---------------------------------------------------------------- */
+/* ---- the run of the step --------------------------------------------------------------------- */
 
 static const lra_option *const job_tables[] = {lra_job_options, NULL};
 static const lra_command job_command = {.program = "lra-probe bench", .tables = job_tables};
 
-/* What a run would be given on the command line; options point into it. */
+/* Command line of the run; its options point into it. */
 typedef struct {
     char **argv;
     int n;
@@ -60,8 +60,8 @@ static void free_line(command_line l)
 
 /* ---- its data -------------------------------------------------------------------------------- */
 
-/* Reads what the nearest folder holds; when none does, says what the first lacks.  Warnings say
- * what its accuracies can be compared with: not asked here. */
+/* Imports the nearest folder that has the files; if none has, the message names what the first one
+ * lacks. Warnings about comparability of accuracies are suppressed. */
 static int import(const lra_official_folders *p, const lra_job *j, lra_dataset **out, lra_err *e)
 {
     int rc = LRA_ABSENT;

@@ -10,7 +10,7 @@
 
 enum { WIDTH = 128, HIDDEN = 256, VOCAB = 256 };
 
-/* What a case builds from. */
+/* The inputs of a case. */
 typedef struct {
     lra_graph *g;
     int64_t B, T;
@@ -282,7 +282,8 @@ static int open_case(bench *b, int i, inputs *in, running *r, lra_err *e)
     return rc;
 }
 
-/* Ones and zeros only start the gradients: leaves them out; returns how many nodes are left. */
+/* Removes nodes of ones and zeros, which only seed the gradients; returns the number of remaining
+ * nodes. */
 static int drop_seeds(lra_node_time *times, int n, int runs)
 {
     int left = 0;

@@ -1,8 +1,8 @@
-/* A training step on a GPU by counting, without one: every node takes the longest of its FLOPs over
- * the rate of products and its bytes (sources, result) over the rate of copies, and one launch.
- * Products of convolutions take whole waves of blocks.
- * The peaks are options; what a kernel reaches of them is not known here, so that times are
- * floors for those peaks.
+/* Estimates a training step on a GPU by counting, without a GPU: every node takes the longest of
+ * its FLOPs over the rate of products and its bytes (sources, result) over the rate of copies, and
+ * one launch. Products of convolutions take an integer number of waves of blocks.
+ * The peaks are options; the efficiency of kernels is unknown, so times are lower bounds for those
+ * peaks.
  *
  * --table1 counts the 30 runs of Table 1 of the locality paper (resconv, five tasks, six kernels):
  * all epochs of the paper's settings, training and validation, at the mean length of the rows. */
@@ -46,7 +46,7 @@ typedef struct {
     double workspace;
 } prediction;
 
-/* What is predicted: a step of B examples of T tokens. */
+/* The estimate: a step of B examples of T tokens. */
 typedef struct {
     const lra_model *model;
     const lra_config *config;
@@ -57,7 +57,7 @@ typedef struct {
     int64_t B, T;
 } subject;
 
-/* ---- a plan as a GPU would have it ----------------------------------------------------------- */
+/* ---- a plan as on a GPU ---------------------------------------------------------------------- */
 
 static int one_thread(const lra_device *d)
 {
@@ -72,7 +72,7 @@ static int most_beside(const lra_device *d)
     return n_beside;
 }
 
-/* Nothing is run on it: memory of the host, scratch of the GPU, calls beside the others. */
+/* A device that executes nothing: host memory, scratch of the GPU, side-stream calls. */
 static int open_device(lra_device *d, lra_err *e)
 {
     static lra_backend counted;
@@ -110,8 +110,8 @@ static op_sum *sum_of(prediction *p, const char *op)
     return &p->op[p->n_ops++];
 }
 
-/* What the blocks of a convolution of bf16 make use of, of the multiprocessors of capability 9.0:
- * whole waves of whole blocks.  1 where it is not known. */
+/* Utilisation of the multiprocessors of capability 9.0 by the blocks of a bf16 convolution:
+ * complete waves of complete blocks. 1 if unknown. */
 static double fill_of(const lra_tensor *y)
 {
     if (y->op == &lra_op_conv_dw) {
@@ -236,9 +236,9 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
 
 /* ---- Table 1 --------------------------------------------------------------------------------- */
 
-/* Rows of a run as published and divided, and their mean length after cutting: ListOps of its
+/* Rows of a run as published and divided, and their mean length after truncation: ListOps of its
  * generator, Text counted on the published 25,000 files, Retrieval on 1,512 published documents;
- * images are whole, Pathfinder is three sets. */
+ * images are complete, Pathfinder is three sets. */
 static const struct {
     const char *task;
     double train, validation, length;
@@ -248,7 +248,7 @@ static const struct {
             {"retrieval", 147086, 18090, 3997.4},
             {"listops", 96000, 2000, 1034.7}};
 
-/* Settings of the model, of a text that has others as well; batch and epochs. */
+/* Reads the settings of the model from a text with other settings as well; batch and epochs. */
 static void read_settings(const char *text, const lra_model *m, lra_config *c, double *batch,
                           double *epochs)
 {

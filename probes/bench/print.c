@@ -73,7 +73,7 @@ static json_t *json_row(const bench_row *r)
                      "floor_s", r->floor > 0 ? json_real(r->floor) : json_null());
 }
 
-/* Who was measured: what every document begins with. */
+/* The machine, with which every document begins. */
 static json_t *json_machine(const bench *b)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:s, s:f}", "revision", lra_revision(), "processor",

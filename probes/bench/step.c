@@ -1,4 +1,4 @@
-/* The training step of a model on random tokens: whole, by op, its memory, and its parameters. */
+/* The training step of a model on random tokens: total time, time by op, memory, and parameters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static int open_step(bench *b, step *s, lra_err *e)
     return bench_network_plan(b, &s->m, 1, &s->update, e) == 0 ? set_rest(b, s, e) : LRA_FAILED;
 }
 
-/* What is run, and the memory that its plan asks for. */
+/* Describes the step, and the memory of its plan. */
 static char *text_of(const bench *b, const step *s)
 {
     char *changes = lra_config_lines(b->config), workspace[32], weights[32];
@@ -56,7 +56,7 @@ static char *text_of(const bench *b, const step *s)
     return text;
 }
 
-/* FLOPs of products alone, which is what published counts mean; attention counts the pairs it
+/* FLOPs of matrix products alone, as in published counts; attention counts the pairs it
  * computes. */
 static bool is_matrix(const char *op)
 {
@@ -65,7 +65,7 @@ static bool is_matrix(const char *op)
            strcmp(op, "attention_grad") == 0;
 }
 
-/* A run and the end of it. */
+/* Executes the plan and waits for its end. */
 static int run_whole(bench *b, lra_plan *p, lra_err *e)
 {
     const lra_backend *backend = b->device.backend;

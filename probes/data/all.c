@@ -1,8 +1,8 @@
-/* Checks everything that is below a folder.
+/* Checks all official files below a folder.
  *
- * Each task that can be imported is asked for its files at the folder, then at the folders below
- * it, the nearest first, until its reader finds some; they are examined with the task's own
- * parameters.  Nothing is written. */
+ * For each task that can be imported, its reader is tried at the folder, then at the folders below
+ * it, the nearest first, until it finds files; they are examined with the task's own parameters.
+ * Nothing is written. */
 #include "probes/data/all.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static void add_row(lra_table *t, const verdict *v, const char *folder)
     lra_table_cell(t, "%s", !good ? v->why.msg : v->warnings.s ? v->warnings.s : "");
 }
 
-/* Why it failed, or what it warned of. */
+/* Adds the error, or the warnings. */
 static void add_notes(lra_table *t, const verdict *v)
 {
     if (v->rc != 0 && v->rc != LRA_ABSENT) lra_table_note(t, "%s\t%s", v->task->name, v->why.msg);

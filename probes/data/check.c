@@ -66,7 +66,7 @@ static json_t *json_files(const lra_digest *files)
     return list;
 }
 
-/* Names of files that are no UTF-8 cannot stand in JSON. */
+/* File names that are not UTF-8 cannot be written to JSON. */
 static int check_names(const lra_examination *x, lra_err *e)
 {
     int rc = 0;
@@ -92,7 +92,7 @@ static void print_json(const lra_task *t, const lra_examination *x)
 
 /* ---- the check ------------------------------------------------------------------------------- */
 
-/* One file of rows, whatever its name is. */
+/* Checks one file of rows, with any name. */
 static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
 {
     lra_examination x = {.files.listed = true};

@@ -4,7 +4,7 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Prints what it finds, as text or one JSON document; fails when labels are wrong. */
+/* Prints the defects found, as text or one JSON document; fails if labels are wrong. */
 int lra_data_check(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e);
 
 #endif

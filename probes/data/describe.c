@@ -11,7 +11,7 @@
 #include "datasets/loader/repeats.h"
 #include "kernels/base/core/mem.h"
 
-/* ---- what is counted ------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 enum { N_QUANTILES = 7 };
 static const double quantile_at[N_QUANTILES] = {0, .05, .25, .5, .75, .95, 1};
@@ -82,7 +82,7 @@ static const char *group_name(const lra_task *t, int g)
     return g < n_groups(t) ? t->group_names[g] : "all";
 }
 
-/* Share of rows that each group's predictions get right, the last entry all rows; -1: no rows. */
+/* Accuracy of the predictions for each group; the last entry is that of all rows; -1: no rows. */
 static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t *predicted,
                        double *accuracy)
 {
@@ -102,8 +102,8 @@ static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* In train: rows that stand in the training split too; of that split: rows that stood in an earlier
- * one. */
+/* In train: rows that also occur in the training split; of that split: rows that occur in an
+ * earlier one. */
 static void print_lengths(const lra_dataset *d)
 {
     lra_repeats repeats;
@@ -200,7 +200,7 @@ static spread measure_targets(const lra_sequences *r, int target)
     return v;
 }
 
-/* Of the mean training target on the test split: root mean squared error and R2. */
+/* Root mean squared error and R2 of the mean training target on the test split. */
 static void constant_error(const lra_dataset *d, int target, double *rmse, double *r2)
 {
     spread train = measure_targets(&d->split[LRA_TRAIN_SPLIT], target);

@@ -1,4 +1,4 @@
-/* What is in a data set: lengths, labels by group, what simple predictors reach. */
+/* Statistics of a data set: lengths, labels by group, accuracy of simple predictors. */
 #ifndef LRA_PROBES_DATA_DESCRIBE_H
 #define LRA_PROBES_DATA_DESCRIBE_H
 

@@ -40,8 +40,7 @@ static void add_repeats(const lra_dataset *d, lra_examination *x)
         lra_facts_add(&x->facts, (double)r.in_train[LRA_TRAIN_SPLIT], "train rows repeated");
 }
 
-/* What is read once more is warned of once more; who has read it already does not want to hear
- * it. */
+/* Data that are read again would be warned about again; this suppresses the repeated warnings. */
 static int inspect(const lra_task *t, const lra_config *c, const char *path, lra_examination *x,
                    lra_err *e)
 {

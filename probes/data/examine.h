@@ -1,5 +1,4 @@
-/* Official files, looked at closely: what is there, from which bytes, in which rows, and what is
- * odd about it. */
+/* Inspection of official files: their contents, byte counts, rows, and irregularities. */
 #ifndef LRA_PROBES_DATA_EXAMINE_H
 #define LRA_PROBES_DATA_EXAMINE_H
 
@@ -10,14 +9,15 @@ typedef struct {
     char fingerprint[17];    /* of the rows */
     int64_t n[LRA_N_SPLITS]; /* rows; of a stream: tokens */
     int vocab;
-    /* Rows of the files and as published, rows in several splits, statistics; then what the task's
-     * inspect() says. */
+    /* Rows in the files and as published, rows that occur in several splits, statistics; then the
+     * facts of the task's inspect(). */
     lra_facts facts;
     int64_t defects; /* of files, survived */
 } lra_examination;
 
-/* Imports the files at a path, and keeps nothing of the rows; warns of what is odd once.
- * LRA_ABSENT: there are none.  After a failure of inspect() all the rest is there: files.n > 0. */
+/* Imports the files at a path without keeping the rows; warns once about irregularities. Returns
+ * LRA_ABSENT if there are none. After a failure of inspect() all other fields are set: files.n
+ * > 0. */
 int lra_data_examine(const lra_task *t, const lra_config *c, const char *path, lra_examination *x,
                      lra_err *e);
 void lra_examination_free(lra_examination *x);

@@ -1,8 +1,8 @@
 /* Information in data.
  *
- * Symbols and rows as symbols.h has them.  Pairs are counted in training rows, at most so many
- * steps of them that it takes seconds, and never leave a row (the first document of a pair; a
- * window of a stream). */
+ * Symbols and rows are defined in symbols.h.  Pairs are counted in training rows, limited to a
+ * number of steps that takes seconds, and never cross a row boundary (the first document of a pair;
+ * a window of a stream). */
 #include "probes/data/information.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static int64_t longest_of(const lra_symbols *s)
     return most;
 }
 
-/* ---- what is found --------------------------------------------------------------------------- */
+/* ---- measurements ---------------------------------------------------------------------------- */
 
 static lra_measurement with_ends(const char *id, const char *unit, lra_estimate x, int64_t examples)
 {
@@ -140,7 +140,7 @@ static char *lines_of(const lra_dataset *d)
     return t.s;
 }
 
-/* Who it is of: no model, no run. */
+/* A result without a model and a run. */
 static lra_probe_result *new_result(const lra_dataset *d, const char *preset, lra_err *e)
 {
     lra_device device;

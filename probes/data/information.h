@@ -1,5 +1,5 @@
-/* How local data are, without any model: what a token tells of another one d steps on, and what
- * bags of n-grams tell of the label. */
+/* Locality of the data, without a model: mutual information between a token and another one d steps
+ * later, and between bags of n-grams and the label. */
 #ifndef LRA_PROBES_DATA_INFORMATION_H
 #define LRA_PROBES_DATA_INFORMATION_H
 

@@ -1,5 +1,5 @@
-/* A contact sheet: training images side by side in the first row, what each variant of the
- * augmentation makes of them below, the whole augmentation in the last row. */
+/* A contact sheet: training images in the first row, their images under each variant of the
+ * augmentation below, the complete augmentation in the last row. */
 #include "probes/data/sheet.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void put(sheet *s, int64_t at_row, int64_t column, const lra_row *row)
         }
 }
 
-/* One row of the sheet: what a variant makes of images spread over the training split. */
+/* Draws one row of the sheet: a variant applied to images spread over the training split. */
 static void draw(const lra_dataset *d, const lra_augmentation *a, int64_t at_row, uint16_t *copy,
                  sheet *s)
 {

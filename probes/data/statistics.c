@@ -12,13 +12,13 @@ enum {
     MAX_VOCAB = 4096 /* pairs are counted up to here */,
     ENOUGH = 100 /* pairs for each there may be */
 };
-/* Neighbours that share less of what is known of the published rows, or bits, are called noise. */
+/* Neighbours with a smaller share of the published correlation, or fewer bits, are reported as
+ * noise. */
 static const double LEAST_SHARE = 0.5, LEAST_BITS = 0.02;
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Sums over the numbers of one channel, and over pairs of a number and the same channel's in the
- * next step. */
+/* Sums over the numbers of one channel, and over pairs of neighbouring steps of the channel. */
 typedef struct {
     double n, sum, squares;
     double pairs, a, b, ab, aa, bb;

@@ -1,4 +1,4 @@
-/* What RUN/influence.h5 holds. */
+/* Contents of RUN/influence.h5. */
 #include "probes/influence/cache.h"
 
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 
 enum { MOST_ROWS = 1024 };
 
-/* ---- what is defined ------------------------------------------------------------------------- */
+/* ---- conditions ----------------------------------------------------------------------------- */
 
 const char *lra_context_undefined(const lra_train_spec *run)
 {
@@ -41,11 +41,11 @@ int64_t lra_context_width(const lra_train_spec *run, int64_t R)
 
 typedef struct {
     lra_context *c;
-    const lra_length_graph *of, *crop; /* the whole input; crops */
+    const lra_length_graph *of, *crop; /* graph of the complete input; of crops */
     const lra_batch *batch;
     int64_t R, width;      /* width: channels of a feature */
     size_t size;           /* bytes of a token */
-    float *whole, *pooled; /* (n,T,D) features: of whole inputs; of crops */
+    float *whole, *pooled; /* (n,T,D) features: of complete inputs; of crops */
     /* The batch of crops: tokens, and of each the position it is for. */
     char *tokens;
     int32_t *length, *place, *places;
@@ -145,7 +145,7 @@ static void close_cropping(cropping *w)
     lra_free(w->to);
 }
 
-/* Answers from the pooled features. */
+/* Computes the outputs from the pooled features. */
 static int answer(cropping *w, lra_err *e)
 {
     lra_sample_answers *a = &w->c->answers;
@@ -196,7 +196,7 @@ static int64_t rows_of(const lra_train_spec *run, int64_t T)
     return rows > run->batch ? rows : run->batch;
 }
 
-/* A view for each radius of the axis that is not the whole input. */
+/* Builds a graph for each radius of the axis that is smaller than the complete input. */
 static void open_crops(lra_context *c)
 {
     double R[LRA_GAIN_POINTS];

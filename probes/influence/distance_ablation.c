@@ -10,8 +10,8 @@
 
 /* ---- layers and heads ------------------------------------------------------------------------ */
 
-/* "layer0" of "encoder/layer0/attention": the first part of the path that is called so, else all of
- * it. */
+/* "layer0" of "encoder/layer0/attention": the first path component of that form, else the complete
+ * path. */
 static char *layer_of(const lra_tensor *node)
 {
     const char *path = lra_tensor_path(node);
@@ -22,7 +22,7 @@ static char *layer_of(const lra_tensor *node)
     return lra_copy_text(path);
 }
 
-/* What obeys a limit: a node, or a head of it. */
+/* Target of a limit: a node, or one of its heads. */
 typedef struct {
     char *layer;
     int head; /* of the layer; -1: no head of attention */
@@ -73,11 +73,12 @@ static void find_layers(int n, place *p, lra_ablation *c)
     c->n_curves = 1;
     for (int i = 0; i < n; i++) p[i].curve = curve_of(c, lra_copy_text(p[i].layer));
     if (c->n_curves > 2) return;
-    lra_free(c->curve[1].name); /* one layer is all of them */
+    lra_free(c->curve[1].name); /* the only layer equals all layers */
     c->n_curves = 1;
 }
 
-/* Heads of a layer, in at most so many groups of neighbours; none where no layer has several. */
+/* Heads of a layer, in at most `groups` groups of neighbours; none if no layer has several
+ * heads. */
 static void find_heads(int n, int groups, place *p, lra_ablation *c)
 {
     bool several = false;
@@ -95,7 +96,7 @@ static void find_heads(int n, int groups, place *p, lra_ablation *c)
     while (!several && c->n_curves) lra_free(c->curve[--c->n_curves].name);
 }
 
-/* groups: of the heads of a layer; 0: layers.  Returns by limit where it belongs. */
+/* groups: of the heads of a layer; 0: layers. Returns the curve of each limit. */
 static int *find_curves(const lra_loaded_model *m, int groups, lra_ablation *c)
 {
     place *p = find_places(m, c);
@@ -110,11 +111,11 @@ static int *find_curves(const lra_loaded_model *m, int groups, lra_ablation *c)
     return curve;
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
-/* The limits of a curve (ALL: every one) at r, the others wide.  From the longest input on a limit
- * reaches across the padding of the longest graph too: kernels are as long as that, and where they
- * are cut a Fourier transform has other last bits. */
+/* Evaluates a curve (ALL: every limit) at r, with the other limits open. From the longest input on,
+ * a limit also covers the padding of the longest graph: a truncated kernel would change the last
+ * bits of a Fourier transform. */
 enum { ALL = -1 };
 static int ask(lra_loaded_model *m, const int *of, int curve, double r, lra_sample_answers *a,
                lra_sums *to, lra_err *e)
@@ -134,7 +135,8 @@ static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
     return true;
 }
 
-/* The last r is the whole model, in all layers, which is asked, and so in every other curve. */
+/* The last r is the unlimited model. It is evaluated for the curve of all layers, and copied to
+ * every other curve. */
 static int ask_all(lra_loaded_model *m, const int *of, lra_sample_answers *a, lra_ablation *c,
                    lra_err *e)
 {

@@ -19,7 +19,7 @@ const char *lra_length_key(const lra_dataset *d)
     return NULL;
 }
 
-/* Test rows of a length, and next to nothing else.  NULL: the task makes none. */
+/* Test rows of a length, with minimal other splits. NULL: the task makes none. */
 static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n, lra_err *e)
 {
     const char *key = lra_length_key(own);
@@ -40,7 +40,7 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
     return d;
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
                         lra_steps *steps, lra_own_answers *out, lra_err *e)
@@ -71,7 +71,8 @@ void lra_own_answers_free(lra_own_answers *a)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* Made for inputs of so many steps, does the model still answer what it did? */
+/* Checks that the model, made for inputs of `longest` steps, still gives the outputs of the run's
+ * model. */
 static int check_longer(const lra_train_spec *run, lra_device *dev, int64_t longest,
                         lra_steps *steps, lra_err *e)
 {

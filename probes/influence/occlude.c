@@ -46,7 +46,7 @@ static int64_t row_of(const lra_occluder *o, int64_t s)
     return s % o->view->rows;
 }
 
-/* The draw-th sequence behind s that is there; -1: there is no other. */
+/* The draw-th valid sequence after s; -1: there is no other. */
 static int64_t source_of(const lra_occluder *o, int64_t s, int64_t draw)
 {
     int64_t rows = o->view->rows, i = row_of(o, s), others = 0;
@@ -64,7 +64,7 @@ bool lra_occlude_counts(const lra_occluder *o, int64_t s)
     return o->batch->row[row_of(o, s)] >= 0 && o->batch->length[s] > 0 && source_of(o, s, 0) >= 0;
 }
 
-/* The k-th piece of stretches that both sequences have; false behind the last. */
+/* The k-th piece of the token runs that both sequences have; false after the last. */
 static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_token_runs *of,
                      int64_t k, int64_t *from, int64_t *n)
 {

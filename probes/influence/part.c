@@ -1,4 +1,4 @@
-/* What parts of an influence probe share. */
+/* Shared code of the influence parts. */
 #include "probes/influence/part.h"
 
 #include <inttypes.h>
@@ -43,8 +43,8 @@ static bool of_classes(const lra_influence *p)
     return p->run->result->n_classes > 0;
 }
 
-/* What is right (of several answers for a row, their mean), or values whose mean is the metric,
- * larger ones better. */
+/* Adds a series of accuracies (of several outputs for a row, their mean), or of values whose mean
+ * is the metric, larger is better. */
 static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const lra_sums *row)
 {
     double *value = NULL;
@@ -76,7 +76,7 @@ static void add_chance(const lra_influence *p, lra_sample *s, int64_t n, const i
     lra_free(right);
 }
 
-/* Restrictions, the whole, chance. */
+/* Samples of the restrictions, the complete input, and chance. */
 static lra_sample *sample_of(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
                              const lra_sums *row, const lra_sums *full)
 {
@@ -87,7 +87,7 @@ static lra_sample *sample_of(const lra_influence *p, int64_t n, const int64_t *i
     return s;
 }
 
-/* On all test examples: the interval of the metric lies above chance. */
+/* True if, on all test examples, the interval of the metric is above chance. */
 static bool is_above_chance(const lra_result *r)
 {
     if (r->n_classes == 0) return false;
@@ -140,7 +140,7 @@ lra_measurement lra_influence_threshold(const char *prefix, const char *more, co
     return measurement_of(prefix, more, "tokens", x, n);
 }
 
-/* The largest restriction below x; x itself where there is none. */
+/* The largest restriction below x; x itself if there is none. */
 static double point_below(const lra_gain *g, double x)
 {
     double below = x;
@@ -148,10 +148,10 @@ static double point_below(const lra_gain *g, double x)
     return below;
 }
 
-/* Restrictions are asked at some tokens alone: the threshold lies above the point below it, so that
- * the interval begins one token above that point.  The last point is the whole input, which
- * restricts nothing and is no measured threshold: then the value is the largest restriction, as a
- * bound that is exceeded. */
+/* Restrictions are evaluated only at some numbers of tokens: the threshold is above the previous
+ * point, so the interval begins one token above that point. The last point is the complete input,
+ * which restricts nothing and is not a measured threshold: then the value is the largest
+ * restriction, as a bound that is exceeded. */
 static void bound_threshold(lra_measurement *f, const lra_gain *g)
 {
     double whole = g->x[g->n - 1];
@@ -168,7 +168,7 @@ lra_measurement lra_influence_least(const char *prefix, int share, const lra_gai
     char more[8];
     snprintf(more, sizeof more, "%.0f", 100 * lra_gain_shares[share]);
     lra_measurement f = measurement_of(prefix, more, "tokens", &g->least[share], n);
-    f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* all of it */
+    f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* the complete input */
     bound_threshold(&f, g);
     return f;
 }

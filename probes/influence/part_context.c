@@ -1,11 +1,11 @@
-/* Part context: the limit of the model as a whole (context.h): what is left of the gain when the
- * features of each position are computed from the tokens within R of it alone.
- *   context   arrays x (points), the radii R; gain, value (points, 3); period (1): blocks of so
- *             many tokens, whose borders stay: crops begin up to period - 1 tokens earlier.
- *             context.r50 .r90 .r95 .r99: smallest R that keeps so much of the gain
- * The radii are 0, 1, 2, 4, .., T - 1, and further ones between the two that enclose context.r99
- * and context.r95, until these are known to a token, or to a sixteenth above 16.
- * Known: of a copy task of 10 steps 10, whatever the depth of the model. */
+/* Part context: the context limit of the complete model (context.h): the gain that remains if the
+ * features of each position are computed from the tokens within R of it.
+ *   context   arrays x (points), the radii R; gain, value (points, 3); period (1): blocks of this
+ *             many tokens with fixed borders: crops begin up to period - 1 tokens earlier.
+ *             context.r50 .r90 .r95 .r99: smallest R that keeps this share of the gain
+ * The radii are 0, 1, 2, 4, .., T - 1, and more between the two neighbours of context.r99 and
+ * context.r95, until these are exact to a token, or to a sixteenth above 16.
+ * Known: 10 for a copy task of 10 steps, for any depth of the model. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 enum { EXAMPLES = 256 };
 
-/* Answers by ascending radius. */
+/* Outputs by ascending radius. */
 typedef struct {
     int n;
     double x[LRA_GAIN_POINTS];
@@ -38,7 +38,7 @@ static double passes(const lra_influence *p, int64_t examples)
     return sum * (double)lra_influence_rows(p, examples);
 }
 
-/* Radius R, in front of point k. */
+/* Inserts radius R before point k. */
 static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
 {
     lra_sums *at = a->row + k * c->n;
@@ -49,8 +49,8 @@ static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
     return lra_context_ask(c, (int64_t)R, at, e);
 }
 
-/* The first point that keeps a share q, whose radius is not known to a token (or a sixteenth); 0:
- * none. */
+/* The first point that keeps a share q and has a radius still to be refined, to a token (or a
+ * sixteenth); 0: none. */
 static int coarse(const lra_gain *g, double q)
 {
     int k = 0;
@@ -84,7 +84,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     a.row = lra_alloc_array((size_t)(c.n * LRA_GAIN_POINTS) + 1, sizeof *a.row);
     for (int k = 0; k + 1 < a.n && rc == 0; k++)
         rc = lra_context_ask(&c, (int64_t)a.x[k], a.row + k * c.n, e);
-    if (rc == 0) { /* the last radius is the whole input */
+    if (rc == 0) { /* the last radius is the complete input */
         lra_gain g;
         memcpy(a.row + (a.n - 1) * c.n, c.full, (size_t)c.n * sizeof *a.row);
         lra_influence_gain(p, c.n, c.index, a.n, a.x, a.row, c.full, &g);

@@ -1,13 +1,15 @@
-/* Part cut: what is left when no layer looks farther than r, in all layers and in each alone
- * (cut.h).  r is a limit PER LAYER: L layers that mix positions one after another compose to
+/* Part cut: the gain that remains if distances are limited to r, in all layers and in each alone
+ * (distance_ablation.h).  r is a limit PER LAYER: L layers that mix positions one after another
+ * compose to
  *   min(L r, T - 1, the model's own reach)
- * tokens.  The limit of the whole model is part context.
- *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps so much of the gain; cut.reach99:
+ * tokens.  Part context limits the complete model.
+ *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps this share of the gain; cut.reach99:
  *                tokens that the layers reach together at r99; arrays depth (1): L; most (1):
  *                min(T - 1, the model's own reach); and of attention, in
  *   cut.window   window.w50 ..
  *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is limited
- * Chance of a kept share is not defined; the null value is the length, which keeps everything. */
+ * Chance of a kept share is not defined; the null value is the length, which keeps the complete
+ * gain. */
 #include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
 
@@ -28,7 +30,7 @@ static double passes(const lra_influence *p, int64_t examples)
                                      p->spec.data->max_length);
 }
 
-/* min(L r, most): of a bound the same, unless the next r reaches everything. */
+/* min(L r, most); of a bound the same, unless the next r covers the complete input. */
 static lra_measurement reach_of(const lra_gain *g, int64_t n, double depth, double most)
 {
     lra_measurement r = lra_influence_least("cut.r", LRA_GAIN_SHARES - 1, g, n);

@@ -1,13 +1,13 @@
-/* Part field: the effective receptive field as vision uses the word: the mean over examples and
- * draws of the squared gradient of the features at the middle position, J^2 at one position
- * (jacobian.h), normalised to sum 1.  What holds for all positions is part jacobian.
+/* Part field: the effective receptive field in the sense of computer vision: the mean over examples
+ * and draws of the squared gradient of the features at the middle position, J^2 at one position
+ * (jacobian.h), normalised to sum 1.  Part jacobian covers all positions.
  *   field     erf.r20 .r30 .r50 .r99: radius in tokens; erf.area20 ..: its share of the input;
- *             null values: equal weights of the same inputs, initial weights; arrays erf and
+ *             null values: uniform baseline on the same inputs, initial weights; arrays erf and
  *             erf.init (2 T - 1) by offset from the middle
  *   field.px  of images: radius in pixels, a square; arrays erf and erf.init (rows, columns)
  * On tasks of known distances (tests/bench/known_truth.sh) erf.r99 is within a factor of sqrt 2 of
- * the distance in 15 of 36 runs, 11 of these of convolutions, and never below it: it bounds what
- * is used from above, and does not find it.
+ * the distance in 15 of 36 runs, 11 of these of convolutions, and never below it: it is an upper
+ * bound of the used distance, not an estimate.
  * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the
  * middle position. */
 #include "probes/shared/jacobian.h"
@@ -26,7 +26,7 @@ static const int shares[] = {20, 30, 50, 99};
 typedef struct {
     int64_t T, grid, n, capacity, undefined;
     double *near[2];  /* (n, T) mass by distance: tokens; pixels */
-    double *equal[2]; /* the same of equal weights */
+    double *equal[2]; /* the same for the uniform baseline */
     double *map[2];   /* (2 T - 1) by offset; (T) by position */
     int64_t *length;  /* (n) tokens of each example */
     lra_jacobian_report report;
@@ -73,8 +73,8 @@ static void normalise(double *x, int64_t n)
     for (int64_t i = 0; i < n && all > 0; i++) x[i] /= all;
 }
 
-/* Share of its input that a radius around the middle covers, mean over examples of their own
- * lengths; NAN of none.  Images are of one size. */
+/* Share of the input within a radius around the middle, mean over examples of different lengths;
+ * NAN for NAN. Images have one size. */
 static double area_of(const field *f, bool pixels, double r)
 {
     double side = 2 * r + 1, sum = 0;

@@ -1,12 +1,14 @@
-/* Part heads: what is left when one head of attention, or a few that are neighbours, sees nothing
- * farther than r, and all others see what they did (cut.h): which heads need far context.
- *   heads.LAYER.headN, heads.LAYER.headN-M   layer.w50 .. .w99: as of a layer in part cut
+/* Part heads: the gain that remains if one attention head, or a few neighbouring heads, is limited
+ * to distance r and all others are not (distance_ablation.h). Shows which heads need distant
+ * context.
+ *   heads.LAYER.headN, heads.LAYER.headN-M   layer.w50 .. .w99: as for a layer in part cut
  * A layer has at most --head-groups of these, so that they take as many passes as its layers do in
- * part cut: four times as many curves, of a quarter of the examples.  One head that can be missed
- * is not two that can: what others know too, or what stands in the residual stream, makes up for
- * it; limits of all heads of a layer are part cut's.  Known: two heads of a layer with limits of
- * their own reach as far as the farther one, and each alone is what it is where all of its layer
- * have its limit, bit for bit (tests/kernels/distance_limit_test.c, attention_test.c). */
+ * part cut: four times as many curves, of a quarter of the examples.  Two heads that are
+ * dispensable one at a time need not be dispensable together: other heads, or the residual stream,
+ * can hold the same information; part cut limits all heads of a layer together.  Known: two heads
+ * of a layer with limits of their own reach as far as the farther one, and each alone is what it is
+ * where all of its layer have its limit, bit for bit (tests/kernels/distance_limit_test.c,
+ * attention_test.c). */
 #include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
 

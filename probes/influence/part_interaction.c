@@ -1,12 +1,13 @@
-/* Part interaction: how far apart are parts of the input that the answer combines
+/* Part interaction: the distance between parts of the input that the output combines
  * (analysis/interaction.h), for models whose pooled answer has no position: second differences of
  * the margin logit against one rival class, blocks being replaced by those of other rows
- * (occlude.h), 4 draws, in the input's order and with its full blocks moved.  Blocks are a 32nd of
- * the longest example.
+ * (occlude.h), 4 draws, in the input's order and with the order of its full blocks permuted.
+ * Blocks are 1/32 of the longest example.
  *   interaction        inter.mean, inter.q95, inter.contrast, inter.peak, inter.rel, inter.p;
  *                      arrays pairs (2, 32): I and N by distance in blocks; rel (3, 32): their
  *                      ratio with simultaneous intervals; width: tokens of a block
- *   interaction.init   of initial weights, in the input's order alone: arrays pairs (1, 32), width */
+ *   interaction.init   of initial weights, in the input's order alone: arrays pairs (1, 32), width
+ * */
 #include <math.h>
 
 #include "analysis/interaction.h"

@@ -1,16 +1,16 @@
-/* Part jacobian: how far away are the inputs that the features of a position depend on
- * (jacobian.h), with trained and with initial weights, whose shift is what learning changed.
- *   jacobian        weights J(i,j): everything that a profile has, shift.w1, shift.js; shift.peak:
+/* Part jacobian: the distance of the inputs that the features of a position depend on (jacobian.h),
+ * with trained and with initial weights; the shift between them is the effect of training.
+ *   jacobian        weights J(i,j): all profile statistics, shift.w1, shift.js; shift.peak:
  *                   the distance at which the intensity grew most over that of the initial weights;
  *                   jacobian.leak (jacobian.h)
  *   jacobian.p2     the same of J(i,j)^2
  *   jacobian.px     of images: distances in pixels
  *   jacobian.init   initial weights: curves
- * Equal weights fall on all inputs, of a causal model on a position and all before it, whatever its
- * reach: models of several reaches stand beside one another.
- * It does not say at what distance a dependency stands: of two-token XOR at 8, 16, 32 steps
- * range.q95 is the reach of a convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the
- * initial weights, and shift.peak lies within half and all of the distance in 3 runs of 8. */
+ * The uniform baseline covers all inputs, of a causal model on a position and all before it,
+ * whatever its reach: models of different reach share one baseline.
+ * It does not measure the distance of a dependency: of two-token XOR at 8, 16, 32 steps range.q95
+ * is the reach of a convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of the initial
+ * weights, and shift.peak lies between 1/2 and 1 times the distance in 3 runs of 8. */
 #include "probes/shared/jacobian.h"
 #include "probes/influence/part.h"
 

@@ -1,12 +1,12 @@
-/* Part length: inputs of other lengths than the run was trained on (length.h): a quarter, half,
- * once and twice the length of its rows, or --lengths.
- *   length   arrays x (points): the lengths; gain, value (points, 3): what is left of the gain on
+/* Part length: inputs of other lengths than the run was trained on (length.h): 1/4, 1/2, 1 and 2
+ * times the length of its rows, or --lengths.
+ *   length   arrays x (points): the lengths; gain, value (points, 3): the share kept of the gain on
  *            the run's own test rows length.gain.xR: the gain at R times the length
- * A length that is undefined is left out with a note, those that can be measured are kept; without
- * any the part fails.  Chance is that of
- * the run's own rows.  Examples are others at every length, so that the pairs of the intervals have
- * nothing in common.
- * Known: what the weights answer to these rows as those of a run of theirs
+ * A length that is undefined is skipped with a note; the part fails if none is defined.  Chance is
+ * that of
+ * the run's own rows.  Examples differ between lengths, so the intervals of a pair of lengths are
+ * independent.
+ * Known: the outputs equal those of a run that was trained on rows of that length
  * (tests/datasets/length_test.c). */
 #include <stdio.h>
 
@@ -23,7 +23,7 @@ static int64_t own_length(const lra_influence *p)
     return lra_config_int(p->spec.data->config, lra_length_key(p->spec.data));
 }
 
-/* The i-th; 0 behind the last. */
+/* The i-th length; 0 after the last. */
 static int64_t length_at(const lra_influence *p, int i)
 {
     if (p->n_lengths) return i < p->n_lengths ? p->length[i] : 0;

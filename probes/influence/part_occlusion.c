@@ -1,18 +1,18 @@
-/* Part occlusion: how much the features of a position change when a block of the input is replaced
- * by that of another row (occlude.h), beside part jacobian, which asks the same of an input that
- * moves by next to nothing: where activations saturate, gradients are small and changes are not.
+/* Part occlusion: the change of the features of a position if a block of the input is replaced by
+ * that of another row (occlude.h). Part jacobian measures the same for an infinitesimal change of
+ * the input: where activations saturate, gradients are small although finite changes are not.
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
- * at the positions i of part jacobian.  Blocks are a 32nd of the longest example, at most 16
- * tokens, and of images also squares, an eighth of a row wide; a weight is at the middle of its
- * block, halves rounded away from the position on both sides, and counts as the position's own
- * where the block holds it: nothing nearer than a block is a distance.  Draws that change no token
- * are left out, and blocks of which none does, and of causal models those that begin behind the
- * position.  Documents of a pair are examples of their own: they meet in the head alone.
- *   occlusion        everything that a profile has, shift.w1, shift.js, shift.peak; array width:
+ * at the positions i of part jacobian.  Blocks are 1/32 of the longest example, at most 16 tokens,
+ * and of images also squares, an eighth of a row wide; a weight is at the middle of its block, ties
+ * rounded away from the position on both sides, and counts as the position's own if the block
+ * contains it: distances shorter than a block are not resolved.  Left out are draws that change no
+ * token, blocks without other draws, and in causal models blocks that begin after the position.
+ * Documents of a pair are separate examples: only the head combines them.
+ *   occlusion        all profile statistics, shift.w1, shift.js, shift.peak; array width:
  *                    tokens of a block
  *   occlusion.px     of images: the same of squares, distances in pixels, as is width
  *   occlusion.init   initial weights: curves
- * At what distance a dependency stands it says where answers are asked at every step: of 14 runs of
+ * It finds the distance of a dependency only if there is an output at every step: of 14 runs of
  * copy at 8 to 64 steps shift.peak is within a factor of sqrt 2 of it in all, of 19 others with one
  * answer (recall, select-at, xor) in 7, as good as gradients (14 and 6); of a convolution range.q95
  * is its reach.
@@ -31,13 +31,12 @@ enum { EXAMPLES = 64, POSITIONS = 32, BLOCKS = 32, WIDEST = 16, SIDE = 8, DRAWS 
 typedef struct {
     lra_profile *profile;
     int64_t width, blocks, examples;
-    int64_t columns; /* of an image whose blocks are squares; 0: stretches */
+    int64_t columns; /* of an image whose blocks are squares; 0: token runs */
     bool causal;
     uint64_t seed;
 } changes;
 
-/* Of a batch: features as they are and changed, and by sequence, position and block what was added
- * up. */
+/* For a batch: unchanged and changed features, and sums by sequence, position and block. */
 typedef struct {
     float *whole, *changed; /* (n, T, D) */
     double *sum;            /* (n, POSITIONS, blocks) */
@@ -57,7 +56,7 @@ static int64_t blocks_of(int64_t steps, int64_t width)
     return (steps + width - 1) / width;
 }
 
-/* A block of an example of T steps, empty where it has none. */
+/* A block of an example of T steps, empty if the example is too short. */
 static void block_of(const changes *c, int64_t T, int64_t block, lra_token_runs *of)
 {
     int64_t from = block * c->width, to = from + c->width < T ? from + c->width : T;
@@ -72,8 +71,8 @@ static void block_of(const changes *c, int64_t T, int64_t block, lra_token_runs 
     of->from[0] = y * c->columns + x, of->to[0] = y * c->columns + right;
 }
 
-/* The place at which position i has the block from .. to-1: its middle, halves away from i on both
- * sides; i itself where the block holds it. */
+/* The position at which the block from .. to-1 is counted for position i: its middle, ties rounded
+ * away from i on both sides; i itself if the block contains it. */
 static int64_t place_of(int64_t i, int64_t from, int64_t to)
 {
     if (i >= from && i < to) return i;
@@ -81,7 +80,7 @@ static int64_t place_of(int64_t i, int64_t from, int64_t to)
     return i < from ? (twice + 1) / 2 : twice / 2;
 }
 
-/* The same in an example, of an image by rows and columns; -1: there is no block. */
+/* The same in an example, for images by rows and columns; -1: there is no block. */
 static int64_t place_in(const changes *c, int64_t i, const lra_token_runs *of)
 {
     if (of->to[0] <= of->from[0]) return -1;
@@ -99,7 +98,7 @@ static double distance(int64_t D, const float *x, const float *y)
     return sqrt(sum);
 }
 
-/* Positions of sequence s that are asked; returns how many.  Documents of a pair are examples. */
+/* Evaluated positions of sequence s; returns their number. Documents of a pair are examples. */
 static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int64_t *at)
 {
     int64_t T = o->batch->length[s], rows = o->view->rows;

@@ -1,11 +1,11 @@
-/* Part position: where in the input what counts stands, by replacing a twentieth of it at a time
- * (occlude.h).
+/* Part position: which relative positions of the input matter, by replacing 1/20 of the input at a
+ * time (occlude.h).
  *   position   arrays effect (20, 3): mean over examples and 4 draws of |change of the margin
  *              logit|, with its interval, by relative position; drop (20): the mean of the change
  *              itself, above 0 where the margin falls position.edge: mean effect of the outer fifth
  *              over that of the middle fifth, "lost in the middle" when above 1; null value of
  *              initial weights
- * It is no receptive field: what is pooled has no position. */
+ * It is not a receptive field: pooled features have no position. */
 #include <math.h>
 
 #include "analysis/interval.h"

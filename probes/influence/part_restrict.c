@@ -1,29 +1,30 @@
-/* Parts keep, swap, token, mask, prune, bag, order-in, order-out, drop, drop-token: what is left
- * when the input is restricted (change.h), over widths w, by labels and by the answers alone.
- *   keep, swap, token, mask, prune   keep.w50 .. .w99: smallest window that keeps so much of the
+/* Parts keep, swap, token, mask, prune, bag, order-in, order-out, drop, drop-token: the gain that
+ * remains if the input is restricted (perturb.h), over widths w, measured by the labels and by the
+ * outputs alone.
+ *   keep, swap, token, mask, prune   keep.w50 .. .w99: smallest window that keeps this share of the
  *                        gain; keep.auc
- *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to what the task marks,
+ *   drop, drop-token     drop.w50 .. .w99, drop.auc: the same of distances to marked tokens,
  *                        of images in pixels
  *   bag                  bag.w50 .. .w99, bag.auc: evidence that is local and adds up
  *   order-in, order-out  order.local: smallest m whose permutation inside windows costs 5 % of the
  *                        gain; order.global: largest m whose permutation of windows does; none:
  *                        beyond the length, and 0
  *   all                  kl.most: the largest mean KL(p || p restricted) of a width, in nats; its
- *                        null value, N, is what to see nothing costs: mean KL(p || mean p);
+ *                        null value, N, is the cost of seeing no input: mean KL(p || mean p);
  *                        array kl; kl.w50 .. .w99, kl.auc, kl.local, kl.global: as above, of the
  *                        share 1 - KL / N
  *   keep, swap, token, mask, drop, drop-token   mode.difference: gain at the width mode.width, a
- *                        quarter of the longest, less the gain there when what is gone is taken
- *                        away otherwise (keep: swapped; drop: token 0, and drop-token swapped; the
- *                        others: cropped), paired: how much of a gain is the manner of removal, 0
+ *                        quarter of the longest, minus the gain there if the rest is removed in
+ *                        another manner (keep: swapped; drop: token 0, and drop-token swapped; the
+ *                        others: cropped), paired: the effect of the manner of removal, 0
  *                        where both agree
  *   keep                 key.w05: smallest window with which at most 5 % of the answers lose more
  *                        than 2 nats; arrays key, rows, steps, width (restricted.h)
- * Numbers for answers are no probabilities: neither kl nor key.  Of a language model answers to
- * some steps of each row are asked, and bags are undefined.
- * Of windows of ListOps and paths in images nothing is left that the task would produce: flag
- * ill-formed; but for prune.
- * Known: a full window 0, and 0 from w on where nothing farther is seen
+ * Outputs that are real numbers are no probabilities: they have neither kl nor key.  A language
+ * model is evaluated at some steps of each row; bags are undefined for it.
+ * Restricted rows of ListOps and of paths in images are not rows that the task can produce: flag
+ * ill-formed, except for prune.
+ * Known: a full window 0, and 0 from w on if the model sees nothing farther
  * (tests/probes/restrict_next_test.c). */
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static const char *undefined(const lra_influence *p)
 
 /* ---- two modes ------------------------------------------------------------------------------- */
 
-/* In which other manner what is gone may be taken away; false: in none, or it needs another row. */
+/* The alternative manner of removal; false: there is none, or it needs another row. */
 static bool other_of(lra_perturbation_kind kind, int64_t rows, lra_perturbation_kind *other)
 {
     bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
@@ -106,7 +107,7 @@ static int add_modes(lra_influence *p, lra_probe_unit *u, int64_t examples,
     return rc;
 }
 
-/* ---- what is found --------------------------------------------------------------------------- */
+/* ---- measurements --------------------------------------------------------------------------- */
 
 static bool ill_formed(const lra_influence *p)
 {
@@ -114,7 +115,7 @@ static bool ill_formed(const lra_influence *p)
     return strncmp(name, "listops", 7) == 0 || strncmp(name, "path", 4) == 0;
 }
 
-/* What measurement ids begin with, and that of the area; NULL: of permutations. */
+/* Prefix of measurement ids, and id of the area; NULL: of permutations. */
 static const char *prefix_of(lra_perturbation_kind kind, const char **area)
 {
     bool drops = kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
@@ -128,11 +129,11 @@ static lra_measurement order_of(const char *prefix, const lra_gain *g, bool insi
 {
     lra_measurement f = lra_influence_threshold(prefix, inside ? ".local" : ".global",
                                                 inside ? &g->costs_from : &g->costs_to, n);
-    f.null[LRA_NULL_UNIFORM] = inside ? INFINITY : 0; /* of who does not look at the order */
+    f.null[LRA_NULL_UNIFORM] = inside ? INFINITY : 0; /* a model that ignores the order */
     return f;
 }
 
-/* By labels, and by the answers alone. */
+/* Measurements by labels, and by the outputs alone. */
 static void add_measurements(lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
                              lra_perturbation_kind kind)
 {

@@ -1,10 +1,11 @@
-/* Part shift: does it matter where the content stands in its padding (shift.h)?
- *   shift   position.shift.K: mean over examples of KL(p || p moved by K), in nats, p the answer's
+/* Part shift: sensitivity of the output to the position of the content within its padding
+ * (shift.h).
+ *   shift   position.shift.K: mean over examples of KL(p || p moved by K), in nats, p the output's
  *           probabilities; `undefined` counts rows that have no room.  Null value of initial
  *           weights arrays x (4): the K; kl (4,3): the same, with intervals
- * Tokens that are told no positions give 0, exactly: what they meet is relative.
- * Known: it is what a table of positions whose rows are moved gives (tests/kernels/places_test.c).
- * */
+ * Models without position ids give exactly 0: they depend on relative positions only.
+ * Known: equals the result of shifting the rows of the position table
+ * (tests/kernels/places_test.c). */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What is done to a sequence. */
+/* Perturbations of one sequence. */
 #include "probes/influence/perturb.h"
 
 #include <string.h>
@@ -27,8 +27,8 @@ int64_t lra_perturb_draws(lra_perturbation_kind kind, int64_t w, int64_t n)
     LRA_BUG("restriction %d", (int)kind);
 }
 
-/* Masked and pruned windows are those that are cropped, so that nothing but the places, or what is
- * around, differs. */
+/* Masked and pruned windows are the same as cropped ones, so that the results differ only in the
+ * position ids, or in the surroundings. */
 static lra_rng rng_of(const lra_perturb *c)
 {
     bool same = c->kind == LRA_MASK_WINDOW || c->kind == LRA_PRUNE_WINDOW;
@@ -97,7 +97,7 @@ void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near
     for (int64_t i = 0; i < n && !any; i++) near[i] = 0;
 }
 
-/* Far tokens are gone. */
+/* Removes tokens far from the marks. */
 static void drop_far(const lra_perturb *c, int64_t n, size_t size, const char *from,
                      const char *other, int64_t other_n, char *to)
 {

@@ -1,22 +1,25 @@
-/* Inputs with something taken away or moved, of which a model is asked again:
- *   KEEP       only a window of w tokens stays: the first, the last, the middle ones and 8 random
- *              windows, one after another; what is gone is cropped: the input is shorter
- *   SWAP       the same windows; what is gone are the tokens of another row at the same places:
- *              of the next one in the batch, of a batch of one row of the batch before it
- *   MASK       the same windows; what is gone is padding, and what stays is told the places where
- *              it stood: it is cropped, and takes those rows of the table of positions
+/* Input perturbations. Tokens are removed, replaced or moved, and the model is evaluated on the
+ * result:
+ *   KEEP       keeps only a window of w tokens: the first, the last, the middle ones and 8 random
+ *              windows, one after another; the rest is cropped: the input is shorter
+ *   SWAP       the same windows; the rest is replaced by the tokens of another row at the same
+ *              positions: of the next row in the batch; in a batch of one row, of the batch before
+ *   MASK       the same windows; the rest is padding, and the kept tokens keep their position
+ *              ids: the input is cropped, and uses those rows of the position table
  *              (lra_batch.place)
- *   PRUNE      the same windows; of ListOps digits outside of them are gone, and nodes that have
- *              none left, so that what is left is an expression: operators around the window stay
- *   TOKEN      the same windows; what is gone is token 0, or number 0
- *   BAG        windows of w tokens side by side, each answered alone, answers averaged
- *   ORDER_IN   tokens are permuted inside windows of w, whose first begins at random
- *   ORDER_OUT  such windows are permuted whole
- *   DROP_SWAP  only tokens at most w from one that the task marks (lra_task.marks) stay, of images
- *              in pixels; what is gone are the tokens of another row at the same places
- *   DROP_TOKEN the same; what is gone is token 0, or number 0
- * Documents of a pair are changed each for itself.  Draws depend on (seed, row, w, number of the
- * draw) alone. */
+ *   PRUNE      the same windows; digits of ListOps outside of them are removed, with all nodes
+ *              that have no digits left, so that an expression remains: it includes the operators
+ *              around the window
+ *   TOKEN      the same windows; the rest is token 0, or number 0
+ *   BAG        adjacent windows of w tokens; each is evaluated alone, and the outputs are averaged
+ *   ORDER_IN   tokens are permuted inside windows of w; the first window begins at random
+ *   ORDER_OUT  the order of such windows is permuted
+ *   DROP_SWAP  keeps only tokens at most w from one that the task marks (lra_task.marks), in
+ *              images measured in pixels; the rest is the tokens of another row at the same
+ *              positions
+ *   DROP_TOKEN the same; the rest is token 0, or number 0
+ * The two documents of a pair are perturbed separately. Draws depend on (seed, row, w, number of
+ * the draw) alone. */
 #ifndef LRA_PROBES_INFLUENCE_PERTURB_H
 #define LRA_PROBES_INFLUENCE_PERTURB_H
 
@@ -37,9 +40,9 @@ typedef enum {
     LRA_PRUNE_WINDOW
 } lra_perturbation_kind;
 
-/* Steps of one sequence, each of `size` bytes.  from: as it is; to: room for as many.  other: of
- * the row that SWAP takes from, other_n steps, or NULL.  draw: number of the window or permutation.
- * Returns how many steps are left; 0: there is no such window. */
+/* The steps of one sequence, each of `size` bytes. from: the input; to: room for the same number.
+ * other: the row that SWAP takes steps from, with other_n steps, or NULL. draw: number of the
+ * window or permutation. Returns the number of remaining steps; 0: there is no such window. */
 typedef struct {
     lra_perturbation_kind kind;
     int64_t w, draw;
@@ -50,10 +53,10 @@ int64_t lra_perturb_apply(const lra_perturb *c, int64_t n, size_t size, const vo
                           const void *other, int64_t other_n, void *to);
 /* Where the window begins that stays. */
 int64_t lra_perturb_start(const lra_perturb *c, int64_t n);
-/* (n) how far the nearest marked step is; grid: pixels in a row of the image, 0: none.  Nothing is
- * marked: 0. */
+/* (n) distance of each step to the nearest marked step; grid: pixels in a row of the image, 0:
+ * none. All 0 if no step is marked. */
 void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near);
-/* How many draws of a sequence of n steps there are. */
+/* Number of draws for a sequence of n steps. */
 int64_t lra_perturb_draws(lra_perturbation_kind kind, int64_t w, int64_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Restricted inputs, asked. */
+/* Evaluation on restricted inputs. */
 #include "probes/influence/perturbation.h"
 
 #include <string.h>
@@ -21,13 +21,14 @@ typedef struct {
     int64_t *place;
     lra_mean_answer average;
     lra_steps *steps;
-    int64_t only; /* width; 0: all of them */
+    int64_t only; /* width; 0: all widths */
     /* Of a batch. */
     lra_batch_change change;
-    float *whole, *output, *mean; /* answers: to all of it, now, and of a bag their sums */
+    /* outputs: for complete inputs, for the current perturbation; mean over the windows of a bag */
+    float *whole, *output, *mean;
     lra_sums *sums;
-    int64_t answer; /* of a row: which is asked */
-    int32_t *label; /* of language models: what follows the step that is asked */
+    int64_t answer; /* of a row: the evaluated one */
+    int32_t *label; /* of language models: the token after the evaluated step */
 } work;
 
 static bool drops(lra_perturbation_kind kind)
@@ -53,7 +54,7 @@ static int ask(const work *w, const lra_length_graph *v, const lra_batch *b, flo
     return rc == 0 ? lra_get(v->plan, v->network.output, output, e) : rc;
 }
 
-/* ---- what answers add up to ------------------------------------------------------------------ */
+/* ---- sums of outputs ------------------------------------------------------------------------ */
 
 static int64_t outputs_of(const lra_length_graph *v)
 {
@@ -69,7 +70,7 @@ static void sums_of(const work *w, const lra_length_graph *v, const lra_batch *b
         w->sums[i] = lra_class_row(output + i * C, C, w->label[i]);
 }
 
-/* What the rows that were asked add to those of a point. */
+/* Adds the outputs of the evaluated rows to the sums of a point. */
 static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, const int64_t *row,
                      const float *output, int point)
 {
@@ -84,7 +85,7 @@ static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, con
     }
 }
 
-/* The same of answers to the whole. */
+/* The same for outputs on complete inputs. */
 static void add_whole(work *w, const lra_length_graph *v, const lra_batch *b)
 {
     lra_restricted *r = w->out;
@@ -138,7 +139,7 @@ static int all_widths(work *w, const lra_length_graph *v, const lra_batch *b, lr
 
 /* ---- language models ------------------------------------------------------------------------- */
 
-/* What answers to the last step of the inputs, in place of what all steps lose: (n,V). */
+/* Logits at the last step of the inputs, instead of the losses at all steps: (n,V). */
 static lra_tensor *last_logits(const lra_network *k)
 {
     lra_graph *g = k->graph;
@@ -147,7 +148,7 @@ static lra_tensor *last_logits(const lra_network *k)
     return lra_cast(x, lra_real(g));
 }
 
-/* The step of a row of n that is asked: one of each of equal parts. */
+/* The evaluated step of a row of n steps: one in each of equal parts. */
 static int64_t step_of(const work *w, int64_t row, int64_t n)
 {
     int64_t parts = w->out->answers < n ? w->out->answers : n;
@@ -157,7 +158,7 @@ static int64_t step_of(const work *w, int64_t row, int64_t n)
     return from + lra_rng_below(&rng, (uint32_t)(to - from));
 }
 
-/* What stands up to a step is asked as if it were all. */
+/* Evaluates the steps up to the chosen one as a complete input. */
 static int ask_step(work *w, const lra_length_graph *v, const lra_batch *b, lra_batch *to,
                     int64_t *row, lra_err *e)
 {
@@ -254,7 +255,7 @@ double lra_restrict_runs(const lra_dataset *d, lra_perturbation_kind kind, int64
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Room for the answers to rows of the sample. */
+/* Allocates the outputs of the rows of the sample. */
 static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
 {
     const lra_dataset *d = m->run->data;
@@ -275,7 +276,7 @@ static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
     r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
 }
 
-/* The first batch may have one row, whose tokens come from the second batch then. */
+/* If the first batch has one row, its replacement tokens come from the second batch. */
 static void find_spare(const lra_loaded_model *m, work *w)
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};

@@ -1,8 +1,7 @@
-/* Restricted inputs (change.h), of which a model is asked again.
- *
- * A language model answers at every step.  Its rows are asked at some steps each, one after
- * another: what stands up to such a step is an input of its own, of which the window that ends
- * there stays, or all of which is permuted, and the answer is the one to its last step. */
+/* Evaluates a model on restricted inputs (perturb.h). A language model has an output at every step.
+ * A few steps of each of its rows are evaluated, one after another: the steps up to such a step
+ * form an input of their own, of which the window that ends there is kept, or all of which is
+ * permuted, and the output is the one at its last step. */
 #ifndef LRA_PROBES_INFLUENCE_PERTURBATION_H
 #define LRA_PROBES_INFLUENCE_PERTURBATION_H
 
@@ -11,21 +10,22 @@
 #include "probes/influence/perturb.h"
 #include "probes/shared/steps.h"
 
-/* Answers of a sample of the test split under n_points widths: of each its draws, (points, n). */
+/* Outputs of a sample of the test split under n_points widths; sums over the draws of each,
+ * (points, n). */
 typedef struct {
-    int64_t n, answers; /* all of them; of a row, which follow each other */
+    int64_t n, answers; /* number of outputs; outputs of each row, stored contiguously */
     int64_t *index;     /* (n) rows of the split */
-    int64_t *step;      /* (n) of language models: which is asked, -1: the row is too short */
+    int64_t *step;      /* (n) of language models: the evaluated step; -1: the row is too short */
     int n_points;
     double w[LRA_GAIN_POINTS];
     lra_sums *row, *full; /* sums over draws; full: (n) */
-    /* Where answers are probabilities, else NULL: sums over draws of KL(full || restricted) in
-     * nats; (n) entropies of the full ones, and the entropy of their mean (probabilities.h). */
+    /* If outputs are probabilities, else NULL: sums over draws of KL(full || restricted) in nats;
+     * (n) entropies of the full outputs, and the entropy of their mean (probabilities.h). */
     double *kl, *entropy, mean_entropy;
 } lra_restricted;
-/* Language models: how many answers of a row are asked, of other models 1. */
+/* Language models: number of outputs evaluated in each row; other models: 1. */
 int64_t lra_restrict_answers(const lra_dataset *d, lra_perturbation_kind kind);
-/* Runs of an example that all widths take; only: that width alone, 0: all. */
+/* Number of forward passes for an example over all widths; only: that width alone, 0: all. */
 double lra_restrict_runs(const lra_dataset *d, lra_perturbation_kind kind, int64_t only);
 /* The widths. */
 int lra_restrict_axis(const lra_dataset *d, lra_perturbation_kind kind, double *w);

@@ -1,4 +1,4 @@
-/* Restricted answers, by labels and by themselves. */
+/* Statistics of outputs for restricted inputs, by labels and by the outputs alone. */
 #include "probes/influence/perturbed_answers.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Sums of the answers to each row: sets of them, (sets, n) to (sets, rows). */
+/* Sums of the outputs for each row, in each of `sets` sets: (sets, n) to (sets, rows). */
 static lra_sums *by_row(const lra_restricted *r, int sets, const lra_sums *x)
 {
     int64_t n = sets * r->n / r->answers;
@@ -19,7 +19,7 @@ static lra_sums *by_row(const lra_restricted *r, int sets, const lra_sums *x)
     return sum;
 }
 
-/* Means of a number of each answer over those of each row; row: (n / answers) */
+/* Means over the outputs of each row; row: (n / answers) */
 static void mean_by_row(const lra_restricted *r, const double *x, double *row)
 {
     for (int64_t i = 0; i < r->n / r->answers; i++) {
@@ -82,7 +82,7 @@ static void add_most(const lra_gain *g, lra_probe_unit *u, int64_t n, int64_t n_
     double kl[3 * LRA_GAIN_POINTS];
     int most = 0;
     for (int i = 0; i < g->n; i++) {
-        const lra_estimate *x = &g->value[i]; /* what is better is larger: - KL */
+        const lra_estimate *x = &g->value[i]; /* - KL, so that larger is better */
         kl[3 * i] = fmax(0, -x->value), kl[3 * i + 1] = isnan(x->hi) ? NAN : fmax(0, -x->hi);
         kl[3 * i + 2] = -x->lo;
         if (kl[3 * i] > kl[3 * most]) most = i;
@@ -116,7 +116,7 @@ void lra_restricted_add_kl(const lra_influence *p, lra_probe_unit *u, const lra_
     lra_free(x);
 }
 
-/* ---- answers that need context --------------------------------------------------------------- */
+/* ---- outputs that need context --------------------------------------------------------------- */
 
 /* The share that keeps is a gain over none. */
 static void add_least_keys(const lra_influence *p, lra_probe_unit *u, const lra_restricted *r,

@@ -29,7 +29,7 @@ void lra_spare_free(lra_spare_row *r)
     *r = (lra_spare_row){0};
 }
 
-/* The row that SWAP takes from: the next one of the batch that is there. */
+/* The row that SWAP takes from: the next valid one of the batch. */
 static int64_t partner(const lra_length_graph *v, const lra_batch *b, int64_t s)
 {
     int64_t part = s / v->rows * v->rows, row = s % v->rows;

@@ -1,11 +1,11 @@
-/* A restriction of all sequences of a batch (change.h). */
+/* A perturbation of all sequences of a batch (perturb.h). */
 #ifndef LRA_PROBES_INFLUENCE_PERTURBED_BATCH_H
 #define LRA_PROBES_INFLUENCE_PERTURBED_BATCH_H
 
 #include "models/training/loaded_model.h"
 #include "probes/influence/perturb.h"
 
-/* A row of another batch: of each of its documents the steps, of so many bytes. */
+/* A row of another batch: the steps of each of its documents, and their size in bytes. */
 typedef struct {
     char *steps[2]; /* NULL: there is none */
     int64_t length[2];
@@ -15,20 +15,20 @@ typedef struct {
     lra_perturbation_kind kind;
     uint64_t seed;
     bool last;               /* of windows the last one alone */
-    const int32_t *near;     /* (n,T) to the nearest mark, where the kind asks for it */
-    const lra_batch *source; /* rows that swapped tokens come from, where the kind asks for it; */
-    lra_spare_row spare;     /* of a row that has no other in its batch: this one */
+    const int32_t *near;     /* (n,T) distance to the nearest mark, if the kind uses marks */
+    const lra_batch *source; /* rows that swapped tokens come from, if the kind swaps; */
+    lra_spare_row spare;     /* replacement for a row without another row in its batch */
 } lra_batch_change;
 
-/* A changed copy of the batch, to: room for it.  row: (rows) those that there is such a draw of,
- * whose number is returned, others as -1. */
+/* Writes a perturbed copy of the batch to `to`, which has room for it. row: (rows) the rows that
+ * have such a draw, whose number is returned; other rows are -1. */
 int64_t lra_batch_apply(const lra_batch_change *c, const lra_length_graph *v, const lra_batch *b,
                         int64_t width, int64_t draw, lra_batch *to, int64_t *row);
 bool lra_restriction_swaps(lra_perturbation_kind kind);
-/* Keeps the first row of a batch, instead of another one. */
+/* Stores the first row of a batch as a replacement. */
 void lra_spare_keep(lra_spare_row *to, const lra_length_graph *v, const lra_batch *b);
 void lra_spare_free(lra_spare_row *r);
-/* near: (n,T) how far from what the task marks the steps of the rows are. */
+/* near: (n,T) distance of each step to the nearest step that the task marks. */
 void lra_batch_marks(const lra_dataset *d, const lra_length_graph *v, const lra_batch *b,
                      int32_t *near);
 

@@ -1,4 +1,4 @@
-/* Answers as probabilities. */
+/* Outputs as probabilities. */
 #include "probes/influence/probabilities.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Answers as probabilities, compared without labels: p = softmax(logits), in nats. */
+/* Outputs as probabilities, compared without labels: p = softmax(logits), in nats. */
 #ifndef LRA_PROBES_INFLUENCE_PROBABILITIES_H
 #define LRA_PROBES_INFLUENCE_PROBABILITIES_H
 
@@ -7,7 +7,7 @@
 /* KL(p || q) = sum_c p_c (ln p_c - ln q_c) of logits a and b; of the same logits exactly 0. */
 double lra_kl(int64_t C, const float *a, const float *b);
 
-/* The mean of answers, which is the answer of who sees none of their inputs:
+/* The mean of the outputs: the best prediction without an input.
  *   mean KL(p || mean p) = H(mean p) - mean H(p) */
 typedef struct {
     int64_t n, C;

@@ -13,7 +13,7 @@ typedef struct {
     const lra_loaded_model *m;
     lra_steps *steps;
     lra_shifted *out;
-    float *output; /* of the network: as it is, and moved */
+    float *output; /* of the network: for unshifted and shifted inputs */
 } work;
 
 /* Documents of a pair move together. */

@@ -1,4 +1,4 @@
-/* What is known of kernels that a state space makes. */
+/* Closed forms of kernels that a state space computes. */
 #include "probes/kernels/closed_form.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ static double energy_of(const lra_modes *m, int64_t row, int64_t from)
     return m->exact ? lra_dplr_energy(m->exact, row, from) : lra_modes_energy(m, row, from);
 }
 
-/* Lag `first` + j of the row is what stands at `from` + j * step. */
+/* Returns true if lag `first` + j of the row equals the number at `from` + j * step, for
+ * sampled j. */
 static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t first, int64_t n,
                        const double *from, int64_t step)
 {
@@ -28,8 +29,8 @@ static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t firs
     return off <= 1e-6 * near;
 }
 
-/* Where lag 0 of the side that looks ahead stands: it holds it, or begins behind it.  2: it is not
- * this kernel. */
+/* First lag of the direction that looks ahead: 0 if its array includes lag 0, 1 if it begins after
+ * it. 2: it is not this kernel. */
 static int64_t readback_of(const lra_extracted_kernels *k, const lra_modes *m, bool modes,
                            int64_t c, const double *zero)
 {

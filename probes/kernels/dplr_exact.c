@@ -1,14 +1,14 @@
 /* Kernels of diagonal plus low rank by lag, and their energies, without eigenvalues.  With Ab, Bb
- * of A = D - p q^T (2N modes, conjugates behind the others, step dt) the kernel is y Ab^l Bb, y (1
- * - Ab^L) = c, and
+ * of A = D - p q^T (2N modes, conjugates after the others, step dt) the kernel is y Ab^l Bb, y (1 -
+ * Ab^L) = c, and
  *   sum_(l >= m) (y Ab^l Bb)^2 = v G v^*,  v = y Ab^m,  G = sum_l Ab^l Bb Bb^* Ab^*l
  * G solves a Stein equation, which the bilinear rule turns into A G + G A^* = -dt b b^*.  D and the
  * rank of the rest leave of it a linear system for g = G conj(q):
  *   (a_i + conj a_j) G_ij = -dt b_i conj(b_j) + p_i conj(g_j) + g_i conj(p_j)
- * in which conj(g_j) is g of the conjugate mode.  In the basis that is trained Ab is close to a
- * contraction, so that powers and sums lose nothing, where weights of LegS' modes cancel to
- * nothing.
- * What does not decay has no energy; there the equation gives one below 0.
+ * in which conj(g_j) is g of the conjugate mode.  In the trained basis Ab is close to a
+ * contraction, so that powers and sums lose no accuracy, whereas the weights of LegS' modes cancel
+ * almost completely.
+ * A kernel that does not decay has infinite energy; the equation then gives a negative one.
  * Known: the op, and sums of it, of up to 64 stored modes (tests/probes/kernel_modes_test.c). */
 #include <complex.h>
 #include <math.h>
@@ -95,7 +95,7 @@ static void multiply(int64_t n, const number *a, const number *b, number *to)
 
 /* ---- a channel ------------------------------------------------------------------------------- */
 
-/* 2N numbers each, conjugates behind the others; room: 2 (n,n). */
+/* 2N numbers each, conjugates after the others; room: 2 (n,n). */
 typedef struct {
     int64_t n;
     double dt;
@@ -214,7 +214,7 @@ void lra_dplr_exact_free(lra_dplr_exact *x)
     lra_free(x);
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 /* v = y Ab^lag of a row; the caller frees it. */
 static number *carried(const lra_dplr_exact *x, int64_t row, int64_t lag)
@@ -250,7 +250,7 @@ double lra_dplr_energy(const lra_dplr_exact *x, int64_t row, int64_t from)
             sum += one, size += cabs(one);
         }
     lra_free(v);
-    if (creal(sum) < -1e-9 * size) return INFINITY; /* what grows solves the equation, too */
+    if (creal(sum) < -1e-9 * size) return INFINITY; /* a growing kernel also solves the equation */
     return fmax(creal(sum), 0);
 }
 

@@ -6,8 +6,8 @@
  *   w = dt/(1 - mu dt/2)/(1 - lambda^L) (sum c p/(a - mu)) (sum q b/(a - mu))/(sum q p/(a - mu)^2)
  * LegS is far from normal: its eigenvalues, near -1, -2, .., lose half a digit with each mode, and
  * weights cancel: with 4 stored modes they are 4e3 times the kernel, with 8 1e10, and from 12 on
- * nothing but rounding is left, whatever finds them.  So modes are told only where they give the
- * kernel again (found.c); what needs none is measured without (dplr_exact.c).
+ * only rounding error is left, for any root finder.  So modes are reported only if they reproduce
+ * the kernel (closed_form.c); quantities that need none are computed without them (dplr_exact.c).
  * Known: the op itself, and the recurrence (tests/probes/kernel_modes_test.c). */
 #include <complex.h>
 #include <math.h>
@@ -38,10 +38,10 @@ static bool find_roots(int64_t n, const number *a, const number *u, number *mu)
             moved = fmaxl(moved, cabsl(step) / (cabsl(mu[k]) + 1e-300L));
         }
     }
-    return moved < 1e-3L; /* what rounding leaves is asked of the kernel */
+    return moved < 1e-3L; /* the comparison with the kernel bounds the remaining error */
 }
 
-/* Of channel h: 2N numbers, conjugates behind the others. */
+/* Parameters of channel h: 2N numbers each, conjugates after the others. */
 typedef struct {
     int64_t n;
     number *a, *b, *p, *q, *u, *mu, *c;
@@ -52,8 +52,8 @@ static number number_at(const double *x, int64_t at, int64_t plane)
     return x[at] + x[plane + at] * I;
 }
 
-/* Roots are told from their poles: what is not coupled, is so a little (by 1e-10 of the others, p
- * and q together). */
+/* Separates roots from their poles: uncoupled modes get a small coupling (1e-10 of the largest one,
+ * p and q together). */
 static void couple(int64_t n, number *x)
 {
     long double most = 0;

@@ -30,7 +30,7 @@ char *lra_found_name(const lra_tensor *node)
     return name;
 }
 
-/* Two towers name the same kernels twice; two kernels of one scope are told apart by numbers. */
+/* Two towers give the same names to their kernels; two kernels of one scope get numbers. */
 static char *unique_name(const lra_extract *f, const lra_tensor *node)
 {
     char *name = lra_found_name(node);
@@ -47,7 +47,7 @@ static char *unique_name(const lra_extract *f, const lra_tensor *node)
 
 /* ---- one state ------------------------------------------------------------------------------- */
 
-/* What a node convolves with. */
+/* The weights that a node convolves with. */
 static lra_tensor *weights_of(const lra_tensor *node)
 {
     return node->src[1];
@@ -63,7 +63,7 @@ static void measure_long(const lra_tensor *node, lra_extracted_kernels *k)
     k->behind = a->two_sided ? behind_of(T, L) : 0;
 }
 
-/* (2,D,L) or (D,L): lag j of the second kernel stands at -(1+j). */
+/* (2,D,L) or (D,L): lag j of the second kernel is lag -(1+j). */
 static void fill_long(const lra_tensor *node, const lra_extracted_kernels *k, const float *w,
                       double *out)
 {
@@ -75,7 +75,7 @@ static void fill_long(const lra_tensor *node, const lra_extracted_kernels *k, co
     }
 }
 
-/* Rows that stand before the examples move all lags to the past. */
+/* Rows before the examples shift all lags to the past; returns the shift. */
 static int64_t moved(const lra_tensor *node, int64_t T)
 {
     return node->src[0]->shape.d[1] - T;
@@ -152,7 +152,7 @@ static int read_scan(const lra_length_graph *v, lra_tensor *node, int state,
 typedef struct {
     lra_loaded_model model;
     lra_length_graph *view;
-    bool skip; /* is asked for */
+    bool skip; /* --kernel-skip is set */
     int n;
     lra_tensor *node[MOST_NODES];
 } network;
@@ -186,8 +186,8 @@ static int ask_node(network *n, lra_tensor *node, lra_err *e)
     return 0;
 }
 
-/* The network of the longest examples with the weights, and its nodes asked for; in the order of
- * the model. */
+/* Builds the network at the longest examples with the weights, and requests its nodes, in model
+ * order. */
 static int open_network(network *n, const lra_train_spec *run, lra_device *device,
                         lra_weights_kind which, lra_err *e)
 {

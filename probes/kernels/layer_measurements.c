@@ -33,7 +33,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of n sorted numbers, linear between them; infinite beside an infinite one. */
+/* Quantile of n sorted numbers, linear between them; infinite next to an infinite one. */
 static double quantile(int64_t n, const double *sorted, double q)
 {
     double at = q * (double)(n - 1);
@@ -43,7 +43,7 @@ static double quantile(int64_t n, const double *sorted, double q)
     return isinf(sorted[i + 1]) ? INFINITY : sorted[i] + rest * (sorted[i + 1] - sorted[i]);
 }
 
-/* The median as a measurement, and what stands around it. */
+/* The median as a measurement, with its quartiles and extremes. */
 static int summarise(const lra_measurement *as, int64_t n, const double *value,
                      lra_measurement *out)
 {
@@ -106,7 +106,7 @@ static void channels_free(channels *x)
 
 /* ---- of the layer ---------------------------------------------------------------------------- */
 
-/* Share of channels whose kind of decay is that one. */
+/* Share of channels with this kind of decay. */
 static double share_of_kind(const double *kind, int64_t n, double is)
 {
     int64_t known = 0, count = 0;
@@ -126,7 +126,7 @@ static double share_falling(int64_t n, const double *tests)
     return known ? (double)count / (double)known : NAN;
 }
 
-/* Decay times of all modes in tokens, and their mean weighted by what they start with. */
+/* Decay times of all modes in tokens, and their mean weighted by the initial amplitudes. */
 static int add_modes(const lra_modes *m, lra_measurement *out)
 {
     int64_t n = m->rows * m->n;
@@ -191,7 +191,7 @@ static int add_layer(const channels *x, lra_measurement *out)
     return n + add_modes(&k->mode[x->state], out + n);
 }
 
-/* How far the mass of each channel was moved by training. */
+/* Shift of the mass of each channel by training. */
 static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
 {
     lra_kernel one = lra_extract_channel(k, 0, 0);
@@ -217,7 +217,7 @@ static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* Some channels as they are, evenly spread; vectors by their norms. */
+/* Adds the kernels of some channels, evenly spread; vectors by their norms. */
 static void add_drawn(const lra_extracted_kernels *k, int state, lra_probe_unit *u)
 {
     int64_t n = k->channels < DRAWN ? k->channels : DRAWN, lags = k->behind + k->ahead;
@@ -275,7 +275,7 @@ static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_u
     return mass;
 }
 
-/* The distance, up to half of all, whose mean mass grew most. */
+/* The distance (of the shorter 50 % of all distances) whose mean mass grew most. */
 static lra_measurement peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 {
     lra_measurement f = lra_measurement_of(

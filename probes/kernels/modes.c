@@ -1,6 +1,6 @@
 /* Modes of state spaces. */
 #define LRA_TYPE     f64
-#define LRA_TYPE_f64 1 /* modes in double, whatever the graph computes in */
+#define LRA_TYPE_f64 1 /* modes in double, for any type of the graph */
 #include "probes/kernels/modes.h"
 
 #include <complex.h>
@@ -64,7 +64,7 @@ static void fill_low_rank(const dplr_args *s, double *const *source, lra_modes *
     const lra_dplr_numbers numbers = {s->L,      s->H,      s->R,      s->N,      source[0],
                                       source[1], source[2], source[3], source[4], source[5]};
     lra_dplr_exact *exact = lra_dplr_exact_new(&numbers);
-    if (!lra_dplr_modes(&numbers, m)) m->rows = s->R; /* which are told without modes */
+    if (!lra_dplr_modes(&numbers, m)) m->rows = s->R; /* which have no modes */
     m->exact = exact;
 }
 

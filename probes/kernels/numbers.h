@@ -14,10 +14,10 @@ typedef struct {
     double *k[LRA_FOUND_STATES]; /* (channels, components, behind + ahead), see kernel_shape.h */
     lra_modes mode[LRA_FOUND_STATES]; /* rows 0: not of a state space */
     /* (channels, behind + ahead) moduli of complex kernels, of which k are the real parts; of
-     * vectors their norms; NAN: not known of a channel.  NULL: the kernels are real. */
+     * vectors, their norms; NAN: unknown for this channel. NULL: the kernels are real. */
     double *mod[LRA_FOUND_STATES];
-    double *skip[LRA_FOUND_STATES]; /* (channels) D, counted at lag 0; NULL: it is not, or none */
-    double *cut[LRA_FOUND_STATES];  /* (channels) share of energy beyond the lags; NULL: the same */
+    double *skip[LRA_FOUND_STATES]; /* (channels) D, counted at lag 0; NULL: not counted, or none */
+    double *cut[LRA_FOUND_STATES];  /* (channels) share of energy beyond the lags; NULL: unknown */
 } lra_extracted_kernels;
 
 #endif

@@ -13,7 +13,7 @@ enum { MOST_NODES = 4096, MOST_SIDES = 2 };
 
 /* ---- in the graph ---------------------------------------------------------------------------- */
 
-/* What a tensor is the numbers of, in whatever type. */
+/* The tensor whose numbers x holds, before casts. */
 static lra_tensor *bare(lra_tensor *x)
 {
     while (x->op == &lra_op_cast) x = x->src[0];
@@ -31,7 +31,7 @@ static int all_scans(const lra_graph *g, lra_tensor **scan)
     return n < MOST_NODES ? n : MOST_NODES;
 }
 
-/* The scan the other way of the same inputs by the same lambda; NULL: there is none. */
+/* The scan in the other direction, of the same inputs by the same lambda; NULL: there is none. */
 static lra_tensor *other_side(const lra_graph *g, lra_tensor *scan)
 {
     lra_tensor *all[MOST_NODES];
@@ -145,7 +145,7 @@ static double complex at(const double *z, int64_t i)
     return z[2 * i] + z[2 * i + 1] * I;
 }
 
-/* Lags 0 and on of a side, added where they stand.  z: (inputs, behind + ahead) */
+/* Adds lags 0 and on of a direction at their positions. z: (inputs, behind + ahead) */
 static void add_side(const lra_scan_map *m, int side, int64_t output, int64_t behind, int64_t ahead,
                      double complex *z)
 {

@@ -1,4 +1,4 @@
-/* Direct paths beside kernels. */
+/* Direct paths of kernels. */
 #include "probes/kernels/skip.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_NODES = 4096 };
 
-/* What a tensor is the numbers of, in whatever type and however often. */
+/* The tensor whose numbers x holds, before casts and repetitions. */
 static lra_tensor *bare(lra_tensor *x)
 {
     while (x->op == &lra_op_cast || x->op == &lra_op_broadcast) x = x->src[0];
@@ -55,8 +55,8 @@ lra_tensor *lra_skip_find(const lra_graph *g, const lra_tensor *node)
     return NULL;
 }
 
-/* |K + D|^2 = |K|^2 + 2 D Re K + D^2 changes the energy, that of the modulus, and the share that
- * lies beyond the lags. */
+/* |K + D|^2 = |K|^2 + 2 D Re K + D^2 changes the energy, that of the modulus, and the share beyond
+ * the lags. */
 static void add_one(lra_extracted_kernels *k, int state, int64_t c, double D)
 {
     int64_t lags = k->behind + k->ahead, i = k->components > 1 ? c * k->step : 0;

@@ -12,14 +12,14 @@ typedef struct {
 
 void lra_command_words_add(lra_command_words *w, char *word); /* takes the word */
 void lra_command_words_free(lra_command_words *w);
-/* One line that any sh reads as these words, however long; the caller frees it.  NULL where a word
- * has a control character, for which sh has no quotes on one line. */
+/* One line that any sh parses into these words, of any length; the caller frees it. NULL if a word
+ * has a control character, which sh cannot quote on one line. */
 char *lra_command_words_line(const lra_command_words *w, lra_err *e);
 
-/* "lra-probe train" and every option of a run as it is in o, but for --memory, which the runs
- * share, and what `except` names (NULL after the last; Nullable).  What is set last holds. */
+/* Appends "lra-probe train" and every option of a run as set in o, except --memory, which the runs
+ * share, and the options in `except` (NULL after the last; Nullable). The last value set holds. */
 void lra_cell_command(lra_command_words *w, const lra_options *o, const char *const *except);
-/* What ends it: seed, memory in bytes (0: what is free), silence. */
+/* Appends the last options: seed, memory in bytes (0: all that is free), quiet output. */
 void lra_cell_command_end(lra_command_words *w, int64_t seed, double memory);
 
 #endif

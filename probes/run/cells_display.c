@@ -1,7 +1,7 @@
-/* The display of cells that run.  Each is asked for its status (run_status.h).  The time left is
- * that of dealing the cells that wait to the processes as they become free: a cell that runs needs
- * what it says, one that waits what was planned times how much longer than planned the others took
- * so far.  Ladders after this one are taken to cost what this one does. */
+/* The display of running cells.  It reads the status of each (run_status.h).  The time left assumes
+ * that waiting cells start as processes become free: a running cell takes the time that it reports,
+ * a waiting one its planned time multiplied by the ratio of actual to planned time so far.  Later
+ * ladders are assumed to cost the same as this one. */
 #include "probes/run/cells_display.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ typedef struct {
     double began;        /* when */
     double spent;        /* seconds, of this time, once it ended */
     double before, done; /* shares: when it began (it may be resumed), now */
-    double left;         /* seconds, by its own account; negative: it has not said */
+    double left;         /* seconds, as reported by the cell; negative: not reported */
 } cell_view;
 
 struct lra_cells_display {
@@ -67,7 +67,7 @@ void lra_cells_display_start(lra_cells_display *d, int i)
 {
     d->cell[i].state = RUNS;
     d->cell[i].began = lra_now();
-    d->cell[i].left = -1; /* what the status says is from before */
+    d->cell[i].left = -1; /* the status file is an old one */
 }
 
 void lra_cells_display_end(lra_cells_display *d, int i)
@@ -77,8 +77,8 @@ void lra_cells_display_end(lra_cells_display *d, int i)
     d->cell[i].done = 1;
 }
 
-/* How much longer than planned cells take, by those that are some way through: a start takes longer
- * than steps do. */
+/* Ratio of actual to planned time, from cells with some progress: a start takes longer than steps
+ * do. */
 static double slower(const lra_cells_display *d)
 {
     double planned = 0, taken = 0;

@@ -1,13 +1,13 @@
-/* Where a command runs, and in which numbers. */
+/* Device and precision of a command. */
 #ifndef LRA_PROBES_RUN_DEVICE_H
 #define LRA_PROBES_RUN_DEVICE_H
 
 #include "kernels/graph/backend.h"
 
-/* Opens what --device names: auto, cpu, cuda, cuda:N.  no_gpu: why auto is the CPU in a build with
- * CUDA, else empty. */
+/* Opens the device that --device names: auto, cpu, cuda, cuda:N. no_gpu: why auto is the CPU in a
+ * build with CUDA, else empty. */
 int lra_job_device(const char *asked, int n_threads, lra_device *out, lra_err *no_gpu, lra_err *e);
-/* What --precision is on this device. */
+/* Resolves --precision for this device. */
 const char *lra_job_precision(const char *asked, const lra_device *d);
 
 #endif

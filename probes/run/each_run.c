@@ -27,7 +27,7 @@ int lra_runs_outcome(const lra_options *o, int failed, lra_err *e)
                     lra_option_n_args(o));
 }
 
-/* Does the name of a folder end in the hash of a run? */
+/* True if the name of a folder ends in the hash of a run. */
 static bool ends_in_hash(const char *name)
 {
     size_t n = strlen(name);

@@ -1,7 +1,7 @@
 /* Experiments of the papers.  To add one: a row here.
  *
- * A grid is a product, and each of its runs is trained once: what a paper reports beside is left
- * out.  So are self-pretraining (Never Train from Scratch: two runs in a row; `train --objective
+ * A grid is a product, and each of its runs is trained once: other results of a paper are left out.
+ * So are self-pretraining (Never Train from Scratch: two runs in a row; `train --objective
  * pretrain-masked`, then `train --weights`), rows that a paper quotes from others, and language
  * models of other sizes than a preset has.  Settings are those of the paper's preset. */
 #include "probes/run/experiments.h"

@@ -67,7 +67,7 @@ static bool is_run(const char *folder)
     return holds(folder, "result.h5") || holds(folder, "best.h5") || holds(folder, "checkpoint.h5");
 }
 
-/* Runs in a folder; with `below`, in a folder of it. */
+/* Number of runs in a folder; with `below`, in a subfolder of it. */
 static int count_runs(const char *folder, const char *below)
 {
     char **names = NULL, *in = lra_format("%s%s", folder, below);
@@ -82,7 +82,7 @@ static int count_runs(const char *folder, const char *below)
     return runs;
 }
 
-/* Whether what was found is a run at all; where runs are, if it is not. */
+/* Checks that the folder is a run; if it is not, names the runs that exist. */
 static int check_folder(const char *folder, const char *name, lra_err *e)
 {
     if (is_run(folder)) return 0;
@@ -124,7 +124,8 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
     return rc;
 }
 
-/* Only contents that are wrong are worth making again: advice must not destroy a whole file. */
+/* Advises to repeat a run only if its contents are wrong: the advice must not destroy an intact
+ * file. */
 static const char *advice_of(const lra_err *why)
 {
     switch (lra_err_cause(why)) {
@@ -173,7 +174,7 @@ static int read_result(lra_finished_run *r, lra_err *e)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* A run is what its stored text says, whatever version wrote it. */
+/* A run is defined by its stored text, for any version that wrote it. */
 static int check_hash(const lra_result *r, lra_err *e)
 {
     char hash[17];
@@ -246,8 +247,9 @@ static int make_job(lra_finished_run *r, const lra_options *o, lra_err *e)
     return rc;
 }
 
-/* The selected weights of the run that this one started from, which lies beside it: they are its
- * initial ones.  Where it is gone, whoever asks for these is told which file is missing. */
+/* The selected weights of the run that this one started from, in the neighbouring folder: they are
+ * its initial weights. If they are missing, a request for them fails with the name of the missing
+ * file. */
 static void find_start(lra_finished_run *r)
 {
     const char *hash = lra_config_text_or(r->job.train_config, "from", "");
@@ -269,8 +271,8 @@ static void find_start(lra_finished_run *r)
     lra_free(runs);
 }
 
-/* Runs lie in OUT/runs.  A run that was put elsewhere has no OUT of its own: what is made for it
- * must not end in whatever folder is two levels above. */
+/* Runs are in OUT/runs. A run that was moved elsewhere has no OUT of its own: its outputs must not
+ * be written to the folder two levels above. */
 static char *out_of(const char *folder, const lra_options *o)
 {
     char *runs = parent_of(folder);

@@ -24,7 +24,7 @@ static int set_tokens(const lra_fresh_model *m, const lra_network *k, lra_plan *
     return rc;
 }
 
-/* The lines that a run of it would have. */
+/* Adds the metadata that a run of the model would have. */
 static int describe(const lra_fresh_model *m, lra_config *meta, lra_err *e)
 {
     lra_config *all = lra_config_copy(m->config);

@@ -10,7 +10,7 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-/* Options of a run that choose by name; the first two stand in its title. */
+/* Options of a run that choose by name; the first two are in its title. */
 static const char *const chosen[] = {"task",      "model",     "preset",
                                      "precision", "objective", "schedule"};
 enum { N_CHOSEN = sizeof chosen / sizeof *chosen };
@@ -43,7 +43,7 @@ int lra_grid_add(lra_grid *g, const char *text, lra_err *e)
     return 0;
 }
 
-/* A line; nothing where it is blank or a comment. */
+/* Adds a line, unless it is blank or a comment. */
 static int add_line(lra_grid *g, char *line, lra_err *e)
 {
     line[strcspn(line, "#")] = 0;

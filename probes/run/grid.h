@@ -1,5 +1,5 @@
-/* A grid: every combination of values of some settings.  A setting is a parameter of task, model or
- * training, or what is chosen by name: task, model, preset, precision, objective, schedule. */
+/* A grid: every combination of values of some settings. A setting is a parameter of task, model or
+ * training, or one that is chosen by name: task, model, preset, precision, objective, schedule. */
 #ifndef LRA_PROBES_RUN_GRID_H
 #define LRA_PROBES_RUN_GRID_H
 
@@ -20,24 +20,24 @@ typedef struct {
 
 /* Adds "KEY=VALUE,VALUE,...". */
 int lra_grid_add(lra_grid *g, const char *text, lra_err *e);
-/* Adds the lines "KEY = VALUE, VALUE, ..." of a file; what follows # is a comment. */
+/* Adds the lines "KEY = VALUE, VALUE, ..." of a file; a comment begins with #. */
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e);
-/* Adds such lines but those of settings that vary already. */
+/* Adds such lines, except for settings that already vary. */
 int lra_grid_add_others(lra_grid *g, const char *lines, lra_err *e);
-/* Takes the axis of a key out of the grid; returns its values with commas between, which the caller
+/* Removes the axis of a key from the grid; returns its values separated by commas, which the caller
  * frees; NULL: there is none. */
 char *lra_grid_take(lra_grid *g, const char *key);
-/* Fails where o sets what the grid does. */
+/* Fails if o sets a setting of the grid. */
 int lra_grid_check(const lra_grid *g, const lra_options *o, lra_err *e);
 void lra_grid_free(lra_grid *g);
 
-/* The command of combination i, without its end; the last axis changes fastest. */
+/* The command of combination i, without its last options; the last axis changes fastest. */
 void lra_grid_command(const lra_grid *g, int i, const lra_options *o, lra_command_words *w);
-/* "rate=0.001": the same without task and model; NULL: nothing else differs.  The caller frees
- * it. */
+/* "rate=0.001": the same without task and model; NULL: there are no other differences. The caller
+ * frees it. */
 char *lra_grid_label(const lra_grid *g, int i);
-/* "model=s4d rate=0.001": what differs between combinations; "the run": nothing.  The caller frees
- * it. */
+/* The settings that differ between combinations, "model=s4d rate=0.001"; "the run" if there are
+ * none. The caller frees it. */
 char *lra_grid_name(const lra_grid *g, int i);
 
 #endif

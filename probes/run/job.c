@@ -32,7 +32,7 @@ static int drop_last_rows(lra_job *r, lra_err *e)
     return 0;
 }
 
-/* Labels of rows can be those of others; what stands at steps is no label of a row. */
+/* Labels of rows can be permuted; targets at steps cannot. */
 static int check_labels(const lra_job *r, lra_err *e)
 {
     lra_goal goal = r->task->goal;
@@ -104,7 +104,7 @@ static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
     }
 }
 
-/* "task.key", "model.key", "train.key" of what differs from the defaults. */
+/* "task.key", "model.key", "train.key" of all values that differ from the defaults. */
 static void add_all_changes(lra_config *to, const lra_job *r)
 {
     lra_config *task = lra_keys_config(r->task->keys), *model = lra_keys_config(r->model->keys),

@@ -1,4 +1,4 @@
-/* Every table of settings there is: of training, schedules, objectives, models and tasks. */
+/* All tables of settings: of training, schedules, objectives, models and tasks. */
 #ifndef LRA_PROBES_RUN_KEY_TABLES_H
 #define LRA_PROBES_RUN_KEY_TABLES_H
 
@@ -12,17 +12,16 @@ typedef struct {
     const lra_key *keys;     /* NULL: it has no settings */
 } lra_key_table;
 
-/* The i-th of them; false after the last. */
+/* The i-th table; false after the last. */
 bool lra_key_table_at(int i, lra_key_table *t);
 /* Has any of them the key? */
 bool lra_key_is_known(const char *name);
-/* The name of the i-th key of all tables; several have one of the same name.  NULL after the
- * last. */
+/* The name of the i-th key of all tables (names may repeat); NULL after the last. */
 const char *lra_key_name(int i);
-/* Fails with who has the key beside the run; or, where nobody does, with the nearest name among n
- * of the tables, which are those of `of` ("the run", "model 'resconv'"). */
+/* Fails with a message that names the other owners of the key; if there are none, with the nearest
+ * name among n of the tables, which are those of `of` ("the run", "model 'resconv'"). */
 int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *of, lra_err *e);
-/* Appends "key=" for every key there is, each once. */
+/* Appends "key=" for every key, each once. */
 void lra_key_words(lra_text *to);
 
 #endif

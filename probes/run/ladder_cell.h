@@ -8,17 +8,17 @@
 typedef struct {
     int rung;
     int64_t seed;
-    char *result;   /* path of its result; there: it is trained */
-    bool done;      /* it was there, and could be opened, when the ladder was planned */
+    char *result;   /* path of its result; if it exists, the cell is trained */
+    bool done;      /* the result existed and could be opened when the ladder was planned */
     double seconds; /* as planned */
 } lra_ladder_cell;
 
 typedef struct {
-    lra_job *job; /* what all cells share; its data are loaded */
+    lra_job *job; /* settings and loaded data shared by all cells */
     const lra_rungs *rungs;
     const lra_options *options;
-    const char *assignment; /* "key=value" of what varies between ladders.  NULL: nothing does */
-    int ladder, n_ladders;  /* 0, 1, ...: of those that vary makes */
+    const char *assignment; /* "key=value" that varies between ladders. NULL: none */
+    int ladder, n_ladders;  /* 0, 1, ...: number of the ladder among those of `vary` */
     int n;
     const lra_ladder_cell *cell; /* (n) */
 } lra_ladder_cells;

@@ -4,8 +4,8 @@
 
 #include "probes/run/ladder_cell.h"
 
-/* Trains those without a result, at most n_jobs at once (1: in this process).
- * 0, LRA_STOPPED or a negative code. */
+/* Trains the cells without a result, at most n_jobs at once (1: in this process). 0, LRA_STOPPED or
+ * a negative code. */
 int lra_ladder_cells_train(const lra_ladder_cells *l, int n_jobs, lra_err *e);
 
 #endif

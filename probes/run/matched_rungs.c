@@ -3,7 +3,8 @@
  * such that the count is that of the reference rung, within 2 %.
  *
  * The count grows with the key, and nearly in proportion: between a size below and one above, the
- * next guess stands where a straight line meets the target, until the two are neighbours. */
+ * next guess is where a straight line meets the target (regula falsi), until the two are
+ * neighbours. */
 #include "models/training/estimate.h"
 #include "probes/run/matched_rungs.h"
 
@@ -14,8 +15,8 @@
 static const double within = 0.02;
 enum { MOST = 1 << 20 }; /* of a size */
 
-/* What a size comes to: parameters, or FLOPs of a training step at the longest bucket when nothing
- * is computed twice. */
+/* Count of a size: parameters, or FLOPs of a training step at the longest bucket without
+ * recomputation. */
 static int count_of(const lra_rungs *l, int i, int64_t size, lra_job *r, double *count, lra_err *e)
 {
     lra_train_spec s;

@@ -1,10 +1,10 @@
-/* Rungs of one size: what --match params|flops solves. */
+/* Rungs of equal size: solves --match params|flops. */
 #ifndef LRA_PROBES_RUN_MATCHED_RUNGS_H
 #define LRA_PROBES_RUN_MATCHED_RUNGS_H
 
 #include "probes/run/rungs.h"
 
-/* Solves the size of every rung for the count of the reference, which it notes. */
+/* Solves the size of every rung for the count of the reference, and stores that count. */
 int lra_rungs_match(lra_rungs *l, lra_job *r, lra_err *e);
 
 #endif

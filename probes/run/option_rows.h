@@ -1,4 +1,4 @@
-/* Options that several commands have: one row each, whose help says what it is for there. */
+/* Options shared by several commands: one row each, with a help text for each command. */
 #ifndef LRA_PROBES_RUN_OPTION_ROWS_H
 #define LRA_PROBES_RUN_OPTION_ROWS_H
 

@@ -1,4 +1,4 @@
-/* The origin of what this program computes. */
+/* The origin record of this program's results. */
 #include "probes/run/origin.h"
 
 #include "analysis/distributions.h"

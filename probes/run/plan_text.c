@@ -1,4 +1,4 @@
-/* What is decided before a run starts, in full: device, precision, schedule, optimizer,
+/* Text of all decisions made before a run starts: device, precision, schedule, optimizer,
  * selection. */
 #include "probes/run/plan_text.h"
 
@@ -11,7 +11,7 @@
 #include "models/training/settings.h"
 #include "probes/run/train_job.h"
 
-/* What is trained on, and where from; nothing where that is the usual. */
+/* Adds the training data and their source; nothing for the defaults. */
 static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
 {
     const lra_objective *o = r->objective;
@@ -23,8 +23,8 @@ static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
     if (s->from) lra_text_add(t, "start        inputs and encoder of '%s', a new head\n", s->from);
 }
 
-/* Every setting of training that is not the usual and that no other line tells: its value, and what
- * it is.  One more setting needs nothing here. */
+/* Adds every setting of training that is not the default and is in no other line: its value and its
+ * meaning. New settings need no change here. */
 static void add_others(const lra_job *r, lra_text *t)
 {
     static const char told[] = "objective schedule batch epochs rate warmup decay clip beta1 beta2 "

@@ -1,11 +1,11 @@
-/* What is decided before a run starts, for people. */
+/* Text of the decisions made before a run starts. */
 #ifndef LRA_PROBES_RUN_PLAN_TEXT_H
 #define LRA_PROBES_RUN_PLAN_TEXT_H
 
 #include "models/training/estimate.h"
 #include "probes/run/job.h"
 
-/* In full: "name  text" lines; caller frees. */
+/* The complete text, "name  text" lines; caller frees. */
 char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c);
 
 #endif

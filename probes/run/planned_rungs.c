@@ -50,9 +50,8 @@ static void add_vary(lra_text *t, const lra_vary *v)
     for (int i = 0; objectives && lra_objective_at(i); i++) add_names(t, lra_objective_at(i)->keys);
 }
 
-/* What a result says of its ladder, so that reports know the rungs of one and what differs between
- * it and others: nothing where the rungs differ in the kernel alone that bounds the model's
- * reach. */
+/* The ladder's attributes in a result, from which reports know its rungs and what differs between
+ * ladders: empty if the rungs differ only in the kernel that bounds the model's reach. */
 static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
 {
     const lra_vary *v = l->vary && l->vary->key ? l->vary : NULL;

@@ -56,7 +56,7 @@ int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra
     return 0;
 }
 
-/* Amos et al. 2024: what is masked, and epochs of their Transformers. */
+/* Amos et al. 2024: masking, and epochs of their Transformers. */
 static const struct {
     const char *task, *always, *paper;
 } pretraining[] = {

@@ -23,10 +23,10 @@ typedef struct {
     int seeds;             /* of a ladder */
 } lra_preset;
 
-/* 0, or LRA_USAGE: there is no such preset, or nobody of that name published it. */
+/* Returns 0, or LRA_USAGE: there is no such preset, or no publication of that name. */
 int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra_preset *p,
                     lra_err *e);
-/* What an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
+/* Settings that an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
 char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset);
 
 #endif

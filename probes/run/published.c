@@ -14,7 +14,7 @@
 
 /* ---- techniques ------------------------------------------------------------------------------ */
 
-/* Settings that are techniques: what a run without them has. */
+/* Settings that are techniques: the value of a run without them. */
 static const struct {
     const char *key, *off, *name;
 } known[] = {{"augment", "0", "augmentation of the training rows"},
@@ -22,13 +22,13 @@ static const struct {
              {"objective", "classify", "an objective beside the task's own"}};
 enum { N_KNOWN = sizeof known / sizeof *known };
 
-/* The value of a key of the training or of the task; "": neither has it. */
+/* The value of a key of training or task; "": neither has it. */
 static const char *value_of(const lra_job *r, const char *key)
 {
     return lra_config_text_or(r->train_config, key, lra_config_text_or(r->task_config, key, ""));
 }
 
-/* Has the run the first of these settings? */
+/* True if the run has the first of these settings. */
 static bool has_first(const lra_job *r, const char *settings)
 {
     size_t key = strcspn(settings, "="), value = strcspn(settings + key + 1, " ");
@@ -101,7 +101,7 @@ static unsigned unstated_of(const char *paper, const char *model)
     return 0;
 }
 
-/* A clip or warm-up of 0 is what a publication that names none has. */
+/* A publication that names no clip or warm-up counts as 0. */
 static void add_unstated(const lra_job *r, lra_text *to)
 {
     unsigned unstated = unstated_of(r->plan.published, r->model->name);

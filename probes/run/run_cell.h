@@ -1,4 +1,4 @@
-/* A run that is wanted, as the command that trains it. */
+/* A requested run, as the command that trains it. */
 #ifndef LRA_PROBES_RUN_RUN_CELL_H
 #define LRA_PROBES_RUN_RUN_CELL_H
 
@@ -9,12 +9,13 @@ enum { LRA_MOST_JOBS = 64 };
 typedef struct {
     char *name;                /* "K = 5 seed 0" */
     lra_command_words command; /* cell_command.h */
-    char *result;              /* path of its result; there: it is trained */
+    char *result;              /* path of its result; if it exists, the run is trained */
     double seconds;            /* as planned */
 } lra_run_cell;
 
 typedef struct {
-    int part, n_parts; /* which of how many ladders this is, from 0; another sort has one */
+    /* index of its ladder, from 0, and number of ladders; 1 for other kinds of runs */
+    int part, n_parts;
     int n;
     const lra_run_cell *cell; /* (n) */
 } lra_run_cells;

@@ -21,7 +21,7 @@ typedef struct {
     int n_jobs, running, next, trained, missing;
     lra_process child[LRA_MOST_JOBS];
     int at[LRA_MOST_JOBS];      /* the cell that child[i] trains */
-    lra_cells_display *display; /* NULL: nobody watches */
+    lra_cells_display *display; /* NULL: no display */
 } dealer;
 
 /* Starts missing cells until n_jobs run. */
@@ -93,7 +93,7 @@ double lra_run_cells_memory(double asked, int n_jobs)
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
 {
     dealer d = {.l = l, .n_jobs = n_jobs};
-    lra_signals_hold(); /* cells are told, and save what they have */
+    lra_signals_hold(); /* cells are stopped by a signal, and save their state */
     for (int i = 0; i < l->n; i++) d.missing += !lra_file_exists(l->cell[i].result);
     if (lra_is_tty(stderr) && lra_terminal_level() >= LRA_LOG_NORMAL)
         d.display = lra_cells_display_new(l, n_jobs);

@@ -85,8 +85,8 @@ static int read_axis(lra_rungs *l, const char *axis, const lra_job *r, lra_err *
     return read_list(l, axis + n + 1, e);
 }
 
-/* Where settings vary of a model without rungs: the model as it is, a rung of its layers, or of
- * another whole number where layers vary. */
+/* For settings that vary in a model without rungs: the model as it is, a rung of its layers, or of
+ * another integer if layers vary. */
 static int one_rung(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const char *axis = NULL;
@@ -170,7 +170,7 @@ static int read_reference(lra_rungs *l, const lra_options *o, lra_err *e)
     return lra_fail_usage(e, "--match-rung is %" PRId64 ", which is none of the rungs", wanted);
 }
 
-/* What differs between ladders is not what differs inside one. */
+/* Checks that the key that differs between ladders does not differ inside one. */
 static int check_vary(const lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const char *key = l->vary ? l->vary->key : NULL;

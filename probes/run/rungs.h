@@ -21,13 +21,14 @@ typedef struct {
     int n;
     lra_planned_rung rung[LRA_LADDER_MAX_RUNGS];
     const char *match; /* "none", "params", "flops" */
-    int reference;     /* the rung whose size stays: the others are made as large */
-    double count;      /* parameters, or FLOPs of a training step, that all have; 0: not matched */
-    lra_config *settings; /* of the model, as they are without a rung */
-    const lra_vary *vary; /* what differs between ladders.  Nullable: nothing does */
+    int reference;     /* rung of fixed size, which the other rungs match */
+    /* parameters, or FLOPs of a training step, equal in all rungs; 0: not matched */
+    double count;
+    lra_config *settings; /* settings of the model without a rung */
+    const lra_vary *vary; /* key that differs between ladders. Nullable: none */
 } lra_rungs;
 
-/* Reads the options; the job is configured.  Fails where the model lacks the key, or refuses a
+/* Reads the options; the job must be configured. Fails if the model lacks the key, or refuses a
  * value. */
 int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, const lra_vary *vary,
                    lra_err *e);

@@ -8,7 +8,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* A number from 0 to INT32_MAX at *at, which moves behind it. */
+/* Reads a number from 0 to INT32_MAX at *at, and moves *at past it. */
 static bool read_number(const char **at, int64_t *x)
 {
     char *end;
@@ -35,7 +35,8 @@ static bool is_among(int64_t x, int n, const int64_t *list)
     return i < n;
 }
 
-/* Numbers and ranges; returns how many, -1: not a list, -2: one twice, -3: too many. */
+/* Reads numbers and ranges; returns their number, -1: not a list, -2: a repeated number, -3: too
+ * many. */
 static int read_list(const char *at, int most, int64_t *seed)
 {
     int n = 0;

@@ -1,5 +1,4 @@
-/* The settings of a run: defaults, preset, objective, what the user changes; checked in this
- * order. */
+/* The settings of a run: defaults, preset, objective, user changes; checked in this order. */
 #include "probes/run/settings.h"
 
 #include <string.h>
@@ -14,10 +13,10 @@ const lra_key lra_relation_keys[] = {
     LRA_TEXT_KEY("related", "none", NULL, "the settings of that run but for seed and rung"),
     LRA_KEYS_END};
 
-/* ---- who has which key ----------------------------------------------------------------------- */
+/* ---- owners of keys -------------------------------------------------------------------------- */
 
 enum { N_OWNERS = 5 };
-/* The tables of this run, and where their values stand. */
+/* The tables of this run, and the places of their values. */
 typedef struct {
     lra_key_table table[N_OWNERS];
     lra_config *values[N_OWNERS];
@@ -34,7 +33,7 @@ static owners owners_of(const lra_job *r)
         {r->train_config, r->train_config, r->train_config, r->model_config, r->task_config}};
 }
 
-/* The index of the table that has the key; -1: none of them. */
+/* The index of the table with the key; -1: none. */
 static int owner_of(const owners *all, const char *name)
 {
     int i = N_OWNERS - 1;
@@ -86,7 +85,7 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
     return rc;
 }
 
-/* ---- what is chosen by name ------------------------------------------------------------------ */
+/* ---- choices by name ------------------------------------------------------------------------- */
 
 /* The value of the last "KEY=value" of the user; else the option of that name.  NULL: neither. */
 static const char *named(const lra_options *o, const char *key, const char *assignment)
@@ -100,8 +99,8 @@ static const char *named(const lra_options *o, const char *key, const char *assi
     return value;
 }
 
-/* The value of a key in the last of the preset's texts that has it; `usual`: none has.  Texts may
- * be NULL.  The caller frees the value. */
+/* The value of a key in the last of the preset's texts that has it; `usual` if none has. Texts may
+ * be NULL. The caller frees the value. */
 static char *preset_value(const char *key, const char *usual, int n, const char *const *texts)
 {
     char *own = lra_copy_text(usual);
@@ -137,7 +136,7 @@ static int choose_objective(lra_job *r, const char *name, lra_err *e)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Settings of which there is no model, or one that cannot learn the task. */
+/* Checks settings without a model, or with one that cannot learn the task. */
 static int check_model(const lra_job *r, lra_err *e)
 {
     bool next = r->task->goal == LRA_GOAL_NEXT || r->objective->training == LRA_MASK_NEXT;
@@ -147,7 +146,7 @@ static int check_model(const lra_job *r, lra_err *e)
     return lra_network_check(r->model, r->model_config, &s, e);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all settings ---------------------------------------------------------------------------- */
 
 void lra_job_defaults(lra_job *r)
 {
@@ -160,12 +159,12 @@ void lra_job_defaults(lra_job *r)
     lra_config_set(r->train_config, "objective", r->objective->name);
 }
 
-/* Everything behind the defaults. */
+/* Applies all settings after the defaults. */
 static int apply(lra_job *r, const lra_options *o, const char *assignment, int n,
                  const char *const *texts, lra_err *e)
 {
     int rc = 0;
-    /* Who predicts the next token must not see it. */
+    /* A model that predicts the next token must not see it. */
     if (r->task->goal == LRA_GOAL_NEXT && lra_key_find(r->model->keys, "causal"))
         rc = assign(r, "causal=1", e);
     for (int i = 0; rc == 0 && i < n; i++)

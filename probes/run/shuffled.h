@@ -1,5 +1,5 @@
-/* The null value `shuffled`: the same of the run that differs from a run in its labels alone
- * (setting permute-labels), which lies beside it. */
+/* The null value `shuffled`: the same measurement of the run that differs only in its labels
+ * (setting permute-labels), in the neighbouring folder. */
 #ifndef LRA_PROBES_RUN_SHUFFLED_H
 #define LRA_PROBES_RUN_SHUFFLED_H
 
@@ -13,14 +13,14 @@
      .help = "shuffled: beside it the same of the run that '--permute-labels 1' has trained"}
 /* clang-format on */
 
-/* What a probe measures of a run that is open, with its data. */
+/* Measures a finished run with loaded data; a probe implements it. */
 typedef int lra_run_measure(lra_finished_run *run, const lra_options *o, lra_probe_result *r,
                             lra_err *e);
 
-/* Folder of that run; the caller frees it.  NULL: --null does not ask for it.  Fails when it is not
- * there; LRA_ABSENT: this is one itself. */
+/* Folder of that run; the caller frees it. NULL: --null does not request it. Fails if it is
+ * missing; LRA_ABSENT: this run itself has permuted labels. */
 int lra_shuffled_find(const lra_finished_run *run, const lra_options *o, char **folder, lra_err *e);
-/* Measures it, and puts what it has of the same name beside the measurements of r. */
+/* Measures that run, and adds its values to the measurements of the same name in r. */
 int lra_shuffled_add(const char *folder, const lra_options *o, lra_run_measure *measure,
                      lra_probe_result *r, lra_err *e);
 

@@ -99,8 +99,8 @@ static int64_t window_of(const lra_dataset *d)
     return d->task->goal == LRA_GOAL_NEXT ? WINDOW : INT64_MAX;
 }
 
-/* Goes through the rows, of which every so many are kept; into `to` where it has room.  Returns
- * their steps. */
+/* Iterates over the rows and keeps every `every`-th; writes to `to` if it has room. Returns their
+ * steps. */
 static int64_t walk(const lra_dataset *d, const lra_coding *by, int split, int64_t every,
                     bool first, lra_coded *to)
 {

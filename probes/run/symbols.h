@@ -1,8 +1,7 @@
-/* Data as symbols, for what is counted without a model.
- *
- * Tokens are symbols as they are; of more than 256 the 255 most frequent ones in training and the
- * rest.  Numbers and levels stand in 16 bins of equal share in training (fewer where many are
- * equal), of several numbers a step the first. */
+/* Data as symbols, for model-free statistics. Tokens are symbols as they are; if there are more
+ * than 256, the 255 most frequent ones in training and one for the rest. Numbers and levels are put
+ * into 16 bins of equal share in training (fewer where many are equal); of several numbers a step,
+ * the first is used. */
 #ifndef LRA_PROBES_RUN_SYMBOLS_H
 #define LRA_PROBES_RUN_SYMBOLS_H
 
@@ -11,13 +10,13 @@
 
 enum { LRA_BINS = 16, LRA_COUNT_STEPS = 16000000 };
 
-/* What a step is: a symbol by its id, or by the bin of its number. */
+/* Coding of a step: a symbol by its id, or by the bin of its number. */
 typedef struct {
     bool numbers;
     int64_t vocab;
     uint8_t *symbol; /* (vocab) */
     int n_edges;
-    double edge[LRA_BINS]; /* least numbers of the bins but the first */
+    double edge[LRA_BINS]; /* lower bounds of the bins, except the first */
 } lra_coding;
 
 void lra_coding_of(const lra_dataset *d, lra_coding *c);
@@ -31,12 +30,12 @@ typedef struct {
     int32_t *label;
 } lra_coded;
 
-/* Rows evenly spread over the split, of about so many steps in all; those of a stream are windows
- * of it.  first: of pairs the first document alone. */
+/* Codes rows evenly spread over the split, of about `steps` steps in total; rows of a stream are
+ * windows of it. first: of pairs, only the first document. */
 void lra_code(const lra_dataset *d, const lra_coding *by, int split, int64_t steps, bool first,
               lra_coded *to);
 void lra_coded_free(lra_coded *c);
-/* Row i of a split, whole; symbol: room for its steps.  Returns how many they are. */
+/* Codes row i of a split completely; symbol: room for its steps. Returns the number of steps. */
 int64_t lra_code_row(const lra_dataset *d, const lra_coding *by, int split, int64_t i,
                      uint8_t *symbol);
 

@@ -1,4 +1,4 @@
-/* Training what a job describes, and writing what was measured as its result file. */
+/* Trains a job, and writes the measurements to its result file. */
 #include "probes/run/train_job.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ static void *copy_of(const void *from, size_t n, size_t size)
     return memcpy(lra_alloc_array(n + 1, size), from, n * size);
 }
 
-/* What was answered on the test split, and what it is measured by. */
+/* Adds the outputs on the test split, and their metric. */
 static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
 {
     const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
@@ -118,7 +118,7 @@ static void permute_labels(const lra_sequences *val, uint64_t seed, int64_t n, i
     lra_free(from);
 }
 
-/* What the selected weights answer on the validation split and on rows that were trained on. */
+/* Adds the outputs of the selected weights on the validation split and on training rows. */
 static void add_others(const lra_job *r, lra_train_report *t, lra_result *out)
 {
     const lra_sequences *val = &r->data->split[LRA_VAL_SPLIT];
@@ -209,8 +209,7 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
     char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
     int rc = lra_folder_make(s.folder, e), lock = -1;
     if (rc == 0 && !lra_file_exists(path)) {
-        /* Cells outlive a sweep that was killed: the same command waits for them and uses what they
-         * leave. */
+        /* Cells outlive a killed sweep: the same command waits for them and uses their results. */
         lock = lra_lock_wait(lock_path, e);
         rc = lock >= 0           ? train_missing(r, &s, path, e)
              : lra_stop_signal() ? LRA_STOPPED

@@ -1,13 +1,13 @@
-/* A run that is trained, up to its result file. */
+/* Trains a run, and writes its result file. */
 #ifndef LRA_PROBES_RUN_TRAIN_JOB_H
 #define LRA_PROBES_RUN_TRAIN_JOB_H
 
 #include "probes/run/job.h"
 
-/* Where it differs from what is published, a line each; caller frees. */
+/* Deviations from the publication, a line each; caller frees. */
 char *lra_job_deviations(const lra_job *r);
-/* Trains what is missing and writes result.h5; a finished run is left alone.
- * 0, LRA_STOPPED or a negative code. */
+/* Trains the missing seeds and writes result.h5; a finished run is left alone. 0, LRA_STOPPED or a
+ * negative code. */
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
 
 #endif

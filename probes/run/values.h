@@ -4,7 +4,7 @@
 
 #include "kernels/base/core/err.h"
 
-/* Values separated by commas, blanks around them left out; returns their number, or LRA_USAGE.  The
+/* Splits values at commas and strips blanks around them; returns their number, or LRA_USAGE. The
  * caller frees each. */
 int lra_values_read(const char *list, int most, char **value, lra_err *e);
 

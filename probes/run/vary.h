@@ -13,17 +13,18 @@ typedef struct {
     char *key; /* NULL: nothing varies, and n is 1 */
     int n;
     char *value[LRA_SWEEP_MAX_VALUES]; /* canonical once the job is open */
-    const char *owner;                 /* whose key it is: "task", "model", "train" */
+    const char *owner;                 /* owner of the key: "task", "model", "train" */
     const char *usual;                 /* its default */
 } lra_vary;
 
 /* Reads the options. */
 int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e);
 void lra_vary_close(lra_vary *v);
-/* "key=value" of the i-th, for lra_job_configure(); the caller frees it.  NULL: nothing varies. */
+/* "key=value" of the i-th value, for lra_job_configure(); the caller frees it. NULL: no key
+ * varies. */
 char *lra_vary_assignment(const lra_vary *v, int i);
-/* With a job that has one of the values: whose key it is, and that every value makes a run, before
- * one is trained. */
+/* With a job that has one of the values: sets the owner of the key, and checks that every value
+ * makes a valid run, before one is trained. */
 int lra_vary_check(lra_vary *v, const lra_options *o, const lra_job *r, lra_err *e);
 
 #endif

@@ -27,7 +27,7 @@ static void remove_setting(lra_config *c, const char *owner, int n, const char *
     lra_free(name);
 }
 
-/* What the ladders of a sweep differ in; a setting of the task makes other data. */
+/* Removes the key that varies between the ladders of a sweep; a task key would change the data. */
 static void remove_varied(lra_config *c, const lra_config *ladder)
 {
     const char *key = lra_config_text_or(ladder, "vary", NULL);
@@ -41,8 +41,8 @@ static void remove_varied(lra_config *c, const lra_config *ladder)
     }
 }
 
-/* What seeds, the rungs of a ladder and the ladders of a sweep differ in, as the run says of its
- * ladder. */
+/* Removes the keys that differ between seeds, rungs of a ladder and ladders of a sweep, according
+ * to the ladder attributes of the run. */
 static int remove_own(lra_config *c, const lra_model *model, const lra_result *run, lra_err *e)
 {
     static const char *const always[] = {"seed", "train.from", "train.matched"};
@@ -58,7 +58,8 @@ static int remove_own(lra_config *c, const lra_model *model, const lra_result *r
     return 0;
 }
 
-/* Names the run, and its settings but for those, so that all seeds and rungs are related alike. */
+/* Names the run by its settings without those that vary, so that all seeds and rungs refer to it in
+ * the same way. */
 static int name_run(lra_job *r, const char *key, const lra_finished_run *run, lra_err *e)
 {
     char hash[17];

@@ -40,7 +40,7 @@ int64_t lra_attention_extra(const lra_length_graph *v)
     return v->network.cls != NULL;
 }
 
-/* Does one of these matrices stand on the node? */
+/* Returns true if one of these matrices contains the node. */
 static bool is_part(int n, const lra_matrix *w, const lra_tensor *node)
 {
     for (int k = 0; k < n; k++)

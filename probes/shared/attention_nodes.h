@@ -1,6 +1,5 @@
-/* The attention of a model, found by op in the graph of a length: layers whose keys are their own
- * sequence, those whose matrix is another one than an attention op's (matrix.h), and the others by
- * name. */
+/* Attention layers of a model, found by op in the graph of a length: layers whose keys are their
+ * own sequence, matrices of other families (mixing_matrix.h), and the names of all other layers. */
 #ifndef LRA_PROBES_SHARED_ATTENTION_NODES_H
 #define LRA_PROBES_SHARED_ATTENTION_NODES_H
 
@@ -17,15 +16,15 @@ typedef struct {
 int lra_attention_nodes_of(const lra_length_graph *v, lra_attention_nodes *out, lra_err *e);
 int64_t lra_attention_layer_heads(const lra_attention_nodes *n, int k);
 int64_t lra_attention_layer_positions(const lra_attention_nodes *n, int k);
-/* alpha of a head, whose scores are multiplied with exp(-alpha |i-j|); 0: they do not decay, or are
- * of another family. */
+/* Decay alpha of a head whose scores are multiplied with exp(-alpha |i-j|); 0: no decay, or another
+ * family. */
 double lra_attention_layer_decay(const lra_attention_nodes *n, int k, int64_t head);
-/* Positions in front of the steps: that of the class. */
+/* Number of positions before the steps: the class token. */
 int64_t lra_attention_extra(const lra_length_graph *v);
 /* "layer0" of a node in "encoder/layer0/..", else "layer" and its number; caller frees. */
 char *lra_attention_layer_name(const lra_tensor *node, int k);
 
-/* Pixels in a row of the image that positions are; 0: none, or something stands in front of it. */
+/* Pixels in a row of the image that the positions form; 0: no image, or there is a class token. */
 int64_t lra_attention_columns(const lra_train_spec *run);
 
 #endif

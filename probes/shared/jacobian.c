@@ -39,8 +39,8 @@ double lra_jacobian_size(const lra_jacobian_row *row, int64_t j)
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* Of a view: which position of each sequence is asked, and what its features are multiplied
- * with. */
+/* For a graph: the evaluated position of each sequence, and the vectors that multiply its
+ * features. */
 typedef struct {
     lra_tensor *position, *draw; /* (n) int32; (n,m,D) */
     lra_tensor *square;          /* (n,m,T) */
@@ -91,7 +91,8 @@ typedef struct {
     int32_t *position;
     float *draw, *square;
     double *by_draw, *mean;
-    double largest; /* square of the rows that are asked together, which share Fourier transforms */
+    /* square of the largest of the rows of a batch, which share Fourier transforms */
+    double largest;
 } work;
 
 static int check_row(work *w, const lra_jacobian_row *r, lra_err *e)
@@ -180,8 +181,8 @@ static void set_sequence(work *w, const question *q, int64_t s, int64_t example,
     }
 }
 
-/* Sequence s of a batch stands for an example, whose number it gets: of pairs the second documents
- * are others. */
+/* The number of the example that sequence s of a batch belongs to; second documents of pairs are
+ * separate examples. */
 static int64_t example_of(const lra_batch *b, const lra_length_graph *v, int64_t s)
 {
     int64_t row = b->row[s % v->rows], parts = v->network.n / v->rows;

@@ -1,8 +1,8 @@
 /* Attention by products of features (linear-transformer, performer):
  *   y_i = q_i (sum_j k_j v_j^T) / n_i,  so that  a_ij = q_i . k_j / n_i
- * a pair of products, of which the inner one sums over positions.  Features are not below 0; n_i is
- * what the row adds up to, but for the 1e-6 or so that models add to it, which is left out here.
- * Padding has features of 0, or, where the model sees it (masked=0), is part of n_i and left out
+ * a pair of products, of which the inner one sums over positions.  Features are not negative; n_i
+ * is the sum of the row, without the constant of about 1e-6 that models add to it. Padding has
+ * features of 0, or, if the model sees it (masked=0), contributes to n_i only, and is ignored
  * otherwise, as everywhere. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/args.h"
@@ -43,7 +43,7 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
 static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
 {
     lra_tensor *own =
-        w->node->src[1]->src[1]; /* (B,H,T,V), behind them perhaps ones, that sum up to n_i */
+        w->node->src[1]->src[1]; /* (B,H,T,V), possibly followed by ones, which sum to n_i */
     int64_t V = out->shape.d[0] / w->heads;
     if (own->shape.d[3] < V) return false;
     *v = lra_permute(lra_slice(own, 3, 0, V), 4, (int[]){0, 2, 1, 3}), *by = out;

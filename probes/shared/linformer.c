@@ -1,8 +1,8 @@
 /* Attention to learned mixtures of all positions (linformer):
  *   y_i = sum_m p_im sum_j e_jm v_j,  p = softmax over mixtures,  so that  a_ij = sum_m p_im e_jm
  * an attention op whose keys come from a product over positions with a matrix e (T,M).  Mixtures
- * have both signs, and so have these weights, whose rows add up to nothing in particular: |a_ij| is
- * told, over the row's sum (as of every signed weight); values are weighted with a_ij itself. */
+ * have both signs, and so have these weights, whose rows have no fixed sum: |a_ij| is reported,
+ * divided by the row's sum (as for every signed weight); values are weighted with a_ij itself. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/args.h"
 #include "kernels/ops/attention/attention_statistics.h"

@@ -3,9 +3,9 @@
  *   a_hij = sum_m u_him mean_g p_gmj
  * u: weights of head h of the second; p: of the first, whose heads g all reach head h, through a
  * linear layer.  A pair of attention ops, of which the second reads the first.  Rows add up to 1.
- * What the memory keeps from layer to layer beside what it packs is left aside.  Values take the
- * path of a pair of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns
- * of h of the linear layer between both, and the rows of h of the one behind. */
+ * The state that the memory carries from layer to layer is ignored.  Values take the path of a pair
+ * of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns of h of the
+ * linear layer between both, and the rows of h of the one after the second. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -22,7 +22,7 @@ static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
     if (first->op != &lra_op_attention || !lra_attention_crosses(first)) return false;
     if (first->src[1]->shape.d[1] != T || y->src[0]->shape.d[1] != T) return false;
     if (!lra_attention_is_plain(y) || !lra_attention_is_plain(first)) return false;
-    if (lra_attention_key_length(y)) return false; /* all examples have the whole memory */
+    if (lra_attention_key_length(y)) return false; /* all examples use the complete memory */
     int64_t G = lra_attention_heads(first), M = y->src[1]->shape.d[1];
     w->heads = lra_attention_heads(y), w->part = first;
     w->by_path = lra_attention_map_of(first);                  /* (B,G,M,T) */
@@ -70,8 +70,7 @@ static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const floa
     }
 }
 
-/* Of row i of heads [from, from + H): what is unpacked of each of G parts of p (B,G,M,T), to w
- * (H,G,T). */
+/* Unpacks row i of heads [from, from + H) for each of G parts of p (B,G,M,T), into w (H,G,T). */
 static void unpacked(const lra_matrix_values *v, int64_t s, int64_t i, int64_t from, int64_t H,
                      int64_t G, const float *p, int64_t T, double *w)
 {

@@ -1,8 +1,8 @@
-/* Averaged weights that are cut off behind the query (las with smoothing=centred-remask): the map
- * is an array of the graph,
- *   y_i = sum_j b_ij v_j,  b = c m / (sums of its rows),  c averaged weights, m 1 where the key is seen
- * key by query.  The model itself holds maps, so that memory grows with the square of the
- * length. */
+/* Averaged weights, masked again after the query (las with smoothing=centred-remask): the map is an
+ * array of the graph,
+ *   y_i = sum_j b_ij v_j,  b = c m / (sums of its rows)
+ * where c are the averaged weights, and m is 1 where the mask allows the key for the query. The
+ * model itself holds maps, so memory grows with the square of the length. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

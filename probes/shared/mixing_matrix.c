@@ -1,4 +1,4 @@
-/* Rows of matrices of weights: what every family shares. */
+/* Rows of mixing matrices: code shared by all families. */
 #include "probes/shared/mixing_matrix.h"
 
 #include <math.h>
@@ -105,8 +105,8 @@ double lra_matrix_dot(const float *x, const float *y, int64_t n)
     return (double)sum;
 }
 
-/* Sizes of the weights of a row over their sum, -1 where none may fall; returns how many may.  0:
- * the row is undefined. */
+/* Magnitudes of the weights of a row, normalised to sum 1, -1 where masked; returns the number of
+ * unmasked ones. 0: the row is undefined. */
 static int64_t shares(int64_t T, double *w)
 {
     double sum = 0;
@@ -133,7 +133,7 @@ int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T)
     return n == T ? p : i < T ? i : T - 1;
 }
 
-/* Adds the shares of row p, n of them, and what equal weights give. */
+/* Adds the n weights of row p, and their uniform baseline. */
 static void add_columns(int64_t p, bool some, int64_t T, int64_t n, const double *w, double *rows,
                         const lra_matrix_columns *to)
 {
@@ -178,8 +178,8 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
     lra_free(w);
 }
 
-/* Row i of A' = (mean over heads of A + 1) / 2, whose rows add up to 1; seen: where a weight may
- * be. */
+/* Row i of A' = (mean over heads of A + 1) / 2, with rows of sum 1; seen: the mask of the
+ * weights. */
 static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *own,
                      double *mean, uint8_t *seen)
 {

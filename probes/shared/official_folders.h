@@ -1,4 +1,4 @@
-/* Where official files may lie below a folder: it and the folders below it, the nearest first. */
+/* Possible folders of official files: the given one and the folders below it, the nearest first. */
 #ifndef LRA_PROBES_SHARED_OFFICIAL_FOLDERS_H
 #define LRA_PROBES_SHARED_OFFICIAL_FOLDERS_H
 
@@ -9,7 +9,7 @@ typedef struct {
     int n;
 } lra_official_folders;
 
-/* Into an empty list; warns when there are more than it holds. */
+/* Fills an empty list; warns if there are more folders than it holds. */
 void lra_official_folders_find(lra_official_folders *p, const char *folder);
 void lra_official_folders_free(lra_official_folders *p);
 

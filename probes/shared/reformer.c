@@ -1,11 +1,11 @@
-/* Attention among tokens that were sorted by what they are and cut into chunks (reformer): an
+/* Attention among tokens that are sorted by LSH buckets and divided into chunks (reformer): an
  * attention op whose keys were gathered by lra_lsh_buckets(), each chunk being followed by the one
  * before it.
  *   a_ij = softmax of scale q_i . k_j + bias over the tokens j of both chunks
- * Queries are the first rows of the keys, which share their projection.  Which tokens meet differs
- * from example to example and from head to head: equal weights are those of the same tokens.  A
- * token that stands in both chunks, where there is but one, counts twice, as in the model; with a
- * bias a token is no key of its own, but where it stands twice. */
+ * Queries are the first rows of the keys, which share their projection.  The pairs of tokens differ
+ * between examples and between heads: the uniform baseline covers the same pairs.  If there is only
+ * one chunk, a token occurs in both and counts twice, as in the model; with a bias a token is not
+ * its own key, except where it occurs twice. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -59,7 +59,7 @@ static chunk chunk_of(const lra_matrix_values *v, int64_t row, int64_t i, int64_
     LRA_BUG("token %lld stands in no chunk", (long long)i);
 }
 
-/* What is added to the score of key k for the query. */
+/* The bias added to the score of key k for the query. */
 static double bias_of(const lra_matrix_values *v, int64_t query, int64_t k)
 {
     if (!v->number[BIAS]) return 0;

@@ -1,5 +1,4 @@
-/* Work that is announced in passes (a row forward or backward through the network) and shown while
- * it is done. */
+/* Progress of work that is announced in passes (a row forward or backward through the network). */
 #ifndef LRA_PROBES_SHARED_STEPS_H
 #define LRA_PROBES_SHARED_STEPS_H
 

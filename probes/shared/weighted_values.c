@@ -1,7 +1,9 @@
-/* Values of a matrix of weights (matrix.h): what each key adds to a layer's output,
- *   w_ij = || sum_p a_pij u_pj ||,  u_pj = v_pj W_p,  through the matrix of the key  G_pqj = u_pj . u_qj
- * of the paths p that values take: heads, or pairs of them.  The sum over j of what stands in || ||
- * is the output of the linear layer behind the heads, but for biases. */
+/* Value-weighted attention (mixing_matrix.h): the contribution of each key to a layer's output,
+ *   w_ij = || sum_p a_pij u_pj ||,  u_pj = v_pj W_p,
+ * computed from the Gram matrix of the key
+ *   G_pqj = u_pj . u_qj
+ * over the paths p that values take: heads, or pairs of them. The sum over j of the vectors in ||
+ * || is the output of the linear layer after the heads, without biases. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -11,7 +13,7 @@
 
 /* ---- in a graph ------------------------------------------------------------------------------ */
 
-/* What x is in another order, or over what a row adds up to; NULL: it is computed from several. */
+/* The tensor that x reorders, or divides by row sums; NULL: it is computed from several. */
 static const lra_tensor *source(const lra_tensor *x)
 {
     bool same = x->op->flags & LRA_ALIAS || x->op == &lra_op_cast || x->op == &lra_op_slice_copy;
@@ -19,8 +21,7 @@ static const lra_tensor *source(const lra_tensor *x)
     return same || moved || x->op == &lra_op_div ? x->src[0] : NULL;
 }
 
-/* The matrix (heads V,D) of the linear layer that takes what stands on the node; NULL: none
- * does. */
+/* The matrix (heads V,D) of the linear layer that takes the node's output; NULL: there is none. */
 static lra_tensor *layer_behind(const lra_tensor *node)
 {
     int n = lra_graph_nodes(node->graph, &lra_op_linear, 0, NULL);
@@ -81,7 +82,8 @@ static void lengths(int64_t P, int64_t T, const double *a, const float *gram, do
     for (int64_t j = 0; j < T; j++) w[j] = w[j] > 0 ? sqrt(w[j]) : 0;
 }
 
-/* (T,P,P) as lengths() has it. */
+/* Reorders the Gram matrices (T,P,P) for lengths(): pairs q <= p, with the diagonal halved, (P (P +
+ * 1) / 2, T). */
 static float *turned(int64_t P, int64_t T, const float *gram)
 {
     float *to = lra_alloc_array((size_t)(P * (P + 1) / 2 * T) + 1, sizeof *to), *at = to;
