@@ -76,7 +76,6 @@ cells | xargs -P "$jobs" -L 1 sh "$self" "$build" "$out" "$jobs" --cell || echo 
 #   field         radius around the middle position with 99 % of the squared gradient of its features
 #   pairs         distance at which pairs of blocks interact most against the same with the blocks moved; flat: no dependence
 #   kernels, heads   of the layer, or head, whose weights training moved farthest, the distance whose share grew most
-# Names hold two commas each.
 one() { # KIND: the numbers of a run, a line each
     "$report" tables --table "$1" "$out"/runs/*-"$hash" --format csv --quiet 2>/dev/null | sed "s/^/$1,/"
 }
@@ -87,23 +86,23 @@ for log in "$out"/*-*-*.log; do
     score=$(sed -n 's/^test \([a-zA-Z0-9]* [0-9.]*\).*/\1/p' "$log")
     model=${name##*-} rest=${name%-*}
     { one influence && one kernels && one attention; } >"$out/numbers.csv"
-    awk -F, -v task="${rest%-*}" -v d="${rest##*-}" -v model="$model" -v score="$score" -v hash="$hash" '
-        # who learned nothing has nothing to be found: no verdict
+    awk -F, -v task="${rest%-*}" -v d="${rest##*-}" -v model="$model" -v score="$score" '
+        # a model that learned nothing has no distance to be found: no verdict
         BEGIN { split(score, s, " "); learned = s[1] == "R2" ? s[2] > 0.1 : s[2] > 60 }
         function verdict(x) { return x == "" ? "-" : !learned ? x : x + 0 == 0 ? x " miss" : x " " (x / d < 1.415 && d / x < 1.415 ? "hit" : "miss") }
-        # the column of a key in the head of a table
-        function column(key,  i) { for (i = 1; i <= NF; i++) if ($i == key) return i; return 0 }
-        $1 == "influence" && $5 == hash && $7 == "context.r95" { context = $8 }
-        $1 == "influence" && $5 == hash && $7 == "cut.r95" { cut = $8 }
-        $1 == "influence" && $5 == hash && $7 == "window.w95" { window = $8 }
-        $1 == "influence" && $5 == hash && $6 == "jacobian" && $7 == "shift.peak" { jacobian = $8 }
-        $1 == "influence" && $5 == hash && $6 == "occlusion" && $7 == "shift.peak" { occlusion = $8 }
-        $1 == "influence" && $5 == hash && $7 == "erf.r99" { field = $8 }
-        $1 == "influence" && $5 == hash && $7 == "inter.peak" { pairs = $8 }
-        $1 == "influence" && $5 == hash && $7 == "inter.p" && $8 > 0.05 { flat = 1 }
-        # heads of tables; not all of them know a peak
-        $2 ~ /^(head|model|name|run)$/ { at[$1] = column("shift_peak") + column("shift.peak"); by[$1] = column("shift_w1") + column("shift.w1"); next }
-        $1 != "influence" && at[$1] && $at[$1] != "" && $by[$1] + 0 > most[$1] + 0 { most[$1] = $by[$1]; peak[$1] = $at[$1] }
+        # columns: kind, then those of the table (12 part, 13 layer, 15 id, 16 x, 17 value)
+        $16 != "" { next }
+        $1 == "influence" && $15 == "context.r95" { context = $17 }
+        $1 == "influence" && $15 == "cut.r95" { cut = $17 }
+        $1 == "influence" && $15 == "window.w95" { window = $17 }
+        $1 == "influence" && $12 == "jacobian" && $15 == "shift.peak" { jacobian = $17 }
+        $1 == "influence" && $12 == "occlusion" && $15 == "shift.peak" { occlusion = $17 }
+        $1 == "influence" && $15 == "erf.r99" { field = $17 }
+        $1 == "influence" && $15 == "inter.peak" { pairs = $17 }
+        $1 == "influence" && $15 == "inter.p" && $17 > 0.05 { flat = 1 }
+        # kernels, heads: the part whose weights training moved farthest
+        $1 != "influence" && $13 != "" && $15 == "shift.w1" { moved = $17 + 0 > most[$1] + 0; if (moved) { most[$1] = $17; from[$1] = $12 } }
+        $1 != "influence" && $15 == "shift.peak" && $12 == from[$1] { peak[$1] = $17 }
         END { printf "%-10s %8d  %-12s %-16s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %-9s %s\n", task, d, model, score, verdict(context), verdict(cut), verdict(window), \
             verdict(jacobian), verdict(occlusion), verdict(field), flat ? "flat" : verdict(pairs), verdict(peak["kernels"]), \
             verdict(peak["attention"]) }' "$out/numbers.csv"
