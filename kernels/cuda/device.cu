@@ -219,8 +219,9 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
-    if (lra_cuda_side_stream_parse(getenv("LRA_CUDA_SIDE_STREAM"), &s->depth, e) != 0)
-        return LRA_FAILED;
+    const char *depth = getenv("LRA_CUDA_SIDE_STREAM");
+    if (!depth) depth = getenv("LRA_CUDA_BESIDE"); /* the name before */
+    if (lra_cuda_side_stream_parse(depth, &s->depth, e) != 0) return LRA_FAILED;
     if (lra_cuda_columns_find(getenv("LRA_CUDA_COLUMNS"), &s->columns, e) != 0) return LRA_FAILED;
     say_experimental(s, p.name);
     if (find_level(s, e) != 0) return LRA_FAILED;

@@ -59,7 +59,14 @@ static void close_others(const lra_sandbox *s)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-static bool limit(int resource, double most)
+/* glibc has an enumeration for the resources of limits, other C libraries an int. */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t resource_kind;
+#else
+typedef int resource_kind;
+#endif
+
+static bool limit(resource_kind resource, double most)
 {
     rlim_t n = (rlim_t)most;
     struct rlimit r;
