@@ -27,13 +27,21 @@ static void close_place(place *p)
     lra_free(p->drawn);
 }
 
-/* Difference of rung r to chance in replicate b; b < 0: of the values themselves. */
-static double above(const place *p, int r, int b)
+/* Value of series r in replicate b; b < 0: the value itself. */
+static double value_of(const place *p, int r, int b)
 {
     int n = p->sample->n_series;
-    if (b < 0) return p->sample->series[r].value - p->sample->series[n - 1].value;
-    return p->drawn[(size_t)b * (size_t)n + (size_t)r] -
-           p->drawn[(size_t)b * (size_t)n + (size_t)n - 1];
+    return b < 0 ? p->sample->series[r].value : p->drawn[(size_t)b * (size_t)n + (size_t)r];
+}
+
+/* Chance in replicate b, the mean over the test sets of all distances: they have one label
+ * distribution, and with a chance of its own for each set a model that is right in every row would
+ * have a share of gain that varies. */
+static double chance_of(const lra_sweep *s, const place *p, int b)
+{
+    double sum = 0;
+    for (int i = 0; i < s->n; i++) sum += value_of(&p[i], p[i].sample->n_series - 1, b);
+    return sum / s->n;
 }
 
 static double half_distance(const lra_sweep *s, const double *gain)
@@ -58,11 +66,13 @@ static lra_sweep_reach reach_of(const lra_sweep *s, const place *p, int r)
         return out;
     }
     for (int b = 0; b < B; b++) {
+        double chance = chance_of(s, p, b), of = value_of(&p[0], r, b) - chance;
         for (int i = 0; i < s->n; i++)
-            gain[i] = table[i * B + b] = above(&p[i], r, b) / above(&p[0], r, b);
+            gain[i] = table[i * B + b] = (value_of(&p[i], r, b) - chance) / of;
         table[s->n * B + b] = half_distance(s, gain);
     }
-    for (int i = 0; i < s->n; i++) gain[i] = above(&p[i], r, -1) / above(&p[0], r, -1);
+    double chance = chance_of(s, p, -1), of = value_of(&p[0], r, -1) - chance;
+    for (int i = 0; i < s->n; i++) gain[i] = (value_of(&p[i], r, -1) - chance) / of;
     out.half = lra_holding(lra_percentile(half_distance(s, gain), B, table + s->n * B, 0.95));
     for (int i = 0; i < s->n; i++) {
         lra_estimate x = lra_holding(lra_percentile(gain[i], B, table + i * B, 0.95));

@@ -91,6 +91,29 @@ static void solved_with_certainty(void **state)
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
 }
 
+/* A rung that is right in every row solves every distance: all test sets share one chance. */
+static void right_in_every_row(void **state)
+{
+    (void)state;
+    static const double share[2][DISTANCES] = {{1, 1, 0.25}, {1, 1, 1}};
+    lra_result *list[2 * DISTANCES * SEEDS];
+    lra_ladder_view *v;
+    lra_sweep *sweep;
+    lra_err e = {{0}};
+    const lra_ladder_scale scale = {.reference = NULL};
+    make(share, list);
+    for (int i = 0; i < 18; i++) list[i]->n = 800; /* few rows: the chance of one set varies */
+    assert_int_equal(lra_ladder_views(list, 18, &scale, &v, &e), DISTANCES);
+    assert_int_equal(lra_sweeps_find(v, DISTANCES, &sweep, &e), 1);
+    lra_sweep_reach *r = lra_sweep_reaches(sweep);
+    near(r[0].solved, 8, 0);
+    near(r[1].solved, 16, 0);
+    lra_free(r);
+    lra_sweeps_free(sweep, 1);
+    lra_ladder_views_free(v, DISTANCES);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+}
+
 /* The table of such results; the caller frees it. */
 static char *table_of(const double share[2][DISTANCES], const char *format)
 {
@@ -137,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reaches),
         cmocka_unit_test(solved_with_certainty),
+        cmocka_unit_test(right_in_every_row),
         cmocka_unit_test(nothing_learned),
         cmocka_unit_test(learned_is_certainly_above_chance),
     };
