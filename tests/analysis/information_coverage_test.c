@@ -25,11 +25,12 @@ static uint8_t next(design by, lra_rng *r, int t, int phase, const uint8_t *befo
 {
     double u = lra_rng_u01(r);
     switch (by) {
-    case MARKOV: return t == 0 ? u < 0.5 : u < 0.15 ? (uint8_t)!before[-1] : before[-1];
+    case MARKOV: return (uint8_t)(t == 0 ? u < 0.5 : u < 0.15 ? !before[-1] : before[-1]);
     case PERIODIC: return (uint8_t)((t + phase) % PERIOD);
     case NOISY_PERIOD:
-        return u < 0.3 ? (uint8_t)lra_rng_below(r, PERIOD) : (uint8_t)((t + phase) % PERIOD);
-    default: return u < 0.3 ? (uint8_t)lra_rng_below(r, 4) : (uint8_t)(t / 9 % 4);
+        return (uint8_t)(u < 0.3 ? (int64_t)lra_rng_below(r, PERIOD)
+                                 : (int64_t)((t + phase) % PERIOD));
+    default: return (uint8_t)(u < 0.3 ? (int64_t)lra_rng_below(r, 4) : (int64_t)(t / 9 % 4));
     }
 }
 
