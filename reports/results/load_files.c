@@ -153,8 +153,12 @@ int lra_files_load(const lra_file_kind *kind, int n, const char *const *place, v
     lra_free(path);
     int rc = report_unreadable(&l, &first, e);
     if (rc == 0) drop_repeated(&l);
+    for (int i = 0; i < l.n && rc != 0; i++) l.entry[i].dropped = true;
     int n_items = hand_over(&l, list);
-    return rc == 0 ? n_items : rc;
+    if (rc == 0) return n_items;
+    lra_free(*list);
+    *list = NULL;
+    return rc;
 }
 
 static bool begins_with(const char *line, int n_words, const char *const *word)
