@@ -391,7 +391,7 @@ done
 
 # resumed FOLDER FIRST SECOND: begins on one device, is stopped after an epoch, ends on the other.
 long=64000 epochs=4
-[ $device = cuda ] || long=1600 epochs=12
+[ $device = cuda ] || long=1600 epochs=24
 long_run() { # FOLDER DEVICE SECONDS: becomes the program
     exec timeout -k 2 "$3" "$probe" train --out "$work/$1" --precision f32 --seed 1 --set train=$long --set val=64 --set test=64 \
         --set epochs=$epochs --set width=32 --set hidden=32 --set layers=1 --device "$2" >> "$logs/$1.log" 2>&1
