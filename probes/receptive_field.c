@@ -277,9 +277,11 @@ static int print_results(ladder_run *l, lra_err *e)
     }
     lra_report_input in = {.list = all, .n = n, .scale = l->scale};
     const char *format = lra_option_flag(l->options, "json") ? "json" : "text";
+    const lra_report_table *table = l->vary.n > 1 ? &lra_table_sweep : &lra_table_ladder;
     if (rc == 0)
-        rc = l->vary.n > 1 ? lra_report_print(&lra_table_sweep, stdout, &in, format, e)
-                           : lra_report_ladder(stdout, &in, format, e);
+        rc = lra_option_flag(l->options, "verbose")
+                 ? lra_report_print(table, stdout, &in, format, e)
+                 : lra_report_print_brief(table, stdout, &in, format, e);
     lra_results_free(all, n);
     return rc;
 }

@@ -66,6 +66,11 @@ static const lra_option table_options[] = {{.name = "table",
                                             .kind = LRA_OPTION_FLAG,
                                             .help = "text of any width; default: at most 100 "
                                                     "columns, continued below"},
+                                           {.name = "verbose",
+                                            .letter = 'v',
+                                            .kind = LRA_OPTION_FLAG,
+                                            .help = "all statistics below a table; files have "
+                                                    "them always"},
                                            {.name = NULL}};
 static const lra_option figure_options[] = {
     {.name = "figure",
@@ -345,14 +350,18 @@ static int check_places(const lra_options *o, const char *option, int n, const c
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Prints a table in a format.  choose: only the columns of --columns; files have all columns. */
+/* Prints a table in a format.  screen: only the columns of --columns, and details only with
+ * --verbose; files have everything. */
 static int print_as(const lra_options *o, const lra_report_table *t, const lra_report_input *in,
-                    const char *format, bool choose, FILE *out, lra_err *e)
+                    const char *format, bool screen, FILE *out, lra_err *e)
 {
     lra_table **list;
+    bool text = strcmp(format, "text") == 0 || strcmp(format, "md") == 0 ||
+                strcmp(format, "markdown") == 0;
     int n = lra_report_make(t, in, format, &list, e);
     if (n < 0) return n;
-    int rc = choose && lra_option_given(o, "columns")
+    if (screen && text && !lra_option_flag(o, "verbose")) lra_tables_brief(list, n);
+    int rc = screen && lra_option_given(o, "columns")
                  ? lra_tables_choose(list, n, lra_option_text(o, "columns"), e)
                  : 0;
     if (rc == 0)

@@ -25,6 +25,7 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
     if (n > 0 && data && t->records) {
         lra_table *all = t->records(in, *list, n);
         copy_notes(all, *list, n);
+        for (int i = 0; i < n; i++) lra_table_take_verdict(all, (*list)[i]);
         lra_tables_free(*list, n);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = all;
@@ -35,17 +36,30 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
     return n;
 }
 
-int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
-                     const char *format, lra_err *e)
+static int print(const lra_report_table *t, FILE *out, const lra_report_input *in,
+                 const char *format, bool brief, lra_err *e)
 {
     lra_table **list;
     int n = t->make(in, &list, e);
     if (n < 0) return n;
     lra_report_mark_integrity(in, list, n);
     lra_report_note_levels(in, list, n);
+    if (brief && strcmp(format, "json") != 0) lra_tables_brief(list, n);
     int rc = lra_tables_print_wide(list, n, format, 0, out, e);
     lra_tables_free(list, n);
     return rc;
+}
+
+int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
+                     const char *format, lra_err *e)
+{
+    return print(t, out, in, format, false, e);
+}
+
+int lra_report_print_brief(const lra_report_table *t, FILE *out, const lra_report_input *in,
+                           const char *format, lra_err *e)
+{
+    return print(t, out, in, format, true, e);
 }
 
 int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e)

@@ -26,6 +26,9 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
 /* Makes and prints the tables; text has no width limit.  format: text markdown latex csv json. */
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e);
+/* The same; without details (lra_tables_brief()). */
+int lra_report_print_brief(const lra_report_table *t, FILE *out, const lra_report_input *in,
+                           const char *format, lra_err *e);
 /* Ladders: accuracy against reach, baselines, locality index. */
 int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 /* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement;

@@ -377,6 +377,13 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
     lra_text_free(&text);
 }
 
+/* Marks the statistics that the verdict and the index summarise. */
+static void mark_details(lra_table *t)
+{
+    static const char *const key[] = {"best rung", "radius", "growth", "information", "training"};
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) lra_table_detail(t, key[i]);
+}
+
 void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
 {
     bool index = v->ladder.state == LRA_LI_GIVEN;
@@ -400,4 +407,5 @@ void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
     if (v->n_left_out)
         lra_table_note(t, "left out\t%d results of a rung and seed that are there already",
                        v->n_left_out);
+    mark_details(t);
 }

@@ -24,7 +24,7 @@ put() {
 }
 # table FILE NAME: the table of the results in FILE's folder, and the part of FILE that was written by hand.
 table() {
-    "$report" tables --wide --table "$2" --out "$tmp" "$(dirname "$1")/runs" >"$tmp/table" 2>"$tmp/err" || { cat "$tmp/err"; wrong=1; return; }
+    "$report" tables --wide --verbose --table "$2" --out "$tmp" "$(dirname "$1")/runs" >"$tmp/table" 2>"$tmp/err" || { cat "$tmp/err"; wrong=1; return; }
     { cat "$tmp/table" && awk '/^(command|published)/ && empty && !hand { print ""; hand = 1 } hand { print } { empty = $0 == "" }' "$1"; } >"$tmp/new"
     put "$1" "$tmp/new"
 }

@@ -33,11 +33,17 @@ void lra_table_free(lra_table *t)
     lra_free(t->cell);
     for (int i = 0; i < t->n_notes; i++) lra_free(t->note[i]);
     lra_free(t->note);
+    lra_free(t->is_detail);
     for (int i = 0; i < t->n_facts; i++) {
         lra_free(t->fact[i].key);
         lra_free(t->fact[i].text);
     }
     lra_verdict_free(&t->verdict);
+    for (int i = 0; i < t->n_parts; i++) {
+        lra_verdict_free(&t->part[i].verdict);
+        lra_free(t->part[i].title);
+    }
+    lra_free(t->part);
     lra_free(t->title);
     lra_free(t);
 }
@@ -54,6 +60,14 @@ void lra_table_keys(lra_table *t, const char *const *key)
         lra_free(t->key[c]);
         t->key[c] = lra_copy_text(key[c]);
     }
+}
+
+void lra_table_take_verdict(lra_table *to, lra_table *from)
+{
+    if (from->verdict.n == 0) return;
+    to->part = lra_resize(to->part, ((size_t)to->n_parts + 1) * sizeof *to->part);
+    to->part[to->n_parts++] = (lra_table_part){lra_copy_text(from->title), from->verdict};
+    from->verdict = (lra_verdict){0};
 }
 
 void lra_table_add_constant(lra_table *t, const char *key, const char *text)
@@ -150,15 +164,45 @@ void lra_table_note(lra_table *t, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    if ((t->n_notes & (t->n_notes - 1)) == 0)
-        t->note = lra_resize(t->note, (2 * (size_t)t->n_notes + 1) * sizeof *t->note);
+    if ((t->n_notes & (t->n_notes - 1)) == 0) {
+        size_t room = 2 * (size_t)t->n_notes + 1;
+        t->note = lra_resize(t->note, room * sizeof *t->note);
+        t->is_detail = lra_resize(t->is_detail, room * sizeof *t->is_detail);
+    }
     lra_text text = {0};
     lra_text_addv(&text, fmt, args);
     char *tab = strchr(text.s, '\t'); /* between key and text */
     lra_make_printable(text.s);
     if (tab) *tab = '\t';
+    t->is_detail[t->n_notes] = false;
     t->note[t->n_notes++] = text.s;
     va_end(args);
+}
+
+void lra_table_detail(lra_table *t, const char *key)
+{
+    size_t n = strlen(key);
+    for (int i = 0; i < t->n_notes; i++)
+        if (strncmp(t->note[i], key, n) == 0 && t->note[i][n] == '\t') t->is_detail[i] = true;
+}
+
+void lra_tables_brief(lra_table *const *list, int n)
+{
+    for (int i = 0; i < n; i++) {
+        lra_table *t = list[i];
+        int left = 0, all = t->n_notes;
+        for (int k = 0; k < all; k++)
+            if (t->is_detail[k])
+                lra_free(t->note[k]);
+            else
+                t->is_detail[left] = false, t->note[left++] = t->note[k];
+        t->n_notes = left;
+        if (left == all) continue;
+        t->note = lra_resize(t->note, ((size_t)all + 1) * sizeof *t->note);
+        t->is_detail[left] = false;
+        t->note[t->n_notes++] = lra_format("more\t%d more line%s of statistics: --verbose",
+                                           all - left, all - left == 1 ? "" : "s");
+    }
 }
 
 static lra_fact *new_fact(lra_table *t, const char *key)

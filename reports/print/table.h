@@ -4,6 +4,7 @@
 #ifndef LRA_REPORTS_PRINT_TABLE_H
 #define LRA_REPORTS_PRINT_TABLE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "kernels/base/core/err.h"
@@ -24,13 +25,22 @@ typedef struct {
     double x;
 } lra_fact;
 
+/* The verdict of one of the tables that a tidy table was made from. */
+typedef struct {
+    char *title;
+    lra_verdict verdict;
+} lra_table_part;
+
 typedef struct {
     char *title;
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
-    lra_cell **cell;     /* (n_rows, LRA_TABLE_COLUMNS) */
-    lra_verdict verdict; /* printed before the rows */
-    char **note;         /* (n_notes) */
+    lra_cell **cell;      /* (n_rows, LRA_TABLE_COLUMNS) */
+    lra_verdict verdict;  /* printed before the rows */
+    lra_table_part *part; /* (n_parts) in JSON only */
+    int n_parts;
+    char **note;     /* (n_notes) */
+    bool *is_detail; /* (n_notes) lra_table_detail() */
     lra_fact fact[LRA_TABLE_FACTS];
 } lra_table;
 
@@ -41,6 +51,10 @@ void lra_tables_free(lra_table **list, int n); /* the tables and their list */
 /* Sets the names of the columns in CSV and JSON (default: their heads).  "": the column is left
  * out; "lo,hi": an interval. */
 void lra_table_keys(lra_table *t, const char *const *key);
+
+/* Moves the verdict of a table, with its title, to the parts of another one; an empty verdict is
+ * left out. */
+void lra_table_take_verdict(lra_table *to, lra_table *from);
 
 /* Adds a column for CSV and JSON with the same text in all existing rows. */
 void lra_table_add_constant(lra_table *t, const char *key, const char *text);
@@ -63,6 +77,11 @@ void lra_table_interval_text(lra_table *t, double lo, double hi, const char *tex
 
 /* A line below the table.  "key\ttext" explains the key, a word of the table; texts are aligned. */
 void lra_table_note(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
+/* Marks the note with this key as a detail; a missing note is ignored. */
+void lra_table_detail(lra_table *t, const char *key);
+/* Removes all details from the tables, and adds a note with their number and the option that prints
+ * them. */
+void lra_tables_brief(lra_table *const *list, int n);
 void lra_table_fact(lra_table *t, const char *key, double x);
 void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 
@@ -70,7 +89,8 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 
 /* format: text markdown (md) latex csv json.  Several tables are one document: CSV has one header
  * for all of them, with "table" (the title) last; JSON is {"schema": 1, "tables": [{"title", "verdict",
- * "facts", "rows", "notes"}, ...]}, without "verdict" where a table has none. */
+ * "facts", "rows", "notes"}, ...]}, without "verdict" where a table has none.  A tidy table that was made
+ * from several has "verdicts" instead: [{"table", "verdict"}, ...]. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
 /* The same; a text table that is wider than `width` characters (0: no limit) states constant
  * columns once, and continues in a second block below.  lra_tables_print(): LRA_TABLE_WIDTH. */

@@ -151,6 +151,13 @@ static json_t *json_row(const lra_table *t, int r)
     return row;
 }
 
+static json_t *json_verdict(const lra_verdict *v)
+{
+    json_t *sentences = json_array();
+    for (int i = 0; i < v->n; i++) json_array_append_new(sentences, json_string(v->sentence[i]));
+    return sentences;
+}
+
 static json_t *json_table(const lra_table *t)
 {
     json_t *facts = json_object(), *rows = json_array(), *notes = json_array();
@@ -164,10 +171,12 @@ static json_t *json_table(const lra_table *t)
         json_array_append_new(notes, json_sprintf("%s%s%s", key, *key ? ": " : "", text));
     }
     json_t *table = json_pack("{s:s}", "title", t->title);
-    json_t *verdict = t->verdict.n ? json_array() : NULL;
-    for (int i = 0; i < t->verdict.n; i++)
-        json_array_append_new(verdict, json_string(t->verdict.sentence[i]));
-    if (verdict) json_object_set_new(table, "verdict", verdict);
+    json_t *parts = t->n_parts ? json_array() : NULL;
+    for (int i = 0; i < t->n_parts; i++)
+        json_array_append_new(parts, json_pack("{s:s,s:o}", "table", t->part[i].title, "verdict",
+                                               json_verdict(&t->part[i].verdict)));
+    if (t->verdict.n) json_object_set_new(table, "verdict", json_verdict(&t->verdict));
+    if (parts) json_object_set_new(table, "verdicts", parts);
     json_object_set_new(table, "facts", facts);
     json_object_set_new(table, "rows", rows);
     json_object_set_new(table, "notes", notes);
@@ -182,6 +191,11 @@ static int check_texts(const lra_table *t, lra_err *e)
     for (int i = 0; i < t->n_notes && rc == 0; i++) rc = lra_utf8_check(t->note[i], e);
     for (int i = 0; i < t->verdict.n && rc == 0; i++)
         rc = lra_utf8_check(t->verdict.sentence[i], e);
+    for (int i = 0; i < t->n_parts && rc == 0; i++) {
+        rc = lra_utf8_check(t->part[i].title, e);
+        for (int k = 0; k < t->part[i].verdict.n && rc == 0; k++)
+            rc = lra_utf8_check(t->part[i].verdict.sentence[k], e);
+    }
     for (int i = 0; i < t->n_rows * t->n_columns && rc == 0; i++)
         rc = lra_utf8_check(t->cell[i / t->n_columns][i % t->n_columns].text, e);
     return rc;

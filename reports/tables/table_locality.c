@@ -17,6 +17,7 @@
 #include "reports/views/locality_view.h"
 #include "reports/views/probe_measurements.h"
 #include "reports/report.h"
+#include "reports/verdict/verdict_locality.h"
 
 /* Measurements and their columns; those with a head appear in text, too.  Each has its interval
  * and, by letters, the null values of (e)qual and (i)nitial weights; (E), (I) and (-) show these
@@ -251,28 +252,6 @@ static void add_notes(lra_table *t, const reasons *why)
     for (int i = 0; i < why->n; i++) lra_table_note(t, "- %c\t%s", 'a' + i, why->text[i]);
 }
 
-/* Growth in one sentence. */
-static void add_verdict(lra_table *t, const lra_locality_view *v)
-{
-    int grew, fell, undecided;
-    lra_locality_growth(v, &grew, &fell, &undecided);
-    int n = grew + fell + undecided, single = 0;
-    if (n == 0) return;
-    for (int i = 0; i < v->n; i++)
-        single += !isnan(v->row[i].grew.value) && isnan(v->row[i].grew.lo);
-    char *without = single ? lra_format(
-                                 "; %d of these %d %s measured on one seed, without an interval",
-                                 single, undecided, single == 1 ? "is" : "are")
-                           : lra_copy_text("");
-    lra_verdict_add(
-        &t->verdict,
-        "The mean distance of the other tokens that a model uses grows by training in %d, "
-        "falls in %d, is undecided in %d of %d models (95 %% intervals of paired "
-        "differences over seeds%s).",
-        grew, fell, undecided, n, without);
-    lra_free(without);
-}
-
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_locality_view v;
@@ -286,7 +265,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         add_missing(t, &v.row[i]);
         note_seeds(t, &v.row[i]);
     }
-    add_verdict(t, &v);
+    lra_verdict_of_locality(&v, &t->verdict);
     add_notes(t, &why);
     note_ahead(t, &v);
     lra_locality_close(&v);

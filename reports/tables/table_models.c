@@ -12,6 +12,7 @@
 #include "reports/report.h"
 #include "reports/results/result_metric.h"
 #include "reports/print/table.h"
+#include "reports/verdict/verdict_results.h"
 
 enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_TASKS + 1 };
 
@@ -211,6 +212,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         find_rows(&v);
         lra_table *t = new_table(&v);
         fill(t, &v);
+        lra_verdict_of_results(v.n, found, &t->verdict);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = t;
         rc = 1;

@@ -13,6 +13,7 @@
 #include "reports/ladder/sweep_reach.h"
 #include "reports/ladder/sweep_view.h"
 #include "reports/print/table.h"
+#include "reports/verdict/verdict_sweep.h"
 
 enum { FIXED = 3, REACHES = 3 }; /* columns before the values and after them */
 
@@ -243,6 +244,7 @@ static lra_table *sweep_table(const lra_sweep *s)
     lra_table *t = new_table(s);
     lra_sweep_reach *reach = lra_sweep_is_distance(s) ? lra_sweep_reaches(s) : NULL;
     for (int r = 0; r < v->ladder.n_rungs; r++) add_rung(t, s, r, reach ? &reach[r] : NULL);
+    lra_verdict_of_sweep(s, reach, &t->verdict);
     lra_free(reach);
     add_row(t, s, "chance", chance_of);
     for (int b = 0; b < v->first->n_baselines; b++)

@@ -13,6 +13,7 @@
 #include "reports/results/published.h"
 #include "reports/report.h"
 #include "reports/print/table.h"
+#include "reports/verdict/verdict_results.h"
 
 enum { COLUMNS = 11 };
 static const char *const head[COLUMNS] = {"task",    "kernel", "reach",       "measured %",
@@ -31,14 +32,18 @@ static const char *const key[COLUMNS] = {"task",
                                          "preset",
                                          "precision"};
 
+static double published_of(const lra_ladder_view *v, int r)
+{
+    char variant[32];
+    snprintf(variant, sizeof variant, "kernel=%" PRId64, v->ladder.row[r].kernel);
+    return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy");
+}
+
 static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
-    char variant[32];
-    snprintf(variant, sizeof variant, "kernel=%" PRId64, row->kernel);
     const char *task = v->first->task;
-    double measured = 100 * row->accuracy.value;
-    double published = lra_published("locality", "1", "resconv", variant, task, "accuracy");
+    double measured = 100 * row->accuracy.value, published = published_of(v, r);
     double mega = lra_published("locality", "1", "mega", NULL, task, "accuracy");
     lra_table_row(t);
     lra_table_cell(t, "%s", task);
@@ -96,6 +101,20 @@ static void add_means(lra_table *t, const lra_ladder_view *views, int n)
     }
 }
 
+static void add_verdict(lra_table *t, const lra_ladder_view *views, int n, int n_cells)
+{
+    lra_published_cell *cell = lra_alloc_array((size_t)n_cells + 1, sizeof *cell);
+    int k = 0;
+    for (int i = 0; i < n; i++)
+        for (int r = 0; is_row(&views[i]) && r < views[i].ladder.n_rungs; r++) {
+            const lra_ladder_row *row = &views[i].ladder.row[r];
+            cell[k++] = (lra_published_cell){views[i].first, row->kernel, row->n_seeds,
+                                             row->accuracy, published_of(&views[i], r) / 100};
+        }
+    lra_verdict_of_published(k, cell, &t->verdict);
+    lra_free(cell);
+}
+
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     lra_ladder_view *views;
@@ -122,6 +141,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
                            line);
     }
     add_means(t, views, n_views);
+    add_verdict(t, views, n_views, n_rows);
     lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
     lra_ladder_views_free(views, n_views);
     if (n_rows > 0) {

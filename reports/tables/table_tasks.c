@@ -14,6 +14,7 @@
 #include "reports/report.h"
 #include "reports/results/result_metric.h"
 #include "reports/print/table.h"
+#include "reports/verdict/verdict_results.h"
 
 enum { COLUMNS = 24, PUBLISHED = 10, REMARKS = 15 };
 static const char *const head[COLUMNS] = {
@@ -440,6 +441,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table_keys(t, key);
         for (int i = 0; i < n; i++) add_group(t, &all.row[i], &found[i]);
         add_notes(t, &all, found);
+        lra_verdict_of_results(n, found, &t->verdict);
         *list = lra_alloc(sizeof **list);
         (*list)[0] = t;
     }

@@ -149,6 +149,83 @@ static void learned_is_certainly_above_chance(void **state)
     free(text);
 }
 
+/* Turns the distances of made results into another setting, with these numbers of seeds. */
+static void set_key(lra_result **list, const char *key)
+{
+    for (int i = 0; i < 18; i++) {
+        int at = i / SEEDS % DISTANCES;
+        lra_free(list[i]->config);
+        lra_free(list[i]->task_parameters);
+        list[i]->config = lra_format("model.kernel=%d\nseed=%d\ntask.%s=%d\n", (int)list[i]->kernel,
+                                     i % SEEDS, key, distance[at]);
+        list[i]->task_parameters = lra_format("%s=%d\n", key, distance[at]);
+    }
+}
+
+/* The text of a sweep over `key`, one line per paragraph of the verdict; only seeds below
+ * n_seeds; caller frees. */
+static char *verdict_of(const double share[2][DISTANCES], const char *key, int n_seeds)
+{
+    lra_result *list[2 * DISTANCES * SEEDS], *kept[2 * DISTANCES * SEEDS];
+    char *text = NULL;
+    int n = 0;
+    size_t size;
+    lra_err e = {{0}};
+    make(share, list);
+    set_key(list, key);
+    for (int i = 0; i < 18; i++)
+        if (list[i]->seed < n_seeds) kept[n++] = list[i];
+    lra_report_input in = {.list = kept, .n = n};
+    FILE *f = open_memstream(&text, &size);
+    if (lra_report_print(&lra_table_sweep, f, &in, "json", &e) != 0) fail_msg("%s", e.msg);
+    fclose(f);
+    for (int i = 0; i < 18; i++) lra_result_free(list[i]);
+    return text;
+}
+
+static void expect_verdict(const double share[2][DISTANCES], const char *key, int n_seeds,
+                           const char *const sentence[3])
+{
+    char *text = verdict_of(share, key, n_seeds);
+    for (int i = 0; i < 3; i++)
+        if (!strstr(text, sentence[i])) fail_msg("'%s' is not in %.1500s", sentence[i], text);
+    free(text);
+}
+
+static void verdicts(void **state)
+{
+    (void)state;
+    static const double learned[2][DISTANCES] = {{0.75, 0.25, 0.25}, {0.75, 0.75, 0.25}},
+                        luck[2][DISTANCES] = {{0.75, 0.55, 0.25}, {0.75, 0.75, 0.25}},
+                        nothing[2][DISTANCES] = {{0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}},
+                        falls[2][DISTANCES] = {{0.5, 0.5, 0.5}, {0.75, 0.6, 0.5}},
+                        stays[2][DISTANCES] = {{0.5, 0.5, 0.5}, {0.6, 0.7, 0.6}};
+    expect_verdict(
+        learned, "distance", 3,
+        (const char *const[]){
+            "Of 3 rungs, each at one distance that its field covers, 3 are better than chance by "
+            "their 95 % intervals; of 3 whose field does not cover it, so that chance (the null) "
+            "must hold, 0 are.",
+            "The longest distance at which a rung is shown to keep 0.95 of its gain over chance is "
+            "8, of K = 9 (reach 6).",
+            "This is what these models learn"});
+    expect_verdict(luck, "distance", 1,
+                   (const char *const[]){"must hold, 1 are (2.5 % are expected by luck).",
+                                         "is 8, of K = 9 (reach 6).",
+                                         "6 of these 6 values are of one seed"});
+    expect_verdict(nothing, "distance", 3,
+                   (const char *const[]){"covers, 0 are better than chance",
+                                         "No rung is shown to keep 0.95",
+                                         "does not show that its reach is too small"});
+    expect_verdict(falls, "length", 3,
+                   (const char *const[]){
+                       "6 of 6 rungs, each at one value of the setting, are better than chance",
+                       "The widest rung, K = 9 (reach 6), has accuracy", ": a change of -2"});
+    expect_verdict(stays, "length", 3,
+                   (const char *const[]){"6 of 6 rungs", ", which is not shown to differ from 0.",
+                                         "This is what these models learn"});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +234,7 @@ int main(void)
         cmocka_unit_test(right_in_every_row),
         cmocka_unit_test(nothing_learned),
         cmocka_unit_test(learned_is_certainly_above_chance),
+        cmocka_unit_test(verdicts),
     };
     return cmocka_run_group_tests_name("reaches of a sweep", tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ _lra_report_command()
 {
     case $1 in
         tables)
-            options='--table --format --columns --wide --task --model --label --reference --chance --out --quiet --help'
+            options='--table --format --columns --wide --verbose --task --model --label --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
                 --table) values='...' ;;

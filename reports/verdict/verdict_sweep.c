@@ -1,0 +1,174 @@
+/* The verdict of a sweep. */
+#include "reports/verdict/verdict_sweep.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "kernels/base/core/mem.h"
+
+/* Pairs of a rung and a value of the setting, by whether the field covers the distance. */
+typedef struct {
+    int n[2], above[2], untested; /* [1]: covers it */
+    int runs, learned, single, dominated;
+} counts;
+
+static counts counts_of(const lra_sweep *s)
+{
+    counts c = {0};
+    for (int i = 0; i < s->n; i++) {
+        const lra_ladder *l = &s->at[i]->ladder;
+        for (int r = 0; r < l->n_rungs; r++) {
+            const lra_ladder_row *row = &l->row[r];
+            bool covers = lra_sweep_covers(s, i, r);
+            c.n[covers]++;
+            c.untested += isnan(row->accuracy.lo);
+            c.above[covers] += row->accuracy.lo > s->at[i]->data.chance;
+            c.runs += row->n_seeds, c.learned += row->n_learned;
+            c.single += row->n_seeds == 1, c.dominated += row->seeds_dominate;
+        }
+    }
+    return c;
+}
+
+/* "K = 97 (reach 48)"; caller frees. */
+static char *rung_text(const lra_sweep *s, int r)
+{
+    char name[48];
+    const lra_ladder_row *row = &s->at[0]->ladder.row[r];
+    return lra_format("%s (reach %" PRId64 ")",
+                      lra_ladder_rung_name(&s->at[0]->kind, row->kernel, name), row->reach);
+}
+
+/* ---- distances ------------------------------------------------------------------------------- */
+
+static void say_covered(const counts *c, lra_verdict *to)
+{
+    if (c->n[1] == 0)
+        lra_verdict_add(to, "No rung has a field that covers a distance of this sweep.");
+    else if (c->n[0] == 0)
+        lra_verdict_add(
+            to,
+            "%d of %d rungs, each at one distance, are better than chance (the null) by "
+            "their 95 %% intervals; the fields of all cover the distance, so that no "
+            "rung tests the null.",
+            c->above[1], c->n[1]);
+    else
+        lra_verdict_add(
+            to,
+            "of %d rungs, each at one distance that its field covers, %d are better than "
+            "chance by their 95 %% intervals; of %d whose field does not cover it, so "
+            "that chance (the null) must hold, %d are%s.",
+            c->n[1], c->above[1], c->n[0], c->above[0],
+            c->above[0] ? " (2.5 % are expected by luck)" : "");
+}
+
+/* Adds the longest solved distance, and the narrowest rung that solves it. */
+static void say_solved(const lra_sweep *s, const lra_sweep_reach *reach, lra_verdict *to)
+{
+    int widest = -1, n = s->at[0]->ladder.n_rungs;
+    for (int r = 0; r < n; r++)
+        if (!isnan(reach[r].solved) && (widest < 0 || reach[r].solved > reach[widest].solved))
+            widest = r;
+    if (widest < 0) {
+        lra_verdict_add(to, "No rung is shown to keep 0.95 of its gain over chance at any "
+                            "distance.");
+        return;
+    }
+    char *rung = rung_text(s, widest);
+    lra_verdict_add(to,
+                    "The longest distance at which a rung is shown to keep 0.95 of its gain over "
+                    "chance is %g%s, of %s.",
+                    reach[widest].solved,
+                    reach[widest].solved >= s->number[s->n - 1] ? ", the longest of the sweep" : "",
+                    rung);
+    lra_free(rung);
+}
+
+/* ---- other settings -------------------------------------------------------------------------- */
+
+static void say_above(const counts *c, lra_verdict *to)
+{
+    lra_text rest = {0};
+    lra_text_add(&rest, "%s", "");
+    if (c->untested) lra_text_add(&rest, "; %d have no interval", c->untested);
+    lra_verdict_add(
+        to,
+        "%d of %d rungs, each at one value of the setting, are better than chance (the null) "
+        "by their 95 %% intervals%s.",
+        c->above[1], c->n[1], rest.s);
+    lra_text_free(&rest);
+}
+
+/* Value b minus value a, independent (Newcombe 1998, method 10 for any interval). */
+static lra_estimate change_of(lra_estimate a, lra_estimate b)
+{
+    double d = b.value - a.value;
+    return (lra_estimate){d, d - hypot(b.value - b.lo, a.hi - a.value),
+                          d + hypot(b.hi - b.value, a.value - a.lo)};
+}
+
+static void say_change(const lra_sweep *s, lra_verdict *to)
+{
+    const lra_ladder_view *from = s->at[0], *last = s->at[s->n - 1];
+    const lra_metric *m = from->metric;
+    int r = from->ladder.n_rungs - 1;
+    lra_estimate a = lra_ladder_values(from, from->ladder.row[r].accuracy),
+                 b = lra_ladder_values(last, last->ladder.row[r].accuracy), x = change_of(a, b);
+    if (s->n < 2 || isnan(x.value)) return;
+    char text[2][32], *rung = rung_text(s, r);
+    lra_metric_value_text(m, a.value, text[0]), lra_metric_value_text(m, b.value, text[1]);
+    lra_text change = {0};
+    if (isnan(x.lo))
+        lra_text_add(&change, "without an interval");
+    else
+        lra_text_add(&change, "a change of %+.*f%s (%+.*f to %+.*f)%s", m->decimals,
+                     m->scale * x.value, *m->unit ? " points" : "", m->decimals, m->scale * x.lo,
+                     m->decimals, m->scale * x.hi,
+                     x.lo > 0 || x.hi < 0 ? "" : ", which is not shown to differ from 0");
+    lra_verdict_add(to, "The widest rung, %s, has %s %s at %s %s and %s at %s: %s.", rung, m->text,
+                    text[0], s->key, s->value[0], text[1], s->value[s->n - 1], change.s);
+    lra_text_free(&change);
+    lra_free(rung);
+}
+
+/* ---- the caveat ------------------------------------------------------------------------------ */
+
+static void say_caveat(const lra_sweep *s, const counts *c, lra_verdict *to)
+{
+    int cells = c->n[0] + c->n[1];
+    if (c->learned < c->runs)
+        lra_verdict_add(to, "%d of %d runs did not learn and %s in no value%s.",
+                        c->runs - c->learned, c->runs, c->runs - c->learned == 1 ? "is" : "are",
+                        s->at[0]->data.n_seeds < 5
+                            ? "; with 3 seeds about half of such failures are missed"
+                            : "");
+    else if (c->single)
+        lra_verdict_add(to,
+                        "%d of these %d values are of one seed: their intervals cover test rows, "
+                        "not the variation of training.",
+                        c->single, cells);
+    else if (lra_sweep_is_distance(s) && c->above[1] < c->n[1])
+        lra_verdict_add(to, "A rung at chance that covers the distance may not have learned: it "
+                            "does not show that its reach is too small.");
+    else if (c->dominated)
+        lra_verdict_add(to,
+                        "%d of these %d values have fewer than 5 seeds, which vary more than the "
+                        "test rows: more seeds narrow the intervals.",
+                        c->dominated, cells);
+    else
+        lra_verdict_add(to, "This is what these models learn with these steps, not what the task "
+                            "allows.");
+}
+
+void lra_verdict_of_sweep(const lra_sweep *s, const lra_sweep_reach *reach, lra_verdict *to)
+{
+    counts c = counts_of(s);
+    if (reach) {
+        say_covered(&c, to);
+        say_solved(s, reach, to);
+    } else {
+        say_above(&c, to);
+        say_change(s, to);
+    }
+    say_caveat(s, &c, to);
+}
