@@ -10,6 +10,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/draw/figure.h"
 #include "reports/views/probe_measurements.h"
+#include "reports/views/probe_view.h"
 
 enum { MOST_PANELS = 12, MOST_LIMITS = LRA_PLOT_STYLES + 1, MOST_CURVES = MOST_LIMITS + 1 };
 
@@ -26,9 +27,7 @@ static void find_curves(const lra_probe_result *r, panel *p)
     int left_out = 0;
     *p = (panel){.run = r};
     for (int u = 0; u < r->n_units; u++) {
-        const char *name = r->unit[u]->name;
-        if (strncmp(name, "cut", 3) != 0 || strcmp(name, "cut.window") == 0) continue;
-        if (!lra_probe_array_find(r->unit[u], "gain")) continue;
+        if (!lra_probe_limited_layers(r->unit[u]) || strstr(r->unit[u]->name, ".head")) continue;
         if (p->n == MOST_LIMITS)
             left_out++;
         else
@@ -38,12 +37,12 @@ static void find_curves(const lra_probe_result *r, panel *p)
         lra_note("run %s: the last %d layers are left out, %d fit into a panel", r->run, left_out,
                  LRA_PLOT_STYLES);
     const lra_probe_unit *context = lra_probe_unit_find(r, "context");
-    if (p->n && context && lra_probe_array_find(context, "gain")) p->unit[p->n++] = context;
+    if (p->n && context && lra_probe_limited_model(context)) p->unit[p->n++] = context;
 }
 
 static bool is_context(const panel *p, int c)
 {
-    return strcmp(p->unit[c]->name, "context") == 0;
+    return lra_probe_limited_model(p->unit[c]) != NULL;
 }
 
 /* Curves of layers. */

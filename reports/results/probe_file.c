@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/measurement_info.h"
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/printable.h"
@@ -151,14 +152,13 @@ static int read_array(lra_h5 *f, const char *path, lra_probe_array *a, lra_err *
  * `x`. */
 static int check_points(const char *group, const lra_probe_unit *u, lra_err *e)
 {
-    static const char *const told[] = {"gain", "value", "kl", "key"};
     const lra_probe_array *x = lra_probe_array_find(u, "x");
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-        const lra_probe_array *a = lra_probe_array_find(u, told[i]);
+    for (int i = 0; i < LRA_PROBE_CURVES; i++) {
+        const lra_probe_array *a = lra_probe_array_find(u, lra_probe_curves[i].name);
         if (!a) continue;
         if (!x || x->rank != 1 || a->rank != 2 || a->dims[0] != x->dims[0] || a->dims[1] != 3)
             return lra_fail(e, "'%s/%s' is no array of three numbers for each point of 'x'", group,
-                            told[i]);
+                            a->name);
     }
     return 0;
 }
@@ -241,6 +241,7 @@ static int fill_measurement(lra_measurement *x, const char *flags, const double 
     if (rc == 0 && (x->lo > x->hi || x->value < x->lo || x->value > x->hi))
         rc = lra_fail(e, "'%s': %g lies outside of its interval %g to %g", x->id, x->value, x->lo,
                       x->hi);
+    if (rc == 0) rc = lra_measurement_check(x, e);
     if (rc == 0) rc = read_count(v[COUNTS_AT], "examples", &x->examples, e);
     if (rc == 0) rc = read_count(v[COUNTS_AT + 1], "seeds", &x->seeds, e);
     return rc == 0 ? read_count(v[COUNTS_AT + 2], "undefined", &x->undefined, e) : rc;

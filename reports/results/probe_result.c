@@ -8,6 +8,9 @@
 #include "kernels/base/core/mem.h"
 #include "reports/results/load_files.h"
 
+const struct lra_probe_curve lra_probe_curves[LRA_PROBE_CURVES] = {
+    {"gain", "1"}, {"value", "1"}, {"kl", "nats"}, {"key", "1"}};
+
 lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
                                        const lra_origin *origin)
 {

@@ -25,6 +25,12 @@ typedef struct {
     float *value; /* NAN: undefined */
 } lra_probe_array;
 
+/* Curves over the points of the array `x` of a unit: value and interval, (points, 3). */
+enum { LRA_PROBE_CURVES = 4 };
+extern const struct lra_probe_curve {
+    const char *name, *unit; /* "gain", "1" */
+} lra_probe_curves[LRA_PROBE_CURVES];
+
 typedef struct {
     char *name;
     int n_arrays, n_measurements;

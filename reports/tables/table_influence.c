@@ -65,85 +65,20 @@ static const char *const headline[] = {"context.r95",
                                        "erf.r99.px",
                                        NULL};
 
-/* Explanations of the measurements that a table contains. */
+/* Parts whose weights the measurements of distance profiles describe. */
 static const struct {
-    const char *word, *id[6], *text;
-} explained[] = {
-    {"context",
-     {"context.r95"},
-     "limit of the whole model: smallest R that keeps 95, 99 % of the gain when the features of "
-     "each position are computed from the tokens within R of it alone"},
-    {"cut",
-     {"cut.r95", "window.w95", "layer.w95"},
-     "limits PER LAYER, not distances of the model: r95, r99: smallest limit in all layers that "
-     "keeps so many % of the gain; reach99: tokens that the layers reach together at r99; window: "
-     "of attention alone; layer: in one layer, or in some of its heads"},
-    {"dist",
-     {"dist.mean"},
-     "of gradients of positions (jacobian, p2: squared), or of their changes when blocks are "
-     "replaced (occlusion), without the own token: mean distance, relative to equal weights under "
-     "the same mask, radius with 50, 95 %; px: in pixels"},
-    {"self", {"self"}, "share of the own token, at distance 0"},
-    {"used", {"range.q95.used"}, "radius over the reach that the model can have"},
-    {"side", {"side"}, "1 looks back, -1 ahead"},
-    {"decay",
-     {"decay.tau"},
-     "of the weight of a pair of positions with its distance: tau of exp(-d/tau), tokens; beta of "
-     "d^-beta; > T: does not fall"},
-    {"shift",
-     {"shift.w1"},
-     "tokens that learning moved the weight, on average; peak: the distance whose intensity grew "
-     "most, of the nearer half"},
-    {"erf",
-     {"erf.r50"},
-     "radius around the middle position with 50, 99 % of the squared gradient of its features"},
-    {"keep",
-     {"keep.w95", "bag.w95"},
-     "smallest width w that keeps 95 % of the gain: a window of w tokens, the rest cropped, from "
-     "another row (swap), token 0 (token), masked (mask) or pruned (prune); bag: windows answered "
-     "alone"},
-    {"mode",
-     {"mode.difference"},
-     "gain at a quarter of the length less the gain there when what is gone is taken away otherwise "
-     "(keep: from another row; swap, token, mask: cropped; drop: token 0, drop-token: another row)"},
-    {"auc", {"keep.auc", "bag.auc", "drop.auc"}, "area under the gain over log2 w, of 1"},
-    {"order",
-     {"order.local", "order.global"},
-     "local: smallest window whose tokens, permuted (order-in), cost 5 % of the gain; global: "
-     "largest one, permuted whole (order-out)"},
-    {"kl",
-     {"kl.most"},
-     "without labels: divergence of the restricted answer from the whole one, most: the largest "
-     "mean of a width, equal: of who sees nothing; w95: smallest width with at most 5 % of that; "
-     "local, global: of permutations that cost more"},
-    {"key", {"key.w05"}, "smallest window with which at most 5 % of the answers lose 2 nats"},
-    {"drop", {"drop.w95"}, "smallest distance to what the task marks that keeps 95 % of the gain"},
-    {"length", {"length.gain.*"}, "gain at so many times the length of the run's rows"},
-    {"position",
-     {"position.edge", "position.shift.*"},
-     "edge: effect of the outer fifth over the middle; shift: divergence of the answer when all "
-     "tokens stand so many steps later"},
-    {"inter",
-     {"inter.mean"},
-     "of pairs of blocks that the answer combines: mean distance, radius, neighbours over the "
-     "median; peak: the distance that weighs most against the same with the blocks moved; rel: "
-     "weight there over that of moved blocks, interval of all distances at once; p: of no "
-     "dependence on distance (16 examples at least)"},
-    {NULL, {NULL}, NULL}};
+    const char *name, *text;
+} weights[] = {{"jacobian",
+                "weight: norm of the gradient of a position's features with respect to a "
+                "token; p2: squared; px: distances in pixels"},
+               {"occlusion", "weight: change of a position's features when a block of tokens is "
+                             "replaced by that of another row"}};
+enum { PARTS_EXPLAINED = sizeof weights / sizeof *weights };
 
-static bool is(const char *id, const char *wanted)
-{
-    size_t n = strlen(wanted) - 1;
-    return wanted[n] == '*' ? strncmp(wanted, id, n) == 0 : strcmp(wanted, id) == 0;
-}
-
-/* True if a run has the measurement. */
-static bool has(lra_probe_result *const *list, int n, const char *id)
+static bool has_part(lra_probe_result *const *list, int n, const char *name)
 {
     for (int i = 0; i < n; i++)
-        for (int u = 0; u < list[i]->n_units; u++)
-            for (int f = 0; f < list[i]->unit[u]->n_measurements; f++)
-                if (is(list[i]->unit[u]->measurement[f].id, id)) return true;
+        if (lra_probe_unit_find(list[i], name)) return true;
     return false;
 }
 
@@ -154,7 +89,7 @@ static bool has_undefined(lra_probe_result *const *list, int n)
             for (int f = 0; f < list[i]->unit[u]->n_measurements; f++) {
                 const lra_measurement *x = &list[i]->unit[u]->measurement[f];
                 for (int k = 0; headline[k]; k++)
-                    if (isnan(x->value) && is(x->id, headline[k])) return true;
+                    if (isnan(x->value) && lra_measurement_is(x->id, headline[k])) return true;
             }
     return false;
 }
@@ -163,11 +98,9 @@ static lra_table *measurements_table(lra_probe_result *const *list, int n)
 {
     lra_table *t = lra_probe_measurements_table("How far away what is used is", list, n, headline);
     lra_verdict_of_influence(list, n, &t->verdict);
-    for (int i = 0; explained[i].word; i++) {
-        bool any = false;
-        for (int k = 0; explained[i].id[k] && !any; k++) any = has(list, n, explained[i].id[k]);
-        if (any) lra_table_note(t, "%s\t%s", explained[i].word, explained[i].text);
-    }
+    for (int i = 0; i < PARTS_EXPLAINED; i++)
+        if (has_part(list, n, weights[i].name))
+            lra_table_note(t, "%s\t%s", weights[i].name, weights[i].text);
     for (int i = 0; i < n; i++) {
         if (!lra_probe_equal_ahead(list[i])) continue;
         char *name = lra_probe_run_name(list[i]);
@@ -209,32 +142,16 @@ static void add_gains(lra_table *t, const char *name, const lra_probe_array *gai
     }
 }
 
-/* Limited layers of a unit with gains under limits per layer ("all", "layer0", "layer0.head3");
- * NULL: the unit has no such gains. */
-static const char *limited_of(const lra_probe_unit *u)
-{
-    if (!lra_probe_array_find(u, "gain") || strcmp(u->name, "cut.window") == 0) return NULL;
-    if (strncmp(u->name, "heads.", 6) == 0) return u->name + 6;
-    if (strncmp(u->name, "cut", 3) != 0) return NULL;
-    return u->name[3] ? u->name + 4 : "all";
-}
-
-/* Same for limits of the entire model. */
-static const char *context_of(const lra_probe_unit *u)
-{
-    return lra_probe_array_find(u, "gain") && strcmp(u->name, "context") == 0 ? "model" : NULL;
-}
-
 /* A table of gains: selection of its units, heads and title. */
 typedef struct {
     const char *(*of)(const lra_probe_unit *u);
     const char *head, *limit, *title;
 } gains;
 static const gains per_layer = {
-    limited_of, "layers", "r",
+    lra_probe_limited_layers, "layers", "r",
     "% of the gain that is left when each layer looks at most r tokens far (limit per layer)"};
 static const gains of_model = {
-    context_of, "", "R",
+    lra_probe_limited_model, "", "R",
     "% of the gain that is left when each position is computed from the tokens within R of it"};
 
 static double number_of(const lra_probe_result *r, const char *unit, const char *array)

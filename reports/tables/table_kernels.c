@@ -6,74 +6,55 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "reports/views/measurement_columns.h"
 #include "reports/views/probe_view.h"
 #include "reports/views/probe_records.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
 
-/* A measurement: its column in text ("": CSV and JSON only), and whether the interquartile range
- * over channels is added; null values are always added. */
+/* A measurement: whether it appears in text, not only in CSV and JSON, and whether it is a median
+ * over channels, followed by their interquartile range. */
+enum { HIDE = 1, MEDIAN = 2 };
 typedef struct {
-    const char *id, *head, *key;
-    bool median;
+    const char *id;
+    int show; /* HIDE | MEDIAN */
 } column;
-static const column reach[] = {{"dist.mean.rel", "dist/equal", "dist_mean_rel", true},
-                               {"self", "self", "self", true},
-                               {"dist.mean", "", "dist_mean", true},
-                               {"dist.q50", "d50", "dist_q50", true},
-                               {"dist.q90", "", "dist_q90", true},
-                               {"dist.q95", "d95", "dist_q95", true},
-                               {"dist.q95.mod", "", "dist_q95_mod", true},
-                               {"dist.q99", "d99", "dist_q99", true},
-                               {"range.mean.rel", "", "range_mean_rel", true},
-                               {"range.mean", "", "range_mean", true},
-                               {"range.q50", "", "range_q50", true},
-                               {"range.q90", "", "range_q90", true},
-                               {"range.q95", "", "range_q95", true},
-                               {"range.q95.mod", "", "range_q95_mod", true},
-                               {"range.q99", "", "range_q99", true},
-                               {"shift.w1", "moved", "shift_w1", false},
-                               {"shift.peak", "", "shift_peak", false},
-                               {"local.2.px", "", "local_2_px", true},
-                               {"local.5.px", "", "local_5_px", true}},
-                    decay[] = {{"decay.exp", "exp", "decay_exp", false},
-                               {"decay.power", "power", "decay_power", false},
-                               {"decay.falls", "falls", "decay_falls", false},
-                               {"decay.tau", "tau", "decay_tau", true},
-                               {"decay.tau.mod", "mod", "decay_tau_mod", true},
-                               {"kernel.tail", "tail", "kernel_tail", true},
-                               {"kernel.cut", "cut", "kernel_cut", true}},
-                    shape[] = {{"kernel.smooth", "rough", "kernel_smooth", true},
-                               {"kernel.centroid", "freq", "kernel_centroid", true},
-                               {"kernel.erank", "erank", "kernel_erank", false}};
+static const column reach[] = {{"dist.mean.rel", MEDIAN},
+                               {"self", MEDIAN},
+                               {"dist.mean", HIDE | MEDIAN},
+                               {"dist.q50", MEDIAN},
+                               {"dist.q90", HIDE | MEDIAN},
+                               {"dist.q95", MEDIAN},
+                               {"dist.q95.mod", HIDE | MEDIAN},
+                               {"dist.q99", MEDIAN},
+                               {"range.mean.rel", HIDE | MEDIAN},
+                               {"range.mean", HIDE | MEDIAN},
+                               {"range.q50", HIDE | MEDIAN},
+                               {"range.q90", HIDE | MEDIAN},
+                               {"range.q95", HIDE | MEDIAN},
+                               {"range.q95.mod", HIDE | MEDIAN},
+                               {"range.q99", HIDE | MEDIAN},
+                               {"shift.w1", 0},
+                               {"shift.peak", HIDE},
+                               {"local.2.px", HIDE | MEDIAN},
+                               {"local.5.px", HIDE | MEDIAN}},
+                    decay[] = {{"decay.exp", 0},          {"decay.power", 0},
+                               {"decay.falls", 0},        {"decay.tau", MEDIAN},
+                               {"decay.tau.mod", MEDIAN}, {"kernel.tail", MEDIAN},
+                               {"kernel.cut", MEDIAN}},
+                    shape[] = {{"kernel.smooth", MEDIAN},
+                               {"kernel.centroid", MEDIAN},
+                               {"kernel.erank", 0}};
 #define COLUMNS(list) list, sizeof list / sizeof *list
 typedef struct {
     const char *title;
     const column *column;
     int n;
-    const char *notes[6]; /* NULL after the last */
 } group;
-static const group groups[] = {
-    {"How far convolution kernels reach, per layer",
-     COLUMNS(reach),
-     {"dist/equal\tmean distance of energy at other lags than 0 over that of equal weights on these "
-      "lags; 1: indifferent to distance",
-      "self\tshare of the energy at lag 0, the own token",
-      "d50 d95 d99\tradius that holds so many % of the energy at other lags, tokens; of one "
-      "layer: L layers reach L times as far",
-      "moved\tshift.w1: how far training moved the energy, tokens"}},
-    {"How convolution kernels decay",
-     COLUMNS(decay),
-     {"exp power falls\tshares of channels: fitted best by exp(-d/tau), by d^-beta (AIC); that fall "
-      "(Kendall, Holm)",
-      "tau\tof exp(-d/tau) fitted to block maxima of |k|, tokens; > T: does not fall",
-      "mod\tthe same of the modulus, where the kernel is the real part of a complex one",
-      "tail cut\tenergy in the far half of the lags; beyond the last lag (state spaces)"}},
-    {"What convolution kernels look like",
-     COLUMNS(shape),
-     {"rough freq\tsquared steps over energy, white noise 2; mean frequency, cycles a token",
-      "erank\thow many different kernels: effective rank of channels by lags"}}};
-enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8, PER_COLUMN = 5 };
+static const group groups[] = {{"How far convolution kernels reach, per layer", COLUMNS(reach)},
+                               {"How convolution kernels decay", COLUMNS(decay)},
+                               {"What convolution kernels look like", COLUMNS(shape)}};
+enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8 };
 
 /* True if any null value for permuted labels is known. */
 static bool any_shuffled(const lra_report_input *in)
@@ -89,28 +70,22 @@ static bool any_shuffled(const lra_report_input *in)
 
 static lra_table *new_table(const group *g, bool shuffled)
 {
-    static const char *const first[BEFORE] = {"model", "task", "", "", "seeds", "", "layer", "ch."};
-    static const char *const first_key[BEFORE] = {"model", "task", "preset", "data",
-                                                  "seeds", "skip", "layer",  "channels"};
-    const char *head[LRA_TABLE_COLUMNS];
-    char *key[LRA_TABLE_COLUMNS];
-    int n = BEFORE;
-    for (int i = 0; i < BEFORE; i++) head[i] = first[i], key[i] = lra_copy_text(first_key[i]);
+    static const char *const first[BEFORE][2] = {
+        {"model", "model"}, {"task", "task"}, {"", "preset"},     {"", "data"},
+        {"seeds", "seeds"}, {"", "skip"},     {"layer", "layer"}, {"ch.", "channels"}};
+    lra_columns columns = {.n = 0};
+    for (int i = 0; i < BEFORE; i++) lra_columns_add(&columns, first[i][0], first[i][1]);
     for (int i = 0; i < g->n; i++) {
-        const column *c = &g->column[i];
-        bool shown = *c->head;
-        head[n] = c->head, key[n++] = lra_copy_text(c->key);
-        head[n] = shown && c->median ? "(half)" : "";
-        key[n++] = lra_format("%s_q1,%s_q3", c->key, c->key);
-        head[n] = shown ? "initial" : "", key[n++] = lra_format("%s_initial", c->key);
-        head[n] = shown && shuffled ? "shuffled" : "";
-        key[n++] = lra_format("%s_shuffled", c->key);
-        head[n] = "", key[n++] = lra_format("%s_lo,%s_hi", c->key, c->key);
+        const char *id = g->column[i].id;
+        bool shown = !(g->column[i].show & HIDE);
+        lra_columns_measurement(&columns, NULL, id, LRA_COLUMN_VALUE, shown);
+        lra_columns_measurement(&columns, NULL, id, LRA_COLUMN_IQR,
+                                shown && g->column[i].show & MEDIAN);
+        lra_columns_measurement(&columns, NULL, id, LRA_COLUMN_INITIAL, shown);
+        lra_columns_measurement(&columns, NULL, id, LRA_COLUMN_SHUFFLED, shown && shuffled);
+        lra_columns_measurement(&columns, NULL, id, LRA_COLUMN_INTERVAL, false);
     }
-    lra_table *t = lra_table_new(g->title, n, head);
-    lra_table_keys(t, (const char *const *)key);
-    for (int i = 0; i < n; i++) lra_free(key[i]);
-    return t;
+    return lra_columns_table(&columns, g->title);
 }
 
 static int decimals_of(double x)
@@ -214,6 +189,15 @@ static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
                                   : "counted as its lag 0 where the name says so");
 }
 
+/* True if any unit has the measurement. */
+static bool has_any(int n, const lra_probe_cell *cells, const char *id)
+{
+    for (int c = 0; c < n; c++)
+        for (int u = 0; u < cells[c].seed[0]->n_units; u++)
+            if (lra_probe_measurement(cells[c].seed[0]->unit[u], id)) return true;
+    return false;
+}
+
 static bool one_seed(int n, const lra_probe_cell *cells)
 {
     for (int c = 0; c < n; c++)
@@ -227,12 +211,18 @@ static lra_table *group_table(const group *g, bool shuffled, int n, const lra_pr
     for (int c = 0; c < n; c++)
         for (int u = 0; u < cells[c].seed[0]->n_units; u++)
             add_row(t, g, &cells[c], cells[c].seed[0]->unit[u]);
-    for (int i = 0; g->notes[i]; i++) lra_table_note(t, "%s", g->notes[i]);
-    lra_table_note(
-        t, "(half)\tthe middle half of the channels, whose median stands before it; row model: "
-           "mean over layers");
-    lra_table_note(t, "initial\tthe same before training%s",
-                   shuffled ? "; shuffled: of the run on permuted labels" : "");
+    const char *id[LRA_TABLE_COLUMNS];
+    int shown = 0;
+    for (int i = 0; i < g->n; i++)
+        if (!(g->column[i].show & HIDE) && has_any(n, cells, g->column[i].id))
+            id[shown++] = g->column[i].id;
+    lra_note_measurements(t, shown, id, false);
+    lra_table_note(t, "weight\tof a lag: energy |k|^2 of the kernel; L layers together reach L "
+                      "times as far as one");
+    lra_table_note(t, "IQR\tinterquartile range over channels of the median before it; row model: "
+                      "mean over layers");
+    lra_table_note(t, "initial\tat initialisation%s",
+                   shuffled ? "; shuffled: after training on permuted labels" : "");
     lra_table_note(t, "%s",
                    one_seed(n, cells)
                        ? "+-\t95 % over seeds, where there are several; what is read off the "

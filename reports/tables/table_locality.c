@@ -8,46 +8,21 @@
  *                        weights
  * A missing value is a dash with a letter for its reason.
  * Source of the numbers: lra-probe train, influence, kernels, attention. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/decay.h"
+#include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
 #include "reports/views/locality_view.h"
+#include "reports/views/measurement_columns.h"
 #include "reports/views/probe_measurements.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_locality.h"
 
-/* Measurements and their columns; those with a head appear in text, too.  Each has its interval
- * and, by letters, the null values of (e)qual and (i)nitial weights; (E), (I) and (-) show these
- * and the interval (-) in text, too. */
-static const struct {
-    lra_locality what;
-    const char *head, *key, *beside;
-} columns[] = {{LRA_LOCALITY_REL, "dist/equal", "dist_mean_rel", "-I"},
-               {LRA_LOCALITY_Q95, "d95", "dist_q95", "-EI"},
-               {LRA_LOCALITY_SELF, "self", "self", "eI"},
-               {LRA_LOCALITY_CUT, "cut", "cut_r99", "-e"},
-               {LRA_LOCALITY_WINDOW, "window", "window_w99", "-e"},
-               {LRA_LOCALITY_ENTROPY_REL, "entropy", "entropy_rel", "-I"},
-               {LRA_LOCALITY_KERNEL_REL, "kernels", "kernels_dist_mean_rel", "-I"},
-               {LRA_LOCALITY_HEADS_REL, "heads", "heads_dist_mean_rel", "-I"},
-               {LRA_LOCALITY_MEAN, "", "dist_mean", "ei"},
-               {LRA_LOCALITY_TAU, "", "decay_tau", "i"},
-               {LRA_LOCALITY_BETA, "", "decay_beta", "i"},
-               {LRA_LOCALITY_ENTROPY, "", "entropy", "ei"},
-               {LRA_LOCALITY_KERNEL_Q95, "", "kernels_dist_q95", "i"},
-               {LRA_LOCALITY_HEADS_Q95, "", "heads_dist_q95", "i"},
-               {LRA_LOCALITY_HEADS_ENTROPY, "", "heads_entropy_rel", "i"},
-               {LRA_LOCALITY_RANGE_MEAN, "", "range_mean", "ei"},
-               {LRA_LOCALITY_RANGE_REL, "", "range_mean_rel", "i"},
-               {LRA_LOCALITY_RANGE_Q95, "", "range_q95", "ei"},
-               {LRA_LOCALITY_KERNEL_RANGE_REL, "", "kernels_range_mean_rel", "i"},
-               {LRA_LOCALITY_KERNEL_RANGE_Q95, "", "kernels_range_q95", "i"},
-               {LRA_LOCALITY_HEADS_RANGE_REL, "", "heads_range_mean_rel", "i"},
-               {LRA_LOCALITY_HEADS_RANGE_Q95, "", "heads_range_q95", "i"}};
-enum { N = sizeof columns / sizeof *columns, BEFORE = 13, AFTER = 9, MOST_REASONS = 26 };
+enum { BEFORE = 13, AFTER = 9, MOST_REASONS = 26 };
 
 /* Reasons in order of occurrence; the letter is their index. */
 typedef struct {
@@ -63,27 +38,26 @@ static int letter_of(reasons *r, const char *text)
     return i < MOST_REASONS ? 'a' + i : 'z';
 }
 
-/* Heads and keys, from the left. */
-typedef struct {
-    int n;
-    char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
-} names;
-
-/* Takes the key. */
-static void add_name(names *all, const char *head, char *key)
+/* True if the measurement has the column of that letter, in text (uppercase) or not. */
+static bool has_column(const lra_locality_column *c, char letter)
 {
-    all->head[all->n] = lra_copy_text(head), all->key[all->n++] = key;
+    const char both[] = {letter, (char)toupper((unsigned char)letter), 0};
+    return strpbrk(c->columns, both) != NULL;
 }
 
-static void name_number(names *all, int i)
+static void name_measurement(lra_columns *all, lra_locality what)
 {
-    const char *key = columns[i].key, *beside = columns[i].beside;
-    add_name(all, columns[i].head, lra_copy_text(key));
-    add_name(all, strchr(beside, '-') ? "95 %" : "", lra_format("%s_lo,%s_hi", key, key));
-    if (strpbrk(beside, "eE"))
-        add_name(all, strchr(beside, 'E') ? "equal" : "", lra_format("%s_equal", key));
-    if (strpbrk(beside, "iI"))
-        add_name(all, strchr(beside, 'I') ? "initial" : "", lra_format("%s_initial", key));
+    const lra_locality_column c = lra_locality_column_of(what);
+    static const struct {
+        char letter;
+        lra_column_kind kind;
+    } more[] = {{'e', LRA_COLUMN_UNIFORM}, {'i', LRA_COLUMN_INITIAL}};
+    lra_columns_measurement(all, c.prefix, c.id, LRA_COLUMN_VALUE, strchr(c.columns, 'V'));
+    lra_columns_measurement(all, c.prefix, c.id, LRA_COLUMN_INTERVAL, strchr(c.columns, '-'));
+    for (int k = 0; k < 2; k++)
+        if (has_column(&c, more[k].letter))
+            lra_columns_measurement(all, c.prefix, c.id, more[k].kind,
+                                    strchr(c.columns, toupper((unsigned char)more[k].letter)));
 }
 
 static lra_table *new_table(void)
@@ -96,7 +70,7 @@ static lra_table *new_table(void)
         {"value", "value"},   {"95 %", "value_lo,value_hi"},
         {"chance", "chance"}, {"", "metric"},
         {"mask", "mask"}};
-    static const char *const after[AFTER][2] = {{"grew", "dist_mean_grew"},
+    static const char *const after[AFTER][2] = {{"growth", "dist_mean_grew"},
                                                 {"95 %", "dist_mean_grew_lo,dist_mean_grew_hi"},
                                                 {"decay", "decay"},
                                                 {"95 %", ""}, /* decay_tau_lo, or of beta */
@@ -105,15 +79,11 @@ static lra_table *new_table(void)
                                                 {"", "decay_exp"},
                                                 {"", "decay_power"},
                                                 {"", "missing"}};
-    names all = {0};
-    for (int i = 0; i < BEFORE; i++) add_name(&all, before[i][0], lra_copy_text(before[i][1]));
-    for (int i = 0; i < N; i++) name_number(&all, i);
-    for (int i = 0; i < AFTER; i++) add_name(&all, after[i][0], lra_copy_text(after[i][1]));
-    lra_table *t = lra_table_new("How local models are, at initialisation and after training",
-                                 all.n, (const char *const *)all.head);
-    lra_table_keys(t, (const char *const *)all.key);
-    for (int i = 0; i < all.n; i++) lra_free(all.head[i]), lra_free(all.key[i]);
-    return t;
+    lra_columns all = {.n = 0};
+    for (int i = 0; i < BEFORE; i++) lra_columns_add(&all, before[i][0], before[i][1]);
+    for (int i = 0; i < LRA_LOCALITIES; i++) name_measurement(&all, (lra_locality)i);
+    for (int i = 0; i < AFTER; i++) lra_columns_add(&all, after[i][0], after[i][1]);
+    return lra_columns_table(&all, "How local models are, at initialisation and after training");
 }
 
 static void add_who(lra_table *t, const lra_locality_row *row)
@@ -140,18 +110,16 @@ static void add_who(lra_table *t, const lra_locality_row *row)
 
 static void add_numbers(lra_table *t, const lra_locality_row *row, reasons *why)
 {
-    for (int i = 0; i < N; i++) {
-        const lra_measurement *f = &row->at[columns[i].what];
-        const char *missing = row->missing[columns[i].what];
-        const char *beside = columns[i].beside;
-        if (missing && *columns[i].head)
-            lra_table_value(t, NAN, "- %c", letter_of(why, missing));
+    for (int i = 0; i < LRA_LOCALITIES; i++) {
+        const lra_locality_column c = lra_locality_column_of((lra_locality)i);
+        const lra_measurement *f = &row->at[i];
+        if (row->missing[i] && strchr(c.columns, 'V'))
+            lra_table_value(t, NAN, "- %c", letter_of(why, row->missing[i]));
         else
             lra_measurement_add_value(t, f);
         lra_measurement_add_interval(t, f);
-        if (strpbrk(beside, "eE")) lra_measurement_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
-        if (strpbrk(beside, "iI"))
-            lra_measurement_add_number(t, f, row->initial[columns[i].what].value);
+        if (has_column(&c, 'e')) lra_measurement_add_number(t, f, f->null[LRA_NULL_UNIFORM]);
+        if (has_column(&c, 'i')) lra_measurement_add_number(t, f, row->initial[i].value);
     }
 }
 
@@ -187,13 +155,17 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
     lra_text_free(&text);
 }
 
-/* Adds the reasons for empty fields for CSV and JSON: "window.w99: ...; ...". */
+/* Adds the reasons for empty fields for CSV and JSON: "window_w99: ...; ...". */
 static void add_missing(lra_table *t, const lra_locality_row *row)
 {
     lra_text text = {0};
-    for (int i = 0; i < N; i++) {
-        const char *missing = row->missing[columns[i].what];
-        if (missing) lra_text_add(&text, "%s%s: %s", text.n ? "; " : "", columns[i].key, missing);
+    for (int i = 0; i < LRA_LOCALITIES; i++) {
+        const lra_locality_column c = lra_locality_column_of((lra_locality)i);
+        if (!row->missing[i]) continue;
+        char *key = lra_measurement_key(c.id);
+        lra_text_add(&text, "%s%s%s%s: %s", text.n ? "; " : "", c.prefix ? c.prefix : "",
+                     c.prefix ? "_" : "", key, row->missing[i]);
+        lra_free(key);
     }
     lra_table_cell(t, "%s", text.s ? text.s : "");
     lra_text_free(&text);
@@ -202,12 +174,15 @@ static void add_missing(lra_table *t, const lra_locality_row *row)
 /* Adds notes on measurements with fewer seeds than were trained. */
 static void note_seeds(lra_table *t, const lra_locality_row *row)
 {
-    for (int i = 0; i < N; i++) {
-        const lra_measurement *f = &row->at[columns[i].what];
-        if (row->missing[columns[i].what] || !*columns[i].head || f->seeds == row->group->n)
-            continue;
-        lra_table_note(t, "%s, %s\t%s rests on %d of %d seeds", row->name, row->group->run[0]->task,
-                       columns[i].head, (int)f->seeds, row->group->n);
+    for (int i = 0; i < LRA_LOCALITIES; i++) {
+        const lra_locality_column c = lra_locality_column_of((lra_locality)i);
+        const lra_measurement *f = &row->at[i];
+        if (row->missing[i] || !strchr(c.columns, 'V') || f->seeds == row->group->n) continue;
+        char *head = lra_measurement_head(c.id);
+        lra_table_note(t, "%s, %s\t%s%s%s: %d of %d seeds have it", row->name,
+                       row->group->run[0]->task, c.prefix ? c.prefix : "", c.prefix ? " " : "",
+                       head, (int)f->seeds, row->group->n);
+        lra_free(head);
     }
 }
 
@@ -228,27 +203,23 @@ static void note_ahead(lra_table *t, const lra_locality_view *v)
 
 static void add_notes(lra_table *t, const reasons *why)
 {
+    const char *id[LRA_LOCALITIES + 1];
+    int n = 0;
+    for (int i = 0; i < LRA_LOCALITIES; i++) {
+        const lra_locality_column c = lra_locality_column_of((lra_locality)i);
+        if (strchr(c.columns, 'V')) id[n++] = c.id;
+    }
+    id[n++] = "dist.mean.grew";
     lra_table_note(t, "mask\tboth: positions use tokens on both sides; causal: those before them; "
                       "only models of the same mask are comparable");
-    lra_table_note(t,
-                   "dist/equal d95\tJacobians of positions without the own token: mean distance "
-                   "over that of equal weights under the same mask (1: indifferent to distance), "
-                   "radius with 95 %% of the other tokens' weight, tokens");
-    lra_table_note(t, "self\tshare of the own token, at distance 0; entropy: over that of equal "
-                      "weights");
-    lra_table_note(t,
-                   "grew\tmean distance after training less at initialisation, tokens: paired by "
-                   "seed, 95 %% by Student's t over seeds");
-    lra_table_note(
-        t, "cut window\tsmallest limit PER LAYER of all distances, of attention alone, that "
-           "keeps 99 %% of the gain over chance, tokens; layers together reach farther");
-    lra_table_note(t, "kernels heads\tdist/equal of the layers themselves: energy of kernels "
-                      "(medians over channels), weight of attention");
-    lra_table_note(t, "decay\tof the intensity of Jacobians: exp tau (tokens) or power beta, where "
-                      "it is better than the other and than none by AIC; 95 %% and "
+    lra_note_measurements(t, n, id, false);
+    lra_table_note(t, "kernels heads\tof the layers: energy of kernels (medians over channels), "
+                      "weights of attention; all others: gradients of positions (Jacobians)");
+    lra_table_note(t, "decay\tof the weight per pair of Jacobians: exp tau (tokens) or power beta, "
+                      "where it fits better than the other and than a constant (AIC); 95 %% and "
                       "initial: of that number");
-    lra_table_note(t, "initial\tthe same network before training");
-    lra_table_note(t, "95 %%\tof examples and seeds");
+    lra_table_note(t, "95 %%\tover examples and seeds; of growth: Student's t over the paired "
+                      "differences of the seeds; initial: at initialisation");
     for (int i = 0; i < why->n; i++) lra_table_note(t, "- %c\t%s", 'a' + i, why->text[i]);
 }
 

@@ -6,34 +6,76 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
+#include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
 
-/* Source of each measurement: probe, unit, id.  Unit "heads": mean over the heads of the file. */
+/* Sources of measurements: the file of a probe, and a unit in it. */
+typedef struct source source;
+struct source {
+    const char *probe, *unit; /* unit NULL: mean over the heads of the file */
+    const char *prefix;       /* of heads and keys; NULL: none */
+    const source *needs;      /* without whose unit this one is missing, too; NULL: none */
+    const char *no_file;      /* reasons for a missing value: the probe has no file of the run, */
+    const char *no_unit;      /* the file lacks the unit or the measurement, */
+    const char *undefined;    /* the value is not a number */
+};
+static const char no_influence[] = "no influence.h5 in the folder of the result: not measured";
+static const char not_above_chance[] =
+    "the model is not significantly above chance on the measured examples";
+static const char undefined_rows[] = "undefined in all rows";
+static const source of_jacobian = {.probe = "influence",
+                                   .unit = "jacobian",
+                                   .no_file = no_influence,
+                                   .no_unit = "part 'jacobian' was not measured",
+                                   .undefined = undefined_rows},
+                    of_cut = {.probe = "influence",
+                              .unit = "cut",
+                              .no_file = no_influence,
+                              .no_unit = "its layers support no distance limit, or part 'cut' was "
+                                         "not measured",
+                              .undefined = not_above_chance},
+                    of_window = {.probe = "influence",
+                                 .unit = "cut.window",
+                                 .needs = &of_cut,
+                                 .no_file = no_influence,
+                                 .no_unit =
+                                     "no attention, or not only attention connects positions",
+                                 .undefined = not_above_chance},
+                    of_kernels = {.probe = "kernels",
+                                  .unit = "model",
+                                  .prefix = "kernels",
+                                  .no_file = "no kernels.h5: no convolution kernels in the model, "
+                                             "or not measured",
+                                  .no_unit = "not in the file",
+                                  .undefined = undefined_rows},
+                    of_heads = {.probe = "attention",
+                                .prefix = "heads",
+                                .no_file = "no attention.h5: no attention in the model, or not "
+                                           "measured",
+                                .no_unit = "not in the file",
+                                .undefined = undefined_rows};
+
+/* The measurements of locality.def. */
 static const struct {
-    const char *probe, *unit, *id;
-} source[LRA_LOCALITIES] = {
-    [LRA_LOCALITY_MEAN] = {"influence", "jacobian", "dist.mean"},
-    [LRA_LOCALITY_REL] = {"influence", "jacobian", "dist.mean.rel"},
-    [LRA_LOCALITY_Q95] = {"influence", "jacobian", "dist.q95"},
-    [LRA_LOCALITY_SELF] = {"influence", "jacobian", "self"},
-    [LRA_LOCALITY_TAU] = {"influence", "jacobian", "decay.tau"},
-    [LRA_LOCALITY_BETA] = {"influence", "jacobian", "decay.beta"},
-    [LRA_LOCALITY_CUT] = {"influence", "cut", "cut.r99"},
-    [LRA_LOCALITY_WINDOW] = {"influence", "cut.window", "window.w99"},
-    [LRA_LOCALITY_ENTROPY] = {"influence", "jacobian", "entropy"},
-    [LRA_LOCALITY_ENTROPY_REL] = {"influence", "jacobian", "entropy.rel"},
-    [LRA_LOCALITY_KERNEL_REL] = {"kernels", "model", "dist.mean.rel"},
-    [LRA_LOCALITY_KERNEL_Q95] = {"kernels", "model", "dist.q95"},
-    [LRA_LOCALITY_HEADS_REL] = {"attention", "heads", "dist.mean.rel"},
-    [LRA_LOCALITY_HEADS_Q95] = {"attention", "heads", "dist.q95"},
-    [LRA_LOCALITY_HEADS_ENTROPY] = {"attention", "heads", "entropy.rel"},
-    [LRA_LOCALITY_RANGE_MEAN] = {"influence", "jacobian", "range.mean"},
-    [LRA_LOCALITY_RANGE_REL] = {"influence", "jacobian", "range.mean.rel"},
-    [LRA_LOCALITY_RANGE_Q95] = {"influence", "jacobian", "range.q95"},
-    [LRA_LOCALITY_KERNEL_RANGE_REL] = {"kernels", "model", "range.mean.rel"},
-    [LRA_LOCALITY_KERNEL_RANGE_Q95] = {"kernels", "model", "range.q95"},
-    [LRA_LOCALITY_HEADS_RANGE_REL] = {"attention", "heads", "range.mean.rel"},
-    [LRA_LOCALITY_HEADS_RANGE_Q95] = {"attention", "heads", "range.q95"}};
+    const source *source;
+    const char *id, *columns;
+} listed[LRA_LOCALITIES] = {
+#define JACOBIAN                                &of_jacobian
+#define CUT                                     &of_cut
+#define WINDOW                                  &of_window
+#define KERNELS                                 &of_kernels
+#define HEADS                                   &of_heads
+#define LRA_LOCALITY(name, source, id, columns) {source, id, columns},
+#include "reports/views/locality.def"
+#undef LRA_LOCALITY
+};
+
+lra_locality_column lra_locality_column_of(lra_locality what)
+{
+    return (lra_locality_column){listed[what].id, listed[what].source->prefix,
+                                 listed[what].columns};
+}
+
 const char *const lra_mask_names[LRA_MASKS] = {"both", "causal", "unknown"};
 
 /* A probe's file by its run. */
@@ -89,7 +131,7 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
 
 /* Mean over the heads of a file.  Its half widths are means, too, because heads share their
  * examples. */
-static bool of_heads(const lra_probe_result *p, const char *id, lra_measurement *out)
+static bool mean_over_heads(const lra_probe_result *p, const char *id, lra_measurement *out)
 {
     int n = 0;
     double value = 0, lo = 0, hi = 0, null[LRA_NULLS] = {0};
@@ -112,19 +154,19 @@ static bool of_heads(const lra_probe_result *p, const char *id, lra_measurement 
  * because they are not comparable with others. */
 static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measurement *out)
 {
+    const source *from = listed[what].source;
     if (lra_probe_skip(p)) return false;
-    if (strcmp(source[what].unit, "heads") == 0) return of_heads(p, source[what].id, out);
-    const lra_probe_unit *u = lra_probe_unit_find(p, source[what].unit);
-    const lra_measurement *f = u ? lra_probe_measurement(u, source[what].id) : NULL;
+    if (!from->unit) return mean_over_heads(p, listed[what].id, out);
+    const lra_probe_unit *u = lra_probe_unit_find(p, from->unit);
+    const lra_measurement *f = u ? lra_probe_measurement(u, listed[what].id) : NULL;
     if (f) *out = *f;
     return f != NULL;
 }
 
-/* True if the file was written by an older version that counted the own token as distance 0. */
-static bool is_older(const lra_probe_result *p, lra_locality what)
+/* True if the file was written by an older version that counted the own token as distance 0: it
+ * lacks the distances of the other tokens. */
+static bool is_older(const lra_probe_result *p)
 {
-    if (strncmp(source[what].id, "dist.", 5) != 0 && strcmp(source[what].id, "self") != 0)
-        return false;
     bool range = false;
     for (int u = 0; u < p->n_units; u++) {
         if (lra_probe_measurement(p->unit[u], "dist.mean")) return false;
@@ -138,34 +180,26 @@ static bool is_older(const lra_probe_result *p, lra_locality what)
  * in it. */
 static const char *reason(const lra_probe_result *p, lra_locality what, bool found)
 {
-    const char *probe = source[what].probe;
-    if (!p && probe[0] == 'i') return "not asked: no influence.h5 beside the result";
-    if (!p && probe[0] == 'k')
-        return "no kernels.h5: no convolution kernels in the model, or not asked";
-    if (!p) return "no attention.h5: no attention in the model, or not asked";
+    const source *from = listed[what].source;
+    if (!p) return from->no_file;
     if (lra_probe_skip(p)) return "kernels.h5 counts the direct path (--kernel-skip)";
-    bool cut = strncmp(source[what].unit, "cut", 3) == 0;
-    if (found)
-        return cut ? "not clearly above chance on the examples that were asked: no gain that could be kept"
-                   : "undefined in every row";
-    if (cut && !lra_probe_unit_find(p, "cut"))
-        return "its layers know no limit of distance, or part 'cut' was not asked";
-    if (cut) return "no attention, or more than attention connects positions";
-    if (is_older(p, what))
-        return "the file is of an older program, which did not measure it; measure again with --force";
-    if (probe[0] == 'i') return "part 'jacobian' was not asked";
-    return "not in the file";
+    if (found) return from->undefined;
+    if (from->needs && !lra_probe_unit_find(p, from->needs->unit)) return from->needs->no_unit;
+    bool unit = !from->unit || lra_probe_unit_find(p, from->unit);
+    if (unit && is_older(p))
+        return "the file is of an older version, which did not measure it; measure again with "
+               "--force";
+    return from->no_unit;
 }
 
-/* Combines seeds and clips the interval: distances lie between 0 and the length, but a t interval
- * of few seeds may exceed these bounds. */
+/* Combines seeds and clips the interval to the range of the measurement, which a t interval of few
+ * seeds may exceed. */
 static lra_measurement over_seeds(int n, const lra_measurement *by_seed, int64_t T)
 {
+    double least, most;
     lra_measurement f = lra_measurement_of_seeds(n, by_seed);
-    bool distance = strncmp(f.id, "decay", 5) != 0;
-    if (!distance) return f;
-    double most = strcmp(f.unit, "tokens") == 0 ? (double)T : INFINITY;
-    if (f.lo < 0) f.lo = 0, f.flags |= LRA_CLIPPED;
+    lra_measurement_bounds(f.id, (double)T, &least, &most);
+    if (f.lo < least) f.lo = least, f.flags |= LRA_CLIPPED;
     if (f.hi > most) f.hi = most, f.flags |= LRA_CLIPPED;
     return f;
 }
@@ -199,11 +233,12 @@ static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality w
     const lra_probe_result *any = NULL;
     int n = 0;
     for (int s = 0; s < r->group->n; s++) {
-        const lra_probe_result *p = lra_locality_probe(v, r->group->run[s], source[what].probe);
+        const lra_probe_result *p = lra_locality_probe(v, r->group->run[s],
+                                                       listed[what].source->probe);
         if (p) any = p;
         if (p && of_seed(p, what, &by_seed[n])) n++;
     }
-    r->at[what] = r->initial[what] = lra_measurement_of(source[what].id, "1", NAN);
+    r->at[what] = r->initial[what] = lra_measurement_of(listed[what].id, "1", NAN);
     for (int s = 0; s < n; s++) {
         before[s] = lra_measurement_of(by_seed[s].id, by_seed[s].unit,
                                        by_seed[s].null[LRA_NULL_INIT]);

@@ -8,33 +8,20 @@
 #include "reports/report_input.h"
 #include "reports/results/result_metric.h"
 
+/* A measurement of the table: LRA_LOCALITY_MEAN and others. */
 typedef enum {
-    /* From Jacobians, without the own token: mean distance (tokens); its ratio to that of uniform
-     * weights; radius that contains 95 %; the own token's share */
-    LRA_LOCALITY_MEAN,
-    LRA_LOCALITY_REL,
-    LRA_LOCALITY_Q95,
-    LRA_LOCALITY_SELF,
-    LRA_LOCALITY_TAU,
-    LRA_LOCALITY_BETA,
-    LRA_LOCALITY_CUT, /* smallest limit that keeps 99 % of the gain; of attention */
-    LRA_LOCALITY_WINDOW,
-    LRA_LOCALITY_ENTROPY, /* nats, and over that of uniform weights */
-    LRA_LOCALITY_ENTROPY_REL,
-    LRA_LOCALITY_KERNEL_REL, /* mean over layers of medians over channels */
-    LRA_LOCALITY_KERNEL_Q95,
-    LRA_LOCALITY_HEADS_REL, /* mean over heads */
-    LRA_LOCALITY_HEADS_Q95,
-    LRA_LOCALITY_HEADS_ENTROPY,
-    LRA_LOCALITY_RANGE_MEAN, /* the same with the own token at distance 0 */
-    LRA_LOCALITY_RANGE_REL,
-    LRA_LOCALITY_RANGE_Q95,
-    LRA_LOCALITY_KERNEL_RANGE_REL,
-    LRA_LOCALITY_KERNEL_RANGE_Q95,
-    LRA_LOCALITY_HEADS_RANGE_REL,
-    LRA_LOCALITY_HEADS_RANGE_Q95,
+#define LRA_LOCALITY(name, source, id, columns) LRA_LOCALITY_##name,
+#include "reports/views/locality.def"
+#undef LRA_LOCALITY
     LRA_LOCALITIES
 } lra_locality;
+
+typedef struct {
+    const char *id;      /* of the measurement: "dist.mean.rel" */
+    const char *prefix;  /* of its head and key, NULL: none; "kernels", "heads": of the layers */
+    const char *columns; /* as in locality.def */
+} lra_locality_column;
+lra_locality_column lra_locality_column_of(lra_locality what);
 
 /* Mask: the positions that a model may use; models with different masks are not comparable. */
 typedef enum { LRA_MASK_BOTH, LRA_MASK_CAUSAL, LRA_MASK_UNKNOWN, LRA_MASKS } lra_mask;

@@ -1,10 +1,12 @@
-/* Findings as a table. */
+/* Measurements as a table. */
 #include "reports/views/probe_measurements.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
+#include "reports/views/measurement_columns.h"
 
 char *lra_probe_run_name(const lra_probe_result *r)
 {
@@ -15,11 +17,11 @@ char *lra_probe_run_name(const lra_probe_result *r)
     return name;
 }
 
-/* A number between 0 and some. */
-static bool is_share(const lra_measurement *f)
+/* Decimals of a number in the unit of f. */
+static int decimals_of(const lra_measurement *f, double x)
 {
-    return strcmp(f->unit, "1") == 0 || strcmp(f->unit, "bits") == 0 ||
-           strcmp(f->unit, "nats") == 0;
+    int decimals = lra_unit_decimals(f->unit);
+    return decimals >= 0 ? decimals : x == floor(x) ? 0 : 1;
 }
 
 static void add_flags(lra_table *t, const lra_measurement *f)
@@ -37,24 +39,20 @@ void lra_measurement_add_number(lra_table *t, const lra_measurement *f, double x
     if (isinf(x))
         lra_table_value(t, x, "> T");
     else
-        lra_table_number(t, x, is_share(f) ? 3 : x == floor(x) ? 0 : 1);
+        lra_table_number(t, x, decimals_of(f, x));
 }
 
 void lra_measurement_add_value(lra_table *t, const lra_measurement *f)
 {
     if (f->flags & LRA_CENSORED && isfinite(f->value))
-        lra_table_value(t, f->value, "> %.*f",
-                        is_share(f)                   ? 3
-                        : f->value == floor(f->value) ? 0
-                                                      : 1,
-                        f->value);
+        lra_table_value(t, f->value, "> %.*f", decimals_of(f, f->value), f->value);
     else
         lra_measurement_add_number(t, f, f->value);
 }
 
 void lra_measurement_add_interval(lra_table *t, const lra_measurement *f)
 {
-    int decimals = is_share(f) ? 3 : 1;
+    int decimals = lra_unit_decimals(f->unit) >= 0 ? lra_unit_decimals(f->unit) : 1;
     if (isinf(f->hi)) {
         char *text = isinf(f->lo) ? lra_copy_text("> T")
                                   : lra_format("%.*f to > T", decimals, f->lo);
@@ -80,18 +78,22 @@ static void add_measurement(lra_table *t, const lra_probe_result *r, const lra_p
     lra_measurement_add_number(t, f, f->null[equal ? LRA_NULL_UNIFORM : LRA_NULL_PERM]);
     lra_measurement_add_number(t, f, f->null[LRA_NULL_INIT]);
     lra_measurement_add_number(t, f, f->null[LRA_NULL_SHUFFLED]);
-    lra_table_cell(t, "%s", strcmp(f->unit, "1") == 0 ? "" : f->unit);
+    lra_table_cell(t, "%s", lra_unit_text(f->unit));
     lra_table_number(t, (double)f->examples, 0);
     add_flags(t, f);
     lra_free(name);
 }
 
+bool lra_measurement_is(const char *id, const char *wanted)
+{
+    size_t n = strlen(wanted) - 1;
+    return wanted[n] == '*' ? strncmp(wanted, id, n) == 0 : strcmp(wanted, id) == 0;
+}
+
 static bool among(const char *id, const char *const *ids)
 {
-    for (int i = 0; ids[i]; i++) {
-        size_t n = strlen(ids[i]) - 1;
-        if (ids[i][n] == '*' ? strncmp(ids[i], id, n) == 0 : strcmp(ids[i], id) == 0) return true;
-    }
+    for (int i = 0; ids[i]; i++)
+        if (lra_measurement_is(id, ids[i])) return true;
     return false;
 }
 
@@ -100,14 +102,14 @@ static const struct {
     uint32_t flag;
     const char *text;
 } flags[] = {{LRA_CENSORED | LRA_CENSORED_LO | LRA_CENSORED_HI,
-              "censored: a bound, the threshold lies beyond"},
-             {LRA_FLAT, "flat: not told from no dependence on distance"},
-             {LRA_ONE_SEED, "one-seed: how much another seed would change it is not known"},
-             {LRA_FEW_SEEDS, "few-seeds: seeds vary more than examples"},
-             {LRA_CLIPPED, "clipped: beyond its range"},
+              "censored: a bound, the threshold is not reached"},
+             {LRA_FLAT, "flat: indistinguishable from no dependence on distance"},
+             {LRA_ONE_SEED, "one-seed: the variation over seeds is not known"},
+             {LRA_FEW_SEEDS, "few-seeds: fewer than 5, which vary more than the examples"},
+             {LRA_CLIPPED, "clipped: the interval exceeds the range of the quantity"},
              {LRA_APPROX, "approx: sampled"},
-             {LRA_FALLBACK, "fallback: computed another way than asked"},
-             {LRA_ILL_FORMED, "ill-formed: of inputs that the task does not produce"},
+             {LRA_FALLBACK, "fallback: computed by another method than requested"},
+             {LRA_ILL_FORMED, "ill-formed: measured on inputs that the task does not produce"},
              {LRA_NOISE, "noise: a share below zero"}};
 
 /* Adds a note that explains the flags of the table. */
@@ -132,19 +134,31 @@ static bool any_shuffled(lra_probe_result *const *list, int n, const char *const
     return false;
 }
 
+/* Appends an id that the list does not contain; returns its new length. */
+static int add_id(const char ***list, int n, const char *id)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp((*list)[i], id) == 0) return n;
+    *list = lra_resize(*list, (size_t)(n + 1) * sizeof **list);
+    (*list)[n] = id;
+    return n + 1;
+}
+
 lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *const *list, int n,
                                         const char *const *ids)
 {
     bool shuffled = any_shuffled(list, n, ids);
-    const char *head[] = {"run",   "",         "part",
-                          "what",  "value",    "95 %",
-                          "equal", "initial",  shuffled ? "shuffled" : "",
-                          "unit",  "examples", "flags"};
+    const char *head[] = {"run",         "",         "part",
+                          "measurement", "value",    "95 %",
+                          "null value",  "initial",  shuffled ? "shuffled" : "",
+                          "unit",        "examples", "flags"};
     static const char *const key[] = {"name",  "run",  "part",     "id",   "value",    "lo,hi",
                                       "equal", "init", "shuffled", "unit", "examples", "flags"};
     lra_table *t = lra_table_new(title, 12, head);
     uint32_t seen = 0;
     lra_table_keys(t, key);
+    const char **shown = NULL;
+    int n_shown = 0;
     for (int i = 0; i < n; i++)
         for (int u = 0; u < list[i]->n_units; u++) {
             const lra_probe_unit *unit = list[i]->unit[u];
@@ -152,12 +166,15 @@ lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *con
                 if (!among(unit->measurement[f].id, ids)) continue;
                 add_measurement(t, list[i], unit, &unit->measurement[f]);
                 seen |= unit->measurement[f].flags;
+                n_shown = add_id(&shown, n_shown, unit->measurement[f].id);
             }
         }
-    lra_table_note(
-        t,
-        "equal\tof equal weights, of permuted blocks, or with the whole input; initial: before training%s",
-        shuffled ? "; shuffled: trained on permuted labels" : "");
+    lra_note_measurements(t, n_shown, shown, true);
+    lra_free(shown);
+    lra_table_note(t,
+                   "null value\tof uniform weights, of permuted blocks, or with the whole input; "
+                   "initial: at initialisation%s",
+                   shuffled ? "; shuffled: after training on permuted labels" : "");
     note_flags(t, seen);
     return t;
 }

@@ -81,13 +81,13 @@ static void add_measurement(lra_table *t, const lra_measurement *f)
 }
 
 /* A point of a curve: its value and interval. */
-static void add_point(lra_table *t, const char *id, double x, const float *three)
+static void add_point(lra_table *t, const struct lra_probe_curve *c, double x, const float *three)
 {
-    lra_table_cell(t, "%s", id);
+    lra_table_cell(t, "%s", c->name);
     lra_table_number(t, x, 6);
     lra_table_number(t, (double)three[0], 6);
     lra_table_interval(t, (double)three[1], (double)three[2], 6);
-    lra_table_cell(t, "%s", strcmp(id, "kl") == 0 ? "nats" : "1");
+    lra_table_cell(t, "%s", c->unit);
     for (int k = 0; k < LRA_NULLS + 3; k++) lra_table_number(t, NAN, 0);
     add_flags(t, 0);
 }
@@ -95,13 +95,13 @@ static void add_point(lra_table *t, const char *id, double x, const float *three
 /* Adds curves over the points x; their shapes are checked when the file is read. */
 static void add_curves(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u)
 {
-    static const char *const curve[] = {"gain", "value", "kl", "key"};
     const lra_probe_array *x = lra_probe_array_find(u, "x");
-    for (size_t k = 0; x && k < sizeof curve / sizeof *curve; k++) {
-        const lra_probe_array *a = lra_probe_array_find(u, curve[k]);
+    for (int k = 0; x && k < LRA_PROBE_CURVES; k++) {
+        const struct lra_probe_curve *c = &lra_probe_curves[k];
+        const lra_probe_array *a = lra_probe_array_find(u, c->name);
         for (int64_t i = 0; a && a->rank == 2 && a->dims[1] == 3 && i < a->dims[0]; i++) {
             add_run(t, r, u);
-            add_point(t, curve[k], (double)x->value[i], a->value + 3 * i);
+            add_point(t, c, (double)x->value[i], a->value + 3 * i);
         }
     }
 }

@@ -48,6 +48,27 @@ bool lra_probe_equal_ahead(const lra_probe_result *r)
     return ahead;
 }
 
+/* Units with gains under a distance limit per layer: name, and prefix of the limited layer. */
+static const struct {
+    const char *all, *one;
+} limits[] = {{"cut", "cut."}, {NULL, "heads."}};
+
+const char *lra_probe_limited_layers(const lra_probe_unit *u)
+{
+    if (!lra_probe_array_find(u, "gain") || strcmp(u->name, "cut.window") == 0) return NULL;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        size_t n = strlen(limits[i].one);
+        if (limits[i].all && strcmp(u->name, limits[i].all) == 0) return "all";
+        if (strncmp(u->name, limits[i].one, n) == 0) return u->name + n;
+    }
+    return NULL;
+}
+
+const char *lra_probe_limited_model(const lra_probe_unit *u)
+{
+    return lra_probe_array_find(u, "gain") && strcmp(u->name, "context") == 0 ? "model" : NULL;
+}
+
 static void name_cells(int n, lra_probe_cell *cells)
 {
     lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);

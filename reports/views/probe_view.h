@@ -21,6 +21,12 @@ int64_t lra_probe_queries(const lra_probe_result *r);
  * sides.  This is the case for causal models in older files. */
 bool lra_probe_equal_ahead(const lra_probe_result *r);
 
+/* Of influence: the layers that a unit with gains limits, each by the same distance: "all",
+ * "layer0", "layer0.head3"; NULL: the unit holds no such gains. */
+const char *lra_probe_limited_layers(const lra_probe_unit *u);
+/* Same for limits of the entire model: "model". */
+const char *lra_probe_limited_model(const lra_probe_unit *u);
+
 /* Groups n files into cells, in the order of the first file of each, each seed once; returns the
  * number of cells.  The caller frees them with lra_probe_cells_free(). */
 int lra_probe_cells(int n, lra_probe_result *const *list, lra_probe_cell **cells);

@@ -27,7 +27,7 @@ grep -q 'jacobian .*(measured)' err || complain "the Jacobian is measured twice:
 has out 'cut.r99'
 has out 'cut.reach99'
 has out 'context.r99'
-has out 'limits PER LAYER, not distances of the model'
+has out 'limit PER LAYER, not a distance of the model'
 # Two layers of three taps: from a limit of one token per layer on nothing is restricted.
 grep -q '^layers .* r = 0  *r = 1\*  *r = 2\*' out || complain "limits that restrict nothing are not marked: $(grep '^layers' out)"
 grep -q 'in all layers it keeps no pair of tokens apart: 2 layers that mix positions reach 2 r, and no pair is farther than 2' out ||
@@ -203,7 +203,8 @@ has out 'keep.w95'
 "$probe" influence "$run" --out o --parts field --examples 1 >out 2>err
 grep -q 'field .* 1 examples (measured)' err || complain "the field of one example is not taken over: $(cat err)"
 # Legends tell every id of the table and every flag, and why there is no gain.
-for word in context cut dist decay erf keep flags; do
+for word in context.rP cut.rP cut.reachP layer.wP self dist.mean dist.mean.rel dist.qP range.q95.used side decay.tau decay.beta \
+    erf.rP keep.wP keep.auc key.wP kl.most kl.wP mode.difference order.local flags; do
     grep -q "^$word  *[a-z]" out || complain "the legend does not tell '$word': $(cat out)"
 done
 grep -q '^flags .*approx: sampled' out || complain "the legend does not tell what 'approx' is: $(cat out)"

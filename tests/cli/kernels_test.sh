@@ -52,12 +52,12 @@ awk -F'  +' '/^model / { at = 0; for (i = 1; i <= NF; i++) if ($i == "tau") at =
 awk -F'  +' '
     function half(text) { return text ~ /^(> T|[0-9.]+( to |-)(> T|[0-9.]+))$/ }
     /^model / { n = NF; for (i = 1; i <= n; i++) head[i] = $i; tables++
-        for (i = 6; i <= n; i++) if (head[i] != "(half)" && head[i] != "initial") {
-            at = i + 1; if (head[at] == "(half)") at++
+        for (i = 6; i <= n; i++) if (head[i] != "IQR" && head[i] != "initial") {
+            at = i + 1; if (head[at] == "IQR") at++
             if (head[at] != "initial") { print "no initial of " head[i]; bad = 1 } } }
     NF == n && /^(s4d|resconv|lru) / { rows++
-        for (i = 6; i <= n; i++) if (head[i] == "(half)" && $4 != "model" && $(i - 1) != "-" && !half($i)) { print "half of " head[i - 1] ": " $i; bad = 1 }
-        for (i = 6; i <= n; i++) if (head[i] == "initial" && $i == "-") { back = i - 1; if (head[back] == "(half)") back--
+        for (i = 6; i <= n; i++) if (head[i] == "IQR" && $4 != "model" && $(i - 1) != "-" && !half($i)) { print "IQR of " head[i - 1] ": " $i; bad = 1 }
+        for (i = 6; i <= n; i++) if (head[i] == "initial" && $i == "-") { back = i - 1; if (head[back] == "IQR") back--
             if ($back != "-") { print "no initial value of " head[back] " in " $1; bad = 1 } } }
     END { exit bad || tables != 3 || rows < 15 }' table >out || complain "null values and halves of kernels: $(cat out table)"
 "$report" tables --wide --table kernels o >from_files 2>err || complain "tables: $(cat err)"
@@ -111,7 +111,7 @@ expect 2 "objective 'pretrain-masked' reads no labels" "$probe" train --objectiv
 rm -r "$twin"
 # locality: results and what probes left beside them, by the folder and by the result's own name
 "$report" tables --table locality o -f csv >locality 2>err || complain "locality: $(cat err)"
-matches locality '^s4d,listops,quick,.*dist_mean_rel: not asked: no influence.h5'
+matches locality '^s4d,listops,quick,.*dist_mean_rel: no influence.h5'
 matches locality '^resconv K = 5,listops,quick,.*heads_dist_mean_rel: no attention.h5'
 grep -q '^s4d.*kernels_dist_mean_rel: ' locality && complain "kernels.h5 is there, and not read"
 "$report" tables --table locality o/runs/*/result.h5 -f csv >named 2>err || complain "locality: $(cat err)"

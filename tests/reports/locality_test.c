@@ -179,14 +179,14 @@ static void what_is_missing(void **state)
         lra_locality what;
         const char *why; /* NULL: it is there */
     } known[] = {{2, LRA_LOCALITY_CUT, NULL},
-                 {2, LRA_LOCALITY_WINDOW, "not clearly above chance"},
+                 {2, LRA_LOCALITY_WINDOW, "the model is not significantly above chance"},
                  {2, LRA_LOCALITY_KERNEL_REL, "no kernels.h5"},
-                 {0, LRA_LOCALITY_WINDOW, "no attention, or more than attention"},
+                 {0, LRA_LOCALITY_WINDOW, "no attention, or not only attention"},
                  {0, LRA_LOCALITY_HEADS_REL, "no attention.h5"},
                  {1, LRA_LOCALITY_REL, NULL},
-                 {1, LRA_LOCALITY_CUT, "its layers know no limit"},
-                 {1, LRA_LOCALITY_WINDOW, "its layers know no limit"},
-                 {3, LRA_LOCALITY_REL, "not asked: no influence.h5"}};
+                 {1, LRA_LOCALITY_CUT, "its layers support no distance limit"},
+                 {1, LRA_LOCALITY_WINDOW, "its layers support no distance limit"},
+                 {3, LRA_LOCALITY_REL, "no influence.h5"}};
     lra_err e = {{0}};
     lra_locality_view v;
     if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
@@ -395,7 +395,7 @@ static void older_files_are_blank(void **state)
     for (int i = 0; i < v.n; i++)
         if (strcmp(v.row[i].name, "transformer") == 0) row = &v.row[i];
     assert_true(row && isnan(row->at[LRA_LOCALITY_REL].value) && isnan(row->grew.value));
-    assert_non_null(strstr(row->missing[LRA_LOCALITY_REL], "older program"));
+    assert_non_null(strstr(row->missing[LRA_LOCALITY_REL], "older version"));
     assert_null(row->missing[LRA_LOCALITY_RANGE_REL]);
     lra_locality_close(&v);
     for (int i = 0; i < 4; i++)

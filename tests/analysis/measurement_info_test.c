@@ -1,0 +1,180 @@
+/* Declarations of measurements: patterns, heads, keys, checks; their list in reports/FORMAT.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/measurement_info.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/file.h"
+
+static void ids_find_their_declaration(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *declared, *head, *key; /* declared NULL: none */
+    } known[] = {
+        {"dist.q95", "dist.qP", "d95", "dist_q95"},
+        {"dist.mean.rel", "dist.mean.rel", "dist/uniform", "dist_mean_rel"},
+        {"value.dist.q50", "dist.qP", "values: d50", "value_dist_q50"},
+        {"range.q95.used.px", "range.q95.used", "used (px)", "range_q95_used_px"},
+        {"decay.tau.mod:q1", "decay.tau", "tau (mod.) (q1)", "decay_tau_mod:q1"},
+        {"tree.lift.class.parent", "tree.lift.class.NAME", "parent", "tree_lift_class_parent"},
+        {"tree.lift.parent", "tree.lift.NAME", "parent (lags)", "tree_lift_parent"},
+        {"tree.parent", "tree.NAME", "parent weight", "tree_parent"},
+        {"length.gain.x0.25", "length.gain.xR", "gain at 0.25 T", "length_gain_x0_25"},
+        {"cut.reach99", "cut.reachP", "reach 99", "cut_reach99"},
+        {"shift.w1", "shift.w1", "shift (W1)", "shift_w1"},
+        {"local.2.px", "local.R", "within 2 (px)", "local_2_px"},
+        {"dist.q", NULL, "dist.q", "dist_q"},
+        {"dist.q95x", NULL, "dist.q95x", "dist_q95x"},
+        {"dist.mean.", NULL, "dist.mean.", "dist_mean_"},
+        {".px", NULL, ".px", "_px"},
+        {"", NULL, "", ""},
+        {"x", NULL, "x", "x"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const lra_measurement_info *info = lra_measurement_info_find(known[i].id, NULL);
+        if (!known[i].declared != !info) fail_msg("'%s'", known[i].id);
+        if (info) assert_string_equal(info->id, known[i].declared);
+        char *head = lra_measurement_head(known[i].id), *key = lra_measurement_key(known[i].id);
+        assert_string_equal(head, known[i].head);
+        assert_string_equal(key, known[i].key);
+        lra_free(head);
+        lra_free(key);
+    }
+}
+
+static void modifiers_are_found(void **state)
+{
+    (void)state;
+    uint32_t set, several = 0;
+    assert_non_null(lra_measurement_info_find("self", &set));
+    assert_int_equal(set, 0);
+    assert_non_null(lra_measurement_info_find("rollout.decay.tau:max", &set));
+    for (int i = 0; lra_measurement_modifier_at(i); i++) {
+        const char *text = lra_measurement_modifier_at(i)->text;
+        bool is = strcmp(text, "rollout.") == 0 || strcmp(text, ":max") == 0;
+        assert_int_equal(set >> i & 1, is);
+        several += is;
+    }
+    assert_int_equal(several, 2);
+}
+
+/* A declaration that no id can reach would be dead: an earlier pattern covers it. */
+static void every_declaration_is_reached(void **state)
+{
+    (void)state;
+    for (int i = 0; lra_measurement_info_at(i); i++) {
+        const lra_measurement_info *info = lra_measurement_info_at(i);
+        lra_text id = {0};
+        for (const char *at = info->id; *at;) {
+            if (strncmp(at, "NAME", 4) == 0)
+                lra_text_add(&id, "word"), at += 4;
+            else if (*at >= 'A' && *at <= 'Z')
+                lra_text_add(&id, "7"), at++;
+            else
+                lra_text_add(&id, "%c", *at++);
+        }
+        assert_ptr_equal(lra_measurement_info_find(id.s, NULL), info);
+        lra_text_free(&id);
+    }
+}
+
+static void units_and_ranges_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id, *unit;
+        double value;
+        const char *why; /* NULL: right */
+    } known[] = {{"dist.q95", "tokens", 5, NULL},
+                 {"dist.q95", "pixels", 5, NULL},
+                 {"dist.q95", "tokens", -1, "'dist.q95' is -1, expected 0 to T"},
+                 {"dist.q95", "bits", 5, "'dist.q95' has the unit 'bits', expected 'tokens'"},
+                 {"self", "1", 1.0000001, NULL},
+                 {"self", "1", 1.1, "'self' is 1.1, expected 0 to 1"},
+                 {"self", "pixels", 1, "'self' has the unit 'pixels', expected '1'"},
+                 {"side.px", "1", -1.5, "'side.px' is -1.5, expected -1 to 1"},
+                 {"decay.beta", "1", -1.5, NULL},
+                 {"decay.tau", "tokens", INFINITY, NULL},
+                 {"self", "1", NAN, NULL},
+                 {"of.another.version", "x", -7, NULL}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        lra_err e = {{0}};
+        lra_measurement f = lra_measurement_of(known[i].id, known[i].unit, known[i].value);
+        assert_int_equal(lra_measurement_check(&f, &e), known[i].why ? LRA_FAILED : 0);
+        if (known[i].why) assert_string_equal(e.msg, known[i].why);
+    }
+}
+
+/* ---- reports/FORMAT.md ----------------------------------------------------------------------- */
+
+static const char from[] = "<!-- analysis/measurements.def: begin -->\n",
+                  to[] = "<!-- analysis/measurements.def: end -->\n";
+
+/* The lists as reports/FORMAT.md holds them. */
+static char *lists(void)
+{
+    static const char *const local[] = {"", "lower", "higher"};
+    lra_text t = {0};
+    lra_text_add(&t, "| id | unit | range | more local | null value | meaning |\n"
+                     "|---|---|---|---|---|---|\n");
+    for (int i = 0; lra_measurement_info_at(i); i++) {
+        const lra_measurement_info *m = lra_measurement_info_at(i);
+        lra_text_add(&t, "| `%s` | %s | %s | %s | %s | ", m->id, m->unit,
+                     lra_measurement_range_names[m->range], local[m->direction], m->null);
+        for (const char *at = m->sentence; *at; at++)
+            lra_text_add(&t, "%s%c", *at == '|' ? "\\" : "", *at);
+        lra_text_add(&t, " |\n");
+    }
+    lra_text_add(&t, "\n| before or after an id | meaning |\n|---|---|\n");
+    for (int i = 0; lra_measurement_modifier_at(i); i++) {
+        const lra_measurement_modifier *m = lra_measurement_modifier_at(i);
+        lra_text_add(&t, "| `%s%s%s` | ", m->suffix ? "ID" : "", m->text, m->suffix ? "" : "ID");
+        for (const char *at = m->sentence; *at; at++)
+            lra_text_add(&t, "%s%c", *at == '|' ? "\\" : "", *at);
+        lra_text_add(&t, " |\n");
+    }
+    return t.s;
+}
+
+/* LRA_UPDATE_GOLDEN=1 rewrites the lists in the file. */
+static void format_lists_all(void **state)
+{
+    (void)state;
+    lra_err e = {{0}};
+    size_t n;
+    const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
+    char *path = lra_format("%s/reports/FORMAT.md", source ? source : ".");
+    char *text = lra_file_read(path, 1 << 20, &n, &e), *right = lists();
+    if (!text) fail_msg("%s", e.msg);
+    char *begin = strstr(text, from), *end = strstr(text, to);
+    if (!begin || !end) fail_msg("'%s' lacks '%s'", path, begin ? to : from);
+    begin += strlen(from);
+    if (update && *update) {
+        char *whole = lra_format("%.*s%s%s", (int)(begin - text), text, right, end);
+        assert_int_equal(lra_file_write(path, whole, strlen(whole), &e), 0);
+        lra_free(whole);
+    } else {
+        *end = 0;
+        assert_string_equal(begin, right);
+    }
+    lra_free(right);
+    lra_free_large(text);
+    lra_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_find_their_declaration), cmocka_unit_test(modifiers_are_found),
+        cmocka_unit_test(every_declaration_is_reached),
+        cmocka_unit_test(units_and_ranges_are_checked), cmocka_unit_test(format_lists_all)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
