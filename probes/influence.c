@@ -1,4 +1,4 @@
-/* lra-probe influence: measures the input that a trained model relies on, by gradients and by
+/* lra-probe influence: measures which input a trained model relies on, by gradients and by
  * interventions, without retraining.
  *
  * It consists of parts (influence/parts.def): distance limits in all layers, layer by layer and
@@ -22,8 +22,8 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/nearest.h"
 #include "kernels/base/core/printable.h"
-#include "probes/influence/part.h"
 #include "probes/influence/cache.h"
+#include "probes/influence/registry.h"
 #include "probes/probe.h"
 #include "probes/run/each_run.h"
 #include "probes/run/option_rows.h"
@@ -31,64 +31,61 @@
 #include "probes/run/shuffled.h"
 #include "reports/report.h"
 
-enum { MOST_PARTS = 32, LONGEST = 1 << 20 };
+enum { MOST_PARTS = 32 };
 
-static const lra_option own[] = {
+static const lra_option sampling[] = {
     {.name = "parts",
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help = "some of the parts, separated by commas ('--dry-run' names them all)"},
+     .help = "parts to measure, separated by commas; default: all ('--dry-run' lists them)"},
     {.name = "examples",
      .kind = LRA_OPTION_INT,
      .value = "0",
      .min = 0,
      .max = 1e9,
      .arg = "N",
-     .help = "test examples of every part, 0: what is usual for it"},
+     .help = "number of test examples for each part; 0: the default of the part"},
     {.name = "sample-seed",
      .kind = LRA_OPTION_INT,
      .value = "0",
      .min = 0,
      .max = 1e9,
      .arg = "N",
-     .help = "seed of the sample of test examples, which holds every label's share (0 = default)"},
+     .help = "seed of the stratified sample of test examples; 0: the default sample"},
     {.name = "budget",
      .kind = LRA_OPTION_INT,
      .value = "0",
      .min = 0,
      .max = 1e15,
      .arg = "PASSES",
-     .help = "at most about so many passes of an example through the network; 0: no bound"},
-    {.name = "lengths",
-     .kind = LRA_OPTION_TEXT,
-     .arg = "LIST",
-     .help = "lengths of inputs for part 'length', ascending, separated by commas"},
-    {.name = "head-groups",
-     .kind = LRA_OPTION_INT,
-     .value = "4",
-     .min = 1,
-     .max = 64,
-     .arg = "N",
-     .help = "groups of neighbours that part 'heads' divides the heads of a layer into, at most"},
-    LRA_NULL_OPTION,
-    {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "prints what it would cost, and ends"},
-    LRA_FORCE_OPTION("measures again what is there"),
-    LRA_JSON_OPTION("the table, or the plan of --dry-run, as one JSON document"),
+     .help = "limits the total cost, in passes of one example through the network; 0: no limit"},
     {.name = NULL}};
-static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
+static const lra_option output[] = {
+    LRA_NULL_OPTION,
+    {.name = "dry-run",
+     .kind = LRA_OPTION_FLAG,
+     .help = "prints the cost of each part, and measures nothing"},
+    LRA_FORCE_OPTION("measures again parts that the file already holds"),
+    LRA_JSON_OPTION("prints the table, or the plan of --dry-run, as one JSON document"),
+    {.name = NULL}};
+static const lra_option *const tables[] = {sampling,
+#define LRA_PART_OPTIONS(name) lra_part_##name##_options,
+#include "probes/influence/parts.def"
+                                           output, lra_finished_run_options, lra_common_options,
+                                           NULL};
 static const lra_command command = {
     .program = "lra-probe influence",
-    .summary = "Measures how far away what a trained model uses is, by limits and by gradients.",
+    .summary = "Measures how distant the tokens are that a trained model relies on.",
     .usage = "RUN...",
     .examples = "  lra-probe influence xor-s4d-0123456789abcdef --out lra-out\n"
                 "  lra-probe influence lra-out/runs/xor-* --parts cut --examples 500",
     .notes =
-        "  Where a task needs one distance, parts 'jacobian' and 'occlusion' find it if there is an\n"
-        "  answer at every step (14 of 14 runs each), and do not if there is one answer (7 and 10 of\n"
-        "  22): that is for 'interaction', which calls 6 of 240 bags of tokens, where no distance\n"
-        "  matters, otherwise than flat. 'field' is a bound from above (all 36, a hit in\n"
-        "  15). 'cut' and 'heads' limit distances PER LAYER, and layers add up; the limit of the model\n"
-        "  as a whole is 'context'.",
+        "  On tasks that need one known distance, parts 'jacobian' and 'occlusion' find it if the\n"
+        "  model has an output at every position (14 of 14 runs each), but rarely if it has one\n"
+        "  output for the input (7 and 10 of 22). Use 'interaction' there; on 240 bags of tokens,\n"
+        "  in which no distance matters, it reports a distance for 6. 'field' is an upper bound\n"
+        "  (in all 36 runs; exact in 15). 'cut' and 'heads' limit distances PER LAYER, and the\n"
+        "  limits of layers add up; 'context' limits the complete model.",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,
@@ -133,30 +130,13 @@ static int check_names(const char *list, lra_err *e)
     return 0;
 }
 
-/* Ascending numbers, separated by commas. */
-static int read_lengths(lra_influence *p, const char *list, lra_err *e)
+/* Checks the options of every part. */
+static int check_options(const lra_influence *p, lra_err *e)
 {
-    for (const char *at = list; at && *at; at += *at == ',') {
-        char *end;
-        long long n = strtoll(at, &end, 10);
-        int64_t last = p->n_lengths ? p->length[p->n_lengths - 1] : 0;
-        if (end == at || (*end && *end != ',') || n <= last || n > LONGEST)
-            return lra_fail_usage(
-                e,
-                "--lengths is '%s', expected ascending numbers from 1 to %d, separated by commas",
-                list, (int)LONGEST);
-        if (p->n_lengths == LRA_GAIN_POINTS)
-            return lra_fail_usage(e, "--lengths has more than %d numbers", (int)LRA_GAIN_POINTS);
-        p->length[p->n_lengths++] = n;
-        at = end;
-    }
-    return 0;
-}
-
-/* Examples without which a part is nothing. */
-static int64_t least_of(const task *t)
-{
-    return t->is->least > 1 ? t->is->least : 1;
+    int rc = 0;
+    for (int i = 0; lra_influence_part_at(i) && rc == 0; i++)
+        if (lra_influence_part_at(i)->check) rc = lra_influence_part_at(i)->check(p, e);
+    return rc;
 }
 
 /* Reduces the samples of all parts in proportion; if the minimum samples exceed the budget, the
@@ -173,7 +153,8 @@ static void spend(const lra_influence *p, int n, task *list, double budget)
                 dearest = &list[i];
         all -= dearest->passes, least -= dearest->fewest;
         dearest->passes = 0;
-        dearest->undefined = "its fewest examples take more than the other parts leave";
+        dearest->undefined =
+            "its smallest sample costs more than the other parts leave of the budget";
     }
     for (double share = 1; all > budget; share *= 0.98) {
         all = 0;
@@ -181,8 +162,8 @@ static void spend(const lra_influence *p, int n, task *list, double budget)
             task *t = &list[i];
             if (t->undefined) continue;
             int64_t examples = (int64_t)(share * (double)t->wanted);
-            t->examples = examples > least_of(t) ? examples : least_of(t);
-            all += t->passes = t->is->passes(p, t->examples);
+            t->examples = examples > t->is->least ? examples : t->is->least;
+            all += t->passes = lra_part_passes(t->is, p, t->examples);
         }
     }
 }
@@ -197,14 +178,14 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
         task t = {.is = lra_influence_part_at(i)};
         if (wanted && !named(wanted, t.is->name)) continue;
         t.wanted = t.examples = lra_influence_rows(p, examples ? examples : t.is->examples);
-        if (t.is->undefined) t.undefined = t.is->undefined(p);
+        t.undefined = lra_part_undefined(t.is, p);
         if (!t.undefined && t.examples < t.is->least)
-            t.undefined = "it takes tokens from another example, and there is one alone";
-        if (!t.undefined) t.fewest = t.is->passes(p, least_of(&t));
+            t.undefined = "it needs tokens of another example, and the sample has only one";
+        if (!t.undefined) t.fewest = lra_part_passes(t.is, p, t.is->least);
         if (!t.undefined && budget > 0 && t.fewest > budget)
-            t.undefined = least_of(&t) > 1 ? "two examples take more passes than the budget"
-                                           : "one example takes more passes than the budget";
-        if (!t.undefined) t.passes = t.is->passes(p, t.examples);
+            t.undefined = t.is->least > 1 ? "two examples cost more passes than the budget"
+                                          : "one example costs more passes than the budget";
+        if (!t.undefined) t.passes = lra_part_passes(t.is, p, t.examples);
         list[n++] = t;
     }
     if (budget > 0) spend(p, n, list, budget);
@@ -251,11 +232,6 @@ static double print_cost(const lra_influence *p, int n, const task *list)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool causal(const lra_influence *p)
-{
-    return lra_model_causal(p->spec.model, p->spec.model_config);
-}
-
 /* Takes over the results of an earlier command: of these parts if they were measured with the same
  * settings, of all others unchanged. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
@@ -265,29 +241,10 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         task *t = NULL;
         for (int k = 0; k < n; k++)
             if (list[k].is == part) t = &list[k];
-        const char *at = lra_cache_value(old, part->name);
-        int64_t examples = lra_cache_number(old, part->name);
-        bool heads = part == &lra_part_heads;
-        int64_t groups = lra_cache_number(old, "head-groups");
-        bool past = lra_cache_past(old, part), moved = lra_saved_moves_blocks(old, part);
-        bool older = lra_cache_uniform(part) && causal(p) &&
-                     !past; /* equal weights to both sides */
-        bool other = lra_saved_sample(old, part) != (int64_t)p->spec.sample_seed;
-        bool again = force || older || !moved || other ||
-                     (part == &lra_part_length && p->n_lengths) ||
-                     (heads && groups != p->head_groups);
-        bool keep = t ? !again && at && examples == t->examples : true;
-        for (int u = 0; u < old->n_units && keep; u++)
-            if (lra_cache_belongs(old->unit[u]->name, part->name))
-                lra_cache_copy(p->out, old->unit[u]);
-        const char *equal = past ? "past" : causal(p) ? NULL : "both";
-        if (keep && at) lra_cache_set(p->out, part, examples, groups, equal);
-        if (keep && at) lra_saved_set_sample(p->out, part, lra_saved_sample(old, part));
-        if (t && keep) t->there = true;
+        if (t) t->there = !force && lra_cache_holds(old, part, p, t->examples);
+        if (!t || t->there) lra_cache_copy(p->out, old, part);
     }
-    const char *shuffled = lra_cache_value(old, "shuffled");
-    int end = shuffled ? (int)strcspn(shuffled, "\n") : 0;
-    if (shuffled) lra_probe_result_set(p->out, "shuffled", "%.*s", end, shuffled);
+    lra_cache_copy_shuffled(p->out, old);
 }
 
 static int save(const lra_influence *p, lra_err *e)
@@ -307,24 +264,12 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     for (int i = 0; i < n && rc == 0; i++) {
         const task *t = &list[i];
         if (t->there || t->undefined) continue;
-        rc = t->is->measure(p, t->examples, e);
-        const char *equal = causal(p) ? "past" : "both";
-        if (rc == 0) lra_cache_set(p->out, t->is, t->examples, p->head_groups, equal);
-        if (rc == 0) lra_saved_set_sample(p->out, t->is, (int64_t)p->spec.sample_seed);
+        rc = lra_part_measure(t->is, p, t->examples, e);
+        if (rc == 0) lra_cache_record(p->out, t->is, p, t->examples);
         if (rc == 0) rc = save(p, e);
         if (rc != 0) lra_fail_in(e, "part '%s'", t->is->name);
     }
     return rc;
-}
-
-/* If distance limits per layer are undefined for the model, part context may be defined. */
-static const char *pointer_of(const lra_influence *p, const task *list)
-{
-    bool limits = list[0].is == &lra_part_cut || list[0].is == &lra_part_heads;
-    bool model = lra_model_unlimited(p->spec.model, p->spec.model_config) != NULL;
-    return limits && model && !lra_part_context.undefined(p)
-               ? "; '--parts context' limits the whole model"
-               : "";
 }
 
 /* For one run, at least one requested part must be defined (a budget may be too small for any);
@@ -332,12 +277,12 @@ static const char *pointer_of(const lra_influence *p, const task *list)
 static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
                          lra_err *e)
 {
-    bool any = lra_option_n_args(o) > 1;
+    bool any = n == 0 || lra_option_n_args(o) > 1;
     for (int i = 0; i < n; i++) any = any || !list[i].undefined;
-    return any || n == 0
-               ? 0
-               : lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s%s", list[0].is->name,
-                                p->run->folder, list[0].undefined, pointer_of(p, list));
+    if (any) return 0;
+    const char *hint = list[0].is->hint ? list[0].is->hint(p) : NULL;
+    return lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s%s%s", list[0].is->name,
+                          p->run->folder, list[0].undefined, hint ? "; " : "", hint ? hint : "");
 }
 
 static int ask(lra_influence *p, const lra_options *o, lra_err *e)
@@ -355,7 +300,7 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
         lra_free(path);
         return LRA_FAILED; /* it may be intact: it is not overwritten */
     }
-    if (damaged) lra_warn("%s; all of it is measured again", e->msg);
+    if (damaged) lra_warn("%s; all parts are measured again", e->msg);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
     lra_probe_result_free(old);
     int rc = check_defined(p, n, list, o, e);
@@ -381,7 +326,7 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
                         lra_err *e)
 {
     lra_probe_result *other = NULL;
-    lra_note("the same, trained on permuted labels:");
+    lra_note("null values, from the run on permuted labels:");
     int rc = probe_run(folder, o, true, &other, e);
     bool any = rc == 0 && !lra_option_flag(o, "dry-run") && lra_cache_add_shuffled(p->out, other);
     if (any) rc = save(p, e);
@@ -395,7 +340,7 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
                      lra_err *e)
 {
     lra_finished_run run;
-    lra_influence p = {.run = &run, .head_groups = (int)lra_option_int(o, "head-groups")};
+    lra_influence p = {.run = &run, .options = o};
     char *other = NULL;
     int lock = -1, rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0 && !shuffled) rc = lra_shuffled_find(&run, o, &other, e);
@@ -407,7 +352,7 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
         lra_finished_run_spec(&run, &p.spec);
         p.spec.sample_seed = (uint64_t)lra_option_int(o, "sample-seed");
         p.device = run.job.device;
-        rc = read_lengths(&p, lra_option_text(o, "lengths"), e);
+        rc = check_options(&p, e);
         if (rc == 0) rc = ask(&p, o, e);
         if (rc == 0 && other) rc = ask_shuffled(&p, other, o, e);
         *to = p.out;
@@ -441,7 +386,7 @@ static int influence(const lra_options *o, lra_err *e)
         n += list[n] != NULL;
     }
     if (rc == 0 && n == 0 && failed == 0)
-        rc = lra_fail_usage(e, "all of %d runs were trained on permuted labels", asked);
+        rc = lra_fail_usage(e, "all %d runs were trained on permuted labels", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && planned) print_planned();
     if (rc == 0 && n && !dry)
@@ -452,4 +397,5 @@ static int influence(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_influence = {
-    "influence", "how far away is what a model uses, by limits and gradients", &command, influence};
+    "influence", "distance of the tokens that a model relies on, by limits and gradients", &command,
+    influence};

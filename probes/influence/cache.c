@@ -7,14 +7,9 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "probes/influence/registry.h"
 
-/* ---- units and settings ---------------------------------------------------------------------- */
-
-bool lra_cache_belongs(const char *unit, const char *part)
-{
-    size_t n = strlen(part);
-    return strncmp(unit, part, n) == 0 && (unit[n] == 0 || unit[n] == '.');
-}
+/* ---- settings -------------------------------------------------------------------------------- */
 
 const char *lra_cache_value(const lra_probe_result *r, const char *name)
 {
@@ -26,60 +21,72 @@ const char *lra_cache_value(const lra_probe_result *r, const char *name)
     return NULL;
 }
 
-int64_t lra_cache_number(const lra_probe_result *r, const char *name)
+/* The value as text; absent: of a file without the line. The caller frees it. */
+static char *value_of(const lra_probe_result *r, const char *name, const char *absent)
 {
     const char *at = lra_cache_value(r, name);
-    return at ? strtoll(at, NULL, 10) : 0;
+    return at ? lra_format("%.*s", (int)strcspn(at, "\n"), at) : lra_copy_text(absent);
 }
 
-bool lra_cache_uniform(const lra_influence_part *part)
+static bool has_value(const lra_probe_result *r, const char *name, const char *absent,
+                      const char *value)
 {
-    return part == &lra_part_jacobian || part == &lra_part_field || part == &lra_part_occlusion;
+    char *own = value_of(r, name, absent);
+    bool equal = strcmp(own, value) == 0;
+    lra_free(own);
+    return equal;
 }
 
-bool lra_cache_past(const lra_probe_result *r, const lra_influence_part *part)
+static void copy_value(lra_probe_result *to, const lra_probe_result *from, const char *name)
 {
-    char *name = lra_format("%s-equal", part->name);
-    const char *value = lra_cache_value(r, name);
-    lra_free(name);
-    return value && strncmp(value, "past", 4) == 0;
+    const char *at = lra_cache_value(from, name);
+    if (at) lra_probe_result_set(to, name, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-int64_t lra_saved_sample(const lra_probe_result *r, const lra_influence_part *part)
+static char *seed_name(const lra_influence_part *part)
 {
-    char *name = lra_format("%s-sample-seed", part->name);
-    int64_t seed = lra_cache_number(r, name);
-    lra_free(name);
-    return seed;
+    return lra_format("%s-sample-seed", part->name);
 }
 
-void lra_saved_set_sample(lra_probe_result *r, const lra_influence_part *part, int64_t seed)
+void lra_cache_record(lra_probe_result *r, const lra_influence_part *part, const lra_influence *p,
+                      int64_t examples)
 {
-    char *name = lra_format("%s-sample-seed", part->name);
-    if (seed) lra_probe_result_set(r, name, "%" PRId64, seed);
-    lra_free(name);
-}
-
-bool lra_saved_moves_blocks(const lra_probe_result *r, const lra_influence_part *part)
-{
-    if (part != &lra_part_interaction) return true;
-    const lra_probe_unit *u = lra_probe_unit_find(r, part->name);
-    return !u || lra_probe_array_find(u, "rel");
-}
-
-void lra_cache_set(lra_probe_result *r, const lra_influence_part *part, int64_t examples,
-                   int64_t head_groups, const char *equal)
-{
-    if (equal && lra_cache_uniform(part)) {
-        char *name = lra_format("%s-equal", part->name);
-        lra_probe_result_set(r, name, "%s", equal);
-        lra_free(name);
+    char *seed = seed_name(part), text[LRA_SETTING_TEXT];
+    for (const lra_part_setting *s = part->settings; s && s->name; s++) {
+        s->value(p, text);
+        lra_probe_result_set(r, s->name, "%s", text);
     }
     lra_probe_result_set(r, part->name, "%" PRId64, examples);
-    if (part == &lra_part_heads) lra_probe_result_set(r, "head-groups", "%" PRId64, head_groups);
+    if (p->spec.sample_seed) lra_probe_result_set(r, seed, "%" PRIu64, p->spec.sample_seed);
+    lra_free(seed);
 }
 
-void lra_cache_copy(lra_probe_result *to, const lra_probe_unit *from)
+bool lra_cache_holds(const lra_probe_result *old, const lra_influence_part *part,
+                     const lra_influence *p, int64_t examples)
+{
+    char *seed = seed_name(part), text[LRA_SETTING_TEXT];
+    snprintf(text, sizeof text, "%" PRId64, examples);
+    bool holds = has_value(old, part->name, "", text);
+    snprintf(text, sizeof text, "%" PRIu64, p->spec.sample_seed);
+    holds = holds && has_value(old, seed, "0", text);
+    for (const lra_part_setting *s = part->settings; s && s->name && holds; s++) {
+        s->value(p, text);
+        holds = has_value(old, s->name, s->absent, text);
+    }
+    lra_free(seed);
+    return holds && !(part->outdated && part->outdated(p, old));
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+/* Names of units begin with that of their part. */
+static bool belongs(const char *unit, const lra_influence_part *part)
+{
+    size_t n = strlen(part->name);
+    return strncmp(unit, part->name, n) == 0 && (unit[n] == 0 || unit[n] == '.');
+}
+
+static void copy_unit(lra_probe_result *to, const lra_probe_unit *from)
 {
     lra_probe_unit *u = lra_probe_unit_new(to, from->name);
     for (int i = 0; i < from->n_arrays; i++) {
@@ -94,14 +101,26 @@ void lra_cache_copy(lra_probe_result *to, const lra_probe_unit *from)
     lra_probe_unit_measurements(u, from->n_measurements, from->measurement);
 }
 
+void lra_cache_copy(lra_probe_result *to, const lra_probe_result *from,
+                    const lra_influence_part *part)
+{
+    for (int u = 0; u < from->n_units; u++)
+        if (belongs(from->unit[u]->name, part)) copy_unit(to, from->unit[u]);
+    for (const lra_part_setting *s = part->settings; s && s->name; s++)
+        copy_value(to, from, s->name);
+    copy_value(to, from, part->name);
+    char *seed = seed_name(part);
+    copy_value(to, from, seed);
+    lra_free(seed);
+}
+
 void lra_cache_sort(lra_probe_result *r)
 {
     lra_probe_unit **sorted = lra_alloc_array((size_t)r->n_units + 1, sizeof *sorted);
     int n = 0;
     for (int i = 0; lra_influence_part_at(i); i++)
         for (int u = 0; u < r->n_units; u++)
-            if (lra_cache_belongs(r->unit[u]->name, lra_influence_part_at(i)->name))
-                sorted[n++] = r->unit[u];
+            if (belongs(r->unit[u]->name, lra_influence_part_at(i))) sorted[n++] = r->unit[u];
     if (n != r->n_units) LRA_BUG("a unit of no part");
     lra_free(r->unit);
     r->unit = sorted;
@@ -109,9 +128,24 @@ void lra_cache_sort(lra_probe_result *r)
 
 /* ---- null values ----------------------------------------------------------------------------- */
 
-static bool alike(const lra_probe_result *a, const lra_probe_result *b, const char *setting)
+static bool equal_value(const lra_probe_result *a, const lra_probe_result *b, const char *name,
+                        const char *absent)
 {
-    return lra_cache_number(a, setting) == lra_cache_number(b, setting);
+    char *value = value_of(a, name, absent);
+    bool equal = has_value(b, name, absent, value);
+    lra_free(value);
+    return equal;
+}
+
+static bool equal_settings(const lra_probe_result *a, const lra_probe_result *b,
+                           const lra_influence_part *part)
+{
+    char *seed = seed_name(part);
+    bool equal = equal_value(a, b, part->name, "") && equal_value(a, b, seed, "0");
+    for (const lra_part_setting *s = part->settings; s && s->name && equal; s++)
+        equal = equal_value(a, b, s->name, s->absent);
+    lra_free(seed);
+    return equal;
 }
 
 static bool add_to_unit(lra_probe_unit *u, const lra_probe_unit *from)
@@ -133,14 +167,16 @@ bool lra_cache_add_shuffled(lra_probe_result *r, const lra_probe_result *shuffle
     if (any) lra_probe_result_set(r, "shuffled", "%s", shuffled->run);
     for (int i = 0; lra_influence_part_at(i); i++) {
         const lra_influence_part *part = lra_influence_part_at(i);
-        if (!alike(r, shuffled, part->name)) continue;
-        if (lra_cache_past(r, part) != lra_cache_past(shuffled, part)) continue;
-        if (part == &lra_part_heads && !alike(r, shuffled, "head-groups")) continue;
+        if (!equal_settings(r, shuffled, part)) continue;
         for (int u = 0; u < r->n_units; u++) {
             const lra_probe_unit *from = lra_probe_unit_find(shuffled, r->unit[u]->name);
-            if (from && lra_cache_belongs(r->unit[u]->name, part->name))
-                any = add_to_unit(r->unit[u], from) || any;
+            if (from && belongs(r->unit[u]->name, part)) any = add_to_unit(r->unit[u], from) || any;
         }
     }
     return any;
+}
+
+void lra_cache_copy_shuffled(lra_probe_result *to, const lra_probe_result *from)
+{
+    copy_value(to, from, "shuffled");
 }

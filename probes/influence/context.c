@@ -18,7 +18,7 @@ const char *lra_context_undefined(const lra_train_spec *run)
     const lra_config *c = run->model_config;
     if (run->pool == LRA_POOL_CLS && lra_session_network(run).head <= LRA_HEAD_VALUE)
         return "the CLS vector sees all tokens at once; '--parts cut' limits distances per layer";
-    if (m->unmasked && m->unmasked(c)) return "padding counts like tokens: nothing is masked";
+    if (m->unmasked && m->unmasked(c)) return "the model does not mask padding";
     if (lra_model_period(m, c, run->data->longest) < 0)
         return "some blocks see all tokens; '--parts cut' limits distances per layer";
     return NULL;

@@ -6,6 +6,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/distance_limit.h"
 #include "kernels/graph/op.h"
+#include "probes/influence/context.h"
 #include "probes/shared/sample_rows.h"
 
 /* ---- layers and heads ------------------------------------------------------------------------ */
@@ -152,8 +153,8 @@ static int ask_all(lra_loaded_model *m, const int *of, lra_sample_answers *a, lr
     }
     if (rc == 0 && !same(c->full, whole, c->n))
         rc = lra_fail(e,
-                      "with a limit of %.0f steps, which is none, answers are others than "
-                      "without",
+                      "a distance limit of %.0f tokens, which covers all inputs, changes "
+                      "outputs",
                       c->r[last]);
     lra_free(whole);
     return rc;
@@ -186,6 +187,13 @@ int lra_ablation_curves(const lra_train_spec *run, lra_device *dev, int groups)
     lra_ablation_free(&c);
     lra_loaded_free(&m);
     return n;
+}
+
+const char *lra_ablation_hint(const lra_train_spec *run)
+{
+    bool limited = lra_model_unlimited(run->model, run->model_config) == NULL;
+    return limited || lra_context_undefined(run) ? NULL
+                                                 : "'--parts context' limits the complete model";
 }
 
 static int measure(lra_loaded_model *m, int groups, lra_sample_answers *a, lra_ablation *c,

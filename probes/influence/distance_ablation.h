@@ -37,6 +37,9 @@ typedef struct {
  * for heads if no layer has several heads, or if the model has no distance limits. */
 int lra_ablation_curves(const lra_train_spec *run, lra_device *dev, int groups);
 int64_t lra_ablation_runs(int n_curves, int64_t T);
+/* A hint for models without distance limits per layer: the context limit of the complete model, if
+ * it is defined; else NULL. */
+const char *lra_ablation_hint(const lra_train_spec *run);
 /* Measures with the selected weights. sample: rows of the test split, 0: all. LRA_USAGE: undefined
  * for this model. */
 int lra_ablation_measure(const lra_train_spec *run, lra_device *dev, int groups, int64_t sample,

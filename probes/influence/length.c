@@ -85,9 +85,10 @@ static int check_longer(const lra_train_spec *run, lra_device *dev, int64_t long
     for (int64_t i = 0; i < a.n && rc == 0; i++)
         if (a.row[i].loss != b.row[i].loss || a.row[i].right != b.row[i].right)
             rc = lra_fail(e,
-                          "made for inputs of %" PRId64 " steps, model '%s' gives other answers to "
+                          "model '%s', built for inputs of %" PRId64
+                          " tokens, changes the outputs for "
                           "the run's own rows",
-                          longest, run->model->name);
+                          run->model->name, longest);
     lra_own_answers_free(&a);
     lra_own_answers_free(&b);
     return rc;

@@ -27,18 +27,18 @@ const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s,
 
 const char *lra_occlude_lonely(const lra_train_spec *run)
 {
-    return run->batch < 2 ? "batches of the run are of one row, and blocks come from another"
+    return run->batch < 2 ? "the run has batches of one row, and blocks come from another row"
                           : NULL;
 }
 
 const char *lra_occlude_undefined(const lra_train_spec *run)
 {
     lra_goal goal = run->data->task->goal;
-    if (goal == LRA_GOAL_PAIR) return "documents of a pair meet in the head alone";
+    if (goal == LRA_GOAL_PAIR) return "only the head combines the documents of a pair";
     if (lra_occlude_lonely(run)) return lra_occlude_lonely(run);
     return goal == LRA_GOAL_CLASS || goal == LRA_GOAL_VALUE
                ? NULL
-               : "answers are asked at every step, not of the whole input";
+               : "the model has an output at every position, not one for the input";
 }
 
 static int64_t row_of(const lra_occluder *o, int64_t s)

@@ -11,16 +11,6 @@
 #include "kernels/base/core/mem.h"
 #include "reports/results/result_metric.h"
 
-const lra_influence_part *lra_influence_part_at(int i)
-{
-    static const lra_influence_part *const part[] = {
-#define LRA_PART(name) &lra_part_##name,
-#include "probes/influence/parts.def"
-#undef LRA_PART
-    };
-    return i < (int)(sizeof part / sizeof *part) ? part[i] : NULL;
-}
-
 int64_t lra_influence_rows(const lra_influence *p, int64_t examples)
 {
     int64_t n = p->run->result->n;
@@ -31,9 +21,15 @@ const char *lra_influence_unplaced(const lra_influence *p)
 {
     const lra_model *m = p->spec.model;
     const lra_config *c = p->spec.model_config;
-    if (m->unmasked && m->unmasked(c)) return "padding counts like tokens: nothing is masked";
-    if (p->spec.pool == LRA_POOL_CLS) return "CLS stands first, whatever the tokens' places";
-    return m->rooted && m->rooted(c) ? "the model's blocks begin at fixed places" : NULL;
+    if (m->unmasked && m->unmasked(c)) return "the model does not mask padding";
+    if (p->spec.pool == LRA_POOL_CLS) return "the CLS token stays first when tokens move";
+    return m->rooted && m->rooted(c) ? "the model's blocks begin at fixed positions" : NULL;
+}
+
+void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT])
+{
+    bool causal = lra_model_causal(p->spec.model, p->spec.model_config);
+    snprintf(text, LRA_SETTING_TEXT, "%s", causal ? "past" : "both");
 }
 
 /* ---- gains ----------------------------------------------------------------------------------- */
@@ -107,9 +103,9 @@ void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index,
     if (out->at_chance && n < p->run->result->n) {
         bool few = is_above_chance(p->run->result);
         lra_note("%s: %" PRId64 " of %" PRId64
-                 " test examples are too few: on them the model is not "
-                 "clearly above chance%s; '--examples N' takes more",
-                 p->spec.title, n, p->run->result->n, few ? ", on all of them it is" : "");
+                 " test examples are too few: the model is not significantly above chance "
+                 "on them%s; '--examples N' sets the number",
+                 p->spec.title, n, p->run->result->n, few ? ", but it is on all of them" : "");
     }
 }
 

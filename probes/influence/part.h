@@ -1,39 +1,64 @@
-/* The parts of `lra-probe influence`, which are announced, measured and saved one by one. To add
- * one: a record in a file of this folder, and one line in parts.def. */
+/* A part of `lra-probe influence`: one measurement procedure, which is announced, measured and
+ * saved by itself. A part is a record in a file of this folder and a line in parts.def; the record
+ * declares everything that the program knows about it. A part that evaluates the model on perturbed
+ * inputs declares the perturbation (perturb.h) and needs no procedure. */
 #ifndef LRA_PROBES_INFLUENCE_PART_H
 #define LRA_PROBES_INFLUENCE_PART_H
 
 #include "analysis/gain.h"
+#include "kernels/base/cli/options.h"
 #include "models/training/loaded_model.h"
+#include "probes/influence/perturb.h"
 #include "probes/shared/steps.h"
 #include "probes/run/finished_run.h"
 #include "reports/results/probe_result.h"
 
 typedef struct {
     const lra_finished_run *run;
+    const lra_options *options; /* of the command */
     lra_train_spec spec;
     lra_device device;
     lra_steps steps;
-    int n_lengths; /* of part length, ascending; 0: the default */
-    int64_t length[LRA_GAIN_POINTS];
-    int head_groups;       /* of part heads: maximum number of head groups in a layer */
-    lra_probe_result *out; /* receives the units; their names begin with that of the part */
+    lra_probe_result *out; /* receives the units */
 } lra_influence;
 
+/* A setting on which the measurements of a part depend, besides its examples. Its value is a line
+ * NAME=VALUE of the file; a part that was measured with another value is measured again. */
+enum { LRA_SETTING_TEXT = 32 };
 typedef struct {
+    const char *name;
+    const char *absent; /* value of files without the line */
+    void (*value)(const lra_influence *p, char text[LRA_SETTING_TEXT]);
+} lra_part_setting;
+
+typedef struct lra_influence_part {
     const char *name, *summary;
     int64_t examples; /* of the test split; the default */
-    /* Reason why it is undefined for this run; NULL: it is defined. */
+    int64_t least;    /* minimum number of examples, 1 or 2 */
+    /* Units that it measures besides the one of its own name; "cut.*": any name in place of *; NULL
+     * after the last. Nullable */
+    const char *const *units;
+    uint32_t nulls; /* null values of its measurements: LRA_NULL_BIT() of each kind */
+    const lra_part_setting *settings; /* a name of NULL after the last. Nullable */
+    /* Reason why it is undefined for this run; NULL: it is defined. Nullable: always defined */
     const char *(*undefined)(const lra_influence *p);
+    /* A hint for the user of a run for which it is undefined; NULL: none. Nullable */
+    const char *(*hint)(const lra_influence *p);
+    /* Checks the options of the part. Nullable */
+    int (*check)(const lra_influence *p, lra_err *e);
+    /* True: the units of a file are measured again, with equal settings, too. Nullable */
+    bool (*outdated)(const lra_influence *p, const lra_probe_result *old);
+    /* A perturbation, or both functions: the cost in passes of one example through the network; the
+     * measurement. */
+    const lra_perturbation *perturbation;
     double (*passes)(const lra_influence *p, int64_t examples);
     int (*measure)(lra_influence *p, int64_t examples, lra_err *e);
-    int64_t least; /* minimum number of examples, 1 or 2 */
 } lra_influence_part;
+#define LRA_NULL_BIT(kind) (UINT32_C(1) << (kind))
 
-#define LRA_PART(name) extern const lra_influence_part lra_part_##name;
+#define LRA_PART(name)         extern const lra_influence_part lra_part_##name;
+#define LRA_PART_OPTIONS(name) extern const lra_option lra_part_##name##_options[];
 #include "probes/influence/parts.def"
-#undef LRA_PART
-const lra_influence_part *lra_influence_part_at(int i); /* NULL after the last */
 
 /* ---- shared by the parts -------------------------------------------------------------------- */
 
@@ -65,6 +90,13 @@ void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
 /* Reason why tokens cannot be given explicit position ids (lra_network_spec.placed); NULL: they
  * can. */
 const char *lra_influence_unplaced(const lra_influence *p);
+/* Value of the setting NAME-equal: the inputs that the uniform baseline covers, "past" of a causal
+ * model, else "both". Older files cover both sides of a causal model. */
+void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT]);
+#define LRA_UNIFORM_SETTING(name)                                                                  \
+    {                                                                                              \
+        name "-equal", "both", lra_influence_sides                                                 \
+    }
 /* Number of rows of the test split, at most `examples`. */
 int64_t lra_influence_rows(const lra_influence *p, int64_t examples);
 

@@ -103,7 +103,11 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_context = {
-    "context", "gain when each position is computed from the tokens near it alone",
-    EXAMPLES,  undefined,
-    passes,    measure,
-    1};
+    .name = "context",
+    .summary = "gain when each position is computed from the tokens within R of it",
+    .examples = EXAMPLES,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .undefined = undefined,
+    .passes = passes,
+    .measure = measure};

@@ -22,6 +22,11 @@ static const char *undefined(const lra_influence *p)
     return lra_model_unlimited(p->spec.model, p->spec.model_config);
 }
 
+static const char *hint(const lra_influence *p)
+{
+    return lra_ablation_hint(&p->spec);
+}
+
 static double passes(const lra_influence *p, int64_t examples)
 {
     lra_device here = p->device;
@@ -78,7 +83,13 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_cut = {
-    "cut",  "gain when each layer looks at most r tokens far (a limit per layer)",
-    2000,   undefined,
-    passes, measure,
-    1};
+    .name = "cut",
+    .summary = "gain when each layer sees at most r tokens far (a limit per layer)",
+    .examples = 2000,
+    .least = 1,
+    .units = (const char *const[]){"cut.*", NULL},
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .undefined = undefined,
+    .hint = hint,
+    .passes = passes,
+    .measure = measure};

@@ -166,8 +166,15 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     return rc;
 }
 
+static const lra_part_setting settings[] = {LRA_UNIFORM_SETTING("field"), {.name = NULL}};
+
 const lra_influence_part lra_part_field = {
-    "field",  "the effective receptive field of the middle position",
-    EXAMPLES, NULL,
-    passes,   measure,
-    1};
+    .name = "field",
+    .summary = "effective receptive field of the middle position",
+    .examples = EXAMPLES,
+    .least = 1,
+    .units = (const char *const[]){"field.px", NULL},
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
+    .settings = settings,
+    .passes = passes,
+    .measure = measure};

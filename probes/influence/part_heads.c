@@ -12,12 +12,36 @@
 #include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
 
+#include <stdio.h>
+
 #include "kernels/base/core/mem.h"
+
+const lra_option lra_part_heads_options[] = {
+    {.name = "head-groups",
+     .kind = LRA_OPTION_INT,
+     .value = "4",
+     .min = 1,
+     .max = 64,
+     .arg = "N",
+     .help = "part 'heads': largest number of groups of adjacent heads in a layer"},
+    {.name = NULL}};
+
+static int groups_of(const lra_influence *p)
+{
+    return (int)lra_option_int(p->options, "head-groups");
+}
+
+static void group_setting(const lra_influence *p, char text[LRA_SETTING_TEXT])
+{
+    snprintf(text, LRA_SETTING_TEXT, "%d", groups_of(p));
+}
+
+static const lra_part_setting settings[] = {{"head-groups", "0", group_setting}, {.name = NULL}};
 
 static int curves_of(const lra_influence *p)
 {
     lra_device here = p->device;
-    return lra_ablation_curves(&p->spec, &here, p->head_groups);
+    return lra_ablation_curves(&p->spec, &here, groups_of(p));
 }
 
 static const char *undefined(const lra_influence *p)
@@ -25,6 +49,11 @@ static const char *undefined(const lra_influence *p)
     const char *why = lra_model_unlimited(p->spec.model, p->spec.model_config);
     if (why) return why;
     return curves_of(p) ? NULL : "no layer has several heads of attention";
+}
+
+static const char *hint(const lra_influence *p)
+{
+    return lra_ablation_hint(&p->spec);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
@@ -36,7 +65,7 @@ static double passes(const lra_influence *p, int64_t examples)
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_ablation c;
-    int rc = lra_ablation_measure(&p->spec, &p->device, p->head_groups, examples, &p->steps, &c, e);
+    int rc = lra_ablation_measure(&p->spec, &p->device, groups_of(p), examples, &p->steps, &c, e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
         char *name = lra_format("heads.%s", c.curve[k].name);
@@ -49,7 +78,14 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_heads = {
-    "heads", "gain when some heads of a layer look at most r tokens far",
-    500,     undefined,
-    passes,  measure,
-    1};
+    .name = "heads",
+    .summary = "gain when some heads of a layer see at most r tokens far",
+    .examples = 500,
+    .least = 1,
+    .units = (const char *const[]){"heads.*", NULL},
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .settings = settings,
+    .undefined = undefined,
+    .hint = hint,
+    .passes = passes,
+    .measure = measure};

@@ -269,7 +269,8 @@ static int measure_weights(lra_influence *p, int64_t examples, lra_weights_kind 
                  .seed = p->spec.seed,
                  .layouts = weights == LRA_BEST_WEIGHTS ? 2 : 1};
     int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, &all, e);
-    if (rc == 0 && all.n == 0) rc = lra_fail(e, "there is no other row to take tokens from");
+    if (rc == 0 && all.n == 0)
+        rc = lra_fail(e, "no batch has two rows, and replaced tokens come from another row");
     if (rc == 0) {
         const lra_interactions x = {BLOCKS, all.width, all.n, all.count, all.weight, all.null};
         double curve[LRA_INTERACTION_CURVES * BLOCKS];
@@ -297,8 +298,24 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     return 0;
 }
 
+/* Older files have no array "rel": their test permuted labels of blocks, which is significant even
+ * without structure. */
+static bool outdated(const lra_influence *p, const lra_probe_result *old)
+{
+    (void)p;
+    const lra_probe_unit *u = lra_probe_unit_find(old, "interaction");
+    return u && !lra_probe_array_find(u, "rel");
+}
+
 const lra_influence_part lra_part_interaction = {
-    "interaction", "distance between parts of the input that the answer combines",
-    EXAMPLES,      undefined,
-    passes,        measure,
-    .least = 2};
+    .name = "interaction",
+    .summary = "distance between parts of the input that the output combines",
+    .examples = EXAMPLES,
+    .least = 2,
+    .units = (const char *const[]){"interaction.init", NULL},
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT) |
+             LRA_NULL_BIT(LRA_NULL_PERM),
+    .undefined = undefined,
+    .outdated = outdated,
+    .passes = passes,
+    .measure = measure};

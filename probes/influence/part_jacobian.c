@@ -153,8 +153,15 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     return rc;
 }
 
+static const lra_part_setting settings[] = {LRA_UNIFORM_SETTING("jacobian"), {.name = NULL}};
+
 const lra_influence_part lra_part_jacobian = {
-    "jacobian", "how far away are the inputs that a position's features depend on",
-    EXAMPLES,   NULL,
-    passes,     measure,
-    1};
+    .name = "jacobian",
+    .summary = "distance of the inputs that the features of a position depend on",
+    .examples = EXAMPLES,
+    .least = 1,
+    .units = (const char *const[]){"jacobian.p2", "jacobian.px", "jacobian.init", NULL},
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
+    .settings = settings,
+    .passes = passes,
+    .measure = measure};

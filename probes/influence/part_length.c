@@ -9,13 +9,15 @@
  * Known: the outputs equal those of a run that was trained on rows of that length
  * (tests/datasets/length_test.c). */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
 #include "probes/influence/length.h"
 #include "probes/influence/part.h"
 
-enum { EXAMPLES = 500 };
+enum { EXAMPLES = 500, LONGEST = 1 << 20 };
 static const double usual[] = {0.25, 0.5, 1, 2};
 
 static int64_t own_length(const lra_influence *p)
@@ -23,17 +25,62 @@ static int64_t own_length(const lra_influence *p)
     return lra_config_int(p->spec.data->config, lra_length_key(p->spec.data));
 }
 
+const lra_option lra_part_length_options[] = {
+    {.name = "lengths",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "LIST",
+     .help = "part 'length': input lengths, ascending, separated by commas"},
+    {.name = NULL}};
+
+/* The i-th number of --lengths; 0 after the last. */
+static int64_t listed(const lra_influence *p, int i)
+{
+    const char *at = lra_option_text(p->options, "lengths");
+    for (; at && i > 0; i--) {
+        at = strchr(at, ',');
+        at += at != NULL;
+    }
+    return at ? strtoll(at, NULL, 10) : 0;
+}
+
+static int check(const lra_influence *p, lra_err *e)
+{
+    const char *list = lra_option_text(p->options, "lengths");
+    int64_t last = 0;
+    int n = 0;
+    for (const char *at = list; at && *at; at += *at == ',', n++) {
+        char *end;
+        long long x = strtoll(at, &end, 10);
+        if (end == at || (*end && *end != ',') || x <= last || x > LONGEST)
+            return lra_fail_usage(
+                e,
+                "--lengths is '%s', expected ascending numbers from 1 to %d, separated by commas",
+                list, (int)LONGEST);
+        at = end, last = x;
+    }
+    return n <= LRA_GAIN_POINTS ? 0
+                                : lra_fail_usage(e, "--lengths has %d numbers, expected at most %d",
+                                                 n, (int)LRA_GAIN_POINTS);
+}
+
+/* The file does not hold the lengths of the command that wrote it. */
+static bool outdated(const lra_influence *p, const lra_probe_result *old)
+{
+    (void)old;
+    return listed(p, 0) > 0;
+}
+
 /* The i-th length; 0 after the last. */
 static int64_t length_at(const lra_influence *p, int i)
 {
-    if (p->n_lengths) return i < p->n_lengths ? p->length[i] : 0;
+    if (listed(p, 0)) return listed(p, i);
     int n = (int)(sizeof usual / sizeof *usual);
     return i < n ? (int64_t)(usual[i] * (double)own_length(p)) : 0;
 }
 
 static const char *undefined(const lra_influence *p)
 {
-    if (p->spec.data->task->goal == LRA_GOAL_NEXT) return "a stream has no rows of a length";
+    if (p->spec.data->task->goal == LRA_GOAL_NEXT) return "a stream has no rows of another length";
     return lra_length_key(p->spec.data) ? NULL : "the task makes no rows of other lengths";
 }
 
@@ -77,7 +124,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
             rc = 0;
         }
     }
-    if (rc == 0 && points == 0) rc = lra_fail(e, "no length of the list can be measured");
+    if (rc == 0 && points == 0) rc = lra_fail(e, "none of the lengths can be measured");
     if (rc == 0) {
         lra_gain g;
         lra_influence_gain(p, own.n, own.index, points, x, row, own.row, &g);
@@ -89,4 +136,13 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_length = {
-    "length", "inputs of other lengths than trained on", EXAMPLES, undefined, passes, measure, 1};
+    .name = "length",
+    .summary = "gain on inputs of other lengths than in training",
+    .examples = EXAMPLES,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .undefined = undefined,
+    .check = check,
+    .outdated = outdated,
+    .passes = passes,
+    .measure = measure};

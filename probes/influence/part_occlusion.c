@@ -204,8 +204,9 @@ static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, int
                    .causal = lra_model_causal(p->spec.model, p->spec.model_config),
                    .seed = p->spec.seed};
     int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, c, e);
-    return rc == 0 && c->examples == 0 ? lra_fail(e, "there is no other row to take tokens from")
-                                       : rc;
+    return rc == 0 && c->examples == 0
+               ? lra_fail(e, "no batch has two rows, and replaced tokens come from another row")
+               : rc;
 }
 
 static void add_unit(lra_influence *p, const changes *best, const changes *initial)
@@ -254,11 +255,16 @@ static const char *undefined(const lra_influence *p)
     return lra_occlude_lonely(&p->spec);
 }
 
+static const lra_part_setting settings[] = {LRA_UNIFORM_SETTING("occlusion"), {.name = NULL}};
+
 const lra_influence_part lra_part_occlusion = {
-    "occlusion",
-    "the same when blocks are replaced by those of another row",
-    EXAMPLES,
-    undefined,
-    passes,
-    measure,
-    2};
+    .name = "occlusion",
+    .summary = "distance of the blocks whose replacement changes the features of a position",
+    .examples = EXAMPLES,
+    .least = 2,
+    .units = (const char *const[]){"occlusion.px", "occlusion.init", NULL},
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
+    .settings = settings,
+    .undefined = undefined,
+    .passes = passes,
+    .measure = measure};

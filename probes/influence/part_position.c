@@ -131,7 +131,8 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     if (rc == 0)
         rc = lra_occlude(&p->spec, &p->device, LRA_INITIAL_WEIGHTS, examples, &p->steps, take_batch,
                          &initial, e);
-    if (rc == 0 && best.n == 0) rc = lra_fail(e, "there is no other row to take tokens from");
+    if (rc == 0 && best.n == 0)
+        rc = lra_fail(e, "no batch has two rows, and replaced tokens come from another row");
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, "position");
         lra_measurement x = edge_measurement(&best, p->spec.seed);
@@ -146,5 +147,11 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_position = {
-    "position", "where in the input what counts stands", EXAMPLES, undefined, passes, measure,
-    .least = 2};
+    .name = "position",
+    .summary = "effect of the tokens by relative position in the input",
+    .examples = EXAMPLES,
+    .least = 2,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
+    .undefined = undefined,
+    .passes = passes,
+    .measure = measure};

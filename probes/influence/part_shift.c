@@ -34,12 +34,12 @@ static lra_measurement measurement_of(const lra_shifted *s, int k)
 static const char *undefined(const lra_influence *p)
 {
     lra_goal goal = p->spec.data->task->goal;
-    if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_PAIR) return "answers are no probabilities";
+    if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_PAIR) return "the outputs are no probabilities";
     const char *why = lra_influence_unplaced(p);
     const lra_sequences *r = &p->spec.data->split[LRA_TEST_SPLIT];
     for (int64_t i = 0; i < r->n && !why; i++)
         if (lra_sequences_length(r, i) < p->spec.data->max_length) return NULL;
-    return why ? why : "every row is as long as the longest, which leaves no room to move";
+    return why ? why : "all rows have the same length, which leaves no room for a shift";
 }
 
 static double passes(const lra_influence *p, int64_t examples)
@@ -71,7 +71,11 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 }
 
 const lra_influence_part lra_part_shift = {
-    "shift",  "does it matter where the content stands in its padding",
-    EXAMPLES, undefined,
-    passes,   measure,
-    1};
+    .name = "shift",
+    .summary = "effect of moving the content within its padding",
+    .examples = EXAMPLES,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_INIT),
+    .undefined = undefined,
+    .passes = passes,
+    .measure = measure};

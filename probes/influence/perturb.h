@@ -1,25 +1,12 @@
-/* Input perturbations. Tokens are removed, replaced or moved, and the model is evaluated on the
- * result:
- *   KEEP       keeps only a window of w tokens: the first, the last, the middle ones and 8 random
- *              windows, one after another; the rest is cropped: the input is shorter
- *   SWAP       the same windows; the rest is replaced by the tokens of another row at the same
- *              positions: of the next row in the batch; in a batch of one row, of the batch before
- *   MASK       the same windows; the rest is padding, and the kept tokens keep their position
- *              ids: the input is cropped, and uses those rows of the position table
- *              (lra_batch.place)
- *   PRUNE      the same windows; digits of ListOps outside of them are removed, with all nodes
- *              that have no digits left, so that an expression remains: it includes the operators
- *              around the window
- *   TOKEN      the same windows; the rest is token 0, or number 0
- *   BAG        adjacent windows of w tokens; each is evaluated alone, and the outputs are averaged
- *   ORDER_IN   tokens are permuted inside windows of w; the first window begins at random
- *   ORDER_OUT  the order of such windows is permuted
- *   DROP_SWAP  keeps only tokens at most w from one that the task marks (lra_task.marks), in
- *              images measured in pixels; the rest is the tokens of another row at the same
- *              positions
- *   DROP_TOKEN the same; the rest is token 0, or number 0
- * The two documents of a pair are perturbed separately. Draws depend on (seed, row, w, number of
- * the draw) alone. */
+/* Input perturbations: tokens are removed, replaced or moved, and the model is evaluated on the
+ * result. A perturbation is a record of
+ *   geometry   positions of the tokens that stay for a width w, in their new order
+ *   filler     content of the other positions: cropped, another row, token 0, ..
+ *   draws      the random stream; whether the outputs of all draws are averaged
+ *   ids        of measurements, and of positions
+ * The perturbations are the parts of `lra-probe influence` that have such a record (part.h). The
+ * two documents of a pair are perturbed separately. Draws depend on (seed, row, w, number of the
+ * draw) alone. */
 #ifndef LRA_PROBES_INFLUENCE_PERTURB_H
 #define LRA_PROBES_INFLUENCE_PERTURB_H
 
@@ -27,36 +14,84 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum {
-    LRA_KEEP_WINDOW,
-    LRA_SWAP_WINDOW,
-    LRA_BAG,
-    LRA_ORDER_IN,
-    LRA_ORDER_OUT,
-    LRA_TOKEN_WINDOW,
-    LRA_MASK_WINDOW,
-    LRA_DROP_SWAP,
-    LRA_DROP_TOKEN,
-    LRA_PRUNE_WINDOW
-} lra_perturbation_kind;
+#include "kernels/base/core/philox.h"
 
-/* The steps of one sequence, each of `size` bytes. from: the input; to: room for the same number.
- * other: the row that SWAP takes steps from, with other_n steps, or NULL. draw: number of the
- * window or permutation. Returns the number of remaining steps; 0: there is no such window. */
+/* One draw of a perturbation of one row. */
+typedef struct lra_perturbation lra_perturbation;
 typedef struct {
-    lra_perturbation_kind kind;
+    const lra_perturbation *is;
     int64_t w, draw;
     uint64_t seed, row;
-    const int32_t *near; /* (n) DROP: how far the nearest mark is */
+    const int32_t *near; /* (n) distance to the nearest marked token, if the geometry uses marks */
 } lra_perturb;
+
+typedef struct {
+    /* Number of draws for a sequence of n tokens. */
+    int64_t (*draws)(int64_t w, int64_t n);
+    /* Writes the positions of the tokens that stay, in their new order; returns their number.
+     * position: (n) */
+    int64_t (*select)(const lra_perturb *c, int64_t n, int64_t *position);
+    bool marks;    /* w is a distance to marked tokens, from 0 on; in images, in pixels */
+    bool permutes; /* all tokens stay, in another order */
+} lra_geometry;
+
+/* A sequence of n tokens of `size` bytes, and the tokens that stay. */
+typedef struct {
+    int64_t n, n_kept;
+    const int64_t *kept; /* (n_kept) positions in their new order */
+    size_t size;
+    const void *from, *other; /* other: the row that replacements come from */
+    int64_t other_n;
+} lra_filling;
+
+typedef struct {
+    /* Writes the perturbed sequence, at most n tokens; returns their number. */
+    int64_t (*fill)(const lra_filling *f, void *to);
+    bool other_row; /* takes tokens from another row */
+} lra_filler;
+
+struct lra_influence_part;
+struct lra_perturbation {
+    const lra_geometry *geometry;
+    const lra_filler *filler;
+    struct {
+        uint32_t stream; /* perturbations of one stream draw the same positions */
+        bool averaged;   /* one output: the mean over all draws */
+    } draws;
+    struct {
+        const char *least, *area; /* "keep.w", "keep.auc": widths that keep shares of the gain */
+        /* Of permutations, instead: ".local", smallest width that costs 5 % of the gain; or
+         * ".global", largest width that does. */
+        const char *costs;
+        bool smallest;
+        bool answers; /* also key.w05 (perturbed_answers.h) */
+    } ids;
+    bool keeps_places; /* tokens keep their position ids (lra_batch.place) */
+    bool well_formed;  /* the result is always a row that the task can produce */
+    /* The same geometry with another filler, to compare with. Nullable. */
+    const struct lra_influence_part *alternative;
+};
+
+/* Windows of w tokens: the first, the last, the middle one and 8 random ones, one draw each. */
+extern const lra_geometry lra_windows;
+/* The kept tokens alone, one after another: a shorter input, or another order. */
+extern const lra_filler lra_crop;
+/* All other positions have the token that another row has there, or their own beyond its end. */
+extern const lra_filler lra_other_row;
+/* All other positions have token 0, or number 0. */
+extern const lra_filler lra_zero;
+
+/* Applies a draw to the n tokens of `from`, of `size` bytes each. to: room for n tokens. other: the
+ * row of other_n tokens that replacements come from. Returns the number of tokens of the result; 0:
+ * there is no such draw. */
 int64_t lra_perturb_apply(const lra_perturb *c, int64_t n, size_t size, const void *from,
                           const void *other, int64_t other_n, void *to);
-/* Where the window begins that stays. */
+/* Position of the first token that stays. */
 int64_t lra_perturb_start(const lra_perturb *c, int64_t n);
-/* (n) distance of each step to the nearest marked step; grid: pixels in a row of the image, 0:
- * none. All 0 if no step is marked. */
+/* Random numbers of a draw. */
+lra_rng lra_perturb_rng(const lra_perturb *c);
+/* (n) distance of each token to the nearest marked one; grid: pixels in a row of the image, 0:
+ * none. All 0 if no token is marked. */
 void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near);
-/* Number of draws for a sequence of n steps. */
-int64_t lra_perturb_draws(lra_perturbation_kind kind, int64_t w, int64_t n);
 
 #endif

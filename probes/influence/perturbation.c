@@ -31,15 +31,8 @@ typedef struct {
     int32_t *label; /* of language models: the token after the evaluated step */
 } work;
 
-static bool drops(lra_perturbation_kind kind)
-{
-    return kind == LRA_DROP_SWAP || kind == LRA_DROP_TOKEN;
-}
-
-static bool permutes(lra_perturbation_kind kind)
-{
-    return kind == LRA_ORDER_IN || kind == LRA_ORDER_OUT;
-}
+/* The complete input, for widths of its length and more. */
+static const lra_perturbation complete = {.geometry = &lra_windows, .filler = &lra_crop};
 
 static bool speaks(const lra_dataset *d)
 {
@@ -105,6 +98,7 @@ static int one_width(work *w, const lra_length_graph *v, const lra_batch *b, int
 {
     int64_t C = outputs_of(v), asked, n = v->rows * C, width = (int64_t)w->out->w[point];
     double *parts = lra_alloc_array((size_t)v->rows, sizeof *parts);
+    bool averaged = w->change.is->draws.averaged;
     int rc = 0;
     for (int64_t i = 0; i < n; i++) w->mean[i] = 0;
     for (int64_t draw = 0; rc == 0 && (draw == 0 || !w->out->step); draw++) {
@@ -112,14 +106,14 @@ static int one_width(work *w, const lra_length_graph *v, const lra_batch *b, int
         if (asked == 0) break;
         rc = ask(w, v, to, w->output, e);
         lra_steps_add(w->steps, (double)asked);
-        if (rc == 0 && w->change.kind != LRA_BAG) add_rows(w, v, b, row, w->output, point);
-        for (int64_t i = 0; i < v->rows && w->change.kind == LRA_BAG; i++) {
+        if (rc == 0 && !averaged) add_rows(w, v, b, row, w->output, point);
+        for (int64_t i = 0; i < v->rows && averaged; i++) {
             if (row[i] < 0) continue;
             parts[i]++;
             for (int64_t k = 0; k < C; k++) w->mean[i * C + k] += w->output[i * C + k];
         }
     }
-    if (rc == 0 && w->change.kind == LRA_BAG) {
+    if (rc == 0 && averaged) {
         for (int64_t i = 0; i < n; i++)
             w->mean[i] = parts[i / C] > 0 ? (float)((double)w->mean[i] / parts[i / C]) : 0;
         add_rows(w, v, b, b->row, w->mean, point);
@@ -174,7 +168,7 @@ static int ask_step(work *w, const lra_length_graph *v, const lra_batch *b, lra_
     }
     int rc = 0;
     if (asked) {
-        const lra_batch_change none = {.kind = LRA_KEEP_WINDOW};
+        const lra_batch_change none = {.is = &complete};
         lra_batch_apply(&none, v, &own, v->T, 0, to, row);
         rc = ask(w, v, to, w->whole, e);
         lra_steps_add(w->steps, (double)asked);
@@ -204,7 +198,7 @@ static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *contex
     else
         to.value = copy;
     if (w->m->placed) to.place = place;
-    if (drops(w->change.kind)) {
+    if (w->change.is->geometry->marks) {
         near = lra_alloc_array(n + 1, sizeof *near);
         lra_batch_marks(w->m->run->data, v, b, near);
     }
@@ -215,7 +209,7 @@ static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *contex
     }
     for (w->answer = 0; w->out->step && w->answer < w->out->answers && rc == 0; w->answer++)
         rc = ask_step(w, v, b, &to, row, e);
-    if (lra_restriction_swaps(w->change.kind)) lra_spare_keep(&w->change.spare, v, b);
+    if (w->change.is->filler->other_row) lra_spare_keep(&w->change.spare, v, b);
     lra_free(copy);
     lra_free(to.length);
     lra_free(row);
@@ -224,33 +218,33 @@ static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *contex
     return rc;
 }
 
-int lra_restrict_axis(const lra_dataset *d, lra_perturbation_kind kind, double *w)
+int lra_restrict_axis(const lra_dataset *d, const lra_perturbation *is, double *w)
 {
     int64_t grid = lra_dataset_grid(d), T = d->max_length;
-    if (!drops(kind)) return lra_gain_axis(1, T, w);
+    if (!is->geometry->marks) return lra_gain_axis(1, T, w);
     return lra_gain_axis(0, grid ? grid : T, w);
 }
 
-int64_t lra_restrict_answers(const lra_dataset *d, lra_perturbation_kind kind)
+int64_t lra_restrict_answers(const lra_dataset *d, const lra_perturbation *is)
 {
-    return speaks(d) && !permutes(kind) ? WINDOWS : 1;
+    return speaks(d) && !is->geometry->permutes ? WINDOWS : 1;
 }
 
 /* All widths, or one. */
-static int widths_of(const lra_dataset *d, lra_perturbation_kind kind, int64_t only, double *w)
+static int widths_of(const lra_dataset *d, const lra_perturbation *is, int64_t only, double *w)
 {
-    if (only == 0) return lra_restrict_axis(d, kind, w);
+    if (only == 0) return lra_restrict_axis(d, is, w);
     w[0] = (double)only;
     return 1;
 }
 
-double lra_restrict_runs(const lra_dataset *d, lra_perturbation_kind kind, int64_t only)
+double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64_t only)
 {
     double w[LRA_GAIN_POINTS], sum = 1;
-    int n = widths_of(d, kind, only, w);
+    int n = widths_of(d, is, only, w);
     for (int i = 0; i < n; i++)
-        sum += speaks(d) ? 1 : (double)lra_perturb_draws(kind, (int64_t)w[i], d->max_length);
-    return sum * (double)lra_restrict_answers(d, kind);
+        sum += speaks(d) ? 1 : (double)is->geometry->draws((int64_t)w[i], d->max_length);
+    return sum * (double)lra_restrict_answers(d, is);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -260,8 +254,8 @@ static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
 {
     const lra_dataset *d = m->run->data;
     int64_t *row, rows = lra_sample_rows(m, &row, &w->place);
-    r->n_points = widths_of(d, w->change.kind, w->only, r->w);
-    r->answers = lra_restrict_answers(d, w->change.kind);
+    r->n_points = widths_of(d, w->change.is, w->only, r->w);
+    r->answers = lra_restrict_answers(d, w->change.is);
     r->n = rows * r->answers;
     size_t n = (size_t)r->n, all = n * (size_t)r->n_points;
     r->index = lra_alloc_array(n + 1, sizeof *r->index);
@@ -290,7 +284,7 @@ static void find_spare(const lra_loaded_model *m, work *w)
 
 static int measure(lra_loaded_model *m, work *w, lra_err *e)
 {
-    if (lra_restriction_swaps(w->change.kind)) find_spare(m, w);
+    if (w->change.is->filler->other_row) find_spare(m, w);
     for (int i = 0; i < m->n_views && speaks(m->run->data); i++)
         m->view[i]->network.output = last_logits(&m->view[i]->network);
     open_answers(m, w->out, w);
@@ -304,18 +298,18 @@ static int measure(lra_loaded_model *m, work *w, lra_err *e)
     return rc;
 }
 
-int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_perturbation_kind kind,
+int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, const lra_perturbation *is,
                          int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
                          lra_err *e)
 {
     lra_loaded_model m;
     work w = {.m = &m, .out = out, .steps = steps, .only = only};
     w.change = (lra_batch_change){
-        .kind = kind, .seed = run->seed, .last = speaks(run->data) && !permutes(kind)};
+        .is = is, .seed = run->seed, .last = speaks(run->data) && !is->geometry->permutes};
     *out = (lra_restricted){0};
     int rc = lra_load_model(&m, run, dev, LRA_BEST_WEIGHTS, e);
     m.sample = sample;
-    m.placed = kind == LRA_MASK_WINDOW;
+    m.placed = is->keeps_places;
     if (rc == 0) lra_loaded_buckets(&m);
     if (rc == 0) rc = measure(&m, &w, e);
     lra_free(w.place);

@@ -24,13 +24,13 @@ typedef struct {
     double *kl, *entropy, mean_entropy;
 } lra_restricted;
 /* Language models: number of outputs evaluated in each row; other models: 1. */
-int64_t lra_restrict_answers(const lra_dataset *d, lra_perturbation_kind kind);
+int64_t lra_restrict_answers(const lra_dataset *d, const lra_perturbation *is);
 /* Number of forward passes for an example over all widths; only: that width alone, 0: all. */
-double lra_restrict_runs(const lra_dataset *d, lra_perturbation_kind kind, int64_t only);
+double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64_t only);
 /* The widths. */
-int lra_restrict_axis(const lra_dataset *d, lra_perturbation_kind kind, double *w);
+int lra_restrict_axis(const lra_dataset *d, const lra_perturbation *is, double *w);
 /* only: that width alone, 0: all. */
-int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, lra_perturbation_kind kind,
+int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, const lra_perturbation *is,
                          int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
                          lra_err *e);
 void lra_restricted_free(lra_restricted *r);

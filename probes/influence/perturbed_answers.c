@@ -60,7 +60,7 @@ lra_estimate lra_restricted_difference(const lra_influence *p, const lra_restric
 {
     int64_t n = a->n / a->answers, *index = index_of(a);
     if (b->n != a->n || memcmp(a->index, b->index, (size_t)a->n * sizeof *a->index) != 0)
-        LRA_BUG("two modes of other rows");
+        LRA_BUG("two fillers on different rows");
     lra_sums *one = by_row(a, 1, a->row + point * a->n), *other = by_row(b, 1, b->row);
     lra_sums *both = lra_alloc_array(2 * (size_t)n + 1, sizeof *both),
              *full = by_row(a, 1, a->full);

@@ -1,15 +1,10 @@
-/* Restricted batches. */
+/* Perturbed batches. */
 #include "probes/influence/perturbed_batch.h"
 
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "probes/influence/occlude.h"
-
-bool lra_restriction_swaps(lra_perturbation_kind kind)
-{
-    return kind == LRA_SWAP_WINDOW || kind == LRA_DROP_SWAP;
-}
 
 void lra_spare_keep(lra_spare_row *to, const lra_length_graph *v, const lra_batch *b)
 {
@@ -29,7 +24,7 @@ void lra_spare_free(lra_spare_row *r)
     *r = (lra_spare_row){0};
 }
 
-/* The row that SWAP takes from: the next valid one of the batch. */
+/* The row that replacements come from: the next valid one of the batch; -1: none. */
 static int64_t partner(const lra_length_graph *v, const lra_batch *b, int64_t s)
 {
     int64_t part = s / v->rows * v->rows, row = s % v->rows;
@@ -55,23 +50,24 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_length_graph *v, co
         to->length[s] = b->length[s];
         if (to->place) place[s] = 0;
         if (b->row[s % v->rows] < 0) continue;
-        bool swaps = lra_restriction_swaps(w->kind);
         bool last = w->last && width < b->length[s];
-        int64_t other = swaps ? partner(v, b, s) : -1;
-        const lra_perturb c = {.kind = w->kind,
+        int64_t part = s / v->rows, their_n = w->spare.length[part];
+        const char *theirs = w->spare.steps[part];
+        int64_t other = w->is->filler->other_row ? partner(v, b, s) : -1;
+        const lra_perturb c = {.is = w->is,
                                .w = width,
                                .draw = last ? 1 : draw,
                                .seed = w->seed,
                                .row = (uint64_t)b->row[s % v->rows],
                                .near = w->near ? w->near + s * k->T : NULL};
-        const char *theirs = swaps ? w->spare.steps[s / v->rows] : NULL;
-        int64_t their_n = swaps ? w->spare.length[s / v->rows] : 0;
         if (other >= 0) theirs = lra_batch_steps(k, w->source, other, &size);
         if (other >= 0) their_n = w->source->length[other];
         to->length[s] = (int32_t)lra_perturb_apply(&c, b->length[s], size, from, theirs, their_n,
                                                    copy);
-        if (place) place[s] = (int32_t)lra_perturb_start(&c, b->length[s]);
-        if (to->length[s] == 0) row[s % v->rows] = -1;
+        if (to->length[s] == 0)
+            row[s % v->rows] = -1;
+        else if (place)
+            place[s] = (int32_t)lra_perturb_start(&c, b->length[s]);
     }
     for (int64_t i = 0; i < v->rows; i++) asked += row[i] >= 0;
     return asked;

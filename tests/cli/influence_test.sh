@@ -46,9 +46,9 @@ grep -q ' order-in  *kl.local ' out || complain "no order without labels: $(cat 
 has out 'drop.w95'
 has out 'length.gain.x2'
 grep -q 'heads *undefined: no layer has several heads' err || complain "heads of convolutions: $(cat err)"
-grep -q 'mask *undefined: no positions are added' err || complain "a mask of a model that knows no positions: $(cat err)"
+grep -q 'mask *undefined: the model adds no positions' err || complain "a mask of a model that knows no positions: $(cat err)"
 grep -q 'prune *undefined: rows are no expressions' err || complain "a pruned expression of none: $(cat err)"
-grep -q 'shift *undefined: every row is as long' err || complain "rows without room to move: $(cat err)"
+grep -q 'shift *undefined: all rows have the same length' err || complain "rows without room to move: $(cat err)"
 cp "o/runs/$run/influence.h5" kept
 "$probe" influence "$run" --out o --examples 4 >again 2>err || complain "again: $(cat err)"
 cmp -s out again || complain "another table from what is there"
@@ -84,7 +84,7 @@ done
     --set width=8 --set hidden=16 --set layers=1 --set kernel=3 --set rate=0.02 --out few -q >train.out 2>&1 || complain "xor: $(cat train.out)"
 grep -q '^test accuracy [1789]' train.out || complain "xor at one step is not learned: $(cat train.out)"
 "$probe" influence few/runs/* --parts cut --examples 4 --out few >out 2>err || complain "four examples: $(cat err)"
-has err '4 of 200 test examples are too few: on them the model is not clearly above chance, on all of them it is'
+has err '4 of 200 test examples are too few: the model is not significantly above chance on them, but it is on all of them'
 "$probe" influence few/runs/* --parts cut --examples 60 --out few -q >out 2>err || complain "60 examples: $(cat err)"
 "$probe" influence few/runs/* --parts cut --examples 60 --sample-seed 1 --out few >again 2>err || complain "another sample: $(cat err)"
 ! grep -q 'cut .*(measured)' err || complain "another sample is taken for the first: $(cat err)"
@@ -98,7 +98,7 @@ grep -q 'cut .*(measured)' err || complain "a sample of another seed is not kept
     complain "reformer: $(cat train.out)"
 "$probe" influence sorts/runs/* --examples 4 --out sorts -q >out 2>err || complain "all parts of reformer: $(cat err)"
 for part in context keep bag prune token; do grep -q " $part  " out || complain "reformer has no part $part: $(cat out)"; done
-expect 2 "part 'cut' of run 'sorts/runs/.*' is undefined: .*; '--parts context' limits the whole model" "$probe" influence sorts/runs/* --parts cut --out sorts
+expect 2 "part 'cut' of run 'sorts/runs/.*' is undefined: .*; '--parts context' limits the complete model" "$probe" influence sorts/runs/* --parts cut --out sorts
 
 # Parts whose names end alike keep their own samples when others come.
 for part in drop-token=6 token=5 keep=3; do
@@ -178,7 +178,7 @@ for id in keep.w95 key.w05 kl.w95 kl.local window.w95; do has out $id; done
 ! grep -q ' 100 examples' err || complain "a budget changes nothing: $(cat err)"
 awk '/passes/ { sum += $2 } END { exit sum > 2100 || sum < 1000 }' err || complain "a budget of 2000 passes: $(cat err)"
 
-grep -q 'interaction *undefined: two examples take more' err || complain "a part that no budget of 2000 pays for: $(cat err)"
+grep -q 'interaction *undefined: two examples cost more' err || complain "a part that no budget of 2000 pays for: $(cat err)"
 
 # It is kept where the fewest examples of all parts take more: the dearest are left out, and say so.
 for budget in 300 1000 20000; do
@@ -186,15 +186,15 @@ for budget in 300 1000 20000; do
     awk -v most=$budget '/passes/ { sum += $2 } END { exit sum > most || sum < 0.6 * most }' err || complain "a budget of $budget passes: $(cat err)"
 done
 "$probe" influence "$run" --out o --examples 100 --budget 300 --dry-run >out 2>err || complain "--budget 300: $(cat err)"
-grep -q 'undefined: its fewest examples take more than the other parts leave' err || complain "what 300 passes leave out: $(cat err)"
+grep -q 'undefined: its smallest sample costs more than the other parts leave of the budget' err || complain "what 300 passes leave out: $(cat err)"
 
-expect 2 "part 'cut' of run 'o/runs/$run' is undefined: one example takes more passes than the budget" "$probe" influence "$run" --out o --budget 1 -q
+expect 2 "part 'cut' of run 'o/runs/$run' is undefined: one example costs more passes than the budget" "$probe" influence "$run" --out o --budget 1 -q
 
 # Of one example there is no other to take tokens from; what needs none is measured all the same.
 "$probe" influence "$run" --out o --parts keep,occlusion,swap,drop,position,interaction --examples 1 >out 2>err ||
     complain "one example: $(cat err)"
 for part in occlusion swap drop position interaction; do
-    grep -q "^  $part *undefined: it takes tokens from another example" err || complain "$part of one example: $(cat err)"
+    grep -q "^  $part *undefined: it needs tokens of another example" err || complain "$part of one example: $(cat err)"
 done
 has out 'keep.w95'
 # Where one example gives no intervals there are none of what follows from them, and what was written is read again.
@@ -265,7 +265,7 @@ rm -r "o/runs/$twin"
 "$probe" train $small --set batch=1 --set train=64 --set test=16 --out single >train.out 2>&1 || complain "batches of one: $(cat train.out)"
 "$probe" influence single/runs/* --parts swap,token,occlusion,interaction --out single >out 2>err || complain "batches of one: $(cat err)"
 for part in occlusion interaction; do
-    grep -q "^  $part *undefined: batches of the run are of one row" err || complain "$part of batches of one: $(cat err)"
+    grep -q "^  $part *undefined: the run has batches of one row" err || complain "$part of batches of one: $(cat err)"
 done
 has out ' swap '
 
@@ -284,7 +284,7 @@ head -c 2000 kept >"o/runs/$run/influence.h5"
 grep -q '^warning: .*measured again' err || complain "a broken file is taken without a word: $(cat err)"
 
 # What a user names and the run has not, and what it cannot be made for.
-expect 2 "part 'shift' of run 'o/runs/$run' is undefined: every row is as long as the longest" "$probe" influence "$run" --out o --parts shift
+expect 2 "part 'shift' of run 'o/runs/$run' is undefined: all rows have the same length" "$probe" influence "$run" --out o --parts shift
 # What length costs beside its examples is counted once, whatever their number.
 for n in 1 2 3; do
     "$probe" influence "$run" --out o --parts length --lengths 24,48 --examples $n --dry-run 2>&1 >out | awk '/passes/ { print $2 }'

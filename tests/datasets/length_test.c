@@ -103,8 +103,8 @@ static void longer_than_it_is_made_for(void **state)
     lra_config_free(c);
     c = begin(&lra_model_s4, "", &spec);
     assert_int_equal(lra_length_ask(&spec, &trained.device, 64, ROWS, NULL, row, &e), LRA_FAILED);
-    assert_string_equal(e.msg, "length 64: made for inputs of 64 steps, model 's4' gives other "
-                               "answers to the run's own rows");
+    assert_string_equal(e.msg, "length 64: model 's4', built for inputs of 64 tokens, changes the "
+                               "outputs for the run's own rows");
     lra_config_free(c);
     c = begin(&lra_model_s4d, "", &spec);
     same_as_by_hand(&spec, 64, by_hand("min-length=16 max-length=64", 0));

@@ -17,6 +17,7 @@
 #include "kernels/ops/attention/attention.h"
 #include "models/training/checkpoint.h"
 #include "models/training/session.h"
+#include "probes/influence/registry.h"
 #include "probes/influence/perturbation.h"
 #include "probes/influence/shift.h"
 #include "tests/fixtures/model_trial.h"
@@ -219,7 +220,8 @@ static int ask_windows(const lra_length_graph *v, const lra_batch *b, void *cont
     for (int64_t i = 0; i < v->rows; i++) {
         if (b->row[i] != the_row) continue;
         for (int64_t draw = 0; draw < 11; draw++) {
-            const lra_perturb c = {LRA_MASK_WINDOW, 4, draw, spec.seed, (uint64_t)the_row, NULL};
+            const lra_perturb c = {lra_part_mask.perturbation, 4,   draw, spec.seed,
+                                   (uint64_t)the_row,          NULL};
             int64_t from = lra_perturb_start(&c, b->length[i]);
             memset(token, 0, (size_t)(k->n * k->T) * sizeof *token);
             memcpy(token + i * k->T, b->token + i * k->T + from, 4 * sizeof *token);
@@ -253,10 +255,12 @@ static void masked_windows_keep_their_places(void **state)
     by_hand h;
     open_by_hand(&h); /* a run whose best weights are its initial ones */
     assert_int_equal(lra_best_write(&spec, 1, 0, h.m.params, &e), 0);
-    assert_int_equal(
-        lra_restrict_measure(&spec, &trained.device, LRA_MASK_WINDOW, 0, 0, NULL, &mask, &e), 0);
-    assert_int_equal(
-        lra_restrict_measure(&spec, &trained.device, LRA_KEEP_WINDOW, 0, 0, NULL, &keep, &e), 0);
+    assert_int_equal(lra_restrict_measure(&spec, &trained.device, lra_part_mask.perturbation, 0, 0,
+                                          NULL, &mask, &e),
+                     0);
+    assert_int_equal(lra_restrict_measure(&spec, &trained.device, lra_part_keep.perturbation, 0, 0,
+                                          NULL, &keep, &e),
+                     0);
     int64_t p = point_of(&mask, 4), differ = 0;
     for (int64_t i = 0; i < mask.n; i++) {
         const lra_sums *whole = &mask.row[(mask.n_points - 1) * mask.n + i];

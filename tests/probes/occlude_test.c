@@ -13,7 +13,7 @@
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
 #include "probes/influence/occlude.h"
-#include "probes/influence/part.h"
+#include "probes/influence/registry.h"
 #include "tests/fixtures/goal_run.h"
 #include "tests/fixtures/tiny_run.h"
 
@@ -175,9 +175,9 @@ static lra_probe_result *measured(const lra_influence_part *part, const lra_trai
     p.spec.model = model;
     p.steps.bar = lra_progress_new(part->name, 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
-    assert_true(!part->undefined || !part->undefined(&p));
-    if (part->measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
-    assert_true(p.steps.done > 0 && p.steps.done <= part->passes(&p, 0));
+    assert_null(lra_part_undefined(part, &p));
+    if (lra_part_measure(part, &p, 0, &e) != 0) fail_msg("%s", e.msg);
+    assert_true(p.steps.done > 0 && p.steps.done <= lra_part_passes(part, &p, 0));
     lra_progress_free(p.steps.bar);
     return p.out;
 }

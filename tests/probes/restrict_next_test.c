@@ -11,6 +11,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/checkpoint.h"
+#include "probes/influence/registry.h"
 #include "probes/influence/probabilities.h"
 #include "probes/influence/perturbed_answers.h"
 #include "tests/fixtures/goal_run.h"
@@ -93,11 +94,12 @@ static double kl_of(const float *a, const float *b)
     return sum;
 }
 
-static lra_restricted ask(lra_perturbation_kind kind, int64_t sample)
+static lra_restricted ask(const lra_influence_part *part, int64_t sample)
 {
     lra_err e = {{0}};
     lra_restricted r;
-    if (lra_restrict_measure(&next.spec, &next.device, kind, 0, sample, NULL, &r, &e) != 0)
+    if (lra_restrict_measure(&next.spec, &next.device, part->perturbation, 0, sample, NULL, &r,
+                             &e) != 0)
         fail_msg("%s", e.msg);
     return r;
 }
@@ -106,7 +108,7 @@ static lra_restricted ask(lra_perturbation_kind kind, int64_t sample)
 static void windows_of_a_stream(void **state)
 {
     (void)state;
-    lra_restricted r = ask(LRA_KEEP_WINDOW, 0);
+    lra_restricted r = ask(&lra_part_keep, 0);
     assert_int_equal(r.n, ROWS * r.answers);
     assert_true(r.w[0] == 1 && r.w[1] == 2 && r.w[2] == 4 && r.w[r.n_points - 1] == CONTEXT);
     int64_t asked = 0, changed = 0, lost = 0;
@@ -145,7 +147,7 @@ static void windows_of_a_stream(void **state)
 static void other_restrictions_of_a_stream(void **state)
 {
     (void)state;
-    lra_restricted token = ask(LRA_TOKEN_WINDOW, 0), swap = ask(LRA_SWAP_WINDOW, 0);
+    lra_restricted token = ask(&lra_part_token, 0), swap = ask(&lra_part_swap, 0);
     for (int64_t i = 0; i < token.n; i++) {
         if (token.step[i] < BACK) continue;
         float whole[V], part[V];
@@ -166,7 +168,7 @@ static void other_restrictions_of_a_stream(void **state)
     }
     lra_restricted_free(&token);
     lra_restricted_free(&swap);
-    static const lra_perturbation_kind order[] = {LRA_ORDER_IN, LRA_ORDER_OUT};
+    static const lra_influence_part *const order[] = {&lra_part_order_in, &lra_part_order_out};
     for (int k = 0; k < 2; k++) {
         lra_restricted r = ask(order[k], 0);
         double most = 0;
@@ -221,7 +223,7 @@ static void measurements_of_a_stream(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_influence p = influence_of();
-    lra_restricted r = ask(LRA_KEEP_WINDOW, 0);
+    lra_restricted r = ask(&lra_part_keep, 0);
     double kl[LRA_GAIN_POINTS] = {0}, key[LRA_GAIN_POINTS] = {0}, mean[V] = {0}, nothing = 0;
     for (int64_t i = 0; i < r.n; i++) {
         float whole[V];
@@ -243,10 +245,11 @@ static void measurements_of_a_stream(void **state)
             nothing += probability(whole, c) * log(probability(whole, c)) * share;
     }
     for (int c = 0; c < V; c++) nothing -= mean[c] * log(mean[c]);
-    assert_null(lra_part_keep.undefined(&p));
-    assert_non_null(lra_part_bag.undefined(&p));
-    assert_true(lra_part_keep.passes(&p, ROWS) == ROWS * 8 * (1 + r.n_points + 2)); /* two modes */
-    if (lra_part_keep.measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
+    assert_null(lra_part_undefined(&lra_part_keep, &p));
+    assert_non_null(lra_part_undefined(&lra_part_bag, &p));
+    assert_true(lra_part_passes(&lra_part_keep, &p, ROWS) ==
+                ROWS * 8 * (1 + r.n_points + 2)); /* two modes */
+    if (lra_part_measure(&lra_part_keep, &p, 0, &e) != 0) fail_msg("%s", e.msg);
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     const lra_probe_array *own = lra_probe_array_find(u, "kl"), *x = lra_probe_array_find(u, "key");
     const lra_measurement *most = lra_probe_measurement(u, "kl.most"),
@@ -285,7 +288,7 @@ static void two_modes(void **state)
     lra_influence p = influence_of();
     result.chance = 1e6; /* else the weights, which nobody trained, gain nothing */
     for (int k = 0; k < 3; k++) {
-        if (of[k].part->measure(&p, 0, &e) != 0) fail_msg("%s", e.msg);
+        if (lra_part_measure(of[k].part, &p, 0, &e) != 0) fail_msg("%s", e.msg);
         const lra_probe_unit *u = lra_probe_unit_find(p.out, of[k].part->name);
         const lra_measurement *f = lra_probe_measurement(u, "mode.difference"),
                               *wide = lra_probe_measurement(u, "mode.width");
@@ -313,7 +316,7 @@ static void one_row_of_a_stream(void **state)
     (void)state;
     lra_err e = {{0}};
     lra_influence p = influence_of();
-    if (lra_part_keep.measure(&p, 1, &e) != 0) fail_msg("%s", e.msg);
+    if (lra_part_measure(&lra_part_keep, &p, 1, &e) != 0) fail_msg("%s", e.msg);
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     assert_true(lra_probe_measurement(u, "kl.most")->value > 0);
     assert_true(isnan(lra_probe_measurement(u, "kl.most")->lo));
@@ -350,8 +353,8 @@ static void means_of_answers(void **state)
 static void rows_of_other_goals(void **state)
 {
     (void)state;
-    static const lra_perturbation_kind kind[] = {LRA_KEEP_WINDOW, LRA_BAG, LRA_ORDER_OUT,
-                                                 LRA_SWAP_WINDOW};
+    static const lra_influence_part *const kind[] = {&lra_part_keep, &lra_part_bag,
+                                                     &lra_part_order_out, &lra_part_swap};
     lra_err e = {{0}};
     for (int goal = LRA_GOAL_CLASS; goal <= LRA_GOAL_VALUE; goal++) {
         run own;
@@ -359,7 +362,8 @@ static void rows_of_other_goals(void **state)
         lra_train_report report = train(&own);
         for (int k = 0; k < 4; k++) {
             lra_restricted r;
-            if (lra_restrict_measure(&own.spec, &own.device, kind[k], 0, 0, NULL, &r, &e) != 0)
+            if (lra_restrict_measure(&own.spec, &own.device, kind[k]->perturbation, 0, 0, NULL, &r,
+                                     &e) != 0)
                 fail_msg("%s", e.msg);
             assert_int_equal(r.n, own.data->split[LRA_TEST_SPLIT].n);
             assert_int_equal(r.kl == NULL, goal == LRA_GOAL_VALUE);
@@ -368,7 +372,7 @@ static void rows_of_other_goals(void **state)
                 assert_true(r.row[i].n > 0 && isfinite(r.row[i].loss));
                 if (!r.kl) continue;
                 assert_true(isfinite(r.kl[i]));
-                if (i / r.n == r.n_points - 1 && kind[k] != LRA_ORDER_OUT)
+                if (i / r.n == r.n_points - 1 && kind[k] != &lra_part_order_out)
                     assert_true(r.kl[i] == 0);
             }
             lra_restricted_free(&r);

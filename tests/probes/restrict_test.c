@@ -14,6 +14,7 @@
 #include "datasets/registry.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
+#include "probes/influence/registry.h"
 #include "probes/influence/perturbation.h"
 #include "tests/fixtures/folder.h"
 #include "tests/fixtures/tiny_run.h"
@@ -26,10 +27,10 @@ static void fill(void)
     for (int i = 0; i < N; i++) from[i] = i, other[i] = 100 + i, to[i] = -1;
 }
 
-static int64_t apply(lra_perturbation_kind kind, int64_t w, int64_t draw, int64_t n,
+static int64_t apply(const lra_influence_part *part, int64_t w, int64_t draw, int64_t n,
                      int64_t other_n)
 {
-    const lra_perturb c = {.kind = kind, .w = w, .draw = draw, .seed = 5, .row = 3};
+    const lra_perturb c = {.is = part->perturbation, .w = w, .draw = draw, .seed = 5, .row = 3};
     fill();
     return lra_perturb_apply(&c, n, sizeof *from, from, other_n ? other : NULL, other_n, to);
 }
@@ -40,7 +41,7 @@ static void windows_are_kept(void **state)
     (void)state;
     bool seen[N] = {false};
     for (int64_t draw = 0; draw < 11; draw++) {
-        assert_int_equal(apply(LRA_KEEP_WINDOW, 5, draw, N, 0), 5);
+        assert_int_equal(apply(&lra_part_keep, 5, draw, N, 0), 5);
         for (int i = 0; i < 5; i++) assert_int_equal(to[i], to[0] + i);
         if (draw == 0) assert_int_equal(to[0], 0);
         if (draw == 1) assert_int_equal(to[4], N - 1);
@@ -50,17 +51,17 @@ static void windows_are_kept(void **state)
     int starts = 0;
     for (int i = 0; i < N; i++) starts += seen[i];
     assert_true(starts > 5);
-    assert_int_equal(apply(LRA_KEEP_WINDOW, 5, 11, N, 0), 0);
-    assert_int_equal(apply(LRA_KEEP_WINDOW, 64, 0, N, 0), N);
+    assert_int_equal(apply(&lra_part_keep, 5, 11, N, 0), 0);
+    assert_int_equal(apply(&lra_part_keep, 64, 0, N, 0), N);
     assert_memory_equal(to, from, sizeof from);
-    assert_int_equal(apply(LRA_KEEP_WINDOW, 64, 1, N, 0), 0);
+    assert_int_equal(apply(&lra_part_keep, 64, 1, N, 0), 0);
 }
 
 /* Around the window stand another row's tokens, and own ones where that is shorter. */
 static void what_is_gone_is_swapped(void **state)
 {
     (void)state;
-    assert_int_equal(apply(LRA_SWAP_WINDOW, 4, 2, N, 20), N);
+    assert_int_equal(apply(&lra_part_swap, 4, 2, N, 20), N);
     for (int i = 0; i < N; i++)
         assert_int_equal(to[i], (i >= 9 && i < 13) || i >= 20 ? i : 100 + i);
 }
@@ -69,9 +70,9 @@ static void what_is_gone_is_swapped(void **state)
 static void what_is_gone_is_a_token(void **state)
 {
     (void)state;
-    assert_int_equal(apply(LRA_TOKEN_WINDOW, 4, 2, N, 0), N);
+    assert_int_equal(apply(&lra_part_token, 4, 2, N, 0), N);
     for (int i = 0; i < N; i++) assert_int_equal(to[i], i >= 9 && i < 13 ? i : 0);
-    assert_int_equal(apply(LRA_TOKEN_WINDOW, 64, 1, N, 0), 0);
+    assert_int_equal(apply(&lra_part_token, 64, 1, N, 0), 0);
 }
 
 /* Masked windows are those that are cropped, and say where they stood. */
@@ -79,10 +80,11 @@ static void masked_windows_know_their_place(void **state)
 {
     (void)state;
     for (int64_t draw = 0; draw < 11; draw++) {
-        const lra_perturb c = {.kind = LRA_MASK_WINDOW, .w = 5, .draw = draw, .seed = 5, .row = 3};
-        assert_int_equal(apply(LRA_KEEP_WINDOW, 5, draw, N, 0), 5);
+        const lra_perturb c = {
+            .is = lra_part_mask.perturbation, .w = 5, .draw = draw, .seed = 5, .row = 3};
+        assert_int_equal(apply(&lra_part_keep, 5, draw, N, 0), 5);
         int32_t first = to[0];
-        assert_int_equal(apply(LRA_MASK_WINDOW, 5, draw, N, 0), 5);
+        assert_int_equal(apply(&lra_part_mask, 5, draw, N, 0), 5);
         assert_int_equal(to[0], first);
         assert_int_equal(lra_perturb_start(&c, N), first);
     }
@@ -104,8 +106,10 @@ static void far_of_marks_is_dropped(void **state)
     }
     for (int64_t w = 0; w < 16; w++)
         for (int swap = 0; swap < 2; swap++) {
-            const lra_perturb c = {
-                .kind = swap ? LRA_DROP_SWAP : LRA_DROP_TOKEN, .w = w, .near = near};
+            const lra_perturb c = {.is = swap ? lra_part_drop.perturbation
+                                              : lra_part_drop_token.perturbation,
+                                   .w = w,
+                                   .near = near};
             fill();
             assert_int_equal(lra_perturb_apply(&c, N, sizeof *from, from, other, 18, to), N);
             for (int i = 0; i < N; i++) {
@@ -113,7 +117,7 @@ static void far_of_marks_is_dropped(void **state)
                 assert_int_equal(to[i], stays ? i : swap ? 100 + i : 0);
             }
         }
-    assert_int_equal(lra_perturb_draws(LRA_DROP_SWAP, 3, N), 1);
+    assert_int_equal(lra_part_drop.perturbation->geometry->draws(3, N), 1);
     memset(marked, 0, sizeof marked);
     lra_nearest_mark(N, 0, marked, near);
     for (int i = 0; i < N; i++)
@@ -125,12 +129,12 @@ static void bags_are_side_by_side(void **state)
     (void)state;
     int next = 0;
     for (int64_t draw = 0; draw < 5; draw++) {
-        int64_t n = apply(LRA_BAG, 5, draw, N, 0);
+        int64_t n = apply(&lra_part_bag, 5, draw, N, 0);
         assert_int_equal(n, draw < 4 ? 5 : 3);
         for (int i = 0; i < n; i++) assert_int_equal(to[i], next++);
     }
     assert_int_equal(next, N);
-    assert_int_equal(apply(LRA_BAG, 5, 5, N, 0), 0);
+    assert_int_equal(apply(&lra_part_bag, 5, 5, N, 0), 0);
 }
 
 static void orders_are_lost(void **state)
@@ -138,7 +142,7 @@ static void orders_are_lost(void **state)
     (void)state;
     for (int64_t w = 1; w <= 32; w *= 2) {
         int sum = 0, steps = 0, moved = 0;
-        assert_int_equal(apply(LRA_ORDER_IN, w, 0, N, 0), N);
+        assert_int_equal(apply(&lra_part_order_in, w, 0, N, 0), N);
         for (int i = 0; i < N; i++) { /* nothing leaves its window */
             sum += to[i];
             assert_true(to[i] - i < w && i - to[i] < w);
@@ -146,7 +150,7 @@ static void orders_are_lost(void **state)
         }
         assert_int_equal(sum, N * (N - 1) / 2);
         assert_int_equal(moved > 0, w > 1);
-        assert_int_equal(apply(LRA_ORDER_OUT, w, 0, N, 0), N);
+        assert_int_equal(apply(&lra_part_order_out, w, 0, N, 0), N);
         sum = 0;
         for (int i = 0; i < N; i++) sum += to[i];
         for (int i = 1; i < N; i++) steps += to[i] != to[i - 1] + 1;
@@ -182,7 +186,8 @@ static void windows_of_expressions(void **state)
     int32_t left[2];
     assert_int_equal(lra_listops_prune(2, digit, 1, 2, left), 2);
     assert_memory_equal(left, digit, sizeof digit);
-    const lra_perturb c = {.kind = LRA_PRUNE_WINDOW, .w = 1, .draw = 0, .seed = 5, .row = 3};
+    const lra_perturb c = {
+        .is = lra_part_prune.perturbation, .w = 1, .draw = 0, .seed = 5, .row = 3};
     int32_t to_row[ROW];
     assert_int_equal(lra_perturb_apply(&c, ROW, sizeof *row, row, NULL, 0, to_row), 4);
     assert_memory_equal(to_row, known[1].left, 4 * sizeof *row);
@@ -194,7 +199,8 @@ static void parity_of_ones(void **state)
 {
     (void)state;
     enum { ROWS = 400, T = 16, WIDTHS = 5 };
-    static const lra_perturbation_kind kind[] = {LRA_ORDER_IN, LRA_ORDER_OUT, LRA_KEEP_WINDOW};
+    static const lra_influence_part *const kind[] = {&lra_part_order_in, &lra_part_order_out,
+                                                     &lra_part_keep};
     static const double x[WIDTHS] = {1, 2, 4, 8, T};
     for (int k = 0; k < 3; k++) {
         static double row[WIDTHS + 2][ROWS]; /* shares of right answers */
@@ -206,11 +212,11 @@ static void parity_of_ones(void **state)
             for (int t = 0; t < T; t++) ones += bit[t] = (int32_t)lra_rng_below(&r, 2);
             for (int p = 0; p < WIDTHS + 2; p++) {
                 int64_t n = T;
-                lra_perturb c = {.kind = kind[k], .seed = 5, .row = (uint64_t)i};
+                lra_perturb c = {.is = kind[k]->perturbation, .seed = 5, .row = (uint64_t)i};
                 if (p < WIDTHS) c.w = (int64_t)x[p];
                 memcpy(changed, bit, sizeof bit);
                 int draws = 0;
-                for (; c.draw < (p < WIDTHS ? lra_perturb_draws(c.kind, c.w, T) : 1); c.draw++) {
+                for (; c.draw < (p < WIDTHS ? c.is->geometry->draws(c.w, T) : 1); c.draw++) {
                     if (p < WIDTHS)
                         n = lra_perturb_apply(&c, T, sizeof *bit, bit, NULL, 0, changed);
                     int odd = 0;
@@ -246,15 +252,15 @@ static void a_model_is_asked(void **state)
 {
     (void)state;
     lra_err e = {{0}};
-    const lra_perturbation_kind kinds[] = {LRA_KEEP_WINDOW, LRA_SWAP_WINDOW, LRA_BAG, LRA_ORDER_IN,
-                                           LRA_TOKEN_WINDOW};
+    const lra_influence_part *const kinds[] = {&lra_part_keep, &lra_part_swap, &lra_part_bag,
+                                               &lra_part_order_in, &lra_part_token};
     for (int k = 0; k < 5; k++) {
         lra_restricted r;
-        if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k], 0, 0, NULL, &r,
-                                 &e) != 0)
+        if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k]->perturbation, 0, 0,
+                                 NULL, &r, &e) != 0)
             fail_msg("%s", e.msg);
         assert_int_equal(r.n, trained.report.n_rows);
-        bool order = kinds[k] == LRA_ORDER_IN;
+        bool order = kinds[k] == &lra_part_order_in;
         int same = order ? 0 : r.n_points - 1, changed = order ? 2 : 0, differ = 0;
         int differ_kl = 0;
         for (int64_t i = 0; i < r.n; i++) {
@@ -264,8 +270,8 @@ static void a_model_is_asked(void **state)
             assert_true(whole->loss == r.full[i].loss);
             assert_true(r.kl[same * r.n + i] == 0);
             differ_kl += r.kl[changed * r.n + i] > 0;
-            assert_int_equal(part->n, kinds[k] == LRA_KEEP_WINDOW || kinds[k] == LRA_SWAP_WINDOW ||
-                                              kinds[k] == LRA_TOKEN_WINDOW
+            assert_int_equal(part->n, kinds[k] == &lra_part_keep || kinds[k] == &lra_part_swap ||
+                                              kinds[k] == &lra_part_token
                                           ? 11
                                           : 1);
             differ += part->loss != r.full[i].loss;
@@ -307,7 +313,8 @@ static void marks_are_asked(void **state)
     uint16_t *token = lra_alloc_array(steps, sizeof *token);
     marking.marks = mark_first;
     data.task = &marking, run.data = &data;
-    if (lra_restrict_measure(&run, &trained.device, LRA_DROP_TOKEN, 0, 0, NULL, &r, &e) != 0)
+    if (lra_restrict_measure(&run, &trained.device, lra_part_drop_token.perturbation, 0, 0, NULL,
+                             &r, &e) != 0)
         fail_msg("%s", e.msg);
     assert_true(r.w[0] == 0 && r.w[1] == 1);
     for (int p = 0; p < r.n_points; p++) {
@@ -373,7 +380,8 @@ static void lonely_rows_swap_too(void **state)
         marking.marks = mark_first;
         data.task = &marking, run.data = &data, run.batch = batches[k];
         for (int64_t j = 0; j < TINY_ROWS; j++) evaluate_swapped(&run, j, loss[j]);
-        if (lra_restrict_measure(&run, &trained.device, LRA_DROP_SWAP, 0, 0, NULL, &r, &e) != 0)
+        if (lra_restrict_measure(&run, &trained.device, lra_part_drop.perturbation, 0, 0, NULL, &r,
+                                 &e) != 0)
             fail_msg("%s", e.msg);
         assert_int_equal(r.n, TINY_ROWS);
         for (int64_t i = 0; i < r.n; i++) {

@@ -1,0 +1,33 @@
+/* Part prune: the windows of part keep in ListOps expressions. Digits outside the window are
+ * removed, with all nodes that have no digits left, so that an expression remains: it includes the
+ * operators around the window (restricted_part.h). */
+#include <string.h>
+
+#include "datasets/listops/tree.h"
+#include "probes/influence/part.h"
+
+static int64_t fill_expression(const lra_filling *f, void *to)
+{
+    return lra_listops_prune(f->n, f->from, f->kept[0], f->kept[f->n_kept - 1] + 1, to);
+}
+
+static const lra_filler expression = {.fill = fill_expression};
+
+static const char *undefined(const lra_influence *p)
+{
+    bool expressions = strncmp(p->spec.data->task->name, "listops", 7) == 0;
+    return expressions ? NULL : "rows are no expressions";
+}
+
+const lra_influence_part lra_part_prune = {
+    .name = "prune",
+    .summary = "gain with only the digits in a window of w tokens, and the operators around them",
+    .examples = 500,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .undefined = undefined,
+    .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
+                                              .filler = &expression,
+                                              .draws = {.stream = 0}, /* as part keep */
+                                              .ids = {.least = "keep.w", .area = "keep.auc"},
+                                              .well_formed = true}};

@@ -1,0 +1,68 @@
+/* Parts keep, swap, token, mask: the gain that remains if the model sees only a window of w tokens
+ * (restricted_part.h), with four fillers of the other positions.
+ * Known: a full window loses nothing, and so does a window of w if the model sees no farther
+ * (tests/probes/restrict_next_test.c). */
+#include "models/model.h"
+#include "probes/influence/part.h"
+
+enum { STREAM_KEEP = 0, STREAM_SWAP = 1, STREAM_TOKEN = 5 };
+#define WINDOW_IDS .least = "keep.w", .area = "keep.auc"
+
+const lra_influence_part lra_part_keep = {
+    .name = "keep",
+    .summary = "gain with only a window of w tokens; the others are cropped",
+    .examples = 500,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
+                                              .filler = &lra_crop,
+                                              .draws = {.stream = STREAM_KEEP},
+                                              .ids = {WINDOW_IDS, .answers = true},
+                                              .alternative = &lra_part_swap}};
+
+const lra_influence_part lra_part_swap = {
+    .name = "swap",
+    .summary = "gain with only a window of w tokens; the others come from another row",
+    .examples = 500,
+    .least = 2,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
+                                              .filler = &lra_other_row,
+                                              .draws = {.stream = STREAM_SWAP},
+                                              .ids = {WINDOW_IDS},
+                                              .alternative = &lra_part_keep}};
+
+const lra_influence_part lra_part_token = {
+    .name = "token",
+    .summary = "gain with only a window of w tokens; the others are token 0",
+    .examples = 500,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
+                                              .filler = &lra_zero,
+                                              .draws = {.stream = STREAM_TOKEN},
+                                              .ids = {WINDOW_IDS},
+                                              .alternative = &lra_part_keep}};
+
+static const char *undefined_mask(const lra_influence *p)
+{
+    const char *why = lra_influence_unplaced(p);
+    if (why || lra_adds_positions(p->spec.model, p->spec.model_config)) return why;
+    return "the model adds no positions, so part 'keep' measures the same";
+}
+
+/* The windows of part keep. */
+const lra_influence_part lra_part_mask = {
+    .name = "mask",
+    .summary =
+        "gain with only a window of w tokens; the others are masked, and tokens keep their position ids",
+    .examples = 500,
+    .least = 1,
+    .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .undefined = undefined_mask,
+    .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
+                                              .filler = &lra_crop,
+                                              .draws = {.stream = STREAM_KEEP},
+                                              .ids = {WINDOW_IDS},
+                                              .keeps_places = true,
+                                              .alternative = &lra_part_keep}};
