@@ -23,6 +23,15 @@ static const struct {
              {"avx512bf16", LRA_LEVEL_AVX512, LRA_BF16_AVX512},
              {"amx", LRA_LEVEL_AVX512, LRA_BF16_AMX}};
 enum { N_STEPS = sizeof steps / sizeof *steps };
+/* Levels of which this build contains bodies (LRA_LEVELS in CMakeLists.txt). */
+static const bool built[LRA_N_LEVELS] = {[LRA_LEVEL_PORTABLE] = true,
+#if defined(LRA_X86) && !defined(LRA_NO_LEVEL_avx2)
+                                         [LRA_LEVEL_AVX2] = true,
+#endif
+#if defined(LRA_X86) && !defined(LRA_NO_LEVEL_avx512)
+                                         [LRA_LEVEL_AVX512] = true
+#endif
+};
 static int level = LRA_LEVEL_PORTABLE;
 static lra_bf16_unit bf16 = LRA_BF16_NONE;
 static char name[64];
@@ -51,7 +60,8 @@ static int machine_level(void)
     uint64_t state = saved_state();
     if (!has(state, 0x6) || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !has(b, AVX2))
         return LRA_LEVEL_PORTABLE;
-    return has(state, 0xE6) && has(b, f_dq_bw_vl) ? LRA_LEVEL_AVX512 : LRA_LEVEL_AVX2;
+    if (built[LRA_LEVEL_AVX512] && has(state, 0xE6) && has(b, f_dq_bw_vl)) return LRA_LEVEL_AVX512;
+    return built[LRA_LEVEL_AVX2] ? LRA_LEVEL_AVX2 : LRA_LEVEL_PORTABLE;
 }
 
 /* The system hands out tile registers on demand (Linux: arch_prctl(ARCH_REQ_XCOMP_PERM,
@@ -114,6 +124,11 @@ static int lower(const char *wanted, lra_err *e)
 {
     for (int i = 0; i < N_STEPS; i++) {
         if (strcmp(wanted, steps[i].name) != 0) continue;
+        if (!built[steps[i].level])
+            return lra_fail(e,
+                            "LRA_CPU is '%s', which this build does not contain; "
+                            "expected one of LRA_LEVELS in its CMakeCache.txt",
+                            wanted);
         if (steps[i].level > level || steps[i].bf16 > bf16)
             return lra_fail(e, "LRA_CPU is '%s', but this processor has no more than '%s'", wanted,
                             lra_cpu_best());
@@ -142,7 +157,7 @@ const char *lra_cpu_best(void)
 {
     int best = 0;
     for (int i = 0; i < N_STEPS; i++)
-        if (steps[i].level <= level && steps[i].bf16 <= bf16) best = i;
+        if (built[steps[i].level] && steps[i].level <= level && steps[i].bf16 <= bf16) best = i;
     return steps[best].name;
 }
 
@@ -153,7 +168,8 @@ const char *lra_cpu_usable(int i)
     lra_bf16_unit unit = machine_bf16();
     level = was;
     for (int k = 0; k < N_STEPS; k++)
-        if (steps[k].level <= highest && steps[k].bf16 <= unit && i-- == 0) return steps[k].name;
+        if (built[steps[k].level] && steps[k].level <= highest && steps[k].bf16 <= unit && i-- == 0)
+            return steps[k].name;
     return NULL;
 }
 

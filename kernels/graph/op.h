@@ -180,8 +180,19 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
     }
 #endif
 
+/* Bodies of a level that is not compiled (LRA_LEVELS in CMakeLists.txt) are NULL. */
+#if defined(LRA_X86) && !defined(LRA_NO_LEVEL_avx2)
+#define LRA_AVX2_BODY(name, type) lra_cpu_##name##_##type##_avx2
+#else
+#define LRA_AVX2_BODY(name, type) NULL
+#endif
+#if defined(LRA_X86) && !defined(LRA_NO_LEVEL_avx512)
+#define LRA_AVX512_BODY(name, type) lra_cpu_##name##_##type##_avx512
+#else
+#define LRA_AVX512_BODY(name, type) NULL
+#endif
+
 /* Declares all bodies of a name; .cpu = LRA_BODIES(softmax) then fills .cpu and .cuda. */
-#ifdef LRA_X86
 #define LRA_DECLARE(name)                                                                          \
     void lra_cpu_##name##_f32_portable(const lra_call *c);                                         \
     void lra_cpu_##name##_f32_avx2(const lra_call *c);                                             \
@@ -193,26 +204,11 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
     LRA_CUDA_DECLARE(name)
 #define LRA_BODIES(name)                                                                           \
     {                                                                                              \
-        {lra_cpu_##name##_f32_portable, lra_cpu_##name##_f32_avx2, lra_cpu_##name##_f32_avx512},   \
+        {lra_cpu_##name##_f32_portable, LRA_AVX2_BODY(name, f32), LRA_AVX512_BODY(name, f32)},     \
         {lra_cpu_##name##_f64_portable, NULL, NULL},                                               \
-        {lra_cpu_##name##_bf16_portable, lra_cpu_##name##_bf16_avx2,                               \
-         lra_cpu_##name##_bf16_avx512},                                                            \
+        {lra_cpu_##name##_bf16_portable, LRA_AVX2_BODY(name, bf16), LRA_AVX512_BODY(name, bf16)},  \
     },                                                                                             \
         .cuda = LRA_CUDA_BODIES(name)
-#else
-#define LRA_DECLARE(name)                                                                          \
-    void lra_cpu_##name##_f32_portable(const lra_call *c);                                         \
-    void lra_cpu_##name##_f64_portable(const lra_call *c);                                         \
-    void lra_cpu_##name##_bf16_portable(const lra_call *c);                                        \
-    LRA_CUDA_DECLARE(name)
-#define LRA_BODIES(name)                                                                           \
-    {                                                                                              \
-        {lra_cpu_##name##_f32_portable, NULL, NULL},                                               \
-        {lra_cpu_##name##_f64_portable, NULL, NULL},                                               \
-        {lra_cpu_##name##_bf16_portable, NULL, NULL},                                              \
-    },                                                                                             \
-        .cuda = LRA_CUDA_BODIES(name)
-#endif
 #endif /* LRA_TYPE */
 
 #ifdef __cplusplus

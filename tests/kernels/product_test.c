@@ -426,6 +426,16 @@ static void test_cpu_variable(void **state)
     assert_int_equal(lra_cpu_device(&device, 0, &e), LRA_FAILED);
     assert_non_null(
         strstr(e.msg, "LRA_CPU is 'sse9', expected portable, avx2, avx512, avx512bf16 or amx"));
+    if (!lra_op_matmul.cpu[LRA_F32][LRA_LEVEL_AVX2]) { /* a Debug build, or another processor */
+        setenv("LRA_CPU", "avx2", 1);
+        assert_int_equal(lra_cpu_device(&device, 0, &e), LRA_FAILED);
+        assert_non_null(strstr(e.msg, "LRA_CPU is 'avx2', which this build does not contain"));
+    }
+    for (int i = 0; lra_cpu_usable(i); i++) { /* a usable level has bodies */
+        setenv("LRA_CPU", lra_cpu_usable(i), 1);
+        assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
+        assert_non_null(lra_op_matmul.cpu[LRA_F32][lra_cpu_level()]);
+    }
     setenv("LRA_CPU", "portable", 1);
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
     assert_int_equal(lra_cpu_level(), LRA_LEVEL_PORTABLE);

@@ -18,7 +18,7 @@ set(shim_sizes LRA_LONG_CONV_BYTES=40000)
 # The records once more, with CUDA bodies: they come before those of the engine when a test is linked.
 add_library(lra_shim_records OBJECT ${records})
 target_compile_definitions(lra_shim_records PRIVATE LRA_TYPE=f32 LRA_TYPE_f32=1 LRA_LEVEL=portable LRA_LEVEL_portable=1
-                           LRA_CUDA=1 ${shim_sizes})
+                           LRA_CUDA=1 ${shim_sizes} ${missing_levels})
 target_link_libraries(lra_shim_records PRIVATE OpenMP::OpenMP_C)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_definitions(lra_shim_records PRIVATE LRA_X86=1)
