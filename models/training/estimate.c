@@ -5,6 +5,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
+#include "models/training/loaded_model.h"
 #include "models/training/session.h"
 
 /* Seconds of the second of two steps on every bucket, weighted by how often the bucket occurs. */
@@ -72,7 +73,8 @@ int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure
     c->padding = lra_loader_padding(l);
     lra_network_spec network = lra_session_network(spec);
     c->parameters = lra_network_parameters(spec->model, spec->model_config, &network);
-    rc = measure ? time_steps(&s, l, c, e) : 0;
+    if (spec->weights) rc = lra_weights_read(spec, s.params, LRA_INITIAL_WEIGHTS, NULL, e);
+    if (rc == 0 && measure) rc = time_steps(&s, l, c, e);
     lra_loader_free(l);
     lra_session_close(&s);
     return rc;

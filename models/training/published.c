@@ -47,46 +47,74 @@ bool lra_has_published_names(const lra_model *m, const lra_safetensors *t)
     return false;
 }
 
+/* The published name of a path or the path of a published name; *layer: its number. */
+static const lra_published_name *find_name(const lra_model *m, const char *tensor, const char *path,
+                                           int *layer)
+{
+    const lra_published_name *n = m->published;
+    *layer = 0;
+    while (n->tensor &&
+           !(tensor ? matches(n->tensor, tensor, layer) : n->path && matches(n->path, path, layer)))
+        n++;
+    return n->tensor ? n : NULL;
+}
+
+/* Index of the parameter that the array is imported into; -1: not a parameter of this model; -2: the
+ * array is listed as unused. */
+static int find_target(const lra_params *p, const lra_model *m, const char *tensor)
+{
+    int layer;
+    const lra_published_name *n = find_name(m, tensor, NULL, &layer);
+    if (!n) return -1;
+    if (!n->path) return -2;
+    char *path = filled(n->path, layer);
+    int i = find_path(p, path);
+    lra_free(path);
+    return i;
+}
+
 /* One array of the file. */
 static int put(lra_params *p, const lra_model *m, const lra_safetensor *t, const char *name,
                bool *done, lra_err *e)
 {
-    int layer = 0;
-    const lra_published_name *n = m->published;
-    while (n->tensor && !matches(n->tensor, t->name, &layer)) n++;
-    if (!n->tensor)
-        return lra_fail(e, "'%s': '%s' is no published array of model '%s'", name, t->name,
-                        m->name);
+    int i = find_target(p, m, t->name), rc = 0;
     *done = false;
-    if (!n->path) return 0;
-    char *path = filled(n->path, layer);
-    int i = find_path(p, path), rc = 0;
-    bool table = i >= 0 && strcmp(path, "embed/table") == 0;
-    if (i < 0)
-        rc = lra_fail(e, "'%s': the model has no '%s', which '%s' is for", name, path, t->name);
-    else if (!table || t->array.dims[0] == lra_params_shape(p, i).d[0])
+    if (i < 0) return 0;
+    bool table = strcmp(lra_params_path(p, i), "embed/table") == 0;
+    if (!table || t->array.dims[0] == lra_params_shape(p, i).d[0])
         rc = lra_weights_put(p, i, &t->array, t->name, name, e), *done = rc == 0;
-    lra_free(path);
     return rc;
 }
 
-/* Every array of the encoder has one in the file. */
+/* The file's name of an array of the encoder; NULL: no such array; the caller frees it. */
+static char *encoder_tensor(const lra_params *p, const lra_model *m, int i)
+{
+    const char *path = lra_params_path(p, i);
+    int layer;
+    if (!lra_params_trained(p, i) || strncmp(path, "encoder/", 8) != 0) return NULL;
+    const lra_published_name *n = find_name(m, NULL, path, &layer);
+    return n ? filled(n->tensor, layer) : lra_copy_text(path);
+}
+
+/* Every array of the encoder must have one in the file, every array of the file a listed name. */
 static int check_all(const lra_params *p, const lra_model *m, const lra_safetensors *t,
                      const char *name, lra_err *e)
 {
-    int rc = 0;
-    for (int i = 0; i < lra_params_count(p) && rc == 0; i++) {
-        const char *path = lra_params_path(p, i);
-        int layer = 0;
-        if (!lra_params_trained(p, i) || strncmp(path, "encoder/", 8) != 0) continue;
-        const lra_published_name *n = m->published;
-        while (n->tensor && !(n->path && matches(n->path, path, &layer))) n++;
-        char *tensor = n->tensor ? filled(n->tensor, layer) : NULL;
-        if (!tensor || !lra_safetensors_find(t, tensor))
-            rc = lra_fail(e, "'%s' has no '%s', which the model needs", name,
-                          tensor ? tensor : path);
+    lra_weights_names names = {.n_file = t->n};
+    char *missing = NULL;
+    for (int i = 0; i < t->n; i++)
+        if (find_target(p, m, t->tensor[i].name) == -1 && names.n_unknown++ == 0)
+            names.unknown = t->tensor[i].name;
+    for (int i = 0; i < lra_params_count(p); i++) {
+        char *tensor = encoder_tensor(p, m, i);
+        names.n_model += tensor != NULL;
+        if (tensor && !lra_safetensors_find(t, tensor) && names.n_missing++ == 0)
+            missing = lra_copy_text(tensor);
         lra_free(tensor);
     }
+    names.missing = missing;
+    int rc = lra_weights_fail_names(&names, name, e);
+    lra_free(missing);
     return rc;
 }
 

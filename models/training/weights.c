@@ -6,6 +6,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/nearest.h"
+#include "kernels/base/os/file.h"
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
@@ -123,6 +124,16 @@ int lra_weights_export(const lra_params *p, const char *config, int64_t step, co
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
+/* Is any array named as lra_weights_export() names arrays? */
+static bool has_own_name(const lra_safetensors *t)
+{
+    for (int i = 0; i < t->n; i++)
+        if (strncmp(t->tensor[i].name, "param/", 6) == 0 ||
+            strncmp(t->tensor[i].name, "state/", 6) == 0)
+            return true;
+    return false;
+}
+
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
 {
     static const char *const known[] = {"lra.format", "lra.task",  "lra.causal",
@@ -141,13 +152,8 @@ int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
     }
     const char *format = lra_config_text_or(t->meta, "lra.format", "");
     if (strcmp(format, "1") == 0) return 0;
-    for (int i = 0; i < t->n && !*format; i++)
-        if (strncmp(t->tensor[i].name, "param/", 6) != 0 &&
-            strncmp(t->tensor[i].name, "state/", 6) != 0)
-            return lra_fail(e,
-                            "'%s': tensor '%s' is unknown, and none is named param/...; "
-                            "'lra-probe export' of a run of the model shows the names",
-                            name, t->tensor[i].name);
+    /* Names of another program: lra_weights_import() compares them with the model's. */
+    if (!*format && !has_own_name(t)) return 0;
     if (!*format)
         return lra_fail(
             e, "'%s' has no metadata 'lra.format'; save it with {\"lra.format\": \"1\"}", name);
@@ -203,30 +209,56 @@ int lra_weights_put(lra_params *p, int i, const lra_ndarray *a, const char *tens
     return rc;
 }
 
-/* Names that the model lacks. */
+int lra_weights_fail_names(const lra_weights_names *n, const char *name, lra_err *e)
+{
+    static const char *const be[2] = {"is", "are"};
+    lra_text t = {0};
+    if (n->n_unknown == 0 && n->n_missing == 0) return 0;
+    lra_text_add(&t, "'%s' does not fit the model: ", name);
+    if (n->n_unknown)
+        lra_text_add(&t, "%d of its %d arrays %s unknown, the first is '%s'", n->n_unknown,
+                     n->n_file, be[n->n_unknown > 1], n->unknown);
+    if (n->near) lra_text_add(&t, " (did you mean '%s'?)", n->near);
+    if (n->n_missing)
+        lra_text_add(&t, "%s%d of the model's %d arrays %s missing, the first is '%s'",
+                     n->n_unknown ? "; " : "", n->n_missing, n->n_model, be[n->n_missing > 1],
+                     n->missing);
+    if (n->n_unknown == n->n_file)
+        lra_text_add(&t, "; 'lra-probe export' of a run of the model shows its names");
+    lra_fail(e, "%s", t.s);
+    lra_text_free(&t);
+    return LRA_FAILED;
+}
+
+static bool is_among(const char *name, int n, char *const *all)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(all[i], name) == 0) return true;
+    return false;
+}
+
+/* Compares the names of the file with those of the model. */
 static int check_names(const lra_params *p, const lra_safetensors *t, const char *name, lra_err *e)
 {
     int n = 0, n_model = lra_params_count(p);
     char **all = lra_alloc_array((size_t)n_model + 1, sizeof *all);
-    const char *unknown = NULL;
     for (int i = 0; i < n_model; i++) {
         all[n] = tensor_name(p, i);
         n += all[n] != NULL;
     }
-    for (int i = 0; i < t->n && !unknown; i++) {
-        bool found = false;
-        for (int k = 0; k < n && !found; k++) found = strcmp(all[k], t->tensor[i].name) == 0;
-        if (!found) unknown = t->tensor[i].name;
+    lra_weights_names names = {.n_file = t->n, .n_model = n};
+    for (int i = 0; i < t->n; i++) {
+        if (is_among(t->tensor[i].name, n, all)) continue;
+        if (names.n_unknown++ == 0) names.unknown = t->tensor[i].name;
     }
-    const char *near = unknown ? lra_nearest(unknown, n, (const char *const *)all) : NULL;
-    if (near)
-        lra_fail(e, "'%s': the model has no '%s'; did you mean '%s'?", name, unknown, near);
-    else if (unknown)
-        lra_fail(e, "'%s': the model has no '%s'; its first array is '%s'", name, unknown,
-                 n ? all[0] : "");
-    for (int i = 0; i < n; i++) lra_free(all[i]);
-    lra_free(all);
-    return unknown ? LRA_FAILED : 0;
+    for (int i = 0; i < n; i++) {
+        if (lra_safetensors_find(t, all[i])) continue;
+        if (names.n_missing++ == 0) names.missing = all[i];
+    }
+    if (names.unknown) names.near = lra_nearest(names.unknown, n, (const char *const *)all);
+    int rc = lra_weights_fail_names(&names, name, e);
+    lra_names_free(all, n);
+    return rc;
 }
 
 int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name, int *n_converted,
@@ -239,11 +271,8 @@ int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name
         char *tensor = tensor_name(p, i);
         if (!tensor) continue;
         const lra_ndarray *a = lra_safetensors_find(t, tensor);
-        if (!a)
-            rc = lra_fail(e, "'%s' has no '%s', which the model needs", name, tensor);
-        else
-            rc = lra_weights_put(p, i, a, tensor, name, e);
-        *n_converted += a && a->dtype != LRA_DTYPE_F32;
+        rc = lra_weights_put(p, i, a, tensor, name, e);
+        *n_converted += a->dtype != LRA_DTYPE_F32;
         lra_free(tensor);
     }
     return rc;

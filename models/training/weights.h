@@ -18,13 +18,23 @@ int lra_weights_describe(const char *config, int64_t step, lra_config *meta, lra
 /* Layout of one array of two or three dimensions: out[c][b][a] = in[a][b][c], and the dimensions of
  * s with it. */
 void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out);
-/* Checks the metadata of a file from outside. */
+/* Checks the metadata of a file from outside.  A file without `lra.format` whose names are all those
+ * of another program passes: lra_weights_import() then names the arrays that do not match. */
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
 /* Imports every weight and state of `p` from the file, which must contain exactly these; integers
  * and other floats than F32 become float32, *n_converted counts them.  `name` is used in
  * messages. */
 int lra_weights_import(lra_params *p, const lra_safetensors *t, const char *name, int *n_converted,
                        lra_err *e);
+/* Arrays of a file and of a model that do not match. */
+typedef struct {
+    int n_file, n_unknown;  /* arrays of the file; those that the model does not have */
+    int n_model, n_missing; /* arrays that the model needs; those that the file does not have */
+    const char *unknown, *missing; /* the first of each; NULL: none */
+    const char *near;              /* name of the model similar to `unknown`; NULL: none */
+} lra_weights_names;
+/* Fails with both numbers and both first names; 0 if all arrays match.  `name`: of the file. */
+int lra_weights_fail_names(const lra_weights_names *n, const char *name, lra_err *e);
 /* The i-th array of `p` from one called `tensor`, of PyTorch's layout. */
 int lra_weights_put(lra_params *p, int i, const lra_ndarray *a, const char *tensor,
                     const char *name, lra_err *e);

@@ -59,6 +59,13 @@ expect 2 "option '--last' is for a RUN" lra-probe export --gradients --model s4d
 expect 2 "expected RUN FILE" lra-probe export x
 expect 2 "unknown model 's4dd'" lra-probe export --gradients --model s4dd x
 expect 1 "cannot write 'none/x'" lra-probe export --gradients --model s4d none/x
+# Names of another program: both sides of the difference, and no folder of a run.
+head='{"model.a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"model.b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}'
+printf "\\$(printf %03o ${#head})\\000\\000\\000\\000\\000\\000\\000%s\\000\\000\\000\\000\\000\\000\\000\\000" "$head" >foreign.safetensors
+for dry in '' --dry-run; do
+    expect 1 "2 of its 2 arrays are unknown, the first is 'model.a'; 11 of the model's 11 arrays are missing, the first is 'param/embed/table'; 'lra-probe export'" \
+        lra-probe train $small $dry --weights foreign.safetensors --out p
+done
 # Files of other programs are recognised, and leave nothing in the folder of runs.
 printf 'PK\003\004\000\000\010\010\000\000model/data.pklFB' >model.pt
 printf 'PK\003\004-\000\000\000\000\000\000\000a.npy\001\000' >arrays.npz
@@ -66,6 +73,11 @@ printf '\200\002\212\nl\374\234F\371 j\250P\031.' >old.pt
 expect 1 "'model.pt' is a PyTorch zip; save with safetensors" lra-probe train $small --weights model.pt --out p
 expect 1 "'arrays.npz' is a NumPy zip (npz); save with safetensors" lra-probe train $small --weights arrays.npz --out p
 expect 1 "'old.pt' is a Python pickle" lra-probe train $small --weights old.pt --out p
+cp old.pt pytorch_model.bin
+expect 1 "'pytorch_model.bin' is a Python pickle .*safetensors.torch.save_file" lra-probe train $small --weights pytorch_model.bin --out p
+printf '\001\002\003\004\005\006\007\010\011' >floats.bin
+expect 1 "'floats.bin' is no safetensors file: " lra-probe train $small --weights floats.bin --out p
+expect 1 "'$run/best.h5' is an HDF5 file; 'lra-probe export RUN FILE' saves the weights of a run" lra-probe train $small --weights "$run/best.h5" --out p
 expect 1 "expected" lra-probe train $small --weights w.safetensors --set width=4 --out p
 [ -z "$(find p -path '*/runs/*' 2>/dev/null)" ] || complain "left behind: $(find p)"
 exit $bad

@@ -158,8 +158,8 @@ static void refused_lengths(void **state)
     } bad[] = {
         {"", 0, "'f' has 0 bytes"},
         {"\2\0\0\0\0\0\0", 7, "'f' has 7 bytes"},
-        {"\3\0\0\0\0\0\0\0{}", 10, "the header has 3 bytes, the file 10"},
-        {"\0\0\0\0\0\0\0\x80{}", 10, "the header has 9223372036854775808 bytes, at most 16777216"},
+        {"\3\0\0\0\0\0\0\0{}", 10, "header has 3 bytes, the file 10"},
+        {"\0\0\0\0\0\0\0\x80{}", 10, "header has 9223372036854775808 bytes, at most 16777216"},
         {"\0\0\0\0\0\0\0\0{}", 10, "does not start with '{'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

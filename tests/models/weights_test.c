@@ -146,6 +146,21 @@ static void expect(lra_safetensors *t, const char *says)
     if (says && !strstr(err.msg, says)) fail_msg("'%s' lacks '%s'", err.msg, says);
 }
 
+/* Both sides of a file of another program are named and counted. */
+static void foreign_names_are_counted(lra_safetensors *t)
+{
+    lra_safetensor others[2] = {t->tensor[0], t->tensor[1]};
+    lra_safetensors foreign = *t;
+    others[0].name = "model.layers.0.mixer.A_log", others[1].name = "lm_head.weight";
+    foreign.tensor = others, foreign.n = 2;
+    char *says = lra_format("2 of its 2 arrays are unknown, the first is "
+                            "'model.layers.0.mixer.A_log'; %d of the model's %d arrays are "
+                            "missing, the first is 'param/embed/table'",
+                            t->n, t->n);
+    expect(&foreign, says);
+    lra_free(says);
+}
+
 static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -170,7 +185,11 @@ static void what_does_not_fit_is_refused(void **state)
     lra_free(t.tensor[0].name);
     t.tensor[0].name = name;
     t.n--;
-    expect(&t, "which the model needs");
+    char *missing = lra_format("does not fit the model: 1 of the model's %d arrays is missing, the "
+                               "first is '%s'",
+                               t.n + 1, t.tensor[t.n].name);
+    expect(&t, missing);
+    lra_free(missing);
     t.n++;
     lra_config_set(t.meta, "lra.grit", "8x8");
     expect(&t, "unknown metadata 'lra.grit'; did you mean 'lra.grid'?");
@@ -181,6 +200,7 @@ static void what_does_not_fit_is_refused(void **state)
     expect(&t, "has format '2', this program reads 1");
     lra_config_remove(t.meta, "lra.format");
     expect(&t, "no metadata 'lra.format'");
+    foreign_names_are_counted(&t);
     lra_safetensors_free(&t);
 }
 

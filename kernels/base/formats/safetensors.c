@@ -249,9 +249,12 @@ static const char *other_format(const unsigned char *p, size_t n)
     if (n >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5)
         return "a Python pickle (PyTorch before 1.6 writes these); save with safetensors: "
                "safetensors.torch.save_file(model.state_dict(), FILE)";
-    if (n >= 4 && memcmp(p, "\x89HDF", 4) == 0) return "an HDF5 file; save with safetensors";
+    if (n >= 4 && memcmp(p, "\x89HDF", 4) == 0)
+        return "an HDF5 file; 'lra-probe export RUN FILE' saves the weights of a run, others with "
+               "safetensors.numpy.save_file({NAME: ARRAY}, FILE)";
     if (n >= 6 && memcmp(p, "\x93NUMPY", 6) == 0)
-        return "a NumPy array (npy); save with safetensors";
+        return "a NumPy array (npy); save with safetensors: "
+               "safetensors.numpy.save_file({NAME: numpy.load(FILE)}, OTHER)";
     if (n >= 4 && memcmp(p, "GGUF", 4) == 0) return "a GGUF file; save with safetensors";
     return NULL;
 }
@@ -267,11 +270,13 @@ int lra_safetensors_parse(const void *bytes, size_t n, const char *name, lra_saf
     if (other) return lra_fail(e, "'%s' is %s", name, other);
     for (int i = 7; i >= 0; i--) length = length << 8 | p[i];
     if (length > MAX_HEADER)
-        return lra_fail(e, "'%s': the header has %llu bytes, at most %d are accepted", name,
-                        (unsigned long long)length, MAX_HEADER);
+        return lra_fail(
+            e, "'%s' is no safetensors file: its header has %llu bytes, at most %d are accepted",
+            name, (unsigned long long)length, MAX_HEADER);
     if (length > n - 8)
-        return lra_fail(e, "'%s': the header has %llu bytes, the file %zu", name,
-                        (unsigned long long)length, n);
+        return lra_fail(
+            e, "'%s' is no complete safetensors file: its header has %llu bytes, the file %zu",
+            name, (unsigned long long)length, n);
     const char *text = (const char *)bytes + 8, *data = text + length;
     if (read_header(text, (size_t)length, data, n - 8 - (size_t)length, t, e) != 0)
         return lra_fail_in(e, "'%s'", name);
