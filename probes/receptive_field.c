@@ -256,9 +256,9 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     char *value = lra_vary_assignment(&l->vary, i);
     lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value,
                               i,       l->vary.n, l->n_cells, l->cells};
-    l->job.label = value;
+    l->job.differs = value;
     rc = lra_ladder_cells_train(&cells, n_jobs, e);
-    l->job.label = NULL;
+    l->job.differs = NULL;
     lra_free(value);
     return rc;
 }

@@ -14,7 +14,8 @@
 #include "models/training/run_status.h"
 #include "probes/probe.h"
 #include "probes/run/option_rows.h"
-#include "reports/results/result.h"
+#include "probes/run/run_names.h"
+#include "reports/results/result_metric.h"
 
 static const lra_option own[] = {
     {.name = "all", .kind = LRA_OPTION_FLAG, .help = "finished runs, too, a line each"},
@@ -24,8 +25,7 @@ static const lra_option own[] = {
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe status",
-    .summary =
-        "Says what the runs of a folder are doing: done, training, stopped, and how long yet.",
+    .summary = "Prints the state of a folder's runs, named by the settings in which they differ.",
     .usage = "",
     .examples = "  lra-probe status --out lra-out\n  lra-probe status --all --json",
     .max_args = 0,
@@ -43,17 +43,27 @@ typedef struct {
     int64_t process; /* that trains it; 0: none */
     bool known;      /* status is */
     lra_run_status status;
+    lra_run_identity who;
+    char value[64]; /* "accuracy 55.10 %" of a result */
 } run;
 
 /* A result with wrong contents is damaged. A result that this program cannot read now (a newer
  * format, no permission, too little memory) may be intact. */
-static run_state state_of_result(const char *path, char **why)
+static run_state read_result(const char *path, run *to)
 {
+    char value[32];
     lra_err e = {{0}};
     lra_result *r = lra_result_read(path, &e);
-    if (!r) *why = lra_copy_text(e.msg);
+    if (!r) {
+        to->why = lra_copy_text(e.msg);
+        return lra_err_cause(&e) == LRA_CAUSE_OTHER ? DAMAGED : UNREADABLE;
+    }
+    const lra_metric *m = lra_result_metric(r);
+    snprintf(to->value, sizeof to->value, "%s %s", m->name,
+             lra_metric_value_text(m, lra_results_value(&r, 1).value, value));
+    to->who = lra_run_identity_of(r);
     lra_result_free(r);
-    return r ? DONE : lra_err_cause(&e) == LRA_CAUSE_OTHER ? DAMAGED : UNREADABLE;
+    return DONE;
 }
 
 static run look(const char *runs, const char *name)
@@ -63,11 +73,12 @@ static run look(const char *runs, const char *name)
     char *result = lra_format("%s/result.h5", folder),
          *checkpoint = lra_format("%s/checkpoint.h5", folder);
     r.process = lra_lock_holder(lock);
-    r.state = lra_file_exists(result)       ? state_of_result(result, &r.why)
+    r.state = lra_file_exists(result)       ? read_result(result, &r)
               : r.process                   ? TRAINING
               : lra_file_exists(checkpoint) ? STOPPED
                                             : EMPTY;
     if (r.state != DONE && !r.why) r.known = lra_run_status_read(folder, &r.status);
+    if (r.state != DONE) r.who = lra_run_identity_of_checkpoint(folder);
     lra_free(folder);
     lra_free(lock);
     lra_free(result);
@@ -75,32 +86,41 @@ static run look(const char *runs, const char *name)
     return r;
 }
 
-static void print_run(const run *r)
+/* "03d666": the shortest part of the hash in a folder's name that other commands accept in most
+ * folders. */
+static const char *short_hash(const char *name, char hash[8])
 {
-    char left[32] = "", at[64] = "", *name = lra_make_printable(lra_copy_text(r->name));
+    const char *dash = strrchr(name, '-');
+    size_t n = dash ? strspn(dash + 1, "0123456789abcdef") : 0;
+    snprintf(hash, 8, "%.6s", n == 16 && !dash[1 + n] ? dash + 1 : "");
+    return hash;
+}
+
+static void print_run(const run *r, const char *says)
+{
+    char left[32] = "", at[64] = "", hash[8], *name = lra_make_printable(lra_copy_text(r->name));
     if (r->known)
         snprintf(at, sizeof at, "epoch %" PRId64 " of %" PRId64 ", %3.0f %%", r->status.epoch,
                  r->status.epochs,
                  r->status.steps ? 100 * (double)r->status.step / (double)r->status.steps : 0);
     if (r->known && r->state == TRAINING && r->status.left >= 0)
         lra_time_text(left, r->status.left);
-    printf("%-9s %-44s %-24s %-20s %s%s\n", state_names[r->state],
-           r->known ? r->status.title : name, at, r->known ? r->status.value : "", left,
-           *left ? " left" : "");
+    bool named = !r->why && (says || r->known);
+    const char *title = r->why ? name : says ? says : r->known ? r->status.title : name;
+    char *line = lra_format("%-9s %s%s%-44s %-24s %-20s %s%s", state_names[r->state],
+                            named ? short_hash(r->name, hash) : "", named ? " " : "", title, at,
+                            r->known ? r->status.value : r->value, left, *left ? " left" : "");
+    size_t n = strlen(line);
+    while (n && line[n - 1] == ' ') line[--n] = 0;
+    printf("%s\n", line);
+    lra_free(line);
     if (r->why) printf("          %s\n", r->why);
     lra_free(name);
 }
 
-static void print_text(const run *all, int n, bool finished_too)
+static void print_counts(const int count[N_STATES], int n, double longest)
 {
-    int count[N_STATES] = {0};
-    double longest = -1;
     char text[32];
-    for (int i = 0; i < n; i++) {
-        count[all[i].state]++;
-        if (all[i].state == TRAINING && all[i].known) longest = fmax(longest, all[i].status.left);
-        if (finished_too || all[i].state != DONE) print_run(&all[i]);
-    }
     printf("%d runs: %d done, %d training, %d stopped, %d empty", n, count[DONE], count[TRAINING],
            count[STOPPED], count[EMPTY]);
     if (count[DAMAGED])
@@ -110,11 +130,66 @@ static void print_text(const run *all, int n, bool finished_too)
     if (count[UNREADABLE])
         printf(", %d unreadable for the reason above, which says nothing about the results",
                count[UNREADABLE]);
-    if (longest >= 0) printf("; those that train need %s yet", lra_time_text(text, longest));
+    if (longest >= 0) printf("; the runs in training need %s more", lra_time_text(text, longest));
     printf("\n");
 }
 
-static void print_json(const run *all, int n)
+static void print_text(const run *all, char *const *says, int n, bool finished_too)
+{
+    int count[N_STATES] = {0};
+    double longest = -1;
+    for (int i = 0; i < n; i++) {
+        count[all[i].state]++;
+        if (all[i].state == TRAINING && all[i].known) longest = fmax(longest, all[i].status.left);
+        if (finished_too || all[i].state != DONE) print_run(&all[i], says[i]);
+    }
+    print_counts(count, n, longest);
+}
+
+static json_t *json_settings(const lra_config *c)
+{
+    json_t *all = json_object();
+    for (int i = 0; lra_config_key(c, i); i++) {
+        char *value = lra_make_printable(lra_copy_text(lra_config_value(c, i)));
+        char *key = lra_make_printable(lra_copy_text(lra_config_key(c, i)));
+        json_object_set_new(all, key, json_string(value));
+        lra_free(key);
+        lra_free(value);
+    }
+    return all;
+}
+
+/* Adds task, model, seed, label, settings. */
+static void add_identity(json_t *o, const lra_run_identity *who, const char *says)
+{
+    static const char *const texts[] = {"task", "model"};
+    char *label = lra_make_printable(lra_copy_text(who->label));
+    json_object_set_new(o, "name", json_string(says));
+    for (int k = 0; k < 2; k++) {
+        char *text = lra_make_printable(
+            lra_copy_text(lra_config_text_or(who->config, texts[k], "")));
+        json_object_set_new(o, texts[k], json_string(text));
+        lra_free(text);
+    }
+    json_object_set_new(o, "seed",
+                        json_integer((json_int_t)lra_config_real_or(who->config, "seed", 0)));
+    json_object_set_new(o, "label", *label ? json_string(label) : json_null());
+    json_object_set_new(o, "settings", json_settings(who->config));
+    lra_free(label);
+}
+
+static void add_progress(json_t *o, const lra_run_status *s)
+{
+    json_object_set_new(o, "title", json_string(s->title));
+    json_object_set_new(o, "value", json_string(s->value));
+    json_object_set_new(o, "epoch", json_integer(s->epoch));
+    json_object_set_new(o, "epochs", json_integer(s->epochs));
+    json_object_set_new(o, "step", json_integer(s->step));
+    json_object_set_new(o, "steps", json_integer(s->steps));
+    json_object_set_new(o, "seconds_left", s->left >= 0 ? json_real(s->left) : json_null());
+}
+
+static void print_json(const run *all, char *const *says, int n)
 {
     json_t *list = json_array();
     for (int i = 0; i < n; i++) {
@@ -123,24 +198,32 @@ static void print_json(const run *all, int n)
             lra_copy_text(r->name)); /* JSON is UTF-8, names may be anything */
         json_t *o = json_pack("{s:s, s:s}", "run", name, "state", state_names[r->state]);
         lra_free(name);
+        if (says[i]) add_identity(o, &r->who, says[i]);
         if (r->why) json_object_set_new(o, "reason", json_string(r->why));
         if (r->process) json_object_set_new(o, "process", json_integer(r->process));
-        if (r->known) {
-            json_object_set_new(o, "title", json_string(r->status.title));
-            json_object_set_new(o, "value", json_string(r->status.value));
-            json_object_set_new(o, "epoch", json_integer(r->status.epoch));
-            json_object_set_new(o, "epochs", json_integer(r->status.epochs));
-            json_object_set_new(o, "step", json_integer(r->status.step));
-            json_object_set_new(o, "steps", json_integer(r->status.steps));
-            json_object_set_new(o, "seconds_left",
-                                r->status.left >= 0 ? json_real(r->status.left) : json_null());
-        }
+        if (*r->value) json_object_set_new(o, "test", json_string(r->value));
+        if (r->known) add_progress(o, &r->status);
         json_array_append_new(list, o);
     }
     json_t *document = json_pack("{s:o}", "runs", list);
     json_dumpf(document, stdout, JSON_COMPACT);
     printf("\n");
     json_decref(document);
+}
+
+/* Prints all runs, or those of interest, by the settings in which they differ. */
+static void print_runs(const lra_options *o, const run *all, int n)
+{
+    lra_run_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    for (int i = 0; i < n; i++) who[i] = all[i].who;
+    char **says = lra_run_names(n, who);
+    if (lra_option_flag(o, "json"))
+        print_json(all, says, n);
+    else
+        print_text(all, says, n, lra_option_flag(o, "all"));
+    for (int i = 0; i < n; i++) lra_free(says[i]);
+    lra_free(says);
+    lra_free(who);
 }
 
 static int status(const lra_options *o, lra_err *e)
@@ -158,11 +241,9 @@ static int status(const lra_options *o, lra_err *e)
         if (lra_is_folder(folder)) all[found++] = look(runs, name[i]);
         lra_free(folder);
     }
-    if (rc == 0 && lra_option_flag(o, "json"))
-        print_json(all, found);
-    else if (rc == 0)
-        print_text(all, found, lra_option_flag(o, "all"));
+    if (rc == 0) print_runs(o, all, found);
     for (int i = 0; i < found; i++) {
+        lra_run_identity_free(&all[i].who);
         lra_free(all[i].name);
         lra_free(all[i].why);
     }

@@ -136,7 +136,7 @@ static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lr
     for (int i = 0; i < c->command.n; i++)
         lra_command_words_add(&cell->command, lra_copy_text(c->command.word[i]));
     char *label = lra_grid_label(&s->grid, at);
-    if (label) lra_command_words_add(&cell->command, lra_format("--label=%s", label));
+    if (label) lra_command_words_add(&cell->command, lra_format("--differs=%s", label));
     lra_free(label);
     lra_cell_command_end(&cell->command, seed, s->memory);
     lra_free(folder);

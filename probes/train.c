@@ -47,10 +47,11 @@ static const lra_option own[] = {
      .arg = "TEXT",
      .help =
          "the ladder that the run is a rung of, as receptive-field says; stored beside the result"},
-    {.name = "label",
+    {.name = "differs",
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
-     .help = "what the run is called beside task and model, in progress and status; not stored"},
+     .help = "settings that differ from the other runs of a sweep, printed in progress and status; "
+             "not stored"},
     LRA_FORCE_OPTION("train a run again that is done or was begun; its files are removed first"),
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
@@ -193,7 +194,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
         return lra_fail_usage(e, "option '--json' needs '--dry-run'");
     int rc = lra_job_open(r, o, e);
     r->dry = lra_option_flag(o, "dry-run");
-    r->label = lra_option_text(o, "label");
+    r->differs = lra_option_text(o, "differs");
     r->evaluate = lra_option_flag(o, "evaluate");
     if (r->dry) lra_dry_run_limit();
     if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))

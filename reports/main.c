@@ -13,10 +13,12 @@
 #include "kernels/base/core/nearest.h"
 #include "kernels/base/cli/program.h"
 #include "kernels/base/core/version.h"
+#include "reports/views/cell_names.h"
 #include "reports/views/compare.h"
 #include "reports/draw/draw.h"
 #include "reports/views/filter.h"
 #include "reports/report.h"
+#include "reports/results/listops_summary.h"
 #include "reports/results/result_files.h"
 #include "reports/results/result_metric.h"
 #include "reports/views/run_names.h"
@@ -44,34 +46,35 @@ static const lra_option common[] = {
      .help = "where results are read and figures are written"},
     {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
     {.name = NULL}};
-static const lra_option table_options[] = {{.name = "table",
-                                            .kind = LRA_OPTION_TEXT,
-                                            .value = "ladder",
-                                            .arg = "TABLE",
-                                            .help = "which table ('lra-report list')"},
-                                           {.name = "format",
-                                            .letter = 'f',
-                                            .kind = LRA_OPTION_CHOICE,
-                                            .value = "text",
-                                            .choices = "text|markdown|md|latex|csv|json",
-                                            .help = "how it is printed"},
-                                           {.name = "columns",
-                                            .letter = 'c',
-                                            .kind = LRA_OPTION_TEXT,
-                                            .arg = "LIST",
-                                            .help = "only these columns, by key or head, separated "
-                                                    "by commas; others are left out"},
-                                           {.name = "wide",
-                                            .letter = 'w',
-                                            .kind = LRA_OPTION_FLAG,
-                                            .help = "text of any width; default: at most 100 "
-                                                    "columns, continued below"},
-                                           {.name = "verbose",
-                                            .letter = 'v',
-                                            .kind = LRA_OPTION_FLAG,
-                                            .help = "all statistics below a table; files have "
-                                                    "them always"},
-                                           {.name = NULL}};
+/* Options of every command that prints a table. */
+#define FORMAT_OPTION                                                                              \
+    {                                                                                              \
+        .name = "format", .letter = 'f', .kind = LRA_OPTION_CHOICE, .value = "text",               \
+        .choices = "text|markdown|md|latex|csv|json", .help = "how it is printed"                  \
+    }
+#define WIDE_OPTION                                                                                \
+    {                                                                                              \
+        .name = "wide", .letter = 'w', .kind = LRA_OPTION_FLAG,                                    \
+        .help = "text of any width; default: at most 100 columns, continued below"                 \
+    }
+static const lra_option table_options[] = {
+    {.name = "table",
+     .kind = LRA_OPTION_TEXT,
+     .value = "ladder",
+     .arg = "TABLE",
+     .help = "which table ('lra-report list')"},
+    FORMAT_OPTION,
+    {.name = "columns",
+     .letter = 'c',
+     .kind = LRA_OPTION_TEXT,
+     .arg = "LIST",
+     .help = "only these columns, by key or head, separated by commas; others are left out"},
+    WIDE_OPTION,
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = LRA_OPTION_FLAG,
+     .help = "all statistics below a table; files have them always"},
+    {.name = NULL}};
 static const lra_option figure_options[] = {
     {.name = "figure",
      .kind = LRA_OPTION_TEXT,
@@ -109,18 +112,7 @@ static const lra_option figure_options[] = {
      .help = "greys as light as the colours, for print "
              "without colour"},
     {.name = NULL}};
-static const lra_option compare_options[] = {
-    {.name = "format",
-     .letter = 'f',
-     .kind = LRA_OPTION_CHOICE,
-     .value = "text",
-     .choices = "text|markdown|md|latex|csv|json",
-     .help = "how it is printed"},
-    {.name = "wide",
-     .letter = 'w',
-     .kind = LRA_OPTION_FLAG,
-     .help = "text of any width; default: at most 100 columns, continued below"},
-    {.name = NULL}};
+static const lra_option compare_options[] = {FORMAT_OPTION, WIDE_OPTION, {.name = NULL}};
 static const lra_option *const compare_tables[] = {compare_options, lra_filter_options, common,
                                                    NULL};
 static const lra_option *const table_tables[] = {table_options, lra_filter_options,
@@ -501,22 +493,41 @@ static int compare(const lra_options *o, lra_err *e)
 
 /* ---- show, list ------------------------------------------------------------------------------ */
 
-/* Reads the places that are probe files; returns the number of places that remain. */
-static int take_probes(char **place, int n, lra_probe_result **probes, int *n_probes)
+/* Moves the places that are probe files out of the list and reads them; *n: the places that
+ * remain. */
+static int take_probes(char **place, int *n, lra_probe_result **probes, int *n_probes, lra_err *e)
 {
-    int left = 0;
-    for (int i = 0; i < n; i++) {
-        lra_err ignored = {{0}};
-        bool file = lra_file_exists(place[i]) && !lra_is_folder(place[i]);
-        lra_probe_result *r = file ? lra_probe_result_read(place[i], NULL, &ignored) : NULL;
-        if (r) {
-            probes[(*n_probes)++] = r;
+    int left = 0, rc = 0;
+    for (int i = 0; i < *n; i++) {
+        bool is_probe = lra_file_exists(place[i]) && !lra_is_folder(place[i]);
+        if (is_probe) lra_h5_distrust(place[i]); /* it may come from an untrusted source */
+        lra_probe_result *r = is_probe && rc == 0 ? lra_probe_file_read(place[i], &is_probe, e)
+                                                  : NULL;
+        if (r) probes[(*n_probes)++] = r;
+        if (is_probe && !r) rc = LRA_FAILED;
+        if (r)
             lra_free(place[i]);
-        } else {
+        else
             place[left++] = place[i];
-        }
     }
-    return left;
+    *n = left;
+    return rc;
+}
+
+static void print_shown(const lra_options *o, lra_result *const *list, int n,
+                        lra_probe_result *const *probes, int n_probes)
+{
+    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    for (int i = 0; i < n; i++)
+        who[i] = (lra_cell_identity){list[i]->model, list[i]->task, list[i]->config,
+                                     list[i]->kernel, list[i]->user_label};
+    char **name = lra_cell_names(n, who);
+    bool json = lra_option_flag(o, "json");
+    if (json) lra_results_dump_json(list, name, n, probes, n_probes, stdout);
+    for (int i = 0; i < n && !json; i++) lra_result_dump(list[i], name[i], stdout);
+    for (int i = 0; i < n_probes && !json; i++) lra_probe_result_show(probes[i], stdout);
+    lra_names_free(name, n);
+    lra_free(who);
 }
 
 static int show(const lra_options *o, lra_err *e)
@@ -526,20 +537,17 @@ static int show(const lra_options *o, lra_err *e)
     char **place = places_of(o, &n_places, e);
     if (!place) return LRA_USAGE;
     lra_probe_result **probes = lra_alloc_array((size_t)n_places + 1, sizeof *probes);
-    n_places = take_probes(place, n_places, probes, &n_probes);
-    if (n_places) n = lra_results_load(n_places, (const char *const *)place, &list, e);
-    if (n == 0 && n_probes == 0)
+    int rc = take_probes(place, &n_places, probes, &n_probes, e);
+    if (rc == 0 && n_places) n = lra_results_load(n_places, (const char *const *)place, &list, e);
+    if (rc == 0 && n == 0 && n_probes == 0)
         n = no_files("results", "lra-probe receptive-field", n_places, (const char *const *)place,
                      e);
-    if (lra_option_flag(o, "json") && n >= 0)
-        lra_results_dump_json(list, n, probes, n_probes, stdout);
-    for (int i = 0; i < n && !lra_option_flag(o, "json"); i++) lra_result_dump(list[i], stdout);
-    for (int i = 0; i < n_probes && n >= 0 && !lra_option_flag(o, "json"); i++)
-        lra_probe_result_show(probes[i], stdout);
+    if (n < 0) rc = LRA_FAILED;
+    if (rc == 0) print_shown(o, list, n, probes, n_probes);
     lra_probe_results_free(probes, n_probes);
     if (list) lra_results_free(list, n > 0 ? n : 0);
     lra_names_free(place, n_places);
-    return n < 0 ? LRA_FAILED : 0;
+    return rc;
 }
 
 static void list_json(void)

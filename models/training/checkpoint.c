@@ -93,6 +93,7 @@ static int write_identity(const lra_train_spec *s, const char *level, lra_h5 *f,
 {
     int rc = lra_h5_put_text(f, "/config", s->config, e);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", s->data->fingerprint, e);
+    if (rc == 0 && s->label && *s->label) rc = lra_h5_set_text(f, "/", "label", s->label, e);
     if (rc != 0 || !s->origin) return rc;
     lra_origin now;
     char date[32];

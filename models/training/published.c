@@ -59,8 +59,8 @@ static const lra_published_name *find_name(const lra_model *m, const char *tenso
     return n->tensor ? n : NULL;
 }
 
-/* Index of the parameter that the array is imported into; -1: not a parameter of this model; -2: the
- * array is listed as unused. */
+/* Index of the parameter that the array is imported into; -1: not a parameter of this model; -2:
+ * the array is listed as unused. */
 static int find_target(const lra_params *p, const lra_model *m, const char *tensor)
 {
     int layer;

@@ -15,6 +15,7 @@ enum { LRA_RECOMPUTE_AUTO = -1 };
 typedef struct {
     const char *folder;       /* of the run: checkpoint.h5, best.h5, log.jsonl */
     const char *title;        /* "resconv K=5 seed 0": progress and log */
+    const char *label;        /* the user's name of the run, stored in checkpoints; NULL: none */
     const char *config;       /* "key=value" lines: stored in checkpoints, compared on resume */
     const lra_origin *origin; /* stored there too.  Nullable: not recorded */
     const lra_dataset *data;

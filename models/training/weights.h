@@ -18,8 +18,8 @@ int lra_weights_describe(const char *config, int64_t step, lra_config *meta, lra
 /* Layout of one array of two or three dimensions: out[c][b][a] = in[a][b][c], and the dimensions of
  * s with it. */
 void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out);
-/* Checks the metadata of a file from outside.  A file without `lra.format` whose names are all those
- * of another program passes: lra_weights_import() then names the arrays that do not match. */
+/* Checks the metadata of a file from outside.  A file without `lra.format` whose names are all
+ * those of another program passes: lra_weights_import() then names the arrays that do not match. */
 int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e);
 /* Imports every weight and state of `p` from the file, which must contain exactly these; integers
  * and other floats than F32 become float32, *n_converted counts them.  `name` is used in

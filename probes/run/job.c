@@ -152,6 +152,22 @@ char *lra_job_folder(const lra_job *r, int64_t seed)
     return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
 }
 
+/* "listops resconv K=5 rate=0.002 [my label] seed 0"; the caller frees it. */
+static char *title_of(const lra_job *r, int64_t seed)
+{
+    lra_text t = {0};
+    const char *axis = lra_job_reach(r) < 0 ? NULL : r->model->axis;
+    lra_text_add(&t, "%s %s", r->task->name, r->model->name);
+    if (axis)
+        lra_text_add(&t, " %s=%s", strcmp(axis, "kernel") == 0 ? "K" : axis,
+                     lra_config_text(r->model_config, axis));
+    if (r->objective != &lra_objective_classify) lra_text_add(&t, " %s", r->objective->name);
+    if (r->differs) lra_text_add(&t, " %s", r->differs);
+    if (r->user_label && *r->user_label) lra_text_add(&t, " [%s]", r->user_label);
+    lra_text_add(&t, " seed %" PRId64, seed);
+    return t.s;
+}
+
 void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
 {
     char hash[17];
@@ -169,19 +185,10 @@ void lra_job_spec(const lra_job *r, int64_t seed, lra_train_spec *s)
                           .debug_nodes = r->debug_nodes,
                           .memory = r->memory,
                           .recompute = r->recompute,
+                          .label = r->user_label,
                           .checkpoint_every = r->checkpoint_every};
     lra_train_settings(s, r->train_config);
-    /* "K=5", "window=128" */
-    const char *axis = lra_job_reach(r) < 0 ? NULL : r->model->axis;
-    bool plain = r->objective == &lra_objective_classify;
-    s->title = lra_format("%s %s%s%s%s%s%s%s%s%s seed %lld", r->task->name, r->model->name,
-                          axis ? " " : "",
-                          !axis                         ? ""
-                          : strcmp(axis, "kernel") == 0 ? "K"
-                                                        : axis,
-                          axis ? "=" : "", axis ? lra_config_text(r->model_config, axis) : "",
-                          plain ? "" : " ", plain ? "" : r->objective->name, r->label ? " " : "",
-                          r->label ? r->label : "", (long long)seed);
+    s->title = title_of(r, seed);
 }
 
 void lra_job_spec_free(lra_train_spec *s)

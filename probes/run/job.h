@@ -33,7 +33,7 @@ typedef struct {
     /* Attributes of the ladder that the run is a rung of (rungs.h), stored in the result; not part
      * of the configuration. Nullable */
     const char *ladder;
-    const char *label;      /* short name of the run in messages. Nullable */
+    const char *differs;    /* the settings that differ from other cells, in messages. Nullable */
     const char *user_label; /* --label, stored with the result, not part of the configuration */
     /* Of a finished run, of any version: its stored configuration and hash. NULL: computed anew. */
     const char *stored, *stored_hash;

@@ -40,7 +40,7 @@ static lra_run_cell cell_apart(const lra_ladder_cells *l, const lra_ladder_cell 
     lra_cell_command(w, l->options, NULL);
     if (l->assignment) {
         lra_command_words_add(w, lra_format("--set=%s", l->assignment));
-        lra_command_words_add(w, lra_format("--label=%s", l->assignment));
+        lra_command_words_add(w, lra_format("--differs=%s", l->assignment));
     }
     lra_command_words_add(w, lra_format("--set=%s=%" PRId64, l->rungs->axis, rung->value));
     if (l->rungs->count > 0)

@@ -9,58 +9,37 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/printable.h"
 #include "kernels/base/os/terminal.h"
+#include "reports/print/dump_parts.h"
 #include "reports/results/result_metric.h"
 
 static const char not_recorded[] = "not recorded";
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Prints "name  text" with control characters replaced. */
-static void line(FILE *out, const char *name, const char *text)
-{
-    char *safe = lra_make_printable(lra_copy_text(text));
-    fprintf(out, "  %-18s%s\n", name, safe);
-    lra_free(safe);
-}
-
-/* Prints every line of a text; the last one may lack its line end. */
-static void lines(FILE *out, const char *name, const char *text)
-{
-    for (const char *at = text; *at;) {
-        size_t n = strcspn(at, "\n");
-        char *one = lra_format("%.*s", (int)n, at);
-        line(out, at == text ? name : "", one);
-        lra_free(one);
-        at += n + (at[n] == '\n');
-    }
-}
-
 static void show_values(lra_result *r, FILE *out)
 {
     char value[2][32];
     const lra_metric *m = lra_result_metric(r);
     char *test = lra_result_text(r);
-    line(out, "test", test);
+    lra_dump_line(out, "test", test);
     double val = lra_result_val_value(r);
-    line(out, "validation", isnan(val) ? not_recorded : lra_metric_value_text(m, val, value[0]));
+    lra_dump_line(out, "validation",
+                  isnan(val) ? not_recorded : lra_metric_value_text(m, val, value[0]));
     char *train = isnan(r->train_value)
                       ? lra_copy_text(not_recorded)
                       : lra_format("%s, loss %.4f, %" PRId64 " rows, by the selected weights",
                                    lra_metric_value_text(m, r->train_value, value[1]),
                                    r->train_loss, r->n_train);
-    line(out, "training", train);
+    lra_dump_line(out, "training", train);
     lra_free(test);
     lra_free(train);
 }
 
-void lra_result_dump(lra_result *r, FILE *out)
+void lra_result_dump(lra_result *r, const char *called, FILE *out)
 {
-    char time[32],
-        *title = lra_format("%s %s, preset %s, seed %" PRId64 ", %s%s", r->task, r->model,
-                            r->preset, r->seed, r->precision,
-                            r->unsealed ? ", unsealed: values may have been changed" : "");
-    fprintf(out, "%s\n", lra_make_printable(title));
-    lra_free(title);
+    char time[32];
+    lra_dump_title(out, "", r->task, r->model, r->preset, r->seed, r->precision, r->unsealed);
+    lra_dump_line(out, "name", called);
     show_values(r, out);
     fprintf(out,
             "  %-18s%" PRId64 " parameters, %" PRId64 " steps, best epoch %" PRId64 " of %" PRId64
@@ -71,31 +50,17 @@ void lra_result_dump(lra_result *r, FILE *out)
     for (int i = 0;; i++) {
         const char *name = lra_origin_line(&r->origin, i, &text);
         if (!name) break;
-        line(out, name, text ? text : not_recorded);
+        lra_dump_line(out, name, text ? text : not_recorded);
         lra_free(text);
     }
-    line(out, "run", r->run);
-    if (r->user_label && *r->user_label) line(out, "label", r->user_label);
-    line(out, "data", r->fingerprint);
-    lines(out, "settings", r->config);
-    lines(out, "deviations", r->deviations);
+    lra_dump_line(out, "run", r->run);
+    if (r->user_label && *r->user_label) lra_dump_line(out, "label", r->user_label);
+    lra_dump_line(out, "data", r->fingerprint);
+    lra_dump_lines(out, "settings", r->config);
+    lra_dump_lines(out, "deviations", r->deviations);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
-
-static json_t *json_text(const char *text)
-{
-    if (!text) return json_null();
-    char *safe = lra_make_printable(lra_copy_text(text));
-    json_t *j = json_string(safe);
-    lra_free(safe);
-    return j;
-}
-
-static json_t *json_number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
 
 /* {"key": "value"} of "key=value" lines. */
 static json_t *json_settings(const char *text)
@@ -105,7 +70,7 @@ static json_t *json_settings(const char *text)
         size_t n = strcspn(at, "\n"), k = strcspn(at, "=\n");
         char *key = lra_make_printable(lra_format("%.*s", (int)k, at));
         char *value = k < n ? lra_format("%.*s", (int)(n - k - 1), at + k + 1) : lra_copy_text("");
-        json_object_set_new(all, key, json_text(value));
+        json_object_set_new(all, key, lra_dump_text(value));
         lra_free(key);
         lra_free(value);
         at += n + (at[n] == '\n');
@@ -119,7 +84,7 @@ static json_t *json_lines(const char *text)
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, "\n");
         char *one = lra_format("%.*s", (int)n, at);
-        json_array_append_new(all, json_text(one));
+        json_array_append_new(all, lra_dump_text(one));
         lra_free(one);
         at += n + (at[n] == '\n');
     }
@@ -137,7 +102,7 @@ static json_t *json_origin(const lra_origin *o)
         if (blank) *blank = '_';
         json_object_set_new(all, key,
                             text && strcmp(key, "threads") == 0 ? json_integer(o->threads)
-                                                                : json_text(text));
+                                                                : lra_dump_text(text));
         lra_free(key);
         lra_free(text);
     }
@@ -156,7 +121,7 @@ static json_t *json_history(const lra_result *r)
             json_object_set_new(epoch, names[c],
                                 c == LRA_HISTORY_STEP && row[c] >= 0 && row[c] < 9e15
                                     ? json_integer((json_int_t)row[c])
-                                    : json_number(row[c]));
+                                    : lra_dump_number(row[c]));
         json_array_append_new(all, epoch);
     }
     return all;
@@ -173,7 +138,7 @@ static void set_texts(json_t *j, const lra_result *r)
                                  r->run,
                                  r->fingerprint,
                                  lra_result_metric(r)->name};
-    for (int i = 0; i < 7; i++) json_object_set_new(j, names[i], json_text(texts[i]));
+    for (int i = 0; i < 7; i++) json_object_set_new(j, names[i], lra_dump_text(texts[i]));
 }
 
 static void set_whole(json_t *j, const lra_result *r)
@@ -189,7 +154,7 @@ static void set_whole(json_t *j, const lra_result *r)
     json_object_set_new(j, "train_rows", r->n_train ? json_integer(r->n_train) : json_null());
 }
 
-static json_t *json_result(lra_result *r)
+static json_t *json_result(lra_result *r, const char *name)
 {
     lra_estimate value = lra_results_value(&r, 1);
     const char *const names[] = {"value",       "value_lo",   "value_hi", "chance",     "val_value",
@@ -201,10 +166,11 @@ static json_t *json_result(lra_result *r)
     set_texts(j, r);
     set_whole(j, r);
     json_object_set_new(j, "lower_is_better", json_boolean(lra_result_metric(r)->lower));
-    for (int i = 0; i < 10; i++) json_object_set_new(j, names[i], json_number(reals[i]));
+    for (int i = 0; i < 10; i++) json_object_set_new(j, names[i], lra_dump_number(reals[i]));
     json_object_set_new(j, "unsealed", json_boolean(r->unsealed));
-    json_object_set_new(j, "label",
-                        r->user_label && *r->user_label ? json_text(r->user_label) : json_null());
+    json_object_set_new(j, "name", lra_dump_text(name));
+    json_object_set_new(
+        j, "label", r->user_label && *r->user_label ? lra_dump_text(r->user_label) : json_null());
     json_object_set_new(j, "origin", json_origin(&r->origin));
     json_object_set_new(j, "config", json_settings(r->config));
     json_object_set_new(j, "task_parameters", json_settings(r->task_parameters));
@@ -213,11 +179,11 @@ static json_t *json_result(lra_result *r)
     return j;
 }
 
-void lra_results_dump_json(lra_result *const *list, int n, lra_probe_result *const *probes,
-                           int n_probes, FILE *out)
+void lra_results_dump_json(lra_result *const *list, char *const *name, int n,
+                           lra_probe_result *const *probes, int n_probes, FILE *out)
 {
     json_t *results = json_array();
-    for (int i = 0; i < n; i++) json_array_append_new(results, json_result(list[i]));
+    for (int i = 0; i < n; i++) json_array_append_new(results, json_result(list[i], name[i]));
     json_t *all = json_pack("{s:i,s:o}", "schema", 1, "results", results);
     json_t *measured = n_probes ? json_array() : NULL;
     for (int i = 0; i < n_probes; i++)

@@ -8,13 +8,14 @@
 
 #include "reports/results/probe_result.h"
 
-void lra_result_dump(lra_result *r, FILE *out);
+/* name: the result among others, by the settings in which they differ. */
+void lra_result_dump(lra_result *r, const char *name, FILE *out);
 /* Prints a probe result: its run, its settings, all measurements. */
 void lra_probe_result_show(const lra_probe_result *r, FILE *out);
 json_t *lra_probe_result_json(const lra_probe_result *r); /* a new reference */
 /* {"schema": 1, "results": [...]}, and "probes": [...] if there are any; values that are not
  * recorded are null. */
-void lra_results_dump_json(lra_result *const *list, int n, lra_probe_result *const *probes,
-                           int n_probes, FILE *out);
+void lra_results_dump_json(lra_result *const *list, char *const *name, int n,
+                           lra_probe_result *const *probes, int n_probes, FILE *out);
 
 #endif

@@ -14,12 +14,16 @@ compare() {
 }
 # commands PROGRAM: the names in the list that its help ends with.
 commands() { "$LRA_BUILD/$1" --help | awk '/^commands:/ {on = 1; next} on && /^  [a-z]/ {print $1} on && /^$/ {exit}'; }
+# options FILE: the names of its options, each as often as it is listed.
+options() { sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' "$1" | sort; }
 for program in lra-probe lra-report; do
     compare "$program" $program --help
     names=$(commands $program)
     [ -n "$names" ] || complain "$program names no commands"
     for command in $names; do
         compare "$program-$command" $program "$command" --help
+        twice=$(options "$golden/$program-$command.txt" | uniq -d)
+        [ -z "$twice" ] || complain "$program $command lists twice: $twice"
         "$LRA_BUILD/$program" "$command" -h | cmp -s - "$golden/$program-$command.txt" || complain "-h differs"
     done
 done

@@ -26,7 +26,7 @@ until ls o/runs/*/status >/dev/null 2>&1; do
     kill -0 $pid 2>/dev/null || { complain "the run ended: $(cat err)"; break; }
 done
 "$probe" status --out o >out 2>err || complain "status: $(cat err)"
-has out 'training  listops resconv'
+grep -q '^training  [0-9a-f]\{6\} listops resconv K *= *5 ' out || complain "training: $(cat out)"
 has out 'of 100000'
 has out '1 runs: 0 done, 1 training'
 "$probe" status --out o --json >json 2>err || complain "status --json: $(cat err)"
@@ -48,7 +48,7 @@ kill -TERM $pid
 wait $pid
 [ $? -eq 130 ] || complain "the run was not interrupted: $(cat err)"
 "$probe" status --out o >out 2>err || complain "stopped: $(cat err)"
-has out 'stopped   listops resconv'
+grep -q '^stopped   [0-9a-f]\{6\} listops resconv K = 5.* seed 3 ' out || complain "stopped: $(cat out)"
 has out '1 stopped, 0 empty'
 
 # Whoever needs a damaged result says what to do, and does not call it done; moved away, it is made again.
@@ -76,12 +76,42 @@ for folder in o/runs/*; do
     printf '{"title":"\033[2J","value":"","epoch":1,"epochs":2,"step":1,"steps":2,"left":1}%432s\n' '' >"$folder/status"
     "$probe" status --out o >out 2>err || complain "hostile status: $(cat err)"
     grep -q "$(printf '\033')" out && complain "an escape sequence of a file is printed"
-    has out 'stopped   listops-resconv'
+    grep -q '^stopped   [0-9a-f]\{6\} listops resconv K = 5' out || complain "stopped: $(cat out)"
     rm "$folder/status"
     ln -s /dev/zero "$folder/status"
     "$probe" status --out o >out 2>err || complain "a link: $(cat err)"
-    has out 'stopped   listops-resconv'
+    grep -q '^stopped   [0-9a-f]\{6\} listops resconv K = 5' out || complain "stopped: $(cat out)"
 done
+
+# Runs are named by what differs between them, and by their labels, in status, show and JSON; a stopped run, too.
+mkdir named
+few="train --task listops $small --set epochs=1 --out named -q"
+# shellcheck disable=SC2086
+{
+    "$probe" $few --seed 0 --label base >/dev/null 2>err || complain "named: $(cat err)"
+    "$probe" $few --seed 1 --label base >/dev/null 2>err || complain "named: $(cat err)"
+    "$probe" $few --seed 0 --set rate=0.002 --kernel 3 --label 'low rate' >/dev/null 2>err || complain "named: $(cat err)"
+    "$probe" $few --seed 0 --set epochs=100000 --label long >/dev/null 2>err &
+    pid=$!
+}
+until [ -n "$(find named -name checkpoint.h5 -newer named/runs)" ] && ls named/runs/*/status >/dev/null 2>&1; do
+    kill -0 $pid 2>/dev/null || { complain "the run ended: $(cat err)"; break; }
+done
+kill -TERM $pid
+wait $pid
+rm -f named/runs/*/status
+"$probe" status --out named --all >out 2>err || complain "names: $(cat err)"
+for name in 'K = 5 epochs=1 rate=0.004 \[base\] seed 0' 'K = 5 epochs=1 rate=0.004 \[base\] seed 1' 'K = 3 epochs=1 rate=0.002 \[low rate\] seed 0'; do
+    grep -q "^done      [0-9a-f]\{6\} listops resconv $name  *accuracy [0-9.]* %$" out || complain "status lacks '$name': $(cat out)"
+done
+grep -q '^stopped   [0-9a-f]\{6\} listops resconv K = 5 epochs=100000 rate=0.004 \[long\] seed 0$' out || complain "stopped: $(cat out)"
+"$probe" status --out named --all --json >out 2>err || complain "names: $(cat err)"
+has out '"name":"listops resconv K = 3 epochs=1 rate=0.002 [low rate] seed 0","task":"listops","model":"resconv","seed":0,"label":"low rate","settings":{'
+has out '"train.rate":"0.002"'
+"$report" show named >out 2>err || complain "show: $(cat err)"
+has out '  name              resconv K = 3 rate=0.002 [low rate]'
+"$report" show --json named >out 2>err || complain "show: $(cat err)"
+has out '"name": "resconv K = 3 rate=0.002 [low rate]"'
 
 # A line for each epoch, and the end.
 # shellcheck disable=SC2086

@@ -16,7 +16,7 @@ grep -q '^sweep: 4 combinations, 8 runs, 0 done$' out || complain "plan: $(cat o
 sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --print-plan >commands 2>err ||
     fail "commands: $(cat err)"
 [ "$(wc -l <commands)" -eq 8 ] && [ "$(sort -u commands | wc -l)" -eq 8 ] || complain "commands: $(cat commands)"
-grep -q -e " --set=rate=0.002 --label=rate=0.002 --seed=" commands || complain "runs have no label: $(cat commands)"
+grep -q -e " --set=rate=0.002 --differs=rate=0.002 --seed=" commands || complain "runs have no name: $(cat commands)"
 tail -n 1 commands | sh >/dev/null 2>err || fail "$(tail -n 1 commands): $(cat err)"
 sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --jobs 2 >out 2>err || fail "sweep: $(cat err)"
 has err '1 done'
@@ -29,6 +29,12 @@ done
 sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --json >again 2>err || fail "again: $(cat err)"
 grep -q ' of 8' err && complain "what was done is trained again: $(cat err)"
 grep -q '"rate=0.002"' again || complain "JSON: $(cat again)"
+
+# What differs is printed in progress; the label stored with a run is the user's.
+sweep --vary rate=0.003,0.005 --seeds 1 --label mine >out 2>err || fail "label: $(cat err)"
+grep -q 'rate=0.003' err || complain "progress does not say what differs: $(cat err)"
+"$report" show --json o/runs/* >out 2>err || fail "show: $(cat err)"
+[ "$(grep -c '"label": "mine"' out)" -eq 2 ] && [ "$(grep -c '"label": null' out)" -eq 8 ] || complain "labels: $(grep '"label"' out)"
 
 # Experiments of the papers: each is a grid that can be trained, whose settings --vary replaces.
 tiny="--set train=64 --set val=8 --set test=8 --set min-length=8 --set max-length=40 --set max-depth=3 --seeds 1 --out named"
@@ -137,7 +143,7 @@ has err 'the run of epochs=1 seed 0 ended with exit code 1'
 "$probe" sweep $small --vary rate=0.001,0.002 --set epochs=100000 --seeds 1 --out s >out 2>err &
 pid=$!
 happens sh -c 'ls s/runs/*/checkpoint.h5'
-happens sh -c "'$probe' status --out s | grep 'listops resconv K=[0-9]* rate=0.001 seed 0'"
+happens sh -c "'$probe' status --out s --json | grep 'listops resconv K=[0-9]* rate=0.001 seed 0'"
 kill -TERM $pid
 wait $pid
 [ $? -eq 130 ] || complain "it was not interrupted: $(cat err)"

@@ -297,11 +297,13 @@ static void tables_say_unsealed(void **state)
 
 static char *shown(lra_result *r, bool json)
 {
+    char *name = lra_copy_text(r->model);
     FILE *f = fopen("result_shown", "w");
     if (json)
-        lra_results_dump_json(&r, 1, NULL, 0, f);
+        lra_results_dump_json(&r, &name, 1, NULL, 0, f);
     else
-        lra_result_dump(r, f);
+        lra_result_dump(r, name, f);
+    lra_free(name);
     return printed(f);
 }
 
