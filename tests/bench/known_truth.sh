@@ -20,10 +20,10 @@ cells() {
             for m in resconv s4d transformer; do echo "${t% *} $d $m ${t#* }"; done
         done
     done
-    # Several hops: stacks of layers that each look 4 tokens far.
+    # Several hops: stacks of layers that each look back 4 tokens.
     for d in 10 12; do
         echo "copy $d narrow 15"
-        echo "copy $d windowed 12"
+        echo "copy $d windowed 24"
     done
     for d in 8 16; do echo "copy $d las 4"; done
     echo "xor 8 las 6"
@@ -44,7 +44,7 @@ cell() {
     case $model in
     resconv) sizes="$sizes --set kernel=$((2 * d + 9))" ;;
     narrow) name=resconv sizes="$sizes --set kernel=9 --set layers=3 --set width=16 --set hidden=32" ;;
-    windowed) name=longformer sizes="$sizes --set window=8 --set layers=4" ;;
+    windowed) name=longformer sizes="$sizes --set window=10 --set layers=4" ;;
     esac
     # shellcheck disable=SC2086
     nice -n 10 "$probe" train --task "$task" --preset quick --precision f32 --threads 1 --quiet --out "$out" --set distance="$d" \
@@ -83,7 +83,7 @@ for log in "$out"/*-*-*.log; do
     name=$(basename "$log" .log)
     hash=$(sed -n 's:^wrote .*-\([0-9a-f]*\)/result.h5$:\1:p' "$log")
     [ "$hash" ] || continue
-    score=$(sed -n 's/^test \([a-zA-Z0-9]* [0-9.]*\).*/\1/p' "$log")
+    score=$(sed -n 's/^test \([a-zA-Z0-9]* -\{0,1\}[0-9.]*\).*/\1/p' "$log")
     model=${name##*-} rest=${name%-*}
     { one influence && one kernels && one attention; } >"$out/numbers.csv"
     awk -F, -v task="${rest%-*}" -v d="${rest##*-}" -v model="$model" -v score="$score" '
