@@ -43,74 +43,76 @@ static const lra_option common[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "lra-out",
      .arg = "DIR",
-     .help = "where results are read and figures are written"},
-    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
+     .help = "folder of the results; tables and figures are written there"},
+    {.name = "quiet",
+     .letter = 'q',
+     .kind = LRA_OPTION_FLAG,
+     .help = "print errors only, no progress or notes"},
     {.name = NULL}};
 /* Options of every command that prints a table. */
 #define FORMAT_OPTION                                                                              \
     {                                                                                              \
         .name = "format", .letter = 'f', .kind = LRA_OPTION_CHOICE, .value = "text",               \
-        .choices = "text|markdown|md|latex|csv|json", .help = "how it is printed"                  \
+        .choices = "text|markdown|md|latex|csv|json", .help = "output format"                      \
     }
 #define WIDE_OPTION                                                                                \
     {                                                                                              \
         .name = "wide", .letter = 'w', .kind = LRA_OPTION_FLAG,                                    \
-        .help = "text of any width; default: at most 100 columns, continued below"                 \
+        .help = "do not wrap text tables (default: wrapped at 100 characters)"                     \
     }
 static const lra_option table_options[] = {
     {.name = "table",
      .kind = LRA_OPTION_TEXT,
      .value = "ladder",
      .arg = "TABLE",
-     .help = "which table ('lra-report list')"},
+     .help = "name of the table ('lra-report list')"},
     FORMAT_OPTION,
     {.name = "columns",
      .letter = 'c',
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help = "only these columns, by key or head, separated by commas; others are left out"},
+     .help = "print only these columns (CSV key or printed head, separated by commas)"},
     WIDE_OPTION,
     {.name = "verbose",
      .letter = 'v',
      .kind = LRA_OPTION_FLAG,
-     .help = "all statistics below a table; files have them always"},
+     .help = "print all statistics below a table (files always contain them)"},
     {.name = NULL}};
 static const lra_option figure_options[] = {
     {.name = "figure",
      .kind = LRA_OPTION_TEXT,
      .value = "loc-T1",
      .arg = "FIGURE",
-     .help = "which figure ('lra-report list'); all: every one that "
-             "the files allow"},
+     .help = "name of the figure ('lra-report list'); all = every figure "
+             "for which there are results"},
     {.name = "format",
      .letter = 'f',
      .kind = LRA_OPTION_TEXT,
      .value = "pdf,svg,png",
      .arg = "LIST",
-     .help = "pdf, svg, png, separated by commas"},
+     .help = "image formats: pdf, svg, png, separated by commas"},
     {.name = "width",
      .kind = LRA_OPTION_REAL,
      .value = "0",
      .max = 40,
      .arg = "CM",
-     .help = "width of the figure in centimetres, 6 or more "
-             "(0: a column of 8.5, a page of 17.8)"},
+     .help = "width of the figure in centimetres, 6 to 40 "
+             "(0 = 8.5 for one column, 17.8 for a page)"},
     {.name = "font-size",
      .kind = LRA_OPTION_REAL,
      .value = "8",
      .min = 5,
      .max = 14,
      .arg = "POINTS",
-     .help = "size of the text in points"},
+     .help = "font size in points"},
     {.name = "title",
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
-     .help = "title in place of the figure's own; 'none' draws "
-             "none"},
+     .help = "title of the figure ('none' = no title; default: chosen by "
+             "the figure)"},
     {.name = "grey",
      .kind = LRA_OPTION_FLAG,
-     .help = "greys as light as the colours, for print "
-             "without colour"},
+     .help = "draw in shades of grey, for print without colour"},
     {.name = NULL}};
 static const lra_option compare_options[] = {FORMAT_OPTION, WIDE_OPTION, {.name = NULL}};
 static const lra_option *const compare_tables[] = {compare_options, lra_filter_options, common,
@@ -120,8 +122,7 @@ static const lra_option *const table_tables[] = {table_options, lra_filter_optio
 static const lra_option *const figure_tables[] = {figure_options, lra_filter_options,
                                                   lra_ladder_scale_options, common, NULL};
 static const lra_option json_options[] = {
-    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "one JSON document on stdout"},
-    {.name = NULL}};
+    {.name = "json", .kind = LRA_OPTION_FLAG, .help = "print one JSON document"}, {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
 /* The places given as arguments, or --out: paths, names of runs in OUT, prefixes of their hashes;
  * NULL: a prefix is ambiguous.  The caller frees them with lra_names_free(). */
@@ -148,8 +149,7 @@ static int no_files(const char *what, const char *command, int n, const char *co
 {
     char *others = n > 1 ? lra_format(" and %d other place%s", n - 1, n > 2 ? "s" : "")
                          : lra_copy_text("");
-    int rc = lra_fail(e, "there are no %s in '%s'%s; '%s' makes them", what, place[0], others,
-                      command);
+    int rc = lra_fail(e, "no %s in '%s'%s; '%s' makes them", what, place[0], others, command);
     lra_free(others);
     return rc;
 }
@@ -197,7 +197,7 @@ static void note_missing(const char *probe, int n, const char *const *place)
     char *others = missing > 1
                        ? lra_format(" and %d other place%s", missing - 1, missing > 2 ? "s" : "")
                        : lra_copy_text("");
-    if (missing) lra_note("no %s in '%s'%s: left out", name, first, others);
+    if (missing) lra_note("no %s in '%s'%s: skipped", name, first, others);
     lra_free(others);
     lra_free(name);
 }
@@ -208,7 +208,7 @@ static int load_probes(const lra_options *o, const char *probe, lra_probe_result
     int n_places;
     char **place = places_of(o, &n_places, e);
     if (!place) return LRA_USAGE;
-    char *what = lra_format("results of probe '%s'", probe);
+    char *what = lra_format("'%s' results", probe);
     bool of_data = strcmp(probe, "information") == 0;
     char *command = of_data ? lra_copy_text("lra-probe data TASK --information")
                             : lra_format("lra-probe %s RUN...", probe);
@@ -335,8 +335,10 @@ static int check_places(const lra_options *o, const char *option, int n, const c
     for (int i = 0; i < lra_option_n_args(o); i++)
         for (int k = 0; k < n; k++)
             if (strcmp(lra_option_arg(o, i), ids[k]) == 0 && !lra_file_exists(ids[k]))
-                return lra_fail_usage(e, "'%s' is no result but a %s: --%s %s", ids[k], option,
-                                      option, ids[k]);
+                return lra_fail_usage(e,
+                                      "'%s' is the name of a %s, expected a result; write "
+                                      "'--%s %s'",
+                                      ids[k], option, option, ids[k]);
     return 0;
 }
 
@@ -449,10 +451,12 @@ static int draw_all(const lra_options *o, lra_err *e)
         if (draw_one(o, figures[i], &why) == 0)
             drawn++;
         else
-            lra_note("figure %s is not drawn: %s", figures[i]->name, why.msg);
+            lra_note("figure %s: not drawn: %s", figures[i]->name, why.msg);
         *e = why;
     }
-    return drawn ? 0 : lra_fail(e, "none of %d figures can be drawn (above)", (int)N_FIGURES);
+    return drawn ? 0
+                 : lra_fail(e, "none of the %d figures could be drawn (reasons above)",
+                            (int)N_FIGURES);
 }
 
 static int draw_figures(const lra_options *o, lra_err *e)
@@ -585,32 +589,35 @@ static int help(const lra_options *o, lra_err *e);
 
 static const lra_command commands[] = {
     {"lra-report tables",
-     "Prints a table from result files, and writes it in all formats to OUT/tables.", "[RESULT...]",
+     "Prints a table from result files and writes it in all formats to OUT/tables.", "[RESULT...]",
      "  lra-report tables --out lra-out\n  lra-report tables --format latex runs/a/result.h5\n"
      "  lra-report tables --table listops lra-out",
      NULL, 0, -1, table_tables},
     {"lra-report figures", "Draws a figure from result files with gnuplot.", "[RESULT...]",
-     "  lra-report figures --out lra-out\n  lra-report figures --figure loc-2 --format png --out lra-out",
+     "  lra-report figures --out lra-out\n  lra-report figures --figure loc-2 --format png --out "
+     "lra-out",
      NULL, 0, -1, figure_tables},
-    {"lra-report show", "Prints what a result file holds.", "RESULT...",
+    {"lra-report show", "Prints the contents of result files.", "RESULT...",
      "  lra-report show lra-out/runs/*/result.h5\n  lra-report show lra-out", NULL, 1, -1,
      plain_tables},
-    {"lra-report compare", "Prints the settings and measurements in which runs differ.", "RUN...",
+    {"lra-report compare", "Prints the settings and measurements that differ between runs.",
+     "RUN...",
      "  lra-report compare lra-out/runs/listops-s4d-*\n  lra-report compare 0418fd ea018c", NULL, 1,
      -1, compare_tables},
-    {"lra-report list", "Lists the tables and figures.", "",
+    {"lra-report list", "Lists all tables and figures.", "",
      "  lra-report list\n  lra-report list -q", NULL, 0, 0, plain_tables},
-    {"lra-report help", "Prints help, a man page, or a script that completes words in bash.",
-     "[COMMAND]",
+    {"lra-report help", "Prints help, a man page or a shell completion script.", "[COMMAND]",
      "  lra-report help --man tables | man -l -\n  source <(lra-report help --completion bash)",
      NULL, 0, 1, lra_help_tables}};
 static const lra_subcommand subcommands[] = {
-    {"tables", "a table, printed and written in all formats", &commands[0], print_tables},
-    {"figures", "a figure, drawn with gnuplot", &commands[1], draw_figures},
-    {"show", "what a result file holds", &commands[2], show},
-    {"compare", "settings and measurements in which runs differ", &commands[3], compare},
-    {"list", "the tables and figures", &commands[4], list_all},
-    {"help", "help of a command, man pages, completion for bash, zsh, fish", &commands[5], help}};
+    {"tables", "prints a table and writes it in all formats", &commands[0], print_tables},
+    {"figures", "draws a figure with gnuplot", &commands[1], draw_figures},
+    {"show", "prints the contents of result files", &commands[2], show},
+    {"compare", "prints the settings and measurements that differ between runs", &commands[3],
+     compare},
+    {"list", "lists all tables and figures", &commands[4], list_all},
+    {"help", "prints help, a man page, or a completion script for bash, zsh or fish", &commands[5],
+     help}};
 
 static const lra_subcommand *command_at(int i)
 {

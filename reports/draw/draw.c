@@ -15,11 +15,12 @@ int lra_draw_check(const char *list, lra_err *e)
         bool known = n == 3 &&
                      (!strncmp(at, "pdf", 3) || !strncmp(at, "svg", 3) || !strncmp(at, "png", 3));
         if (!known)
-            return lra_fail_usage(e, "format '%.*s' is unknown, expected pdf, svg or png", (int)n,
-                                  at);
+            return lra_fail_usage(e, "unknown format '%.*s', expected pdf, svg or png", (int)n, at);
         at += n + (at[n] == ',');
     }
-    return *list ? 0 : lra_fail_usage(e, "no format, expected pdf, svg or png");
+    return *list ? 0
+                 : lra_fail_usage(
+                       e, "--format is empty, expected pdf, svg or png, separated by commas");
 }
 
 /* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to
@@ -34,10 +35,10 @@ static int draw_one(const char *name, const lra_plot *p, const char *folder, con
     lra_text image = {0};
     int status = lra_process_run_in(folder, argv, MOST, &image, &said, e);
     if (status < 0)
-        lra_fail_in(e, "'%s/%s' and '.dat' are written, not drawn (install gnuplot)", folder,
-                    script);
+        lra_fail_in(e, "gnuplot is not installed: wrote '%s/%s' and its .dat file, no image",
+                    folder, script);
     else if (status > 0)
-        lra_fail(e, "gnuplot failed on '%s/%s': %.200s", folder, script, said);
+        lra_fail(e, "gnuplot could not draw '%s/%s': %.200s", folder, script, said);
     char *described = lra_format("%s%s%s", p->sources.s ? p->sources.s : "", p->caption ? "; " : "",
                                  p->caption ? p->caption : "");
     int rc = status == 0 ? lra_metadata_add(&image, format, p->title, described, e) : LRA_FAILED;

@@ -197,6 +197,6 @@ int lra_metadata_add(lra_text *image, const char *format, const char *title,
         if (strcmp(kind[i].format, format) == 0)
             return kind[i].add(image, title, description) == 0
                        ? 0
-                       : lra_fail(e, "what gnuplot wrote is no %s", format);
+                       : lra_fail(e, "the file that gnuplot wrote is not in %s format", format);
     LRA_BUG("unknown image format '%s'", format);
 }

@@ -34,8 +34,8 @@ static void find_curves(const lra_probe_result *r, panel *p)
             p->unit[p->n++] = r->unit[u];
     }
     if (left_out)
-        lra_note("run %s: the last %d layers are left out, %d fit into a panel", r->run, left_out,
-                 LRA_PLOT_STYLES);
+        lra_note("run %s: the curves of the last %d layers are not drawn, a panel holds %d", r->run,
+                 left_out, LRA_PLOT_STYLES);
     const lra_probe_unit *context = lra_probe_unit_find(r, "context");
     if (p->n && context && lra_probe_limited_model(context)) p->unit[p->n++] = context;
 }
@@ -79,9 +79,9 @@ static lra_plot_entry entry_of(const panel *p, int c)
     const char *name = p->unit[c]->name;
     k.size = 0.5;
     snprintf(k.text, sizeof k.text, "%s",
-             is_context(p, c) ? "context of the whole model"
+             is_context(p, c) ? "in the model's input (context)"
              : name[3]        ? name + 4
-                              : "all layers");
+                              : "in all layers");
     if (c == 0) return k;
     if (is_context(p, c)) {
         k.color = "#c00000", k.line = 2, k.point = 5;
@@ -148,7 +148,7 @@ static void add_panel(lra_text *t, const panel *p, const axes *a, bool left, boo
     }
     lra_plot_say(t, ")\nset label ", name, " at graph 0.5, graph 1.08 center font ',7'\n");
     if (at_chance(p))
-        lra_text_add(t, "set label 'at chance: there is no gain' at graph 0.5, graph 0.5 center "
+        lra_text_add(t, "set label 'at chance: gain undefined' at graph 0.5, graph 0.5 center "
                         "font ',7'\n");
     lra_text_add(t, "plot 0 with lines lc rgb '#999999' lw 1, 1 with lines lc rgb '#999999' lw 1");
     for (int c = p->n - 1; c >= 0; c--) {
@@ -186,8 +186,8 @@ static void add_script(lra_plot *f, int n, const panel *list)
     lra_text_add(&f->script, "set multiplot\n");
     lra_plot_legend(f, left, top, entries, key);
     top = bottom + rows * (height + 0.55) - 0.4;
-    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the gain that is left");
-    lra_plot_say(&f->script, "set label ", "limit of distance per layer, or context (tokens)",
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "gain kept (1 = full input)");
+    lra_plot_say(&f->script, "set label ", "distance limit (tokens)",
                  " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
                  0.22 / f->height);
     for (int i = 0; i < n; i++) {
@@ -209,21 +209,22 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         find_curves(in->probes[i], &p);
         if (p.n == 0) continue;
         if (n == MOST_PANELS)
-            return lra_fail(e, "more than %d runs do not fit into one figure; name fewer",
-                            MOST_PANELS);
+            return lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_PANELS);
         p.block = block, block += p.n;
         list[n++] = p;
         lra_plot_source(f, "run", p.run->run);
         lra_plot_source(f, "data", p.run->fingerprint);
         add_data(&f->data, &p);
     }
-    if (n == 0) return lra_fail(e, "no run has gains under limits ('lra-probe influence RUN')");
+    if (n == 0)
+        return lra_fail(
+            e, "no run has gains under a distance limit; 'lra-probe influence RUN' measures them");
     f->width = lra_plot_wide(n > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM);
-    f->title = lra_copy_text("gain left under limits per layer, and by context");
+    f->title = lra_copy_text("Gain kept under a distance limit");
     add_script(f, n, list);
     return 0;
 }
 
 const lra_report_figure lra_figure_cut = {
-    "cut", "gain left under limits of distance per layer, and by context of the whole model", make,
+    "cut", "gain kept under a distance limit, per layer and for the model's input", make,
     LRA_FROM_INFLUENCE};

@@ -22,7 +22,8 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
         for (int s = 0; s < 2; s++) {
             const lra_probe_array *a = lra_decay_envelope(p->all.panel[i].unit, s);
             if (!a)
-                return lra_fail(e, "'%s' has no envelope of three quartiles", p->all.panel[i].name);
+                return lra_fail(e, "'%s' has no quartiles of the kernel envelope",
+                                p->all.panel[i].name);
             lra_decay_axes_hold(&p->axes, a);
         }
     lra_decay_axes_set(&p->axes);
@@ -33,7 +34,8 @@ static void add_data(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->all.n; i++)
         for (int s = 0; s < 2; s++) {
-            lra_plot_comment(t, "%s, %s", p->all.panel[i].name, s ? "trained" : "initial");
+            lra_plot_comment(t, "%s, %s", p->all.panel[i].name,
+                             s ? "after training" : "at initialisation");
             lra_decay_add_block(t, &p->axes, lra_decay_envelope(p->all.panel[i].unit, s));
         }
 }
@@ -41,10 +43,10 @@ static void add_data(lra_text *t, const plot *p)
 /* ---- script ---------------------------------------------------------------------------------- */
 
 static const lra_plot_entry key[] = {
-    {"initial", LRA_LEGEND_LINE, initial, LRA_DASH_DASHES, 2, 0, 0},
-    {"trained", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
-    {"initial, quartiles", LRA_LEGEND_LINE, initial, LRA_DASH_DOTS, 1.2, 0, 0},
-    {"trained, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
+    {"at initialisation, median", LRA_LEGEND_LINE, initial, LRA_DASH_DASHES, 2, 0, 0},
+    {"after training, median", LRA_LEGEND_LINE, trained, NULL, 3, 0, 0},
+    {"at initialisation, quartiles", LRA_LEGEND_LINE, initial, LRA_DASH_DOTS, 1.2, 0, 0},
+    {"after training, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
 
 /* The dashed line of the initial kernels is drawn last, so that coinciding lines remain visible. */
 static void add_panel(lra_text *t, int i)
@@ -77,7 +79,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     plot p;
     int rc = open_plot(&p, in, e);
     if (rc == 0) {
-        f->title = lra_format("Decay of kernels: %s", p.all.title);
+        f->title = lra_format("Decay of convolution kernels: %s", p.all.title);
         lra_kernel_panels_sources(&p.all, f);
         add_data(&f->data, &p);
         add_script(f, &p);
@@ -87,4 +89,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_decay = {
-    "decay", "how kernels decay with distance, initial and trained", make, LRA_FROM_KERNELS};
+    "decay", "magnitude of convolution kernels by distance, at initialisation and after training",
+    make, LRA_FROM_KERNELS};

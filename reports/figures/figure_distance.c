@@ -25,7 +25,9 @@ static void add_data(lra_text *t, const lra_head_grid *g)
         for (int k = 0; k < g->columns[i]; k++) {
             double sum[3] = {0};
             lra_plot_comment(
-                t, "%s: log2(distance + 1), share of other tokens within it: trained initial equal",
+                t,
+                "%s: log2(distance + 1), weight within it without the own token: after training, "
+                "at initialisation, uniform",
                 g->unit[i][k]->name);
             for (int64_t d = 0; d < distances_of(g); d++) {
                 lra_text_add(t, "%.6g", log2((double)d + 1));
@@ -42,9 +44,9 @@ static void add_data(lra_text *t, const lra_head_grid *g)
 
 /* Coinciding lines remain visible: a dashed line over a solid line over a wide light one. */
 static const lra_plot_entry key[] = {
-    {"trained", LRA_LEGEND_LINE, "#000000", NULL, 2, 0, 0},
-    {"initial", LRA_LEGEND_LINE, "#56B4E9", LRA_DASH_DASHES, 2.2, 0, 0},
-    {"equal weights", LRA_LEGEND_LINE, "#c4c4c4", NULL, 6, 0, 0}};
+    {"after training", LRA_LEGEND_LINE, "#000000", NULL, 2, 0, 0},
+    {"at initialisation", LRA_LEGEND_LINE, "#56B4E9", LRA_DASH_DASHES, 2.2, 0, 0},
+    {"uniform weights", LRA_LEGEND_LINE, "#c4c4c4", NULL, 6, 0, 0}};
 static const int from_below[] = {2, 0, 1};
 
 static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int block)
@@ -61,7 +63,8 @@ static void add_panel(lra_text *t, const lra_head_grid *g, int i, int k, int blo
     }
     lra_text_add(
         t,
-        ")\nset label 'L%d H%d' at graph 0, graph 1 left offset character 0.3, character 0.45 font ',7'\n",
+        ")\nset label 'L%d H%d' at graph 0, graph 1 left offset character 0.3, character 0.45 "
+        "font ',7'\n",
         i, k);
     lra_text_add(t, "plot ");
     for (int k2 = 0; k2 < 3; k2++) {
@@ -84,8 +87,8 @@ static void add_script(lra_plot *f, const lra_head_grid *g)
     lra_text_add(&f->script, "set multiplot\nset tics front\n");
     lra_plot_legend(f, left, top, 3, key);
     top = bottom + g->rows * (panel + below) - below;
-    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the others' weight");
-    lra_plot_say(&f->script, "set label ", "distance (tokens)",
+    lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "attention weight within the distance");
+    lra_plot_say(&f->script, "set label ", "distance from the query (tokens)",
                  " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
                  0.22 / f->height);
     lra_head_grid_panels(f, g, &(lra_head_places){left, top, width, panel, gap, below}, add_panel);
@@ -94,7 +97,8 @@ static void add_script(lra_plot *f, const lra_head_grid *g)
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_head_grid g;
-    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "other", "how far heads look", e) != 0)
+    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "other", "Attention distance by head",
+                           e) != 0)
         return LRA_FAILED;
     add_data(&f->data, &g);
     add_script(f, &g);
@@ -102,5 +106,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_distance = {
-    "distance", "how far each attention head looks, beside initial and equal weights", make,
-    LRA_FROM_ATTENTION};
+    "distance", "attention weight within a distance, per head: trained, initial, uniform weights",
+    make, LRA_FROM_ATTENTION};

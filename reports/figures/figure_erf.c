@@ -83,7 +83,7 @@ static void add_curve(lra_text *t, panel *p)
 static const lra_plot_entry key[] = {
     {"20 %", LRA_LEGEND_LINE, "#d55e00", "1", 1.6, 0, 0},
     {"50 %", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DASHES, 1.61, 0, 0},
-    {"99 % of it", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DOTS, 1.62, 0, 0}};
+    {"99 % of the squared gradient", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DOTS, 1.62, 0, 0}};
 
 static void add_square(lra_text *t, const panel *p, int share, const lra_plot_entry *k)
 {
@@ -149,13 +149,14 @@ static void add_script(lra_plot *f, int n, const panel *list)
     lra_plot_legend(f, 1.25, top, image ? 3 : 2, key + !image);
     top = bottom + rows * (height + above) - above;
     if (!image) {
-        lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "share of the squared gradient");
-        lra_plot_say(&f->script, "set label ", "offset from the middle (tokens; negative: earlier)",
+        lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "squared gradient (share of the sum)");
+        lra_plot_say(&f->script, "set label ",
+                     "offset from the middle position (tokens; < 0: earlier)",
                      " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
                      0.25 / f->height);
     } else {
-        lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.28, "no gradient",
-                           "largest, square-root scale");
+        lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.28, "gradient 0",
+                           "maximum (square-root scale)");
     }
     for (int i = 0; i < n; i++) {
         double x = left + (i % columns) * (width + gap),
@@ -175,8 +176,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         panel p;
         if (!find_panel(&cells[i], &p)) continue;
         if (n == MOST_PANELS)
-            rc = lra_fail(e, "more than %d runs do not fit into one figure; name fewer",
-                          MOST_PANELS);
+            rc = lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_PANELS);
         if (rc != 0) break;
         char *drawn = lra_probe_cells_drawn(1, &cells[i]);
         p.name = same_task(n_cells, cells)
@@ -184,7 +184,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
                      : lra_format("%s, %s%s", cells[i].name, cells[i].seed[0]->task, drawn);
         lra_free(drawn);
         lra_plot_comment(&f->data, "%s: %s", p.name,
-                         p.image ? "a line for each row of pixels, square roots" : "offset, share");
+                         p.image ? "one line per row of pixels, square roots" : "offset, share");
         if (p.image)
             add_image(&f->data, &p);
         else
@@ -195,10 +195,12 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         list[n++] = p;
     }
     if (rc == 0 && n == 0)
-        rc = lra_fail(e, "no run has a receptive field ('lra-probe influence RUN --parts field')");
+        rc = lra_fail(
+            e, "no run has an effective receptive field; 'lra-probe influence RUN --parts field' "
+               "measures it");
     if (rc == 0) {
         f->width = lra_plot_wide(n > (list[0].image ? 2 : 1) ? LRA_PAGE_CM : LRA_COLUMN_CM);
-        f->title = lra_copy_text("effective receptive field of the middle position");
+        f->title = lra_copy_text("Effective receptive field of the middle position");
         add_script(f, n, list);
     }
     for (int i = 0; i < n; i++) lra_free(list[i].name);

@@ -37,7 +37,7 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     static const char *const name[] = {"distance", "excess", "excess.lo", "excess.hi"};
     *p = (plot){.in = in, .least = 1, .most = least_bits, .farthest = 2};
     if (in->n_probes > MOST)
-        return lra_fail(e, "%d data sets, at most %d fit into the figure; name fewer", in->n_probes,
+        return lra_fail(e, "%d data sets, one figure holds at most %d; name fewer", in->n_probes,
                         MOST);
     for (int i = 0; i < in->n_probes; i++) {
         const lra_probe_array *d = curve(in->probes[i], "distance"),
@@ -45,7 +45,8 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
         for (int k = 0; k < 4; k++) {
             const lra_probe_array *a = curve(in->probes[i], name[k]);
             if (!a || !d || a->dims[0] != d->dims[0])
-                return lra_fail(e, "data of '%s' have no curve '%s'", in->probes[i]->task, name[k]);
+                return lra_fail(e, "the file of task '%s' has no array '%s'", in->probes[i]->task,
+                                name[k]);
         }
         for (int64_t k = 0; k < d->dims[0]; k++) {
             if (is_sure(x, curve(in->probes[i], "excess.lo"), k))
@@ -101,7 +102,7 @@ static void add_bounds(lra_text *t, const plot *p)
         const lra_probe_array *d = curve(r, "distance"), *x = curve(r, "excess"),
                               *lo = curve(r, "excess.lo"), *hi = curve(r, "excess.hi");
         int n = 0;
-        lra_plot_comment(t, "%s: distance, upper end of intervals that reach 0", r->task);
+        lra_plot_comment(t, "%s: distance, upper bound of intervals that include 0", r->task);
         for (int64_t k = 0; k < d->dims[0]; k++)
             if (!is_sure(x, lo, k) && (double)d->value[k] <= 1.1 * p->farthest &&
                 isfinite(hi->value[k])) {
@@ -147,7 +148,7 @@ static void add_script(lra_plot *f, const plot *p)
                  p->in->probes[i]->preset);
     }
     if (p->any_bound)
-        key[n++] = (lra_plot_entry){.text = "interval reaches 0: upper end",
+        key[n++] = (lra_plot_entry){.text = "upper bound, interval includes 0",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#333333",
                                     .point = 10,
@@ -160,10 +161,11 @@ static void add_script(lra_plot *f, const plot *p)
     lra_plot_legend(f, left, top, n, key);
     top -= LRA_LINE_CM * rows + 0.3;
     lra_plot_box(f, left, f->width - 0.3, bottom, top);
-    lra_plot_axis(f, 0.25, (bottom + top) / 2, "bits beyond places");
+    lra_plot_axis(f, 0.25, (bottom + top) / 2, "excess information (bits)");
     lra_text_add(
         t,
-        "set logscale x 2\nset logscale y 10\nset xrange [0.9:%g]\nset yrange [%g:%g]\nset format y '%%g'\n"
+        "set logscale x 2\nset logscale y 10\nset xrange [0.9:%g]\nset yrange [%g:%g]\nset "
+        "format y '%%g'\n"
         "set xtics %d\nset ytics 10\nset xlabel 'distance (tokens)' offset 0,0.6\n",
         1.1 * p->farthest, p->floor, pow(10, ceil(log10(p->most))),
         p->farthest > 512  ? 8
@@ -176,7 +178,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     plot p;
     if (open_plot(&p, in, e) != 0) return LRA_FAILED;
-    f->title = lra_copy_text("Information between tokens by distance");
+    f->title = lra_copy_text("Mutual information of two tokens beyond their positions");
     for (int i = 0; i < in->n_probes; i++) lra_plot_source(f, "data", in->probes[i]->fingerprint);
     add_data(&f->data, &p);
     add_bounds(&f->data, &p);
@@ -184,5 +186,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     return 0;
 }
 
-const lra_report_figure lra_figure_info = {"info", "what a token tells of another one, by distance",
-                                           make, LRA_FROM_INFORMATION};
+const lra_report_figure lra_figure_info = {
+    "info", "mutual information of two tokens by their distance", make, LRA_FROM_INFORMATION};

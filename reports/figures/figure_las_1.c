@@ -30,7 +30,7 @@ static int check(const lra_kernel_panels *all, lra_err *e)
         bool alike = a->rank == 2 && b->rank == 2 && a->dims[0] == b->dims[0] &&
                      a->dims[1] == b->dims[1];
         if (!alike || a->dims[0] < 1 || a->dims[1] < 1 || behind(p) < 0 || behind(p) >= a->dims[1])
-            return lra_fail(e, "the kernels of '%s' do not fit together", p->name);
+            return lra_fail(e, "the kernels of '%s' have different lengths", p->name);
     }
     return 0;
 }

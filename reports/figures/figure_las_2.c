@@ -64,7 +64,7 @@ static int64_t pixels_of(const row *r)
 static void add_data(lra_text *t, const row *r)
 {
     int64_t T = r->eld[0]->dims[0], side = pixels_of(r);
-    lra_plot_comment(t, "%s: distance, factor of each head", r->name);
+    lra_plot_comment(t, "%s: distance, decay factor of each head", r->name);
     for (int64_t d = 0; d < T; d++) {
         lra_text_add(t, "%lld", (long long)d);
         for (int i = 0; i < r->n; i++) lra_text_add(t, " %.6g", (double)r->eld[i]->value[d]);
@@ -72,7 +72,7 @@ static void add_data(lra_text *t, const row *r)
     }
     lra_text_add(t, "\n\n");
     for (int i = 0; i < r->n; i++) {
-        lra_plot_comment(t, "%s, head %d: a line for each query", r->name, r->shown[i]);
+        lra_plot_comment(t, "%s, head %d: one line per query", r->name, r->shown[i]);
         for (int64_t y = 0; y < side; y++)
             for (int64_t x = 0; x < side; x++) {
                 int64_t far = y * T / side - x * T / side;
@@ -113,7 +113,8 @@ static void add_curves(lra_plot *f, const row *r, int block)
     for (int i = 0; i < r->n; i++)
         lra_text_add(
             t,
-            "%s'las-2.dat' index %d using 1:($%d > 0 ? $%d : NaN) with lines lc rgb '%s' lw 2 dt %s",
+            "%s'las-2.dat' index %d using 1:($%d > 0 ? $%d : NaN) with lines lc rgb '%s' lw 2 dt "
+            "%s",
             i ? ", " : "", block, i + 2, i + 2, lra_plot_ramp(i, r->n),
             i % 2 ? LRA_DASH_DASHES : "1");
     lra_text_add(
@@ -144,9 +145,9 @@ static int entries_of(const row *r, lra_plot_entry *entry)
 static void say_axes(lra_plot *f, double curves, double maps)
 {
     lra_text *t = &f->script;
-    lra_plot_say(t, "set label ", "factor of a score, by distance (tokens)",
+    lra_plot_say(t, "set label ", "decay factor against distance (tokens)",
                  " at screen %.4g, screen %.4g center\n", curves / f->width, 0.3 / f->height);
-    lra_plot_say(t, "set label ", "head: alpha; keys across, queries down",
+    lra_plot_say(t, "set label ", "columns: keys, rows: queries; title: head and its alpha",
                  " at screen %.4g, screen %.4g center\n", maps / f->width, 0.66 / f->height);
     lra_plot_shade_bar(f, maps, 0.3, "factor 0", "1");
 }
@@ -188,10 +189,11 @@ static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_
     choose_heads(c->seed[0], &own);
     if (own.heads == 0) return 0;
     if (*n == MOST_ROWS)
-        return lra_fail(e, "more than %d runs do not fit into one figure; name fewer", MOST_ROWS);
+        return lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_ROWS);
     if (*n > 0 && own.heads != list[0].heads)
-        return lra_fail(e, "'%s' has %d heads, '%s' %d; name runs of as many", own.name, own.heads,
-                        list[0].name, list[0].heads);
+        return lra_fail(e,
+                        "'%s' has %d heads, '%s' has %d; name runs with the same number of heads",
+                        own.name, own.heads, list[0].name, list[0].heads);
     add_data(&f->data, &own);
     lra_plot_source(f, "run", c->seed[0]->run);
     list[(*n)++] = own;
@@ -205,10 +207,10 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int n_cells = lra_probe_cells(in->n_probes, in->probes, &cells), n = 0, rc = 0;
     for (int i = 0; i < n_cells && rc == 0; i++) rc = add_row(&cells[i], &n, list, f, e);
     if (rc == 0 && n == 0)
-        rc = lra_fail(e, "no run has scores that decay ('las' and 'l' have; measured before this "
-                         "was kept: 'lra-probe attention RUN' again)");
+        rc = lra_fail(e, "no run has decay factors; only models 'las' and 'l' have them (files of "
+                         "older versions lack them: repeat 'lra-probe attention RUN')");
     if (rc == 0) {
-        f->title = lra_copy_text("factors of scores by distance, as built");
+        f->title = lra_copy_text("Decay factors of attention scores at initialisation");
         add_script(f, n, list);
     }
     lra_probe_cells_free(cells, n_cells);
@@ -216,5 +218,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_las_2 = {
-    "las-2", "how LaS decays scores: factors by distance, and as matrices, a row for each run",
-    make, LRA_FROM_ATTENTION};
+    "las-2", "decay factors of LaS attention scores, by distance and as matrices", make,
+    LRA_FROM_ATTENTION};

@@ -34,13 +34,15 @@ static int find_maps(const lra_probe_result *r, row *to, lra_err *e)
         if (!dot || !map) continue;
         if (strncmp(last, name, size) != 0 || size == 0) {
             if (to->layers == MOST_LAYERS)
-                return lra_fail(e, "'%s' has more than %d layers, which do not fit into one figure",
-                                to->name, MOST_LAYERS);
+                return lra_fail(e, "'%s' has more layers than one figure holds (%d)", to->name,
+                                MOST_LAYERS);
             last = name, size = (size_t)(dot + 1 - name);
             to->layers++;
         }
         if (!lra_map_is_square(map, (n ? to->map[0] : map)->dims[0]))
-            return lra_fail(e, "'%s' has no square map of the others' size", name);
+            return lra_fail(
+                e, "the attention map of '%s' is not square or differs in size from the others",
+                name);
         to->map[n++] = map, to->n[to->layers - 1]++;
     }
     return 0;
@@ -70,7 +72,7 @@ static void add_script(lra_plot *f, int n, const row *list)
     lra_text_add(&f->script,
                  "set multiplot\nunset grid\nunset tics\nset border 15 lw 0.6\n" LRA_PLOT_SHADES);
     double y = bottom + n * (side + above) - above;
-    char *steps = lra_format("keys from the left, queries from above (%lld tokens)",
+    char *steps = lra_format("horizontal: key, vertical: query (%lld tokens)",
                              (long long)list[0].map[0]->dims[0]);
     lra_plot_say(&f->script, "set label ", steps, " at screen 0.5, screen %.4g center\n",
                  0.8 / f->height);
@@ -97,10 +99,10 @@ static void add_script(lra_plot *f, int n, const row *list)
 static int check_row(const row *own, int n, const row *list, lra_err *e)
 {
     if (n == MOST_ROWS)
-        return lra_fail(e, "more than %d runs do not fit into one figure; name fewer", MOST_ROWS);
+        return lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_ROWS);
     if (n > 0 && own->map[0]->dims[0] != list[0].map[0]->dims[0])
         return lra_fail(
-            e, "maps of '%s' are of %lld tokens, those of '%s' of %lld; name runs of one data set",
+            e, "the maps of '%s' have %lld tokens, those of '%s' %lld; name runs on the same data",
             own->name, (long long)own->map[0]->dims[0], list[0].name,
             (long long)list[0].map[0]->dims[0]);
     return 0;
@@ -133,10 +135,11 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     if (rc == 0 && n == 0)
         rc = lra_fail(
             e,
-            "no run has attention maps ('lra-probe attention RUN'; of inputs of at most 256 tokens)");
+            "no run has attention maps; 'lra-probe attention RUN' measures them for inputs of at "
+            "most 256 tokens");
     if (rc == 0) {
         char *drawn = lra_probe_cells_drawn(n_cells, cells);
-        f->title = lra_format("attention maps, mean over heads: %s%s", cells[0].seed[0]->task,
+        f->title = lra_format("Attention maps, mean over heads: %s%s", cells[0].seed[0]->task,
                               drawn);
         lra_free(drawn);
         add_script(f, n, list);
@@ -148,5 +151,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_las_4 = {
-    "las-4", "attention maps of one example, a row for each model, a column for each layer", make,
+    "las-4", "attention maps of one example, mean over heads, by model and layer", make,
     LRA_FROM_ATTENTION};

@@ -27,9 +27,9 @@ static void add_data(lra_text *t, const lra_listops *r)
         const int64_t *count = r->train_count[operators[p]],
                       *expected = r->expected_count[operators[p]];
         double n = (double)total(count), fresh = (double)total(expected);
-        lra_plot_comment(t, "%s, data %s, %.0f training rows, %.0f fresh rows",
+        lra_plot_comment(t, "%s, data %s, %.0f training examples, %.0f fresh examples",
                          lra_listops_root_names[operators[p]], r->fingerprint, n, fresh);
-        lra_plot_comment(t, "label rows frequency lo hi expected");
+        lra_plot_comment(t, "label examples frequency lo hi expected");
         for (int k = 0; k < L; k++) {
             lra_estimate f = lra_wilson((double)count[k], n, 0.95);
             lra_text_add(t, "%d %" PRId64, k, count[k]);
@@ -65,9 +65,9 @@ static void add_panel(lra_plot *f, int p, int64_t rows)
     double left = right ? 4.9 : 1.15, bottom = below ? 1.05 : 4.25;
     lra_text *t = &f->script;
     lra_plot_box(f, left, left + 3.5, bottom, bottom + 2.45);
-    lra_text_add(t, "set label '(%c) %s, %" PRId64 " rows' at graph 0.5, graph 1.09 center\n",
+    lra_text_add(t, "set label '(%c) %s, %" PRId64 " examples' at graph 0.5, graph 1.09 center\n",
                  'a' + p, lra_listops_root_names[operators[p]], rows);
-    if (!right) lra_plot_axis(f, 0.25, bottom + 1.22, "rows (%)");
+    if (!right) lra_plot_axis(f, 0.25, bottom + 1.22, "examples (%)");
     lra_text_add(t, "set format y '%s'\nset format x '%s'\n", right ? "" : "%g", below ? "%g" : "");
     if (below) lra_text_add(t, "set xlabel 'label' offset 0,0.6\n");
     lra_text_add(t,
@@ -88,8 +88,8 @@ static void add_script(lra_plot *f, const lra_listops *r)
                  "set yrange [0:%g]\nset boxwidth 0.75\n",
                  1.05 * highest(r));
     const lra_plot_entry key[] = {
-        {"training split", LRA_LEGEND_BOX, bars, NULL, 0, 0, 0},
-        {"generator", LRA_LEGEND_LINE, lra_plot_styles[1].color, NULL, 3, 0, 0},
+        {"training data", LRA_LEGEND_BOX, bars, NULL, 0, 0, 0},
+        {"expected from the generator", LRA_LEGEND_LINE, lra_plot_styles[1].color, NULL, 3, 0, 0},
         {"95 % interval", LRA_LEGEND_INTERVAL, "", NULL, 0, 0, 0}};
     lra_plot_legend(f, 0.25, top, 3, key);
     for (int p = 0; p < PANELS; p++) add_panel(f, p, total(r->train_count[operators[p]]));
@@ -102,7 +102,8 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     int64_t n = 0;
     for (int op = 0; op < LRA_LISTOPS_ROOTS; op++) n += total(v->first->train_count[op]);
     p->width = lra_plot_wide(LRA_COLUMN_CM), p->height = 8.1;
-    p->title = lra_format("ListOps, %s: labels of %" PRId64 " training rows", v->first->preset, n);
+    p->title = lra_format("ListOps, preset %s: labels of %" PRId64 " training examples",
+                          v->first->preset, n);
     lra_plot_source(p, "run", v->first->run);
     lra_plot_source(p, "data", v->first->fingerprint);
     add_data(&p->data, v->first);
@@ -115,5 +116,5 @@ static int make(const lra_report_input *in, lra_plot *p, lra_err *e)
     return lra_figure_make_listops(in, p, fill, e);
 }
 
-const lra_report_figure lra_figure_loc_1 = {"loc-1", "labels of ListOps by root operator", make,
-                                            LRA_FROM_LISTOPS};
+const lra_report_figure lra_figure_loc_1 = {
+    "loc-1", "distribution of ListOps labels by root operator", make, LRA_FROM_LISTOPS};

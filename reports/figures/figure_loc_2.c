@@ -58,7 +58,7 @@ static void add_models(lra_text *t, const lra_listops_view *v, double range[2])
     for (int c = 0; c < v->n_cells; c++) {
         lra_breakdown_compute(&v->cell[c].data, LRA_LISTOPS_ROOTS, v->first->root, v->greedy, row);
         lra_plot_comment(t, "%s, %d seeds", v->cell[c].name, v->cell[c].data.n_seeds);
-        lra_plot_comment(t, "place difference lo hi operator");
+        lra_plot_comment(t, "position difference lo hi operator");
         for (int o = 0; o < OPERATORS; o++) {
             lra_estimate x = above(&row[1 + operators[o]], operators[o]);
             widen(range, 100 * x.lo);
@@ -79,7 +79,7 @@ static void add_marks(lra_text *t, const lra_listops_view *v, double range[2])
     for (int m = 0; m < MARKS; m++) {
         const int32_t *predicted = lra_listops_heuristic(r, marks[m].name);
         lra_plot_comment(t, "%s", marks[m].name);
-        lra_plot_comment(t, "place difference operator");
+        lra_plot_comment(t, "position difference operator");
         for (int o = 0; o < OPERATORS; o++) {
             int op = operators[o];
             double base = op == SM ? 0.1 : lra_listops_share(r, v->greedy, r->root, op);
@@ -184,13 +184,14 @@ static void add_script(lra_plot *p, const lra_listops_view *v, const double rang
     lra_plot_legend(p, LEFT, top, n, key);
     top -= LRA_LINE_CM * rows + 0.25;
     lra_plot_box(p, LEFT, p->width - 0.1, bottom, top);
-    lra_plot_axis(p, 0.25, 0.5 * (bottom + top), "accuracy - greedy (points)");
+    lra_plot_axis(p, 0.25, 0.5 * (bottom + top), "accuracy minus greedy (points)");
     lra_text_add(t, "set yrange [%g:%g]\nset xrange [%g:%g]\nset boxwidth 0.9\nset xtics scale 0 (",
                  range[0] - (range[0] < 0 ? margin : 0), range[1] + margin,
                  place(0, v->n_cells, -1.1), place(OPERATORS - 1, v->n_cells, v->n_cells + 2));
     for (int o = 0; o < OPERATORS; o++) {
         lra_text_add(t, "%s", o ? ", " : "");
-        lra_plot_tick(t, operators[o] == SM ? "SM (- 10 %)" : lra_listops_root_names[operators[o]],
+        lra_plot_tick(t,
+                      operators[o] == SM ? "SM (minus 10 %)" : lra_listops_root_names[operators[o]],
                       place(o, v->n_cells, 0.5 * (v->n_cells - 0.4)));
     }
     lra_text_add(t, ")\nset arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.2\n");
@@ -200,7 +201,7 @@ static void add_script(lra_plot *p, const lra_listops_view *v, const double rang
 static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
 {
     if (v->n_cells > MODELS)
-        return lra_fail(e, "%d models, at most %d fit into one figure; name fewer runs", v->n_cells,
+        return lra_fail(e, "%d models, one figure holds at most %d; name fewer runs", v->n_cells,
                         MODELS);
     double range[2] = {0, 0};
     add_models(&p->data, v, range);
@@ -222,4 +223,5 @@ static int make(const lra_report_input *in, lra_plot *p, lra_err *e)
 }
 
 const lra_report_figure lra_figure_loc_2 = {
-    "loc-2", "ListOps models less the greedy baseline, by root operator", make, LRA_FROM_LISTOPS};
+    "loc-2", "ListOps accuracy minus that of the greedy baseline, by root operator", make,
+    LRA_FROM_LISTOPS};

@@ -44,7 +44,7 @@ static void add_labels(lra_text *t, const model *m, int op)
     for (int k = 0; k < L; k++)
         for (int p = 0; p < L; p++) n += m->count[op][k][p], predicted[p] += m->count[op][k][p];
     lra_plot_comment(t, "%s", lra_listops_root_names[op]);
-    lra_plot_comment(t, "label rows accuracy lo hi predicted true");
+    lra_plot_comment(t, "label examples accuracy lo hi predicted true");
     for (int k = 0; k < L; k++) {
         const lra_breakdown_row *r = &m->recall[1 + op * L + k];
         double rows = (double)n / m->cell->data.n_seeds;
@@ -61,7 +61,7 @@ static void add_labels(lra_text *t, const model *m, int op)
 
 static void add_confusion(lra_text *t, const model *m, int op)
 {
-    lra_plot_comment(t, "%s: predicted label (%%) across, true label downwards",
+    lra_plot_comment(t, "%s: columns: predicted label (%%), rows: true label",
                      lra_listops_root_names[op]);
     for (int k = 0; k < L; k++) {
         double n = 0;
@@ -110,12 +110,12 @@ static void add_bars(lra_text *t, int op, const char *color, int bar_column, int
 static void add_recall(lra_plot *p, const model *m)
 {
     lra_text *t = &p->script;
-    lra_plot_axis(p, 0.3, 10, "right (%)");
+    lra_plot_axis(p, 0.3, 10, "recall (%)");
     lra_text_add(t, "set format x ''\nset yrange [0:100]\n");
     for (int op = 0; op < PANELS; op++) {
         int64_t rows = 0;
         for (int k = 0; k < L; k++) rows += m->recall[1 + op * L + k].n;
-        char *name = lra_format("%s, %" PRId64 " rows", lra_listops_root_names[op], rows);
+        char *name = lra_format("%s, %" PRId64 " examples", lra_listops_root_names[op], rows);
         place_panel(p, 0, op, 8.85, 11.15, name);
         add_bars(t, op, recalled, 3, 6);
         lra_free(name);
@@ -126,7 +126,7 @@ static void add_matrices(lra_plot *p)
 {
     lra_text *t = &p->script;
     lra_plot_axis(p, 0.3, 6.5, "true label");
-    lra_plot_axis(p, p->width - 0.2, 6.5, "% of a true label");
+    lra_plot_axis(p, p->width - 0.2, 6.5, "% of the true label");
     lra_text_add(t,
                  "set yrange [-0.5:9.5]\nset ytics 1 scale 0\nunset grid\n"
                  "set xlabel 'predicted label' offset 0,0.6\nset format x '%%g'\n"
@@ -146,7 +146,7 @@ static void add_matrices(lra_plot *p)
 
 static void add_histograms(lra_plot *p, double highest)
 {
-    lra_plot_axis(p, 0.3, 2, "rows (%)");
+    lra_plot_axis(p, 0.3, 2, "examples (%)");
     const lra_plot_entry key[] = {
         {"predicted labels", LRA_LEGEND_BOX, predicted_color, NULL, 0, 0, 0},
         {"true labels", LRA_LEGEND_LINE, lra_plot_styles[1].color, NULL, 0,
@@ -187,11 +187,11 @@ static void add_script(lra_plot *p, const model *m)
     double top = lra_plot_start(p);
     lra_text_add(t, "set multiplot\nset xrange [-0.6:9.6]\nset xtics 1 scale 0\n"
                     "set boxwidth 0.75\n");
-    const lra_plot_entry key[] = {
-        {"right among rows of the label", LRA_LEGEND_BOX, recalled, NULL, 0, 0, 0},
-        {"95 % interval", LRA_LEGEND_INTERVAL, "", NULL, 0, 0, 0},
-        {"how often the label is predicted at all (null)", LRA_LEGEND_LINE,
-         lra_plot_styles[1].color, NULL, 0, lra_plot_styles[1].hollow, 0.7}};
+    const lra_plot_entry key[] = {{"recall of the label", LRA_LEGEND_BOX, recalled, NULL, 0, 0, 0},
+                                  {"95 % interval", LRA_LEGEND_INTERVAL, "", NULL, 0, 0, 0},
+                                  {"frequency of the label among predictions (null value)",
+                                   LRA_LEGEND_LINE, lra_plot_styles[1].color, NULL, 0,
+                                   lra_plot_styles[1].hollow, 0.7}};
     lra_plot_legend(p, LEFT, top, 3, key);
     add_recall(p, m);
     add_matrices(p);
@@ -206,9 +206,9 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     find_best(v, &m);
     const lra_estimate *a = &m.recall[0].accuracy;
     int seeds = m.cell->data.n_seeds, n = v->n_cells;
-    char *best = n > 1 ? lra_format(", the best of %d on test", n) : lra_copy_text("");
+    char *best = n > 1 ? lra_format(", best of %d models on test", n) : lra_copy_text("");
     p->width = lra_plot_wide(LRA_PAGE_CM), p->height = 12.4;
-    p->title = lra_format("ListOps, preset %s: %s%s, %d seed%s; %.2f %% right (%.2f to %.2f)",
+    p->title = lra_format("ListOps, preset %s: %s%s, %d seed%s; accuracy %.2f %% (%.2f to %.2f)",
                           v->first->preset, m.cell->name, best, seeds, seeds == 1 ? "" : "s",
                           100 * a->value, 100 * a->lo, 100 * a->hi);
     lra_free(best);
@@ -224,4 +224,5 @@ static int make(const lra_report_input *in, lra_plot *p, lra_err *e)
 }
 
 const lra_report_figure lra_figure_loc_3 = {
-    "loc-3", "what a ListOps model says, by root operator and label", make, LRA_FROM_LISTOPS};
+    "loc-3", "recall and confusion matrix of a ListOps model, by root operator and label", make,
+    LRA_FROM_LISTOPS};

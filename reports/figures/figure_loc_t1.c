@@ -85,7 +85,8 @@ static void add_data(lra_text *t, const lra_ladder_view *v)
 {
     lra_plot_comment(t, "%s %s %s, run %s", v->first->task, v->first->preset, v->first->precision,
                      v->first->run);
-    lra_plot_comment(t, "reach kernel %s lo hi gain lo hi published its-gain", v->metric->name);
+    lra_plot_comment(t, "reach kernel %s lo hi gain lo hi published published-gain",
+                     v->metric->name);
     for (int r = 0; r < v->ladder.n_rungs; r++) {
         const lra_ladder_row *row = &v->ladder.row[r];
         double p = published(v, r);
@@ -299,7 +300,7 @@ static void add_one(lra_plot *f, const plot *p, double top)
         line[n++] = (lra_plot_line){100 * baseline, "(12,5,3,5)", "majority by operator"};
     if (v->ladder.row[0].null_row)
         line[n++] = (lra_plot_line){shown(v, v->ladder.row[0].accuracy.value), "(12,8)",
-                                    "K = 1, bag of tokens"};
+                                    "K = 1 (bag of tokens)"};
     lra_plot_lines(t, n, line, p->x0, p->y0, p->y1);
     lra_text_add(t, "set x2range [%g:%g]\nset logscale x2 2\n", p->x0, p->x1);
     add_ticks(t, p, "x2tics", true, true);
@@ -351,12 +352,12 @@ static void add_index(lra_text *t, const lra_ladder *l)
         lra_text_add(t, "set label '%s = %.2f (%.2f to %.2f)' at graph 0.98,0.14 right\n", name,
                      l->li.value, l->li.lo, l->li.hi);
     else if (l->state == LRA_LI_GIVEN)
-        lra_text_add(t, "set label '%s = %.2f (its bound)' at graph 0.98,0.14 right\n", name,
+        lra_text_add(t, "set label '%s = %.2f (at its bound)' at graph 0.98,0.14 right\n", name,
                      l->li.value);
     if (l->state == LRA_LI_ONE_RUNG)
-        lra_text_add(t, "set label 'no LI of one rung' at graph 0.98,0.14 right\n");
+        lra_text_add(t, "set label 'LI undefined: one rung' at graph 0.98,0.14 right\n");
     if (l->state == LRA_LI_AT_CHANCE)
-        lra_text_add(t, "set label 'no gain: the reference is' at graph 0.5,0.56 center\n"
+        lra_text_add(t, "set label 'gain undefined: the reference is' at graph 0.5,0.56 center\n"
                         "set label 'not clearly above chance' at graph 0.5,0.38 center\n");
 }
 
@@ -368,7 +369,7 @@ static void add_gain(lra_plot *f, const plot *p, double bottom, double top)
     lra_plot_box(f, left, right_end(), bottom, top);
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "gain over chance");
     add_ticks(t, p, "xtics", true, false);
-    lra_text_add(t, "set xlabel 'reach to each side (tokens)' offset 0,0.6\nset yrange [%g:%g]\n",
+    lra_text_add(t, "set xlabel 'reach on each side (tokens)' offset 0,0.6\nset yrange [%g:%g]\n",
                  p->gain0, p->gain1);
     lra_plot_line line[2] = {{1, NULL, ""}, {0, LRA_DASH_CHANCE, ""}};
     lra_plot_lines(t, p->gain0 > 0 ? 1 : 2, line, p->x0, p->gain0, p->gain1);
@@ -423,7 +424,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     if (n_views < 0) return n_views;
     int rc = 0;
     if (n_views > MOST_CURVES)
-        rc = lra_fail(e, "%d ladders, at most %d fit into one figure; name fewer results", n_views,
+        rc = lra_fail(e, "%d ladders, one figure holds at most %d; name fewer results", n_views,
                       MOST_CURVES);
     if (rc == 0) sort_views(views, n_views);
     plot p = {.view = views, .n = n_views};

@@ -139,7 +139,7 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
     for (int kind = 0; kind < KINDS; kind++) {
         lra_plot_comment(t,
                          "%s: row; mean distance; initial; log2(limit + 1); log2(window + 1); "
-                         "value; each with lo hi; mean distance of equal weights",
+                         "value; each with lo hi; mean distance of uniform weights",
                          kinds[kind].name);
         for (int i = 0; i < v->n; i++) {
             const lra_locality_row *r = &v->row[i];
@@ -298,13 +298,13 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
                                     .point = 6,
                                     .size = 0.5};
     if (window)
-        key[n++] = (lra_plot_entry){.text = "of attention alone",
+        key[n++] = (lra_plot_entry){.text = "distance limit in attention only",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#000000",
                                     .point = 2,
                                     .size = 0.55};
     if (range)
-        key[n++] = (lra_plot_entry){.text = "equal weights",
+        key[n++] = (lra_plot_entry){.text = "uniform weights",
                                     .kind = LRA_LEGEND_LINE,
                                     .color = "#888888",
                                     .dash = LRA_DASH_DASHES,
@@ -327,9 +327,16 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     static const double share[PANELS] = {0.42, 0.29, 0.29};
     const lra_metric *m = lra_result_metric(v->row[0].group->run[0]);
     char *value = lra_format("%s%s", m->text, m->scale == 100 ? " (%)" : "");
-    const char *const name[PANELS] = {"mean distance of other tokens (tokens)",
-                                      "99 % of the gain within, per layer", value};
-    const char *const brief[PANELS] = {"mean distance (tokens)", "99 % within, per layer", value};
+    const char *const name[PANELS] = {"mean distance without own token (tokens)",
+                                      "limit per "
+                                      "layer with 99 "
+                                      "% of the gain "
+                                      "(tokens)",
+                                      value};
+    const char *const brief[PANELS] = {"mean distance (tokens)",
+                                       "99 % limit per layer "
+                                       "(tokens)",
+                                       value};
     lra_plot_entry key[LRA_PLOT_ENTRIES];
     lra_text *t = &f->script;
     int entries = fill_key(v, key);
@@ -367,12 +374,12 @@ static int check(const lra_locality_view *v, lra_err *e)
     for (int i = 1; i < v->n; i++) {
         const lra_result *r = v->row[i].group->run[0];
         if (strcmp(r->fingerprint, first->fingerprint) != 0)
-            return lra_fail(e,
-                            "results of tasks '%s' and '%s' (other data); one fits into a figure",
-                            first->task, r->task);
+            return lra_fail(
+                e, "results on different data: tasks '%s' and '%s'; name results on the same data",
+                first->task, r->task);
     }
     if (v->n > MOST_ROWS)
-        return lra_fail(e, "%d models, at most %d fit into the figure; name fewer", v->n,
+        return lra_fail(e, "%d models, one figure holds at most %d; name fewer", v->n,
                         (int)MOST_ROWS);
     return 0;
 }
@@ -384,7 +391,8 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int rc = check(&v, e);
     if (rc == 0) {
         char *of = lra_locality_data_name(&v.row[0]);
-        f->title = lra_format("How local models are, at initialisation and after training: %s", of);
+        f->title = lra_format(
+            "Distance of influential tokens, at initialisation and after training: %s", of);
         lra_free(of);
         for (int i = 0; i < in->n; i++) lra_plot_source(f, "run", in->list[i]->run);
         lra_plot_source(f, "data", in->list[0]->fingerprint);
@@ -397,5 +405,6 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_locality = {
-    "locality", "how far away what each model uses is, as built and as learned", make,
+    "locality",
+    "distance of the tokens that influence each model, at initialisation and after training", make,
     LRA_FROM_RESULTS_AND_PROBES};

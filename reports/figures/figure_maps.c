@@ -54,14 +54,14 @@ static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 {
     lra_head_grid g;
-    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "map", "attention maps", e) != 0)
+    if (lra_head_grid_open(&g, f, in->n_probes, in->probes, "map", "Attention maps", e) != 0)
         return LRA_FAILED;
     const lra_probe_array *map = lra_probe_array_find(g.unit[0][0], "map");
     for (int i = 0; i < g.rows; i++)
         for (int k = 0; k < g.columns[i]; k++) {
             const lra_probe_array *own = lra_probe_array_find(g.unit[i][k], "map");
             if (!lra_map_is_square(own, map->dims[0]))
-                return lra_fail(e, "'%s' has no square map", g.unit[i][k]->name);
+                return lra_fail(e, "the attention map of '%s' is not square", g.unit[i][k]->name);
         }
     add_data(&f->data, &g);
     add_script(f, &g, map->dims[0]);
@@ -69,4 +69,4 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_maps = {
-    "maps", "attention maps of one example, a panel for each head", make, LRA_FROM_ATTENTION};
+    "maps", "attention maps of one example, one panel per head", make, LRA_FROM_ATTENTION};

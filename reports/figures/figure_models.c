@@ -45,23 +45,27 @@ static int check(const plot *p, int i, lra_err *e)
 {
     const lra_result *r = p->group[i].run[0], *first = p->group[0].run[0];
     if (strcmp(r->preset, first->preset) != 0)
-        return lra_fail(e, "results of presets '%s' and '%s'; one fits into a figure",
+        return lra_fail(e, "results of presets '%s' and '%s'; name results of one preset",
                         first->preset, r->preset);
     if (lra_result_metric(r) != p->metric)
-        return lra_fail(e, "tasks '%s' and '%s' are measured by %s and %s; one fits on an axis",
-                        first->task, r->task, p->metric->text, lra_result_metric(r)->text);
+        return lra_fail(
+            e,
+            "tasks '%s' and '%s' have different metrics (%s, %s); name tasks with the same metric",
+            first->task, r->task, p->metric->text, lra_result_metric(r)->text);
     if (p->task_of[i] < 0)
-        return lra_fail(e, "more than %d tasks; name results of fewer", (int)TASKS);
+        return lra_fail(e, "one figure holds at most %d tasks; name results of fewer", (int)TASKS);
     if (p->model_of[i] < 0)
-        return lra_fail(e, "more than %d models, the last is '%s'; name results of fewer",
-                        (int)MODELS, p->name[i]);
+        return lra_fail(
+            e, "one figure holds at most %d models, '%s' is one more; name results of fewer",
+            (int)MODELS, p->name[i]);
     for (int k = 0; k < i; k++) {
         if (p->task_of[k] != p->task_of[i]) continue;
         if (strcmp(p->group[k].run[0]->fingerprint, r->fingerprint) != 0)
-            return lra_fail(e, "results of task '%s' with other data; one fits into a figure",
+            return lra_fail(e,
+                            "results of task '%s' on different data; name results on the same data",
                             r->task);
         if (p->model_of[k] == p->model_of[i])
-            return lra_fail(e, "there are two results of '%s' on task '%s'; name one of each",
+            return lra_fail(e, "two results of model '%s' on task '%s'; name one of them",
                             p->name[i], r->task);
     }
     return 0;
@@ -119,7 +123,7 @@ static void widen(plot *p, double x)
 static void add_data(lra_text *t, plot *p)
 {
     for (int m = 0; m < p->n_models; m++) {
-        lra_plot_comment(t, "%s: place value lo hi task", p->name[p->model[m]]);
+        lra_plot_comment(t, "%s: position value lo hi task", p->name[p->model[m]]);
         for (int i = 0; i < p->n; i++) {
             if (p->model_of[i] != m) continue;
             lra_estimate v = lra_results_value(p->group[i].run, p->group[i].n);
@@ -209,7 +213,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     plot p;
     int rc = open_plot(&p, in, e);
     if (rc == 0) {
-        f->title = lra_format("What models reach, preset %s", p.group[0].run[0]->preset);
+        f->title = lra_format("Test results, preset %s", p.group[0].run[0]->preset);
         for (int i = 0; i < in->n; i++) lra_plot_source(f, "run", in->list[i]->run);
         add_data(&f->data, &p);
         add_script(f, &p);
@@ -218,5 +222,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     return rc;
 }
 
-const lra_report_figure lra_figure_models = {"models", "what models reach on each task, as bars",
-                                             make, LRA_FROM_RESULTS};
+const lra_report_figure lra_figure_models = {
+    "models", "test metric of each model on each task, as bars", make, LRA_FROM_RESULTS};

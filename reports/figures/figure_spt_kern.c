@@ -19,10 +19,10 @@ static const char dat[] = "spt-kern.dat";
 /* In the order of the data: scratch before and after, pretrained before and after; light and dark,
  * also in grey. */
 static const lra_plot_entry key[LINES] = {
-    {"random start", LRA_LEGEND_LINE, "#E69F00", LRA_DASH_DASHES, 2, 0, 0},
-    {"from scratch, trained", LRA_LEGEND_LINE, "#E69F00", NULL, 3.5, 0, 0},
+    {"random initialisation", LRA_LEGEND_LINE, "#E69F00", LRA_DASH_DASHES, 2, 0, 0},
+    {"trained from scratch", LRA_LEGEND_LINE, "#E69F00", NULL, 3.5, 0, 0},
     {"pretrained", LRA_LEGEND_LINE, "#0072B2", LRA_DASH_DASHES, 2, 0, 0},
-    {"pretrained, then trained", LRA_LEGEND_LINE, "#0072B2", NULL, 2.5, 0, 0}};
+    {"pretrained, then fine-tuned", LRA_LEGEND_LINE, "#0072B2", NULL, 2.5, 0, 0}};
 
 typedef struct {
     const lra_probe_result *scratch, *pretrained;
@@ -87,12 +87,14 @@ static int find_pairs(const lra_report_input *in, plot *p, lra_err *e)
         }
         if (!scratch) continue;
         if (p->n_pairs == PANELS)
-            return lra_fail(e, "more than %d pairs of runs; name fewer", (int)PANELS);
+            return lra_fail(e, "one figure holds at most %d pairs of runs; name fewer",
+                            (int)PANELS);
         p->pair[p->n_pairs++] = (pair){scratch, r};
     }
     if (p->n_pairs) return 0;
-    return lra_fail(e, "no run that was pretrained (train --from) beside one from scratch, of one "
-                       "task, model and seed");
+    return lra_fail(e,
+                    "no pair of a pretrained run ('train --from') and a run from scratch with the "
+                    "same task, model and seed");
 }
 
 /* ---- panels ---------------------------------------------------------------------------------- */
@@ -135,7 +137,7 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     if (find_pairs(in, p, e) != 0) return LRA_FAILED;
     for (int i = 0; i < p->n_pairs; i++) add_panels(p, &p->pair[i], PANELS / p->n_pairs);
     lra_decay_axes_set(&p->axes);
-    return p->n ? 0 : lra_fail(e, "the runs have no layers with kernels in common");
+    return p->n ? 0 : lra_fail(e, "the runs have no layer with kernels in common");
 }
 
 /* ---- figure ---------------------------------------------------------------------------------- */
@@ -171,11 +173,13 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int rc = open_plot(p, in, e);
     if (rc == 0) {
         const lra_probe_result *r = p->pair[0].scratch;
-        f->title = p->n_pairs == 1
-                       ? lra_format(
-                             "Decay of kernels, from scratch and pretrained: %s, %s, seed %lld",
-                             r->task, r->model, (long long)r->seed)
-                       : lra_copy_text("Decay of kernels, from scratch and pretrained");
+        f->title =
+            p->n_pairs == 1
+                ? lra_format(
+                      "Decay of convolution kernels, from scratch and pretrained: %s, %s, seed "
+                      "%lld",
+                      r->task, r->model, (long long)r->seed)
+                : lra_copy_text("Decay of convolution kernels, from scratch and pretrained");
         for (int i = 0; i < p->n_pairs; i++) {
             lra_plot_source(f, "run", p->pair[i].scratch->run);
             lra_plot_source(f, "run", p->pair[i].pretrained->run);
@@ -191,4 +195,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_spt_kern = {
-    "spt-kern", "how kernels decay, from scratch and pretrained", make, LRA_FROM_KERNELS};
+    "spt-kern", "magnitude of convolution kernels by distance, from scratch and pretrained", make,
+    LRA_FROM_KERNELS};

@@ -65,8 +65,8 @@ static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
                 .y1 = -INFINITY};
     p->n_rungs = l->n_rungs - p->first;
     if (p->n_rungs > MOST_RUNGS)
-        return lra_fail(e, "%d rungs, at most %d fit into one figure; name fewer results",
-                        p->n_rungs, MOST_RUNGS);
+        return lra_fail(e, "%d rungs, one figure holds at most %d; name fewer results", p->n_rungs,
+                        MOST_RUNGS);
     for (int i = 0; i < s->n; i++) p->octaves = p->octaves && s->number[i] > 0;
     for (int i = 0; i < s->n; i++) {
         widen(p, lra_ladder_value(s->at[i], s->at[i]->data.chance));
@@ -98,7 +98,7 @@ static void add_data(lra_text *t, const plot *p)
         const lra_ladder_row *first = &ladder(p, 0)->row[p->first + r];
         lra_plot_comment(t, "%s %s, K = %" PRId64 ", field %.0f", s->at[0]->first->task,
                          s->at[0]->first->preset, first->kernel, field_of(p, r));
-        lra_plot_comment(t, "place of %s, value lo hi covered not-covered", s->key);
+        lra_plot_comment(t, "position of %s, value lo hi covered not-covered", s->key);
         for (int i = 0; i < s->n; i++) {
             lra_estimate a = value_of(p, i, r);
             double value = scale * a.value;
@@ -223,7 +223,8 @@ static int fill_legend(const plot *p, lra_plot_entry *key)
                                       ladder(p, 0)->row[p->first + r].kernel, name));
     }
     if (lra_sweep_is_distance(p->sweep))
-        key[n++] = (lra_plot_entry){"beyond the field", LRA_LEGEND_LINE, "#444444", NULL, 0, 6, 1};
+        key[n++] = (lra_plot_entry){
+            "distance beyond the receptive field", LRA_LEGEND_LINE, "#444444", NULL, 0, 6, 1};
     key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", LRA_DASH_CHANCE, 1.5, 0, 0};
     return n;
 }
@@ -254,7 +255,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, e);
     if (n_views < 0) return n_views;
     int n = lra_sweeps_find(views, n_views, &sweeps, e), rc = n < 0 ? n : 0;
-    if (n > 1) rc = lra_fail(e, "%d sweeps, one fits into a figure; name fewer results", n);
+    if (n > 1) rc = lra_fail(e, "%d sweeps, the figure shows one; name fewer results", n);
     plot p;
     if (rc == 0) rc = open_plot(&p, &sweeps[0], e);
     if (rc == 0) {
@@ -273,4 +274,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_sweep = {
-    "sweep", "every rung against a parameter of the task, with its field", make, LRA_FROM_RESULTS};
+    "sweep", "value of each rung against a task parameter, with receptive fields", make,
+    LRA_FROM_RESULTS};

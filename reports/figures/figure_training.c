@@ -43,16 +43,15 @@ static int check(const plot *p, lra_err *e)
 {
     const lra_result *first = p->group[0].run[0];
     if (p->n > MOST)
-        return lra_fail(e, "%d models, at most %d fit into the figure; name fewer", p->n,
-                        (int)MOST);
+        return lra_fail(e, "%d models, one figure holds at most %d; name fewer", p->n, (int)MOST);
     for (int i = 0; i < p->n; i++) {
         const lra_result *r = p->group[i].run[0];
         if (strcmp(r->fingerprint, first->fingerprint) != 0 || lra_result_metric(r) != p->metric)
-            return lra_fail(e,
-                            "results of tasks '%s' and '%s' (other data); one fits into a figure",
-                            first->task, r->task);
+            return lra_fail(
+                e, "results on different data: tasks '%s' and '%s'; name results on the same data",
+                first->task, r->task);
         if (r->n_epochs < 1)
-            return lra_fail(e, "run %s of '%s' was not trained: it has no curve", r->run, r->task);
+            return lra_fail(e, "run %s of '%s' was not trained and has no curve", r->run, r->task);
     }
     return 0;
 }
@@ -134,9 +133,10 @@ static void add_data(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->n; i++) {
         const lra_result_group *g = &p->group[i];
-        lra_plot_comment(t,
-                         "%s: step, training loss, validation %s: mean of %d seeds; each; selected",
-                         p->name[i], p->metric->text, g->n);
+        lra_plot_comment(
+            t,
+            "%s: step, training loss, validation %s: mean of %d seeds; each seed; selected epoch",
+            p->name[i], p->metric->text, g->n);
         add_mean(t, p, g);
         for (int s = 0; s < g->n; s++) {
             for (int64_t k = 0; k < g->run[s]->n_epochs; k++)
@@ -212,7 +212,7 @@ static void add_script(lra_plot *f, const plot *p)
         lra_plot_axis(f, x - 1.35, 0.5 * (bottom + top), axis[k]);
         lra_text_add(t,
                      "set xrange [0:%g]\nset xtics %g\nset yrange [%g:%g]\nset ytics %g\n"
-                     "set xlabel 'steps' offset 0,0.6\n",
+                     "set xlabel 'optimiser steps' offset 0,0.6\n",
                      1.02 * p->steps, lra_plot_step(p->steps), p->low[k], p->high[k],
                      lra_plot_step(p->high[k] - p->low[k]));
         if (k == VALUE)
@@ -234,10 +234,9 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int rc = open_plot(&p, in, e);
     if (rc == 0) {
         const lra_result *r = p.group[0].run[0];
-        f->title = lra_format(
-            "Training on %s, preset %s: seeds thin, their mean thick; points: the "
-            "selected epochs",
-            r->task, r->preset);
+        f->title = lra_format("Training on %s, preset %s (thin: seeds, thick: mean, points: "
+                              "selected epochs)",
+                              r->task, r->preset);
         for (int i = 0; i < in->n; i++) lra_plot_source(f, "run", in->list[i]->run);
         lra_plot_source(f, "data", r->fingerprint);
         add_data(&f->data, &p);
@@ -248,4 +247,5 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
 }
 
 const lra_report_figure lra_figure_training = {
-    "training", "training loss and validation metric against steps", make, LRA_FROM_RESULTS};
+    "training", "training loss and validation metric against optimiser steps", make,
+    LRA_FROM_RESULTS};

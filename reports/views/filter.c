@@ -9,16 +9,16 @@ const lra_option lra_filter_options[] = {
      .letter = 't',
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help = "only results of these tasks, separated by commas"},
+     .help = "use only results of these tasks, separated by commas"},
     {.name = "model",
      .letter = 'm',
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help = "only results of these models, separated by commas"},
+     .help = "use only results of these models, separated by commas"},
     {.name = "label",
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
-     .help = "only results of runs with this label ('lra-probe train --label TEXT')"},
+     .help = "use only runs with this label ('lra-probe train --label TEXT')"},
     {.name = NULL}};
 
 /* True if the text is in the list of the option, or the option is not given. */

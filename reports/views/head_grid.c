@@ -15,16 +15,15 @@ static int find(const lra_probe_result *r, const char *array, lra_head_grid *g, 
         if (!dot || !lra_probe_array_find(r->unit[u], array)) continue;
         if (g->rows == 0 || strncmp(layer, name, (size_t)(dot + 1 - name)) != 0) {
             if (g->rows == LRA_GRID_ROWS)
-                return lra_fail(e, "'%s' has more than %d layers, which do not fit into one figure",
-                                r->model, LRA_GRID_ROWS);
+                return lra_fail(e, "'%s' has more layers than one figure holds (%d)", r->model,
+                                LRA_GRID_ROWS);
             snprintf(layer, sizeof layer, "%.*s", (int)(dot + 1 - name), name);
             g->rows++;
         }
         int *n = &g->columns[g->rows - 1];
         if (*n == LRA_GRID_COLUMNS)
-            return lra_fail(
-                e, "'%.*s' of '%s' has more than %d heads, which do not fit into one figure",
-                (int)(dot - name), name, r->model, LRA_GRID_COLUMNS);
+            return lra_fail(e, "'%.*s' of '%s' has more heads than one figure holds (%d)",
+                            (int)(dot - name), name, r->model, LRA_GRID_COLUMNS);
         g->unit[g->rows - 1][(*n)++] = r->unit[u];
     }
     return g->rows ? 0
@@ -44,7 +43,7 @@ int lra_head_grid_widest(const lra_head_grid *g)
 int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_result *const *probes,
                        const char *array, const char *title, lra_err *e)
 {
-    if (n_probes != 1) return lra_fail(e, "%d runs, one fits into a figure; name one", n_probes);
+    if (n_probes != 1) return lra_fail(e, "%d runs, the figure shows one; name one run", n_probes);
     if (find(probes[0], array, g, e) != 0) return LRA_FAILED;
     char *name = lra_probe_run_name(g->run);
     f->width = lra_plot_wide(lra_head_grid_widest(g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM);

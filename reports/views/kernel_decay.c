@@ -15,13 +15,13 @@ const char *lra_decay_empty(const lra_decay_axes *x, const lra_probe_array *a,
                             const lra_probe_array *b)
 {
     bool any = false;
-    if (a->dims[1] < 2 && b->dims[1] < 2) return "one tap: no decay";
+    if (a->dims[1] < 2 && b->dims[1] < 2) return "kernel length 1: no decay";
     for (int k = 0; k < 2; k++) {
         const lra_probe_array *p = k ? b : a;
         for (int64_t d = x->octaves; d < p->dims[1]; d++)
             any = any || isfinite(p->value[p->dims[1] + d]);
     }
-    return any ? NULL : "kernels of zeros";
+    return any ? NULL : "all kernels are 0";
 }
 
 void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *a)
@@ -52,7 +52,8 @@ void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_a
 {
     int64_t n = a->dims[1];
     lra_plot_comment(
-        t, "distance quartile-1 median quartile-3 of max |k| from there on, over that at 0");
+        t, "distance quartile-1 median quartile-3 of the envelope: max |k| at this distance or "
+           "farther, divided by max |k|");
     for (int64_t d = x->octaves ? 1 : 0; d < n; d = next_distance(x, d)) {
         lra_text_add(t, "%lld", (long long)d);
         for (int q = 0; q < 3; q++) {
@@ -113,7 +114,7 @@ void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d)
     top = bottom + down * (high + gap);
     lra_text_add(&f->script, "set multiplot\n");
     add_axes(&f->script, d->axes);
-    lra_plot_axis(f, 0.25, (bottom + top) / 2, "max |k| from there on");
+    lra_plot_axis(f, 0.25, (bottom + top) / 2, "envelope of |k| (1 at distance 0)");
     lra_plot_say(&f->script, "set label ", "distance (tokens)",
                  " at screen %.4g, screen %.4g center\n", (left + (f->width - left) / 2) / f->width,
                  0.25 / f->height);

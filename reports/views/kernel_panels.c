@@ -51,9 +51,9 @@ int lra_kernel_panels_open(lra_kernel_panels *p, const lra_report_input *in, int
     int n = lra_probe_cells(in->n_probes, in->probes, &cells), rc = 0;
     *p = (lra_kernel_panels){.n_cells = n};
     if (n > most)
-        rc = lra_fail(e, "%d models, at most %d fit into the figure; name fewer runs", n, most);
+        rc = lra_fail(e, "%d models, one figure holds at most %d; name fewer runs", n, most);
     for (int c = 0; c < n && rc == 0; c++) add_cell(p, &cells[c], most / n, n == 1);
-    if (rc == 0 && p->n == 0) rc = lra_fail(e, "no run has kernels to draw");
+    if (rc == 0 && p->n == 0) rc = lra_fail(e, "no run has convolution kernels");
     const lra_probe_result *r = n ? cells[0].seed[0] : NULL;
     char *drawn = lra_probe_cells_drawn(n, cells);
     if (rc == 0 && n == 1 && !*drawn)

@@ -86,11 +86,11 @@ has err 'has no attention; '
 has err 'left out'
 has out 'layer0.head0'
 expect 2 'none of 2 runs has attention' "$probe" attention o/runs/*resconv* o/runs/*resconv* -q
-expect 1 "there are no results of probe 'attention'" "$report" tables --table attention o/runs/*resconv*
+expect 1 "no 'attention' results" "$report" tables --table attention o/runs/*resconv*
 expect 2 "there is no run 'x'" "$probe" attention x --out none
 if command -v gnuplot >/dev/null; then
     # Readings of alpha above each other: head 1 of 2 has 2^-4, or -ln(B) with B = 1/2, and no other model has any.
-    expect 1 "no run has scores that decay" "$report" figures --figure las-2 --out o o/runs/*transformer*
+    expect 1 "no run has decay factors" "$report" figures --figure las-2 --out o o/runs/*transformer*
     train las --set heads=2 --set alpha=geo
     train las --set heads=2 --set bound=0.5
     "$probe" attention o/runs/*-las-* --examples 4 -q >out 2>err || complain "las: $(cat err)"
@@ -102,7 +102,7 @@ if command -v gnuplot >/dev/null; then
     [ "$(grep -c "set label 'H1: " o/figures/las-2.gp)" -eq 2 ] || complain "las-2: not two rows of matrices"
     train las --set heads=4
     "$probe" attention o/runs/*-las-* --examples 4 -q >out 2>err || complain "las: $(cat err)"
-    expect 1 "heads, .*; name runs of as many" "$report" figures --figure las-2 --out o o/runs/*-las-*
+    expect 1 "heads, .*; name runs with the same number of heads" "$report" figures --figure las-2 --out o o/runs/*-las-*
     for figure in distance maps las-4; do
         "$report" figures --figure $figure --format png --out o o/runs/*transformer* >out 2>err || complain "figure: $(cat err)"
         [ -s err ] && complain "gnuplot says $(cat err)"

@@ -32,7 +32,7 @@ expect 2 "'distance' is what varies" lra-probe receptive-field --task xor --dist
 [ ! -e n ] || complain "wrong use leaves a folder behind"
 expect 1 "there is no file or folder 'none'" lra-report tables --out none
 expect 2 "unknown table 'laddr'; did you mean 'ladder'?" lra-report tables --table laddr
-expect 2 "format 'bmp' is unknown" lra-report figures --format bmp --out o
+expect 2 "unknown format 'bmp'" lra-report figures --format bmp --out o
 expect 2 "unknown command 'table'; did you mean 'tables'?" lra-report table
 
 # A real run of a few steps, then damage.
@@ -136,7 +136,7 @@ small="$small --set test=200 --set val=32"
 lra-probe receptive-field $small --set layers=1 --kernels 3,65 --seeds 1 --out l -q >table ||
     complain "a small ladder"
 grep -q "LI  " table || complain "no LI in the ladder"
-expect 1 "are written, not drawn" env PATH="$tmp/bin" "$report" figures --out l
+expect 1 "gnuplot is not installed: wrote" env PATH="$tmp/bin" "$report" figures --out l
 [ -s l/figures/loc-T1.gp ] && [ ! -e l/figures/loc-T1.pdf ] || complain "figure files"
 lra-report tables --out l --format json >json && grep -q '"rows"' json ||
     complain "json"

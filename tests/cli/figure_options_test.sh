@@ -36,9 +36,9 @@ draw bag --figure las-1 bag/runs/*
 grep -q 'set xrange \[-0.5:0.5\]' bag/figures/las-1.gp || complain "one tap has no range: $(cat bag/figures/las-1.gp)"
 [ -s bag/figures/las-1.png ] || complain "las-1 of K = 1 is not drawn"
 draw bag --figure decay bag/runs/*
-grep -q "set label 'one tap: no decay'" bag/figures/decay.gp || complain "an empty panel says nothing"
+grep -q "set label 'kernel length 1: no decay'" bag/figures/decay.gp || complain "an empty panel says nothing"
 
 "$probe" data listops --preset quick --set train=4000 --information --out bag --quiet >out 2>err || fail "information: $(cat err)"
 draw bag --figure info bag/information/*
-grep -q "'interval reaches 0: upper end'" bag/figures/info.gp || complain "values at or below 0 are not drawn"
+grep -q "'upper bound, interval includes 0'" bag/figures/info.gp || complain "values at or below 0 are not drawn"
 exit $bad

@@ -6,7 +6,7 @@ results=$LRA_SOURCE/reports/measured/text-small/runs
 set -- "$results"/*
 hash=${1##*-}
 "$report" figures --format gif --out g "$results"/*/result.h5 >out 2>err
-[ $? -eq 2 ] && grep -q "format 'gif' is unknown" err || complain "gif: $(cat err)"
+[ $? -eq 2 ] && grep -q "unknown format 'gif', expected pdf" err || complain "gif: $(cat err)"
 command -v gnuplot >/dev/null || skip "gnuplot is not installed: nothing drawn"
 
 # A folder whose name would end a string, a line or a command of gnuplot or of a shell.

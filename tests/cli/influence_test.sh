@@ -312,7 +312,7 @@ expect 1 "length 40: .*positions/table' has shape (32,8), expected (40,8)" "$pro
 
 expect 2 "unknown part 'jacobin'; did you mean 'jacobian'" "$probe" influence "$run" --out o --parts cut,jacobin
 mkdir empty
-expect 1 "there are no results of probe 'influence' in 'empty'; 'lra-probe influence RUN...' makes them" "$report" tables --table influence empty
+expect 1 "no 'influence' results in 'empty'; 'lra-probe influence RUN...' makes them" "$report" tables --table influence empty
 expect 2 "there is no run 'x'" "$probe" influence x --out none
 if command -v gnuplot >/dev/null; then
     cp kept "o/runs/$run/influence.h5"

@@ -147,7 +147,7 @@ cp -r o/runs/listops-s4d-* away/from/it/
 "$probe" kernels away/from/it/listops-s4d-* --out other -q >out 2>err || complain "a run elsewhere: $(cat err)"
 [ -d other/data ] && [ "$(ls away/from)" = it ] && [ "$(ls away)" = from ] || complain "data of a run elsewhere: $(ls away/from away other)"
 
-expect 1 "there are no results of probe 'kernels' in 'o/data'" "$report" tables --table kernels o/data
+expect 1 "no 'kernels' results in 'o/data'" "$report" tables --table kernels o/data
 expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" kernels x --out none
 # shellcheck disable=SC2086
 "$probe" train $small --model transformer >train.out 2>&1 || complain "train: $(cat train.out)"

@@ -52,7 +52,7 @@ name=$(echo "$runs" | head -1)
 expect 2 "did you mean '$name'" "$probe" listops "${name%?}" --out o
 expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --out none
 expect 1 "is no folder of a run" "$probe" listops o/tables
-expect 1 "there are no ListOps breakdowns in 'o/tables'; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
+expect 1 "no ListOps breakdowns in 'o/tables'; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
 expect 1 "is a result file, expected a probe file" "$report" tables --table listops "o/runs/$name/result.h5"
 expect 1 "seed . of run" "$probe" listops "$name" "$name" --out o -q
 

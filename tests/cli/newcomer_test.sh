@@ -25,8 +25,8 @@ says 2 "argument 1 is '' (usage: lra-probe list tasks|models|probes|ops|devices|
 says 2 "option '--png' needs '--show'" lra-probe data pathfinder --png a.png
 says 2 "option '--split' needs '--show'" lra-probe data listops --split train
 says 2 "option '--force' needs '--make'" lra-probe data listops --force
-says 2 "'locality' is no result but a figure: --figure locality" lra-report figures locality
-says 2 "'models' is no result but a table: --table models" lra-report tables models
+says 2 "'locality' is the name of a figure, expected a result; write '--figure locality'" lra-report figures locality
+says 2 "'models' is the name of a table, expected a result; write '--table models'" lra-report tables models
 [ -d lra-out ] && complain "wrong words leave a folder behind"
 lra-probe listops >out 2>err </dev/null
 [ $? -eq 2 ] && [ ! -s out ] && grep -q '^usage: lra-probe listops RUN' err || complain "no arguments: $(cat err)"
@@ -45,10 +45,10 @@ for command in figures tables show; do
     place="--out empty"
     [ $command = show ] && place=empty
     # shellcheck disable=SC2086
-    says 1 "there are no results in 'empty'; 'lra-probe receptive-field' makes them" lra-report $command $place
+    says 1 "no results in 'empty'; 'lra-probe receptive-field' makes them" lra-report $command $place
 done
-says 1 "there are no ListOps breakdowns in 'empty'; 'lra-probe listops RUN...' makes them" lra-report figures --figure loc-2 --out empty
-says 1 "there are no results in 'empty' and 1 other place; 'lra-probe receptive-field' makes them" lra-report tables empty empty
+says 1 "no ListOps breakdowns in 'empty'; 'lra-probe listops RUN...' makes them" lra-report figures --figure loc-2 --out empty
+says 1 "no results in 'empty' and 1 other place; 'lra-probe receptive-field' makes them" lra-report tables empty empty
 says 1 "'afile': not a complete HDF5 file (cut short, or damaged)" lra-report tables afile
 [ -z "$(ls empty)" ] || complain "an empty folder is no longer: $(ls empty)"
 

@@ -1,4 +1,4 @@
-# locality: How local models are, at initialisation and after training: listops, quick, f32
+# locality: Distance of influential tokens, at initialisation and after training: listops, quick, f32
 # run 0074720000000000, run 0074720000000001, run 0072650000000500, run 0072650000000501, run 006c730000000000, run 0073700000000000, data 0123456789abcdef
 # 'gnuplot locality.gp' in this folder draws locality.pdf, .svg and .png.
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
@@ -16,7 +16,7 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00337079,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00449438,90 lc rgb '#ffffff' lw 3.6
-set label 'How local models are, at initialisation and after training: listops, quick, f32' at screen 0.5, screen 0.956 center
+set label 'Distance of influential tokens, at initialisation and after training: listops, quick, f32' at screen 0.5, screen 0.956 center
 set multiplot
 set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
 set arrow from screen 0.1279,0.8681 to screen 0.1644,0.8681 nohead lw 2.2 dt 1 lc rgb '#D55E00'
@@ -31,10 +31,10 @@ set label 'neither' at screen 0.3091,0.8681 left
 set label '' at screen 0.2824,0.7948 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
 set label 'at initialisation (hollow)' at screen 0.3091,0.7948 left
 set arrow from screen 0.5234,0.8681 to screen 0.5599,0.8681 nohead lw 1.34 dt (8,4) lc rgb '#888888'
-set label 'equal weights' at screen 0.5683,0.8681 left
+set label 'uniform weights' at screen 0.5683,0.8681 left
 set arrow from screen 0.5234,0.7948 to screen 0.5599,0.7948 nohead lw 1.35 dt 1 lc rgb '#888888'
 set label 'chance' at screen 0.5683,0.7948 left
-set label 'mean distance of other tokens (tokens)' at screen 0.2998, screen 0.04479 center
+set label 'mean distance without own token (tokens)' at screen 0.2998, screen 0.04479 center
 
 set lmargin at screen 0.1279
 set rmargin at screen 0.4717
@@ -75,7 +75,7 @@ unset arrow
 unset label
 unset object
 unset label
-set label '99 % of the gain within, per layer' at screen 0.6101, screen 0.04479 center
+set label '99 % limit per layer (tokens)' at screen 0.6101, screen 0.04479 center
 
 set lmargin at screen 0.4914
 set rmargin at screen 0.7289

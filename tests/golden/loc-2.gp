@@ -30,11 +30,11 @@ set lmargin at screen 0.1353
 set rmargin at screen 0.9882
 set bmargin at screen 0.07576
 set tmargin at screen 0.8184
-set label 'accuracy - greedy (points)' at screen 0.02941, screen 0.4471 center rotate
+set label 'accuracy minus greedy (points)' at screen 0.02941, screen 0.4471 center rotate
 set yrange [0:84.9609]
 set xrange [-1.1:19.6]
 set boxwidth 0.9
-set xtics scale 0 ('MIN' 0.8, 'MAX' 6, 'MED' 11.2, 'SM (- 10 %%)' 16.4)
+set xtics scale 0 ('MIN' 0.8, 'MAX' 6, 'MED' 11.2, 'SM (minus 10 %%)' 16.4)
 set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.2
 plot 'loc-2.dat' index 0 using 1:2 with boxes fc rgb '#56b8a9' fs solid border lc rgb '#333333' lw 0.6, \
      'loc-2.dat' index 1 using 1:2 with boxes fc rgb '#0a1f5c' fs solid border lc rgb '#333333' lw 0.6, \

@@ -1,4 +1,4 @@
-# loc-3: ListOps, preset small: resconv K = 9, the best of 2 on test, 1 seed; 86.67 % right (81.78 to 90.39)
+# loc-3: ListOps, preset small: resconv K = 9, best of 2 models on test, 1 seed; accuracy 86.67 % (81.78 to 90.39)
 # run 0000000900000000, data 0123456789abcdef
 # 'gnuplot loc-3.gp' in this folder draws loc-3.pdf, .svg and .png.
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
@@ -16,18 +16,18 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00337079,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00449438,90 lc rgb '#ffffff' lw 3.6
-set label 'ListOps, preset small: resconv K = 9, the best of 2 on test, 1 seed; 86.67 % right (81.78 to 90.39)' at screen 0.5, screen 0.9826 center
+set label 'ListOps, preset small: resconv K = 9, best of 2 models on test, 1 seed; accuracy 86.67 % (81.78 to 90.39)' at screen 0.5, screen 0.9826 center
 set multiplot
 set xrange [-0.6:9.6]
 set xtics 1 scale 0
 set boxwidth 0.75
 set object rectangle from screen 0.07303,0.9405 to screen 0.1096,0.955 fc rgb '#a6d8c4' fs solid noborder
-set label 'right among rows of the label' at screen 0.118,0.9477 left
-set arrow from screen 0.3763,0.9477 to screen 0.4128,0.9477 arrowstyle 1
-set label '95 % interval' at screen 0.4212,0.9477 left
-set label '' at screen 0.5638,0.9477 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
-set label 'how often the label is predicted at all (null)' at screen 0.5905,0.9477 left
-set label 'right (%)' at screen 0.01685, screen 0.8065 center rotate
+set label 'recall of the label' at screen 0.118,0.9477 left
+set arrow from screen 0.2797,0.9477 to screen 0.3163,0.9477 arrowstyle 1
+set label '95 % interval' at screen 0.3247,0.9477 left
+set label '' at screen 0.4673,0.9477 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'
+set label 'frequency of the label among predictions (null value)' at screen 0.494,0.9477 left
+set label 'recall (%)' at screen 0.01685, screen 0.8065 center rotate
 set format x ''
 set yrange [0:100]
 
@@ -35,7 +35,7 @@ set lmargin at screen 0.07303
 set rmargin at screen 0.264
 set bmargin at screen 0.7137
 set tmargin at screen 0.8992
-set label '(a) MIN, 60 rows' at graph 0, screen 0.9194 left
+set label '(a) MIN, 60 examples' at graph 0, screen 0.9194 left
 set format y '%g'
 plot 'loc-3.dat' index 0 using 1:3 with boxes lc rgb '#a6d8c4', \
      '' index 0 using 1:4:(0):($5-$4) with vectors arrowstyle 1, \
@@ -48,7 +48,7 @@ set lmargin at screen 0.2865
 set rmargin at screen 0.4775
 set bmargin at screen 0.7137
 set tmargin at screen 0.8992
-set label '(b) MAX, 60 rows' at graph 0, screen 0.9194 left
+set label '(b) MAX, 60 examples' at graph 0, screen 0.9194 left
 set format y ''
 plot 'loc-3.dat' index 1 using 1:3 with boxes lc rgb '#a6d8c4', \
      '' index 1 using 1:4:(0):($5-$4) with vectors arrowstyle 1, \
@@ -61,7 +61,7 @@ set lmargin at screen 0.5
 set rmargin at screen 0.691
 set bmargin at screen 0.7137
 set tmargin at screen 0.8992
-set label '(c) MED, 60 rows' at graph 0, screen 0.9194 left
+set label '(c) MED, 60 examples' at graph 0, screen 0.9194 left
 set format y ''
 plot 'loc-3.dat' index 2 using 1:3 with boxes lc rgb '#a6d8c4', \
      '' index 2 using 1:4:(0):($5-$4) with vectors arrowstyle 1, \
@@ -74,7 +74,7 @@ set lmargin at screen 0.7135
 set rmargin at screen 0.9045
 set bmargin at screen 0.7137
 set tmargin at screen 0.8992
-set label '(d) SM, 60 rows' at graph 0, screen 0.9194 left
+set label '(d) SM, 60 examples' at graph 0, screen 0.9194 left
 set format y ''
 plot 'loc-3.dat' index 3 using 1:3 with boxes lc rgb '#a6d8c4', \
      '' index 3 using 1:4:(0):($5-$4) with vectors arrowstyle 1, \
@@ -83,7 +83,7 @@ unset label
 unset arrow
 unset object
 set label 'true label' at screen 0.01685, screen 0.5242 center rotate
-set label '% of a true label' at screen 0.9888, screen 0.5242 center rotate
+set label '% of the true label' at screen 0.9888, screen 0.5242 center rotate
 set yrange [-0.5:9.5]
 set ytics 1 scale 0
 unset grid
@@ -133,7 +133,7 @@ set format y ''
 plot 'loc-3.dat' index 7 matrix with image pixels notitle
 unset colorbox
 unset label
-set label 'rows (%)' at screen 0.01685, screen 0.1613 center rotate
+set label 'examples (%)' at screen 0.01685, screen 0.1613 center rotate
 set object rectangle from screen 0.07303,0.2806 to screen 0.1096,0.2952 fc rgb '#9ecae1' fs solid noborder
 set label 'predicted labels' at screen 0.118,0.2879 left
 set label '' at screen 0.2863,0.2879 point pt 4 ps 0.7 lw 2 lc rgb '#D55E00'

@@ -39,7 +39,7 @@ set label 'accuracy (%)' at screen 0.02941, screen 0.5628 center rotate
 set yrange [9.82986:96.2021]
 set xtics ('' 12, '' 90)
 set arrow from graph 0, first 24 to graph 1, first 24 nohead lw 1.51 dt (12,8) lc rgb '#666666' back
-set label 'K = 1, bag of tokens' at 9.888, 24 left offset 0,-0.5 textcolor rgb '#555555' font ',7'
+set label 'K = 1 (bag of tokens)' at 9.888, 24 left offset 0,-0.5 textcolor rgb '#555555' font ',7'
 set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.52 dt (2,6) lc rgb '#666666' back
 set label 'chance' at graph 0.99, first 26 right offset 0,0.45 textcolor rgb '#555555' font ',7'
 set arrow from graph 0, first 26 to graph 1, first 26 nohead lw 1.53 dt (12,5,3,5) lc rgb '#666666' back
@@ -66,7 +66,7 @@ set bmargin at screen 0.1069
 set tmargin at screen 0.3401
 set label 'gain over chance' at screen 0.02941, screen 0.2235 center rotate
 set xtics ('12' 12, '90' 90)
-set xlabel 'reach to each side (tokens)' offset 0,0.6
+set xlabel 'reach on each side (tokens)' offset 0,0.6
 set yrange [0:2.04881]
 set arrow from graph 0, first 0 to graph 1, first 0 nohead lw 1.51 dt (2,6) lc rgb '#666666' back
 set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 1.52 dt 1 lc rgb '#666666' back

@@ -157,11 +157,11 @@ static void what_does_not_fit(void **state)
     lra_err e = {{0}};
     const lra_report_input many = {.list = results, .n = RESULTS};
     assert_int_equal(write_figure(&lra_figure_training, ".", &many, &e), -1);
-    assert_non_null(strstr(e.msg, "7 models, at most 6 fit"));
+    assert_non_null(strstr(e.msg, "7 models, one figure holds at most 6"));
     const lra_report_input two = {.list = results, .n = 3};
     results[2]->fingerprint[0] = 'x';
     assert_int_equal(write_figure(&lra_figure_training, ".", &two, &e), -1);
-    assert_non_null(strstr(e.msg, "one fits into a figure"));
+    assert_non_null(strstr(e.msg, "name results on the same data"));
     results[2]->fingerprint[0] = '0';
     results[2]->n_epochs = 0;
     assert_int_equal(write_figure(&lra_figure_training, ".", &two, &e), -1);

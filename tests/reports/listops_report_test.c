@@ -221,7 +221,7 @@ static void a_figure_has_room_for_six_models(void **state)
     for (int i = 0; i < 7; i++) list[i] = small_listops(3 + 2 * i, 0, 5);
     lra_report_input in = {.listops = list, .n_listops = 7};
     assert_int_equal(write_figure(&lra_figure_loc_2, ".", &in, &e), -1);
-    assert_string_equal(e.msg, "7 models, at most 6 fit into one figure; name fewer runs");
+    assert_string_equal(e.msg, "7 models, one figure holds at most 6; name fewer runs");
     free_all(list, 7);
 }
 
