@@ -1,6 +1,8 @@
 /* Fits of decay, and Kendall's test. */
 #include "analysis/decay.h"
 
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_statistics.h>
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -16,26 +18,18 @@ typedef struct {
     double slope, level, r2, aic;
 } line;
 
-/* y = level + slope x, weights of sum n. */
+/* y = level + slope x by weighted least squares, weights above 0 of sum n, x not all equal. */
 static line fit_line(int64_t n, const double *x, const double *y, const double *w, double *aic_flat)
 {
-    double sx = 0, sy = 0, xx = 0, xy = 0, yy = 0, size = (double)n;
-    for (int64_t i = 0; i < n; i++) sx += w[i] * x[i], sy += w[i] * y[i];
-    double mx = sx / size, my = sy / size, rest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double u = x[i] - mx, v = y[i] - my;
-        xx += w[i] * u * u, xy += w[i] * u * v, yy += w[i] * v * v;
-    }
-    line l = {.slope = xx > 0 ? xy / xx : 0};
-    l.level = my - l.slope * mx;
-    for (int64_t i = 0; i < n; i++) {
-        double v = y[i] - my - l.slope * (x[i] - mx);
-        rest += w[i] * v * v;
-    }
-    double least = LEAST_SHARE * (yy + size * my * my) + 1e-300;
-    l.r2 = yy > least ? 1 - rest / yy : 0;
+    double size = (double)n, v00, v01, v11, rest;
+    line l = {0};
+    gsl_fit_wlinear(x, 1, w, 1, y, 1, (size_t)n, &l.level, &l.slope, &v00, &v01, &v11, &rest);
+    double mean = gsl_stats_wmean(w, 1, y, 1, (size_t)n);
+    double flat = gsl_stats_wtss_m(w, 1, y, 1, (size_t)n, mean);
+    double least = LEAST_SHARE * (flat + size * mean * mean) + 1e-300;
+    l.r2 = flat > least ? 1 - rest / flat : 0;
     l.aic = size * log(fmax(rest, least) / size) + 2 * 2;
-    *aic_flat = size * log(fmax(yy, least) / size) + 2 * 1;
+    *aic_flat = size * log(fmax(flat, least) / size) + 2 * 1;
     return l;
 }
 

@@ -1,59 +1,73 @@
 /* Losses after temperature scaling. */
 #include "analysis/information.h"
 
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_roots.h>
 #include <math.h>
 
+#include "kernels/base/core/gsl.h"
 #include "kernels/base/core/mem.h"
 
-/* The loss of one row; its first and second derivative by b are added to slope and bend. */
-static double row_loss(int64_t C, const float *z, int32_t label, double b, double *slope,
-                       double *bend)
+/* The loss of one row; its derivative by b is added to slope. */
+static double row_loss(int64_t C, const float *z, int32_t label, double b, double *slope)
 {
-    double most = z[0], sum = 0, first = 0, second = 0;
+    double most = z[0], sum = 0, first = 0;
     for (int64_t c = 1; c < C; c++) most = fmax(most, (double)z[c]);
     for (int64_t c = 0; c < C; c++) {
         double x = (double)z[c] - most, p = exp(b * x);
-        sum += p, first += p * x, second += p * x * x;
+        sum += p, first += p * x;
     }
-    double own = (double)z[label] - most, mean = first / sum;
-    *slope += mean - own;
-    *bend += second / sum - mean * mean;
+    double own = (double)z[label] - most;
+    *slope += first / sum - own;
     return log(sum) - b * own;
 }
 
-static void derivatives(int64_t n, int64_t C, const float *logits, const int32_t *label, double b,
-                        double *slope, double *bend)
+/* The rows of a fit. */
+typedef struct {
+    int64_t n, classes;
+    const float *logits;
+    const int32_t *label;
+} rows;
+
+/* Derivative of the loss of all rows by b. */
+static double slope_at(double b, void *context)
 {
-    *slope = *bend = 0;
-    for (int64_t i = 0; i < n; i++) row_loss(C, logits + i * C, label[i], b, slope, bend);
+    const rows *r = context;
+    double slope = 0;
+    for (int64_t i = 0; i < r->n; i++)
+        row_loss(r->classes, r->logits + i * r->classes, r->label[i], b, &slope);
+    return slope;
 }
 
-/* The loss is convex in b: Newton's method inside a bracket, with bisection if a step would leave
- * it. */
+/* The loss is convex in b: the root of its derivative by Brent's method. */
 double lra_temperature_fit(int64_t n, int64_t n_classes, const float *logits, const int32_t *label)
 {
-    double lo = 0, hi = 100, b = 1, slope, bend;
-    derivatives(n, n_classes, logits, label, lo, &slope, &bend);
-    if (slope >= 0) return lo;
-    for (int step = 0; step < 60 && hi - lo > 1e-9 * hi; step++) {
-        derivatives(n, n_classes, logits, label, b, &slope, &bend);
-        if (slope < 0)
-            lo = b;
-        else
-            hi = b;
-        double next = bend > 0 ? b - slope / bend : hi;
-        if (fabs(next - b) <= 1e-12 * b) return b;
-        b = next > lo && next < hi ? next : (lo + hi) / 2;
+    enum { MOST_STEPS = 100 };
+    const double least = 0, most = 100;
+    rows r = {n, n_classes, logits, label};
+    gsl_function slope = {slope_at, &r};
+    if (slope_at(least, &r) >= 0) return least;
+    if (slope_at(most, &r) < 0) return most;
+    gsl_root_fsolver *s = lra_gsl_workspace(gsl_root_fsolver_alloc(gsl_root_fsolver_brent),
+                                            "a root");
+    int status = gsl_root_fsolver_set(s, &slope, least, most);
+    for (int step = 0; status == GSL_SUCCESS && step < MOST_STEPS; step++) {
+        status = gsl_root_fsolver_iterate(s);
+        if (gsl_root_test_interval(gsl_root_fsolver_x_lower(s), gsl_root_fsolver_x_upper(s), 0,
+                                   1e-12) == GSL_SUCCESS)
+            break;
     }
+    double b = status == GSL_SUCCESS ? gsl_root_fsolver_root(s) : (double)NAN;
+    gsl_root_fsolver_free(s);
     return b;
 }
 
 void lra_losses(int64_t n, int64_t n_classes, const float *logits, const int32_t *label, double b,
                 double *loss)
 {
-    double slope = 0, bend = 0;
+    double slope = 0;
     for (int64_t i = 0; i < n; i++)
-        loss[i] = row_loss(n_classes, logits + i * n_classes, label[i], b, &slope, &bend);
+        loss[i] = row_loss(n_classes, logits + i * n_classes, label[i], b, &slope);
 }
 
 void lra_chance_losses(int64_t n, int64_t n_classes, const int32_t *label, int64_t n_other,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/interval.h"
+#include "analysis/quantile.h"
 #include "analysis/radius.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
@@ -173,12 +174,6 @@ static double largest(const test *t, const double *value, const double *sign, do
     return most;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static test run_test(const curves *c, uint64_t seed)
 {
     size_t room = (size_t)(c->n * c->blocks) + 1;
@@ -196,7 +191,7 @@ static test run_test(const curves *c, uint64_t seed)
         as_far += largest(&t, t.d, sign, 0) >= t.t;
         flipped[k] = largest(&t, t.of_rel, sign, 0);
     }
-    qsort(flipped, FLIPS, sizeof *flipped, ascending);
+    lra_sort(FLIPS, flipped);
     t.critical = flipped[(int)((1 - level) * FLIPS)];
     t.p = any ? as_far / (FLIPS + 1) : NAN;
     lra_free(flipped);
@@ -233,8 +228,8 @@ static double contrast(int64_t n, const double *is)
     int64_t known = 0;
     for (int64_t d = 1; d < n; d++)
         if (!isnan(is[d])) sorted[known++] = is[d];
-    qsort(sorted, (size_t)known, sizeof *sorted, ascending);
-    double median = known == 0 ? NAN : (sorted[(known - 1) / 2] + sorted[known / 2]) / 2;
+    lra_sort(known, sorted);
+    double median = known == 0 ? NAN : lra_quantile(known, sorted, 0.5);
     lra_free(sorted);
     return median > 0 ? is[1] / median : NAN;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/distributions.h"
+#include "analysis/quantile.h"
 
 lra_estimate lra_wilson(double k, double n, double level)
 {
@@ -13,50 +14,15 @@ lra_estimate lra_wilson(double k, double n, double level)
     return (lra_estimate){p, fmin(fmax(centre - half, 0), p), fmax(fmin(centre + half, 1), p)};
 }
 
-/* Partially sorts n values: the k-th smallest moves to index k, smaller values before it, larger
- * ones after it (quickselect, Hoare). */
-static void place(int n, double *x, int k)
-{
-    for (int from = 0, to = n - 1; from < to;) {
-        double pivot = x[from + (to - from) / 2];
-        int i = from, j = to;
-        while (i <= j) {
-            while (x[i] < pivot) i++;
-            while (x[j] > pivot) j--;
-            if (i > j) break;
-            double y = x[i];
-            x[i++] = x[j], x[j--] = y;
-        }
-        if (k <= j)
-            to = j;
-        else if (k >= i)
-            from = i;
-        else
-            return;
-    }
-}
-
-/* Linear between neighbours; between a finite and an infinite one: infinite.  Moves the values. */
-static double quantile(int n, double *x, double q)
-{
-    double at = q * (n - 1);
-    int i = (int)at;
-    place(n, x, i);
-    if (i + 1 >= n || isinf(x[i])) return x[i];
-    double next = INFINITY;
-    for (int k = i + 1; k < n; k++) next = fmin(next, x[k]);
-    if (isinf(next)) return at > i ? next : x[i];
-    return x[i] + (at - i) * (next - x[i]);
-}
-
 lra_estimate lra_percentile(double value, int n, double *replicate, double level)
 {
     int kept = 0;
     for (int i = 0; i < n; i++)
         if (!isnan(replicate[i])) replicate[kept++] = replicate[i];
     if (kept == 0) return (lra_estimate){value, NAN, NAN};
-    double lo = quantile(kept, replicate, (1 - level) / 2);
-    double hi = quantile(kept, replicate, (1 + level) / 2);
+    lra_sort(kept, replicate);
+    double lo = lra_quantile(kept, replicate, (1 - level) / 2);
+    double hi = lra_quantile(kept, replicate, (1 + level) / 2);
     return (lra_estimate){value, lo, hi};
 }
 

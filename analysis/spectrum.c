@@ -1,51 +1,34 @@
 /* Spectra. */
 #include "analysis/spectrum.h"
 
-#include <complex.h>
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_eigen.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_fft_real.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/core/gsl.h"
 #include "kernels/base/core/mem.h"
 
 /* ---- frequencies ----------------------------------------------------------------------------- */
-
-/* In place, n a power of two (Cooley and Tukey): double precision, a few thousand points. */
-static void transform(int64_t n, double complex *z)
-{
-    for (int64_t i = 1, j = 0; i < n; i++) {
-        int64_t bit = n >> 1;
-        for (; j & bit; bit >>= 1) j ^= bit;
-        j ^= bit;
-        if (i >= j) continue;
-        double complex swap = z[i];
-        z[i] = z[j], z[j] = swap;
-    }
-    for (int64_t size = 2; size <= n; size *= 2) {
-        double complex turn = cexp(-2 * acos(-1) / (double)size * I);
-        for (int64_t from = 0; from < n; from += size) {
-            double complex at = 1;
-            for (int64_t k = from; k < from + size / 2; k++, at *= turn) {
-                double complex odd = at * z[k + size / 2];
-                z[k + size / 2] = z[k] - odd;
-                z[k] += odd;
-            }
-        }
-    }
-}
 
 void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, double *band)
 {
     int64_t size = 2;
     while (size < 2 * n) size *= 2;
-    double complex *z = lra_alloc_array((size_t)size, sizeof *z);
+    double *z = lra_alloc_array((size_t)size, sizeof *z);
     double *power = lra_alloc_array((size_t)size / 2 + 1, sizeof *power), sum = 0, first = 0,
            up = 0;
     for (int64_t r = 0; r < rows; r++) {
         memset(z, 0, (size_t)size * sizeof *z);
         for (int64_t i = 0; i < n; i++) z[i] = k[r * n + i];
-        transform(size, z);
-        for (int64_t f = 0; f <= size / 2; f++) power[f] += creal(z[f] * conj(z[f]));
+        if (gsl_fft_real_radix2_transform(z, 1, (size_t)size) != GSL_SUCCESS)
+            LRA_BUG("a transform of %lld points, expected a power of two", (long long)size);
+        /* Real part of frequency f at f, imaginary part at size - f. */
+        power[0] += z[0] * z[0], power[size / 2] += z[size / 2] * z[size / 2];
+        for (int64_t f = 1; f < size / 2; f++) power[f] += z[f] * z[f] + z[size - f] * z[size - f];
     }
     power[0] /= 2, power[size / 2] /= 2; /* the others represent a frequency and its mirror image */
     for (int64_t f = 0; f <= size / 2; f++) sum += power[f], first += (double)f * power[f];
@@ -60,89 +43,37 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
 
 /* ---- singular values ------------------------------------------------------------------------- */
 
-/* Reduces a symmetric (n,n) matrix to tridiagonal form by Householder reflections: diagonal and
- * subdiagonal (`beside`). */
-static void tridiagonal(int64_t n, double *a, double *diagonal, double *beside)
+/* Entropy of the normalised square roots of n eigenvalues. */
+static double entropy_of_roots(int64_t n, const double *value)
 {
-    double *p = lra_alloc_array((size_t)n, sizeof *p);
-    for (int64_t i = n - 1; i > 0; i--) { /* row i: everything left of its neighbour becomes 0 */
-        double *v = a + i * n, norm = 0, dot = 0;
-        for (int64_t k = 0; k < i; k++) norm += v[k] * v[k];
-        diagonal[i] = v[i];
-        double side = v[i - 1] > 0 ? -sqrt(norm) : sqrt(norm);
-        beside[i] = side;
-        v[i - 1] -= side;
-        double half = (norm - side * (v[i - 1] + side)); /* v.v / 2 */
-        if (half <= 0) continue;
-        for (int64_t r = 0; r < i; r++) {
-            p[r] = 0;
-            for (int64_t k = 0; k < i; k++) p[r] += (r >= k ? a[r * n + k] : a[k * n + r]) * v[k];
-            p[r] /= half;
-            dot += p[r] * v[r];
-        }
-        for (int64_t r = 0; r < i; r++) p[r] -= dot / (2 * half) * v[r];
-        for (int64_t r = 0; r < i; r++)
-            for (int64_t k = 0; k <= r; k++) a[r * n + k] -= v[r] * p[k] + p[r] * v[k];
-    }
-    diagonal[0] = a[0], beside[0] = 0;
-    lra_free(p);
-}
-
-/* Number of eigenvalues of the tridiagonal matrix below x (Sturm sequence). */
-static int64_t below(int64_t n, const double *diagonal, const double *beside, double x)
-{
-    int64_t count = 0;
-    double q = 1;
+    double most = 0, sum = 0, entropy = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, value[i]);
+    double least = 1e-12 * most; /* below that: rounding */
+    for (int64_t i = 0; i < n; i++) sum += value[i] > least ? sqrt(value[i]) : 0;
     for (int64_t i = 0; i < n; i++) {
-        q = diagonal[i] - x - (i ? beside[i] * beside[i] / q : 0);
-        if (q == 0) q = 1e-300;
-        count += q < 0;
+        double share = value[i] > least ? sqrt(value[i]) / sum : 0;
+        if (share > 0) entropy -= share * log(share);
     }
-    return count;
-}
-
-/* Entropy of the square roots of the eigenvalues, each found by bisection. */
-static double entropy_of_roots(int64_t n, const double *diagonal, const double *beside)
-{
-    double most = 0, sum = 0, *root = lra_alloc_array((size_t)n, sizeof *root), entropy = 0;
-    for (int64_t i = 0; i < n; i++)
-        most = fmax(most,
-                    fabs(diagonal[i]) + fabs(beside[i]) + (i + 1 < n ? fabs(beside[i + 1]) : 0));
-    for (int64_t i = 0; i < n; i++) {
-        double low = 0, high = most;
-        for (int step = 0; step < 52 && high - low > 1e-13 * most; step++) {
-            double middle = (low + high) / 2;
-            if (below(n, diagonal, beside, middle) > i)
-                high = middle;
-            else
-                low = middle;
-        }
-        root[i] = low > 1e-12 * most ? sqrt(high) : 0; /* below that: rounding */
-        sum += root[i];
-    }
-    for (int64_t i = 0; i < n; i++)
-        if (root[i] > 0) entropy -= root[i] / sum * log(root[i] / sum);
-    lra_free(root);
     return sum > 0 ? entropy : NAN;
 }
 
+/* The singular values are the roots of the eigenvalues of A A^T, or of the smaller A^T A. */
 double lra_effective_rank(int64_t rows, int64_t columns, const double *a)
 {
-    int64_t n = rows < columns ? rows : columns;
-    double *gram = lra_alloc_array((size_t)(n * (n + 2)), sizeof *gram), *diagonal = gram + n * n;
-    if (rows <= columns) {
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j <= i; j++)
-                for (int64_t k = 0; k < columns; k++)
-                    gram[i * n + j] += a[i * columns + k] * a[j * columns + k];
-    } else {
-        for (int64_t k = 0; k < rows; k++)
-            for (int64_t i = 0; i < n; i++)
-                for (int64_t j = 0; j <= i; j++)
-                    gram[i * n + j] += a[k * columns + i] * a[k * columns + j];
-    }
-    tridiagonal(n, gram, diagonal, diagonal + n);
-    double entropy = entropy_of_roots(n, diagonal, diagonal + n);
+    size_t n = (size_t)(rows < columns ? rows : columns);
+    double *gram = lra_alloc_array(n * (n + 1), sizeof *gram), *value = gram + n * n;
+    gsl_matrix_const_view matrix = gsl_matrix_const_view_array(a, (size_t)rows, (size_t)columns);
+    gsl_matrix_view square = gsl_matrix_view_array(gram, n, n);
+    gsl_vector_view values = gsl_vector_view_array(value, n);
+    gsl_eigen_symm_workspace *w = lra_gsl_workspace(gsl_eigen_symm_alloc(n), "singular values");
+    int status = gsl_blas_dsyrk(CblasLower, rows <= columns ? CblasNoTrans : CblasTrans, 1,
+                                &matrix.matrix, 0, &square.matrix);
+    double trace = 0;
+    for (size_t i = 0; i < n; i++) trace += gram[i * n + i];
+    bool finite = status == GSL_SUCCESS && isfinite(trace); /* GSL's iteration would not end */
+    if (finite) status = gsl_eigen_symm(&square.matrix, &values.vector, w);
+    gsl_eigen_symm_free(w);
+    double entropy = finite && status == GSL_SUCCESS ? entropy_of_roots((int64_t)n, value) : NAN;
     lra_free(gram);
     return exp(entropy);
 }

@@ -11,7 +11,7 @@
 void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, double *band);
 
 /* Effective rank of a (rows, columns): exp of the entropy of its normalised singular values (Roy
- * and Vetterli 2007).  NAN: all are 0. */
+ * and Vetterli 2007).  NAN: all are 0, or one is not finite. */
 double lra_effective_rank(int64_t rows, int64_t columns, const double *a);
 
 /* Measures whether x (T,T) is a convolution (Toeplitz matrix).  With m(i-j) its mean on each

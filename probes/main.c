@@ -5,7 +5,7 @@
 #include <omp.h>
 #include <xxhash.h>
 
-#include "analysis/distributions.h"
+#include "kernels/base/core/gsl.h"
 #include "kernels/base/os/machine.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/version.h"
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "lra-probe: %s\n", e.msg);
         return 1;
     }
-    lra_distributions_start();
+    lra_gsl_start();
     /* how a GPU's kernels are tried before they are used */
     static char name[] = "lra-probe", kind[] = "bench", what[] = "levels", on[] = "--device=cuda",
                 type[] = "--precision=bf16", quiet[] = "--quiet";

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "analysis/distributions.h"
+#include "kernels/base/core/gsl.h"
 #include "kernels/base/os/file.h"
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/log.h"
@@ -634,8 +634,8 @@ static void words(const char *arg, lra_text *to)
 static int version(lra_err *e)
 {
     (void)e;
-    char *libraries = lra_format("HDF5 %s, %s, jansson %s", lra_h5_version(),
-                                 lra_distributions_library(), JANSSON_VERSION);
+    char *libraries = lra_format("HDF5 %s, %s, jansson %s", lra_h5_version(), lra_gsl_library(),
+                                 JANSSON_VERSION);
     lra_version_print(stdout, "lra-report", libraries, "portable (no kernels in this program)");
     lra_free(libraries);
     return 0;
@@ -657,6 +657,6 @@ static int help(const lra_options *o, lra_err *e)
 
 int main(int argc, char **argv)
 {
-    lra_distributions_start();
+    lra_gsl_start();
     return lra_program_main(&program, version, argc, argv);
 }

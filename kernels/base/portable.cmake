@@ -31,12 +31,10 @@ lra_link_archives(PkgConfig::ZLIB z)
 lra_link_archives(PkgConfig::ARCHIVE archive nettle lzma bz2 zstd z)
 # libsndfile needs a dozen codecs and has no archive: WAV clips are not read, which is said when one is asked for.
 set(LRA_SNDFILE 0)
-if(LRA_GPL)
-  foreach(name gsl gslcblas)
-    lra_archive(path ${name})
-    set_target_properties(GSL::${name} PROPERTIES IMPORTED_LOCATION ${path} IMPORTED_LOCATION_RELEASE ${path})
-  endforeach()
-endif()
+foreach(name gsl gslcblas)
+  lra_archive(path ${name})
+  set_target_properties(GSL::${name} PROPERTIES IMPORTED_LOCATION ${path} IMPORTED_LOCATION_RELEASE ${path})
+endforeach()
 
 # HDF5's access to S3, which alone needs curl and openssl, is not pulled out of the archive.  Its szip filter
 # is optional, and an archive of its own or of libaec.

@@ -3,11 +3,11 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/breakdown.h"
 #include "analysis/profile.h"
+#include "analysis/quantile.h"
 #include "analysis/radius.h"
 #include "analysis/spectrum.h"
 #include "kernels/base/core/mem.h"
@@ -27,22 +27,6 @@ typedef struct {
     int64_t undefined;
 } channels;
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Quantile of n sorted numbers, linear between them; infinite next to an infinite one. */
-static double quantile(int64_t n, const double *sorted, double q)
-{
-    double at = q * (double)(n - 1);
-    int64_t i = (int64_t)at;
-    double rest = at - (double)i;
-    if (rest == 0 || i + 1 >= n) return sorted[i];
-    return isinf(sorted[i + 1]) ? INFINITY : sorted[i] + rest * (sorted[i + 1] - sorted[i]);
-}
-
 /* The median as a measurement, with its quartiles and extremes. */
 static int summarise(const lra_measurement *as, int64_t n, const double *value,
                      lra_measurement *out)
@@ -53,11 +37,11 @@ static int summarise(const lra_measurement *as, int64_t n, const double *value,
     int64_t known = 0;
     for (int64_t c = 0; c < n; c++)
         if (!isnan(value[c])) sorted[known++] = value[c];
-    qsort(sorted, (size_t)known, sizeof *sorted, compare);
+    lra_sort(known, sorted);
     for (int s = 0; s < 5; s++) {
         out[s] = *as;
         snprintf(out[s].id, sizeof out[s].id, "%s%s", as->id, suffix[s]);
-        out[s].value = known ? quantile(known, sorted, share[s]) : NAN;
+        out[s].value = known ? lra_quantile(known, sorted, share[s]) : NAN;
         out[s].lo = out[s].hi = NAN;
         out[s].undefined = n - known;
         out[s].flags = isinf(out[s].value) ? LRA_ONE_SEED | LRA_CENSORED : LRA_ONE_SEED;
@@ -264,9 +248,9 @@ static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_u
     }
     for (int64_t d = 0; d < n; d++) {
         for (int64_t c = 0; c < known; c++) column[c] = all[c * n + d];
-        qsort(column, (size_t)known, sizeof *column, compare);
+        lra_sort(known, column);
         for (int q = 0; q < 3; q++)
-            quartile[q * n + d] = known ? quantile(known, column, share[q]) : NAN;
+            quartile[q * n + d] = known ? lra_quantile(known, column, share[q]) : NAN;
         mass[d] = known ? mass[d] / (double)known : NAN;
     }
     lra_probe_unit_array(u, state ? "mass" : "mass0", 1, &n, mass);

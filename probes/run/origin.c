@@ -1,15 +1,14 @@
 /* The origin record of this program's results. */
 #include "probes/run/origin.h"
 
-#include "analysis/distributions.h"
+#include "kernels/base/core/gsl.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/features.h"
 #include "kernels/cuda/device.h"
 
 char *lra_probe_libraries(void)
 {
-    return lra_format("HDF5 %s, %s, %s", lra_h5_version(), lra_distributions_library(),
-                      lra_cuda_built());
+    return lra_format("HDF5 %s, %s, %s", lra_h5_version(), lra_gsl_library(), lra_cuda_built());
 }
 
 void lra_probe_origin(const lra_device *d, lra_origin *o)
