@@ -157,9 +157,3 @@ char *lra_characters_words(const lra_characters *c)
     }
     return t.s;
 }
-
-int lra_characters_id(const lra_characters *c, uint32_t point)
-{
-    uint16_t id = point < N_POINTS ? c->provisional[point] : 0;
-    return id ? c->final[id] : LRA_BYTES_UNK;
-}

@@ -34,7 +34,5 @@ int lra_characters_fix(lra_characters *c, int64_t least, lra_err *e);
 void lra_characters_renumber(const lra_characters *c, uint16_t *token, int64_t n);
 /* The vocabulary for lra_dataset.words (a character 0 as "\0"); caller frees. */
 char *lra_characters_words(const lra_characters *c);
-/* The id of a code point in the vocabulary. */
-int lra_characters_id(const lra_characters *c, uint32_t point);
 
 #endif

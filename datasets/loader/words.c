@@ -216,9 +216,3 @@ char *lra_words_lines(const lra_words *w)
     }
     return t.s;
 }
-
-int lra_words_id(const lra_words *w, const char *text)
-{
-    int32_t id = *find_slot(w, text, strlen(text));
-    return id ? w->list[id].final : -1;
-}

@@ -37,7 +37,5 @@ int lra_words_fix(lra_words *w);
 void lra_words_renumber(const lra_words *w, int32_t *token, int64_t n);
 /* The vocabulary for lra_dataset.words; caller frees. */
 char *lra_words_lines(const lra_words *w);
-/* The id of a word in the vocabulary; -1: it is none. */
-int lra_words_id(const lra_words *w, const char *word);
 
 #endif
