@@ -298,8 +298,7 @@ int lra_shares_measurements(const lra_shares *s, lra_measurement *out)
                             e.total - e.of_means + e.variance};
     for (int k = 0; k < 4; k++) {
         double x = k < 3 ? value[k] / e.total : left / (e.total + left);
-        out[k] = lra_measurement_of(id[k], "1",
-                                    (k < 3 ? e.total > 0 : e.total + left > 0) ? x : NAN);
+        out[k] = lra_measurement_of(id[k], (k < 3 ? e.total > 0 : e.total + left > 0) ? x : NAN);
         out[k].examples = s->n;
         if (x < 0) out[k].flags |= LRA_NOISE;
     }

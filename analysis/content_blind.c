@@ -26,7 +26,7 @@ typedef struct {
 } blind_related;
 
 struct lra_blind {
-    int64_t n_examples, n_rows, n_related, n_tokens, n_bits, n_keys, pairs, longest;
+    int64_t n_examples, n_rows, n_related, n_tokens, n_bits, n_keys, longest;
     blind_example *example;
     blind_row *row;
     blind_related *related;
@@ -83,12 +83,7 @@ void lra_blind_example(lra_blind *b, int64_t T, const uint8_t *of_token)
     b->token = grown(b->token, b->n_tokens, T, 1);
     memcpy(b->token + b->n_tokens, of_token, (size_t)T);
     b->example[b->n_examples++] = (blind_example){T, b->n_tokens};
-    b->n_tokens += T, b->pairs += T * T;
-}
-
-int64_t lra_blind_pairs(const lra_blind *b)
-{
-    return b->pairs;
+    b->n_tokens += T;
 }
 
 void lra_blind_row(lra_blind *b, int64_t i, const double *share, const uint8_t *allowed)
@@ -244,7 +239,7 @@ static lra_measurement lift_of(int64_t n, const double *mass, const double *expe
     double above = 0, below = 0, known = 0, squares = 0;
     for (int64_t e = 0; e < n; e++)
         if (!isnan(mass[e])) above += mass[e], below += expected[e], known++;
-    lra_measurement f = lra_measurement_of("", "1", below > 0 ? above / below : (double)NAN);
+    lra_measurement f = lra_measurement_of("", below > 0 ? above / below : (double)NAN);
     f.examples = (int64_t)known, f.null[LRA_NULL_UNIFORM] = 1;
     if (known < 2 || !(below > 0)) return f;
     for (int64_t e = 0; e < n; e++) {

@@ -28,8 +28,6 @@ void lra_blind_example(lra_blind *b, int64_t T, const uint8_t *of_token);
 void lra_blind_row(lra_blind *b, int64_t i, const double *share, const uint8_t *allowed);
 /* n > 0 keys that are related to the token of the row added last, all of them allowed. */
 void lra_blind_related(lra_blind *b, int relation, int64_t n, const int32_t *key);
-int64_t lra_blind_pairs(const lra_blind *b); /* number of (query, key) pairs, T^2 per example, of
-                                                all examples so far */
 /* lift[r] of each relation below n, unit 1, null value 1; NAN: no query has it.  Every call repeats
  * the fit. */
 void lra_blind_lifts(const lra_blind *b, bool by_class, int n, lra_measurement *lift);

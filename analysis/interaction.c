@@ -272,7 +272,7 @@ static lra_measurement mean_of(const lra_interactions *x, const curves *c)
             equal += width * (blocks + 1) / 3; /* (k^2 - 1) / 3k with the own block, of k - 1 */
             moved += width * mean_distance(x->blocks, c->moved + e * x->blocks);
         }
-    lra_measurement f = lra_measurement_of("inter.mean", "tokens", n > 0 ? sum / n : NAN);
+    lra_measurement f = lra_measurement_of("inter.mean", n > 0 ? sum / n : NAN);
     double half = n > 1 ? 1.959963985 * sqrt(squares / (n - 1) / n) : NAN;
     f.lo = f.value - half, f.hi = f.value + half;
     f.null[LRA_NULL_UNIFORM] = n > 0 ? equal / n : NAN;
@@ -346,20 +346,19 @@ int lra_interaction_measurements(const lra_interactions *x, uint64_t seed, lra_m
     int64_t at = tests ? peak(&t, NULL) : 0;
     lra_estimate rel = at ? rel_at(&t, at) : (lra_estimate){NAN, NAN, NAN};
     out[LRA_INTERACTION_MEAN] = mean_of(x, &c);
-    out[LRA_INTERACTION_Q95] = lra_measurement_of("inter.q95", "tokens", width * q95.value);
+    out[LRA_INTERACTION_Q95] = lra_measurement_of("inter.q95", width * q95.value);
     out[LRA_INTERACTION_Q95].lo = width * q95.lo, out[LRA_INTERACTION_Q95].hi = width * q95.hi;
-    out[LRA_INTERACTION_CONTRAST] = lra_measurement_of("inter.contrast", "1",
-                                                       contrast(x->blocks, is));
+    out[LRA_INTERACTION_CONTRAST] = lra_measurement_of("inter.contrast", contrast(x->blocks, is));
     if (tests)
         out[LRA_INTERACTION_CONTRAST].null[LRA_NULL_PERM] = contrast(x->blocks, is + x->blocks);
-    out[LRA_INTERACTION_PEAK] = lra_measurement_of("inter.peak", "tokens",
+    out[LRA_INTERACTION_PEAK] = lra_measurement_of("inter.peak",
                                                    at ? width * (double)at : (double)NAN);
-    out[LRA_INTERACTION_REL] = lra_measurement_of("inter.rel", "1", rel.value);
+    out[LRA_INTERACTION_REL] = lra_measurement_of("inter.rel", rel.value);
     out[LRA_INTERACTION_REL].lo = rel.lo, out[LRA_INTERACTION_REL].hi = rel.hi;
     out[LRA_INTERACTION_REL].null[LRA_NULL_PERM] = 1;
     set_ends(x, &c, tests ? &t : NULL, seed, &out[LRA_INTERACTION_CONTRAST],
              &out[LRA_INTERACTION_PEAK]);
-    out[LRA_INTERACTION_P] = lra_measurement_of("inter.p", "1", tests ? t.p : (double)NAN);
+    out[LRA_INTERACTION_P] = lra_measurement_of("inter.p", tests ? t.p : (double)NAN);
     bool flat = !tests || !(t.p <= level) || t.t == 0;
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) {
         out[k].examples = c.n, out[k].undefined = x->examples - c.n;

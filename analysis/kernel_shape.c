@@ -71,18 +71,20 @@ typedef struct {
     const char *suffix; /* suffix of every name: "" or ".mod" */
 } list;
 
-static void add(list *l, const char *id, const char *unit, double value, double null)
+static void add(list *l, const char *id, double value, double null)
 {
-    lra_measurement f = lra_measurement_of(id, unit, value);
+    lra_measurement f = lra_measurement_of(id, value);
     snprintf(f.id, sizeof f.id, "%s%s", id, l->suffix);
     f.null[LRA_NULL_UNIFORM] = null;
     l->out[l->n++] = f;
 }
 
-/* Ranges of weights by lag; with a suffix they are fewer. */
+/* Ranges of weights by lag; with a suffix distances alone. */
 static void add_ranges(list *l, const lra_kernel *k, const double *weight, const char *suffix)
 {
     lra_measurement all[LRA_PROFILE_FINDINGS];
+    const lra_profile_options o = {
+        .suffix = suffix, .groups = LRA_PROFILE_DISTANCES | (*suffix ? 0 : LRA_PROFILE_SHAPE)};
     int64_t n = lags_of(k);
     double *w = lra_alloc_array((size_t)n, sizeof *w);
     lra_profile *p = lra_profile_new(n, 0);
@@ -90,13 +92,10 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, const
     lra_profile_begin(p, n);
     lra_profile_row(p, k->ahead - 1, 0, n, w);
     lra_profile_end(p);
-    int found = lra_profile_measurements(p, &(lra_profile_options){.suffix = suffix}, all);
+    int found = lra_profile_measurements(p, &o, all);
     for (int i = 0; i < found; i++) {
-        bool range = strncmp(all[i].id, "range.", 6) == 0 || strncmp(all[i].id, "dist.", 5) == 0 ||
-                     strncmp(all[i].id, "self", 4) == 0;
-        bool other = strncmp(all[i].id, "decay.", 6) == 0 || strncmp(all[i].id, "far.", 4) == 0;
         all[i].examples = 0;
-        if (*suffix ? range : !other) l->out[l->n++] = all[i];
+        l->out[l->n++] = all[i];
     }
     lra_profile_free(p);
     lra_free(w);
@@ -128,18 +127,18 @@ static void add_decay(list *l, const lra_kernel *k, const double *w, const lra_k
     int blocks = block_maxima(k, size, d, most), fit = 0;
     while (fit < blocks && most[fit] > 0) fit++;
     lra_decay f = lra_decay_fit(fit, d, most, one);
-    add(l, "decay.tau", "tokens", f.tau < 0 ? INFINITY : f.tau, NAN);
-    add(l, "decay.beta", "1", f.beta, 0);
-    add(l, "decay.kind", "kind", fit >= LEAST_BLOCKS ? (double)f.kind : NAN, LRA_DECAY_NONE);
-    add(l, "decay.r2.exp", "1", f.r2_exp, NAN);
-    add(l, "decay.r2.power", "1", f.r2_power, NAN);
+    add(l, "decay.tau", f.tau < 0 ? INFINITY : f.tau, NAN);
+    add(l, "decay.beta", f.beta, 0);
+    add(l, "decay.kind", fit >= LEAST_BLOCKS ? (double)f.kind : NAN, LRA_DECAY_NONE);
+    add(l, "decay.r2.exp", f.r2_exp, NAN);
+    add(l, "decay.r2.power", f.r2_power, NAN);
     lra_kendall t = {NAN, NAN};
     if (blocks >= LEAST_BLOCKS) {
         lra_kendall_null *own = null ? NULL : lra_kendall_null_new(blocks);
         t = lra_kendall_falling(null ? null : own, most);
         lra_kendall_null_free(own);
     }
-    add(l, "decay.test", "1", t.tau, 0);
+    add(l, "decay.test", t.tau, 0);
     if (p) *p = t.p;
     lra_free(size);
 }
@@ -153,7 +152,7 @@ static void add_tail(list *l, const lra_kernel *k, const double *w)
         energy += w[i];
         if (d >= half) far += w[i];
     }
-    add(l, "kernel.tail", "1", far / energy, NAN);
+    add(l, "kernel.tail", far / energy, NAN);
 }
 
 static void add_roughness(list *l, const lra_kernel *k, const double *w)
@@ -169,12 +168,12 @@ static void add_roughness(list *l, const lra_kernel *k, const double *w)
         }
         steps += step, lengths += sqrt(step);
     }
-    add(l, "kernel.tv", "1", lengths / sum, NAN);
-    add(l, "kernel.smooth", "1", steps / energy, 2);
+    add(l, "kernel.tv", lengths / sum, NAN);
+    add(l, "kernel.smooth", steps / energy, 2);
     double centroid, band;
     lra_spectrum(k->components, n, k->k, &centroid, &band);
-    add(l, "kernel.centroid", "cycles/token", centroid, 0.25);
-    add(l, "kernel.bw95", "cycles/token", band, 0.475);
+    add(l, "kernel.centroid", centroid, 0.25);
+    add(l, "kernel.bw95", band, 0.475);
 }
 
 /* Energy within R pixels. */
@@ -194,7 +193,7 @@ static void add_pixels(list *l, const lra_kernel *k, const double *w, int64_t co
     for (int r = 0; r < 4; r++) {
         char id[LRA_MEASUREMENT_ID];
         snprintf(id, sizeof id, "local.%d.px", (int)radius[r]);
-        add(l, id, "1", inside[r] / energy, equal[r]);
+        add(l, id, inside[r] / energy, equal[r]);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
+#include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
 
 const char *const lra_null_names[LRA_NULLS] = {"uniform", "init", "shuffled", "perm"};
@@ -18,13 +19,36 @@ const char *lra_measurement_flag_name(int i)
     return i < LRA_MEASUREMENT_FLAGS ? name[i] : NULL;
 }
 
-lra_measurement lra_measurement_of(const char *id, const char *unit, double value)
+lra_measurement lra_measurement_of(const char *id, double value)
 {
+    const lra_measurement_info *info = lra_measurement_info_find(id, NULL);
+    if (!info && *id) LRA_BUG("measurement '%s' is not declared in analysis/measurements.def", id);
     lra_measurement f = {.value = value, .lo = NAN, .hi = NAN, .seeds = 1, .flags = LRA_ONE_SEED};
     for (int k = 0; k < LRA_NULLS; k++) f.null[k] = NAN;
     snprintf(f.id, sizeof f.id, "%s", id);
-    snprintf(f.unit, sizeof f.unit, "%s", unit);
+    snprintf(f.unit, sizeof f.unit, "%s", info ? info->unit : "1");
     return f;
+}
+
+void lra_measurement_in_pixels(lra_measurement *f)
+{
+    if (strcmp(f->unit, "tokens") == 0) snprintf(f->unit, sizeof f->unit, "pixels");
+}
+
+int lra_measurement_check(const lra_measurement *f, lra_err *e)
+{
+    static const double rounding = 1e-6;
+    const lra_measurement_info *info = lra_measurement_info_find(f->id, NULL);
+    if (!info) return 0;
+    bool pixels = strcmp(info->unit, "tokens") == 0 && strcmp(f->unit, "pixels") == 0;
+    if (!pixels && strcmp(f->unit, info->unit) != 0)
+        return lra_fail(e, "'%s' has the unit '%s', expected '%s'", f->id, f->unit, info->unit);
+    double least, most;
+    lra_measurement_bounds(f->id, INFINITY, &least, &most);
+    if (f->value < least - rounding || f->value > most + rounding)
+        return lra_fail(e, "'%s' is %g, expected %s", f->id, f->value,
+                        lra_measurement_range_names[info->range]);
+    return 0;
 }
 
 const lra_measurement *lra_measurement_find(int n, const lra_measurement *list, const char *id)

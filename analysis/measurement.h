@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/base/core/err.h"
+
 enum { LRA_MEASUREMENT_ID = 48, LRA_MEASUREMENT_UNIT = 16 };
 
 typedef enum {
@@ -47,8 +49,15 @@ typedef struct {
     uint32_t flags;
 } lra_measurement;
 
-/* Returns a measurement without interval and null values, of one seed. */
-lra_measurement lra_measurement_of(const char *id, const char *unit, double value);
+/* Returns a measurement without interval and null values, of one seed, in the unit that
+ * analysis/measurements.def declares; every id is declared there.  id "": unit 1, the caller names
+ * it. */
+lra_measurement lra_measurement_of(const char *id, double value);
+/* Changes the unit tokens to pixels, of distances in images; other units stay. */
+void lra_measurement_in_pixels(lra_measurement *f);
+/* Checks unit and value of a measurement that was read against its declaration; ids without
+ * declaration (files of other versions) pass. */
+int lra_measurement_check(const lra_measurement *f, lra_err *e);
 /* NULL: not among them. */
 const lra_measurement *lra_measurement_find(int n, const lra_measurement *list, const char *id);
 /* Copies the values of the same ids as null values. */

@@ -180,7 +180,7 @@ char *lra_measurement_key(const char *id)
     return key;
 }
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 void lra_measurement_bounds(const char *id, double T, double *least, double *most)
 {
@@ -190,22 +190,6 @@ void lra_measurement_bounds(const char *id, double T, double *least, double *mos
     *most = range == LRA_RANGE_SHARE || range == LRA_RANGE_SIGNED ? 1
             : range == LRA_RANGE_DISTANCE                         ? T
                                                                   : INFINITY;
-}
-
-int lra_measurement_check(const lra_measurement *f, lra_err *e)
-{
-    static const double rounding = 1e-6;
-    const lra_measurement_info *info = lra_measurement_info_find(f->id, NULL);
-    if (!info) return 0;
-    bool pixels = strcmp(info->unit, "tokens") == 0 && strcmp(f->unit, "pixels") == 0;
-    if (!pixels && strcmp(f->unit, info->unit) != 0)
-        return lra_fail(e, "'%s' has the unit '%s', expected '%s'", f->id, f->unit, info->unit);
-    double least, most;
-    lra_measurement_bounds(f->id, INFINITY, &least, &most);
-    if (f->value < least - rounding || f->value > most + rounding)
-        return lra_fail(e, "'%s' is %g, expected %s", f->id, f->value,
-                        lra_measurement_range_names[info->range]);
-    return 0;
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */

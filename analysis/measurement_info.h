@@ -4,8 +4,8 @@
 #ifndef LRA_ANALYSIS_MEASUREMENT_INFO_H
 #define LRA_ANALYSIS_MEASUREMENT_INFO_H
 
-#include "analysis/measurement.h"
-#include "kernels/base/core/err.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Range of values: SHARE 0 to 1; RATIO at least 0; SIGNED -1 to 1; DISTANCE 0 to the length of the
  * input; REAL unbounded. */
@@ -53,10 +53,6 @@ char *lra_measurement_head(const char *id);
 char *lra_measurement_key(const char *id);
 /* Bounds of the value for inputs of length T; infinite where there are none. */
 void lra_measurement_bounds(const char *id, double T, double *least, double *most);
-/* Checks unit and value of a measurement that was read against its declaration; ids without
- * declaration (files of other versions) pass. */
-int lra_measurement_check(const lra_measurement *f, lra_err *e);
-
 /* Decimals that suit a unit: 3 of shares, ratios, bits and nats; -1: none for integers, else 1. */
 int lra_unit_decimals(const char *unit);
 /* Unit as it is printed; "" for numbers without unit. */

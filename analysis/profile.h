@@ -114,7 +114,17 @@ void lra_profile_curves(const lra_profile *p, double *mass, double *equal_mass, 
  * Nullable: both */
 void lra_profile_others(const lra_profile *p, double *mass, double *equal_mass);
 
+/* Groups of measurements. */
+enum {
+    LRA_PROFILE_DISTANCES = 1, /* self, dist.*, range.* */
+    LRA_PROFILE_FAR = 2,       /* far.half */
+    LRA_PROFILE_SHAPE = 4,     /* local.R, side, entropy*, support*, periodic.p */
+    LRA_PROFILE_FITS = 8,      /* decay.* */
+    LRA_PROFILE_ALL = 15
+};
+
 typedef struct {
+    unsigned groups;    /* groups that are measured; 0: all */
     const char *suffix; /* of the ids, ".px", ".nosink"; NULL: none */
     const char *prefix; /* "value."; NULL: none */
     int64_t reach;      /* of a bounded model; 0: none */

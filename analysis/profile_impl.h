@@ -64,7 +64,7 @@ enum { LRA_PROFILE_REDRAWS = 1000 };
 void lra_profile_binned_sum(const lra_profile *p, int quantity, const double *count, double *out);
 /* "range.mean" with prefix and suffix. */
 lra_measurement lra_profile_measurement(const lra_profile *p, const lra_profile_options *o,
-                                        const char *id, const char *unit, double value);
+                                        const char *id, double value);
 
 /* Smallest share of other tokens of a row; below it, M' of the row is undefined. */
 #define LRA_PROFILE_LONE 1e-6

@@ -27,27 +27,23 @@ typedef struct {
 } list;
 
 lra_measurement lra_profile_measurement(const lra_profile *p, const lra_profile_options *o,
-                                        const char *id, const char *unit, double value)
+                                        const char *id, double value)
 {
     char name[LRA_MEASUREMENT_ID];
     snprintf(name, sizeof name, "%s%s%s", o->prefix ? o->prefix : "", id,
              o->suffix ? o->suffix : "");
-    lra_measurement f = lra_measurement_of(name, unit, value);
+    lra_measurement f = lra_measurement_of(name, value);
     f.examples = p->examples, f.undefined = p->undefined;
+    if (p->columns) lra_measurement_in_pixels(&f);
     return f;
 }
 
-static lra_measurement *add(list *l, const char *id, const char *unit, double value, double equal)
+static lra_measurement *add(list *l, const char *id, double value, double equal)
 {
     lra_measurement *f = &l->out[l->n++];
-    *f = lra_profile_measurement(l->p, l->o, id, unit, value);
+    *f = lra_profile_measurement(l->p, l->o, id, value);
     f->null[LRA_NULL_UNIFORM] = equal;
     return f;
-}
-
-static const char *distance_unit(const lra_profile *p)
-{
-    return p->columns ? "pixels" : "tokens";
 }
 
 /* ---- means and ratios of means over examples ------------------------------------------------- */
@@ -82,10 +78,9 @@ static void set_ends(lra_measurement *f, double half, double least, double most)
     if (f->hi > most) f->hi = most;
 }
 
-static lra_measurement *add_mean(list *l, const char *id, const char *unit, int number, int equal,
-                                 double most)
+static lra_measurement *add_mean(list *l, const char *id, int number, int equal, double most)
 {
-    lra_measurement *f = add(l, id, unit, lra_profile_mean(l->p, number),
+    lra_measurement *f = add(l, id, lra_profile_mean(l->p, number),
                              equal < 0 ? NAN : lra_profile_mean(l->p, equal));
     set_ends(f, half_width(l->p, number, -1), 0, most);
     return f;
@@ -93,8 +88,8 @@ static lra_measurement *add_mean(list *l, const char *id, const char *unit, int 
 
 static lra_measurement *add_ratio(list *l, const char *id, int above, int below)
 {
-    lra_measurement *f = add(l, id, "1",
-                             lra_profile_mean(l->p, above) / lra_profile_mean(l->p, below), 1);
+    lra_measurement *f = add(l, id, lra_profile_mean(l->p, above) / lra_profile_mean(l->p, below),
+                             1);
     set_ends(f, half_width(l->p, above, below), 0, INFINITY);
     return f;
 }
@@ -107,8 +102,7 @@ static void add_side(list *l)
     double past = lra_profile_mean(p, P_PAST), future = lra_profile_mean(p, P_FUTURE),
            sum = past + future;
     double before = lra_profile_mean(p, P_PAST_EQUAL), after = lra_profile_mean(p, P_FUTURE_EQUAL);
-    lra_measurement *f = add(l, "side", "1", (past - future) / sum,
-                             (before - after) / (before + after));
+    lra_measurement *f = add(l, "side", (past - future) / sum, (before - after) / (before + after));
     double n = (double)p->examples, squares = 0;
     for (int64_t b = 0; b < p->examples; b++) {
         double one = number_of(p, b, P_PAST), other = number_of(p, b, P_FUTURE);
@@ -121,14 +115,12 @@ static void add_side(list *l)
 
 static void add_spread(list *l)
 {
-    const lra_profile *p = l->p;
-    lra_measurement entropy = *add_mean(l, "entropy", "nats", P_ENTROPY, P_LOG_KEYS, INFINITY);
-    lra_measurement *rel = add_mean(l, "entropy.rel", "1", P_ENTROPY_REL, -1, 1);
+    lra_measurement entropy = *add_mean(l, "entropy", P_ENTROPY, P_LOG_KEYS, INFINITY);
+    lra_measurement *rel = add_mean(l, "entropy.rel", P_ENTROPY_REL, -1, 1);
     rel->null[LRA_NULL_UNIFORM] = 1;
-    lra_measurement *f = add(l, "support", distance_unit(p), exp(entropy.value),
-                             exp(entropy.null[LRA_NULL_UNIFORM]));
+    lra_measurement *f = add(l, "support", exp(entropy.value), exp(entropy.null[LRA_NULL_UNIFORM]));
     f->lo = exp(entropy.lo), f->hi = exp(entropy.hi);
-    add_mean(l, "support.pr", distance_unit(p), P_PARTICIPATION, P_KEYS, INFINITY);
+    add_mean(l, "support.pr", P_PARTICIPATION, P_KEYS, INFINITY);
 }
 
 /* ---- local mass ------------------------------------------------------------------------------ */
@@ -163,7 +155,7 @@ static void add_local(list *l, const double *mass, const double *equal)
         char id[32];
         if (r >= l->p->n - 1) return;
         snprintf(id, sizeof id, "local.%lld", (long long)r);
-        lra_measurement *f = add(l, id, "1", sum_to(mass, r), sum_to(equal, r));
+        lra_measurement *f = add(l, id, sum_to(mass, r), sum_to(equal, r));
         set_ends(f, local_half(l->p, f->value, r), 0, 1);
     }
 }
@@ -306,9 +298,8 @@ static uint32_t flat_of(const lra_measurement *f, const lra_decay *fit, bool tau
 
 static void add_fits(list *l, const lra_decay *f, double *replicate)
 {
-    lra_measurement *tau = add(l, "decay.tau", distance_unit(l->p), f->tau < 0 ? INFINITY : f->tau,
-                               NAN);
-    lra_measurement *beta = add(l, "decay.beta", "1", f->beta, 0);
+    lra_measurement *tau = add(l, "decay.tau", f->tau < 0 ? INFINITY : f->tau, NAN);
+    lra_measurement *beta = add(l, "decay.beta", f->beta, 0);
     if (isinf(tau->value)) tau->flags |= LRA_CENSORED;
     if (replicate && f->n >= 3) {
         set_percentiles(tau, replicate);
@@ -317,9 +308,9 @@ static void add_fits(list *l, const lra_decay *f, double *replicate)
     uint32_t of_tau = flat_of(tau, f, true), of_beta = flat_of(beta, f, false);
     tau->flags |= of_tau, beta->flags |= of_beta;
     uint32_t flat = of_tau & of_beta;
-    add(l, "decay.kind", "kind", f->n >= 3 ? (double)f->kind : NAN, LRA_DECAY_NONE)->flags |= flat;
-    add(l, "decay.r2.exp", "1", f->r2_exp, NAN);
-    add(l, "decay.r2.power", "1", f->r2_power, NAN);
+    add(l, "decay.kind", f->n >= 3 ? (double)f->kind : NAN, LRA_DECAY_NONE)->flags |= flat;
+    add(l, "decay.r2.exp", f->r2_exp, NAN);
+    add(l, "decay.r2.power", f->r2_power, NAN);
 }
 
 static void add_quantiles(list *l, int which, const double *mass, const double *equal,
@@ -328,7 +319,7 @@ static void add_quantiles(list *l, int which, const double *mass, const double *
     const lra_profile *p = l->p;
     bool defined = which == 0 || p->n_other > 0;
     for (int q = 0; q < QUANTILES; q++) {
-        lra_measurement *f = add(l, quantile_id[which][q], distance_unit(p),
+        lra_measurement *f = add(l, quantile_id[which][q],
                                  defined ? (double)quantile(p->n, mass, quantile_of[q]) : NAN,
                                  defined ? (double)quantile(p->n, equal, quantile_of[q]) : NAN);
         f->undefined += which ? p->lone : 0;
@@ -343,7 +334,7 @@ static void add_used(list *l)
     if (l->o->reach <= 0) return;
     lra_measurement q95 = l->out[l->n - 2];
     double reach = (double)l->o->reach;
-    lra_measurement *f = add(l, "range.q95.used", "1", q95.value / reach,
+    lra_measurement *f = add(l, "range.q95.used", q95.value / reach,
                              q95.null[LRA_NULL_UNIFORM] / reach);
     f->lo = q95.lo / reach, f->hi = q95.hi / reach;
 }
@@ -377,8 +368,8 @@ static double *redraw_all(const lra_profile *p, uint64_t key, const double *mass
 static void add_others(list *l)
 {
     int first = l->n;
-    add_mean(l, "self", "1", P_SELF, P_SELF_EQUAL, 1);
-    add_mean(l, "dist.mean", distance_unit(l->p), P_DIST, P_DIST_EQUAL, INFINITY);
+    add_mean(l, "self", P_SELF, P_SELF_EQUAL, 1);
+    add_mean(l, "dist.mean", P_DIST, P_DIST_EQUAL, INFINITY);
     add_ratio(l, "dist.mean.rel", P_DIST, P_DIST_EQUAL);
     for (int i = first + 1; i < l->n; i++) l->out[i].undefined += l->p->lone;
 }
@@ -396,18 +387,22 @@ int lra_profile_measurements(const lra_profile *p, const lra_profile_options *o,
     int64_t end = fit_end(p, rel, lo);
     lra_decay f = fit(p, rel, end);
     if (p->examples > 1) redraws = redraw_all(p, o->key, mass, other, &f, end);
-    add_others(&l);
-    add_quantiles(&l, 1, other, other_equal, redraws);
-    add_mean(&l, "range.mean", distance_unit(p), P_MEAN, P_MEAN_EQUAL, INFINITY);
-    add_ratio(&l, "range.mean.rel", P_MEAN, P_MEAN_EQUAL);
-    add_quantiles(&l, 0, mass, equal, redraws);
-    add_used(&l);
-    add_local(&l, mass, equal);
-    add_mean(&l, "far.half", "1", P_FAR, P_FAR_EQUAL, 1);
-    add_side(&l);
-    add_spread(&l);
-    add_fits(&l, &f, redraws ? redraws + FITS * LRA_PROFILE_REDRAWS : NULL);
-    if (p->period > 1 && lra_profile_mean(p, P_BESIDE) > 0)
+    unsigned groups = o->groups ? o->groups : LRA_PROFILE_ALL;
+    if (groups & LRA_PROFILE_DISTANCES) {
+        add_others(&l);
+        add_quantiles(&l, 1, other, other_equal, redraws);
+        add_mean(&l, "range.mean", P_MEAN, P_MEAN_EQUAL, INFINITY);
+        add_ratio(&l, "range.mean.rel", P_MEAN, P_MEAN_EQUAL);
+        add_quantiles(&l, 0, mass, equal, redraws);
+        add_used(&l);
+    }
+    if (groups & LRA_PROFILE_SHAPE) add_local(&l, mass, equal);
+    if (groups & LRA_PROFILE_FAR) add_mean(&l, "far.half", P_FAR, P_FAR_EQUAL, 1);
+    if (groups & LRA_PROFILE_SHAPE) add_side(&l);
+    if (groups & LRA_PROFILE_SHAPE) add_spread(&l);
+    if (groups & LRA_PROFILE_FITS)
+        add_fits(&l, &f, redraws ? redraws + FITS * LRA_PROFILE_REDRAWS : NULL);
+    if (groups & LRA_PROFILE_SHAPE && p->period > 1 && lra_profile_mean(p, P_BESIDE) > 0)
         add_ratio(&l, "periodic.p", P_PERIOD, P_BESIDE);
     lra_free(redraws);
     lra_free(mass);

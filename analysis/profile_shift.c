@@ -79,9 +79,8 @@ int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_prof
     double *mass = lra_alloc_array(2 * (size_t)a->n, sizeof *mass), *other = mass + a->n;
     lra_profile_curves(a, mass, NULL, NULL, NULL, NULL);
     lra_profile_curves(b, other, NULL, NULL, NULL, NULL);
-    out[0] = lra_profile_measurement(a, o, "shift.w1", a->columns ? "pixels" : "tokens",
-                                     lra_shift_w1(a->n, mass, other));
-    out[1] = lra_profile_measurement(a, o, "shift.js", "bits", lra_shift_js(a->n, mass, other));
+    out[0] = lra_profile_measurement(a, o, "shift.w1", lra_shift_w1(a->n, mass, other));
+    out[1] = lra_profile_measurement(a, o, "shift.js", lra_shift_js(a->n, mass, other));
     for (int k = 0; k < 2; k++) out[k].null[LRA_NULL_UNIFORM] = 0;
     if (a->examples > 1 && a->examples == b->examples) set_intervals(a, b, o->key, out);
     lra_free(mass);
@@ -161,8 +160,7 @@ lra_measurement lra_profile_peak(const lra_profile *a, const lra_profile *b, boo
     lra_profile_curves(b, by_intensity ? NULL : x, NULL, by_intensity ? x : NULL, NULL, NULL);
     lra_profile_curves(a, by_intensity ? NULL : other, NULL, by_intensity ? other : NULL, NULL,
                        NULL);
-    lra_measurement f = lra_profile_measurement(
-        b, o, "shift.peak", b->columns ? "pixels" : "tokens", lra_peak(b->n, x, other));
+    lra_measurement f = lra_profile_measurement(b, o, "shift.peak", lra_peak(b->n, x, other));
     f.null[LRA_NULL_UNIFORM] = lra_peak_middle(b->n);
     if (!isnan(f.value) && b->examples > 1 && a->examples == b->examples) {
         set_growth(b, x, other, &g);
@@ -218,7 +216,7 @@ lra_measurement lra_profile_difference(int n, const lra_profile *const *p, const
     double *mass = lra_alloc_array((size_t)(n * wide), sizeof *mass);
     for (int i = 0; i < n; i++) lra_profile_curves(p[i], mass + i * wide, NULL, NULL, NULL, NULL);
     lra_measurement f = lra_profile_measurement(p[0], &(lra_profile_options){.key = key}, id,
-                                                "bits", mean_js(n, wide, mass));
+                                                mean_js(n, wide, mass));
     lra_free(mass);
     f.null[LRA_NULL_UNIFORM] = 0;
     if (n < 2 || p[0]->examples < 2) return f;

@@ -21,7 +21,7 @@ static lra_measurement mean_of(const char *id, int64_t n, const double *x)
     double mean = known > 0 ? sum / known : NAN;
     for (int64_t i = 0; i < n; i++)
         if (!isnan(x[i])) squares += (x[i] - mean) * (x[i] - mean);
-    lra_measurement f = lra_measurement_of(id, "1", mean);
+    lra_measurement f = lra_measurement_of(id, mean);
     double half = known > 1 ? 1.959963985 * sqrt(squares / (known - 1) / known) : NAN;
     f.lo = mean - half, f.hi = mean + half, f.examples = (int64_t)known;
     return f;
@@ -33,7 +33,7 @@ static int add_sinks(const lra_attention_head *h, uint64_t key, lra_measurement 
     out[0] = mean_of("sink.max", h->examples, h->sink);
     lra_head_sink(h, &out[0].null[LRA_NULL_UNIFORM]);
     lra_estimate at = lra_usual_place(h->examples, h->sink_at, key);
-    out[1] = lra_measurement_of("sink.at", "position", at.value);
+    out[1] = lra_measurement_of("sink.at", at.value);
     out[1].lo = at.lo, out[1].hi = at.hi;
     out[1].examples = h->examples;
     return 2;
@@ -167,7 +167,7 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
                            found + n);
     found[n++] = lra_profile_peak(before->tokens, h->tokens, false,
                                   &(lra_profile_options){.key = key});
-    found[n] = lra_measurement_of("head.kind", "kind", (double)lra_head_kind_of(is.is));
+    found[n] = lra_measurement_of("head.kind", (double)lra_head_kind_of(is.is));
     found[n].null[LRA_NULL_INIT] = (double)lra_head_kind_of(was.is);
     found[n++].examples = h->examples;
     lra_probe_unit *u = lra_probe_unit_new(r, h->name);
@@ -222,7 +222,7 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, ki
     for (int k = 0; k < LRA_HEAD_KINDS; k++) {
         char id[LRA_MEASUREMENT_ID];
         snprintf(id, sizeof id, "heads.%s", lra_head_kind_names[k]);
-        lra_measurement f = lra_measurement_of(id, "1", kinds->is[k] / (double)best->n_heads);
+        lra_measurement f = lra_measurement_of(id, kinds->is[k] / (double)best->n_heads);
         f.lo = kinds->surely[k] / (double)best->n_heads;
         f.hi = kinds->perhaps[k] / (double)best->n_heads;
         f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
@@ -243,7 +243,7 @@ static void add_places(lra_probe_unit *u, const lra_heads *best, const lra_heads
                {"positions.toeplitz.adj", x->adjusted, y->adjusted},
                {"positions.toeplitz.off", x->off, y->off}};
     for (size_t k = 0; k < sizeof all / sizeof *all && best->placed; k++) {
-        lra_measurement f = lra_measurement_of(all[k].id, "1", all[k].value);
+        lra_measurement f = lra_measurement_of(all[k].id, all[k].value);
         f.null[LRA_NULL_INIT] = all[k].init;
         lra_probe_unit_measurements(u, 1, &f);
     }

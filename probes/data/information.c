@@ -31,9 +31,9 @@ static int64_t longest_of(const lra_symbols *s)
 
 /* ---- measurements ---------------------------------------------------------------------------- */
 
-static lra_measurement with_ends(const char *id, const char *unit, lra_estimate x, int64_t examples)
+static lra_measurement with_ends(const char *id, lra_estimate x, int64_t examples)
 {
-    lra_measurement f = lra_measurement_of(id, unit, x.value);
+    lra_measurement f = lra_measurement_of(id, x.value);
     f.lo = x.lo, f.hi = x.hi, f.examples = examples, f.seeds = 0, f.flags = 0;
     return f;
 }
@@ -65,24 +65,23 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
         bool named = (p->d & (p->d - 1)) == 0 || (period && p->d % period == 0);
         if (!named && p != x->again) continue; /* the curves have the others */
         snprintf(id, sizeof id, "info.excess.%d", (int)p->d);
-        lra_measurement f = with_ends(id, "bits", p->excess, examples);
+        lra_measurement f = with_ends(id, p->excess, examples);
         f.null[LRA_NULL_PERM] = 0;
         snprintf(id, sizeof id, "info.pair.%d", (int)p->d);
-        lra_measurement pair = with_ends(id, "bits", (lra_estimate){p->pair, NAN, NAN}, examples);
+        lra_measurement pair = with_ends(id, (lra_estimate){p->pair, NAN, NAN}, examples);
         pair.null[LRA_NULL_PERM] = p->null;
         lra_probe_unit_measurements(u, 1, &f);
         lra_probe_unit_measurements(u, 1, &pair);
     }
     none.value = (double)x->d0;
-    lra_measurement d0 = with_ends("info.d0", "tokens", none, examples);
+    lra_measurement d0 = with_ends("info.d0", none, examples);
     if (x->n && x->d0 == x->point[x->n - 1].d && x->d0 < longest) d0.flags |= LRA_CENSORED;
-    lra_measurement alpha = with_ends("info.alpha", "1", x->alpha, examples);
-    lra_measurement tau = with_ends("info.tau", "tokens", x->tau, examples);
+    lra_measurement alpha = with_ends("info.alpha", x->alpha, examples);
+    lra_measurement tau = with_ends("info.tau", x->tau, examples);
     none.value = x->decay.n >= 3 ? (double)x->decay.kind : NAN;
-    lra_measurement kind = with_ends("info.kind", "kind", none, examples);
+    lra_measurement kind = with_ends("info.kind", none, examples);
     none.value = x->again ? (double)x->again->d : NAN;
-    const lra_measurement all[] = {d0, alpha, tau, kind,
-                                   with_ends("info.again", "tokens", none, examples)};
+    const lra_measurement all[] = {d0, alpha, tau, kind, with_ends("info.again", none, examples)};
     lra_probe_unit_measurements(u, 5, all);
 }
 
@@ -117,7 +116,7 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
         }
         lra_ngram_free(g);
         snprintf(id, sizeof id, "ngram.accuracy.%d", lra_ngram_widths[w]);
-        lra_measurement f = with_ends(id, "1", lra_wilson(right, (double)test.rows.n, 0.95),
+        lra_measurement f = with_ends(id, lra_wilson(right, (double)test.rows.n, 0.95),
                                       test.rows.n);
         f.null[LRA_NULL_UNIFORM] = chance;
         if (train.rows.n < d->split[LRA_TRAIN_SPLIT].n) f.flags |= LRA_APPROX;

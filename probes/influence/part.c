@@ -118,12 +118,12 @@ lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const i
     return x;
 }
 
-static lra_measurement measurement_of(const char *prefix, const char *more, const char *unit,
-                                      const lra_estimate *x, int64_t n)
+static lra_measurement measurement_of(const char *prefix, const char *more, const lra_estimate *x,
+                                      int64_t n)
 {
     char id[LRA_MEASUREMENT_ID];
     snprintf(id, sizeof id, "%s%s", prefix, more);
-    lra_measurement f = lra_measurement_of(id, unit, x->value);
+    lra_measurement f = lra_measurement_of(id, x->value);
     f.lo = x->lo, f.hi = x->hi, f.examples = n;
     if (isinf(x->value)) f.flags |= LRA_CENSORED;
     if (isinf(x->hi)) f.flags |= LRA_CENSORED_HI;
@@ -133,7 +133,7 @@ static lra_measurement measurement_of(const char *prefix, const char *more, cons
 lra_measurement lra_influence_threshold(const char *prefix, const char *more, const lra_estimate *x,
                                         int64_t n)
 {
-    return measurement_of(prefix, more, "tokens", x, n);
+    return measurement_of(prefix, more, x, n);
 }
 
 /* The largest restriction below x; x itself if there is none. */
@@ -163,7 +163,7 @@ lra_measurement lra_influence_least(const char *prefix, int share, const lra_gai
 {
     char more[8];
     snprintf(more, sizeof more, "%.0f", 100 * lra_gain_shares[share]);
-    lra_measurement f = measurement_of(prefix, more, "tokens", &g->least[share], n);
+    lra_measurement f = measurement_of(prefix, more, &g->least[share], n);
     f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* the complete input */
     bound_threshold(&f, g);
     return f;
@@ -177,7 +177,7 @@ void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *
         lra_probe_unit_measurements(u, 1, &f);
     }
     if (!area) return;
-    lra_measurement f = measurement_of(area, "", "1", &g->area, n);
+    lra_measurement f = measurement_of(area, "", &g->area, n);
     f.null[LRA_NULL_UNIFORM] = g->whole_area;
     lra_probe_unit_measurements(u, 1, &f);
 }

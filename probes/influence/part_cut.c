@@ -39,7 +39,7 @@ static double passes(const lra_influence *p, int64_t examples)
 static lra_measurement reach_of(const lra_gain *g, int64_t n, double depth, double most)
 {
     lra_measurement r = lra_influence_least("cut.r", LRA_GAIN_SHARES - 1, g, n);
-    lra_measurement f = lra_measurement_of("cut.reach99", "tokens", fmin(depth * r.value, most));
+    lra_measurement f = lra_measurement_of("cut.reach99", fmin(depth * r.value, most));
     f.examples = n, f.flags = r.flags, f.null[LRA_NULL_UNIFORM] = most;
     f.lo = fmin(depth * r.lo, most), f.hi = fmin(depth * r.hi, most);
     if (isnan(r.value)) f.value = f.lo = f.hi = NAN;

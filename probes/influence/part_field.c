@@ -105,10 +105,11 @@ static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
         char id[LRA_MEASUREMENT_ID];
         lra_estimate r = lra_radius(f->n, f->T, f->near[pixels], shares[k] / 100.0, p->spec.seed);
         snprintf(id, sizeof id, "erf.r%d%s", shares[k], pixels ? ".px" : "");
-        lra_measurement x = lra_measurement_of(id, pixels ? "pixels" : "tokens", r.value);
+        lra_measurement x = lra_measurement_of(id, r.value);
+        if (pixels) lra_measurement_in_pixels(&x);
         x.lo = r.lo, x.hi = r.hi;
         snprintf(id, sizeof id, "erf.area%d%s", shares[k], pixels ? ".px" : "");
-        lra_measurement y = lra_measurement_of(id, "1", area_of(f, pixels, r.value));
+        lra_measurement y = lra_measurement_of(id, area_of(f, pixels, r.value));
         y.lo = area_of(f, pixels, r.lo), y.hi = area_of(f, pixels, r.hi);
         const double null[] = {
             [LRA_NULL_UNIFORM] = radius_of(f, f->equal[pixels], shares[k], p->spec.seed),

@@ -125,7 +125,7 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
     lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(initial->profile[k], best->profile[k], &o, own + n);
     if (k == PLAIN) {
-        lra_measurement f = lra_measurement_of("jacobian.leak", "1", best->report.leak);
+        lra_measurement f = lra_measurement_of("jacobian.leak", best->report.leak);
         f.examples = best->report.examples, f.null[LRA_NULL_UNIFORM] = 0;
         own[n++] = f;
         own[n++] = lra_profile_peak(initial->profile[PLAIN], best->profile[PLAIN], true, &o);

@@ -99,7 +99,7 @@ static void add_unit(lra_influence *p, const lra_gain *g, int64_t n)
     for (int k = 0; k < g->n; k++) {
         char id[LRA_MEASUREMENT_ID];
         snprintf(id, sizeof id, "length.gain.x%.4g", g->x[k] / (double)own_length(p));
-        lra_measurement f = lra_measurement_of(id, "1", g->gain[k].value);
+        lra_measurement f = lra_measurement_of(id, g->gain[k].value);
         f.lo = g->gain[k].lo, f.hi = g->gain[k].hi, f.examples = n;
         f.null[LRA_NULL_UNIFORM] = 1; /* length changes nothing */
         lra_probe_unit_measurements(u, 1, &f);

@@ -71,7 +71,7 @@ static lra_measurement edge_measurement(const effects *f, uint64_t seed)
     double *count = lra_alloc_array((size_t)f->n + 1, sizeof *count);
     double *drawn = lra_alloc_array(REDRAWS, sizeof *drawn);
     for (int64_t b = 0; b < f->n; b++) count[b] = 1;
-    lra_measurement x = lra_measurement_of("position.edge", "1", edge_of(f, count));
+    lra_measurement x = lra_measurement_of("position.edge", edge_of(f, count));
     for (int k = 0; k < REDRAWS && f->n > 1; k++) {
         lra_rng r = lra_rng_new(seed, STREAM, (uint64_t)k);
         for (int64_t b = 0; b < f->n; b++) count[b] = 0;

@@ -20,7 +20,7 @@ static lra_measurement measurement_of(const lra_shifted *s, int k)
     int64_t moved = s->by[k].n;
     double n = (double)moved, mean = moved > 0 ? s->by[k].kl / n : NAN;
     snprintf(id, sizeof id, "position.shift.%d", (int)lra_shift_steps[k]);
-    lra_measurement f = lra_measurement_of(id, "nats", mean);
+    lra_measurement f = lra_measurement_of(id, mean);
     if (moved > 1) {
         double of_mean = fmax(0, s->by[k].square / n - mean * mean) / (n - 1);
         f.lo = fmax(0, mean - 1.959963985 * sqrt(of_mean)),

@@ -88,7 +88,7 @@ static void add_most(const lra_gain *g, lra_probe_unit *u, int64_t n, int64_t n_
         if (kl[3 * i] > kl[3 * most]) most = i;
     }
     lra_probe_unit_array(u, "kl", 2, (int64_t[]){g->n, 3}, kl);
-    lra_measurement f = lra_measurement_of("kl.most", "nats", kl[3 * most]);
+    lra_measurement f = lra_measurement_of("kl.most", kl[3 * most]);
     f.lo = kl[3 * most + 1], f.hi = kl[3 * most + 2], f.examples = n;
     if (n_answers > 1) f.null[LRA_NULL_UNIFORM] = -g->chance; /* the mean of one is that one */
     lra_probe_unit_measurements(u, 1, &f);
@@ -129,7 +129,7 @@ static void add_least_keys(const lra_influence *p, lra_probe_unit *u, const lra_
     add_series(kept, r, x);
     lra_sample_add_number(kept, 0);
     lra_gain_compute(kept, r->w, p->spec.seed, &g);
-    lra_measurement f = lra_measurement_of("key.w05", "tokens", g.least[share].value);
+    lra_measurement f = lra_measurement_of("key.w05", g.least[share].value);
     f.lo = g.least[share].lo, f.hi = g.least[share].hi, f.examples = kept->n;
     f.null[LRA_NULL_UNIFORM] = r->w[r->n_points - 1];
     if (isinf(f.value)) f.flags |= LRA_CENSORED;

@@ -61,8 +61,8 @@ static int add_difference(lra_influence *p, lra_probe_unit *u, int64_t examples,
                               &o, e);
     if (rc == 0) {
         lra_estimate x = lra_restricted_difference(p, r, at, &o);
-        lra_measurement f[] = {lra_measurement_of("mode.difference", "1", x.value),
-                               lra_measurement_of("mode.width", "tokens", r->w[at])};
+        lra_measurement f[] = {lra_measurement_of("mode.difference", x.value),
+                               lra_measurement_of("mode.width", r->w[at])};
         f[0].lo = x.lo, f[0].hi = x.hi, f[0].null[LRA_NULL_UNIFORM] = 0;
         for (int i = 0; i < 2; i++) f[i].examples = r->n / r->answers;
         lra_probe_unit_measurements(u, 2, f);
@@ -122,8 +122,7 @@ int lra_restricted_measure(const lra_perturbation *is, const char *unit, lra_inf
         for (int i = 0; i < u->n_measurements; i++) {
             lra_measurement *f = &u->measurement[i];
             if (ill_formed) f->flags |= LRA_ILL_FORMED;
-            if (pixels && strcmp(f->unit, "tokens") == 0)
-                snprintf(f->unit, sizeof f->unit, "pixels");
+            if (pixels) lra_measurement_in_pixels(f);
         }
     }
     lra_restricted_free(&r);

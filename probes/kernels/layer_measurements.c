@@ -69,7 +69,7 @@ static channels *channels_new(const lra_extracted_kernels *k, int state, int64_t
             x->undefined++;
             continue;
         }
-        if (k->cut[state]) one[n++] = lra_measurement_of("kernel.cut", "1", k->cut[state][c]);
+        if (k->cut[state]) one[n++] = lra_measurement_of("kernel.cut", k->cut[state][c]);
         if (k->mod[state]) { /* the last ones, which single channels may lack */
             lra_kernel modulus = lra_extract_modulus(k, state, c);
             n += lra_kernel_modulus_measurements(&modulus, null, one + n, &x->p_mod[c]);
@@ -121,9 +121,9 @@ static int add_modes(const lra_modes *m, lra_measurement *out)
         tau[i] = m->x[2 * i] < 0 ? -1 / m->x[2 * i] : INFINITY;
         sum += weight * tau[i], weights += weight;
     }
-    lra_measurement as = lra_measurement_of("mode.tau", "tokens", 0);
+    lra_measurement as = lra_measurement_of("mode.tau", 0);
     int added = summarise(&as, n, tau, out);
-    out[added] = lra_measurement_of("mode.tau.mean", "tokens", sum / weights);
+    out[added] = lra_measurement_of("mode.tau.mean", sum / weights);
     if (isinf(out[added].value)) out[added].flags |= LRA_CENSORED;
     lra_free(tau);
     return added + 1;
@@ -133,11 +133,11 @@ static int add_modes(const lra_modes *m, lra_measurement *out)
 static int add_kinds(const channels *x, const double *kind, bool mod, lra_measurement *out)
 {
     int64_t C = x->of->channels;
-    out[0] = lra_measurement_of(mod ? "decay.exp.mod" : "decay.exp", "1",
+    out[0] = lra_measurement_of(mod ? "decay.exp.mod" : "decay.exp",
                                 share_of_kind(kind, C, LRA_DECAY_EXP));
-    out[1] = lra_measurement_of(mod ? "decay.power.mod" : "decay.power", "1",
+    out[1] = lra_measurement_of(mod ? "decay.power.mod" : "decay.power",
                                 share_of_kind(kind, C, LRA_DECAY_POWER));
-    out[2] = lra_measurement_of(mod ? "decay.falls.mod" : "decay.falls", "1",
+    out[2] = lra_measurement_of(mod ? "decay.falls.mod" : "decay.falls",
                                 share_falling(C, mod ? x->p_mod : x->p));
     out[2].null[LRA_NULL_UNIFORM] = 0;
     return 3;
@@ -170,8 +170,7 @@ static int add_layer(const channels *x, lra_measurement *out)
         else
             n += summarise(&x->id[i], C, value, out + n);
     }
-    out[n++] = lra_measurement_of("kernel.erank", "channels",
-                                  lra_effective_rank(C, lags, k->k[x->state]));
+    out[n++] = lra_measurement_of("kernel.erank", lra_effective_rank(C, lags, k->k[x->state]));
     return n + add_modes(&k->mode[x->state], out + n);
 }
 
@@ -190,8 +189,7 @@ static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
         value[c] = lra_shift_w1(n, a, b),
         value[C + c] = isnan(value[c]) ? NAN : lra_shift_js(n, a, b);
     }
-    lra_measurement w1 = lra_measurement_of("shift.w1", "tokens", 0),
-                    js = lra_measurement_of("shift.js", "bits", 0);
+    lra_measurement w1 = lra_measurement_of("shift.w1", 0), js = lra_measurement_of("shift.js", 0);
     w1.null[LRA_NULL_INIT] = js.null[LRA_NULL_INIT] = 0;
     int added = summarise(&w1, C, value, out);
     added += summarise(&js, C, value + C, out + added);
@@ -263,7 +261,7 @@ static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_u
 static lra_measurement peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 {
     lra_measurement f = lra_measurement_of(
-        "shift.peak", "tokens", lra_peak(n, mass[LRA_FOUND_TRAINED], mass[LRA_FOUND_INITIAL]));
+        "shift.peak", lra_peak(n, mass[LRA_FOUND_TRAINED], mass[LRA_FOUND_INITIAL]));
     f.null[LRA_NULL_UNIFORM] = lra_peak_middle(n);
     return f;
 }

@@ -18,8 +18,8 @@ static void add_accuracy(lra_probe_result *to, const char *unit, const lra_listo
         n += counted, right += counted && predicted[i] == r->label[i];
     }
     if (n == 0) return;
-    lra_measurement m[2] = {lra_measurement_of("accuracy", "1", (double)right / (double)n),
-                            lra_measurement_of("rows", "1", (double)n)};
+    lra_measurement m[2] = {lra_measurement_of("accuracy", (double)right / (double)n),
+                            lra_measurement_of("rows", (double)n)};
     lra_estimate wilson = lra_wilson((double)right, (double)n, 0.95);
     m[0].lo = wilson.lo, m[0].hi = wilson.hi, m[0].examples = m[1].examples = n;
     m[0].flags |= LRA_ONE_SEED;

@@ -111,7 +111,7 @@ static void add_value(lra_table *t, double x, double half)
 static void add_half(lra_table *t, const lra_probe_cell *c, const char *unit, const char *id)
 {
     char *lower = lra_format("%s:q1", id), *upper = lra_format("%s:q3", id);
-    lra_measurement a = lra_measurement_of(id, "1", NAN), b = a;
+    lra_measurement a = lra_measurement_of(id, NAN), b = a;
     lra_probe_cell_measurement(c, unit, lower, &a);
     lra_probe_cell_measurement(c, unit, upper, &b);
     if (isfinite(a.value) && isinf(b.value)) {
@@ -150,7 +150,7 @@ static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const
     lra_table_number(t, channels_of(u) ? (double)channels_of(u) : NAN, 0);
     for (int i = 0; i < g->n; i++) {
         const column *x = &g->column[i];
-        lra_measurement f = lra_measurement_of(x->id, "1", NAN);
+        lra_measurement f = lra_measurement_of(x->id, NAN);
         lra_probe_cell_measurement(c, u->name, x->id, &f);
         add_value(t, f.value, (f.hi - f.lo) / 2);
         add_half(t, c, u->name, x->id);

@@ -134,7 +134,7 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
     }
     lra_locality of = most == LRA_DECAY_POWER ? LRA_LOCALITY_BETA : LRA_LOCALITY_TAU;
     lra_measurement f = row->at[of], initial = row->initial[of];
-    if (seeds == 0 || most == LRA_DECAY_NONE) f = initial = lra_measurement_of("decay", "1", NAN);
+    if (seeds == 0 || most == LRA_DECAY_NONE) f = initial = lra_measurement_of("decay.tau", NAN);
     lra_text text = {0};
     lra_measurement_add_number(t, &row->grew, row->grew.value);
     lra_measurement_add_interval(t, &row->grew);

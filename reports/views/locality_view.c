@@ -207,7 +207,7 @@ static lra_measurement over_seeds(int n, const lra_measurement *by_seed, int64_t
 /* Mean of the seeds' differences to the initial weights, 95 %. */
 static lra_measurement growth_of(int n, const lra_measurement *by_seed)
 {
-    lra_measurement f = lra_measurement_of("dist.mean.grew", "tokens", NAN);
+    lra_measurement f = lra_measurement_of("dist.mean.grew", NAN);
     double sum = 0, squares = 0;
     int known = 0;
     for (int s = 0; s < n; s++) {
@@ -238,10 +238,9 @@ static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality w
         if (p) any = p;
         if (p && of_seed(p, what, &by_seed[n])) n++;
     }
-    r->at[what] = r->initial[what] = lra_measurement_of(listed[what].id, "1", NAN);
+    r->at[what] = r->initial[what] = lra_measurement_of(listed[what].id, NAN);
     for (int s = 0; s < n; s++) {
-        before[s] = lra_measurement_of(by_seed[s].id, by_seed[s].unit,
-                                       by_seed[s].null[LRA_NULL_INIT]);
+        before[s] = lra_measurement_of(by_seed[s].id, by_seed[s].null[LRA_NULL_INIT]);
         before[s].examples = by_seed[s].examples;
     }
     if (n) r->at[what] = over_seeds(n, by_seed, r->group->run[0]->max_length);

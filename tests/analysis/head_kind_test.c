@@ -26,7 +26,7 @@ static void put(int b, int i, int key, double mass)
 
 static lra_measurement share_of(const char *id, double value, double equal)
 {
-    lra_measurement f = lra_measurement_of(id, "1", value);
+    lra_measurement f = lra_measurement_of(id, value);
     f.lo = f.hi = value, f.null[LRA_NULL_UNIFORM] = equal;
     return f;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/measurement.h"
 #include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/file.h"
@@ -107,10 +108,26 @@ static void units_and_ranges_are_checked(void **state)
                  {"of.another.version", "x", -7, NULL}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         lra_err e = {{0}};
-        lra_measurement f = lra_measurement_of(known[i].id, known[i].unit, known[i].value);
+        lra_measurement f = {.value = known[i].value};
+        snprintf(f.id, sizeof f.id, "%s", known[i].id);
+        snprintf(f.unit, sizeof f.unit, "%s", known[i].unit);
         assert_int_equal(lra_measurement_check(&f, &e), known[i].why ? LRA_FAILED : 0);
         if (known[i].why) assert_string_equal(e.msg, known[i].why);
     }
+}
+
+static void units_are_those_declared(void **state)
+{
+    (void)state;
+    lra_measurement f = lra_measurement_of("value.dist.q95.px", 3),
+                    g = lra_measurement_of("self", 1);
+    assert_string_equal(f.unit, "tokens");
+    lra_measurement_in_pixels(&f);
+    lra_measurement_in_pixels(&g);
+    assert_string_equal(f.unit, "pixels");
+    assert_string_equal(g.unit, "1");
+    assert_string_equal(lra_measurement_of("kernel.bw95:q1", 0).unit, "cycles/token");
+    assert_string_equal(lra_measurement_of("", 0).unit, "1");
 }
 
 /* ---- reports/FORMAT.md ----------------------------------------------------------------------- */
@@ -172,9 +189,11 @@ static void format_lists_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_find_their_declaration), cmocka_unit_test(modifiers_are_found),
-        cmocka_unit_test(every_declaration_is_reached),
-        cmocka_unit_test(units_and_ranges_are_checked), cmocka_unit_test(format_lists_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ids_find_their_declaration),
+                                       cmocka_unit_test(modifiers_are_found),
+                                       cmocka_unit_test(every_declaration_is_reached),
+                                       cmocka_unit_test(units_and_ranges_are_checked),
+                                       cmocka_unit_test(units_are_those_declared),
+                                       cmocka_unit_test(format_lists_all)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

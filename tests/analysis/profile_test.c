@@ -400,7 +400,7 @@ static void seeds(void **state)
     (void)state;
     lra_measurement f[3];
     for (int k = 0; k < 3; k++) {
-        f[k] = lra_measurement_of("x", "1", 1 + k);
+        f[k] = lra_measurement_of("dist.mean", 1 + k);
         f[k].lo = k - 2, f[k].hi = k + 4;
     }
     lra_measurement all = lra_measurement_of_seeds(3, f);

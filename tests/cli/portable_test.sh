@@ -32,6 +32,7 @@ fi
 for program in lra-probe lra-report; do
     link=$tmp/build/CMakeFiles/$program.dir/link.txt
     grep -q 'libhdf5\.a' "$link" || fail "'$program' does not link the archive of HDF5"
+    grep -q 'libgsl\.a.*libgslcblas\.a' "$link" || fail "'$program' does not link the archives of GSL"
     grep -q -e '-static-libgcc' "$link" || fail "'$program' needs libgcc_s"
     foreign=$(tr ' ' '\n' < "$link" | grep -E '\.so|^-l|^-fopenmp' | grep -vE '^-l(m|dl|rt|pthread)$' || true)
     [ -z "$foreign" ] || fail "'$program' links $foreign"

@@ -142,7 +142,7 @@ static void shuffled_with_equal_settings(void **state)
     const lra_influence *of[] = {&p, &seeded};
     for (int k = 0; k < 2; k++) {
         lra_probe_result *f = k ? shuffled : r;
-        lra_measurement x = lra_measurement_of("keep.w95", "tokens", k + 1);
+        lra_measurement x = lra_measurement_of("keep.w95", k + 1);
         lra_probe_unit_measurements(lra_probe_unit_new(f, "keep"), 1, &x);
         lra_probe_unit_measurements(lra_probe_unit_new(f, "swap"), 1, &x);
         lra_cache_record(f, &lra_part_keep, &p, 500);

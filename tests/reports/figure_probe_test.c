@@ -100,8 +100,7 @@ static void fields_have_their_axes(void **state)
     const double erf[] = {0.01, 0.02, NAN, 0.1, 0.5, 0.1, 0.1, 0.02, 0.01}, at = 4;
     lra_probe_result *p = probe("influence");
     lra_probe_unit *u = lra_probe_unit_new(p, "field");
-    lra_measurement r[] = {lra_measurement_of("erf.r50", "tokens", 1),
-                           lra_measurement_of("erf.r99", "tokens", 4)};
+    lra_measurement r[] = {lra_measurement_of("erf.r50", 1), lra_measurement_of("erf.r99", 4)};
     add_array(u, "erf", 9, 0, erf);
     add_array(u, "at", 1, 0, &at);
     lra_probe_unit_measurements(u, 2, r);
@@ -126,8 +125,7 @@ static void a_causal_field_has_one_side(void **state)
     const double erf[] = {0.01, 0.02, 0.2, 0.27, 0.5, 0, 0, 0, 0}, at = 4;
     lra_probe_result *p = probe("influence");
     lra_probe_unit *u = lra_probe_unit_new(p, "field");
-    lra_measurement r[] = {lra_measurement_of("erf.r50", "tokens", 1),
-                           lra_measurement_of("erf.r99", "tokens", 4)};
+    lra_measurement r[] = {lra_measurement_of("erf.r50", 1), lra_measurement_of("erf.r99", 4)};
     add_array(u, "erf", 9, 0, erf);
     add_array(u, "at", 1, 0, &at);
     lra_probe_unit_measurements(u, 2, r);

@@ -109,7 +109,7 @@ static void readers_of_probes_refuse_them(void **state)
             lra_result *of = small_result("small", 5, 0, 30);
             lra_probe_result *r = lra_probe_result_new("kernels", of, &(lra_origin){0});
             lra_probe_unit *u = lra_probe_unit_new(r, "layer0.conv");
-            lra_measurement f = lra_measurement_of("range.mean", "tokens", 1);
+            lra_measurement f = lra_measurement_of("range.mean", 1);
             lra_err e = {{0}};
             lra_result_free(of);
             if (what == 2 && strpbrk(hostile[h], "/")) what++; /* no name of a dataset */
@@ -179,8 +179,8 @@ static void every_head_has_its_row(void **state)
     for (int i = 0; i < HEADS; i++) {
         char name[32];
         snprintf(name, sizeof name, "layer%d.head%d", i / 16, i % 16);
-        lra_measurement found[] = {lra_measurement_of("range.mean", "tokens", 1),
-                                   lra_measurement_of("head.kind", "kind", 3)};
+        lra_measurement found[] = {lra_measurement_of("range.mean", 1),
+                                   lra_measurement_of("head.kind", 3)};
         lra_probe_unit_measurements(lra_probe_unit_new(r, name), 2, found);
     }
     FILE *f = tmpfile();

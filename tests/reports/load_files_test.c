@@ -108,7 +108,7 @@ static void probes_count_once(void **state)
         for (int s = 0; s < SEEDS; s++) {
             lra_result *of = small_result("small", 5, s, 30);
             lra_probe_result *r = lra_probe_result_new("kernels", of, &(lra_origin){0});
-            lra_measurement f = lra_measurement_of("range.mean", "tokens", s);
+            lra_measurement f = lra_measurement_of("range.mean", s);
             lra_probe_unit_measurements(lra_probe_unit_new(r, "layer0"), 1, &f);
             char *at = lra_format("%s/%s/%d", folder, runs[k], s);
             char *path = lra_format("%s/kernels.h5", at);

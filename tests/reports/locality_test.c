@@ -36,10 +36,10 @@ static lra_result *result(const char *model, int kernel, int seed, int right)
 
 /* A number between `half` to each side; equal weights give `equal`, the initial weights half of
  * it. */
-static void add(lra_measurement *list, int *n, const char *id, const char *unit, double value,
-                double half, double equal)
+static void add(lra_measurement *list, int *n, const char *id, double value, double half,
+                double equal)
 {
-    lra_measurement f = lra_measurement_of(id, unit, value);
+    lra_measurement f = lra_measurement_of(id, value);
     f.lo = value - half, f.hi = value + half, f.examples = 64;
     f.null[LRA_NULL_UNIFORM] = equal, f.null[LRA_NULL_INIT] = value / 2;
     list[(*n)++] = f;
@@ -49,19 +49,19 @@ static void add_jacobian(lra_probe_result *p, double mean, double kind)
 {
     lra_measurement list[13];
     int n = 0;
-    add(list, &n, "dist.mean", "tokens", mean, 0.5, 10);
-    add(list, &n, "dist.mean.rel", "1", mean / 10, 0.05, 1);
-    add(list, &n, "dist.q95", "tokens", floor(2.5 * mean), 1, 25);
-    add(list, &n, "self", "1", 0.5, 0.1, 0.1);
-    add(list, &n, "side", "1", 0.5, 0.1, 0);
-    add(list, &n, "range.mean", "tokens", mean / 2, 0.5, 9);
-    add(list, &n, "range.mean.rel", "1", mean / 18, 0.05, 1);
-    add(list, &n, "range.q95", "tokens", floor(2.4 * mean), 1, 24);
-    add(list, &n, "entropy", "nats", 2, 0.1, 3);
-    add(list, &n, "entropy.rel", "1", 2. / 3, 0.1 / 3, 1);
-    add(list, &n, "decay.tau", "tokens", mean, 0.5, NAN);
-    add(list, &n, "decay.beta", "1", 1, 0.25, NAN);
-    add(list, &n, "decay.kind", "1", kind, NAN, NAN);
+    add(list, &n, "dist.mean", mean, 0.5, 10);
+    add(list, &n, "dist.mean.rel", mean / 10, 0.05, 1);
+    add(list, &n, "dist.q95", floor(2.5 * mean), 1, 25);
+    add(list, &n, "self", 0.5, 0.1, 0.1);
+    add(list, &n, "side", 0.5, 0.1, 0);
+    add(list, &n, "range.mean", mean / 2, 0.5, 9);
+    add(list, &n, "range.mean.rel", mean / 18, 0.05, 1);
+    add(list, &n, "range.q95", floor(2.4 * mean), 1, 24);
+    add(list, &n, "entropy", 2, 0.1, 3);
+    add(list, &n, "entropy.rel", 2. / 3, 0.1 / 3, 1);
+    add(list, &n, "decay.tau", mean, 0.5, NAN);
+    add(list, &n, "decay.beta", 1, 0.25, NAN);
+    add(list, &n, "decay.kind", kind, NAN, NAN);
     lra_probe_unit_measurements(lra_probe_unit_new(p, "jacobian"), n, list);
 }
 
@@ -69,7 +69,7 @@ static void add_limit(lra_probe_result *p, const char *unit, const char *id, dou
 {
     lra_measurement list[1];
     int n = 0;
-    add(list, &n, id, "tokens", value, 0, 40);
+    add(list, &n, id, value, 0, 40);
     list[0].null[LRA_NULL_INIT] = NAN;
     lra_probe_unit_measurements(lra_probe_unit_new(p, unit), n, list);
 }
@@ -84,11 +84,11 @@ static void add_range(lra_probe_result *p, const char *unit, double rel, double 
 {
     lra_measurement list[5];
     int n = 0;
-    add(list, &n, "dist.mean.rel", "1", rel, half, 1);
-    add(list, &n, "dist.q95", "tokens", 20 * rel, half, 25);
-    add(list, &n, "range.mean.rel", "1", rel / 2, half, 1);
-    add(list, &n, "range.q95", "tokens", 19 * rel, half, 25);
-    add(list, &n, "entropy.rel", "1", rel, half, 1);
+    add(list, &n, "dist.mean.rel", rel, half, 1);
+    add(list, &n, "dist.q95", 20 * rel, half, 25);
+    add(list, &n, "range.mean.rel", rel / 2, half, 1);
+    add(list, &n, "range.q95", 19 * rel, half, 25);
+    add(list, &n, "entropy.rel", rel, half, 1);
     lra_probe_unit_measurements(lra_probe_unit_new(p, unit), n, list);
 }
 

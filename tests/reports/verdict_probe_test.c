@@ -31,7 +31,7 @@ static lra_probe_result *probe(const char *name, int seed)
 static void add(lra_probe_result *r, const char *unit, const char *id, lra_estimate x,
                 double initial)
 {
-    lra_measurement f = lra_measurement_of(id, "1", x.value);
+    lra_measurement f = lra_measurement_of(id, x.value);
     lra_probe_unit *u = (lra_probe_unit *)(uintptr_t)lra_probe_unit_find(r, unit);
     f.lo = x.lo, f.hi = x.hi, f.null[LRA_NULL_INIT] = initial, f.null[LRA_NULL_UNIFORM] = 1;
     lra_probe_unit_measurements(u ? u : lra_probe_unit_new(r, unit), 1, &f);
@@ -202,7 +202,7 @@ static void equal_weights_to_both_sides(void **state)
 {
     (void)state;
     lra_probe_result *r = probe("influence", 0);
-    lra_measurement f = lra_measurement_of("side", "1", 1);
+    lra_measurement f = lra_measurement_of("side", 1);
     f.null[LRA_NULL_UNIFORM] = 0;
     lra_probe_unit_measurements(lra_probe_unit_new(r, "jacobian.p2"), 1, &f);
     assert_true(lra_probe_equal_ahead(r));
