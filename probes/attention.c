@@ -141,7 +141,7 @@ static int measure(lra_finished_run *run, const lra_options *o, lra_probe_result
 static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_probe_result *r,
                              lra_err *e)
 {
-    char *shuffled, *path = lra_format("%s/attention.h5", run->folder);
+    char *shuffled, *path = lra_format("%s/attention.h5", run->to);
     int rc = lra_shuffled_find(run, o, &shuffled, e);
     if (rc == 0) rc = lra_finished_run_writable(run, "attention.h5", e);
     bool found = rc == 0;
@@ -184,7 +184,7 @@ static int attention(const lra_options *o, lra_err *e)
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
         rc = lra_run_outcome(o, rc, &failed, e);
-        n += list[n] != NULL;
+        lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && n == 0 && failed == 0)
         rc = lra_fail_usage(e, "none of %d runs has attention to its own sequence", asked);

@@ -250,7 +250,7 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
 static int save(const lra_influence *p, lra_err *e)
 {
     lra_cache_sort(p->out);
-    char *path = lra_format("%s/influence.h5", p->run->folder);
+    char *path = lra_format("%s/influence.h5", p->run->to);
     int rc = lra_probe_result_write(path, p->out, e);
     lra_free(path);
     return rc;
@@ -290,11 +290,14 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     task list[MOST_PARTS];
     lra_origin origin;
     int n = choose(p, o, list);
-    char *path = lra_format("%s/influence.h5", p->run->folder);
+    char *path = lra_format("%s/influence.h5", p->run->to);
     lra_probe_origin(&p->device, &origin);
     p->out = lra_probe_result_new("influence", p->run->result, &origin);
-    bool there = lra_file_exists(path);
-    lra_probe_result *old = there ? lra_probe_result_read(path, "influence", e) : NULL;
+    char *from = lra_file_exists(path) ? lra_copy_text(path)
+                                       : lra_format("%s/influence.h5", p->run->folder);
+    bool there = lra_file_exists(from);
+    lra_probe_result *old = there ? lra_probe_result_read(from, "influence", e) : NULL;
+    lra_free(from);
     bool damaged = there && !old && lra_err_cause(e) == LRA_CAUSE_OTHER;
     if (there && !old && !damaged) {
         lra_free(path);
@@ -330,7 +333,7 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
     int rc = probe_run(folder, o, true, &other, e);
     bool any = rc == 0 && !lra_option_flag(o, "dry-run") && lra_cache_add_shuffled(p->out, other);
     if (any) rc = save(p, e);
-    if (any && rc == 0) lra_note("wrote null values to %s/influence.h5", p->run->folder);
+    if (any && rc == 0) lra_note("wrote null values to %s/influence.h5", p->run->to);
     lra_probe_result_free(other);
     return rc;
 }
@@ -383,7 +386,7 @@ static int influence(const lra_options *o, lra_err *e)
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, false, &list[n], e);
         rc = lra_run_outcome(o, rc, &failed, e);
-        n += list[n] != NULL;
+        lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && n == 0 && failed == 0)
         rc = lra_fail_usage(e, "all %d runs were trained on permuted labels", asked);

@@ -119,7 +119,7 @@ static void list_kernels(const lra_finished_run *run, const lra_extract *f)
 static lra_probe_result *through_file(const lra_finished_run *run, const lra_probe_result *r,
                                       lra_err *e)
 {
-    char *path = lra_format("%s/kernels.h5", run->folder);
+    char *path = lra_format("%s/kernels.h5", run->to);
     lra_probe_result *again = NULL;
     if (lra_probe_result_write(path, r, e) == 0) again = lra_probe_result_read(path, "kernels", e);
     if (again) lra_note("wrote %s", path);
@@ -254,7 +254,7 @@ static int kernels(const lra_options *o, lra_err *e)
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
         rc = lra_run_outcome(o, rc, &failed, e);
-        n += list[n] != NULL;
+        lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && !dry && n == 0 && failed == 0)
         rc = lra_fail_usage(e, "none of %d runs has convolution kernels", asked);

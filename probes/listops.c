@@ -173,7 +173,7 @@ static int measure(const lra_finished_run *run, const lra_listops *same_data, lr
 /* Writes RUN/listops.h5 and reads it again, as lra-report will. */
 static lra_listops *through_file(const lra_finished_run *run, const lra_listops *m, lra_err *e)
 {
-    char *path = lra_format("%s/listops.h5", run->folder);
+    char *path = lra_format("%s/listops.h5", run->to);
     lra_listops *again = NULL;
     if (lra_listops_result_write(path, m, e) == 0) again = lra_listops_result_read(path, e);
     if (again) lra_note("wrote %s", path);
@@ -203,6 +203,21 @@ static int probe_run(const char *name, const lra_options *o, const lra_listops *
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* As lra_run_count(). */
+static void count(const char *name, lra_listops **list, int *n)
+{
+    lra_listops *r = list[*n];
+    bool repeated = false;
+    for (int i = 0; i < *n && r && !repeated; i++)
+        repeated = lra_run_is_repeated(name, r->run, list[i]->run);
+    if (repeated) {
+        lra_listops_result_free(r);
+        list[*n] = NULL;
+    } else if (r) {
+        ++*n;
+    }
+}
+
 static int listops(const lra_options *o, lra_err *e)
 {
     int n = lra_option_n_args(o), done = 0, rc = 0, failed = 0;
@@ -211,7 +226,7 @@ static int listops(const lra_options *o, lra_err *e)
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, done ? list[done - 1] : NULL, &list[done], e);
         rc = lra_run_outcome(o, rc, &failed, e);
-        done += list[done] != NULL;
+        count(lra_option_arg(o, i), list, &done);
     }
     lra_report_input in = {.listops = list, .n_listops = done};
     if (rc == 0 && done == 0 && failed == 0) rc = lra_fail(e, "none of %d runs has a result", n);

@@ -44,3 +44,27 @@ bool lra_run_is_unfinished(const lra_options *o, const char *name)
     if (unfinished) lra_note("run '%s' has no result yet: left out", name);
     return unfinished;
 }
+
+bool lra_run_is_repeated(const char *name, const char *hash, const char *earlier)
+{
+    bool repeated = strcmp(hash, earlier) == 0;
+    if (repeated)
+        lra_note("'%s' is a run that is given twice, or a copy of it (%s): counted once", name,
+                 hash);
+    return repeated;
+}
+
+void lra_run_count(const char *name, lra_probe_result **list, int *n)
+{
+    lra_probe_result *r = list[*n];
+    bool repeated = false;
+    if (!r) return;
+    for (int i = 0; i < *n && !repeated; i++)
+        repeated = lra_run_is_repeated(name, r->run, list[i]->run);
+    if (!repeated) {
+        ++*n;
+        return;
+    }
+    lra_probe_result_free(r);
+    list[*n] = NULL;
+}

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "datasets/prepare.h"
@@ -21,7 +22,9 @@
 #include "reports/views/run_names.h"
 
 const lra_option lra_finished_run_options[] = {
-    LRA_OUT_OPTION("where runs are looked for by name"),
+    LRA_OUT_OPTION(
+        "where runs are looked for by name; probes of a read-only run of another folder write "
+        "to DIR/probes"),
     LRA_NO_LOCKS_OPTION,
     LRA_DATA_DIR_OPTION(", when the run's data were imported and are gone"),
     LRA_THREADS_OPTION("as many as help"),
@@ -283,6 +286,26 @@ static char *out_of(const char *folder, const lra_options *o)
     return out;
 }
 
+static bool is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* A read-only run is probed into the folder that the user names with --out. */
+static char *target_of(const lra_finished_run *r, const lra_options *o)
+{
+    const char *out = lra_option_text(o, "out"), *slash = strrchr(r->folder, '/');
+    bool named = lra_option_given(o, "out") && !is_same_folder(out, r->out);
+    if (!named || access(r->folder, W_OK) == 0) return lra_copy_text(r->folder);
+    return lra_format("%s/probes/%s", out, slash ? slash + 1 : r->folder);
+}
+
+bool lra_finished_run_redirected(const lra_finished_run *r)
+{
+    return strcmp(r->to, r->folder) != 0;
+}
+
 int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,
                           const lra_options *o, lra_err *e)
 {
@@ -290,6 +313,7 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
     int rc = lra_finished_run_find(name, lra_option_text(o, "out"), &r->folder, e);
     if (rc != 0) return rc;
     r->out = out_of(r->folder, o);
+    r->to = target_of(r, o);
     rc = read_result(r, e);
     if (rc == 0 && task && strcmp(r->result->task, task) != 0)
         return lra_fail(e, "run '%s' is of task '%s', expected '%s'", r->folder, r->result->task,
@@ -298,6 +322,7 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
     rc = check_hash(r->result, e);
     if (rc == 0) rc = make_job(r, o, e);
     if (rc == 0) find_start(r);
+    if (rc == 0 && lra_finished_run_redirected(r)) r->job.out = lra_option_text(o, "out");
     return rc == 0 ? 0 : lra_fail_in(e, "run '%s'", r->folder);
 }
 
@@ -317,13 +342,21 @@ int lra_finished_run_load_data(lra_finished_run *r, lra_err *e)
 
 int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_err *e)
 {
-    char *path = lra_format("%s/%s", r->folder, file);
-    int rc = 0;
-    if (lra_is_folder(path)) {
+    char *path = lra_format("%s/%s", r->to, file);
+    bool redirected = lra_finished_run_redirected(r);
+    int rc = redirected ? lra_folder_make(r->to, e) : 0;
+    if (redirected && rc == 0)
+        lra_note("run '%s' is read-only: files are written to '%s'", r->folder, r->to);
+    if (rc != 0) {
+        /* e says why */
+    } else if (lra_is_folder(path)) {
         rc = lra_fail(e, "'%s' is a folder, expected a file", path);
     } else {
         lra_file *w = lra_file_create(path, e);
         rc = w ? 0 : LRA_FAILED;
+        if (!w && !redirected && access(r->folder, W_OK) != 0)
+            lra_fail_as(e, LRA_CAUSE_ACCESS,
+                        "run '%s' is read-only; --out DIR writes to DIR/probes", r->folder);
         lra_file_abort(w);
     }
     lra_free(path);
@@ -333,8 +366,9 @@ int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_e
 int lra_finished_run_lock(const lra_finished_run *r, int *lock, lra_err *e)
 {
     *lock = -1;
-    if (access(r->folder, W_OK) != 0) return 0;
-    char *path = lra_format("%s/lock", r->folder);
+    if (lra_finished_run_redirected(r) && lra_folder_make(r->to, e) != 0) return LRA_FAILED;
+    if (access(r->to, W_OK) != 0) return 0;
+    char *path = lra_format("%s/lock", r->to);
     *lock = lra_lock_wait(path, e);
     lra_free(path);
     return *lock >= 0 ? 0 : LRA_FAILED;
@@ -353,5 +387,6 @@ void lra_finished_run_close(lra_finished_run *r)
     lra_result_free(r->result);
     lra_free(r->folder);
     lra_free(r->out);
+    lra_free(r->to);
     *r = (lra_finished_run){0};
 }

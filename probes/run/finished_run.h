@@ -8,6 +8,9 @@
 
 typedef struct {
     char *folder, *out; /* OUT/runs/TASK-MODEL-HASH, OUT; for a run elsewhere, --out */
+    /* Folder of the files that probes write: the run's; for a run that is read-only, with --out of
+     * another folder: DIR/probes/TASK-MODEL-HASH. */
+    char *to;
     lra_result *result;
     lra_job job; /* settings of the training: configuration, precision, data */
 } lra_finished_run;
@@ -30,9 +33,11 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
                           const lra_options *o, lra_err *e);
 /* The data it was trained on: found below OUT by their fingerprint, or generated again. */
 int lra_finished_run_load_data(lra_finished_run *r, lra_err *e);
-/* Fails early if a file of that name could not be written into its folder later. */
+/* True if probes of this run write to a folder of --out, because the run is read-only. */
+bool lra_finished_run_redirected(const lra_finished_run *r);
+/* Fails early if a file of that name could not be written into r->to later; makes that folder. */
 int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_err *e);
-/* Takes the lock of the run's folder, which protects the update of a result file. Waits for the
+/* Takes the lock of r->to, which protects the update of a result file. Waits for the
  * process that holds it; *lock is for lra_unlock(), -1 if the folder is not writable and nothing
  * will be written. */
 int lra_finished_run_lock(const lra_finished_run *r, int *lock, lra_err *e);

@@ -7,8 +7,9 @@
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/mem.h"
 
-/* Subfolders of --out with results: of runs, and of tasks without a model. */
-static const char *const of_out[] = {"runs", "information"};
+/* Subfolders of --out with results: of runs, of tasks without a model, of probes of read-only
+ * runs. */
+static const char *const of_out[] = {"runs", "information", "probes"};
 enum { N_BELOW = sizeof of_out / sizeof *of_out };
 
 typedef struct {
