@@ -2,6 +2,7 @@
 #include "reports/print/table.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -80,6 +81,32 @@ void lra_table_add_constant(lra_table *t, const char *key, const char *text)
         t->cell[r] = lra_resize(t->cell[r], (size_t)(c + 2) * sizeof **t->cell);
         t->cell[r][c] = (lra_cell){.text = lra_make_printable(lra_copy_text(text))};
         t->cell[r][c + 1] = (lra_cell){.text = NULL};
+    }
+}
+
+/* A number if the text is one, otherwise a text. */
+static lra_cell cell_of(const char *text)
+{
+    char *end;
+    double x = text ? strtod(text, &end) : 0;
+    if (!text) return (lra_cell){.text = NULL};
+    lra_cell cell = {.text = lra_make_printable(lra_copy_text(text))};
+    if (*text && !*end && isfinite(x)) cell.kind = LRA_CELL_NUMBER, cell.x = x;
+    return cell;
+}
+
+void lra_table_add_values(lra_table *t, const char *key, const char *const *text)
+{
+    int c = t->n_columns;
+    bool known = false;
+    for (int k = 0; k < c && !known; k++) known = strcmp(t->key[k], key) == 0;
+    char *name = lra_format("%s%s", key, known ? "_2" : "");
+    lra_table_add_constant(t, name, "");
+    lra_free(name);
+    if (t->n_columns == c) return; /* no room */
+    for (int r = 0; r < t->n_rows; r++) {
+        lra_free(t->cell[r][c].text);
+        t->cell[r][c] = cell_of(text[r]);
     }
 }
 

@@ -59,6 +59,10 @@ void lra_table_take_verdict(lra_table *to, lra_table *from);
 /* Adds a column for CSV and JSON with the same text in all existing rows. */
 void lra_table_add_constant(lra_table *t, const char *key, const char *text);
 
+/* Same, with a text for each existing row (NULL: an empty cell); texts that are numbers become
+ * numbers.  A key that another column has gets the suffix "_2". */
+void lra_table_add_values(lra_table *t, const char *key, const char *const *text);
+
 /* ---- fill: cells follow from the left ---- */
 
 void lra_table_row(lra_table *t); /* starts a row */

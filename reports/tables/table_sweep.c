@@ -6,7 +6,9 @@
  * a fixed threshold, the score of one model. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "kernels/base/core/config.h"
 #include "kernels/base/core/mem.h"
 #include "reports/ladder/ladder_views.h"
 #include "reports/report.h"
@@ -278,6 +280,124 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     return n;
 }
 
+/* ---- one row for each rung and value --------------------------------------------------------- */
+
+enum { RECORD = 21 };
+
+/* Settings of the rows so far: each column is named by the key that a sweep varies. */
+typedef struct {
+    lra_table *t;
+    lra_text values; /* "distance=4\n", a line for each row */
+} records_of;
+
+/* Starts a row: what, kind, reach, field. */
+static void start_record(records_of *to, const lra_sweep *s, int i, const char *what,
+                         const char *kind, int64_t reach)
+{
+    bool rung = reach >= 0;
+    lra_table_row(to->t);
+    lra_table_cell(to->t, "%s", what);
+    lra_table_cell(to->t, "%s", kind);
+    lra_table_number(to->t, rung ? (double)reach : NAN, 0);
+    lra_table_number(to->t, rung ? (double)lra_sweep_field(s, reach) : NAN, 0);
+    lra_table_cell(to->t, "%s", s->key);
+    lra_text_add(&to->values, "%s=%s\n", s->key, s->value[i]);
+}
+
+/* Ends a row: value with its interval, and the identity of the ladder. */
+static void end_record(records_of *to, const lra_sweep *s, int i, double value, double lo,
+                       double hi, double covers, const lra_sweep_reach *reach)
+{
+    const lra_ladder_view *v = s->at[i];
+    const char *const text[] = {v->first->task,       v->first->model, v->first->preset,
+                                v->first->precision,  v->kind.axis,    v->kind.match,
+                                v->first->fingerprint};
+    lra_table_cell(to->t, "%s", metric_of(s)->name);
+    lra_table_number(to->t, value, 6);
+    lra_table_interval(to->t, lo, hi, 6);
+    lra_table_number(to->t, lra_ladder_value(v, v->data.chance), 6);
+    lra_table_number(to->t, covers, 0);
+    lra_table_number(to->t, v->data.n_seeds, 0);
+    for (int k = 0; k < 7; k++) lra_table_cell(to->t, "%s", text[k]);
+    if (reach) add_reach(to->t, s, reach);
+    for (int k = 0; k < REACHES && !reach; k++) lra_table_number(to->t, NAN, 0);
+}
+
+/* Nullable: reach, the effective distance of each rung. */
+static void add_records(records_of *to, const lra_sweep *s, int i, const lra_sweep_reach *reach)
+{
+    const lra_ladder_view *v = s->at[i];
+    char name[48];
+    for (int r = 0; r < v->ladder.n_rungs; r++) {
+        const lra_ladder_row *row = &v->ladder.row[r];
+        lra_estimate a = lra_ladder_values(v, row->accuracy);
+        start_record(to, s, i, lra_ladder_rung_name(&v->kind, row->kernel, name),
+                     row->null_row ? "bag" : "rung", row->reach);
+        end_record(to, s, i, a.value, a.lo, a.hi,
+                   lra_sweep_is_distance(s) ? lra_sweep_covers(s, i, r) : NAN,
+                   reach ? &reach[r] : NULL);
+    }
+    for (int b = 0; b < v->first->n_baselines; b++) {
+        double x = baseline_of(v, v->first->baseline_name[b]);
+        start_record(to, s, i, v->first->baseline_name[b], "baseline", -1);
+        end_record(to, s, i, x, NAN, NAN, NAN, NULL);
+    }
+}
+
+/* Adds a column for each key that a sweep varies. */
+static void add_settings(records_of *to)
+{
+    lra_config *keys = lra_config_parse(to->values.s ? to->values.s : "", NULL);
+    int n = to->t->n_rows;
+    char **copy = lra_alloc_array((size_t)n + 1, sizeof *copy);
+    for (int k = 0; lra_config_key(keys, k); k++) {
+        const char *at = to->values.s, *key = lra_config_key(keys, k);
+        size_t length = strlen(key);
+        for (int r = 0; r < n; r++) {
+            size_t line = strcspn(at, "\n");
+            bool own = strncmp(at, key, length) == 0 && at[length] == '=';
+            copy[r] = own ? lra_format("%.*s", (int)(line - length - 1), at + length + 1) : NULL;
+            at += line + 1;
+        }
+        lra_table_add_values(to->t, key, (const char *const *)copy);
+        for (int r = 0; r < n; r++) lra_free(copy[r]);
+    }
+    lra_free(copy);
+    lra_config_free(keys);
+}
+
+/* A row for each rung or baseline and value of the setting, of all sweeps. */
+static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
+{
+    static const char *const key[RECORD] = {
+        "row",      "kind",    "reach",     "field",
+        "setting",  "metric",  "value",     "value_lo,value_hi",
+        "chance",   "covered", "seeds",     "task",
+        "model",    "preset",  "precision", "axis",
+        "match",    "data",    "reach_d50", "reach_d50_lo,reach_d50_hi",
+        "reach_len"};
+    static const char *const head[RECORD] = {"", "", "", "", "", "", "", "", "", "", "",
+                                             "", "", "", "", "", "", "", "", "", ""};
+    (void)list, (void)n;
+    records_of to = {.t = lra_table_new("Sweeps: a row for each rung and value", RECORD, head)};
+    lra_ladder_view *views;
+    lra_sweep *sweeps;
+    lra_table_keys(to.t, key);
+    int n_views = lra_ladder_views(in->list, in->n, &in->scale, &views, NULL);
+    int n_sweeps = n_views > 0 ? lra_sweeps_find(views, n_views, &sweeps, NULL) : 0;
+    for (int k = 0; k < n_sweeps; k++) {
+        lra_sweep_reach *reach = lra_sweep_is_distance(&sweeps[k]) ? lra_sweep_reaches(&sweeps[k])
+                                                                   : NULL;
+        for (int i = 0; i < sweeps[k].n; i++) add_records(&to, &sweeps[k], i, reach);
+        lra_free(reach);
+    }
+    add_settings(&to);
+    lra_text_free(&to.values);
+    if (n_sweeps > 0) lra_sweeps_free(sweeps, n_sweeps);
+    if (n_views >= 0) lra_ladder_views_free(views, n_views);
+    return to.t;
+}
+
 const lra_report_table lra_table_sweep = {
     "sweep", "every rung against a parameter of the task, such as its distance", make,
-    LRA_FROM_RESULTS, NULL};
+    LRA_FROM_RESULTS, records};

@@ -128,12 +128,14 @@ typedef struct {
     lra_text own;      /* kind of training, and settings in which rows differ, such as
                           "distance=4" */
     lra_text defaults; /* "rate=default" if comparable rows set the rate */
+    lra_config *usual; /* the same by full name: "train.rate" */
 } row;
 
 /* All rows of a table. */
 typedef struct {
     row *row;
     int n;
+    lra_config *varied; /* keys: settings in which comparable rows differ, by full name */
 } rows;
 
 /* Orders rows by the columns of the table; settings without a column are ignored. */
@@ -208,12 +210,13 @@ static void add_defaults(row *r, const told *all, int n)
             lra_config_has(r->config, name))
             continue;
         add_setting(&r->defaults, name, "default");
+        lra_config_set(r->usual, name, "default");
         before = name;
     }
 }
 
 /* Sets the texts of settings of n comparable rows. */
-static void set_settings(int n, row *const *alike)
+static void set_settings(int n, row *const *alike, lra_config *varied)
 {
     int n_told;
     told *all = told_by(n, alike, &n_told);
@@ -225,8 +228,10 @@ static void set_settings(int n, row *const *alike)
         row *r = alike[i];
         if (*r->training.s) add_word(&r->own, r->training.s);
         for (int k = 0; lra_config_key(r->config, k); k++)
-            if (said[i][k] && !has_column(lra_config_key(r->config, k)))
+            if (said[i][k] && !has_column(lra_config_key(r->config, k))) {
                 add_setting(&r->own, lra_config_key(r->config, k), lra_config_value(r->config, k));
+                lra_config_set(varied, lra_config_key(r->config, k), "");
+            }
         add_defaults(r, all, n_told);
         lra_free(said[i]);
     }
@@ -237,13 +242,15 @@ static void set_settings(int n, row *const *alike)
 
 static rows rows_open(const lra_result_group *groups, int n)
 {
-    rows all = {lra_alloc_array((size_t)n + 1, sizeof *all.row), n};
+    static const char *const training[] = {"train.objective", "train.fraction"};
+    rows all = {lra_alloc_array((size_t)n + 1, sizeof *all.row), n, lra_config_new()};
     row **sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted);
     for (int i = 0; i < n; i++) {
         lra_err e;
         row *r = sorted[i] = &all.row[i];
         *r = (row){.result = groups[i].run[0]};
         r->config = lra_config_parse(r->result->config, &e);
+        r->usual = lra_config_new();
         if (!r->config) r->config = lra_config_new(); /* written by hand: no settings */
         lra_text_add(&r->training, "%s", "");
         add_training(&r->training, r->config);
@@ -252,8 +259,12 @@ static rows rows_open(const lra_result_group *groups, int n)
     for (int from = 0, to; from < n; from = to) {
         to = from + 1;
         while (to < n && by_column(&sorted[to], &sorted[from]) == 0) to++;
-        set_settings(to - from, sorted + from);
+        set_settings(to - from, sorted + from, all.varied);
     }
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 2; k++)
+            if (lra_config_has(all.row[i].config, training[k]))
+                lra_config_set(all.varied, training[k], "");
     lra_free(sorted);
     return all;
 }
@@ -262,11 +273,13 @@ static void rows_close(rows *all)
 {
     for (int i = 0; i < all->n; i++) {
         lra_config_free(all->row[i].config);
+        lra_config_free(all->row[i].usual);
         lra_text_free(&all->row[i].training);
         lra_text_free(&all->row[i].own);
         lra_text_free(&all->row[i].defaults);
     }
     lra_free(all->row);
+    lra_config_free(all->varied);
 }
 
 /* Both texts; "-": none. */
@@ -355,6 +368,24 @@ static void add_group(lra_table *t, const row *own, const lra_result_group *g)
     lra_table_cell(t, "%s", flags);
 }
 
+/* Adds a column for CSV and JSON for each setting that varies, so that programs can group by it:
+ * `rate`, `distance`; "default" where a comparable row sets it, empty where no comparable row does. */
+static void add_varied(lra_table *t, const rows *all)
+{
+    const char **text = lra_alloc_array((size_t)all->n + 1, sizeof *text);
+    for (int k = 0; lra_config_key(all->varied, k); k++) {
+        const char *name = lra_config_key(all->varied, k), *dot = strchr(name, '.');
+        bool training = strncmp(name, "train.", 6) == 0 && has_column(name);
+        for (int i = 0; i < all->n; i++) {
+            const char *usual = lra_config_text_or(all->row[i].usual, name,
+                                                   training ? "default" : NULL);
+            text[i] = lra_config_text_or(all->row[i].config, name, usual);
+        }
+        lra_table_add_values(t, dot ? dot + 1 : name, text);
+    }
+    lra_free(text);
+}
+
 static bool any_paper(const rows *all)
 {
     for (int i = 0; i < all->n; i++)
@@ -440,6 +471,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
                                      COLUMNS, heads);
         lra_table_keys(t, key);
         for (int i = 0; i < n; i++) add_group(t, &all.row[i], &found[i]);
+        add_varied(t, &all);
         add_notes(t, &all, found);
         lra_verdict_of_results(n, found, &t->verdict);
         *list = lra_alloc(sizeof **list);

@@ -30,6 +30,14 @@ sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --json >aga
 grep -q ' of 8' err && complain "what was done is trained again: $(cat err)"
 grep -q '"rate=0.002"' again || complain "JSON: $(cat again)"
 
+# Programs group by the columns of the varied settings.
+"$report" tables --table tasks --format csv o >csv 2>err || fail "csv: $(cat err)"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; ok = at["rate"] && at["data"]; next }
+    $at["rate"] != "default" { n[$at["model"] " " $at["rate"] + 0] += $at["seeds"] }
+    END { for (k in n) print k, n[k]; if (!ok) print "no such column" }' csv | sort >grouped
+[ "$(tr '\n' ' ' <grouped)" = "s4d 0.002 2 s4d 0.004 2 transformer 0.002 2 transformer 0.004 2 " ] ||
+    complain "groups: $(cat grouped csv)"
+
 # What differs is printed in progress; the label stored with a run is the user's.
 sweep --vary rate=0.003,0.005 --seeds 1 --label mine >out 2>err || fail "label: $(cat err)"
 grep -q 'rate=0.003' err || complain "progress does not say what differs: $(cat err)"

@@ -64,6 +64,12 @@ has by_probe 'flag one-seed'
 has json '"distance_6_percent"'
 "$report" tables --wide --table sweep --out o >by_report 2>err || complain "tables: $(cat err)"
 head -n "$(wc -l <by_report)" by_probe | cmp -s - by_report || complain "lra-report prints another table"
+# A row for each rung and distance, with the data and the distance as columns.
+"$report" tables --table sweep --out o --format csv >csv 2>err || complain "csv: $(cat err)"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["kind"] == "rung" { n[$at["distance"]]++; data[$at["distance"] " " $at["data"]]; if ($at["value"] == "") bad++ }
+    END { for (k in n) print k, n[k]; for (k in data) m++; print m " data, " bad + 0 " without a value" }' csv | sort >grouped
+[ "$(grep -c '^[0-9]* 2$' grouped)" -eq 2 ] && grep -q '2 data, 0 without a value' grouped || complain "tidy: $(cat grouped csv)"
 if command -v gnuplot >/dev/null; then
     "$report" figures --figure sweep --out o >out 2>err || complain "figure: $(cat err)"
     [ -s err ] && complain "gnuplot says $(cat err)"
