@@ -79,7 +79,7 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     p->metric = lra_result_metric(p->group[0].run[0]);
     size_t n = (size_t)p->n;
     p->task_of = lra_alloc_array(2 * n, sizeof *p->task_of), p->model_of = p->task_of + n;
-    p->name = lra_result_group_names(p->n, p->group);
+    p->name = lra_configuration_names(p->n, p->group);
     for (int i = 0; i < p->n; i++) {
         p->task_of[i] = find(p, i, true, TASKS, p->task, &p->n_tasks);
         p->model_of[i] = find(p, i, false, MODELS, p->model, &p->n_models);

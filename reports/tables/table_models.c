@@ -19,8 +19,7 @@ enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_T
 /* Groups of results by row (model and settings) and task. */
 typedef struct {
     const lra_result_group *group; /* (n) */
-    char **settings; /* (n) settings in which a configuration differs from others of its model and
-                     task; "": none */
+    char **settings; /* (n) settings in which a configuration differs from others; "": none */
     int *row;        /* (n) the row of a group */
     int n, n_rows, n_tasks;
     const char *task[MOST_TASKS];
@@ -169,7 +168,7 @@ static void add_row(lra_table *t, const view *v, int row, int first)
 /* Names without the model and its kernel, which have columns. */
 static char **settings_of(int n, const lra_result_group *group)
 {
-    char **name = lra_result_group_names(n, group);
+    char **name = lra_configuration_names(n, group);
     for (int i = 0; i < n; i++) {
         const lra_result *r = group[i].run[0];
         char *front = r->kernel ? lra_format("%s K = %" PRId64, r->model, r->kernel)
@@ -192,8 +191,8 @@ static void fill(lra_table *t, const view *v)
         named = named || *v->settings[i];
     }
     if (named)
-        lra_table_note(t, "settings\tthat differ between configurations of a model on a task, and "
-                          "the label of the run");
+        lra_table_note(t, "settings\tof the model, where they differ between configurations; of "
+                          "training and task, where they differ on a task; the label of the run");
     lra_table_note(t,
                    "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
     lra_table_note(t, "params\ttrained numbers");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/file.h"
 
 /* A setting of a cell. */
 typedef struct {
@@ -120,5 +121,58 @@ char **lra_result_group_names(int n, const lra_result_group *all)
     }
     char **name = lra_cell_names(n, who);
     lra_free(who);
+    return name;
+}
+
+/* The lines of a configuration that are settings of the model, or the others; the caller frees
+ * them. */
+static char *lines_of(const char *config, bool model)
+{
+    lra_text t = {0};
+    lra_text_add(&t, "%s", "");
+    for (const char *at = config; *at;) {
+        size_t n = strcspn(at, "\n");
+        if ((strncmp(at, "model.", 6) == 0) == model) lra_text_add(&t, "%.*s\n", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+    return t.s;
+}
+
+/* Where model settings of two results are compared. */
+static char *scope_of(const lra_result *r)
+{
+    bool published = strcmp(r->preset, "paper") == 0;
+    return lra_format("%s %s %s", r->preset, r->precision, published ? r->task : "");
+}
+
+/* Names by the settings of the model, or by all others and the label. */
+static char **partial_names(int n, const lra_result_group *all, bool model)
+{
+    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    for (int k = 0; k < n; k++) {
+        const lra_result *r = all[k].run[0];
+        who[k] = (lra_cell_identity){r->model, model ? scope_of(r) : lra_copy_text(r->task),
+                                     lines_of(r->config, model), model ? r->kernel : 0,
+                                     model ? "" : r->user_label};
+    }
+    char **name = lra_cell_names(n, who);
+    for (int k = 0; k < n; k++) {
+        lra_free((void *)(uintptr_t)who[k].task);
+        lra_free((void *)(uintptr_t)who[k].config);
+    }
+    lra_free(who);
+    return name;
+}
+
+char **lra_configuration_names(int n, const lra_result_group *all)
+{
+    char **name = partial_names(n, all, true), **other = partial_names(n, all, false);
+    for (int k = 0; k < n; k++) {
+        const char *rest = other[k] + strlen(all[k].run[0]->model); /* " epochs=2 [label]" */
+        char *both = lra_format("%s%s", name[k], rest);
+        lra_free(name[k]);
+        name[k] = both;
+    }
+    lra_names_free(other, n);
     return name;
 }

@@ -87,6 +87,21 @@ expect 0 '' "$report" show --out o "$hash"
 says '^listops s4d'
 expect 0 '' "$probe" kernels --out o "$hash" --dry-run
 
+# Two tasks in one folder: one row is one configuration of a model, though a task has but one of them.
+small2="--set train=320 --set val=64 --set test=64 --set width=8 --set layers=1 --set epochs=1 --threads 1 --out two -q"
+# shellcheck disable=SC2086
+{
+    expect 0 '' lra-probe train --task copy --set distance=2 --model s4d --set state=4 $small2
+    expect 0 '' lra-probe train --task listops --model s4d --set state=8 $small2
+    expect 0 '' lra-report tables --table models --format csv two
+    [ "$(grep -c '^s4d,,state=[48],' out)" -eq 2 ] || complain "a row of two configurations: $(cat out)"
+    awk -F, 'NR > 1 && $7 != "" && $12 != "" { exit 1 }' out || complain "a row of two configurations: $(cat out)"
+    expect 0 '' lra-probe train --task listops --model s4d --set state=4 $small2
+    expect 0 '' lra-report tables --table models --format csv two
+    [ "$(awk -F, '$3 == "state=4" && $7 != "" && $12 != ""' out | wc -l)" -eq 1 ] || complain "one configuration in two rows: $(cat out)"
+    [ "$(wc -l <out)" -eq 3 ] || complain "rows of two configurations: $(cat out)"
+}
+
 # What differs between runs: seeds of one model, and models; runs by the start of their hash.
 first=$(ls o/runs | sed -n 's/.*transformer-\(.......\).*/\1/p' | sed -n 1p)
 second=$(ls o/runs | sed -n 's/.*transformer-\(.......\).*/\1/p' | sed -n 2p)
