@@ -25,6 +25,7 @@
 #include "probes/influence/cache.h"
 #include "probes/influence/registry.h"
 #include "probes/probe.h"
+#include "probes/run/dry_run.h"
 #include "probes/run/each_run.h"
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
@@ -382,6 +383,7 @@ static int influence(const lra_options *o, lra_err *e)
     bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
     lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
     planned = dry && json ? json_array() : NULL;
+    if (dry) lra_dry_run_limit();
     for (int i = 0; i < asked && rc == 0; i++) {
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, false, &list[n], e);

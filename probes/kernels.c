@@ -25,6 +25,7 @@
 #include "probes/kernels/layer_measurements.h"
 #include "probes/kernels/uncovered.h"
 #include "probes/probe.h"
+#include "probes/run/dry_run.h"
 #include "probes/run/each_run.h"
 #include "probes/run/finished_run.h"
 #include "probes/run/option_rows.h"
@@ -249,6 +250,7 @@ static int kernels(const lra_options *o, lra_err *e)
 {
     int asked = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
     bool dry = lra_option_flag(o, "dry-run");
+    if (dry) lra_dry_run_limit();
     lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
     for (int i = 0; i < asked && rc == 0; i++) {
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;

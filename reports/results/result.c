@@ -38,15 +38,22 @@ enum { N_FIELDS = sizeof fields / sizeof *fields };
 /* Tolerance for losses below 0 due to rounding. */
 static const double ROUNDING = 1e-3;
 
-/* Checks chance and losses: chance must be finite (at least 0 if smaller values are better), losses
- * at least 0; NaN: not recorded. */
+/* Chance must be finite: a share for accuracy, at least 0 if smaller values are better. */
+static int check_chance(const lra_result *r, lra_err *e)
+{
+    const lra_metric *m = lra_result_metric(r);
+    bool accuracy = strcmp(m->name, "accuracy") == 0;
+    if (accuracy) return lra_check_number("chance", r->chance, 1, e);
+    if (isfinite(r->chance) && !(m->lower && r->chance < 0)) return 0;
+    return lra_fail(e, "'chance' is %g, expected a number%s", r->chance,
+                    m->lower ? " of at least 0" : "");
+}
+
+/* Losses must be at least 0; NaN: not recorded.  Epochs of a run that diverged may be infinite. */
 static int check_losses(const lra_result *r, lra_err *e)
 {
     static const int column[] = {LRA_HISTORY_TRAIN_LOSS, LRA_HISTORY_VAL_LOSS};
-    if (r->n_classes == 0 && r->n > 0 &&
-        (!isfinite(r->chance) || (lra_result_metric(r)->lower && r->chance < 0)))
-        return lra_fail(e, "'chance' is %g, expected a number%s", r->chance,
-                        lra_result_metric(r)->lower ? " of at least 0" : "");
+    if (r->n_classes == 0 && r->n > 0 && check_chance(r, e) != 0) return LRA_FAILED;
     if (r->n_train > 0 && (isinf(r->train_loss) || r->train_loss < -ROUNDING))
         return lra_fail(e, "'train_loss' is %g, expected a number of at least 0", r->train_loss);
     for (int64_t i = 0; i < r->n_epochs; i++)
@@ -226,6 +233,7 @@ static int read_metric(lra_result *r, lra_h5 *f, lra_err *e)
     r->metric = name ? lra_metric_find(name, e) : NULL;
     lra_free(name);
     int rc = r->metric ? lra_h5_get_real(f, "/", "chance", &r->chance, e) : LRA_FAILED;
+    if (rc == 0) rc = check_chance(r, e);
     if (rc == 0) rc = lra_h5_get_int(f, "/", "batch", &r->batch, e);
     if (rc == 0 && (r->batch < 0 || r->batch > MAX_ROWS))
         rc = lra_fail(e, "'batch' is %lld, expected 0 to %d", (long long)r->batch, MAX_ROWS);

@@ -17,8 +17,8 @@ char **lra_cell_names(int n, const lra_cell_identity *all);
 /* Same, for groups of results. */
 char **lra_result_group_names(int n, const lra_result_group *all);
 /* Same, for comparisons over several tasks: settings of the model are compared over all tasks of a
- * preset, so that one name is one configuration of the model; the published settings of preset paper
- * are chosen for each task and compared on one task only, as all other settings are. */
+ * preset, so that one name is one configuration of the model; the published settings of preset
+ * paper are chosen for each task and compared on one task only, as all other settings are. */
 char **lra_configuration_names(int n, const lra_result_group *all);
 /* Sets said[c][k] to true if the k-th key of configuration c has another value in any of the n
  * configurations, or is missing there (NULL: configuration not known); the caller frees each

@@ -12,6 +12,23 @@ draw() { # FOLDER ARGS...
 expect 2 'width is 3, expected 0 or 6 to 40' "$report" figures --width 3 --out o "$results"
 expect 2 'font-size' "$report" figures --font-size 40 --out o "$results"
 
+# All that a folder allows: each figure is drawn or named with the reason; a folder that allows none is a failure.
+mkdir all && cp -R "$results" all/runs && chmod -R u+w all
+draw all --figure all --format svg
+names=$("$report" list | sed -n 's/^figure  *\([^ ]*\) .*/\1/p')
+for name in $names; do
+    if [ -s "all/figures/$name.svg" ]; then
+        ! grep -q "^figure $name: not drawn" err || complain "$name is drawn, and is not: $(cat err)"
+    else
+        grep -q "^figure $name: not drawn: ." err || complain "$name: neither drawn nor explained: $(cat err)"
+    fi
+done
+for name in loc-T1 training; do [ -s "all/figures/$name.svg" ] || complain "no $name: $(cat err)"; done
+mkdir nothing
+"$report" figures --figure all --out nothing >out 2>err
+[ $? -eq 1 ] && has err "none of the $(echo "$names" | wc -l) figures could be drawn" || complain "nothing to draw: $(cat err)"
+[ ! -e nothing/figures ] || complain "a folder without a figure: $(find nothing)"
+
 draw plain --format svg "$results"
 grep -q '^caption: flags: few-seeds' out || complain "no caption: $(cat out)"
 grep -q '^# caption: flags: few-seeds' plain/figures/loc-T1.gp || complain "the script has no caption"

@@ -54,7 +54,7 @@ expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --
 expect 1 "is no folder of a run" "$probe" listops o/tables
 expect 1 "no ListOps breakdowns in 'o/tables'; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
 expect 1 "is a result file, expected a probe file" "$report" tables --table listops "o/runs/$name/result.h5"
-expect 1 "seed . of run" "$probe" listops "$name" "$name" --out o -q
+expect 0 "'$name' is a run that is given twice, or a copy of it .*: counted once" "$probe" listops "$name" "$name" --out o
 
 # Weights: gone, of another run, damaged; a run that is not finished.
 first=o/runs/$(echo "$runs" | sed -n 1p) second=o/runs/$(echo "$runs" | sed -n 2p)

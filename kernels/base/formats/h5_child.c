@@ -251,6 +251,13 @@ static bool hear(lra_h5 *f, void *bytes, size_t n)
     return true;
 }
 
+/* Fails with the message of the child, which may lack its end; the byte after it is the cause. */
+static int check_answer(answer *a, lra_err *e)
+{
+    a->err.msg[sizeof a->err.msg - 2] = 0;
+    return a->rc == 0 ? 0 : lra_fail_as(e, lra_err_cause(&a->err), "%s", a->err.msg);
+}
+
 /* Sends a question and receives the head of the answer; the bytes of the answer follow. */
 static int ask(lra_h5 *f, question *q, const char *path, const char *name, answer *a, lra_err *e)
 {
@@ -270,9 +277,7 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
         if (!sent) fail_child(f, false);
     }
     if (!sent || !hear(f, a, sizeof *a)) return tell_failure(f, e);
-    a->err.msg[sizeof a->err.msg - 2] = 0;
-    if (a->rc == 0) return 0;
-    return lra_fail_as(e, lra_err_cause(&a->err), "%s", a->err.msg);
+    return check_answer(a, e);
 }
 
 /* The bytes of the answer as text; limit: maximum length. */
@@ -449,8 +454,7 @@ int lra_h5_child_open(lra_h5 *f, const char *kind, lra_err *e)
     answer a;
     if (start_child(f, kind, e) != 0) return LRA_FAILED;
     if (!hear(f, &a, sizeof a)) return tell_failure(f, e);
-    a.err.msg[sizeof a.err.msg - 2] = 0;
-    if (a.rc != 0) return lra_fail_as(e, lra_err_cause(&a.err), "%s", a.err.msg);
+    if (check_answer(&a, e) != 0) return LRA_FAILED;
     f->format = a.number;
     f->kind = hear_text(f, &a, LRA_H5_TEXT_MAX, "lra.kind", e);
     if (!f->kind) return LRA_FAILED;
