@@ -17,7 +17,7 @@
 
 #include "analysis/measurement.h"
 
-enum { LRA_BLIND_CLASSES = 4, LRA_BLIND_RELATIONS = 8 };
+enum { LRA_BLIND_CLASSES = 4 };
 typedef struct lra_blind lra_blind;
 
 lra_blind *lra_blind_new(void);

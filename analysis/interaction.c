@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/distributions.h"
 #include "analysis/interval.h"
 #include "analysis/quantile.h"
 #include "analysis/radius.h"
@@ -273,7 +274,7 @@ static lra_measurement mean_of(const lra_interactions *x, const curves *c)
             moved += width * mean_distance(x->blocks, c->moved + e * x->blocks);
         }
     lra_measurement f = lra_measurement_of("inter.mean", n > 0 ? sum / n : NAN);
-    double half = n > 1 ? 1.959963985 * sqrt(squares / (n - 1) / n) : NAN;
+    double half = n > 1 ? lra_normal_quantile(0.975) * sqrt(squares / (n - 1) / n) : NAN;
     f.lo = f.value - half, f.hi = f.value + half;
     f.null[LRA_NULL_UNIFORM] = n > 0 ? equal / n : NAN;
     if (x->null) f.null[LRA_NULL_PERM] = n > 0 ? moved / n : NAN;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/distributions.h"
 #include "analysis/radius.h"
 #include "kernels/base/core/mem.h"
 
@@ -22,7 +23,8 @@ static lra_measurement mean_of(const char *id, int64_t n, const double *x)
     for (int64_t i = 0; i < n; i++)
         if (!isnan(x[i])) squares += (x[i] - mean) * (x[i] - mean);
     lra_measurement f = lra_measurement_of(id, mean);
-    double half = known > 1 ? 1.959963985 * sqrt(squares / (known - 1) / known) : NAN;
+    double half = known > 1 ? lra_normal_quantile(0.975) * sqrt(squares / (known - 1) / known)
+                            : NAN;
     f.lo = mean - half, f.hi = mean + half, f.examples = (int64_t)known;
     return f;
 }

@@ -8,6 +8,7 @@
  * It is not a receptive field: pooled features have no position. */
 #include <math.h>
 
+#include "analysis/distributions.h"
 #include "analysis/interval.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
@@ -100,7 +101,7 @@ static void add_arrays(lra_probe_unit *u, const effects *f)
             double off = f->effect[b * BINS + k] - mean;
             squares += off * off;
         }
-        double half = f->n > 1 ? 1.959963985 * sqrt(squares / (n - 1) / n) : NAN;
+        double half = f->n > 1 ? lra_normal_quantile(0.975) * sqrt(squares / (n - 1) / n) : NAN;
         effect[3 * k] = mean, effect[3 * k + 1] = mean - half, effect[3 * k + 2] = mean + half;
     }
     lra_probe_unit_array(u, "effect", 2, (int64_t[]){BINS, 3}, effect);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/distributions.h"
 #include "probes/influence/part.h"
 #include "probes/influence/shift.h"
 
@@ -23,8 +24,8 @@ static lra_measurement measurement_of(const lra_shifted *s, int k)
     lra_measurement f = lra_measurement_of(id, mean);
     if (moved > 1) {
         double of_mean = fmax(0, s->by[k].square / n - mean * mean) / (n - 1);
-        f.lo = fmax(0, mean - 1.959963985 * sqrt(of_mean)),
-        f.hi = mean + 1.959963985 * sqrt(of_mean);
+        f.lo = fmax(0, mean - lra_normal_quantile(0.975) * sqrt(of_mean)),
+        f.hi = mean + lra_normal_quantile(0.975) * sqrt(of_mean);
     }
     f.examples = moved;
     f.undefined = s->asked - moved;

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "reports/results/baseline_kind.h"
 
 bool lra_ladder_shows(const char *baseline)
 {
-    return strncmp(baseline, "shallow-", 8) != 0 || strcmp(baseline + 10, "3") <= 0;
+    return !lra_baseline_is_shallow(baseline) || lra_baseline_of(baseline).number <= 3;
 }
 
 char *lra_ladder_difference_text(const lra_ladder_view *v, lra_estimate score)

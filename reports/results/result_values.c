@@ -4,6 +4,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/results/result.h"
+#include "reports/results/baseline_kind.h"
 
 /* 1 where the largest of C logits is the label. */
 static uint8_t *correct(int64_t n, int64_t C, const float *logits, const int32_t *label)
@@ -59,7 +60,8 @@ int32_t lra_result_common_label(const lra_result *r, bool *of_training)
 {
     *of_training = true;
     for (int b = 0; b < r->n_baselines; b++)
-        if (strcmp(r->baseline_name[b], "constant") == 0 && r->n) return r->baseline[b][0];
+        if (lra_baseline_of(r->baseline_name[b]).kind == LRA_BASELINE_CONSTANT && r->n)
+            return r->baseline[b][0];
     int64_t *count = lra_alloc_array((size_t)r->n_classes + 1, sizeof *count);
     int32_t most = 0;
     for (int64_t i = 0; i < r->n; i++) count[r->label[i]]++;
@@ -93,7 +95,7 @@ double lra_result_baseline_accuracy(const lra_result *r, const char *name)
 
 bool lra_result_counted(const char *baseline)
 {
-    return strncmp(baseline, "ngram-", 6) == 0;
+    return lra_baseline_of(baseline).kind == LRA_BASELINE_NGRAM;
 }
 
 const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
@@ -101,9 +103,7 @@ const char *lra_result_simple_baseline(const lra_result *r, double *accuracy)
     const char *best = NULL;
     for (int b = 0; b < r->n_baselines; b++) {
         const char *name = r->baseline_name[b];
-        if (strcmp(name, "constant") == 0 || strncmp(name, "shallow-", 8) == 0 ||
-            lra_result_counted(name) || strcmp(name, "oracle") == 0)
-            continue;
+        if (lra_baseline_of(name).kind != LRA_BASELINE_TASK) continue;
         double a = lra_result_baseline_accuracy(r, name);
         if (best && a <= *accuracy) continue;
         best = name;

@@ -12,6 +12,7 @@
 #include "reports/report.h"
 #include "reports/tables/table_melt.h"
 #include "reports/verdict/verdict_listops.h"
+#include "reports/results/baseline_kind.h"
 
 /* Columns before the groups: the name in text; for CSV and JSON grouping, row, quantity and seeds;
  * all examples. */
@@ -122,7 +123,7 @@ static void add_heuristics(const place *p)
     const lra_listops *r = p->v->first;
     add_heuristic(p, "greedy", "greedy", p->v->greedy);
     for (int h = 0; h < r->n_heuristics; h++)
-        if (strncmp(r->heuristic_name[h], "shallow-", 8) == 0)
+        if (lra_baseline_is_shallow(r->heuristic_name[h]))
             add_heuristic(p, r->heuristic_name[h], r->heuristic_name[h], r->heuristic[h]);
 }
 

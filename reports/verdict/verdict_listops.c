@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "reports/results/baseline_kind.h"
 
 /* "+33.46 points (+32.49 to +34.42)"; caller frees. */
 static char *difference_text(const lra_estimate *x)
@@ -74,7 +75,7 @@ static void say_shallow(const lra_listops_view *v, double accuracy, lra_verdict 
     const char *name = NULL;
     double best = 0;
     for (int h = 0; h < r->n_heuristics; h++) {
-        if (strncmp(r->heuristic_name[h], "shallow-a-", 10) != 0) continue;
+        if (lra_baseline_of(r->heuristic_name[h]).kind != LRA_BASELINE_SHALLOW_A) continue;
         double x = lra_listops_share(r, r->heuristic[h], NULL, -1);
         if (x <= accuracy && x >= best) best = x, name = r->heuristic_name[h];
     }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/results/baseline_kind.h"
 #include "kernels/base/os/file.h"
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/mem.h"
@@ -368,9 +369,36 @@ static void commands_can_be_typed_again(void **state)
     lra_free(text);
 }
 
+static void baselines_have_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        lra_baseline_kind kind;
+        int number;
+    } known[] = {{"constant", LRA_BASELINE_CONSTANT, 0},
+                 {"oracle", LRA_BASELINE_ORACLE, 0},
+                 {"ngram-8", LRA_BASELINE_NGRAM, 8},
+                 {"shallow-a-5", LRA_BASELINE_SHALLOW_A, 5},
+                 {"shallow-b-12", LRA_BASELINE_SHALLOW_B, 12},
+                 {"majority-by-operator", LRA_BASELINE_TASK, 0},
+                 {"constant-2", LRA_BASELINE_TASK, 0},
+                 {"ngram-", LRA_BASELINE_TASK, 0},
+                 {"ngram-x", LRA_BASELINE_TASK, 0},
+                 {"ngram-99999999999999999999", LRA_BASELINE_TASK, 0},
+                 {"shallow-c-1", LRA_BASELINE_TASK, 0},
+                 {"", LRA_BASELINE_TASK, 0}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        lra_baseline b = lra_baseline_of(known[i].name);
+        if (b.kind != known[i].kind || b.number != known[i].number) fail_msg("%s", known[i].name);
+    }
+    assert_true(lra_baseline_is_shallow("shallow-b-1") && !lra_baseline_is_shallow("shallow-"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(other_splits_are_read_as_written),
+                                       cmocka_unit_test(baselines_have_kinds),
                                        cmocka_unit_test(what_older_files_lack),
                                        cmocka_unit_test(results_of_format_2_are_read),
                                        cmocka_unit_test(breakdowns_of_format_2_are_read),
