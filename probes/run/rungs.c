@@ -63,12 +63,16 @@ static int read_list(lra_rungs *l, const char *list, lra_err *e)
     return rc;
 }
 
+static const char without_axis[] =
+    "'lra-probe influence RUN --parts context' measures the reach of a trained run";
+
 /* The key that the model names. */
 static int use_own_axis(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     if (!r->model->axis)
-        return lra_fail_usage(e, "no key bounds the reach of model '%s'; --axis KEY=LIST names one",
-                              r->model->name);
+        return lra_fail_usage(
+            e, "no key bounds the reach of model '%s'; --axis KEY=LIST names one, and %s",
+            r->model->name, without_axis);
     l->axis = lra_copy_text(r->model->axis);
     return 0;
 }
@@ -104,9 +108,9 @@ static int preset_rungs(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     if (!r->plan.rungs && l->vary && l->vary->key) return one_rung(l, r, e);
     if (!r->plan.rungs)
-        return lra_fail_usage(e,
-                              "preset '%s' has no rungs of model '%s'; --axis KEY=LIST names some",
-                              r->preset, r->model->name);
+        return lra_fail_usage(
+            e, "preset '%s' has no rungs of model '%s'; --axis KEY=LIST names some%s%s", r->preset,
+            r->model->name, r->model->axis ? "" : ", and ", r->model->axis ? "" : without_axis);
     return use_own_axis(l, r, e) == 0 ? read_list(l, r->plan.rungs, e) : LRA_USAGE;
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/base/core/nearest.h"
 #include "reports/ladder/ladder_scale.h"
 #include "reports/results/published.h"
+#include "reports/views/run_names.h"
 
 /* References that are not runs. */
 enum { N_FIXED = 3 };
@@ -150,10 +151,11 @@ int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char 
     const char *name = s->reference;
     for (int i = 0; i < N_FIXED; i++)
         if (!name || strcmp(name, fixed[i]) == 0) return 0;
-    char *below = lra_format("%s/runs/%s", out, name);
-    const char *place = lra_file_exists(name) ? name : lra_file_exists(below) ? below : NULL;
+    e->msg[0] = 0;
+    char *found = lra_file_exists(name) ? lra_copy_text(name) : lra_run_by_name(name, out, e);
+    const char *place = found;
     lra_result **list = NULL;
-    int n = 0, rc = place ? 0 : no_such_run(name, out, e);
+    int n = 0, rc = place ? 0 : *e->msg ? LRA_USAGE : no_such_run(name, out, e);
     if (place) n = lra_results_load(1, &place, &list, e);
     if (place && n != 1)
         rc = n < 0 ? LRA_FAILED
@@ -161,7 +163,7 @@ int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char 
     else if (place)
         s->run = list[0], list[0] = NULL;
     if (n > 0) lra_results_free(list, n);
-    lra_free(below);
+    lra_free(found);
     return rc;
 }
 

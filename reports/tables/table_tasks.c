@@ -386,6 +386,31 @@ static void add_varied(lra_table *t, const rows *all)
     lra_free(text);
 }
 
+/* The labels of a group, each once; NULL: none.  The caller frees it. */
+static char *labels_of(const lra_result_group *g)
+{
+    lra_text t = {0};
+    for (int s = 0; s < g->n; s++) {
+        const char *label = g->run[s]->user_label;
+        bool known = !label || !*label;
+        for (int k = 0; k < s && !known; k++)
+            known = g->run[k]->user_label && strcmp(g->run[k]->user_label, label) == 0;
+        if (!known) add_word(&t, label);
+    }
+    return t.s;
+}
+
+/* Adds the column of labels for CSV and JSON, if any run has one. */
+static void add_labels(lra_table *t, int n, const lra_result_group *groups)
+{
+    char **label = lra_alloc_array((size_t)n + 1, sizeof *label);
+    bool any = false;
+    for (int i = 0; i < n; i++) any = (label[i] = labels_of(&groups[i])) || any;
+    if (any) lra_table_add_values(t, "label", (const char *const *)label);
+    for (int i = 0; i < n; i++) lra_free(label[i]);
+    lra_free(label);
+}
+
 static bool any_paper(const rows *all)
 {
     for (int i = 0; i < all->n; i++)
@@ -472,6 +497,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         lra_table_keys(t, key);
         for (int i = 0; i < n; i++) add_group(t, &all.row[i], &found[i]);
         add_varied(t, &all);
+        add_labels(t, n, found);
         add_notes(t, &all, found);
         lra_verdict_of_results(n, found, &t->verdict);
         *list = lra_alloc(sizeof **list);

@@ -121,4 +121,8 @@ json lra-report tables --table listops --out o --format json -q
 # shellcheck disable=SC2086
 lra-probe receptive-field $small --set epochs=1 --kernels 3,5,7 --seeds 1 --out o --dry-run >out 2>err || complain "dry run: $(cat err)"
 grep -q '^ladder: listops, preset quick, 3 kernels x 1 seeds = 3 runs, 2 done' out || complain "dry run: $(cat out)"
+# Names of other programs are understood.
+for pair in lr:rate learning-rate:rate batch-size:batch data:task name:label gpu:device d-model:width; do
+    says 2 "unknown option '--${pair%:*}'; did you mean '--${pair#*:}'?" lra-probe train --${pair%:*} x
+done
 exit $bad

@@ -26,8 +26,8 @@ expect 0 '' lra-report tables --table listops --out o
     expect 0 '' lra-probe train --matched $run $tiny $quiet
     # Both versions in one table, one beside the other.
     expect 0 '' lra-report tables --table ladder --out o --reference $run
-    # It is what a ladder of today is measured against, by its name and by its folder.
-    for reference in $run "o/runs/$run"; do
+    # It is what a ladder of today is measured against, by its name, its folder and the start of its hash.
+    for reference in $run "o/runs/$run" 7fa787; do
         expect 0 '' lra-probe receptive-field ${tiny%% --kernel*} --train${tiny#*--train} --kernels 3,5 --seeds 1 --reference $reference $quiet
         says "^reference  *20.00 %, run $run seed 0"
     done

@@ -42,6 +42,8 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; ok = at["rate"] && at["
 sweep --vary rate=0.003,0.005 --seeds 1 --label mine >out 2>err || fail "label: $(cat err)"
 grep -q 'rate=0.003' err || complain "progress does not say what differs: $(cat err)"
 "$report" show --json o/runs/* >out 2>err || fail "show: $(cat err)"
+"$report" tables --table tasks --format csv o >csv 2>err || fail "csv: $(cat err)"
+[ "$(grep -c ',mine$' csv)" -eq 2 ] || complain "labels: $(cat csv)"
 [ "$(grep -c '"label": "mine"' out)" -eq 2 ] && [ "$(grep -c '"label": null' out)" -eq 8 ] || complain "labels: $(grep '"label"' out)"
 
 # Experiments of the papers: each is a grid that can be trained, whose settings --vary replaces.

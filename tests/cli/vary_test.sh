@@ -35,7 +35,7 @@ says 'layers = 2 '
 expect 0 '' lra-probe receptive-field --task xor --model lstm --vary layers=1,2 --seeds 1 --set train=64 --dry-run
 says 'width = 32 '
 [ ! -d lra-out ] || complain 'dry runs of models without rungs wrote something'
-refused "preset 'quick' has no rungs of model 'lstm'; --axis KEY=LIST names some" --task xor --model lstm
+refused "preset 'quick' has no rungs of model 'lstm'; --axis KEY=LIST names some, and 'lra-probe influence RUN --parts context'" --task xor --model lstm
 
 # One value is a ladder of its own; a dry run says so, for people and programs, and writes nothing.
 expect 0 '' lra-probe receptive-field --task xor --distance 8 --kernels 5,9 --seeds 1 --set train=64 --dry-run
