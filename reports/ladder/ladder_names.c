@@ -12,7 +12,7 @@ static char *kind_of(const lra_ladder_kind *k)
 {
     bool kernels = strcmp(k->axis, "kernel") == 0, matched = strcmp(k->match, "none") != 0;
     bool flops = strcmp(k->match, "flops") == 0;
-    if (lra_ladder_is_plain(k)) return lra_copy_text("kernels");
+    if (lra_ladder_is_plain(k)) return lra_copy_text("kernel sizes");
     return lra_format("%s%s%s%s", kernels ? "" : "over ", kernels ? "" : k->axis,
                       matched && !kernels ? ", " : "",
                       !matched ? ""

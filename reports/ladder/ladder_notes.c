@@ -29,18 +29,19 @@ char *lra_ladder_difference_text(const lra_ladder_view *v, lra_estimate score)
  * key. At a bound of the index all replicates may be equal, and the interval would be a point. */
 static char *share_text(const lra_estimate *x)
 {
-    if (x->lo == x->hi) return lra_format("%.2f (its bound)", x->value);
+    if (x->lo == x->hi) return lra_format("%.2f (at its bound, no interval)", x->value);
     return lra_format("%.2f (%.2f to %.2f)", x->value, x->lo, x->hi);
 }
 
 static char *why_none(const lra_ladder_view *v, const lra_ladder *l)
 {
     if (l->state == LRA_LI_ONE_RUNG)
-        return lra_copy_text("none: one rung with R > 0, an index needs two of different reach");
+        return lra_copy_text("undefined: one rung with R > 0; the index needs two rungs with "
+                             "different reach");
     char *x = lra_ladder_difference_text(v, l->reference_minus_chance);
     char *text = lra_format(
-        "none: the reference is not clearly above chance: %s, half of whose width must be "
-        "below half of it; flag at-chance",
+        "undefined: the reference is not clearly above chance: %s; the half width of the interval "
+        "must be below half of the difference; flag at-chance",
         x);
     lra_free(x);
     return text;
@@ -54,7 +55,7 @@ char *lra_ladder_index_text(const lra_ladder_view *v, const lra_ladder *l)
     lra_text_add(&t, "%s, LI.raw %s, from R_1 = %" PRId64 " to ", li, raw, l->first_reach);
     if (l->span)
         lra_text_add(&t,
-                     "R_%d = %" PRId64 ": the trained span; no rung sees all %" PRId64
+                     "R_%d = %" PRId64 ", the widest rung; no rung sees all %" PRId64
                      " tokens; flag span",
                      l->n_rungs - l->row[0].null_row, l->end, v->data.T);
     else
@@ -81,7 +82,7 @@ static void add_index(lra_table *t, const lra_ladder_view *v)
     lra_free(text);
     if (l->state != LRA_LI_GIVEN || v->data.kind != LRA_REFERENCE_WIDEST) return;
     if (v->best_rung < 0) {
-        lra_table_note(t, "best rung\tnot recorded: the results hold no validation");
+        lra_table_note(t, "best rung\tnot recorded: the results have no validation values");
         return;
     }
     char best[32], rung[48];
@@ -89,11 +90,11 @@ static void add_index(lra_table *t, const lra_ladder_view *v)
     lra_text against = {0};
     if (v->has_best && v->best.state == LRA_LI_GIVEN) {
         char *li = share_text(&v->best.li), *raw = share_text(&v->best.li_raw);
-        lra_text_add(&against, "; against it LI %s, LI.raw %s", li, raw);
+        lra_text_add(&against, "; with it as reference: LI %s, LI.raw %s", li, raw);
         lra_free(li);
         lra_free(raw);
     } else if (v->has_best)
-        lra_text_add(&against, "; against it no LI");
+        lra_text_add(&against, "; with it as reference: LI undefined");
     lra_table_note(t, "best rung\t%s on validation (%s)%s",
                    lra_ladder_rung_name(&v->kind, l->row[v->best_rung].kernel, rung), best,
                    v->has_best ? against.s : ", the widest");
@@ -139,8 +140,8 @@ static void add_radius(lra_table *t, const lra_ladder_view *v)
         add_length(&text, l, r->hi, 1);
         lra_text_add(&text, ")");
     }
-    lra_table_note(t, "radius\ttokens to each side, 1, 2, 5 %s the reference: %s%s",
-                   v->data.values ? "% of the gain below" : "points from", text.s,
+    lra_table_note(t, "radius\treach at which the value is 1 / 2 / 5 %s the reference: %s tokens%s",
+                   v->data.values ? "% of the gain below" : "points below", text.s,
                    censored ? "; flag censored" : "");
     lra_text_free(&text);
 }
@@ -164,7 +165,7 @@ static void add_sufficient(lra_table *t, const lra_ladder_view *v)
 {
     int m = v->data.n_tasks;
     char *reach = sufficient_text(&v->ladder);
-    char *tasks = m > 1 ? lra_format("over %d tasks one-sided %.2f %%", m, 100 - 2.5 / m)
+    char *tasks = m > 1 ? lra_format("one-sided %.2f %%, adjusted for %d tasks", 100 - 2.5 / m, m)
                         : lra_copy_text("one-sided 97.5 %");
     lra_table_note(t,
                    "sufficient\tsmallest receptive field that is not worse than the reference by "
@@ -174,8 +175,8 @@ static void add_sufficient(lra_table *t, const lra_ladder_view *v)
     if (v->has_info && v->info.state == LRA_LI_GIVEN) {
         reach = sufficient_text(&v->info);
         lra_table_note(t,
-                       "sufficient.info\tthe same of mutual information, 1 / 2 / 5 %% of the "
-                       "reference's bits: %s tokens (%s)",
+                       "sufficient (MI)\tthe same for mutual information, within 1 / 2 / 5 %% "
+                       "of the reference's: %s tokens (%s)",
                        reach, tasks);
         lra_free(reach);
     }
@@ -190,10 +191,10 @@ static void add_slope(lra_table *t, const lra_ladder_view *v)
          *growth = lra_ladder_difference_text(v, l->widest_minus_narrowest);
     const lra_estimate *x = &l->widest_minus_narrowest;
     lra_table_note(t, "slope\t%s per doubling of R", slope);
-    lra_table_note(t, "growth\twidest - narrowest rung: %s%s", growth,
+    lra_table_note(t, "growth\twidest minus narrowest rung: %s%s", growth,
                    x->lo > 0   ? ""
-                   : x->hi < 0 ? "; the narrowest rung is the better one"
-                               : "; the interval does not exclude 0");
+                   : x->hi < 0 ? "; the narrowest rung is better"
+                               : "; the interval includes 0");
     lra_free(slope);
     lra_free(growth);
 }
@@ -213,8 +214,8 @@ static void add_grid(lra_table *t, const lra_ladder_view *v)
                           v->ladder.row[r].reach);
     }
     lra_table_note(t,
-                   "rows\timages of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
-                   "pixel below is reached %s",
+                   "image rows\timages of %" PRId64 " x %" PRId64 " pixels, read row by row: the "
+                   "pixel below is within reach %s",
                    grid, grid, from);
     lra_free(from);
 }
@@ -227,8 +228,8 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
     double bit = log(2);
     if (!v->first->n_classes || v->data.kind == LRA_REFERENCE_NUMBER) return;
     if (!v->has_info) {
-        lra_table_note(t,
-                       "information\tnot recorded: the results hold no answers on validation rows");
+        lra_table_note(t, "information\tnot recorded: the results have no predictions on the "
+                          "validation split");
         return;
     }
     const lra_estimate *x = &l->reference_minus_chance;
@@ -249,9 +250,10 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
             t,
             "information\t%s; mutual information between prediction and label of the reference: at "
             "least %s",
-            l->state == LRA_LI_ONE_RUNG ? "no index: one rung"
-            : same                      ? "no index: all rows alike, so that there is no interval"
-                                        : "no index: not clearly above chance",
+            l->state == LRA_LI_ONE_RUNG ? "LI undefined: one rung"
+            : same                      ? "LI undefined: no interval, because all examples have "
+                                          "the same value"
+                                        : "LI undefined: the reference is not clearly above chance",
             bits);
     lra_free(bits);
 }
@@ -263,18 +265,21 @@ static void add_gap(lra_table *t, const lra_ladder_view *v)
     char name[2][48];
     if (wide <= narrow || !v->first->n_classes) return;
     if (!v->has_gap) {
-        lra_table_note(t, "training\tnot recorded: whether wide rungs overfit cannot be said");
+        lra_table_note(t, "generalisation gap\tnot recorded: the results have no training "
+                          "accuracy");
         return;
     }
     lra_table_note(
         t,
-        "training\tless validation: %s %+.2f, %s %+.2f points, difference %+.2f (%+.2f to %+.2f)%s",
+        "generalisation gap\ttraining minus validation accuracy: %s %+.2f points, %s %+.2f "
+        "points; difference %+.2f (%+.2f to %+.2f)%s",
         lra_ladder_rung_name(&v->kind, l->row[wide].kernel, name[0]),
         100 * (v->train[wide] - v->val[wide]),
         lra_ladder_rung_name(&v->kind, l->row[narrow].kernel, name[1]),
         100 * (v->train[narrow] - v->val[narrow]), 100 * v->gap.value, 100 * v->gap.lo,
         100 * v->gap.hi,
-        v->flags & LRA_FLAG_OVERFIT ? "; the wide rung fits more and generalises less; flag overfit"
+        v->flags & LRA_FLAG_OVERFIT ? "; the wide rung has the higher training accuracy and the "
+                                      "larger gap; flag overfit"
                                     : "");
 }
 
@@ -299,7 +304,9 @@ static void add_rivals(lra_table *t, const lra_ladder_view *v)
     }
     if (v->flags & LRA_FLAG_REFERENCE_WEAK)
         lra_table_note(
-            t, "better\tthan the reference, in points (LI against it): %s; flag reference-weak",
+            t,
+            "better\tmodels better than the reference, in points (LI with them as reference): %s; "
+            "flag reference-weak",
             text.s ? text.s : "a baseline");
     lra_text_free(&text);
 }
@@ -337,8 +344,8 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
     add_count(&text, v, l->above_chance, "chance");
     if (v->simple) add_count(&text, v, v->above_simple, v->simple);
     if (l->row[0].null_row) add_count(&text, v, l->above_null, "the null row");
-    lra_table_note(t, "check\trungs with R > 0 whose 95 %% interval is entirely %s %s",
-                   v->metric->lower ? "better than" : "above", text.s);
+    lra_table_note(t, "check\tnumber of rungs with R > 0 whose 95 %% interval lies entirely %s: %s",
+                   v->metric->lower ? "on the better side of" : "above", text.s);
     lra_text_free(&text);
 }
 
@@ -347,8 +354,8 @@ static void add_ngrams(lra_table *t, const lra_ladder_view *v)
     for (int b = 0; b < v->first->n_baselines; b++)
         if (lra_result_counted(v->first->baseline_name[b])) {
             lra_table_note(
-                t, "ngram-N\tnaive Bayes on bags of N neighbouring steps, counted in training "
-                   "rows: local models without training, no rungs of this ladder");
+                t, "ngram-N\tnaive Bayes on bags of n-grams of N tokens, from counts of the "
+                   "training examples: a local baseline, not a rung of this ladder");
             return;
         }
 }
@@ -364,30 +371,47 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
         if (l->row[r].seeds_dominate)
             lra_text_add(&text, "%s%s", text.n ? ", " : "",
                          lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
-    lra_table_note(t, "intervals\t95 %% confidence intervals over test examples (normal)%s",
+    lra_table_note(t, "CI\t95 %% confidence interval over test examples (normal)%s",
                    some ? " and seeds (Student t, S - 1 degrees of freedom)" : "");
     if (l->one_seed)
         lra_table_note(
-            t, "one-seed\tof one seed the variation of training is not known: use 3 or more");
-    if (text.n) lra_table_note(t, "few-seeds\tfewer than 5, and their noise dominates: %s", text.s);
+            t, "one-seed\twith one seed the variation over seeds is not known: use 3 or more");
+    if (text.n)
+        lra_table_note(t,
+                       "few-seeds\tfewer than 5 seeds, and they vary more than the "
+                       "test examples: %s",
+                       text.s);
     if (v->flags & LRA_FLAG_FAILED_SEEDS)
         lra_table_note(
-            t,
-            "failed-seeds\tseeds that did not learn (gain below one half, far below the others) are in no "
-            "value; of 3 seeds a rung about half of the failures are missed");
+            t, "failed-seeds\tseeds that did not learn (gain below 0.5 and far below the "
+               "others) are excluded from all values; with 3 seeds about half of such failures "
+               "are detected");
     lra_text_free(&text);
 }
 
 /* Marks the statistics that the verdict and the index summarise. */
 static void mark_details(lra_table *t)
 {
-    static const char *const key[] = {"best rung", "radius", "growth", "information", "training"};
+    static const char *const key[] = {"best rung", "radius", "growth", "information",
+                                      "generalisation gap"};
     for (size_t i = 0; i < sizeof key / sizeof *key; i++) lra_table_detail(t, key[i]);
+}
+
+static void add_symbols(lra_table *t, const lra_ladder_view *v)
+{
+    lra_table_note(t, "reach\tR: number of tokens on each side that an output can depend on%s",
+                   strcmp(v->kind.axis, "kernel") == 0 ? "; K: kernel size" : "");
+    lra_table_note(t,
+                   "gain\t(value - chance) / (reference - chance)%s; LI: gain averaged over "
+                   "octaves of R",
+                   v->has_info ? "; gain (MI): of mutual information between prediction and label"
+                               : "");
 }
 
 void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
 {
     bool index = v->ladder.state == LRA_LI_GIVEN;
+    add_symbols(t, v);
     add_index(t, v);
     add_reference(t, v);
     if (index) {
@@ -403,10 +427,9 @@ void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
     add_ngrams(t, v);
     add_seeds(t, v);
     if (lra_result_selected_on_test(v->first))
-        lra_table_note(t, "selected-on-test\tweights were chosen by accuracy on the test split, as "
-                          "published results of this task were");
+        lra_table_note(t, "selected-on-test\tcheckpoints were selected by accuracy on the test "
+                          "split, as in the published results of this task");
     if (v->n_left_out)
-        lra_table_note(t, "left out\t%d results of a rung and seed that are there already",
-                       v->n_left_out);
+        lra_table_note(t, "skipped\t%d duplicate results of the same rung and seed", v->n_left_out);
     mark_details(t);
 }

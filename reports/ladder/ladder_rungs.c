@@ -55,7 +55,7 @@ static int kind_of(const lra_result *r, lra_ladder_kind *k, lra_err *e)
         good = set_word(k->key, lra_config_text_or(c, "key", "")) && k->count > 0;
     lra_config_free(c);
     return good ? 0
-                : lra_fail(e, "run '%s': 'ladder' is '%s', expected an axis and what is matched",
+                : lra_fail(e, "run '%s': attribute 'ladder' is '%s', expected keys axis and match",
                            r->run, r->ladder);
 }
 
@@ -120,8 +120,8 @@ char *lra_ladder_kind_text(const lra_ladder_kind *k)
     lra_text_add(&t, "%s", "");
     if (!is_kernels(k)) lra_text_add(&t, ", over %s", k->axis);
     if (is_matched(k))
-        lra_text_add(&t, ", matched: %s set for %.6g %s", k->key, k->count,
-                     strcmp(k->match, "params") == 0 ? "parameters" : "FLOPs a step");
+        lra_text_add(&t, ", %s chosen for %.6g %s", k->key, k->count,
+                     strcmp(k->match, "params") == 0 ? "parameters" : "FLOPs per step");
     return t.s;
 }
 

@@ -22,12 +22,14 @@ static int set_run(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e
     lra_ladder_data *d = &v->data;
     if (strcmp(r->fingerprint, first->fingerprint) != 0 || r->n != first->n)
         return lra_fail(e,
-                        "reference '%s' is task '%s' with data %s, the ladder is task '%s' with "
-                        "data %s",
+                        "reference '%s' has task '%s' and data %s, the ladder has task '%s' and "
+                        "data %s; name a run on the same data",
                         scale->reference, r->task, r->fingerprint, first->task, first->fingerprint);
     if (lra_result_metric(r) != v->metric)
-        return lra_fail(e, "reference '%s' is measured by %s, the ladder by %s", scale->reference,
-                        lra_result_metric(r)->text, v->metric->text);
+        return lra_fail(e,
+                        "the metric of reference '%s' is %s, that of the ladder "
+                        "%s",
+                        scale->reference, lra_result_metric(r)->text, v->metric->text);
     d->kind = LRA_REFERENCE_RUN;
     d->reference_reach = r->reach;
     if (d->values)
@@ -43,8 +45,8 @@ static int set_best(lra_ladder_view *v, lra_err *e)
 {
     if (v->best_rung < 0)
         return lra_fail(e,
-                        "reference 'best' is chosen on validation, which the results of task "
-                        "'%s' do not hold",
+                        "reference 'best' needs validation values, which the results of task "
+                        "'%s' do not have",
                         v->first->task);
     char name[48];
     v->data.kind = LRA_REFERENCE_RUNG;
@@ -59,12 +61,12 @@ static int set_published(lra_ladder_view *v, double mega, lra_err *e)
     bool paper = strcmp(v->first->preset, "paper") == 0;
     if (!paper || isnan(mega))
         return lra_fail_usage(e,
-                              "reference 'published' is for preset 'paper' of a task of table 1, "
-                              "found preset '%s' of task '%s'",
+                              "reference 'published' needs preset 'paper' and a task of Table 1 "
+                              "of the locality paper, found preset '%s' and task '%s'",
                               v->first->preset, v->first->task);
     v->data.kind = LRA_REFERENCE_NUMBER;
     v->data.reference = mega;
-    snprintf(v->reference, sizeof v->reference, "MEGA as published");
+    snprintf(v->reference, sizeof v->reference, "the published value of MEGA");
     return 0;
 }
 
@@ -75,16 +77,16 @@ static int set_chance(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err
     const lra_result *first = v->first;
     lra_ladder_data *d = &v->data;
     if (scale->uniform && !first->n_classes)
-        return lra_fail_usage(e, "chance 'uniform' is for tasks with classes, found task '%s'",
+        return lra_fail_usage(e, "chance 'uniform' needs a classification task, found task '%s'",
                               first->task);
-    v->chance = "without a look at the inputs";
+    v->chance = "prediction without input";
     d->chance = lra_ladder_value(v, lra_result_chance(first));
     if (!first->n_classes) return 0;
     bool of_training;
     int32_t common = lra_result_common_label(first, &of_training);
-    v->chance = scale->uniform ? "one over the classes"
-                : of_training  ? "the label most frequent in training"
-                               : "the most frequent label";
+    v->chance = scale->uniform ? "uniform over classes"
+                : of_training  ? "most frequent training label"
+                               : "most frequent label";
     if (scale->uniform) {
         d->chance = 1 / (double)first->n_classes;
         return 0;
@@ -116,13 +118,13 @@ const lra_option lra_ladder_scale_options[] = {
     {.name = "reference",
      .kind = LRA_OPTION_TEXT,
      .arg = "widest|best|published|RUN",
-     .help =
-         "gain 1: widest or best rung (on validation), published (preset paper, its default), a run"},
+     .help = "model with gain 1: the widest rung, the best rung on validation, the published MEGA "
+             "(default of preset paper), or a run"},
     {.name = "chance",
      .kind = LRA_OPTION_CHOICE,
      .value = "majority",
      .choices = "majority|uniform",
-     .help = "gain 0: share of the most frequent class, or one over the classes"},
+     .help = "prediction with gain 0: the most frequent class, or uniform over classes"},
     {.name = NULL}};
 
 /* Fails with an error that suggests the most similar names of runs below OUT. */
@@ -159,7 +161,7 @@ int lra_ladder_scale_open(lra_ladder_scale *s, const lra_options *o, const char 
     if (place) n = lra_results_load(1, &place, &list, e);
     if (place && n != 1)
         rc = n < 0 ? LRA_FAILED
-                   : lra_fail(e, "reference '%s' holds %d results, expected 1", place, n);
+                   : lra_fail(e, "reference '%s' has %d results, expected 1", place, n);
     else if (place)
         s->run = list[0], list[0] = NULL;
     if (n > 0) lra_results_free(list, n);

@@ -52,9 +52,9 @@ int lra_ladder_run(const lra_ladder_data *d, lra_ladder *to, lra_err *e)
     case LRA_LADDER_OK: return 0;
     case LRA_LADDER_EQUAL_REACH:
         return lra_fail(e,
-                        "kernels %" PRId64 " and %" PRId64 " both reach all %" PRId64
-                        " tokens; leave one out",
+                        "kernels %" PRId64 " and %" PRId64 " both cover all %" PRId64
+                        " tokens; remove one of them",
                         to->row[0].kernel, to->row[1].kernel, d->T);
-    default: return lra_fail(e, "only kernel 1: there is no ladder");
+    default: return lra_fail(e, "the only kernel size is 1; a ladder needs a rung with reach > 0");
     }
 }

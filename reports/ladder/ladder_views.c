@@ -18,7 +18,7 @@ static int collect(lra_ladder_view *v, const lra_ladder_member *m, int n, lra_er
         const lra_result *x = m[i].result;
         if (i == 0 || m[i].value != m[i - 1].value) {
             if (d->n_rungs == LRA_LADDER_MAX_RUNGS)
-                return lra_fail(e, "a ladder of more than %d rungs", LRA_LADDER_MAX_RUNGS);
+                return lra_fail(e, "a ladder with more than %d rungs", LRA_LADDER_MAX_RUNGS);
             d->rung[d->n_rungs++].kernel = m[i].value;
         } else if (x->seed == m[i - 1].result->seed) {
             v->n_left_out++;
@@ -47,7 +47,7 @@ static int compute(lra_ladder_view *v, const lra_ladder_scale *scale, int n_task
     for (int r = 0; r < d->n_rungs; r++) {
         d->rung[r].reach = v->run[r][0]->reach;
         for (int s = 0; s < d->rung[r].n_seeds; s++) {
-            if (v->run[r][s]->n != d->n) return lra_fail(e, "results of different test sets");
+            if (v->run[r][s]->n != d->n) return lra_fail(e, "the results have different test sets");
             if (d->values)
                 d->rung[r].row[s] = lra_ladder_keep(v, lra_result_scores(v->run[r][s]));
             else
@@ -94,7 +94,7 @@ int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *sca
     }
     lra_ladder_members_free(m, n_members);
     if (rc == 0 && n_views > 0) return n_views;
-    if (rc == 0) lra_fail(e, "no results of a ladder; 'lra-probe receptive-field' makes them");
+    if (rc == 0) lra_fail(e, "no ladder among the results; 'lra-probe receptive-field' trains one");
     lra_ladder_views_free(*views, n_views);
     *views = NULL;
     return rc == LRA_USAGE ? rc : LRA_FAILED;
@@ -109,7 +109,7 @@ int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_s
         if (list[i]->n_classes) kept[n_kept++] = list[i];
     int n_views = n > n_kept && n_kept == 0
                       ? lra_fail(e,
-                                 "no accuracies among %d results; the tables 'ladder' and "
+                                 "none of %d results has an accuracy; the tables 'ladder' and "
                                  "'tasks' show other metrics",
                                  n)
                       : lra_ladder_views(kept, n_kept, scale, views, e);
@@ -125,8 +125,8 @@ int lra_ladder_alike_views(lra_result *const *list, int n, const lra_ladder_scal
     for (int i = 1; i < n; i++)
         if (lra_result_metric(list[i]) != lra_result_metric(list[0]))
             return lra_fail(e,
-                            "results of task '%s' are %s, those of task '%s' %s, one metric fits "
-                            "into a figure; name results of one",
+                            "the metric of task '%s' is %s, that of task '%s' %s; name results "
+                            "with one metric",
                             list[0]->task, lra_result_metric(list[0])->text, list[i]->task,
                             lra_result_metric(list[i])->text);
     return lra_ladder_views(list, n, scale, views, e);

@@ -162,7 +162,7 @@ static int collect(lra_sweep *s, member *m, int n, int first, lra_err *e)
                    lra_config_text_or(m[first].settings, key, usual ? usual : "default"));
         }
         if (s->n == LRA_SWEEP_MAX_VALUES) {
-            rc = lra_fail(e, "more than %d values of '%s'; name fewer results",
+            rc = lra_fail(e, "one sweep has at most %d values of '%s'; name fewer results",
                           LRA_SWEEP_MAX_VALUES, s->key);
             break;
         }
@@ -195,7 +195,7 @@ int lra_sweeps_find(const lra_ladder_view *views, int n, lra_sweep **sweeps, lra
     }
     lra_free(m);
     if (rc == 0 && n_sweeps == 0)
-        rc = lra_fail(e, "no ladders that differ in one setting alone; 'lra-probe "
+        rc = lra_fail(e, "no ladders that differ in exactly one setting; 'lra-probe "
                          "receptive-field --vary KEY=V1,V2' makes them");
     if (rc == 0) return n_sweeps;
     lra_sweeps_free(*sweeps, n_sweeps);

@@ -55,11 +55,25 @@ void lra_tables_free(lra_table **list, int n)
     lra_free(list);
 }
 
+/* "accuracy CI" of the interval in column c, after the value's head without its unit. */
+static void name_interval(lra_table *t, int c)
+{
+    int value = c - 1;
+    while (value >= 0 && !*t->head[value]) value--;
+    if (value < 0) return;
+    const char *head = t->head[value], *unit = strstr(head, " (");
+    size_t n = unit ? (size_t)(unit - head) : strlen(head);
+    if (n > 2 && strcmp(head + n - 2, " %") == 0) n -= 2;
+    lra_free(t->head[c]);
+    t->head[c] = lra_format("%.*s " LRA_TABLE_CI, (int)n, head);
+}
+
 void lra_table_keys(lra_table *t, const char *const *key)
 {
     for (int c = 0; c < t->n_columns; c++) {
         lra_free(t->key[c]);
         t->key[c] = lra_copy_text(key[c]);
+        if (strchr(key[c], ',') && strcmp(t->head[c], LRA_TABLE_CI) == 0) name_interval(t, c);
     }
 }
 
@@ -204,6 +218,13 @@ void lra_table_note(lra_table *t, const char *fmt, ...)
     t->is_detail[t->n_notes] = false;
     t->note[t->n_notes++] = text.s;
     va_end(args);
+}
+
+void lra_table_note_ci(lra_table *t)
+{
+    lra_table_note(t, LRA_TABLE_CI
+                   "\t95 %% confidence interval over test examples (normal) and seeds "
+                   "(Student t, S - 1 degrees of freedom); accuracy of one seed: Wilson interval");
 }
 
 void lra_table_detail(lra_table *t, const char *key)

@@ -49,8 +49,12 @@ lra_table *lra_table_new(const char *title, int n_columns, const char *const *he
 void lra_table_free(lra_table *t);             /* Nullable: t */
 void lra_tables_free(lra_table **list, int n); /* the tables and their list */
 /* Sets the names of the columns in CSV and JSON (default: their heads).  "": the column is left
- * out; "lo,hi": an interval. */
+ * out; "lo,hi": an interval.  The head LRA_TABLE_CI of an interval is extended by the head of the
+ * value before it: "accuracy CI". */
 void lra_table_keys(lra_table *t, const char *const *key);
+#define LRA_TABLE_CI "CI"
+/* Adds the note on intervals over test examples and seeds (lra_sample_value()). */
+void lra_table_note_ci(lra_table *t);
 
 /* Moves the verdict of a table, with its title, to the parts of another one; an empty verdict is
  * left out. */

@@ -68,12 +68,12 @@ static const column reach[] = {{"dist.mean", 1, SHOW_UNIFORM | SHOW_INITIAL},
                                 {"range.q95.nosink", 0, HIDE}};
 #define COLUMNS(list) list, sizeof list / sizeof *list
 static const group groups[] = {
-    {"How far heads look", "range.mean", false, COLUMNS(reach)},
-    {"Where heads look", "side", false, COLUMNS(places)},
-    {"What heads look at", "head.kind", true, COLUMNS(shares)},
-    {"Relations in expressions that heads look at", "tree.parent", false, COLUMNS(relations)},
-    {"How far heads look, in pixels", "range.mean.px", false, COLUMNS(pixels)},
-    {"How far heads look without their sinks", "range.mean.nosink", false, COLUMNS(nosink)}};
+    {"Attention distance", "range.mean", false, COLUMNS(reach)},
+    {"Attention direction, sink and shift", "side", false, COLUMNS(places)},
+    {"Kinds of attention heads", "head.kind", true, COLUMNS(shares)},
+    {"Attention to syntactic relations of expressions", "tree.parent", false, COLUMNS(relations)},
+    {"Attention distance in pixels", "range.mean.px", false, COLUMNS(pixels)},
+    {"Attention distance without sinks", "range.mean.nosink", false, COLUMNS(nosink)}};
 enum { GROUPS = sizeof groups / sizeof *groups };
 
 static const char *const summary[] = {"value.dist.mean",
@@ -155,8 +155,8 @@ static void note_columns(lra_table *t, const lra_probe_result *r, const group *g
     for (int c = 0; c < g->n; c++)
         if (!(g->column[c].show & HIDE) && has_any(r, g->column[c].id)) id[n++] = g->column[c].id;
     lra_note_measurements(t, n, id, false);
-    lra_table_note(t, "95 %%\tinterval over examples; uniform: of uniform weights under the same "
-                      "mask; initial: at initialisation");
+    lra_table_note(t, "CI\t95 %% confidence interval over examples; uniform: for uniform "
+                      "weights under the same mask; initial: at initialisation");
 }
 
 static lra_table *heads_table(const lra_probe_result *r, const group *g)
@@ -187,8 +187,8 @@ static lra_table *heads_table(const lra_probe_result *r, const group *g)
     int64_t queries = lra_probe_queries(r);
     if (queries > 0 && g == groups)
         lra_table_note(t,
-                       "rows\tof %" PRId64 " positions of each example, spread over it; all: "
-                       "'lra-probe attention RUN --queries 0'",
+                       "queries\t%" PRId64 " evenly spaced positions of each example; all "
+                       "positions: 'lra-probe attention RUN --queries 0'",
                        queries);
     return t;
 }
@@ -214,5 +214,5 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
 }
 
 const lra_report_table lra_table_attention = {
-    "attention", "how far attention heads look: distance, entropy, sinks", make, LRA_FROM_ATTENTION,
+    "attention", "attention distance, entropy, sinks and kinds of heads", make, LRA_FROM_ATTENTION,
     records};

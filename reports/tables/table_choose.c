@@ -11,7 +11,8 @@ static bool is_named(const lra_table *t, int column, const char *word, size_t n)
     const char *key = t->key[column];
     size_t first = strcspn(key, ",");
     if (first == n && strncmp(key, word, n) == 0) return true;
-    if (strlen(t->head[column]) == n && strncmp(t->head[column], word, n) == 0) return true;
+    const char *head = t->head[column], *unit = strstr(head, " ("); /* "d95 (tokens)": d95, too */
+    if (strncmp(head, word, n) == 0 && (strlen(head) == n || unit == head + n)) return true;
     return key[first] == ',' && first == n + 3 && strncmp(key, word, n) == 0 &&
            strncmp(key + n, "_lo", 3) == 0;
 }
@@ -20,8 +21,10 @@ static void show(lra_table *t, int column)
 {
     if (*t->head[column]) return;
     lra_free(t->head[column]);
-    t->head[column] = strchr(t->key[column], ',') ? lra_copy_text("95 %")
-                                                  : lra_copy_text(t->key[column]);
+    size_t n = strcspn(t->key[column], ",");
+    bool interval = t->key[column][n] && n > 3 && strncmp(t->key[column] + n - 3, "_lo", 3) == 0;
+    t->head[column] = interval ? lra_format("%.*s " LRA_TABLE_CI, (int)n - 3, t->key[column])
+                               : lra_copy_text(t->key[column]);
 }
 
 static void hide(lra_table *t, int column)
@@ -44,8 +47,8 @@ int lra_tables_choose(lra_table *const *list, int n, const char *columns, lra_er
                 if (size && is_named(list[i], c, at, size)) found = keep[i][c] = true;
         if (!found)
             rc = lra_fail_usage(e,
-                                "--columns: there is no column '%.*s'; the first line of --format "
-                                "csv names all of them",
+                                "--columns: unknown column '%.*s'; the first line of '--format "
+                                "csv' lists all columns",
                                 (int)size, at);
         at += size + (at[size] == ',');
     }

@@ -70,9 +70,9 @@ static const struct {
     const char *name, *text;
 } weights[] = {{"jacobian",
                 "weight: norm of the gradient of a position's features with respect to a "
-                "token; p2: squared; px: distances in pixels"},
+                "token; p2: squared norm; px: distances in pixels"},
                {"occlusion", "weight: change of a position's features when a block of tokens is "
-                             "replaced by that of another row"}};
+                             "replaced by that of another example"}};
 enum { PARTS_EXPLAINED = sizeof weights / sizeof *weights };
 
 static bool has_part(lra_probe_result *const *list, int n, const char *name)
@@ -96,7 +96,8 @@ static bool has_undefined(lra_probe_result *const *list, int n)
 
 static lra_table *measurements_table(lra_probe_result *const *list, int n)
 {
-    lra_table *t = lra_probe_measurements_table("How far away what is used is", list, n, headline);
+    lra_table *t = lra_probe_measurements_table("Distance of influential tokens", list, n,
+                                                headline);
     lra_verdict_of_influence(list, n, &t->verdict);
     for (int i = 0; i < PARTS_EXPLAINED; i++)
         if (has_part(list, n, weights[i].name))
@@ -105,8 +106,8 @@ static lra_table *measurements_table(lra_probe_result *const *list, int n)
         if (!lra_probe_equal_ahead(list[i])) continue;
         char *name = lra_probe_run_name(list[i]);
         lra_table_note(t,
-                       "%s\tlooks back alone beside equal weights to both sides, as older files "
-                       "have it; 'lra-probe influence RUN' measures it again",
+                       "%s\tcausal, but the uniform weights of the file (of an older version) "
+                       "cover both sides; repeat 'lra-probe influence RUN'",
                        name);
         lra_free(name);
     }
@@ -115,16 +116,16 @@ static lra_table *measurements_table(lra_probe_result *const *list, int n)
         if (!u || lra_probe_array_find(u, "rel")) continue;
         char *name = lra_probe_run_name(list[i]);
         lra_table_note(t,
-                       "%s\tits 'interaction' is from an older version, whose test finds structure "
-                       "in bags of tokens; 'lra-probe influence RUN' measures it again",
+                       "%s\t'interaction' was measured by an older version, whose test finds "
+                       "structure in bags of tokens; repeat 'lra-probe influence RUN'",
                        name);
         lra_free(name);
     }
     if (has_undefined(list, n))
         lra_table_note(t,
-                       "-\tundefined; of gains and what they keep: on these examples the model is "
-                       "not clearly above chance; where the run is, on all test examples, these "
-                       "are too few ('--examples')");
+                       "-\tundefined; for measurements of the gain: on these examples the model is "
+                       "not clearly above chance; if it is on all test examples, "
+                       "increase '--examples'");
     return t;
 }
 
@@ -147,12 +148,11 @@ typedef struct {
     const char *(*of)(const lra_probe_unit *u);
     const char *head, *limit, *title;
 } gains;
-static const gains per_layer = {
-    lra_probe_limited_layers, "layers", "r",
-    "% of the gain that is left when each layer looks at most r tokens far (limit per layer)"};
+static const gains per_layer = {lra_probe_limited_layers, "layers", "r",
+                                "Gain kept (%) under a distance limit of r tokens in each layer"};
 static const gains of_model = {
     lra_probe_limited_model, "", "R",
-    "% of the gain that is left when each position is computed from the tokens within R of it"};
+    "Gain kept (%) if each position is computed only from the tokens within R of it"};
 
 static double number_of(const lra_probe_result *r, const char *unit, const char *array)
 {
@@ -199,11 +199,14 @@ static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is,
     double period = number_of(r, "context", "period");
     if (marks)
         lra_table_note(t,
-                       "*\tin all layers it keeps no pair of tokens apart: %.0f layer%s that mix%s "
-                       "positions reach %.0f r, and no pair is farther than %.0f",
+                       "*\tno pair of tokens is separated by this limit in all layers: %.0f "
+                       "layer%s that mix%s positions reach %.0f r tokens, and no pair is "
+                       "farther apart than %.0f",
                        depth, depth == 1 ? "" : "s", depth == 1 ? "es" : "", depth, most);
     if (is == &of_model && period > 1)
-        lra_table_note(t, "blocks\tof %.0f tokens stay whole: up to %.0f more tokens on the left",
+        lra_table_note(t,
+                       "blocks\tthe model works on blocks of %.0f tokens: up to %.0f more "
+                       "tokens on the left",
                        period, period - 1);
 }
 
@@ -226,9 +229,9 @@ static lra_table *gains_table(const lra_probe_result *r, const gains *is)
         undefined = undefined || isnan(part.value[0]);
         add_gains(t, name_of, &part, n);
     }
-    lra_table_note(t, "%sIntervals: '--json', or '--format csv' of lra-report.%s",
-                   is == &per_layer ? "Other layers are not limited. " : "",
-                   undefined ? "  -: the run is not clearly better than chance." : "");
+    lra_table_note(t, "%sIntervals: '--json', or 'lra-report tables --format csv'.%s",
+                   is == &per_layer ? "Layers that are not named in a row have no limit. " : "",
+                   undefined ? " -: undefined, the run is not clearly better than chance." : "");
     note_gains(t, r, is, marks);
     return t;
 }
@@ -254,5 +257,7 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
 }
 
 const lra_report_table lra_table_influence = {
-    "influence", "how far away what a run uses is: limits, gradients, restricted inputs", make,
-    LRA_FROM_INFLUENCE, records};
+    "influence",
+    "distance of influential tokens: distance limits, gradients, perturbed "
+    "inputs",
+    make, LRA_FROM_INFLUENCE, records};

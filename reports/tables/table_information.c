@@ -52,7 +52,9 @@ static void add_again(lra_table *t, const lra_probe_unit *u)
                                       : NULL;
     if (most)
         lra_table_note(
-            t, "Farther on it lies above 0 again, most at distance %.0f: %.4f bits (%.4f to %.4f).",
+            t,
+            "At longer distances the excess is above 0 again, with a maximum at distance "
+            "%.0f: %.4f bits (%.4f to %.4f).",
             again->value, most->value, most->lo, most->hi);
 }
 
@@ -63,12 +65,16 @@ static void add_law(lra_table *t, double d0, const lra_measurement *alpha,
     bool falls = (d0 - 1) / tau->value >= log(2) || alpha->value * log(d0) >= log(2);
     if (kind == LRA_DECAY_NONE && !falls) {
         lra_table_note(
-            t, "Up to distance %.0f it does not fall to one half by any law fitted: no decay.", d0);
+            t,
+            "Up to distance %.0f the excess does not fall to half under either fitted law: no "
+            "decay.",
+            d0);
         return;
     }
     lra_table_note(
         t,
-        "Up to distance %.0f it falls as d^-alpha, alpha %.3g (%.3g to %.3g), or exp(-d/tau), tau %.3g tokens; %s.",
+        "Up to distance %.0f the excess falls as d^-alpha, alpha %.3g (%.3g to %.3g), or "
+        "exp(-d/tau), tau %.3g tokens; %s.",
         d0, alpha->value, alpha->lo, alpha->hi, tau->value,
         kind == LRA_DECAY_EXP     ? "the exponential fits better"
         : kind == LRA_DECAY_POWER ? "the power law fits better"
@@ -82,29 +88,33 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
                           *tau = lra_probe_measurement(u, "info.tau"),
                           *kind = lra_probe_measurement(u, "info.kind");
     if (d0 && d0->value > 0)
-        lra_table_note(t, "The excess lies above 0 with its whole interval up to distance %.0f%s.",
+        lra_table_note(t, "The interval of the excess lies above 0 up to distance %.0f%s.",
                        d0->value,
-                       d0->flags & LRA_CENSORED ? ", the last with 100 pairs a cell" : "");
+                       d0->flags & LRA_CENSORED ? ", the longest distance with 100 pairs per "
+                                                  "cell"
+                                                : "");
     else if (isnan(curve_at(u, "excess.lo", 0)))
-        lra_table_note(t, "Too few examples to draw from: there are no intervals.");
+        lra_table_note(t, "Too few examples for intervals.");
     else
-        lra_table_note(t, "The excess at distance 1 does not lie above 0 with its whole interval.");
+        lra_table_note(t, "The interval of the excess at distance 1 includes 0 or lies below it.");
     add_again(t, u);
     if (alpha && kind && !isnan(kind->value)) add_law(t, d0->value, alpha, tau, (int)kind->value);
     lra_table_note(
-        t,
-        "null\tthe second token taken from another example at the same place: what places alone explain");
+        t, "null\tmutual information if the second token is taken from another example at the same "
+           "position: the part due to positions");
     lra_table_note(
-        t,
-        "excess\tbits less null: above 0 tokens depend on each other beyond their places; 0 or less "
-        "does not exclude it");
-    lra_table_note(t, "symbols\tafter merging rare ones until there are 100 pairs a cell");
+        t, "MI\tmutual information of two tokens at this distance; excess: MI minus null; above "
+           "0: tokens depend on each other beyond their positions; 0 or less does not exclude "
+           "such a dependence");
+    lra_table_note(t, "symbols\tnumber of distinct tokens after rare ones were merged until each "
+                      "cell has 100 pairs");
 }
 
 static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
 {
-    static const char *const head[] = {"distance", "symbols", "pairs", "bits", "null",
-                                       "excess",   "95 %",    "",      ""};
+    static const char *const head[] = {
+        "distance (tokens)", "symbols",    "pairs", "MI (bits)", "null (bits)",
+        "excess (bits)",     LRA_TABLE_CI, "",      ""};
     static const char *const key[] = {"distance",
                                       "symbols",
                                       "pairs",
@@ -114,8 +124,9 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
                                       "excess_bits_lo,excess_bits_hi",
                                       "task",
                                       "data"};
-    char *title = lra_format("Information between tokens of %s, preset %s, data %s", r->task,
-                             r->preset, r->fingerprint);
+    char *title = lra_format("Mutual information of two tokens of %s by distance, preset %s, "
+                             "data %s",
+                             r->task, r->preset, r->fingerprint);
     lra_table *t = lra_table_new(title, 9, head);
     lra_free(title);
     lra_table_keys(t, key);
@@ -146,7 +157,8 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
 
 static lra_table *ngrams_of(const lra_probe_result *r, const lra_probe_unit *u)
 {
-    static const char *const head[] = {"width", "right (%)", "95 %", "chance", "rows", "", ""};
+    static const char *const head[] = {
+        "width N", "accuracy %", LRA_TABLE_CI, "chance %", "examples", "", ""};
     static const char *const key[] = {"width",
                                       "accuracy_percent",
                                       "accuracy_percent_lo,accuracy_percent_hi",
@@ -154,7 +166,7 @@ static lra_table *ngrams_of(const lra_probe_result *r, const lra_probe_unit *u)
                                       "rows",
                                       "task",
                                       "data"};
-    char *title = lra_format("Labels of %s by bags of n-grams, preset %s, data %s", r->task,
+    char *title = lra_format("Accuracy of bags of n-grams on %s, preset %s, data %s", r->task,
                              r->preset, r->fingerprint);
     lra_table *t = lra_table_new(title, 7, head);
     lra_free(title);
@@ -174,9 +186,8 @@ static lra_table *ngrams_of(const lra_probe_result *r, const lra_probe_unit *u)
     }
     lra_verdict_of_ngrams(u, &t->verdict);
     lra_table_note(
-        t,
-        "Multinomial naive Bayes over hashed n-grams, counted once over the training rows: a local model "
-        "without training.");
+        t, "Multinomial naive Bayes on hashed n-grams of N adjacent tokens, from counts of the "
+           "training examples: a local baseline.");
     return t;
 }
 
@@ -189,7 +200,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         if (!u) {
             lra_tables_free(*list, n);
             *list = NULL;
-            return lra_fail(e, "a file of task '%s' has no unit 'data'", in->probes[i]->task);
+            return lra_fail(e, "the file of task '%s' has no unit 'data'", in->probes[i]->task);
         }
         (*list)[n++] = pairs_of(in->probes[i], u);
         if (find(u, "ngram.accuracy", 1)) (*list)[n++] = ngrams_of(in->probes[i], u);
@@ -198,5 +209,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_information = {
-    "information", "what tokens tell of others and of the label, by distance", make,
-    LRA_FROM_INFORMATION, NULL};
+    "information",
+    "mutual information of tokens by distance, and accuracy of bags of "
+    "n-grams",
+    make, LRA_FROM_INFORMATION, NULL};

@@ -51,9 +51,9 @@ typedef struct {
     const column *column;
     int n;
 } group;
-static const group groups[] = {{"How far convolution kernels reach, per layer", COLUMNS(reach)},
-                               {"How convolution kernels decay", COLUMNS(decay)},
-                               {"What convolution kernels look like", COLUMNS(shape)}};
+static const group groups[] = {{"Distance of convolution kernels, per layer", COLUMNS(reach)},
+                               {"Decay of convolution kernels", COLUMNS(decay)},
+                               {"Shape of convolution kernels", COLUMNS(shape)}};
 enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8 };
 
 /* True if any null value for permuted labels is known. */
@@ -72,7 +72,7 @@ static lra_table *new_table(const group *g, bool shuffled)
 {
     static const char *const first[BEFORE][2] = {
         {"model", "model"}, {"task", "task"}, {"", "preset"},     {"", "data"},
-        {"seeds", "seeds"}, {"", "skip"},     {"layer", "layer"}, {"ch.", "channels"}};
+        {"seeds", "seeds"}, {"", "skip"},     {"layer", "layer"}, {"channels", "channels"}};
     lra_columns columns = {.n = 0};
     for (int i = 0; i < BEFORE; i++) lra_columns_add(&columns, first[i][0], first[i][1]);
     for (int i = 0; i < g->n; i++) {
@@ -171,7 +171,9 @@ static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells
         for (char *at = names; *at; at++)
             if (*at == '+') *at = ' ';
         if (*names)
-            lra_table_note(t, "%s\tno row model: positions are mixed without a kernel, too: %s",
+            lra_table_note(t,
+                           "%s\tno row 'model', because these layers mix positions without a "
+                           "kernel: %s",
                            cells[c].name, names);
         lra_free(names);
         lra_config_free(settings);
@@ -183,10 +185,10 @@ static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
 {
     int counted = 0;
     for (int c = 0; c < n; c++) counted += lra_probe_skip(cells[c].seed[0]);
-    lra_table_note(t, "D u\tthe direct path beside a kernel: %s",
-                   counted == 0   ? "not counted ('lra-probe kernels --kernel-skip' does)"
-                   : counted == n ? "counted as its lag 0"
-                                  : "counted as its lag 0 where the name says so");
+    lra_table_note(t, "D u\tskip connection parallel to a kernel: %s",
+                   counted == 0   ? "not included ('lra-probe kernels --kernel-skip' includes it)"
+                   : counted == n ? "included as lag 0"
+                                  : "included as lag 0 for models named 'with D u'");
 }
 
 /* True if any unit has the measurement. */
@@ -217,17 +219,18 @@ static lra_table *group_table(const group *g, bool shuffled, int n, const lra_pr
         if (!(g->column[i].show & HIDE) && has_any(n, cells, g->column[i].id))
             id[shown++] = g->column[i].id;
     lra_note_measurements(t, shown, id, false);
-    lra_table_note(t, "weight\tof a lag: energy |k|^2 of the kernel; L layers together reach L "
-                      "times as far as one");
-    lra_table_note(t, "IQR\tinterquartile range over channels of the median before it; row model: "
-                      "mean over layers");
+    lra_table_note(t, "weight\tenergy |k|^2 of the kernel at a lag; L layers together reach L "
+                      "times as far as one layer");
+    lra_table_note(t, "IQR\tinterquartile range over channels (values are medians over "
+                      "channels); row model: mean over layers");
     lra_table_note(t, "initial\tat initialisation%s",
                    shuffled ? "; shuffled: after training on permuted labels" : "");
     lra_table_note(t, "%s",
                    one_seed(n, cells)
-                       ? "+-\t95 % over seeds, where there are several; what is read off the "
-                         "weights of one run has no error of its own"
-                       : "+-\t95 % over seeds; none with one");
+                       ? "seeds\tone: no intervals; values of one run are computed from its "
+                         "weights, without error"
+                       : "+-\thalf width of the 95 % confidence interval over seeds; none for "
+                         "one seed");
     return t;
 }
 
@@ -252,6 +255,7 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
     return lra_probe_records(list[0]->title, in);
 }
 
-const lra_report_table lra_table_kernels = {
-    "kernels", "reach and decay of convolution kernels, layer by layer", make, LRA_FROM_KERNELS,
-    records};
+const lra_report_table lra_table_kernels = {"kernels",
+                                            "distance, decay and shape of convolution kernels, per "
+                                            "layer",
+                                            make, LRA_FROM_KERNELS, records};

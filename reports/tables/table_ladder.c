@@ -10,12 +10,36 @@
 #include "reports/print/table.h"
 #include "reports/verdict/verdict_ladder.h"
 
-enum { COLUMNS = 28, VALUE = 3, INFO = 8, TRAIN = 12, KERNEL = 18 };
+enum { COLUMNS = 28, VALUE = 3, INFO = 8, RATIO = 10, TRAIN = 12, KERNEL = 18 };
 /* The last columns repeat the title in every row of CSV and JSON. */
-static const char *const head[COLUMNS] = {
-    "kernel", "a layer", "reach",   "acc. %", "95 %", "seed sd", "gain", "95 %", "info", "",
-    "ratio",  "params",  "train %", "seeds",  "",     "",        "",     "",     "",     "",
-    "",       "",        "",        "",       "",     "",        "",     ""};
+static const char *const head[COLUMNS] = {"kernel",
+                                          "reach/layer",
+                                          "reach",
+                                          "acc. %",
+                                          LRA_TABLE_CI,
+                                          "seed SD",
+                                          "gain",
+                                          LRA_TABLE_CI,
+                                          "gain (MI)",
+                                          "",
+                                          "acc./reference",
+                                          "params",
+                                          "train acc. %",
+                                          "seeds",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          "",
+                                          ""};
 static const char *const key[COLUMNS] = {"row",
                                          "reach_per_layer",
                                          "reach",
@@ -55,8 +79,8 @@ static lra_table *new_table(const char *title, const lra_ladder_view *v)
     for (int c = 0; c < COLUMNS; c++) own_head[c] = head[c], own_key[c] = key[c];
     own_head[0] = own_key[KERNEL] = v->kind.axis;
     if (other)
-        own_head[VALUE] = v->metric->text, own_head[TRAIN] = "train",
-        own_key[TRAIN] = "train_value";
+        own_head[VALUE] = v->metric->text, own_head[RATIO] = "value/reference",
+        own_head[TRAIN] = "training value", own_key[TRAIN] = "train_value";
     for (int c = 0; c < 3 && other; c++) own_key[VALUE + c] = value_key[c];
     if (!v->has_info) own_head[INFO] = "";
     lra_table *t = lra_table_new(title, COLUMNS, own_head);

@@ -21,11 +21,11 @@ enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
 /* The rows of a model, in this order: in text, then in CSV and JSON. */
 enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, P_HOLM, N_QUANTITIES };
 static const char *const quantity[N_QUANTITIES][2] = {{"", "accuracy_percent"},
-                                                      {"  95 % from", "accuracy_percent_lo"},
-                                                      {"       to", "accuracy_percent_hi"},
-                                                      {"  - greedy", "minus_greedy_percent"},
-                                                      {"  95 % from", "minus_greedy_percent_lo"},
-                                                      {"       to", "minus_greedy_percent_hi"},
+                                                      {"  95 % CI from", "accuracy_percent_lo"},
+                                                      {"          to", "accuracy_percent_hi"},
+                                                      {"  minus greedy", "minus_greedy_percent"},
+                                                      {"  95 % CI from", "minus_greedy_percent_lo"},
+                                                      {"          to", "minus_greedy_percent_hi"},
                                                       {"  p (Holm)", "p_holm"}};
 
 /* Rows of every cell, and their p adjusted over all that the table shows. */
@@ -38,7 +38,7 @@ lra_table *lra_listops_table_new(const lra_listops_view *v, const char *what, in
                                  const char *const *head, const char *const *key)
 {
     const lra_listops *r = v->first;
-    char *title = lra_format("ListOps %s: preset %s, %" PRId64 " test rows, data %s", what,
+    char *title = lra_format("ListOps %s: preset %s, %" PRId64 " test examples, data %s", what,
                              r->preset, r->n, r->fingerprint);
     const char *heads[LRA_TABLE_COLUMNS] = {"", ""}, *keys[LRA_TABLE_COLUMNS] = {"preset", "data"};
     for (int c = 0; c < n_columns; c++) {
@@ -171,26 +171,22 @@ static void add_notes(lra_table *t, const lra_listops_view *v, const numbers *x)
         one = one || v->cell[c].data.n_seeds == 1;
         few = few || x->row[c][0].seeds_dominate;
     }
-    lra_table_note(t, "majority\tthe most frequent label of the group; greedy: of the root "
-                      "operator, in training");
-    lra_table_note(t, "shallow-a-D\texact above depth D, deeper nodes are their most frequent "
-                      "label; b: they are left out");
-    lra_table_note(t,
-                   "p (Holm)\tof the difference to greedy, test rows and seeds as in its interval "
-                   "(one seed: McNemar, exact), adjusted over the table");
-    lra_table_note(
-        t, "95 %%\tconfidence intervals over test rows (normal) and seeds (Student t, S - 1 "
-           "degrees of freedom); one accuracy: Wilson");
+    lra_table_note(t, "majority\tthe most frequent label of the group; greedy: the most "
+                      "frequent training label of the root operator");
+    lra_table_note(t, "shallow-a-D\texact evaluation above depth D, deeper nodes replaced by "
+                      "their most frequent label; shallow-b-D: deeper nodes ignored");
+    lra_table_note(t, "p (Holm)\tp-value of the difference to greedy (t-test over test examples "
+                      "and seeds; one seed: exact McNemar test), Holm-adjusted over the table");
+    lra_table_note_ci(t);
     lra_table_fact_text(t, "flags",
                         one && few ? "one-seed few-seeds"
                         : one      ? "one-seed"
                         : few      ? "few-seeds"
                                    : "");
-    if (one) lra_table_note(t, "one-seed\tthe intervals do not cover the variation of training");
+    if (one) lra_table_note(t, "one-seed\tthe intervals do not include the variation over seeds");
     if (few)
-        lra_table_note(
-            t,
-            "few-seeds\tfewer than 5, and they vary more than the test rows: their noise dominates");
+        lra_table_note(t,
+                       "few-seeds\tfewer than 5 seeds, and they vary more than the test examples");
 }
 
 static lra_table *table_by(const lra_listops_view *v, int k)
@@ -205,7 +201,7 @@ static lra_table *table_by(const lra_listops_view *v, int k)
     lra_table *t = lra_listops_table_new(v, what, BEFORE + by->n_groups, head, key);
     lra_free(what);
     place p = {t, v, by};
-    add_name(&p, "rows", "rows", "examples", 0);
+    add_name(&p, "examples", "rows", "examples", 0);
     for (int g = 0; g <= by->n_groups; g++) lra_table_number(t, (double)x->row[0][g].n, 0);
     add_null(&p, x->row[0]);
     add_heuristics(&p);
@@ -251,5 +247,7 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
 }
 
 const lra_report_table lra_table_listops = {
-    "listops", "accuracy by operator, label, arity, depth, length, beside heuristics; confusion",
+    "listops",
+    "accuracy of models and heuristics by operator, label, arity, depth and length; "
+    "confusion",
     make, LRA_FROM_LISTOPS, records};

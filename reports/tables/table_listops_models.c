@@ -31,7 +31,8 @@ static void add_share(lra_table *t, const lra_estimate *x, double null)
 
 static lra_table *agreement_table(const lra_listops_view *v)
 {
-    static const char *const head[] = {"model", "seeds", "heuristic", "agree %", "95 %", "null"};
+    static const char *const head[] = {"model",       "seeds",      "heuristic",
+                                       "agreement %", LRA_TABLE_CI, "null agreement %"};
     static const char *const key[] = {"model",
                                       "seeds",
                                       "heuristic",
@@ -40,14 +41,16 @@ static lra_table *agreement_table(const lra_listops_view *v)
                                       "agreement_null_percent"};
     enum { COLUMNS = sizeof head / sizeof *head };
     lra_table *t = lra_listops_table_new(v, "agreement with heuristics", COLUMNS, head, key);
-    lra_table_note(t, "null\tindependent predictions with the same labels by operator");
+    lra_table_note(t, "null agreement\texpected if predictions were independent of the "
+                      "heuristic, with the same label frequencies by operator");
     return t;
 }
 
 static lra_table *imitation_table(const lra_listops_view *v)
 {
-    static const char *const head[] = {"model", "seeds", "heuristic", "rows", "same %",
-                                       "95 %",  "null",  "right %",   "95 %", "null"};
+    static const char *const head[] = {"model",        "seeds",      "heuristic", "errors",
+                                       "same error %", LRA_TABLE_CI, "null %",    "correct %",
+                                       LRA_TABLE_CI,   "null %"};
     static const char *const key[] = {"model",
                                       "seeds",
                                       "heuristic",
@@ -60,9 +63,12 @@ static lra_table *imitation_table(const lra_listops_view *v)
                                       "right_null_percent"};
     enum { COLUMNS = sizeof head / sizeof *head };
     lra_table *t = lra_listops_table_new(v, "where a heuristic is wrong", COLUMNS, head, key);
-    lra_table_note(t, "same\tthe model says the heuristic's wrong label: it imitates");
-    lra_table_note(t, "right\tthe model says the right label: it does more");
-    lra_table_note(t, "null\tindependent predictions with the same labels by operator");
+    lra_table_note(t, "errors\tnumber of test examples that the heuristic predicts wrongly; all "
+                      "shares are of these");
+    lra_table_note(t, "same error\tthe model predicts the wrong label of the heuristic");
+    lra_table_note(t, "correct\tthe model predicts the true label");
+    lra_table_note(t, "null\texpected if predictions were independent of the heuristic, with the "
+                      "same label frequencies by operator");
     return t;
 }
 
@@ -131,9 +137,9 @@ static void add_operator(lra_table *t, const lra_listops_view *v, const lra_list
 
 lra_table *lra_listops_table_confusion(const lra_listops_view *v, const lra_listops_cell *c)
 {
-    static const char *const head[] = {"",     "",  "root", "label", "rows", "right %",
-                                       "95 %", "0", "1",    "2",     "3",    "4",
-                                       "5",    "6", "7",    "8",     "9"};
+    static const char *const head[] = {"",           "",  "root", "label", "examples", "recall %",
+                                       LRA_TABLE_CI, "0", "1",    "2",     "3",        "4",
+                                       "5",          "6", "7",    "8",     "9"};
     static const char *const key[] = {"model",
                                       "seeds",
                                       "root",
@@ -162,7 +168,8 @@ lra_table *lra_listops_table_confusion(const lra_listops_view *v, const lra_list
     lra_free(what);
     for (int r = 0; r < LRA_LISTOPS_ROOTS; r++)
         add_operator(t, v, c, r, &recall[1 + r * L], count[r]);
-    lra_table_note(t, "0 to 9\tpredicted label, %% of the rows; beside the label \"all\": of the "
-                      "operator, the null value of right");
+    lra_table_note(t, "0 to 9\tshare of the examples with this predicted label, in %%; label "
+                      "\"all\": over all examples of the operator, the null "
+                      "value of the recall");
     return t;
 }

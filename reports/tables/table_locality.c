@@ -67,23 +67,25 @@ static lra_table *new_table(void)
         {"", "preset"},       {"", "precision"},
         {"", "data"},         {"", "run"},
         {"T", "max_length"},  {"seeds", "seeds"},
-        {"value", "value"},   {"95 %", "value_lo,value_hi"},
+        {"value", "value"},   {LRA_TABLE_CI, "value_lo,value_hi"},
         {"chance", "chance"}, {"", "metric"},
         {"mask", "mask"}};
-    static const char *const after[AFTER][2] = {{"growth", "dist_mean_grew"},
-                                                {"95 %", "dist_mean_grew_lo,dist_mean_grew_hi"},
-                                                {"decay", "decay"},
-                                                {"95 %", ""}, /* decay_tau_lo, or of beta */
-                                                {"initial", ""},
-                                                {"", "decay_none"},
-                                                {"", "decay_exp"},
-                                                {"", "decay_power"},
-                                                {"", "missing"}};
+    static const char *const after[AFTER][2] = {
+        {"growth", "dist_mean_grew"},
+        {LRA_TABLE_CI, "dist_mean_grew_lo,dist_mean_grew_hi"},
+        {"decay", "decay"},
+        {"decay CI", ""}, /* decay_tau_lo, or of beta */
+        {"decay initial", ""},
+        {"", "decay_none"},
+        {"", "decay_exp"},
+        {"", "decay_power"},
+        {"", "missing"}};
     lra_columns all = {.n = 0};
     for (int i = 0; i < BEFORE; i++) lra_columns_add(&all, before[i][0], before[i][1]);
     for (int i = 0; i < LRA_LOCALITIES; i++) name_measurement(&all, (lra_locality)i);
     for (int i = 0; i < AFTER; i++) lra_columns_add(&all, after[i][0], after[i][1]);
-    return lra_columns_table(&all, "How local models are, at initialisation and after training");
+    return lra_columns_table(&all, "Distance of influential tokens by model, after training and "
+                                   "at initialisation");
 }
 
 static void add_who(lra_table *t, const lra_locality_row *row)
@@ -179,7 +181,7 @@ static void note_seeds(lra_table *t, const lra_locality_row *row)
         const lra_measurement *f = &row->at[i];
         if (row->missing[i] || !strchr(c.columns, 'V') || f->seeds == row->group->n) continue;
         char *head = lra_measurement_head(c.id);
-        lra_table_note(t, "%s, %s\t%s%s%s: %d of %d seeds have it", row->name,
+        lra_table_note(t, "%s, %s\t%s%s%s: measured for %d of %d seeds", row->name,
                        row->group->run[0]->task, c.prefix ? c.prefix : "", c.prefix ? " " : "",
                        head, (int)f->seeds, row->group->n);
         lra_free(head);
@@ -195,8 +197,8 @@ static void note_ahead(lra_table *t, const lra_locality_view *v)
     if (text.n)
         lra_table_note(
             t,
-            "%s\tlook back alone beside equal weights to both sides, as older files have "
-            "it; 'lra-probe influence RUN' measures them again",
+            "%s\tcausal, but the uniform weights of the file (of an older version) cover both "
+            "sides; repeat 'lra-probe influence RUN'",
             text.s);
     lra_text_free(&text);
 }
@@ -210,16 +212,19 @@ static void add_notes(lra_table *t, const reasons *why)
         if (strchr(c.columns, 'V')) id[n++] = c.id;
     }
     id[n++] = "dist.mean.grew";
-    lra_table_note(t, "mask\tboth: positions use tokens on both sides; causal: those before them; "
-                      "only models of the same mask are comparable");
+    lra_table_note(t, "mask\tboth: positions depend on tokens on both sides; causal: on the "
+                      "past only; only models with the same mask are comparable");
     lra_note_measurements(t, n, id, false);
-    lra_table_note(t, "kernels heads\tof the layers: energy of kernels (medians over channels), "
-                      "weights of attention; all others: gradients of positions (Jacobians)");
-    lra_table_note(t, "decay\tof the weight per pair of Jacobians: exp tau (tokens) or power beta, "
-                      "where it fits better than the other and than a constant (AIC); 95 %% and "
-                      "initial: of that number");
-    lra_table_note(t, "95 %%\tover examples and seeds; of growth: Student's t over the paired "
-                      "differences of the seeds; initial: at initialisation");
+    lra_table_note(t, "kernels heads\tof the layers: energy of convolution kernels (median over "
+                      "channels), attention weights; other columns: of gradients between positions "
+                      "(Jacobians)");
+    lra_table_note(t, "decay\tfit to the weight per pair of positions of Jacobians: exp: decay "
+                      "length tau (tokens), or power: exponent beta, if it is better than the "
+                      "other fit and than a constant (AIC)");
+    lra_table_note(t, "CI\t95 %% confidence interval over examples and seeds; of the growth: "
+                      "Student t over the paired differences of the seeds");
+    lra_table_note(t, "initial\tat initialisation; uniform: for uniform weights under the same "
+                      "mask");
     for (int i = 0; i < why->n; i++) lra_table_note(t, "- %c\t%s", 'a' + i, why->text[i]);
 }
 
@@ -246,5 +251,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_locality = {
-    "locality", "a row for each model: how far away what it uses is, as built and as learned", make,
-    LRA_FROM_RESULTS_AND_PROBES, NULL};
+    "locality",
+    "one row per model: distance of the tokens that influence it, trained and at "
+    "initialisation",
+    make, LRA_FROM_RESULTS_AND_PROBES, NULL};

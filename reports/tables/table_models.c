@@ -67,7 +67,9 @@ static int find_tasks(view *v, lra_err *e)
         while (k < v->n_tasks && strcmp(v->task[k], task) != 0) k++;
         if (k < v->n_tasks) continue;
         if (k == MOST_TASKS)
-            return lra_fail(e, "more than %d tasks, the last is '%s'; name results of fewer",
+            return lra_fail(e,
+                            "one table holds at most %d tasks, '%s' is one more; name results "
+                            "of fewer",
                             (int)MOST_TASKS, task);
         v->task[v->n_tasks++] = task;
     }
@@ -76,11 +78,11 @@ static int find_tasks(view *v, lra_err *e)
 
 static lra_table *new_table(const view *v)
 {
-    static const char *const own_head[OWN] = {"model",  "kernel", "settings",
-                                              "preset", "prec.",  "seeds"};
+    static const char *const own_head[OWN] = {"model",  "kernel",    "settings",
+                                              "preset", "precision", "seeds"};
     static const char *const own_key[OWN] = {"model",  "kernel",    "settings",
                                              "preset", "precision", "seeds"};
-    static const char *const task_head[PER_TASK] = {"", "95 %", "params", "time"};
+    static const char *const task_head[PER_TASK] = {"", LRA_TABLE_CI, "params", "time/seed"};
     static const char *const task_key[PER_TASK] = {"value", "lo", "parameters", "seconds"};
     char *head[COLUMNS], *key[COLUMNS];
     int n = 0;
@@ -96,8 +98,9 @@ static lra_table *new_table(const view *v)
                             : lra_format("%s_%s", task, task_key[i]);
         }
     head[n] = lra_copy_text("remarks"), key[n++] = lra_copy_text("flags");
-    lra_table *t = lra_table_new("Models: value, size and time on each task", n,
-                                 (const char *const *)head);
+    lra_table *t = lra_table_new("Models: test metric, parameters and training time on each "
+                                 "task",
+                                 n, (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
     for (int i = 0; i < n; i++) lra_free(head[i]), lra_free(key[i]);
     return t;
@@ -191,13 +194,13 @@ static void fill(lra_table *t, const view *v)
         named = named || *v->settings[i];
     }
     if (named)
-        lra_table_note(t, "settings\tof the model, where they differ between configurations; of "
-                          "training and task, where they differ on a task; the label of the run");
-    lra_table_note(t,
-                   "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
-    lra_table_note(t, "params\ttrained numbers");
-    lra_table_note(t, "time\tof training, one seed");
-    lra_table_note(t, "at chance\tthe interval holds what chance gives, or is worse");
+        lra_table_note(
+            t, "settings	settings of the model that differ between its configurations; "
+               "of training and task, if they differ on a task; the label of the run");
+    lra_table_note_ci(t);
+    lra_table_note(t, "params	number of trainable parameters");
+    lra_table_note(t, "time/seed	training time of one seed");
+    lra_table_note(t, "at chance	the interval includes the value of chance, or is worse");
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
@@ -223,5 +226,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_models = {
-    "models", "a row for each model: value, interval, parameters and time on each task", make,
-    LRA_FROM_RESULTS, NULL};
+    "models",
+    "one row per model: test metric with interval, parameters and time on each "
+    "task",
+    make, LRA_FROM_RESULTS, NULL};

@@ -26,11 +26,12 @@ static const lra_metric *metric_of(const lra_sweep *s)
 
 static lra_table *new_table(const lra_sweep *s)
 {
-    static const char *const reaches[REACHES][2] = {
-        {"d50", "reach_d50"}, {"95 %", "reach_d50_lo,reach_d50_hi"}, {"len", "reach_len"}};
+    static const char *const reaches[REACHES][2] = {{"d50 (tokens)", "reach_d50"},
+                                                    {LRA_TABLE_CI, "reach_d50_lo,reach_d50_hi"},
+                                                    {"solved (tokens)", "reach_len"}};
     const lra_ladder_view *v = s->at[0];
     const char *const fixed[FIXED][2] = {
-        {v->kind.axis, "row"}, {"reach", "reach"}, {"field", "field"}};
+        {v->kind.axis, "row"}, {"reach", "reach"}, {"receptive field", "field"}};
     const char *unit = metric_of(s)->scale == 100 ? "percent" : "value";
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
     int n = 0;
@@ -39,7 +40,7 @@ static lra_table *new_table(const lra_sweep *s)
     for (int i = 0; i < s->n; i++) {
         head[n] = i ? lra_copy_text(s->value[i]) : lra_format("%s %s", s->key, s->value[i]);
         key[n++] = lra_format("%s_%s_%s", s->key, s->value[i], unit);
-        head[n] = lra_copy_text("95 %");
+        head[n] = lra_copy_text(LRA_TABLE_CI);
         key[n++] = lra_format("%s_%s_lo,%s_%s_hi", s->key, s->value[i], s->key, s->value[i]);
     }
     for (int i = 0; i < REACHES && lra_sweep_is_distance(s); i++, n++)
@@ -162,25 +163,31 @@ static void add_truth(lra_table *t, const lra_sweep *s)
     bool pooled = lra_sweep_is_pooled(s);
     lra_text text = {0};
     lra_table_note(t,
-                   "*\tthe field, %s, covers the distance; below it %s is at chance, whatever it "
-                   "learns",
-                   pooled ? "2R + 1" : "R + 1", pooled ? "a sum over windows" : "an answer");
+                   "*\tthe receptive field, %s tokens, covers the distance; otherwise %s can "
+                   "only be at chance",
+                   pooled ? "2R + 1" : "R + 1", pooled ? "the sum over windows" : "the prediction");
     for (int i = 0; i < s->n; i++)
         lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
                      count_rungs(s, i, true, true),
                      count_rungs(s, i, true, true) + count_rungs(s, i, true, false));
-    lra_table_note(t, "learned\trungs above chance of those that cover the distance: %s", text.s);
+    lra_table_note(t,
+                   "covered\tnumber of rungs above chance among those whose receptive field "
+                   "covers the distance: %s",
+                   text.s);
     lra_text_free(&text);
     for (int i = 0; i < s->n; i++)
         lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
                      count_rungs(s, i, false, true),
                      count_rungs(s, i, false, true) + count_rungs(s, i, false, false));
-    lra_table_note(t, "not seen\trungs above chance of those that do not: %s", text.s);
+    lra_table_note(t,
+                   "not covered\tnumber of rungs above chance among those whose receptive "
+                   "field does not: %s",
+                   text.s);
     lra_text_free(&text);
-    lra_table_note(t, "d50\tdistance where the gain over chance falls to half of its value at the "
-                      "shortest");
-    lra_table_note(t, "len\tlongest distance up to which the whole interval of that gain is at "
-                      "least 0.95");
+    lra_table_note(t, "d50\tdistance at which the gain over chance falls to half of its value "
+                      "at the shortest distance");
+    lra_table_note(t, "solved\tlongest distance up to which the interval of that gain lies above "
+                      "0.95");
 }
 
 /* Flags about seeds, of any ladder of the sweep. */
@@ -221,8 +228,8 @@ static void add_failed(lra_table *t, const lra_sweep *s)
     }
     lra_table_note(
         t,
-        "failed-seeds\tthose that did not learn are in no value (of 3 seeds about half of the "
-        "failures are missed): %s",
+        "failed-seeds\tseeds that did not learn are excluded from all values (with 3 seeds "
+        "about half of such failures are detected): %s",
         text.s ? text.s : "");
     lra_text_free(&text);
 }
@@ -231,12 +238,16 @@ static void add_seeds(lra_table *t, const lra_sweep *s)
 {
     unsigned flags = flags_of(s);
     lra_table_note(
-        t, "intervals\t%s",
+        t, "CI\t%s",
         flags & LRA_FLAG_ONE_SEED
-            ? "examples; flag one-seed: the variation of training is not known"
+            ? "95 % confidence interval over test examples (normal); flag one-seed: the "
+              "variation over seeds is not known"
         : flags & LRA_FLAG_FEW_SEEDS
-            ? "examples and seeds; flag few-seeds: fewer than 5, whose noise dominates"
-            : "95 % confidence intervals over test examples (normal) and seeds (Student t, S - 1 degrees of freedom)");
+            ? "95 % confidence interval over test examples (normal) and seeds (Student t, S - 1 "
+              "degrees of freedom); flag few-seeds: fewer than 5 seeds, and they vary more than "
+              "the test examples"
+            : "95 % confidence interval over test examples (normal) and seeds (Student t, S - 1 "
+              "degrees of freedom)");
     if (flags & LRA_FLAG_FAILED_SEEDS) add_failed(t, s);
 }
 
@@ -399,5 +410,5 @@ static lra_table *records(const lra_report_input *in, lra_table *const *list, in
 }
 
 const lra_report_table lra_table_sweep = {
-    "sweep", "every rung against a parameter of the task, such as its distance", make,
+    "sweep", "value of every rung at each value of a task parameter, such as the distance", make,
     LRA_FROM_RESULTS, records};

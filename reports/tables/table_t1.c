@@ -16,9 +16,10 @@
 #include "reports/verdict/verdict_results.h"
 
 enum { COLUMNS = 11 };
-static const char *const head[COLUMNS] = {"task",    "kernel", "reach",       "measured %",
-                                          "95 %",    "seeds",  "published %", "difference",
-                                          "of MEGA", "preset", "prec."};
+static const char *const head[COLUMNS] = {
+    "task",       "kernel", "reach",       "measured %",
+    LRA_TABLE_CI, "seeds",  "published %", "difference (points)",
+    "% of MEGA",  "preset", "precision"};
 
 static const char *const key[COLUMNS] = {"task",
                                          "kernel",
@@ -120,7 +121,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     lra_ladder_view *views;
     int n_views = lra_ladder_accuracy_views(in->list, in->n, &in->scale, &views, e), n_rows = 0;
     if (n_views < 0) return n_views;
-    lra_table *t = lra_table_new("Table 1 of the locality paper: measured beside published",
+    lra_table *t = lra_table_new("Table 1 of the locality paper: measured and published accuracy",
                                  COLUMNS, head);
     lra_table_keys(t, key);
     for (int i = 0; i < n_views; i++) {
@@ -137,12 +138,13 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
             lra_table_note(t, "%s: baseline %s %.2f %%", views[i].first->task, baseline,
                            100 * accuracy);
         for (const char *line = views[i].first->deviations; *line; line += strcspn(line, "\n") + 1)
-            lra_table_note(t, "%s deviates: %.*s", views[i].first->task, (int)strcspn(line, "\n"),
-                           line);
+            lra_table_note(t, "%s deviates from the published setting: %.*s", views[i].first->task,
+                           (int)strcspn(line, "\n"), line);
     }
     add_means(t, views, n_views);
     add_verdict(t, views, n_views, n_rows);
-    lra_table_note(t, "of MEGA: measured accuracy over the published accuracy of MEGA, in %%");
+    lra_table_note(t, "%% of MEGA: measured accuracy in %% of the published accuracy of MEGA");
+    lra_table_note_ci(t);
     lra_ladder_views_free(views, n_views);
     if (n_rows > 0) {
         *list = lra_alloc(sizeof **list);
@@ -150,9 +152,11 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         return 1;
     }
     lra_table_free(t);
-    return lra_fail(e, "no results of preset 'paper' among %d; table 'ladder' shows the others",
+    return lra_fail(e, "none of %d results has preset 'paper'; table 'ladder' shows other presets",
                     in->n);
 }
 
-const lra_report_table lra_table_t1 = {
-    "T1", "Table 1 of the locality paper, measured beside published", make, LRA_FROM_RESULTS, NULL};
+const lra_report_table lra_table_t1 = {"T1",
+                                       "Table 1 of the locality paper: measured and published "
+                                       "accuracy",
+                                       make, LRA_FROM_RESULTS, NULL};

@@ -18,9 +18,10 @@
 
 enum { COLUMNS = 24, PUBLISHED = 10, REMARKS = 15 };
 static const char *const head[COLUMNS] = {
-    "task", "model",  "kernel",    "settings", "preset", "prec.", "metric", "value",
-    "95 %", "chance", "published", "also",     "seeds",  "rows",  "time",   "remarks",
-    "",     "",       "",          "",         "",       "",      "",       ""};
+    "task",   "model",    "kernel",     "settings", "preset",    "precision",
+    "metric", "value",    LRA_TABLE_CI, "chance",   "published", "other metric",
+    "seeds",  "examples", "time/seed",  "remarks",  "",          "",
+    "",       "",         "",           "",         "",          ""};
 /* Values as they are: an accuracy is a share. */
 static const char *const key[COLUMNS] = {"task",
                                          "model",
@@ -97,7 +98,7 @@ static void add_other(lra_table *t, const lra_metric *other, double value, doubl
     else if (isnan(batch_r2))
         lra_table_cell(t, "%s %s", other->text, lra_metric_value_text(other, value, text));
     else
-        lra_table_cell(t, "%s %s, R2 of batches %.4f", other->text,
+        lra_table_cell(t, "%s %s, R2 per batch %.4f", other->text,
                        lra_metric_value_text(other, value, text), batch_r2);
 }
 
@@ -113,7 +114,7 @@ static void add_training(lra_text *t, const lra_config *c)
 {
     double share = lra_config_real_or(c, "train.fraction", 1);
     char rows[48] = "";
-    if (share < 1) snprintf(rows, sizeof rows, "%g %% of rows", 100 * share);
+    if (share < 1) snprintf(rows, sizeof rows, "%g %% of training examples", 100 * share);
     add_word(t, lra_config_text_or(c, "train.objective", ""));
     add_word(t, lra_config_has(c, "train.from") ? "fine-tuned" : "");
     add_word(t, lra_config_has(c, "train.matched") ? "control of fine-tuning" : "");
@@ -459,27 +460,23 @@ static void add_notes(lra_table *t, const rows *all, const lra_result_group *gro
         if (first) add_mean(t, all, groups, i);
     }
     if (defaults)
-        lra_table_note(t, "default\tthe default value ('lra-probe list "
-                          "parameters'), where other rows differ");
+        lra_table_note(t, "default\tthe default value ('lra-probe list parameters') of a "
+                          "setting that other rows of the table set");
     lra_table_note(
-        t,
-        "chance\tthe label most frequent in training; the mean of the training targets; all tokens "
-        "alike");
-    lra_table_note(t,
-                   "95 %%\trows and seeds, whose part has a t of seeds - 1; one accuracy: Wilson");
+        t, "chance\tprediction without input: the most frequent training label (accuracy), the "
+           "mean of the training targets (RMSE, R2), uniform token probabilities (perplexity)");
+    lra_table_note_ci(t);
     if (any_paper(all))
-        lra_table_note(t, "published\tthe best value of the three papers, and whose; beside preset "
-                          "'paper' alone");
+        lra_table_note(t, "published\tbest value in the three papers, and its source; for preset "
+                          "'paper' only");
     if (one)
-        lra_table_note(t,
-                       "seeds\tone (flag one-seed): the interval does not cover the variation of "
-                       "training");
-    lra_table_note(t, "time\tof training, one seed");
-    lra_table_note(t, "at chance\tthe interval holds what chance gives, or is worse");
+        lra_table_note(t, "seeds\tone seed (flag one-seed): the interval does not include the "
+                          "variation over seeds");
+    lra_table_note(t, "time/seed\ttraining time of one seed");
+    lra_table_note(t, "at chance\tthe interval includes the value of chance, or is worse");
     if (on_test)
-        lra_table_note(t,
-                       "selected on test\tthe validation rows are the test's, as in the published "
-                       "protocol: values are too good");
+        lra_table_note(t, "selected on test\tthe validation split is the test split, as in the "
+                          "published protocol: the values are biased upwards");
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
@@ -492,7 +489,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
         const char *heads[COLUMNS];
         memcpy(heads, head, sizeof heads);
         if (!any_paper(&all)) heads[PUBLISHED] = "";
-        lra_table *t = lra_table_new("All results: one row for each task, model and configuration",
+        lra_table *t = lra_table_new("All results: one row per task, model and configuration",
                                      COLUMNS, heads);
         lra_table_keys(t, key);
         for (int i = 0; i < n; i++) add_group(t, &all.row[i], &found[i]);
@@ -509,5 +506,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 }
 
 const lra_report_table lra_table_tasks = {
-    "tasks", "all results: task, metric, value, interval, chance, time", make, LRA_FROM_RESULTS,
-    NULL};
+    "tasks",
+    "all results: task, model, metric, value, interval, chance, "
+    "time",
+    make, LRA_FROM_RESULTS, NULL};

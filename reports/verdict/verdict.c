@@ -9,7 +9,7 @@
 void lra_verdict_add(lra_verdict *v, const char *fmt, ...)
 {
     if (v->n == LRA_VERDICT_SENTENCES)
-        LRA_BUG("a verdict of more than %d sentences", LRA_VERDICT_SENTENCES);
+        LRA_BUG("a verdict with more than %d sentences", LRA_VERDICT_SENTENCES);
     lra_text text = {0};
     va_list args;
     va_start(args, fmt);

@@ -27,22 +27,21 @@ static void say_distance(const lra_probe_unit *u, lra_verdict *to)
     const lra_measurement *d0 = lra_probe_measurement(u, "info.d0"),
                           *one = find(u, "info.excess", 1);
     char *bits = bits_text(one);
-    static const char null[] = "beyond what their places explain (the null: the second token of "
-                               "another example at the same place)";
+    static const char null[] = "beyond what their positions explain (null value: the second "
+                               "token from another example at the same position)";
     if (d0 && d0->value > 0)
-        lra_verdict_add(
-            to,
-            "a token holds information about the tokens up to %.0f steps away%s, %s: %s "
-            "at distance 1.",
-            d0->value, d0->flags & LRA_CENSORED ? ", the farthest that was measured" : "", null,
-            bits);
+        lra_verdict_add(to,
+                        "tokens have mutual information up to distance %.0f%s, %s: %s "
+                        "at distance 1.",
+                        d0->value, d0->flags & LRA_CENSORED ? ", the longest measured one" : "",
+                        null, bits);
     else
         lra_verdict_add(
             to,
-            "the information between neighbouring tokens is not shown to be above that "
-            "of their places (the null: the second token of another example at the same "
-            "place): %s more. Such a difference can be 0 or less although tokens depend "
-            "on each other beyond their places.",
+            "the mutual information of adjacent tokens is not shown to exceed that "
+            "of their positions (null value: the second token from another example at the same "
+            "position): the difference is %s. It can be 0 or less although tokens depend "
+            "on each other beyond their positions.",
             bits);
     lra_free(bits);
 }
@@ -64,8 +63,10 @@ static void say_decay(const lra_probe_unit *u, lra_verdict *to)
                         alpha->value, alpha->lo, alpha->hi);
     else if (most) {
         char *bits = bits_text(most);
-        lra_verdict_add(to, "Farther away it is above 0, most at distance %.0f: %s.", again->value,
-                        bits);
+        lra_verdict_add(to,
+                        "At longer distances it is above 0 again, with a maximum at distance "
+                        "%.0f: %s.",
+                        again->value, bits);
         lra_free(bits);
     } else if (kind && !isnan(kind->value))
         lra_verdict_add(to, "It follows neither an exponential nor a power law of distance.");
@@ -77,8 +78,8 @@ void lra_verdict_of_information(const lra_probe_unit *u, lra_verdict *to)
     say_distance(u, to);
     say_decay(u, to);
     lra_verdict_add(to,
-                    "Pairs of tokens are not the label: a task can need what no pair shows, and "
-                    "ignore what pairs share.");
+                    "This describes the inputs, not the label: a task can need dependences that "
+                    "pairs of tokens do not show, and ignore those of pairs.");
 }
 
 void lra_verdict_of_ngrams(const lra_probe_unit *u, lra_verdict *to)
@@ -94,8 +95,8 @@ void lra_verdict_of_ngrams(const lra_probe_unit *u, lra_verdict *to)
     if (!best) return;
     double chance = best->null[LRA_NULL_UNIFORM];
     lra_verdict_add(to,
-                    "the best of %d bags of n-grams, width %d, answers %.2f %% (%.2f to %.2f), the "
-                    "majority label of training (the null) %.2f %%%s.",
+                    "the best of %d bags of n-grams, width %d, has an accuracy of %.2f %% (%.2f "
+                    "to %.2f), the majority label of training (the null value) %.2f %%%s.",
                     n, width, 100 * best->value, 100 * best->lo, 100 * best->hi, 100 * chance,
-                    best->lo > chance ? "" : ": that it knows more is not shown");
+                    best->lo > chance ? "" : ": that it is better is not shown");
 }

@@ -54,18 +54,19 @@ static void say_at_chance(const lra_ladder_view *v, lra_verdict *to)
         if (clearly_above(&l->above_chance[r]))
             lra_text_add(&above, "%s%s", above.n ? ", " : "",
                          lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
-    lra_verdict_add(to, "%s clearly %s chance: %s against %s of %s, difference %s.",
+    lra_verdict_add(to, "%s clearly %s chance: %s against %s (%s), difference %s.",
                     above.n ? "the reference is not" : "no model of this ladder is",
                     v->metric->lower ? "better than" : "above",
                     value_text(v, l->reference, reference), value_text(v, l->chance, chance),
                     v->chance, difference);
     if (above.n)
-        lra_verdict_add(to, "Only %s %s: --reference best measures gains against the best rung.",
-                        above.s, v->metric->lower ? "beat it clearly" : "lie clearly above it");
-    lra_verdict_add(to, "%s about the reach that the task needs: %s.",
-                    above.n ? "Against this reference the ladder says nothing"
-                            : "The ladder says nothing",
-                    "there is no gain whose share could be measured");
+        lra_verdict_add(to,
+                        "Clearly %s chance: %s; '--reference best' uses the best rung as "
+                        "reference.",
+                        v->metric->lower ? "better than" : "above", above.s);
+    lra_verdict_add(to, "%s about the reach that the task needs, because gains are undefined.",
+                    above.n ? "With this reference the ladder gives no information"
+                            : "The ladder gives no information");
     lra_text_free(&above);
     lra_free(difference);
 }
@@ -76,11 +77,11 @@ static void say_one_rung(const lra_ladder_view *v, lra_verdict *to)
     char value[32], chance[32];
     int r = l->n_rungs - 1;
     char *rung = rung_text(v, r), *above = lra_ladder_difference_text(v, l->above_chance[r]);
-    lra_verdict_add(to, "%s has %s; against chance (%s) that is %s.", rung,
+    lra_verdict_add(to, "%s has %s; the difference to chance (%s) is %s.", rung,
                     value_text(v, l->row[r].accuracy.value, value),
                     value_text(v, l->chance, chance), above);
-    lra_verdict_add(to,
-                    "One rung with R > 0 cannot tell which reach is enough: train two or more.");
+    lra_verdict_add(to, "One rung with R > 0 does not show which reach is sufficient: train two or "
+                        "more.");
     lra_free(rung);
     lra_free(above);
 }
@@ -108,8 +109,8 @@ static void say_enough(const lra_ladder_view *v, int r, const char *failing, lra
     char *difference = lra_ladder_difference_text(v, l->above[r]);
     lra_verdict_add(to,
                     "a reach of %" PRId64 " of %" PRId64
-                    " tokens is enough to come within %s of %s (one-sided 97.5 %%): it differs by "
-                    "%s%s%s.",
+                    " tokens is sufficient to be within %s of %s (one-sided 97.5 %%): the "
+                    "difference is %s%s%s.",
                     l->row[r].reach, v->data.T, margin_of(v), v->reference, difference,
                     *failing ? "; the next smaller reach, " : "; no smaller reach was trained",
                     failing);
@@ -124,17 +125,17 @@ static void say_sufficient(const lra_ladder_view *v, lra_verdict *to)
     char *failing = r > first ? failing_text(v, r - 1) : lra_copy_text("");
     if (r == l->n_rungs)
         lra_verdict_add(to,
-                        "no rung is shown to come within %s of %s (one-sided 97.5 %%): the widest, "
+                        "no rung is shown to be within %s of %s (one-sided 97.5 %%): the widest, "
                         "reach %s.",
                         margin_of(v), v->reference, failing);
     else if (r != l->reference_rung)
         say_enough(v, r, failing, to);
     else if (r > first)
         lra_verdict_add(to,
-                        "no smaller reach than the %" PRId64 " of %" PRId64
-                        " tokens of %s is shown to come within %s of it (one-sided 97.5 %%): the "
+                        "no reach below that of %s (%" PRId64 " of %" PRId64
+                        " tokens) is shown to be within %s of it (one-sided 97.5 %%): the "
                         "next smaller reach, %s.",
-                        l->row[r].reach, v->data.T, v->reference, margin_of(v), failing);
+                        v->reference, l->row[r].reach, v->data.T, margin_of(v), failing);
     else
         lra_verdict_add(to,
                         "the reference, %s, is the narrowest rung: no smaller reach was trained.",
@@ -150,8 +151,8 @@ static char *info_text(const lra_ladder_view *v)
     const lra_sufficient *x = &v->info.sufficient[0];
     bool other = v->has_info && v->info.state == LRA_LI_GIVEN && !x->unresolved &&
                  !isinf(x->reach) && x->reach != v->ladder.sufficient[0].reach;
-    return other ? lra_format("; by mutual information (within 1 %% of the reference's bits) %.0f "
-                              "tokens are enough",
+    return other ? lra_format("; for mutual information (within 1 %% of that of the reference) "
+                              "%.0f tokens are sufficient",
                               x->reach)
                  : lra_copy_text("");
 }
@@ -164,7 +165,8 @@ static char *info_slope_text(const lra_ladder_view *v)
     const double bit = log(2);
     bool other = x->lo <= 0 && x->hi >= 0 && v->has_info && v->info.state == LRA_LI_GIVEN &&
                  (i->lo > 0 || i->hi < 0);
-    return other ? lra_format(", but by mutual information one is: %+.4f bits (%+.4f to %+.4f)",
+    return other ? lra_format(", but an effect on mutual information is: %+.4f bits (%+.4f to "
+                              "%+.4f)",
                               i->value / bit, i->lo / bit, i->hi / bit)
                  : lra_copy_text("");
 }
@@ -178,7 +180,7 @@ static void say_slope(const lra_ladder_view *v, lra_verdict *to)
     lra_verdict_add(to,
                     "%s: %s per doubling of reach%s; the reference is %s chance (%s, %s) by %s%s.",
                     x->lo > 0   ? "more reach helps"
-                    : x->hi < 0 ? "more reach does not help, wider rungs are worse"
+                    : x->hi < 0 ? "more reach makes the result worse"
                     : *bits     ? "an effect of reach on accuracy is not shown"
                                 : "an effect of reach is not shown",
                     slope, bits, v->metric->lower ? "better than" : "above",
@@ -197,14 +199,16 @@ static bool say_seeds(const lra_ladder_view *v, lra_verdict *to)
     int runs = 0, learned = 0;
     for (int r = 0; r < l->n_rungs; r++) runs += l->row[r].n_seeds, learned += l->row[r].n_learned;
     if (learned < runs)
-        lra_verdict_add(
-            to, "%d of %d runs did not learn and are in no value%s.", runs - learned, runs,
-            v->data.n_seeds < 5 ? "; with 3 seeds a rung about half of such failures are missed"
-                                : "");
-    else if (l->one_seed)
         lra_verdict_add(to,
-                        "A rung has one seed: the variation of training is not known there, and "
-                        "its interval covers test examples alone.");
+                        "%d of %d runs did not learn and are excluded from all "
+                        "values%s.",
+                        runs - learned, runs,
+                        v->data.n_seeds < 5
+                            ? "; with 3 seeds per rung about half of such failures are detected"
+                            : "");
+    else if (l->one_seed)
+        lra_verdict_add(to, "A rung has one seed: its interval covers test examples only, not "
+                            "the variation over seeds.");
     return to->n == LRA_VERDICT_SENTENCES;
 }
 
@@ -230,16 +234,16 @@ static bool say_better(const lra_ladder_view *v, lra_verdict *to)
     if (rival) {
         char *above = lra_ladder_difference_text(v, rival->above);
         lra_verdict_add(to,
-                        "no model of this ladder solves the task (the baseline %s is better than "
-                        "the reference, %s, by %s): this says what these models use, not what the "
-                        "task needs.",
+                        "no model of this ladder solves the task (the baseline %s is better "
+                        "than the reference, %s, by %s): the result describes these models, not "
+                        "the need of the task.",
                         rival->name, reference, above);
         lra_free(above);
     } else if (narrower >= 0 && l->slope.lo <= 0) {
         char *above = lra_ladder_difference_text(v, l->above[narrower]);
         lra_verdict_add(to,
-                        "%s is better than the reference, %s, by %s%s: that wide rungs gain "
-                        "nothing does not show that long reach is useless.",
+                        "%s is better than the reference, %s, by %s%s: that wider rungs do not "
+                        "improve does not show that long reach is useless.",
                         lra_ladder_rung_name(&v->kind, l->row[narrower].kernel, name), v->reference,
                         above, v->flags & LRA_FLAG_OVERFIT ? "; the reference overfits" : "");
         lra_free(above);
@@ -265,14 +269,13 @@ static void say_caveat(const lra_ladder_view *v, lra_verdict *to)
     if (say_seeds(v, to) || say_better(v, to)) return;
     bool solved = !v->data.values && l->reference >= SOLVED;
     if (l->span && !solved)
-        lra_verdict_add(to,
-                        "No rung sees all %" PRId64 " tokens: nothing is known of reach beyond "
-                        "%" PRId64 ".",
-                        v->data.T, l->last_reach);
+        lra_verdict_add(
+            to, "No rung sees all %" PRId64 " tokens: reach beyond %" PRId64 " was not tested.",
+            v->data.T, l->last_reach);
     else if (!v->data.values && !solved)
         lra_verdict_add(to,
-                        "The reference has %s: this says what these models use, not what a perfect "
-                        "model would need.",
+                        "The reference has %s: the result describes these models, not a model that "
+                        "solves the task.",
                         value_text(v, l->reference, reference));
     else if (sizes_differ(v))
         lra_verdict_add(to,
@@ -280,7 +283,7 @@ static void say_caveat(const lra_ladder_view *v, lra_verdict *to)
                         " parameters): 'receptive-field --match params' separates reach from size.",
                         v->run[first][0]->parameters, v->run[last][0]->parameters);
     else if (l->few_seeds)
-        lra_verdict_add(to, "Fewer than 5 seeds a rung, and their variation exceeds that of the "
+        lra_verdict_add(to, "Rungs have fewer than 5 seeds, and they vary more than the "
                             "test examples: intervals are wide.");
 }
 

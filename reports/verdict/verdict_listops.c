@@ -31,11 +31,11 @@ static void say_accuracy(const lra_listops_view *v, const lra_listops_cell *c,
 {
     char *difference = difference_text(&all->difference),
          *of = v->n_cells > 1
-                   ? lra_format("of %d models the most accurate is %s: it", v->n_cells, c->name)
+                   ? lra_format("of %d models %s is the most accurate: it", v->n_cells, c->name)
                    : lra_copy_text(c->name);
     lra_verdict_add(to,
-                    "%s answers %.2f %% of the test rows (%.2f to %.2f), the majority label of the "
-                    "root operator (greedy, the null) %.2f %%: %s%s.",
+                    "%s has an accuracy of %.2f %% (%.2f to %.2f), the majority label of the "
+                    "root operator (greedy, the null value) %.2f %%: %s%s.",
                     of, 100 * all->accuracy.value, 100 * all->accuracy.lo, 100 * all->accuracy.hi,
                     100 * all->rival, difference,
                     all->difference.lo > 0   ? ""
@@ -81,8 +81,8 @@ static void say_shallow(const lra_listops_view *v, double accuracy, lra_verdict 
     }
     if (name)
         lra_verdict_add(to,
-                        "An evaluator that is exact above a depth alone (%s) answers %.2f %%: this "
-                        "accuracy does not show that deeper operators are computed.",
+                        "An evaluator that is exact only above a given depth (%s) has %.2f %%: "
+                        "this accuracy does not show that the model computes deeper operators.",
                         name, 100 * best);
 }
 
@@ -96,12 +96,11 @@ void lra_verdict_of_listops(const lra_listops_view *v, lra_verdict *to)
     say_accuracy(v, c, &row[0], to);
     say_operators(by, row, to);
     if (c->data.n_seeds == 1)
-        lra_verdict_add(to, "It has one seed: the intervals cover test rows, not the variation of "
-                            "training.");
+        lra_verdict_add(to, "It has one seed: the intervals cover test examples, not the "
+                            "variation over seeds.");
     else if (row[0].seeds_dominate)
-        lra_verdict_add(to,
-                        "It has fewer than 5 seeds, and they vary more than the test rows: more "
-                        "seeds narrow the intervals.");
+        lra_verdict_add(to, "It has fewer than 5 seeds, and they vary more than the test "
+                            "examples: more seeds narrow the intervals.");
     else
         say_shallow(v, row[0].accuracy.value, to);
 }

@@ -33,9 +33,9 @@ static void say_growth(const lra_locality_view *v, lra_verdict *to)
                      single, undecided, single == 1 ? "is" : "are");
     lra_verdict_add(
         to,
-        "The mean distance of the other tokens that a model uses grows by training in %d, "
-        "falls in %d, is undecided in %d of %d %s (the null: the same net before training; 95 %% "
-        "intervals of paired differences over seeds%s).",
+        "Training increases the mean distance of the other tokens that a model uses in %d, "
+        "decreases it in %d, and has no significant effect in %d of %d %s (null value: the same "
+        "network at initialisation; 95 %% intervals of paired differences over seeds%s).",
         grew, fell, undecided, n, rows_name(v), without.s);
     lra_text_free(&without);
 }
@@ -60,7 +60,8 @@ static by_mask mask_of(const lra_locality_view *v, lra_mask mask)
 
 static void say_masks(const lra_locality_view *v, lra_verdict *to)
 {
-    static const char *const name[] = {"bidirectional", "causal", "with an unknown mask"};
+    static const char *const name[] = {"bidirectional models", "causal models",
+                                       "models with an unknown mask"};
     lra_text t = {0};
     int untested = 0;
     for (int k = 0; k < LRA_MASKS; k++) {
@@ -72,8 +73,9 @@ static void say_masks(const lra_locality_view *v, lra_verdict *to)
     }
     if (t.n)
         lra_verdict_add(to,
-                        "Against equal weights under the same mask (the null) it is, each by its "
-                        "95 %% interval, %s%s; models of different masks are not compared.",
+                        "Compared with uniform weights under the same mask (null value) it is "
+                        "significantly (95 %% interval) %s%s; models with different masks are "
+                        "not compared.",
                         t.s, untested ? " (some without an interval)" : "");
     lra_text_free(&t);
 }
@@ -99,20 +101,20 @@ static void say_caveat(const lra_locality_view *v, lra_verdict *to)
                         "No row has a measured distance: 'lra-probe influence RUN' measures it.");
     else if (chance)
         lra_verdict_add(to,
-                        "%d of the %d measured %s %s not better than chance: their distances say "
-                        "nothing about what the task needs.",
+                        "%d of the %d measured %s %s not better than chance: their distances "
+                        "give no information about the need of the task.",
                         chance, measured, rows_name(v), chance == 1 ? "is" : "are");
     else if (single)
         lra_verdict_add(to,
-                        "%d of the %d measured %s %s of one seed: these intervals cover examples, "
-                        "not the variation of training.",
-                        single, measured, rows_name(v), single == 1 ? "is" : "are");
+                        "%d of the %d measured %s %s one seed: these intervals cover examples, "
+                        "not the variation over seeds.",
+                        single, measured, rows_name(v), single == 1 ? "has" : "have");
     else if (without)
-        lra_verdict_add(to, "%d of %d %s have no measured distance and are in no number above.",
+        lra_verdict_add(to, "%d of %d %s have no measured distance and are not counted above.",
                         without, v->n, rows_name(v));
     else
-        lra_verdict_add(to, "A gradient is not a need: 'lra-probe influence --parts context' "
-                            "measures which distance the answer requires.");
+        lra_verdict_add(to, "A gradient shows dependence, not need: 'lra-probe influence "
+                            "--parts context' measures the distance that the prediction needs.");
 }
 
 void lra_verdict_of_locality(const lra_locality_view *v, lra_verdict *to)

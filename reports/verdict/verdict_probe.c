@@ -9,7 +9,7 @@
 
 /* Ids of the relative mean distance: without the own token, or, in older files, with it. */
 static const char *const relative_ids[] = {"dist.mean.rel", "range.mean.rel"};
-static const char *const own_token[] = {"", ", the own token counted"};
+static const char *const own_token[] = {"", ", own token included"};
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
@@ -42,19 +42,20 @@ void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to)
     heads h = heads_of(r, relative_ids[0]);
     if (h.n == 0) h = heads_of(r, relative_ids[++k]);
     if (h.n == 0) return;
-    lra_verdict_add(to,
-                    "of %d heads %d attend to nearer tokens than equal weights under the same mask "
-                    "(the null) would, and %d to farther ones, each by its 95 %% interval: mean "
-                    "distances are %.2f to %.2f of those of equal weights%s.",
-                    h.n, h.nearer, h.farther, h.least, h.most, own_token[k]);
+    lra_verdict_add(
+        to,
+        "of %d heads %d attend to significantly nearer tokens than uniform weights under the "
+        "same mask (the null value) and %d to significantly farther ones (95 %% interval of "
+        "each head): mean distances are %.2f to %.2f times those of uniform weights%s.",
+        h.n, h.nearer, h.farther, h.least, h.most, own_token[k]);
     if (h.n_initial)
         lra_verdict_add(
             to,
-            "Against the untrained net %d heads attend to nearer and %d to farther tokens; "
-            "the intervals of %d contain the value before training.",
+            "Compared with initialisation %d heads attend to nearer and %d to farther tokens; "
+            "the intervals of %d contain the value at initialisation.",
             h.closer, h.wider, h.n_initial - h.closer - h.wider);
-    lra_verdict_add(to, "This is one seed, and a weight is not an effect: 'lra-probe influence' "
-                        "measures what the answer depends on.");
+    lra_verdict_add(to, "This is one seed, and an attention weight is not an effect: 'lra-probe "
+                        "influence' measures the effect of tokens on the prediction.");
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -90,8 +91,8 @@ static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int 
     if (find(c, k ? "range.q95" : "dist.q95", &q))
         radius = value_text(&q, q.value != floor(q.value) ? 1 : 0);
     lra_verdict_add(to,
-                    "the kernels of %s hold their energy at a mean distance of %s of that of equal "
-                    "weights (the null: 1)%s%s%s%s%s.",
+                    "the energy of the kernels of %s has a mean distance of %s times that of "
+                    "uniform weights (the null value: 1)%s%s%s%s%s.",
                     c->name, mean, own_token[k], radius ? ", 95 % of it within " : "",
                     radius ? radius : "", radius ? " tokens" : "",
                     radius && layers ? ", the mean of the radii of its layers" : "");
@@ -111,11 +112,12 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
         if (most < 0 || f.value > b.value) most = c, b = f;
     }
     char *near = value_text(&a, 2), *far = value_text(&b, 2);
-    lra_verdict_add(to,
-                    "relative to equal weights on the lags that each has (the null: 1), of %d "
-                    "models the kernels of %s hold their energy nearest, at %s, those of %s "
-                    "farthest, at %s%s; this compares shapes, not distances in tokens.",
-                    known, cells[least].name, near, cells[most].name, far, own_token[k]);
+    lra_verdict_add(
+        to,
+        "of %d models the kernels of %s are the most local and those of %s the least: the mean "
+        "distance of their energy is %s and %s times that of uniform weights on the same lags "
+        "(the null value: 1)%s; this compares shapes, not distances in tokens.",
+        known, cells[least].name, cells[most].name, near, far, own_token[k]);
     lra_free(near);
     lra_free(far);
 }
@@ -131,19 +133,19 @@ static void say_training(int n, const lra_probe_cell *cells, const char *id, lra
         shown += f.hi < f.null[LRA_NULL_INIT] || f.lo > f.null[LRA_NULL_INIT];
     }
     if (known == 1 && isnan(last.lo))
-        lra_verdict_add(to, "Before training it was %.2f; with one seed there is no interval.",
+        lra_verdict_add(to, "At initialisation it was %.2f; one seed has no interval.",
                         last.null[LRA_NULL_INIT]);
     else if (known == 1)
-        lra_verdict_add(to, "Before training it was %.2f, which the interval over seeds %s.",
+        lra_verdict_add(to, "At initialisation it was %.2f, which the interval over seeds %s.",
                         last.null[LRA_NULL_INIT],
                         shown ? "excludes" : "contains: a change by training is not shown");
     else if (known > 1 && several == 0)
-        lra_verdict_add(to, "With one seed of each there is no interval: whether training changed "
-                            "them is not tested.");
+        lra_verdict_add(to, "With one seed per model there is no interval: a change by training "
+                            "is not tested.");
     else if (known > 1)
         lra_verdict_add(to,
-                        "The intervals over seeds of %d of the %d models that have several exclude "
-                        "the value before training.",
+                        "The intervals over seeds of %d of the %d models with several seeds "
+                        "exclude the value at initialisation.",
                         shown, several);
 }
 
@@ -160,8 +162,8 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
         if (!known && is_part(&cells[c])) {
             lra_verdict_add(
                 to,
-                "%s mixes positions without kernels, too: these are parts, and no reach "
-                "of the model follows from them.",
+                "%s also mixes positions without kernels: its kernels are parts, from which the "
+                "reach of the model does not follow.",
                 cells[c].name);
             return;
         }
@@ -171,9 +173,9 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
     else
         say_cells(n, cells, relative_ids[k], k, to);
     say_training(n, cells, relative_ids[k], to);
-    lra_verdict_add(to,
-                    "A kernel that reaches far may carry nothing that the task uses: 'lra-probe "
-                    "influence --parts context,cut' removes it.");
+    lra_verdict_add(
+        to, "A long kernel may carry nothing that the task uses: 'lra-probe "
+            "influence --parts context,cut' measures the effect of removing distant tokens.");
 }
 
 /* ---- influence ------------------------------------------------------------------------------- */
@@ -231,33 +233,33 @@ static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
     if (s->n == 0) return;
     if (!s->first) {
         lra_verdict_add(to,
-                        "%s not clearly better than chance on these examples: no limit can be "
-                        "read from what is left of a gain.",
+                        "%s not clearly better than chance on these examples: the gain under a "
+                        "distance limit is undefined.",
                         n > 1 ? "the runs are" : "the run is");
         return;
     }
     char *limit = limit_text(s, n);
     if (context.n)
         lra_verdict_add(to,
-                        "features computed from inputs within %s alone keep 99 %% of the gain "
-                        "over chance%s.",
+                        "if the features of each position depend only on inputs within %s, 99 "
+                        "%% of the gain over chance is kept%s.",
                         limit,
                         s->censored == 0                    ? ""
-                        : s->censored < s->n - s->undefined ? " (in some a bound: nothing smaller "
-                                                              "than the whole input does)"
-                                                            : " (a bound: nothing smaller than the "
-                                                              "whole input does)");
+                        : s->censored < s->n - s->undefined ? " (in some runs a bound: only the "
+                                                              "full input keeps it)"
+                                                            : " (a bound: only the full input "
+                                                              "keeps it)");
     else if (reach.first) {
         char *both = limit_text(&reach, n);
         lra_verdict_add(to,
-                        "a limit of %s in each layer, %s for the layers together, keeps 99 %% of "
-                        "the gain over chance.",
+                        "a distance limit of %s in each layer, %s for all layers together, "
+                        "keeps 99 %% of the gain over chance.",
                         limit, both);
         lra_free(both);
     } else
         lra_verdict_add(to,
-                        "a limit of %s in each layer keeps 99 %% of the gain over chance; layers "
-                        "together reach farther.",
+                        "a distance limit of %s in each layer keeps 99 %% of the gain over "
+                        "chance; all layers together reach farther.",
                         limit);
     lra_free(limit);
 }
@@ -276,11 +278,11 @@ static void say_gradients(const lra_probe_result *r, lra_verdict *to)
     char *before =
         isnan(initial) ? lra_copy_text("")
         : f->hi < initial || f->lo > initial
-            ? lra_format("; before training it was %.*f, outside the interval", digits, initial)
-            : lra_format("; before training it was %.*f, a change is not shown", digits, initial);
+            ? lra_format("; at initialisation it was %.*f, outside the interval", digits, initial)
+            : lra_format("; at initialisation it was %.*f, a change is not shown", digits, initial);
     lra_verdict_add(to,
-                    "By gradients the mean distance of what a position depends on is %s of that of "
-                    "equal weights (the null: 1)%s%s.",
+                    "By gradients the mean distance of the tokens that a position depends on is "
+                    "%s times that of uniform weights (the null value: 1)%s%s.",
                     value, own_token[k], before);
     lra_free(value);
     lra_free(before);
@@ -291,8 +293,7 @@ void lra_verdict_of_influence(lra_probe_result *const *list, int n, lra_verdict 
     say_limit(list, n, to);
     if (n == 1) say_gradients(list[0], to);
     if (to->n == 0) return;
-    lra_verdict_add(to, n == 1
-                            ? "This is one seed: intervals cover examples, and the model, not what "
-                              "the task needs."
-                            : "This is about these models, not about what the task needs.");
+    lra_verdict_add(to, n == 1 ? "This is one seed: intervals cover examples, and the result "
+                                 "describes the model, not the need of the task."
+                               : "This describes these models, not the need of the task.");
 }

@@ -99,8 +99,10 @@ static void say_one_row(const row *r, lra_verdict *to)
                                         "it is better", "whether it is better is not tested"};
     char chance[32], *value = value_text(r);
     lra_metric_value_text(r->metric, lra_result_chance(r->first), chance);
-    lra_verdict_add(to, "%s on %s has %s %s; chance (the null) is %s: %s.", r->name, r->first->task,
-                    r->metric->text, value, chance, shown[r->sign + 1]);
+    lra_verdict_add(to,
+                    "%s on %s has %s %s; chance (the null value) is %s: "
+                    "%s.",
+                    r->name, r->first->task, r->metric->text, value, chance, shown[r->sign + 1]);
     lra_free(value);
 }
 
@@ -134,7 +136,9 @@ static void say_chance(int n, const row *all, lra_verdict *to)
     add_signs(n, all, -1, tasks, "worse", &others);
     add_signs(n, all, 2, tasks, "not tested", &others);
     lra_verdict_add(
-        to, "%d of %d rows are better than chance (the null), each by its own 95 %% interval%s.",
+        to,
+        "%d of %d rows are significantly better than chance (the null value; 95 %% interval "
+        "of each row)%s.",
         better, n, others.s);
     lra_text_free(&others);
 }
@@ -296,23 +300,23 @@ static void say_caveat(int n, const row *all, bool compared, lra_verdict *to)
         lra_verdict_add(to, "%s from files without a seal: values may have been changed.", rows);
     else if (on_test)
         lra_verdict_add(to,
-                        "%s of checkpoints that were selected on the test rows: such values are "
-                        "too good.",
+                        "%s from checkpoints that were selected on the test split: such values are "
+                        "biased upwards.",
                         rows);
     else if (single)
         lra_verdict_add(to,
-                        "%s measured on one seed: the interval covers test rows, not the variation "
-                        "of training.",
+                        "%s measured on one seed: the interval covers test examples, not the "
+                        "variation over seeds.",
                         rows);
     else if (dominated)
         lra_verdict_add(to,
-                        "%s measured on fewer than 5 seeds, which vary more than the test rows: "
-                        "more seeds narrow the intervals.",
+                        "%s measured on fewer than 5 seeds, which vary more than the test "
+                        "examples: more seeds narrow the intervals.",
                         rows);
     else if (compared && sizes_differ(n, all, &least, &most))
         lra_verdict_add(to,
-                        "Sizes differ (%" PRId64 " to %" PRId64
-                        " parameters): a difference need not be one of the architectures.",
+                        "The models differ in size (%" PRId64 " to %" PRId64
+                        " parameters): a difference need not come from the architecture.",
                         least, most);
     lra_free(rows);
 }
@@ -418,16 +422,16 @@ void lra_verdict_of_published(int n, const lra_published_cell *cells, lra_verdic
     char *cell = some_are(deviate ? deviate : single, n, "cell");
     if (deviate)
         lra_verdict_add(to,
-                        "%s measured with deviations from the published setting, listed below: a "
-                        "difference can be one of the settings.",
+                        "%s measured with deviations from the published setting, listed below: "
+                        "they can explain a difference.",
                         cell);
     else if (single)
         lra_verdict_add(to,
-                        "%s measured on one seed: the interval covers test rows, not the variation "
-                        "of training.",
+                        "%s measured on one seed: the interval covers test examples, not the "
+                        "variation over seeds.",
                         cell);
     else
-        lra_verdict_add(to, "Published values have neither seeds nor intervals: part of a "
-                            "difference can be theirs.");
+        lra_verdict_add(to, "Published values have neither seeds nor intervals: their variation "
+                            "can explain part of a difference.");
     lra_free(cell);
 }

@@ -44,22 +44,22 @@ static char *rung_text(const lra_sweep *s, int r)
 static void say_covered(const counts *c, lra_verdict *to)
 {
     if (c->n[1] == 0)
-        lra_verdict_add(to, "No rung has a field that covers a distance of this sweep.");
+        lra_verdict_add(to, "No rung has a receptive field that covers a distance of this sweep.");
     else if (c->n[0] == 0)
         lra_verdict_add(
             to,
-            "%d of %d rungs, each at one distance, are better than chance (the null) by "
-            "their 95 %% intervals; the fields of all cover the distance, so that no "
-            "rung tests the null.",
+            "%d of %d rungs, each at one distance, are significantly better than chance (the "
+            "null value; 95 %% intervals); the receptive fields of all cover the distance, so "
+            "that no rung tests the null value.",
             c->above[1], c->n[1]);
     else
         lra_verdict_add(
             to,
-            "of %d rungs, each at one distance that its field covers, %d are better than "
-            "chance by their 95 %% intervals; of %d whose field does not cover it, so "
-            "that chance (the null) must hold, %d are%s.",
+            "of %d rungs, each at one distance that its receptive field covers, %d are "
+            "significantly better than chance (95 %% intervals); of %d whose receptive field "
+            "does not cover it, so that they can only be at chance (the null value), %d are%s.",
             c->n[1], c->above[1], c->n[0], c->above[0],
-            c->above[0] ? " (2.5 % are expected by luck)" : "");
+            c->above[0] ? " (2.5 % are expected by chance)" : "");
 }
 
 /* Adds the longest solved distance, and the narrowest rung that solves it. */
@@ -93,8 +93,8 @@ static void say_above(const counts *c, lra_verdict *to)
     if (c->untested) lra_text_add(&rest, "; %d have no interval", c->untested);
     lra_verdict_add(
         to,
-        "%d of %d rungs, each at one value of the setting, are better than chance (the null) "
-        "by their 95 %% intervals%s.",
+        "%d of %d rungs, each at one value of the setting, are significantly better than chance "
+        "(the null value; 95 %% intervals)%s.",
         c->above[1], c->n[1], rest.s);
     lra_text_free(&rest);
 }
@@ -137,15 +137,15 @@ static void say_caveat(const lra_sweep *s, const counts *c, lra_verdict *to)
 {
     int cells = c->n[0] + c->n[1];
     if (c->learned < c->runs)
-        lra_verdict_add(to, "%d of %d runs did not learn and %s in no value%s.",
+        lra_verdict_add(to, "%d of %d runs did not learn and %s excluded from all values%s.",
                         c->runs - c->learned, c->runs, c->runs - c->learned == 1 ? "is" : "are",
                         s->at[0]->data.n_seeds < 5
-                            ? "; with 3 seeds about half of such failures are missed"
+                            ? "; with 3 seeds about half of such failures are detected"
                             : "");
     else if (c->single)
         lra_verdict_add(to,
-                        "%d of these %d values are of one seed: their intervals cover test rows, "
-                        "not the variation of training.",
+                        "%d of these %d values have one seed: their intervals cover test examples, "
+                        "not the variation over seeds.",
                         c->single, cells);
     else if (lra_sweep_is_distance(s) && c->above[1] < c->n[1])
         lra_verdict_add(to, "A rung at chance that covers the distance may not have learned: it "
@@ -153,11 +153,11 @@ static void say_caveat(const lra_sweep *s, const counts *c, lra_verdict *to)
     else if (c->dominated)
         lra_verdict_add(to,
                         "%d of these %d values have fewer than 5 seeds, which vary more than the "
-                        "test rows: more seeds narrow the intervals.",
+                        "test examples: more seeds narrow the intervals.",
                         c->dominated, cells);
     else
-        lra_verdict_add(to, "This is what these models learn with these steps, not what the task "
-                            "allows.");
+        lra_verdict_add(to, "This describes these models after this many steps, not the limit "
+                            "of the task.");
 }
 
 void lra_verdict_of_sweep(const lra_sweep *s, const lra_sweep_reach *reach, lra_verdict *to)

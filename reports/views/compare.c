@@ -131,7 +131,7 @@ static void add_origin(lra_table *t, const lra_report_input *in)
 
 static void add_metric(lra_table *t, const lra_report_input *in)
 {
-    static const char *const what[] = {"test", "95 %", "chance", "validation", "training"};
+    static const char *const what[] = {"test", "test CI", "chance", "validation", "training"};
     for (int k = 0; k < 5; k++) {
         cells c = {.n = in->n};
         for (int i = 0; i < in->n; i++) {
@@ -154,7 +154,7 @@ static void add_metric(lra_table *t, const lra_report_input *in)
 static void add_counts(lra_table *t, const lra_report_input *in)
 {
     static const char *const what[] = {"parameters", "steps", "best epoch",
-                                       "epochs",     "reach", "test rows"};
+                                       "epochs",     "reach", "test examples"};
     for (int k = 0; k < 6; k++) {
         cells c = {.n = in->n};
         for (int i = 0; i < in->n; i++) {
@@ -224,14 +224,14 @@ lra_table *lra_compare_table(const lra_report_input *in, lra_err *e)
 {
     char *head[2 + LRA_COMPARE_MOST];
     if (in->n < 2 || in->n > LRA_COMPARE_MOST) {
-        lra_fail(e, "%d run%s to compare, expected 2 to %d", in->n, in->n == 1 ? "" : "s",
+        lra_fail(e, "%d run%s given, expected 2 to %d", in->n, in->n == 1 ? "" : "s",
                  LRA_COMPARE_MOST);
         return NULL;
     }
-    head[0] = lra_copy_text("kind"), head[1] = lra_copy_text("what");
+    head[0] = lra_copy_text("kind"), head[1] = lra_copy_text("quantity");
     for (int i = 0; i < in->n; i++)
         head[2 + i] = lra_format("%s %.6s", in->list[i]->model, in->list[i]->run);
-    lra_table *t = lra_table_new("What differs between runs", 2 + in->n, (const char *const *)head);
+    lra_table *t = lra_table_new("Differences between runs", 2 + in->n, (const char *const *)head);
     for (int i = 0; i < in->n; i++) {
         lra_free(t->key[2 + i]);
         t->key[2 + i] = lra_copy_text(in->list[i]->run);
@@ -243,7 +243,7 @@ lra_table *lra_compare_table(const lra_report_input *in, lra_err *e)
     add_metric(t, in);
     add_counts(t, in);
     add_measurements(t, in);
-    lra_table_note(t, "default\tthe run does not set it: the preset's value");
-    lra_table_note(t, "95 %%\tof the test metric over test examples");
+    lra_table_note(t, "default\tnot set by the run: the value of its preset");
+    lra_table_note(t, "CI\t95 %% confidence interval of the test metric over test examples");
     return t;
 }

@@ -7,7 +7,7 @@
 #include "kernels/base/core/mem.h"
 
 const char *const lra_column_heads[LRA_COLUMN_KINDS] = {
-    [LRA_COLUMN_VALUE] = "",          [LRA_COLUMN_INTERVAL] = "95 %",
+    [LRA_COLUMN_VALUE] = "",          [LRA_COLUMN_INTERVAL] = "CI",
     [LRA_COLUMN_IQR] = "IQR",         [LRA_COLUMN_INITIAL] = "initial",
     [LRA_COLUMN_UNIFORM] = "uniform", [LRA_COLUMN_SHUFFLED] = "shuffled"};
 
@@ -30,6 +30,16 @@ static const suffix dotted[LRA_COLUMN_KINDS] = {{"", NULL},       {".lo", ".hi"}
                                                 {":q1", ":q3"},   {".init", NULL},
                                                 {".equal", NULL}, {".shuffled", NULL}};
 
+/* "d95 (tokens)"; the caller frees it. */
+static char *with_unit(const char *head, const char *id)
+{
+    uint32_t set;
+    const lra_measurement_info *info = lra_measurement_info_find(id, &set);
+    bool named = info && strcmp(info->unit, "kind") != 0 && strcmp(info->unit, "position") != 0;
+    const char *unit = named ? lra_unit_text(info->unit) : "";
+    return *unit && !set ? lra_format("%s (%s)", head, unit) : lra_copy_text(head);
+}
+
 static void add(lra_columns *c, const char *prefix, const char *id, lra_column_kind kind,
                 const char *key, const suffix *end, bool shown)
 {
@@ -37,7 +47,9 @@ static void add(lra_columns *c, const char *prefix, const char *id, lra_column_k
     char *head = prefix ? lra_format("%s %s", prefix, own) : lra_copy_text(own);
     char *name = end->other ? lra_format("%s%s,%s%s", key, end->one, key, end->other)
                             : lra_format("%s%s", key, end->one);
-    lra_columns_add(c, !shown ? "" : kind ? lra_column_heads[kind] : head, name);
+    char *full = kind ? lra_format("%s %s", head, lra_column_heads[kind]) : with_unit(head, id);
+    lra_columns_add(c, shown ? full : "", name);
+    lra_free(full);
     lra_free(name);
     lra_free(head);
     lra_free(own);
@@ -95,7 +107,8 @@ static void note_declaration(lra_table *t, int n, const char *const *id, int i, 
         lra_text_add(&word, "%s", by_id ? info->id : info->head);
     else
         add_heads(&word, n, id, info);
-    const char *unit = strcmp(info->unit, "kind") == 0 ? "" : lra_unit_text(info->unit);
+    bool named = strcmp(info->unit, "kind") != 0 && strcmp(info->unit, "position") != 0;
+    const char *unit = named ? lra_unit_text(info->unit) : "";
     lra_table_note(t, "%s\t%s%s%s", word.s, info->sentence, *unit ? "; " : "", unit);
     lra_text_free(&word);
 }
@@ -110,8 +123,12 @@ void lra_note_measurements(lra_table *t, int n, const char *const *id, bool by_i
     }
     for (int k = 0; lra_measurement_modifier_at(k); k++) {
         const lra_measurement_modifier *m = lra_measurement_modifier_at(k);
-        if (any >> k & 1)
+        const char *head = m->head + strspn(m->head, " ");
+        if ((any >> k & 1) == 0) continue;
+        if (by_id)
             lra_table_note(t, "%s%s%s\t%s", m->suffix ? "ID" : "", m->text, m->suffix ? "" : "ID",
                            m->sentence);
+        else
+            lra_table_note(t, "%.*s\t%s", (int)strcspn(head, ":"), head, m->sentence);
     }
 }

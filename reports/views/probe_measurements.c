@@ -149,7 +149,7 @@ lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *con
 {
     bool shuffled = any_shuffled(list, n, ids);
     const char *head[] = {"run",         "",         "part",
-                          "measurement", "value",    "95 %",
+                          "measurement", "value",    LRA_TABLE_CI,
                           "null value",  "initial",  shuffled ? "shuffled" : "",
                           "unit",        "examples", "flags"};
     static const char *const key[] = {"name",  "run",  "part",     "id",   "value",    "lo,hi",

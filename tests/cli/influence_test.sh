@@ -30,7 +30,7 @@ has out 'context.r99'
 has out 'limit PER LAYER, not a distance of the model'
 # Two layers of three taps: from a limit of one token per layer on nothing is restricted.
 grep -q '^layers .* r = 0  *r = 1\*  *r = 2\*' out || complain "limits that restrict nothing are not marked: $(grep '^layers' out)"
-grep -q 'in all layers it keeps no pair of tokens apart: 2 layers that mix positions reach 2 r, and no pair is farther than 2' out ||
+grep -q 'no pair of tokens is separated by this limit in all layers: 2 layers that mix positions reach 2 r tokens, and no pair is farther apart than 2' out ||
     complain "no note of limits that restrict nothing: $(cat out)"
 has out 'erf.r50'
 grep -q ' occlusion  *dist.mean ' out || complain "no occlusion: $(cat out)"
@@ -131,13 +131,13 @@ mkdir -p old/runs
 cp -r "$LRA_SOURCE"/tests/golden/influence-ahead old/runs/xor-las-7c10290af78ff0fa
 chmod -R u+w old
 "$probe" influence old/runs/* --out old --parts jacobian,interaction --examples 12 --dry-run >out 2>err || complain "an older file: $(cat err)"
-! grep -q 'jacobian .*(measured)' err || complain "equal weights to both sides are kept: $(cat err)"
+! grep -q 'jacobian .*(measured)' err || complain "uniform weights on both sides are kept: $(cat err)"
 ! grep -q 'interaction .*(measured)' err || complain "an interaction against permuted labels of blocks is kept: $(cat err)"
 "$report" tables --table influence old/runs/* --out old >out 2>err || complain "an older file: $(cat err)"
-has out "its 'interaction' is from an older version"
-has out '  looks back alone beside equal weights to both sides'
+has out "'interaction' was measured by an older version"
+has out '  causal, but the uniform weights of the file (of an older version) cover both sides'
 "$probe" influence near/runs/*las* --parts jacobian,field,occlusion --examples 4 --out near -q >out 2>err || complain "las: $(cat err)"
-! grep -q 'looks back alone' out || complain "las beside equal weights to both sides: $(cat out)"
+! grep -q 'cover both sides' out || complain "las: uniform weights on both sides: $(cat out)"
 "$probe" influence near/runs/*las* --parts jacobian,field,occlusion --examples 4 --out near --dry-run >out 2>err || complain "las again: $(cat err)"
 [ "$(grep -c '(measured)' err)" -eq 3 ] || complain "las is measured twice: $(cat err)"
 

@@ -5,10 +5,10 @@
 
 "$probe" data xor --set distance=8 --set train=2000 --set val=100 --set test=500 --information --out o >table 2>err ||
     complain "information: $(cat err)"
-has table 'Information between tokens of xor'
+has table 'Mutual information of two tokens of xor by distance'
 grep -q '^8 .* 0\.[1-9]' table || complain "distance 8 is not seen: $(cat table)"
 grep -q '^4 .* 0\.000' table || complain "distance 4 is not empty: $(cat table)"
-has table 'Labels of xor by bags of n-grams'
+has table 'Accuracy of bags of n-grams on xor'
 has err 'wrote o/information/xor-'
 "$report" tables --table information o/information >again 2>err || complain "tables: $(cat err)"
 cmp -s table again || complain "lra-report prints other numbers"
@@ -40,7 +40,7 @@ expect 1 "'lra-probe data TASK --information' makes them" "$report" tables --tab
 # A few windows of letters drawn at random tell nothing of one another, and no interval says that they do.
 awk 'BEGIN { srand(1); for (i = 0; i < 20000; i++) printf "%c", 97 + int(26 * rand()) }' >text8
 "$probe" data text8 --information --data-dir text8 --out few >out 2>err || complain "a short text: $(cat err)"
-has out 'Too few examples to draw from: there are no intervals'
+has out 'Too few examples for intervals'
 ! grep -q 'lies above 0' out || complain "letters at random tell of one another: $(cat out)"
 
 exit $bad

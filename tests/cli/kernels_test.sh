@@ -21,7 +21,7 @@ matches out 'layer1.ssm long_conv: 8 channels, lags -'
 matches out 'without kernels: layer0 (attention), layer1 (attention)$'
 "$probe" kernels o/runs/listops-mega-* o/runs/listops-s4d-* --channels channels.csv >parts 2>err || complain "mega: $(cat err)"
 matches err 'mixed without a kernel, too: layer0 (attention), layer1 (attention)'
-matches parts '^mega *no row model: positions are mixed without a kernel, too: layer0 (attention)'
+matches parts "^mega *no row 'model', because these layers mix positions without a kernel: layer0 (attention)"
 matches parts '^mega *listops *1 *layer0.ema '
 grep -q '^mega *listops *1 *model ' parts && complain "a part as the model: $(cat parts)"
 matches parts '^s4d *listops *1 *model '
@@ -45,19 +45,19 @@ matches table '^gmlp *listops *1 *layer0.gate '
 matches table '^s4d *listops *1 *model '
 has table '+-'
 # A model with a layer whose kernels do not fall has no finite tau.
-awk -F'  +' '/^model / { at = 0; for (i = 1; i <= NF; i++) if ($i == "tau") at = i }
+awk -F'  +' '/^model / { at = 0; for (i = 1; i <= NF; i++) if ($i == "tau (tokens)") at = i }
     at && $at == "> T" { if ($4 == "model") model[$1] = 1; else layer[$1] = 1 }
     END { for (m in layer) { n++; if (!model[m]) exit 1 }; exit !n }' table || complain "tau of models: $(cat table)"
 # Every number has what it was before training, and every median the middle half of its channels around it.
 awk -F'  +' '
     function half(text) { return text ~ /^(> T|[0-9.]+( to |-)(> T|[0-9.]+))$/ }
     /^model / { n = NF; for (i = 1; i <= n; i++) head[i] = $i; tables++
-        for (i = 6; i <= n; i++) if (head[i] != "IQR" && head[i] != "initial") {
-            at = i + 1; if (head[at] == "IQR") at++
-            if (head[at] != "initial") { print "no initial of " head[i]; bad = 1 } } }
+        for (i = 6; i <= n; i++) if (head[i] !~ / (IQR|initial)$/) {
+            at = i + 1; if (head[at] ~ / IQR$/) at++
+            if (head[at] !~ / initial$/) { print "no initial of " head[i]; bad = 1 } } }
     NF == n && /^(s4d|resconv|lru) / { rows++
-        for (i = 6; i <= n; i++) if (head[i] == "IQR" && $4 != "model" && $(i - 1) != "-" && !half($i)) { print "IQR of " head[i - 1] ": " $i; bad = 1 }
-        for (i = 6; i <= n; i++) if (head[i] == "initial" && $i == "-") { back = i - 1; if (head[back] == "IQR") back--
+        for (i = 6; i <= n; i++) if (head[i] ~ / IQR$/ && $4 != "model" && $(i - 1) != "-" && !half($i)) { print "IQR of " head[i - 1] ": " $i; bad = 1 }
+        for (i = 6; i <= n; i++) if (head[i] ~ / initial$/ && $i == "-") { back = i - 1; if (head[back] ~ / IQR$/) back--
             if ($back != "-") { print "no initial value of " head[back] " in " $1; bad = 1 } } }
     END { exit bad || tables != 3 || rows < 15 }' table >out || complain "null values and halves of kernels: $(cat out table)"
 "$report" tables --wide --table kernels o >from_files 2>err || complain "tables: $(cat err)"
@@ -77,8 +77,8 @@ grep -q 'layer0.\(conv\|gate\) .*D u' out && complain "a direct path that is non
 mkdir -p skip/runs
 cp -r o/runs/listops-lru-* skip/runs/
 "$probe" kernels skip/runs/listops-lru-* --kernel-skip >out 2>err || complain "--kernel-skip: $(cat err)"
-matches out 'D u *the direct path beside a kernel: counted as its lag 0'
-matches table 'D u *the direct path beside a kernel: not counted'
+matches out 'D u *skip connection parallel to a kernel: included as lag 0'
+matches table 'D u *skip connection parallel to a kernel: not included'
 "$report" tables --table kernels o/runs/listops-lru-* skip -f csv >csv 2>err || complain "with and without D u: $(cat err)"
 for skip in 0 1; do
     [ "$(grep -c ",lru,.* skip=$skip.*,range.mean.rel,," csv)" -eq 3 ] || complain "which counts D u: $(cat csv)"

@@ -20,7 +20,7 @@ runs=$(ls o/runs)
 "$report" tables --wide --table listops o/runs >from_files 2>err || complain "tables: $(cat err)"
 cmp -s by_name by_path || complain "a run's name and its path give different tables"
 cmp -s by_name from_files || complain "lra-report prints other numbers"
-has by_name 'ListOps by operator: preset quick, 200 test rows'
+has by_name 'ListOps by operator: preset quick, 200 test examples'
 has by_name 'resconv K = 3, 2 seeds'
 has by_name 'resconv K = 5, 1 seed'
 has by_name 'shallow-b-5'

@@ -59,7 +59,7 @@ run --kernels 3,9
 has table 'Ladder: listops, preset quick, resconv'
 [ "$(ls o/runs | wc -l)" -eq 2 ] || complain "expected two runs"
 run --kernels 3,9 --match params --jobs 2
-has table ', matched: hidden set for'
+has table ', hidden chosen for'
 run --kernels 3,9 --match params # finds what cells in processes of their own have trained
 [ "$(ls o/runs | wc -l)" -eq 3 ] || complain "the reference rung is trained twice"
 for result in $(grep -l 'match=params' o/runs/*/result.h5); do # the size of the rung that kept its own

@@ -48,7 +48,7 @@ scratch=$(run_of)
 # shellcheck disable=SC2086
 expect 0 '' lra-probe receptive-field $small --out q --set epochs=1 --kernels 1,3 --seeds 1 --objective pretrain-masked -q
 says 'bits per token '
-says 'without a look at the inputs$'
+says 'prediction without input$'
 "$LRA_BUILD/lra-report" figures --out q --figure loc-T1 --format svg >out 2>err || complain "figures: $(cat err)"
 grep -q '^# reach kernel bits-per-token lo hi' q/figures/loc-T1.dat || complain "loc-T1.dat lacks the metric"
 # Another seed of all that is another seed of the same row, though it started from another run.

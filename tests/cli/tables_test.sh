@@ -65,7 +65,7 @@ fi
 
 expect 0 '' "$report" tables --table tasks --columns model,value,run --format csv o
 says '^model,value,value_lo,value_hi,run$'
-expect 2 "there is no column 'nothing'" "$report" tables --table tasks --columns nothing o
+expect 2 "unknown column 'nothing'" "$report" tables --table tasks --columns nothing o
 expect 0 '' "$report" tables --table tasks --format md o
 says '^| task |'
 expect 0 '' "$report" tables --table tasks --wide o
@@ -111,7 +111,7 @@ says '^measured  *test '
 grep -q 'model.width\|^setting  *model ' out && complain "compare shows what is the same: $(cat out)"
 expect 0 '' "$report" compare o/runs/* --format csv
 says '^setting,model,'
-expect 1 '1 run to compare, expected 2' "$report" compare --out o "$first"
+expect 1 '1 run given, expected 2' "$report" compare --out o "$first"
 expect 0 '' "$report" show o/runs/*s4d*/kernels.h5
 says '^kernels of listops s4d'
 expect 0 '' "$report" show --json o/runs/*s4d*/kernels.h5

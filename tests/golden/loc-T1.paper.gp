@@ -27,7 +27,7 @@ set label 'measured' at screen 0.2529,0.937 left
 set object rectangle from screen 0.1588,0.8933 to screen 0.2353,0.9108 fc rgb '#004A8F' fs transparent solid 0.2 noborder
 set label '95 % interval' at screen 0.2529,0.902 left
 set arrow from screen 0.1588,0.8671 to screen 0.2353,0.8671 nohead lw 1.52 dt 1 lc rgb '#666666'
-set label 'reference: MEGA as published' at screen 0.2529,0.8671 left
+set label 'reference: the published value of MEGA' at screen 0.2529,0.8671 left
 set label '' at screen 0.1971,0.8321 point pt 6 ps 1 lw 2 lc rgb '#004A8F'
 set label 'published' at screen 0.2529,0.8321 left
 

@@ -83,9 +83,9 @@ static void models_at_chance(void **state)
         list[i] = made_result(kernel[i / 3], (kernel[i / 3] - 1) / 2, i % 3,
                               0.25 + 0.002 * (i % 4));
     char *text = text_of(list, 12);
-    says(text, "none: the reference is not clearly above chance");
+    says(text, "undefined: the reference is not clearly above chance");
     says(text, "flag at-chance");
-    says(text, "interval is entirely above chance: 0 of 4");
+    says(text, "interval lies entirely above: chance: 0 of 4");
     says_not(text, "LI.raw");
     says_not(text, "nan");
     says_not(text, "radius");
@@ -102,7 +102,7 @@ static void a_single_rung(void **state)
     for (int reach = 10; reach <= T; reach += T - 10) {
         lra_result *list[] = {made_result(1, 0, 0, 0.4), made_result(65, reach, 0, 0.7)};
         char *text = text_of(list, 2);
-        says(text, "none: one rung with R > 0");
+        says(text, "undefined: one rung with R > 0");
         says_not(text, "nan");
         says_not(text, "radius");
         free(text);
@@ -149,12 +149,12 @@ static void information_of_answers(void **state)
     near(v->ladder.li.value, (0.25 + 0.35) / 2 / 0.65, 0.03);
     lra_ladder_views_free(v, 1);
     char *text = text_of(list, 6);
-    says(text, "  info  ");
+    says(text, "  gain (MI)  ");
     says(text, "bits per doubling of R");
     free(text);
     list[3]->n_val = 0; /* one run of an older program */
     text = text_of(list, 6);
-    says(text, "information  not recorded");
+    says(text, "not recorded: the results have no predictions on the validation split");
     free(text);
     free_all(list, 6);
 }
@@ -169,7 +169,7 @@ static void rows_that_are_all_alike(void **state)
         add_answers(list[i], 1);
     }
     char *text = text_of(list, 2);
-    says(text, "information  no index: all rows alike, so that there is no interval; ");
+    says(text, "LI undefined: no interval, because all examples have the same value; ");
     says_not(text, "nan");
     free(text);
     free_all(list, 2);

@@ -125,7 +125,7 @@ static void what_stands_in_a_file_is_checked(void **state)
         lra_err e = {{0}};
         lra_ladder_member *m;
         assert_int_equal(lra_ladder_members(&r, 1, &m, &e), -1);
-        assert_non_null(strstr(e.msg, "expected an axis and what is matched"));
+        assert_non_null(strstr(e.msg, "expected keys axis and match"));
         lra_result_free(r);
     }
 }
@@ -137,7 +137,7 @@ static void names_and_sizes(void **state)
     lra_ladder_kind k = {.axis = "kernel", .match = "params", .key = "hidden", .count = 1000};
     assert_string_equal(lra_ladder_rung_name(&k, 5, text), "K = 5");
     char *title = lra_ladder_kind_text(&k);
-    assert_string_equal(title, ", matched: hidden set for 1000 parameters");
+    assert_string_equal(title, ", hidden chosen for 1000 parameters");
     lra_free(title);
     lra_result *r = result(3, 170, 1, 1004, lra_format(MATCHED, 170));
     assert_int_equal(lra_ladder_size(&k, r), 170);

@@ -144,7 +144,9 @@ static void selection_on_test_is_marked(void **state)
             marked ? "one-seed extrapolated censored selected-on-test"
                    : "one-seed extrapolated censored");
         char *text = json_dumps(all, 0);
-        assert_int_equal(strstr(text, "chosen by accuracy on the test split") != NULL, marked);
+        assert_int_equal(strstr(text, "checkpoints were selected by accuracy on the test "
+                                      "split") != NULL,
+                         marked);
         free(text);
         json_decref(all);
         for (int i = 0; i < 2; i++) lra_result_free(list[i]);

@@ -165,7 +165,7 @@ static void cells(void **unused)
     expect_cell("2.5e+10 of sha1e-5", "$2.5\\cdot10^{10}$ of sha1e-5");
     expect_cell("1e+00", "$10^{0}$");
     expect_cell("R_1 but not R_12 or xR_1", "$R_1$ but not R\\_12 or xR\\_1");
-    expect_cell("    95 % from", "\\enspace{}\\enspace{}95 \\% from");
+    expect_cell("    95 % CI from", "\\enspace{}\\enspace{}95 \\% CI from");
     expect_cell("", "");
 }
 

@@ -320,7 +320,7 @@ static void older_equal_weights_are_told(void **state)
         assert_int_equal(lra_report_print(&lra_table_locality, to, &in, "text", &e), 0);
         fclose(to);
         char *text = take_file("locality_table");
-        assert_int_equal(strstr(text, "look back alone") != NULL, !past);
+        assert_int_equal(strstr(text, "cover both sides") != NULL, !past);
         lra_free(text);
     }
     *side = before;

@@ -128,7 +128,7 @@ static void only_paper_results_stand_beside_published(void **state)
     lra_report_input quick = {.list = list + 2, .n = 2};
     assert_int_equal(lra_report_print(&lra_table_t1, stdout, &quick, "text", &e), -1);
     assert_string_equal(e.msg,
-                        "no results of preset 'paper' among 2; table 'ladder' shows the others");
+                        "none of 2 results has preset 'paper'; table 'ladder' shows other presets");
     for (int i = 0; i < 2; i++) {
         lra_free(list[2 * i]->task);
         list[2 * i]->task = lra_copy_text("path-x");
@@ -164,7 +164,7 @@ static void scales(void **state)
     lra_ladder_views_free(v, 1);
     s.run->fingerprint[0] = 'x';
     assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), -1);
-    assert_non_null(strstr(e.msg, "data x123456789abcdef, the ladder is task 'listops'"));
+    assert_non_null(strstr(e.msg, "data x123456789abcdef, the ladder has task 'listops'"));
     lra_ladder_scale_close(&s);
 
     s = (lra_ladder_scale){.reference = "published"};
@@ -172,7 +172,7 @@ static void scales(void **state)
     assert_true(fabs(v->ladder.reference - 0.6314) < 1e-12);
     lra_ladder_views_free(v, 1);
     assert_int_equal(lra_ladder_views(list, 2, &s, &v, &e), LRA_USAGE);
-    assert_non_null(strstr(e.msg, "found preset 'small' of task 'listops'"));
+    assert_non_null(strstr(e.msg, "found preset 'small' and task 'listops'"));
     for (int i = 0; i < 2; i++) lra_result_free(list[i]), lra_result_free(paper[i]);
 }
 
@@ -318,11 +318,11 @@ static void reach_of_images(void **state)
     remove("report_test.h5");
     char *text = print(&lra_table_ladder, list, 3, "text");
     assert_non_null(strstr(text, "images of 32 x 32 pixels, read row by row: the pixel below is "
-                                 "reached from K = 21 (R = 60) on"));
-    assert_non_null(strstr(text, "above chance: 2 of 3 (not K = 5); marker-distance: 2 of 3"));
+                                 "within reach from K = 21 (R = 60) on"));
+    assert_non_null(strstr(text, "above: chance: 2 of 3 (not K = 5); marker-distance: 2 of 3"));
     lra_free_large(text);
     text = print(&lra_table_ladder, list, 2, "text");
-    assert_non_null(strstr(text, "the pixel below is reached in no rung"));
+    assert_non_null(strstr(text, "the pixel below is within reach in no rung"));
     lra_free_large(text);
     double accuracy;
     assert_string_equal(lra_result_simple_baseline(again, &accuracy), "marker-distance");

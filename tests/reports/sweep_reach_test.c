@@ -144,7 +144,7 @@ static void learned_is_certainly_above_chance(void **state)
     static const double share[2][DISTANCES] = {{0.26, 0.26, 0.75}, {0.75, 0.26, 0.26}};
     char *text = table_of(share, "text");
     if (!strstr(text, "distance: 4: 1 of 2, 8: 0 of 1, 16: 0 of 0") ||
-        !strstr(text, "do not: 4: 0 of 0, 8: 0 of 1, 16: 1 of 2"))
+        !strstr(text, "does not: 4: 0 of 0, 8: 0 of 1, 16: 1 of 2"))
         fail_msg("%s", text);
     free(text);
 }
@@ -203,27 +203,28 @@ static void verdicts(void **state)
     expect_verdict(
         learned, "distance", 3,
         (const char *const[]){
-            "Of 3 rungs, each at one distance that its field covers, 3 are better than chance by "
-            "their 95 % intervals; of 3 whose field does not cover it, so that chance (the null) "
-            "must hold, 0 are.",
+            "Of 3 rungs, each at one distance that its receptive field covers, 3 are significantly "
+            "better than chance (95 % intervals); of 3 whose receptive field does not cover it, so "
+            "that they can only be at chance (the null value), 0 are.",
             "The longest distance at which a rung is shown to keep 0.95 of its gain over chance is "
             "8, of K = 9 (reach 6).",
-            "This is what these models learn"});
+            "This describes these models after this many steps"});
     expect_verdict(luck, "distance", 1,
-                   (const char *const[]){"must hold, 1 are (2.5 % are expected by luck).",
+                   (const char *const[]){"(the null value), 1 are (2.5 % are expected by chance).",
                                          "is 8, of K = 9 (reach 6).",
-                                         "6 of these 6 values are of one seed"});
+                                         "6 of these 6 values have one seed"});
     expect_verdict(nothing, "distance", 3,
-                   (const char *const[]){"covers, 0 are better than chance",
+                   (const char *const[]){"covers, 0 are significantly better than chance",
                                          "No rung is shown to keep 0.95",
                                          "does not show that its reach is too small"});
     expect_verdict(falls, "length", 3,
                    (const char *const[]){
-                       "6 of 6 rungs, each at one value of the setting, are better than chance",
+                       "6 of 6 rungs, each at one value of the setting, are significantly better "
+                       "than chance",
                        "The widest rung, K = 9 (reach 6), has accuracy", ": a change of -2"});
     expect_verdict(stays, "length", 3,
                    (const char *const[]){"6 of 6 rungs", ", which is not shown to differ from 0.",
-                                         "This is what these models learn"});
+                                         "This describes these models after"});
 }
 
 int main(void)

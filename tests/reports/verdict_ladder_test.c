@@ -72,7 +72,7 @@ static void at_chance_no_reach_is_named(void **state)
         lra_ladder_view *v = ladder_of(share, SEEDS, k, list);
         lra_verdict to = verdict_of(v);
         says(&to, 0, "No model of this ladder is clearly above chance: ");
-        says(&to, 1, "says nothing about the reach");
+        says(&to, 1, "gives no information about the reach");
         assert_int_equal(to.n, 2);
         close_ladder(v, list, MOST, &to);
     }
@@ -87,7 +87,7 @@ static void only_a_narrow_rung_learns(void **state)
     lra_ladder_view *v = ladder_of(share, SEEDS, 0, list);
     lra_verdict to = verdict_of(v);
     says(&to, 0, "The reference is not clearly above chance: ");
-    says(&to, 1, "Only K = 9 lie clearly above it");
+    says(&to, 1, "Clearly above chance: K = 9");
     close_ladder(v, list, MOST, &to);
 }
 
@@ -127,7 +127,9 @@ static void failed_seeds_are_the_caveat(void **state)
     const lra_ladder_scale scale = {.reference = NULL};
     assert_int_equal(lra_ladder_views(list, MOST, &scale, &v, &e), 1);
     lra_verdict to = verdict_of(v);
-    says(&to, 2, "1 of 12 runs did not learn and are in no value; with 3 seeds a rung about half");
+    says(&to, 2,
+         "1 of 12 runs did not learn and are excluded from all values; with 3 seeds per "
+         "rung about half");
     close_ladder(v, list, MOST, &to);
 }
 
@@ -138,7 +140,9 @@ static void saturated(void **state)
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, SEEDS, 1, list);
     lra_verdict to = verdict_of(v);
-    says(&to, 0, "A reach of 16 of 64 tokens is enough to come within 1 point of the widest rung");
+    says(&to, 0,
+         "A reach of 16 of 64 tokens is sufficient to be within 1 point of the widest "
+         "rung");
     says(&to, 0, "the next smaller reach, 8, differs by -29");
     says(&to, 1, "More reach helps");
     says(&to, 2, "Wider rungs are larger models (5000 to 33000 parameters)");
@@ -152,7 +156,7 @@ static void one_seed(void **state)
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, 1, 2, list);
     lra_verdict to = verdict_of(v);
-    says(&to, 0, "No smaller reach than the 64 of 64 tokens of the widest rung is shown");
+    says(&to, 0, "No reach below that of the widest rung (64 of 64 tokens) is shown");
     says(&to, 2, "A rung has one seed");
     close_ladder(v, list, RUNGS, &to);
 }
@@ -174,7 +178,7 @@ static void an_effect_on_information_alone(void **state)
     to = verdict_of(v);
     says(&to, 1,
          "An effect of reach on accuracy is not shown: +1.00 points (-1.00 to +3.00) per "
-         "doubling of reach, but by mutual information one is: +0.1000 bits (+0.0500 to "
+         "doubling of reach, but an effect on mutual information is: +0.1000 bits (+0.0500 to "
          "+0.1500)");
     close_ladder(v, list, MOST, &to);
 }

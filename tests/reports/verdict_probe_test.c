@@ -58,9 +58,10 @@ static void heads_of_a_run(void **state)
     lra_verdict v = {0};
     lra_verdict_of_attention(r, &v);
     says(&v, 0,
-         "Of 4 heads 2 attend to nearer tokens than equal weights under the same mask (the "
-         "null) would, and 1 to farther ones");
-    says(&v, 0, "0.50 to 1.20 of those of equal weights.");
+         "Of 4 heads 2 attend to significantly nearer tokens than uniform weights under the same "
+         "mask "
+         "(the null value) and 1 to significantly farther ones");
+    says(&v, 0, "0.50 to 1.20 times those of uniform weights.");
     says(&v, 1, "1 heads attend to nearer and 1 to farther tokens; the intervals of 2");
     says(&v, 2, "one seed");
     lra_verdict_free(&v);
@@ -76,9 +77,9 @@ static void heads_that_show_nothing(void **state)
     add(r, "layer0.head0", "range.mean.rel", (lra_estimate){1, 0.95, 1.05}, NAN);
     lra_verdict v = {0};
     lra_verdict_of_attention(r, &v);
-    says(&v, 0, "Of 1 heads 0 attend to nearer tokens");
-    says(&v, 0, "and 0 to farther ones");
-    says(&v, 0, "the own token counted");
+    says(&v, 0, "Of 1 heads 0 attend to significantly nearer tokens");
+    says(&v, 0, "and 0 to significantly farther ones");
+    says(&v, 0, "own token included");
     assert_int_equal(v.n, 2);
     lra_verdict_free(&v);
     lra_probe_result_free(r);
@@ -95,9 +96,10 @@ static void kernels_of_cells(void **state)
     lra_verdict v = {0};
     lra_verdict_of_kernels(n, cells, &v);
     says(&v, 0,
-         "at a mean distance of 0.25 of that of equal weights (the null: 1), 95 % of it "
+         "has a mean distance of 0.25 times that of uniform weights (the null value: 1), 95 % of "
+         "it "
          "within 12 tokens.");
-    says(&v, 1, "Before training it was 0.40; with one seed there is no interval.");
+    says(&v, 1, "At initialisation it was 0.40; one seed has no interval.");
     lra_verdict_free(&v);
     lra_probe_cells_free(cells, n);
     lra_probe_result_free(list[0]);
@@ -125,9 +127,9 @@ static void kernels_of_layers_and_of_one_seed(void **state)
     n = lra_probe_cells(2, list, &cells);
     assert_int_equal(n, 2);
     lra_verdict_of_kernels(n, cells, &v);
-    says(&v, 0, "Relative to equal weights on the lags that each has (the null: 1), of 2 models");
+    says(&v, 0, "Of 2 models the kernels of");
     says(&v, 0, "this compares shapes, not distances in tokens.");
-    says(&v, 1, "With one seed of each there is no interval");
+    says(&v, 1, "With one seed per model there is no interval");
     lra_verdict_free(&v);
     lra_probe_cells_free(cells, n);
     for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
@@ -144,7 +146,7 @@ static void kernels_of_a_part(void **state)
     int n = lra_probe_cells(1, list, &cells);
     lra_verdict v = {0};
     lra_verdict_of_kernels(n, cells, &v);
-    says(&v, 0, "mixes positions without kernels, too: these are parts");
+    says(&v, 0, "also mixes positions without kernels: its kernels are parts");
     assert_int_equal(v.n, 1);
     lra_verdict_free(&v);
     lra_probe_cells_free(cells, n);
@@ -160,24 +162,27 @@ static void limits_of_a_run(void **state)
     lra_verdict v = {0};
     lra_verdict_of_influence(list, 1, &v);
     says(&v, 0,
-         "A limit of 4 tokens (4 to 5) in each layer, 12 tokens (12 to 15) for the layers "
+         "A distance limit of 4 tokens (4 to 5) in each layer, 12 tokens (12 to 15) for all layers "
          "together, keeps 99 %");
     lra_verdict_free(&v);
     /* The limit of the whole model goes first. */
     add(list[0], "context", "context.r99", (lra_estimate){10, 10, 11}, NAN);
     add(list[0], "jacobian", "dist.mean.rel", (lra_estimate){0.3, 0.2, 0.4}, 0.35);
     lra_verdict_of_influence(list, 1, &v);
-    says(&v, 0, "Features computed from inputs within 10 tokens (10 to 11) alone keep 99 %");
+    says(&v, 0,
+         "If the features of each position depend only on inputs within 10 tokens (10 to "
+         "11), 99 %");
     says(&v, 1,
-         "0.30 (0.20 to 0.40) of that of equal weights (the null: 1); before training it was "
+         "0.30 (0.20 to 0.40) times that of uniform weights (the null value: 1); at "
+         "initialisation it was "
          "0.35, a change is not shown.");
     lra_verdict_free(&v);
     lra_probe_unit *u = (lra_probe_unit *)(uintptr_t)lra_probe_unit_find(list[0], "jacobian");
     lra_measurement *rel = &u->measurement[0];
     rel->value = 0.8181, rel->lo = 0.8172, rel->hi = 0.819, rel->null[LRA_NULL_INIT] = 0.8232;
     lra_verdict_of_influence(list, 1, &v);
-    says(&v, 1, "0.8181 (0.8172 to 0.8190) of that of equal weights");
-    says(&v, 1, "before training it was 0.8232, outside the interval");
+    says(&v, 1, "0.8181 (0.8172 to 0.8190) times that of uniform weights");
+    says(&v, 1, "at initialisation it was 0.8232, outside the interval");
     lra_verdict_free(&v);
     lra_probe_result_free(list[0]);
 }
@@ -191,7 +196,7 @@ static void limits_of_runs(void **state)
     add(list[1], "context", "context.r99", (lra_estimate){16, 9, 31}, NAN);
     lra_verdict v = {0};
     lra_verdict_of_influence(list, 2, &v);
-    says(&v, 0, "within 13 to 16 tokens over 2 runs (intervals: 2 to 31) alone keep 99 %");
+    says(&v, 0, "within 13 to 16 tokens over 2 runs (intervals: 2 to 31), 99 %");
     lra_verdict_free(&v);
     for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
 }
@@ -219,9 +224,9 @@ static void information_that_is_not_shown(void **state)
     add(r, "data", "info.excess.1", (lra_estimate){0.0014, -0.0027, 0.0075}, NAN);
     lra_verdict v = {0};
     lra_verdict_of_information(r->unit[0], &v);
-    says(&v, 0, "is not shown to be above that of their places");
-    says(&v, 0, "0.0014 bits (-0.0027 to 0.0075) more.");
-    says(&v, 0, "although tokens depend on each other beyond their places.");
+    says(&v, 0, "is not shown to exceed that of their positions");
+    says(&v, 0, "the difference is 0.0014 bits (-0.0027 to 0.0075).");
+    says(&v, 0, "although tokens depend on each other beyond their positions.");
     lra_verdict_free(&v);
     lra_probe_result_free(r);
 }

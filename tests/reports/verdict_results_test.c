@@ -62,7 +62,7 @@ static void one_row_of_one_seed(void **state)
     add(&all, 5, 0, 0.5);
     lra_verdict v = verdict_of(&all);
     says(&v, 0, "Resconv K = 5 on listops has accuracy ");
-    says(&v, 0, "chance (the null) is 25.00 %: it is better.");
+    says(&v, 0, "chance (the null value) is 25.00 %: it is better.");
     says(&v, 1, "It is measured on one seed");
     assert_int_equal(v.n, 2);
     close_results(&all, &v);
@@ -75,15 +75,15 @@ static void at_chance(void **state)
     results all = {.n = 0};
     for (int i = 0; i < 9; i++) add(&all, 3 + 2 * (i / 3), i % 3, 0.25);
     lra_verdict v = verdict_of(&all);
-    says(&v, 0, "0 of 3 rows are better than chance (the null)");
+    says(&v, 0, "0 of 3 rows are significantly better than chance (the null value;");
     says(&v, 0, "not shown: resconv K = 3, resconv K = 5 and resconv K = 7.");
     never_says(&v, "best");
-    never_says(&v, "Sizes");
+    never_says(&v, "differ in size");
     close_results(&all, &v);
     all.n = 0;
     for (int i = 0; i < 4; i++) add(&all, 3 + 2 * (i / 2), i % 2, i < 2 ? 0.1 : 0.5);
     v = verdict_of(&all);
-    says(&v, 0, "1 of 2 rows are better than chance");
+    says(&v, 0, "1 of 2 rows are significantly better than chance");
     says(&v, 0, "; worse: resconv K = 3.");
     close_results(&all, &v);
 }
@@ -94,10 +94,10 @@ static void a_better_row(void **state)
     results all = {.n = 0};
     for (int i = 0; i < 9; i++) add(&all, 3 + 2 * (i / 3), i % 3, i / 3 == 1 ? 0.6 : 0.5);
     lra_verdict v = verdict_of(&all);
-    says(&v, 0, "3 of 3 rows are better than chance");
+    says(&v, 0, "3 of 3 rows are significantly better than chance");
     says(&v, 1, "On listops the best of 3 rows is resconv K = 5, ");
     never_says(&v, "not shown");
-    says(&v, 2, "Sizes differ (3000 to 7000 parameters)");
+    says(&v, 2, "The models differ in size (3000 to 7000 parameters)");
     close_results(&all, &v);
     all.n = 0;
     for (int i = 0; i < 4; i++) add(&all, 3 + 2 * (i / 2), i % 2, 0.4 + 0.1 * (i / 2));
@@ -148,7 +148,7 @@ static void two_tasks(void **state)
         r->task = lra_copy_text("text"), r->fingerprint[0] = 'f';
     }
     lra_verdict v = verdict_of(&all);
-    says(&v, 0, "2 of 2 rows are better than chance");
+    says(&v, 0, "2 of 2 rows are significantly better than chance");
     never_says(&v, "best");
     close_results(&all, &v);
     all.n = 0;
@@ -207,7 +207,7 @@ static void tables_show_them(void **state)
         FILE *f = open_memstream(&text, &size);
         assert_int_equal(lra_report_print(table[k / 3], f, &in, format[k % 3], &e), 0);
         fclose(f);
-        if (!strstr(text, "2 of 2 rows are better than chance")) fail_msg("%s", text);
+        if (!strstr(text, "2 of 2 rows are significantly better than chance")) fail_msg("%s", text);
         lra_free(text);
     }
     close_results(&all, &(lra_verdict){0});
