@@ -1,10 +1,6 @@
 /* Averages over tasks: by hand, and whether the interval of the interquartile mean holds the
  * truth. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,9 +19,8 @@ static void near(double a, double b, double most)
     if (!(fabs(a - b) <= most)) fail_msg("%.10g, expected %.10g", a, b);
 }
 
-static void the_middle_half_by_weight(void **state)
+TEST(the_middle_half_by_weight)
 {
-    (void)state;
     const double value[] = {0, 1, 2, 3, 4, 5, 6, 7}, one[] = {1, 1, 1, 1, 1, 1, 1, 1};
     near(lra_middle_mean(8, value, one), (2 + 3 + 4 + 5) / 4.0, 1e-12);
     /* 6 values: half of the second and of the fifth. */
@@ -48,9 +43,8 @@ static lra_sample *sample_of(int n_seeds, const int *right)
     return x;
 }
 
-static void runs_of_five_tasks(void **state)
+TEST(runs_of_five_tasks)
 {
-    (void)state;
     static const int right[TASKS][SEEDS] = {
         {60, 66, 63}, {186, 180, 192}, {300, 306, 294}, {420, 426, 414}, {540, 534, 546}};
     lra_task_value task[TASKS];
@@ -101,9 +95,8 @@ static lra_sample *draw_task(lra_rng *r, double p, double sd)
 
 /* Where tasks lie far apart the truth is that of the means: expected order statistics of both ends
  * cancel. */
-static void the_interval_holds_the_truth(void **state)
+TEST(the_interval_holds_the_truth)
 {
-    (void)state;
     static const double p[TASKS] = {0.15, 0.35, 0.5, 0.65, 0.85}, sd[] = {0.003, 0.02};
     const double truth = (0.75 * p[1] + p[2] + 0.75 * p[3]) / 2.5;
     enum { SETS = 300 };
@@ -125,9 +118,8 @@ static void the_interval_holds_the_truth(void **state)
 }
 
 /* The table of results: five tasks of one model with three seeds, one of another precision. */
-static void tables_show_both_means(void **state)
+TEST(tables_show_both_means)
 {
-    (void)state;
     static const char *const names[] = {"listops", "image", "text", "pathfinder", "retrieval"};
     enum { MOST = TASKS * SEEDS + 1 };
     lra_result *list[MOST];
@@ -161,15 +153,4 @@ static void tables_show_both_means(void **state)
     assert_null(strstr(text, "(small, bf16)"));
     lra_tables_free(made, 1);
     for (int i = 0; i < n; i++) lra_result_free(list[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_middle_half_by_weight),
-        cmocka_unit_test(runs_of_five_tasks),
-        cmocka_unit_test(the_interval_holds_the_truth),
-        cmocka_unit_test(tables_show_both_means),
-    };
-    return cmocka_run_group_tests_name("across_tasks", tests, NULL, NULL);
 }

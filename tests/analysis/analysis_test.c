@@ -1,10 +1,6 @@
 /* Statistics against known answers: intervals, tests, means and contrasts, replicates,
  * information. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +17,8 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-static void wilson(void **state)
+TEST(wilson)
 {
-    (void)state;
     lra_estimate a = lra_wilson(1260, 2000, 0.95); /* 63 % of 2,000: +- 2.1 points */
     near((a.hi - a.lo) / 2, 0.0211, 0.0001);
     lra_estimate b = lra_wilson(3111.3, 3457, 0.95); /* 90 %: +- 1 point */
@@ -33,9 +28,8 @@ static void wilson(void **state)
     near(c.hi, 0.2775, 0.0001);
 }
 
-static void percentiles(void **state)
+TEST(percentiles)
 {
-    (void)state;
     double x[41];
     for (int i = 0; i <= 40; i++) x[i] = 40 - i;
     lra_estimate e = lra_percentile(20, 41, x, 0.95);
@@ -47,9 +41,8 @@ static void percentiles(void **state)
     assert_true(isinf(e.hi));
 }
 
-static void mcnemar(void **state)
+TEST(mcnemar)
 {
-    (void)state;
     near(lra_mcnemar(1, 9), 0.021484375, 1e-12); /* 2 (1 + 10)/1024 */
     near(lra_mcnemar(5, 5), 1, 0);
     near(lra_mcnemar(0, 0), 1, 0);
@@ -60,9 +53,8 @@ static void mcnemar(void **state)
 enum { N = 1000 };
 
 /* The formula by hand: two series of three and two seeds on four examples. */
-static void the_formula(void **state)
+TEST(the_formula)
 {
-    (void)state;
     static const uint8_t a[3][4] = {{1, 1, 0, 0}, {1, 1, 1, 0}, {1, 1, 1, 1}},
                          b[2][4] = {{1, 0, 0, 0}, {1, 1, 0, 0}};
     const uint8_t *of_a[] = {a[0], a[1], a[2]}, *of_b[] = {b[0], b[1]};
@@ -89,9 +81,8 @@ static void the_formula(void **state)
 }
 
 /* Two seeds that go together: only the spread of their differences counts. */
-static void paired_seeds(void **state)
+TEST(paired_seeds)
 {
-    (void)state;
     static const double row[4][2] = {{1, 3}, {5, 7}, {0, 2}, {4.5, 6.5}};
     const double *of_a[] = {row[0], row[1]}, *of_b[] = {row[2], row[3]};
     lra_sample *s = lra_sample_new(2, false);
@@ -107,9 +98,8 @@ static void paired_seeds(void **state)
 }
 
 /* Nothing varies: no interval is a point. */
-static void nothing_varies(void **state)
+TEST(nothing_varies)
 {
-    (void)state;
     static uint8_t right[50], wrong[50];
     for (int i = 0; i < 50; i++) right[i] = 1;
     const uint8_t *of_right[] = {right, right, right}, *of_wrong[] = {wrong, wrong};
@@ -126,9 +116,8 @@ static void nothing_varies(void **state)
 }
 
 /* One seed takes the spread of the others; alone it has none. */
-static void one_seed(void **state)
+TEST(one_seed)
 {
-    (void)state;
     static uint8_t row[4][N];
     for (int i = 0; i < N; i++)
         for (int k = 0; k < 4; k++) row[k][i] = i % 10 < 4 + k;
@@ -148,9 +137,8 @@ static void one_seed(void **state)
 
 /* Replicates have the covariance of the rows over n, and the seeds' part without the
  * interaction. */
-static void replicates(void **state)
+TEST(replicates)
 {
-    (void)state;
     enum { B = 20000 };
     for (int n = 400; n <= N; n += 600) { /* a redraw of examples, a normal vector */
         static uint8_t row[6][N];
@@ -188,9 +176,8 @@ static void replicates(void **state)
 }
 
 /* The interaction of examples and seeds is no spread of the seeds. */
-static void interaction_is_removed(void **state)
+TEST(interaction_is_removed)
 {
-    (void)state;
     static uint8_t row[40][N];
     const uint8_t *of[40];
     lra_rng r = lra_rng_new(8, 8, 8);
@@ -213,9 +200,8 @@ static double square_root(const void *context, const double *sum)
 
 /* Root mean squared errors: pseudo-values agree with the delta method; of a mean they are its
  * terms. */
-static void jackknife(void **state)
+TEST(jackknife)
 {
-    (void)state;
     static double row[N][2], out[N];
     double sum = 0, square = 0, mean = 0;
     lra_rng r = lra_rng_new(6, 6, 6);
@@ -233,9 +219,8 @@ static void jackknife(void **state)
 }
 
 /* Two tasks: the variances add up over m squared. */
-static void mean_of_tasks(void **state)
+TEST(mean_of_tasks)
 {
-    (void)state;
     const double value[] = {0.5, 0.7};
     const lra_variance v[] = {{4e-4, 1e-4, 2}, {0, 3e-4, 4}};
     lra_estimate x = lra_mean_of_tasks(2, value, v);
@@ -245,9 +230,8 @@ static void mean_of_tasks(void **state)
 }
 
 /* Training falls 10 points more than validation; both runs of a rung share their rows. */
-static void gaps(void **state)
+TEST(gaps)
 {
-    (void)state;
     static uint8_t high[2][N], low[N];
     for (int i = 0; i < N; i++)
         high[0][i] = i % 10 < 6, high[1][i] = i % 10 < 7, low[i] = i % 10 < 5;
@@ -269,9 +253,8 @@ static void gaps(void **state)
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-static void failed_seeds(void **state)
+TEST(failed_seeds)
 {
-    (void)state;
     bool learned[5];
     assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, 0.01, learned), 2);
     assert_true(learned[0] && !learned[1] && learned[2]);
@@ -297,9 +280,8 @@ static void failed_seeds(void **state)
 }
 
 /* Five seeds are enough. */
-static void few_seeds(void **state)
+TEST(few_seeds)
 {
-    (void)state;
     static uint8_t row[5][N];
     const uint8_t *of[5];
     for (int k = 0; k < 5; k++) {
@@ -318,9 +300,8 @@ static void few_seeds(void **state)
 
 /* Logits that are three times too large: the temperature brings them back; then losses are those of
  * the truth. */
-static void temperature(void **state)
+TEST(temperature)
 {
-    (void)state;
     enum { ROWS = 20000 };
     float *logits = lra_alloc_array(ROWS * 2, sizeof *logits);
     int32_t *label = lra_alloc_array(ROWS, sizeof *label);
@@ -346,26 +327,4 @@ static void temperature(void **state)
     lra_free(logits);
     lra_free(label);
     lra_free(loss);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wilson),
-        cmocka_unit_test(percentiles),
-        cmocka_unit_test(mcnemar),
-        cmocka_unit_test(the_formula),
-        cmocka_unit_test(paired_seeds),
-        cmocka_unit_test(nothing_varies),
-        cmocka_unit_test(one_seed),
-        cmocka_unit_test(replicates),
-        cmocka_unit_test(interaction_is_removed),
-        cmocka_unit_test(jackknife),
-        cmocka_unit_test(mean_of_tasks),
-        cmocka_unit_test(gaps),
-        cmocka_unit_test(failed_seeds),
-        cmocka_unit_test(few_seeds),
-        cmocka_unit_test(temperature),
-    };
-    return cmocka_run_group_tests_name("analysis", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Shares of position and content: known answers, and the definition with all maps at hand, for
  * masks and mixed lengths. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,9 +107,8 @@ static void by_definition(double share[4])
     share[2] = (content + all) / total, share[3] = left / (total + left);
 }
 
-static void they_are_the_definition(void **state)
+TEST(they_are_the_definition)
 {
-    (void)state;
     for (int k = 0; k < 6; k++) {
         lra_measurement f[LRA_SHARES_FINDINGS];
         double wanted[4];
@@ -132,9 +127,8 @@ static void they_are_the_definition(void **state)
 }
 
 /* All by distance, all by place, one random key an example; equal weights are undefined. */
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     lra_measurement f[LRA_SHARES_FINDINGS];
     lra_rng r = lra_rng_new(3, 3, 0);
     causal = false;
@@ -166,9 +160,8 @@ static void known_answers(void **state)
 /* A head of a fixed decay ignores its input.  With equal lengths its content is 0; where lengths
  * differ, rows are divided by sums over other numbers of keys, which counts as content.  Causal
  * heads have the same rows at every length. */
-static void ragged_lengths_count_as_content(void **state)
+TEST(ragged_lengths_count_as_content)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         lra_measurement share[LRA_SHARES_FINDINGS];
         causal = k == 2;
@@ -186,9 +179,8 @@ static void ragged_lengths_count_as_content(void **state)
     causal = false;
 }
 
-static void few_examples_are_undefined(void **state)
+TEST(few_examples_are_undefined)
 {
-    (void)state;
     const int64_t lengths[] = {9, 4, 7};
     lra_measurement f[LRA_SHARES_FINDINGS];
     assert_int_equal(lra_shares_positions(3, lengths), 0);
@@ -263,9 +255,8 @@ static void measure_drawn(const drawn_maps *m, int without,
 
 /* Half widths are those of leaving out one example in turn: a cell for each entry, and 4,096
  * entries in fewer cells. */
-static void intervals_are_the_jackknifes(void **state)
+TEST(intervals_are_the_jackknifes)
 {
-    (void)state;
     static const struct {
         int size, shorter;
         double by_position, by_example, within;
@@ -293,9 +284,8 @@ static void intervals_are_the_jackknifes(void **state)
 
 /* Of 1,000 samples of 80 maps at least 93 % hold the shares of 20,000 maps, less what 1,000 cannot
  * tell (two standard errors). */
-static void intervals_cover(void **state)
+TEST(intervals_cover)
 {
-    (void)state;
     static const double cases[][2] = {{1.5, 1}, {0.5, 2}};
     enum { SAMPLES = 1000 };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -315,17 +305,4 @@ static void intervals_cover(void **state)
             if (held[k] < SAMPLES * 0.914 || held[k] > SAMPLES * 0.995)
                 fail_msg("case %zu: %s is held by %d of %d", c, f[k].id, held[k], SAMPLES);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_the_definition),
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(ragged_lengths_count_as_content),
-        cmocka_unit_test(few_examples_are_undefined),
-        cmocka_unit_test(intervals_are_the_jackknifes),
-        cmocka_unit_test(intervals_cover),
-    };
-    return cmocka_run_group_tests_name("attention_shares", tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Breakdowns against known answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +14,8 @@ static void near(double value, double expected, double tolerance)
 
 /* Two groups of four: group 0 right on 3, the rival on 1 (wins 2 of it); group 1 all right, rival
  * none. */
-static void small_table(void **state)
+TEST(small_table)
 {
-    (void)state;
     const int32_t label[] = {0, 0, 0, 1, 2, 2, 1, 1, 0}, group[] = {0, 0, 0, 0, 1, 1, 1, 1, 7};
     const int32_t predicted[] = {0, 0, 1, 1, 2, 2, 1, 1, 1}, rival[] = {0, 1, 1, 2, 0, 0, 0, 0, 0};
     lra_breakdown_data d = {.n = 9, .n_classes = 3, .n_seeds = 1, .label = label};
@@ -49,9 +44,8 @@ static void small_table(void **state)
 }
 
 /* One statement: p < 0.05 exactly where the 95 % interval excludes 0, few seeds included. */
-static void p_and_interval_agree(void **state)
+TEST(p_and_interval_agree)
 {
-    (void)state;
     enum { N = 400, S = 2 };
     static int32_t label[N], rival[N], predicted[S][N];
     int n_shown = 0, n_not = 0;
@@ -87,9 +81,8 @@ static void p_and_interval_agree(void **state)
     assert_true(row[0].difference.lo < 0 && row[0].difference.value > 0.4 && row[0].p > 0.05);
 }
 
-static void holm(void **state)
+TEST(holm)
 {
-    (void)state;
     /* Holm 1979: 0.01 0.04 0.03 0.005 of four give 0.03 0.06 0.06 0.02. */
     double p[] = {0.01, 0.04, NAN, 0.03, 0.005};
     lra_holm(5, p);
@@ -106,9 +99,8 @@ static void holm(void **state)
 enum { N = 3000 };
 
 /* A prediction that is the heuristic's in 60 % of the rows and random otherwise. */
-static void agreement(void **state)
+TEST(agreement)
 {
-    (void)state;
     static int32_t label[N], stratum[N], heuristic[N], predicted[3][N];
     lra_rng r = lra_rng_new(3, 2, 0);
     for (int i = 0; i < N; i++) {
@@ -137,9 +129,8 @@ static void agreement(void **state)
 }
 
 /* Nothing varies: the interval is not a point. */
-static void all_right(void **state)
+TEST(all_right)
 {
-    (void)state;
     int32_t label[30], group[30];
     for (int i = 0; i < 30; i++) label[i] = i % 3, group[i] = 0;
     lra_breakdown_data d = {.n = 30, .n_classes = 3, .n_seeds = 3, .label = label};
@@ -155,9 +146,8 @@ static void all_right(void **state)
 
 /* Intervals of a mean over three seeds hold it; 300 draws, so that 2 points below 95 % are
  * chance. */
-static void coverage(void **state)
+TEST(coverage)
 {
-    (void)state;
     enum { DRAWS = 300, EXAMPLES = 200 };
     static int32_t label[EXAMPLES], zero[EXAMPLES], predicted[3][EXAMPLES];
     int held = 0;
@@ -174,13 +164,4 @@ static void coverage(void **state)
         held += row[1].accuracy.lo <= 0.6 && 0.6 <= row[1].accuracy.hi;
     }
     if (held < DRAWS * 93 / 100) fail_msg("%d of %d intervals hold the mean", held, DRAWS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_table), cmocka_unit_test(p_and_interval_agree),
-        cmocka_unit_test(holm),        cmocka_unit_test(agreement),
-        cmocka_unit_test(all_right),   cmocka_unit_test(coverage)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Lifts over content-blind heads: uniform, fixed-lag and exponential heads have 1.0000, heads by
  * classes of tokens have none by class; heads that look at parents or siblings are found; noisy
  * content-blind heads are not called tree. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,9 +131,8 @@ static const head content_blind[] = {{.related = -1, .of_class = 1},
                                      {.related = -1, .of_class = 1, .tau = 9, .causal = true}};
 enum { BLIND = sizeof content_blind / sizeof *content_blind };
 
-static void content_blind_heads_have_none(void **state)
+TEST(content_blind_heads_have_none)
 {
-    (void)state;
     for (int k = 0; k < BLIND; k++) {
         lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
         measure(&content_blind[k], 1, plain, by_class);
@@ -152,9 +147,8 @@ static void content_blind_heads_have_none(void **state)
 }
 
 /* Brackets weigh eight times: a lift of brackets, which is that of a class. */
-static void classes_of_keys_are_no_tree(void **state)
+TEST(classes_of_keys_are_no_tree)
 {
-    (void)state;
     const head h = {.related = -1, .of_class = 8, .tau = 6};
     lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
     measure(&h, 2, plain, by_class);
@@ -163,9 +157,8 @@ static void classes_of_keys_are_no_tree(void **state)
     assert_false(is_tree(by_class));
 }
 
-static void tree_heads_are_found(void **state)
+TEST(tree_heads_are_found)
 {
-    (void)state;
     for (int r = 0; r < LRA_RELATIONS; r++) {
         const head h = {.related = r, .times = 8, .of_class = 1, .tau = 10, .noise = 0.5};
         lra_measurement plain[LRA_RELATIONS], by_class[LRA_RELATIONS];
@@ -177,9 +170,8 @@ static void tree_heads_are_found(void **state)
 }
 
 /* Heads whose weights vary from row to row, whatever the tokens are. */
-static void noise_is_no_tree(void **state)
+TEST(noise_is_no_tree)
 {
-    (void)state;
     enum { SETS = 60 };
     int found = 0;
     for (int s = 0; s < SETS; s++) {
@@ -190,13 +182,4 @@ static void noise_is_no_tree(void **state)
         found += is_tree(by_class);
     }
     if (found > 3) fail_msg("%d of %d content-blind heads are called tree", found, (int)SETS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(content_blind_heads_have_none),
-                                       cmocka_unit_test(classes_of_keys_are_no_tree),
-                                       cmocka_unit_test(tree_heads_are_found),
-                                       cmocka_unit_test(noise_is_no_tree)};
-    return cmocka_run_group_tests_name("content_blind", tests, NULL, NULL);
 }

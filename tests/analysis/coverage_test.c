@@ -6,11 +6,7 @@
  * LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave,
  * as stored in reports/measured/coverage.  Without it 400 with 500, and all cells but 5 seeds of
  * 20,000 examples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -207,9 +203,8 @@ static void check_cell(const score *s)
     }
 }
 
-static void intervals_hold_the_truth(void **state)
+TEST(intervals_hold_the_truth)
 {
-    (void)state;
     static const cell cells[] = {{500, 0.003}, {500, 0.013}, {20000, 0.003}, {20000, 0.013}};
     print_message("seeds examples seed-sd ladders ");
     for (int k = 0; k < (full ? N_WHAT : OLD_MEAN); k++) print_message(" %10s", names[k]);
@@ -226,9 +221,8 @@ static void intervals_hold_the_truth(void **state)
 
 /* The simulation finds what it is for: three seeds that vary more than the test set defeat the
  * method before. */
-static void the_method_before_fails(void **state)
+TEST(the_method_before_fails)
 {
-    (void)state;
     const cell c = {20000, 0.013};
     score total = {{0}, 0};
     for (int set = 0; set < 200; set++) {
@@ -263,9 +257,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_hold_the_truth),
-                                       cmocka_unit_test(the_method_before_fails)};
-    return cmocka_run_group_tests_name("coverage", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -1,11 +1,7 @@
 /* The other tokens' distances against known answers: equal weights with any mask and any mix of
  * lengths give the null exactly, which dividing by 1 - M(0) afterwards does not; rows without
  * another token; direction; coverage of the intervals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,9 +51,8 @@ static void add_equal(lra_profile *p, int T, int back, int ahead)
     lra_free(w);
 }
 
-static void equal_weights(void **state)
+TEST(equal_weights)
 {
-    (void)state;
     for (int causal = 0; causal < 2; causal++) {
         enum { T = 1024 };
         lra_profile *p = lra_profile_new(T, 0);
@@ -75,9 +70,8 @@ static void equal_weights(void **state)
 }
 
 /* Every mask of rows made at once is that of rows one by one. */
-static void masks(void **state)
+TEST(masks)
 {
-    (void)state;
     for (int k = 0; k < 4; k++) {
         int columns = k / 2 * 6, T = 30;
         lra_profile_mask *all = lra_profile_mask_full(T, columns, k % 2);
@@ -104,9 +98,8 @@ static void masks(void **state)
 }
 
 /* Equal weights on ragged rows: exactly 1 row by row; M over 1 - M(0) is not. */
-static void ragged_rows(void **state)
+TEST(ragged_rows)
 {
-    (void)state;
     static const int length[] = {5, 9, 32, 2, 17, 64, 3, 1};
     for (int causal = 0; causal < 2; causal++) {
         lra_profile *p = lra_profile_new(64, 0);
@@ -128,9 +121,8 @@ static void ragged_rows(void **state)
 }
 
 /* A row of its own token alone defines no distance, nor does the null count it. */
-static void lone_rows(void **state)
+TEST(lone_rows)
 {
-    (void)state;
     double far[8] = {0, 0, 0, 0, 3, 0, 0, 1}, own[8] = {0}, tiny[8] = {0};
     own[2] = 1, tiny[3] = 1, tiny[7] = 1e-7;
     lra_profile *p = lra_profile_new(8, 0);
@@ -159,9 +151,8 @@ static void lone_rows(void **state)
 
 /* Rows are averaged within examples, then examples, on both sides: equal weights have the null's
  * direction. */
-static void direction(void **state)
+TEST(direction)
 {
-    (void)state;
     lra_profile *p = lra_profile_new(64, 0);
     add_equal(p, 64, 3, 1);
     add_equal(p, 4, 1, 3);
@@ -173,9 +164,8 @@ static void direction(void **state)
 }
 
 /* Kernels: lag 0 is the own token, what it holds moves no distance. */
-static void kernels(void **state)
+TEST(kernels)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         double lag[16] = {0}, rest = 0, mean = 0;
         lra_measurement f[LRA_KERNEL_FINDINGS];
@@ -215,9 +205,8 @@ static numbers drawn(uint64_t set, int n)
     return read(p);
 }
 
-static void coverage(void **state)
+TEST(coverage)
 {
-    (void)state;
     static const char *const id[] = {"self", "dist.mean", "dist.mean.rel", "dist.q90"};
     enum { IDS = sizeof id / sizeof *id };
     int held[IDS] = {0}, wide[IDS] = {0};
@@ -236,13 +225,4 @@ static void coverage(void **state)
         if (!(share >= 0.92)) fail_msg("%s: %.3f of intervals hold", id[k], share);
         if (k < 3) assert_true(share <= 0.985 && wide[k] == SETS);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_weights), cmocka_unit_test(masks),
-                                       cmocka_unit_test(ragged_rows),   cmocka_unit_test(lone_rows),
-                                       cmocka_unit_test(direction),     cmocka_unit_test(kernels),
-                                       cmocka_unit_test(coverage)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

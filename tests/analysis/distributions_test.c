@@ -1,9 +1,5 @@
 /* Distributions, quantiles and GSL's errors: published values, closed forms, infinite numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
@@ -23,9 +19,8 @@ static void expect(double got, double want, double tolerance, const char *what, 
         fail_msg("%s(%g, %g) is %.17g, expected %.17g", what, a, b, got, want);
 }
 
-static void published_values(void **state)
+TEST(published_values)
 {
-    (void)state;
     expect(lra_normal_quantile(0.975), 1.959963984540054, 1e-14, "normal", 0.975, 0);
     expect(lra_t_quantile(1, 0.975), 12.706204736174698, 1e-12, "t", 1, 0.975);
     expect(lra_t_quantile(2, 0.975), 4.302652729749462, 1e-12, "t", 2, 0.975);
@@ -41,9 +36,8 @@ static void published_values(void **state)
 }
 
 /* Arguments outside of the domain do not end the program. */
-static void errors_are_values(void **state)
+TEST(errors_are_values)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_gsl_start();
     assert_true(isnan(lra_t_quantile(3, 1.5)) && isnan(lra_normal_quantile(-1)));
@@ -52,9 +46,8 @@ static void errors_are_values(void **state)
     assert_string_equal(e.msg, "a fit: input domain error");
 }
 
-static void quantiles(void **state)
+TEST(quantiles)
 {
-    (void)state;
     double x[] = {7, 1, 4, INFINITY, 4};
     lra_sort(5, x);
     assert_true(x[0] == 1 && x[1] == 4 && x[2] == 4 && x[3] == 7 && isinf(x[4]));
@@ -68,9 +61,8 @@ static void quantiles(void **state)
 }
 
 /* A matrix that is not finite, or 0, has no rank; GSL's iteration alone would not end. */
-static void ranks(void **state)
+TEST(ranks)
 {
-    (void)state;
     double a[12] = {0};
     assert_true(isnan(lra_effective_rank(3, 4, a)));
     for (int i = 0; i < 3; i++) a[i * 4 + i] = -2;
@@ -82,9 +74,8 @@ static void ranks(void **state)
 }
 
 /* Weighted least squares: exact laws, and the weights. */
-static void decays(void **state)
+TEST(decays)
 {
-    (void)state;
     double d[8], y[8], w[8];
     for (int i = 0; i < 8; i++) d[i] = i + 1, y[i] = 3 * exp(-d[i] / 5), w[i] = i + 0.5;
     lra_decay f = lra_decay_fit(8, d, y, w);
@@ -102,12 +93,4 @@ static void decays(void **state)
     for (int i = 0; i < 8; i++) y[i] = 1;
     f = lra_decay_fit(8, d, y, w);
     assert_true(isinf(f.tau) && f.kind == LRA_DECAY_NONE && f.r2_exp == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_values), cmocka_unit_test(errors_are_values),
-        cmocka_unit_test(quantiles), cmocka_unit_test(ranks), cmocka_unit_test(decays)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

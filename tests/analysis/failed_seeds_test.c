@@ -3,11 +3,7 @@
  * chance, of weak and of learned tasks), the intervals of differences must hold the truth there,
  * and it must find seeds that failed.  Every rung has seeds of its own, whose accuracy varies by
  * 0.3 or 1.3 points; examples are of unequal difficulty and shared by all rungs and seeds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -104,9 +100,8 @@ static double error_of(double share)
     return 2 * sqrt(share * (1 - share) / LADDERS);
 }
 
-static void no_seed_is_dropped_that_did_not_fail(void **state)
+TEST(no_seed_is_dropped_that_did_not_fail)
 {
-    (void)state;
     static const design list[] = {{"at chance, 2 classes", {0.5, 0.5, 0.5, 0.5, 0.5}, 0.5, 0},
                                   {"at chance, 10 classes", {0.1, 0.1, 0.1, 0.1, 0.1}, 0.1, 0},
                                   {"weak", {0.51, 0.515, 0.52, 0.53, 0.54}, 0.5, 0},
@@ -124,9 +119,8 @@ static void no_seed_is_dropped_that_did_not_fail(void **state)
         }
 }
 
-static void failed_seeds_are_found(void **state)
+TEST(failed_seeds_are_found)
 {
-    (void)state;
     static const design list[] = {
         {"a fifth fails", {0.45, 0.5, 0.55, 0.58, 0.6}, 0.1, 0.2},
         {"a fifth fails, 2 classes", {0.7, 0.75, 0.8, 0.85, 0.9}, 0.5, 0.2},
@@ -138,11 +132,4 @@ static void failed_seeds_are_found(void **state)
             assert_true(alarms <= 0.04 + error_of(0.04));
             if (found < (seeds[k / 2] == 3 ? 0.27 : 0.64)) fail_msg("%.1f %% found", 100 * found);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_seed_is_dropped_that_did_not_fail),
-                                       cmocka_unit_test(failed_seeds_are_found)};
-    return cmocka_run_group_tests_name("failed seeds", tests, NULL, NULL);
 }

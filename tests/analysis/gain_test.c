@@ -1,10 +1,6 @@
 /* Gains under restrictions: known curves and thresholds, intervals that hold them, models at
  * chance. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -37,9 +33,8 @@ static lra_sample *made(int n, const double *share, double chance, double full, 
     return s;
 }
 
-static void a_known_curve(void **state)
+TEST(a_known_curve)
 {
-    (void)state;
     const double x[] = {0, 1, 2, 4, 8, 16}, share[] = {0, 0.2, 0.5, 0.92, 0.96, 1};
     lra_sample *s = made(6, share, 0.5, 0.9, N);
     lra_gain g;
@@ -64,9 +59,8 @@ static void a_known_curve(void **state)
     lra_sample_free(s);
 }
 
-static void no_gain_at_chance(void **state)
+TEST(no_gain_at_chance)
 {
-    (void)state;
     const double x[] = {1, 2}, share[] = {1, 1};
     lra_sample *s = made(2, share, 0.5, 0.505, 300);
     lra_gain g;
@@ -78,9 +72,8 @@ static void no_gain_at_chance(void **state)
 }
 
 /* What is never kept is told as such. */
-static void thresholds_out_of_reach(void **state)
+TEST(thresholds_out_of_reach)
 {
-    (void)state;
     const double x[] = {1, 2}, share[] = {0.1, 0.6};
     lra_sample *s = made(2, share, 0.2, 0.9, N);
     lra_gain g;
@@ -90,9 +83,8 @@ static void thresholds_out_of_reach(void **state)
 }
 
 /* What a permutation costs: from a width on, up to a width, around the edge, nowhere. */
-static void costs(void **state)
+TEST(costs)
 {
-    (void)state;
     const double x[] = {1, 2, 4, 8, 16};
     const double share[][5] = {
         {1, 0.99, 0.8, 0.3, 0.1}, {0, 0.2, 0.8, 0.99, 1}, {1, 1, 0.95, 0.5, 0.5}, {1, 1, 1, 1, 1}};
@@ -111,9 +103,8 @@ static void costs(void **state)
     assert_true(g[3].costs_to.value == 0 && g[3].costs_to.hi == 0);
 }
 
-static void axes(void **state)
+TEST(axes)
 {
-    (void)state;
     double x[LRA_GAIN_POINTS];
     assert_int_equal(lra_gain_axis(0, 6, x), 5);
     assert_true(x[0] == 0 && x[1] == 1 && x[2] == 2 && x[3] == 4 && x[4] == 6);
@@ -125,9 +116,8 @@ static void axes(void **state)
 }
 
 /* Masses of two examples count as they are: 10 at distance 0, 5 at 3 and 5 at 7. */
-static void radii(void **state)
+TEST(radii)
 {
-    (void)state;
     const double mass[2 * 8] = {10, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5}, none[8] = {0};
     assert_true(lra_radius(2, 8, mass, 0.2, 1).value == 0);
     assert_true(lra_radius(2, 8, mass, 0.5, 1).value == 0);
@@ -149,9 +139,8 @@ static void radii(void **state)
 }
 
 /* The most frequent one, the least of equals; redraws of three examples have any of them. */
-static void usual_places(void **state)
+TEST(usual_places)
 {
-    (void)state;
     const int64_t places[] = {7, 3, 7, 9, 3}, alike[] = {4, 4, 4}, few[] = {8, 2, 5};
     lra_estimate r = lra_usual_place(5, places, 1);
     assert_true(r.value == 3 && r.lo == 3 && r.hi == 9);
@@ -160,18 +149,4 @@ static void usual_places(void **state)
     r = lra_usual_place(3, few, 1);
     assert_true(r.value == 2 && r.lo == 2 && r.hi == 8);
     assert_true(isnan(lra_usual_place(1, few, 1).lo) && isnan(lra_usual_place(0, few, 1).value));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_known_curve),
-        cmocka_unit_test(no_gain_at_chance),
-        cmocka_unit_test(thresholds_out_of_reach),
-        cmocka_unit_test(costs),
-        cmocka_unit_test(axes),
-        cmocka_unit_test(radii),
-        cmocka_unit_test(usual_places),
-    };
-    return cmocka_run_group_tests_name("gain", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Kinds of heads: maps that are built to be of a kind are called so, by the numbers that the probe
  * takes of them; thresholds are where the header says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,9 +75,8 @@ enum { POSITION = 1u << LRA_HEAD_POSITION, CONTENT = 1u << LRA_HEAD_CONTENT };
     for (int b = 0; b < N; b++)                                                                    \
         for (int i = 0; i < T; i++)
 
-static void maps_of_a_kind(void **state)
+TEST(maps_of_a_kind)
 {
-    (void)state;
     lra_rng r = lra_rng_new(5, 1, 0);
     EACH_ROW put(b, i, 0, 0.5); /* all look at the first token, whatever stands there */
     expect_kinds(LRA_HEAD_SINK, POSITION | 1u << LRA_HEAD_FAR, true, false);
@@ -110,9 +105,8 @@ static unsigned kinds_of(const char *id, double value, double equal)
     return lra_head_kinds(1, &f).is;
 }
 
-static void thresholds_are_told(void **state)
+TEST(thresholds_are_told)
 {
-    (void)state;
     assert_int_equal(kinds_of("sink.max", 0.5, 0.1), 0);
     assert_int_equal(kinds_of("sink.max", 0.51, 0.1), 1u << LRA_HEAD_SINK);
     assert_int_equal(kinds_of("entropy.rel", 0.95, NAN), 0);
@@ -147,9 +141,8 @@ static void thresholds_are_told(void **state)
 }
 
 /* A threshold inside an interval: it may be one or not; beyond it: surely, or not at all. */
-static void ends_say_what_is_sure(void **state)
+TEST(ends_say_what_is_sure)
 {
-    (void)state;
     static const struct {
         const char *id;
         double lo, value, hi, equal;
@@ -173,14 +166,4 @@ static void ends_say_what_is_sure(void **state)
         if (k.is != cases[c].is || k.surely != cases[c].surely || k.perhaps != cases[c].perhaps)
             fail_msg("case %zu: %x %x %x", c, k.is, k.surely, k.perhaps);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(maps_of_a_kind),
-        cmocka_unit_test(thresholds_are_told),
-        cmocka_unit_test(ends_say_what_is_sure),
-    };
-    return cmocka_run_group_tests_name("head_kind", tests, NULL, NULL);
 }

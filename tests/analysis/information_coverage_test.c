@@ -2,11 +2,7 @@
 /* Coverage: do the 95 % intervals of the excess hold its true value, for chains, periodic sequences
  * and symbols that follow from their places alone, for few and many examples, of one length and of
  * many?  And is a decay law named where nothing decays? */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,17 +91,10 @@ static void hold(design by, int n, bool ragged)
     if (by == MARKOV && n == MOST) assert_in_range(named, SETS / 2, SETS);
 }
 
-static void intervals_hold_the_truth(void **state)
+TEST(intervals_hold_the_truth)
 {
-    (void)state;
     static const int n[] = {60, 200, MOST};
     for (int by = 0; by < N_DESIGNS; by++)
         for (int k = 0; k < 3; k++)
             for (int ragged = 0; ragged < 2; ragged++) hold((design)by, n[k], ragged);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_hold_the_truth)};
-    return cmocka_run_group_tests_name("information coverage", tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
  * are trained on autocorrelated tokens of ragged length, with 2 and 10 classes, pooled with and
  * without a window of places; their margins go through the measurement of the probe.  No distance
  * matters to them: at most 7 % of all sets and 15 % of a cell may be called otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -280,9 +277,8 @@ static bool found_in(int classes, bool window, int set, double *right, int *rise
     return !(f[LRA_INTERACTION_PEAK].flags & LRA_FLAT);
 }
 
-static void bags_have_no_distance(void **state)
+TEST(bags_have_no_distance)
 {
-    (void)state;
     int all = 0;
     for (int cell = 0; cell < 4; cell++) {
         int classes = cell & 1 ? 10 : 2, found = 0, rises = 0;
@@ -298,10 +294,4 @@ static void bags_have_no_distance(void **state)
         all += found;
     }
     if (all > 4 * SETS * 7 / 100) fail_msg("found in %d of %d bags", all, 4 * SETS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bags_have_no_distance)};
-    return cmocka_run_group_tests_name("interaction in bags", tests, NULL, NULL);
 }

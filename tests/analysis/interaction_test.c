@@ -1,10 +1,6 @@
 /* Interaction of blocks: what is known of sums, products and heads after a pool, and against plain
  * loops.  How often it is found where there is none: interaction_bags_test.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -113,9 +109,8 @@ static bool is_flat(const lra_measurement *f)
     return f[LRA_INTERACTION_PEAK].flags & LRA_FLAT;
 }
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     lra_measurement f[LRA_INTERACTION_FINDINGS];
     double curve[LRA_INTERACTION_CURVES * BLOCKS];
     lra_interactions x = measure(product_of_two, 1);
@@ -146,9 +141,8 @@ static void known_answers(void **state)
 }
 
 /* Examples of unequal length, by plain loops. */
-static void they_are_the_definition(void **state)
+TEST(they_are_the_definition)
 {
-    (void)state;
     lra_measurement f[LRA_INTERACTION_FINDINGS];
     double curve[LRA_INTERACTION_CURVES * BLOCKS], mean = 0;
     static double own[2][N][BLOCKS];
@@ -200,9 +194,8 @@ static void they_are_the_definition(void **state)
 
 /* Half of the examples have their pairs two blocks apart, the others six: the peak may be either.
  * Fewer examples than a test needs: none. */
-static void ends_of_a_peak(void **state)
+TEST(ends_of_a_peak)
 {
-    (void)state;
     lra_measurement f[LRA_INTERACTION_FINDINGS];
     for (int e = 0; e < N; e++) {
         count[e] = 8;
@@ -224,14 +217,4 @@ static void ends_of_a_peak(void **state)
     x.null = NULL; /* initial weights: means alone */
     lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(f[LRA_INTERACTION_MEAN].value > 0 && isnan(f[LRA_INTERACTION_P].value));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(they_are_the_definition),
-        cmocka_unit_test(ends_of_a_peak),
-    };
-    return cmocka_run_group_tests_name("interaction", tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* The shape of kernels against known answers; modes of state spaces; kernels found in a network. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,9 +40,8 @@ static double value(const char *id)
 
 /* ---- one kernel ------------------------------------------------------------------------------ */
 
-static void box(void **state)
+TEST(box)
 {
-    (void)state;
     double k[61];
     for (int i = 0; i < 61; i++) k[i] = i >= 15 && i <= 45;
     measure(1, 30, 31, k, 0, NULL);
@@ -58,9 +53,8 @@ static void box(void **state)
 }
 
 /* 0.98^d: energy falls twice as fast as the fit of the maxima says. */
-static void exponential(void **state)
+TEST(exponential)
 {
-    (void)state;
     double k[1024], p;
     for (int d = 0; d < 1024; d++) k[d] = pow(0.98, d) * (d % 7 == 3 ? -1 : 1);
     measure(1, 0, 1024, k, 0, &p);
@@ -77,9 +71,8 @@ static void exponential(void **state)
     near(e[100], pow(0.98, 100), 1e-12);
 }
 
-static void rough(void **state)
+TEST(rough)
 {
-    (void)state;
     double spike[64] = {0}, turns[64], flat[64], zero[64] = {0}, noise[4096];
     lra_rng rng = lra_rng_new(1, 1, 0);
     for (int i = 0; i < 64; i++) turns[i] = i % 2 ? -1 : 1, flat[i] = 1;
@@ -119,9 +112,8 @@ static void rough(void **state)
 }
 
 /* A vector for each lag counts by its norm; its steps by theirs. */
-static void vectors(void **state)
+TEST(vectors)
 {
-    (void)state;
     const double k[] = {0, 3, 0, 4, 0, 0}; /* lags -1, 0, 1 of two components: (0,4) (3,0) (0,0) */
     measure(2, 1, 2, k, 0, NULL);
     near(value("range.mean.p1"), 4. / 7, 1e-12);
@@ -130,9 +122,8 @@ static void vectors(void **state)
 }
 
 /* On rows of 8 pixels a lag of 7, 8 or 9 is a neighbour. */
-static void pixels(void **state)
+TEST(pixels)
 {
-    (void)state;
     double k[32] = {0};
     k[7] = k[8] = k[9] = k[12] = 1;
     measure(1, 0, 32, k, 8, NULL);
@@ -140,9 +131,8 @@ static void pixels(void **state)
     near(value("local.5.px"), 1, 1e-12);
 }
 
-static void matrices(void **state)
+TEST(matrices)
 {
-    (void)state;
     enum { T = 64 };
     static double x[T * T];
     double sum = 0, adjusted = 0;
@@ -164,9 +154,8 @@ static void matrices(void **state)
     near(adjusted, 0, 0.003);
 }
 
-static void ranks(void **state)
+TEST(ranks)
 {
-    (void)state;
     double eye[25] = {0}, one[40], two[12] = {3, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0}, mixed[9];
     const double a[] = {2, 1, 0, 1, 2, 1, 0, 1, 2};
     for (int i = 0; i < 5; i++) eye[6 * i] = 7;
@@ -184,9 +173,8 @@ static void ranks(void **state)
 
 /* ---- modes ----------------------------------------------------------------------------------- */
 
-static void energies(void **state)
+TEST(energies)
 {
-    (void)state;
     double x[] = {-0.1, 0, -0.1, 0.7, -0.03, 2, -0.5, 3}, w[] = {1, 0, 1, -1, 0.5, 0.2, 2, 1};
     lra_modes one = {.rows = 1, .n = 1, .scale = 1, .x = x, .w = w};
     near(lra_modes_energy(&one, 0, 10) / lra_modes_energy(&one, 0, 0), exp(-2), 1e-12);
@@ -217,16 +205,15 @@ static void open_run(const char *model, lra_extract *f)
     if (tiny_run_open(&run, folder, "x=1\n", model, &e) != 0) fail_msg("%s", e.msg);
     run.spec.schedule = (lra_schedule){.rate = 0.02, .epochs = 1, .factor = 0.5, .patience = 9};
     run.spec.checkpoint_every = 1e6;
-    if (lra_train(&run.spec, &device, &report, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_train(&run.spec, &device, &report, &e));
     lra_train_report_free(&report);
-    if (lra_extract_open(f, &run.spec, &device, false, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_extract_open(f, &run.spec, &device, false, &e));
 }
 
 /* Lags of taps: tap k reads k - (K-1)/2 steps ahead; of a causal model all look back; dilation
  * spreads them. */
-static void convolutions(void **state)
+TEST(convolutions)
 {
-    (void)state;
     lra_extract f;
     open_run("layers=2 width=4 hidden=6 kernel=3 dilation=1", &f);
     assert_int_equal(f.n, 2);
@@ -240,7 +227,7 @@ static void convolutions(void **state)
     lra_length_graph *v = lra_loaded_graph(&m, 1, 32);
     lra_length_graph_output(v, v->network.output);
     assert_int_equal(lra_loaded_plan(&m, &e), 0);
-    if (lra_params_get(m.params, "encoder/layer0/conv/kernel", w, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_params_get(m.params, "encoder/layer0/conv/kernel", w, &e));
     lra_loaded_free(&m);
     for (int tap = 0; tap < 3; tap++) /* channel 5, input 2; lags are -1, 0, 1 */
         near(k->k[LRA_FOUND_TRAINED][(5 * 4 + 2) * 3 + 2 - tap], w[(tap * 4 + 2) * 6 + 5], 0);
@@ -256,9 +243,8 @@ static void convolutions(void **state)
 }
 
 /* Both channels begin with equal lags; one grows at lag 4, both at lag 9, beyond half of all. */
-static void peak_of_a_layer(void **state)
+TEST(peak_of_a_layer)
 {
-    (void)state;
     enum { LAGS = 12 };
     static char name[] = "layer0.conv", empty[] = "";
     double before[2 * LAGS], after[2 * LAGS];
@@ -294,13 +280,4 @@ static int set_up(void **state)
     return make_folder(state) != 0 || lra_cpu_device(&device, 1, &e) != 0 ? -1 : 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box),          cmocka_unit_test(exponential),
-        cmocka_unit_test(rough),        cmocka_unit_test(vectors),
-        cmocka_unit_test(pixels),       cmocka_unit_test(matrices),
-        cmocka_unit_test(ranks),        cmocka_unit_test(energies),
-        cmocka_unit_test(convolutions), cmocka_unit_test(peak_of_a_layer)};
-    return cmocka_run_group_tests(tests, set_up, remove_folder);
-}
+GROUP(set_up, remove_folder);

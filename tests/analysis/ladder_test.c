@@ -1,9 +1,5 @@
 /* Ladders against known answers: the published tables, and where an index must not be given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -43,9 +39,8 @@ static void published_ladder_of(const published *p, lra_ladder *out)
     assert_int_equal(lra_ladder_compute(&d, out), 0);
 }
 
-static void published_ladders(void **state)
+TEST(published_ladders)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         lra_ladder l;
         published_ladder_of(&table[i], &l);
@@ -89,9 +84,8 @@ static void make(int n_rungs, const int64_t *reach, const double *share, int n_s
     }
 }
 
-static void a_ladder(void **state)
+TEST(a_ladder)
 {
-    (void)state;
     lra_ladder l, again;
     make(4, (int64_t[]){0, 4, 8, 100}, (double[]){0.2, 0.4, 0.6, 0.6}, 2, 0);
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
@@ -117,9 +111,8 @@ static void a_ladder(void **state)
 }
 
 /* T - 1 positions to each side are everything. */
-static void all_but_one_is_all(void **state)
+TEST(all_but_one_is_all)
 {
-    (void)state;
     lra_ladder l;
     make(2, (int64_t[]){4, T - 1}, (double[]){0.4, 0.6}, 3, 0.3);
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
@@ -131,9 +124,8 @@ static void all_but_one_is_all(void **state)
 }
 
 /* A reference that is not clearly above chance measures nothing: no index, no gains. */
-static void at_chance(void **state)
+TEST(at_chance)
 {
-    (void)state;
     static const double share[][3] = {{0.2, 0.2, 0.2}, {0.2, 0.21, 0.212}, {0.2, 0.2, 0.1}};
     for (int k = 0; k < 3; k++) {
         lra_ladder l;
@@ -148,9 +140,8 @@ static void at_chance(void **state)
 }
 
 /* Just above chance is not enough: the half width must be below half of the difference. */
-static void clearly_above_chance(void **state)
+TEST(clearly_above_chance)
 {
-    (void)state;
     int n_given = 0, n_above = 0;
     for (int k = 0; k < 40; k++) {
         lra_ladder l;
@@ -169,9 +160,8 @@ static void clearly_above_chance(void **state)
     assert_true(n_given > 5 && n_above > 3);
 }
 
-static void one_rung(void **state)
+TEST(one_rung)
 {
-    (void)state;
     static const int64_t reach[][2] = {{0, 20}, {0, T}};
     for (int k = 0; k < 2; k++) {
         lra_ladder l;
@@ -186,9 +176,8 @@ static void one_rung(void **state)
 
 /* A ladder that ends early: the span alone; an outside reference that sees everything: to T, and
  * how much of it. */
-static void span_and_extrapolation(void **state)
+TEST(span_and_extrapolation)
 {
-    (void)state;
     lra_ladder l;
     make(3, (int64_t[]){4, 8, 16}, (double[]){0.4, 0.5, 0.6}, 3, 0.3);
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
@@ -215,9 +204,8 @@ static void span_and_extrapolation(void **state)
 
 /* Goes down from the widest rung and stops at the first that is worse, even where a narrower one is
  * not. */
-static void sufficient_reach(void **state)
+TEST(sufficient_reach)
 {
-    (void)state;
     lra_ladder l;
     make(6, (int64_t[]){2, 4, 8, 16, 32, 64}, (double[]){0.60, 0.60, 0.57, 0.60, 0.60, 0.60}, 2, 0);
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
@@ -246,9 +234,8 @@ static void sufficient_reach(void **state)
 }
 
 /* The rung that is asked for is the reference; wider ones may be worse. */
-static void another_rung(void **state)
+TEST(another_rung)
 {
-    (void)state;
     lra_ladder l;
     make(3, (int64_t[]){4, 16, 64}, (double[]){0.4, 0.6, 0.5}, 3, 0.3);
     m.data.kind = LRA_REFERENCE_RUNG;
@@ -259,9 +246,8 @@ static void another_rung(void **state)
 }
 
 /* Seeds that did not learn are in no value. */
-static void failed_seeds(void **state)
+TEST(failed_seeds)
 {
-    (void)state;
     lra_ladder l;
     make(2, (int64_t[]){4, 64}, (double[]){0.5, 0.7}, 5, 0.2);
     for (int s = 1; s < 3; s++)
@@ -277,9 +263,8 @@ static void failed_seeds(void **state)
 }
 
 /* Rungs with different numbers of seeds use all of them. */
-static void uneven_seeds(void **state)
+TEST(uneven_seeds)
 {
-    (void)state;
     lra_ladder l;
     make(2, (int64_t[]){4, 64}, (double[]){0.5, 0.7}, 2, 0.3);
     m.data.rung[0].n_seeds = 1;
@@ -290,9 +275,8 @@ static void uneven_seeds(void **state)
 
 /* No estimate lies outside its interval, whatever the curve: lra_ladder_compute() aborts where one
  * does. */
-static void estimates_lie_in_their_intervals(void **state)
+TEST(estimates_lie_in_their_intervals)
 {
-    (void)state;
     for (int k = 0; k < 200; k++) {
         double share[RUNGS];
         lra_rng r = lra_rng_new(21, 1, (uint64_t)k);
@@ -314,9 +298,8 @@ static void estimates_lie_in_their_intervals(void **state)
 
 /* Rungs of row values, less of which is worse, are crossed with their seeds like those of what is
  * right. */
-static void values_of_all_seeds_count(void **state)
+TEST(values_of_all_seeds_count)
 {
-    (void)state;
     enum { ROWS = 600, TWO = 2 };
     static double row[TWO][TWO][ROWS], chance[ROWS];
     static const double level[TWO][TWO] = {{-1.5, -1.3}, {-0.72, -0.68}};
@@ -354,9 +337,8 @@ static void values_of_all_seeds_count(void **state)
     }
 }
 
-static void equal_reach_is_refused(void **state)
+TEST(equal_reach_is_refused)
 {
-    (void)state;
     lra_ladder_data d = {.n_rungs = 2, .n_seeds = 1, .T = 32, .chance = 0.1};
     lra_ladder l;
     d.rung[0] = (lra_rung){.kernel = 23, .reach = 33};
@@ -366,25 +348,4 @@ static void equal_reach_is_refused(void **state)
     assert_int_equal(l.row[1].kernel, 31);
     d.n_rungs = 0;
     assert_int_equal(lra_ladder_compute(&d, &l), LRA_LADDER_EMPTY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_ladders),
-        cmocka_unit_test(a_ladder),
-        cmocka_unit_test(all_but_one_is_all),
-        cmocka_unit_test(at_chance),
-        cmocka_unit_test(clearly_above_chance),
-        cmocka_unit_test(one_rung),
-        cmocka_unit_test(span_and_extrapolation),
-        cmocka_unit_test(sufficient_reach),
-        cmocka_unit_test(another_rung),
-        cmocka_unit_test(failed_seeds),
-        cmocka_unit_test(uneven_seeds),
-        cmocka_unit_test(estimates_lie_in_their_intervals),
-        cmocka_unit_test(values_of_all_seeds_count),
-        cmocka_unit_test(equal_reach_is_refused),
-    };
-    return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);
 }

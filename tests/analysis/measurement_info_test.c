@@ -1,9 +1,5 @@
 /* Declarations of measurements: patterns, heads, keys, checks; their list in reports/FORMAT.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +11,8 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/file.h"
 
-static void ids_find_their_declaration(void **state)
+TEST(ids_find_their_declaration)
 {
-    (void)state;
     static const struct {
         const char *id, *declared, *head, *key; /* declared NULL: none */
     } known[] = {
@@ -51,9 +46,8 @@ static void ids_find_their_declaration(void **state)
     }
 }
 
-static void modifiers_are_found(void **state)
+TEST(modifiers_are_found)
 {
-    (void)state;
     uint32_t set, several = 0;
     assert_non_null(lra_measurement_info_find("self", &set));
     assert_int_equal(set, 0);
@@ -68,9 +62,8 @@ static void modifiers_are_found(void **state)
 }
 
 /* A declaration that no id can reach would be dead: an earlier pattern covers it. */
-static void every_declaration_is_reached(void **state)
+TEST(every_declaration_is_reached)
 {
-    (void)state;
     for (int i = 0; lra_measurement_info_at(i); i++) {
         const lra_measurement_info *info = lra_measurement_info_at(i);
         lra_text id = {0};
@@ -87,9 +80,8 @@ static void every_declaration_is_reached(void **state)
     }
 }
 
-static void units_and_ranges_are_checked(void **state)
+TEST(units_and_ranges_are_checked)
 {
-    (void)state;
     static const struct {
         const char *id, *unit;
         double value;
@@ -116,9 +108,8 @@ static void units_and_ranges_are_checked(void **state)
     }
 }
 
-static void units_are_those_declared(void **state)
+TEST(units_are_those_declared)
 {
-    (void)state;
     lra_measurement f = lra_measurement_of("value.dist.q95.px", 3),
                     g = lra_measurement_of("self", 1);
     assert_string_equal(f.unit, "tokens");
@@ -162,15 +153,14 @@ static char *lists(void)
 }
 
 /* LRA_UPDATE_GOLDEN=1 rewrites the lists in the file. */
-static void format_lists_all(void **state)
+TEST(format_lists_all)
 {
-    (void)state;
     lra_err e = {{0}};
     size_t n;
     const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
     char *path = lra_format("%s/reports/FORMAT.md", source ? source : ".");
     char *text = lra_file_read(path, 1 << 20, &n, &e), *right = lists();
-    if (!text) fail_msg("%s", e.msg);
+    NOT_NULL(text);
     char *begin = strstr(text, from), *end = strstr(text, to);
     if (!begin || !end) fail_msg("'%s' lacks '%s'", path, begin ? to : from);
     begin += strlen(from);
@@ -185,15 +175,4 @@ static void format_lists_all(void **state)
     lra_free(right);
     lra_free_large(text);
     lra_free(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ids_find_their_declaration),
-                                       cmocka_unit_test(modifiers_are_found),
-                                       cmocka_unit_test(every_declaration_is_reached),
-                                       cmocka_unit_test(units_and_ranges_are_checked),
-                                       cmocka_unit_test(units_are_those_declared),
-                                       cmocka_unit_test(format_lists_all)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

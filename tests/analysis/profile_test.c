@@ -1,10 +1,6 @@
 /* Profiles of weights over distance against known answers: equal weights, boxes, exponentials,
  * delays, mixed lengths, grids; intervals; fits and tests of decay; shifts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,9 +66,8 @@ static numbers equal_rows(bool causal)
     return read(p);
 }
 
-static void equal_weights(void **state)
+TEST(equal_weights)
 {
-    (void)state;
     numbers x = equal_rows(false);
     near(value(&x, "range.mean"), 341.333, 5e-4);
     near(value(&x, "range.mean.rel"), 1, 1e-12);
@@ -91,9 +86,8 @@ static void equal_weights(void **state)
     near(value(&x, "decay.beta"), 0, 1e-9);
 }
 
-static void box(void **state)
+TEST(box)
 {
-    (void)state;
     static const double expected[][2] = {{2, 1.2}, {15, 7.741935}, {30, 15.245902}};
     for (int k = 0; k < 3; k++) {
         int r = (int)expected[k][0];
@@ -107,9 +101,8 @@ static void box(void **state)
 }
 
 /* 0.98^d backwards, over so many inputs that nothing is cut off. */
-static void exponential(void **state)
+TEST(exponential)
 {
-    (void)state;
     enum { LONG = 1500 };
     double w[LONG];
     for (int j = 0; j < LONG; j++) w[j] = pow(0.98, LONG - 1 - j);
@@ -144,9 +137,8 @@ static numbers boxes(int n, int r)
     return one_row(SIZE, HALF, w);
 }
 
-static void stacked_boxes(void **state)
+TEST(stacked_boxes)
 {
-    (void)state;
     static const char *const id[] = {"range.q50", "range.q90", "range.q95", "range.q99"};
     static const double wide[] = {30, 71, 84, 107}, small[] = {2, 5, 5, 7};
     numbers x = boxes(6, 30), y = boxes(4, 2);
@@ -158,9 +150,8 @@ static void stacked_boxes(void **state)
     }
 }
 
-static void delay(void **state)
+TEST(delay)
 {
-    (void)state;
     double w[64] = {0};
     w[20] = 1;
     numbers x = one_row(64, 37, w);
@@ -171,9 +162,8 @@ static void delay(void **state)
     near(value(&x, "support.pr"), 1, 0);
 }
 
-static void power_law(void **state)
+TEST(power_law)
 {
-    (void)state;
     double w[300];
     for (int j = 0; j < 300; j++) w[j] = pow(300 - j, -1.5) * (1 + 0.01 * (j % 3));
     numbers x = one_row(300, 300, w); /* distances 1 .. 300 */
@@ -181,9 +171,8 @@ static void power_law(void **state)
     near(value(&x, "decay.kind"), LRA_DECAY_POWER, 0);
 }
 
-static void undefined_rows(void **state)
+TEST(undefined_rows)
 {
-    (void)state;
     double w[8] = {0}, bad[8] = {1, NAN}, good[8] = {0, 0, 0, 1};
     lra_profile *p = lra_profile_new(8, 0);
     lra_profile_begin(p, 8);
@@ -197,9 +186,8 @@ static void undefined_rows(void **state)
 }
 
 /* An example whose rows have one input each has no relative entropy, and takes it from no other. */
-static void single_inputs(void **state)
+TEST(single_inputs)
 {
-    (void)state;
     double one[2] = {1, -1}, equal[2] = {1, 1};
     lra_profile *p = lra_profile_new(2, 0);
     for (int b = 0; b < 3; b++) {
@@ -216,9 +204,8 @@ static void single_inputs(void **state)
 /* ---- lengths, masks, sums -------------------------------------------------------------------- */
 
 /* Equal weights of mixed lengths, one direction: nothing decays, and nothing is far. */
-static void mixed_lengths(void **state)
+TEST(mixed_lengths)
 {
-    (void)state;
     double w[200];
     lra_profile *p = lra_profile_new(200, 0);
     for (int j = 0; j < 200; j++) w[j] = 1;
@@ -296,18 +283,16 @@ static void sums_are_rows(int64_t columns, bool causal)
     }
 }
 
-static void sums_of_rows(void **state)
+TEST(sums_of_rows)
 {
-    (void)state;
     sums_are_rows(0, false);
     sums_are_rows(0, true);
     sums_are_rows(8, false);
     sums_are_rows(8, true);
 }
 
-static void masks(void **state)
+TEST(masks)
 {
-    (void)state;
     lra_profile_mask *a = lra_profile_mask_new(20, 0), *b = lra_profile_mask_new(20, 0);
     static const int range[][3] = {{5, 3, 9}, {5, 8, 12}, {15, 3, 9}, {0, 0, 1}, {19, 0, 20}};
     for (int k = 0; k < 5; k++) {
@@ -330,9 +315,8 @@ static void masks(void **state)
 }
 
 /* On a grid of 8 columns the pixel below is 1 away, and 8 tokens. */
-static void grids(void **state)
+TEST(grids)
 {
-    (void)state;
     double w[64] = {0};
     w[20 + 8] = 1;
     lra_profile *p = lra_profile_new(64, 8), *q = lra_profile_new(64, 0);
@@ -375,9 +359,8 @@ static lra_profile *noisy(int n, uint64_t seed)
     return p;
 }
 
-static void coverage(void **state)
+TEST(coverage)
 {
-    (void)state;
     static const char *const id[] = {"range.mean", "range.mean.rel", "entropy",  "support.pr",
                                      "local.10",   "range.q90",      "decay.tau"};
     enum { IDS = sizeof id / sizeof *id, SETS = 60 };
@@ -395,9 +378,8 @@ static void coverage(void **state)
         if (held[k] < 51) fail_msg("'%s': %d of %d intervals hold", id[k], held[k], SETS);
 }
 
-static void seeds(void **state)
+TEST(seeds)
 {
-    (void)state;
     lra_measurement f[3];
     for (int k = 0; k < 3; k++) {
         f[k] = lra_measurement_of("dist.mean", 1 + k);
@@ -420,9 +402,8 @@ static void seeds(void **state)
 
 /* ---- decay and shift ------------------------------------------------------------------------- */
 
-static void kendall(void **state)
+TEST(kendall)
 {
-    (void)state;
     static const double falls[] = {5, 4, 3, 2, 1}, mixed[] = {5, 3, 4, 2, 1},
                         level[] = {1, 1, 1, 1, 1}, ties[] = {5, 4, 4, 2, 1},
                         rises[] = {1, 2, 3, 4, 5};
@@ -444,9 +425,8 @@ static void kendall(void **state)
     lra_kendall_null_free(k);
 }
 
-static void shift(void **state)
+TEST(shift)
 {
-    (void)state;
     const double a[] = {1, 0, 0, 0}, b[] = {0, 0, 0.5, 0.5};
     near(lra_shift_w1(4, a, b), 2.5, 1e-12);
     near(lra_shift_js(4, a, b), 1, 1e-12);
@@ -482,9 +462,8 @@ static lra_profile *peaked(int64_t n, int64_t one, int64_t other)
 }
 
 /* Of mass and of intensity, in bins of one distance and of several. */
-static void peaks(void **state)
+TEST(peaks)
 {
-    (void)state;
     static const int64_t at[][2] = {{5, 5}, {5, 9}, {100, 100}, {20, 100}};
     for (size_t k = 0; k < sizeof at / sizeof *at; k++)
         for (int by = 0; by < 2; by++) {
@@ -502,9 +481,8 @@ static void peaks(void **state)
 }
 
 /* Of two it is shift.js with its interval, of three the mean of three pairs. */
-static void differences(void **state)
+TEST(differences)
 {
-    (void)state;
     lra_profile *p[] = {noisy(60, 5), noisy(60, 6), noisy(60, 7)};
     const lra_profile *two[] = {p[0], p[1]}, *three[] = {p[0], p[1], p[2]};
     lra_measurement f[2], x = lra_profile_difference(2, two, "head.js", 1);
@@ -523,19 +501,4 @@ static void differences(void **state)
     assert_true(x.lo < x.value && x.value < x.hi);
     assert_true(isnan(lra_profile_difference(1, two, "head.js", 1).value));
     for (int k = 0; k < 3; k++) lra_profile_free(p[k]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_weights),  cmocka_unit_test(box),
-        cmocka_unit_test(exponential),    cmocka_unit_test(stacked_boxes),
-        cmocka_unit_test(delay),          cmocka_unit_test(power_law),
-        cmocka_unit_test(undefined_rows), cmocka_unit_test(single_inputs),
-        cmocka_unit_test(mixed_lengths),  cmocka_unit_test(sums_of_rows),
-        cmocka_unit_test(masks),          cmocka_unit_test(grids),
-        cmocka_unit_test(coverage),       cmocka_unit_test(seeds),
-        cmocka_unit_test(kendall),        cmocka_unit_test(shift),
-        cmocka_unit_test(peaks),          cmocka_unit_test(differences)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

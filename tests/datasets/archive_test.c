@@ -1,10 +1,6 @@
 /* Walks over folders, archives and compressed files: the same files whatever they are packed in,
  * what is broken is named and counted, and nothing unpacks to more than is allowed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include "datasets/formats/archive.h"
 #include "datasets/formats/walk.h"
@@ -45,9 +41,8 @@ static const packed_file files[] = {{"top/b.txt", "second", 0},
                                     {"./other.dat", "third", 0}};
 enum { N_FILES = sizeof files / sizeof *files };
 
-static void packings_do_not_matter(void **state)
+TEST(packings_do_not_matter)
 {
-    (void)state;
     for (int k = PACK_TAR; k <= PACK_ZIP; k++)
         for (int sorted = 0; sorted < 2; sorted++) {
             lra_err e = {{0}};
@@ -55,7 +50,7 @@ static void packings_do_not_matter(void **state)
             lra_text packed = {0};
             pack_files((pack)k, files, N_FILES, &packed);
             lra_walk w = {.visit = take, .of = &r, .sorted = sorted};
-            if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+            OK(lra_walk_bytes(&w, packed.s, packed.n, "x", &e));
             assert_string_equal(r.seen.s,
                                 sorted ? "other.dat=third;top/a.txt=first;top/b.txt=second;"
                                        : "top/b.txt=second;top/a.txt=first;other.dat=third;");
@@ -67,9 +62,8 @@ static void packings_do_not_matter(void **state)
         }
 }
 
-static void only_what_is_wanted(void **state)
+TEST(only_what_is_wanted)
 {
-    (void)state;
     lra_err e = {{0}};
     record r = {{0}, "a.txt"};
     lra_text packed = {0};
@@ -91,9 +85,8 @@ static void write_packed(const char *path, pack kind)
     lra_text_free(&packed);
 }
 
-static void compressed_and_plain_files(void **state)
+TEST(compressed_and_plain_files)
 {
-    (void)state;
     static const struct {
         const char *name;
         int pack; /* -1: plain */
@@ -110,7 +103,7 @@ static void compressed_and_plain_files(void **state)
         else
             assert_int_equal(lra_file_write(path, "as it is", 8, &e), 0);
         lra_walk w = {.visit = take, .of = &r};
-        if (lra_walk_path(&w, path, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_walk_path(&w, path, &e));
         assert_string_equal(r.seen.s ? r.seen.s : "nothing", cases[i].seen);
         lra_text_free(&r.seen);
         remove(path);
@@ -119,9 +112,8 @@ static void compressed_and_plain_files(void **state)
 }
 
 /* Files beside and below, an archive among them, one level too deep. */
-static void folders(void **state)
+TEST(folders)
 {
-    (void)state;
     lra_err e = {{0}};
     char *top = lra_format("%s/tree", folder), *deep = lra_format("%s/one/two", top);
     char *paths[] = {lra_format("%s/z.txt", top), lra_format("%s/one/y.txt", top),
@@ -140,7 +132,7 @@ static void folders(void **state)
                       .inside = inside ? any_archive : NULL,
                       .of = &r,
                       .levels = 1};
-        if (lra_walk_path(&w, top, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_walk_path(&w, top, &e));
         assert_string_equal(r.seen.s, expected[inside]);
         assert_int_equal(lra_walk_hash(&w, top, &hash[inside], &e), 0);
         lra_digest again = {0};
@@ -166,15 +158,14 @@ static bool not_two(void *of, const char *name)
 
 /* Files of no bytes are visited where that is asked for, and folders that are not entered are none
  * for the hash. */
-static void empty_files_and_folders_left_out(void **state)
+TEST(empty_files_and_folders_left_out)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_text packed = {0};
     record r = {{0}, "y.txt"};
     pack_files(PACK_ZIP, files, N_FILES, &packed);
     lra_walk w = {.visit = take, .of = &r, .empty = true};
-    if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_walk_bytes(&w, packed.s, packed.n, "x", &e));
     assert_string_equal(r.seen.s,
                         "top/b.txt=second;top/a.txt=first;top/empty.txt=;other.dat=third;");
     assert_int_equal(w.n_empty, 0);
@@ -202,9 +193,8 @@ static void empty_files_and_folders_left_out(void **state)
     lra_free(deep);
 }
 
-static void cut_archives_are_refused(void **state)
+TEST(cut_archives_are_refused)
 {
-    (void)state;
     static const pack kinds[] = {PACK_TAR_GZ, PACK_TAR_XZ, PACK_GZ, PACK_XZ};
     for (int k = 0; k < 4; k++) {
         lra_text packed = {0};
@@ -225,9 +215,8 @@ static void cut_archives_are_refused(void **state)
 
 /* CRC and length, the last 8 bytes of gzip; what follows the end of a tar archive inside it; a
  * second member. */
-static void gzip_trailers_are_checked(void **state)
+TEST(gzip_trailers_are_checked)
 {
-    (void)state;
     static const pack kinds[] = {PACK_TAR_GZ, PACK_GZ};
     for (int k = 0; k < 2; k++) {
         lra_text packed = {0};
@@ -248,9 +237,8 @@ static void gzip_trailers_are_checked(void **state)
     }
 }
 
-static void members_of_gzip_follow_each_other(void **state)
+TEST(members_of_gzip_follow_each_other)
 {
-    (void)state;
     lra_text packed = {0};
     static const char *const behind[] = {"\0\0\0", "rubbish"};
     pack_files(PACK_GZ, files, 1, &packed);
@@ -274,9 +262,8 @@ static void members_of_gzip_follow_each_other(void **state)
 }
 
 /* A byte of the first member changes: its checksum is wrong, the others are there. */
-static void damaged_members_are_counted(void **state)
+TEST(damaged_members_are_counted)
 {
-    (void)state;
     lra_err e = {{0}};
     record r = {{0}, NULL};
     lra_text packed = {0};
@@ -284,7 +271,7 @@ static void damaged_members_are_counted(void **state)
     for (size_t i = 0; i + 6 <= packed.n; i++)
         if (memcmp(packed.s + i, "second", 6) == 0) packed.s[i] ^= 1;
     lra_walk w = {.visit = take, .of = &r};
-    if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_walk_bytes(&w, packed.s, packed.n, "x", &e));
     assert_int_equal(w.n_damaged, 1);
     assert_string_equal(w.damaged, "top/b.txt");
     assert_string_equal(r.seen.s, "top/a.txt=first;other.dat=third;");
@@ -292,9 +279,8 @@ static void damaged_members_are_counted(void **state)
     lra_text_free(&packed);
 }
 
-static void bombs_are_refused(void **state)
+TEST(bombs_are_refused)
 {
-    (void)state;
     enum { SIZE = 1 << 20 };
     char *zeros = lra_alloc(SIZE);
     packed_file bomb[] = {{"a", zeros, SIZE}, {"b", zeros, SIZE}, {"c", zeros, SIZE}};
@@ -343,9 +329,8 @@ static int take_piece(void *of, const char *name, const char *bytes, size_t n, l
 }
 
 /* The same files in pieces, larger than a file may be in memory. */
-static void pieces_make_the_whole(void **state)
+TEST(pieces_make_the_whole)
 {
-    (void)state;
     enum { SIZE = 3 << 20 };
     lra_err e = {{0}};
     lra_text packed = {0}, expected = {0};
@@ -358,7 +343,7 @@ static void pieces_make_the_whole(void **state)
         packed.n = 0;
         pack_files((pack)k, of, 3, &packed);
         lra_walk w = {.piece = take_piece, .of = &r};
-        if (lra_walk_bytes(&w, packed.s, packed.n, "x", &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_walk_bytes(&w, packed.s, packed.n, "x", &e));
         assert_string_equal(r.seen.s, expected.s);
         assert_int_equal(w.n_files, 2);
         assert_int_equal(w.n_empty, 1);
@@ -378,9 +363,8 @@ static void pieces_make_the_whole(void **state)
     lra_free(path);
 }
 
-static void visitors_end_a_walk(void **state)
+TEST(visitors_end_a_walk)
 {
-    (void)state;
     for (int sorted = 0; sorted < 2; sorted++) {
         lra_err e = {{0}};
         int n = 0;
@@ -394,9 +378,8 @@ static void visitors_end_a_walk(void **state)
     }
 }
 
-static void what_is_no_archive_is_refused(void **state)
+TEST(what_is_no_archive_is_refused)
 {
-    (void)state;
     lra_err e = {{0}};
     record r = {{0}, NULL};
     lra_walk w = {.visit = take, .of = &r};
@@ -406,22 +389,4 @@ static void what_is_no_archive_is_refused(void **state)
     assert_non_null(strstr(e.msg, "no/such/file"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packings_do_not_matter),
-        cmocka_unit_test(only_what_is_wanted),
-        cmocka_unit_test(compressed_and_plain_files),
-        cmocka_unit_test(folders),
-        cmocka_unit_test(empty_files_and_folders_left_out),
-        cmocka_unit_test(cut_archives_are_refused),
-        cmocka_unit_test(gzip_trailers_are_checked),
-        cmocka_unit_test(members_of_gzip_follow_each_other),
-        cmocka_unit_test(damaged_members_are_counted),
-        cmocka_unit_test(bombs_are_refused),
-        cmocka_unit_test(pieces_make_the_whole),
-        cmocka_unit_test(visitors_end_a_walk),
-        cmocka_unit_test(what_is_no_archive_is_refused),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* Atomic tasks: targets follow from the inputs as defined, models see position and mark, training
  * rows are fresh, validation rows are fixed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +26,7 @@ static lra_dataset *data_of(const lra_task *t)
     lra_config_set(c, "val", "20");
     lra_config_set(c, "test", "20");
     lra_dataset *d = lra_dataset_make(t, c, &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     lra_config_free(c);
     return d;
 }
@@ -80,9 +76,8 @@ static void check_select(const float *value, const float *y)
         assert_true(value[2 * i] == 0 && value[2 * i + 1] == 0);
 }
 
-static void targets_follow_from_inputs(void **state)
+TEST(targets_follow_from_inputs)
 {
-    (void)state;
     for (int k = 0; k < TASKS; k++) {
         lra_dataset *d = data_of(tasks[k]);
         for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -99,9 +94,8 @@ static void targets_follow_from_inputs(void **state)
 }
 
 /* Marks fall on every place alike, and numbers are as often negative. */
-static void marks_are_uniform(void **state)
+TEST(marks_are_uniform)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_config *c = lra_config_parse("length=20 marks=4 train=12000 val=1 test=1 data-seed=5", &e);
     lra_dataset *d = lra_dataset_make(&lra_task_select, c, &e);
@@ -120,9 +114,8 @@ static void marks_are_uniform(void **state)
 }
 
 /* What a model gets: numbers, mark, cosine, sine; and what it is asked. */
-static void models_see_position(void **state)
+TEST(models_see_position)
 {
-    (void)state;
     for (int k = 0; k < TASKS; k++) {
         lra_dataset *d = data_of(tasks[k]);
         lra_buckets b = lra_buckets_find(d);
@@ -150,9 +143,8 @@ static void models_see_position(void **state)
 }
 
 /* Epoch after epoch other rows, and again the same for the same epoch. */
-static void training_rows_are_fresh(void **state)
+TEST(training_rows_are_fresh)
 {
-    (void)state;
     for (int k = 0; k < TASKS; k++) {
         lra_dataset *d = data_of(tasks[k]);
         lra_buckets b = lra_buckets_find(d);
@@ -176,19 +168,9 @@ static void training_rows_are_fresh(void **state)
     }
 }
 
-static void bad_parameters_are_refused(void **state)
+TEST(bad_parameters_are_refused)
 {
-    (void)state;
     task_refuses_change(&lra_task_select, NULL, "marks=513", "marks is 513, expected 1 to 512");
     task_refuses_change(&lra_task_select, NULL, "length=1", "an integer from 2 to 65536");
     task_refuses_change(&lra_task_copy, NULL, "distance=512", "distance is 512, expected 1 to 511");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_follow_from_inputs), cmocka_unit_test(marks_are_uniform),
-        cmocka_unit_test(models_see_position), cmocka_unit_test(training_rows_are_fresh),
-        cmocka_unit_test(bad_parameters_are_refused)};
-    return cmocka_run_group_tests_name("atomic", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Which baseline a ladder is held against: the best that needs no order of the input.  The oracle,
  * which reads the dependency itself, the shallow evaluators and the constant are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include "reports/results/result.h"
 
@@ -12,9 +8,8 @@ enum { N = 4 };
 static int32_t label[N] = {0, 1, 0, 1}, right[N] = {0, 1, 0, 1}, half[N] = {0, 0, 0, 0},
                most[N] = {0, 1, 0, 0};
 
-static void the_oracle_is_no_simple_baseline(void **state)
+TEST(the_oracle_is_no_simple_baseline)
 {
-    (void)state;
     char *names[] = {(char[]){"constant"}, (char[]){"bag-of-tokens"}, (char[]){"pairs-below"},
                      (char[]){"oracle"}, (char[]){"shallow-a-5"}};
     int32_t *predicted[] = {right, half, most, right, right};
@@ -25,10 +20,4 @@ static void the_oracle_is_no_simple_baseline(void **state)
     assert_true(accuracy == 0.75);
     r.baseline_name[1] = r.baseline_name[2] = names[3];
     assert_null(lra_result_simple_baseline(&r, &accuracy));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_oracle_is_no_simple_baseline)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Batches: every row once, buckets against brute force, state is (epoch, index) alone,
  * augmentation. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -74,7 +70,7 @@ static void check_batch(const lra_sequences *r, const lra_batch *b, int64_t T, i
     }
 }
 
-static void every_row_once(void **state)
+TEST(every_row_once)
 {
     const lra_dataset *d = *state;
     lra_buckets b = lra_buckets_find(d);
@@ -97,7 +93,7 @@ static void every_row_once(void **state)
 
 /* Rows keep their tokens and get labels of other rows: a permutation, which the seed decides and
  * neither the epoch nor the order of rows. */
-static void labels_of_others(void **state)
+TEST(labels_of_others)
 {
     const lra_dataset *d = *state;
     const lra_sequences *r = &d->split[LRA_VAL_SPLIT];
@@ -135,7 +131,7 @@ static void labels_of_others(void **state)
     lra_free(taken);
 }
 
-static void epochs_differ_and_come_back(void **state)
+TEST(epochs_differ_and_come_back)
 {
     const lra_dataset *d = *state;
     lra_buckets b = lra_buckets_find(d);
@@ -168,7 +164,7 @@ static void epochs_differ_and_come_back(void **state)
     lra_loader_free(other);
 }
 
-static void augmentation_keeps_labels(void **state)
+TEST(augmentation_keeps_labels)
 {
     const lra_dataset *d = *state;
     const lra_sequences *r = &d->split[0];
@@ -193,9 +189,8 @@ static void augmentation_keeps_labels(void **state)
 }
 
 /* A pair is as long as the longer of its documents, whichever that is. */
-static void the_longer_document_counts(void **state)
+TEST(the_longer_document_counts)
 {
-    (void)state;
     lra_dataset *d = tiny_dataset(LRA_GOAL_PAIR);
     const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
     int first_longer = 0, second_longer = 0;
@@ -222,9 +217,8 @@ static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
 
 /* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better,
  * whatever the lengths. */
-static void buckets_are_the_best(void **state)
+TEST(buckets_are_the_best)
 {
-    (void)state;
     enum { N = 14 };
     static uint16_t token[64 * N];
     for (uint64_t kind = 0; kind < 20; kind++) {
@@ -253,7 +247,7 @@ static void buckets_are_the_best(void **state)
 }
 
 /* Long buckets make batches large enough for the helper; asked for backwards there is none. */
-static void a_helper_changes_nothing(void **state)
+TEST(a_helper_changes_nothing)
 {
     const lra_dataset *d = *state;
     const lra_buckets longer = {1, {2048}};
@@ -276,16 +270,4 @@ static void a_helper_changes_nothing(void **state)
     lra_loader_free(b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_once),
-        cmocka_unit_test(labels_of_others),
-        cmocka_unit_test(epochs_differ_and_come_back),
-        cmocka_unit_test(augmentation_keeps_labels),
-        cmocka_unit_test(the_longer_document_counts),
-        cmocka_unit_test(buckets_are_the_best),
-        cmocka_unit_test(a_helper_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, make_data, free_data);
-}
+GROUP(make_data, free_data);

@@ -1,9 +1,5 @@
 /* BIDMC: .ts files, the two-step random split, real targets, defects. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,9 +69,8 @@ static void check_series(const lra_sequences *r, int64_t row, int64_t series)
 
 /* NumPy: seed 0 of 10 is 2 8 4 9 1 6 7 3 0 5, whose first three are held out; seed 1 of 3 is 0 2
  * 1. */
-static void order_and_split(void **state)
+TEST(order_and_split)
 {
-    (void)state;
     static const int expected[10] = {9, 1, 6, 7, 3, 0, 5, /* val */ 8, /* test */ 2, 4};
     static const lra_task *const tasks[] = {&lra_task_bidmc_hr, &lra_task_bidmc_rr,
                                             &lra_task_bidmc_spo2};
@@ -84,7 +79,7 @@ static void order_and_split(void **state)
         lra_err e = {{0}};
         write_set("set", targets[k]);
         lra_dataset *d = task_import(tasks[k], "set", "", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         assert_int_equal(d->split[0].n, 7);
         assert_int_equal(d->split[1].n, 1);
         assert_int_equal(d->split[2].n, 2);
@@ -100,9 +95,8 @@ static void order_and_split(void **state)
     }
 }
 
-static void published_sizes(void **state)
+TEST(published_sizes)
 {
-    (void)state;
     static const int64_t known[][7] = {{7949, 5564, 1192, 1193, 3402, 1454, 167},
                                        {7870, 5509, 1180, 1181, 5622, 4123, 2065}};
     for (int k = 0; k < 2; k++) {
@@ -128,9 +122,8 @@ static void published_sizes(void **state)
 
 /* Which series, in which order: sums (i + 1) series[i] of what scikit-learn 1.9's
  * train_test_split(test_size=0.3, random_state=0) and then (0.5, 1) of what was held out give. */
-static void splits_are_those_of_scikit_learn(void **state)
+TEST(splits_are_those_of_scikit_learn)
 {
-    (void)state;
     static const struct {
         int64_t n, first[LRA_N_SPLITS];
         uint64_t sum[LRA_N_SPLITS];
@@ -158,9 +151,8 @@ static void splits_are_those_of_scikit_learn(void **state)
     }
 }
 
-static void what_models_see(void **state)
+TEST(what_models_see)
 {
-    (void)state;
     lra_err e = {{0}};
     write_set("see", "HR");
     lra_dataset *d = task_import(&lra_task_bidmc_hr, "see", "", &e);
@@ -182,9 +174,8 @@ static void what_models_see(void **state)
 }
 
 /* What the parser makes of small texts. */
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t n, missing, damaged;
@@ -227,9 +218,8 @@ static void texts(void **state)
     }
 }
 
-static void defects(void **state)
+TEST(defects)
 {
-    (void)state;
     lra_text text = {0}, packed = {0};
     write_set("two", "HR");
     add_file(&text, 0, 7);
@@ -237,7 +227,7 @@ static void defects(void **state)
     task_write("two/again/BIDMC32HR_TRAIN.ts.gz", packed.s, packed.n);
     lra_err e = {{0}};
     lra_dataset *d = task_import(&lra_task_bidmc_hr, "two", "", &e); /* the same again: once */
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_int_equal(d->split[0].n, 7);
     lra_dataset_free(d);
     add_series(&text, 8);
@@ -269,9 +259,8 @@ static double counted_rate(const float *value)
     return 60.0 * 125 * (double)(beats - 1) / (double)(last - first);
 }
 
-static void made_up_series_hold_their_targets(void **state)
+TEST(made_up_series_hold_their_targets)
 {
-    (void)state;
     enum { N = 20 };
     lra_err e = {{0}};
     char *path = lra_format("%s/made", folder);
@@ -302,9 +291,8 @@ static void made_up_series_hold_their_targets(void **state)
     lra_free(path);
 }
 
-static void real_signals_have_no_targets(void **state)
+TEST(real_signals_have_no_targets)
 {
-    (void)state;
     char *path = real_file("bidmc");
     if (!path) {
         print_message("no real BIDMC signals: set LRA_SHARED_DATA\n");
@@ -316,17 +304,4 @@ static void real_signals_have_no_targets(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_split),
-        cmocka_unit_test(published_sizes),
-        cmocka_unit_test(splits_are_those_of_scikit_learn),
-        cmocka_unit_test(what_models_see),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(defects),
-        cmocka_unit_test(made_up_series_hold_their_targets),
-        cmocka_unit_test(real_signals_have_no_targets),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,9 +1,5 @@
 /* Prepared data: the cache gives back what was made, and no changed byte passes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,9 +40,8 @@ static char *cache_of(const char *out)
     return path;
 }
 
-static void read_again_is_the_same(void **state)
+TEST(read_again_is_the_same)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_config *c = tiny();
     char *out = lra_format("%s/same", folder);
@@ -72,9 +67,8 @@ static void read_again_is_the_same(void **state)
     lra_free(out);
 }
 
-static void changed_caches_are_refused(void **state)
+TEST(changed_caches_are_refused)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_config *c = tiny();
     char *out = lra_format("%s/bits", folder);
@@ -112,9 +106,8 @@ static void changed_caches_are_refused(void **state)
 }
 
 /* A whole file of other parameters under the name of these. */
-static void copied_caches_are_refused(void **state)
+TEST(copied_caches_are_refused)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_config *c = tiny();
     char *here = lra_format("%s/here", folder), *there = lra_format("%s/there", folder);
@@ -132,9 +125,8 @@ static void copied_caches_are_refused(void **state)
     lra_config_free(c);
 }
 
-static void imports_follow_their_files(void **state)
+TEST(imports_follow_their_files)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_config *c = tiny();
     char *out = lra_format("%s/import", folder), *raw = lra_format("%s/raw/listops-1000", folder);
@@ -163,9 +155,8 @@ static void imports_follow_their_files(void **state)
     lra_free(above);
 }
 
-static void names_are_suggested(void **state)
+TEST(names_are_suggested)
 {
-    (void)state;
     lra_err e = {{0}};
     assert_ptr_equal(lra_task_find("listops", &e), &lra_task_listops);
     assert_null(lra_task_find("litsops", &e));
@@ -173,9 +164,8 @@ static void names_are_suggested(void **state)
 }
 
 /* What the parameters say, whatever rows there are; and no row is longer. */
-static void the_longest_row_is_declared(void **state)
+TEST(the_longest_row_is_declared)
 {
-    (void)state;
     static const char *const presets[] = {"quick", "small", "paper"};
     for (int i = 0; lra_task_at(i); i++)
         for (int k = 0; k < 3; k++) {
@@ -197,7 +187,7 @@ static void the_longest_row_is_declared(void **state)
             lra_config_set(c, "val", "2");
             lra_config_set(c, "test", "2");
             lra_dataset *d = lra_dataset_make(known[i].task, c, &e);
-            if (!d) fail_msg("%s", e.msg);
+            NOT_NULL(d);
             lra_buckets b = lra_buckets_find(d);
             assert_int_equal(d->longest, known[i].longest);
             assert_int_equal(lra_buckets_end(d), known[i].end);
@@ -207,12 +197,4 @@ static void the_longest_row_is_declared(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_again_is_the_same),    cmocka_unit_test(changed_caches_are_refused),
-        cmocka_unit_test(copied_caches_are_refused), cmocka_unit_test(imports_follow_their_files),
-        cmocka_unit_test(names_are_suggested),       cmocka_unit_test(the_longest_row_is_declared),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

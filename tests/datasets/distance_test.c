@@ -1,11 +1,7 @@
 /* Tasks with a dependency distance, by construction: labels are what the definition says, no two
  * marks are nearer than the distance, every row holds the same marks, places are uniform, training
  * rows are fresh in every epoch, and no count of tokens or of nearer pairs tells the label. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +22,7 @@ static lra_dataset *data_of(const lra_task *t, const char *changes)
     for (int i = 0; lra_config_key(change, i); i++)
         lra_config_set(c, lra_config_key(change, i), lra_config_value(change, i));
     lra_dataset *d = lra_dataset_make(t, c, &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     lra_config_free(c);
     lra_config_free(change);
     return d;
@@ -76,9 +72,8 @@ static void check_xor(const uint16_t *token, int64_t n, int32_t label, int64_t d
     for (int v = A0; v <= B1; v++) assert_int_equal(count[v], copies);
 }
 
-static void xor_is_what_it_says(void **state)
+TEST(xor_is_what_it_says)
 {
-    (void)state;
     static const int distances[] = {1, 7, 16}, copies[] = {1, 2};
     for (int k = 0; k < 6; k++) {
         int distance = distances[k / 2], n_copies = copies[k % 2];
@@ -118,9 +113,8 @@ static void check_select(const uint16_t *token, int64_t n, int32_t label, int64_
     assert_int_equal(count[NONE], 3 * copies);
 }
 
-static void select_is_what_it_says(void **state)
+TEST(select_is_what_it_says)
 {
-    (void)state;
     for (int copies = 1; copies <= 2; copies++) {
         char *changes = lra_format("distance=9 copies=%d length=130 train=300 val=40 test=40",
                                    copies);
@@ -167,9 +161,8 @@ static int check_queries(const uint16_t *token, int64_t n, int32_t label, int64_
     return queries;
 }
 
-static void recall_is_what_it_says(void **state)
+TEST(recall_is_what_it_says)
 {
-    (void)state;
     for (int copies = 1; copies <= 2; copies++) {
         char *changes = lra_format("distance=9 copies=%d length=130 train=300 val=40 test=40",
                                    copies);
@@ -189,9 +182,8 @@ static void recall_is_what_it_says(void **state)
 
 /* Chi-square of the place of the first A against all places that leave room for the rest: pairs of
  * gaps are uniform, so the first gap g of room r has r - g + 1 of (r + 1)(r + 2) / 2 ways. */
-static void places_are_uniform(void **state)
+TEST(places_are_uniform)
 {
-    (void)state;
     enum { DISTANCE = 4, ROOM = 9, LENGTH = 4 * DISTANCE + 1 + ROOM, ROWS = 20000 };
     char *changes = lra_format("distance=%d copies=1 length=%d train=%d val=1 test=1", DISTANCE,
                                LENGTH, ROWS);
@@ -215,9 +207,8 @@ static void places_are_uniform(void **state)
 
 /* What models see in training: new rows in every epoch, the same for the same (seed, epoch, row);
  * validation rows stay what they are. */
-static void training_rows_are_fresh(void **state)
+TEST(training_rows_are_fresh)
 {
-    (void)state;
     enum { ROWS = 64, LENGTH = 40, DISTANCE = 5 };
     lra_dataset *d = data_of(&lra_task_xor, "distance=5 length=40 copies=2 train=64 val=8 test=8");
     lra_buckets b = lra_buckets_find(d);
@@ -264,9 +255,8 @@ static double accuracy_of(const lra_dataset *d, int b, const char **name)
     return (double)right / (double)test->n;
 }
 
-static void counts_tell_nothing(void **state)
+TEST(counts_tell_nothing)
 {
-    (void)state;
     enum { ROWS = 4000, TASKS = 3 };
     static const lra_task *const tasks[TASKS] = {&lra_task_xor, &lra_task_select_at,
                                                  &lra_task_recall};
@@ -289,9 +279,8 @@ static void counts_tell_nothing(void **state)
     }
 }
 
-static void bad_parameters_are_refused(void **state)
+TEST(bad_parameters_are_refused)
 {
-    (void)state;
     static const char *const bad[][2] = {
         {"distance=0", "'distance' is '0', expected an integer from 1 to 65536"},
         {"distance=80", "8 copies at distance 80 need rows of 349 steps; length is 320"},
@@ -305,9 +294,8 @@ static void bad_parameters_are_refused(void **state)
 
 /* Fillers at one distance say nothing of those at another: where both rows have a filler, they
  * agree as often as independent ones. */
-static void fillers_differ_between_distances(void **state)
+TEST(fillers_differ_between_distances)
 {
-    (void)state;
     static const char *const changes[2] = {
         "distance=8 length=300 copies=1 train=200 val=40 test=40 fillers=8",
         "distance=16 length=300 copies=1 train=200 val=40 test=40 fillers=8"};
@@ -323,17 +311,4 @@ static void fillers_differ_between_distances(void **state)
     if (fabs(same - p * both) > 5 * sqrt(p * (1 - p) * both))
         fail_msg("%g of %g fillers are the same, expected %g", same, both, p * both);
     for (int k = 0; k < 2; k++) lra_dataset_free(d[k]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fillers_differ_between_distances),
-                                       cmocka_unit_test(xor_is_what_it_says),
-                                       cmocka_unit_test(select_is_what_it_says),
-                                       cmocka_unit_test(recall_is_what_it_says),
-                                       cmocka_unit_test(places_are_uniform),
-                                       cmocka_unit_test(training_rows_are_fresh),
-                                       cmocka_unit_test(counts_tell_nothing),
-                                       cmocka_unit_test(bad_parameters_are_refused)};
-    return cmocka_run_group_tests_name("distance", tests, NULL, NULL);
 }

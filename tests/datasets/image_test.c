@@ -1,10 +1,6 @@
 /* CIFAR-10 as grey levels, as colours and as words: records, split, what models see, defects, the
  * real images. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,14 +60,13 @@ static void check_image(const lra_sequences *r, int64_t i, int64_t record)
 }
 
 /* seed 42, n = 10: PyTorch draws 2 6 1 8 4 5 0 9 3 7, and 9 of them are for training. */
-static void order_and_split(void **state)
+TEST(order_and_split)
 {
-    (void)state;
     static const int torch[10] = {2, 6, 1, 8, 4, 5, 0, 9, 3, 7};
     lra_err e = {{0}};
     write_set("set");
     lra_dataset *d = task_import(&lra_task_image, "set", "", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_int_equal(d->split[0].n, 9);
     assert_int_equal(d->split[1].n, 1);
     assert_int_equal(d->split[2].n, 2);
@@ -86,9 +81,8 @@ static void order_and_split(void **state)
 }
 
 /* Unpacked, as the archive, and as compressed files: the same rows. */
-static void packings_do_not_matter(void **state)
+TEST(packings_do_not_matter)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_text part[3] = {{0}}, packed = {0};
     add_records(0, 4, &part[0]);
@@ -113,7 +107,7 @@ static void packings_do_not_matter(void **state)
     static const char *const from[] = {"plain", "tar", "tar/cifar-10-binary.tar.gz", "xz"};
     for (int i = 0; i < 4; i++) {
         lra_dataset *d = task_import(&lra_task_image, from[i], "", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         if (i) assert_string_equal(d->fingerprint, print);
         memcpy(print, d->fingerprint, sizeof print);
         lra_dataset_free(d);
@@ -123,9 +117,8 @@ static void packings_do_not_matter(void **state)
 }
 
 /* Pillow's Image.convert("L"), and the first pipeline's levels: at most one apart. */
-static void grey_levels(void **state)
+TEST(grey_levels)
 {
-    (void)state;
     static const uint16_t known[][5] = {
         /* R G B, Pillow, first pipeline */
         {0, 0, 0, 0, 0},       {255, 255, 255, 255, 255}, {255, 0, 0, 76, 76},
@@ -156,9 +149,8 @@ static const lra_batch *first_batch(const lra_dataset *d, lra_loader **l)
     return lra_loader_get(*l, 0);
 }
 
-static void what_models_see(void **state)
+TEST(what_models_see)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_loader *l;
     write_set("see");
@@ -195,9 +187,8 @@ static void what_models_see(void **state)
 }
 
 /* Switches of the augmentation change no row: one file of prepared data serves all of them. */
-static void prepared_data_are_shared(void **state)
+TEST(prepared_data_are_shared)
 {
-    (void)state;
     lra_err e = {{0}};
     write_set("share");
     lra_dataset *d = task_import(&lra_task_image, "share", "crop=0 policy=0", &e);
@@ -225,9 +216,8 @@ static void prepared_data_are_shared(void **state)
     lra_free(out);
 }
 
-static void defects(void **state)
+TEST(defects)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_text bytes = {0};
     lra_cifar c = {0};
@@ -256,9 +246,8 @@ static void defects(void **state)
     task_refuses_change(&lra_task_image, NULL, "rows=-1", "expected an integer from 0");
 }
 
-static void real_images(void **state)
+TEST(real_images)
 {
-    (void)state;
     char *path = real_file("cifar10");
     if (!path) {
         print_message("no real CIFAR-10 images: set LRA_SHARED_DATA\n");
@@ -269,7 +258,7 @@ static void real_images(void **state)
     lra_err e = {{0}};
     lra_cifar c = {0};
     int64_t count[2][10] = {{0}};
-    if (lra_cifar_read(&c, path, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cifar_read(&c, path, &e));
     assert_int_equal(lra_cifar_n_train(&c), 3000);
     assert_int_equal(c.file[5].n, 700);
     for (int64_t i = 0; i < 3700; i++) count[i >= 3000][lra_cifar_record(&c, i)[0]]++;
@@ -287,16 +276,4 @@ static void real_images(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_split),
-        cmocka_unit_test(packings_do_not_matter),
-        cmocka_unit_test(grey_levels),
-        cmocka_unit_test(what_models_see),
-        cmocka_unit_test(defects),
-        cmocka_unit_test(real_images),
-        cmocka_unit_test(prepared_data_are_shared),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

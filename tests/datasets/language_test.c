@@ -1,10 +1,6 @@
 /* text8, enwik8 and WikiText-103 as streams: ids, splits, vocabularies, what is missing; the real
  * WikiText-2. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include "datasets/language.h"
 #include "datasets/loader/batch.h"
@@ -20,9 +16,8 @@ static void check_ids(const lra_sequences *r, int64_t n, const int *expected)
     for (int64_t i = 0; i < n; i++) assert_int_equal(r->token[i], expected[i]);
 }
 
-static void letters(void **state)
+TEST(letters)
 {
-    (void)state;
     lra_err e = {{0}};
     char text[61] = {0};
     for (int i = 0; i < 60; i++) text[i] = (char)(i % 27 ? 'a' + i % 27 - 1 : ' ');
@@ -30,7 +25,7 @@ static void letters(void **state)
     pack_write(folder, "t8/text8.zip", &zip, 1, PACK_ZIP);
     for (int k = 0; k < 2; k++) {
         lra_dataset *d = task_import(&lra_task_text8, k ? "t8/text8.zip" : "t8", "context=4", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         int ids[60];
         for (int i = 0; i < 60; i++) ids[i] = i % 27;
         check_ids(&d->split[0], 54, ids);
@@ -49,13 +44,12 @@ static void letters(void **state)
     assert_string_equal(strstr(e.msg, "byte"), "byte 1 is 78, expected a to z or a blank (--set "
                                                "clean=1 makes any text so)");
     d = task_import(&lra_task_text8, "upper", "context=2 clean=1", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     lra_dataset_free(d);
 }
 
-static void cleaning(void **state)
+TEST(cleaning)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"A dog.", "a dog "},  {"  1998, x", "one nine nine eight x"},
         {"a1b", "a one b"},    {"\xC3\xA9t\xC3\xA9", "t "},
@@ -67,9 +61,8 @@ static void cleaning(void **state)
     }
 }
 
-static void bytes_of_anything(void **state)
+TEST(bytes_of_anything)
 {
-    (void)state;
     lra_err e = {{0}};
     char text[40];
     int ids[40];
@@ -77,7 +70,7 @@ static void bytes_of_anything(void **state)
     packed_file any = {"notes", text, 40};
     pack_write(folder, "e8/notes.xz", &any, 1, PACK_XZ);
     lra_dataset *d = task_import(&lra_task_enwik8, "e8/notes.xz", "context=2", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     check_ids(&d->split[0], 36, ids);
     check_ids(&d->split[1], 2, ids + 36);
     check_ids(&d->split[2], 2, ids + 38);
@@ -102,9 +95,8 @@ static void bytes_of_anything(void **state)
 
 /* b 3, a 2 and c 2 (a first), <unk> 1; d and z only elsewhere. */
 #define TRAIN " \n b a <unk> b c \n c a b \n"
-static void words(void **state)
+TEST(words)
 {
-    (void)state;
     static const int train[] = {0, 1, 2, 4, 1, 3, 0, 3, 2, 1, 0}, valid[] = {2, 4, 0},
                      test[] = {4, 1, 0};
     lra_err e = {{0}};
@@ -117,7 +109,7 @@ static void words(void **state)
     pack_write(folder, "plain/valid.txt.xz", &all[2], 1, PACK_XZ);
     for (int k = 0; k < 2; k++) {
         lra_dataset *d = task_import(&lra_task_wikitext103, k ? "w" : "plain", "context=2", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         assert_int_equal(d->vocab, 5);
         assert_string_equal(d->words, "<eos>\nb\na\nc\n<unk>\n");
         check_ids(&d->split[0], 11, train);
@@ -130,7 +122,7 @@ static void words(void **state)
     task_refuses(&lra_task_wikitext103, "half", "context=2", "no training text in");
     task_refuses(&lra_task_wikitext103, "half", "context=2", "--set training=valid");
     lra_dataset *d = task_import(&lra_task_wikitext103, "half", "context=2 training=valid", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     static const int halves[] = {1, 0, 2, 2, 2, 2, 0, 1, 0};
     check_ids(&d->split[0], 11, train);
     check_ids(&d->split[1], 7, halves);
@@ -140,7 +132,7 @@ static void words(void **state)
     packed_file kept = {"valid.txt", "a", 0};
     pack_write(folder, "half/valid.txt.xz", &kept, 1, PACK_XZ);
     d = task_import(&lra_task_wikitext103, "half", "context=2 training=valid", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     check_ids(&d->split[0], 11, train);
     lra_dataset_free(d);
     task_write_text("half/x/wiki.valid.tokens", "a");
@@ -149,9 +141,8 @@ static void words(void **state)
 }
 
 /* More words than 16 bits: a step has two halves. */
-static void many_words(void **state)
+TEST(many_words)
 {
-    (void)state;
     enum { WORDS = 70000 };
     lra_err e = {{0}};
     lra_text t = {0};
@@ -162,7 +153,7 @@ static void many_words(void **state)
     task_write_text("many/test.txt", "w0 w1\n");
     for (int k = 0; k < 2; k++) { /* made, and read again */
         lra_dataset *d = task_import(&lra_task_wikitext103, "many", "context=2", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         assert_int_equal(d->vocab, WORDS + 2);
         const lra_sequences *r = &d->split[LRA_VAL_SPLIT];
         assert_int_equal(r->width, 2);
@@ -175,9 +166,8 @@ static void many_words(void **state)
     lra_text_free(&t);
 }
 
-static void wrong_parameters(void **state)
+TEST(wrong_parameters)
 {
-    (void)state;
     static const struct {
         const lra_task *task;
         const char *changes;
@@ -190,16 +180,15 @@ static void wrong_parameters(void **state)
         task_refuses_change(cases[i].task, NULL, cases[i].changes, "expected");
 }
 
-static void real_wikitext(void **state)
+TEST(real_wikitext)
 {
-    (void)state;
     char *path = real_file("wikitext2");
     if (!path) skip();
     static const double expected[] = {0, 0, 0, 3760, 213886, 217646, 2991, 175973, 178964};
     lra_err e = {{0}};
     lra_facts f = {0};
     lra_config *c = task_config(&lra_task_wikitext103, "training=valid");
-    if (lra_task_wikitext103.inspect(c, path, &f, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_task_wikitext103.inspect(c, path, &f, &e));
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (f.value[i] != expected[i])
             fail_msg("%s is %g, expected %g", f.name[i], f.value[i], expected[i]);
@@ -207,13 +196,4 @@ static void real_wikitext(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(letters),           cmocka_unit_test(cleaning),
-        cmocka_unit_test(bytes_of_anything), cmocka_unit_test(words),
-        cmocka_unit_test(many_words),        cmocka_unit_test(wrong_parameters),
-        cmocka_unit_test(real_wikitext),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* Other lengths: rows that are made anew are answered as they are by a run of them; a model that
  * cannot be made for longer ones says why. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -39,7 +35,7 @@ static lra_dataset *by_hand(const char *lengths, int64_t longest)
     lra_keys_apply(lra_task_listops.keys, c, lengths);
     lra_keys_apply(lra_task_listops.keys, c, "train=1 val=1 test=9 data-seed=1");
     lra_dataset *d = lra_dataset_make(&lra_task_listops, c, &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     if (longest) d->longest = longest;
     lra_config_free(c);
     return d;
@@ -51,10 +47,8 @@ static void same_as_by_hand(const lra_train_spec *run, int64_t length, lra_datas
     lra_sums row[ROWS], own[ROWS];
     lra_train_spec other = *run;
     other.data = d;
-    if (lra_evaluate(&other, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e) != 0)
-        fail_msg("%s", e.msg);
-    if (lra_length_ask(run, &trained.device, length, ROWS, NULL, own, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_evaluate(&other, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e));
+    OK(lra_length_ask(run, &trained.device, length, ROWS, NULL, own, &e));
     for (int i = 0; i < ROWS; i++) {
         assert_true(own[i].n == 1 && own[i].loss == row[i].loss && own[i].right == row[i].right);
         assert_true(own[i].loss != trained.report.row[i % TINY_ROWS].loss);
@@ -62,9 +56,8 @@ static void same_as_by_hand(const lra_train_spec *run, int64_t length, lra_datas
     lra_dataset_free(d);
 }
 
-static void rows_of_other_lengths(void **state)
+TEST(rows_of_other_lengths)
 {
-    (void)state;
     assert_string_equal(lra_length_key(trained.run.data), "max-length");
     same_as_by_hand(&trained.run.spec, 16, by_hand("min-length=4 max-length=16", 0));
     same_as_by_hand(&trained.run.spec, 32, by_hand("min-length=8 max-length=32", 0));
@@ -83,15 +76,14 @@ static lra_config *begin(const lra_model *m, const char *variant, lra_train_spec
     lra_loaded_buckets(&o);
     for (int i = 0; i < o.n_views; i++)
         lra_length_graph_output(o.view[i], o.view[i]->network.output);
-    if (lra_loaded_plan(&o, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&o, &e));
     assert_int_equal(lra_best_write(spec, 1, 0, o.params, &e), 0);
     lra_loaded_free(&o);
     return c;
 }
 
-static void longer_than_it_is_made_for(void **state)
+TEST(longer_than_it_is_made_for)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_sums row[ROWS];
     lra_train_spec spec;
@@ -112,9 +104,8 @@ static void longer_than_it_is_made_for(void **state)
 }
 
 /* No ListOps tree has 1 < T < 4 tokens. */
-static void lengths_that_the_task_lacks(void **state)
+TEST(lengths_that_the_task_lacks)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_sums row[ROWS];
     lra_dataset none = *trained.run.data;
@@ -125,12 +116,4 @@ static void lengths_that_the_task_lacks(void **state)
     assert_null(lra_length_key(&none));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_other_lengths),
-        cmocka_unit_test(longer_than_it_is_made_for),
-        cmocka_unit_test(lengths_that_the_task_lacks),
-    };
-    return cmocka_run_group_tests_name("length", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

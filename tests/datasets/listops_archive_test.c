@@ -1,10 +1,6 @@
 /* ListOps from archives: the whole one with its copy, files packed one by one, files that are
  * missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -29,9 +25,8 @@ static void check(const char *name)
     lra_dataset_free(d);
 }
 
-static void packed_files_are_read(void **state)
+TEST(packed_files_are_read)
 {
-    (void)state;
     /* As published: the folder twice, the files of the copy first. */
     static const packed_file all[] = {
         {"lra_release/listops-1000/basic_train.tsv", train, 0},
@@ -49,9 +44,8 @@ static void packed_files_are_read(void **state)
     check("each");
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     task_write_text("some/basic_train.tsv", train);
     task_write_text("some/basic_test.tsv", test);
     task_refuses(&lra_task_listops, "some", "", "no 'basic_val.tsv' in '");
@@ -63,27 +57,18 @@ static void what_is_missing_is_named(void **state)
     task_refuses(&lra_task_listops, "bad", "", "line 2");
 }
 
-static void the_real_sample_is_read_as_it_is(void **state)
+TEST(the_real_sample_is_read_as_it_is)
 {
-    (void)state;
     lra_err e = {{0}};
     char *path = real_file("listops");
     if (!path) skip();
     lra_dataset *d = task_open(&lra_task_listops, path, "", &e);
     lra_free(path);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_int_equal(d->split[0].n, 8000);
     assert_int_equal(d->split[1].n, 1000);
     assert_int_equal(d->max_length, 1999 + 1);
     lra_dataset_free(d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_files_are_read),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(the_real_sample_is_read_as_it_is),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,9 +1,5 @@
 /* ListOps: worked examples, statistics of the generator, files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <omp.h>
@@ -31,9 +27,8 @@ static int value_of(const char *expression, int64_t depth, bool drop)
     return value;
 }
 
-static void worked_examples(void **state)
+TEST(worked_examples)
 {
-    (void)state;
     const char *nested = "[MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ]";
     assert_int_equal(value_of(nested, LISTOPS_WHOLE, false), 5);
     assert_int_equal(value_of("[MED 1 2 ]", LISTOPS_WHOLE, false), 1);
@@ -57,9 +52,8 @@ static const double expected[4][10] = {
 static const double shallow[2][5] = {{.360, .565, .719, .821, .888},
                                      {.360, .484, .673, .795, .871}};
 
-static void benchmark_statistics(void **state)
+TEST(benchmark_statistics)
 {
-    (void)state;
     enum { N = 8000 };
     const lra_listops_shape shape = {10, 10, 500, 2000, 0.25, false};
     uint16_t token[2002];
@@ -105,18 +99,16 @@ static void measures(const char *expression, int root, int arity, int depth, int
     lra_free(line);
 }
 
-static void facts_of_rows(void **state)
+TEST(facts_of_rows)
 {
-    (void)state;
     measures("[MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ]", 1, 6, 3, 17);
     measures("[SM [MIN [MED 1 2 ] 3 ] [MAX 1 2 ] ]", 3, 2, 4, 13);
     measures("7", 4, 0, 1, 1);
 }
 
 /* Labels of the generator at the benchmark's parameters: the table in the header of the task. */
-static void expected_labels(void **state)
+TEST(expected_labels)
 {
-    (void)state;
     enum { ROWS = 4000 };
     int64_t count[LISTOPS_ROOTS][LISTOPS_LABELS], total[LISTOPS_ROOTS] = {0};
     lra_err e = {{0}};
@@ -137,9 +129,8 @@ static void expected_labels(void **state)
     lra_config_free(c);
 }
 
-static void shuffling_keeps_label_and_length(void **state)
+TEST(shuffling_keeps_label_and_length)
 {
-    (void)state;
     const lra_listops_shape shape = {5, 6, 20, 200, 0.4, true};
     uint16_t token[202], other[202];
     int changed = 0;
@@ -167,9 +158,8 @@ static void refuses(const char *text, const char *message)
     lra_sequences_free(&rows);
 }
 
-static void bad_files(void **state)
+TEST(bad_files)
 {
-    (void)state;
     refuses("Source\tTarget\r\n[MAXX 1 2 ]\t2\r\n",
             "'x.tsv' line 2: unknown token '[MAXX'; expected one of [MAX [MIN [MED [SM ] 0-9");
     refuses("[MAX 1 2 ]\n", "'x.tsv' line 1 has 1 column, expected 2");
@@ -186,9 +176,8 @@ static void bad_files(void **state)
 
 /* Wrong rows are counted, and those behind them read; a byte order mark and blank lines at the end
  * are no rows. */
-static void wrong_rows_are_counted(void **state)
+TEST(wrong_rows_are_counted)
 {
-    (void)state;
     static const char text[] = "\xEF\xBB\xBFSource\tTarget\r\n"
                                "[MAX 1 2 ]\t2\r\n[MAX 1 2 ]\t1\r\n\r\n[MIN 3 4 ]\t3\r\n\r\n \r\n";
     lra_sequences rows = {0};
@@ -211,9 +200,8 @@ static void wrong_rows_are_counted(void **state)
     assert_int_equal(rows.n, 0);
 }
 
-static void no_byte_is_trusted(void **state)
+TEST(no_byte_is_trusted)
 {
-    (void)state;
     const char *text = "Source\tTarget\r\n( ( ( [MAX 2 ) 9 ) ] )\t9\r\n5\t[SM 2 3 ]\n";
     size_t n = strlen(text);
     for (size_t cut = 0; cut <= n; cut++)
@@ -238,9 +226,8 @@ static lra_config *tiny(void)
     return c;
 }
 
-static void splits_are_distinct_and_round_trip(void **state)
+TEST(splits_are_distinct_and_round_trip)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_sequences split[LRA_N_SPLITS] = {{0}}, again = {0};
     lra_config *c = tiny();
@@ -266,9 +253,8 @@ static void splits_are_distinct_and_round_trip(void **state)
     lra_config_free(c);
 }
 
-static void label_first_files(void **state)
+TEST(label_first_files)
 {
-    (void)state;
     const char *with = "Target\tSource\n9\t( ( ( [MAX 2 ) 9 ) ] )\n5\t5\n";
     for (int skip = 0; skip < 2; skip++) {
         const char *text = with + (skip ? strlen("Target\tSource\n") : 0);
@@ -282,9 +268,8 @@ static void label_first_files(void **state)
     }
 }
 
-static void workers_do_not_matter(void **state)
+TEST(workers_do_not_matter)
 {
-    (void)state;
     lra_sequences split[2][LRA_N_SPLITS] = {{{0}}};
     lra_config *c = tiny();
     lra_err e;
@@ -304,9 +289,8 @@ static void workers_do_not_matter(void **state)
     lra_config_free(c);
 }
 
-static void bad_parameters(void **state)
+TEST(bad_parameters)
 {
-    (void)state;
     task_refuses_change(&lra_task_listops, "quick", "max-depth=0", "an integer from 1 to 64");
     task_refuses_change(&lra_task_listops, "quick", "max-args=1", "an integer from 2 to 1000");
     task_refuses_change(&lra_task_listops, "quick", "max-length=9", "lengths are 8 to 9");
@@ -322,9 +306,8 @@ static void bad_parameters(void **state)
 }
 
 /* Too few distinct rows: depth 1 and up to 2 arguments give 400 trees of 4 tokens. */
-static void too_few_distinct_rows(void **state)
+TEST(too_few_distinct_rows)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_sequences split[LRA_N_SPLITS] = {{0}};
     lra_config *c = tiny();
@@ -338,9 +321,8 @@ static void too_few_distinct_rows(void **state)
     lra_config_free(c);
 }
 
-static void real_rows_are_read_and_written_byte_for_byte(void **state)
+TEST(real_rows_are_read_and_written_byte_for_byte)
 {
-    (void)state;
     char *path = real_file("listops/sample/basic_test.tsv");
     if (!path) skip();
     lra_sequences rows = {0};
@@ -357,25 +339,4 @@ static void real_rows_are_read_and_written_byte_for_byte(void **state)
     lra_free_large(again);
     lra_sequences_free(&rows);
     lra_free(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worked_examples),
-        cmocka_unit_test(benchmark_statistics),
-        cmocka_unit_test(facts_of_rows),
-        cmocka_unit_test(expected_labels),
-        cmocka_unit_test(shuffling_keeps_label_and_length),
-        cmocka_unit_test(bad_files),
-        cmocka_unit_test(wrong_rows_are_counted),
-        cmocka_unit_test(no_byte_is_trusted),
-        cmocka_unit_test(splits_are_distinct_and_round_trip),
-        cmocka_unit_test(label_first_files),
-        cmocka_unit_test(workers_do_not_matter),
-        cmocka_unit_test(bad_parameters),
-        cmocka_unit_test(too_few_distinct_rows),
-        cmocka_unit_test(real_rows_are_read_and_written_byte_for_byte),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

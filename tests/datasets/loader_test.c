@@ -2,11 +2,7 @@
 /* Batches of every task, objective and augmentation are the same bits for any number of threads,
  * with a helper or without, in any order of batches and of epochs, and from a loader that starts in
  * the middle.  Tasks that are only imported have rows of their shape that are made up here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <omp.h>
 #include <string.h>
@@ -232,9 +228,8 @@ static void check_epochs(const lra_dataset *d, const hashes *found)
             fail_msg("%s, view %d: two epochs are the same", d->task->name, k);
 }
 
-static void same_bits_any_way(void **state)
+TEST(same_bits_any_way)
 {
-    (void)state;
     static const int threads[WAYS] = {1, 2, 4};
     static hashes found[WAYS][MOST_VIEWS];
     for (int i = 0; lra_task_at(i); i++) {
@@ -258,9 +253,8 @@ static void same_bits_any_way(void **state)
 }
 
 /* Another seed gives other batches: what is compared above is what is drawn. */
-static void seeds_differ(void **state)
+TEST(seeds_differ)
 {
-    (void)state;
     for (int i = 0; lra_task_at(i); i++) {
         lra_dataset *d = open_data(lra_task_at(i));
         const lra_buckets b = lra_buckets_find(d);
@@ -273,13 +267,4 @@ static void seeds_differ(void **state)
             fail_msg("%s: two seeds give the same batches", d->task->name);
         lra_dataset_free(d);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_bits_any_way),
-        cmocka_unit_test(seeds_differ),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Masked inputs: what is picked how often, what replaces it, what is asked; loaders of masked,
  * repeated and grouped batches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,9 +33,8 @@ static void draw_tokens(const lra_task *t, lra_masking m, uint64_t index, int32_
     lra_mask_tokens(&d, m, &rng, N, token, word);
 }
 
-static void denoising(void **state)
+TEST(denoising)
 {
-    (void)state;
     int32_t *token = lra_alloc_array(N, sizeof *token), *word = lra_alloc_array(N, sizeof *word);
     const lra_task *const tasks[] = {&words, &with_mask};
     for (int k = 0; k < 2; k++) {
@@ -75,9 +70,8 @@ static void denoising(void **state)
     lra_free(word);
 }
 
-static void masking(void **state)
+TEST(masking)
 {
-    (void)state;
     int32_t *token = lra_alloc_array(N, sizeof *token), *word = lra_alloc_array(N, sizeof *word);
     double picked = 0, special = 0;
     draw_tokens(&words, (lra_masking){LRA_MASK_MASKED, 0.15}, 6, token, word);
@@ -100,9 +94,8 @@ static void masking(void **state)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void values(void **state)
+TEST(values)
 {
-    (void)state;
     enum { M = 5000, C = 3 };
     lra_dataset d = {.task = &colours, .vocab = 256};
     lra_masking m = {LRA_MASK_MASKED, 0.5};
@@ -126,9 +119,8 @@ static void values(void **state)
     assert_share(n_picked, M, 0.5);
 }
 
-static void next_values_and_levels(void **state)
+TEST(next_values_and_levels)
 {
-    (void)state;
     lra_dataset d = {.task = &levels, .vocab = 256};
     lra_masking m = {LRA_MASK_NEXT, 0};
     float plain[4] = {1, 2, 3, 4}, value[4], picked[4];
@@ -146,9 +138,8 @@ static void next_values_and_levels(void **state)
 
 /* A step is picked where the number drawn for it is below p, for any p and any place in the
  * stream. */
-static void picks_are_drawn_step_by_step(void **state)
+TEST(picks_are_drawn_step_by_step)
 {
-    (void)state;
     enum { STEPS = 700 };
     static const double shares[] = {0, 1e-9, 0.15, 0.3, 0.5, 1};
     lra_dataset tokens = {.task = &words, .vocab = VOCAB}, one = {.task = &levels, .vocab = 256};
@@ -172,9 +163,8 @@ static void picks_are_drawn_step_by_step(void **state)
     }
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     lra_err e;
     const lra_task stream = {.name = "stream", .goal = LRA_GOAL_NEXT, .vocab = 5};
     lra_dataset d = {.task = &stream, .vocab = 5};
@@ -208,9 +198,8 @@ static lra_loader *loader(const lra_dataset *d, const lra_buckets *b, lra_maskin
     return lra_loader_new(&s);
 }
 
-static void masks_are_fresh_and_keyed(void **state)
+TEST(masks_are_fresh_and_keyed)
 {
-    (void)state;
     lra_dataset d;
     const lra_buckets b = {1, {12}};
     fill_rows(&d, &words, 40);
@@ -254,9 +243,8 @@ static void picks_of(const lra_dataset *d, int split, int64_t epoch, uint32_t pi
 
 /* Rows are the same in every split: their masks are not, nor are those of one split in the next
  * epoch. */
-static void masks_differ_between_splits_and_epochs(void **state)
+TEST(masks_differ_between_splits_and_epochs)
 {
-    (void)state;
     lra_dataset d;
     uint32_t picks[2 * LRA_N_SPLITS][40];
     fill_rows(&d, &words, 40);
@@ -272,9 +260,8 @@ static void masks_differ_between_splits_and_epochs(void **state)
 }
 
 /* Both documents are masked; the step after the first document is not the second's. */
-static void pairs(void **state)
+TEST(pairs)
 {
-    (void)state;
     const lra_task pair = {.name = "p", .vocab = VOCAB, .first_word = FIRST, .goal = LRA_GOAL_PAIR};
     lra_dataset d;
     const lra_buckets b = {1, {12}};
@@ -295,9 +282,8 @@ static void pairs(void **state)
 }
 
 /* A tenth of the rows, as many batches; every row as often as any other, each time masked anew. */
-static void a_fraction_with_the_same_steps(void **state)
+TEST(a_fraction_with_the_same_steps)
 {
-    (void)state;
     lra_dataset d;
     const lra_buckets b = {1, {12}};
     fill_rows(&d, &words, 200);
@@ -332,9 +318,8 @@ static void a_fraction_with_the_same_steps(void **state)
 }
 
 /* Where rows do not fill whole passes, some come once more than others, and none more often. */
-static void a_pass_more_than_the_steps_need(void **state)
+TEST(a_pass_more_than_the_steps_need)
 {
-    (void)state;
     lra_dataset d;
     const lra_buckets b = {1, {12}};
     fill_rows(&d, &words, 100);
@@ -356,9 +341,8 @@ static void a_pass_more_than_the_steps_need(void **state)
 
 /* A share of rows is not one row less where its product is not exact: 0.58 of 100 is
  * 57.99999999999999. */
-static void fractions_are_not_cut_short(void **state)
+TEST(fractions_are_not_cut_short)
 {
-    (void)state;
     lra_dataset d;
     const lra_buckets b = {1, {12}};
     fill_rows(&d, &words, 100);
@@ -373,9 +357,8 @@ static void fractions_are_not_cut_short(void **state)
 }
 
 /* Four batches of 5 are one of 20 in pieces. */
-static void groups(void **state)
+TEST(groups)
 {
-    (void)state;
     lra_dataset d;
     const lra_buckets b = {1, {12}};
     fill_rows(&d, &words, 210);
@@ -400,9 +383,8 @@ static void groups(void **state)
 }
 
 /* The same for streams, and a fraction of one is its beginning. */
-static void streams(void **state)
+TEST(streams)
 {
-    (void)state;
     const lra_task stream = {.name = "s", .vocab = 65000, .goal = LRA_GOAL_NEXT};
     lra_dataset d = {.task = &stream, .vocab = 65000, .max_length = 4};
     uint16_t token[400];
@@ -425,25 +407,4 @@ static void streams(void **state)
     lra_loader_free(large);
     lra_loader_free(small);
     lra_sequences_free(&d.split[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(denoising),
-        cmocka_unit_test(masking),
-        cmocka_unit_test(values),
-        cmocka_unit_test(next_values_and_levels),
-        cmocka_unit_test(picks_are_drawn_step_by_step),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(masks_are_fresh_and_keyed),
-        cmocka_unit_test(masks_differ_between_splits_and_epochs),
-        cmocka_unit_test(pairs),
-        cmocka_unit_test(a_fraction_with_the_same_steps),
-        cmocka_unit_test(fractions_are_not_cut_short),
-        cmocka_unit_test(a_pass_more_than_the_steps_need),
-        cmocka_unit_test(groups),
-        cmocka_unit_test(streams),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

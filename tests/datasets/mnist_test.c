@@ -1,9 +1,5 @@
 /* MNIST pixel by pixel: IDX files, split, both orders of the pixels, defects, the real digits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,16 +56,15 @@ static void write_set(const char *name, bool gz)
     }
 }
 
-static void order_and_split(void **state)
+TEST(order_and_split)
 {
-    (void)state;
     static const int torch[10] = {2, 6, 1, 8, 4, 5, 0, 9, 3, 7};
     char print[17] = "";
     for (int gz = 0; gz < 2; gz++) {
         lra_err e = {{0}};
         write_set(gz ? "gz" : "plain", gz);
         lra_dataset *d = task_import(&lra_task_smnist, gz ? "gz" : "plain", "", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         assert_int_equal(d->split[0].n, 9);
         assert_int_equal(d->split[1].n, 1);
         assert_int_equal(d->split[2].n, 3);
@@ -86,9 +81,8 @@ static void order_and_split(void **state)
 }
 
 /* Values printed by NumPy; the bit reversal is its own inverse on the numbers below 1024. */
-static void orders_of_the_pixels(void **state)
+TEST(orders_of_the_pixels)
 {
-    (void)state;
     static const int64_t bits[] = {0, 512, 256, 768, 128, 640, 384, 64};
     static const int64_t numpy[] = {319, 576, 323, 107, 355, 716, 197, 20};
     lra_err e = {{0}};
@@ -105,7 +99,7 @@ static void orders_of_the_pixels(void **state)
     for (int k = 0; k < 2; k++) {
         lra_dataset *d = task_import(&lra_task_pmnist, "orders",
                                      k ? "permutation=numpy" : "permutation=bits", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         for (int i = 0; i < 8; i++)
             assert_int_equal(d->split[2].token[i], byte_of(0, k ? numpy[i] : bits[i]));
         assert_int_equal(lra_dataset_grid(d), 0);
@@ -122,9 +116,8 @@ static void orders_of_the_pixels(void **state)
     task_refuses_change(&lra_task_pmnist, NULL, "permutation=none", "expected bits or numpy");
 }
 
-static void headers(void **state)
+TEST(headers)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -154,9 +147,8 @@ static void headers(void **state)
     }
 }
 
-static void defects(void **state)
+TEST(defects)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_text images = {0}, labels = {0};
     add_images(&images, 5);
@@ -167,7 +159,7 @@ static void defects(void **state)
     task_write("bad/train-labels-idx1-ubyte", labels.s, labels.n);
     lra_mnist m = {0};
     char *path = lra_format("%s/bad", folder);
-    if (lra_mnist_read(&m, path, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_mnist_read(&m, path, &e));
     assert_int_equal(m.part[0].n, 3);
     assert_int_equal(m.n_missing, 1);
     assert_int_equal(m.n_strange, 1);
@@ -192,9 +184,8 @@ static void defects(void **state)
     lra_text_free(&labels);
 }
 
-static void real_digits(void **state)
+TEST(real_digits)
 {
-    (void)state;
     char *path = real_file("mnist");
     if (!path) {
         print_message("no real MNIST: set LRA_SHARED_DATA\n");
@@ -205,7 +196,7 @@ static void real_digits(void **state)
         {451, 591, 501, 511, 480, 458, 499, 519, 466, 524}};
     lra_err e = {{0}};
     lra_mnist m = {0};
-    if (lra_mnist_read(&m, path, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_mnist_read(&m, path, &e));
     assert_int_equal(m.part[0].n, 20000);
     assert_int_equal(m.part[1].n, 5000);
     for (int p = 0; p < 2; p++) {
@@ -217,12 +208,4 @@ static void real_digits(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_split), cmocka_unit_test(orders_of_the_pixels),
-        cmocka_unit_test(headers),         cmocka_unit_test(defects),
-        cmocka_unit_test(real_digits),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* Pathfinder from archives: the same rows as unpacked, whatever the order of the files; defects;
  * real archives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -43,7 +39,7 @@ static void read_files(const char *name, file_list *l)
     char *path = lra_format("%s/%s", folder, name);
     lra_walk w = {.visit = add_file, .of = l, .levels = 8};
     l->n = 0;
-    if (lra_walk_path(&w, path, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_walk_path(&w, path, &e));
     lra_free(path);
 }
 
@@ -65,8 +61,7 @@ static void write_level(const char *name, int level)
     lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32),
                                            lra_pathfinder_level_paddles[level], 0, true);
     for (int i = 0; i < 3; i++)
-        if (lra_pathfinder_write_batch(g, path, batch[i], SEED, i * ROWS, ROWS, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_pathfinder_write_batch(g, path, batch[i], SEED, i * ROWS, ROWS, &e));
     lra_pathfinder_free(g);
     lra_free(path);
 }
@@ -75,7 +70,7 @@ static void read_level(const char *name, int level, lra_pathfinder_set *set)
 {
     lra_err e = {{0}};
     char *path = lra_format("%s/%s", folder, name);
-    if (lra_pathfinder_read(path, 32, 1, &level, set, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_pathfinder_read(path, 32, 1, &level, set, &e));
     lra_free(path);
 }
 
@@ -129,9 +124,8 @@ static void same_rows(const char *name, const char *changes, const lra_dataset *
     lra_dataset_free(d);
 }
 
-static void packed_is_as_unpacked(void **state)
+TEST(packed_is_as_unpacked)
 {
-    (void)state;
     for (int level = EASY; level <= HARD; level++) write_level("tree/" TREE "/pathfinder32", level);
     lra_dataset *three = open_rows("tree", "sets=three"), *one = open_rows("tree", "");
     assert_int_equal(three->split[0].n, 3 * 20);
@@ -168,9 +162,8 @@ static void packed_is_as_unpacked(void **state)
 
 /* ---- defects --------------------------------------------------------------------------------- */
 
-static void defects_are_those_of_the_folder(void **state)
+TEST(defects_are_those_of_the_folder)
 {
-    (void)state;
     uint8_t large[64 * 64] = {0};
     lra_err e;
     file_list l = {.n = 0};
@@ -209,9 +202,8 @@ static void defects_are_those_of_the_folder(void **state)
 }
 
 /* A file that is there twice counts as when the archive is unpacked. */
-static void the_last_of_two_counts(void **state)
+TEST(the_last_of_two_counts)
 {
-    (void)state;
     file_list l = {.n = 0};
     write_level("twice/pathfinder32", EASY);
     read_files("twice", &l);
@@ -237,9 +229,8 @@ static void the_last_of_two_counts(void **state)
 }
 
 /* The official archive holds a set twice: the first by name is read, wherever it stands. */
-static void copies_in_archives_are_compared(void **state)
+TEST(copies_in_archives_are_compared)
 {
-    (void)state;
     file_list l = {.n = 0};
     write_level("copies/b/pathfinder32", EASY);
     write_level("copies/a/pathfinder32", EASY);
@@ -279,9 +270,8 @@ static bool accepts(const char *bytes, size_t n)
     return d != NULL;
 }
 
-static void damaged_archives_are_refused(void **state)
+TEST(damaged_archives_are_refused)
 {
-    (void)state;
     static const pack kinds[] = {PACK_TAR_GZ, PACK_TAR_XZ};
     file_list l = {.n = 0};
     write_level("cut/pathfinder32", EASY);
@@ -303,9 +293,8 @@ static void damaged_archives_are_refused(void **state)
     free_files(&l);
 }
 
-static void what_is_missing_is_named(void **state)
+TEST(what_is_missing_is_named)
 {
-    (void)state;
     file_list l = {.n = 0};
     write_level("some/pathfinder32", EASY);
     read_files("some", &l);
@@ -333,7 +322,7 @@ static void check_real(const char *name, int window, int level, int64_t n, int64
     lra_pathfinder_set set;
     char *path = real_file(name);
     if (!path) skip();
-    if (lra_pathfinder_read(path, window, 1, &level, &set, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_pathfinder_read(path, window, 1, &level, &set, &e));
     assert_int_equal(set.n, n);
     assert_int_equal(set.n_listed, n);
     assert_int_equal(set.n_gaps, gaps);
@@ -344,9 +333,8 @@ static void check_real(const char *name, int window, int level, int64_t n, int64
     lra_free(path);
 }
 
-static void real_archives(void **state)
+TEST(real_archives)
 {
-    (void)state;
     lra_err e;
     lra_pathfinder_set set;
     static const int intermediate = INTERMEDIATE;
@@ -362,15 +350,14 @@ static void real_archives(void **state)
 }
 
 /* Metadata as the generator writes them, a NumPy array of texts, in an archive. */
-static void numpy_metadata_in_an_archive(void **state)
+TEST(numpy_metadata_in_an_archive)
 {
-    (void)state;
     lra_err e;
     file_list l = {.n = 0};
     char *sample = real_file("pathfinder/sample");
     if (!sample) skip();
     lra_walk w = {.visit = add_file, .of = &l, .levels = 8};
-    if (lra_walk_path(&w, sample, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_walk_path(&w, sample, &e));
     packed_file *text = NULL, *numpy = NULL;
     for (int i = 0; i < l.n; i++) {
         if (strstr(l.file[i].name, "numpy_metadata_0.npy")) numpy = &l.file[i];
@@ -390,17 +377,4 @@ static void numpy_metadata_in_an_archive(void **state)
     lra_free(sample);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_is_as_unpacked),
-        cmocka_unit_test(defects_are_those_of_the_folder),
-        cmocka_unit_test(the_last_of_two_counts),
-        cmocka_unit_test(copies_in_archives_are_compared),
-        cmocka_unit_test(damaged_archives_are_refused),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(real_archives),
-        cmocka_unit_test(numpy_metadata_in_an_archive),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

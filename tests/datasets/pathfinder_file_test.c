@@ -1,10 +1,6 @@
 /* Pathfinder folders: written and read back, metadata as text and as NumPy arrays, what is missing
  * or broken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +27,7 @@ static char *write_rows(const char *name, int rows)
                                            false);
     static const int64_t batch[] = {0, 2, 10};
     for (int i = 0; i < 3; i++)
-        if (lra_pathfinder_write_batch(g, level, batch[i], SEED, i * rows, rows, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_pathfinder_write_batch(g, level, batch[i], SEED, i * rows, rows, &e));
     lra_pathfinder_free(g);
     return level;
 }
@@ -54,17 +49,16 @@ static uint64_t hash_level(const char *path, int level)
 {
     lra_err e;
     lra_digest found = {0};
-    if (lra_pathfinder_hash(path, 32, 1, &level, &found, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_pathfinder_hash(path, 32, 1, &level, &found, &e));
     return found.hash;
 }
 
-static void written_is_read_in_order(void **state)
+TEST(written_is_read_in_order)
 {
-    (void)state;
     lra_err e;
     char *level = write_level("order");
     lra_pathfinder_set set;
-    if (read_level(level, 32, EASY, &set, &e) != 0) fail_msg("%s", e.msg);
+    OK(read_level(level, 32, EASY, &set, &e));
     assert_int_equal(set.n_listed, 3 * ROWS);
     assert_int_equal(set.n_batches, 3);
     assert_int_equal(set.n_gaps, 8);
@@ -98,9 +92,8 @@ static void write_bytes(const char *level, const char *name, const char *bytes, 
     lra_free(path);
 }
 
-static void bad_images_are_left_out_and_counted(void **state)
+TEST(bad_images_are_left_out_and_counted)
 {
-    (void)state;
     lra_err e;
     char *level = write_level("bad"), *gone = lra_format("%s/imgs/2/sample_3.png", level);
     lra_pathfinder_set whole, set;
@@ -127,9 +120,8 @@ static void bad_images_are_left_out_and_counted(void **state)
 
 /* Folders are what their nearest name says; a name of one's own says nothing, and images of another
  * size are broken ones. */
-static void names_say_what_is_there(void **state)
+TEST(names_say_what_is_there)
 {
-    (void)state;
     lra_err e;
     char *level = write_level("names"), *own = lra_format("%s/names/own", folder);
     const int both[] = {EASY, HARD};
@@ -163,9 +155,8 @@ static void refuses(const char *text, const char *message)
 
 #define REST "1.0 14 4 2 0.5 1 1"
 
-static void bad_metadata(void **state)
+TEST(bad_metadata)
 {
-    (void)state;
     refuses("imgs/0 sample_0.png 0 1 1.0\n", "'m.npy' row 1 has 5 fields, expected 11");
     refuses("imgs/0 a.png 0 1 " REST "\nimgs/0 a.png 0 2 " REST "\n",
             "'m.npy' row 2: label is '2', expected 0 or 1");
@@ -207,14 +198,13 @@ static size_t numpy_table(char image[1024])
     return 10 + HEADER + 11 * WIDTH * 4;
 }
 
-static void numpy_metadata(void **state)
+TEST(numpy_metadata)
 {
-    (void)state;
     lra_err e;
     char image[1024];
     size_t n = numpy_table(image);
     lra_pathfinder_list list = {0};
-    if (lra_pathfinder_metadata(image, n, "m.npy", &list, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_pathfinder_metadata(image, n, "m.npy", &list, &e));
     assert_int_equal(list.n, 1);
     assert_string_equal(list.path[0], "imgs/7/sample_4.png");
     assert_int_equal(list.label[0], 1);
@@ -238,16 +228,15 @@ static void numpy_metadata(void **state)
 
 /* ---- real data ------------------------------------------------------------------------------- */
 
-static void real_sample(void **state)
+TEST(real_sample)
 {
-    (void)state;
     lra_err e;
     char *sample = real_file("pathfinder/sample");
     if (!sample) skip();
     lra_pathfinder_set set;
     assert_int_equal(read_level(sample, 32, EASY, &set, &e), LRA_ABSENT);
     assert_int_equal(read_level(sample, 64, HARD, &set, &e), LRA_ABSENT);
-    if (read_level(sample, 32, HARD, &set, &e) != 0) fail_msg("%s", e.msg);
+    OK(read_level(sample, 32, HARD, &set, &e));
     assert_int_equal(set.n, 20);
     assert_int_equal(set.n_copies, 1);
     lra_pathfinder_list numpy = {0};
@@ -286,7 +275,7 @@ static void check_like_real_ones(const lra_task *task, const char *file, double 
     char *real = real_file(file);
     if (!real) skip();
     lra_config *c = lra_keys_config(task->keys);
-    if (lra_pathfinder_inspect(c, real, &found, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_pathfinder_inspect(c, real, &found, &e));
     for (int k = 0; k < 3; k++) {
         char name[64];
         snprintf(name, sizeof name, "%s, effect size", close[k]);
@@ -304,17 +293,15 @@ static void check_like_real_ones(const lra_task *task, const char *file, double 
     lra_free(real);
 }
 
-static void generated_images_are_like_real_ones(void **state)
+TEST(generated_images_are_like_real_ones)
 {
-    (void)state;
     if (!sanitized)
         check_like_real_ones(&lra_task_pathfinder, "pathfinder/pathfinder32.tar.xz", 0.04);
     check_like_real_ones(&lra_task_pathfinder_easy, "pathfinder/pathfinder32.tar.xz", 0.04);
 }
 
-static void large_generated_images_are_like_real_ones(void **state)
+TEST(large_generated_images_are_like_real_ones)
 {
-    (void)state;
     if (sanitized) skip();
     check_like_real_ones(&lra_task_path_x, "pathfinder/pathfinder128.tar.xz", 0.25);
 }
@@ -340,9 +327,8 @@ static void turn_labels(const char *level, int k)
 }
 
 /* One label in four turned is noticed (3 batches are few images), and what is expected is said. */
-static void wrong_labels_are_noticed(void **state)
+TEST(wrong_labels_are_noticed)
 {
-    (void)state;
     lra_err e;
     char *level = write_level("wrong"), *set = lra_format("%s/wrong", folder);
     lra_facts found = {0};
@@ -362,9 +348,8 @@ static void wrong_labels_are_noticed(void **state)
 }
 
 /* Of 240 images one label in fourteen is. */
-static void few_wrong_labels_are_noticed(void **state)
+TEST(few_wrong_labels_are_noticed)
 {
-    (void)state;
     lra_err e;
     char *level = write_rows("few", 80), *set = lra_format("%s/few", folder);
     lra_facts found = {0};
@@ -378,9 +363,8 @@ static void few_wrong_labels_are_noticed(void **state)
 }
 
 /* Labels of both copies are looked at, also where the first one is right. */
-static void a_second_copy_is_traced_too(void **state)
+TEST(a_second_copy_is_traced_too)
 {
-    (void)state;
     lra_err e;
     char *first = write_level("copies/a"), *second = write_level("copies/b");
     char *both = lra_format("%s/copies", folder);
@@ -398,16 +382,15 @@ static void a_second_copy_is_traced_too(void **state)
 }
 
 /* The public archive has a set twice: both copies are found and compared. */
-static void copies_are_compared(void **state)
+TEST(copies_are_compared)
 {
-    (void)state;
     lra_err e;
     char *first = write_level("twice/a"), *second = write_level("twice/b");
     char *both = lra_format("%s/twice", folder);
     lra_config *c = lra_keys_config(lra_task_pathfinder_easy.keys);
     for (int equal = 1; equal >= 0; equal--) {
         lra_facts found = {0};
-        if (lra_pathfinder_inspect(c, both, &found, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_pathfinder_inspect(c, both, &found, &e));
         assert_true(fact(&found, "copies") == 2);
         assert_true(fact(&found, "copies are equal") == equal);
         write_bytes(second, "imgs/0/sample_1.png", "", 0);
@@ -418,21 +401,4 @@ static void copies_are_compared(void **state)
     lra_free(second);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(written_is_read_in_order),
-        cmocka_unit_test(bad_images_are_left_out_and_counted),
-        cmocka_unit_test(names_say_what_is_there),
-        cmocka_unit_test(bad_metadata),
-        cmocka_unit_test(numpy_metadata),
-        cmocka_unit_test(real_sample),
-        cmocka_unit_test(generated_images_are_like_real_ones),
-        cmocka_unit_test(large_generated_images_are_like_real_ones),
-        cmocka_unit_test(wrong_labels_are_noticed),
-        cmocka_unit_test(few_wrong_labels_are_noticed),
-        cmocka_unit_test(copies_are_compared),
-        cmocka_unit_test(a_second_copy_is_traced_too),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,9 +1,5 @@
 /* The Pathfinder tasks: splits, three sets, official files, levels as numbers, D4, baselines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <omp.h>
@@ -38,7 +34,7 @@ static void make(const lra_task *t, const char *change, lra_sequences split[LRA_
     lra_err e;
     lra_config *c = config(t, change);
     for (int s = 0; s < LRA_N_SPLITS; s++) split[s] = (lra_sequences){0};
-    if (t->make(c, split, &e) != 0) fail_msg("%s", e.msg);
+    OK(t->make(c, split, &e));
     lra_config_free(c);
 }
 
@@ -55,9 +51,8 @@ static void same_rows(const lra_sequences *a, int64_t from, const lra_sequences 
 
 /* ---- splits ---------------------------------------------------------------------------------- */
 
-static void splits_are_those_of_torch(void **state)
+TEST(splits_are_those_of_torch)
 {
-    (void)state;
     lra_sequences split[LRA_N_SPLITS];
     int64_t order[IMAGES], at = 0;
     make(&lra_task_pathfinder_easy, NULL, split);
@@ -82,9 +77,8 @@ static void splits_are_those_of_torch(void **state)
 }
 
 /* floor(n / 10) each for validation and test, the rest for training. */
-static void parts_are_tenths_rounded_down(void **state)
+TEST(parts_are_tenths_rounded_down)
 {
-    (void)state;
     static const int64_t known[][4] = {{15, 13, 1, 1}, {19, 17, 1, 1}, {20, 16, 2, 2}};
     for (int k = 0; k < 3; k++) {
         lra_sequences split[LRA_N_SPLITS];
@@ -97,9 +91,8 @@ static void parts_are_tenths_rounded_down(void **state)
 }
 
 /* Training parts of all levels; selection and test on the hard one. */
-static void three_sets(void **state)
+TEST(three_sets)
 {
-    (void)state;
     lra_sequences all[LRA_N_SPLITS], one[LRA_N_SPLITS];
     const lra_task *const task[] = {&lra_task_pathfinder_easy, &lra_task_pathfinder_intermediate,
                                     &lra_task_pathfinder};
@@ -116,9 +109,8 @@ static void three_sets(void **state)
     free_splits(all);
 }
 
-static void workers_do_not_matter(void **state)
+TEST(workers_do_not_matter)
 {
-    (void)state;
     lra_sequences one[LRA_N_SPLITS], more[LRA_N_SPLITS];
     omp_set_num_threads(1);
     make(&lra_task_pathfinder, NULL, one);
@@ -129,9 +121,8 @@ static void workers_do_not_matter(void **state)
     free_splits(more);
 }
 
-static void bad_parameters(void **state)
+TEST(bad_parameters)
 {
-    (void)state;
     task_refuses_change(&lra_task_pathfinder_easy, NULL, "size=33",
                         "'size' is '33', expected 32, 64, 128 or 256");
     task_refuses_change(&lra_task_pathfinder_easy, NULL, "images=9",
@@ -150,9 +141,8 @@ static void bad_parameters(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void made_files_are_imported(void **state)
+TEST(made_files_are_imported)
 {
-    (void)state;
     lra_err e = {{0}};
     const lra_task *t = &lra_task_pathfinder;
     char *files = lra_format("%s/files", folder);
@@ -166,7 +156,7 @@ static void made_files_are_imported(void **state)
     remove(gone);
     assert_int_equal(t->make_files(c, files, false, &e), 0);
     assert_true(lra_file_exists(gone));
-    if (t->import(c, files, &read, &e) != 0) fail_msg("%s", e.msg);
+    OK(t->import(c, files, &read, &e));
     for (int p = 0; p < LRA_N_SPLITS; p++) {
         assert_int_equal(made[p].n, read.split[p].n);
         same_rows(&made[p], 0, &read.split[p], made[p].n);
@@ -193,9 +183,8 @@ static void made_files_are_imported(void **state)
     lra_free(files);
 }
 
-static void prepared_data_are_read_again(void **state)
+TEST(prepared_data_are_read_again)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_config *c = config(&lra_task_pathfinder_easy, NULL);
     char *out = lra_format("%s/out", folder);
@@ -214,9 +203,8 @@ static void prepared_data_are_read_again(void **state)
 
 /* ---- what models see ------------------------------------------------------------------------- */
 
-static void batches_hold_numbers(void **state)
+TEST(batches_hold_numbers)
 {
-    (void)state;
     lra_err e;
     lra_config *c = config(&lra_task_pathfinder_easy, NULL);
     lra_dataset *d = lra_dataset_make(&lra_task_pathfinder_easy, c, &e);
@@ -247,9 +235,8 @@ static void batches_hold_numbers(void **state)
     lra_config_free(c);
 }
 
-static void symmetries_of_the_square(void **state)
+TEST(symmetries_of_the_square)
 {
-    (void)state;
     uint16_t image[LRA_D4][9], again[9];
     for (int k = 0; k < LRA_D4; k++) {
         for (int i = 0; i < 9; i++) image[k][i] = (uint16_t)i;
@@ -276,9 +263,8 @@ static void symmetries_of_the_square(void **state)
     for (int k = 0; k < LRA_D4; k++) assert_in_range(count[k], 880, 1120);
 }
 
-static void baselines_stand_beside(void **state)
+TEST(baselines_stand_beside)
 {
-    (void)state;
     lra_err e;
     lra_sequences split[LRA_N_SPLITS] = {{0}};
     const lra_task *t = &lra_task_pathfinder_easy;
@@ -297,19 +283,4 @@ static void baselines_stand_beside(void **state)
     lra_config_free(c);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(splits_are_those_of_torch),
-        cmocka_unit_test(parts_are_tenths_rounded_down),
-        cmocka_unit_test(three_sets),
-        cmocka_unit_test(workers_do_not_matter),
-        cmocka_unit_test(bad_parameters),
-        cmocka_unit_test(made_files_are_imported),
-        cmocka_unit_test(prepared_data_are_read_again),
-        cmocka_unit_test(batches_hold_numbers),
-        cmocka_unit_test(symmetries_of_the_square),
-        cmocka_unit_test(baselines_stand_beside),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* Pathfinder: paddles byte for byte, geometry and statistics of generated images, labels that
  * nothing gives away. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,9 +58,8 @@ static void compare_table(int window, int margin)
     lra_free(path);
 }
 
-static void paddles_are_those_of_the_reference(void **state)
+TEST(paddles_are_those_of_the_reference)
 {
-    (void)state;
     compare_table(32, 1);
     compare_table(64, 1);
     compare_table(128, 2);
@@ -73,9 +68,8 @@ static void paddles_are_those_of_the_reference(void **state)
 }
 
 /* Without the reference: how many orientations may seed a path. */
-static void border_rule(void **state)
+TEST(border_rule)
 {
-    (void)state;
     static const int expected[][3] = {
         {32, 1, 30}, {64, 1, 95}, {128, 2, 354}, {128, 3, 360}, {256, 3, 360}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -96,9 +90,8 @@ static double between(const int a[2], const int b[2])
     return hypot(a[0] - b[0], a[1] - b[1]);
 }
 
-static void geometry(void **state)
+TEST(geometry)
 {
-    (void)state;
     static const int windows[] = {32, 64, 128, 256}, images[] = {400, 60, 12, 2};
     for (int k = 0; k < 4; k++) {
         const lra_pathfinder_size *size = lra_pathfinder_size_find(windows[k]);
@@ -152,9 +145,8 @@ static void close_to(const char *what, const known *k, double mean, double devia
                  reference);
 }
 
-static void statistics_of_the_reference(void **state)
+TEST(statistics_of_the_reference)
 {
-    (void)state;
     const lra_pathfinder_size *size = lra_pathfinder_size_find(32);
     for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
         const known *k = &table[t];
@@ -191,9 +183,8 @@ static void statistics_of_the_reference(void **state)
 
 /* A version without the border rule is a denser data set of its own (27.7 mean grey, 4.65
  * distractors). */
-static void uniform_seeding_is_denser(void **state)
+TEST(uniform_seeding_is_denser)
 {
-    (void)state;
     enum { N = 300 };
     lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32), LRA_PATHFINDER_HARD, -1,
                                            true);
@@ -229,9 +220,8 @@ static double contrast(const double *x, const int32_t *label, int n)
     return error > 0 ? (mean[1] - mean[0]) / sqrt(error) : 0;
 }
 
-static void nothing_simple_tells_the_label(void **state)
+TEST(nothing_simple_tells_the_label)
 {
-    (void)state;
     lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32), LRA_PATHFINDER_EASY, -1,
                                            false);
     lra_pathfinder_sheet *s = lra_pathfinder_sheet_new(g);
@@ -265,9 +255,8 @@ static void nothing_simple_tells_the_label(void **state)
 
 /* The distance of the markers gives easy labels away a little: 58.7 % (error 1.4 with 1250
  * images). */
-static void markers_are_found_and_tell_a_little(void **state)
+TEST(markers_are_found_and_tell_a_little)
 {
-    (void)state;
     const lra_pathfinder_size *size = lra_pathfinder_size_find(32);
     lra_pathfinder *g = lra_pathfinder_new(size, LRA_PATHFINDER_EASY, -1, false);
     lra_pathfinder_sheet *s = lra_pathfinder_sheet_new(g);
@@ -297,9 +286,8 @@ static void markers_are_found_and_tell_a_little(void **state)
     lra_pathfinder_free(g);
 }
 
-static void labels_are_found_by_tracing(void **state)
+TEST(labels_are_found_by_tracing)
 {
-    (void)state;
     static const struct {
         int window, paddles, n;
         double least;
@@ -330,9 +318,8 @@ static void labels_are_found_by_tracing(void **state)
 
 /* What no statistics see: contrasts, continuity, margins and markers of every size, pixel by
  * pixel. */
-static void images_are_those_of_any_machine(void **state)
+TEST(images_are_those_of_any_machine)
 {
-    (void)state;
     static const struct {
         int window;
         uint64_t hash; /* of two hard images, labels behind them */
@@ -361,9 +348,8 @@ static void images_are_those_of_any_machine(void **state)
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-static void an_image_depends_on_seed_and_number_alone(void **state)
+TEST(an_image_depends_on_seed_and_number_alone)
 {
-    (void)state;
     lra_pathfinder *g = lra_pathfinder_new(lra_pathfinder_size_find(32), LRA_PATHFINDER_HARD, -1,
                                            false);
     lra_pathfinder_sheet *one = lra_pathfinder_sheet_new(g), *other = lra_pathfinder_sheet_new(g);
@@ -378,21 +364,4 @@ static void an_image_depends_on_seed_and_number_alone(void **state)
     lra_pathfinder_sheet_free(one);
     lra_pathfinder_sheet_free(other);
     lra_pathfinder_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_are_those_of_any_machine),
-        cmocka_unit_test(paddles_are_those_of_the_reference),
-        cmocka_unit_test(border_rule),
-        cmocka_unit_test(geometry),
-        cmocka_unit_test(statistics_of_the_reference),
-        cmocka_unit_test(uniform_seeding_is_denser),
-        cmocka_unit_test(nothing_simple_tells_the_label),
-        cmocka_unit_test(markers_are_found_and_tell_a_little),
-        cmocka_unit_test(labels_are_found_by_tracing),
-        cmocka_unit_test(an_image_depends_on_seed_and_number_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

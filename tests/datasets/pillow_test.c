@@ -1,9 +1,5 @@
 /* AutoAugment's operations against Pillow, its policy, and its draws. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -44,9 +40,8 @@ static uint64_t hash_of(lra_pillow_op op, const lra_picture *from)
 }
 
 /* Made with Pillow 13.0. */
-static void operations_are_pillows(void **state)
+TEST(operations_are_pillows)
 {
-    (void)state;
     static const uint64_t expected[N_PICTURES][LRA_N_PILLOW_OPS] = {
         {0x8f29d64e72f1fe5f, 0x957e5d68758bafb7, 0x544b9e87b8d653ad, 0x4645c8453236c465,
          0x278e9d0e24880f80, 0x8d747c34eecdf9b7, 0x8f5792192bb0b375, 0xaeb58d2c82f34b1e,
@@ -68,9 +63,8 @@ static void operations_are_pillows(void **state)
     }
 }
 
-static void some_pixels(void **state)
+TEST(some_pixels)
 {
-    (void)state;
     static const struct {
         lra_pillow_op op;
         int level, sign;
@@ -119,9 +113,8 @@ static bool equal(const lra_picture *a, const lra_picture *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-static void stages_are_switched(void **state)
+TEST(stages_are_switched)
 {
-    (void)state;
     lra_picture from = picture(0), flipped = from;
     for (int i = 0; i < PIXELS; i++)
         memcpy(flipped.at[i], from.at[i / SIDE * SIDE + SIDE - 1 - i % SIDE], 3);
@@ -142,9 +135,8 @@ static void stages_are_switched(void **state)
     assert_int_equal(n_seen, 81);
 }
 
-static void grey_first_is_grey(void **state)
+TEST(grey_first_is_grey)
 {
-    (void)state;
     lra_picture from = picture(0);
     for (uint64_t i = 0; i < 60; i++) {
         lra_picture p = augmented("crop=1 flip=1 policy=1 grey-first=1", i, &from);
@@ -156,9 +148,8 @@ static void grey_first_is_grey(void **state)
 }
 
 /* Same key, same image; all sub-policies occur, each as often as the others. */
-static void keyed_and_complete(void **state)
+TEST(keyed_and_complete)
 {
-    (void)state;
     const char *all = "crop=1 flip=1 policy=1 grey-first=0";
     lra_picture from = picture(0), a = augmented(all, 7, &from), b = augmented(all, 7, &from),
                 c = augmented(all, 8, &from);
@@ -170,9 +161,8 @@ static void keyed_and_complete(void **state)
 }
 
 /* How often a sub-policy leaves the image as it is follows from its probabilities. */
-static void probabilities(void **state)
+TEST(probabilities)
 {
-    (void)state;
     static const struct {
         int sub;
         double same;
@@ -195,25 +185,12 @@ static void probabilities(void **state)
     }
 }
 
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     char *text = lra_augmentation_autoaugment.variant_text(1);
     assert_string_equal(text, "Rotate 0.7 L2, TranslateX 0.3 L9");
     lra_free(text);
     text = lra_augmentation_autoaugment.variant_text(24);
     assert_string_equal(text, "TranslateY 0.7 L9, AutoContrast 0.9");
     lra_free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(operations_are_pillows),
-                                       cmocka_unit_test(some_pixels),
-                                       cmocka_unit_test(stages_are_switched),
-                                       cmocka_unit_test(grey_first_is_grey),
-                                       cmocka_unit_test(keyed_and_complete),
-                                       cmocka_unit_test(probabilities),
-                                       cmocka_unit_test(texts)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

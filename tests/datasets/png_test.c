@@ -1,10 +1,6 @@
 /* PNG: what is written is read back; every truncation and every changed byte is refused or
  * harmless. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,9 +29,8 @@ static char *written(size_t *n)
     return bytes;
 }
 
-static void read_back(void **state)
+TEST(read_back)
 {
-    (void)state;
     lra_err e;
     size_t n;
     int height = 0, width = 0;
@@ -54,9 +49,8 @@ static void read_back(void **state)
 
 /* Every checksum is compared, so that a changed byte is either refused or leaves the pixels as they
  * were. */
-static void damage_is_noticed(void **state)
+TEST(damage_is_noticed)
 {
-    (void)state;
     lra_err e;
     size_t n;
     uint8_t pixel[HEIGHT * WIDTH], again[HEIGHT * WIDTH];
@@ -87,9 +81,8 @@ static void refuses(const char *bytes, size_t n, const char *message)
     if (!strstr(e.msg, message)) fail_msg("'%s' lacks '%s'", e.msg, message);
 }
 
-static void other_kinds_are_refused(void **state)
+TEST(other_kinds_are_refused)
 {
-    (void)state;
     /* 4 x 4 pixels in RGB, and in 16-bit grey: headers with their checksums. */
     static const char rgb[] =
         "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\4\0\0\0\4\10\2\0\0\0\x26\x93\x09\x29"
@@ -105,14 +98,4 @@ static void other_kinds_are_refused(void **state)
     uint8_t pixel[4] = {0};
     assert_int_equal(lra_png_write("no such folder/x.png", 2, 2, pixel, &e), -1);
     assert_non_null(strstr(e.msg, "cannot write 'no such folder/x.png'"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_back),
-        cmocka_unit_test(damage_is_noticed),
-        cmocka_unit_test(other_kinds_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Published weights: a file with the names and the layout of GPT-NeoX, made here from one pythia,
  * makes another answer alike; and what does not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,9 +139,8 @@ static double *features(model_trial *f)
     return model_get(f, f->k.features);
 }
 
-static void another_model_answers_alike(void **state)
+TEST(another_model_answers_alike)
 {
-    (void)state;
     model_trial a, b;
     file f;
     int n_put;
@@ -172,9 +167,8 @@ static void expect(file *f, model_trial *into, const char *message)
 }
 
 /* A table of other tokens stays out; all else must fit. */
-static void what_does_not_fit(void **state)
+TEST(what_does_not_fit)
 {
-    (void)state;
     model_trial a;
     file f;
     int n_put;
@@ -203,9 +197,8 @@ static void what_does_not_fit(void **state)
 }
 
 /* Parameters beside embeddings, as they are published: 18,915,328 of 70M and 1,189,888 of 14M. */
-static void sizes_are_those_of_the_suite(void **state)
+TEST(sizes_are_those_of_the_suite)
 {
-    (void)state;
     static const struct {
         const char *settings;
         int64_t width, parameters;
@@ -220,14 +213,4 @@ static void sizes_are_those_of_the_suite(void **state)
                          known[i].parameters);
         lra_config_free(c);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(another_model_answers_alike),
-        cmocka_unit_test(what_does_not_fit),
-        cmocka_unit_test(sizes_are_those_of_the_suite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Rows that stand in several splits, and how much of the published data is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -28,9 +24,8 @@ static void add(lra_dataset *d, int split, const char *text, int64_t middle, int
 }
 
 /* Labels do not make a row another one; where the first document of a pair ends does. */
-static void rows(void **state)
+TEST(rows)
 {
-    (void)state;
     static const lra_task task = {.name = "words", .vocab = 256, .goal = LRA_GOAL_PAIR};
     lra_dataset d = {.task = &task};
     lra_repeats r;
@@ -53,9 +48,8 @@ static void rows(void **state)
     free_splits(&d);
 }
 
-static void values(void **state)
+TEST(values)
 {
-    (void)state;
     static const lra_task task = {.name = "series", .goal = LRA_GOAL_VALUE, .channels = 2};
     lra_dataset d = {.task = &task};
     lra_repeats r;
@@ -71,9 +65,8 @@ static void values(void **state)
 }
 
 /* Windows of a stream are found wherever they begin in the other. */
-static void windows(void **state)
+TEST(windows)
 {
-    (void)state;
     for (int wide = 0; wide < 2; wide++) {
         lra_err e;
         const lra_task task = {.name = "stream", .vocab = 256, .goal = LRA_GOAL_NEXT};
@@ -111,9 +104,8 @@ static void check_text(const lra_task *t, int64_t train, int64_t val, int64_t te
     lra_free(text);
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     check_text(&lra_task_listops, 96000, 2000, 2000, NULL);
     check_text(&lra_task_listops, 0, 0, 0, NULL); /* made up, or not to be compared */
     check_text(&lra_task_listops, 2400, 2000, 20,
@@ -126,18 +118,9 @@ static void sizes(void **state)
 }
 
 /* Who can import files knows how many rows were published. */
-static void every_task_knows(void **state)
+TEST(every_task_knows)
 {
-    (void)state;
     for (int i = 0; lra_task_at(i); i++)
         if (lra_task_at(i)->import && lra_task_at(i)->published[LRA_TRAIN_SPLIT] < 1000)
             fail_msg("'%s' does not know its published rows", lra_task_at(i)->name);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(values),
-                                       cmocka_unit_test(windows), cmocka_unit_test(sizes),
-                                       cmocka_unit_test(every_task_knows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

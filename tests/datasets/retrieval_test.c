@@ -1,10 +1,6 @@
 /* The task Retrieval: pairs of the released files and of citations; defects; the sample of real
  * papers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"
@@ -42,9 +38,8 @@ static void check_pair(const lra_sequences *r, int64_t i, int label, const char 
 }
 
 /* The release, packed and in folders, one split compressed. */
-static void released_files(void **state)
+TEST(released_files)
 {
-    (void)state;
     pack_write(folder, "gz/lra_release.gz", files, 4, PACK_TAR_GZ);
     for (int i = 0; i < 3; i++)
         if (i != 1) {
@@ -57,7 +52,7 @@ static void released_files(void **state)
     for (int k = 0; k < 3; k++) {
         lra_err e = {{0}};
         lra_dataset *d = import(places[k], "length=16", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         assert_int_equal(d->split[0].n, 2);
         check_pair(&d->split[0], 0, 1, "first", "second paper");
         check_pair(&d->split[0], 1, 0, "third", "second paper");
@@ -68,7 +63,7 @@ static void released_files(void **state)
     }
     lra_err e = {{0}};
     lra_dataset *d = import("gz", "length=16 vocab=chars rows=1", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     /* first, second paper:  e 3  p 2  r 2  s 2  blank, a, c, d, f, i, n, o, t 1 */
     assert_string_equal(d->words,
                         "<pad>\n<unk>\n<eos>\n<mask>\ne\np\nr\ns\n \na\nc\nd\nf\ni\nn\no\nt\n");
@@ -80,9 +75,8 @@ static void released_files(void **state)
     lra_dataset_free(d);
 }
 
-static void defects(void **state)
+TEST(defects)
 {
-    (void)state;
     lra_err e = {{0}};
     task_write_text("bad/new_aan_pairs.train.tsv", TRAIN "only two\tcolumns\n1.0\ta\tb\tc\td\te\n"
                                                          "maybe\ta\tb\tc\td\n\n" TRAIN);
@@ -91,7 +85,7 @@ static void defects(void **state)
     lra_config *c = task_config(&lra_task_retrieval, "length=16");
     char *path = lra_format("%s/bad", folder);
     lra_facts f = {0};
-    if (lra_task_retrieval.inspect(c, path, &f, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_task_retrieval.inspect(c, path, &f, &e));
     static const double train[6] = {4, 2, 2, 1, 0, 0};
     for (int i = 0; i < 6; i++)
         if (f.value[i] != train[i])
@@ -103,7 +97,7 @@ static void defects(void **state)
     packed_file kept = {"new_aan_pairs.test.tsv", "0.0\ta\tb\tx\ty\n", 0};
     pack_write(folder, "bad/new_aan_pairs.test.tsv.xz", &kept, 1, PACK_XZ);
     d = import("bad", "length=16", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     check_pair(&d->split[2], 0, 1, "c", "d");
     lra_dataset_free(d);
     task_write_text("bad/x/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\n");
@@ -159,13 +153,12 @@ static int number_of(const uint16_t *token, int64_t n)
     return v;
 }
 
-static void pairs_of_citations(void **state)
+TEST(pairs_of_citations)
 {
-    (void)state;
     lra_err e = {{0}};
     write_network("net");
     lra_dataset *d = import("net", "length=64 pairs=citations", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     int part_of[N_CITED], total = 0;
     for (int k = 0; k < N_CITED; k++) part_of[k] = -1;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -197,17 +190,15 @@ static void pairs_of_citations(void **state)
                  "0 citations between the 1 papers whose texts are there, of 1");
 }
 
-static void wrong_parameters(void **state)
+TEST(wrong_parameters)
 {
-    (void)state;
     static const char *const cases[] = {"length=15", "rows=-1", "vocab=words", "pairs=none"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         task_refuses_change(&lra_task_retrieval, NULL, cases[i], "expected");
 }
 
-static void real_papers(void **state)
+TEST(real_papers)
 {
-    (void)state;
     char *path = real_file("aan");
     if (!path) skip();
     static const int rows[2][LRA_N_SPLITS] = {{756, 117, 104}, {1788, 228, 210}};
@@ -217,7 +208,7 @@ static void real_papers(void **state)
         lra_err e = {{0}};
         lra_dataset d = {.task = &lra_task_retrieval};
         lra_config *c = task_config(&lra_task_retrieval, configs[k]);
-        if (lra_task_retrieval.import(c, path, &d, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_task_retrieval.import(c, path, &d, &e));
         for (int s = 0; s < LRA_N_SPLITS; s++) {
             int64_t n = 0;
             assert_int_equal(d.split[s].n, rows[k][s]);
@@ -230,12 +221,4 @@ static void real_papers(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(released_files),     cmocka_unit_test(defects),
-        cmocka_unit_test(pairs_of_citations), cmocka_unit_test(wrong_parameters),
-        cmocka_unit_test(real_papers),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

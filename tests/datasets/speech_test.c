@@ -1,9 +1,5 @@
 /* Speech Commands: clips and lists, both splits, what models see, defects, the real clips. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,9 +69,8 @@ static void check_clip(const lra_sequences *r, int64_t row, int64_t clip)
 }
 
 /* Lists with and without the end of the last line; what they do not name is for training. */
-static void published_split(void **state)
+TEST(published_split)
 {
-    (void)state;
     static const int expected[LRA_N_SPLITS][7] = {{0, 2, 3, 5, 6, 8, 9}, {7}, {1, 4}};
     static const int size[LRA_N_SPLITS] = {7, 1, 2};
     lra_err e = {{0}};
@@ -85,7 +80,7 @@ static void published_split(void **state)
     write_file("lists", "_background_noise_/noise.wav", "no clip");
     write_file("lists", "README.md", "text");
     lra_dataset *d = task_import(&lra_task_speech_commands, "lists", "", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         assert_int_equal(d->split[s].n, size[s]);
         for (int i = 0; i < size[s]; i++) check_clip(&d->split[s], i, expected[s][i]);
@@ -100,9 +95,8 @@ static void published_split(void **state)
 
 /* Without lists, or with such that name none: 8, 1, 1 by PyTorch's 2 6 1 8 4 5 0 9 3 7, in order of
  * names. */
-static void split_without_lists(void **state)
+TEST(split_without_lists)
 {
-    (void)state;
     static const int train[8] = {0, 1, 2, 4, 5, 6, 8, 9};
     lra_err e = {{0}};
     for (int with = 0; with < 2; with++) {
@@ -110,7 +104,7 @@ static void split_without_lists(void **state)
         write_set(name);
         if (with) write_file(name, "testing_list.txt", "no/x.wav\n");
         lra_dataset *d = task_import(&lra_task_speech_commands, name, "", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         assert_int_equal(d->split[0].n, 8);
         for (int i = 0; i < 8; i++) check_clip(&d->split[0], i, train[i]);
         check_clip(&d->split[1], 0, 3);
@@ -120,9 +114,8 @@ static void split_without_lists(void **state)
 }
 
 /* The archive, a folder with it, and the archive beside some of its clips unpacked. */
-static void packings_do_not_matter(void **state)
+TEST(packings_do_not_matter)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_text bytes[CLIPS] = {{0}}, packed = {0};
     packed_file files[CLIPS];
@@ -144,7 +137,7 @@ static void packings_do_not_matter(void **state)
     char print[17] = "";
     for (int i = 0; i < 4; i++) {
         lra_dataset *d = task_import(&lra_task_speech_commands, from[i], "", &e);
-        if (!d) fail_msg("%s", e.msg);
+        NOT_NULL(d);
         if (i) assert_string_equal(print, d->fingerprint);
         memcpy(print, d->fingerprint, sizeof print);
         lra_dataset_free(d);
@@ -161,9 +154,8 @@ static void packings_do_not_matter(void **state)
 
 /* Each step, or all of them, has mean 0 and deviation 1 over the training clips, but for the
  * 1e-5. */
-static void what_models_see(void **state)
+TEST(what_models_see)
 {
-    (void)state;
     lra_err e = {{0}};
     write_set("see");
     for (int global = 0; global < 2; global++) {
@@ -200,9 +192,8 @@ static void what_models_see(void **state)
     }
 }
 
-static void kinds_of_clips(void **state)
+TEST(kinds_of_clips)
 {
-    (void)state;
     static const int16_t sample[6] = {1, -2, 3, -32768, 32767, 0};
     lra_err e = {{0}};
     int16_t out[4];
@@ -230,9 +221,8 @@ static void kinds_of_clips(void **state)
     lra_text_free(&good);
 }
 
-static void defects(void **state)
+TEST(defects)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_text longer = {0};
     write_set("bad");
@@ -243,7 +233,7 @@ static void defects(void **state)
     task_write(path, longer.s, longer.n);
     lra_clips c = {0};
     lra_sequences split[LRA_N_SPLITS] = {{0}};
-    if (lra_clips_read(&c, all, 0, split, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_clips_read(&c, all, 0, split, &e));
     assert_int_equal(c.n_unread, 1);
     assert_non_null(strstr(c.first_unread.msg, "cannot read 'bed/a_nohash_0.wav' as WAV"));
     assert_int_equal(c.n_short, 1);
@@ -264,9 +254,8 @@ static void defects(void **state)
     task_refuses_change(&lra_task_speech_commands, NULL, "sc-norm=none", "expected step or global");
 }
 
-static void real_clips(void **state)
+TEST(real_clips)
 {
-    (void)state;
     char *path = real_file("speech_commands");
     if (!path) {
         print_message("no real Speech Commands: set LRA_SHARED_DATA\n");
@@ -277,7 +266,7 @@ static void real_clips(void **state)
     lra_err e = {{0}};
     lra_clips c = {0};
     lra_sequences split[LRA_N_SPLITS] = {{0}};
-    if (lra_clips_read(&c, path, 0, split, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_clips_read(&c, path, 0, split, &e));
     assert_int_equal(c.n, 300);
     for (int k = 0; k < LRA_SPEECH_WORDS; k++) {
         bool there = false;
@@ -297,20 +286,13 @@ static void real_clips(void **state)
     lra_free(path);
 }
 
+GROUP(make_folder, remove_folder);
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_split),
-        cmocka_unit_test(split_without_lists),
-        cmocka_unit_test(packings_do_not_matter),
-        cmocka_unit_test(what_models_see),
-        cmocka_unit_test(kinds_of_clips),
-        cmocka_unit_test(defects),
-        cmocka_unit_test(real_clips),
-    };
     if (!lra_wav_readable()) {
         print_message("skipped: this build is without libsndfile\n");
         return 0;
     }
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run();
 }

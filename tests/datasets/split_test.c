@@ -1,9 +1,5 @@
 /* Permutations and splits of public pipelines: values printed by PyTorch and NumPy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include "datasets/loader/split.h"
 #include "kernels/base/core/mem.h"
@@ -36,9 +32,8 @@ static const known cases[] = {
     {lra_split_numpy, 1, 2361, 0, {56, 589, 1967, 1931}, 4},
 };
 
-static void known_values(void **state)
+TEST(known_values)
 {
-    (void)state;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         const known *k = &cases[c];
         int64_t *order = lra_alloc_array((size_t)k->n, sizeof *order);
@@ -48,9 +43,8 @@ static void known_values(void **state)
     }
 }
 
-static void every_index_once(void **state)
+TEST(every_index_once)
 {
-    (void)state;
     permutation *const both[] = {lra_split_torch, lra_split_numpy};
     enum { MOST = 700 };
     int64_t order[MOST];
@@ -116,9 +110,8 @@ static uint64_t sum_of(const int64_t *order, int64_t n)
     return sum;
 }
 
-static void whole_permutations(void **state)
+TEST(whole_permutations)
 {
-    (void)state;
     for (size_t c = 0; c < sizeof wholes / sizeof *wholes; c++) {
         int64_t n = wholes[c].n, *order = lra_alloc_array((size_t)n, sizeof *order);
         wholes[c].of(wholes[c].seed, n, order);
@@ -132,9 +125,8 @@ static void whole_permutations(void **state)
 /* random_split() of n rows into int(n (1 - share)) and the rest, seed 42, by PyTorch 2.15.  Where
  * the product is a whole number but for rounding, double precision decides: 30 x 0.7 is 21, 100 x
  * 0.58 is 58, 110 x 0.9 is 99. */
-static void two_way_splits(void **state)
+TEST(two_way_splits)
 {
-    (void)state;
     static const struct {
         int64_t n;
         double share;
@@ -169,9 +161,8 @@ static void two_way_splits(void **state)
 }
 
 /* Rows that are kept are rounded down; one is carved and one kept at least. */
-static void kept_rows_are_rounded_down(void **state)
+TEST(kept_rows_are_rounded_down)
 {
-    (void)state;
     static const struct {
         int64_t n;
         double share;
@@ -185,9 +176,8 @@ static void kept_rows_are_rounded_down(void **state)
 }
 
 /* Evenly spaced over all rows, the last share of them, too. */
-static void spaced_rows_reach_the_end(void **state)
+TEST(spaced_rows_reach_the_end)
 {
-    (void)state;
     static const int64_t wanted[] = {0, 2, 5, 7};
     for (int k = 0; k < 4; k++) assert_int_equal(lra_split_spaced(k, 10, 4), wanted[k]);
     assert_int_equal(lra_split_spaced(99, 19900, 100), 19701);
@@ -195,9 +185,8 @@ static void spaced_rows_reach_the_end(void **state)
 }
 
 /* Pathfinder's three parts of random_split(), seed 42. */
-static void three_way_splits(void **state)
+TEST(three_way_splits)
 {
-    (void)state;
     static const struct {
         int64_t n, part[3];
         uint64_t sum[3];
@@ -215,18 +204,4 @@ static void three_way_splits(void **state)
             assert_int_equal(sum_of(order + at, splits[c].part[p]), splits[c].sum[p]);
         lra_free(order);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(every_index_once),
-        cmocka_unit_test(whole_permutations),
-        cmocka_unit_test(two_way_splits),
-        cmocka_unit_test(kept_rows_are_rounded_down),
-        cmocka_unit_test(spaced_rows_reach_the_end),
-        cmocka_unit_test(three_way_splits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* How good the selected weights are on training rows, for tasks of one long row: windows of it, a
  * sample of them where there are many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,12 +51,12 @@ static lra_sums *every_window(run *r, int64_t *n)
     lra_err e = {{0}};
     lra_session s;
     lra_sums total;
-    if (lra_session_open(&s, &r->spec, &r->device, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_best_read(&r->spec, s.params, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_session_open(&s, &r->spec, &r->device, &e));
+    OK(lra_best_read(&r->spec, s.params, &e));
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, false);
     *n = lra_loader_rows(l);
     lra_sums *row = lra_alloc_array((size_t)*n, sizeof *row);
-    if (lra_session_evaluate(&s, l, &total, NULL, row, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_session_evaluate(&s, l, &total, NULL, row, &e));
     lra_loader_free(l);
     lra_session_close(&s);
     return row;
@@ -84,9 +80,8 @@ static void windows_of_the_sample(const run *r, int64_t *to)
     lra_loader_free(l);
 }
 
-static void a_sample_of_many_windows(void **state)
+TEST(a_sample_of_many_windows)
 {
-    (void)state;
     static int64_t window[LRA_TRAIN_SAMPLE];
     run r;
     int64_t n, n_skipped = 0;
@@ -116,9 +111,8 @@ static void a_sample_of_many_windows(void **state)
 }
 
 /* All of them where there are fewer; of a fraction its beginning alone, which was trained on. */
-static void every_window_of_a_fraction(void **state)
+TEST(every_window_of_a_fraction)
 {
-    (void)state;
     run r;
     int64_t n;
     lra_sums sum = {0};
@@ -137,11 +131,4 @@ static void every_window_of_a_fraction(void **state)
     close_run(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sample_of_many_windows),
-        cmocka_unit_test(every_window_of_a_fraction),
-    };
-    return cmocka_run_group_tests_name("stream_sample", tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* The task Text: reviews from folders and archives, the fixed order and split, defects, and the
  * real reviews. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/imdb.h"
@@ -58,9 +54,8 @@ static void check_row(const lra_sequences *r, int64_t i, const char *text, int l
 }
 
 /* seed 42, n = 10: PyTorch draws 2 6 1 8 4 5 0 9 3 7. */
-static void order_and_split(void **state)
+TEST(order_and_split)
 {
-    (void)state;
     static const int torch[10] = {2, 6, 1, 8, 4, 5, 0, 9, 3, 7};
     static const char *const names[] = {"zip/imdb.zip", "gz/aclImdb_v1.tar.gz"};
     char print[17] = "";
@@ -71,7 +66,7 @@ static void order_and_split(void **state)
             char *from = lra_copy_text(names[k]);
             if (whole) *strchr(from, '/') = 0;
             lra_dataset *d = import(from, "length=16 val-split=0.2", &e);
-            if (!d) fail_msg("%s", e.msg);
+            NOT_NULL(d);
             const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT], *val = train + 1;
             assert_int_equal(train->n, 8);
             assert_int_equal(val->n, 2);
@@ -92,13 +87,12 @@ static void order_and_split(void **state)
     }
 }
 
-static void validation_is_the_test_as_published(void **state)
+TEST(validation_is_the_test_as_published)
 {
-    (void)state;
     lra_err e = {{0}};
     pack_write(folder, "pub/imdb.tar", files, N_FILES, PACK_TAR);
     lra_dataset *d = import("pub", "val=test length=64", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_int_equal(d->split[0].n, 10);
     assert_int_equal(d->split[1].n, 3);
     assert_int_equal(d->split[2].n, 3);
@@ -114,15 +108,14 @@ static void validation_is_the_test_as_published(void **state)
 
 /* Two copies are one; two versions of a review, a class without reviews, other folders: failures
  * with a reason. */
-static void copies_and_gaps(void **state)
+TEST(copies_and_gaps)
 {
-    (void)state;
     lra_err e = {{0}};
     static const packed_file other[] = {{"aclImdb/train/neg/0_2.txt", "changed", 0}};
     pack_write(folder, "two/imdb_a.tar.gz", files, N_FILES, PACK_TAR_GZ);
     pack_write(folder, "two/x/imdb_b.zip", files, N_FILES, PACK_ZIP);
     lra_dataset *d = import("two", "", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_int_equal(d->split[0].n + d->split[1].n, 10);
     lra_dataset_free(d);
     pack_write(folder, "two/imdb_c.tar", other, 1, PACK_TAR);
@@ -139,9 +132,8 @@ static void copies_and_gaps(void **state)
     lra_config_free(c);
 }
 
-static void names_of_files(void **state)
+TEST(names_of_files)
 {
-    (void)state;
     static const struct {
         const char *name;
         int wanted, unnamed, strange;
@@ -168,9 +160,8 @@ static void names_of_files(void **state)
     }
 }
 
-static void wrong_parameters(void **state)
+TEST(wrong_parameters)
 {
-    (void)state;
     static const char *const cases[] = {"length=15",     "length=70000",  "rows=-1",
                                         "val-split=0.0", "val-split=1.0", "val=none",
                                         "vocab=words"};
@@ -188,9 +179,8 @@ static double fact(const lra_facts *f, const char *name)
 
 /* Characters that occur 15 times in the training reviews, those for validation among them, as
  * cut. */
-static void characters(void **state)
+TEST(characters)
 {
-    (void)state;
     lra_err e = {{0}};
     packed_file of[13];
     for (int i = 0; i < 13; i++) of[i] = files[i];
@@ -201,7 +191,7 @@ static void characters(void **state)
     of[4].bytes = "cccccccccccccc";                        /* 14 c */
     pack_write(folder, "chars/imdb.tar", of, 13, PACK_TAR);
     lra_dataset *d = import("chars", "length=21 vocab=chars15", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_int_equal(d->vocab, LRA_BYTES_FIRST + 2);
     assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\na\nb\n");
     lra_dataset_free(d);
@@ -218,9 +208,8 @@ static void characters(void **state)
 
 /* 20 q in ten training reviews, 10 in the half that is trained on: reviews set apart for validation
  * do not count. */
-static void characters_of_training_alone(void **state)
+TEST(characters_of_training_alone)
 {
-    (void)state;
     lra_err e = {{0}};
     packed_file of[13];
     for (int i = 0; i < 13; i++) {
@@ -229,11 +218,11 @@ static void characters_of_training_alone(void **state)
     }
     pack_write(folder, "apart/imdb.tar", of, 13, PACK_TAR);
     lra_dataset *d = import("apart", "length=21 vocab=chars15 val=test", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\nq\n");
     lra_dataset_free(d);
     d = import("apart", "length=21 vocab=chars15 val-split=0.5", &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     assert_string_equal(d->words, "<pad>\n<unk>\n<eos>\n<mask>\n");
     lra_dataset_free(d);
 }
@@ -245,7 +234,7 @@ static int prepared_after(const lra_task *t, const char *settings, const char *o
     char *from = lra_format("%s/apart", folder), *data = lra_format("%s/data", out), **names;
     lra_config *c = config_of(settings);
     lra_dataset *d = lra_dataset_open(t, c, out, from, &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     snprintf(words, 256, "%s", d->words ? d->words : "");
     int n = lra_folder_list(data, &names, &e);
     lra_names_free(names, n);
@@ -258,9 +247,8 @@ static int prepared_after(const lra_task *t, const char *settings, const char *o
 
 /* What was prepared when other reviews counted, too, is not taken for what is prepared now; bytes
  * are what they were. */
-static void an_old_vocabulary_is_not_used_again(void **state)
+TEST(an_old_vocabulary_is_not_used_again)
 {
-    (void)state;
     static const char chars[] = "length=21 vocab=chars15 val-split=0.5", bytes[] = "length=21";
     lra_task old = lra_task_text;
     char *out = lra_format("%s/revisions", folder), words[256];
@@ -275,16 +263,15 @@ static void an_old_vocabulary_is_not_used_again(void **state)
 }
 
 /* The published training reviews and four fifths of the test's. */
-static void real_reviews(void **state)
+TEST(real_reviews)
 {
-    (void)state;
     char *path = real_file("imdb");
     if (!path) skip();
     static const int rated[11] = {0, 5100, 2284, 2420, 2696, 0, 0, 2496, 3009, 2263, 4732};
     lra_err e = {{0}};
     lra_facts f = {0};
     lra_config *c = config_of("length=1024");
-    if (lra_task_text.inspect(c, path, &f, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_task_text.inspect(c, path, &f, &e));
     assert_int_equal(fact(&f, "train neg"), 12500);
     assert_int_equal(fact(&f, "train pos"), 12500);
     assert_int_equal(fact(&f, "test neg"), 10000);
@@ -299,7 +286,7 @@ static void real_reviews(void **state)
         if (rated[k]) assert_int_equal(fact(&f, name), rated[k]);
     }
     lra_dataset d = {.task = &lra_task_text};
-    if (lra_task_text.import(c, path, &d, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_task_text.import(c, path, &d, &e));
     static const int rows[LRA_N_SPLITS] = {22500, 2500, 20000};
     int64_t positive = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -319,7 +306,7 @@ static void real_reviews(void **state)
     for (int i = 0; i < 3; i++) {
         lra_dataset t = {.task = &lra_task_text};
         c = config_of(cut[i].config);
-        if (lra_task_text.import(c, path, &t, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_task_text.import(c, path, &t, &e));
         assert_int_equal(t.vocab, cut[i].size + 1);
         for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&t.split[s]);
         lra_free(t.words);
@@ -328,18 +315,4 @@ static void real_reviews(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_and_split),
-        cmocka_unit_test(validation_is_the_test_as_published),
-        cmocka_unit_test(copies_and_gaps),
-        cmocka_unit_test(names_of_files),
-        cmocka_unit_test(wrong_parameters),
-        cmocka_unit_test(characters),
-        cmocka_unit_test(characters_of_training_alone),
-        cmocka_unit_test(an_old_vocabulary_is_not_used_again),
-        cmocka_unit_test(real_reviews),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

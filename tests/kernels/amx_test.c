@@ -2,11 +2,7 @@
  * pairs; sums that are added to, and results in bf16.  Values are multiples of 1/8, so that sums
  * are exact.  Operands and results stand between infinities, none of which may be read into a sum
  * or be written over. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #if defined(__x86_64__)
 #define LRA_AMX_EMULATED
@@ -119,9 +115,8 @@ static void check(sizes s)
 
 /* Rows and columns around one and two tiles, k around a step, and beyond a pass; all ways of giving
  * a. */
-static void tile_products(void **state)
+TEST(tile_products)
 {
-    (void)state;
     lra_err e;
     if (lra_cpu_init(&e) != 0 || lra_cpu_bf16() == LRA_BF16_NONE) skip();
     const int64_t M[] = {1, 16, 17, 32, 45, 64}, N[] = {1, 15, 16, 32, 33, 70};
@@ -142,15 +137,8 @@ static void tile_products(void **state)
         .M = 100, .N = 600, .K = 1088, .row = 1088, .result = true}); /* whole blocks, two passes */
 }
 #else
-static void tile_products(void **state)
+TEST(tile_products)
 {
-    (void)state;
     skip();
 }
 #endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tile_products)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

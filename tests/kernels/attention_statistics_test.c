@@ -2,11 +2,7 @@
  * offsets, columns, pixels, entropy, effective keys, without a key, weighted by values, for every
  * field of the spec; weights times something, which pairs there are; and known answers of equal
  * weights. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -323,7 +319,7 @@ static double *run_machine(machine *m, int32_t n)
     lra_tensor *blocks = lra_attention_lists(m->attention);
     if (blocks) m->out[m->n_out++] = blocks;
     m->plan = lra_plan_new(m->g, m->params, m->space, m->n_out, m->out, &e);
-    if (!m->plan) fail_msg("%s", e.msg);
+    NOT_NULL(m->plan);
     for (int i = 0; i < (m->values ? 3 : 2); i++) set_entries(m, i, m->x[i]);
     assert_int_equal(lra_set(m->plan, m->length, lengths, &e), 0);
     if (m->limit) assert_int_equal(lra_set(m->plan, m->limit, &c->limit, &e), 0);
@@ -334,7 +330,7 @@ static double *run_machine(machine *m, int32_t n)
     if (m->gram) set_gram(m);
     if (m->unit) set_unit(m);
     if (m->weight) set_weight(m);
-    if (lra_run(m->plan, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_run(m->plan, &e));
     if (blocks) {
         list_blocks = lra_tensor_shape(blocks).d[2], list_most = lra_tensor_shape(blocks).d[3];
         assert_int_equal(lra_get(m->plan, blocks, lists, &e), 0);
@@ -395,9 +391,8 @@ static void check(int i, lra_type type, double tolerance)
     lra_free(y);
 }
 
-static void the_node_is_the_formula(void **state)
+TEST(the_node_is_the_formula)
 {
-    (void)state;
     for (int i = 0; i < N; i++) {
         check(i, LRA_F64, 1e-10);
         for (int level = 0; lra_cpu_usable(level); level++) {
@@ -408,9 +403,8 @@ static void the_node_is_the_formula(void **state)
     }
 }
 
-static void equal_weights_are_known(void **state)
+TEST(equal_weights_are_known)
 {
-    (void)state;
     double *y = compute(&cases[0], LRA_F32, 13), *left = y + 3 * 13 - 1;
     assert_true(fabs(left[LRA_ATTENTION_ENTROPY] - log(13)) < 1e-5);
     assert_true(fabs(left[LRA_ATTENTION_ENTROPY_REL] - 1) < 1e-5);
@@ -422,9 +416,8 @@ static void equal_weights_are_known(void **state)
 /* ---- weights times something ----------------------------------------------------------------- */
 
 /* With the unit matrix the map itself comes out. */
-static void weights_are_applied(void **state)
+TEST(weights_are_applied)
 {
-    (void)state;
     for (int k = 0; k < N; k++) {
         machine m;
         const test_case *c = &cases[k];
@@ -469,9 +462,8 @@ static void check_map(int k, lra_type type, double tolerance)
 }
 
 /* Maps of what is a softmax over all keys and nothing else. */
-static void maps_are_of_plain_attention(void **state)
+TEST(maps_are_of_plain_attention)
 {
-    (void)state;
     for (int k = 0; k < N; k++) {
         machine m;
         open_machine(&m, &cases[k], LRA_F64);
@@ -486,9 +478,8 @@ static void maps_are_of_plain_attention(void **state)
 }
 
 /* The vectors that heads add to a position's output, multiplied with each other. */
-static void gram_is_of_values_and_weights(void **state)
+TEST(gram_is_of_values_and_weights)
 {
-    (void)state;
     enum { OUT = 5 };
     for (int k = 0; k < N; k++) {
         machine m;
@@ -524,9 +515,8 @@ static void gram_is_of_values_and_weights(void **state)
 }
 
 /* Pairs that may have a weight: what the formulas leave there is not 0, and 0 elsewhere. */
-static void allowed_are_those_with_weights(void **state)
+TEST(allowed_are_those_with_weights)
 {
-    (void)state;
     for (int k = 0; k < N; k++) {
         const test_case *c = &cases[k];
         machine m;
@@ -546,17 +536,4 @@ static void allowed_are_those_with_weights(void **state)
         }
         close_machine(&m);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_node_is_the_formula),
-        cmocka_unit_test(equal_weights_are_known),
-        cmocka_unit_test(weights_are_applied),
-        cmocka_unit_test(maps_are_of_plain_attention),
-        cmocka_unit_test(gram_is_of_values_and_weights),
-        cmocka_unit_test(allowed_are_those_with_weights),
-    };
-    return cmocka_run_group_tests_name("attention_statistics", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Fused attention and its profile against the formulas with whole maps, in double: decay, slopes,
  * learned biases, chunks, windows, limits, keys of another sequence, padding, rotary positions and
  * smoothing as the papers write them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -302,7 +298,7 @@ static attention_machine open_machine(const attention_case *c, lra_type type, lr
     m.params = lra_params_new(device, 1);
     m.space = lra_space_new(device);
     m.plan = lra_plan_new(m.g, m.params, m.space, 2, m.out, &e);
-    if (!m.plan) fail_msg("%s", e.msg);
+    NOT_NULL(m.plan);
     for (int i = 0; i < 4; i++)
         if (m.x[i]) set_reals(&m, type, m.x[i], value[i]);
     assert_int_equal(lra_set(m.plan, m.length, lengths, &e), 0);
@@ -355,9 +351,8 @@ static void compare(const char *what, int at_case, int n, const double *found, c
                      wanted[i]);
 }
 
-static void the_fused_op_is_the_formula(void **state)
+TEST(the_fused_op_is_the_formula)
 {
-    (void)state;
     static double y[2][MOST], profile[2][B * H * OTHERS];
     fill();
     for (int i = 0; i < CASES; i++) {
@@ -374,9 +369,8 @@ static void the_fused_op_is_the_formula(void **state)
 
 /* One plan serves every limit: from T - 1 on there is none, bit for bit; at 0 a query sees itself;
  * below nothing. */
-static void one_plan_serves_every_limit(void **state)
+TEST(one_plan_serves_every_limit)
 {
-    (void)state;
     static double y[2][MOST], profile[B * H * OTHERS];
     static const int32_t far[] = {T - 1, T, INT32_MAX};
     attention_case c = {{.slope = slope}, T, K, false, -1};
@@ -423,7 +417,7 @@ static limited_machine open_limited(const lra_attention_spec *s, lra_device *dev
     m.params = lra_params_new(device, 1);
     m.space = lra_space_new(device);
     m.plan = lra_plan_new(m.g, m.params, m.space, 1, &m.y, &e);
-    if (!m.plan) fail_msg("%s", e.msg);
+    NOT_NULL(m.plan);
     for (int i = 0; i < 3; i++) {
         float x[N];
         for (int k = 0; k < N; k++) x[k] = (float)value[i][k];
@@ -452,9 +446,8 @@ static void expect_head(const char *what, int h, const float *is, const float *w
 
 /* Every head obeys its own limit and none of the others', bit for bit: it is what it is where all
  * have that limit, and with T - 1 what it is without. */
-static void heads_obey_their_own_limit(void **state)
+TEST(heads_obey_their_own_limit)
 {
-    (void)state;
     static const struct {
         const char *name;
         lra_attention_spec spec;
@@ -498,9 +491,8 @@ static void heads_obey_their_own_limit(void **state)
 
 /* Sizes that fill tiles and leave rests, float32 and bf16 at every level beside float64; the same
  * bits on two threads. */
-static void large_sizes_at_every_level(void **state)
+TEST(large_sizes_at_every_level)
 {
-    (void)state;
     const setting one = {.n_threads = 1}, two = {.n_threads = 2};
     for (int i = 0; i < count_samples(&trial_attention); i++) {
         result exactly = run_sample(&trial_attention, i, LRA_F64, one);
@@ -524,9 +516,8 @@ static void large_sizes_at_every_level(void **state)
 
 /* A NaN stays in its row; a key that is -infinity for all is as good as none; scores of 1e6 choose
  * one key. */
-static void numbers_that_are_none(void **state)
+TEST(numbers_that_are_none)
 {
-    (void)state;
     static double y[2][MOST], profile[B * H * OTHERS];
     const attention_case c = {{.scale = 0}, T, K, false, -1};
     for (int level = 0; lra_cpu_usable(level); level++) {
@@ -604,9 +595,8 @@ static void refuse_keys(void)
     }
 }
 
-static void wrong_use_is_named(void **state)
+TEST(wrong_use_is_named)
 {
-    (void)state;
     refuse(LRA_SHAPE(2, 3, 4), &cases[0].spec, "q has rank 3, expected (B,T,H,K)");
     refuse(LRA_SHAPE(1, 2, 65, 2), &cases[0].spec, "65 heads, at most 64");
     refuse(LRA_SHAPE(1, 2, 1, 3), &cases[5].spec, "heads of 3 channels, expected an even number");
@@ -661,9 +651,8 @@ static void check_row(const int32_t *row, int most, int i, int all)
 
 /* Lists of BigBird: rows, their dependence on layer and head, and that random blocks are everywhere
  * equally often. */
-static void random_blocks(void **state)
+TEST(random_blocks)
 {
-    (void)state;
     enum {
         LAYERS = 40,
         HEADS = 8,
@@ -705,18 +694,4 @@ static void random_blocks(void **state)
         bool fixed = k >= 8 && k <= 10;
         assert_true(fixed ? count[k] == LAYERS * HEADS : count[k] > 35 && count[k] < 93);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_fused_op_is_the_formula),
-        cmocka_unit_test(one_plan_serves_every_limit),
-        cmocka_unit_test(heads_obey_their_own_limit),
-        cmocka_unit_test(large_sizes_at_every_level),
-        cmocka_unit_test(numbers_that_are_none),
-        cmocka_unit_test(wrong_use_is_named),
-        cmocka_unit_test(random_blocks),
-    };
-    return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
 }

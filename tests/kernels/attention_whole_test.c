@@ -2,11 +2,7 @@
  * float32, against the same graph in double, which has neither: y and the gradients of q, k and v,
  * at every level.  Scores are even, or fall from tile to tile, or grow so fast that weights from
  * the maxima of tiles before would be infinite.  And where keys and values are nearly alike. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,7 +84,7 @@ static void compute(const whole_case *c, lra_type type, double (*to)[MOST])
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(g, params, space, 4, out, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     for (int i = 0; i < 4; i++) {
         convert(lra_shape_elements(lra_tensor_shape(x[i])), false, single, value[i]);
         assert_int_equal(lra_set(plan, x[i], f64 ? (void *)value[i] : single, &e), 0);
@@ -127,9 +123,8 @@ static void expect_formula(void)
     }
 }
 
-static void whole_tiles_are_the_formula(void **state)
+TEST(whole_tiles_are_the_formula)
 {
-    (void)state;
     for (int level = 0; lra_cpu_usable(level); level++) {
         setenv("LRA_CPU", lra_cpu_usable(level), 1);
         expect_formula();
@@ -172,9 +167,8 @@ static double unsettled(const whole_case *c)
 }
 
 /* A softmax does not see what they have in common, and a bias of all keys has no gradient. */
-static void nothing_is_lost_where_keys_are_alike(void **state)
+TEST(nothing_is_lost_where_keys_are_alike)
 {
-    (void)state;
     const whole_case alike[] = {{"all", {.scale = 0}, 32, 32, 0},
                                 {"causal", {.causal = true}, 20, 24, 0},
                                 {"of a window", {.window = 64}, 32, 16, 0}};
@@ -193,11 +187,4 @@ static void nothing_is_lost_where_keys_are_alike(void **state)
         }
     }
     unsetenv("LRA_CPU");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whole_tiles_are_the_formula),
-                                       cmocka_unit_test(nothing_is_lost_where_keys_are_alike)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

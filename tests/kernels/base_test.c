@@ -1,9 +1,5 @@
 /* Errors, memory, configurations, files, terminal: what the rest of the suite leans on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,9 +45,8 @@ static char *in_folder(const char *name)
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Advice depends on it: a file that cannot be read now may be whole. */
-static void failures_have_a_cause(void **state)
+TEST(failures_have_a_cause)
 {
-    (void)state;
     static const struct {
         int code;
         lra_cause cause;
@@ -73,9 +68,8 @@ static void failures_have_a_cause(void **state)
     assert_int_equal(lra_err_cause(&err), LRA_CAUSE_OTHER);
 }
 
-static void printable_texts(void **state)
+TEST(printable_texts)
 {
-    (void)state;
     static const struct {
         const char *text, *shown;
     } known[] = {{"plain \xc3\xa9 \xe2\x82\xac \xf0\x9f\x99\x82", NULL},
@@ -101,9 +95,8 @@ static void printable_texts(void **state)
     }
 }
 
-static void messages_are_built_up(void **state)
+TEST(messages_are_built_up)
 {
-    (void)state;
     assert_int_equal(lra_fail(&err, "'%s' has %d columns, expected %d", "a", 3, 2), -1);
     assert_int_equal(lra_fail_in(&err, "line %d", 7), -1);
     assert_string_equal(err.msg, "line 7: 'a' has 3 columns, expected 2");
@@ -125,9 +118,8 @@ static void messages_are_built_up(void **state)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void what_cannot_fit_is_refused(void **state)
+TEST(what_cannot_fit_is_refused)
 {
-    (void)state;
     char *p = lra_try_alloc(1000, "workspace", &err);
     assert_non_null(p);
     assert_int_equal((uintptr_t)p % 64, 0);
@@ -141,9 +133,8 @@ static void what_cannot_fit_is_refused(void **state)
     lra_free_large(p);
 }
 
-static void the_nth_allocation_fails_on_purpose(void **state)
+TEST(the_nth_allocation_fails_on_purpose)
 {
-    (void)state;
 #ifdef LRA_DEBUG
     int status;
     pid_t pid = fork(); /* the count is of the process */
@@ -163,9 +154,8 @@ static void the_nth_allocation_fails_on_purpose(void **state)
 #endif
 }
 
-static void arenas_return_to_a_mark(void **state)
+TEST(arenas_return_to_a_mark)
 {
-    (void)state;
     lra_arena *a = lra_arena_new();
     lra_mark start = lra_arena_mark(a);
     char *kept = lra_arena_format(a, "%s-%d", "layer", 3);
@@ -186,9 +176,8 @@ static void arenas_return_to_a_mark(void **state)
     lra_arena_free(NULL);
 }
 
-static void text_grows(void **state)
+TEST(text_grows)
 {
-    (void)state;
     lra_text t = {0};
     for (int i = 0; i < 1000; i++) lra_text_add(&t, "%d,", i % 10);
     lra_text_bytes(&t, "\0z", 2);
@@ -206,9 +195,8 @@ static void text_grows(void **state)
 
 /* ---- configurations -------------------------------------------------------------------------- */
 
-static void configurations_are_sorted_lines(void **state)
+TEST(configurations_are_sorted_lines)
 {
-    (void)state;
     char hex[17], other[17];
     lra_config *c = lra_config_parse(" width=256\nlayers=4\tnorm=layer rate=0.1 empty= ", &err);
     assert_non_null(c);
@@ -246,9 +234,8 @@ static void configurations_are_sorted_lines(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void files_are_whole_or_absent(void **state)
+TEST(files_are_whole_or_absent)
 {
-    (void)state;
     char *path = in_folder("a"), *temporary = in_folder("a.0.tmp");
     size_t n = 0;
     assert_int_equal(lra_file_write(path, "one\0two", 7, &err), 0);
@@ -281,9 +268,8 @@ static void files_are_whole_or_absent(void **state)
 }
 
 /* A limit on the size of files refuses writes as a full disk does. */
-static void a_full_disk_is_reported(void **state)
+TEST(a_full_disk_is_reported)
 {
-    (void)state;
     char *path = in_folder("f"), *temporary = in_folder("f.0.tmp");
     struct rlimit before, little = {4, 4};
     signal(SIGXFSZ, SIG_IGN);
@@ -308,9 +294,8 @@ static void a_full_disk_is_reported(void **state)
 
 /* A link that somebody has put where the bytes would go first is neither followed nor removed, and
  * writers of one file at one time do not meet. */
-static void temporary_files_are_nobody_elses(void **state)
+TEST(temporary_files_are_nobody_elses)
 {
-    (void)state;
     char *path = in_folder("p"), *link = in_folder("p.0.tmp"), *victim = in_folder("victim");
     char *older = in_folder("p.tmp");
     size_t n;
@@ -339,9 +324,8 @@ static void temporary_files_are_nobody_elses(void **state)
 
 /* A writer that was killed cannot tidy up: the next one of its name does, or who cleans the folder;
  * never while the writer lives. */
-static void what_dead_writers_left_is_removed(void **state)
+TEST(what_dead_writers_left_is_removed)
 {
-    (void)state;
     char *path = in_folder("d"), *left = in_folder("d.0.tmp"), *other = in_folder("other.17.tmp");
     char *mine = in_folder("notes.x.tmp");
     assert_int_equal(close(open(left, O_CREAT | O_WRONLY, 0600)), 0);
@@ -362,9 +346,8 @@ static void what_dead_writers_left_is_removed(void **state)
 }
 
 /* Neither waits for a FIFO nor reads a device without an end. */
-static void only_regular_files_are_read(void **state)
+TEST(only_regular_files_are_read)
 {
-    (void)state;
     char *fifo = in_folder("fifo");
     size_t n;
     assert_int_equal(mkfifo(fifo, 0600), 0);
@@ -379,9 +362,8 @@ static void only_regular_files_are_read(void **state)
     lra_free(fifo);
 }
 
-static void folders_are_made_and_listed(void **state)
+TEST(folders_are_made_and_listed)
 {
-    (void)state;
     char *deep = in_folder("x/y//z/"), *file = in_folder("x/file"), *below = in_folder("x/file/w");
     char *x = in_folder("x"), **names;
     assert_int_equal(lra_folder_make(deep, &err), 0);
@@ -409,9 +391,8 @@ static void folders_are_made_and_listed(void **state)
     lra_free(x);
 }
 
-static void a_lock_names_its_holder(void **state)
+TEST(a_lock_names_its_holder)
 {
-    (void)state;
     char *path = in_folder("lock"), holder[64];
     int status, lock = lra_lock(path, &err);
     assert_true(lock >= 0);
@@ -433,9 +414,8 @@ static void a_lock_names_its_holder(void **state)
 }
 
 /* Known answers of xxHash for the empty input. */
-static void hashes_are_the_published_ones(void **state)
+TEST(hashes_are_the_published_ones)
 {
-    (void)state;
     assert_true(lra_hash64("", 0) == 0x2d06800538d394c2u);
     assert_int_equal(lra_hash32(""), 0x02cc5d05);
     assert_int_not_equal(lra_hash32("layer0"), lra_hash32("layer1"));
@@ -443,9 +423,8 @@ static void hashes_are_the_published_ones(void **state)
 
 /* ---- terminal -------------------------------------------------------------------------------- */
 
-static void a_file_gets_neither_colour_nor_progress(void **state)
+TEST(a_file_gets_neither_colour_nor_progress)
 {
-    (void)state;
     char text[512], buf[32];
     FILE *f = tmpfile();
     assert_non_null(f);
@@ -475,26 +454,4 @@ static void a_file_gets_neither_colour_nor_progress(void **state)
     assert_string_equal(lra_time_text(buf, 3.1 * 3600), "3.1 h");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_are_built_up),
-        cmocka_unit_test(failures_have_a_cause),
-        cmocka_unit_test(printable_texts),
-        cmocka_unit_test(what_cannot_fit_is_refused),
-        cmocka_unit_test(the_nth_allocation_fails_on_purpose),
-        cmocka_unit_test(arenas_return_to_a_mark),
-        cmocka_unit_test(text_grows),
-        cmocka_unit_test(configurations_are_sorted_lines),
-        cmocka_unit_test(files_are_whole_or_absent),
-        cmocka_unit_test(a_full_disk_is_reported),
-        cmocka_unit_test(temporary_files_are_nobody_elses),
-        cmocka_unit_test(what_dead_writers_left_is_removed),
-        cmocka_unit_test(only_regular_files_are_read),
-        cmocka_unit_test(folders_are_made_and_listed),
-        cmocka_unit_test(a_lock_names_its_holder),
-        cmocka_unit_test(hashes_are_the_published_ones),
-        cmocka_unit_test(a_file_gets_neither_colour_nor_progress),
-    };
-    return cmocka_run_group_tests_name("base", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

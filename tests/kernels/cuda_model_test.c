@@ -3,15 +3,11 @@
  * all gradients of a step, float32 and bf16, then losses of ten steps of AdamW, and the same bits
  * from a second time.  Where there is no GPU the CPU with two threads takes its place;
  * LRA_NEED_GPU=1 makes that a failure. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
@@ -45,7 +41,7 @@ static void open_device(lra_device *d, bool second)
     lra_err e = {{0}};
     int rc = second && has_gpu() ? lra_cuda_device(d, 0, &e)
                                  : lra_cpu_device(d, second ? 2 : 1, &e);
-    if (rc != 0) fail_msg("%s", e.msg);
+    OK(rc);
 }
 
 static const int32_t length[B] = {T, 97, 1, 64};
@@ -172,23 +168,12 @@ static void compare(lra_type type, double tolerance)
 
 /* Gradients pass through ten layers of sums: an order of magnitude above the tolerance of one
  * op. */
-static void models_in_float32(void **state)
+TEST(models_in_float32)
 {
-    (void)state;
     compare(LRA_F32, 3e-4);
 }
 
-static void models_in_bf16(void **state)
+TEST(models_in_bf16)
 {
-    (void)state;
     compare(LRA_BF16, 0.04);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_in_float32),
-        cmocka_unit_test(models_in_bf16),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

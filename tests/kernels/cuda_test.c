@@ -2,14 +2,11 @@
 /* The GPU against the CPU, skipped where there is none: the registry walk of op_test.c, float32 and
  * bf16;
  * the same bits from a second run and from a recorded step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/cpu/device.h"
 #include "kernels/cuda/device.h"
@@ -60,9 +57,8 @@ static void of_registry(const lra_op *op, int i)
     if (op->cuda[LRA_F32]) both_types(op, i);
 }
 
-static void ops_agree_with_the_cpu(void **state)
+TEST(ops_agree_with_the_cpu)
 {
-    (void)state;
     need_gpu();
     each_sample(of_registry);
     each_large_sample(both_types);
@@ -92,18 +88,16 @@ static void same_from_recording(const lra_op *op, int i)
     trial_free(&t);
 }
 
-static void recorded_steps_agree(void **state)
+TEST(recorded_steps_agree)
 {
-    (void)state;
     need_gpu();
     trial_use(open_gpu);
     each_sample(same_from_recording);
 }
 
 /* A build without a GPU to use says why, in one line, and the same device is opened once. */
-static void devices_explain_themselves(void **state)
+TEST(devices_explain_themselves)
 {
-    (void)state;
     lra_device a, b;
     lra_err e = {{0}};
     if (lra_cuda_count(&e) == 0) {
@@ -116,14 +110,4 @@ static void devices_explain_themselves(void **state)
     assert_int_equal(lra_cuda_device(&b, 0, &e), 0);
     assert_ptr_equal(a.name, b.name);
     assert_int_equal(lra_cuda_device(&b, 1000, &e), LRA_FAILED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_explain_themselves),
-        cmocka_unit_test(ops_agree_with_the_cpu),
-        cmocka_unit_test(recorded_steps_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

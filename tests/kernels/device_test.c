@@ -1,14 +1,11 @@
 /* What is said when a GPU cannot be used: one line, what was found, what was expected. */
 #define _XOPEN_SOURCE 700 /* realpath() */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/fixtures/test.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
@@ -27,9 +24,8 @@ static void expect(int rc, lra_err *e, const char *text)
     e->msg[0] = 0;
 }
 
-static void no_gpu_at_all(void **state)
+TEST(no_gpu_at_all)
 {
-    (void)state;
     lra_err e = {{0}};
     expect(lra_cuda_say_none(&e, LRA_NO_DRIVER, 0, 13000, NULL), &e, "there is no NVIDIA driver");
     expect(lra_cuda_say_none(&e, LRA_OLD_DRIVER, 12020, 13010, NULL), &e,
@@ -40,9 +36,8 @@ static void no_gpu_at_all(void **state)
            "the NVIDIA driver cannot be used: unknown error");
 }
 
-static void the_wrong_gpu(void **state)
+TEST(the_wrong_gpu)
 {
-    (void)state;
     lra_err e = {{0}};
     expect(lra_cuda_say_index(&e, 3, 1), &e,
            "there is no 'cuda:3', this process sees one GPU: 'cuda:0'");
@@ -52,9 +47,8 @@ static void the_wrong_gpu(void **state)
            "'cuda:0' (Tesla T4) has compute capability 7.5, expected 8.0 or newer");
 }
 
-static void a_gpu_that_fails(void **state)
+TEST(a_gpu_that_fails)
 {
-    (void)state;
     lra_err e = {{0}};
     double GiB = (double)(1 << 30);
     expect(lra_cuda_say_memory(&e, "workspace", 141.25 * GiB, "cuda:0", 139 * GiB), &e,
@@ -66,9 +60,8 @@ static void a_gpu_that_fails(void **state)
            "same command again");
 }
 
-static void levels(void **state)
+TEST(levels)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_cuda_level_kind level = LRA_CUDA_PLAIN;
     assert_int_equal(lra_cuda_level_find(NULL, 90, &level, &e), 0);
@@ -85,9 +78,8 @@ static void levels(void **state)
 
 /* Where there is no GPU the reason is one of the above; where there is one, it is the one asked
  * for. */
-static void this_machine(void **state)
+TEST(this_machine)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_device d;
     int n = lra_cuda_count(&e);
@@ -98,9 +90,8 @@ static void this_machine(void **state)
 }
 
 /* Libraries in a Python package are found in the order of the places, each once. */
-static void libraries_are_searched(void **state)
+TEST(libraries_are_searched)
 {
-    (void)state;
     static const char *const below[] = {"lib/python3.12/site-packages/nvidia/cu13/lib", "lib"};
     static const char *const variable[] = {"VIRTUAL_ENV", "CONDA_PREFIX"};
     lra_err e = {{0}};
@@ -108,7 +99,7 @@ static void libraries_are_searched(void **state)
     for (int i = 0; i < 2; i++) {
         char *path = lra_format("%s/%s/%s", folder, variable[i], below[i]);
         char *top = lra_format("%s/%s", folder, variable[i]);
-        if (lra_folder_make(path, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_folder_make(path, &e));
         expected[i] = lra_format("%s/libnowhere.so.13", path);
         assert_int_equal(lra_file_write(expected[i], "x", 1, &e), 0);
         assert_int_equal(setenv(variable[i], top, 1), 0);
@@ -131,8 +122,8 @@ static char *make_file(const char *below, const char *name, const char *text)
     lra_err e = {{0}};
     char *place = lra_format("%s/%s", folder, below);
     char *path = lra_format("%s/%s", place, name);
-    if (lra_folder_make(place, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_file_write(path, text, strlen(text), &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_folder_make(place, &e));
+    OK(lra_file_write(path, text, strlen(text), &e));
     lra_free(place);
     return path;
 }
@@ -146,9 +137,8 @@ static void expect_file(char *found, const char *expected)
 
 /* The packages of the first python on PATH are searched: of a virtual environment by its
  * pyvenv.cfg, of another by the folder above the program, links resolved.  Nothing is run. */
-static void the_python_on_path(void **state)
+TEST(the_python_on_path)
 {
-    (void)state;
     char *top = realpath(folder, NULL), *old = lra_copy_text(getenv("PATH")),
          *path = lra_format("here:%s/venv/bin:/usr/bin", top);
     char *python = make_file("plain/bin", "python3.12", "#!/bin/sh\nexit 1\n");
@@ -189,9 +179,8 @@ static void the_python_on_path(void **state)
 
 /* Below a folder such as /opt packages are found at any depth up to eight, in hidden folders, too
  * (/opt/torch/.venv), and links are not followed. */
-static void packages_below_a_folder(void **state)
+TEST(packages_below_a_folder)
 {
-    (void)state;
     static const char deep[] = "below/torch/.venv/lib/python3.12/site-packages/nvidia/cublas/lib";
     char *file = make_file(deep, "libdeep.so.13", "x"), *top = lra_format("%s/below", folder);
     char *link = lra_format("%s/below/loop", folder);
@@ -206,9 +195,8 @@ static void packages_below_a_folder(void **state)
 }
 
 /* One line that fits, and lists the places. */
-static void a_library_that_is_missing(void **state)
+TEST(a_library_that_is_missing)
 {
-    (void)state;
     lra_err e = {{0}};
     unsetenv("VIRTUAL_ENV");
     char *places = lra_cuda_library_places();
@@ -224,9 +212,8 @@ static void a_library_that_is_missing(void **state)
 }
 
 /* A GPU model is verified by a line of its own, not by one that begins like it. */
-static void verified_models(void **state)
+TEST(verified_models)
 {
-    (void)state;
     char *top = realpath(folder, NULL);
     setenv("XDG_STATE_HOME", top, 1);
     assert_false(lra_cuda_is_verified("NVIDIA H100"));
@@ -264,9 +251,8 @@ static lra_cuda_level_kind tried(char *what, int capability, double seconds, cha
 }
 
 /* The default is the fastest level that ends in time and passes; what does not is named. */
-static void levels_are_tried(void **state)
+TEST(levels_are_tried)
 {
-    (void)state;
     char why[256], passes[] = "passes", fails[] = "fails", hangs[] = "hangs";
     assert_int_equal(lra_cuda_self_test(90, 60, why, sizeof why),
                      LRA_CUDA_MMA); /* nobody to try them */
@@ -281,21 +267,10 @@ static void levels_are_tried(void **state)
     unsetenv("LRA_CUDA_LEVEL");
 }
 
+GROUP(make_folder, remove_folder);
+
 int main(int argc, char **argv)
 {
     if (argc > 1) return be_trial(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_gpu_at_all),
-        cmocka_unit_test(the_wrong_gpu),
-        cmocka_unit_test(a_gpu_that_fails),
-        cmocka_unit_test(levels),
-        cmocka_unit_test(this_machine),
-        cmocka_unit_test(libraries_are_searched),
-        cmocka_unit_test(levels_are_tried),
-        cmocka_unit_test(the_python_on_path),
-        cmocka_unit_test(packages_below_a_folder),
-        cmocka_unit_test(a_library_that_is_missing),
-        cmocka_unit_test(verified_models),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return tests_run();
 }

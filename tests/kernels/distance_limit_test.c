@@ -2,11 +2,7 @@
  * of its limits no bit changes, and up to there something does; one plan serves every r.  By
  * perturbation of inputs, for every model in its tiny settings and variants, and by hand for those
  * whose reach under a limit is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,9 +177,8 @@ static void check_model(const lra_model *m, const char *variant)
     }
 }
 
-static void every_model_obeys(void **state)
+TEST(every_model_obeys)
 {
-    (void)state;
     for (int level = 0; lra_cpu_usable(level); level++) {
         setenv("LRA_CPU", lra_cpu_usable(level), 1);
         each_model(check_model);
@@ -192,9 +187,8 @@ static void every_model_obeys(void **state)
 }
 
 /* Whole tiles of attention are another loop than those at an end of the rows. */
-static void long_rows_obey(void **state)
+TEST(long_rows_obey)
 {
-    (void)state;
     static const lra_model *const long_models[] = {&lra_model_transformer, &lra_model_alibi};
     for (int level = 0; lra_cpu_usable(level); level++) {
         setenv("LRA_CPU", lra_cpu_usable(level), 1);
@@ -278,18 +272,16 @@ static void check_known(const known *k, lra_type type)
     model_close(&f);
 }
 
-static void reach_under_a_limit_is_known(void **state)
+TEST(reach_under_a_limit_is_known)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
 }
 
 /* Ops one after another; those that are side by side, and the two nodes of a long convolution, are
  * one. */
-static void depth_is_known(void **state)
+TEST(depth_is_known)
 {
-    (void)state;
     static const struct {
         const lra_model *model;
         const char *variant;
@@ -318,9 +310,8 @@ static void depth_is_known(void **state)
 }
 
 /* One layer of two heads: with one at 0 it reaches as far as the other, whichever that is. */
-static void heads_have_limits_of_their_own(void **state)
+TEST(heads_have_limits_of_their_own)
 {
-    (void)state;
     static const struct {
         const lra_model *model;
         const char *variant;
@@ -372,7 +363,7 @@ static void check_window(const lra_model *m, const char *variant, int r)
         for (int t = low; t < high && i < n; t++) token[i * T + t - low] = t * t % TRIAL_VOCAB;
     }
     model_set_tokens(&plain, length, token);
-    if (lra_run(plain.plan, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_run(plain.plan, &e));
     double *alone = model_get(&plain, plain.k.features);
     int64_t D = lra_width(plain.k.features);
     for (int i = 0; i < n; i++) {
@@ -390,9 +381,8 @@ static void check_window(const lra_model *m, const char *variant, int r)
     model_close(&limited);
 }
 
-static void a_window_is_the_example(void **state)
+TEST(a_window_is_the_example)
 {
-    (void)state;
     static const struct {
         const lra_model *model;
         const char *variant;
@@ -436,9 +426,8 @@ static bool has_gradients(const model_case *what)
 
 /* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near
  * and long_conv_windowed. */
-static void gradients_under_a_limit(void **state)
+TEST(gradients_under_a_limit)
 {
-    (void)state;
     for (int i = 0; lra_model_at(i); i++) {
         model_trial f;
         model_case what = usual(lra_model_at(i), "", LRA_F64);
@@ -471,9 +460,8 @@ static lra_tensor *encode_sum(const lra_build *b, lra_tensor *x)
     return lra_cumsum(x, 1, false);
 }
 
-static void others_say_so(void **state)
+TEST(others_say_so)
 {
-    (void)state;
     lra_err e = {{0}};
     const lra_key keys[] = {LRA_INT_KEY("width", "4", 1, 64, ""), LRA_KEYS_END};
     const lra_model sums = {.name = "sums",
@@ -497,19 +485,4 @@ static void others_say_so(void **state)
         "a limit of distance is undefined: its rows and columns have distances of their own");
     lra_graph_free(k.graph);
     lra_config_free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_obeys),
-        cmocka_unit_test(long_rows_obey),
-        cmocka_unit_test(reach_under_a_limit_is_known),
-        cmocka_unit_test(depth_is_known),
-        cmocka_unit_test(heads_have_limits_of_their_own),
-        cmocka_unit_test(a_window_is_the_example),
-        cmocka_unit_test(gradients_under_a_limit),
-        cmocka_unit_test(others_say_so),
-    };
-    return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
 }

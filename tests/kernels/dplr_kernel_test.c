@@ -1,11 +1,7 @@
 /* Diagonal-plus-low-rank kernels against the recurrence that defines them, with matrices of full
  * size in double: LegS in its normal form as S4 has it, one direction and two, steps from 0.001 to
  * 0.1, lengths up to 1024. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <complex.h>
 #include <math.h>
@@ -166,9 +162,8 @@ static double error_of(int row, int64_t L)
     return worst / most;
 }
 
-static void kernels_are_the_recurrence(void **state)
+TEST(kernels_are_the_recurrence)
 {
-    (void)state;
     static const int64_t lengths[] = {2, 6, 50, 256, MOST};
     fill();
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -183,9 +178,8 @@ static void kernels_are_the_recurrence(void **state)
 }
 
 /* What s4's C starts with: in v1 as it is drawn, in v3 the same, converted. */
-static void trained_c_starts_converted(void **state)
+TEST(trained_c_starts_converted)
 {
-    (void)state;
     static const char *const variants[] = {"width=3 state=16 version=v1",
                                            "width=3 state=16 version=v3"};
     double start[2 * R * MODES];
@@ -215,11 +209,4 @@ static void trained_c_starts_converted(void **state)
         changed = fmax(changed, fabs(start[i] - c[i]));
     }
     assert_true(changed > 0.1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_the_recurrence),
-                                       cmocka_unit_test(trained_c_starts_converted)};
-    return cmocka_run_group_tests_name("dplr_kernel", tests, NULL, NULL);
 }

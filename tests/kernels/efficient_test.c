@@ -1,10 +1,6 @@
 /* Attention that is linear in the length: places of chunks by hand, random directions, and padding
  * that counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,9 +30,8 @@ static void places(lra_chunk_part part, int64_t n, int32_t *out)
 }
 
 /* Five tokens are chunks of two, two and one; seven of three, three and one. */
-static void chunks_by_hand(void **state)
+TEST(chunks_by_hand)
 {
-    (void)state;
     static const int32_t own[] = {2, 2, 1, 2, 2, 1, 3, 3, 1, 3, 3, 1},
                          seen[] = {3, 4, 3, 3, 4, 3, 4, 6, 4, 4, 6, 4},
                          key[] = {4, 2, 3, 0, 0, 0, 0, 1, 4, 2, 0, 0, 3, 0, 1, 0, 0, 0},
@@ -59,9 +54,8 @@ static void chunks_by_hand(void **state)
 /* Right angles inside blocks of K rows; over many draws lengths are those of normal vectors, and no
  * number of a row is more often of one sign than of the other, which it is without the signs of the
  * decomposition. */
-static void rows_are_at_right_angles(void **state)
+TEST(rows_are_at_right_angles)
 {
-    (void)state;
     enum { m = 7, K = 5, DRAWS = 4000 };
     double rows[m * K], other[m * K], first = 0, square = 0;
     for (int step = 0; step < DRAWS; step++) {
@@ -104,9 +98,8 @@ static double loss_at(const char *settings, int step)
     return loss;
 }
 
-static void directions_are_drawn_at_every_step(void **state)
+TEST(directions_are_drawn_at_every_step)
 {
-    (void)state;
     const char *drawn = "kernel=softmax", *kept = "kernel=softmax redraw=0";
     assert_true(loss_at(drawn, 1) == loss_at(drawn, 1));
     assert_true(loss_at(drawn, 1) != loss_at(drawn, 2));
@@ -159,9 +152,8 @@ static void check_unmasked(const lra_model *m, const char *masked, const char *u
     lra_free(second);
 }
 
-static void padding_counts_where_it_is_said(void **state)
+TEST(padding_counts_where_it_is_said)
 {
-    (void)state;
     const char *soft = "kernel=softmax features=3", *soft0 = "kernel=softmax features=3 masked=0";
     for (int64_t channels = 0; channels < 2; channels++)
         for (int cls = 0; cls < 2; cls++) {
@@ -172,15 +164,4 @@ static void padding_counts_where_it_is_said(void **state)
             check_unmasked(&lra_model_performer, soft, soft0, channels, pool);
             check_unmasked(&lra_model_reformer, "", "form=arena", channels, pool);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chunks_by_hand),
-        cmocka_unit_test(rows_are_at_right_angles),
-        cmocka_unit_test(directions_are_drawn_at_every_step),
-        cmocka_unit_test(padding_counts_where_it_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

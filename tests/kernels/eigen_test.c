@@ -1,10 +1,6 @@
 /* Hermitian eigenvalues: known ones, A V = V diag, unit vectors, their phase; the skew part of
  * HiPPO-LegS. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <complex.h>
 #include <math.h>
@@ -22,7 +18,7 @@ static void solve(int n, double tolerance)
 {
     lra_err e = {{0}};
     for (int i = 0; i < n * n; i++) a[i] = whole[i];
-    if (lra_eigen_hermitian(n, a, value, v, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_eigen_hermitian(n, a, value, v, &e));
     double largest = fmax(1e-300, fmax(fabs(value[0]), fabs(value[n - 1])));
     for (int k = 0; k < n; k++) {
         if (k) assert_true(value[k] >= value[k - 1]);
@@ -39,9 +35,8 @@ static void solve(int n, double tolerance)
     }
 }
 
-static void known_values(void **state)
+TEST(known_values)
 {
-    (void)state;
     const double complex two[] = {2, I, -I, 2}; /* 1 and 3 */
     for (int i = 0; i < 4; i++) whole[i] = two[i];
     solve(2, 1e-15);
@@ -61,9 +56,8 @@ static void known_values(void **state)
     solve(3, 0);
 }
 
-static void random_ones(void **state)
+TEST(random_ones)
 {
-    (void)state;
     lra_rng r = lra_rng_new(3, 1, 0);
     for (int n = 2; n <= MAX_N; n += 31)
         for (int i = 0; i < n; i++)
@@ -76,9 +70,8 @@ static void random_ones(void **state)
 
 /* -i times the skew part of HiPPO-LegS: values come in pairs +-mu, and the vector of -mu is the
  * conjugate. */
-static void hippo(void **state)
+TEST(hippo)
 {
-    (void)state;
     enum { N = 64 };
     for (int n = 0; n < N; n++)
         for (int k = 0; k < N; k++) {
@@ -93,22 +86,10 @@ static void hippo(void **state)
     }
 }
 
-static void what_is_not_finite(void **state)
+TEST(what_is_not_finite)
 {
-    (void)state;
     lra_err e = {{0}};
     for (int i = 0; i < 4; i++) a[i] = i == 1 ? NAN : 1;
     assert_true(lra_eigen_hermitian(2, a, value, v, &e) != 0);
     assert_string_equal(e.msg, "a matrix of 2 rows is not finite");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(random_ones),
-        cmocka_unit_test(hippo),
-        cmocka_unit_test(what_is_not_finite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

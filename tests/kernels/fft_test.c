@@ -1,10 +1,6 @@
 /* The transforms against the sums that define them, in both types, for every kind of length; back
  * and forth; from threads at once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -38,9 +34,8 @@ static double worst(int64_t n, const double *a, const double *b)
     return difference / largest;
 }
 
-static void forth_is_the_sum(void **state)
+TEST(forth_is_the_sum)
 {
-    (void)state;
     for (int i = 0; i < N_LENGTHS && length[i] <= 1024; i++) {
         int64_t n = length[i];
         fill(n);
@@ -59,9 +54,8 @@ static void forth_is_the_sum(void **state)
 }
 
 /* There and back is n times the same; float32 is float64, rounded. */
-static void comes_back_in_both_types(void **state)
+TEST(comes_back_in_both_types)
 {
-    (void)state;
     for (int i = 0; i < N_LENGTHS; i++) {
         int64_t n = length[i];
         fill(n);
@@ -79,9 +73,8 @@ static void comes_back_in_both_types(void **state)
 }
 
 /* What is imaginary in the first and last frequency belongs to no transform of reals. */
-static void back_ignores_what_cannot_be(void **state)
+TEST(back_ignores_what_cannot_be)
 {
-    (void)state;
     enum { N = 60 };
     fill(N + 2);
     memcpy(own, x, sizeof own), memcpy(other, x, sizeof other);
@@ -105,24 +98,12 @@ static void *many(void *result)
     return NULL;
 }
 
-static void threads_do_not_meet(void **state)
+TEST(threads_do_not_meet)
 {
-    (void)state;
     pthread_t thread[3];
     bool equal[3] = {false};
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, many, &equal[i]), 0);
     for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
     for (int i = 0; i < 3; i++) assert_true(equal[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forth_is_the_sum),
-        cmocka_unit_test(comes_back_in_both_types),
-        cmocka_unit_test(back_ignores_what_cannot_be),
-        cmocka_unit_test(threads_do_not_meet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

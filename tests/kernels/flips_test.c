@@ -1,11 +1,7 @@
 /* Single-bit flips anywhere in the files of a run: each is refused with a message, or what is read
  * is exactly what was written; and so for files that are cut short.
  * LRA_FLIPS=100000 flips as many bits (default 400); LRA_FLIPS_SEED another choice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,9 +75,8 @@ static int refused(int kind, const char *what, size_t at)
     return rc != 0;
 }
 
-static void flipped_bits(void **state)
+TEST(flipped_bits)
 {
-    (void)state;
     int64_t n = number("LRA_FLIPS", 400), caught[FORMAT_KINDS] = {0}, tried[FORMAT_KINDS] = {0};
     uint64_t seed = (uint64_t)number("LRA_FLIPS_SEED", 1);
     lra_rng rng = lra_rng_new(seed, 0xF11B, 0);
@@ -106,9 +101,8 @@ static void flipped_bits(void **state)
            (unsigned long long)seed);
 }
 
-static void cut_short(void **state)
+TEST(cut_short)
 {
-    (void)state;
     for (int k = 0; k < FORMAT_KINDS; k++) {
         for (size_t cut = 0; cut < size[k]; cut += size[k] / 40) {
             write_prefix(k, cut);
@@ -119,8 +113,4 @@ static void cut_short(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(flipped_bits), cmocka_unit_test(cut_short)};
-    return cmocka_run_group_tests_name("flips", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -1,11 +1,7 @@
 /* Files of strangers: without a seal, or with one that anybody can make.  They are read by a child
  * process, give what sealed ones give, and do no harm: no other file is opened, no memory or time
  * beyond the limits is taken, and a crash of the library is one line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -63,9 +59,8 @@ static void strip(const char *from, const char *to)
 
 /* ---- the same answers ------------------------------------------------------------------------ */
 
-static void a_child_answers_as_the_file_does(void **state)
+TEST(a_child_answers_as_the_file_does)
 {
-    (void)state;
     const double table[] = {1, 2, 3, 4};
     const int32_t numbers[] = {5, 6, 7};
     const int64_t three = 3, none = 0, any = -1;
@@ -124,9 +119,8 @@ static void a_child_answers_as_the_file_does(void **state)
 }
 
 /* A seal that anybody can make is no reason to trust a file that the user names. */
-static void a_named_file_is_read_by_a_child(void **state)
+TEST(a_named_file_is_read_by_a_child)
 {
-    (void)state;
     lra_result *r = small_result("small", 5, 0, 30);
     assert_int_equal(lra_result_write(sealed, r, &err), 0);
     lra_result_free(r);
@@ -206,9 +200,8 @@ static void refuse_leaks(lra_h5 *f)
 }
 
 /* In a child and in this process; the alarm ends a wait for the FIFO. */
-static void no_other_file_is_opened(void **state)
+TEST(no_other_file_is_opened)
 {
-    (void)state;
     char *fifo = lra_format("%s/fifo", folder);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     lra_h5_start();
@@ -238,9 +231,8 @@ static void no_other_file_is_opened(void **state)
 
 /* A size that nothing was written for is not read: neither where the superblock says another, nor
  * where it says the same and a seal is at the end. */
-static void a_sparse_file_is_not_hashed(void **state)
+TEST(a_sparse_file_is_not_hashed)
 {
-    (void)state;
     const off_t large = (off_t)1 << 40;
     char seal[LRA_H5_SEAL + 1] = "lra-locality seal, xxh3-64 of all before: 0123456789abcdef";
     lra_h5 *w = lra_h5_create(forged, "result", &err);
@@ -314,9 +306,8 @@ static void take_memory(int fd)
     _exit(lra_memory_room((size_t)1 << 30) ? 1 : 43);
 }
 
-static void a_sandbox_holds(void **state)
+TEST(a_sandbox_holds)
 {
-    (void)state;
     int looped = in_sandbox(loop, 0);
     assert_true(looped == 128 + SIGXCPU || looped == 128 + SIGKILL);
     if (SANITIZED) return;
@@ -343,9 +334,8 @@ static int count_open(void)
     return n;
 }
 
-static void changed_bits_do_no_harm(void **state)
+TEST(changed_bits_do_no_harm)
 {
-    (void)state;
     enum { MUTANTS = 200 };
     uint64_t seed = 88172645463325252u;
     size_t n;
@@ -377,9 +367,8 @@ static void changed_bits_do_no_harm(void **state)
 
 /* A child that is killed between two questions is a failure of the reader, also where its last
  * question cannot fail. */
-static void a_dead_child_is_a_failure(void **state)
+TEST(a_dead_child_is_a_failure)
 {
-    (void)state;
     static const struct {
         int number;
         lra_cause cause;
@@ -408,14 +397,4 @@ static void a_dead_child_is_a_failure(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_child_answers_as_the_file_does),
-                                       cmocka_unit_test(a_named_file_is_read_by_a_child),
-                                       cmocka_unit_test(no_other_file_is_opened),
-                                       cmocka_unit_test(a_sparse_file_is_not_hashed),
-                                       cmocka_unit_test(a_sandbox_holds),
-                                       cmocka_unit_test(a_dead_child_is_a_failure),
-                                       cmocka_unit_test(changed_bits_do_no_harm)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

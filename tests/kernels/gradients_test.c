@@ -1,10 +1,6 @@
 /* The file of gradients: what stands in it is what the model has and computes, in PyTorch's
  * layout. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,9 +38,8 @@ static void compare(const lra_ndarray *a, const lra_tensor *param, const double 
         assert_true(theirs[(i % C * M + i / C % M) * A + i / C / M] == ours[i]);
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
-    (void)state;
     parity_case c;
     parity_what what = {.model = lra_model_find("resconv", &err),
                         .changes = "width=6 hidden=4 kernel=3",
@@ -79,10 +74,4 @@ static void test_file(void **state)
     parity_close(&c);
     remove(file);
     lra_free(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_file)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Random graphs: whatever is shared, reused in place, poisoned, split over threads, run as one or
  * computed again, no bit changes; a gradient of a random graph agrees with central differences.
  * And what a wrong build says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,11 +89,11 @@ static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_IN
     lra_space_no_inplace(space, !w.inplace);
     lra_tensor *wanted[] = {d->loss, d->out, d->grad[0], d->grad[1], d->grad[2]};
     lra_plan *plan = lra_plan_new(d->g, params, space, 5, wanted, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     lra_plan_threads(plan, w.threads);
     lra_plan_poison(plan, w.poison);
     set_inputs(plan, d, x);
-    if (lra_run(plan, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_run(plan, &e));
     for (int i = 0, at = 0; i < 5; i++) {
         int64_t n = lra_elements(wanted[i]);
         assert_int_equal(lra_get(plan, wanted[i], out + at, &e), 0);
@@ -110,9 +106,8 @@ static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_IN
     lra_params_free(params);
 }
 
-static void no_bit_changes(void **state)
+TEST(no_bit_changes)
 {
-    (void)state;
     static const lra_type types[] = {LRA_F32, LRA_F64, LRA_BF16};
     static const way ways[] = {{false, false, 1, false}, {true, false, 1, false},
                                {true, true, 1, false},   {true, true, 2, false},
@@ -140,9 +135,8 @@ static void no_bit_changes(void **state)
     assert_true(n_fused > 10 * GRAPHS && n_hidden > GRAPHS);
 }
 
-static void gradients_of_random_graphs(void **state)
+TEST(gradients_of_random_graphs)
 {
-    (void)state;
     for (uint64_t seed = 100; seed < 100 + GRAPHS / 3; seed++) {
         double x[N_INPUTS * SIZE], at[1 + SIZE + N_INPUTS * SIZE], lo[sizeof at / 8],
             hi[sizeof at / 8];
@@ -165,9 +159,8 @@ static void gradients_of_random_graphs(void **state)
     }
 }
 
-static void errors_name_the_scope(void **state)
+TEST(errors_name_the_scope)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
     lra_tensor *a = lra_input(g, "a", LRA_F32, LRA_SHAPE(2, 3)),
@@ -186,9 +179,8 @@ static void errors_name_the_scope(void **state)
 
 /* Addresses that a run has captured never move: a plan that comes later is refused, the others go
  * on. */
-static void a_space_that_runs_takes_no_plan(void **state)
+TEST(a_space_that_runs_takes_no_plan)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_device device;
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
@@ -216,9 +208,8 @@ static void a_space_that_runs_takes_no_plan(void **state)
 
 /* Slices that fill an axis give one array of their gradients; with a gap, or where they overlap, a
  * sum of padded ones. */
-static void gradients_of_slices_stand_side_by_side(void **state)
+TEST(gradients_of_slices_stand_side_by_side)
 {
-    (void)state;
     const struct {
         int64_t from, n;
         const lra_op *op;
@@ -242,9 +233,8 @@ static bool reads(const lra_tensor *y, const lra_tensor *x)
 }
 
 /* What several products read: each adds to the gradient of those before it. */
-static void products_add_gradients(void **state)
+TEST(products_add_gradients)
 {
-    (void)state;
     lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *dx, *y = lra_tanh(x);
     for (int i = 0; i < 3; i++) {
@@ -278,9 +268,8 @@ static const lra_op same = {.name = "same", .shape = same_shape, .grad = hand_on
 
 /* A product that is the gradient of two tensors stays as it is for one when it meets another
  * gradient of the other: a rule hands on its own dy, to one or two, or makes one for two. */
-static void shared_gradients_stay(void **state)
+TEST(shared_gradients_stay)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
         lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *dx[2];
@@ -298,9 +287,8 @@ static void shared_gradients_stay(void **state)
 }
 
 /* Who is read, has a name or is older than what it shall add does not change. */
-static void residuals_are_refused(void **state)
+TEST(residuals_are_refused)
 {
-    (void)state;
     lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = lra_input(g, "x", LRA_F64, LRA_SHAPE(3, 5)), *y[5];
     lra_tensor *w = lra_input(g, "w", LRA_F64, LRA_SHAPE(5, 5));
@@ -317,19 +305,4 @@ static void residuals_are_refused(void **state)
     assert_false(lra_take_residual(y[4], x));
     for (int i = 1; i < 5; i++) assert_int_equal(y[i]->n_src, 2);
     lra_graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_bit_changes),
-        cmocka_unit_test(gradients_of_random_graphs),
-        cmocka_unit_test(gradients_of_slices_stand_side_by_side),
-        cmocka_unit_test(products_add_gradients),
-        cmocka_unit_test(shared_gradients_stay),
-        cmocka_unit_test(residuals_are_refused),
-        cmocka_unit_test(errors_name_the_scope),
-        cmocka_unit_test(a_space_that_runs_takes_no_plan),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* HDF5 files: what is written comes back; no truncation and no changed bit goes unnoticed; a file
  * of another kind, shape or type is refused by name; a full disk leaves nothing behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -113,9 +109,8 @@ done:
     return rc;
 }
 
-static void what_is_written_comes_back(void **state)
+TEST(what_is_written_comes_back)
 {
-    (void)state;
     assert_int_equal(read_sample(whole), 0);
     lra_h5 *f = lra_h5_open(whole, NULL, &err);
     lra_h5 *again = lra_h5_open(whole, "result", &err); /* two readers at once */
@@ -141,9 +136,8 @@ static void what_is_written_comes_back(void **state)
     lra_h5_close(f);
 }
 
-static void large_data_cross_many_chunks(void **state)
+TEST(large_data_cross_many_chunks)
 {
-    (void)state;
     const int64_t dims[2] = {3, 700001}, n = dims[0] * dims[1];
     int32_t *data = lra_alloc((size_t)n * 4), *back = lra_alloc((size_t)n * 4);
     for (int64_t i = 0; i < n; i++) data[i] = (int32_t)(i * 2654435761u);
@@ -162,9 +156,8 @@ static void large_data_cross_many_chunks(void **state)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-static void truncations_are_refused(void **state)
+TEST(truncations_are_refused)
 {
-    (void)state;
     size_t n;
     char *bytes = lra_file_read(whole, 1 << 20, &n, &err);
     assert_non_null(bytes);
@@ -179,9 +172,8 @@ static void truncations_are_refused(void **state)
 }
 
 /* Every 3rd bit in turn: a prime to the byte, so that all bit positions occur. */
-static void changed_bits_are_never_silent(void **state)
+TEST(changed_bits_are_never_silent)
 {
-    (void)state;
     size_t n, refused = 0;
     char *bytes = lra_file_read(whole, 1 << 20, &n, &err);
     assert_non_null(bytes);
@@ -200,9 +192,8 @@ static void changed_bits_are_never_silent(void **state)
     lra_free_large(bytes);
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
-    (void)state;
     assert_null(lra_h5_open(whole, "checkpoint", &err));
     assert_non_null(strstr(err.msg, "is a result file, expected a checkpoint file"));
     assert_null(lra_h5_open("/nonexistent/x.h5", NULL, &err));
@@ -216,9 +207,8 @@ static void other_files_are_refused(void **state)
     assert_non_null(strstr(err.msg, "lra.format"));
 }
 
-static void a_newer_format_is_refused(void **state)
+TEST(a_newer_format_is_refused)
 {
-    (void)state;
     lra_h5 *f = lra_h5_create(bad, "result", &err);
     assert_non_null(f);
     assert_int_equal(lra_h5_set_int(f, "/", "lra.format", LRA_H5_FORMAT + 1, &err), 0);
@@ -237,9 +227,8 @@ static void refused(lra_h5 *f, const char *path, lra_h5_type type, int rank, con
     if (!strstr(err.msg, message)) fail_msg("'%s' lacks '%s'", err.msg, message);
 }
 
-static void wrong_shapes_and_types_are_refused(void **state)
+TEST(wrong_shapes_and_types_are_refused)
 {
-    (void)state;
     const int64_t right[2] = {ROWS, COLUMNS}, swapped[2] = {COLUMNS, ROWS}, any[2] = {-1, COLUMNS};
     int64_t number;
     float data[ROWS * COLUMNS];
@@ -260,9 +249,8 @@ static void wrong_shapes_and_types_are_refused(void **state)
 }
 
 /* A soft, an external and a dangling link, and data stored in another file. */
-static void nothing_leads_out_of_the_file(void **state)
+TEST(nothing_leads_out_of_the_file)
 {
-    (void)state;
     hsize_t extent = 4;
     const int64_t four = 4;
     lra_h5 *made = lra_h5_create(bad, "data", &err);
@@ -303,9 +291,8 @@ static void add_dataset(const char *path, int rank, const hsize_t *dims, hid_t l
 
 /* An extent that nobody has stored, chunks larger than memory, a filter of another kind, rank 9;
  * all in files of a few kilobytes. */
-static void what_is_not_stored_is_not_allocated(void **state)
+TEST(what_is_not_stored_is_not_allocated)
 {
-    (void)state;
     const hsize_t huge = (hsize_t)1 << 36, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, four = 4,
                   wide = (hsize_t)1 << 28;
     lra_h5 *made = lra_h5_create(bad, "data", &err);
@@ -336,9 +323,8 @@ static void what_is_not_stored_is_not_allocated(void **state)
 }
 
 /* The library would convert any number, and cut those that do not fit. */
-static void attributes_have_the_type_that_is_written(void **state)
+TEST(attributes_have_the_type_that_is_written)
 {
-    (void)state;
     const uint64_t large = UINT64_MAX;
     int64_t whole_number;
     double real;
@@ -362,9 +348,8 @@ static void attributes_have_the_type_that_is_written(void **state)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void an_abandoned_file_leaves_the_old_one(void **state)
+TEST(an_abandoned_file_leaves_the_old_one)
 {
-    (void)state;
     char temporary[80];
     snprintf(temporary, sizeof temporary, "%s.0.tmp", whole);
     lra_h5 *f = lra_h5_create(whole, "result", &err);
@@ -378,9 +363,8 @@ static void an_abandoned_file_leaves_the_old_one(void **state)
 }
 
 /* A limit on the size of files stands for a full disk: the write fails half-way. */
-static void a_full_disk_leaves_the_old_one(void **state)
+TEST(a_full_disk_leaves_the_old_one)
 {
-    (void)state;
     const int64_t n = 1 << 18;
     struct rlimit before, little = {1 << 16, 1 << 16};
     getrlimit(RLIMIT_FSIZE, &before);
@@ -425,9 +409,8 @@ static int write_noise(const char *path, const char *noise, int64_t n)
 
 /* The disk fills up after any number of bytes; the library must also live through the end of the
  * program. */
-static void a_disk_that_fills_up_anywhere_is_survived(void **state)
+TEST(a_disk_that_fills_up_anywhere_is_survived)
 {
-    (void)state;
     enum { N = 1 << 17 };
     char path[80], *noise = noise_of(N);
     snprintf(path, sizeof path, "%s/noise.h5", folder);
@@ -480,9 +463,8 @@ static int status_within(rlim_t more, const char *path, const char *noise, int64
 #endif
 
 /* Too little address space, as much as fails at any moment. */
-static void too_little_memory_is_a_message(void **state)
+TEST(too_little_memory_is_a_message)
 {
-    (void)state;
 #ifdef LRA_DEBUG
     skip(); /* sanitizers need more address space than there is memory */
 #else
@@ -511,9 +493,8 @@ int flock(int fd, int operation)
     return no_locks ? -1 : 0;
 }
 
-static void a_file_system_without_locks_is_no_damage(void **state)
+TEST(a_file_system_without_locks_is_no_damage)
 {
-    (void)state;
     no_locks = true;
     write_sample(whole);
     int rc = read_sample(whole);
@@ -522,9 +503,8 @@ static void a_file_system_without_locks_is_no_damage(void **state)
 }
 
 /* Texts and names of columns as every program sees them: strings, not numbers. */
-static void texts_are_texts_for_all(void **state)
+TEST(texts_are_texts_for_all)
 {
-    (void)state;
     static const char text[] = "a=1\nreach \xe2\x89\xa4 11\n\nlast";
     const double values[] = {1, 2, 3, 4, 5, 6};
     lra_h5 *f = lra_h5_create(bad, "result", &err);
@@ -569,25 +549,4 @@ static void texts_are_texts_for_all(void **state)
     lra_h5_close(f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_comes_back),
-        cmocka_unit_test(texts_are_texts_for_all),
-        cmocka_unit_test(large_data_cross_many_chunks),
-        cmocka_unit_test(truncations_are_refused),
-        cmocka_unit_test(changed_bits_are_never_silent),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(a_newer_format_is_refused),
-        cmocka_unit_test(wrong_shapes_and_types_are_refused),
-        cmocka_unit_test(nothing_leads_out_of_the_file),
-        cmocka_unit_test(what_is_not_stored_is_not_allocated),
-        cmocka_unit_test(attributes_have_the_type_that_is_written),
-        cmocka_unit_test(an_abandoned_file_leaves_the_old_one),
-        cmocka_unit_test(a_full_disk_leaves_the_old_one),
-        cmocka_unit_test(a_disk_that_fills_up_anywhere_is_survived),
-        cmocka_unit_test(too_little_memory_is_a_message),
-        cmocka_unit_test(a_file_system_without_locks_is_no_damage),
-    };
-    return cmocka_run_group_tests_name("h5", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -1,9 +1,5 @@
 /* Tables of settings: one text for equal values, what is refused, defaults, fields. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -32,9 +28,8 @@ static const lra_key keys[] = {
 
 /* ---- one text for equal values --------------------------------------------------------------- */
 
-static void reals_are_the_shortest_text(void **state)
+TEST(reals_are_the_shortest_text)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -64,9 +59,8 @@ static void reals_are_the_shortest_text(void **state)
     }
 }
 
-static void equal_values_are_equal_text(void **state)
+TEST(equal_values_are_equal_text)
 {
-    (void)state;
     static const char *const same[][3] = {{"rate", "4e-3", "0.004"}, {"rate", "1.0", "1"},
                                           {"rate", "0.10", "0.1"},   {"rate", "0", "-0.0"},
                                           {"width", "0064", "64"},   {"rate", "1e0", "1.000"}};
@@ -85,9 +79,8 @@ static void equal_values_are_equal_text(void **state)
 
 /* Folders of runs are named after it: another function would train everything again.  xxh3-64 of
  * "a=1\nrate=0.004\n". */
-static void the_hash_stays(void **state)
+TEST(the_hash_stays)
 {
-    (void)state;
     char hash[17];
     lra_config *c = lra_config_new();
     lra_config_set(c, "rate", "0.004");
@@ -97,9 +90,8 @@ static void the_hash_stays(void **state)
     lra_config_free(c);
 }
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
-    (void)state;
     static const char *const wrong[][2] = {
         {"widht=3", "model 'm' has no 'widht'; did you mean 'width'?"},
         {"zzzzzz=3", "model 'm' has no 'zzzzzz'"},
@@ -133,9 +125,8 @@ static void what_is_wrong_is_said(void **state)
 }
 
 /* A kind is the key's: whole numbers are reals where a real is asked for, before and after. */
-static void a_kind_never_depends_on_the_text(void **state)
+TEST(a_kind_never_depends_on_the_text)
 {
-    (void)state;
     lra_err e;
     lra_config *c = lra_keys_config(keys);
     static const char *const rates[] = {"rate=0", "rate=0.1", "rate=1", "rate=1e-1", "rate=5"};
@@ -147,9 +138,8 @@ static void a_kind_never_depends_on_the_text(void **state)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static void values_fill_fields(void **state)
+TEST(values_fill_fields)
 {
-    (void)state;
     fields f = {.first = 7};
     lra_config *c = lra_keys_config(keys);
     lra_keys_apply(keys, c, "norm=none causal=1 rate=2.5 width=8");
@@ -167,9 +157,8 @@ static void values_fill_fields(void **state)
 
 /* Every table of this program: defaults in canonical text and in range, help, no name twice among
  * what one run has. */
-static void all_tables_are_sound(void **state)
+TEST(all_tables_are_sound)
 {
-    (void)state;
     lra_key_table t, other;
     int n = 0;
     for (int i = 0; lra_key_table_at(i, &t); i++)
@@ -189,18 +178,4 @@ static void all_tables_are_sound(void **state)
                              other.kind, other.name);
         }
     assert_true(n > 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals_are_the_shortest_text),
-        cmocka_unit_test(equal_values_are_equal_text),
-        cmocka_unit_test(the_hash_stays),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(a_kind_never_depends_on_the_text),
-        cmocka_unit_test(values_fill_fields),
-        cmocka_unit_test(all_tables_are_sound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

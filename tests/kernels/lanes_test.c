@@ -1,11 +1,7 @@
 /* What is written in vectors (kernels/ops/lanes_template.h) at every instruction level, in float32
  * and bf16, against float64: widths that fill no vector, one row and several, numbers that are not
  * finite, denormal or huge, one thread and two. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <float.h>
 #include <math.h>
@@ -100,11 +96,11 @@ static int64_t compute(lra_type type, int rows, int D, int n_threads, outputs *o
     lra_graph *g = lra_graph_new(type, LRA_TRAIN);
     *o = (outputs){.n = 0};
     build(g, rows, D, o);
-    if (lra_cpu_device(&device, n_threads, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cpu_device(&device, n_threads, &e));
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(g, params, space, o->n, o->y, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     lra_plan_threads(plan, n_threads);
     const struct {
         const char *name;
@@ -113,9 +109,9 @@ static int64_t compute(lra_type type, int rows, int D, int n_threads, outputs *o
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < rows * D; k++) narrow[k] = (float)in[i].value[k];
         const void *host = type == LRA_F64 ? (const void *)in[i].value : (const void *)narrow;
-        if (lra_set(plan, lra_find(g, in[i].name), host, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_set(plan, lra_find(g, in[i].name), host, &e));
     }
-    if (lra_run(plan, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_run(plan, &e));
     int64_t total = 0;
     for (int i = 0; i < o->n; i++) {
         int64_t n = lra_elements(o->y[i]);
@@ -149,9 +145,8 @@ static void compare(lra_type type, const char *level, int rows, int D, const out
     }
 }
 
-static void widths(void **state)
+TEST(widths)
 {
-    (void)state;
     static const int D[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  11,
                             12, 13, 14, 15, 16, 17, 31, 33, 65, 128, 129};
     outputs o;
@@ -172,9 +167,8 @@ static void widths(void **state)
 }
 
 /* One thread and two: the same bits, also of sums over more rows than a block. */
-static void threads(void **state)
+TEST(threads)
 {
-    (void)state;
     outputs o;
     fill(x, MAX, 1), fill(z, MAX, 2), fill(gain, MAX, 3), fill(bias, MAX, 4);
     for (int level = 0; lra_cpu_usable(level); level++)
@@ -199,9 +193,8 @@ static const double *find(const outputs *o, const char *name, int which, const d
 }
 
 /* A row of NaN or infinities stays in its row, and does not vanish there. */
-static void not_finite(void **state)
+TEST(not_finite)
 {
-    (void)state;
     enum { ROWS = 6, D = 21, BAD = 2 };
     static const double value[] = {NAN, -NAN, INFINITY, -INFINITY};
     static const char *const by_row[] = {"layer_norm", "rms", "softmax"};
@@ -243,9 +236,8 @@ static void not_finite(void **state)
 
 /* Denormal numbers, and rows of 1e18, far from 0 and close together: layer norm and softmax lose
  * nothing. */
-static void magnitudes(void **state)
+TEST(magnitudes)
 {
-    (void)state;
     enum { ROWS = 5, D = 19 };
     outputs o;
     fill(x, MAX, 1), fill(z, MAX, 2), fill(gain, MAX, 3), fill(bias, MAX, 4);
@@ -271,15 +263,4 @@ static void magnitudes(void **state)
         lra_graph_free(o.y[0]->graph);
     }
     unsetenv("LRA_CPU");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(widths),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(not_finite),
-        cmocka_unit_test(magnitudes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Memory layout: random lifetimes against a brute-force check that live buffers never overlap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -29,9 +25,8 @@ static void random_ranges(lra_rng *r, lra_range *range)
     qsort(range, N, sizeof *range, by_first);
 }
 
-static void live_buffers_never_overlap(void **state)
+TEST(live_buffers_never_overlap)
 {
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         lra_rng r = lra_rng_new(7, 0, (uint64_t)round);
         lra_range range[N];
@@ -46,9 +41,8 @@ static void live_buffers_never_overlap(void **state)
     }
 }
 
-static void the_check_sees_an_overlap(void **state)
+TEST(the_check_sees_an_overlap)
 {
-    (void)state;
     lra_err e;
     lra_range range[2] = {{0, 100, 0, 5}, {64, 100, 5, 6}};
     assert_int_equal(lra_layout_check(range, 2, &e), -1);
@@ -56,20 +50,9 @@ static void the_check_sees_an_overlap(void **state)
     assert_int_equal(lra_layout_check(range, 2, &e), 0);
 }
 
-static void a_dead_buffer_is_used_again(void **state)
+TEST(a_dead_buffer_is_used_again)
 {
-    (void)state;
     lra_range chain[10];
     for (int i = 0; i < 10; i++) chain[i] = (lra_range){0, 1000, i, i + 1};
     assert_true(lra_layout(chain, 10) <= 3 * 1024);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(live_buffers_never_overlap),
-        cmocka_unit_test(the_check_sees_an_overlap),
-        cmocka_unit_test(a_dead_buffer_is_used_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

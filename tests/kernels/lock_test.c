@@ -1,9 +1,5 @@
 /* Locks between processes, and file systems that have none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +31,8 @@ int fcntl(int fd, int command, ...)
     return (int)syscall(SYS_fcntl, fd, command, argument);
 }
 
-static void a_file_system_without_locks_has_a_way_round(void **state)
+TEST(a_file_system_without_locks_has_a_way_round)
 {
-    (void)state;
     char *path = lra_format("%s/lock", folder);
     no_locks = true;
     assert_int_equal(lra_lock(path, &err), -1);
@@ -53,9 +48,8 @@ static void a_file_system_without_locks_has_a_way_round(void **state)
     lra_free(path);
 }
 
-static void a_lock_excludes_others(void **state)
+TEST(a_lock_excludes_others)
 {
-    (void)state;
     int status;
     char *path = lra_format("%s/lock", folder);
     int lock = lra_lock_wait(path, &err);
@@ -69,10 +63,4 @@ static void a_lock_excludes_others(void **state)
     lra_free(path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_system_without_locks_has_a_way_round),
-        cmocka_unit_test(a_lock_excludes_others)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

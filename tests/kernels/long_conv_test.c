@@ -1,11 +1,7 @@
 /* Long convolution and its gradients against the sums that define them, in double and at every
  * instruction level, for kernels shorter and longer than the sequence, in one and in both
  * directions, with padding; and the sizes of the transforms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,9 +109,8 @@ static void compare(lra_type type, int T, int L, bool two_sided, const int32_t *
 }
 
 /* Transforms of 16 to 1024 numbers, with tokens in half of them and in more. */
-static void transforms_give_the_sums(void **state)
+TEST(transforms_give_the_sums)
 {
-    (void)state;
     static const int sizes[][2] = {{1, 1}, {1, 3},   {2, 1},   {7, 3},     {7, 7},
                                    {8, 9}, {64, 80}, {33, 12}, {300, 300}, {300, 40}};
     fill(x, N, 1);
@@ -141,9 +136,8 @@ static bool is_smooth(int64_t n)
     return n == 1;
 }
 
-static void sizes_are_the_smallest_that_are_fast(void **state)
+TEST(sizes_are_the_smallest_that_are_fast)
 {
-    (void)state;
     for (int64_t n = 1; n <= 3000; n++) {
         int64_t size = n < 2 ? 2 : n;
         while (size % 2 || !is_smooth(size)) size++;
@@ -153,9 +147,8 @@ static void sizes_are_the_smallest_that_are_fast(void **state)
     assert_true(lra_fft_row(30) >= 32 && lra_fft_row(30) % 16 == 0);
 }
 
-static void wrong_use_is_named(void **state)
+TEST(wrong_use_is_named)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
     lra_tensor *in = lra_input(g, "x", LRA_F32, LRA_SHAPE(B, 7, D));
@@ -163,14 +156,4 @@ static void wrong_use_is_named(void **state)
     assert_int_equal(lra_graph_check(g, &e), -1);
     assert_string_equal(e.msg, "long_conv: the kernel has shape (38,5), expected (37,5)");
     lra_graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transforms_give_the_sums),
-        cmocka_unit_test(sizes_are_the_smallest_that_are_fast),
-        cmocka_unit_test(wrong_use_is_named),
-    };
-    return cmocka_run_group_tests_name("long_conv", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* The recurrence of an LSTM against its formula, example by example and step by step: both
  * directions, lengths of their own, more examples than a thread takes at a time; and the same bits
  * on any number of threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -52,9 +48,8 @@ static void compute(bool back, int threads)
     run_once(y, threads, 3, (run_input[]){{of_x, x}, {of_w, w}, {n, length}}, found);
 }
 
-static void states_are_those_of_the_formula(void **state)
+TEST(states_are_those_of_the_formula)
 {
-    (void)state;
     lra_rng r = lra_rng_new(3, 0, 0);
     for (double *v = &x[0][0][0][0]; v < &x[0][0][0][0] + B * T * 4 * H; v++)
         *v = 4 * lra_rng_u01(&r) - 2;
@@ -72,9 +67,8 @@ static void states_are_those_of_the_formula(void **state)
     }
 }
 
-static void wrong_shapes_are_named(void **state)
+TEST(wrong_shapes_are_named)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
     lra_lstm(lra_input(g, "x", LRA_F32, LRA_SHAPE(2, 3, 7)),
@@ -88,13 +82,4 @@ static void wrong_shapes_are_named(void **state)
     assert_int_equal(lra_graph_check(g, &e), -1);
     assert_string_equal(e.msg, "lstm: w has shape (2,6), expected (2,8)");
     lra_graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_are_those_of_the_formula),
-        cmocka_unit_test(wrong_shapes_are_named),
-    };
-    return cmocka_run_group_tests_name("lstm", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The float32 functions of kernels/ops/math_body.h against libm in double, in units of the last
  * place. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <float.h>
 #include <math.h>
@@ -53,9 +49,8 @@ static double worst(float (*f)(float), double (*exact)(double), float lo, float 
     return most;
 }
 
-static void accuracy(void **state)
+TEST(accuracy)
 {
-    (void)state;
     const struct {
         const char *name;
         float (*f)(float);
@@ -75,9 +70,8 @@ static void accuracy(void **state)
     }
 }
 
-static void limits(void **state)
+TEST(limits)
 {
-    (void)state;
     float (*const all[])(float) = {math_exp, math_tanh, tail, density};
     for (int i = 0; i < 4; i++) assert_true(isnan(all[i](NAN)) && isnan(all[i](-NAN)));
     assert_true(math_exp(0) == 1 && math_exp(89) == INFINITY && math_exp(INFINITY) == INFINITY);
@@ -88,13 +82,4 @@ static void limits(void **state)
     assert_true(math_tanh(0) == 0 && signbit(math_tanh(-0.0f)) && math_tanh(1e-40f) == 1e-40f);
     assert_true(tail(0) == 0.5f && tail(INFINITY) == 1 && tail(-INFINITY) == 0 && tail(7) == 1);
     assert_true(density(0) == 1 && density(INFINITY) == 0 && density(-FLT_MAX) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accuracy),
-        cmocka_unit_test(limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Metrics: known answers, chance, intervals; result files of every kind, and those from before
  * there was more than accuracy (tests/golden/1); the table of all results. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,7 +31,7 @@ static const lra_metric *metric(const char *name)
 {
     lra_err e = {{0}};
     const lra_metric *m = lra_metric_find(name, &e);
-    if (!m) fail_msg("%s", e.msg);
+    NOT_NULL(m);
     return m;
 }
 
@@ -44,9 +40,8 @@ static const lra_metric *metric(const char *name)
 /* Answers 1, 2, 3, 5 to 1, 2, 3, 4: squared errors 1, squared deviations of the targets 5. */
 static const lra_sums numbers = {.n = 4, .loss = 1, .target = 10, .square = 30};
 
-static void known_values(void **state)
+TEST(known_values)
 {
-    (void)state;
     const lra_sums classes = {.n = 8, .right = 6}, nats = {.n = 2, .loss = 3 * log(2)};
     near(metric("accuracy")->value(&classes), 0.75);
     near(metric("rmse")->value(&numbers), 0.5);
@@ -60,9 +55,8 @@ static void known_values(void **state)
     assert_true(isnan(metric("r2")->value(&one))); /* all targets are 3 */
 }
 
-static void directions(void **state)
+TEST(directions)
 {
-    (void)state;
     assert_true(lra_metric_better(metric("accuracy"), 0.6, 0.5));
     assert_true(lra_metric_better(metric("r2"), -1, -2));
     assert_true(lra_metric_better(metric("rmse"), 1, 2));
@@ -74,9 +68,8 @@ static void directions(void **state)
 }
 
 /* Of the tiny tasks: half of the labels; the mean of the training targets; five tokens alike. */
-static void chance_of_every_goal(void **state)
+TEST(chance_of_every_goal)
 {
-    (void)state;
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         lra_dataset *d = tiny_dataset((lra_goal)goal);
         const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT], *test = &d->split[LRA_TEST_SPLIT];
@@ -121,9 +114,8 @@ static lra_result *number_result(const char *name, int64_t seed, double deviatio
 }
 
 /* (1,1), (2,2) and (3,3), (5,4): R2 1 and -1; targets without spread count as 1e-5. */
-static void r2_of_single_batches(void **state)
+TEST(r2_of_single_batches)
 {
-    (void)state;
     lra_sums row[] = {{1, 0, 0, 1, 1}, {1, 0, 0, 2, 4}, {1, 0, 0, 3, 9}, {1, 0, 1, 4, 16}};
     lra_result r = {.metric = metric("rmse"), .n = 4, .row = row, .batch = 2};
     near(lra_result_batch_r2(&r), 0);
@@ -137,9 +129,8 @@ static void r2_of_single_batches(void **state)
 }
 
 /* Of normal errors the RMSE has the standard error s / sqrt(2 n). */
-static void interval_of_one_rmse(void **state)
+TEST(interval_of_one_rmse)
 {
-    (void)state;
     lra_result *r = number_result("rmse", 0, 2);
     lra_estimate v = lra_results_value(&r, 1);
     double half = 1.96 * 2 / sqrt(2.0 * ROWS);
@@ -153,9 +144,8 @@ static void interval_of_one_rmse(void **state)
 }
 
 /* Three seeds that differ: the interval of their mean covers the variation between them. */
-static void interval_over_seeds(void **state)
+TEST(interval_over_seeds)
 {
-    (void)state;
     lra_result *list[3];
     for (int s = 0; s < 3; s++) list[s] = number_result("rmse", s, 1 + s);
     lra_estimate one = lra_results_value(list, 1), all = lra_results_value(list, 3);
@@ -171,16 +161,15 @@ static lra_result *through_a_file(const lra_result *r)
 {
     lra_err e = {{0}};
     char *path = lra_format("%s/result.h5", folder);
-    if (lra_result_write(path, r, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_result_write(path, r, &e));
     lra_result *again = lra_result_read(path, &e);
-    if (!again) fail_msg("%s", e.msg);
+    NOT_NULL(again);
     lra_free(path);
     return again;
 }
 
-static void numbers_are_read_as_written(void **state)
+TEST(numbers_are_read_as_written)
 {
-    (void)state;
     lra_result *r = number_result("r2", 1, 2);
     r->n_numbers = 1;
     r->number = lra_alloc_array(ROWS, sizeof(float));
@@ -209,9 +198,8 @@ static void numbers_are_read_as_written(void **state)
 }
 
 /* More right answers than were asked for. */
-static void sums_that_cannot_be(void **state)
+TEST(sums_that_cannot_be)
 {
-    (void)state;
     lra_err e = {{0}};
     char *path = lra_format("%s/result.h5", folder);
     lra_result *r = number_result("perplexity", 1, 2);
@@ -231,13 +219,12 @@ static char *golden_path(int format, const char *name)
     return lra_format("%s/tests/golden/%d/%s", source ? source : ".", format, name);
 }
 
-static void old_results_are_accuracies(void **state)
+TEST(old_results_are_accuracies)
 {
-    (void)state;
     lra_err e = {{0}};
     char *path = golden_path(1, "result.h5");
     lra_result *r = lra_result_read(path, &e);
-    if (!r) fail_msg("%s", e.msg);
+    NOT_NULL(r);
     char *text = lra_result_text(r);
     assert_string_equal(text, "accuracy 66.67 % (39.06 to 86.19, 1 seed, 8 of 12), chance 25.00 %");
     lra_free(text);
@@ -270,10 +257,9 @@ static lra_run_state read_checkpoint(int format)
         &run, folder, config,
         "layers=1 width=4 hidden=4 kernel=3 dilation=1 groups=1 causal=0 dropout=0.0", &e);
     if (rc == 0) rc = lra_session_open(&session, &run.spec, &device, &e);
-    if (rc != 0) fail_msg("%s", e.msg);
+    OK(rc);
     snprintf(run.data->fingerprint, sizeof run.data->fingerprint, "%s", print);
-    if (lra_checkpoint_read(&run.spec, &now, session.params, &found, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_checkpoint_read(&run.spec, &now, session.params, &found, &e));
     assert_true(found);
     lra_session_close(&session);
     tiny_run_close(&run);
@@ -286,9 +272,8 @@ static lra_run_state read_checkpoint(int format)
 }
 
 /* An interrupted run of an older program is where it was. */
-static void old_checkpoints_are_read(void **state)
+TEST(old_checkpoints_are_read)
 {
-    (void)state;
     lra_run_state now = read_checkpoint(1);
     assert_int_equal(now.epoch, 1);
     assert_int_equal(now.batch, 1022);
@@ -300,9 +285,8 @@ static void old_checkpoints_are_read(void **state)
     lra_free(now.history);
 }
 
-static void checkpoints_of_format_2_are_read(void **state)
+TEST(checkpoints_of_format_2_are_read)
 {
-    (void)state;
     lra_run_state now = read_checkpoint(2);
     assert_int_equal(now.epoch, 2);
     assert_int_equal(now.batch, 3);
@@ -323,18 +307,17 @@ static char *print_table(const lra_report_table *table, lra_result *const *list,
     lra_err e = {{0}};
     FILE *f = fopen("metric_table", "w");
     assert_non_null(f);
-    if (lra_report_print(table, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_print(table, f, &in, format, &e));
     fclose(f);
     return take_file("metric_table");
 }
 
-static void one_table_of_all_tasks(void **state)
+TEST(one_table_of_all_tasks)
 {
-    (void)state;
     lra_err e = {{0}};
     char *path = golden_path(1, "result.h5");
     lra_result *list[6] = {lra_result_read(path, &e)};
-    if (!list[0]) fail_msg("%s", e.msg);
+    NOT_NULL(list[0]);
     list[0]->seconds = 5;
     for (int i = 1; i < 4; i++) list[i] = number_result("rmse", i, 1);
     list[4] = number_result("perplexity", 0, 1), list[5] = number_result("r2", 0, 5);
@@ -354,9 +337,8 @@ static void one_table_of_all_tasks(void **state)
 /* Errors of 2.5, 2 and 1 against chance 3: gains (3 - RMSE)/(3 - RMSE of the widest), whose sum
  * over log2 of reach is LI, up to the widest rung, which does not see all 100 steps; less is
  * better, and the interval of the growth says so. */
-static void a_ladder_of_errors(void **state)
+TEST(a_ladder_of_errors)
 {
-    (void)state;
     static const int kernel[] = {3, 5, 17};
     static const double deviation[] = {2.5, 2, 1};
     lra_result *list[3];
@@ -398,9 +380,8 @@ static void a_ladder_of_errors(void **state)
 
 /* Where less is better, the chance line of a sweep stands at what chance gives, not at its
  * negative. */
-static void a_sweep_of_errors(void **state)
+TEST(a_sweep_of_errors)
 {
-    (void)state;
     lra_result *list[4];
     lra_err e = {{0}};
     for (int i = 0; i < 4; i++) {
@@ -412,7 +393,7 @@ static void a_sweep_of_errors(void **state)
         list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
     }
     lra_report_input in = {.list = list, .n = 4};
-    if (write_figure(&lra_figure_sweep, folder, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(write_figure(&lra_figure_sweep, folder, &in, &e));
     size_t n;
     char *path = lra_format("%s/sweep.gp", folder), *text = lra_file_read(path, 1 << 20, &n, &e);
     if (!strstr(text, "from graph 0, first 3 to graph 1, first 3 ")) fail_msg("%s", text);
@@ -422,9 +403,8 @@ static void a_sweep_of_errors(void **state)
 }
 
 /* Seeds of one row started from different runs of their own. */
-static void seeds_of_a_row_may_have_other_origins(void **state)
+TEST(seeds_of_a_row_may_have_other_origins)
 {
-    (void)state;
     static const char *const lines[][2] = {{"train.from=a1\n", "train.from=b2\n"},
                                            {"train.matched=a1\n", "train.matched=b2\n"},
                                            {"train.related=a1\n", "train.related=b2\n"},
@@ -445,24 +425,4 @@ static void seeds_of_a_row_may_have_other_origins(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_values),
-        cmocka_unit_test(directions),
-        cmocka_unit_test(chance_of_every_goal),
-        cmocka_unit_test(r2_of_single_batches),
-        cmocka_unit_test(interval_of_one_rmse),
-        cmocka_unit_test(interval_over_seeds),
-        cmocka_unit_test(numbers_are_read_as_written),
-        cmocka_unit_test(sums_that_cannot_be),
-        cmocka_unit_test(old_results_are_accuracies),
-        cmocka_unit_test(old_checkpoints_are_read),
-        cmocka_unit_test(checkpoints_of_format_2_are_read),
-        cmocka_unit_test(one_table_of_all_tasks),
-        cmocka_unit_test(a_ladder_of_errors),
-        cmocka_unit_test(seeds_of_a_row_may_have_other_origins),
-        cmocka_unit_test(a_sweep_of_errors),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -2,11 +2,7 @@
  * succeed.
  * Each failure is a message that names what did not fit, and nothing leaks (Debug builds: the
  * allocator that fails, and the address sanitizer). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,9 +134,8 @@ static int outcome(int reader, int n)
     return 2;
 }
 
-static void each_allocation_fails_in_turn(void **state)
+TEST(each_allocation_fails_in_turn)
 {
-    (void)state;
 #ifdef LRA_DEBUG
     for (int reader = 0; reader < N_READERS; reader++) {
         int n = 1;
@@ -158,8 +153,4 @@ static void each_allocation_fails_in_turn(void **state)
 #endif
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_allocation_fails_in_turn)};
-    return cmocka_run_group_tests_name("no_memory", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

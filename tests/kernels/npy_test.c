@@ -1,9 +1,5 @@
 /* npy: golden bytes, every element type, and what must be refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,9 +24,8 @@ static size_t image(char *to, int major, const char *header, const void *data, s
 }
 
 /* As numpy 1.24 writes numpy.arange(12, dtype='f4').reshape(3, 4). */
-static void golden_bytes(void **state)
+TEST(golden_bytes)
 {
-    (void)state;
     lra_err e = {{0}};
     float v[12], got[12];
     int64_t dims[] = {3, 4};
@@ -60,9 +55,8 @@ static void golden_bytes(void **state)
 }
 
 /* Every type that is written is read; scalars and empty arrays too. */
-static void round_trips(void **state)
+TEST(round_trips)
 {
-    (void)state;
     static const lra_dtype types[] = {LRA_DTYPE_BOOL, LRA_DTYPE_U8,  LRA_DTYPE_I8,  LRA_DTYPE_U16,
                                       LRA_DTYPE_I16,  LRA_DTYPE_F16, LRA_DTYPE_U32, LRA_DTYPE_I32,
                                       LRA_DTYPE_F32,  LRA_DTYPE_U64, LRA_DTYPE_I64, LRA_DTYPE_F64,
@@ -80,7 +74,7 @@ static void round_trips(void **state)
             char *file;
             if (lra_npy_write("npy_rt.npy", types[t], shapes[s].rank, shapes[s].dims, data, &e))
                 fail_msg("%s", e.msg);
-            if (lra_npy_read("npy_rt.npy", false, &a, &file, &e) != 0) fail_msg("%s", e.msg);
+            OK(lra_npy_read("npy_rt.npy", false, &a, &file, &e));
             assert_int_equal(a.dtype, types[t]);
             assert_int_equal(a.rank, shapes[s].rank);
             assert_int_equal(a.n, shapes[s].n);
@@ -90,9 +84,8 @@ static void round_trips(void **state)
     remove("npy_rt.npy");
 }
 
-static void values_of_every_kind(void **state)
+TEST(values_of_every_kind)
 {
-    (void)state;
     lra_err e = {{0}};
     char m[256];
     lra_ndarray a;
@@ -107,7 +100,7 @@ static void values_of_every_kind(void **state)
      * 2's L. */
     const uint8_t big[] = {0, 1, 0, 2, 0, 3, 0, 4, 255, 251, 0, 6};
     n = image(m, 3, "{\"shape\":(2L,3L,),\"fortran_order\":True,\"descr\":\">i2\"}\n", big, 12);
-    if (lra_npy_parse(m, n, "b", false, &a, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_npy_parse(m, n, "b", false, &a, &e));
     assert_int_equal(lra_ndarray_get_f64(&a, "b", v, &e), 0);
     const double expected[] = {1, 3, -5, 2, 4, 6};
     assert_memory_equal(v, expected, sizeof expected);
@@ -123,9 +116,8 @@ static void values_of_every_kind(void **state)
 }
 
 /* Versions 1.0 to 3.0, and no other. */
-static void versions(void **state)
+TEST(versions)
 {
-    (void)state;
     char m[256] = {0};
     const uint8_t data[12] = {0};
     static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}\n";
@@ -142,9 +134,8 @@ static void versions(void **state)
 }
 
 /* A byte too many is as wrong as one that is missing. */
-static void the_size_is_exact(void **state)
+TEST(the_size_is_exact)
 {
-    (void)state;
     char m[256] = {0};
     const uint8_t data[13] = {0};
     static const char header[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}\n";
@@ -158,9 +149,8 @@ static void the_size_is_exact(void **state)
 }
 
 /* Tables of text, as the metadata of the Pathfinder sets. */
-static void texts(void **state)
+TEST(texts)
 {
-    (void)state;
     lra_err e = {{0}};
     char m[256];
     lra_ndarray a;
@@ -186,9 +176,8 @@ static void texts(void **state)
 
 /* First index fastest: (2,3) of one letter each, and a table so large that only direct access
  * ends. */
-static void texts_in_another_order(void **state)
+TEST(texts_in_another_order)
 {
-    (void)state;
     lra_err e = {{0}};
     char m[128];
     lra_ndarray a;
@@ -208,9 +197,8 @@ static void texts_in_another_order(void **state)
     lra_free(large);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     static const struct {
         const char *header, *says;
     } bad[] = {
@@ -257,9 +245,8 @@ static void refused(void **state)
 }
 
 /* A file of a terabyte of holes: with a header that says less, and with one that says as much. */
-static void a_size_that_was_not_written_is_not_read(void **state)
+TEST(a_size_that_was_not_written_is_not_read)
 {
-    (void)state;
     static const char path[] = "npy_sparse_test.npy";
     static const char *const header[] = {
         "{'descr': '|u1', 'fortran_order': False, 'shape': (10,), }\n",
@@ -279,18 +266,4 @@ static void a_size_that_was_not_written_is_not_read(void **state)
         assert_true(time(NULL) - start < 20);
     }
     remove(path);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(versions),
-                                       cmocka_unit_test(the_size_is_exact),
-                                       cmocka_unit_test(golden_bytes),
-                                       cmocka_unit_test(round_trips),
-                                       cmocka_unit_test(values_of_every_kind),
-                                       cmocka_unit_test(texts),
-                                       cmocka_unit_test(texts_in_another_order),
-                                       cmocka_unit_test(a_size_that_was_not_written_is_not_read),
-                                       cmocka_unit_test(refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

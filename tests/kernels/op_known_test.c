@@ -1,11 +1,9 @@
 /* Ops against values worked out by hand or from their formula. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/fixtures/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
@@ -25,7 +23,7 @@ static bench bench_new(lra_type type, lra_mode mode)
 {
     bench b = {.g = lra_graph_new(type, mode)};
     lra_err e = {{0}};
-    if (lra_cpu_device(&b.device, 0, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cpu_device(&b.device, 0, &e));
     return b;
 }
 
@@ -36,7 +34,7 @@ static void bench_plan(bench *b, int n, lra_tensor *const *out)
     b->params = lra_params_new(&b->device, 1);
     b->space = lra_space_new(&b->device);
     b->plan = lra_plan_new(b->g, b->params, b->space, n, out, &e);
-    if (!b->plan) fail_msg("%s", e.msg);
+    NOT_NULL(b->plan);
 }
 
 static void bench_free(bench *b)
@@ -50,19 +48,19 @@ static void bench_free(bench *b)
 static void set(bench *b, const lra_tensor *x, const void *host)
 {
     lra_err e = {{0}};
-    if (lra_set(b->plan, x, host, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_set(b->plan, x, host, &e));
 }
 
 static void run(bench *b)
 {
     lra_err e = {{0}};
-    if (lra_run(b->plan, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_run(b->plan, &e));
 }
 
 static void get(bench *b, const lra_tensor *x, void *host)
 {
     lra_err e = {{0}};
-    if (lra_get(b->plan, x, host, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_get(b->plan, x, host, &e));
 }
 
 static void expect(const double *got, const double *want, int n, double tolerance)
@@ -79,9 +77,8 @@ static lra_tensor *input(bench *b, const char *name, lra_shape s)
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
-static void elementwise(void **state)
+TEST(elementwise)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(3));
     lra_tensor *y[] = {lra_gelu(x), lra_gelu_tanh(x), lra_silu(x), lra_relu(x)};
@@ -100,9 +97,8 @@ static void elementwise(void **state)
     bench_free(&b);
 }
 
-static void rows(void **state)
+TEST(rows)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(2, 3)), *z = input(&b, "z", LRA_SHAPE(1, 4));
     lra_tensor *gain = input(&b, "gain", LRA_SHAPE(4)), *bias = input(&b, "bias", LRA_SHAPE(4));
@@ -123,9 +119,8 @@ static void rows(void **state)
 }
 
 /* Rows labelled -1 neither count nor move; without any label the loss is 0. */
-static void cross_entropy(void **state)
+TEST(cross_entropy)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(3, 2)), *dx;
     lra_tensor *label = lra_input(b.g, "label", LRA_I32, LRA_SHAPE(3));
@@ -152,9 +147,8 @@ static void cross_entropy(void **state)
 /* ---- maxima ---------------------------------------------------------------------------------- */
 
 /* Of equals the first one counts, in time and along a row. */
-static void equals(void **state)
+TEST(equals)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(1, 3, 4)),
                *ones = lra_ones(b.g, LRA_F64, LRA_SHAPE(1, 4));
@@ -175,9 +169,8 @@ static void equals(void **state)
 /* ---- batch normalisation --------------------------------------------------------------------- */
 
 /* Two samples of three tokens, four of them real: 1 3 | 5 7 and NaN where there is padding. */
-static void batch_norm(void **state)
+TEST(batch_norm)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(2, 3, 1));
     lra_tensor *length = lra_input(b.g, "length", LRA_I32, LRA_SHAPE(2));
@@ -208,7 +201,7 @@ static void batch_norm(void **state)
         lra_param(g, "bias", LRA_SHAPE(1), NULL), lra_state(g, "mean", LRA_SHAPE(1), NULL),
         lra_state(g, "var", LRA_SHAPE(1), LRA_SPEC(LRA_CONSTANT(1))), 0.25, 4);
     lra_plan *plan = lra_plan_new(g, b.params, space, 1, &y2, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     assert_int_equal(lra_set(plan, x2, (double[]){1, 2}, &e), 0);
     assert_int_equal(lra_run(plan, &e), 0);
     assert_int_equal(lra_get(plan, y2, out, &e), 0);
@@ -239,9 +232,8 @@ static void drop(double *out, uint64_t seed, uint64_t step, const char *scope, b
     bench_free(&b);
 }
 
-static void dropout(void **state)
+TEST(dropout)
 {
-    (void)state;
     double *a = lra_alloc_array(N_DROP, sizeof *a), *b = lra_alloc_array(N_DROP, sizeof *b);
     size_t bytes = N_DROP * sizeof *a;
     drop(a, 1, 5, "layer0", false);
@@ -269,9 +261,8 @@ static void dropout(void **state)
     lra_free(b);
 }
 
-static void dropout_of_nothing(void **state)
+TEST(dropout_of_nothing)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_EVAL);
     lra_tensor *x = input(&b, "x", LRA_SHAPE(3));
     assert_ptr_equal(lra_dropout(x, 0.5, false), x);
@@ -303,15 +294,14 @@ static double param(const bench *b, const char *path)
 {
     double v[2];
     lra_err e = {{0}};
-    if (lra_params_get(b->params, path, v, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_params_get(b->params, path, v, &e));
     return v[0];
 }
 
 /* loss = a x + b y + c, so that the gradient is (x, y): (3,4) is clipped to norm 1, (0.3,0.4) is
  * not. */
-static void adamw(void **state)
+TEST(adamw)
 {
-    (void)state;
     bench b = bench_new(LRA_F64, LRA_TRAIN);
     lra_shape one = lra_shape_from(0, NULL);
     lra_tensor *x = input(&b, "x", one), *y = input(&b, "y", one);
@@ -351,9 +341,8 @@ static void adamw(void **state)
     bench_free(&b);
 }
 
-static void adamw_specs(void **state)
+TEST(adamw_specs)
 {
-    (void)state;
     static const struct {
         lra_param_spec spec;
         double rate;
@@ -436,18 +425,16 @@ static uint64_t train(lra_type type, int n_threads)
     return hash;
 }
 
-static void threads_change_no_bits(void **state)
+TEST(threads_change_no_bits)
 {
-    (void)state;
     for (int type = LRA_F32; type <= LRA_BF16; type++)
         assert_true(train((lra_type)type, 1) == train((lra_type)type, 2));
 }
 
 /* 256 + 1/8 has no bf16: a float32 residual keeps its digits in a bf16 graph, the product rounds
  * once, and the gradient of the residual is that of y. */
-static void residuals_keep_their_digits(void **state)
+TEST(residuals_keep_their_digits)
 {
-    (void)state;
     bench b = bench_new(LRA_BF16, LRA_TRAIN);
     const float from[2] = {256.125F, -0.0009765625F}, one[2] = {1, 1}, w[4] = {1, 0, 0, 1};
     const float x[2] = {1.00390625F, 0.5F}; /* 1 + 2^-8 rounds to 1 */
@@ -469,22 +456,4 @@ static void residuals_keep_their_digits(void **state)
         assert_true(dr[i] == 1);
     }
     bench_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elementwise),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(cross_entropy),
-        cmocka_unit_test(equals),
-        cmocka_unit_test(batch_norm),
-        cmocka_unit_test(dropout),
-        cmocka_unit_test(dropout_of_nothing),
-        cmocka_unit_test(adamw),
-        cmocka_unit_test(adamw_specs),
-        cmocka_unit_test(threads_change_no_bits),
-        cmocka_unit_test(residuals_keep_their_digits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Known answers of the ops on rows and axes: flip, cumsum, row_max, argmax, argsort, one_hot, rms;
  * broadcasting both ways. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,9 +43,8 @@ static void expect_places(const int32_t *got, const int32_t *want, int n)
 
 static const double six[] = {1, 2, 3, 4, 5, 6}; /* (2,3) */
 
-static void axes(void **state)
+TEST(axes)
 {
-    (void)state;
     double y[6];
     begin(), compute(lra_flip(input(LRA_F64, LRA_SHAPE(2, 3), six), 1), y);
     expect(y, (const double[]){3, 2, 1, 6, 5, 4}, 6);
@@ -63,9 +58,8 @@ static void axes(void **state)
     expect(y, (const double[]){1, 2, 3, 5, 7, 9}, 6);
 }
 
-static void rows(void **state)
+TEST(rows)
 {
-    (void)state;
     static const double x[] = {2, 7, 7, -1, 0, 0, 0, 0}; /* (2,4) */
     double y[8];
     int32_t place[8];
@@ -84,9 +78,8 @@ static void rows(void **state)
     expect(hot, (const double[]){0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0}, 12);
 }
 
-static void both_ways(void **state)
+TEST(both_ways)
 {
-    (void)state;
     static const double column[] = {1, 10}, row[] = {2, 3, 4};
     double y[6];
     begin();
@@ -107,9 +100,8 @@ static void both_ways(void **state)
     lra_graph_free(g);
 }
 
-static void norms(void **state)
+TEST(norms)
 {
-    (void)state;
     static const double x[] = {3, 4}, gain[] = {2, -1};
     double y[2], r = 1 / sqrt(12.5 + 1e-5);
     begin(), compute(lra_rms_norm(input(LRA_F64, LRA_SHAPE(1, 2), x), NULL, 0), y);
@@ -122,15 +114,4 @@ static void norms(void **state)
     a = input(LRA_F64, LRA_SHAPE(1, 2), x);
     compute(lra_rms_norm(a, input(LRA_F64, (lra_shape){0}, gain), 0), y);
     expect(y, (const double[]){6 * r, 8 * r}, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes),
-        cmocka_unit_test(rows),
-        cmocka_unit_test(both_ways),
-        cmocka_unit_test(norms),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,11 @@
  *   bf16       against float64, within a bound
  * Adding an op needs no edit here. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/cpu/features.h"
 #include "tests/fixtures/sanitized.h"
@@ -29,9 +27,8 @@ static void at_all_levels(void (*f)(const lra_op *op, int i))
     unsetenv("LRA_CPU");
 }
 
-static void every_op_is_complete(void **state)
+TEST(every_op_is_complete)
 {
-    (void)state;
     const lra_op *op;
     for (int k = 0; (op = lra_op_at(k)) != NULL; k++) {
         if (!op->shape) fail_msg("'%s' has no shape function", op->name);
@@ -138,33 +135,19 @@ static void half(const lra_op *op, int i)
     lra_free(b.v);
 }
 
-static void gradients(void **state)
+TEST(gradients)
 {
-    (void)state;
     each_sample(gradient);
 }
-static void float32_is_close_to_float64(void **state)
+TEST(float32_is_close_to_float64)
 {
-    (void)state;
     at_all_levels(precision);
 }
-static void plan_changes_no_bits(void **state)
+TEST(plan_changes_no_bits)
 {
-    (void)state;
     at_all_levels(bits);
 }
-static void bf16_is_close_to_float64(void **state)
+TEST(bf16_is_close_to_float64)
 {
-    (void)state;
     at_all_levels(half);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_op_is_complete),        cmocka_unit_test(gradients),
-        cmocka_unit_test(float32_is_close_to_float64), cmocka_unit_test(plan_changes_no_bits),
-        cmocka_unit_test(bf16_is_close_to_float64),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

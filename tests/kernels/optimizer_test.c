@@ -1,10 +1,6 @@
 /* What an update leaves behind: the bf16 copies of what it changed, parameters that do not decay,
  * and, where it is not finite, everything as it was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,9 +49,8 @@ static float rounded(float x)
 }
 
 /* The identity times a weight is its bf16 copy. */
-static void shadows_follow_their_parameters(void **state)
+TEST(shadows_follow_their_parameters)
 {
-    (void)state;
     for (int threads = 1; threads <= 2; threads++) {
         lra_err e = {{0}};
         lra_device device;
@@ -70,7 +65,7 @@ static void shadows_follow_their_parameters(void **state)
         lra_params *params = lra_params_new(&device, 1);
         lra_space *space = lra_space_new(&device);
         lra_plan *plan = lra_plan_new(g, params, space, 2, out, &e);
-        if (!plan) fail_msg("%s", e.msg);
+        NOT_NULL(plan);
         lra_plan_threads(plan, threads);
         static float unit[N * N], none[N * N], before[N * N], after[N * N], seen[N * N];
         for (int i = 0; i < N; i++) unit[i * N + i] = 1;
@@ -138,7 +133,7 @@ static void check_decay(const lra_model *m, const lra_config *c, lra_head head, 
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(k.graph, params, space, 1, &update, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     for (int i = 0; i < n; i++) {
         int64_t size = lra_elements(param[i]);
         float *v = lra_alloc_array((size_t)size, sizeof *v);
@@ -200,9 +195,8 @@ static void decays_alone(const lra_model *m, const char *variant)
     lra_config_free(c);
 }
 
-static void biases_and_norms_do_not_decay(void **state)
+TEST(biases_and_norms_do_not_decay)
 {
-    (void)state;
     each_model(decays_alone);
 }
 
@@ -220,9 +214,8 @@ static void read_all(const lra_params *p, float to[ARRAYS][4])
 
 /* Batch statistics move with an update, and stay with one that is left out: of NaN in the rows,
  * whose statistics are no numbers themselves, and of a loss too large, whose rows are all right. */
-static void what_is_left_out_moves_nothing(void **state)
+TEST(what_is_left_out_moves_nothing)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_device device;
     check(lra_cpu_device(&device, 1, &e), &e);
@@ -239,7 +232,7 @@ static void what_is_left_out_moves_nothing(void **state)
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(g, params, space, 1, &update, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     static const float rows[] = {1, 2, 3, -1, 0, 5}, near[6] = {1}, far[6] = {1e30f};
     const float broken[] = {1, NAN, 3, -1, 0, 5};
     const struct {
@@ -268,14 +261,4 @@ static void what_is_left_out_moves_nothing(void **state)
     lra_space_free(space);
     lra_params_free(params);
     lra_graph_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shadows_follow_their_parameters),
-        cmocka_unit_test(biases_and_norms_do_not_decay),
-        cmocka_unit_test(what_is_left_out_moves_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

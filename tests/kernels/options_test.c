@@ -1,9 +1,5 @@
 /* Options: every form that is accepted, and one exact message for every way to be wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +46,8 @@ static lra_options *parse(char *text)
     return lra_options_parse(&command, argc, argv, &err);
 }
 
-static void defaults_come_from_the_table(void **state)
+TEST(defaults_come_from_the_table)
 {
-    (void)state;
     char text[] = "run1";
     int64_t k[8];
     lra_options *o = parse(text);
@@ -71,9 +66,8 @@ static void defaults_come_from_the_table(void **state)
     lra_options_free(o);
 }
 
-static void every_form_is_accepted(void **state)
+TEST(every_form_is_accepted)
 {
-    (void)state;
     char text[] = "a --seeds=7 -k 31,61 -tlistops --set w=1 --device cpu -q --set=d=2 --rate 1e-3 "
                   "-- --b";
     int64_t k[8];
@@ -102,9 +96,8 @@ static void every_form_is_accepted(void **state)
 }
 
 /* The option of that name comes first. */
-static void keys_are_short_for_set(void **state)
+TEST(keys_are_short_for_set)
 {
-    (void)state;
     char text[] = "--width 64 a --rate=0.5 --set depth=2 --width=-1";
     static const char *const expected[] = {"width=64", "depth=2", "width=-1"};
     lra_options *o = parse(text);
@@ -116,9 +109,8 @@ static void keys_are_short_for_set(void **state)
     lra_options_free(o);
 }
 
-static void every_mistake_has_its_message(void **state)
+TEST(every_mistake_has_its_message)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"a --sedes 3", "unknown option '--sedes'; did you mean '--seeds'?"},
         {"a --sedes=3", "unknown option '--sedes'; did you mean '--seeds'?"},
@@ -157,9 +149,8 @@ static void every_mistake_has_its_message(void **state)
     }
 }
 
-static void help_is_found_anywhere_but_behind_the_dashes(void **state)
+TEST(help_is_found_anywhere_but_behind_the_dashes)
 {
-    (void)state;
     static const char *const cases[] = {"-h", "a --nonsense --help", "a b c d -h"};
     for (size_t i = 0; i < 3; i++) {
         char *text = lra_copy_text(cases[i]);
@@ -177,9 +168,8 @@ static void help_is_found_anywhere_but_behind_the_dashes(void **state)
     lra_options_free(o);
 }
 
-static void help_names_every_option(void **state)
+TEST(help_names_every_option)
 {
-    (void)state;
     char text[4096];
     FILE *f = tmpfile();
     assert_non_null(f);
@@ -204,9 +194,8 @@ static void help_names_every_option(void **state)
         assert_true(strcspn(at, "\n") <= 100);
 }
 
-static void numbers_are_strict(void **state)
+TEST(numbers_are_strict)
 {
-    (void)state;
     static const char *const bad[] = {
         "", " 1", "1 ", "+1", "-", "0x10", "1.0", "one", "9223372036854775808"};
     int64_t i;
@@ -220,9 +209,8 @@ static void numbers_are_strict(void **state)
     assert_true(lra_parse_real("-2.5e-3", &r) && r == -2.5e-3);
 }
 
-static void the_nearest_name_is_suggested(void **state)
+TEST(the_nearest_name_is_suggested)
 {
-    (void)state;
     static const char *const names[] = {"linformer", "performer", "resconv"};
     assert_string_equal(lra_nearest("linfomer", 3, names), "linformer");
     assert_string_equal(lra_nearest("rescnov", 3, names), "resconv"); /* a swap is one edit */
@@ -232,19 +220,4 @@ static void the_nearest_name_is_suggested(void **state)
                      LRA_USAGE);
     assert_string_equal(err.msg, "unknown model 'linfomer'; did you mean 'linformer'? "
                                  "('lra-probe list models' shows all)");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_come_from_the_table),
-        cmocka_unit_test(every_form_is_accepted),
-        cmocka_unit_test(keys_are_short_for_set),
-        cmocka_unit_test(every_mistake_has_its_message),
-        cmocka_unit_test(help_is_found_anywhere_but_behind_the_dashes),
-        cmocka_unit_test(help_names_every_option),
-        cmocka_unit_test(numbers_are_strict),
-        cmocka_unit_test(the_nearest_name_is_suggested),
-    };
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

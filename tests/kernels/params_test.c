@@ -1,10 +1,6 @@
 /* What a parameter is: how it starts by every rule, who shares it, which gradient it gets, and that
  * no plan changes values that are there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -30,7 +26,7 @@ static bench open_bench(lra_type type)
 {
     lra_err e = {{0}};
     bench b = {.g = lra_graph_new(type, LRA_TRAIN)};
-    if (lra_cpu_device(&b.device, 1, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cpu_device(&b.device, 1, &e));
     return b;
 }
 
@@ -40,7 +36,7 @@ static void plan(bench *b, lra_tensor *out)
     b->params = lra_params_new(&b->device, 3);
     b->space = lra_space_new(&b->device);
     b->plan = lra_plan_new(b->g, b->params, b->space, 1, &out, &e);
-    if (!b->plan) fail_msg("%s", e.msg);
+    NOT_NULL(b->plan);
 }
 
 static void close_bench(bench *b)
@@ -60,7 +56,7 @@ static double *start_of(const lra_param_spec *spec, lra_shape s)
     bench b = open_bench(LRA_F64);
     plan(&b, lra_affine(lra_param(b.g, "x", s, spec), 1, 0));
     double *v = lra_alloc_array((size_t)lra_shape_elements(s), sizeof *v);
-    if (lra_params_get(b.params, "x", v, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_params_get(b.params, "x", v, &e));
     close_bench(&b);
     return v;
 }
@@ -88,9 +84,8 @@ static void expect_near(const char *what, double found, double expected, double 
 }
 
 /* 40,000 numbers: a mean is known to 0.5 % of a deviation, a deviation to 0.4 %. */
-static void random_rules_have_their_moments(void **state)
+TEST(random_rules_have_their_moments)
 {
-    (void)state;
     const struct {
         lra_param_spec spec;
         double mean, deviation, least, most;
@@ -131,9 +126,8 @@ static void fill_squares(const lra_fill *f, double *v)
     v[0] = lra_rng_u01(&a);
 }
 
-static void other_rules_are_exact(void **state)
+TEST(other_rules_are_exact)
 {
-    (void)state;
     double *ramp = start_of(LRA_SPEC(LRA_RAMP(0.5, 2)), LRA_SHAPE(2, 3));
     double *turns = start_of(LRA_SPEC(LRA_ALTERNATING(1, 0)), LRA_SHAPE(2, 3));
     double *near = start_of(LRA_SPEC(LRA_ALTERNATING(1, 0.02)), LRA_SHAPE(2, 3));
@@ -153,9 +147,8 @@ static void other_rules_are_exact(void **state)
 }
 
 /* A convolution tap counts for inputs and outputs alike. */
-static void taps_count_in_xavier(void **state)
+TEST(taps_count_in_xavier)
 {
-    (void)state;
     double *v = start_of(LRA_SPEC(LRA_XAVIER(1)), LRA_SHAPE(5, 100, 60));
     double bound = sqrt(6.0 / (5 * 160));
     summary s = summarise(v, (int64_t)5 * 100 * 60);
@@ -164,9 +157,8 @@ static void taps_count_in_xavier(void **state)
 }
 
 /* Bits that runs of earlier versions started from. */
-static void resconv_starts_as_ever(void **state)
+TEST(resconv_starts_as_ever)
 {
-    (void)state;
     static const uint64_t known[] = {
         [LRA_F32] = 0xa6347e4fe6ffeceaULL,
         [LRA_F64] = 0x5e6285d1a76954e5ULL,
@@ -203,9 +195,8 @@ static void expect_failure(bench *b, const char *message)
     close_bench(b);
 }
 
-static void sharing_is_said(void **state)
+TEST(sharing_is_said)
 {
-    (void)state;
     bench b = open_bench(LRA_F32);
     lra_push(b.g, "layer0");
     lra_tensor *w = lra_param(b.g, "w", LRA_SHAPE(3), NULL);
@@ -230,9 +221,8 @@ static void sharing_is_said(void **state)
 /* ---- gradients ------------------------------------------------------------------------------- */
 
 /* Gradients of losses have no rule of their own: what stands behind them would get zeros. */
-static void a_gradient_without_a_rule_is_named(void **state)
+TEST(a_gradient_without_a_rule_is_named)
 {
-    (void)state;
     bench b = open_bench(LRA_F64);
     lra_tensor *w = lra_param(b.g, "w", LRA_SHAPE(3), LRA_SPEC(LRA_NORMAL(1))), *dw, *twice;
     lra_push(b.g, "first");
@@ -244,9 +234,8 @@ static void a_gradient_without_a_rule_is_named(void **state)
                        "'mse_grad' has no rule (lra_detach() stops it on purpose)");
 }
 
-static void detach_stops_it(void **state)
+TEST(detach_stops_it)
 {
-    (void)state;
     lra_err e = {{0}};
     bench b = open_bench(LRA_F64);
     lra_tensor *w = lra_param(b.g, "w", LRA_SHAPE(2), LRA_SPEC(LRA_RAMP(3, 1))), *dw;
@@ -263,9 +252,8 @@ static void detach_stops_it(void **state)
 
 /* A product reads w through a bf16 copy, which a sum does not need: the second plan makes it, of
  * trained values. */
-static void plans_leave_values_alone(void **state)
+TEST(plans_leave_values_alone)
 {
-    (void)state;
     enum { D = 4 };
     lra_err e = {{0}};
     bench a = open_bench(LRA_BF16), b = open_bench(LRA_BF16);
@@ -290,19 +278,4 @@ static void plans_leave_values_alone(void **state)
     assert_memory_equal(y, trained, sizeof y);
     close_bench(&b);
     close_bench(&a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_rules_have_their_moments),
-        cmocka_unit_test(other_rules_are_exact),
-        cmocka_unit_test(taps_count_in_xavier),
-        cmocka_unit_test(resconv_starts_as_ever),
-        cmocka_unit_test(sharing_is_said),
-        cmocka_unit_test(a_gradient_without_a_rule_is_named),
-        cmocka_unit_test(detach_stops_it),
-        cmocka_unit_test(plans_leave_values_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

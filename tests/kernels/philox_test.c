@@ -1,10 +1,6 @@
 /* Random numbers: the published known answers of Philox4x32-10 (Random123's kat_vectors), exact
  * uniformity of integers, moments of normals, and that a value depends on its address alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +13,8 @@ static void assert_words(lra_philox r, uint32_t a, uint32_t b, uint32_t c, uint3
     for (int i = 0; i < 4; i++) assert_int_equal(r.v[i], expected[i]);
 }
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     const uint32_t f = 0xffffffffu;
     assert_words(lra_philox_at(0, 0, 0, 0, 0, 0), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8);
     assert_words(lra_philox_at(f, f, f, f, f, f), 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd);
@@ -29,9 +24,8 @@ static void known_answers(void **state)
         0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1);
 }
 
-static void a_stream_depends_on_its_address_alone(void **state)
+TEST(a_stream_depends_on_its_address_alone)
 {
-    (void)state;
     lra_rng a = lra_rng_new(1, 2, 3), same = lra_rng_new(1, 2, 3);
     lra_rng others[3] = {lra_rng_new(2, 2, 3), lra_rng_new(1, 3, 3), lra_rng_new(1, 2, 4)};
     int equal[3] = {0, 0, 0};
@@ -58,9 +52,8 @@ static double chi_square(uint32_t n, int draws)
     return sum;
 }
 
-static void integers_are_uniform(void **state)
+TEST(integers_are_uniform)
 {
-    (void)state;
     const uint32_t sizes[] = {2, 3, 7, 10, 64};
     for (int i = 0; i < 5; i++) {
         double freedom = sizes[i] - 1;
@@ -71,18 +64,16 @@ static void integers_are_uniform(void **state)
 }
 
 /* With n = 3 * 2^30 a plain multiplication would give one residue modulo 3 twice as often. */
-static void large_ranges_are_not_biased(void **state)
+TEST(large_ranges_are_not_biased)
 {
-    (void)state;
     int count[3] = {0}, draws = 90000;
     lra_rng r = lra_rng_new(5, 0, 0);
     for (int i = 0; i < draws; i++) count[lra_rng_below(&r, 3u << 30) % 3]++;
     for (int k = 0; k < 3; k++) assert_true(abs(count[k] - draws / 3) < 5 * 142);
 }
 
-static void normals_have_the_moments_of_normals(void **state)
+TEST(normals_have_the_moments_of_normals)
 {
-    (void)state;
     enum { N = 200000 };
     double sum[5] = {0};
     lra_rng r = lra_rng_new(3, 1, 4);
@@ -101,9 +92,8 @@ static void normals_have_the_moments_of_normals(void **state)
         assert_true(fabs(sum[p] - expected[p]) < 5 * sqrt(variance[p] / N));
 }
 
-static void extreme_words_stay_in_range(void **state)
+TEST(extreme_words_stay_in_range)
 {
-    (void)state;
     double x, y;
     assert_true(lra_u01f(0xffffffffu) < 1.0f);
     assert_true(lra_u01(0xffffffffu) < 1.0);
@@ -113,9 +103,8 @@ static void extreme_words_stay_in_range(void **state)
     assert_true(isfinite(x) && isfinite(y));
 }
 
-static void words_at_once_are_those_one_by_one(void **state)
+TEST(words_at_once_are_those_one_by_one)
 {
-    (void)state;
     for (int before = 0; before < 5; before++)
         for (int n = 0; n < 14; n++) {
             lra_rng a = lra_rng_new(3, 4, 5), b = a;
@@ -125,18 +114,4 @@ static void words_at_once_are_those_one_by_one(void **state)
             for (int i = 0; i < n; i++) assert_int_equal(word[i], lra_rng_u32(&b));
             assert_int_equal(lra_rng_u32(&a), lra_rng_u32(&b));
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_answers),
-        cmocka_unit_test(a_stream_depends_on_its_address_alone),
-        cmocka_unit_test(integers_are_uniform),
-        cmocka_unit_test(large_ranges_are_not_biased),
-        cmocka_unit_test(normals_have_the_moments_of_normals),
-        cmocka_unit_test(extreme_words_stay_in_range),
-        cmocka_unit_test(words_at_once_are_those_one_by_one),
-    };
-    return cmocka_run_group_tests_name("philox", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Tokens that are told where they stand: added positions are those rows of the table, models whose
  * blocks begin at the first step say so, and a moved input is answered as one under a moved
  * table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,9 +57,8 @@ static void blocks_are_told(const lra_model *m, const char *variant)
     lra_config_free(c);
 }
 
-static void every_model_tells_blocks(void **state)
+TEST(every_model_tells_blocks)
 {
-    (void)state;
     each_model(blocks_are_told);
 }
 
@@ -106,7 +101,7 @@ static void open_by_hand(by_hand *h)
     lra_loaded_buckets(&h->m);
     for (int i = 0; i < h->m.n_views; i++)
         lra_length_graph_output(h->m.view[i], h->m.view[i]->network.output);
-    if (lra_loaded_plan(&h->m, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&h->m, &e));
     h->rows = lra_buckets_end(spec.data), h->width = lra_config_int(settings, "width");
     h->table = lra_alloc_array((size_t)(h->rows * h->width), sizeof *h->table);
     h->moved = lra_alloc_array((size_t)(h->rows * h->width), sizeof *h->moved);
@@ -152,7 +147,7 @@ static void ask(by_hand *h, int64_t by, answers *a)
 {
     lra_err e = {{0}};
     move_table(h, by);
-    if (lra_loaded_run(&h->m, LRA_TEST_SPLIT, NULL, keep_rows, a, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_run(&h->m, LRA_TEST_SPLIT, NULL, keep_rows, a, &e));
 }
 
 static double kl_of(const float *a, const float *b)
@@ -166,16 +161,14 @@ static double kl_of(const float *a, const float *b)
     return sum;
 }
 
-static void moves_are_those_of_the_table(void **state)
+TEST(moves_are_those_of_the_table)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_shifted s;
     by_hand h;
     answers whole, moved;
     int seen = 0;
-    if (lra_shift_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, NULL, &s, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_shift_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, NULL, &s, &e));
     assert_int_equal(s.asked, TINY_ROWS);
     open_by_hand(&h);
     ask(&h, 0, &whole);
@@ -196,9 +189,7 @@ static void moves_are_those_of_the_table(void **state)
     assert_int_equal(s.by[LRA_SHIFTS - 1].n, 0); /* 64 steps: no row has room */
     close_by_hand(&h);
     /* Who is told no positions does not see it. */
-    if (lra_shift_measure(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, &s, &e) !=
-        0)
-        fail_msg("%s", e.msg);
+    OK(lra_shift_measure(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, &s, &e));
     for (int k = 0; k < LRA_SHIFTS; k++) assert_true(s.by[k].kl == 0);
     assert_true(s.by[0].n > 0);
 }
@@ -247,9 +238,8 @@ static int64_t point_of(const lra_restricted *r, double w)
     return p;
 }
 
-static void masked_windows_keep_their_places(void **state)
+TEST(masked_windows_keep_their_places)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_restricted mask, keep;
     by_hand h;
@@ -267,8 +257,7 @@ static void masked_windows_keep_their_places(void **state)
         assert_true(whole->loss == mask.full[i].loss && mask.full[i].loss == keep.full[i].loss);
         differ += mask.row[p * mask.n + i].loss != keep.row[p * mask.n + i].loss;
         the_row = mask.index[i], masked_loss = 0;
-        if (lra_loaded_run(&h.m, LRA_TEST_SPLIT, NULL, ask_windows, &h, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_loaded_run(&h.m, LRA_TEST_SPLIT, NULL, ask_windows, &h, &e));
         assert_true(fabs(mask.row[p * mask.n + i].loss - masked_loss) < 1e-4);
     }
     assert_int_equal(differ, mask.n);
@@ -277,12 +266,4 @@ static void masked_windows_keep_their_places(void **state)
     close_by_hand(&h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_tells_blocks),
-        cmocka_unit_test(moves_are_those_of_the_table),
-        cmocka_unit_test(masked_windows_keep_their_places),
-    };
-    return cmocka_run_group_tests_name("places", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

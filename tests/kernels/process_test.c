@@ -1,9 +1,5 @@
 /* Child processes without a shell, signals, and what the machine has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -25,9 +21,8 @@
 
 static lra_err err;
 
-static void a_program_is_fed_and_heard(void **state)
+TEST(a_program_is_fed_and_heard)
 {
-    (void)state;
     char *argv[] = {"sh", "-c", "cat; echo aside >&2; exit 3", NULL}, *out, *aside;
     assert_int_equal(lra_process_run(argv, "to the child\n", &out, &aside, &err), 3);
     assert_string_equal(out, "to the child\n");
@@ -37,9 +32,8 @@ static void a_program_is_fed_and_heard(void **state)
 }
 
 /* More than any pipe holds, both ways at once: neither side may wait for the other. */
-static void long_conversations_do_not_block(void **state)
+TEST(long_conversations_do_not_block)
 {
-    (void)state;
     enum { N = 1000000 };
     char *argv[] = {"cat", NULL}, *out;
     char *input = lra_alloc(N + 1);
@@ -50,9 +44,8 @@ static void long_conversations_do_not_block(void **state)
     lra_free(out);
 }
 
-static void a_child_that_does_not_listen_is_no_failure(void **state)
+TEST(a_child_that_does_not_listen_is_no_failure)
 {
-    (void)state;
     enum { N = 1000000 };
     char *argv[] = {"sh", "-c", "exec 0<&-; echo done", NULL}, *out;
     char *input = lra_alloc(N + 1);
@@ -63,9 +56,8 @@ static void a_child_that_does_not_listen_is_no_failure(void **state)
     lra_free(out);
 }
 
-static void arguments_meet_no_shell(void **state)
+TEST(arguments_meet_no_shell)
 {
-    (void)state;
     char *argv[] = {"printf", "%s|", "a b", "$HOME", "*", "", NULL}, *out;
     assert_int_equal(lra_process_run(argv, NULL, &out, NULL, &err), 0);
     assert_string_equal(out, "a b|$HOME|*||");
@@ -73,9 +65,8 @@ static void arguments_meet_no_shell(void **state)
 }
 
 /* Binary output, from another folder than ours, and not more of it than asked for. */
-static void a_child_in_a_folder(void **state)
+TEST(a_child_in_a_folder)
 {
-    (void)state;
     char *argv[] = {"sh", "-c", "pwd; printf 'a\\0b'", NULL};
     lra_text out = {0};
     assert_int_equal(lra_process_run_in("/", argv, 5, &out, NULL, &err), 0);
@@ -100,9 +91,8 @@ static void make_program(const char *path, const char *says)
 
 /* The program is found before the folder is entered: a file of its name in that folder is not
  * started, whatever PATH holds. */
-static void a_planted_program_is_not_started(void **state)
+TEST(a_planted_program_is_not_started)
 {
-    (void)state;
     static const char *const paths[] = {":%s", "%s:", ".:%s", "bin:%s", "%s"};
     char folder[] = "/tmp/lra-process-XXXXXX", *out_of_here = getcwd(NULL, 0);
     char *before = lra_copy_text(getenv("PATH"));
@@ -144,9 +134,8 @@ static void a_planted_program_is_not_started(void **state)
     lra_free(results);
 }
 
-static void a_missing_program_is_named(void **state)
+TEST(a_missing_program_is_named)
 {
-    (void)state;
     char *argv[] = {"lra-no-such-program", NULL};
     assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), -1);
     assert_string_equal(err.msg, "'lra-no-such-program' is not installed");
@@ -155,9 +144,8 @@ static void a_missing_program_is_named(void **state)
     assert_true(lra_process_found("/bin/sh"));
 }
 
-static void a_killed_child_says_by_what(void **state)
+TEST(a_killed_child_says_by_what)
 {
-    (void)state;
     char *argv[] = {"sleep", "60", NULL};
     lra_process p;
     assert_int_equal(lra_process_start(&p, argv, LRA_QUIET_OUT, &err), 0);
@@ -166,9 +154,8 @@ static void a_killed_child_says_by_what(void **state)
     assert_int_equal(p.pid, 0);
 }
 
-static void any_child_is_waited_for(void **state)
+TEST(any_child_is_waited_for)
 {
-    (void)state;
     char *slow[] = {"sleep", "60", NULL}, *fast[] = {"sh", "-c", "exit 4", NULL};
     lra_process p[3] = {{0, -1, -1}, {0, -1, -1}, {0, -1, -1}};
     int status;
@@ -202,9 +189,8 @@ static int status_after(int first, int second)
     return status;
 }
 
-static void signals_ask_and_the_second_interrupt_ends(void **state)
+TEST(signals_ask_and_the_second_interrupt_ends)
 {
-    (void)state;
     assert_int_equal(status_after(SIGTERM, SIGUSR1), 0);
     assert_int_equal(status_after(SIGUSR1, SIGINT), 0);
     int status = status_after(SIGINT, SIGINT);
@@ -239,9 +225,8 @@ static void stop_one_that_waits(double seconds)
     assert_int_equal(status, 0);
 }
 
-static void a_request_to_stop_reaches_the_children(void **state)
+TEST(a_request_to_stop_reaches_the_children)
 {
-    (void)state;
     stop_one_that_waits(-1);
     stop_one_that_waits(60);
 }
@@ -257,9 +242,8 @@ static void all_are_gone(int from)
 }
 
 /* A child holds the pipe as its parent did. */
-static void children_end_with_their_parent(void **state)
+TEST(children_end_with_their_parent)
 {
-    (void)state;
     static const int ends[] = {SIGKILL, SIGHUP, SIGTERM};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         int held[2], status;
@@ -283,9 +267,8 @@ static void children_end_with_their_parent(void **state)
 }
 
 /* nohup is obeyed. */
-static void an_ignored_hangup_stays_ignored(void **state)
+TEST(an_ignored_hangup_stays_ignored)
 {
-    (void)state;
     int status;
     pid_t pid = fork();
     if (pid == 0) {
@@ -299,9 +282,8 @@ static void an_ignored_hangup_stays_ignored(void **state)
 }
 
 /* Where nobody waits for a safe point the program ends at once, and what it was writing is gone. */
-static void a_signal_leaves_nothing_half_written(void **state)
+TEST(a_signal_leaves_nothing_half_written)
 {
-    (void)state;
     char folder[] = "/tmp/lra-process-XXXXXX";
     int status;
     assert_non_null(mkdtemp(folder));
@@ -324,9 +306,8 @@ static void a_signal_leaves_nothing_half_written(void **state)
 }
 
 /* Somebody installs another program under the name of the one that runs. */
-static void the_program_starts_itself_again_without_its_file(void **state)
+TEST(the_program_starts_itself_again_without_its_file)
 {
-    (void)state;
     char folder[] = "/tmp/lra-process-XXXXXX", *out = NULL;
     assert_non_null(mkdtemp(folder));
     char *copy = lra_format("%s/program", folder);
@@ -350,9 +331,8 @@ static int start_again(const char *file)
     return lra_process_wait(&p, &err);
 }
 
-static void the_machine_is_described(void **state)
+TEST(the_machine_is_described)
 {
-    (void)state;
     assert_true(lra_cpu_count() >= 1);
     assert_true(lra_cpu_count() <= sysconf(_SC_NPROCESSORS_CONF));
     assert_true(lra_memory_free() > 1e6);
@@ -370,9 +350,8 @@ static void put(const char *root, const char *name, const char *text)
     lra_free(path);
 }
 
-static void control_groups_limit_the_memory(void **state)
+TEST(control_groups_limit_the_memory)
 {
-    (void)state;
     static const struct {
         const char *name, *text;
     } files[] = {
@@ -420,9 +399,8 @@ static void control_groups_limit_the_memory(void **state)
 
 /* What is freed may be taken again, by anybody: nothing of it stays behind in the heap, whatever
  * lies above it. */
-static void large_memory_is_given_back(void **state)
+TEST(large_memory_is_given_back)
 {
-    (void)state;
 #ifdef LRA_DEBUG
     skip(); /* as below */
 #else
@@ -449,9 +427,8 @@ static void large_memory_is_given_back(void **state)
 #endif
 }
 
-static void an_address_space_limit_is_seen(void **state)
+TEST(an_address_space_limit_is_seen)
 {
-    (void)state;
 #ifdef LRA_DEBUG
     skip(); /* sanitizers need more address space than there is memory */
 #else
@@ -472,26 +449,5 @@ int main(int argc, char **argv)
     if (argc == 3) return start_again(argv[2]);
     if (argc == 2) return puts("once more") < 0;
     signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_program_is_fed_and_heard),
-        cmocka_unit_test(long_conversations_do_not_block),
-        cmocka_unit_test(a_child_that_does_not_listen_is_no_failure),
-        cmocka_unit_test(arguments_meet_no_shell),
-        cmocka_unit_test(a_child_in_a_folder),
-        cmocka_unit_test(a_planted_program_is_not_started),
-        cmocka_unit_test(a_missing_program_is_named),
-        cmocka_unit_test(a_killed_child_says_by_what),
-        cmocka_unit_test(any_child_is_waited_for),
-        cmocka_unit_test(signals_ask_and_the_second_interrupt_ends),
-        cmocka_unit_test(a_request_to_stop_reaches_the_children),
-        cmocka_unit_test(children_end_with_their_parent),
-        cmocka_unit_test(an_ignored_hangup_stays_ignored),
-        cmocka_unit_test(a_signal_leaves_nothing_half_written),
-        cmocka_unit_test(the_program_starts_itself_again_without_its_file),
-        cmocka_unit_test(the_machine_is_described),
-        cmocka_unit_test(control_groups_limit_the_memory),
-        cmocka_unit_test(large_memory_is_given_back),
-        cmocka_unit_test(an_address_space_limit_is_seen),
-    };
-    return cmocka_run_group_tests_name("process", tests, NULL, NULL);
+    return tests_run();
 }

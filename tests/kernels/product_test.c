@@ -2,12 +2,10 @@
  * Inputs are multiples of 1/8, so that every product and sum is exact: F32 and F64 must agree to
  * the bit, BF16 up to one rounding of the result.  The number of threads must change no bit. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/fixtures/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
@@ -84,11 +82,11 @@ static double *run(const problem *p, lra_tensor *y, int n_threads)
 {
     lra_err e = {{0}};
     lra_device device;
-    if (lra_cpu_device(&device, 0, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cpu_device(&device, 0, &e));
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(p->graph, params, space, 1, &y, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     lra_plan_threads(plan, n_threads);
     lra_plan_poison(plan, true);
     int64_t n = lra_elements(y);
@@ -242,9 +240,8 @@ static void all_convs(lra_type type)
     }
 }
 
-static void test_conv(void **state)
+TEST(test_conv)
 {
-    (void)state;
     at_all_levels(all_convs);
 }
 
@@ -265,9 +262,8 @@ static void conv_epilogue(lra_type type)
     problem_free(&p);
 }
 
-static void test_conv_epilogue(void **state)
+TEST(test_conv_epilogue)
 {
-    (void)state;
     at_all_levels(conv_epilogue);
 }
 
@@ -284,9 +280,8 @@ static void padded_rows(lra_type type)
     problem_free(&p);
 }
 
-static void test_padded_rows(void **state)
+TEST(test_padded_rows)
 {
-    (void)state;
     at_all_levels(padded_rows);
 }
 
@@ -335,9 +330,8 @@ static void dense(lra_type type)
     dense_of(type, 5470, 6, 96);   /* float32: written past the caches */
 }
 
-static void test_dense(void **state)
+TEST(test_dense)
 {
-    (void)state;
     at_all_levels(dense);
 }
 
@@ -370,9 +364,8 @@ static void products(lra_type type)
     products_of(type, 300, 33, 34);
 }
 
-static void test_matmul(void **state)
+TEST(test_matmul)
 {
-    (void)state;
     at_all_levels(products);
 }
 
@@ -391,9 +384,8 @@ static lra_tensor *input(lra_graph *g, lra_shape s)
     return lra_input(g, "x", LRA_F32, s);
 }
 
-static void test_bad_shapes(void **state)
+TEST(test_bad_shapes)
 {
-    (void)state;
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
     lra_conv(input(g, LRA_SHAPE(2, 5, 3)), input(g, LRA_SHAPE(4, 3, 2)), NULL, LRA_ACT_NONE, NULL,
              1, 1);
@@ -417,9 +409,8 @@ static void test_bad_shapes(void **state)
     expect_message(g, "inner dimensions");
 }
 
-static void test_cpu_variable(void **state)
+TEST(test_cpu_variable)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_device device;
     setenv("LRA_CPU", "sse9", 1);
@@ -443,9 +434,8 @@ static void test_cpu_variable(void **state)
     unsetenv("LRA_CPU");
 }
 
-static void test_alignment(void **state)
+TEST(test_alignment)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_device d;
     assert_int_equal(lra_cpu_device(&d, 0, &e), 0);
@@ -457,15 +447,4 @@ static void test_alignment(void **state)
         d.backend->free(&d, p);
     }
     assert_null(d.backend->alloc(&d, SIZE_MAX - 8, "test", &e));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),         cmocka_unit_test(test_conv_epilogue),
-        cmocka_unit_test(test_padded_rows),  cmocka_unit_test(test_dense),
-        cmocka_unit_test(test_matmul),       cmocka_unit_test(test_bad_shapes),
-        cmocka_unit_test(test_cpu_variable), cmocka_unit_test(test_alignment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

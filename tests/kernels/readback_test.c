@@ -1,11 +1,7 @@
 /* Training on a device that queues its work, as a GPU does: a fake one, on which nothing happens
  * before somebody waits for it, and gradients of weights at any time.  Results are read one step
  * late and nobody can tell; a step's inputs are one copy; what a step costs the host. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <time.h>
 
@@ -232,9 +228,8 @@ static void queue_on(lra_device *d)
 
 /* Stopped again and again, with updates of one batch and of three: history, weights and test as on
  * a device that waits. */
-static void nobody_can_tell(void **state)
+TEST(nobody_can_tell)
 {
-    (void)state;
     for (int64_t accumulate = 1; accumulate <= 3; accumulate += 2) {
         run whole, parts;
         open_run(&whole, LRA_GOAL_CLASS, "waits", 12);
@@ -249,9 +244,8 @@ static void nobody_can_tell(void **state)
 }
 
 /* What could not be applied is skipped, and five in a row end the run, as where nobody is late. */
-static void a_run_that_fails_says_so(void **state)
+TEST(a_run_that_fails_says_so)
 {
-    (void)state;
     lra_err e[2];
     for (int k = 0; k < 2; k++) {
         run r;
@@ -276,7 +270,7 @@ static double processor_us(void)
 
 /* From a batch to the next, without its making: gathered in one copy, started, and the one before
  * taken in. */
-static void a_step_costs_the_host_little(void **state)
+TEST(a_step_costs_the_host_little)
 {
     enum { STEPS = 200, ROUNDS = 20, MOST_US = 20 };
     (void)state;
@@ -316,9 +310,8 @@ static void a_step_costs_the_host_little(void **state)
     close_run(&r);
 }
 
-static void inputs_are_gathered(void **state)
+TEST(inputs_are_gathered)
 {
-    (void)state;
     lra_staging s = {.n = 0};
     char *to = (char *)0x10000;
     assert_int_equal(lra_staging_add(&s, to, 100, 4096), 0);
@@ -334,13 +327,4 @@ static void inputs_are_gathered(void **state)
     assert_int_equal(lra_staging_add(&s, to + 1, 1, 1 << 20), (int64_t)s.part[s.n - 1].at + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_can_tell),
-        cmocka_unit_test(a_run_that_fails_says_so),
-        cmocka_unit_test(a_step_costs_the_host_little),
-        cmocka_unit_test(inputs_are_gathered),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

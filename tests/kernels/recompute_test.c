@@ -1,10 +1,6 @@
 /* Recomputation: the same bits from less memory, on a chain whose optimum is known and on the
  * ladder's model. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,9 +38,8 @@ static double chain_buffers(int n, lra_keep keep)
     return bytes / (WIDE * sizeof(float));
 }
 
-static void a_chain_needs_the_root_of_its_length(void **state)
+TEST(a_chain_needs_the_root_of_its_length)
 {
-    (void)state;
     assert_true(chain_buffers(400, LRA_KEEP_ALL) > 400);
     assert_true(chain_buffers(400, LRA_KEEP_PRODUCTS) <
                 400 + 8); /* one segment: no gain, no loss */
@@ -110,9 +105,8 @@ static outcome train(lra_type type, lra_keep keep)
     return o;
 }
 
-static void training_has_the_same_bits(void **state)
+TEST(training_has_the_same_bits)
 {
-    (void)state;
     static const lra_type types[] = {LRA_F32, LRA_BF16};
     for (int i = 0; i < 2; i++) {
         outcome all = train(types[i], LRA_KEEP_ALL), some = train(types[i], LRA_KEEP_PRODUCTS),
@@ -134,11 +128,4 @@ static int open_device(void **state)
     return lra_cpu_device(&device, 2, &err);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_needs_the_root_of_its_length),
-        cmocka_unit_test(training_has_the_same_bits),
-    };
-    return cmocka_run_group_tests_name("recompute", tests, open_device, NULL);
-}
+GROUP(open_device, NULL);

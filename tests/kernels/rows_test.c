@@ -1,10 +1,6 @@
 /* Kinds of rows: values with targets, pairs of documents, streams, wide vocabularies; through files
  * and batches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,9 +44,9 @@ static lra_dataset *through_a_file(lra_dataset *d)
     lra_err e;
     char *path = lra_format("%s/data.h5", folder);
     lra_cache_fingerprint(d);
-    if (lra_cache_write(d, path, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cache_write(d, path, &e));
     lra_dataset *again = dataset_of(d->task);
-    if (lra_cache_read(again, path, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cache_read(again, path, &e));
     assert_string_equal(again->fingerprint, d->fingerprint);
     assert_int_equal(again->vocab, d->vocab);
     lra_free(path);
@@ -92,9 +88,8 @@ static void fill_steps(lra_dataset *d)
         }
 }
 
-static void targets_at_steps(void **state)
+TEST(targets_at_steps)
 {
-    (void)state;
     const lra_task task = {.name = "steps",
                            .goal = LRA_GOAL_STEPS,
                            .n_targets = 1,
@@ -124,9 +119,8 @@ static void targets_at_steps(void **state)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-static void documents_side_by_side(void **state)
+TEST(documents_side_by_side)
 {
-    (void)state;
     const lra_task task = {.name = "pairs", .goal = LRA_GOAL_PAIR, .n_classes = 2, .vocab = 50};
     lra_dataset *made = dataset_of(&task);
     uint16_t token[6] = {11, 12, 13, 21, 22, 23};
@@ -178,9 +172,8 @@ static lra_dataset *stream(const lra_task *t)
     return d;
 }
 
-static void every_token_is_asked_once(void **state)
+TEST(every_token_is_asked_once)
 {
-    (void)state;
     const lra_task task = {.name = "words", .goal = LRA_GOAL_NEXT, .vocab = FIRST + WORDS};
     lra_dataset *made = stream(&task), *d = through_a_file(made);
     d->max_length = 10;
@@ -204,9 +197,8 @@ static void every_token_is_asked_once(void **state)
     lra_dataset_free(made);
 }
 
-static void parts_are_rotated(void **state)
+TEST(parts_are_rotated)
 {
-    (void)state;
     const lra_task task = {.name = "words", .goal = LRA_GOAL_NEXT, .vocab = FIRST + WORDS};
     lra_dataset *d = stream(&task);
     lra_buckets buckets = lra_buckets_find(d);
@@ -237,9 +229,8 @@ static void parts_are_rotated(void **state)
 
 /* ---- subsets and levels ---------------------------------------------------------------------- */
 
-static void a_fraction_of_the_rows(void **state)
+TEST(a_fraction_of_the_rows)
 {
-    (void)state;
     const lra_task task = {.name = "levels",
                            .n_classes = 1,
                            .vocab = 256,
@@ -280,9 +271,8 @@ static void a_fraction_of_the_rows(void **state)
 }
 
 /* 0.58 of 100 rows are 58, although 0.58 times 100 is less in binary. */
-static void a_fraction_is_exact(void **state)
+TEST(a_fraction_is_exact)
 {
-    (void)state;
     const lra_task task = {.name = "words", .n_classes = 1, .vocab = 256};
     lra_dataset *d = dataset_of(&task);
     for (int i = 0; i < 100; i++)
@@ -302,12 +292,4 @@ static void a_fraction_is_exact(void **state)
     lra_dataset_free(d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fraction_is_exact),    cmocka_unit_test(targets_at_steps),
-        cmocka_unit_test(documents_side_by_side), cmocka_unit_test(every_token_is_asked_once),
-        cmocka_unit_test(parts_are_rotated),      cmocka_unit_test(a_fraction_of_the_rows),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* safetensors: golden bytes of the reference implementation, round trips, and what must be
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,9 +27,8 @@ static lra_ndarray array(lra_dtype dtype, int rank, int64_t a, int64_t b, const 
 }
 
 /* As safetensors 0.8.0 for Python writes the same arrays. */
-static void golden_bytes(void **state)
+TEST(golden_bytes)
 {
-    (void)state;
     static const char header[] =
         "{\"__metadata__\":{\"lra.format\":\"1\"},"
         "\"a2\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[0,8]},"
@@ -53,7 +48,7 @@ static void golden_bytes(void **state)
         {"s", array(LRA_DTYPE_I16, 0, 0, 0, &s)},   {"a2", array(LRA_DTYPE_I64, 1, 1, 0, &a2)}};
     lra_err e = {{0}};
     lra_config *meta = lra_config_parse("lra.format=1", &e);
-    if (lra_safetensors_write(path, 6, list, meta, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_safetensors_write(path, 6, list, meta, &e));
     size_t n, length = sizeof header - 1;
     char *bytes = lra_file_read(path, 4096, &n, &e), expected[512];
     image(expected, header, 0);
@@ -64,7 +59,7 @@ static void golden_bytes(void **state)
     assert_memory_equal(bytes + n - 2, c, 2);
 
     lra_safetensors t;
-    if (lra_safetensors_read(path, &t, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_safetensors_read(path, &t, &e));
     assert_int_equal(t.n, 6);
     assert_string_equal(t.tensor[0].name, "a2");
     assert_int_equal(t.hash, lra_hash64(bytes, n));
@@ -85,9 +80,8 @@ static void golden_bytes(void **state)
 #define ENTRY(dtype, shape, offsets)                                                               \
     "{\"x\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t n;
@@ -148,9 +142,8 @@ static void refused(void **state)
 }
 
 /* Sizes in the first 8 bytes that the file cannot hold. */
-static void refused_lengths(void **state)
+TEST(refused_lengths)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -171,9 +164,8 @@ static void refused_lengths(void **state)
     }
 }
 
-static void names_that_cannot_be_written(void **state)
+TEST(names_that_cannot_be_written)
 {
-    (void)state;
     const float v = 1;
     lra_safetensor twice[] = {{"a", array(LRA_DTYPE_F32, 0, 0, 0, &v)},
                               {"a", array(LRA_DTYPE_F32, 0, 0, 0, &v)}},
@@ -189,12 +181,4 @@ static void names_that_cannot_be_written(void **state)
     assert_int_equal(lra_safetensors_write("none/x", 0, NULL, NULL, &e), -1);
     assert_non_null(strstr(e.msg, "cannot write 'none/x'"));
     assert_false(lra_file_exists(path));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(golden_bytes), cmocka_unit_test(refused),
-                                       cmocka_unit_test(refused_lengths),
-                                       cmocka_unit_test(names_that_cannot_be_written)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

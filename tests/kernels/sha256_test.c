@@ -1,9 +1,5 @@
 /* SHA-256: the known answers of FIPS 180-4 and NIST's examples, in one piece and in many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -20,9 +16,8 @@ static const struct {
      "pqrsmnopqrstnopqrstu",
      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"}};
 
-static void known_answers(void **state)
+TEST(known_answers)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         size_t n = strlen(known[k].text);
         for (size_t piece = 1; piece <= n + 1; piece++) {
@@ -38,9 +33,8 @@ static void known_answers(void **state)
 }
 
 /* A million times "a"; and one byte more or less around the end of a block. */
-static void long_messages(void **state)
+TEST(long_messages)
 {
-    (void)state;
     static const char *const around[] = {
         "463eb28e72f82e0a96c0a4cc53690c571281131f672aa229e0d45ae59b598b59",
         "da2ae4d6b36748f2a318f23e7ab1dfdf45acdc9d049bd80e59de82a60895f562",
@@ -59,11 +53,4 @@ static void long_messages(void **state)
         lra_sha256_end(&s, hex);
         assert_string_equal(hex, around[n - 55]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers),
-                                       cmocka_unit_test(long_messages)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,12 @@
  * CPU's, its bits depend on the order of threads, shadow memory reports a race, or the shim stops
  * the kernel.  Ten faults of the kernels with tensor cores and of the long convolution; with
  * LRA_MUTANTS=all every one (tests/shim/mutants.sh). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -178,9 +176,8 @@ static bool plant_and_tell(int place)
     return how < N_CAUGHT && (how != CAUGHT_BY_NOTHING || is_equivalent(s));
 }
 
-static void faults_are_caught(void **state)
+TEST(faults_are_caught)
 {
-    (void)state;
     const char *which = getenv("LRA_MUTANTS");
     bool all = which && strcmp(which, "all") == 0;
     int caught = 0, planted = 0;
@@ -197,10 +194,4 @@ static void faults_are_caught(void **state)
     for (int i = 0; i < n_cases; i++) lra_free(cases[i].expected.v);
     lra_free(cases);
     assert_int_equal(caught, planted);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(faults_are_caught)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

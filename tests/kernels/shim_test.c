@@ -2,13 +2,11 @@
 /* The plain CUDA kernels on the host shim: the registry walk of op_test.c, float32 and bf16,
  * against the CPU bodies; the same bits when blocks, warps and lanes run from last to first; no two
  * accesses to the same memory that no barrier orders (shadow.c). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "kernels/cpu/device.h"
@@ -27,9 +25,8 @@ static int open_cpu(lra_device *d, lra_err *e)
 /* ---- walks ----------------------------------------------------------------------------------- */
 
 /* Whatever computes does so on a GPU, too. */
-static void every_op_has_its_bodies(void **state)
+TEST(every_op_has_its_bodies)
 {
-    (void)state;
     const lra_op *op;
     for (int k = 0; (op = lra_op_at(k)) != NULL; k++) {
         if (op->flags & (LRA_LEAF | LRA_ALIAS)) continue;
@@ -63,18 +60,16 @@ static void of_registry(const lra_op *op, int i)
     if (op->cuda[LRA_F32]) both_types(op, i);
 }
 
-static void kernels_agree_with_the_cpu(void **state)
+TEST(kernels_agree_with_the_cpu)
 {
-    (void)state;
     each_sample(of_registry);
     each_large_sample(both_types);
 }
 
 /* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the
  * sum of columns. */
-static void nodes_run_as_one(void **state)
+TEST(nodes_run_as_one)
 {
-    (void)state;
     for (int type = LRA_F32; type <= LRA_BF16; type += LRA_BF16 - LRA_F32) {
         trial_use(shim_open);
         shim_fused = 0;
@@ -109,24 +104,22 @@ static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
     lra_device device;
     lra_loaded_model m;
     assert_int_equal(open(&device, &e), 0);
-    if (lra_load_model(&m, run, &device, LRA_INITIAL_WEIGHTS, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_loaded_limit(&m, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, run, &device, LRA_INITIAL_WEIGHTS, &e));
+    OK(lra_loaded_limit(&m, &e));
     lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++)
         lra_length_graph_output(m.view[i], m.view[i]->network.output);
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
     for (int cut = WHOLE; cut < CUTS; cut++) {
         for (int i = 0; i < m.n_limits; i++)
             m.limit[i] = cut == WHOLE || (cut == SOME && i % 2) ? LRA_NO_LIMIT : 1;
-        if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep, logits[cut], &e));
     }
     lra_loaded_free(&m);
 }
 
-static void opened_models_answer_as_on_the_cpu(void **state)
+TEST(opened_models_answer_as_on_the_cpu)
 {
-    (void)state;
     lra_err e = {{0}};
     tiny_run run;
     shim_level = LRA_CUDA_PLAIN;
@@ -153,13 +146,4 @@ static void opened_models_answer_as_on_the_cpu(void **state)
     tiny_run_close(&run);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_op_has_its_bodies),
-        cmocka_unit_test(kernels_agree_with_the_cpu),
-        cmocka_unit_test(nodes_run_as_one),
-        cmocka_unit_test(opened_models_answer_as_on_the_cpu),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -3,13 +3,11 @@
  * influence.  Batches whose last rows are not used and inputs that a probe empties have such
  * rows. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/features.h"
@@ -42,7 +40,7 @@ static void expect_finite(const trial *t, machine *m, const lra_tensor *x, int i
     lra_err e = {{0}};
     int64_t n = lra_elements(x);
     double *wide = lra_alloc_array((size_t)n, sizeof *wide);
-    if (lra_get(m->plan, x, wide, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_get(m->plan, x, wide, &e));
     const float *narrow = (const float *)(const void *)wide;
     for (int64_t k = 0; k < n && x->type != LRA_I32; k++) {
         double v = x->type == LRA_F64 ? wide[k] : (double)narrow[k];
@@ -77,9 +75,8 @@ static void short_sample(const lra_op *op, int i)
     }
 }
 
-static void ops_meet_short_rows(void **state)
+TEST(ops_meet_short_rows)
 {
-    (void)state;
     for (int level = 0; lra_cpu_usable(level); level++) {
         setenv("LRA_CPU", lra_cpu_usable(level), 1);
         each_sample(short_sample);
@@ -176,17 +173,7 @@ static void short_model(const lra_model *m, const char *variant)
     }
 }
 
-static void models_meet_short_rows(void **state)
+TEST(models_meet_short_rows)
 {
-    (void)state;
     each_model(short_model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ops_meet_short_rows),
-        cmocka_unit_test(models_meet_short_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* The kernels of state-space layers against the sum that defines them, term by term: with steps dt
  * and without, of one block of lags and several, with rates that rows share, and steps so small
  * that (e^x - 1)/x is a series. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <complex.h>
 #include <math.h>
@@ -55,9 +51,8 @@ static void compute(int64_t L, bool held)
     run_once(out, 2, 3, (run_input[]){{of_a, a}, {of_c, c}, {of_dt, dt}}, found);
 }
 
-static void kernels_are_the_sums(void **state)
+TEST(kernels_are_the_sums)
 {
-    (void)state;
     static const int64_t lengths[] = {1, 7, 64, 65, MOST};
     static const double sizes[] = {0.5, 0.05, 0.001};
     for (int i = 0; i < 5; i++)
@@ -76,9 +71,8 @@ static void kernels_are_the_sums(void **state)
 }
 
 /* Powers are products of powers: over 20,000 lags of slow decay nothing adds up. */
-static void many_lags_are_exact(void **state)
+TEST(many_lags_are_exact)
 {
-    (void)state;
     fill(1e-4);
     compute(LONG, true);
     for (int row = 0; row < R; row++) {
@@ -90,11 +84,4 @@ static void many_lags_are_exact(void **state)
         print_message("row %d: %.1e of its modes\n", row, most / size);
         if (!(most < 2e-12 * size)) fail_msg("row %d: %g of %g", row, most, size);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_the_sums),
-                                       cmocka_unit_test(many_lags_are_exact)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

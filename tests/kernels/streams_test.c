@@ -1,11 +1,7 @@
 /* Calls that a device runs beside the others: whenever they run, parameters get the same bits as in
  * one stream; nothing on the first stream writes to what they read and write, or reads what they
  * write, before it has waited for them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 
@@ -219,13 +215,13 @@ static outcome train(lra_type type, uint64_t seed, way w)
     for (int k = 0; k < n_parts; k++) {
         d[k] = build(type, seed, k, n_parts);
         plan[k] = lra_plan_new(d[k].g, params, space, 1, &d[k].update, &e);
-        if (!plan[k]) fail_msg("%s", e.msg);
+        NOT_NULL(plan[k]);
         if (w.most) assert_true(check_lanes(plan[k], w.most, "a random graph") > 2);
     }
     for (int i = 0; i < STEPS * n_parts; i++) {
         lra_plan *p = plan[i % n_parts];
         set_input(&d[i % n_parts], p, seed, i, (uint64_t)(i / n_parts));
-        if (lra_run(p, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_run(p, &e));
         if (i % n_parts == n_parts - 1)
             assert_int_equal(lra_get(p, d[n_parts - 1].update, o.status[i / n_parts], &e), 0);
     }
@@ -239,9 +235,8 @@ static outcome train(lra_type type, uint64_t seed, way w)
     return o;
 }
 
-static void whenever_they_run(void **state)
+TEST(whenever_they_run)
 {
-    (void)state;
     static const lra_type types[] = {LRA_F32, LRA_BF16};
     static const int most[] = {1, 2, 5, LRA_CUDA_SIDE_STREAM_MOST};
     fake.lanes.n_beside = fake.lanes.n_passed = n_fused = 0;
@@ -314,9 +309,8 @@ static void check_model(const lra_model *m, const char *variant)
     n_models++;
 }
 
-static void models_whenever_they_run(void **state)
+TEST(models_whenever_they_run)
 {
-    (void)state;
     each_model(check_model);
     printf("%d models: of %d calls %d run beside\n", n_models, n_calls, n_lanes);
     assert_true(n_lanes * 6 > n_calls);
@@ -380,18 +374,16 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
 
 /* Gradients of weights, not those that go on; none where nothing is updated, on a device without a
  * second stream, and where memory is spared. */
-static void gradients_of_weights(void **state)
+TEST(gradients_of_weights)
 {
-    (void)state;
     check_layers(16, 4, LRA_KEEP_ALL);
     check_layers(4, 4, LRA_KEEP_ALL); /* weights are larger than what goes on */
     check_layers(16, 0, LRA_KEEP_ALL);
     check_layers(16, 4, LRA_KEEP_LAYERS);
 }
 
-static void the_setting(void **state)
+TEST(the_setting)
 {
-    (void)state;
     lra_err e = {{0}};
     int n = -1, usual = -1;
     assert_int_equal(lra_cuda_side_stream_parse(NULL, &usual, &e), 0);
@@ -417,9 +409,8 @@ static int64_t columns_of(int64_t B, int64_t T, int64_t n_out)
 }
 
 /* Blocks of convolutions, and what the number of multiprocessors makes of them. */
-static void blocks_fill_the_machine(void **state)
+TEST(blocks_fill_the_machine)
 {
-    (void)state;
     lra_err e = {{0}};
     int n = -1;
     assert_int_equal(columns_of(16, 1024, 256), 128);
@@ -438,14 +429,4 @@ static void blocks_fill_the_machine(void **state)
     assert_int_equal(n, 128);
     assert_int_equal(lra_cuda_columns_find("96", &n, &e), LRA_FAILED);
     assert_string_equal(e.msg, "LRA_CUDA_COLUMNS is '96', expected 64 or 128");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whenever_they_run),       cmocka_unit_test(models_whenever_they_run),
-        cmocka_unit_test(gradients_of_weights),    cmocka_unit_test(the_setting),
-        cmocka_unit_test(blocks_fill_the_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

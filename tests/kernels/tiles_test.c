@@ -3,11 +3,7 @@
  * stand between infinities, none of which may be read into a sum or be written over.  Then
  * attention on the same emulated tiles beside float64: this program's tiles are the ones that the
  * engine is linked with. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,9 +54,8 @@ static void check_product(int64_t M, int64_t N, int64_t K, int64_t apart, bool a
     lra_free(c);
 }
 
-static void products_of_every_size(void **state)
+TEST(products_of_every_size)
 {
-    (void)state;
     for (int64_t M = 16; M <= 80; M += 16)
         for (int64_t N = 16; N <= 80; N += 16)
             for (int64_t K = 32; K <= 96; K += 32)
@@ -69,9 +64,8 @@ static void products_of_every_size(void **state)
 
 /* Widths of 16 to 150, lengths that end within a tile, masks, chunks, windows, limits, other
  * keys. */
-static void attention_on_emulated_tiles(void **state)
+TEST(attention_on_emulated_tiles)
 {
-    (void)state;
     lra_err e;
     if (setenv("LRA_CPU", "avx512", 1) != 0 || lra_cpu_init(&e) != 0) {
         unsetenv("LRA_CPU");
@@ -89,11 +83,4 @@ static void attention_on_emulated_tiles(void **state)
         lra_free(b.v);
     }
     unsetenv("LRA_CPU");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products_of_every_size),
-                                       cmocka_unit_test(attention_on_emulated_tiles)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

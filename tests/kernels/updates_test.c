@@ -1,9 +1,5 @@
 /* How many batches make an update, when training ends early, and how long a plateau is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -14,9 +10,8 @@
 /* ---- accumulation ---------------------------------------------------------------------------- */
 
 /* Four batches of two are one of eight. */
-static void four_parts_are_a_batch(void **state)
+TEST(four_parts_are_a_batch)
 {
-    (void)state;
     for (int goal = 0; goal <= LRA_GOAL_VALUE; goal++) {
         run whole, parts;
         open_run(&whole, (lra_goal)goal, "eight", 3);
@@ -61,17 +56,15 @@ static double one_update(const char *dropout, int64_t accumulate)
     return loss;
 }
 
-static void parts_drop_out_differently(void **state)
+TEST(parts_drop_out_differently)
 {
-    (void)state;
     assert_true(fabs(one_update("0.0", 1) - one_update("0.0", 2)) < 1e-6);
     assert_true(fabs(one_update("0.5", 1) - one_update("0.5", 2)) > 1e-4);
 }
 
 /* 0.58 of 50 rows fill a batch of 29, though the product is below 29. */
-static void a_fraction_fills_a_batch(void **state)
+TEST(a_fraction_fills_a_batch)
 {
-    (void)state;
     lra_err e = {{0}};
     run r;
     open_run(&r, LRA_GOAL_CLASS, "share", 1);
@@ -90,9 +83,8 @@ static void a_fraction_fills_a_batch(void **state)
 
 /* ---- early stopping -------------------------------------------------------------------------- */
 
-static void stops_when_nothing_gets_better(void **state)
+TEST(stops_when_nothing_gets_better)
 {
-    (void)state;
     run whole, parts;
     lra_err e = {{0}};
     lra_train_report a, b;
@@ -123,9 +115,8 @@ static void stops_when_nothing_gets_better(void **state)
 
 /* No epoch is better by 1: the rate is halved after every third, wherever the run was stopped in
  * between. */
-static void epochs_of_a_plateau_are_counted_on(void **state)
+TEST(epochs_of_a_plateau_are_counted_on)
 {
-    (void)state;
     run whole, parts;
     open_run(&whole, LRA_GOAL_CLASS, "plateau", 9);
     open_run(&parts, LRA_GOAL_CLASS, "plateau-parts", 9);
@@ -141,9 +132,8 @@ static void epochs_of_a_plateau_are_counted_on(void **state)
 
 /* The rates of a run are those that its own validation values ask for, whether more of them is
  * better or less. */
-static void the_better_side_counts(void **state)
+TEST(the_better_side_counts)
 {
-    (void)state;
     static const lra_goal goals[] = {LRA_GOAL_CLASS, LRA_GOAL_VALUE, LRA_GOAL_STEPS};
     int n_lower = 0;
     for (int g = 0; g < 3; g++) {
@@ -172,9 +162,8 @@ static void the_better_side_counts(void **state)
 }
 
 /* Seconds of all sessions are those of the run. */
-static void seconds_add_up(void **state)
+TEST(seconds_add_up)
 {
-    (void)state;
     lra_err e = {{0}};
     run r;
     double before = 0;
@@ -202,9 +191,8 @@ static void seconds_add_up(void **state)
 /* ---- how long yet ---------------------------------------------------------------------------- */
 
 /* Ten of thirty steps took so long: so will the ten that are left. */
-static void what_is_left_follows_from_what_was_made(void **state)
+TEST(what_is_left_follows_from_what_was_made)
 {
-    (void)state;
     lra_run_status s;
     lra_run_reporter *r = lra_run_reporter_new(folder, "a run", 3, 30);
     double first = lra_now();
@@ -222,17 +210,4 @@ static void what_is_left_follows_from_what_was_made(void **state)
     lra_run_reporter_free(r, true);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_parts_are_a_batch),
-        cmocka_unit_test(parts_drop_out_differently),
-        cmocka_unit_test(a_fraction_fills_a_batch),
-        cmocka_unit_test(stops_when_nothing_gets_better),
-        cmocka_unit_test(epochs_of_a_plateau_are_counted_on),
-        cmocka_unit_test(the_better_side_counts),
-        cmocka_unit_test(seconds_add_up),
-        cmocka_unit_test(what_is_left_follows_from_what_was_made),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -2,11 +2,7 @@
  * definition: dense, in double, from what the linear layers of a model's queries, keys and values
  * say.  Rows, profiles, maps and rollout of each family; what a key adds to a position, whose sum
  * over keys is what the model itself made of the position. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -526,8 +522,7 @@ static void expect(work *w, int family, const lra_train_spec *spec)
     lra_err e = {{0}};
     lra_loaded_model m;
     *w = (work){.m = &m, .family = family};
-    if (lra_load_model(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e));
     m.type = LRA_F32;
     lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
@@ -537,7 +532,7 @@ static void expect(work *w, int family, const lra_train_spec *spec)
                 w->part[i][l][k] = part_of(v, l, families[family].part[k]);
                 lra_length_graph_output(v, w->part[i][l][k]);
             }
-        if (lra_attention_nodes_of(v, &w->nodes[i], &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_attention_nodes_of(v, &w->nodes[i], &e));
         assert_int_equal(w->nodes[i].n, LAYERS);
         assert_int_equal(w->nodes[i].n_left_out, 0);
         for (int l = 0; l < LAYERS; l++) lra_matrix_ask(v, &w->nodes[i].matrix[l]);
@@ -552,8 +547,8 @@ static void expect(work *w, int family, const lra_train_spec *spec)
         w->value[l] = lra_profile_new(MOST, 0);
         w->some_value[l] = lra_profile_new(MOST, 0);
     }
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
+    OK(lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take, w, &e));
     lra_loaded_free(&m);
 }
 
@@ -576,9 +571,8 @@ static void same(const lra_profile *is, const lra_profile *wanted, int family)
     }
 }
 
-static void rows_are_the_definition(void **state)
+TEST(rows_are_the_definition)
 {
-    (void)state;
     for (int f = 0; f < FAMILIES; f++) {
         lra_err e = {{0}};
         lra_config *config;
@@ -628,9 +622,8 @@ static void rows_are_the_definition(void **state)
 }
 
 /* Every row is told as often as every other, whatever the length. */
-static void rows_are_spread(void **state)
+TEST(rows_are_spread)
 {
-    (void)state;
     enum { EXAMPLES = 4000, T = 100, MOST_ROWS = 8 };
     int told[T] = {0};
     for (int example = 0; example < EXAMPLES; example++) {
@@ -681,26 +674,23 @@ static lra_tensor *encode_itself(const lra_build *b, lra_tensor *x)
     return lra_reshape(lra_kernel_attention(b, k, k, v, 1e-6, INFINITY), lra_tensor_shape(x));
 }
 
-static void chance_makes_no_sinks(void **state)
+TEST(chance_makes_no_sinks)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_train_spec spec = trained.run.spec;
     lra_model itself = lra_model_resconv;
     itself.encode = encode_itself, spec.model = &itself;
     for (int rows = 0; rows <= 2; rows += 2) { /* of which a key seems to have the half */
         lra_heads h;
-        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e));
         assert_int_equal(h.sampled, rows > 0);
         assert_null(h.head[0].nosink);
         lra_heads_free(&h);
     }
 }
 
-static void sinks_are_left_out(void **state)
+TEST(sinks_are_left_out)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_train_spec spec = trained.run.spec;
     lra_model sink = lra_model_resconv;
@@ -716,8 +706,7 @@ static void sinks_are_left_out(void **state)
         add_profile(wanted, n, a);
     }
     for (int rows = 0; rows <= SOME; rows += SOME) {
-        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e));
         assert_int_equal(h.n_heads, 1);
         assert_int_equal(h.head[0].sink_at[0], 2);
         assert_true(h.head[0].sink[0] > 0.99);
@@ -728,13 +717,4 @@ static void sinks_are_left_out(void **state)
     lra_profile_free(wanted);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_the_definition),
-        cmocka_unit_test(rows_are_spread),
-        cmocka_unit_test(chance_makes_no_sinks),
-        cmocka_unit_test(sinks_are_left_out),
-    };
-    return cmocka_run_group_tests_name("attention_families", tests, tiny_set_up, tiny_tear_down);
-}
+GROUP(tiny_set_up, tiny_tear_down);

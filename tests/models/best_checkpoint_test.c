@@ -1,10 +1,6 @@
 /* What is measured once a run is trained: by the selected weights where these are not the last, on
  * the test split, the validation split and a sample of the training rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +47,7 @@ static int set_up(void **state)
         .kind = &lra_schedule_multistep, .rate = 0.01, .factor = 30, .every = 1, .epochs = 3};
     run.spec.checkpoint_every = 1e6;
     if (rc != 0 || !run.data || lra_cpu_device(&device, 1, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_train(&run.spec, &device, &report, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_train(&run.spec, &device, &report, &e));
     return 0;
 }
 
@@ -69,13 +65,13 @@ static float *logits_by(bool best, int split, lra_sums *total)
     lra_session s;
     lra_run_state now = {0};
     bool found;
-    if (lra_session_open(&s, &run.spec, &device, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_session_open(&s, &run.spec, &device, &e));
     int rc = best ? lra_best_read(&run.spec, s.params, &e)
                   : lra_checkpoint_read(&run.spec, &now, s.params, &found, &e);
     lra_loader *l = lra_session_loader(&s, split, false);
     float *out = lra_alloc_array((size_t)lra_loader_rows(l) * CLASSES, sizeof *out);
     if (rc == 0) rc = lra_session_evaluate(&s, l, total, out, NULL, &e);
-    if (rc != 0) fail_msg("%s", e.msg);
+    OK(rc);
     lra_loader_free(l);
     lra_session_close(&s);
     lra_free(now.history);
@@ -94,9 +90,8 @@ static double accuracy_of(const float *logits, const lra_sequences *rows)
     return (double)right / (double)rows->n;
 }
 
-static void test_rows_by_the_selected_weights(void **state)
+TEST(test_rows_by_the_selected_weights)
 {
-    (void)state;
     lra_sums best, last;
     assert_true(report.best_epoch < report.n_epochs - 1);
     float *expected = logits_by(true, LRA_TEST_SPLIT, &best);
@@ -110,9 +105,8 @@ static void test_rows_by_the_selected_weights(void **state)
 }
 
 /* They score what selected them; the last ones do not. */
-static void validation_rows_by_the_selected_weights(void **state)
+TEST(validation_rows_by_the_selected_weights)
 {
-    (void)state;
     assert_int_equal(report.n_val, VAL);
     double found = accuracy_of(report.val_output, &run.data->split[LRA_VAL_SPLIT]);
     assert_true(fabs(found - report.best_val) < 1e-12);
@@ -121,9 +115,8 @@ static void validation_rows_by_the_selected_weights(void **state)
 }
 
 /* As evaluation gives it, which is not what training saw: dropout is off. */
-static void training_rows_by_the_selected_weights(void **state)
+TEST(training_rows_by_the_selected_weights)
 {
-    (void)state;
     lra_sums best, rows = {0};
     float *logits = logits_by(true, LRA_TRAIN_SPLIT, &best);
     assert_int_equal(report.n_train, TRAIN);
@@ -166,9 +159,8 @@ static bool contains(const int64_t *rows, int64_t n, int64_t row)
 }
 
 /* Every label has its share of a stratified sample, to one row; another seed draws others. */
-static void strata(void **state)
+TEST(strata)
 {
-    (void)state;
     enum { ROWS = 10 };
     const lra_buckets buckets = lra_buckets_find(run.data);
     const lra_sequences *all = &run.data->split[LRA_TRAIN_SPLIT];
@@ -198,9 +190,8 @@ static void strata(void **state)
 
 /* The same rows whatever the seed of a run, others for other data, all of them where there are no
  * more. */
-static void the_sample_follows_from_the_data(void **state)
+TEST(the_sample_follows_from_the_data)
 {
-    (void)state;
     int64_t n, m, all, same = 0;
     lra_dataset other = *run.data;
     int64_t *a = sample(run.data, 0, 100, &n), *b = sample(run.data, 0, 100, &m);
@@ -220,9 +211,8 @@ static void the_sample_follows_from_the_data(void **state)
 }
 
 /* Rows that were never trained on say nothing about what was learned by heart. */
-static void the_sample_of_a_fraction(void **state)
+TEST(the_sample_of_a_fraction)
 {
-    (void)state;
     int64_t n, m;
     int64_t *half = sample(run.data, 0.5, 0, &n), *some = sample(run.data, 0.5, 40, &m);
     assert_int_equal(n, TRAIN / 2);
@@ -232,13 +222,4 @@ static void the_sample_of_a_fraction(void **state)
     lra_free(some);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows_by_the_selected_weights),
-                                       cmocka_unit_test(validation_rows_by_the_selected_weights),
-                                       cmocka_unit_test(training_rows_by_the_selected_weights),
-                                       cmocka_unit_test(strata),
-                                       cmocka_unit_test(the_sample_follows_from_the_data),
-                                       cmocka_unit_test(the_sample_of_a_fraction)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

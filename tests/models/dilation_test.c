@@ -1,10 +1,6 @@
 /* Dilated residual convolutions see every token up to their reach and none beyond: the Jacobian of
  * one position with respect to the inputs, in float64. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,11 +55,11 @@ static void jacobian(const lra_config *c, int64_t T, int64_t at, double *share)
     lra_network k = lra_network_open(LRA_F64, LRA_EVAL, &lra_model_resconv, c, &spec, 1, T);
     lra_tensor *seed = lra_input(k.graph, "seed", LRA_F64, LRA_SHAPE(1, 1, WIDTH)), *dx;
     lra_grad(lra_slice(k.features, 1, at, 1), seed, 1, &k.values, &dx);
-    if (lra_cpu_device(&device, 1, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_cpu_device(&device, 1, &e));
     lra_params *params = lra_params_new(&device, 11);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(k.graph, params, space, 1, &dx, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     lra_rng r = lra_rng_new(1, 2, 3);
     double *x = lra_alloc_array((size_t)(T * CHANNELS), sizeof *x), direction[WIDTH];
     int32_t length = (int32_t)T;
@@ -84,9 +80,8 @@ static void jacobian(const lra_config *c, int64_t T, int64_t at, double *share)
     lra_graph_free(k.graph);
 }
 
-static void every_distance_up_to_the_reach_counts(void **state)
+TEST(every_distance_up_to_the_reach_counts)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
         const stack *s = &stacks[i];
         lra_config *c = config_of(s);
@@ -107,9 +102,8 @@ static void every_distance_up_to_the_reach_counts(void **state)
     }
 }
 
-static void dilation_costs_nothing(void **state)
+TEST(dilation_costs_nothing)
 {
-    (void)state;
     const lra_network_spec spec = {.head = LRA_HEAD_CLASS, .vocab = 5, .outputs = 2};
     const stack near = {5, 3, 1, 0, false}, far = {5, 3, 25, 0, false};
     lra_config *a = config_of(&near), *b = config_of(&far);
@@ -119,9 +113,8 @@ static void dilation_costs_nothing(void **state)
     lra_config_free(b);
 }
 
-static void dilation_below_one_is_refused(void **state)
+TEST(dilation_below_one_is_refused)
 {
-    (void)state;
     const lra_network_spec spec = {.head = LRA_HEAD_CLASS, .vocab = 5, .outputs = 2};
     const stack s = {5, 3, 0, 0, false};
     lra_err e = {{0}};
@@ -129,14 +122,4 @@ static void dilation_below_one_is_refused(void **state)
     assert_int_equal(lra_network_check(&lra_model_resconv, c, &spec, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "dilation is 0"));
     lra_config_free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_distance_up_to_the_reach_counts),
-        cmocka_unit_test(dilation_costs_nothing),
-        cmocka_unit_test(dilation_below_one_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Every goal, on a tiny task of its own: it is learned, the sums of the rows say what was measured,
  * and a run that stops and goes on ends with the same bits and the same log. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +12,8 @@
 #include "tests/fixtures/sanitized.h"
 
 /* Half of what chance leaves to be had, on the test split. */
-static void every_goal_is_learned(void **state)
+TEST(every_goal_is_learned)
 {
-    (void)state;
     if (sanitized) skip(); /* rows_add_up trains, too */
     static const double expected[N_TINY_TASKS] = {0.9, 0.9, 0.5, 0.9, 1.2};
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
@@ -36,9 +31,8 @@ static void every_goal_is_learned(void **state)
 }
 
 /* Rows add up to the whole, and the best epoch is the best of the history. */
-static void rows_add_up(void **state)
+TEST(rows_add_up)
 {
-    (void)state;
     static const int64_t asked[N_TINY_TASKS] = {32, 32, 32, 0, 202};
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         run r;
@@ -62,9 +56,8 @@ static void rows_add_up(void **state)
 }
 
 /* Predictions in the report give the same squared errors. */
-static void numbers_are_those_of_the_rows(void **state)
+TEST(numbers_are_those_of_the_rows)
 {
-    (void)state;
     run r;
     open_run(&r, LRA_GOAL_VALUE, "numbers", 2);
     lra_train_report report = train(&r);
@@ -81,9 +74,8 @@ static void numbers_are_those_of_the_rows(void **state)
 
 /* Targets far from 0 cost nothing: before anything is learned the head answers as the constant
  * does. */
-static void a_head_of_numbers_starts_at_the_mean(void **state)
+TEST(a_head_of_numbers_starts_at_the_mean)
 {
-    (void)state;
     run r;
     open_run(&r, LRA_GOAL_VALUE, "mean", 1);
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -98,17 +90,15 @@ static void a_head_of_numbers_starts_at_the_mean(void **state)
     lra_err e;
     const lra_sequences *rows = &r.data->split[LRA_TEST_SPLIT];
     lra_sums *row = lra_alloc_array((size_t)rows->n, sizeof *row), all = {0};
-    if (lra_evaluate(&r.spec, &r.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_evaluate(&r.spec, &r.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e));
     for (int64_t i = 0; i < rows->n; i++) lra_sums_add(&all, &row[i]);
     assert_true(fabs(lra_task_metric(r.data->task)->value(&all) - rmse) < 1e-4 * rmse);
     lra_free(row);
     close_run(&r);
 }
 
-static void goes_on_with_the_same_bits(void **state)
+TEST(goes_on_with_the_same_bits)
 {
-    (void)state;
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         run whole, parts;
         open_run(&whole, (lra_goal)goal, "whole", 3);
@@ -118,9 +108,8 @@ static void goes_on_with_the_same_bits(void **state)
 }
 
 /* The log names the metric, its direction and what can be had without looking. */
-static void the_log_names_the_metric(void **state)
+TEST(the_log_names_the_metric)
 {
-    (void)state;
     run r;
     open_run(&r, LRA_GOAL_NEXT, "log", 1);
     lra_train_report report = train(&r);
@@ -135,9 +124,8 @@ static void the_log_names_the_metric(void **state)
     close_run(&r);
 }
 
-static void a_model_that_sees_the_answer_is_refused(void **state)
+TEST(a_model_that_sees_the_answer_is_refused)
 {
-    (void)state;
     run r;
     lra_err e = {{0}};
     lra_train_report report;
@@ -150,9 +138,8 @@ static void a_model_that_sees_the_answer_is_refused(void **state)
 }
 
 /* What is named as the cure is a key of the model, and cures. */
-static void the_setting_that_helps_is_named(void **state)
+TEST(the_setting_that_helps_is_named)
 {
-    (void)state;
     static const struct {
         const lra_model *model;
         const char *changes, *cure, *end;
@@ -181,17 +168,4 @@ static void the_setting_that_helps_is_named(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_goal_is_learned),
-        cmocka_unit_test(rows_add_up),
-        cmocka_unit_test(numbers_are_those_of_the_rows),
-        cmocka_unit_test(a_head_of_numbers_starts_at_the_mean),
-        cmocka_unit_test(goes_on_with_the_same_bits),
-        cmocka_unit_test(the_log_names_the_metric),
-        cmocka_unit_test(a_model_that_sees_the_answer_is_refused),
-        cmocka_unit_test(the_setting_that_helps_is_named),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,11 +1,7 @@
 /* A trained model, opened: its answers are those of the run, initial, selected and last weights
  * differ as they should, nodes are found by op in every bucket, and what is asked of them beside
  * the answer fits it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,21 +30,18 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-static void answers_are_those_of_the_run(void **state)
+TEST(answers_are_those_of_the_run)
 {
-    (void)state;
     lra_err e = {{0}};
     float best[TINY_ROWS * TINY_CLASSES], initial[TINY_ROWS * TINY_CLASSES];
     lra_sums row[TINY_ROWS];
     assert_int_equal(trained.report.n_rows, TINY_ROWS);
-    if (lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, best,
-                     row, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, best, row,
+                    &e));
     assert_memory_equal(best, trained.report.output, sizeof best);
     for (int i = 0; i < TINY_ROWS; i++) assert_true(row[i].loss == trained.report.row[i].loss);
-    if (lra_evaluate(&trained.run.spec, &trained.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT,
-                     initial, NULL, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_evaluate(&trained.run.spec, &trained.device, LRA_INITIAL_WEIGHTS, LRA_TEST_SPLIT,
+                    initial, NULL, &e));
     assert_memory_not_equal(best, initial, sizeof best);
 }
 
@@ -58,21 +51,19 @@ static uint64_t hash_of(lra_weights_kind which, int64_t *step)
 {
     lra_err e = {{0}};
     lra_loaded_model m;
-    if (lra_load_model(&m, &trained.run.spec, &trained.device, which, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, &trained.run.spec, &trained.device, which, &e));
     lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++)
         lra_length_graph_output(m.view[i], m.view[i]->network.output);
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
     uint64_t hash = lra_params_hash(m.params);
     *step = m.step;
     lra_loaded_free(&m);
     return hash;
 }
 
-static void weights_are_told_apart(void **state)
+TEST(weights_are_told_apart)
 {
-    (void)state;
     int64_t step[3];
     uint64_t initial = hash_of(LRA_INITIAL_WEIGHTS, &step[0]);
     uint64_t best = hash_of(LRA_BEST_WEIGHTS, &step[1]), last = hash_of(LRA_LAST_WEIGHTS, &step[2]);
@@ -117,15 +108,13 @@ static int look(const lra_length_graph *v, const lra_batch *b, void *context, lr
     return 0;
 }
 
-static void nodes_and_gradients_of_every_bucket(void **state)
+TEST(nodes_and_gradients_of_every_bucket)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_loaded_model m;
     probe p = {.m = &m};
     bool wanted[TINY_ROWS] = {true, false, true, true, false, false};
-    if (lra_load_model(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e));
     lra_loaded_buckets(&m);
     assert_int_equal(m.n_views, m.buckets.n);
     for (int i = 0; i < m.n_views; i++) {
@@ -139,13 +128,13 @@ static void nodes_and_gradients_of_every_bucket(void **state)
         lra_length_graph_output(v, p.conv[i]);
         lra_length_graph_output(v, p.grad[i]);
     }
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_loaded_run(&m, LRA_TEST_SPLIT, wanted, look, &p, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
+    OK(lra_loaded_run(&m, LRA_TEST_SPLIT, wanted, look, &p, &e));
     assert_int_equal(p.n_rows, 3);
     assert_memory_equal(p.seen, wanted, sizeof wanted);
     assert_true(p.off < 1e-6);
     p.n_rows = 0;
-    if (lra_loaded_run(&m, LRA_VAL_SPLIT, NULL, look, &p, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_run(&m, LRA_VAL_SPLIT, NULL, look, &p, &e));
     assert_int_equal(p.n_rows, 4);
     lra_loaded_free(&m);
 }
@@ -174,17 +163,15 @@ static int add_up(const lra_length_graph *v, const lra_batch *b, void *context, 
     return 0;
 }
 
-static void profiles_of_attention(void **state)
+TEST(profiles_of_attention)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_loaded_model m;
     lra_train_spec spec = trained.run.spec;
     lra_config *c = model_tiny(&lra_model_transformer, "");
     int n = 0;
     spec.model = &lra_model_transformer, spec.model_config = c;
-    if (lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e));
     lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
         lra_tensor *node[LAYERS];
@@ -192,8 +179,8 @@ static void profiles_of_attention(void **state)
                          LAYERS);
         lra_length_graph_output(m.view[i], lra_attention_profile_of(node[1]));
     }
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, add_up, &n, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
+    OK(lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, add_up, &n, &e));
     assert_int_equal(n, TINY_ROWS * 2);
     lra_loaded_free(&m);
     lra_config_free(c);
@@ -219,31 +206,27 @@ static int keep_logits(const lra_length_graph *v, const lra_batch *b, void *cont
     return 0;
 }
 
-static void one_plan_serves_every_limit(void **state)
+TEST(one_plan_serves_every_limit)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_loaded_model m;
     float whole[TINY_ROWS * TINY_CLASSES];
     answers at[5]; /* none; a wide one; 0 in both layers, in one; none again */
     static const int32_t limits[5][LAYERS] = {
         {LRA_NO_LIMIT, LRA_NO_LIMIT}, {1, 1}, {0, 0}, {0, 1}, {70000, 70000}};
-    if (lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole,
-                     NULL, &e) != 0)
-        fail_msg("%s", e.msg);
-    if (lra_load_model(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole,
+                    NULL, &e));
+    OK(lra_load_model(&m, &trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, &e));
     assert_int_equal(lra_loaded_limit(&m, &e), 0);
     lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++)
         lra_length_graph_output(m.view[i], m.view[i]->network.output);
     assert_int_equal(m.n_limits, LAYERS);
     assert_int_equal(m.limit[0], LRA_NO_LIMIT);
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
     for (int i = 0; i < 5; i++) {
         for (int l = 0; l < LAYERS; l++) m.limit[l] = limits[i][l];
-        if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep_logits, &at[i], &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep_logits, &at[i], &e));
     }
     lra_loaded_free(&m);
     /* Kernels of 3 taps reach one step. */
@@ -255,17 +238,15 @@ static void one_plan_serves_every_limit(void **state)
     assert_memory_equal(at[4].logits, whole, sizeof whole);
 }
 
-static void a_model_without_limits_is_undefined(void **state)
+TEST(a_model_without_limits_is_undefined)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_loaded_model m;
     lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
     lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
     spec.model = &lstm;
-    if (lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e));
     assert_int_equal(lra_loaded_limit(&m, &e), LRA_USAGE);
     assert_string_equal(e.msg, "a limit of distance is undefined for model 'lstm': its state comes "
                                "from all steps before");
@@ -274,9 +255,8 @@ static void a_model_without_limits_is_undefined(void **state)
 
 /* ---- what cannot be opened ------------------------------------------------------------------- */
 
-static void missing_weights_are_named(void **state)
+TEST(missing_weights_are_named)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_train_spec spec = trained.run.spec;
     float output[TINY_ROWS * TINY_CLASSES];
@@ -291,16 +271,4 @@ static void missing_weights_are_named(void **state)
     assert_non_null(strstr(e.msg, "no-such-folder/best.h5"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_those_of_the_run),
-        cmocka_unit_test(weights_are_told_apart),
-        cmocka_unit_test(nodes_and_gradients_of_every_bucket),
-        cmocka_unit_test(profiles_of_attention),
-        cmocka_unit_test(one_plan_serves_every_limit),
-        cmocka_unit_test(a_model_without_limits_is_undefined),
-        cmocka_unit_test(missing_weights_are_named),
-    };
-    return cmocka_run_group_tests_name("open", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

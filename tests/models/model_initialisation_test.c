@@ -1,10 +1,6 @@
 /* What models start with, where their papers say numbers: sizes, kernels and angles before the
  * first step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,9 +49,8 @@ static void near(double a, double b, double tolerance)
 }
 
 /* Kernels of sgconv have norm 1 over all lags; 40 lags by 8 parameters are 4 parts. */
-static void sgconv_starts_with_norm_one(void **state)
+TEST(sgconv_starts_with_norm_one)
 {
-    (void)state;
     lra_shape s;
     double *k = at_start(&lra_model_sgconv, "factor-max=3", 32, "encoder/layer1/conv/kernel", &s);
     assert_int_equal(s.n, 3);
@@ -70,9 +65,8 @@ static void sgconv_starts_with_norm_one(void **state)
 }
 
 /* The gate of gmlp starts open, next to without other positions. */
-static void gmlp_starts_open(void **state)
+TEST(gmlp_starts_open)
 {
-    (void)state;
     lra_shape s;
     double *k = at_start(&lra_model_gmlp, "kernels=4", 40, "encoder/layer0/gate/taps", &s);
     assert_true(lra_shape_equal(s, LRA_SHAPE(4, 79)));
@@ -85,9 +79,8 @@ static void gmlp_starts_open(void **state)
 }
 
 /* The envelope of double-exp: exp(-lag/L) in channel 0, with a mean square of (1 - e^-2)/2. */
-static void longconv_decays(void **state)
+TEST(longconv_decays)
 {
-    (void)state;
     lra_shape s;
     double *k = at_start(&lra_model_longconv, "start=double-exp width=16", LONGEST,
                          "encoder/layer0/conv/taps", &s);
@@ -101,9 +94,8 @@ static void longconv_decays(void **state)
 }
 
 /* Squares of the skew part's angles sum up to those of its entries above the diagonal. */
-static void dss_starts_with_angles_of_legs(void **state)
+TEST(dss_starts_with_angles_of_legs)
 {
-    (void)state;
     lra_shape s;
     double *a = at_start(&lra_model_dss, "state=64", 8, "encoder/layer0/ssm/turn", &s), sum = 0,
            entries = 0;
@@ -127,9 +119,8 @@ static void dss_starts_with_angles_of_legs(void **state)
     lra_free(a);
 }
 
-static void dlr_starts_around_the_circle(void **state)
+TEST(dlr_starts_around_the_circle)
 {
-    (void)state;
     lra_shape s;
     double *a = at_start(&lra_model_dlr, "state=8", 8, "encoder/layer0/ssm/turn", &s);
     for (int i = 0; i < 8; i++) near(a[i], acos(-1) * i / 4, 1e-12);
@@ -140,9 +131,8 @@ static void dlr_starts_around_the_circle(void **state)
 }
 
 /* The register of h3 starts as a plain FIR: B = (1, 0, .., 0), so that its kernel is C. */
-static void h3_starts_with_its_taps(void **state)
+TEST(h3_starts_with_its_taps)
 {
-    (void)state;
     lra_shape s;
     double *k = at_start(&lra_model_h3, "state=5", 9, "encoder/layer0/shift/kernel", &s);
     double *c = at_start(&lra_model_h3, "state=5", 9, "encoder/layer0/shift/c", &s);
@@ -170,9 +160,8 @@ static void expect_complaint(const lra_model *m, const char *changes, const char
 
 /* Kernels of mega are what its recurrence answers to an impulse: h = (1 - p a) h + p beta x, y =
  * gamma h / sqrt(n). */
-static void mega_averages(void **state)
+TEST(mega_averages)
 {
-    (void)state;
     enum { D = 6, N = 3, T = 32 };
     static const char *const name[] = {"delta", "alpha", "beta", "gamma", "kernel"};
     double *v[5];
@@ -202,9 +191,8 @@ static void mega_averages(void **state)
 }
 
 /* PyTorch has 4 H (D + H + 2) numbers in a layer, and a forget bias in two halves. */
-static void lstm_starts_with_a_forget_bias(void **state)
+TEST(lstm_starts_with_a_forget_bias)
 {
-    (void)state;
     enum { D = 6, H = 5 };
     lra_shape s;
     double most = sqrt(6.0 / (D + 4 * H));
@@ -225,9 +213,8 @@ static void lstm_starts_with_a_forget_bias(void **state)
     }
 }
 
-static void bad_settings_are_named(void **state)
+TEST(bad_settings_are_named)
 {
-    (void)state;
     expect_complaint(&lra_model_gmlp, "kernels=3",
                      "'encoder/layer0/gate': 3 kernels do not divide 8 channels");
     expect_complaint(&lra_model_longconv, "smooth=frequency",
@@ -236,20 +223,4 @@ static void bad_settings_are_named(void **state)
     for (int i = 0; i < 3; i++)
         expect_complaint(stepped[i], "dt-min=2 dt-max=1",
                          "'encoder/layer0/ssm': dt-min is above dt-max");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sgconv_starts_with_norm_one),
-        cmocka_unit_test(gmlp_starts_open),
-        cmocka_unit_test(longconv_decays),
-        cmocka_unit_test(dss_starts_with_angles_of_legs),
-        cmocka_unit_test(dlr_starts_around_the_circle),
-        cmocka_unit_test(h3_starts_with_its_taps),
-        cmocka_unit_test(mega_averages),
-        cmocka_unit_test(lstm_starts_with_a_forget_bias),
-        cmocka_unit_test(bad_settings_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

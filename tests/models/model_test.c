@@ -1,11 +1,7 @@
 /* Every model of the registry, in its tiny settings and variants: gradients in float64, three
  * buckets, padding, reach and causality as declared, learning one batch, saving and going on, sizes
  * and losses; and what errors say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +47,7 @@ static double loss_at(model_trial *f, const char *path, double *value, int64_t j
     lra_err e = {{0}};
     double kept = value[j];
     value[j] = x;
-    if (lra_params_set(f->params, path, value, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_params_set(f->params, path, value, &e));
     value[j] = kept;
     model_run(f);
     return model_loss(f);
@@ -136,9 +132,8 @@ static void check_gradients(const lra_model *m, const char *variant)
     }
 }
 
-static void gradients_in_float64(void **state)
+TEST(walk_gradients_in_float64)
 {
-    (void)state;
     each_model(check_gradients);
 }
 
@@ -176,9 +171,8 @@ static void check_buckets(const lra_model *m, const char *variant)
     }
 }
 
-static void three_buckets_agree(void **state)
+TEST(walk_three_buckets_agree)
 {
-    (void)state;
     each_model(check_buckets);
 }
 
@@ -214,9 +208,8 @@ static void check_padding(const lra_model *m, const char *variant)
     }
 }
 
-static void padding_has_no_influence(void **state)
+TEST(walk_padding_has_no_influence)
 {
-    (void)state;
     each_model(check_padding);
 }
 
@@ -280,9 +273,8 @@ static void check_reach(const lra_model *m, const char *variant)
     model_close(&f);
 }
 
-static void reach_is_as_declared(void **state)
+TEST(walk_reach_is_as_declared)
 {
-    (void)state;
     each_model(check_reach);
 }
 
@@ -308,9 +300,8 @@ static int count_reaches(const lra_model *m, const lra_key *k)
 }
 
 /* Ladders rise by the key that a record names; one that names none has none. */
-static void the_axis_bounds_the_reach(void **state)
+TEST(the_axis_bounds_the_reach)
 {
-    (void)state;
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
         const lra_key *axis = m->axis ? lra_key_find(m->keys, m->axis) : NULL;
@@ -324,9 +315,8 @@ static void the_axis_bounds_the_reach(void **state)
 
 /* A window of longformer has one token more after a token than before it, in every layer (i - w/2 <
  * j <= i + w/2); the walk sees windows that are wider than its rows alone. */
-static void windows_are_not_centred(void **state)
+TEST(windows_are_not_centred)
 {
-    (void)state;
     for (int layers = 1; layers < 4; layers++) {
         model_trial f;
         char *changes = lra_format("layers=%d window=8", layers);
@@ -366,9 +356,8 @@ static void check_learning(const lra_model *m, const char *variant)
     model_close(&f);
 }
 
-static void one_batch_is_learned(void **state)
+TEST(walk_one_batch_is_learned)
 {
-    (void)state;
     each_model(check_learning);
 }
 
@@ -411,9 +400,8 @@ static void check_resume(const lra_model *m, const char *variant)
     model_close(&b);
 }
 
-static void training_goes_on_from_a_file(void **state)
+TEST(walk_training_goes_on_from_a_file)
 {
-    (void)state;
     each_model(check_resume);
 }
 
@@ -445,18 +433,16 @@ static void check_cls(const lra_model *m, const char *variant)
     pooling = LRA_POOL_MEAN;
 }
 
-static void pooling_by_cls(void **state)
+TEST(walk_pooling_by_cls)
 {
-    (void)state;
     each_model(check_cls);
 }
 
 /* Of one token CLS is at position 0 and the token at position 1, with positions that are learned or
  * computed: the same model without CLS sees the same vectors at the rows behind its first when that
  * one is the CLS vector. */
-static void cls_is_the_first_position(void **state)
+TEST(cls_is_the_first_position)
 {
-    (void)state;
     lra_err e = {{0}};
     model_trial a, b;
     model_case what = usual(&lra_model_transformer, "positions=learned");
@@ -474,7 +460,7 @@ static void cls_is_the_first_position(void **state)
         double *v = lra_alloc_array((size_t)lra_shape_elements(lra_params_shape(a.params, i)),
                                     sizeof *v);
         assert_int_equal(lra_params_get(a.params, path, v, &e), 0);
-        if (lra_params_set(b.params, path, v, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_params_set(b.params, path, v, &e));
         lra_free(v);
     }
     assert_int_equal(lra_params_get(a.params, "embed/table", table, &e), 0);
@@ -511,9 +497,8 @@ static void cls_is_the_first_position(void **state)
 }
 
 /* Who cannot pool by CLS is refused, with what it can do. */
-static void pools_are_declared(void **state)
+TEST(pools_are_declared)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_network_spec spec = {.vocab = 18, .outputs = 10, .pool = LRA_POOL_CLS};
     lra_config *c = model_tiny(&lra_model_resconv, ""),
@@ -562,7 +547,7 @@ static void check_lines(const char *name, lra_text *now)
     if (update && *update) assert_int_equal(lra_file_write(path, now->s, now->n, &e), 0);
     size_t n;
     char *golden = lra_file_read(path, 1 << 20, &n, &e), *a = now->s, *b = golden;
-    if (!golden) fail_msg("%s", e.msg);
+    NOT_NULL(golden);
     for (;;) {
         size_t na = strcspn(a, " \n"), nb = strcspn(b, " \n");
         bool number = strchr("0123456789", *a) && strchr("0123456789", *b) && na && nb;
@@ -579,9 +564,8 @@ static void check_lines(const char *name, lra_text *now)
 
 /* Parameters and ten losses of every model, in float64, so that machines agree; a new model adds
  * its line. */
-static void sizes_and_losses(void **state)
+TEST(sizes_and_losses)
 {
-    (void)state;
     lra_text now = {0};
     for (int m = 0; lra_model_at(m); m++) add_line(&now, lra_model_at(m), "", 10);
     check_lines("models.txt", &now);
@@ -608,9 +592,8 @@ static void add_values(lra_text *to, const lra_model *m, const lra_key *k)
 
 /* The same of every variant, and of every choice and flag alone: no setting is without effect, or
  * changes it. */
-static void sizes_and_losses_of_settings(void **state)
+TEST(sizes_and_losses_of_settings)
 {
-    (void)state;
     lra_text now = {0};
     for (int i = 0; lra_model_at(i); i++) {
         const lra_model *m = lra_model_at(i);
@@ -622,9 +605,8 @@ static void sizes_and_losses_of_settings(void **state)
 
 /* ---- single models --------------------------------------------------------------------------- */
 
-static void reach_and_size_of_resconv(void **state)
+TEST(reach_and_size_of_resconv)
 {
-    (void)state;
     lra_network_spec spec = {.vocab = 18, .outputs = 10};
     lra_config *c = lra_keys_config(lra_model_resconv.keys);
     lra_config_set(c, "kernel", "61");
@@ -637,9 +619,8 @@ static void reach_and_size_of_resconv(void **state)
 }
 
 /* A table of positions is made for the longest input, a fixed one is no parameter. */
-static void size_of_positions(void **state)
+TEST(size_of_positions)
 {
-    (void)state;
     static const struct {
         const char *positions;
         int64_t more;
@@ -660,9 +641,8 @@ static void size_of_positions(void **state)
 
 /* The start of s4d by HiPPO-LegS against values of LAPACK: two and four states; of 64, S4's own, 11
  * of 32 are cut. */
-static void legs_has_known_values(void **state)
+TEST(legs_has_known_values)
 {
-    (void)state;
     static const struct {
         const char *settings;
         int modes;
@@ -719,9 +699,8 @@ static void expect_complaint(const lra_model *m, const char *changes, const lra_
     lra_config_free(c);
 }
 
-static void bad_configurations_are_named(void **state)
+TEST(bad_configurations_are_named)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_network_spec spec = {.vocab = 18, .outputs = 10}, longest = spec;
     longest.T_max = 6;
@@ -737,30 +716,14 @@ static void bad_configurations_are_named(void **state)
                                "models' shows all)");
 }
 
-/* With LRA_TEST_SHARD=I/N the walks alone, over a part of the models (each_model()); with
- * LRA_TEST_SHARD=rest the others; else all. */
+/* With LRA_TEST_SHARD=I/N only the walks, over a part of the models (each_model()); with
+ * LRA_TEST_SHARD=rest only the others; else all. */
 int main(void)
 {
-    const struct CMUnitTest walks[] = {
-        cmocka_unit_test(gradients_in_float64),     cmocka_unit_test(three_buckets_agree),
-        cmocka_unit_test(padding_has_no_influence), cmocka_unit_test(reach_is_as_declared),
-        cmocka_unit_test(one_batch_is_learned),     cmocka_unit_test(training_goes_on_from_a_file),
-        cmocka_unit_test(pooling_by_cls),
-    };
-    const struct CMUnitTest rest[] = {
-        cmocka_unit_test(cls_is_the_first_position),
-        cmocka_unit_test(pools_are_declared),
-        cmocka_unit_test(the_axis_bounds_the_reach),
-        cmocka_unit_test(windows_are_not_centred),
-        cmocka_unit_test(legs_has_known_values),
-        cmocka_unit_test(sizes_and_losses),
-        cmocka_unit_test(sizes_and_losses_of_settings),
-        cmocka_unit_test(reach_and_size_of_resconv),
-        cmocka_unit_test(size_of_positions),
-        cmocka_unit_test(bad_configurations_are_named),
-    };
     const char *shard = getenv("LRA_TEST_SHARD");
-    bool others = shard && strcmp(shard, "rest") == 0;
-    int failed = others ? 0 : cmocka_run_group_tests(walks, NULL, NULL);
-    return failed + (shard && !others ? 0 : cmocka_run_group_tests(rest, NULL, NULL));
+    if (shard && strcmp(shard, "rest") == 0)
+        cmocka_set_skip_filter("walk_*");
+    else if (shard)
+        cmocka_set_test_filter("walk_*");
+    return tests_run();
 }

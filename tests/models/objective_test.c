@@ -1,10 +1,6 @@
 /* Objectives: losses with known answers, what pretraining learns and leaves to fine-tuning; every
  * objective goes on with the same bits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,9 +101,8 @@ static void check_loss(lra_goal goal, const lra_objective *o)
     close_run(&r);
 }
 
-static void losses_are_known(void **state)
+TEST(losses_are_known)
 {
-    (void)state;
     check_loss(LRA_GOAL_CLASS, &lra_objective_denoise);
     check_loss(LRA_GOAL_PAIR, &lra_objective_denoise);
     for (lra_goal goal = LRA_GOAL_CLASS; goal <= LRA_GOAL_STEPS; goal++) {
@@ -118,9 +113,8 @@ static void losses_are_known(void **state)
 
 /* The sums of an evaluation are those of what was asked: denoising sees whole rows, pretraining
  * masked ones. */
-static void evaluation(void **state)
+TEST(evaluation)
 {
-    (void)state;
     static const lra_objective *const all[] = {&lra_objective_denoise,
                                                &lra_objective_pretrain_masked};
     for (int k = 0; k < 2; k++) {
@@ -188,9 +182,8 @@ static void open_counting(run *r, const char *name, const lra_objective *o, int6
     lra_config_set_int(r->model, "causal", o == &lra_objective_pretrain_causal);
 }
 
-static void pretraining_learns(void **state)
+TEST(pretraining_learns)
 {
-    (void)state;
     if (sanitized) skip(); /* other tests pretrain, too */
     static const lra_objective *const all[] = {&lra_objective_pretrain_masked,
                                                &lra_objective_pretrain_causal};
@@ -236,9 +229,8 @@ static void assert_carried(const lra_params *from, const lra_params *to, const c
 
 /* What was masked is told by one word, or one channel, more; it is cut off, the bias is kept, the
  * head is not. */
-static void weights_are_carried(void **state)
+TEST(weights_are_carried)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         run r, fine;
         lra_err e = {{0}};
@@ -272,9 +264,8 @@ static void weights_are_carried(void **state)
     }
 }
 
-static void another_model_is_refused(void **state)
+TEST(another_model_is_refused)
 {
-    (void)state;
     run r, fine;
     lra_err e = {{0}};
     lra_train_report report;
@@ -297,9 +288,8 @@ static void another_model_is_refused(void **state)
 }
 
 /* A row more is taken for that of masks where inputs are read, and nowhere else. */
-static void only_inputs_may_have_a_row_more(void **state)
+TEST(only_inputs_may_have_a_row_more)
 {
-    (void)state;
     static const char *const paths[] = {"embed/table", "embed/w", "encoder/table",
                                         "positions/table"};
     const float all[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -354,9 +344,8 @@ static void goes_on(lra_goal goal, const lra_objective *o, int64_t accumulate)
     same_in_parts(&whole, &parts);
 }
 
-static void goes_on_with_the_same_bits(void **state)
+TEST(goes_on_with_the_same_bits)
 {
-    (void)state;
     for (int i = 0; lra_objective_at(i); i++) goes_on(LRA_GOAL_PAIR, lra_objective_at(i), 0);
     goes_on(LRA_GOAL_VALUE, &lra_objective_pretrain_masked, 0);
     goes_on(LRA_GOAL_CLASS, &lra_objective_denoise, 4);
@@ -377,26 +366,12 @@ static void refused(lra_goal goal, const lra_objective *o, const char *message)
     close_run(&r);
 }
 
-static void what_cannot_be_learned(void **state)
+TEST(what_cannot_be_learned)
 {
-    (void)state;
     refused(LRA_GOAL_NEXT, &lra_objective_pretrain_masked, "already asks for the next token");
     refused(LRA_GOAL_VALUE, &lra_objective_denoise, "denoising needs tokens");
     refused(LRA_GOAL_CLASS, &lra_objective_pretrain_causal, "it must be causal");
     refused(LRA_GOAL_VALUE, &lra_objective_pretrain_causal, "it must be causal");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_are_known),
-        cmocka_unit_test(evaluation),
-        cmocka_unit_test(pretraining_learns),
-        cmocka_unit_test(weights_are_carried),
-        cmocka_unit_test(only_inputs_may_have_a_row_more),
-        cmocka_unit_test(another_model_is_refused),
-        cmocka_unit_test(goes_on_with_the_same_bits),
-        cmocka_unit_test(what_cannot_be_learned),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

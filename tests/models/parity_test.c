@@ -2,11 +2,7 @@
  * tests/parity/golden.py wrote and describes.  Every model has such a file.  In float32 gradients
  * are as near to those in float64 as tests/parity/parity.py wants them, at every instruction
  * level. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +58,7 @@ static double project_tensor(walk *w, const char *name, const lra_tensor *x)
     lra_err e = {{0}};
     int64_t n = lra_shape_elements(lra_tensor_shape(x));
     double *v = lra_alloc_array((size_t)n, sizeof *v);
-    if (lra_get(w->c.plan, x, v, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_get(w->c.plan, x, v, &e));
     double sum = project(name, n, v);
     lra_free(v);
     return sum;
@@ -77,7 +73,7 @@ static double project_start(walk *w)
         const char *path = lra_tensor_path(w->c.gradients.param[i]);
         int64_t n = lra_shape_elements(lra_tensor_shape(w->c.gradients.param[i]));
         double *v = lra_alloc_array((size_t)n, sizeof *v);
-        if (lra_params_get(w->c.params, path, v, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_params_get(w->c.params, path, v, &e));
         sum += project(path, n, v);
         lra_free(v);
     }
@@ -180,7 +176,7 @@ static void check_line(walk *w, char *line)
     } else if (strcmp(line, "loss") == 0) {
         double loss;
         lra_err e = {{0}};
-        if (lra_get(w->c.plan, find(w, line), &loss, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_get(w->c.plan, find(w, line), &loss, &e));
         check(w, line, loss, expected, tolerance * expected);
     } else {
         const lra_tensor *x = find(w, line);
@@ -251,9 +247,8 @@ static void check_models(void)
     }
 }
 
-static void test_models(void **state)
+TEST(test_models)
 {
-    (void)state;
     for (int level = 0; lra_cpu_usable(level); level++) {
         setenv("LRA_CPU", lra_cpu_usable(level), 1);
         print_message("%s\n", lra_cpu_usable(level));
@@ -263,16 +258,9 @@ static void test_models(void **state)
 }
 
 /* The list names models. */
-static void test_list(void **state)
+TEST(test_list)
 {
-    (void)state;
     lra_err e = {{0}};
     for (int i = 0; without[i]; i++)
         if (!lra_model_find(without[i], &e)) fail_msg("%s", e.msg);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_models), cmocka_unit_test(test_list)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,11 +4,7 @@
  * the same.
  * A moment is an amount of the run's own processor time, so that it means the same on a busy
  * machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -120,7 +116,7 @@ static char *read_file(const char *folder, const char *name)
     lra_err e = {{0}};
     size_t n;
     char *path = lra_format("%s/%s", folder, name), *text = lra_file_read(path, 1 << 20, &n, &e);
-    if (!text) fail_msg("%s", e.msg);
+    NOT_NULL(text);
     lra_free(path);
     return text;
 }
@@ -195,23 +191,20 @@ static void same_bits(int number)
     lra_free(other);
 }
 
-static void killed_at_random_moments(void **state)
+TEST(killed_at_random_moments)
 {
-    (void)state;
     precision = LRA_F32;
     same_bits(SIGKILL);
 }
 
-static void killed_in_bf16(void **state)
+TEST(killed_in_bf16)
 {
-    (void)state;
     precision = LRA_BF16;
     same_bits(SIGKILL);
 }
 
-static void stopped_by_a_signal(void **state)
+TEST(stopped_by_a_signal)
 {
-    (void)state;
     precision = LRA_F32;
     same_bits(SIGTERM);
 }
@@ -235,6 +228,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+GROUP(set_up, tear_down);
+
 int main(int argc, char **argv)
 {
     if (argc == 7) {
@@ -245,10 +240,5 @@ int main(int argc, char **argv)
         return train_in(argv[1], argv[2], (int)strtol(argv[3], NULL, 10),
                         strcmp(argv[4], "bf16") == 0 ? LRA_BF16 : LRA_F32);
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed_at_random_moments),
-        cmocka_unit_test(killed_in_bf16),
-        cmocka_unit_test(stopped_by_a_signal),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return tests_run();
 }

@@ -1,10 +1,6 @@
 /* The learning-rate schedules: warm-up, plateau, final phase; the others at steps whose values are
  * known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,18 +23,16 @@ static const lra_schedule example = {.rate = 0.1,
                                      .epochs = 10,
                                      .steps_per_epoch = 10};
 
-static void warms_up_linearly(void **state)
+TEST(warms_up_linearly)
 {
-    (void)state;
     lra_schedule_state now = lra_schedule_start();
     near(lra_schedule_rate(&example, &now, 0), 0.01);
     near(lra_schedule_rate(&example, &now, 4), 0.05);
     near(lra_schedule_rate(&example, &now, 10), 0.1);
 }
 
-static void halves_after_patience(void **state)
+TEST(halves_after_patience)
 {
-    (void)state;
     lra_schedule_state now = lra_schedule_start();
     lra_schedule_epoch(&example, &now, 0, 0.5);
     lra_schedule_epoch(&example, &now, 1, 0.5005); /* below the threshold: no progress */
@@ -50,9 +44,8 @@ static void halves_after_patience(void **state)
     near(lra_schedule_rate(&example, &now, 50), 0.05);
 }
 
-static void falls_to_one_per_cent(void **state)
+TEST(falls_to_one_per_cent)
 {
-    (void)state;
     lra_schedule_state now = lra_schedule_start();
     near(lra_schedule_rate(&example, &now, 79), 0.1);
     near(lra_schedule_rate(&example, &now, 80), 0.1 * (1 - 0.99 / 2));
@@ -64,9 +57,8 @@ static void falls_to_one_per_cent(void **state)
 
 /* Shares of epochs whose product is not exact: 0.3 of 10 are 3 epochs, and not the two that (1 -
  * 0.7) 10 leaves. */
-static void the_fall_begins_in_time(void **state)
+TEST(the_fall_begins_in_time)
 {
-    (void)state;
     for (int last = 1; last < 10; last++) {
         lra_schedule s = example;
         lra_schedule_state now = lra_schedule_start();
@@ -78,9 +70,8 @@ static void the_fall_begins_in_time(void **state)
 }
 
 /* A warm-up of 1 is one step, below it a share of all. */
-static void one_is_a_step(void **state)
+TEST(one_is_a_step)
 {
-    (void)state;
     lra_schedule s = example;
     lra_schedule_state now = lra_schedule_start();
     s.warmup = 1;
@@ -92,9 +83,8 @@ static void one_is_a_step(void **state)
 }
 
 /* Twenty steps of warm-up, then 80; values of the formulas by hand. */
-static void functions_of_the_step(void **state)
+TEST(functions_of_the_step)
 {
-    (void)state;
     static const struct {
         const lra_schedule_kind *kind;
         double at[6]; /* steps 9, 20, 40, 60, 99, 200 */
@@ -125,9 +115,8 @@ static void functions_of_the_step(void **state)
     }
 }
 
-static void total_and_power(void **state)
+TEST(total_and_power)
 {
-    (void)state;
     lra_schedule s = example;
     lra_schedule_state now = lra_schedule_start();
     s.kind = &lra_schedule_linear, s.total = 200; /* 0.1 of it are 20 */
@@ -137,9 +126,8 @@ static void total_and_power(void **state)
     near(lra_schedule_rate(&s, &now, 19), 0.1);
 }
 
-static void registry_and_text(void **state)
+TEST(registry_and_text)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_schedule s = example;
     s.warmup = 20, s.every = 3, s.power = 2;
@@ -154,15 +142,4 @@ static void registry_and_text(void **state)
     }
     assert_null(lra_schedule_find("cosinus", &e));
     assert_non_null(strstr(e.msg, "did you mean 'cosine'"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(warms_up_linearly),     cmocka_unit_test(halves_after_patience),
-        cmocka_unit_test(falls_to_one_per_cent), cmocka_unit_test(the_fall_begins_in_time),
-        cmocka_unit_test(one_is_a_step),         cmocka_unit_test(functions_of_the_step),
-        cmocka_unit_test(total_and_power),       cmocka_unit_test(registry_and_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,7 @@
  * Inputs (value, position as one of L + 1).  q_i = e_i; q_i k_j = ln k_(i-j), and for the last
  * token, whose value is 0, ln(c - sum_j k_(i-j)), so that every row of exponentials sums up to c,
  * the sum of all k; v_j = c value_j. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -80,7 +76,7 @@ static void attend(lra_type type, int L, int heads, double *const *kernel, const
     lra_params *params = lra_params_new(&device, 1);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(g, params, space, 1, &out, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     for (int i = 0; i < 4; i++) {
         const lra_tensor *to = i < 3 ? w[i] : x;
         const double *from = i < 3 ? made[i] : in;
@@ -130,9 +126,8 @@ static double error(lra_type type, int L, int heads, uint64_t seed)
     return worst / most;
 }
 
-static void attention_is_a_convolution(void **state)
+TEST(attention_is_a_convolution)
 {
-    (void)state;
     static const int lengths[] = {2, 7, 33, MOST};
     for (int i = 0; i < 4; i++) {
         assert_true(error(LRA_F64, lengths[i], 1, (uint64_t)i) < 1e-11);
@@ -141,18 +136,8 @@ static void attention_is_a_convolution(void **state)
 }
 
 /* k = k' - k'', both above 0. */
-static void two_heads_have_kernels_of_both_signs(void **state)
+TEST(two_heads_have_kernels_of_both_signs)
 {
-    (void)state;
     static const int lengths[] = {2, 33, MOST};
     for (int i = 0; i < 3; i++) assert_true(error(LRA_F64, lengths[i], 2, 9) < 1e-11);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention_is_a_convolution),
-        cmocka_unit_test(two_heads_have_kernels_of_both_signs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

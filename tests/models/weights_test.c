@@ -1,10 +1,6 @@
 /* Weights out of a checkpoint into a safetensors file and back into a model, bit for bit; PyTorch's
  * layout; and files that do not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,9 +67,8 @@ static void write_file(void)
     assert_int_equal(n, 1 + 2 * 6 + 2 + 2);
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     open_session(1);
     uint64_t hash = lra_params_hash(session.params);
     write_file();
@@ -105,9 +100,8 @@ static const lra_ndarray *find(const lra_safetensors *t, const char *name)
 
 /* torch.nn.Conv1d: (out, in, tap); torch.nn.Linear: (out, in); torch.nn.Embedding: (vocab,
  * width). */
-static void layout_of_pytorch(void **state)
+TEST(layout_of_pytorch)
 {
-    (void)state;
     open_session(3);
     write_file();
     lra_safetensors t;
@@ -161,9 +155,8 @@ static void foreign_names_are_counted(lra_safetensors *t)
     lra_free(says);
 }
 
-static void what_does_not_fit_is_refused(void **state)
+TEST(what_does_not_fit_is_refused)
 {
-    (void)state;
     open_session(4);
     write_file();
     lra_safetensors t;
@@ -205,9 +198,8 @@ static void what_does_not_fit_is_refused(void **state)
 }
 
 /* Another float type is converted, and counted. */
-static void other_types_are_converted(void **state)
+TEST(other_types_are_converted)
 {
-    (void)state;
     open_session(5);
     write_file();
     lra_safetensors t;
@@ -224,11 +216,4 @@ static void other_types_are_converted(void **state)
     lra_safetensors_free(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),
-                                       cmocka_unit_test(layout_of_pytorch),
-                                       cmocka_unit_test(what_does_not_fit_is_refused),
-                                       cmocka_unit_test(other_types_are_converted)};
-    return cmocka_run_group_tests_name("weights", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -1,10 +1,6 @@
 /* The probe of attention on opened models: maps, rollout, relations and profiles against the
  * definitions with whole maps, for every family of attention; a sink that is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,9 +22,8 @@ enum { LAYERS = 2, MOST = 64 };
 
 /* ---- relations ------------------------------------------------------------------------------- */
 
-static void relations_of_a_tree(void **state)
+TEST(relations_of_a_tree)
 {
-    (void)state;
     /* [MAX 4 [MIN 2 3 X 9 X <eos> */
     const int32_t token[] = {LISTOPS_MIN + 1,   LISTOPS_DIGIT + 4, LISTOPS_MIN,
                              LISTOPS_DIGIT + 2, LISTOPS_DIGIT + 3, LISTOPS_CLOSE,
@@ -103,13 +98,12 @@ static void open_maps(maps *x, const lra_train_spec *spec)
     lra_err e = {{0}};
     lra_loaded_model m;
     *x = (maps){.m = &m};
-    if (lra_load_model(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_load_model(&m, spec, &trained.device, LRA_INITIAL_WEIGHTS, &e));
     lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views; i++) {
         lra_length_graph *v = m.view[i];
         lra_attention_nodes nodes;
-        if (lra_attention_nodes_of(v, &nodes, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_attention_nodes_of(v, &nodes, &e));
         x->layers = nodes.n;
         x->position[i] = lra_input(v->network.graph, "rollout", LRA_I32,
                                    LRA_SHAPE(v->network.n, LRA_ROLLOUT_ROWS));
@@ -120,8 +114,8 @@ static void open_maps(maps *x, const lra_train_spec *spec)
             lra_length_graph_output(v, x->asked[i][k]);
         }
     }
-    if (lra_loaded_plan(&m, &e) != 0) fail_msg("%s", e.msg);
-    if (lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take, x, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_loaded_plan(&m, &e));
+    OK(lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, take, x, &e));
     lra_loaded_free(&m);
 }
 
@@ -173,9 +167,8 @@ static lra_train_spec family(int i, lra_config **config)
     return spec;
 }
 
-static void rollout_is_the_product_of_maps(void **state)
+TEST(rollout_is_the_product_of_maps)
 {
-    (void)state;
     for (int f = 0; f < FAMILIES; f++) {
         lra_config *config;
         lra_train_spec spec = family(f, &config);
@@ -228,9 +221,8 @@ static double value_of(const lra_profile *p, const char *id)
     return f ? f->value : NAN;
 }
 
-static void maps_are_measured(void **state)
+TEST(maps_are_measured)
 {
-    (void)state;
     for (int f = 0; f < FAMILIES; f++) {
         lra_err e = {{0}};
         lra_config *config;
@@ -307,17 +299,15 @@ static double without_third(void)
     return sum;
 }
 
-static void sinks_are_left_out(void **state)
+TEST(sinks_are_left_out)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_train_spec spec = trained.run.spec;
     lra_model sink = lra_model_resconv;
     lra_heads h;
     with_sink = true;
     sink.encode = encode_sink, spec.model = &sink;
-    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));
     assert_int_equal(h.n_heads, 1);
     assert_int_equal(h.head[0].sink_at[0], 2);
     assert_true(h.head[0].sink[0] > 0.99);
@@ -329,9 +319,8 @@ static void sinks_are_left_out(void **state)
 }
 
 /* Pixels: rows as images, equal weights. */
-static void distances_in_pixels(void **state)
+TEST(distances_in_pixels)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_train_spec spec = trained.run.spec;
     lra_model equal = lra_model_resconv;
@@ -343,8 +332,7 @@ static void distances_in_pixels(void **state)
     task.image = true, images.task = &task, spec.data = &images;
     const int64_t W = lra_dataset_grid(&images);
     with_sink = false, equal.encode = encode_sink, spec.model = &equal;
-    if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));
     for (int64_t b = 0; b < q->n; b++) {
         int64_t n = lra_sequences_length(q, b);
         for (int64_t k = 0; k < n * n; k++)
@@ -358,9 +346,8 @@ static void distances_in_pixels(void **state)
 }
 
 /* Equal weights, of causal heads too, have the distances of their null, in tokens and in pixels. */
-static void equal_weights_are_their_null(void **state)
+TEST(equal_weights_are_their_null)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         lra_err e = {{0}};
         lra_train_spec spec = trained.run.spec;
@@ -371,8 +358,7 @@ static void equal_weights_are_their_null(void **state)
         task.image = true, images.task = &task, spec.data = &images;
         with_sink = false, looking_back = k == 1;
         equal.encode = encode_sink, spec.model = &equal;
-        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));
         const lra_profile *both[] = {h.head[0].tokens, h.head[0].pixels};
         for (int p = 0; p < 2; p++) {
             lra_measurement list[LRA_PROFILE_FINDINGS];
@@ -411,9 +397,8 @@ static lra_tensor *encode_placed(const lra_build *b, lra_tensor *x)
     return encode_sink(b, lra_add(x, lra_slice(table, 0, 0, b->T)));
 }
 
-static void products_of_positions(void **state)
+TEST(products_of_positions)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_train_spec spec = trained.run.spec;
     lra_model model = lra_model_resconv;
@@ -422,8 +407,7 @@ static void products_of_positions(void **state)
     for (int k = 0; k < 3; k++) {
         lra_heads h;
         noise = k == 1, model.encode = k < 2 ? encode_placed : encode_sink;
-        if (lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));
         assert_int_equal(h.placed, k < 2);
         if (k == 0) assert_true(fabs(h.places.r2 - 1) < 1e-5 && fabs(h.places.off - 1) < 1e-5);
         if (k == 1) assert_true(h.places.off < 0.5);
@@ -431,13 +415,4 @@ static void products_of_positions(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(relations_of_a_tree),   cmocka_unit_test(rollout_is_the_product_of_maps),
-        cmocka_unit_test(maps_are_measured),     cmocka_unit_test(sinks_are_left_out),
-        cmocka_unit_test(distances_in_pixels),   cmocka_unit_test(equal_weights_are_their_null),
-        cmocka_unit_test(products_of_positions),
-    };
-    return cmocka_run_group_tests_name("attention_probe", tests, tiny_set_up, tiny_tear_down);
-}
+GROUP(tiny_set_up, tiny_tear_down);

@@ -1,9 +1,5 @@
 /* The time left of cells that run at once, against schedules by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -62,9 +58,8 @@ static void check_left(lra_run_cells l, int n_jobs, double seconds)
 }
 
 /* Two at once: 10 then 30, 20 then 40. */
-static void waiting_cells_are_dealt_as_processes_become_free(void **state)
+TEST_WITH(waiting_cells_are_dealt_as_processes_become_free, make_folder, remove_folder)
 {
-    (void)state;
     lra_run_cells l = make_cells();
     check_left(l, 1, 100);
     check_left(l, 2, 60);
@@ -75,9 +70,8 @@ static void waiting_cells_are_dealt_as_processes_become_free(void **state)
 }
 
 /* Half of the fourth was trained before; the first has its result. */
-static void what_was_done_before_is_not_counted(void **state)
+TEST_WITH(what_was_done_before_is_not_counted, make_folder, remove_folder)
 {
-    (void)state;
     lra_run_cells l = make_cells();
     say(3, 50, 1e6); /* an estimate of another day */
     assert_int_equal(lra_file_write(cells[0].result, "", 0, &err), 0);
@@ -86,9 +80,8 @@ static void what_was_done_before_is_not_counted(void **state)
 }
 
 /* A run's own account goes before the plan. */
-static void cells_that_run_say_how_long_yet(void **state)
+TEST_WITH(cells_that_run_say_how_long_yet, make_folder, remove_folder)
 {
-    (void)state;
     lra_run_cells l = make_cells();
     lra_cells_display *d = lra_cells_display_new(&l, 4);
     for (int i = 0; i < N; i++) lra_cells_display_start(d, i);
@@ -104,9 +97,8 @@ static void cells_that_run_say_how_long_yet(void **state)
 
 /* The 89 steps after the first took e seconds: the ten to come take e 10/89.  e is at most what is
  * measured around. */
-static void a_run_counts_the_steps_to_come(void **state)
+TEST_WITH(a_run_counts_the_steps_to_come, make_folder, remove_folder)
 {
-    (void)state;
     lra_run_status s;
     double began = lra_now();
     lra_run_reporter *r = lra_run_reporter_new(folder, "t", 1, 100);
@@ -119,18 +111,4 @@ static void a_run_counts_the_steps_to_come(void **state)
                 s.left <= most + 0.0005); /* it is written in ms */
     lra_run_reporter_free(r, true);
     assert_false(lra_run_status_read(folder, &s));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(waiting_cells_are_dealt_as_processes_become_free,
-                                        make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(what_was_done_before_is_not_counted, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(cells_that_run_say_how_long_yet, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(a_run_counts_the_steps_to_come, make_folder, remove_folder),
-    };
-    return cmocka_run_group_tests_name("cells_display", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Context of a model as a whole, against what is known: a model of reach rho gives its own answers
  * from crops of R >= rho, and others below; of every goal and every model of the registry;
  * positions are those of the whole input. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -52,9 +48,8 @@ static lra_tensor *two_steps(const lra_build *b, lra_tensor *x)
     return lra_add(x, lra_affine(before, 0.5, 0));
 }
 
-static void every_goal(void **state)
+TEST(every_goal)
 {
-    (void)state;
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         lra_err e = {{0}};
         run r;
@@ -64,8 +59,7 @@ static void every_goal(void **state)
         lra_model model = lra_model_resconv;
         model.encode = two_steps, r.spec.model = &model;
         assert_null(lra_context_undefined(&r.spec));
-        if (lra_context_open(&c, &r.spec, &r.device, LRA_INITIAL_WEIGHTS, 0, NULL, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_context_open(&c, &r.spec, &r.device, LRA_INITIAL_WEIGHTS, 0, NULL, &e));
         assert_true(c.n > 0);
         double at = ask(&c, BACK, &flips), below = ask(&c, BACK - 1, &flips);
         if (!(at < 1e-5)) fail_msg("goal %d: at its reach the loss differs by %g", goal, at);
@@ -111,26 +105,23 @@ static void check_model(const lra_model *m, const char *variant)
     lra_config_free(settings);
 }
 
-static void every_model(void **state)
+TEST(every_model)
 {
-    (void)state;
     each_model(check_model);
     assert_true(defined > 50 && bounded > 20);
 }
 
 /* gmlp adds a number to each position: with other taps at 0, crops of one token answer as the whole
  * input does, but only where they are told their positions. */
-static void positions_are_those_of_the_whole(void **state)
+TEST(positions_are_those_of_the_whole)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_context c;
     int flips;
     lra_train_spec s = trained.run.spec;
     lra_config *settings = model_tiny(&lra_model_gmlp, "");
     s.model = &lra_model_gmlp, s.model_config = settings;
-    if (lra_context_open(&c, &s, &trained.device, LRA_INITIAL_WEIGHTS, 0, NULL, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_context_open(&c, &s, &trained.device, LRA_INITIAL_WEIGHTS, 0, NULL, &e));
     for (int k = 0; k < lra_params_count(c.m.params); k++) {
         const char *path = lra_params_path(c.m.params, k), *end = strstr(path, "/gate/");
         int64_t n = lra_shape_elements(lra_params_shape(c.m.params, k));
@@ -161,12 +152,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_goal),
-        cmocka_unit_test(every_model),
-        cmocka_unit_test(positions_are_those_of_the_whole),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -1,9 +1,5 @@
 /* Finished runs: those of another task, or with settings that this program does not know. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +27,7 @@ static void write_run(const char *task, const char *config)
     r->n = 1, r->n_classes = 2;
     r->logits = lra_alloc_array(2, sizeof(float)), r->label = lra_alloc_array(1, sizeof(int32_t));
     assert_int_equal(lra_folder_make("finished_runs/runs/a", &e), 0);
-    if (lra_result_write("finished_runs/runs/a/result.h5", r, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_result_write("finished_runs/runs/a/result.h5", r, &e));
     lra_result_free(r);
 }
 
@@ -43,16 +39,15 @@ static const char *message(const char *name)
     lra_finished_run run;
     e = (lra_err){{0}};
     lra_options *o = lra_options_parse(&command, 2, argv, &e);
-    if (!o) fail_msg("%s", e.msg);
+    NOT_NULL(o);
     lra_finished_run_open(&run, name, "listops", o, &e);
     lra_finished_run_close(&run);
     lra_options_free(o);
     return e.msg;
 }
 
-static void only_runs_of_the_task(void **state)
+TEST(only_runs_of_the_task)
 {
-    (void)state;
     write_run("pathfinder", "");
     assert_string_equal(message("a"),
                         "run 'finished_runs/runs/a' is of task 'pathfinder', expected "
@@ -64,20 +59,12 @@ static void only_runs_of_the_task(void **state)
     remove_below("finished_runs");
 }
 
-static void settings_are_known(void **state)
+TEST(settings_are_known)
 {
-    (void)state;
     write_run("listops", "model.kernel=5\nmodel.colour=7\n");
     if (!strstr(message("a"), "has 'model.colour', which this program does not know"))
         fail_msg("%s", message("a"));
     write_run("listops", "model.kernel\n");
     assert_string_not_equal(message("a"), "");
     remove_below("finished_runs");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(only_runs_of_the_task),
-                                       cmocka_unit_test(settings_are_known)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* The head of every goal: gradients in float64, masked means by hand, padding, documents that do
  * not see each other, convolutions that do not see what follows, a very wide output. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +83,7 @@ static void open_fixture(fixture *f, const lra_model *m, lra_head head)
     f->params = lra_params_new(&f->device, 3);
     f->space = lra_space_new(&f->device);
     f->plan = lra_plan_new(f->k.graph, f->params, f->space, 3 + f->n, out, &e);
-    if (!f->plan) fail_msg("%s", e.msg);
+    NOT_NULL(f->plan);
     lra_free(out);
 }
 
@@ -198,9 +194,8 @@ static void check_param(fixture *f, const batch *b, int i)
     lra_free(grad);
 }
 
-static void gradients_of_every_head(void **state)
+TEST(gradients_of_every_head)
 {
-    (void)state;
     for (int head = 0; head <= LRA_HEAD_NEXT; head++) {
         fixture f;
         open_fixture(&f, &smooth, (lra_head)head);
@@ -212,9 +207,8 @@ static void gradients_of_every_head(void **state)
 
 /* ---- means over what is asked ---------------------------------------------------------------- */
 
-static void losses_are_means_of_what_is_asked(void **state)
+TEST(losses_are_means_of_what_is_asked)
 {
-    (void)state;
     for (int head = LRA_HEAD_VALUE; head <= LRA_HEAD_NEXT; head++) {
         fixture f;
         open_fixture(&f, &smooth, (lra_head)head);
@@ -236,9 +230,8 @@ static void losses_are_means_of_what_is_asked(void **state)
     }
 }
 
-static void nothing_asked_is_no_loss(void **state)
+TEST(nothing_asked_is_no_loss)
 {
-    (void)state;
     for (int head = LRA_HEAD_VALUE; head <= LRA_HEAD_NEXT; head++) {
         fixture f;
         open_fixture(&f, &smooth, (lra_head)head);
@@ -256,9 +249,8 @@ static void nothing_asked_is_no_loss(void **state)
 
 /* Outputs and losses do not depend on what stands behind a sequence, with convolutions of either
  * kind. */
-static void padding_never_matters(void **state)
+TEST(padding_never_matters)
 {
-    (void)state;
     const lra_model *models[] = {&smooth, &lra_model_resconv};
     for (int head = 0; head <= LRA_HEAD_NEXT; head++)
         for (int m = 0; m < 2; m++) {
@@ -306,9 +298,8 @@ static void layer(const fixture *f, const char *name, int64_t n, const double *x
 }
 
 /* logits = GELU([a, b, a - b, a b] U + u) W + b of the means a and b of both documents, by hand. */
-static void pairs_by_hand(void **state)
+TEST(pairs_by_hand)
 {
-    (void)state;
     fixture f;
     open_fixture(&f, &smooth, LRA_HEAD_PAIR);
     batch b = batch_of(&f, 0);
@@ -342,9 +333,8 @@ static void pairs_by_hand(void **state)
     close_fixture(&f);
 }
 
-static void documents_do_not_see_each_other(void **state)
+TEST(documents_do_not_see_each_other)
 {
-    (void)state;
     enum { WIDTH = 128 };
     static double before[2 * B * T * WIDTH], after[2 * B * T * WIDTH];
     fixture f;
@@ -365,9 +355,8 @@ static void documents_do_not_see_each_other(void **state)
 }
 
 /* A change at step t changes nothing before it, and something from it to t + reach. */
-static void causal_models_see_the_past_alone(void **state)
+TEST(causal_models_see_the_past_alone)
 {
-    (void)state;
     enum { WIDTH = 128, AT = 2 };
     static double before[B * T * WIDTH], after[B * T * WIDTH];
     lra_model causal_resconv = lra_model_resconv;
@@ -399,9 +388,8 @@ static void causal_models_see_the_past_alone(void **state)
 /* ---- size ------------------------------------------------------------------------------------ */
 
 /* 87.3 is no number of bf16: 87.5 is the next above, 87 below. */
-static void numbers_of_bf16_graphs_are_float32(void **state)
+TEST(numbers_of_bf16_graphs_are_float32)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_device device;
     lra_config *c = lra_keys_config(smooth.keys);
@@ -411,7 +399,7 @@ static void numbers_of_bf16_graphs_are_float32(void **state)
     lra_params *params = lra_params_new(&device, 3);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(k.graph, params, space, 1, &k.output, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     float w[4 * OUTPUTS] = {0}, b[OUTPUTS], value[B * T * 2] = {0}, found[B * OUTPUTS];
     int32_t length[B];
     for (int i = 0; i < OUTPUTS; i++) b[i] = 87.3f;
@@ -431,9 +419,8 @@ static void numbers_of_bf16_graphs_are_float32(void **state)
 }
 
 /* The vocabulary of WikiText-103: one step of a small batch lowers the loss from ln V. */
-static void a_very_wide_output(void **state)
+TEST(a_very_wide_output)
 {
-    (void)state;
     enum { WIDE = 267735, N = 4 };
     lra_err e = {{0}};
     lra_device device;
@@ -451,7 +438,7 @@ static void a_very_wide_output(void **state)
     lra_params *params = lra_params_new(&device, 3);
     lra_space *space = lra_space_new(&device);
     lra_plan *plan = lra_plan_new(k.graph, params, space, 2, out, &e);
-    if (!plan) fail_msg("%s", e.msg);
+    NOT_NULL(plan);
     const int32_t token[N] = {1, 70000, 200000, WIDE - 1}, label[N] = {70000, 200000, WIDE - 1, -1};
     const int32_t length[1] = {N};
     float status[2][4];
@@ -472,20 +459,4 @@ static void a_very_wide_output(void **state)
     lra_space_free(space);
     lra_graph_free(k.graph);
     lra_config_free(c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_of_every_head),
-        cmocka_unit_test(losses_are_means_of_what_is_asked),
-        cmocka_unit_test(nothing_asked_is_no_loss),
-        cmocka_unit_test(padding_never_matters),
-        cmocka_unit_test(pairs_by_hand),
-        cmocka_unit_test(documents_do_not_see_each_other),
-        cmocka_unit_test(causal_models_see_the_past_alone),
-        cmocka_unit_test(numbers_of_bf16_graphs_are_float32),
-        cmocka_unit_test(a_very_wide_output),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

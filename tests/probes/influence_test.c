@@ -1,10 +1,6 @@
 /* What a model uses, asked from inside: limits of distance on a whole split, layer by layer, and
  * Jacobians by gradients, on networks whose reach is known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,13 +41,11 @@ static bool rows_equal(const lra_ablation *c, int curve, int point, const lra_su
 
 /* Kernels of 7 taps reach 3 steps: r = 4 changes no bit, r = 2 does, in each layer alone and in
  * both. */
-static void cuts_of_a_convolution(void **state)
+TEST(cuts_of_a_convolution)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_ablation c;
-    if (lra_ablation_measure(&trained.run.spec, &trained.device, 0, 0, NULL, &c, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_ablation_measure(&trained.run.spec, &trained.device, 0, 0, NULL, &c, &e));
     assert_int_equal(c.n, TINY_ROWS);
     assert_int_equal(c.n_curves, 3);
     assert_int_equal(lra_ablation_curves(&trained.run.spec, &trained.device, 0), 3);
@@ -78,21 +72,18 @@ static void cuts_of_a_convolution(void **state)
 }
 
 /* A sample is the rows that it says, with the answers that they have. */
-static void cuts_of_a_sample(void **state)
+TEST(cuts_of_a_sample)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_ablation c;
-    if (lra_ablation_measure(&trained.run.spec, &trained.device, 0, 3, NULL, &c, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_ablation_measure(&trained.run.spec, &trained.device, 0, 3, NULL, &c, &e));
     assert_int_equal(c.n, 3);
     for (int i = 0; i < 3; i++) assert_true(c.full[i].loss == trained.report.row[c.index[i]].loss);
     lra_ablation_free(&c);
 }
 
-static void cuts_that_are_undefined(void **state)
+TEST(cuts_that_are_undefined)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_ablation c;
     lra_train_spec spec = trained.run.spec;
@@ -136,15 +127,12 @@ static const lra_jacobian_spec usual = {
     .positions = 8, .draws = 4, .weights = LRA_BEST_WEIGHTS, .seed = 1};
 
 /* Within the reach of 6 steps everything, beyond it exactly nothing. */
-static void a_convolution_sees_its_reach(void **state)
+TEST(a_convolution_sees_its_reach)
 {
-    (void)state;
     lra_err e = {{0}};
     seen s = {.reach = -1};
     lra_jacobian_report r;
-    if (lra_jacobian_measure(&trained.run.spec, &trained.device, &usual, NULL, look, &s, &r, &e) !=
-        0)
-        fail_msg("%s", e.msg);
+    OK(lra_jacobian_measure(&trained.run.spec, &trained.device, &usual, NULL, look, &s, &r, &e));
     assert_int_equal(s.reach, 6);
     for (int d = 0; d <= 6; d++) assert_true(s.square[d] > 0);
     assert_true(s.ends[0] && s.ends[1]);
@@ -173,9 +161,8 @@ static lra_tensor *encode_open(const lra_build *b, lra_tensor *x)
     return lra_model_resconv.encode(&own, x);
 }
 
-static void false_declarations_are_found(void **state)
+TEST(false_declarations_are_found)
 {
-    (void)state;
     lra_err e = {{0}};
     seen s = {0};
     lra_jacobian_report r;
@@ -196,9 +183,8 @@ static void false_declarations_are_found(void **state)
 
 /* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier
  * transform. */
-static void causal_models_see_the_past(void **state)
+TEST(causal_models_see_the_past)
 {
-    (void)state;
     lra_err e = {{0}};
     const struct {
         const lra_model *model;
@@ -224,9 +210,8 @@ static void causal_models_see_the_past(void **state)
 }
 
 /* With many draws two seeds agree on ||J||_F^2 to the error of their draws. */
-static void draws_agree(void **state)
+TEST(draws_agree)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_jacobian_report r;
     double sum[2] = {0};
@@ -234,9 +219,7 @@ static void draws_agree(void **state)
         lra_jacobian_spec ask = {
             .positions = 4, .draws = 64, .weights = LRA_BEST_WEIGHTS, .seed = (uint64_t)k + 9};
         seen s = {0};
-        if (lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r,
-                                 &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e));
         for (int d = 0; d < 7; d++) sum[k] += s.square[d];
     }
     assert_true(sum[0] != sum[1]);
@@ -245,9 +228,8 @@ static void draws_agree(void **state)
 
 /* Squares with 1, 2 and 8 degrees of freedom around 1, of 8 draws: their size is 1 on average, the
  * root of their mean is less. */
-static void sizes_are_unbiased(void **state)
+TEST(sizes_are_unbiased)
 {
-    (void)state;
     enum { DRAWS = 8, N = 4000 };
     lra_rng r = lra_rng_new(5, 5, 0);
     for (int freedom = 1; freedom <= 8; freedom *= freedom == 2 ? 4 : 2) {
@@ -272,9 +254,8 @@ static void sizes_are_unbiased(void **state)
 }
 
 /* Of 4 rows of 5 pixels: the third of the third row. */
-static void the_middle_of_an_image(void **state)
+TEST(the_middle_of_an_image)
 {
-    (void)state;
     assert_int_equal(lra_jacobian_middle(21, 0), 10);
     assert_int_equal(lra_jacobian_middle(20, 5), 12);
     assert_int_equal(lra_jacobian_middle(784, 28), 14 * 28 + 14);
@@ -283,15 +264,13 @@ static void the_middle_of_an_image(void **state)
     lra_jacobian_report r;
     lra_jacobian_spec ask = usual;
     ask.middle = true, ask.grid = 4;
-    if (lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e));
     assert_int_equal(s.rows, TINY_ROWS);
     assert_true(s.middle == TINY_ROWS);
 }
 
-static void positions_are_spread(void **state)
+TEST(positions_are_spread)
 {
-    (void)state;
     for (int64_t T = 1; T < 70; T += 17)
         for (int64_t n = 1; n < 40; n += 6) {
             int64_t last = -1;
@@ -315,9 +294,8 @@ static void positions_are_spread(void **state)
 
 /* Profiles of rows at drawn positions: intervals over examples hold what all positions of all
  * examples give.  Rows at the ends look far, so that forcing these in would miss it. */
-static void intervals_hold_the_sampling_of_positions(void **state)
+TEST(intervals_hold_the_sampling_of_positions)
 {
-    (void)state;
     enum { T = 120, ROWS = 6, EXAMPLES = 24, SETS = 300 };
     double truth = 0;
     int held = 0;
@@ -347,20 +325,4 @@ static void intervals_hold_the_sampling_of_positions(void **state)
     if (held < 0.91 * SETS) fail_msg("%d of %d intervals hold %g", held, (int)SETS, truth);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cuts_of_a_convolution),
-        cmocka_unit_test(cuts_of_a_sample),
-        cmocka_unit_test(cuts_that_are_undefined),
-        cmocka_unit_test(a_convolution_sees_its_reach),
-        cmocka_unit_test(false_declarations_are_found),
-        cmocka_unit_test(causal_models_see_the_past),
-        cmocka_unit_test(draws_agree),
-        cmocka_unit_test(intervals_hold_the_sampling_of_positions),
-        cmocka_unit_test(sizes_are_unbiased),
-        cmocka_unit_test(the_middle_of_an_image),
-        cmocka_unit_test(positions_are_spread),
-    };
-    return cmocka_run_group_tests_name("influence", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

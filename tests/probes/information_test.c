@@ -1,9 +1,5 @@
 /* Information between symbols against known answers, and its intervals; bags of n-grams. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -66,9 +62,8 @@ static const lra_info_point *at(const lra_information *x, int64_t d)
     return NULL;
 }
 
-static void independent_symbols(void **state)
+TEST(independent_symbols)
 {
-    (void)state;
     lra_information *x = measure(independent, 1);
     for (int i = 0; i < x->n; i++) near(x->point[i].excess.value, 0, 1.5e-3);
     assert_int_equal(at(x, 1)->symbols, 5);
@@ -77,9 +72,8 @@ static void independent_symbols(void **state)
 }
 
 /* Few pairs of independent symbols: without the correction 16 / (2 x 2587 ln 2) = 0.0045 bits. */
-static void bias_is_taken_off(void **state)
+TEST(bias_is_taken_off)
 {
-    (void)state;
     enum { SETS = 60, FEW = 13 };
     double pair = 0, null = 0;
     for (uint64_t k = 0; k < SETS; k++) {
@@ -110,9 +104,8 @@ static uint8_t grows(lra_rng *r, int t)
     return said[t];
 }
 
-static void two_states(void **state)
+TEST(two_states)
 {
-    (void)state;
     lra_information *x = measure(chain, 2);
     for (int d = 1; d <= 8; d++) near(at(x, d)->pair, chain_bits(d), 0.01);
     near(at(x, 1)->null, 0, 1e-3);
@@ -124,9 +117,8 @@ static void two_states(void **state)
     lra_information_free(x);
 }
 
-static void cycles(void **state)
+TEST(cycles)
 {
-    (void)state;
     lra_information *x = measure(cycle, 3);
     for (int i = 0; i < x->n; i++) near(x->point[i].pair, log2(7), 1e-3);
     assert_int_equal(x->d0, x->point[x->n - 1].d);
@@ -148,9 +140,8 @@ static uint8_t rows_of_pixels(lra_rng *r, int t)
     return said[t];
 }
 
-static void comes_back(void **state)
+TEST(comes_back)
 {
-    (void)state;
     lra_information *x = measure(rows_of_pixels, 8), *y;
     assert_true(x->d0 < 3); /* an interval lies above 0 by chance once in forty */
     assert_null(x->again);  /* 23 and 25 are asked, 24 is not */
@@ -164,9 +155,8 @@ static void comes_back(void **state)
 }
 
 /* 1 to 16, then eight an octave, which hold every power of two: tables name those. */
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     enum { LONG = 2049 };
     static int64_t from[17];
     static uint8_t s[16 * LONG];
@@ -182,9 +172,8 @@ static void distances(void **state)
     lra_information_free(x);
 }
 
-static void growing(void **state)
+TEST(growing)
 {
-    (void)state;
     lra_information_free(measure(grows, 7));
     lra_information *x = lra_information_new(&rows, 3, 0, 1);
     assert_int_equal(x->d0, 3);
@@ -194,9 +183,8 @@ static void growing(void **state)
 }
 
 /* What places alone explain is in the null value, and in no excess. */
-static void places(void **state)
+TEST(places)
 {
-    (void)state;
     lra_information *x = measure(place, 5);
     assert_true(at(x, 1)->pair > 1.5);
     near(at(x, 1)->excess.value, 0, 0.005);
@@ -205,9 +193,8 @@ static void places(void **state)
 }
 
 /* Rows of 20 lengths that begin and end with symbols of their own: known from place and length. */
-static void ends(void **state)
+TEST(ends)
 {
-    (void)state;
     enum { LENGTHS = 20, EACH = 96, N = LENGTHS * EACH };
     static int64_t begin[N + 1];
     static uint8_t all[N * (8 + LENGTHS)];
@@ -227,9 +214,8 @@ static void ends(void **state)
 }
 
 /* Fewer pairs, fewer symbols. */
-static void merged(void **state)
+TEST(merged)
 {
-    (void)state;
     lra_information *x = measure(cycle, 6);
     lra_symbols few = {6, start, symbol};
     lra_information *y = lra_information_new(&few, MOST, 0, 1);
@@ -241,9 +227,8 @@ static void merged(void **state)
 }
 
 /* Intervals of the excess hold what the chain has. */
-static void coverage(void **state)
+TEST(coverage)
 {
-    (void)state;
     int held[3] = {0};
     static const int64_t d[] = {1, 4, 10};
     enum { SETS = 40 };
@@ -264,9 +249,8 @@ static void coverage(void **state)
 }
 
 /* A few rows that could be drawn again make no interval, and nothing that rests on one. */
-static void few_rows_have_no_intervals(void **state)
+TEST(few_rows_have_no_intervals)
 {
-    (void)state;
     enum { L = 4096 };
     static int64_t from[17];
     static uint8_t s[16 * L];
@@ -290,9 +274,8 @@ static void few_rows_have_no_intervals(void **state)
 
 /* The label is whether "2 3" occurs, among symbols that are equally frequent: nothing for single
  * ones. */
-static void ngrams(void **state)
+TEST(ngrams)
 {
-    (void)state;
     enum { N = 300, L = 40 };
     static int64_t from[2 * N + 1];
     static uint8_t s[2 * N * L];
@@ -318,9 +301,8 @@ static void ngrams(void **state)
 
 /* Rows as long as an n-gram have one; shorter ones none: they get the class most frequent in
  * training. */
-static void short_rows(void **state)
+TEST(short_rows)
 {
-    (void)state;
     const uint8_t train[] = {1, 2, 2, 1, 2, 1}, test[] = {1, 2, 2, 1, 1};
     const int64_t from[] = {0, 2, 4, 6};
     const int32_t label[] = {0, 1, 1};
@@ -329,23 +311,4 @@ static void short_rows(void **state)
     assert_int_equal(lra_ngram_says(g, 2, test + 2), 1);
     assert_int_equal(lra_ngram_says(g, 1, test + 4), 1);
     lra_ngram_free(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(independent_symbols),
-                                       cmocka_unit_test(bias_is_taken_off),
-                                       cmocka_unit_test(two_states),
-                                       cmocka_unit_test(cycles),
-                                       cmocka_unit_test(comes_back),
-                                       cmocka_unit_test(distances),
-                                       cmocka_unit_test(growing),
-                                       cmocka_unit_test(places),
-                                       cmocka_unit_test(ends),
-                                       cmocka_unit_test(merged),
-                                       cmocka_unit_test(coverage),
-                                       cmocka_unit_test(few_rows_have_no_intervals),
-                                       cmocka_unit_test(ngrams),
-                                       cmocka_unit_test(short_rows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

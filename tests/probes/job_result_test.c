@@ -1,9 +1,5 @@
 /* Runs as a command trains them: what decides which run it is, and what its result says of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -50,10 +46,10 @@ static lra_options *open_job(lra_job *j, const char *precision)
 static lra_result *train(const lra_job *j)
 {
     lra_err e = {{0}};
-    if (lra_job_train(j, 1, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_job_train(j, 1, &e));
     char *run = lra_job_folder(j, 1), *path = lra_format("%s/result.h5", run);
     lra_result *r = lra_result_read(path, &e);
-    if (!r) fail_msg("%s", e.msg);
+    NOT_NULL(r);
     lra_free(run);
     lra_free(path);
     return r;
@@ -66,16 +62,15 @@ static void close_job(lra_job *j, lra_options *o)
 }
 
 /* Both splits that are measured lose their last rows. */
-static void what_fills_no_batch_is_left_out(void **state)
+TEST(what_fills_no_batch_is_left_out)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_job j;
     lra_options *o = open_job(&j, "f32");
     assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 20);
     lra_dataset_free(j.data);
     lra_config_set(j.train_config, "eval-drop-last", "1");
-    if (lra_job_load_data(&j, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_job_load_data(&j, &e));
     assert_int_equal(j.data->split[LRA_TRAIN_SPLIT].n, 64);
     assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 16);
     assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
@@ -86,9 +81,8 @@ static void what_fills_no_batch_is_left_out(void **state)
 }
 
 /* A run in bf16 is another run than one in float32, and so are weights that are only measured. */
-static void what_makes_another_run(void **state)
+TEST(what_makes_another_run)
 {
-    (void)state;
     lra_job j;
     char hash[4][17];
     lra_options *o = open_job(&j, "f32");
@@ -107,9 +101,8 @@ static void what_makes_another_run(void **state)
 }
 
 /* A result of the other precision lies beside it: it is not taken for this one. */
-static void each_precision_has_its_result(void **state)
+TEST(each_precision_has_its_result)
 {
-    (void)state;
     lra_job j;
     lra_options *o = open_job(&j, "f32");
     lra_result *a = train(&j);
@@ -126,9 +119,8 @@ static void each_precision_has_its_result(void **state)
 }
 
 /* Permuted labels make another run: trained and selected by them, tested by the true ones. */
-static void labels_that_are_permuted(void **state)
+TEST(labels_that_are_permuted)
 {
-    (void)state;
     lra_job j;
     char hash[2][17];
     lra_options *o = open_job(&j, "f32");
@@ -174,9 +166,8 @@ static json_t *log_line(const lra_result *r, int64_t i)
     return line;
 }
 
-static void the_history_is_the_log(void **state)
+TEST(the_history_is_the_log)
 {
-    (void)state;
     static const char *const keys[LRA_HISTORY_COLUMNS] = {
         "step", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "rate", "seconds"};
     lra_job j;
@@ -210,9 +201,8 @@ static void the_history_is_the_log(void **state)
     close_job(&j, o);
 }
 
-static void what_a_result_says_of_its_origin(void **state)
+TEST(what_a_result_says_of_its_origin)
 {
-    (void)state;
     lra_job j;
     lra_options *o = open_job(&j, "f32");
     lra_result *r = train(&j);
@@ -243,9 +233,8 @@ static void what_a_result_says_of_its_origin(void **state)
 
 /* The mean of the losses of the second epoch's steps alone, each by the weights that stood before
  * it. */
-static void the_loss_of_a_later_epoch_by_hand(void **state)
+TEST(the_loss_of_a_later_epoch_by_hand)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_job j;
     lra_options *o = open_job(&j, "f32");
@@ -253,7 +242,7 @@ static void the_loss_of_a_later_epoch_by_hand(void **state)
     lra_train_spec s;
     lra_session session;
     lra_job_spec(&j, 1, &s);
-    if (lra_session_open(&session, &s, &j.device, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_session_open(&session, &s, &j.device, &e));
     lra_loader *l = lra_session_loader(&session, LRA_TRAIN_SPLIT, true);
     int64_t n = lra_loader_batches(l), step = 0;
     s.schedule.steps_per_epoch = n;
@@ -266,8 +255,7 @@ static void the_loss_of_a_later_epoch_by_hand(void **state)
             lra_step at = {.seed = s.seed,
                            .step = (uint64_t)step,
                            .rate = (float)lra_schedule_rate(&s.schedule, &now, step)};
-            if (lra_session_part(&session, lra_loader_get(l, i), 0, &at, status, &e) != 0)
-                fail_msg("%s", e.msg);
+            OK(lra_session_part(&session, lra_loader_get(l, i), 0, &at, status, &e));
             loss[epoch] += (double)status[0] / (double)n;
         }
         lra_schedule_epoch(&s.schedule, &now, epoch, 0);
@@ -288,17 +276,12 @@ static int set_up(void **state)
     return make_folder(state);
 }
 
+GROUP(set_up, remove_folder);
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_fills_no_batch_is_left_out),
-                                       cmocka_unit_test(what_makes_another_run),
-                                       cmocka_unit_test(each_precision_has_its_result),
-                                       cmocka_unit_test(labels_that_are_permuted),
-                                       cmocka_unit_test(the_history_is_the_log),
-                                       cmocka_unit_test(what_a_result_says_of_its_origin),
-                                       cmocka_unit_test(the_loss_of_a_later_epoch_by_hand)};
     words = lra_arena_new();
-    int failed = cmocka_run_group_tests(tests, set_up, remove_folder);
+    int failed = tests_run();
     lra_arena_free(words);
     return failed;
 }

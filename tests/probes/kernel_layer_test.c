@@ -1,9 +1,5 @@
 /* What is said of the kernels of a layer: decay of every channel, and where mass grew most. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,9 +38,8 @@ static lra_probe_result *measure(double *initial, double *trained)
     return r;
 }
 
-static void decay_of_every_channel_is_stored(void **state)
+TEST(decay_of_every_channel_is_stored)
 {
-    (void)state;
     double initial[C * LAGS], trained[C * LAGS];
     fill(initial), fill(trained);
     lra_probe_result *r = measure(initial, trained);
@@ -62,9 +57,8 @@ static void decay_of_every_channel_is_stored(void **state)
 }
 
 /* Masses that single precision has as 0 grow, too. */
-static void growth_is_found_before_rounding(void **state)
+TEST(growth_is_found_before_rounding)
 {
-    (void)state;
     double initial[C * LAGS], trained[C * LAGS];
     fill(initial), fill(trained);
     for (int c = 0; c < C; c++) initial[c * LAGS + 5] = 1e-30, trained[c * LAGS + 5] = 1;
@@ -72,13 +66,4 @@ static void growth_is_found_before_rounding(void **state)
     assert_true(lra_probe_array_find(r->unit[0], "mass0")->value[5] == 0);
     assert_true(lra_probe_measurement(r->unit[0], "shift.peak")->value == 5);
     lra_probe_result_free(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decay_of_every_channel_is_stored),
-        cmocka_unit_test(growth_is_found_before_rounding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Kernels that are read off parameters against what the ops do with an impulse, in float64: scans
  * between dense layers, one way and both, diagonal plus low rank.  Their modes, what decays as
  * planted, energies beyond the length. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <complex.h>
 #include <math.h>
@@ -50,13 +46,13 @@ static void plan_trial(trial *t)
     lra_err e;
     lra_length_graph *v = &t->view;
     v->plan = lra_plan_new(v->network.graph, t->params, t->space, v->n_out, v->out, &e);
-    if (!v->plan) fail_msg("%s", e.msg);
+    NOT_NULL(v->plan);
 }
 
 static void set_input(trial *t, const lra_tensor *x, const double *data)
 {
     lra_err e;
-    if (lra_set(t->view.plan, x, data, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_set(t->view.plan, x, data, &e));
 }
 
 static void close_trial(trial *t)
@@ -100,7 +96,7 @@ static void scan_impulses(int sides)
     }
     lra_tensor *scan[4];
     assert_int_equal(lra_scans_find(g, 4, scan), 1);
-    if (lra_scan_ask(&t.view, scan[0], &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_scan_ask(&t.view, scan[0], &e));
     lra_length_graph_output(&t.view, sum);
     plan_trial(&t);
     fill(&r, D * 2 * N, in);
@@ -114,7 +110,7 @@ static void scan_impulses(int sides)
     }
     assert_int_equal(lra_run(t.view.plan, &e), 0);
     assert_int_equal(lra_get(t.view.plan, sum, y, &e), 0);
-    if (lra_scan_read(&t.view, scan[0], &m, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_scan_read(&t.view, scan[0], &m, &e));
     assert_true(m.sides == sides && m.N == N && m.inputs == D && m.outputs == H);
     int64_t behind = sides == 2 ? T - 1 : 0, lags = behind + T;
     lra_scan_kernels(&m, H, 1, behind, T, &k[0][0][0], NULL);
@@ -134,18 +130,16 @@ static void scan_impulses(int sides)
     close_trial(&t);
 }
 
-static void scans_by_impulses(void **state)
+TEST(scans_by_impulses)
 {
-    (void)state;
     scan_impulses(1);
     scan_impulses(2);
 }
 
 /* What lies beyond the lags, beside a sum so long that nothing is left; what does not decay has no
  * end. */
-static void energy_beyond(void **state)
+TEST(energy_beyond)
 {
-    (void)state;
     enum { LONG = 3000, SHORT = 9 };
     static double k[2 * LONG], near[2 * SHORT];
     double lambda[] = {0.97, 0.1, -0.5, 0.6}, b[] = {1, 0.5, 0.2, -1}, cut = 0, far = 0, all = 0;
@@ -165,9 +159,8 @@ static void energy_beyond(void **state)
 }
 
 /* One real mode: its time is read off the modes and fitted to the kernel. */
-static void planted_decay(void **state)
+TEST(planted_decay)
 {
-    (void)state;
     enum { LAGS = 400 };
     static double k[LAGS];
     double lambda[] = {0.95, 0}, b[] = {3, 0}, g[] = {-2, 0}, p;
@@ -193,9 +186,8 @@ static void planted_decay(void **state)
 
 /* Re(c exp(z l)) turns, so that the fit of its block maxima misses its time; |c| exp(l Re z), which
  * the modes and the scan give, does not. */
-static void planted_turn(void **state)
+TEST(planted_turn)
 {
-    (void)state;
     enum { LAGS = 400 };
     const double tau = 60;
     static double z[2 * LAGS], k[2 * LAGS], mod[LAGS], re[LAGS];
@@ -227,9 +219,8 @@ static void planted_turn(void **state)
 }
 
 /* D of y = k * u + D u is found beside a convolution and a scan; what else adds a product is none. */
-static void direct_path_found(void **state)
+TEST(direct_path_found)
 {
-    (void)state;
     trial t;
     open_trial(&t);
     lra_graph *g = t.view.network.graph;
@@ -254,9 +245,8 @@ static void direct_path_found(void **state)
 
 /* A kernel of two inputs without lag 0: D moves D^2 over the sum there, and what lies beyond the
  * lags has its share of more; a complex one has its imaginary part as before. */
-static void direct_path_counts(void **state)
+TEST(direct_path_counts)
 {
-    (void)state;
     trial t;
     lra_err e;
     enum { LAGS = 4 };
@@ -425,18 +415,16 @@ static void low_rank_without_modes(int modes, double size)
     close_legs(x);
 }
 
-static void low_rank_of_many(void **state)
+TEST(low_rank_of_many)
 {
-    (void)state;
     low_rank_without_modes(32, 0);
     low_rank_without_modes(32, 1);
     low_rank_without_modes(MOST_MODES, 1);
 }
 
 /* One mode that grows: no energy. */
-static void low_rank_that_grows(void **state)
+TEST(low_rank_that_grows)
 {
-    (void)state;
     double a[] = {0.5, 1}, b[] = {1, 0}, p[] = {0.1, 0}, q[] = {0.1, 0}, c[] = {1, 0}, dt = 0.1;
     const lra_dplr_numbers s = {20, 1, 1, 1, a, b, p, q, c, &dt};
     lra_dplr_exact *x = lra_dplr_exact_new(&s);
@@ -445,21 +433,9 @@ static void low_rank_that_grows(void **state)
     lra_dplr_exact_free(x);
 }
 
-static void low_rank(void **state)
+TEST(low_rank)
 {
-    (void)state;
     low_rank_modes(1);
     low_rank_modes(0.25);
     low_rank_modes(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans_by_impulses),  cmocka_unit_test(energy_beyond),
-        cmocka_unit_test(planted_decay),      cmocka_unit_test(planted_turn),
-        cmocka_unit_test(direct_path_found),  cmocka_unit_test(direct_path_counts),
-        cmocka_unit_test(low_rank),           cmocka_unit_test(low_rank_of_many),
-        cmocka_unit_test(low_rank_that_grows)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
  * Two-token XOR, with a linear head after mean pooling: chance on every rung whose field 2R + 1
  * does not cover the distance, solved on those that do.  The delay line: R2 is 0 on rungs that do
  * not reach that far back, near 1 on the others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -104,9 +100,8 @@ static void check_rung(const truth *t, int r, const json_t *row)
     }
 }
 
-static void at_chance_until_the_field_covers(void **state)
+TEST(at_chance_until_the_field_covers)
 {
-    (void)state;
     for (int k = 0; k < TRUTHS; k++) {
         json_t *all = run_sweep(&truths[k]), *tables = json_object_get(all, "tables");
         assert_int_equal(json_array_size(tables), 1);
@@ -117,8 +112,4 @@ static void at_chance_until_the_field_covers(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(at_chance_until_the_field_covers)};
-    return cmocka_run_group_tests_name("known truth", tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

@@ -1,10 +1,6 @@
 /* Occlusion of a model's inputs: scores are margins of its answers, stretches come from another
  * row, draws that change nothing are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,14 +97,11 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
     return 0;
 }
 
-static void scores_are_of_changed_inputs(void **state)
+TEST(scores_are_of_changed_inputs)
 {
-    (void)state;
     lra_err e = {{0}};
     seen s = {0};
-    if (lra_occlude(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, look, &s, &e) !=
-        0)
-        fail_msg("%s", e.msg);
+    OK(lra_occlude(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, look, &s, &e));
     assert_true(s.rows >= 4 && s.rows <= TINY_ROWS && s.changed > s.rows);
     assert_null(lra_occlude_undefined(&trained.run.spec));
 }
@@ -176,7 +169,7 @@ static lra_probe_result *measured(const lra_influence_part *part, const lra_trai
     p.steps.bar = lra_progress_new(part->name, 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
     assert_null(lra_part_undefined(part, &p));
-    if (lra_part_measure(part, &p, 0, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_part_measure(part, &p, 0, &e));
     assert_true(p.steps.done > 0 && p.steps.done <= lra_part_passes(part, &p, 0));
     lra_progress_free(p.steps.bar);
     return p.out;
@@ -200,18 +193,16 @@ static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, cons
     lra_probe_result_free(out);
 }
 
-static void a_delay_is_found(void **state)
+TEST(a_delay_is_found)
 {
-    (void)state;
     static const known list[] = {{"range.mean", DELAY}, {"range.q50", DELAY}, {"range.q99", DELAY},
                                  {"side", 1},           {"entropy", 0},       {"shift.w1", 0}};
     find(&trained.run.spec, &trained.device, 0, "occlusion", TINY_ROWS, 6, list);
 }
 
 /* Of rows of three pixels the one above is one away, in blocks of a pixel. */
-static void a_pixel_above_is_found(void **state)
+TEST(a_pixel_above_is_found)
 {
-    (void)state;
     static const known list[] = {
         {"range.mean.px", 1}, {"range.q99.px", 1}, {"side.px", 1}, {"shift.w1.px", 0}};
     find(&trained.run.spec, &trained.device, DELAY, "occlusion.px", TINY_ROWS, 4, list);
@@ -225,9 +216,8 @@ static lra_tensor *by_itself(const lra_build *b, lra_tensor *x)
     return x;
 }
 
-static void a_bag_has_no_direction(void **state)
+TEST(a_bag_has_no_direction)
 {
-    (void)state;
     lra_model bag = lra_model_resconv;
     bag.encode = by_itself;
     lra_probe_result *out = measured(&lra_part_occlusion, &trained.run.spec, &bag, &trained.device,
@@ -242,9 +232,8 @@ static void a_bag_has_no_direction(void **state)
 }
 
 /* Each document by itself: the one is not in the features of the other. */
-static void a_delay_in_pairs_is_found(void **state)
+TEST(a_delay_in_pairs_is_found)
 {
-    (void)state;
     static const known list[] = {{"range.mean", DELAY}, {"range.q99", DELAY}, {"side", 1}};
     run pairs;
     open_run(&pairs, LRA_GOAL_PAIR, "pairs", 1);
@@ -257,9 +246,8 @@ static void a_delay_in_pairs_is_found(void **state)
 
 /* Of sums of all before, whose weights are equal: what is found is the null value, where the model
  * says that it is causal, and less where it does not. */
-static void equal_weights_of_a_causal_model(void **state)
+TEST(equal_weights_of_a_causal_model)
 {
-    (void)state;
     lra_model sums = lra_model_resconv;
     sums.encode = summed, sums.reach = boundless;
     for (int causal = 0; causal < 2; causal++) {
@@ -279,9 +267,8 @@ static void equal_weights_of_a_causal_model(void **state)
 }
 
 /* Of an image, pixels of the column weigh as much as their neighbours. */
-static void rows_of_an_image_weigh_alike(void **state)
+TEST(rows_of_an_image_weigh_alike)
 {
-    (void)state;
     lra_model sums = lra_model_resconv;
     sums.encode = summed, sums.reach = boundless, sums.causal = always;
     for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
@@ -296,9 +283,8 @@ static void rows_of_an_image_weigh_alike(void **state)
 }
 
 /* Blocks that begin behind a position are none of its inputs. */
-static void blocks_of_a_causal_model(void **state)
+TEST(blocks_of_a_causal_model)
 {
-    (void)state;
     for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {
         lra_model sums = lra_model_resconv;
         sums.encode = summed, sums.reach = boundless, sums.causal = always;
@@ -311,17 +297,4 @@ static void blocks_of_a_causal_model(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scores_are_of_changed_inputs),
-        cmocka_unit_test(a_delay_is_found),
-        cmocka_unit_test(a_pixel_above_is_found),
-        cmocka_unit_test(a_bag_has_no_direction),
-        cmocka_unit_test(a_delay_in_pairs_is_found),
-        cmocka_unit_test(equal_weights_of_a_causal_model),
-        cmocka_unit_test(rows_of_an_image_weigh_alike),
-        cmocka_unit_test(blocks_of_a_causal_model),
-    };
-    return cmocka_run_group_tests_name("occlude", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

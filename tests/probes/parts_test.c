@@ -1,9 +1,5 @@
 /* The registry of influence parts, and the settings under which the file keeps them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -13,9 +9,8 @@
 #include "probes/influence/registry.h"
 
 /* Each record is complete and consistent. */
-static void records_are_complete(void **state)
+TEST(records_are_complete)
 {
-    (void)state;
     for (int i = 0; lra_influence_part_at(i); i++) {
         const lra_influence_part *part = lra_influence_part_at(i);
         const lra_perturbation *is = part->perturbation;
@@ -39,9 +34,8 @@ static void records_are_complete(void **state)
     }
 }
 
-static void names_of_units(void **state)
+TEST(names_of_units)
 {
-    (void)state;
     assert_true(lra_part_has_unit(&lra_part_cut, "cut.layer0"));
     assert_false(lra_part_has_unit(&lra_part_cut, "cut."));
     assert_true(lra_part_has_unit(&lra_part_field, "field.px"));
@@ -84,9 +78,8 @@ static void close(lra_influence *p)
 }
 
 /* A part is kept for the settings that it was measured with, and for no others. */
-static void settings_decide(void **state)
+TEST(settings_decide)
 {
-    (void)state;
     lra_probe_result *r = new_file();
     lra_influence p = of_model("resconv", 0), seeded = of_model("resconv", 7),
                   causal = of_model("lstm", 0);
@@ -111,9 +104,8 @@ static void settings_decide(void **state)
 }
 
 /* Units and settings of one part are copied, those of others are not. */
-static void parts_are_copied(void **state)
+TEST(parts_are_copied)
 {
-    (void)state;
     lra_probe_result *from = new_file(), *to = new_file();
     lra_influence p = of_model("resconv", 7);
     lra_cache_record(from, &lra_part_drop, &p, 20);
@@ -134,9 +126,8 @@ static void parts_are_copied(void **state)
 }
 
 /* Null values come from a part with equal settings alone. */
-static void shuffled_with_equal_settings(void **state)
+TEST(shuffled_with_equal_settings)
 {
-    (void)state;
     lra_probe_result *r = new_file(), *shuffled = new_file();
     lra_influence p = of_model("resconv", 0), seeded = of_model("resconv", 7);
     const lra_influence *of[] = {&p, &seeded};
@@ -155,16 +146,4 @@ static void shuffled_with_equal_settings(void **state)
     lra_probe_result_free(r);
     lra_probe_result_free(shuffled);
     close(&p), close(&seeded);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_complete),
-        cmocka_unit_test(names_of_units),
-        cmocka_unit_test(settings_decide),
-        cmocka_unit_test(parts_are_copied),
-        cmocka_unit_test(shuffled_with_equal_settings),
-    };
-    return cmocka_run_group_tests_name("parts", tests, NULL, NULL);
 }

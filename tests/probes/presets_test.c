@@ -1,10 +1,6 @@
 /* Presets multiply: every model runs every task at every preset, or is refused for a reason that
  * stands in a golden file.  Networks are built in process, without data. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -121,9 +117,8 @@ static void visit_papers(cells *c, const lra_model *m, const lra_task *t)
     }
 }
 
-static void every_model_every_task_every_preset(void **state)
+TEST(every_model_every_task_every_preset)
 {
-    (void)state;
     cells c = {.n = 0};
     for (int m = -1; m < 0 || lra_model_at(m); m++)
         for (int t = 0; lra_task_at(t); t++) {
@@ -139,9 +134,8 @@ static void every_model_every_task_every_preset(void **state)
 }
 
 /* An encoder knows the longest input that it may get, and how an image lies in its rows. */
-static void encoders_are_told_what_they_are_built_for(void **state)
+TEST(encoders_are_told_what_they_are_built_for)
 {
-    (void)state;
     static const struct {
         const lra_task *task;
         int64_t T_max, side;
@@ -173,14 +167,13 @@ static void width_is(const lra_task *t, const char *preset, int64_t width)
     lra_model m = bag;
     m.presets = published;
     const char *words[] = {"--preset", preset};
-    if (configure(&r, &m, t, 2, words, &e) != 0) fail_msg("%s", e.msg);
+    OK(configure(&r, &m, t, 2, words, &e));
     assert_int_equal(lra_config_int(r.model_config, "width"), width);
     lra_job_close(&r);
 }
 
-static void published_settings_are_chosen_by_name(void **state)
+TEST(published_settings_are_chosen_by_name)
 {
-    (void)state;
     width_is(&lra_task_listops, "paper", 4); /* the locality paper before the model's own */
     width_is(&lra_task_listops, "paper:own", 3);
     width_is(&lra_task_listops, "paper:las", 2);
@@ -236,9 +229,8 @@ static void add_published(lra_text *to, const char *paper, const lra_model *m, c
 }
 
 /* Every setting and every deviation of every cell (paper, model, task) that a paper states. */
-static void published_settings_are_those_of_the_golden_file(void **state)
+TEST(published_settings_are_those_of_the_golden_file)
 {
-    (void)state;
     lra_text all = {0};
     for (int p = 0; lra_publishers[p]; p++)
         for (int m = 0; lra_model_at(m); m++)
@@ -256,7 +248,7 @@ static void value_is(const lra_model *m, const lra_task *t, const char *preset, 
     lra_err e = {{0}};
     lra_job r;
     const char *words[] = {"--preset", preset};
-    if (configure(&r, m, t, 2, words, &e) != 0) fail_msg("%s", e.msg);
+    OK(configure(&r, m, t, 2, words, &e));
     const char *is = lra_config_text_or(r.train_config, key,
                                         lra_config_text_or(r.task_config, key, ""));
     if (strcmp(is, value) != 0)
@@ -266,9 +258,8 @@ static void value_is(const lra_model *m, const lra_task *t, const char *preset, 
 
 /* Techniques belong to a paper and a task: those of the locality paper are in its own cells, in all
  * of them, and in no other. */
-static void techniques_belong_to_papers(void **state)
+TEST(techniques_belong_to_papers)
 {
-    (void)state;
     static const struct {
         const lra_task *task;
         const char *key, *on, *off;
@@ -303,7 +294,7 @@ static void deviates(const lra_model *m, const lra_task *t, int n, const char **
 {
     lra_err e = {{0}};
     lra_job r;
-    if (configure(&r, m, t, n, words, &e) != 0) fail_msg("%s", e.msg);
+    OK(configure(&r, m, t, n, words, &e));
     char *all = lra_published_deviations(&r);
     if ((strstr(all, line) != NULL) != expected)
         fail_msg("%s %s: '%s' %s in\n%s", m->name, t->name, line,
@@ -313,9 +304,8 @@ static void deviates(const lra_model *m, const lra_task *t, int n, const char **
 }
 
 /* A published technique that is off is a deviation, and so is one that the paper does not use. */
-static void techniques_that_differ_are_deviations(void **state)
+TEST(techniques_that_differ_are_deviations)
 {
-    (void)state;
     const char *on[] = {"--preset", "paper:locality"};
     const char *plain[] = {"--preset", "paper:locality", "--objective", "classify"};
     const char *same[] = {"--preset", "paper:locality", "--augment", "0"};
@@ -350,7 +340,7 @@ static void train_is(const lra_task *t, int n, const char **words, const char *k
 {
     lra_err e = {{0}};
     lra_job r;
-    if (configure(&r, &lra_model_resconv, t, n, words, &e) != 0) fail_msg("%s", e.msg);
+    OK(configure(&r, &lra_model_resconv, t, n, words, &e));
     assert_string_equal(lra_config_text(r.train_config, key), value);
     lra_job_close(&r);
 }
@@ -365,9 +355,8 @@ static void refused(const lra_task *t, int n, const char **words, const char *me
 }
 
 /* The preset of `select` says warmup=0, and 0 is as real as 0.1. */
-static void kinds_do_not_depend_on_presets(void **state)
+TEST(kinds_do_not_depend_on_presets)
 {
-    (void)state;
     const char *words[] = {"--preset", "paper", "--set", "warmup=0.1"};
     train_is(&lra_task_select, 4, words, "warmup", "0.1");
     const char *whole[] = {"--set", "warmup=1.0"};
@@ -376,9 +365,8 @@ static void kinds_do_not_depend_on_presets(void **state)
     train_is(&lra_task_listops, 2, same, "rate", "0.004");
 }
 
-static void settings_belong_to_schedules_and_objectives(void **state)
+TEST(settings_belong_to_schedules_and_objectives)
 {
-    (void)state;
     const char *every[] = {"--set", "every=3"};
     refused(&lra_task_listops, 2, every,
             "'every' belongs to schedule 'multistep'; the run has 'plateau'");
@@ -407,9 +395,8 @@ static void settings_belong_to_schedules_and_objectives(void **state)
 }
 
 /* A key that a schedule lacks is not in its hash, whatever the preset says of it. */
-static void presets_say_nothing_of_other_schedules(void **state)
+TEST(presets_say_nothing_of_other_schedules)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_job r;
     const char *words[] = {"--schedule", "cosine"};
@@ -426,8 +413,7 @@ static void hash_of(int n, const char **words, char hash[17])
     lra_err e = {{0}};
     lra_job r;
     lra_dataset d = {.task = &lra_task_listops};
-    if (configure(&r, &lra_model_resconv, &lra_task_listops, n, words, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(configure(&r, &lra_model_resconv, &lra_task_listops, n, words, &e));
     snprintf(d.fingerprint, sizeof d.fingerprint, "0123456789abcdef");
     r.data = &d, r.precision = "f32";
     lra_free(lra_job_config(&r, 0, hash));
@@ -436,9 +422,8 @@ static void hash_of(int n, const char **words, char hash[17])
 }
 
 /* Rates of parameters are relative to the base rate, which the optimizer is told, too. */
-static void settings_fill_what_a_run_is_given(void **state)
+TEST(settings_fill_what_a_run_is_given)
 {
-    (void)state;
     lra_train_spec s = {0};
     lra_config *c = lra_keys_config(lra_train_keys);
     lra_keys_add(lra_schedule_plateau.keys, c);
@@ -451,9 +436,8 @@ static void settings_fill_what_a_run_is_given(void **state)
     lra_config_free(c);
 }
 
-static void equal_settings_hash_equally(void **state)
+TEST(equal_settings_hash_equally)
 {
-    (void)state;
     const char *ways[][6] = {
         {"--set", "rate=4e-3", "--set", "clip=1", "--set", "dropout=0.0"},
         {"--set", "rate=0.004", "--set", "clip=1.0", "--set", "dropout=0"},
@@ -472,9 +456,8 @@ static void equal_settings_hash_equally(void **state)
 }
 
 /* Results of other sources: a hash that differs, or in older files another revision. */
-static void other_sources_are_told(void **state)
+TEST(other_sources_are_told)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_job r;
     lra_dataset d = {.task = &lra_task_listops, .vocab = lra_task_listops.vocab, .max_length = 32};
@@ -482,7 +465,7 @@ static void other_sources_are_told(void **state)
     d.longest = 32;
     const lra_model *const models[] = {&lra_model_s4d, &lra_model_resconv};
     for (int i = 0; i < 2; i++) {
-        if (configure(&r, models[i], &lra_task_listops, 0, NULL, &e) != 0) fail_msg("%s", e.msg);
+        OK(configure(&r, models[i], &lra_task_listops, 0, NULL, &e));
         r.data = &d, r.precision = "f32";
         lra_job_sources(&r, i ? resconv : s4d);
         lra_job_sources(&r, again);
@@ -503,23 +486,4 @@ static void other_sources_are_told(void **state)
         lra_job_close(&r);
     }
     assert_string_not_equal(s4d, resconv);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_model_every_task_every_preset),
-        cmocka_unit_test(encoders_are_told_what_they_are_built_for),
-        cmocka_unit_test(published_settings_are_chosen_by_name),
-        cmocka_unit_test(published_settings_are_those_of_the_golden_file),
-        cmocka_unit_test(techniques_belong_to_papers),
-        cmocka_unit_test(techniques_that_differ_are_deviations),
-        cmocka_unit_test(kinds_do_not_depend_on_presets),
-        cmocka_unit_test(settings_belong_to_schedules_and_objectives),
-        cmocka_unit_test(presets_say_nothing_of_other_schedules),
-        cmocka_unit_test(settings_fill_what_a_run_is_given),
-        cmocka_unit_test(equal_settings_hash_equally),
-        cmocka_unit_test(other_sources_are_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

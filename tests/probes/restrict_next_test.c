@@ -1,10 +1,6 @@
 /* Restricted inputs of language models, and answers compared without labels, against what they are
  * defined as, by hand from the parameters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -98,16 +94,13 @@ static lra_restricted ask(const lra_influence_part *part, int64_t sample)
 {
     lra_err e = {{0}};
     lra_restricted r;
-    if (lra_restrict_measure(&next.spec, &next.device, part->perturbation, 0, sample, NULL, &r,
-                             &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_restrict_measure(&next.spec, &next.device, part->perturbation, 0, sample, NULL, &r, &e));
     return r;
 }
 
 /* Window by window, answer by answer; beyond what the model sees nothing changes by a bit. */
-static void windows_of_a_stream(void **state)
+TEST(windows_of_a_stream)
 {
-    (void)state;
     lra_restricted r = ask(&lra_part_keep, 0);
     assert_int_equal(r.n, ROWS * r.answers);
     assert_true(r.w[0] == 1 && r.w[1] == 2 && r.w[2] == 4 && r.w[r.n_points - 1] == CONTEXT);
@@ -144,9 +137,8 @@ static void windows_of_a_stream(void **state)
 }
 
 /* What stands before the window is that of another row at the same steps, token 0, or permuted. */
-static void other_restrictions_of_a_stream(void **state)
+TEST(other_restrictions_of_a_stream)
 {
-    (void)state;
     lra_restricted token = ask(&lra_part_token, 0), swap = ask(&lra_part_swap, 0);
     for (int64_t i = 0; i < token.n; i++) {
         if (token.step[i] < BACK) continue;
@@ -218,9 +210,8 @@ static void near(double x, double expected)
 }
 
 /* Means over rows, shares of answers, and what seeing nothing costs, added up here. */
-static void measurements_of_a_stream(void **state)
+TEST(measurements_of_a_stream)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_influence p = influence_of();
     lra_restricted r = ask(&lra_part_keep, 0);
@@ -249,7 +240,7 @@ static void measurements_of_a_stream(void **state)
     assert_non_null(lra_part_undefined(&lra_part_bag, &p));
     assert_true(lra_part_passes(&lra_part_keep, &p, ROWS) ==
                 ROWS * 8 * (1 + r.n_points + 2)); /* two modes */
-    if (lra_part_measure(&lra_part_keep, &p, 0, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_part_measure(&lra_part_keep, &p, 0, &e));
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     const lra_probe_array *own = lra_probe_array_find(u, "kl"), *x = lra_probe_array_find(u, "key");
     const lra_measurement *most = lra_probe_measurement(u, "kl.most"),
@@ -276,9 +267,8 @@ static void measurements_of_a_stream(void **state)
 }
 
 /* The gain of one manner of removal less that of another is what both parts' curves say. */
-static void two_modes(void **state)
+TEST(two_modes)
 {
-    (void)state;
     static const struct {
         const lra_influence_part *part;
         const char *other;
@@ -288,7 +278,7 @@ static void two_modes(void **state)
     lra_influence p = influence_of();
     result.chance = 1e6; /* else the weights, which nobody trained, gain nothing */
     for (int k = 0; k < 3; k++) {
-        if (lra_part_measure(of[k].part, &p, 0, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_part_measure(of[k].part, &p, 0, &e));
         const lra_probe_unit *u = lra_probe_unit_find(p.out, of[k].part->name);
         const lra_measurement *f = lra_probe_measurement(u, "mode.difference"),
                               *wide = lra_probe_measurement(u, "mode.width");
@@ -311,12 +301,11 @@ static void two_modes(void **state)
 }
 
 /* One row says nothing of others: means without an interval, and no shares of what is not known. */
-static void one_row_of_a_stream(void **state)
+TEST(one_row_of_a_stream)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_influence p = influence_of();
-    if (lra_part_measure(&lra_part_keep, &p, 1, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_part_measure(&lra_part_keep, &p, 1, &e));
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     assert_true(lra_probe_measurement(u, "kl.most")->value > 0);
     assert_true(isnan(lra_probe_measurement(u, "kl.most")->lo));
@@ -326,9 +315,8 @@ static void one_row_of_a_stream(void **state)
 }
 
 /* The mean of answers by its definition. */
-static void means_of_answers(void **state)
+TEST(means_of_answers)
 {
-    (void)state;
     static const float a[3][2] = {{0, 0}, {2, -1}, {-3, 4}};
     lra_mean_answer m = {0};
     double mean[2] = {0}, kl = 0, entropy = 0;
@@ -350,9 +338,8 @@ static void means_of_answers(void **state)
 /* ---- other goals ----------------------------------------------------------------------------- */
 
 /* Every row has answers under every width, and the last width is none. */
-static void rows_of_other_goals(void **state)
+TEST(rows_of_other_goals)
 {
-    (void)state;
     static const lra_influence_part *const kind[] = {&lra_part_keep, &lra_part_bag,
                                                      &lra_part_order_out, &lra_part_swap};
     lra_err e = {{0}};
@@ -362,9 +349,8 @@ static void rows_of_other_goals(void **state)
         lra_train_report report = train(&own);
         for (int k = 0; k < 4; k++) {
             lra_restricted r;
-            if (lra_restrict_measure(&own.spec, &own.device, kind[k]->perturbation, 0, 0, NULL, &r,
-                                     &e) != 0)
-                fail_msg("%s", e.msg);
+            OK(lra_restrict_measure(&own.spec, &own.device, kind[k]->perturbation, 0, 0, NULL, &r,
+                                    &e));
             assert_int_equal(r.n, own.data->split[LRA_TEST_SPLIT].n);
             assert_int_equal(r.kl == NULL, goal == LRA_GOAL_VALUE);
             assert_null(r.step);
@@ -382,16 +368,4 @@ static void rows_of_other_goals(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_of_a_stream),
-        cmocka_unit_test(other_restrictions_of_a_stream),
-        cmocka_unit_test(measurements_of_a_stream),
-        cmocka_unit_test(two_modes),
-        cmocka_unit_test(one_row_of_a_stream),
-        cmocka_unit_test(means_of_answers),
-        cmocka_unit_test(rows_of_other_goals),
-    };
-    return cmocka_run_group_tests_name("restrict_next", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

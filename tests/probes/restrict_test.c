@@ -1,9 +1,5 @@
 /* Restricted inputs: what a change does to a sequence, and that a model is asked what it says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +32,8 @@ static int64_t apply(const lra_influence_part *part, int64_t w, int64_t draw, in
 }
 
 /* First, last, middle and random windows of consecutive tokens. */
-static void windows_are_kept(void **state)
+TEST(windows_are_kept)
 {
-    (void)state;
     bool seen[N] = {false};
     for (int64_t draw = 0; draw < 11; draw++) {
         assert_int_equal(apply(&lra_part_keep, 5, draw, N, 0), 5);
@@ -58,27 +53,24 @@ static void windows_are_kept(void **state)
 }
 
 /* Around the window stand another row's tokens, and own ones where that is shorter. */
-static void what_is_gone_is_swapped(void **state)
+TEST(what_is_gone_is_swapped)
 {
-    (void)state;
     assert_int_equal(apply(&lra_part_swap, 4, 2, N, 20), N);
     for (int i = 0; i < N; i++)
         assert_int_equal(to[i], (i >= 9 && i < 13) || i >= 20 ? i : 100 + i);
 }
 
 /* Around the window stands token 0. */
-static void what_is_gone_is_a_token(void **state)
+TEST(what_is_gone_is_a_token)
 {
-    (void)state;
     assert_int_equal(apply(&lra_part_token, 4, 2, N, 0), N);
     for (int i = 0; i < N; i++) assert_int_equal(to[i], i >= 9 && i < 13 ? i : 0);
     assert_int_equal(apply(&lra_part_token, 64, 1, N, 0), 0);
 }
 
 /* Masked windows are those that are cropped, and say where they stood. */
-static void masked_windows_know_their_place(void **state)
+TEST(masked_windows_know_their_place)
 {
-    (void)state;
     for (int64_t draw = 0; draw < 11; draw++) {
         const lra_perturb c = {
             .is = lra_part_mask.perturbation, .w = 5, .draw = draw, .seed = 5, .row = 3};
@@ -91,9 +83,8 @@ static void masked_windows_know_their_place(void **state)
 }
 
 /* Rows of 23 steps, marks at 4 and 20; images of 5 columns, marks at (0,4) and (4,0). */
-static void far_of_marks_is_dropped(void **state)
+TEST(far_of_marks_is_dropped)
 {
-    (void)state;
     bool marked[N] = {[4] = true, [20] = true};
     int32_t near[N], px[N];
     lra_nearest_mark(N, 0, marked, near);
@@ -124,9 +115,8 @@ static void far_of_marks_is_dropped(void **state)
         assert_int_equal(near[i], 0); /* nothing is marked: all of it stays */
 }
 
-static void bags_are_side_by_side(void **state)
+TEST(bags_are_side_by_side)
 {
-    (void)state;
     int next = 0;
     for (int64_t draw = 0; draw < 5; draw++) {
         int64_t n = apply(&lra_part_bag, 5, draw, N, 0);
@@ -137,9 +127,8 @@ static void bags_are_side_by_side(void **state)
     assert_int_equal(apply(&lra_part_bag, 5, 5, N, 0), 0);
 }
 
-static void orders_are_lost(void **state)
+TEST(orders_are_lost)
 {
-    (void)state;
     for (int64_t w = 1; w <= 32; w *= 2) {
         int sum = 0, steps = 0, moved = 0;
         assert_int_equal(apply(&lra_part_order_in, w, 0, N, 0), N);
@@ -161,9 +150,8 @@ static void orders_are_lost(void **state)
 }
 
 /* Digits of a window, and what is around them. */
-static void windows_of_expressions(void **state)
+TEST(windows_of_expressions)
 {
-    (void)state;
     enum { ROW = 15 }; /* [MAX 4 [MIN 2 [SM 3 5 X ] X 9 [MED 0 1 X X <eos> */
     static const int32_t row[ROW] = {16, 8, 14, 6, 17, 7, 9, 3, 3, 13, 16, 4, 3, 3, 2};
     static const struct {
@@ -195,9 +183,8 @@ static void windows_of_expressions(void **state)
 
 /* Is the number of ones odd?  No order matters, and no part tells anything: gains of exactly 1, and
  * of 0. */
-static void parity_of_ones(void **state)
+TEST(parity_of_ones)
 {
-    (void)state;
     enum { ROWS = 400, T = 16, WIDTHS = 5 };
     static const lra_influence_part *const kind[] = {&lra_part_order_in, &lra_part_order_out,
                                                      &lra_part_keep};
@@ -248,17 +235,15 @@ static void parity_of_ones(void **state)
 
 /* Widths that change nothing give the answers of the whole; narrow ones do not, and every draw is
  * counted. */
-static void a_model_is_asked(void **state)
+TEST(a_model_is_asked)
 {
-    (void)state;
     lra_err e = {{0}};
     const lra_influence_part *const kinds[] = {&lra_part_keep, &lra_part_swap, &lra_part_bag,
                                                &lra_part_order_in, &lra_part_token};
     for (int k = 0; k < 5; k++) {
         lra_restricted r;
-        if (lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k]->perturbation, 0, 0,
-                                 NULL, &r, &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k]->perturbation, 0, 0,
+                                NULL, &r, &e));
         assert_int_equal(r.n, trained.report.n_rows);
         bool order = kinds[k] == &lra_part_order_in;
         int same = order ? 0 : r.n_points - 1, changed = order ? 2 : 0, differ = 0;
@@ -298,9 +283,8 @@ static void mark_first(const lra_row *row, bool *marked)
     marked[0] = row->n > 0;
 }
 
-static void marks_are_asked(void **state)
+TEST(marks_are_asked)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_restricted r;
     lra_task marking = *trained.run.data->task;
@@ -313,9 +297,8 @@ static void marks_are_asked(void **state)
     uint16_t *token = lra_alloc_array(steps, sizeof *token);
     marking.marks = mark_first;
     data.task = &marking, run.data = &data;
-    if (lra_restrict_measure(&run, &trained.device, lra_part_drop_token.perturbation, 0, 0, NULL,
-                             &r, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_restrict_measure(&run, &trained.device, lra_part_drop_token.perturbation, 0, 0, NULL, &r,
+                            &e));
     assert_true(r.w[0] == 0 && r.w[1] == 1);
     for (int p = 0; p < r.n_points; p++) {
         memcpy(token, of->token, steps * sizeof *token);
@@ -359,16 +342,14 @@ static void evaluate_swapped(const lra_train_spec *own, int64_t j, double *loss)
             token[of->start[i] + t] = of->token[of->start[j] + t];
     data.split[LRA_TEST_SPLIT].token = token;
     run.data = &data;
-    if (lra_evaluate(&run, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, output, row, &e) != 0)
-        fail_msg("%s", e.msg);
+    OK(lra_evaluate(&run, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, output, row, &e));
     for (int64_t i = 0; i < of->n; i++) loss[i] = row[i].loss;
     lra_free(token);
 }
 
 /* A batch may have one row, all of them or the last: its tokens come from a row of another one. */
-static void lonely_rows_swap_too(void **state)
+TEST(lonely_rows_swap_too)
 {
-    (void)state;
     lra_err e = {{0}};
     static const int64_t batches[] = {1, TINY_ROWS - 1};
     for (int k = 0; k < 2; k++) {
@@ -380,9 +361,8 @@ static void lonely_rows_swap_too(void **state)
         marking.marks = mark_first;
         data.task = &marking, run.data = &data, run.batch = batches[k];
         for (int64_t j = 0; j < TINY_ROWS; j++) evaluate_swapped(&run, j, loss[j]);
-        if (lra_restrict_measure(&run, &trained.device, lra_part_drop.perturbation, 0, 0, NULL, &r,
-                                 &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_restrict_measure(&run, &trained.device, lra_part_drop.perturbation, 0, 0, NULL, &r,
+                                &e));
         assert_int_equal(r.n, TINY_ROWS);
         for (int64_t i = 0; i < r.n; i++) {
             bool found = false;
@@ -400,7 +380,7 @@ static int64_t marks_of(const lra_task *t, const char *rows, int64_t row, bool *
     lra_config *c = lra_task_config(t, "quick", &e);
     lra_keys_apply(t->keys, c, rows);
     lra_dataset *d = lra_dataset_make(t, c, &e);
-    if (!d) fail_msg("%s", e.msg);
+    NOT_NULL(d);
     lra_row r = lra_sequences_row(&d->split[LRA_TRAIN_SPLIT], row);
     int64_t n = 0;
     t->marks(&r, marked);
@@ -411,9 +391,8 @@ static int64_t marks_of(const lra_task *t, const char *rows, int64_t row, bool *
 }
 
 /* Two pairs of marked bits in each copy; two markers in an image. */
-static void tasks_mark_places(void **state)
+TEST(tasks_mark_places)
 {
-    (void)state;
     bool marked[1024] = {false}, none[1024] = {false};
     const char *rows = "train=4 val=2 test=2 copies=2 distance=4 length=70";
     assert_int_equal(marks_of(&lra_task_xor, rows, 1, marked), 8);
@@ -435,22 +414,4 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_kept),
-        cmocka_unit_test(what_is_gone_is_swapped),
-        cmocka_unit_test(what_is_gone_is_a_token),
-        cmocka_unit_test(masked_windows_know_their_place),
-        cmocka_unit_test(far_of_marks_is_dropped),
-        cmocka_unit_test(bags_are_side_by_side),
-        cmocka_unit_test(orders_are_lost),
-        cmocka_unit_test(windows_of_expressions),
-        cmocka_unit_test(parity_of_ones),
-        cmocka_unit_test(a_model_is_asked),
-        cmocka_unit_test(marks_are_asked),
-        cmocka_unit_test(lonely_rows_swap_too),
-        cmocka_unit_test(tasks_mark_places),
-    };
-    return cmocka_run_group_tests_name("restrict", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

@@ -4,11 +4,7 @@
  * the results are those of a sweep that nobody disturbed, bit for bit; alone, with cells in
  * processes of their own that die with it, and with cells that outlive it.
  * LRA_KILLS=200 kills as often (default 6); LRA_KILLS_SEED other moments. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -102,7 +98,7 @@ static char *read_text(const char *out, const char *suffix)
     lra_err e = {{0}};
     size_t n;
     char *path = lra_format("%s%s", out, suffix), *text = lra_file_read(path, 1 << 20, &n, &e);
-    if (!text) fail_msg("%s", e.msg);
+    NOT_NULL(text);
     lra_free(path);
     return text;
 }
@@ -183,7 +179,7 @@ static int check_files(const char *path, bool finished)
             n_files += check_files(below, finished);
         } else if (ends_with(below, ".h5")) {
             lra_h5 *f = lra_h5_open(below, NULL, &e);
-            if (!f) fail_msg("%s", e.msg);
+            NOT_NULL(f);
             lra_h5_close(f);
             n_files++;
         } else if (finished && ends_with(below, ".tmp")) {
@@ -191,7 +187,7 @@ static int check_files(const char *path, bool finished)
         }
         if (strcmp(names[i], "result.h5") == 0) {
             lra_result *r = lra_result_read(below, &e);
-            if (!r) fail_msg("%s", e.msg);
+            NOT_NULL(r);
             lra_result_free(r);
         }
         lra_free(below);
@@ -267,9 +263,8 @@ static int killed_sweep(const char *out, char *jobs, bool alone, lra_rng *rng, i
     }
 }
 
-static void killed_at_random_moments(void **state)
+TEST(killed_at_random_moments)
 {
-    (void)state;
     static const struct {
         char *jobs;
         bool alone;
@@ -323,8 +318,4 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_random_moments)};
-    return cmocka_run_group_tests_name("sweep", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

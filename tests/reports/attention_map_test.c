@@ -1,19 +1,14 @@
 /* Attention maps as pixels of figures: means over heads and over squares, from the least weight to
  * the largest, square roots. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "reports/views/attention_map.h"
 
-static void heads_are_averaged(void **state)
+TEST(heads_are_averaged)
 {
-    (void)state;
     float first[] = {1, 0, 0.5F, 0.5F}, second[] = {1, 0, 0, 1};
     const lra_probe_array a = {"map", 2, {2, 2}, first}, b = {"map", 2, {2, 2}, second};
     const lra_probe_array *both[] = {&a, &b};
@@ -27,9 +22,8 @@ static void heads_are_averaged(void **state)
 }
 
 /* 128 queries: squares of two by two; the largest is the mean 0.5 of one. */
-static void long_maps_are_averaged(void **state)
+TEST(long_maps_are_averaged)
 {
-    (void)state;
     enum { T = 128 };
     static float value[T * T];
     value[0] = value[T + 1] = 1;
@@ -42,13 +36,4 @@ static void long_maps_are_averaged(void **state)
     assert_non_null(strstr(t.s, "weights from 0 to 0.5\n1.0000 0.0000 "));
     assert_non_null(strstr(t.s, "\n0.0000 0.7071 0.0000 "));
     lra_text_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads_are_averaged),
-        cmocka_unit_test(long_maps_are_averaged),
-    };
-    return cmocka_run_group_tests_name("attention_map", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Figure models: a bar for each model and task where it belongs, named by what tells models apart;
  * what does not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -51,9 +47,8 @@ static int free_results(void **state)
 
 /* Three models of two tasks: bars at 0 1 and, behind a space of 1.6, at 4.6 5.6 6.6, in the order
  * of their first task. */
-static void bars_stand_where_they_belong(void **state)
+TEST(bars_stand_where_they_belong)
 {
-    (void)state;
     const lra_report_input in = {.list = results, .n = 5};
     char *dat, *gp = drawn_figure(&lra_figure_models, &in, &dat);
     const char *learned = strstr(dat, "# transformer positions=learned"),
@@ -72,9 +67,8 @@ static void bars_stand_where_they_belong(void **state)
 }
 
 /* Bars of unordered models are told apart by how dark they are, and chance is seen on all. */
-static void bars_and_chance_are_seen_in_grey(void **state)
+TEST(bars_and_chance_are_seen_in_grey)
 {
-    (void)state;
     const lra_report_input in = {.list = results, .n = 5};
     char *dat, *gp = drawn_figure(&lra_figure_models, &in, &dat);
     for (int i = 0; i < 3; i++) {
@@ -90,9 +84,8 @@ static void bars_and_chance_are_seen_in_grey(void **state)
     lra_free(gp);
 }
 
-static void what_does_not_fit(void **state)
+TEST(what_does_not_fit)
 {
-    (void)state;
     lra_err e = {{0}};
     const lra_report_input many = {.list = results, .n = RESULTS};
     assert_int_equal(write_figure(&lra_figure_models, ".", &many, &e), -1);
@@ -118,10 +111,4 @@ static void what_does_not_fit(void **state)
     assert_non_null(strstr(e.msg, "two results of model"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bars_stand_where_they_belong),
-                                       cmocka_unit_test(bars_and_chance_are_seen_in_grey),
-                                       cmocka_unit_test(what_does_not_fit)};
-    return cmocka_run_group_tests(tests, make_results, free_results);
-}
+GROUP(make_results, free_results);

@@ -1,10 +1,6 @@
 /* Figures of probe files that nobody measured: axes that hold what is drawn, numbers that are not
  * there, lines that are seen where others cover them, legends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,9 +51,8 @@ static char *draw_cut(double gain, char **data)
     return draw(&lra_figure_cut, 1, &p, data);
 }
 
-static void gains_above_one_are_inside_the_axis(void **state)
+TEST(gains_above_one_are_inside_the_axis)
 {
-    (void)state;
     static const double gain[] = {0.8, 1.3, 9}, least[] = {1.07, 1.41, 1.55},
                         most[] = {1.2, 1.5, 1.7};
     for (int i = 0; i < 3; i++) {
@@ -70,9 +65,8 @@ static void gains_above_one_are_inside_the_axis(void **state)
     }
 }
 
-static void layers_are_a_ramp(void **state)
+TEST(layers_are_a_ramp)
 {
-    (void)state;
     const double x[] = {0, 16}, g[] = {0.5, 0.4, 0.6, 1, 1, 1};
     static const char *const name[] = {"cut", "cut.layer0", "cut.layer1", "cut.layer2"};
     lra_probe_result *p = probe("influence");
@@ -94,9 +88,8 @@ static void layers_are_a_ramp(void **state)
 
 /* ---- erf ------------------------------------------------------------------------------------- */
 
-static void fields_have_their_axes(void **state)
+TEST(fields_have_their_axes)
 {
-    (void)state;
     const double erf[] = {0.01, 0.02, NAN, 0.1, 0.5, 0.1, 0.1, 0.02, 0.01}, at = 4;
     lra_probe_result *p = probe("influence");
     lra_probe_unit *u = lra_probe_unit_new(p, "field");
@@ -119,9 +112,8 @@ static void fields_have_their_axes(void **state)
 
 /* A model that sees the past alone has no radius on the later side, and little of that side is
  * drawn. */
-static void a_causal_field_has_one_side(void **state)
+TEST(a_causal_field_has_one_side)
 {
-    (void)state;
     const double erf[] = {0.01, 0.02, 0.2, 0.27, 0.5, 0, 0, 0, 0}, at = 4;
     lra_probe_result *p = probe("influence");
     lra_probe_unit *u = lra_probe_unit_new(p, "field");
@@ -141,9 +133,8 @@ static void a_causal_field_has_one_side(void **state)
 /* ---- distance -------------------------------------------------------------------------------- */
 
 /* Where a head looks as it did before training and as equal weights do, all three are seen. */
-static void equal_lines_do_not_hide_each_other(void **state)
+TEST(equal_lines_do_not_hide_each_other)
 {
-    (void)state;
     const double mass[] = {0.5, 0.25, 0.25, 0};
     lra_probe_result *p = probe("attention");
     lra_probe_unit *u = lra_probe_unit_new(p, "layer0.head0");
@@ -178,9 +169,8 @@ static void add_layer(lra_probe_result *p, const char *name, int channels)
     add_array(u, "behind", 1, 0, &zero);
 }
 
-static void channels_are_named_where_layers_are_alike(void **state)
+TEST(channels_are_named_where_layers_are_alike)
 {
-    (void)state;
     for (int alike = 0; alike < 2; alike++) {
         lra_probe_result *p = probe("kernels");
         add_layer(p, "layer0.conv", 16);
@@ -193,9 +183,8 @@ static void channels_are_named_where_layers_are_alike(void **state)
     }
 }
 
-static void ten_layers_fit(void **state)
+TEST(ten_layers_fit)
 {
-    (void)state;
     lra_probe_result *p = probe("kernels");
     for (int i = 0; i < 12; i++) {
         char *name = lra_format("layer%d.conv", i);
@@ -229,9 +218,8 @@ static lra_probe_result *many_heads(void)
     return p;
 }
 
-static void the_last_of_many_heads_decays(void **state)
+TEST(the_last_of_many_heads_decays)
 {
-    (void)state;
     lra_probe_result *p = many_heads();
     char *data, *script = draw(&lra_figure_las_2, 1, &p, &data);
     assert_non_null(strstr(script, "'head 0'"));
@@ -245,9 +233,8 @@ static void the_last_of_many_heads_decays(void **state)
     lra_free_large(data);
 }
 
-static void all_of_many_heads_are_in_the_mean(void **state)
+TEST(all_of_many_heads_are_in_the_mean)
 {
-    (void)state;
     lra_probe_result *p = many_heads();
     char *data, *script = draw(&lra_figure_las_4, 1, &p, &data);
     assert_non_null(strstr(data, "weights from 0 to 34.5\n")); /* 0 + 1 + .. + 69 over 70 */
@@ -256,9 +243,8 @@ static void all_of_many_heads_are_in_the_mean(void **state)
 }
 
 /* What does not fit is told, and by whom. */
-static void heads_that_do_not_fit_are_told(void **state)
+TEST(heads_that_do_not_fit_are_told)
 {
-    (void)state;
     static const lra_report_figure *const figure[] = {&lra_figure_maps, &lra_figure_distance};
     for (int i = 0; i < 2; i++) {
         lra_probe_result *p = many_heads();
@@ -293,9 +279,8 @@ static lra_probe_result *decaying(int64_t seed)
 }
 
 /* A kernel that ends in zeros falls out of its axis instead of ending above it. */
-static void zeros_fall_out_of_the_axis(void **state)
+TEST(zeros_fall_out_of_the_axis)
 {
-    (void)state;
     lra_probe_result *p = decaying(0);
     char *data, *script = draw(&lra_figure_decay, 1, &p, &data);
     assert_non_null(strstr(script, "set logscale y\nset yrange [0.01:1.3]\n"));
@@ -306,31 +291,11 @@ static void zeros_fall_out_of_the_axis(void **state)
 
 /* Of several seeds it is the least that is drawn, in whatever order they come, and the title says
  * so. */
-static void the_seed_that_is_drawn_is_named(void **state)
+TEST(the_seed_that_is_drawn_is_named)
 {
-    (void)state;
     lra_probe_result *list[] = {decaying(2), decaying(0), decaying(1)};
     char *data, *script = draw(&lra_figure_decay, 3, list, &data);
     assert_non_null(strstr(script, ", seed 0 of 3"));
     lra_free_large(script);
     lra_free_large(data);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gains_above_one_are_inside_the_axis),
-        cmocka_unit_test(layers_are_a_ramp),
-        cmocka_unit_test(fields_have_their_axes),
-        cmocka_unit_test(a_causal_field_has_one_side),
-        cmocka_unit_test(equal_lines_do_not_hide_each_other),
-        cmocka_unit_test(channels_are_named_where_layers_are_alike),
-        cmocka_unit_test(ten_layers_fit),
-        cmocka_unit_test(the_last_of_many_heads_decays),
-        cmocka_unit_test(all_of_many_heads_are_in_the_mean),
-        cmocka_unit_test(heads_that_do_not_fit_are_told),
-        cmocka_unit_test(zeros_fall_out_of_the_axis),
-        cmocka_unit_test(the_seed_that_is_drawn_is_named),
-    };
-    return cmocka_run_group_tests_name("figure_probe", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* What figures share: series, bars and ramps that differ in grey, too, dashes of one length in all
  * files, texts that fit.  L* is the lightness that people see, from 0 to 100. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +25,8 @@ static double lightness(const char *color)
 
 /* Unordered curves differ in dash and in point from each other and in lightness from the one
  * before, and are dark enough for white paper. */
-static void curves_differ_without_colour(void **state)
+TEST(curves_differ_without_colour)
 {
-    (void)state;
     for (int i = 0; i < LRA_PLOT_STYLES; i++) {
         lra_plot_style a = lra_plot_series(i, LRA_PLOT_STYLES, false);
         assert_true(lightness(a.color) < 75);
@@ -46,9 +41,8 @@ static void curves_differ_without_colour(void **state)
     }
 }
 
-static void ordered_ones_go_from_light_to_dark(void **state)
+TEST(ordered_ones_go_from_light_to_dark)
 {
-    (void)state;
     for (int n = 1; n <= LRA_PLOT_STYLES; n++)
         for (int i = 0; i < n; i++) {
             lra_plot_style a = lra_plot_series(i, n, true);
@@ -60,9 +54,8 @@ static void ordered_ones_go_from_light_to_dark(void **state)
         }
 }
 
-static void bars_go_from_dark_to_light(void **state)
+TEST(bars_go_from_dark_to_light)
 {
-    (void)state;
     for (int n = 1; n <= LRA_PLOT_STYLES; n++)
         for (int i = 1; i < n; i++)
             assert_true(lightness(lra_plot_fill(i, n, false)) >
@@ -71,9 +64,8 @@ static void bars_go_from_dark_to_light(void **state)
     assert_true(lightness(lra_plot_fill(1, 2, false)) > 50 + lightness(lra_plot_fill(0, 2, false)));
 }
 
-static void texts_are_shortened_in_the_middle(void **state)
+TEST(texts_are_shortened_in_the_middle)
 {
-    (void)state;
     static const char name[] = "transformer act=relu attention-dropout=0.0625 hidden=48";
     char *same = lra_plot_fit(name, 20, 8);
     assert_string_equal(same, name);
@@ -116,9 +108,8 @@ static int lines_of(const char *title, char line[2][200], double *room)
     return n;
 }
 
-static void titles_take_two_lines_at_most(void **state)
+TEST(titles_take_two_lines_at_most)
 {
-    (void)state;
     char line[2][200];
     double room, less;
     assert_int_equal(lines_of("listops, quick", line, &room), 1);
@@ -141,9 +132,8 @@ static void titles_take_two_lines_at_most(void **state)
 
 /* gnuplot's SVG draws lines that follow each other in one colour and width with the dashes of the
  * first: legends have no such lines. */
-static void lines_of_a_legend_differ_in_width(void **state)
+TEST(lines_of_a_legend_differ_in_width)
 {
-    (void)state;
     const lra_plot_entry key[] = {
         {"equal weights", LRA_LEGEND_LINE, "#888888", LRA_DASH_DASHES, 1.3, 0, 0},
         {"chance", LRA_LEGEND_LINE, "#888888", "1", 1.3, 0, 0}};
@@ -159,9 +149,8 @@ static void lines_of_a_legend_differ_in_width(void **state)
 
 /* gnuplot's terminals make dashes of one length by 0.275 (PDF), 0.5 (SVG) and 0.25 (PNG) of the
  * line's width a unit. */
-static void dashes_are_as_long_in_all_files(void **state)
+TEST(dashes_are_as_long_in_all_files)
 {
-    (void)state;
     lra_err e;
     lra_plot p = {.width = 8.5, .height = 6, .title = lra_copy_text("dashes")};
     lra_plot_start(&p);
@@ -176,18 +165,4 @@ static void dashes_are_as_long_in_all_files(void **state)
     assert_true(fabs(0.275 * pdf - 0.5) < 0.01 && fabs(0.25 * png - 0.5) < 0.01);
     lra_free_large(gp);
     lra_plot_free(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(curves_differ_without_colour),
-        cmocka_unit_test(ordered_ones_go_from_light_to_dark),
-        cmocka_unit_test(bars_go_from_dark_to_light),
-        cmocka_unit_test(texts_are_shortened_in_the_middle),
-        cmocka_unit_test(titles_take_two_lines_at_most),
-        cmocka_unit_test(lines_of_a_legend_differ_in_width),
-        cmocka_unit_test(dashes_are_as_long_in_all_files),
-    };
-    return cmocka_run_group_tests_name("figure_style", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Figure training: means over seeds as far as all go, seeds, selected epochs, in the metric's unit;
  * what does not fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -54,9 +50,8 @@ static int free_results(void **state)
     return small_results_free(RESULTS, results);
 }
 
-static void means_seeds_and_selected_epochs(void **state)
+TEST(means_seeds_and_selected_epochs)
 {
-    (void)state;
     const lra_report_input in = {.list = results, .n = 3};
     char *dat, *gp = drawn_figure(&lra_figure_training, &in, &dat);
     static const char one[] = "\n10 2.000000 25.000000\n20 1.500000 50.000000\n",
@@ -76,9 +71,8 @@ static void means_seeds_and_selected_epochs(void **state)
 }
 
 /* Without lines of seeds the script still begins to plot. */
-static void one_seed_each(void **state)
+TEST(one_seed_each)
 {
-    (void)state;
     const lra_report_input in = {.list = results + 2, .n = 3};
     char *dat, *gp = drawn_figure(&lra_figure_training, &in, &dat);
     assert_non_null(strstr(gp, "plot NaN, \\\n     'training.dat' index 0 using 1:2 with lines"));
@@ -89,9 +83,8 @@ static void one_seed_each(void **state)
 }
 
 /* A single number is an axis, too. */
-static void one_epoch(void **state)
+TEST(one_epoch)
 {
-    (void)state;
     lra_result *r = trained("s4d", 0, 1, 0);
     const lra_report_input in = {.list = &r, .n = 1};
     r->best_epoch = 1;
@@ -109,13 +102,12 @@ static void one_epoch(void **state)
 }
 
 /* Ticks do not touch, however many steps. */
-static void ticks_are_far_apart(void **state)
+TEST(ticks_are_far_apart)
 {
-    (void)state;
     lra_err e = {{0}};
     const lra_report_input in = {.list = results + 2, .n = 1};
     results[2]->history[LRA_HISTORY_COLUMNS + LRA_HISTORY_STEP] = 98765;
-    if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(write_figure(&lra_figure_training, ".", &in, &e));
     results[2]->history[LRA_HISTORY_COLUMNS + LRA_HISTORY_STEP] = 20;
     char *dat = take_file("training.dat"), *gp = take_file("training.gp");
     assert_non_null(strstr(gp, "set xtics 20000\n"));
@@ -124,9 +116,8 @@ static void ticks_are_far_apart(void **state)
 }
 
 /* Kernels of one model are a ramp; models are told apart by dashes. */
-static void kernels_are_in_order(void **state)
+TEST(kernels_are_in_order)
 {
-    (void)state;
     lra_err e = {{0}};
     for (int k = 0; k < 2; k++) {
         lra_result *list[] = {trained("resconv", 0, 2, 0), trained("resconv", 1, 2, 0)};
@@ -136,7 +127,7 @@ static void kernels_are_in_order(void **state)
             list[i]->config = lra_format("model=resconv\nmodel.width=%d\n", 8 + i);
         }
         const lra_report_input in = {.list = list, .n = 2};
-        if (write_figure(&lra_figure_training, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        OK(write_figure(&lra_figure_training, ".", &in, &e));
         char *dat = take_file("training.dat"), *gp = take_file("training.gp");
         char *ramp = lra_format("lc rgb '%s' dt 1 lw 2.2", lra_plot_ramp(1, 2)),
              *other = lra_format("lc rgb '%s' dt %s lw 2.2", lra_plot_styles[1].color,
@@ -151,9 +142,8 @@ static void kernels_are_in_order(void **state)
     }
 }
 
-static void what_does_not_fit(void **state)
+TEST(what_does_not_fit)
 {
-    (void)state;
     lra_err e = {{0}};
     const lra_report_input many = {.list = results, .n = RESULTS};
     assert_int_equal(write_figure(&lra_figure_training, ".", &many, &e), -1);
@@ -169,13 +159,4 @@ static void what_does_not_fit(void **state)
     results[2]->n_epochs = 2;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(means_seeds_and_selected_epochs),
-                                       cmocka_unit_test(one_seed_each),
-                                       cmocka_unit_test(one_epoch),
-                                       cmocka_unit_test(ticks_are_far_apart),
-                                       cmocka_unit_test(kernels_are_in_order),
-                                       cmocka_unit_test(what_does_not_fit)};
-    return cmocka_run_group_tests(tests, make_results, free_results);
-}
+GROUP(make_results, free_results);

@@ -1,10 +1,6 @@
 /* Whole files with every checksum right, whose numbers no run can have written: each is refused by
  * name. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,9 +79,8 @@ static void forge(int kind, const char *name, int at, double value)
     seal_again(kind);
 }
 
-static void numbers_that_cannot_be(void **state)
+TEST(numbers_that_cannot_be)
 {
-    (void)state;
     static const struct {
         int kind;
         const char *name;
@@ -142,9 +137,8 @@ static void numbers_that_cannot_be(void **state)
 }
 
 /* The way of forging itself harms nothing. */
-static void numbers_that_can_be(void **state)
+TEST(numbers_that_can_be)
 {
-    (void)state;
     lra_err e = {{0}};
     uint64_t hash;
     forge(FORMAT_RESULT, "max_length", -1, 33);
@@ -159,9 +153,4 @@ static void numbers_that_can_be(void **state)
     assert_non_null(strstr(e.msg, "fingerprint is"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_that_cannot_be),
-                                       cmocka_unit_test(numbers_that_can_be)};
-    return cmocka_run_group_tests_name("forged", tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

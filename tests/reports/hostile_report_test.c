@@ -1,10 +1,6 @@
 /* Results whose texts are commands: for gnuplot, spreadsheets, browsers, LaTeX and terminals.
  * Readers refuse them; should one get through, no script, table or message carries it out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -40,9 +36,8 @@ static void change(char **text, const char *to)
 
 /* ---- readers --------------------------------------------------------------------------------- */
 
-static void readers_refuse_them(void **state)
+TEST(readers_refuse_them)
 {
-    (void)state;
     static const struct {
         const char *what;
         size_t offset;
@@ -80,9 +75,8 @@ static void readers_refuse_them(void **state)
     lra_free(path);
 }
 
-static void readers_of_breakdowns_refuse_them(void **state)
+TEST(readers_of_breakdowns_refuse_them)
 {
-    (void)state;
     char *path = lra_format("%s/listops.h5", folder);
     for (int h = 0; h < HOSTILE; h++) {
         lra_listops *r = small_listops(5, 0, 3);
@@ -100,9 +94,8 @@ static void readers_of_breakdowns_refuse_them(void **state)
 
 /* What a probe measured: names of the run, units, arrays, numbers and their measures, and
  * settings. */
-static void readers_of_probes_refuse_them(void **state)
+TEST(readers_of_probes_refuse_them)
 {
-    (void)state;
     char *path = lra_format("%s/kernels.h5", folder);
     for (int h = 0; h < HOSTILE; h++)
         for (int what = 0; what < 6; what++) {
@@ -130,9 +123,8 @@ static void readers_of_probes_refuse_them(void **state)
 }
 
 /* Measurements in another unit than declared, or out of their range; ids of other versions pass. */
-static void measurements_are_those_declared(void **state)
+TEST(measurements_are_those_declared)
 {
-    (void)state;
     static const struct {
         const char *id, *unit;
         double value;
@@ -164,9 +156,8 @@ static void measurements_are_those_declared(void **state)
 }
 
 /* Curves whose points are not there, or fewer or more than what is told of them. */
-static void curves_have_their_points(void **state)
+TEST(curves_have_their_points)
 {
-    (void)state;
     static const struct {
         int points, rows, columns;
     } shape[] = {{0, 4, 3}, {4, 2, 3}, {2, 4, 3}, {4, 4, 1}, {4, 4, 3}};
@@ -195,9 +186,8 @@ static void curves_have_their_points(void **state)
 }
 
 /* A table has as many rows as there are heads. */
-static void every_head_has_its_row(void **state)
+TEST(every_head_has_its_row)
 {
-    (void)state;
     lra_result *of = small_result("small", 5, 0, 30);
     lra_probe_result *r = lra_probe_result_new("attention", of, &(lra_origin){0});
     lra_report_input in = {.n_probes = 1, .probes = &r};
@@ -214,7 +204,7 @@ static void every_head_has_its_row(void **state)
     }
     FILE *f = tmpfile();
     assert_non_null(f);
-    if (lra_report_print(&lra_table_attention, f, &in, "text", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_print(&lra_table_attention, f, &in, "text", &e));
     rewind(f);
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
@@ -284,9 +274,8 @@ static void expect_harmless(const lra_report_figure *f, const lra_report_input *
     if (h < WITHOUT_CONTROL) draw(f->name);
 }
 
-static void no_figure_of_results_carries_them_out(void **state)
+TEST(no_figure_of_results_carries_them_out)
 {
-    (void)state;
     for (int h = 0; h < HOSTILE; h++)
         for (int field = h % 2; field < 5; field += 2) {
             lra_result *list[4];
@@ -310,9 +299,8 @@ static void no_figure_of_results_carries_them_out(void **state)
         }
 }
 
-static void no_figure_of_breakdowns_carries_them_out(void **state)
+TEST(no_figure_of_breakdowns_carries_them_out)
 {
-    (void)state;
     static const lra_report_figure *const figures[] = {&lra_figure_loc_1, &lra_figure_loc_2,
                                                        &lra_figure_loc_3};
     for (int h = 0; h < HOSTILE; h++) {
@@ -353,9 +341,8 @@ static char *print(const char *text, const char *format)
 }
 
 /* A quote is doubled wherever it stands, in ticks a sign of a format, too. */
-static void quotes_are_doubled(void **state)
+TEST(quotes_are_doubled)
 {
-    (void)state;
     lra_text t = {0};
     lra_plot_string(&t, "it's 5 %");
     assert_string_equal(t.s, "'it''s 5 %'");
@@ -365,9 +352,8 @@ static void quotes_are_doubled(void **state)
     lra_text_free(&t);
 }
 
-static void no_table_emits_control_characters(void **state)
+TEST(no_table_emits_control_characters)
 {
-    (void)state;
     static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
     for (int h = 0; h < HOSTILE; h++)
         for (int f = 0; f < 5; f++) {
@@ -385,18 +371,16 @@ static void no_table_emits_control_characters(void **state)
 }
 
 /* Markdown shows tags as text. */
-static void no_cell_is_a_tag(void **state)
+TEST(no_cell_is_a_tag)
 {
-    (void)state;
     char *text = print("<img src=x onerror=alert(1)>", "md");
     if (!strstr(text, "\\<img src=x")) fail_msg("%s", text);
     lra_free_large(text);
 }
 
 /* A result with a chance or a loss that no run can have is neither written nor read. */
-static void no_chance_or_loss_that_is_none(void **state)
+TEST(no_chance_or_loss_that_is_none)
 {
-    (void)state;
     char *path = lra_format("%s/result.h5", folder);
     for (int k = 0; k < 3; k++) {
         const double loss[] = {INFINITY, -1, -INFINITY};
@@ -414,9 +398,8 @@ static void no_chance_or_loss_that_is_none(void **state)
     lra_free(path);
 }
 
-static void no_cell_is_a_formula(void **state)
+TEST(no_cell_is_a_formula)
 {
-    (void)state;
     static const struct {
         const char *text, *csv;
     } known[] = {{"=1+1", "\n'=1+1,"},
@@ -448,9 +431,8 @@ static void no_cell_is_a_formula(void **state)
     lra_table_free(t);
 }
 
-static void markdown_is_text(void **state)
+TEST(markdown_is_text)
 {
-    (void)state;
     static const struct {
         const char *text, *markdown;
     } known[] = {{"<script>alert(1)</script>", "| \\<script>alert(1)\\</script> |"},
@@ -465,23 +447,4 @@ static void markdown_is_text(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readers_refuse_them),
-        cmocka_unit_test(readers_of_breakdowns_refuse_them),
-        cmocka_unit_test(readers_of_probes_refuse_them),
-        cmocka_unit_test(measurements_are_those_declared),
-        cmocka_unit_test(curves_have_their_points),
-        cmocka_unit_test(every_head_has_its_row),
-        cmocka_unit_test(no_figure_of_results_carries_them_out),
-        cmocka_unit_test(no_figure_of_breakdowns_carries_them_out),
-        cmocka_unit_test(quotes_are_doubled),
-        cmocka_unit_test(no_table_emits_control_characters),
-        cmocka_unit_test(no_cell_is_a_formula),
-        cmocka_unit_test(no_cell_is_a_tag),
-        cmocka_unit_test(no_chance_or_loss_that_is_none),
-        cmocka_unit_test(markdown_is_text),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

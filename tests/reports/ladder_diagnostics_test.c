@@ -1,11 +1,7 @@
 /* What stands beside the index of a ladder: sentences where there is none, information, training,
  * rivals, failed seeds, the best rung; and the measured ladders that are stored with the
  * sources. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +49,7 @@ static char *text_of(lra_result *const *list, int n)
     lra_err e = {{0}};
     lra_report_input in = {.list = list, .n = n};
     FILE *f = open_memstream(&text, &size);
-    if (lra_report_ladder(f, &in, "text", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_ladder(f, &in, "text", &e));
     fclose(f);
     return text;
 }
@@ -74,9 +70,8 @@ static void free_all(lra_result **list, int n)
 }
 
 /* Four kernels at chance, as when the distance of a dependency is beyond all of them. */
-static void models_at_chance(void **state)
+TEST(models_at_chance)
 {
-    (void)state;
     static const int kernel[] = {5, 13, 25, 49};
     lra_result *list[12];
     for (int i = 0; i < 12; i++)
@@ -96,9 +91,8 @@ static void models_at_chance(void **state)
     free_all(list, 12);
 }
 
-static void a_single_rung(void **state)
+TEST(a_single_rung)
 {
-    (void)state;
     for (int reach = 10; reach <= T; reach += T - 10) {
         lra_result *list[] = {made_result(1, 0, 0, 0.4), made_result(65, reach, 0, 0.7)};
         char *text = text_of(list, 2);
@@ -110,9 +104,8 @@ static void a_single_rung(void **state)
     }
 }
 
-static void bounds_are_bounds(void **state)
+TEST(bounds_are_bounds)
 {
-    (void)state;
     lra_result *list[4];
     for (int i = 0; i < 4; i++) list[i] = made_result(i < 2 ? 5 : 33, i < 2 ? 8 : 30, i % 2, 0.7);
     char *text = text_of(list, 4);
@@ -132,9 +125,8 @@ static double information(double p)
     return log(C) + p * log(p) + (1 - p) * log((1 - p) / (C - 1));
 }
 
-static void information_of_answers(void **state)
+TEST(information_of_answers)
 {
-    (void)state;
     static const double share[] = {0.5, 0.6, 0.9};
     lra_result *list[6];
     for (int i = 0; i < 6; i++) {
@@ -160,9 +152,8 @@ static void information_of_answers(void **state)
 }
 
 /* Where every answer is right, and as sure as the others, rows do not vary. */
-static void rows_that_are_all_alike(void **state)
+TEST(rows_that_are_all_alike)
 {
-    (void)state;
     lra_result *list[2];
     for (int i = 0; i < 2; i++) {
         list[i] = made_result(5 + 2 * i, 16 << (2 * i), 0, 1);
@@ -176,9 +167,8 @@ static void rows_that_are_all_alike(void **state)
 }
 
 /* The wide rung knows its training rows by heart. */
-static void overfitting(void **state)
+TEST(overfitting)
 {
-    (void)state;
     for (int fits = 0; fits < 2; fits++) {
         lra_result *list[6];
         for (int i = 0; i < 6; i++) {
@@ -199,9 +189,8 @@ static void overfitting(void **state)
 }
 
 /* It fits half a point more than it generalises, which may be chance. */
-static void a_gap_within_its_interval(void **state)
+TEST(a_gap_within_its_interval)
 {
-    (void)state;
     lra_result *list[6];
     for (int i = 0; i < 6; i++) {
         list[i] = made_result(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, 0.6);
@@ -216,9 +205,8 @@ static void a_gap_within_its_interval(void **state)
 
 /* A rung and a baseline that are better than the widest rung; validation knows which rung is
  * best. */
-static void a_weak_reference(void **state)
+TEST(a_weak_reference)
 {
-    (void)state;
     lra_result *list[6];
     for (int i = 0; i < 6; i++)
         list[i] = made_result(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, i / 2 == 1 ? 0.7 : 0.6);
@@ -258,9 +246,8 @@ static void a_weak_reference(void **state)
 }
 
 /* Bags of n-grams that are always right: rows of the table, and nothing else is another. */
-static void bags_of_ngrams_are_rows_alone(void **state)
+TEST(bags_of_ngrams_are_rows_alone)
 {
-    (void)state;
     lra_result *list[6];
     for (int i = 0; i < 6; i++)
         list[i] = made_result(5 + 2 * (i / 2), 4 << (2 * (i / 2)), i % 2, 0.5 + 0.1 * (i / 2));
@@ -286,9 +273,8 @@ static void bags_of_ngrams_are_rows_alone(void **state)
     free_all(list, 6);
 }
 
-static void seeds_that_failed(void **state)
+TEST(seeds_that_failed)
 {
-    (void)state;
     lra_result *list[6];
     for (int i = 0; i < 6; i++)
         list[i] = made_result(i < 3 ? 5 : 65, i < 3 ? 8 : 64, i % 3, i == 4 ? 0.25 : 0.7);
@@ -304,9 +290,8 @@ static void seeds_that_failed(void **state)
 }
 
 /* Rungs need not have the same seeds, and a run that is given twice counts once. */
-static void seeds_as_they_are(void **state)
+TEST(seeds_as_they_are)
 {
-    (void)state;
     lra_result *list[] = {made_result(5, 8, 0, 0.6), made_result(5, 8, 1, 0.6),
                           made_result(65, 64, 0, 0.7), made_result(65, 64, 0, 0.7)};
     lra_ladder_view *v = view_of(list, 4, NULL);
@@ -319,9 +304,8 @@ static void seeds_as_they_are(void **state)
 }
 
 /* Chance is what training says, whatever is more frequent in the test rows. */
-static void chance_is_of_training(void **state)
+TEST(chance_is_of_training)
 {
-    (void)state;
     lra_result *r = made_result(5, 8, 0, 0.6);
     for (int i = 0; i < N; i++) r->label[i] = i % 10 < 4 ? 0 : 1 + i % 10 % 3;
     near(lra_result_chance(r), 0.4, 1e-9);
@@ -347,9 +331,8 @@ static lra_ladder_view *measured(const char *name, lra_result ***list, int *n)
 
 /* Reviews: the narrow rung is not shown to be the better one, as was once printed (0.24 to
  * 3.19). */
-static void text_small(void **state)
+TEST(text_small)
 {
-    (void)state;
     lra_result **list;
     int n;
     lra_ladder_view *v = measured("text-small", &list, &n);
@@ -363,9 +346,8 @@ static void text_small(void **state)
     lra_results_free(list, n);
 }
 
-static void listops_small(void **state)
+TEST(listops_small)
 {
-    (void)state;
     lra_result **list;
     int n;
     lra_ladder_view *v = measured("listops-small", &list, &n);
@@ -379,25 +361,4 @@ static void listops_small(void **state)
     assert_false(v->has_info || v->has_gap);
     lra_ladder_views_free(v, 1);
     lra_results_free(list, n);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_at_chance),
-        cmocka_unit_test(a_single_rung),
-        cmocka_unit_test(bounds_are_bounds),
-        cmocka_unit_test(information_of_answers),
-        cmocka_unit_test(overfitting),
-        cmocka_unit_test(rows_that_are_all_alike),
-        cmocka_unit_test(a_gap_within_its_interval),
-        cmocka_unit_test(a_weak_reference),
-        cmocka_unit_test(bags_of_ngrams_are_rows_alone),
-        cmocka_unit_test(seeds_that_failed),
-        cmocka_unit_test(seeds_as_they_are),
-        cmocka_unit_test(chance_is_of_training),
-        cmocka_unit_test(text_small),
-        cmocka_unit_test(listops_small),
-    };
-    return cmocka_run_group_tests_name("beside the ladder", tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Which results are rungs of one ladder: matched and unmatched ones, another axis than the kernel,
  * shared runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <string.h>
 
@@ -55,9 +51,8 @@ static void expect(lra_result **list, int n, const char *want)
     for (int i = 0; i < n; i++) lra_result_free(list[i]);
 }
 
-static void matched_rungs_stand_apart(void **state)
+TEST(matched_rungs_stand_apart)
 {
-    (void)state;
     /* K = 9 is the reference, which the plain ladder trained; K = 3 with 70 is the rung that was
      * solved. */
     lra_result *list[] = {result(3, 64, 1, 400, NULL), result(9, 64, 1, 1000, NULL),
@@ -71,9 +66,8 @@ static void matched_rungs_stand_apart(void **state)
 }
 
 /* Solved for parameters and for FLOPs, rungs come to the same width, and are trained once. */
-static void a_run_is_a_rung_of_two_matches(void **state)
+TEST(a_run_is_a_rung_of_two_matches)
 {
-    (void)state;
     static const char flops[] =
         "axis=kernel default=5 match=flops key=hidden value=%d reference=64 count=5000";
     lra_result *list[] = {result(9, 64, 1, 1000, NULL),
@@ -85,9 +79,8 @@ static void a_run_is_a_rung_of_two_matches(void **state)
     expect(list, 5, "kernel flops: 3 7 9 11 | kernel params: 3 7 9");
 }
 
-static void rungs_over_another_key(void **state)
+TEST(rungs_over_another_key)
 {
-    (void)state;
     static const char over[] = "axis=dilation default=1";
     lra_result *list[] = {result(5, 64, 1, 400, NULL), result(9, 64, 1, 1000, NULL),
                           result(5, 64, 4, 400, lra_copy_text(over)),
@@ -102,9 +95,8 @@ static void rungs_over_another_key(void **state)
 
 /* A key `kernel` that does not bound the reach makes no ladder by itself, but where the rungs were
  * trained over it. */
-static void the_kernel_of_another_model(void **state)
+TEST(the_kernel_of_another_model)
 {
-    (void)state;
     lra_result *unbounded[] = {result(4, 64, 1, 400, NULL), result(8, 64, 1, 400, NULL)};
     for (int i = 0; i < 2; i++) unbounded[i]->reach = -1;
     expect(unbounded, 2, "");
@@ -115,9 +107,8 @@ static void the_kernel_of_another_model(void **state)
     expect(asked, 3, "kernel none: 4 5");
 }
 
-static void what_stands_in_a_file_is_checked(void **state)
+TEST(what_stands_in_a_file_is_checked)
 {
-    (void)state;
     static const char *const bad[] = {"axis=../x", "default=1", "axis=kernel match=params key=h",
                                       "axis=kernel match=params count=3", "axis=\x1b[1m"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -130,9 +121,8 @@ static void what_stands_in_a_file_is_checked(void **state)
     }
 }
 
-static void names_and_sizes(void **state)
+TEST(names_and_sizes)
 {
-    (void)state;
     char text[48];
     lra_ladder_kind k = {.axis = "kernel", .match = "params", .key = "hidden", .count = 1000};
     assert_string_equal(lra_ladder_rung_name(&k, 5, text), "K = 5");
@@ -144,17 +134,4 @@ static void names_and_sizes(void **state)
     assert_int_equal(lra_ladder_setting(r, "kernel"), 3);
     assert_int_equal(lra_ladder_setting(r, "layers"), -1);
     lra_result_free(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matched_rungs_stand_apart),
-        cmocka_unit_test(a_run_is_a_rung_of_two_matches),
-        cmocka_unit_test(rungs_over_another_key),
-        cmocka_unit_test(the_kernel_of_another_model),
-        cmocka_unit_test(what_stands_in_a_file_is_checked),
-        cmocka_unit_test(names_and_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

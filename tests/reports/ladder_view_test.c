@@ -1,10 +1,6 @@
 /* Ladders from result files: the published Table 1 through options, results, analysis and JSON
  * gives the known locality indices; flags, radii and settings stand in every format. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -80,7 +76,7 @@ static json_t *print_json(const lra_report_input *in)
     json_error_t where;
     FILE *f = tmpfile();
     assert_non_null(f);
-    if (lra_report_ladder(f, in, "json", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_ladder(f, in, "json", &e));
     rewind(f);
     json_t *all = json_loadf(f, JSON_REJECT_DUPLICATES, &where);
     if (!all) fail_msg("line %d: %s", where.line, where.text);
@@ -95,15 +91,14 @@ static double fact(const json_t *table, const char *key)
     return json_number_value(x);
 }
 
-static void the_published_table(void **state)
+TEST(the_published_table)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_result *list[TASKS * RUNGS];
     for (int i = 0; i < TASKS * RUNGS; i++) list[i] = as_published(i / RUNGS, kernels[i % RUNGS]);
     lra_report_input in = {.list = list, .n = TASKS * RUNGS};
     char *argv[] = {(char[]){"--chance=uniform"}, (char[]){"--reference=published"}, NULL};
-    if (scale_of(2, argv, &in.scale, &e) != 0) fail_msg("%s", e.msg);
+    OK(scale_of(2, argv, &in.scale, &e));
     json_t *all = print_json(&in), *tables = json_object_get(all, "tables");
     assert_int_equal(json_array_size(tables), TASKS);
     for (int i = 0; i < TASKS; i++) {
@@ -124,9 +119,8 @@ static void the_published_table(void **state)
 }
 
 /* Weights that were chosen on the test split are flagged, and it is said. */
-static void selection_on_test_is_marked(void **state)
+TEST(selection_on_test_is_marked)
 {
-    (void)state;
     lra_result *list[2];
     for (int marked = 0; marked < 2; marked++) {
         for (int i = 0; i < 2; i++) {
@@ -154,9 +148,8 @@ static void selection_on_test_is_marked(void **state)
 }
 
 /* Every row names its setting and its interval; a table is one precision and preset. */
-static void rows_carry_their_setting(void **state)
+TEST(rows_carry_their_setting)
 {
-    (void)state;
     lra_result *list[4];
     for (int i = 0; i < 4; i++) list[i] = as_published(1, kernels[i % 2]);
     for (int i = 2; i < 4; i++) {
@@ -184,14 +177,4 @@ static void rows_carry_their_setting(void **state)
     }
     json_decref(all);
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_published_table),
-        cmocka_unit_test(selection_on_test_is_marked),
-        cmocka_unit_test(rows_carry_their_setting),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 /* Tables in LaTeX without LaTeX: environments and braces are balanced, every row has the columns of
  * its tabular, and nothing that means something there stands in a text unescaped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <ctype.h>
 
@@ -19,7 +15,7 @@ typedef struct {
     int depth, braces, line;
     int columns, cells; /* of the tabular that is open; cells of its row so far */
     bool math;
-} state;
+} tex_state;
 
 /* The text in braces behind `at`, which is moved over it; nested braces belong to it. */
 static void group(const char **at, char *to, size_t size)
@@ -47,7 +43,7 @@ static int columns_of(const char *spec)
     return n;
 }
 
-static void begin(state *s, const char **at)
+static void begin(tex_state *s, const char **at)
 {
     char name[32], spec[64];
     group(at, name, sizeof name);
@@ -60,7 +56,7 @@ static void begin(state *s, const char **at)
     assert_true(s->columns > 0);
 }
 
-static void end(state *s, const char **at)
+static void end(tex_state *s, const char **at)
 {
     char name[32];
     group(at, name, sizeof name);
@@ -72,7 +68,7 @@ static void end(state *s, const char **at)
 }
 
 /* A command behind its backslash. */
-static void command(state *s, const char **at)
+static void command(tex_state *s, const char **at)
 {
     char name[32];
     size_t n = 0;
@@ -93,7 +89,7 @@ static void command(state *s, const char **at)
 
 static void check_document(const char *text)
 {
-    state s = {.line = 1};
+    tex_state s = {.line = 1};
     for (const char *at = text; *at;) {
         char c = *at++;
         if (c == '\\') {
@@ -145,9 +141,8 @@ static void expect_cell(const char *plain, const char *tex)
     lra_table_free(t);
 }
 
-static void cells(void **unused)
+TEST(cells)
 {
-    (void)unused;
     expect_cell("50 % of a_b & #3", "50 \\% of a\\_b \\& \\#3");
     expect_cell("a%b", "a\\%b");
     expect_cell("{x} ~ $5^2 \\n",
@@ -170,9 +165,8 @@ static void cells(void **unused)
 }
 
 /* Everything at once, in every place that text has. */
-static void every_place(void **unused)
+TEST(every_place)
 {
-    (void)unused;
     const char *nasty = "a_b 50 % & #1 {x} ~^ $ \\ <= > -3 R_1 1e-06";
     char heads[12][64];
     const char *head[12];
@@ -197,9 +191,8 @@ static void every_place(void **unused)
 }
 
 /* A star or a bracket behind the end of a row would belong to it. */
-static void rows_begin_with_their_text(void **unused)
+TEST(rows_begin_with_their_text)
 {
-    (void)unused;
     static const char *const head[] = {"[1cm]", "*"};
     lra_table *t = lra_table_new("[title]", 2, head);
     for (int r = 0; r < 2; r++) {
@@ -217,9 +210,8 @@ static void rows_begin_with_their_text(void **unused)
 
 /* What is the same in all rows stands in the caption; measured numbers stay, however equal they
  * are, and so does a column with an empty cell. */
-static void constants_move_to_the_caption(void **unused)
+TEST(constants_move_to_the_caption)
 {
-    (void)unused;
     static const char *const head[] = {"model", "seeds", "value", "precision", "empty", "rank"};
     lra_table *t = lra_table_new("A title", 6, head);
     for (int r = 0; r < 3; r++) {
@@ -242,9 +234,8 @@ static void constants_move_to_the_caption(void **unused)
 }
 
 /* No text below 7 points: what is too wide or too long is parted, and every part names its rows. */
-static void large_tables_are_parted(void **unused)
+TEST(large_tables_are_parted)
 {
-    (void)unused;
     enum { COLUMNS = 20, ROWS = 50 };
     const char *head[COLUMNS];
     for (int c = 0; c < COLUMNS; c++) head[c] = c ? "12345.67" : "name";
@@ -286,9 +277,8 @@ static void large_tables_are_parted(void **unused)
     for (int k = 0; k < 2; k++) lra_table_free(list[k]);
 }
 
-static void tables_of_the_reports(void **unused)
+TEST(tables_of_the_reports)
 {
-    (void)unused;
     static const char *const names[] = {"ladder.latex", "listops.latex"};
     const char *source = getenv("LRA_SOURCE");
     for (int i = 0; i < 2; i++) {
@@ -296,20 +286,9 @@ static void tables_of_the_reports(void **unused)
         size_t n;
         char *path = lra_format("%s/tests/golden/%s", source ? source : ".", names[i]);
         char *text = lra_file_read(path, 1 << 20, &n, &e);
-        if (!text) fail_msg("%s", e.msg);
+        NOT_NULL(text);
         check_document(text);
         lra_free_large(text);
         lra_free(path);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cells),
-                                       cmocka_unit_test(every_place),
-                                       cmocka_unit_test(rows_begin_with_their_text),
-                                       cmocka_unit_test(constants_move_to_the_caption),
-                                       cmocka_unit_test(large_tables_are_parted),
-                                       cmocka_unit_test(tables_of_the_reports)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* Breakdowns of ListOps: the file, which runs are seeds of one model, groups, tables, figures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -18,15 +14,14 @@ enum { N = SMALL_LISTOPS_ROWS };
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static void files_are_read_as_written(void **state)
+TEST(files_are_read_as_written)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_listops *a = small_listops(5, 1, 6);
     a->differs = 3;
     assert_int_equal(lra_listops_result_write("listops_a.h5", a, &e), 0);
     lra_listops *b = lra_listops_result_read("listops_a.h5", &e);
-    if (!b) fail_msg("%s", e.msg);
+    NOT_NULL(b);
     assert_string_equal(a->config, b->config);
     assert_string_equal(b->heuristic_name[1], "majority-by-operator");
     assert_true(b->n == N && b->kernel == 5 && b->differs == 3 && b->reach == 8);
@@ -57,9 +52,8 @@ static void refused(lra_listops *r, const char *text)
     lra_listops_result_free(r);
 }
 
-static void no_value_is_trusted(void **state)
+TEST(no_value_is_trusted)
 {
-    (void)state;
     lra_listops *r = small_listops(5, 0, 6);
     r->predicted[7] = 10;
     refused(r, "'/listops/predicted': row 7 is 10, expected 0 to 9");
@@ -87,9 +81,8 @@ static void free_all(lra_listops **list, int n)
     for (int i = 0; i < n; i++) lra_listops_result_free(list[i]);
 }
 
-static void seeds_stand_together(void **state)
+TEST(seeds_stand_together)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_listops_view *v;
     lra_listops *list[] = {small_listops(9, 1, 5), small_listops(5, 0, 3), small_listops(9, 0, 5),
@@ -116,9 +109,8 @@ static void seeds_stand_together(void **state)
     free_all(list, 4);
 }
 
-static void groups(void **state)
+TEST(groups)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_listops_view *v;
     lra_listops *r = small_listops(5, 0, 6);
@@ -149,9 +141,8 @@ static void groups(void **state)
 
 /* ---- tables and figures ---------------------------------------------------------------------- */
 
-static void tables_in_every_format(void **state)
+TEST(tables_in_every_format)
 {
-    (void)state;
     static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
     lra_listops *list[] = {small_listops(5, 0, 3), small_listops(5, 1, 4), small_listops(5, 2, 5),
                            small_listops(9, 0, 8)};
@@ -161,7 +152,7 @@ static void tables_in_every_format(void **state)
         char *name = lra_format("listops.%s", formats[f]);
         FILE *out = fopen("listops_table", "w");
         assert_non_null(out);
-        if (lra_report_listops(out, &in, formats[f], &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_report_listops(out, &in, formats[f], &e));
         fclose(out);
         check_golden(name, take_file("listops_table"));
         lra_free(name);
@@ -169,9 +160,8 @@ static void tables_in_every_format(void **state)
     free_all(list, 4);
 }
 
-static void figure_scripts(void **state)
+TEST(figure_scripts)
 {
-    (void)state;
     static const lra_report_figure *const figures[] = {&lra_figure_loc_1, &lra_figure_loc_2,
                                                        &lra_figure_loc_3};
     lra_listops *list[] = {small_listops(5, 0, 3), small_listops(5, 1, 4), small_listops(5, 2, 5),
@@ -181,7 +171,7 @@ static void figure_scripts(void **state)
         lra_err e = {{0}};
         char *gp = lra_format("%s.gp", figures[f]->name),
              *dat = lra_format("%s.dat", figures[f]->name);
-        if (write_figure(figures[f], ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        OK(write_figure(figures[f], ".", &in, &e));
         check_golden(gp, take_file(gp));
         check_golden(dat, take_file(dat));
         lra_free(gp);
@@ -191,9 +181,8 @@ static void figure_scripts(void **state)
 }
 
 /* The axis of all panels holds the highest bar, and the highest line of the generator. */
-static void an_axis_holds_everything(void **state)
+TEST(an_axis_holds_everything)
 {
-    (void)state;
     for (int fresh = 0; fresh < 2; fresh++) {
         lra_err e = {{0}};
         lra_listops *list[] = {small_listops(5, 0, 3)};
@@ -202,7 +191,7 @@ static void an_axis_holds_everything(void **state)
             list[0]->train_count[0][k] = !fresh && k == 4 ? 81000 : 1000;
             list[0]->expected_count[0][k] = fresh && k == 4 ? 81000 : 1000;
         }
-        if (write_figure(&lra_figure_loc_1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        OK(write_figure(&lra_figure_loc_1, ".", &in, &e));
         char *gp = take_file("loc-1.gp"), *range = strstr(gp, "set yrange [0:");
         assert_non_null(range);
         double top = strtod(range + 14, NULL);
@@ -213,9 +202,8 @@ static void an_axis_holds_everything(void **state)
     }
 }
 
-static void a_figure_has_room_for_six_models(void **state)
+TEST(a_figure_has_room_for_six_models)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_listops *list[7];
     for (int i = 0; i < 7; i++) list[i] = small_listops(3 + 2 * i, 0, 5);
@@ -223,19 +211,4 @@ static void a_figure_has_room_for_six_models(void **state)
     assert_int_equal(write_figure(&lra_figure_loc_2, ".", &in, &e), -1);
     assert_string_equal(e.msg, "7 models, one figure holds at most 6; name fewer runs");
     free_all(list, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_read_as_written),
-        cmocka_unit_test(no_value_is_trusted),
-        cmocka_unit_test(seeds_stand_together),
-        cmocka_unit_test(groups),
-        cmocka_unit_test(tables_in_every_format),
-        cmocka_unit_test(figure_scripts),
-        cmocka_unit_test(an_axis_holds_everything),
-        cmocka_unit_test(a_figure_has_room_for_six_models),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* Every cell (configuration and seed) counts once in tables and figures, however often its file is
  * given; files that cannot be read do not stop a table; the number of seeds and rows has no
  * limit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 
@@ -50,9 +46,8 @@ static int load(int n, const char *const *name, lra_estimate *value, int *n_seed
     return n_results;
 }
 
-static void cells_count_once(void **state)
+TEST(cells_count_once)
 {
-    (void)state;
     static const char *const once[] = {"base"}, *const twice[] = {"base", "base"},
                              *const copied[] = {"base", "copy"}, *const other[] = {"base", "other"};
     lra_estimate a, b;
@@ -75,9 +70,8 @@ static void cells_count_once(void **state)
 }
 
 /* What cannot be read is left out; where nothing can be read, that is an error. */
-static void one_bad_file(void **state)
+TEST(one_bad_file)
 {
-    (void)state;
     static const char *const places[] = {"mixed"};
     lra_err e = {{0}};
     lra_estimate v;
@@ -98,9 +92,8 @@ static void one_bad_file(void **state)
 }
 
 /* A probe's file of one run, from two folders; seeds beyond any former limit. */
-static void probes_count_once(void **state)
+TEST(probes_count_once)
 {
-    (void)state;
     enum { SEEDS = 100 };
     lra_err e = {{0}};
     static const char *const runs[] = {"probe", "probe.copy"};
@@ -113,7 +106,7 @@ static void probes_count_once(void **state)
             char *at = lra_format("%s/%s/%d", folder, runs[k], s);
             char *path = lra_format("%s/kernels.h5", at);
             assert_int_equal(lra_folder_make(at, &e), 0);
-            if (lra_probe_result_write(path, r, &e) != 0) fail_msg("%s", e.msg);
+            OK(lra_probe_result_write(path, r, &e));
             lra_free(path);
             lra_free(at);
             lra_probe_result_free(r);
@@ -135,9 +128,8 @@ static void probes_count_once(void **state)
 }
 
 /* More seeds than fit into a byte. */
-static void many_seeds(void **state)
+TEST(many_seeds)
 {
-    (void)state;
     enum { SEEDS = 300, ROWS = 4 };
     uint8_t row[ROWS] = {1, 1, 1, 0};
     const uint8_t *correct[SEEDS];
@@ -150,9 +142,8 @@ static void many_seeds(void **state)
 }
 
 /* A row for each configuration. */
-static void many_rows(void **state)
+TEST(many_rows)
 {
-    (void)state;
     enum { CELLS = 600 };
     lra_err e = {{0}};
     lra_result *list[CELLS];
@@ -164,7 +155,7 @@ static void many_rows(void **state)
     const lra_report_input in = {.list = list, .n = CELLS};
     FILE *f = tmpfile();
     assert_non_null(f);
-    if (lra_report_print(&lra_table_tasks, f, &in, "csv", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_print(&lra_table_tasks, f, &in, "csv", &e));
     rewind(f);
     int lines = 0;
     for (int c; (c = fgetc(f)) != EOF;) lines += c == '\n';
@@ -173,11 +164,4 @@ static void many_rows(void **state)
     small_results_free(CELLS, list);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cells_count_once),
-                                       cmocka_unit_test(one_bad_file),
-                                       cmocka_unit_test(probes_count_once),
-                                       cmocka_unit_test(many_seeds), cmocka_unit_test(many_rows)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+GROUP(make_folder, remove_folder);

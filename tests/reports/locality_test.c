@@ -1,10 +1,6 @@
 /* The table and figure of locality, from results and probe files that nobody measured: what is read
  * where, means and intervals over seeds, reasons for what is missing, order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,13 +137,12 @@ static void is_near(double x, double expected)
     if (!(fabs(x - expected) < 1e-9)) fail_msg("%g, expected %g", x, expected);
 }
 
-static void numbers_over_seeds(void **state)
+TEST(numbers_over_seeds)
 {
-    (void)state;
     static const char *const order[] = {"resconv K = 5", "lstm", "transformer", "spade"};
     lra_err e = {{0}};
     lra_locality_view v;
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     assert_int_equal(v.n, 4);
     for (int i = 0; i < 4; i++) assert_string_equal(v.row[i].name, order[i]);
     const lra_locality_row *conv = &v.row[0], *heads = &v.row[2];
@@ -171,9 +166,8 @@ static void numbers_over_seeds(void **state)
 }
 
 /* Each dash has a reason. */
-static void what_is_missing(void **state)
+TEST(what_is_missing)
 {
-    (void)state;
     static const struct {
         int row;
         lra_locality what;
@@ -189,7 +183,7 @@ static void what_is_missing(void **state)
                  {3, LRA_LOCALITY_REL, "no influence.h5"}};
     lra_err e = {{0}};
     lra_locality_view v;
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *why = v.row[known[i].row].missing[known[i].what];
         bool right = known[i].why ? why && strncmp(why, known[i].why, strlen(known[i].why)) == 0
@@ -201,33 +195,30 @@ static void what_is_missing(void **state)
 }
 
 /* A file of another run, data or seed says nothing of this one. */
-static void files_of_other_runs(void **state)
+TEST(files_of_other_runs)
 {
-    (void)state;
     lra_locality_view v;
     lra_err e = {{0}};
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     assert_ptr_equal(lra_locality_probe(&v, results[1], "influence"), probes[1]);
     assert_null(lra_locality_probe(&v, results[1], "attention"));
     assert_null(lra_locality_probe(&v, results[5], "influence"));
     lra_locality_close(&v);
     probes[1]->fingerprint[0] = 'x';
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     assert_null(lra_locality_probe(&v, results[1], "influence"));
     lra_locality_close(&v);
     probes[1]->fingerprint[0] = '0';
 }
 
-static void tables_in_every_format(void **state)
+TEST(tables_in_every_format)
 {
-    (void)state;
     static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
     for (int f = 0; f < 5; f++) {
         lra_err e = {{0}};
         FILE *to = fopen("locality_table", "w");
         assert_non_null(to);
-        if (lra_report_print(&lra_table_locality, to, &in, formats[f], &e) != 0)
-            fail_msg("%s", e.msg);
+        OK(lra_report_print(&lra_table_locality, to, &in, formats[f], &e));
         fclose(to);
         char *name = lra_format("locality.%s", formats[f]);
         check_golden(name, take_file("locality_table"));
@@ -235,11 +226,10 @@ static void tables_in_every_format(void **state)
     }
 }
 
-static void the_figure(void **state)
+TEST(the_figure)
 {
-    (void)state;
     lra_err e = {{0}};
-    if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(write_figure(&lra_figure_locality, ".", &in, &e));
     check_golden("figure-locality.gp", take_file("locality.gp"));
     check_golden("figure-locality.dat", take_file("locality.dat"));
     results[5]->fingerprint[0] = 'x';
@@ -249,9 +239,8 @@ static void the_figure(void **state)
 }
 
 /* Equal weights of a causal model are nearer than those of others beside it. */
-static void each_model_has_its_equal_weights(void **state)
+TEST(each_model_has_its_equal_weights)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_measurement *mean = NULL;
     for (int i = 0; i < PROBES; i++) {
@@ -261,7 +250,7 @@ static void each_model_has_its_equal_weights(void **state)
     }
     assert_true(mean && strcmp(mean->id, "dist.mean") == 0);
     mean->null[LRA_NULL_UNIFORM] = 5;
-    if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(write_figure(&lra_figure_locality, ".", &in, &e));
     mean->null[LRA_NULL_UNIFORM] = 10;
     char *data = take_file("locality.dat"), *script = take_file("locality.gp");
     int near = 0, far = 0;
@@ -278,9 +267,8 @@ static void each_model_has_its_equal_weights(void **state)
 }
 
 /* No panel stands empty. */
-static void panels_that_models_have(void **state)
+TEST(panels_that_models_have)
 {
-    (void)state;
     static const struct {
         int n_probes;
         bool range, limits;
@@ -291,7 +279,7 @@ static void panels_that_models_have(void **state)
         if (known[k].n_probes < PROBES) /* lstm alone, which obeys no limit */
             own = (lra_report_input){
                 .list = results + 4, .n = 1, .probes = probes + 7, .n_probes = known[k].n_probes};
-        if (write_figure(&lra_figure_locality, ".", &own, &e) != 0) fail_msg("%s", e.msg);
+        OK(write_figure(&lra_figure_locality, ".", &own, &e));
         char *script = take_file("locality.gp");
         assert_int_equal(strstr(script, "'mean distance") != NULL, known[k].range);
         assert_int_equal(strstr(script, "at initialisation (hollow)") != NULL, known[k].range);
@@ -304,9 +292,8 @@ static void panels_that_models_have(void **state)
 }
 
 /* Older files have equal weights to both sides of models that look back alone. */
-static void older_equal_weights_are_told(void **state)
+TEST(older_equal_weights_are_told)
 {
-    (void)state;
     lra_probe_unit *u = probes[PROBES - 1]->unit[0];
     lra_measurement *side = &u->measurement[4], before = *side;
     assert_string_equal(side->id, "side");
@@ -328,9 +315,8 @@ static void older_equal_weights_are_told(void **state)
 
 /* Growth is paired by seed: two seeds that start far apart and grow alike have a narrow interval.
  */
-static void growth_is_paired(void **state)
+TEST(growth_is_paired)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_locality_view v;
     lra_measurement *mean[2] = {&probes[2]->unit[0]->measurement[0],
@@ -341,7 +327,7 @@ static void growth_is_paired(void **state)
     for (int k = 0; k < 3; k++) {
         int up, down, open;
         for (int s = 0; s < 2; s++) mean[s]->null[LRA_NULL_INIT] = init[k][s];
-        if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+        OK(lra_locality_open(&v, &in, &e));
         const lra_measurement *f = &v.row[0].grew;
         double d0 = 2 - init[k][0], d1 = 3 - init[k][1], half = 12.7062 * fabs(d0 - d1) / 2;
         is_near(f->value, known[k][0]);
@@ -354,7 +340,7 @@ static void growth_is_paired(void **state)
     }
     for (int s = 0; s < 2; s++) mean[s]->null[LRA_NULL_INIT] = s ? 2.51 : 1.5;
     int up, down, open;
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     lra_locality_growth(&v, &up, &down, &open);
     assert_true(v.row[0].grew.lo > 0 && up == 1 && down == 0);
     lra_locality_close(&v);
@@ -362,19 +348,18 @@ static void growth_is_paired(void **state)
 }
 
 /* Models that look back alone are a group of their own, in the table and in the figure. */
-static void masks_are_groups(void **state)
+TEST(masks_are_groups)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_locality_view v;
     for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->measurement[4].null[LRA_NULL_UNIFORM] = 1;
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     assert_string_equal(v.row[0].name, "lstm");
     assert_string_equal(v.row[2].name, "resconv K = 5"); /* the most local of all, but causal */
     assert_true(v.row[0].mask == LRA_MASK_BOTH && v.row[1].mask == LRA_MASK_BOTH);
     assert_true(v.row[2].mask == LRA_MASK_CAUSAL && v.row[3].mask == LRA_MASK_UNKNOWN);
     lra_locality_close(&v);
-    if (write_figure(&lra_figure_locality, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(write_figure(&lra_figure_locality, ".", &in, &e));
     char *script = take_file("locality.gp");
     assert_non_null(strstr(script, "'mask: both' 7, 'lstm' 6, 'transformer' 5, 'mask: causal' 4"));
     lra_free(script);
@@ -383,14 +368,13 @@ static void masks_are_groups(void **state)
 }
 
 /* Files without dist.* are blank, with the reason. */
-static void older_files_are_blank(void **state)
+TEST(older_files_are_blank)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_locality_view v;
     for (int i = 0; i < 4; i++)
         for (int f = 0; f < 4; f++) probes[i]->unit[0]->measurement[f].id[0] = 'x';
-    if (lra_locality_open(&v, &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_locality_open(&v, &in, &e));
     const lra_locality_row *row = NULL;
     for (int i = 0; i < v.n; i++)
         if (strcmp(v.row[i].name, "transformer") == 0) row = &v.row[i];
@@ -402,18 +386,4 @@ static void older_files_are_blank(void **state)
         for (int f = 0; f < 4; f++) probes[i]->unit[0]->measurement[f].id[0] = f < 3 ? 'd' : 's';
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_over_seeds),
-                                       cmocka_unit_test(what_is_missing),
-                                       cmocka_unit_test(files_of_other_runs),
-                                       cmocka_unit_test(growth_is_paired),
-                                       cmocka_unit_test(masks_are_groups),
-                                       cmocka_unit_test(older_files_are_blank),
-                                       cmocka_unit_test(tables_in_every_format),
-                                       cmocka_unit_test(the_figure),
-                                       cmocka_unit_test(each_model_has_its_equal_weights),
-                                       cmocka_unit_test(older_equal_weights_are_told),
-                                       cmocka_unit_test(panels_that_models_have)};
-    return cmocka_run_group_tests(tests, make_files, free_files);
-}
+GROUP(make_files, free_files);

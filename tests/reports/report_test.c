@@ -1,9 +1,5 @@
 /* Reports: published numbers, result files, tables from made-up results. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,9 +18,8 @@
 
 enum { N = SMALL_ROWS, C = SMALL_CLASSES };
 
-static void published_numbers(void **state)
+TEST(published_numbers)
 {
-    (void)state;
     double x = lra_published("locality", "1", "resconv", "kernel=5", "listops", "accuracy");
     assert_true(fabs(x - 45.24) < 1e-9);
     assert_true(fabs(lra_published("locality", "1", "mega", NULL, "listops", "accuracy") - 63.14) <
@@ -37,9 +32,8 @@ static void published_numbers(void **state)
 
 /* Tasks have our names, whatever the papers call them; the best is that of the metric's
  * direction. */
-static void the_best_published_value(void **state)
+TEST(the_best_published_value)
 {
-    (void)state;
     static const struct {
         const char *task, *metric, *model;
         bool causal;
@@ -64,14 +58,13 @@ static void the_best_published_value(void **state)
     assert_true(isnan(lra_published_find_best("xor", false, m).value));
 }
 
-static void results_are_read_as_written(void **state)
+TEST(results_are_read_as_written)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_result *a = small_result("quick", 5, 1, 30);
     assert_int_equal(lra_result_write("report_test.h5", a, &e), 0);
     lra_result *b = lra_result_read("report_test.h5", &e);
-    if (!b) fail_msg("%s", e.msg);
+    NOT_NULL(b);
     assert_string_equal(a->config, b->config);
     assert_int_equal(b->reach, 12);
     assert_memory_equal(a->logits, b->logits, N * C * sizeof(float));
@@ -97,14 +90,13 @@ static char *print(const lra_report_table *table, lra_result *const *list, int n
     lra_err e = {{0}};
     FILE *f = fopen("report_table", "w");
     assert_non_null(f);
-    if (lra_report_print(table, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_print(table, f, &in, format, &e));
     fclose(f);
     return take_file("report_table");
 }
 
-static void tables_in_every_format(void **state)
+TEST(tables_in_every_format)
 {
-    (void)state;
     static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
     static const int right[3] = {20, 35, 40};
     lra_result *list[6];
@@ -118,9 +110,8 @@ static void tables_in_every_format(void **state)
     for (int i = 0; i < 6; i++) lra_result_free(list[i]);
 }
 
-static void only_paper_results_stand_beside_published(void **state)
+TEST(only_paper_results_stand_beside_published)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_result *list[] = {small_result("paper", 5, 0, 25), small_result("paper", 7, 0, 26),
                           small_result("quick", 5, 0, 40), small_result("quick", 7, 0, 45)};
@@ -141,9 +132,8 @@ static void only_paper_results_stand_beside_published(void **state)
 }
 
 /* What gains are measured against: the widest rung, another run, MEGA as published; chance. */
-static void scales(void **state)
+TEST(scales)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_ladder_view *v;
     lra_result *list[] = {small_result("small", 5, 0, 25), small_result("small", 7, 0, 30)},
@@ -178,9 +168,8 @@ static void scales(void **state)
 
 /* Script and data of the figure: one ladder with all its lines, and a `paper` one with published
  * points. */
-static void figure_scripts(void **state)
+TEST(figure_scripts)
 {
-    (void)state;
     static const char *const presets[] = {"small", "paper"};
     for (int p = 0; p < 2; p++) {
         lra_err e = {{0}};
@@ -188,7 +177,7 @@ static void figure_scripts(void **state)
                               small_result(presets[p], 5, 0, 25),
                               small_result(presets[p], 31, 0, 40)};
         lra_report_input in = {.list = list, .n = 3};
-        if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        OK(write_figure(&lra_figure_loc_t1, ".", &in, &e));
         char *gp = lra_format("loc-T1.%s.gp", presets[p]),
              *dat = lra_format("loc-T1.%s.dat", presets[p]);
         check_golden(gp, take_file("loc-T1.gp"));
@@ -200,9 +189,8 @@ static void figure_scripts(void **state)
 }
 
 /* Ladders of one task are told apart by their settings, of several by the task alone. */
-static void names_of_ladders(void **state)
+TEST(names_of_ladders)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_ladder_view *v;
     const lra_ladder_scale scale = {0};
@@ -232,9 +220,8 @@ static void names_of_ladders(void **state)
 }
 
 /* Chance is drawn where ladders share it, and its axis then holds it. */
-static void chance_of_several_ladders(void **state)
+TEST(chance_of_several_ladders)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_result *list[4];
     for (int i = 0; i < 4; i++) {
@@ -243,7 +230,7 @@ static void chance_of_several_ladders(void **state)
         list[i]->task_parameters = lra_format("distance=%d\nlength=20\n", i < 2 ? 16 : 8);
     }
     const lra_report_input in = {.list = list, .n = 4};
-    if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+    OK(write_figure(&lra_figure_loc_t1, ".", &in, &e));
     char *text = take_file("loc-T1.gp"), *line = strstr(text, "dt " LRA_DASH_CHANCE " lc rgb"),
          *gain = strstr(text, "gain over chance");
     assert_true(line && gain && line < gain && strstr(text, "set label 'chance' at screen"));
@@ -262,9 +249,8 @@ static unsigned luminance(const char *color)
 }
 
 /* Also in grey. */
-static void ramps_go_from_light_to_dark(void **state)
+TEST(ramps_go_from_light_to_dark)
 {
-    (void)state;
     for (int n = 1; n <= LRA_PLOT_STYLES; n++)
         for (int i = 1; i < n; i++)
             assert_true(luminance(lra_plot_ramp(i, n)) + 15000 <
@@ -272,16 +258,15 @@ static void ramps_go_from_light_to_dark(void **state)
 }
 
 /* Gains against a reference near chance have no bounds; the axis has. */
-static void a_figure_against_a_reference_near_chance(void **state)
+TEST(a_figure_against_a_reference_near_chance)
 {
-    (void)state;
     for (int right = 13; right < 16; right++) { /* chance is 13 of 50 */
         lra_err e = {{0}};
         lra_result *list[] = {small_result("small", 5, 0, 5), small_result("small", 31, 0, 45)};
         lra_report_input in = {.list = list, .n = 2};
         in.scale = (lra_ladder_scale){.reference = "other",
                                       .run = small_result("small", 9, 0, right)};
-        if (write_figure(&lra_figure_loc_t1, ".", &in, &e) != 0) fail_msg("%s", e.msg);
+        OK(write_figure(&lra_figure_loc_t1, ".", &in, &e));
         char *text = take_file("loc-T1.gp");
         if (!strstr(text, "'gain undefined: the reference is'") ||
             !strstr(text, "'not clearly above chance'"))
@@ -299,9 +284,8 @@ static void a_figure_against_a_reference_near_chance(void **state)
 
 /* Images: the pixel below is T tokens away, and the table says which kernels reach it; baselines
  * that need no order stand in the check. */
-static void reach_of_images(void **state)
+TEST(reach_of_images)
 {
-    (void)state;
     lra_err e = {{0}};
     lra_result *list[3];
     static const int kernel[] = {5, 11, 21}, right[] = {20, 30, 40};
@@ -328,23 +312,4 @@ static void reach_of_images(void **state)
     assert_string_equal(lra_result_simple_baseline(again, &accuracy), "marker-distance");
     lra_result_free(again);
     for (int i = 0; i < 3; i++) lra_result_free(list[i]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_numbers),
-        cmocka_unit_test(the_best_published_value),
-        cmocka_unit_test(results_are_read_as_written),
-        cmocka_unit_test(tables_in_every_format),
-        cmocka_unit_test(only_paper_results_stand_beside_published),
-        cmocka_unit_test(scales),
-        cmocka_unit_test(figure_scripts),
-        cmocka_unit_test(names_of_ladders),
-        cmocka_unit_test(chance_of_several_ladders),
-        cmocka_unit_test(ramps_go_from_light_to_dark),
-        cmocka_unit_test(a_figure_against_a_reference_near_chance),
-        cmocka_unit_test(reach_of_images),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

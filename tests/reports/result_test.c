@@ -1,10 +1,6 @@
 /* Result files: what is written is read; what older files lack is "not recorded"; what cannot be is
  * refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -68,14 +64,14 @@ static lra_result *make(void)
 static void write_file(const lra_result *r)
 {
     lra_err e = {{0}};
-    if (lra_result_write(path, r, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_result_write(path, r, &e));
 }
 
 static lra_result *read_file(const char *from)
 {
     lra_err e = {{0}};
     lra_result *r = lra_result_read(from, &e);
-    if (!r) fail_msg("%s", e.msg);
+    NOT_NULL(r);
     return r;
 }
 
@@ -88,9 +84,8 @@ static const char *refusal(void)
     return e.msg;
 }
 
-static void other_splits_are_read_as_written(void **state)
+TEST(other_splits_are_read_as_written)
 {
-    (void)state;
     lra_result *a = make();
     write_file(a);
     lra_result *b = read_file(path);
@@ -111,9 +106,8 @@ static void other_splits_are_read_as_written(void **state)
 
 /* The value that selected the weights is in the history, the answers of older programs are in no
  * file. */
-static void what_older_files_lack(void **state)
+TEST(what_older_files_lack)
 {
-    (void)state;
     const char *source = getenv("LRA_SOURCE");
     char *old = lra_format("%s/tests/golden/1/result.h5", source ? source : ".");
     lra_result *r = read_file(old);
@@ -131,9 +125,8 @@ static void what_older_files_lack(void **state)
 }
 
 /* As the first program wrote it that wrote format 2 (LRA_UPDATE_GOLDEN=1 writes it again). */
-static void results_of_format_2_are_read(void **state)
+TEST(results_of_format_2_are_read)
 {
-    (void)state;
     lra_err e = {{0}};
     const char *source = getenv("LRA_SOURCE"), *update = getenv("LRA_UPDATE_GOLDEN");
     char *golden = lra_format("%s/tests/golden/2/result.h5", source ? source : ".");
@@ -159,14 +152,13 @@ static void results_of_format_2_are_read(void **state)
     lra_free(golden);
 }
 
-static void breakdowns_of_format_2_are_read(void **state)
+TEST(breakdowns_of_format_2_are_read)
 {
-    (void)state;
     lra_err e = {{0}};
     const char *source = getenv("LRA_SOURCE");
     char *golden = lra_format("%s/tests/golden/2/listops.h5", source ? source : ".");
     lra_listops *r = lra_listops_result_read(golden, &e);
-    if (!r) fail_msg("%s", e.msg);
+    NOT_NULL(r);
     assert_int_equal(r->n, 6);
     assert_string_equal(r->config, "seed=1\ntask=listops\n");
     assert_string_equal(r->origin.device, "cpu");
@@ -176,9 +168,8 @@ static void breakdowns_of_format_2_are_read(void **state)
     lra_free(golden);
 }
 
-static void what_cannot_be_is_refused(void **state)
+TEST(what_cannot_be_is_refused)
 {
-    (void)state;
     lra_result *r = make();
     r->train_correct[2] = 7;
     write_file(r);
@@ -192,9 +183,8 @@ static void what_cannot_be_is_refused(void **state)
 
 /* HDF5 programs read on where our seal begins: without it nothing tells whether a value was
  * changed. */
-static void a_file_without_its_seal(void **state)
+TEST(a_file_without_its_seal)
 {
-    (void)state;
     enum { SEAL = 64 };
     lra_err e = {{0}};
     lra_result *r = make();
@@ -227,15 +217,14 @@ static char *printed(FILE *f)
     size_t n;
     assert_int_equal(fclose(f), 0);
     char *text = lra_file_read("result_shown", 1 << 20, &n, &e);
-    if (!text) fail_msg("%s", e.msg);
+    NOT_NULL(text);
     remove("result_shown");
     return text;
 }
 
 /* Files of every kind count, the reference run among them, and are named; sealed ones are not. */
-static void files_of_every_kind_count(void **state)
+TEST(files_of_every_kind_count)
 {
-    (void)state;
     lra_result result = {.task = "a", .model = "b", .run = "1"};
     lra_result reference = {.task = "a", .model = "b", .run = "2"};
     lra_listops listops = {.task = "a", .model = "b", .run = "3"};
@@ -264,9 +253,8 @@ static void files_of_every_kind_count(void **state)
 }
 
 /* Every table in every format says that a file has no seal. */
-static void tables_say_unsealed(void **state)
+TEST(tables_say_unsealed)
 {
-    (void)state;
     static const char *const formats[] = {"text", "markdown", "latex", "csv", "json"};
     lra_err e = {{0}};
     lra_result *r = make();
@@ -275,8 +263,7 @@ static void tables_say_unsealed(void **state)
         for (int i = 0; i < 5; i++) {
             r->unsealed = unsealed;
             FILE *f = fopen("result_shown", "w");
-            if (lra_report_print(&lra_table_tasks, f, &in, formats[i], &e) != 0)
-                fail_msg("%s", e.msg);
+            OK(lra_report_print(&lra_table_tasks, f, &in, formats[i], &e));
             char *text = printed(f);
             if ((strstr(text, "unsealed") != NULL) != unsealed) fail_msg("%s", text);
             lra_free_large(text);
@@ -309,9 +296,8 @@ static char *shown(lra_result *r, bool json)
 }
 
 /* Format 1 may lack the last newline, and text may hold what a terminal obeys. */
-static void texts_end_where_they_end(void **state)
+TEST(texts_end_where_they_end)
 {
-    (void)state;
     static const char hostile[] = "seed=1\ntask=\033]0;x\007listops\0model=LEAK\n";
     lra_result *r = make();
     lra_free(r->config);
@@ -333,9 +319,8 @@ static void texts_end_where_they_end(void **state)
     lra_result_free(r);
 }
 
-static void what_is_shown_of_a_result(void **state)
+TEST(what_is_shown_of_a_result)
 {
-    (void)state;
     lra_result *r = make();
     r->origin.device = lra_copy_text("cpu"), r->origin.threads = 2;
     char *text = shown(r, false), *json = shown(r, true);
@@ -358,9 +343,8 @@ static void what_is_shown_of_a_result(void **state)
     lra_result_free(r);
 }
 
-static void commands_can_be_typed_again(void **state)
+TEST(commands_can_be_typed_again)
 {
-    (void)state;
     static const char *const words[] = {"lra-probe", "train", "--out=my dir",
                                         "it's",      "",      "a\x1b'b"};
     char *text = lra_command_text(6, words), date[32];
@@ -369,9 +353,8 @@ static void commands_can_be_typed_again(void **state)
     lra_free(text);
 }
 
-static void baselines_have_kinds(void **state)
+TEST(baselines_have_kinds)
 {
-    (void)state;
     static const struct {
         const char *name;
         lra_baseline_kind kind;
@@ -395,19 +378,4 @@ static void baselines_have_kinds(void **state)
     assert_true(lra_baseline_is_shallow("shallow-b-1") && !lra_baseline_is_shallow("shallow-"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(other_splits_are_read_as_written),
-                                       cmocka_unit_test(baselines_have_kinds),
-                                       cmocka_unit_test(what_older_files_lack),
-                                       cmocka_unit_test(results_of_format_2_are_read),
-                                       cmocka_unit_test(breakdowns_of_format_2_are_read),
-                                       cmocka_unit_test(what_cannot_be_is_refused),
-                                       cmocka_unit_test(a_file_without_its_seal),
-                                       cmocka_unit_test(files_of_every_kind_count),
-                                       cmocka_unit_test(tables_say_unsealed),
-                                       cmocka_unit_test(texts_end_where_they_end),
-                                       cmocka_unit_test(what_is_shown_of_a_result),
-                                       cmocka_unit_test(commands_can_be_typed_again)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down);

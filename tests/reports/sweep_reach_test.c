@@ -1,9 +1,5 @@
 /* How far the rungs of a sweep reach, against known curves. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,9 +36,8 @@ static void make(const double share[2][DISTANCES], lra_result **list)
     }
 }
 
-static void reaches(void **state)
+TEST(reaches)
 {
-    (void)state;
     /* Gains 1, 0.6, 0.2: one half at 8 times 2 to the power of 1/4; 1, 0.99, 0.98: never. */
     static const double share[2][DISTANCES] = {{0.75, 0.55, 0.35}, {0.75, 0.745, 0.74}};
     lra_result *list[2 * DISTANCES * SEEDS];
@@ -92,18 +87,16 @@ static void expect_solved(const double share[2][DISTANCES], int64_t rows, double
 }
 
 /* A distance is solved if the whole interval is above 0.95: a gain of 0.96 alone is not. */
-static void solved_with_certainty(void **state)
+TEST(solved_with_certainty)
 {
-    (void)state;
     static const double share[2][DISTANCES] = {{0.75, 0.73, 0.3}, {0.75, 0.8, 0.73}};
     expect_solved(share, MADE_ROWS, 4, 8);
 }
 
 /* A rung that is right in every row solves every distance: all test sets share one chance, which
  * varies in few rows. */
-static void right_in_every_row(void **state)
+TEST(right_in_every_row)
 {
-    (void)state;
     static const double share[2][DISTANCES] = {{1, 1, 0.25}, {1, 1, 1}};
     expect_solved(share, 800, 8, 16);
 }
@@ -118,16 +111,15 @@ static char *table_of(const double share[2][DISTANCES], const char *format)
     make(share, list);
     lra_report_input in = {.list = list, .n = 18};
     FILE *f = open_memstream(&text, &size);
-    if (lra_report_print(&lra_table_sweep, f, &in, format, &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_print(&lra_table_sweep, f, &in, format, &e));
     fclose(f);
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
     return text;
 }
 
 /* A rung that does not even solve the shortest distance has no reach. */
-static void nothing_learned(void **state)
+TEST(nothing_learned)
 {
-    (void)state;
     static const double share[2][DISTANCES] = {{0.255, 0.25, 0.25}, {0.75, 0.3, 0.25}};
     char *text = table_of(share, "csv");
     if (!strstr(text, "reach_d50,reach_d50_lo,reach_d50_hi,reach_len") ||
@@ -138,9 +130,8 @@ static void nothing_learned(void **state)
 
 /* Above chance is a rung whose whole interval is; fields of 5 and 13 cover distance 4, that of 13
  * distance 8. */
-static void learned_is_certainly_above_chance(void **state)
+TEST(learned_is_certainly_above_chance)
 {
-    (void)state;
     static const double share[2][DISTANCES] = {{0.26, 0.26, 0.75}, {0.75, 0.26, 0.26}};
     char *text = table_of(share, "text");
     if (!strstr(text, "distance: 4: 1 of 2, 8: 0 of 1, 16: 0 of 0") ||
@@ -177,7 +168,7 @@ static char *verdict_of(const double share[2][DISTANCES], const char *key, int n
         if (list[i]->seed < n_seeds) kept[n++] = list[i];
     lra_report_input in = {.list = kept, .n = n};
     FILE *f = open_memstream(&text, &size);
-    if (lra_report_print(&lra_table_sweep, f, &in, "json", &e) != 0) fail_msg("%s", e.msg);
+    OK(lra_report_print(&lra_table_sweep, f, &in, "json", &e));
     fclose(f);
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
     return text;
@@ -192,9 +183,8 @@ static void expect_verdict(const double share[2][DISTANCES], const char *key, in
     free(text);
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
-    (void)state;
     static const double learned[2][DISTANCES] = {{0.75, 0.25, 0.25}, {0.75, 0.75, 0.25}},
                         luck[2][DISTANCES] = {{0.75, 0.55, 0.25}, {0.75, 0.75, 0.25}},
                         nothing[2][DISTANCES] = {{0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}},
@@ -225,17 +215,4 @@ static void verdicts(void **state)
     expect_verdict(stays, "length", 3,
                    (const char *const[]){"6 of 6 rungs", ", which is not shown to differ from 0.",
                                          "This describes these models after"});
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reaches),
-        cmocka_unit_test(solved_with_certainty),
-        cmocka_unit_test(right_in_every_row),
-        cmocka_unit_test(nothing_learned),
-        cmocka_unit_test(learned_is_certainly_above_chance),
-        cmocka_unit_test(verdicts),
-    };
-    return cmocka_run_group_tests_name("reaches of a sweep", tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* labels: slow timeout: 200 */
 /* Verdicts of ladders whose truth is known: at chance, weak, with failed seeds, saturated, one
  * seed.  The sentences must be true of the simulated accuracies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +59,8 @@ static void says(const lra_verdict *v, int i, const char *text)
 }
 
 /* Nothing is learned: the verdict names no reach, in every draw. */
-static void at_chance_no_reach_is_named(void **state)
+TEST(at_chance_no_reach_is_named)
 {
-    (void)state;
     static const double share[RUNGS] = {0.25, 0.25, 0.25, 0.25};
     lra_result *list[MOST];
     for (int k = 0; k < 40; k++) {
@@ -79,9 +74,8 @@ static void at_chance_no_reach_is_named(void **state)
 }
 
 /* The reference alone is at chance, which the first sentence must not say of all models. */
-static void only_a_narrow_rung_learns(void **state)
+TEST(only_a_narrow_rung_learns)
 {
-    (void)state;
     static const double share[RUNGS] = {0.25, 0.6, 0.25, 0.25};
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, SEEDS, 0, list);
@@ -93,9 +87,8 @@ static void only_a_narrow_rung_learns(void **state)
 
 /* Small gains: a reach that is called enough is within a point of the widest rung in truth, but for
  * 2.5 % of the draws. */
-static void reaches_of_weak_ladders_are_true(void **state)
+TEST(reaches_of_weak_ladders_are_true)
 {
-    (void)state;
     static const double share[RUNGS] = {0.27, 0.283, 0.308, 0.32};
     lra_result *list[MOST];
     int wrong = 0, named = 0, n = 60;
@@ -114,9 +107,8 @@ static void reaches_of_weak_ladders_are_true(void **state)
     assert_true(wrong <= 4);
 }
 
-static void failed_seeds_are_the_caveat(void **state)
+TEST(failed_seeds_are_the_caveat)
 {
-    (void)state;
     static const double share[RUNGS] = {0.4, 0.6, 0.7, 0.8};
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, SEEDS, 0, list);
@@ -133,9 +125,8 @@ static void failed_seeds_are_the_caveat(void **state)
     close_ladder(v, list, MOST, &to);
 }
 
-static void saturated(void **state)
+TEST(saturated)
 {
-    (void)state;
     static const double share[RUNGS] = {0.7, 0.99, 0.99, 0.99};
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, SEEDS, 1, list);
@@ -149,9 +140,8 @@ static void saturated(void **state)
     close_ladder(v, list, MOST, &to);
 }
 
-static void one_seed(void **state)
+TEST(one_seed)
 {
-    (void)state;
     static const double share[RUNGS] = {0.5, 0.6, 0.7, 0.8};
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, 1, 2, list);
@@ -162,9 +152,8 @@ static void one_seed(void **state)
 }
 
 /* Where accuracy shows no effect of reach and information does, the sentence is about accuracy. */
-static void an_effect_on_information_alone(void **state)
+TEST(an_effect_on_information_alone)
 {
-    (void)state;
     static const double share[RUNGS] = {0.6, 0.6, 0.6, 0.6};
     lra_result *list[MOST];
     lra_ladder_view *v = ladder_of(share, SEEDS, 3, list);
@@ -184,9 +173,8 @@ static void an_effect_on_information_alone(void **state)
 }
 
 /* In front of the rows in text and Markdown, an array in JSON, a comment in LaTeX. */
-static void verdicts_lead(void **state)
+TEST(verdicts_lead)
 {
-    (void)state;
     static const char *const format[] = {"text", "markdown", "latex", "json"};
     static const char *const head[] = {
         "Title\n\nFirst 1 * 2. Second.\n\na\n", "**Title**\n\nFirst 1 \\* 2. Second.\n\n| a |",
@@ -205,17 +193,4 @@ static void verdicts_lead(void **state)
         free(text);
         lra_table_free(t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(at_chance_no_reach_is_named),
-                                       cmocka_unit_test(only_a_narrow_rung_learns),
-                                       cmocka_unit_test(reaches_of_weak_ladders_are_true),
-                                       cmocka_unit_test(failed_seeds_are_the_caveat),
-                                       cmocka_unit_test(saturated),
-                                       cmocka_unit_test(one_seed),
-                                       cmocka_unit_test(an_effect_on_information_alone),
-                                       cmocka_unit_test(verdicts_lead)};
-    return cmocka_run_group_tests_name("verdicts of ladders", tests, NULL, NULL);
 }

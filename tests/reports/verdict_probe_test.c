@@ -1,9 +1,5 @@
 /* Verdicts of probes: of known measurements, and of ones that show nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,9 +39,8 @@ static void says(const lra_verdict *v, int i, const char *text)
     if (!strstr(v->sentence[i], text)) fail_msg("'%s' is not in '%s'", text, v->sentence[i]);
 }
 
-static void heads_of_a_run(void **state)
+TEST(heads_of_a_run)
 {
-    (void)state;
     static const lra_estimate x[] = {
         {0.5, 0.4, 0.6}, {1, 0.9, 1.1}, {1.2, 1.1, 1.3}, {0.95, 0.93, 0.97}};
     static const double initial[] = {0.9, 1, 1, 0.95};
@@ -70,9 +65,8 @@ static void heads_of_a_run(void **state)
 
 /* Equal weights: no head is said to be near or far.  Files of older versions count the own
  * token. */
-static void heads_that_show_nothing(void **state)
+TEST(heads_that_show_nothing)
 {
-    (void)state;
     lra_probe_result *r = probe("attention", 0);
     add(r, "layer0.head0", "range.mean.rel", (lra_estimate){1, 0.95, 1.05}, NAN);
     lra_verdict v = {0};
@@ -85,9 +79,8 @@ static void heads_that_show_nothing(void **state)
     lra_probe_result_free(r);
 }
 
-static void kernels_of_cells(void **state)
+TEST(kernels_of_cells)
 {
-    (void)state;
     lra_probe_result *list[] = {probe("kernels", 0)};
     lra_probe_cell *cells;
     add(list[0], "model", "dist.mean.rel", (lra_estimate){0.25, NAN, NAN}, 0.4);
@@ -107,9 +100,8 @@ static void kernels_of_cells(void **state)
 
 /* Row model is the mean of layers: its radius is none that holds 95 %; models of one seed have no
  * interval that could exclude anything. */
-static void kernels_of_layers_and_of_one_seed(void **state)
+TEST(kernels_of_layers_and_of_one_seed)
 {
-    (void)state;
     lra_probe_result *list[] = {probe_of("kernels", 5, 0), probe_of("kernels", 7, 0)};
     lra_probe_cell *cells;
     for (int i = 0; i < 2; i++) {
@@ -136,9 +128,8 @@ static void kernels_of_layers_and_of_one_seed(void **state)
 }
 
 /* Convolutions of a model that mixes positions by a state, too, are not the model. */
-static void kernels_of_a_part(void **state)
+TEST(kernels_of_a_part)
 {
-    (void)state;
     lra_probe_result *list[] = {probe("kernels", 0)};
     lra_probe_cell *cells;
     lra_probe_result_set(list[0], "uncovered", "%s", "layer0.delta");
@@ -153,9 +144,8 @@ static void kernels_of_a_part(void **state)
     lra_probe_result_free(list[0]);
 }
 
-static void limits_of_a_run(void **state)
+TEST(limits_of_a_run)
 {
-    (void)state;
     lra_probe_result *list[] = {probe("influence", 0)};
     add(list[0], "cut", "cut.r99", (lra_estimate){4, 4, 5}, NAN);
     add(list[0], "cut", "cut.reach99", (lra_estimate){12, 12, 15}, NAN);
@@ -188,9 +178,8 @@ static void limits_of_a_run(void **state)
 }
 
 /* Limits of several runs stand with what all their intervals cover. */
-static void limits_of_runs(void **state)
+TEST(limits_of_runs)
 {
-    (void)state;
     lra_probe_result *list[] = {probe("influence", 0), probe("influence", 1)};
     add(list[0], "context", "context.r99", (lra_estimate){13, 2, 16}, NAN);
     add(list[1], "context", "context.r99", (lra_estimate){16, 9, 31}, NAN);
@@ -203,9 +192,8 @@ static void limits_of_runs(void **state)
 
 /* Older files do not say where equal weights fall; a model that may look ahead and does not is no
  * older file. */
-static void equal_weights_to_both_sides(void **state)
+TEST(equal_weights_to_both_sides)
 {
-    (void)state;
     lra_probe_result *r = probe("influence", 0);
     lra_measurement f = lra_measurement_of("side", 1);
     f.null[LRA_NULL_UNIFORM] = 0;
@@ -217,9 +205,8 @@ static void equal_weights_to_both_sides(void **state)
 }
 
 /* No excess is no independence. */
-static void information_that_is_not_shown(void **state)
+TEST(information_that_is_not_shown)
 {
-    (void)state;
     lra_probe_result *r = probe("information", 0);
     add(r, "data", "info.excess.1", (lra_estimate){0.0014, -0.0027, 0.0075}, NAN);
     lra_verdict v = {0};
@@ -232,9 +219,8 @@ static void information_that_is_not_shown(void **state)
 }
 
 /* At chance no limit is named. */
-static void a_run_at_chance(void **state)
+TEST(a_run_at_chance)
 {
-    (void)state;
     lra_probe_result *list[] = {probe("influence", 0)};
     add(list[0], "context", "context.r99", (lra_estimate){NAN, NAN, NAN}, NAN);
     lra_verdict v = {0};
@@ -242,19 +228,4 @@ static void a_run_at_chance(void **state)
     says(&v, 0, "The run is not clearly better than chance");
     lra_verdict_free(&v);
     lra_probe_result_free(list[0]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads_of_a_run),
-                                       cmocka_unit_test(heads_that_show_nothing),
-                                       cmocka_unit_test(kernels_of_cells),
-                                       cmocka_unit_test(kernels_of_a_part),
-                                       cmocka_unit_test(kernels_of_layers_and_of_one_seed),
-                                       cmocka_unit_test(information_that_is_not_shown),
-                                       cmocka_unit_test(limits_of_runs),
-                                       cmocka_unit_test(equal_weights_to_both_sides),
-                                       cmocka_unit_test(limits_of_a_run),
-                                       cmocka_unit_test(a_run_at_chance)};
-    return cmocka_run_group_tests_name("verdicts of probes", tests, NULL, NULL);
 }

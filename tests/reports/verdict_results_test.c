@@ -1,9 +1,5 @@
 /* Verdicts of tables of results: they say no more than the numbers of the table. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,9 +51,8 @@ static void never_says(const lra_verdict *v, const char *text)
         if (strstr(v->sentence[i], text)) fail_msg("'%s' is in '%s'", text, v->sentence[i]);
 }
 
-static void one_row_of_one_seed(void **state)
+TEST(one_row_of_one_seed)
 {
-    (void)state;
     results all = {.n = 0};
     add(&all, 5, 0, 0.5);
     lra_verdict v = verdict_of(&all);
@@ -69,9 +64,8 @@ static void one_row_of_one_seed(void **state)
 }
 
 /* Nothing is learned: no row is named as the best one. */
-static void at_chance(void **state)
+TEST(at_chance)
 {
-    (void)state;
     results all = {.n = 0};
     for (int i = 0; i < 9; i++) add(&all, 3 + 2 * (i / 3), i % 3, 0.25);
     lra_verdict v = verdict_of(&all);
@@ -88,9 +82,8 @@ static void at_chance(void **state)
     close_results(&all, &v);
 }
 
-static void a_better_row(void **state)
+TEST(a_better_row)
 {
-    (void)state;
     results all = {.n = 0};
     for (int i = 0; i < 9; i++) add(&all, 3 + 2 * (i / 3), i % 3, i / 3 == 1 ? 0.6 : 0.5);
     lra_verdict v = verdict_of(&all);
@@ -127,9 +120,8 @@ static int named(int rows, int seeds)
 }
 
 /* At most 5 %, and 3 standard errors of 400 tables. */
-static void equal_rows(void **state)
+TEST(equal_rows)
 {
-    (void)state;
     const int most = (int)(400 * (0.05 + 3 * sqrt(0.05 * 0.95 / 400)));
     assert_true(named(2, 1) <= most);
     assert_true(named(6, 1) <= most);
@@ -137,9 +129,8 @@ static void equal_rows(void **state)
 }
 
 /* Rows of other test sets are not compared. */
-static void two_tasks(void **state)
+TEST(two_tasks)
 {
-    (void)state;
     results all = {.n = 0};
     for (int i = 0; i < 4; i++) add(&all, 5, i % 2, i < 2 ? 0.4 : 0.6);
     for (int i = 2; i < 4; i++) {
@@ -164,9 +155,8 @@ static void two_tasks(void **state)
     close_results(&all, &v);
 }
 
-static void published(void **state)
+TEST(published)
 {
-    (void)state;
     results all = {.n = 0};
     lra_result *r = add(&all, 5, 0, 0.5);
     const lra_published_cell cells[] = {{r, 5, 3, {0.5, 0.48, 0.52}, 0.49},
@@ -192,9 +182,8 @@ static void published(void **state)
 }
 
 /* Every table of the verdicts, in each format that has them. */
-static void tables_show_them(void **state)
+TEST(tables_show_them)
 {
-    (void)state;
     static const lra_report_table *const table[] = {&lra_table_tasks, &lra_table_models};
     static const char *const format[] = {"text", "markdown", "json"};
     results all = {.n = 0};
@@ -214,9 +203,8 @@ static void tables_show_them(void **state)
 }
 
 /* Details are left out of a brief table, and their number is said. */
-static void brief_tables(void **state)
+TEST(brief_tables)
 {
-    (void)state;
     static const char *const head[] = {"model"};
     lra_table *t = lra_table_new("made up", 1, head), *other = lra_table_new("other", 1, head);
     lra_table *list[] = {t, other};
@@ -244,9 +232,8 @@ static void brief_tables(void **state)
 }
 
 /* A tidy table keeps the verdicts of the tables that it is made from. */
-static void verdicts_of_parts(void **state)
+TEST(verdicts_of_parts)
 {
-    (void)state;
     static const char *const head[] = {"model"};
     lra_table *t = lra_table_new("tidy", 1, head);
     for (int i = 0; i < 3; i++) {
@@ -269,15 +256,4 @@ static void verdicts_of_parts(void **state)
         fail_msg("%s", text);
     lra_free(text);
     lra_table_free(t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_row_of_one_seed), cmocka_unit_test(at_chance),
-        cmocka_unit_test(a_better_row),        cmocka_unit_test(equal_rows),
-        cmocka_unit_test(two_tasks),           cmocka_unit_test(published),
-        cmocka_unit_test(tables_show_them),    cmocka_unit_test(brief_tables),
-        cmocka_unit_test(verdicts_of_parts)};
-    return cmocka_run_group_tests_name("verdicts of results", tests, NULL, NULL);
 }
