@@ -18,6 +18,8 @@ commands() { "$LRA_BUILD/$1" --help | awk '/^commands:/ {on = 1; next} on && /^ 
 options() { sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' "$1" | sort; }
 for program in lra-probe lra-report; do
     compare "$program" $program --help
+    "$LRA_BUILD/$program" --version >"$tmp/out" 2>&1 && grep -q '^libraries .*GSL [0-9]' "$tmp/out" &&
+        grep -q '^licence .*GPL-3.0-or-later.*GSL.*sources: Apache-2.0$' "$tmp/out" || complain "--version: $(cat "$tmp/out")"
     names=$(commands $program)
     [ -n "$names" ] || complain "$program names no commands"
     for command in $names; do
