@@ -139,9 +139,12 @@ TEST(a_missing_program_is_named)
     char *argv[] = {"lra-no-such-program", NULL};
     assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), -1);
     assert_string_equal(err.msg, "'lra-no-such-program' is not installed");
-    assert_false(lra_process_found("lra-no-such-program"));
-    assert_true(lra_process_found("sh"));
-    assert_true(lra_process_found("/bin/sh"));
+    char *sh = lra_process_find("sh"), *path = lra_process_find("/bin/sh");
+    assert_null(lra_process_find("lra-no-such-program"));
+    assert_non_null(sh);
+    assert_string_equal(path, "/bin/sh");
+    lra_free(sh);
+    lra_free(path);
 }
 
 TEST(a_killed_child_says_by_what)

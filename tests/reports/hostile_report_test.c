@@ -240,7 +240,8 @@ static void draw(const char *name)
     char *argv[] = {"gnuplot", "-d", "-c", script, "svg", "-", NULL};
     lra_err e = {{0}};
     lra_text image = {0};
-    if (lra_process_found("gnuplot")) {
+    char *gnuplot = lra_process_find("gnuplot");
+    if (gnuplot) {
         int status = lra_process_run_in(folder, argv, 1 << 20, &image, &said, &e);
         bool gaps = status == 0 &&
                     strstr(said, "matrix contains missing"); /* labels without rows */
@@ -250,6 +251,7 @@ static void draw(const char *name)
     }
     assert_false(lra_file_exists(pwned));
     lra_text_free(&image);
+    lra_free(gnuplot);
     lra_free(script);
     lra_free(pwned);
 }

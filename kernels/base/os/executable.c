@@ -38,13 +38,6 @@ char *lra_process_find(const char *program)
     return NULL;
 }
 
-bool lra_process_found(const char *program)
-{
-    char *path = lra_process_find(program);
-    lra_free(path);
-    return path != NULL;
-}
-
 /* Without /proc: the file that was started, determined once, in main(). */
 static char *own_file;
 

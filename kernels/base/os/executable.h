@@ -8,7 +8,6 @@
  * of PATH count from the working directory; empty ones are skipped, so that no file of the working
  * directory is started by accident. */
 char *lra_process_find(const char *program);
-bool lra_process_found(const char *program);
 
 /* Makes waiting OpenMP threads sleep early instead of spinning for milliseconds, which on a busy
  * machine takes the processor from the thread that they wait for (steps took ten times as long).
