@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "reports/views/integrity.h"
 
 /* Copies the notes of the tables; equal notes are copied once. */
@@ -36,6 +37,14 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
     return n;
 }
 
+/* A terminal's own width, at least LRA_TABLE_WIDTH; files and pipes have none. */
+static int width_of(FILE *out)
+{
+    int columns = lra_terminal_columns(out);
+    if (!lra_is_tty(out)) return 0;
+    return columns > LRA_TABLE_WIDTH ? columns : LRA_TABLE_WIDTH;
+}
+
 static int print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                  const char *format, bool brief, lra_err *e)
 {
@@ -45,7 +54,7 @@ static int print(const lra_report_table *t, FILE *out, const lra_report_input *i
     lra_report_mark_integrity(in, list, n);
     lra_report_note_levels(in, list, n);
     if (brief && strcmp(format, "json") != 0) lra_tables_brief(list, n);
-    int rc = lra_tables_print_wide(list, n, format, 0, out, e);
+    int rc = lra_tables_print_wide(list, n, format, width_of(out), out, e);
     lra_tables_free(list, n);
     return rc;
 }

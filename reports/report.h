@@ -23,7 +23,9 @@ typedef struct {
  * former); files without a seal are marked.  Returns their number or a negative code. */
 int lra_report_make(const lra_report_table *t, const lra_report_input *in, const char *format,
                     lra_table ***list, lra_err *e);
-/* Makes and prints the tables; text has no width limit.  format: text markdown latex csv json. */
+/* Makes and prints the tables.  Text on a terminal has its width, at least LRA_TABLE_WIDTH; columns
+ * that do not fit continue below.  Text in files and pipes has no limit.  format: text markdown
+ * latex csv json. */
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e);
 /* The same; without details (lra_tables_brief()). */

@@ -87,6 +87,20 @@ expect 0 '' "$report" show --out o "$hash"
 says '^listops s4d'
 expect 0 '' "$probe" kernels --out o "$hash" --dry-run
 
+# On a terminal the tables of probes have its width, in a file all columns in one line.
+widest() { tr -d '\r' <"$1" | awk '/^layer[0-9]/ { if (length($0) > n) n = length($0) } END { print n + 0 }'; }
+heads=$(echo o/runs/*transformer* | cut -d ' ' -f 1)
+"$probe" attention "$heads" -q >file 2>err || complain "attention: $(cat err)"
+[ "$(widest file)" -gt 140 ] || complain "a file has not all columns: $(widest file)"
+unset COLUMNS
+if script --version >version 2>&1; then
+    for columns in 60 140; do
+        script -qefc "stty cols $columns && exec '$probe' attention '$heads' -q" shown >/dev/null 2>&1 </dev/null || complain "terminal: $(cat shown)"
+        n=$(widest shown)
+        [ "$n" -gt 0 ] && [ "$n" -le $((columns < 100 ? 100 : columns)) ] || complain "a terminal of $columns columns has lines of $n: $(cat shown)"
+    done
+fi
+
 # Two tasks in one folder: one row is one configuration of a model, though a task has but one of them.
 small2="--set train=320 --set val=64 --set test=64 --set width=8 --set layers=1 --set epochs=1 --threads 1 --out two -q"
 # shellcheck disable=SC2086
