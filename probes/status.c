@@ -8,6 +8,7 @@
 
 #include "kernels/base/os/file.h"
 #include "kernels/base/os/lock.h"
+#include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/printable.h"
 #include "kernels/base/os/terminal.h"
@@ -234,6 +235,8 @@ static int status(const lra_options *o, lra_err *e)
     if (!lra_is_folder(out)) rc = lra_fail(e, "there is no folder '%s'", out);
     if (rc == 0 && lra_is_folder(runs)) n = lra_folder_list(runs, &name, e);
     if (n < 0) rc = LRA_FAILED, n = 0;
+    if (rc == 0 && !lra_is_folder(runs))
+        lra_note("'%s' has no folder 'runs'; expected the --out of 'lra-probe train'", out);
     run *all = lra_alloc_array((size_t)n, sizeof *all);
     int found = 0;
     for (int i = 0; i < n; i++) {

@@ -23,6 +23,8 @@ int lra_run_outcome(const lra_options *o, int rc, int *failed, lra_err *e)
 int lra_runs_outcome(const lra_options *o, int failed, lra_err *e)
 {
     if (failed == 0) return 0;
+    if (failed == lra_option_n_args(o))
+        return lra_fail(e, "none of %d runs could be measured (reasons above)", failed);
     return lra_fail(e, "%d of %d runs could not be measured (above); the others were", failed,
                     lra_option_n_args(o));
 }

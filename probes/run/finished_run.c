@@ -316,8 +316,8 @@ int lra_finished_run_open(lra_finished_run *r, const char *name, const char *tas
     r->to = target_of(r, o);
     rc = read_result(r, e);
     if (rc == 0 && task && strcmp(r->result->task, task) != 0)
-        return lra_fail(e, "run '%s' is of task '%s', expected '%s'", r->folder, r->result->task,
-                        task);
+        return lra_fail_absent(e, "run '%s' is of task '%s', expected '%s'", r->folder,
+                               r->result->task, task);
     if (rc != 0) return rc;
     rc = check_hash(r->result, e);
     if (rc == 0) rc = make_job(r, o, e);

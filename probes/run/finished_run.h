@@ -28,7 +28,8 @@ bool lra_finished_run_done(const char *path);
  * or a unique prefix of its hash. Fails with one line if there is none (the nearest name is
  * suggested); the caller frees it. */
 int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e);
-/* Opens the run. Fails if it is unfinished, damaged, or of another task. Nullable: task (any). */
+/* Opens the run. Fails if it is unfinished or damaged; LRA_ABSENT: it is of another task. Nullable:
+ * task (any). */
 int lra_finished_run_open(lra_finished_run *r, const char *name, const char *task,
                           const lra_options *o, lra_err *e);
 /* The data it was trained on: found below OUT by their fingerprint, or generated again. */

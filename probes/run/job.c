@@ -7,6 +7,7 @@
 #include "datasets/loader/cache.h"
 #include "datasets/prepare.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/file.h"
 #include "models/training/published.h"
 #include "models/training/settings.h"
 
@@ -61,8 +62,22 @@ int lra_job_load_data(lra_job *r, lra_err *e)
     return r->data ? lra_job_use_data(r, r->data, e) : LRA_FAILED;
 }
 
+static bool is_run(const char *folder)
+{
+    char *best = lra_format("%s/best.h5", folder);
+    bool run = lra_file_exists(best);
+    lra_free(best);
+    return run;
+}
+
 int lra_job_load_weights(lra_job *r, const char *path, lra_err *e)
 {
+    if (is_run(path))
+        return lra_fail(
+            e,
+            "'%s' is the folder of a run, expected a safetensors file: 'lra-probe export "
+            "RUN FILE' writes its weights, '--from RUN' trains from them with a new head",
+            path);
     if (lra_safetensors_read(path, &r->weights, e) != 0) return LRA_FAILED;
     r->weights_path = path;
     if (lra_has_published_names(r->model, &r->weights)) return 0;

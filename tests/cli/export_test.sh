@@ -78,6 +78,7 @@ expect 1 "'pytorch_model.bin' is a Python pickle .*safetensors.torch.save_file" 
 printf '\001\002\003\004\005\006\007\010\011' >floats.bin
 expect 1 "'floats.bin' is no safetensors file: " lra-probe train $small --weights floats.bin --out p
 expect 1 "'$run/best.h5' is an HDF5 file; 'lra-probe export RUN FILE' saves the weights of a run" lra-probe train $small --weights "$run/best.h5" --out p
+expect 1 "'$run' is the folder of a run, expected a safetensors file: 'lra-probe export RUN FILE'" lra-probe train $small --weights "$run" --out p
 expect 1 "expected" lra-probe train $small --weights w.safetensors --set width=4 --out p
 [ -z "$(find p -path '*/runs/*' 2>/dev/null)" ] || complain "left behind: $(find p)"
 exit $bad

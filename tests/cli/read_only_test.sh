@@ -29,6 +29,10 @@ for command in listops attention 'influence --parts cut'; do
         cmp -s once out || complain "$command: a run given twice is counted twice: $(diff once out)"
     }
 done
+# All runs fail: none is called measured.
+mkdir fail1 fail2 && : >fail1/result.h5 && : >fail2/result.h5
+"$probe" kernels fail1 fail2 >out 2>err
+[ $? -eq 1 ] && has err 'none of 2 runs could be measured (reasons above)' || complain "all fail: $(cat err)"
 rm -rf copy "$heads/attention.h5" "$heads/listops.h5"
 
 chmod 777 . && chmod -R a-w ro
