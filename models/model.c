@@ -6,7 +6,7 @@
 #include "kernels/base/core/nearest.h"
 
 static const lra_model *const registry[] = {
-#define LRA_MODEL(name) &lra_model_##name,
+#define LRA_MODEL(name, paper) &lra_model_##name,
 #include "models/models.def"
 #undef LRA_MODEL
 };

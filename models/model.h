@@ -123,7 +123,7 @@ typedef struct {
     bool mega_head;
 } lra_model;
 
-#define LRA_MODEL(name) extern const lra_model lra_model_##name;
+#define LRA_MODEL(name, paper) extern const lra_model lra_model_##name;
 #include "models/models.def"
 #undef LRA_MODEL
 

@@ -6,6 +6,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
 #include "reports/views/integrity.h"
+#include "reports/views/model_names.h"
 
 /* Copies the notes of the tables; equal notes are copied once. */
 static void copy_notes(lra_table *to, lra_table *const *list, int n)
@@ -32,6 +33,7 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
         (*list)[0] = all;
         n = 1;
     }
+    for (int i = 0; i < n && !data; i++) lra_table_note_models((*list)[i]);
     if (n > 0) lra_report_mark_integrity(in, *list, n);
     if (n > 0) lra_report_note_levels(in, *list, n);
     return n;
@@ -51,6 +53,7 @@ static int print(const lra_report_table *t, FILE *out, const lra_report_input *i
     lra_table **list;
     int n = t->make(in, &list, e);
     if (n < 0) return n;
+    for (int i = 0; i < n && strcmp(format, "json") != 0; i++) lra_table_note_models(list[i]);
     lra_report_mark_integrity(in, list, n);
     lra_report_note_levels(in, list, n);
     if (brief && strcmp(format, "json") != 0) lra_tables_brief(list, n);

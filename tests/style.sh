@@ -46,7 +46,7 @@ models models kernels/graph kernels/base
 datasets datasets kernels/base
 analysis analysis kernels/base
 reports/results reports/results analysis kernels/base
-reports reports analysis kernels/base
+reports reports analysis models/models.def kernels/base
 probes/shared probes/shared probes/run reports analysis datasets models kernels
 probes/attention probes/attention probes/shared probes/run reports analysis datasets models kernels
 probes/bench probes/bench probes/shared probes/run probes/probe.h reports analysis datasets models kernels
@@ -122,9 +122,9 @@ END
 }
 hits=$(registries | while read -r def macro type record path; do
     [ -f "$def" ] || continue
-    lines=$(sed -n "s/^$macro(\([a-z0-9_]*\)).*/\1/p" "$def")
-    for name in $lines; do # LRA_MODEL(l) /* las.c */: of several names in one file
-        file=$(sed -n "s|^$macro($name) */\* \(.*\)\.c \*/|\1|p" "$def")
+    lines=$(sed -n "s/^$macro(\([a-z0-9_]*\)[,)].*/\1/p" "$def")
+    for name in $lines; do # LRA_MODEL(l, "L-attention") /* las.c */: several records in one file
+        file=$(sed -n "s|^$macro($name[,)].*/\* \(.*\)\.c \*/|\1|p" "$def")
         file=$path${file:-$name}.c
         grep -q "^const $type ${record}_$name = " "$file" 2>/dev/null ||
             echo "$def names '$name', and $file does not define ${record}_$name"

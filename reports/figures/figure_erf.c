@@ -10,6 +10,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/draw/figure.h"
 #include "reports/views/probe_view.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_PANELS = 12 };
 
@@ -179,9 +180,11 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
             rc = lra_fail(e, "one figure holds at most %d runs; name fewer", MOST_PANELS);
         if (rc != 0) break;
         char *drawn = lra_probe_cells_drawn(1, &cells[i]);
-        p.name = same_task(n_cells, cells)
-                     ? lra_format("%s%s", cells[i].name, drawn)
-                     : lra_format("%s, %s%s", cells[i].name, cells[i].seed[0]->task, drawn);
+        const lra_probe_result *r = cells[i].seed[0];
+        char *model = lra_model_shown(cells[i].name, r->model, r->config);
+        p.name = same_task(n_cells, cells) ? lra_format("%s%s", model, drawn)
+                                           : lra_format("%s, %s%s", model, r->task, drawn);
+        lra_free(model);
         lra_free(drawn);
         lra_plot_comment(&f->data, "%s: %s", p.name,
                          p.image ? "one line per row of pixels, square roots" : "offset, share");

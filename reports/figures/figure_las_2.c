@@ -11,12 +11,14 @@
 #include "reports/views/attention_map.h"
 #include "reports/draw/figure.h"
 #include "reports/views/probe_view.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_ROWS = 4, SHOWN = LRA_PLOT_STYLES, ACROSS = 3, MOST_PIXELS = 64 };
 static const double least_factor = 1e-12; /* end of the axis of factors */
 
 typedef struct {
     const char *name;
+    const lra_probe_result *run;
     int heads, shown[SHOWN], n;
     const lra_probe_array *eld[SHOWN]; /* of those that are shown */
 } row;
@@ -168,7 +170,9 @@ static void add_script(lra_plot *f, int n, const row *list)
     lra_plot_legend(f, left, top, n_entries, entry);
     say_axes(f, 0.5 * (left + maps - between), 0.5 * (maps + right));
     for (int i = 0, block = 0; i < n; i++, y -= high + apart) {
-        lra_plot_axis(f, 0.3, y - 0.5 * high, list[i].name);
+        char *model = lra_model_shown(list[i].name, list[i].run->model, list[i].run->config);
+        lra_plot_axis(f, 0.3, y - 0.5 * high, model);
+        lra_free(model);
         lra_plot_box(f, left, maps - between, y - high + 0.1, y - above);
         add_curves(f, &list[i], block++);
         lra_text_add(t, "unset label\nunset arrow\nunset object\n");
@@ -185,7 +189,7 @@ static void add_script(lra_plot *f, int n, const row *list)
 /* Adds a row with the same heads, because the legend names their colours once. */
 static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
 {
-    row own = {.name = c->name};
+    row own = {.name = c->name, .run = c->seed[0]};
     choose_heads(c->seed[0], &own);
     if (own.heads == 0) return 0;
     if (*n == MOST_ROWS)

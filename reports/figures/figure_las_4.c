@@ -12,11 +12,13 @@
 #include "reports/draw/figure.h"
 #include "reports/views/probe_measurements.h"
 #include "reports/views/probe_view.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_ROWS = 8, MOST_LAYERS = 12 };
 
 typedef struct {
     char *name;
+    const lra_probe_result *run;
     int layers, n[MOST_LAYERS];  /* heads of each */
     const lra_probe_array **map; /* of all heads, layer by layer */
 } row;
@@ -79,7 +81,9 @@ static void add_script(lra_plot *f, int n, const row *list)
     lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.3, LRA_MAP_LEAST, LRA_MAP_MOST);
     lra_free(steps);
     for (int i = 0; i < n; i++, y -= side + above) {
-        char *model = lra_plot_fit(list[i].name, side, 8);
+        char *whole = lra_model_shown(list[i].name, list[i].run->model, list[i].run->config);
+        char *model = lra_plot_fit(whole, side, 8);
+        lra_free(whole);
         lra_plot_axis(f, left - 0.8, y - 0.5 * side, model);
         lra_free(model);
         for (int l = 0; l < list[i].layers; l++) {
@@ -111,7 +115,7 @@ static int check_row(const row *own, int n, const row *list, lra_err *e)
 static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
 {
     const lra_probe_result *r = c->seed[0];
-    row own = {.name = c->name};
+    row own = {.name = c->name, .run = r};
     int rc = find_maps(r, &own, e);
     bool any = rc == 0 && own.layers > 0;
     if (any) rc = check_row(&own, *n, list, e);

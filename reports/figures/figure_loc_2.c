@@ -10,6 +10,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/draw/figure.h"
+#include "reports/views/model_names.h"
 
 enum { OPERATORS = 4, SM = 3, MODELS = LRA_PLOT_STYLES };
 static const int operators[OPERATORS] = {0, 1, 2, SM}; /* MIN MAX MED SM */
@@ -117,10 +118,14 @@ static int seeds_of_all(const lra_listops_view *v)
 /* A model in the legend; caller frees. */
 static char *name_of(const lra_listops_view *v, int c)
 {
-    const char *name = v->cell[c].name + (one_model(v) ? strlen(v->first->model) + 1 : 0);
+    const lra_listops *r = v->cell[c].run[0];
+    char *own = lra_model_shown(v->cell[c].name, r->model, r->config);
+    const char *name = one_model(v) ? v->cell[c].name + strlen(r->model) + 1 : own;
     int seeds = v->cell[c].data.n_seeds;
-    return seeds_of_all(v) ? lra_copy_text(name)
-                           : lra_format("%s (%d seed%s)", name, seeds, seeds == 1 ? "" : "s");
+    char *text = seeds_of_all(v) ? lra_copy_text(name)
+                                 : lra_format("%s (%d seed%s)", name, seeds, seeds == 1 ? "" : "s");
+    lra_free(own);
+    return text;
 }
 
 static const char *color_of(const lra_listops_view *v, int c)
@@ -209,8 +214,10 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     int seeds = seeds_of_all(v);
     char *of_all = seeds ? lra_format(", %d seed%s", seeds, seeds == 1 ? "" : "s") : NULL;
     p->width = lra_plot_wide(LRA_COLUMN_CM);
+    char *model = lra_model_shown(v->first->model, v->first->model, v->first->config);
     p->title = lra_format("ListOps, preset %s%s%s%s", v->first->preset, one_model(v) ? ", " : "",
-                          one_model(v) ? v->first->model : "", of_all ? of_all : "");
+                          one_model(v) ? model : "", of_all ? of_all : "");
+    lra_free(model);
     lra_free(of_all);
     for (int c = 0; c < v->n_cells; c++) lra_figure_add_cell(p, &v->cell[c]);
     add_script(p, v, range);

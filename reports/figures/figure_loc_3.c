@@ -11,6 +11,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/draw/figure.h"
+#include "reports/views/model_names.h"
 
 enum { PANELS = 4, L = LRA_LISTOPS_LABELS }; /* MIN MAX MED SM */
 static const char dat[] = "loc-3.dat", recalled[] = "#a6d8c4", predicted_color[] = "#9ecae1";
@@ -208,10 +209,12 @@ static int fill(const lra_listops_view *v, lra_plot *p, lra_err *e)
     int seeds = m.cell->data.n_seeds, n = v->n_cells;
     char *best = n > 1 ? lra_format(", best of %d models on test", n) : lra_copy_text("");
     p->width = lra_plot_wide(LRA_PAGE_CM), p->height = 12.4;
+    char *name = lra_model_shown(m.cell->name, m.cell->run[0]->model, m.cell->run[0]->config);
     p->title = lra_format("ListOps, preset %s: %s%s, %d seed%s; accuracy %.2f %% (%.2f to %.2f)",
-                          v->first->preset, m.cell->name, best, seeds, seeds == 1 ? "" : "s",
+                          v->first->preset, name, best, seeds, seeds == 1 ? "" : "s",
                           100 * a->value, 100 * a->lo, 100 * a->hi);
     lra_free(best);
+    lra_free(name);
     lra_figure_add_cell(p, m.cell);
     add_data(&p->data, &m);
     add_script(p, &m);

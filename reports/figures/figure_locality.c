@@ -17,6 +17,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/draw/figure.h"
 #include "reports/views/locality_view.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_ROWS = 60, KINDS = 4, RANGE = 0, LIMITS, VALUES, PANELS };
 static const char dat[] = "locality.dat";
@@ -194,7 +195,10 @@ static void add_rows(lra_text *t, const lra_locality_view *v, bool names)
             lra_text_add(t, i ? ", " : "");
         }
         lra_free(group);
-        char *name = lra_plot_fit(names ? v->row[i].name : "", name_cm, 8);
+        const lra_result *r = v->row[i].group->run[0];
+        char *shown = lra_model_shown(v->row[i].name, r->model, r->config);
+        char *name = lra_plot_fit(names ? shown : "", name_cm, 8);
+        lra_free(shown);
         lra_plot_tick(t, name, line_of(v, i));
         lra_free(name);
     }
@@ -317,8 +321,12 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
 static double longest_name(const lra_locality_view *v)
 {
     size_t most = 0;
-    for (int i = 0; i < v->n; i++)
-        if (strlen(v->row[i].name) > most) most = strlen(v->row[i].name);
+    for (int i = 0; i < v->n; i++) {
+        const lra_result *r = v->row[i].group->run[0];
+        char *shown = lra_model_shown(v->row[i].name, r->model, r->config);
+        if (strlen(shown) > most) most = strlen(shown);
+        lra_free(shown);
+    }
     return fmin(0.152 * (double)most, name_cm);
 }
 

@@ -12,6 +12,7 @@
 #include "reports/views/probe_view.h"
 #include "reports/report.h"
 #include "reports/results/result_metric.h"
+#include "reports/views/model_names.h"
 
 enum { MODELS = LRA_PLOT_STYLES, TASKS = 8 };
 static const char dat[] = "models.dat", next[] = ", \\\n     ";
@@ -145,7 +146,10 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
     int n = 0;
     for (int m = 0; m < p->n_models; m++) {
         key[n] = (lra_plot_entry){.kind = LRA_LEGEND_BAR, .color = fill_of(p, m)};
-        snprintf(key[n++].text, sizeof key->text, "%s", p->name[p->model[m]]);
+        const lra_result *r = p->group[p->model[m]].run[0];
+        char *name = lra_model_shown(p->name[p->model[m]], r->model, r->config);
+        snprintf(key[n++].text, sizeof key->text, "%s", name);
+        lra_free(name);
     }
     key[n++] = (lra_plot_entry){"95 % interval", LRA_LEGEND_INTERVAL, "", NULL, 0, 0, 0};
     key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#000000", LRA_DASH_DASHES, 1.5, 0, 0};

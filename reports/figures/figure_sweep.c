@@ -14,6 +14,7 @@
 #include "reports/draw/figure.h"
 #include "reports/ladder/ladder_views.h"
 #include "reports/ladder/sweep_view.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_RUNGS = LRA_PLOT_STYLES };
 static const char dat[] = "sweep.dat", next[] = ", \\\n     ";
@@ -262,8 +263,10 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         const lra_ladder_view *v = p.sweep->at[0];
         int seeds = v->data.n_seeds;
         f->width = lra_plot_wide(LRA_COLUMN_CM);
+        char *model = lra_model_shown(v->first->model, v->first->model, v->first->config);
         f->title = lra_format("%s, preset %s, %s, %d seed%s, 95 %% intervals", v->first->task,
-                              v->first->preset, v->first->model, seeds, seeds == 1 ? "" : "s");
+                              v->first->preset, model, seeds, seeds == 1 ? "" : "s");
+        lra_free(model);
         for (int i = 0; i < p.sweep->n; i++) lra_figure_add_ladder(f, p.sweep->at[i]);
         add_data(&f->data, &p);
         add_script(f, &p);

@@ -12,6 +12,7 @@
 #include "reports/views/probe_view.h"
 #include "reports/report.h"
 #include "reports/results/result_metric.h"
+#include "reports/views/model_names.h"
 
 enum { MOST = LRA_PLOT_STYLES, LOSS = 0, VALUE, PANELS };
 static const char dat[] = "training.dat", next[] = ", \\\n     ";
@@ -184,7 +185,10 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
                                   .line = 2.2,
                                   .point = s->full,
                                   .size = 0.6};
-        snprintf(key[n++].text, sizeof key->text, "%s", p->name[i]);
+        char *name = lra_model_shown(p->name[i], p->group[i].run[0]->model,
+                                     p->group[i].run[0]->config);
+        snprintf(key[n++].text, sizeof key->text, "%s", name);
+        lra_free(name);
     }
     key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", LRA_DASH_CHANCE, 1.5, 0, 0};
     return n;

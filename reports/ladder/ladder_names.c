@@ -1,11 +1,12 @@
 /* Names of ladders by the properties in which they differ. */
 #include "reports/ladder/ladder_names.h"
+#include "reports/views/model_names.h"
 
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 
-enum { KIND = 4, SEEDS, FLAGS, MOST_SETTINGS = 3 };
+enum { MODEL = 2, KIND = 4, SEEDS, FLAGS, MOST_SETTINGS = 3 };
 
 /* "over dilation, matched in FLOPs" */
 static char *kind_of(const lra_ladder_kind *k)
@@ -37,6 +38,7 @@ static char *part(const lra_ladder_view *v, int i)
 {
     const lra_result *r = v->first;
     const char *const text[] = {r->task, r->preset, r->model, r->precision};
+    if (i == MODEL) return lra_model_shown(r->model, r->model, r->config);
     if (i < KIND) return lra_copy_text(text[i]);
     if (i == KIND) return kind_of(&v->kind);
     if (i == FLAGS) return flags_of(v);

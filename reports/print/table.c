@@ -28,7 +28,10 @@ void lra_table_free(lra_table *t)
     for (int c = 0; c < t->n_columns; c++) {
         lra_free(t->head[c]);
         lra_free(t->key[c]);
-        for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r][c].text);
+        for (int r = 0; r < t->n_rows; r++) {
+            lra_free(t->cell[r][c].text);
+            lra_free(t->cell[r][c].shown);
+        }
     }
     for (int r = 0; r < t->n_rows; r++) lra_free(t->cell[r]);
     lra_free(t->cell);
@@ -120,6 +123,7 @@ void lra_table_add_values(lra_table *t, const char *key, const char *const *text
     if (t->n_columns == c) return; /* no room */
     for (int r = 0; r < t->n_rows; r++) {
         lra_free(t->cell[r][c].text);
+        lra_free(t->cell[r][c].shown);
         t->cell[r][c] = cell_of(text[r]);
     }
 }
@@ -147,6 +151,16 @@ static void put(lra_table *t, lra_cell_kind kind, double x, double hi, char *tex
     while (c < t->n_columns && row[c].text) c++;
     if (c == t->n_columns) LRA_BUG("a row of more than %d cells", t->n_columns);
     row[c] = (lra_cell){.text = text, .kind = kind, .x = x, .hi = hi};
+}
+
+void lra_table_show(lra_table *t, const char *shown)
+{
+    lra_cell *row = t->cell[t->n_rows - 1];
+    int c = 0;
+    while (c < t->n_columns && row[c].text) c++;
+    if (c == 0) LRA_BUG("a row without a cell to show as '%s'", shown);
+    lra_free(row[c - 1].shown);
+    row[c - 1].shown = lra_make_printable(lra_copy_text(shown));
 }
 
 void lra_table_cell(lra_table *t, const char *fmt, ...)

@@ -14,7 +14,8 @@ enum { LRA_TABLE_COLUMNS = 128, LRA_TABLE_FACTS = 96, LRA_TABLE_WIDTH = 100 };
 
 typedef enum { LRA_CELL_TEXT, LRA_CELL_NUMBER, LRA_CELL_INTERVAL } lra_cell_kind;
 typedef struct {
-    char *text; /* NULL: an empty cell */
+    char *text;  /* NULL: an empty cell */
+    char *shown; /* of text, Markdown and LaTeX; NULL: the text */
     lra_cell_kind kind;
     double x, hi; /* the number, or the ends of an interval; NAN: there is none */
 } lra_cell;
@@ -71,6 +72,8 @@ void lra_table_add_values(lra_table *t, const char *key, const char *const *text
 
 void lra_table_row(lra_table *t); /* starts a row */
 void lra_table_cell(lra_table *t, const char *fmt, ...) LRA_PRINTF(2, 3);
+/* Sets the text of the last cell in text, Markdown and LaTeX; CSV and JSON keep its own. */
+void lra_table_show(lra_table *t, const char *shown);
 /* A number, printed with this number of decimals; NAN is "-". */
 void lra_table_number(lra_table *t, double x, int decimals);
 /* A number that is printed as the formatted text. */

@@ -5,8 +5,9 @@
 
 const char *lra_table_text(const lra_table *t, int row, int column)
 {
-    const char *text = row < 0 ? t->head[column] : t->cell[row][column].text;
-    return text ? text : "";
+    if (row < 0) return t->head[column];
+    const lra_cell *x = &t->cell[row][column];
+    return x->shown ? x->shown : x->text ? x->text : "";
 }
 
 int lra_table_shown(const lra_table *t, int column[LRA_TABLE_COLUMNS])

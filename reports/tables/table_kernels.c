@@ -11,6 +11,7 @@
 #include "reports/views/probe_records.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
+#include "reports/views/model_names.h"
 
 /* A measurement: whether it appears in text, not only in CSV and JSON, and whether it is a median
  * over channels, followed by their interquartile range. */
@@ -140,7 +141,7 @@ static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const
 {
     const lra_probe_result *r = c->seed[0];
     lra_table_row(t);
-    lra_table_cell(t, "%s", c->name);
+    lra_table_model(t, c->name, c->seed[0]->model, c->seed[0]->config);
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", r->fingerprint);
@@ -170,11 +171,14 @@ static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells
         char *names = lra_copy_text(settings ? lra_config_text_or(settings, "uncovered", "") : "");
         for (char *at = names; *at; at++)
             if (*at == '+') *at = ' ';
+        const lra_probe_result *r = cells[c].seed[0];
+        char *model = lra_model_shown(cells[c].name, r->model, r->config);
         if (*names)
             lra_table_note(t,
                            "%s\tno row 'model', because these layers mix positions without a "
                            "kernel: %s",
-                           cells[c].name, names);
+                           model, names);
+        lra_free(model);
         lra_free(names);
         lra_config_free(settings);
     }

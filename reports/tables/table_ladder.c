@@ -9,6 +9,7 @@
 #include "reports/report.h"
 #include "reports/print/table.h"
 #include "reports/verdict/verdict_ladder.h"
+#include "reports/views/model_names.h"
 
 enum { COLUMNS = 28, VALUE = 3, INFO = 8, RATIO = 10, TRAIN = 12, KERNEL = 18 };
 /* The last columns repeat the title in every row of CSV and JSON. */
@@ -218,11 +219,13 @@ static lra_table *ladder_table(const lra_ladder_view *v)
 {
     const lra_result *r = v->first;
     char *seeds = seeds_text(v), *kind = lra_ladder_kind_text(&v->kind);
+    char *model = lra_model_shown(r->model, r->model, r->config);
     char *title = lra_format(
         "Ladder: %s, preset %s, %s, %s%s; %" PRId64 " test examples, T <= %" PRId64 ", %s", r->task,
-        r->preset, r->model, r->precision, kind, v->data.n, v->data.T, seeds);
+        r->preset, model, r->precision, kind, v->data.n, v->data.T, seeds);
     lra_table *t = new_table(title, v);
     lra_free(title);
+    lra_free(model);
     lra_free(seeds);
     lra_free(kind);
     for (int i = 0; i < v->ladder.n_rungs; i++) add_rung(t, v, i);

@@ -13,6 +13,7 @@
 #include "reports/tables/table_melt.h"
 #include "reports/verdict/verdict_listops.h"
 #include "reports/results/baseline_kind.h"
+#include "reports/views/model_names.h"
 
 /* Columns before the groups: the name in text; for CSV and JSON grouping, row, quantity and seeds;
  * all examples. */
@@ -153,13 +154,15 @@ static void add_model(const place *p, const lra_listops_cell *c, const lra_break
                       const double *adjusted)
 {
     int seeds = c->data.n_seeds;
+    char *model = lra_model_shown(c->name, c->run[0]->model, c->run[0]->config);
     for (int q = 0; q < N_QUANTITIES; q++) {
         char *shown = q ? lra_copy_text(quantity[q][0])
-                        : lra_format("%s, %d seed%s", c->name, seeds, seeds == 1 ? "" : "s");
+                        : lra_format("%s, %d seed%s", model, seeds, seeds == 1 ? "" : "s");
         add_name(p, shown, c->name, quantity[q][1], seeds);
         lra_free(shown);
         for (int g = 0; g <= p->by->n_groups; g++) add_quantity(p->t, &row[g], adjusted[g], q);
     }
+    lra_free(model);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

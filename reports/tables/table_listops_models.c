@@ -5,6 +5,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/tables/table_listops.h"
+#include "reports/views/model_names.h"
 
 /* ---- agreement ------------------------------------------------------------------------------- */
 
@@ -17,7 +18,7 @@ static const char *heuristic_name(const lra_listops *r, int h)
 static void add_pair(lra_table *t, const lra_listops_view *v, int c, int h)
 {
     lra_listops_table_row(t, v);
-    lra_table_cell(t, "%s", v->cell[c].name);
+    lra_table_model(t, v->cell[c].name, v->cell[c].run[0]->model, v->cell[c].run[0]->config);
     lra_table_number(t, v->cell[c].data.n_seeds, 0);
     lra_table_cell(t, "%s", heuristic_name(v->first, h));
 }
@@ -106,7 +107,7 @@ static void add_label(lra_table *t, const lra_listops_view *v, const lra_listops
                       const char *label, double n, const lra_estimate *right)
 {
     lra_listops_table_row(t, v);
-    lra_table_cell(t, "%s", c->name);
+    lra_table_model(t, c->name, c->run[0]->model, c->run[0]->config);
     lra_table_number(t, c->data.n_seeds, 0);
     lra_table_cell(t, "%s", lra_listops_root_names[root]);
     lra_table_cell(t, "%s", label);

@@ -21,6 +21,7 @@
 #include "reports/views/probe_measurements.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_locality.h"
+#include "reports/views/model_names.h"
 
 enum { BEFORE = 13, AFTER = 9, MOST_REASONS = 26 };
 
@@ -95,7 +96,7 @@ static void add_who(lra_table *t, const lra_locality_row *row)
     const lra_metric *m = lra_result_metric(r);
     double chance = lra_result_chance(r);
     lra_table_row(t);
-    lra_table_cell(t, "%s", row->name);
+    lra_table_model(t, row->name, r->model, r->config);
     lra_table_cell(t, "%s", r->task);
     lra_table_cell(t, "%s", r->preset);
     lra_table_cell(t, "%s", r->precision);

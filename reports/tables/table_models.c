@@ -13,6 +13,7 @@
 #include "reports/results/result_metric.h"
 #include "reports/print/table.h"
 #include "reports/verdict/verdict_results.h"
+#include "reports/views/model_names.h"
 
 enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_TASKS + 1 };
 
@@ -146,7 +147,7 @@ static void add_row(lra_table *t, const view *v, int row, int first)
     const lra_result *r = v->group[first].run[0];
     lra_text remarks = {0};
     lra_table_row(t);
-    lra_table_cell(t, "%s", r->model);
+    lra_table_model(t, r->model, r->model, r->config);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
     lra_table_cell(t, "%s", *v->settings[first] ? v->settings[first] : "-");
     lra_table_cell(t, "%s", r->preset);

@@ -16,6 +16,7 @@
 #include "reports/ladder/sweep_view.h"
 #include "reports/print/table.h"
 #include "reports/verdict/verdict_sweep.h"
+#include "reports/views/model_names.h"
 
 enum { FIXED = 3, REACHES = 3 }; /* columns before the values and after them */
 
@@ -45,11 +46,13 @@ static lra_table *new_table(const lra_sweep *s)
     }
     for (int i = 0; i < REACHES && lra_sweep_is_distance(s); i++, n++)
         head[n] = lra_copy_text(reaches[i][0]), key[n] = lra_copy_text(reaches[i][1]);
+    char *model = lra_model_shown(v->first->model, v->first->model, v->first->config);
     char *title = lra_format("Sweep: %s by %s, %s, preset %s, %s, %s; %" PRId64
                              " test examples, T <= %" PRId64 ", %d seed%s",
-                             v->first->task, s->key, metric_of(s)->text, v->first->preset,
-                             v->first->model, v->first->precision, v->data.n, v->data.T,
-                             v->data.n_seeds, v->data.n_seeds == 1 ? "" : "s");
+                             v->first->task, s->key, metric_of(s)->text, v->first->preset, model,
+                             v->first->precision, v->data.n, v->data.T, v->data.n_seeds,
+                             v->data.n_seeds == 1 ? "" : "s");
+    lra_free(model);
     lra_table *t = lra_table_new(title, n, (const char *const *)head);
     lra_table_keys(t, (const char *const *)key);
     for (int c = 0; c < n; c++) lra_free(head[c]), lra_free(key[c]);

@@ -15,6 +15,7 @@
 #include "reports/results/result_metric.h"
 #include "reports/print/table.h"
 #include "reports/verdict/verdict_results.h"
+#include "reports/views/model_names.h"
 
 enum { COLUMNS = 24, PUBLISHED = 10, REMARKS = 15 };
 static const char *const head[COLUMNS] = {
@@ -340,7 +341,7 @@ static void add_group(lra_table *t, const row *own, const lra_result_group *g)
     double batch_r2 = mean_of(g, lra_result_batch_r2);
     lra_table_row(t);
     lra_table_cell(t, "%s", r->task);
-    lra_table_cell(t, "%s", r->model);
+    lra_table_model(t, r->model, r->model, r->config);
     lra_table_number(t, r->kernel ? (double)r->kernel : NAN, 0);
     char *settings = settings_of(own);
     lra_table_cell(t, "%s", settings);

@@ -1,5 +1,6 @@
 /* Panels of kernels. */
 #include "reports/views/kernel_panels.h"
+#include "reports/views/model_names.h"
 
 #include <string.h>
 
@@ -29,13 +30,14 @@ static const lra_probe_unit *layer_at(const lra_probe_result *r, int at)
 static void add_cell(lra_kernel_panels *p, const lra_probe_cell *c, int most, bool alone)
 {
     int layers = layers_of(c->seed[0]), n = layers < most ? layers : most;
+    char *model = lra_model_shown(c->name, c->seed[0]->model, c->seed[0]->config);
     for (int i = 0; i < n; i++) {
         int at = n > 1 ? i * (layers - 1) / (n - 1) : (layers - 1) / 2;
         lra_kernel_panel *x = &p->panel[p->n++];
         x->of = c->seed[0], x->unit = layer_at(c->seed[0], at);
-        x->name = alone ? lra_copy_text(x->unit->name)
-                        : lra_format("%s, %s", c->name, x->unit->name);
+        x->name = alone ? lra_copy_text(x->unit->name) : lra_format("%s, %s", model, x->unit->name);
     }
+    lra_free(model);
 }
 
 static bool all_of_one_task(const lra_probe_cell *cells, int n)
@@ -56,16 +58,18 @@ int lra_kernel_panels_open(lra_kernel_panels *p, const lra_report_input *in, int
     if (rc == 0 && p->n == 0) rc = lra_fail(e, "no run has convolution kernels");
     const lra_probe_result *r = n ? cells[0].seed[0] : NULL;
     char *drawn = lra_probe_cells_drawn(n, cells);
+    char *model = r ? lra_model_shown(cells[0].name, r->model, r->config) : NULL;
     if (rc == 0 && n == 1 && !*drawn)
-        p->title = lra_format("%s, preset %s, %s, seed %lld", r->task, r->preset, cells[0].name,
+        p->title = lra_format("%s, preset %s, %s, seed %lld", r->task, r->preset, model,
                               (long long)r->seed);
     else if (rc == 0 && n == 1)
-        p->title = lra_format("%s, preset %s, %s%s", r->task, r->preset, cells[0].name, drawn);
+        p->title = lra_format("%s, preset %s, %s%s", r->task, r->preset, model, drawn);
     else if (rc == 0)
         p->title = all_of_one_task(cells, n)
                        ? lra_format("%s, preset %s%s", r->task, r->preset, drawn)
                        : lra_format("several tasks%s", drawn);
     lra_free(drawn);
+    lra_free(model);
     lra_probe_cells_free(cells, n);
     return rc;
 }

@@ -21,10 +21,10 @@ matches out 'layer1.ssm long_conv: 8 channels, lags -'
 matches out 'without kernels: layer0 (attention), layer1 (attention)$'
 "$probe" kernels o/runs/listops-mega-* o/runs/listops-s4d-* --channels channels.csv >parts 2>err || complain "mega: $(cat err)"
 matches err 'mixed without a kernel, too: layer0 (attention), layer1 (attention)'
-matches parts "^mega *no row 'model', because these layers mix positions without a kernel: layer0 (attention)"
-matches parts '^mega *listops *1 *layer0.ema '
-grep -q '^mega *listops *1 *model ' parts && complain "a part as the model: $(cat parts)"
-matches parts '^s4d *listops *1 *model '
+matches parts "^MEGA *no row 'model', because these layers mix positions without a kernel: layer0 (attention)"
+matches parts '^MEGA *listops *1 *layer0.ema '
+grep -q '^MEGA *listops *1 *model ' parts && complain "a part as the model: $(cat parts)"
+matches parts '^S4D *listops *1 *model '
 "$probe" kernels o/runs/listops-s4d-* --dry-run >out 2>err || complain "--dry-run: $(cat err)"
 grep -q 'without kernels' out && complain "s4d has nothing without a kernel: $(cat out)"
 
@@ -40,9 +40,9 @@ matches channels.csv '^[0-9a-f]*,listops,mega,0,layer0.ema,7,exponential,[0-9.]*
 "$probe" kernels o/runs/* >table 2>err || complain "kernels: $(cat err)"
 matches err 'wrote o/runs/listops-s4d-.*/kernels.h5'
 matches table '^resconv K = 5 *listops *2 *layer0.conv *64 '
-matches table '^s4d *listops *1 *layer1.ssm *8 '
-matches table '^gmlp *listops *1 *layer0.gate '
-matches table '^s4d *listops *1 *model '
+matches table '^S4D *listops *1 *layer1.ssm *8 '
+matches table '^gMLP *listops *1 *layer0.gate '
+matches table '^S4D *listops *1 *model '
 has table '+-'
 # A model with a layer whose kernels do not fall has no finite tau.
 awk -F'  +' '/^model / { at = 0; for (i = 1; i <= NF; i++) if ($i == "tau (tokens)") at = i }
@@ -55,7 +55,7 @@ awk -F'  +' '
         for (i = 6; i <= n; i++) if (head[i] !~ / (IQR|initial)$/) {
             at = i + 1; if (head[at] ~ / IQR$/) at++
             if (head[at] !~ / initial$/) { print "no initial of " head[i]; bad = 1 } } }
-    NF == n && /^(s4d|resconv|lru) / { rows++
+    NF == n && /^(S4D|resconv|LRU) / { rows++
         for (i = 6; i <= n; i++) if (head[i] ~ / IQR$/ && $4 != "model" && $(i - 1) != "-" && !half($i)) { print "IQR of " head[i - 1] ": " $i; bad = 1 }
         for (i = 6; i <= n; i++) if (head[i] ~ / initial$/ && $i == "-") { back = i - 1; if (head[back] ~ / IQR$/) back--
             if ($back != "-") { print "no initial value of " head[back] " in " $1; bad = 1 } } }

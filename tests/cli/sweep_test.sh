@@ -23,7 +23,7 @@ has err '1 done'
 has err ' 7 of 7: '
 grep -q ' 8 of ' err && complain "what was done is trained again: $(cat err)"
 [ "$(ls o/runs | wc -l)" -eq 8 ] || complain "not 8 runs: $(ls o/runs)"
-for row in 's4d .* rate=0.004 ' 's4d .* rate=0.002 ' 'transformer .* rate=0.004 ' 'transformer .* rate=0.002 '; do
+for row in 'S4D .* rate=0.004 ' 'S4D .* rate=0.002 ' 'Transformer .* rate=0.004 ' 'Transformer .* rate=0.002 '; do
     grep -q "^listops  *$row" out || complain "the table lacks '$row': $(cat out)"
 done
 sweep --vary model=transformer,s4d --vary rate=0.004,0.002 --seeds 2 --json >again 2>err || fail "again: $(cat err)"

@@ -79,7 +79,7 @@ expect 0 '' "$report" tables --table tasks --label 'first try' --format csv o
 grep -q s4d out && complain "--label shows others: $(cat out)"
 expect 1 'none of .* files is of the task' "$report" tables --table tasks --task xor o
 expect 0 '' "$report" tables --table locality o
-says 'transformer \[first try\]'
+says 'Transformer \[first try\]'
 hash=$(ls o/runs | sed -n 's/.*s4d-\(.......\).*/\1/p')
 expect 0 '' "$report" tables --table tasks --out o "$hash" --format csv
 [ "$(wc -l <out)" -eq 2 ] || complain "more than the run of a hash: $(cat out)"
@@ -136,12 +136,12 @@ cp -r o several
 mkdir several/runs/listops-s4d-00000000000000ff
 "$probe" kernels several/runs/*s4d* >out 2>err || complain "an unfinished run: $(cat err)"
 has err 'has no result yet: left out'
-says '^s4d  *listops'
+says '^S4D  *listops'
 cp -r several/runs/"$(ls o/runs | grep s4d)" several/runs/listops-s4d-0000000000000001
 head -c 3000 several/runs/listops-s4d-0000000000000001/result.h5 >cut && mv cut several/runs/listops-s4d-0000000000000001/result.h5
 "$probe" kernels several/runs/*s4d* >out 2>err && complain "a damaged run: exit 0"
 has err '1 of 3 runs could not be measured'
-says '^s4d  *listops'
+says '^S4D  *listops'
 expect 0 'left out' "$report" tables --table tasks several
 
 # "| head" ends the program that prints; the files are there by then.

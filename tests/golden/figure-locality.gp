@@ -41,7 +41,7 @@ set rmargin at screen 0.4717
 set bmargin at screen 0.2036
 set tmargin at screen 0.6922
 set yrange [0.4:6.6]
-set ytics ('mask: both' 6, 'resconv K = 5' 5, 'lstm' 4, 'transformer' 3, 'mask: unknown' 2, 'spade' 1) scale 0
+set ytics ('mask: both' 6, 'resconv K = 5' 5, 'LSTM' 4, 'Transformer' 3, 'mask: unknown' 2, 'SPADE' 1) scale 0
 set logscale x
 set xrange [1:14.8409]
 set xtics ('1' 1, '2' 2, '5' 5, '10' 10) scale 0.5

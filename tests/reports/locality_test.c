@@ -285,7 +285,7 @@ TEST(panels_that_models_have)
         assert_int_equal(strstr(script, "at initialisation (hollow)") != NULL, known[k].range);
         assert_int_equal(strstr(script, "limit per layer") != NULL, known[k].limits);
         assert_non_null(strstr(script, "accuracy"));
-        assert_non_null(strstr(script, "lstm"));
+        assert_non_null(strstr(script, "LSTM"));
         lra_free(script);
         lra_free(take_file("locality.dat"));
     }
@@ -361,7 +361,7 @@ TEST(masks_are_groups)
     lra_locality_close(&v);
     OK(write_figure(&lra_figure_locality, ".", &in, &e));
     char *script = take_file("locality.gp");
-    assert_non_null(strstr(script, "'mask: both' 7, 'lstm' 6, 'transformer' 5, 'mask: causal' 4"));
+    assert_non_null(strstr(script, "'mask: both' 7, 'LSTM' 6, 'Transformer' 5, 'mask: causal' 4"));
     lra_free(script);
     lra_free(take_file("locality.dat"));
     for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->measurement[4].null[LRA_NULL_UNIFORM] = 0;
