@@ -1,5 +1,5 @@
 #!/bin/sh
-# labels: slow timeout: 180
+# labels: slow timeout: 180 serial
 # A rehearsal of tests/gpu.sh on a device that does not exist: programs that only answer.  All checks pass and the model is
 # recorded; then one check after the other hangs, ignoring SIGTERM, and at last the `timeout` of the script itself: each
 # call ends in time, with a table, a document and the logs, and names what hung.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# labels: slow timeout: 900
+# labels: slow timeout: 900 serial
 # tests/gpu.sh without a GPU: the CPU in its place passes, a test that fails or hangs makes it fail and stops nothing,
 # and what it writes is one JSON document, at every time.
 . "$LRA_SOURCE/tests/cli/lib.sh"
