@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/graph/distance_limit.h"
+#include "kernels/graph/mixing.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
@@ -34,7 +35,9 @@ lra_tensor *lra_kernel_attention(const lra_build *b, lra_tensor *q, lra_tensor *
     lra_tensor *values = lra_concat(2, one, 3);
     lra_tensor *limit = lra_next_limits(b->graph, lra_tensor_shape(q).d[2]);
     k = lra_layer_mask(k, b->length);
-    lra_tensor *y = lra_matmul(turned(q), lra_matmul_t(turned(k), true, turned(values), false));
+    lra_mixing m = {LRA_MIX_FEATURES, .query = turned(q), .key = turned(k), .value = v};
+    lra_tensor *y = lra_matmul(m.query, lra_matmul_t(m.key, true, turned(values), false));
+    lra_declare_mixing(y, &m);
     if (limit) y = turned(lra_products_windowed(turned(y), q, k, values, limit));
     lra_tensor *n = raised(lra_slice(y, 3, V, 1), added, least);
     return turned(lra_div(lra_slice(y, 3, 0, V), n));

@@ -70,6 +70,14 @@ lra_tensor *lra_layer_of_stream(lra_tensor *stream)
     return lra_cast(stream, lra_elem(stream->graph));
 }
 
+lra_tensor *lra_layer_weight(lra_tensor *x)
+{
+    while (x->op->flags & LRA_ALIAS) x = x->src[0];
+    if (x->op == &lra_op_linear) return x->src[1];
+    lra_graph_fail(x->graph, "'%s' is not the output of a linear layer", x->op->name);
+    return x;
+}
+
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n)
 {
     lra_shape s = x->shape;

@@ -24,6 +24,9 @@ lra_tensor *lra_layer_stream_add(lra_tensor *stream, lra_tensor *y);
 lra_tensor *lra_layer_of_stream(lra_tensor *stream);
 /* Channels in heads: (B,T,D) -> (B,T,n,D/n). */
 lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);
+/* The weights (D,n) of the linear layer whose output x views; an error of the graph if x is another
+ * tensor. */
+lra_tensor *lra_layer_weight(lra_tensor *x);
 /* Layer norm with gain initialised to 1 and bias to 0, both without decay.  NAME/gain, NAME/bias
  * (D).  eps: 1e-5 */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);

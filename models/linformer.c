@@ -6,6 +6,7 @@
  * uniform.
  * Source: Wang et al. 2020, arXiv:2006.04768; sizes of Tay et al. 2021, arXiv:2011.04006, whose
  * code includes padding (masked=0: padded to the longest input of the task). */
+#include "kernels/graph/mixing.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/lra_blocks.h"
@@ -19,10 +20,13 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
                                      .dropout = lra_config_real(b->config, "attention-dropout")};
     lra_tensor *E = lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1)));
     E = b->places ? lra_embedding(E, b->places) : lra_cast(lra_slice(E, 0, 0, b->T), lra_elem(g));
-    lra_tensor *few = lra_matmul_t(E, true, lra_layer_mask(u, b->length), false);
+    lra_tensor *x = lra_layer_mask(u, b->length), *few = lra_matmul_t(E, true, x, false);
     lra_tensor *q = lra_benchmark_heads(b, u, "q"), *k = lra_benchmark_heads(b, few, "k");
     lra_tensor *v = lra_benchmark_heads(b, few, "v");
-    return lra_benchmark_out(b, lra_attention(q, k, v, b->length, &spec));
+    lra_tensor *y = lra_attention(q, k, v, b->length, &spec);
+    const lra_mixing m = {LRA_MIX_MIXTURES, .map = E, .value = x, .weight = lra_layer_weight(v)};
+    lra_declare_mixing(y, &m);
+    return lra_benchmark_out(b, y);
 }
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)

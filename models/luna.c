@@ -11,6 +11,7 @@
  * example. */
 #include <math.h>
 
+#include "kernels/graph/mixing.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/lra_blocks.h"
@@ -52,16 +53,29 @@ static lra_tensor *part(const layer *l, int i, lra_tensor *x)
     return lra_linear(x, l->w[i], l->b[i], i == UP ? LRA_ACT_RELU : LRA_ACT_NONE, NULL);
 }
 
-/* attend(a; c), both (B,..,D).  Nullable: lengths */
+/* attend(a; c), both (B,..,D); x: q, k, v.  Nullable: lengths */
 static lra_tensor *attend(const lra_build *b, const layer *l, int first, lra_tensor *a,
-                          lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length)
+                          lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length,
+                          lra_tensor *x[3])
 {
     const double dropout = lra_config_real(b->config, "attention-dropout");
     const lra_attention_spec spec = {.cross = true, .key_length = c_length, .dropout = dropout};
-    lra_tensor *x[] = {a, c, c};
     for (int i = 0; i < 3; i++)
-        x[i] = lra_layer_heads(part(l, first + i, x[i]), lra_config_int(b->config, "heads"));
+        x[i] = lra_layer_heads(part(l, first + i, i ? c : a), lra_config_int(b->config, "heads"));
     return lra_reshape(lra_attention(x[0], x[1], x[2], a_length, &spec), lra_tensor_shape(a));
+}
+
+/* attend(x; yp) of yp = attend(p; x). */
+static lra_tensor *unpack(const lra_build *b, const layer *l, lra_tensor *p, lra_tensor *x,
+                          lra_tensor **yp)
+{
+    lra_tensor *of_p[3], *of_x[3];
+    *yp = attend(b, l, PACK, p, NULL, x, b->length, of_p);
+    lra_tensor *yx = attend(b, l, UNPACK, x, b->length, *yp, NULL, of_x);
+    lra_declare_mixing(yx,
+                       &(lra_mixing){LRA_MIX_MEMORY, .query = of_x[0], .key = of_x[1],
+                                     .value = of_p[2], .weight = l->w[UNPACK + 2], .inner = *yp});
+    return yx;
 }
 
 /* (n,D); data: the first position. */
@@ -100,8 +114,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     for (int64_t i = 0; i < layers; i++) {
         bool last = i + 1 == layers;
         if (i == 0 || !share) l = open_layer(b, i, last);
-        lra_tensor *yp = attend(b, &l, PACK, p, NULL, x, b->length);
-        lra_tensor *yx = part(&l, OUT, attend(b, &l, UNPACK, x, b->length, yp, NULL));
+        lra_tensor *yp, *yx = part(&l, OUT, unpack(b, &l, p, x, &yp));
         x = part(&l, NORM1, lra_layer_stream_add(x, lra_dropout(yx, dropout, false)));
         if (!last) p = part(&l, NORM_MEMORY, lra_add(p, lra_dropout(yp, dropout, false)));
         lra_tensor *h = part(&l, DOWN, lra_dropout(part(&l, UP, x), dropout, false));

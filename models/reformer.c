@@ -14,6 +14,7 @@
  * arXiv:2011.04006. */
 #include <math.h>
 
+#include "kernels/graph/mixing.h"
 #include "kernels/graph/op.h"
 #include "models/lra_blocks.h"
 
@@ -53,8 +54,9 @@ static lra_tensor *sorted(const lra_build *b, lra_tensor *q, lra_tensor *length,
     return lra_argsort(lra_reshape(p, LRA_SHAPE(s.d[0] * s.d[1], s.d[2])));
 }
 
-/* y (B,H,T,K) of q and v, (B,H,T,2K). */
-static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *length, int layer)
+/* y (B,H,T,K) of q and v, (B,H,T,2K); value: v (B,T,H,K), without the rows that are added. */
+static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *value,
+                          lra_tensor *length, int layer)
 {
     const lra_config *c = b->config;
     lra_shape s = lra_tensor_shape(both);
@@ -62,7 +64,8 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *leng
     int64_t C = (T + J - 1) / J;
     lra_tensor *order = sorted(b, lra_slice(both, 3, 0, K), length, layer);
     lra_tensor *rows = lra_reshape(both, LRA_SHAPE(N, T, 2 * K));
-    rows = lra_gather(rows, lra_lsh_buckets(order, length, J, LRA_CHUNK_KEY));
+    lra_tensor *tokens = lra_lsh_buckets(order, length, J, LRA_CHUNK_KEY);
+    rows = lra_gather(rows, tokens);
     rows = lra_reshape(rows, LRA_SHAPE(N * J, 2 * C, 1, 2 * K));
     lra_tensor *k = lra_slice(rows, 3, 0, K), *v = lra_slice(rows, 3, K, K);
     lra_attention_spec spec = {.cross = true, .scale = is_arena(c) ? sqrt((double)K) : 0};
@@ -76,6 +79,8 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *leng
     }
     lra_tensor *y = lra_attention(lra_slice(k, 1, 0, C), k, v,
                                   lra_lsh_buckets(order, length, J, LRA_CHUNK_OWN), &spec);
+    lra_declare_mixing(y,
+                       &(lra_mixing){LRA_MIX_BUCKETS, .key = k, .index = tokens, .value = value});
     y = lra_gather(lra_reshape(y, LRA_SHAPE(N, J * C, K)),
                    lra_lsh_buckets(order, length, J, LRA_CHUNK_SLOT));
     return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], T, K));
@@ -96,11 +101,11 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
                                    (int[]){0, 2, 1, 3});
     if (!arena)
         return lra_benchmark_out(
-            b, lra_permute(attend(b, both, b->length, layer), 4, (int[]){0, 2, 1, 3}));
+            b, lra_permute(attend(b, both, v, b->length, layer), 4, (int[]){0, 2, 1, 3}));
     lra_shape s = lra_tensor_shape(both);
     s.d[2] = J - T % J;
     lra_tensor *more[] = {both, lra_zeros(b->graph, both->type, s)};
-    lra_tensor *y = attend(b, lra_concat(2, more, 2), NULL, layer);
+    lra_tensor *y = attend(b, lra_concat(2, more, 2), v, NULL, layer);
     return lra_reshape(lra_slice(y, 2, 0, T), lra_tensor_shape(u));
 }
 

@@ -40,7 +40,7 @@ kernels/base kernels/base
 kernels/graph kernels/graph kernels/base
 kernels/cpu kernels/cpu kernels/graph kernels/base
 kernels/cuda kernels/cuda kernels/graph kernels/base
-kernels/ops kernels/ops kernels/graph/op.h kernels/graph/distance_limit.h kernels/base kernels/cpu/gemm.h kernels/cpu/fft.h kernels/cpu/tiles.h kernels/cuda/gemm.h kernels/cuda/fft.h kernels/cuda/fused.h kernels/cuda/launch.h kernels/cuda/tensor.h kernels/cuda/wgmma.h
+kernels/ops kernels/ops kernels/graph/op.h kernels/graph/distance_limit.h kernels/graph/mixing.h kernels/base kernels/cpu/gemm.h kernels/cpu/fft.h kernels/cpu/tiles.h kernels/cuda/gemm.h kernels/cuda/fft.h kernels/cuda/fused.h kernels/cuda/launch.h kernels/cuda/tensor.h kernels/cuda/wgmma.h
 models/training models datasets kernels/graph kernels/base
 models models kernels/graph kernels/base
 datasets datasets kernels/base

@@ -14,7 +14,9 @@ struct lra_graph {
     const char *scope; /* current, "" at the top */
     lra_keep keep;
     bool limited;
-    lra_tensor *limit; /* input.  NULL: nothing is limited */
+    lra_tensor *limit;           /* input.  NULL: nothing is limited */
+    struct lra_declared *mixing; /* declared matrices, in the order of their nodes */
+    int n_mixing;
     lra_err err;
     bool failed;
 };

@@ -1,5 +1,5 @@
-/* Attention layers of a model, found by op in the graph of a length: layers whose keys are their
- * own sequence, matrices of other families (mixing_matrix.h), and the names of all other layers. */
+/* Attention layers of a model in the graph of a length: the mixing matrices that its nodes declare
+ * (kernels/graph/mixing.h), and attention ops that declare none. */
 #ifndef LRA_PROBES_SHARED_ATTENTION_NODES_H
 #define LRA_PROBES_SHARED_ATTENTION_NODES_H
 

@@ -2,7 +2,7 @@
  * one unpacks them,
  *   a_hij = sum_m u_him mean_g p_gmj
  * u: weights of head h of the second; p: of the first, whose heads g all reach head h, through a
- * linear layer.  A pair of attention ops, of which the second reads the first.  Rows add up to 1.
+ * linear layer (LRA_MIX_MEMORY).  Rows add up to 1.
  * The state that the memory carries from layer to layer is ignored.  Values take the path of a pair
  * of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns of h of the
  * linear layer between both, and the rows of h of the one after the second. */
@@ -15,22 +15,20 @@
 
 enum { QUERY, KEY, PACK }; /* of the second; weights of the first */
 
-static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
+static void open(int64_t n, lra_matrix *w)
 {
-    if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
-    lra_tensor *first = lra_matrix_behind(y->src[1]);
-    if (first->op != &lra_op_attention || !lra_attention_crosses(first)) return false;
-    if (first->src[1]->shape.d[1] != T || y->src[0]->shape.d[1] != T) return false;
-    if (!lra_attention_is_plain(y) || !lra_attention_is_plain(first)) return false;
-    if (lra_attention_key_length(y)) return false; /* all examples use the complete memory */
-    int64_t G = lra_attention_heads(first), M = y->src[1]->shape.d[1];
-    w->heads = lra_attention_heads(y), w->part = first;
-    w->by_path = lra_attention_map_of(first);                  /* (B,G,M,T) */
-    w->array[QUERY] = lra_cast(y->src[0], lra_real(y->graph)); /* (B,T,H,K) */
-    w->array[KEY] = lra_cast(y->src[1], lra_real(y->graph));   /* (B,M,H,K) */
-    w->array[PACK] = lra_affine(lra_reduce_sum(w->by_path, LRA_SHAPE(n, 1, M, T)), 1 / (double)G,
+    const lra_mixing *of = w->of;
+    lra_graph *g = of->key->graph;
+    int64_t G = lra_attention_heads(of->inner), M = of->key->shape.d[1];
+    if (!lra_attention_is_plain(w->node) || !lra_attention_is_plain(of->inner) ||
+        lra_attention_key_length(w->node)) /* all examples use the complete memory */
+        LRA_BUG("a memory with other weights than softmax(q k^T)");
+    w->heads = lra_attention_heads(w->node);
+    w->by_path = lra_attention_map_of(of->inner);       /* (B,G,M,T) */
+    w->array[QUERY] = lra_cast(of->query, lra_real(g)); /* (B,T,H,K) */
+    w->array[KEY] = lra_cast(of->key, lra_real(g));     /* (B,M,H,K) */
+    w->array[PACK] = lra_affine(lra_reduce_sum(w->by_path, LRA_SHAPE(n, 1, M, w->T)), 1 / (double)G,
                                 0);
-    return true;
 }
 
 /* Row i of a head of the second, u (M). */
@@ -100,11 +98,7 @@ static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, d
 /* v (B,T,H G,V): of each h those of all g; by (H G V,D): of each h the product of both layers. */
 static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
 {
-    const lra_tensor *between = w->node->src[2];
-    while (between->op->flags & LRA_ALIAS) between = between->src[0];
-    if (between->op != &lra_op_linear || lra_matrix_behind(between->src[0]) != w->part)
-        return false;
-    lra_tensor *own = w->part->src[2], *first = between->src[1], *all[LRA_MATRIX_PATHS];
+    lra_tensor *own = w->of->value, *first = w->of->weight, *all[LRA_MATRIX_PATHS];
     const lra_type elem = lra_elem(own->graph);
     int64_t H = w->heads, GV = first->shape.d[0], V = lra_width(first) / H, D = lra_width(out);
     w->paths = H * own->shape.d[2];
@@ -120,7 +114,7 @@ static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **
 
 const lra_matrix_family lra_matrix_luna = {.name = "memory",
                                            .what = "products of packing and unpacking",
-                                           .find = find,
+                                           .open = open,
                                            .row = row,
                                            .values = values,
                                            .paths = paths};

@@ -8,23 +8,14 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 
-static const lra_matrix_family *const families[] = {
-    &lra_matrix_linear_attention, &lra_matrix_linformer, &lra_matrix_luna, &lra_matrix_reformer,
-    &lra_matrix_masked_average};
-enum { FAMILIES = sizeof families / sizeof *families };
+static const lra_matrix_family *const families[LRA_MIXING_KINDS] = {
+    [LRA_MIX_FEATURES] = &lra_matrix_linear_attention,
+    [LRA_MIX_MIXTURES] = &lra_matrix_linformer,
+    [LRA_MIX_MEMORY] = &lra_matrix_luna,
+    [LRA_MIX_BUCKETS] = &lra_matrix_reformer,
+    [LRA_MIX_MAP] = &lra_matrix_masked_average};
 
 /* ---- in a graph ------------------------------------------------------------------------------ */
-
-lra_tensor *lra_matrix_behind(const lra_tensor *x)
-{
-    bool passed = true;
-    while (passed) {
-        passed = x->op->flags & LRA_ALIAS || x->op == &lra_op_cast || x->op == &lra_op_linear ||
-                 x->op == &lra_op_slice_copy;
-        if (passed) x = x->src[0];
-    }
-    return (lra_tensor *)x;
-}
 
 static void fill_unit(const lra_fill *f, double *v)
 {
@@ -43,13 +34,12 @@ lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H)
     return lra_add(lra_zeros(g, lra_elem(g), LRA_SHAPE(B, n, H, n)), unit);
 }
 
-lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T)
+lra_matrix lra_matrix_at(const lra_tensor *node, int64_t n, int64_t T)
 {
-    for (int i = 0; i < FAMILIES; i++) {
-        lra_matrix w = {.family = families[i], .node = node, .T = T};
-        if (families[i]->find(node, n, T, &w)) return w;
-    }
-    return (lra_matrix){.node = node};
+    const lra_mixing *of = lra_mixing_of(node);
+    lra_matrix w = {.family = families[of->kind], .node = node, .of = of, .T = T};
+    if (w.family) w.family->open(n, &w);
+    return w;
 }
 
 /* ---- after a run ----------------------------------------------------------------------------- */

@@ -1,12 +1,14 @@
-/* Mixing matrices between positions that are not computed by one attention op: products, mixtures,
- * or attention over sorted keys. A family recognises its matrix by the ops, requests arrays from
- * the graph that grow linearly with the length (with its square only if the model itself stores
- * maps), and computes the matrix row by row from them, so that no map is stored. To add a family:
- * one file, and one line in mixing_matrix.c. */
+/* Rows of mixing matrices that are not computed by one attention op: products, mixtures, or
+ * attention over sorted keys. The builder of the model declares them (kernels/graph/mixing.h). A
+ * family requests arrays from the graph that grow linearly with the length (with its square only if
+ * the model itself stores maps), and computes the matrix row by row from them, so that no map is
+ * stored. To add a family: a kind in kernels/graph/mixing.h, one file, and one line in
+ * mixing_matrix.c. */
 #ifndef LRA_PROBES_SHARED_MIXING_MATRIX_H
 #define LRA_PROBES_SHARED_MIXING_MATRIX_H
 
 #include "analysis/profile.h"
+#include "kernels/graph/mixing.h"
 #include "models/training/loaded_model.h"
 
 enum { LRA_MATRIX_ARRAYS = 3, LRA_MATRIX_PATHS = 32 };
@@ -16,9 +18,9 @@ typedef struct lra_matrix_family lra_matrix_family;
 /* A matrix in a graph. */
 typedef struct {
     const lra_matrix_family *family; /* NULL: an attention op (attention_statistics.h) */
-    const lra_tensor *node;          /* where it was found */
-    const lra_tensor *part;          /* a second node that belongs to the matrix. NULL: none */
-    int64_t heads, T;                /* T: positions, more than the graph's if the model pads */
+    const lra_tensor *node;          /* that declares it */
+    const lra_mixing *of;
+    int64_t heads, T; /* T: positions, more than the graph's if the model pads */
     lra_tensor *array[LRA_MATRIX_ARRAYS]; /* NULL: after the last one */
     /* paths on which values of a key reach the output: the heads, unless the family sets another
      * number */
@@ -38,17 +40,17 @@ typedef struct {
 
 struct lra_matrix_family {
     const char *name; /* of its weights, a word, for files */
-    const char *what; /* the same for people */
-    /* Returns false if the node is not of this family. Otherwise node is the last op of such a
-     * matrix in a graph of n sequences of T positions, and *w is filled, with arrays that are real
-     * or int32; nodes may be appended for them. */
-    bool (*find)(lra_tensor *node, int64_t n, int64_t T, lra_matrix *w);
+    const char *what; /* the same in a sentence */
+    /* Fills *w, with arrays that are real or int32; nodes may be appended for them. w->node
+     * declares w->of in a graph of n sequences of w->T positions. */
+    void (*open)(int64_t n, lra_matrix *w);
     /* Row i of a head, for sequence s of the batch, of T positions: the weights of the values, w
      * (T); NAN: masked. */
     void (*row)(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
                 double *w);
     /* Values of the positions on each path, v (B,T,paths,V), and the weights that multiply them in
-     * the linear layer `out` (heads V',D) after the heads, w (paths V,D); false: unknown. */
+     * the linear layer `out` (heads V',D) after the heads, w (paths V,D); false: there are more
+     * than LRA_MATRIX_PATHS paths. NULL: value of the declaration, and `out` */
     bool (*values)(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by);
     /* Row i of every path, (paths,T), 0 where masked. NULL: paths are heads */
     void (*paths)(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w);
@@ -56,16 +58,14 @@ struct lra_matrix_family {
 
 extern const lra_matrix_family lra_matrix_linear_attention, lra_matrix_linformer, lra_matrix_luna,
     lra_matrix_reformer, lra_matrix_masked_average;
-/* The input of a chain of shapes, casts, slices and linear layers, which keep rows apart. */
-lra_tensor *lra_matrix_behind(const lra_tensor *x);
 /* sum of x[i] y[i] */
 double lra_matrix_dot(const float *x, const float *y, int64_t n);
 /* (B,n,H,n) of ones where both n agree. */
 lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H);
 
-/* The matrix whose last op is this node, in a graph of n sequences of T positions; its family is
- * NULL if there is none. */
-lra_matrix lra_matrix_find(lra_tensor *node, int64_t n, int64_t T);
+/* The matrix that a node declares, in a graph of n sequences of T positions; its family is NULL if
+ * it is that of an attention op. */
+lra_matrix lra_matrix_at(const lra_tensor *node, int64_t n, int64_t T);
 void lra_matrix_ask(lra_length_graph *v, const lra_matrix *w);
 /* Also requests the arrays for lra_matrix_value_profile(), if the heads are followed by a linear
  * layer. */

@@ -1,6 +1,5 @@
-/* Attention among tokens that are sorted by LSH buckets and divided into chunks (reformer): an
- * attention op whose keys were gathered by lra_lsh_buckets(), each chunk being followed by the one
- * before it.
+/* Attention among tokens that are sorted by LSH buckets and divided into chunks (reformer,
+ * LRA_MIX_BUCKETS): each chunk is followed by the one before it.
  *   a_ij = softmax of scale q_i . k_j + bias over the tokens j of both chunks
  * Queries are the first rows of the keys, which share their projection.  The pairs of tokens differ
  * between examples and between heads: the uniform baseline covers the same pairs.  If there is only
@@ -16,18 +15,13 @@
 
 enum { ROWS, TOKENS, BIAS };
 
-static bool find(lra_tensor *y, int64_t n, int64_t T, lra_matrix *w)
+static void open(int64_t n, lra_matrix *w)
 {
-    if (y->op != &lra_op_attention || !lra_attention_crosses(y)) return false;
-    const lra_tensor *rows = lra_matrix_behind(y->src[1]);
-    if (rows->op != &lra_op_gather || rows->src[1]->op != &lra_op_lsh_buckets) return false;
-    const lra_shape order = rows->src[1]->src[0]->shape;
-    if (order.d[0] % n || order.d[1] < T) return false;
-    w->heads = order.d[0] / n;
-    w->array[ROWS] = lra_cast(y->src[1], lra_real(y->graph)); /* (B H J,2 C,1,K) */
-    w->array[TOKENS] = rows->src[1];                          /* (B H,J 2 C) */
-    w->array[BIAS] = lra_attention_bias(y);                   /* (1,2 R - 1), or NULL */
-    return true;
+    const lra_mixing *of = w->of;
+    w->heads = of->index->shape.d[0] / n;
+    w->array[ROWS] = lra_cast(of->key, lra_real(of->key->graph)); /* (B H J,2 C,1,K) */
+    w->array[TOKENS] = of->index;                                 /* (B H,J 2 C) */
+    w->array[BIAS] = lra_attention_bias(w->node);                 /* (1,2 R - 1), or NULL */
 }
 
 /* The chunk where token i is a query. */
@@ -92,23 +86,5 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     lra_free(score);
 }
 
-/* The slice of tokens' rows, in their own order, that is gathered to values. */
-static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
-{
-    const lra_tensor *x = w->node->src[2];
-    while (x->op->flags & LRA_ALIAS) x = x->src[0];
-    const slice_args *cut = x->args;
-    if (x->op != &lra_op_slice_copy || cut->axis != x->shape.n - 1) return false;
-    lra_tensor *rows = lra_matrix_behind(x)->src[0]; /* (B H,T,..) */
-    int64_t T = rows->shape.d[1], H = w->heads;
-    rows = lra_reshape(lra_slice(rows, 2, cut->from, cut->n),
-                       LRA_SHAPE(rows->shape.d[0] / H, H, T, cut->n));
-    *v = lra_permute(rows, 4, (int[]){0, 2, 1, 3}), *by = out;
-    return true;
-}
-
-const lra_matrix_family lra_matrix_reformer = {.name = "chunks",
-                                               .what = "softmax over the tokens of two chunks",
-                                               .find = find,
-                                               .row = row,
-                                               .values = values};
+const lra_matrix_family lra_matrix_reformer = {
+    .name = "chunks", .what = "softmax over the tokens of two chunks", .open = open, .row = row};

@@ -38,9 +38,9 @@ static lra_tensor *layer_behind(const lra_tensor *node)
 
 void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w)
 {
-    lra_tensor *out = layer_behind(w->node), *values, *by;
+    lra_tensor *out = layer_behind(w->node), *values = w->of->value, *by = out;
     w->paths = w->heads;
-    if (!out || !w->family->values(w, out, &values, &by)) return;
+    if (!out || (w->family->values && !w->family->values(w, out, &values, &by))) return;
     w->gram = lra_values_gram(values, by);
     lra_length_graph_output(v, w->gram);
     if (w->by_path) lra_length_graph_output(v, w->by_path);

@@ -4,6 +4,7 @@
 
 #include "kernels/base/os/file.h"
 #include "kernels/graph/distance_limit.h"
+#include "kernels/graph/mixing.h"
 #include "kernels/ops/attention/attention_windowed.h"
 
 #if LRA_RECORD
@@ -163,6 +164,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
     }
     if (!y) {
         y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
+        const lra_mixing m = {.kind = LRA_MIX_SOFTMAX, .query = q, .key = k, .value = v};
+        if (!s->cross) lra_declare_mixing(y, &m);
         y = attention_result(y, q->shape.n > 1 ? q->shape.d[1] : 0);
     }
     return limit ? near(y, q, k, v, limit, length, s) : y;

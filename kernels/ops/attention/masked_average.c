@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "kernels/graph/mixing.h"
 #include "kernels/ops/attention/attention.h"
 
 #if LRA_RECORD
@@ -84,9 +85,12 @@ lra_tensor *attention_remasked(lra_tensor *q, lra_tensor *k, lra_tensor *v,
                 map(g, "bias", all, &m, fill_bias));
     a = lra_reshape(swap(lra_softmax(a), 2, 3), columns); /* key by query */
     a = lra_moving_average(a, NULL, s->smooth, false, s->chunk);
-    a = lra_mul(a, map(g, "seen", LRA_SHAPE(T, T), &m, fill_seen));
+    lra_tensor *seen = map(g, "seen", LRA_SHAPE(T, T), &m, fill_seen);
+    a = lra_mul(a, seen);
     lra_tensor *sum = lra_reduce_sum(a, LRA_SHAPE(B * H, 1, T));
     a = lra_reshape(lra_div(a, sum), LRA_SHAPE(B, H, T, T));
-    return swap(lra_matmul_t(a, true, swap(v, 1, 2), false), 1, 2);
+    lra_tensor *y = lra_matmul_t(a, true, swap(v, 1, 2), false);
+    lra_declare_mixing(y, &(lra_mixing){.kind = LRA_MIX_MAP, .map = a, .mask = seen, .value = v});
+    return swap(y, 1, 2);
 }
 #endif
