@@ -225,7 +225,7 @@ static int fill_legend(const plot *p, lra_plot_entry *key)
     }
     if (lra_sweep_is_distance(p->sweep))
         key[n++] = (lra_plot_entry){
-            "distance beyond the receptive field", LRA_LEGEND_LINE, "#444444", NULL, 0, 6, 1};
+            "beyond receptive field", LRA_LEGEND_LINE, "#444444", NULL, 0, 6, 1};
     key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#444444", LRA_DASH_CHANCE, 1.5, 0, 0};
     return n;
 }

@@ -38,7 +38,7 @@ void lra_map_add(lra_text *t, const char *name, int n, const lra_probe_array *co
         for (int k = 0; k < n; k++) weight[at] += pixel(map[k], side, at / side, at % side) / n;
         least = fmin(least, weight[at]), most = fmax(most, weight[at]);
     }
-    lra_plot_comment(t, "%s: a line for each query, weights from %.6g to %.6g", name, least, most);
+    lra_plot_comment(t, "%s: one line per query, weights from %.6g to %.6g", name, least, most);
     for (int64_t at = 0; at < all; at++)
         lra_text_add(t, "%.4f%s", most > least ? sqrt((weight[at] - least) / (most - least)) : 0,
                      at % side == side - 1 ? "\n" : " ");

@@ -8,8 +8,8 @@
 #include "reports/results/probe_result.h"
 
 /* Ends of the bar of shades. */
-#define LRA_MAP_LEAST "least weight"
-#define LRA_MAP_MOST  "largest, square-root scale"
+#define LRA_MAP_LEAST "minimum"
+#define LRA_MAP_MOST  "maximum (square-root scale)"
 /* Pixels of a side. */
 int64_t lra_map_pixels(const lra_probe_array *map);
 /* The mean of n maps of one size as a block of the data, a line for each query; longer maps are

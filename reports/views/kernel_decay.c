@@ -114,7 +114,7 @@ void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d)
     top = bottom + down * (high + gap);
     lra_text_add(&f->script, "set multiplot\n");
     add_axes(&f->script, d->axes);
-    lra_plot_axis(f, 0.25, (bottom + top) / 2, "envelope of |k| (1 at distance 0)");
+    lra_plot_axis(f, 0.25, (bottom + top) / 2, "envelope of |k| (max. = 1)");
     lra_plot_say(&f->script, "set label ", "distance (tokens)",
                  " at screen %.4g, screen %.4g center\n", (left + (f->width - left) / 2) / f->width,
                  0.25 / f->height);

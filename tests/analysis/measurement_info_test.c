@@ -95,6 +95,8 @@ TEST(units_and_ranges_are_checked)
                  {"self", "pixels", 1, "'self' has the unit 'pixels', expected '1'"},
                  {"side.px", "1", -1.5, "'side.px' is -1.5, expected -1 to 1"},
                  {"decay.beta", "1", -1.5, NULL},
+                 {"kl.auc", "1", -4.9, NULL}, /* 1 - KL / N, and a gain may be above 1 */
+                 {"keep.auc", "1", 1.2, NULL},
                  {"decay.tau", "tokens", INFINITY, NULL},
                  {"self", "1", NAN, NULL},
                  {"of.another.version", "x", -7, NULL}};

@@ -4,9 +4,9 @@
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset
 set encoding utf8
-if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.591in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
-if (ARG1 eq 'svg') set terminal svg size 321,345 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
-if (ARG1 eq 'png') set terminal pngcairo size 1004,1077 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
+if (ARG1 eq 'pdf') set terminal pdfcairo size 3.346in,3.165in font 'Sans,8' fontscale 0.75 linewidth 1 dashlength 1.8 pointscale 0.8 noenhanced background rgb 'white'
+if (ARG1 eq 'svg') set terminal svg size 321,304 fixed font 'sans-serif,8' fontscale 1.3333 linewidth 0.667 noenhanced background rgb 'white'
+if (ARG1 eq 'png') set terminal pngcairo size 1004,950 font 'Sans,8' fontscale 3.125 linewidth 2.083 dashlength 2 pointscale 3.26 noenhanced background rgb 'white'
 if (ARGC < 2) set output 'sweep.'.ARG1
 set datafile missing '?'
 set border 3 lw 1.2
@@ -16,32 +16,32 @@ set style fill solid noborder
 unset key
 set style arrow 1 heads fixed size screen 0.00705882,90 lc rgb '#111111' lw 1.6
 set style arrow 2 heads fixed size screen 0.00941176,90 lc rgb '#ffffff' lw 3.6
-set label 'xor, preset quick, resconv, 3 seeds, 95 % intervals' at screen 0.5, screen 0.9763 center
-set arrow from screen 0.1588,0.9289 to screen 0.2353,0.9289 nohead lw 6.8 dt 1 lc rgb '#9ad3a8'
-set label '' at screen 0.1971,0.9289 point pt 7 ps 1.48 lw 2 lc rgb '#9ad3a8'
-set label 'K = 5' at screen 0.2529,0.9289 left
-set arrow from screen 0.1588,0.8895 to screen 0.2353,0.8895 nohead lw 5.61 dt 1 lc rgb '#56b8a9'
-set label '' at screen 0.1971,0.8895 point pt 7 ps 1.26 lw 2 lc rgb '#56b8a9'
-set label 'K = 13' at screen 0.2529,0.8895 left
-set arrow from screen 0.1588,0.85 to screen 0.2353,0.85 nohead lw 4.42 dt 1 lc rgb '#2471a3'
-set label '' at screen 0.1971,0.85 point pt 7 ps 1.04 lw 2 lc rgb '#2471a3'
-set label 'K = 25' at screen 0.2529,0.85 left
-set arrow from screen 0.1588,0.8105 to screen 0.2353,0.8105 nohead lw 3.23 dt 1 lc rgb '#1f4e8c'
-set label '' at screen 0.1971,0.8105 point pt 7 ps 0.82 lw 2 lc rgb '#1f4e8c'
-set label 'K = 49' at screen 0.2529,0.8105 left
-set arrow from screen 0.1588,0.7711 to screen 0.2353,0.7711 nohead lw 2.04 dt 1 lc rgb '#0a1f5c'
-set label '' at screen 0.1971,0.7711 point pt 7 ps 0.6 lw 2 lc rgb '#0a1f5c'
-set label 'K = 97' at screen 0.2529,0.7711 left
-set label '' at screen 0.1971,0.7316 point pt 6 ps 1 lw 2 lc rgb '#444444'
-set label 'distance beyond the receptive field' at screen 0.2529,0.7316 left
-set arrow from screen 0.1588,0.6921 to screen 0.2353,0.6921 nohead lw 1.56 dt (2,6) lc rgb '#444444'
-set label 'chance' at screen 0.2529,0.6921 left
+set label 'xor, preset quick, resconv, 3 seeds, 95 % intervals' at screen 0.5, screen 0.9731 center
+set arrow from screen 0.1588,0.9194 to screen 0.2353,0.9194 nohead lw 6.8 dt 1 lc rgb '#9ad3a8'
+set label '' at screen 0.1971,0.9194 point pt 7 ps 1.48 lw 2 lc rgb '#9ad3a8'
+set label 'K = 5' at screen 0.2529,0.9194 left
+set arrow from screen 0.1588,0.8746 to screen 0.2353,0.8746 nohead lw 5.61 dt 1 lc rgb '#56b8a9'
+set label '' at screen 0.1971,0.8746 point pt 7 ps 1.26 lw 2 lc rgb '#56b8a9'
+set label 'K = 13' at screen 0.2529,0.8746 left
+set arrow from screen 0.1588,0.8299 to screen 0.2353,0.8299 nohead lw 4.42 dt 1 lc rgb '#2471a3'
+set label '' at screen 0.1971,0.8299 point pt 7 ps 1.04 lw 2 lc rgb '#2471a3'
+set label 'K = 25' at screen 0.2529,0.8299 left
+set arrow from screen 0.1588,0.7851 to screen 0.2353,0.7851 nohead lw 3.23 dt 1 lc rgb '#1f4e8c'
+set label '' at screen 0.1971,0.7851 point pt 7 ps 0.82 lw 2 lc rgb '#1f4e8c'
+set label 'K = 49' at screen 0.2529,0.7851 left
+set arrow from screen 0.4021,0.9194 to screen 0.4786,0.9194 nohead lw 2.04 dt 1 lc rgb '#0a1f5c'
+set label '' at screen 0.4403,0.9194 point pt 7 ps 0.6 lw 2 lc rgb '#0a1f5c'
+set label 'K = 97' at screen 0.4962,0.9194 left
+set label '' at screen 0.4403,0.8746 point pt 6 ps 1 lw 2 lc rgb '#444444'
+set label 'beyond receptive field' at screen 0.4962,0.8746 left
+set arrow from screen 0.4021,0.8299 to screen 0.4786,0.8299 nohead lw 1.56 dt (2,6) lc rgb '#444444'
+set label 'chance' at screen 0.4962,0.8299 left
 
 set lmargin at screen 0.1588
 set rmargin at screen 0.9824
-set bmargin at screen 0.1206
-set tmargin at screen 0.5901
-set label 'accuracy (%)' at screen 0.02941, screen 0.3554 center rotate
+set bmargin at screen 0.1368
+set tmargin at screen 0.6694
+set label 'accuracy (%)' at screen 0.02941, screen 0.4031 center rotate
 set xrange [2.06525:6.85659]
 set yrange [45.1986:103.653]
 set xtics ('8' 3, '16' 4, '32' 5, '64' 6)
