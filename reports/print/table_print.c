@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
 #include "reports/print/table.h"
 #include "reports/print/table_parts.h"
 
@@ -13,8 +14,30 @@ static void pad(int n, FILE *out)
     for (int i = 0; i < n; i++) fputc(' ', out);
 }
 
-/* The texts of notes with a key start below each other. */
-static void print_text_notes(const lra_table *t, FILE *out)
+/* Prints the words of a text from column `at` on, broken at `most` characters; further lines are
+ * indented.  Returns the column after it. */
+static int print_words(const char *text, int at, int indent, int most, FILE *out)
+{
+    for (const char *word = text; *word; word += strspn(word, " ")) {
+        int n = (int)strcspn(word, " "), space = at > indent;
+        char *one = lra_format("%.*s", n, word);
+        int w = lra_text_width(one);
+        if (at > indent && at + 1 + w > most) {
+            fputc('\n', out);
+            pad(indent, out);
+            at = indent, space = 0;
+        }
+        fprintf(out, "%s%s", space ? " " : "", one);
+        at += space + w;
+        word += n;
+        lra_free(one);
+    }
+    return at;
+}
+
+/* The texts of notes with a key start below each other; on a terminal they are broken at `most`
+ * characters (0: never). */
+static void print_text_notes(const lra_table *t, int most, FILE *out)
 {
     char key[LRA_NOTE_KEY];
     int widest = 0;
@@ -24,9 +47,14 @@ static void print_text_notes(const lra_table *t, FILE *out)
     }
     for (int i = 0; i < t->n_notes; i++) {
         const char *text = lra_note_split(t->note[i], key);
+        int indent = *key ? widest + 2 : 0;
         fputs(key, out);
-        if (*key) pad(widest + 2 - lra_text_width(key), out);
-        fprintf(out, "%s\n", text);
+        if (*key) pad(indent - lra_text_width(key), out);
+        if (most && lra_is_tty(out))
+            print_words(text, indent, indent, most, out);
+        else
+            fputs(text, out);
+        fputc('\n', out);
     }
 }
 
@@ -35,16 +63,7 @@ static void print_verdict(const lra_table *t, FILE *out)
 {
     int at = 0;
     for (int i = 0; i < t->verdict.n; i++)
-        for (const char *word = t->verdict.sentence[i]; *word; word += strspn(word, " ")) {
-            int n = (int)strcspn(word, " "), space = at > 0;
-            char *text = lra_format("%.*s", n, word);
-            int w = lra_text_width(text);
-            if (at && at + 1 + w > LRA_TABLE_WIDTH) fputc('\n', out), at = space = 0;
-            fprintf(out, "%s%s", space ? " " : "", text);
-            at += space + w;
-            word += n;
-            lra_free(text);
-        }
+        at = print_words(t->verdict.sentence[i], at, 0, LRA_TABLE_WIDTH, out);
     if (at) fputs("\n\n", out);
 }
 
@@ -149,7 +168,7 @@ static void print_text(const lra_table *t, int most, FILE *out)
     if (t->n_notes || same.n) fputc('\n', out);
     if (same.n) fprintf(out, "In all rows: %s\n", same.s);
     lra_text_free(&same);
-    print_text_notes(t, out);
+    print_text_notes(t, most, out);
 }
 
 static bool is_word(char c)

@@ -96,6 +96,8 @@ unset COLUMNS
 if script --version >version 2>&1; then
     for columns in 60 140; do
         script -qefc "stty cols $columns && exec '$probe' attention '$heads' -q" shown >/dev/null 2>&1 </dev/null || complain "terminal: $(cat shown)"
+        [ "$(tr -d '\r' <shown | sed 1,3d | awk 'length($0) > n { n = length($0) } END { print n + 0 }')" -le $((columns < 100 ? 100 : columns)) ] ||
+            complain "notes are wider than a terminal of $columns columns: $(cat shown)"
         n=$(widest shown)
         [ "$n" -gt 0 ] && [ "$n" -le $((columns < 100 ? 100 : columns)) ] || complain "a terminal of $columns columns has lines of $n: $(cat shown)"
     done
