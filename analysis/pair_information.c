@@ -7,46 +7,11 @@
 #include <string.h>
 
 #include "analysis/distributions.h"
+#include "analysis/pair_symbols.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
 
-enum {
-    SINGLE = 16,
-    PER_OCTAVE = 8,
-    MULTIPLES = 8,
-    SYMBOLS = 256,
-    DRAWS_OF = 0x4946,
-    ORDER_OF = 0x494F
-};
-
-/* ---- symbols --------------------------------------------------------------------------------- */
-
-/* Symbols by how often they occur. */
-static void rank(const lra_symbols *s, int order[SYMBOLS])
-{
-    int64_t count[SYMBOLS] = {0};
-    for (int64_t i = 0; i < s->start[s->n]; i++) count[s->symbol[i]]++;
-    for (int v = 0; v < SYMBOLS; v++) {
-        int at = v;
-        for (; at > 0 && count[order[at - 1]] < count[v]; at--) order[at] = order[at - 1];
-        order[at] = v;
-    }
-}
-
-/* Keeps the k - 1 most frequent symbols and merges the others. */
-static void merge(const int order[SYMBOLS], int k, uint8_t to[SYMBOLS])
-{
-    for (int v = 0; v < SYMBOLS; v++) to[order[v]] = (uint8_t)(v < k - 1 ? v : k - 1);
-}
-
-static int used(const lra_symbols *s)
-{
-    bool seen[SYMBOLS] = {false};
-    int n = 0;
-    for (int64_t i = 0; i < s->start[s->n]; i++) seen[s->symbol[i]] = true;
-    for (int v = 0; v < SYMBOLS; v++) n += seen[v];
-    return n;
-}
+enum { SINGLE = 16, PER_OCTAVE = 8, MULTIPLES = 8, DRAWS_OF = 0x4946 };
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
@@ -164,7 +129,7 @@ static double bits_without(const table *all, table *part)
 /* Data shared by all distances. */
 typedef struct {
     const lra_symbols *s;
-    int order[SYMBOLS], used, groups;
+    int order[LRA_SYMBOL_VALUES], used, groups;
     int64_t *row;    /* by length */
     int64_t *second; /* find_others() */
     uint8_t *symbol; /* merged */
@@ -179,33 +144,6 @@ typedef struct {
 static int64_t group_start(const work *w, int64_t g)
 {
     return w->s->n * g / w->groups;
-}
-
-typedef struct {
-    int64_t length, row;
-    uint32_t chance;
-} place;
-
-static int by_length(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-    if (x->length != y->length) return (x->length > y->length) - (x->length < y->length);
-    if (x->chance != y->chance) return (x->chance > y->chance) - (x->chance < y->chance);
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-/* Sorts rows by length, equal lengths in random order, because neighbours in a file may be similar
- * or alternate. */
-static void sort_rows(const lra_symbols *s, uint64_t key, int64_t *row)
-{
-    place *x = lra_alloc_array((size_t)s->n + 1, sizeof *x);
-    for (int64_t i = 0; i < s->n; i++) {
-        lra_rng rng = lra_rng_new(key, ORDER_OF, (uint64_t)i);
-        x[i] = (place){length_of(s, i), i, lra_rng_u32(&rng)};
-    }
-    qsort(x, (size_t)s->n, sizeof *x, by_length);
-    for (int64_t i = 0; i < s->n; i++) row[i] = x[i].row;
-    lra_free(x);
 }
 
 /* Draws how often each group occurs in each bootstrap sample. */
@@ -272,14 +210,6 @@ static void draw_excess(const work *w, double value, double *drawn)
     }
 }
 
-/* Correction that is added to the upper end of an interval: a small mutual information is the
- * square of a correlation, value = r^2, with the upper end (r + half/(2r))^2 = value + half +
- * half^2 / (4 value).  At most `half`, even if the value is not clearly above 0. */
-static double skew(double value, double half)
-{
-    return value > half / 4 ? half * half / (4 * value) : half;
-}
-
 static void set_without(work *w, int64_t d)
 {
     clear(&w->part, w->pair.k);
@@ -310,8 +240,8 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
     int64_t pairs = pairs_at(w, d, NULL, &own), others = pairs_at(w, d, w->second, &groups);
     int k = symbols_at(w, others < pairs ? others : pairs, groups);
     if (k == 0) return false;
-    uint8_t to[SYMBOLS];
-    merge(w->order, k, to);
+    uint8_t to[LRA_SYMBOL_VALUES];
+    lra_symbols_merge(w->order, k, to);
     for (int64_t i = 0; i < w->s->start[w->s->n]; i++) w->symbol[i] = to[w->s->symbol[i]];
     *p = (lra_info_point){.d = d, .pairs = pairs, .symbols = k};
     clear(&w->pair, k);
@@ -331,7 +261,7 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
     draw_excess(w, value, drawn);
     memcpy(sorted, drawn, sizeof sorted);
     p->excess = basic(value, sorted);
-    p->excess.hi += skew(value, p->excess.hi - value);
+    p->excess.hi += lra_information_skew(value, p->excess.hi - value);
     return true;
 }
 
@@ -422,13 +352,13 @@ static int groups_of(int64_t n)
 
 static void open_work(const lra_symbols *s, int room, uint64_t key, work *w)
 {
-    *w = (work){.s = s, .used = used(s), .groups = groups_of(s->n)};
+    *w = (work){.s = s, .groups = groups_of(s->n)};
     double G = w->groups;
     if (w->groups > 1)
         w->width = sqrt(G / (G - 1)) * lra_t_quantile(G - 1, 0.975) / lra_normal_quantile(0.975);
-    rank(s, w->order);
+    w->used = lra_symbols_rank(s, w->order);
     w->row = lra_alloc_array((size_t)s->n + 1, sizeof *w->row);
-    sort_rows(s, key, w->row);
+    lra_symbols_sort(s, key, w->row);
     w->second = lra_alloc_array((size_t)s->n + 1, sizeof *w->second);
     for (int g = 0; g < w->groups; g++)
         find_others(s, w->row, group_start(w, g), group_start(w, g + 1), w->second);

@@ -5,7 +5,8 @@
  *             the part that positions alone explain
  *   excess(d) = pair - null; 0 if positions explain all.  It is a difference of two mutual
  *             informations: if it is 0 or less, symbols may still depend on each other beyond their
- *             positions (ListOps: no operator is followed by a bracket, excess(1) 0.001 bits).
+ *             positions (ListOps: no operator is followed by a bracket, excess(1) 0.001 bits);
+ *             pair_dependence.h measures that.
  * K: number of non-empty cells, N: number of pairs (Miller and Madow 1955).  Both symbols of a pair
  * are in the same example.  Rare symbols are merged into one until there are 100 pairs per cell.
  * Intervals: basic bootstrap (2 value - quantile), 1,000 draws of groups of four examples (of two
@@ -23,6 +24,7 @@
 
 #include "analysis/decay.h"
 #include "analysis/interval.h"
+#include "analysis/pair_symbols.h"
 
 enum {
     LRA_INFO_SYMBOLS = 80,
@@ -33,13 +35,6 @@ enum {
     LRA_INFO_LEAST_GROUPS = 8, /* smallest number of groups for an interval */
     LRA_INFO_DRAWS = 1000
 };
-
-/* Concatenated rows of symbols; a symbol is below 256. */
-typedef struct {
-    int64_t n;
-    const int64_t *start; /* (n+1) */
-    const uint8_t *symbol;
-} lra_symbols;
 
 typedef struct {
     int64_t d, pairs; /* number of pairs in the data; pairs with another example may be fewer */

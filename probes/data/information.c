@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/pair_dependence.h"
 #include "analysis/pair_information.h"
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/log.h"
@@ -55,6 +56,12 @@ static void add_curves(const lra_information *x, lra_probe_unit *u)
     lra_free(curve);
 }
 
+/* True for distances with measurements of their own: powers of two, and multiples of the period. */
+static bool is_named(int64_t d, int64_t period)
+{
+    return (d & (d - 1)) == 0 || (period && d % period == 0);
+}
+
 static void add_information(const lra_information *x, int64_t examples, int64_t longest,
                             int64_t period, lra_probe_unit *u)
 {
@@ -62,8 +69,7 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
     for (int i = 0; i < x->n; i++) {
         const lra_info_point *p = &x->point[i];
         char id[LRA_MEASUREMENT_ID];
-        bool named = (p->d & (p->d - 1)) == 0 || (period && p->d % period == 0);
-        if (!named && p != x->again) continue; /* the curves have the others */
+        if (!is_named(p->d, period) && p != x->again) continue; /* the curves have the others */
         snprintf(id, sizeof id, "info.excess.%d", (int)p->d);
         lra_measurement f = with_ends(id, p->excess, examples);
         f.null[LRA_NULL_PERM] = 0;
@@ -83,6 +89,35 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
     none.value = x->again ? (double)x->again->d : NAN;
     const lra_measurement all[] = {d0, alpha, tau, kind, with_ends("info.again", none, examples)};
     lra_probe_unit_measurements(u, 5, all);
+}
+
+/* Adds info.dependence.D and its curves, for the named distances. */
+static void add_dependence(const lra_information *x, const lra_symbols *rows, int64_t period,
+                           lra_probe_unit *u)
+{
+    static const char *const name[] = {
+        "dependence.distance", "dependence",       "dependence.lo",      "dependence.hi",
+        "dependence.p",        "dependence.pairs", "dependence.symbols", "dependence.strata"};
+    enum { CURVES = sizeof name / sizeof *name };
+    double *curve = lra_alloc_array((size_t)(CURVES * x->n) + 1, sizeof *curve);
+    int64_t n = 0;
+    for (int i = 0; i < x->n; i++) {
+        const lra_info_point *p = &x->point[i];
+        char id[LRA_MEASUREMENT_ID];
+        if (!is_named(p->d, period) && p != x->again) continue;
+        lra_dependence y = lra_pair_dependence(rows, p->d, 0);
+        if (isnan(y.bits.value)) continue;
+        const double value[CURVES] = {(double)p->d, y.bits.value,    y.bits.lo, y.bits.hi,
+                                      y.p,          (double)y.pairs, y.symbols, y.strata};
+        for (int k = 0; k < CURVES; k++) curve[k * x->n + n] = value[k];
+        n++;
+        snprintf(id, sizeof id, "info.dependence.%d", (int)p->d);
+        lra_measurement f = with_ends(id, "bits", y.bits, rows->n);
+        f.null[LRA_NULL_PERM] = 0;
+        lra_probe_unit_measurements(u, 1, &f);
+    }
+    for (int k = 0; k < CURVES && n; k++) lra_probe_unit_array(u, name[k], 1, &n, curve + k * x->n);
+    lra_free(curve);
 }
 
 /* Share of the label most frequent in training, in test. */
@@ -179,6 +214,7 @@ static lra_probe_result *measure(const lra_dataset *d, const char *preset, lra_e
     lra_probe_result_set(r, "symbols", "%s", by.numbers ? "bins" : "tokens");
     add_curves(x, u);
     add_information(x, train.rows.n, longest_of(&train.rows) - 1, lra_dataset_grid(d), u);
+    add_dependence(x, &train.rows, lra_dataset_grid(d), u);
     add_ngrams(d, &by, u);
     lra_information_free(x);
     lra_coded_free(&train);

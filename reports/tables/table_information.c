@@ -103,18 +103,31 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
         t, "null\tmutual information if the second token is taken from another example at the same "
            "position: the part due to positions");
     lra_table_note(
+    lra_table_note(
         t, "MI\tmutual information of two tokens at this distance; excess: MI minus null; above "
            "0: tokens depend on each other beyond their positions; 0 or less does not exclude "
            "such a dependence");
+    lra_table_note(t, "dependence\tKullback-Leibler divergence of the pairs from pairs with another "
+                      "example's token at the same position, by strata of positions: 0 if tokens "
+                      "are independent given their positions, else above 0, up to dependences of "
+                      "opposite sign within a stratum");
     lra_table_note(t, "symbols\tnumber of distinct tokens after rare ones were merged until each "
                       "cell has 100 pairs");
 }
 
 static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
 {
-    static const char *const head[] = {
-        "distance (tokens)", "symbols",    "pairs", "MI (bits)", "null (bits)",
-        "excess (bits)",     LRA_TABLE_CI, "",      ""};
+    static const char *const head[] = {"distance (tokens)",
+                                       "symbols",
+                                       "pairs",
+                                       "MI (bits)",
+                                       "null (bits)",
+                                       "excess (bits)",
+                                       LRA_TABLE_CI,
+                                       "dependence (bits)",
+                                       LRA_TABLE_CI,
+                                       "",
+                                       ""};
     static const char *const key[] = {"distance",
                                       "symbols",
                                       "pairs",
@@ -122,12 +135,14 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
                                       "null_bits",
                                       "excess_bits",
                                       "excess_bits_lo,excess_bits_hi",
+                                      "dependence_bits",
+                                      "dependence_bits_lo,dependence_bits_hi",
                                       "task",
                                       "data"};
     char *title = lra_format("Mutual information of two tokens of %s by distance, preset %s, "
                              "data %s",
                              r->task, r->preset, r->fingerprint);
-    lra_table *t = lra_table_new(title, 9, head);
+    lra_table *t = lra_table_new(title, 11, head);
     lra_free(title);
     lra_table_keys(t, key);
     add_facts(t, r);
@@ -147,6 +162,10 @@ static lra_table *pairs_of(const lra_probe_result *r, const lra_probe_unit *u)
         lra_table_number(t, pair->null[LRA_NULL_PERM], 4);
         lra_table_number(t, excess->value, 4);
         lra_table_interval(t, excess->lo, excess->hi, 4);
+        const lra_measurement *dependence = find(u, "info.dependence", d);
+        lra_table_number(t, dependence ? dependence->value : NAN, 4);
+        lra_table_interval(t, dependence ? dependence->lo : NAN, dependence ? dependence->hi : NAN,
+                           4);
         lra_table_cell(t, "%s", r->task);
         lra_table_cell(t, "%s", r->fingerprint);
     }

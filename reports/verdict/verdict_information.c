@@ -25,7 +25,8 @@ static char *bits_text(const lra_measurement *f)
 static void say_distance(const lra_probe_unit *u, lra_verdict *to)
 {
     const lra_measurement *d0 = lra_probe_measurement(u, "info.d0"),
-                          *one = find(u, "info.excess", 1);
+                          *one = find(u, "info.excess", 1),
+                          *dependence = find(u, "info.dependence", 1);
     char *bits = bits_text(one);
     static const char null[] = "beyond what their positions explain (null value: the second "
                                "token from another example at the same position)";
@@ -35,7 +36,22 @@ static void say_distance(const lra_probe_unit *u, lra_verdict *to)
                         "at distance 1.",
                         d0->value, d0->flags & LRA_CENSORED ? ", the longest measured one" : "",
                         null, bits);
-    else
+    else if (dependence && dependence->lo > 0) {
+        char *own = bits_text(dependence);
+        lra_verdict_add(to,
+                        "adjacent tokens depend on each other %s: the divergence of their pairs "
+                        "from the null is %s; the difference of the mutual informations, %s, does "
+                        "not show it.",
+                        null, own, bits);
+        lra_free(own);
+    } else if (dependence && !isnan(dependence->lo)) {
+        char *own = bits_text(dependence);
+        lra_verdict_add(to,
+                        "that adjacent tokens depend on each other %s is not shown: the "
+                        "divergence of their pairs from the null is %s.",
+                        null, own);
+        lra_free(own);
+    } else
         lra_verdict_add(
             to,
             "the mutual information of adjacent tokens is not shown to exceed that "
@@ -63,10 +79,11 @@ static void say_decay(const lra_probe_unit *u, lra_verdict *to)
                         alpha->value, alpha->lo, alpha->hi);
     else if (most) {
         char *bits = bits_text(most);
-        lra_verdict_add(to,
-                        "At longer distances it is above 0 again, with a maximum at distance "
-                        "%.0f: %s.",
-                        again->value, bits);
+        lra_verdict_add(
+            to,
+            "At longer distances such a difference is above 0, with a maximum at distance "
+            "%.0f: %s.",
+            again->value, bits);
         lra_free(bits);
     } else if (kind && !isnan(kind->value))
         lra_verdict_add(to, "It follows neither an exponential nor a power law of distance.");

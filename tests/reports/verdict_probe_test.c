@@ -218,6 +218,31 @@ TEST(information_that_is_not_shown)
     lra_probe_result_free(r);
 }
 
+/* The divergence decides where the difference of the mutual informations does not. */
+TEST(dependence_of_neighbours)
+{
+    static const lra_estimate x[] = {{0.0737, 0.0720, 0.0753}, {0.0001, 0, 0.0011}};
+    static const char *const first[] = {
+        "Adjacent tokens depend on each other beyond what their positions explain",
+        "That adjacent tokens depend on each other beyond what their positions explain"};
+    static const char *const text[] = {
+        "divergence of their pairs from the null is 0.0737 bits (0.0720 to 0.0753); the difference of the mutual "
+        "informations, 0.0014 bits (-0.0027 to 0.0075), does not show it.",
+        "is not shown: the divergence of their pairs from the null is 0.0001 bits (0.0000 to "
+        "0.0011)."};
+    for (int i = 0; i < 2; i++) {
+        lra_probe_result *r = probe("information", 0);
+        add(r, "data", "info.excess.1", (lra_estimate){0.0014, -0.0027, 0.0075}, NAN);
+        add(r, "data", "info.dependence.1", x[i], NAN);
+        lra_verdict v = {0};
+        lra_verdict_of_information(r->unit[0], &v);
+        says(&v, 0, first[i]);
+        says(&v, 0, text[i]);
+        lra_verdict_free(&v);
+        lra_probe_result_free(r);
+    }
+}
+
 /* At chance no limit is named. */
 TEST(a_run_at_chance)
 {

@@ -1,0 +1,40 @@
+/* Dependence of symbols at distance d beyond their positions: a Kullback-Leibler divergence, which,
+ * unlike the excess of pair_information.h, is 0 only if nothing is found.
+ *   P(z,a,b)  share of pairs (x_t, x_{t+d}) of one example with symbols a, b; z: stratum of t
+ *   Q(z,a,b)  the same with the second symbol from another example of the same length, at the same
+ *             position: independent given the position
+ *   dependence(d) = sum P log2(P / Q)  bits
+ * It is 0 if symbols are independent given the position, and at most the conditional mutual
+ * information I(x_t; x_{t+d} | t), which it equals if each stratum is one position; without effects
+ * of position it is the mutual information.  Dependences of opposite sign cancel only between
+ * positions of one stratum.
+ * Strata are as narrow as 100 pairs per cell, and five pairs of Q in the cell of the rarest symbol,
+ * allow, after 16 symbols (or all that occur): the most frequent ones, the others merged.  A cell
+ * that Q never meets counts as half a pair: the value is then too small.
+ * Groups hold four neighbours in the order of lengths; a position counts only if all four examples
+ * have it.  Q has the pairs of each example with the others of its group.
+ * Value: corrected by the delete-one-group jackknife, at least 0.  Interval, 95 %: Student's t of
+ * pseudo-values, at 97 % nominal, because at 95 % it held the truth in 92 to 96 % of simulated sets;
+ * the upper end has the correction of a squared correlation, and is no closer than 1.96 standard
+ * deviations of the null.
+ * p: 99 draws in which each group takes one of its pairings (example i with i + s, cyclic) as P and
+ * the others as Q: exact if all symbols are independent given position and length.  If p > 0.05, the
+ * lower end is 0. */
+#ifndef LRA_ANALYSIS_PAIR_DEPENDENCE_H
+#define LRA_ANALYSIS_PAIR_DEPENDENCE_H
+
+#include "analysis/pair_information.h"
+
+enum { LRA_DEPENDENCE_DRAWS = 99, LRA_DEPENDENCE_SYMBOLS = 16 };
+
+typedef struct {
+    int64_t pairs;
+    int symbols, strata;
+    /* NAN: too few pairs for two symbols; ends and p NAN: fewer than 32 groups */
+    lra_estimate bits;
+    double p;
+} lra_dependence;
+
+lra_dependence lra_pair_dependence(const lra_symbols *s, int64_t d, uint64_t key);
+
+#endif
