@@ -8,17 +8,17 @@
  * information I(x_t; x_{t+d} | t), which it equals if each stratum is one position; without effects
  * of position it is the mutual information.  Dependences of opposite sign cancel only between
  * positions of one stratum.
- * Strata are as narrow as 100 pairs per cell, and five pairs of Q in the cell of the rarest symbol,
- * allow, after 16 symbols (or all that occur): the most frequent ones, the others merged.  A cell
- * that Q never meets counts as half a pair: the value is then too small.
+ * Symbols: the 15 most frequent ones and the others merged (or all that occur).  Strata are as
+ * narrow as these limits allow: 100 pairs per cell; five pairs of Q in the cell of the rarest
+ * symbol.  A cell that Q never meets counts as half a pair: the value is then too small.
  * Groups hold four neighbours in the order of lengths; a position counts only if all four examples
  * have it.  Q has the pairs of each example with the others of its group.
- * Value: corrected by the delete-one-group jackknife, at least 0.  Interval, 95 %: Student's t of
- * pseudo-values, at 97 % nominal, because at 95 % it held the truth in 92 to 96 % of simulated sets;
- * the upper end has the correction of a squared correlation, and is no closer than 1.96 standard
- * deviations of the null.
- * p: 99 draws in which each group takes one of its pairings (example i with i + s, cyclic) as P and
- * the others as Q: exact if all symbols are independent given position and length.  If p > 0.05, the
+ * Value: corrected by the delete-one-group jackknife, at least 0.
+ * Interval: 95 %, by Student's t of pseudo-values at 97 %, because at 95 % it held the truth in 92 to
+ * 96 % of simulated sets; the upper end has the correction of a squared correlation, and is no
+ * closer than 1.96 standard deviations of the null.
+ * p: 99 draws in which each group takes one of its pairings (example i with i + s, cyclic) as P, the
+ * others as Q: exact if all symbols are independent given position and length.  If p > 0.05, the
  * lower end is 0. */
 #ifndef LRA_ANALYSIS_PAIR_DEPENDENCE_H
 #define LRA_ANALYSIS_PAIR_DEPENDENCE_H
