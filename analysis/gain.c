@@ -65,6 +65,18 @@ static lra_estimate interval_of(const reading *list, int n, double value, size_t
     return lra_holding(lra_percentile(value, n, room, 0.95));
 }
 
+/* Extends the intervals of the permuted widths to those between the measured ones: the smallest
+ * width that costs 5 % lies above the measured one before it, the largest below the next one. */
+static void cover_grid(lra_gain *g)
+{
+    lra_estimate *from = &g->costs_from, *to = &g->costs_to;
+    double below = NAN, above = NAN;
+    for (int i = 0; i < g->n && g->x[i] < from->lo; i++) below = g->x[i];
+    for (int i = g->n - 1; i >= 0 && g->x[i] > to->hi; i--) above = g->x[i];
+    if (isfinite(from->lo) && !isnan(below)) from->lo = below + 1;
+    if (to->hi > 0 && !isnan(above)) to->hi = above - 1;
+}
+
 static void add_intervals(const lra_sample *s, const reading *own, uint64_t key, lra_gain *out)
 {
     int R = s->n_series, B = LRA_REPLICATES;
@@ -82,6 +94,7 @@ static void add_intervals(const lra_sample *s, const reading *own, uint64_t key,
     out->area = interval_of(list, B, own->area, offsetof(reading, area), room);
     out->costs_from = interval_of(list, B, own->costs_from, offsetof(reading, costs_from), room);
     out->costs_to = interval_of(list, B, own->costs_to, offsetof(reading, costs_to), room);
+    cover_grid(out);
     lra_free(drawn);
     lra_free(room);
     lra_free(list);

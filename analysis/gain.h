@@ -26,7 +26,9 @@ typedef struct {
     bool at_chance; /* no gains */
     /* Smallest x with a gain of at least lra_gain_shares[k]; INFINITY: no x reaches it. */
     lra_estimate least[LRA_GAIN_SHARES];
-    /* Smallest and largest x with a gain of at most 0.95; none: INFINITY and 0. */
+    /* Smallest and largest x with a gain of at most 0.95; none: INFINITY and 0.  Their intervals
+     * cover the values between the measured x: the lower end of the smallest is one above the x
+     * before it, the upper end of the largest is one below the next x. */
     lra_estimate costs_from, costs_to;
     /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.
      * NAN: fewer than two. */

@@ -15,7 +15,7 @@ typedef struct {
 
 /* Orders all values by descending frequency; returns the number of those that occur. */
 int lra_symbols_rank(const lra_symbols *s, int order[LRA_SYMBOL_VALUES]);
-/* Sets the code of each value: the k - 1 most frequent ones keep their own, the others share one. */
+/* Sets the code of each value: the k - 1 most frequent ones have their own, the others one. */
 void lra_symbols_merge(const int order[LRA_SYMBOL_VALUES], int k, uint8_t to[LRA_SYMBOL_VALUES]);
 /* Sorts examples by length, equal lengths in random order, because neighbours in a file may be
  * similar or alternate; row: (n). */

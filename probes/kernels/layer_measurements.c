@@ -257,7 +257,7 @@ static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_u
     return mass;
 }
 
-/* The distance (of the shorter 50 % of all distances) whose mean mass grew most. */
+/* The distance with the largest ratio of mean shares; formula: layer_measurements.h. */
 static lra_measurement peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 {
     lra_measurement f = lra_measurement_of(

@@ -7,8 +7,12 @@
 
 /* Adds a unit: each number of kernel_shape.h as the median over channels, with :q1 :q3 :min :max;
  * kernel.cut and mode.tau of state spaces; kernel.erank; decay.exp .power .falls, shares of
- * channels; shift.w1, shift.js; shift.peak, the distance (of the shorter 50 % of all distances)
- * whose mean mass grew most; null values of the uniform baseline and of the initial kernels.
+ * channels; shift.w1, shift.js; shift.peak; null values of the uniform baseline and of the initial
+ * kernels.
+ *   shift.peak = argmax over 1 <= d <= T/2 with M(d) >= max M / 10 of M(d) / M0(d)
+ * M: mean over channels of the channel's share at lag d, after training; M0: at initialisation
+ * (lra_peak()).  It is of one layer: a distance that several narrow layers cover together is no lag
+ * of any of them, so that the peak of each lies below it.
  * columns: of the image; 0: none. */
 void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_probe_result *to);
 

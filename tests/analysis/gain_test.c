@@ -95,10 +95,11 @@ TEST(costs)
         assert_true(lra_holds_value(&g[k].costs_from) && lra_holds_value(&g[k].costs_to));
         lra_sample_free(s);
     }
-    assert_true(g[0].costs_from.value == 4 && g[0].costs_from.lo == 4 && g[0].costs_from.hi == 4);
+    /* Widths 1, 2, 4, 8, 16 are measured: the first that costs lies from 3 to 4. */
+    assert_true(g[0].costs_from.value == 4 && g[0].costs_from.lo == 3 && g[0].costs_from.hi == 4);
     assert_true(g[0].costs_to.value == 16);
-    assert_true(g[1].costs_to.value == 4 && g[1].costs_to.lo == 4 && g[1].costs_to.hi == 4);
-    assert_true(g[2].costs_from.lo == 4 && g[2].costs_from.hi == 8); /* 0.95 is on the edge */
+    assert_true(g[1].costs_to.value == 4 && g[1].costs_to.lo == 4 && g[1].costs_to.hi == 7);
+    assert_true(g[2].costs_from.lo == 3 && g[2].costs_from.hi == 8); /* 0.95 is on the edge */
     assert_true(isinf(g[3].costs_from.value) && isinf(g[3].costs_from.lo));
     assert_true(g[3].costs_to.value == 0 && g[3].costs_to.hi == 0);
 }

@@ -1,6 +1,6 @@
 /* labels: slow timeout: 300 */
-/* Dependence of symbols beyond their positions: known values, coverage, and no finding where symbols
- * are independent given the position. */
+/* Dependence of symbols beyond their positions: known values, coverage, and no finding where
+ * symbols are independent given the position. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
