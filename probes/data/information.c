@@ -112,7 +112,7 @@ static void add_dependence(const lra_information *x, const lra_symbols *rows, in
         for (int k = 0; k < CURVES; k++) curve[k * x->n + n] = value[k];
         n++;
         snprintf(id, sizeof id, "info.dependence.%d", (int)p->d);
-        lra_measurement f = with_ends(id, "bits", y.bits, rows->n);
+        lra_measurement f = with_ends(id, y.bits, rows->n);
         f.null[LRA_NULL_PERM] = 0;
         lra_probe_unit_measurements(u, 1, &f);
     }

@@ -103,14 +103,14 @@ static void add_summary(lra_table *t, const lra_probe_unit *u)
         t, "null\tmutual information if the second token is taken from another example at the same "
            "position: the part due to positions");
     lra_table_note(
-    lra_table_note(
         t, "MI\tmutual information of two tokens at this distance; excess: MI minus null; above "
            "0: tokens depend on each other beyond their positions; 0 or less does not exclude "
            "such a dependence");
-    lra_table_note(t, "dependence\tKullback-Leibler divergence of the pairs from pairs with another "
-                      "example's token at the same position, by strata of positions: 0 if tokens "
-                      "are independent given their positions, else above 0, up to dependences of "
-                      "opposite sign within a stratum");
+    lra_table_note(t,
+                   "dependence\tKullback-Leibler divergence of the pairs from pairs with another "
+                   "example's token at the same position, by strata of positions: 0 if tokens "
+                   "are independent given their positions, else above 0, up to dependences of "
+                   "opposite sign within a stratum");
     lra_table_note(t, "symbols\tnumber of distinct tokens after rare ones were merged until each "
                       "cell has 100 pairs");
 }

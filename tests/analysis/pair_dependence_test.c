@@ -1,11 +1,7 @@
 /* labels: slow timeout: 300 */
 /* Dependence of symbols beyond their positions: known values, coverage, and no finding where
  * symbols are independent given the position. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/fixtures/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,9 +120,8 @@ static void check(design by, int n, bool ragged)
     }
 }
 
-static void intervals_hold_the_truth(void **state)
+TEST(intervals_hold_the_truth)
 {
-    (void)state;
     static const int n[] = {200, MOST};
     for (int by = 0; by < HIDDEN; by++)
         for (int k = 0; k < 2; k++)
@@ -137,9 +132,8 @@ static void intervals_hold_the_truth(void **state)
 
 /* A dependence that the difference of mutual informations hides: pooled over positions, neighbours
  * are independent, but not under the positions' own shares. */
-static void finds_what_the_excess_hides(void **state)
+TEST(finds_what_the_excess_hides)
 {
-    (void)state;
     make(HIDDEN, MOST, false, 7);
     lra_symbols s = {MOST, start, symbol};
     lra_information *x = lra_information_new(&s, 1, 0, 0);
@@ -155,21 +149,12 @@ static void finds_what_the_excess_hides(void **state)
 }
 
 /* Too few pairs or examples: no value, or no interval. */
-static void too_few(void **state)
+TEST(too_few)
 {
-    (void)state;
     make(IID, 60, false, 0);
     assert_true(isnan(lra_pair_dependence(&(lra_symbols){1, start, symbol}, 1, 0).bits.value));
     assert_true(isnan(lra_pair_dependence(&(lra_symbols){6, start, symbol}, 1, 0).bits.value));
     lra_dependence x = lra_pair_dependence(&(lra_symbols){60, start, symbol}, 1, 0);
     assert_true(!isnan(x.bits.value) && isnan(x.bits.lo) && isnan(x.p));
     assert_true(isnan(lra_pair_dependence(&(lra_symbols){60, start, symbol}, T, 0).bits.value));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_hold_the_truth),
-                                       cmocka_unit_test(finds_what_the_excess_hides),
-                                       cmocka_unit_test(too_few)};
-    return cmocka_run_group_tests_name("dependence of pairs", tests, NULL, NULL);
 }
