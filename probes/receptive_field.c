@@ -62,7 +62,8 @@ typedef struct {
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
-    int at;         /* the value of vary that is planned */
+    int at;         /* the value of vary that is planned, */
+    char *differs;  /* as "key=value". NULL: nothing varies */
     char **results; /* of the cells of all values of vary */
     int n_results;
     json_t *planned; /* rungs, for --dry-run --json */
@@ -83,9 +84,10 @@ static int make_plan(ladder_run *l, lra_err *e)
     for (int s = 0; s < l->n_seeds; s++)
         for (int k = 0; k < l->rungs.n; k++) {
             lra_ladder_cell *c = &l->cells[l->n_cells++];
-            lra_rungs_set(&l->rungs, k, &l->job);
             c->rung = k, c->seed = l->seed[s];
-            char *folder = lra_job_folder(&l->job, c->seed);
+            c->job = lra_rung_job(&l->rungs, k, &l->job);
+            c->job.differs = l->differs;
+            char *folder = lra_job_folder(&c->job, c->seed);
             c->result = lra_format("%s/result.h5", folder);
             c->done = lra_finished_run_done(c->result);
             lra_free(folder);
@@ -115,9 +117,10 @@ static void say(const ladder_run *l, const char *fmt, ...)
 }
 
 /* Prints the settings shared by all runs of the ladder. */
-static void say_settings(const ladder_run *l, const lra_train_spec *s, const lra_train_cost *c)
+static void say_settings(const ladder_run *l, const lra_job *job, const lra_train_spec *s,
+                         const lra_train_cost *c)
 {
-    char *plan = lra_job_plan_text(&l->job, s, c);
+    char *plan = lra_job_plan_text(job, s, c);
     say(l, "%s", plan);
     lra_free(plan);
 }
@@ -141,33 +144,34 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     char text[32], name[48], reach[24], size[64] = "";
     int missing = 0, width = (int)strlen(lra_rungs_name(&l->rungs, l->rungs.n - 1, name));
     for (int i = 0; i < l->n_cells; i++) missing += l->cells[i].rung == k && !l->cells[i].done;
-    lra_rungs_set(&l->rungs, k, &l->job);
-    lra_job_spec(&l->job, 0, &s);
-    int rc = lra_train_estimate(&s, &l->job.device, true, &c, e);
-    if (k == 0 && rc == 0) say_settings(l, &s, &c);
+    lra_job job = lra_rung_job(&l->rungs, k, &l->job);
+    int64_t reaches = lra_job_reach(&job);
+    lra_job_spec(&job, 0, &s);
+    int rc = lra_train_estimate(&s, &job.device, true, &c, e);
+    if (k == 0 && rc == 0) say_settings(l, &job, &s, &c);
     lra_job_spec_free(&s);
+    lra_rung_job_free(&job);
     if (rc != 0) return rc;
     double cost = c.seconds_per_step * (double)c.steps;
     *seconds += cost * missing;
     for (int i = 0; i < l->n_cells; i++)
         if (l->cells[i].rung == k) l->cells[i].seconds = cost;
     json_array_append_new(
-        l->planned,
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:i, s:s?, s:s?}", "task",
-                  l->job.task->name, "axis", l->rungs.axis, "value",
-                  (json_int_t)l->rungs.rung[k].value, "reach", (json_int_t)lra_job_reach(&l->job),
-                  "parameters", (json_int_t)c.parameters, "steps", (json_int_t)c.steps,
-                  "step_flops", c.step_flops, "seconds_per_step", c.seconds_per_step, "seconds",
-                  cost, "runs", l->n_seeds, "missing", missing, "vary", l->vary.key, "varied",
-                  l->vary.key ? l->vary.value[l->at] : NULL));
+        l->planned, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:i, s:i, s:s?, s:s?}",
+                              "task", l->job.task->name, "axis", l->rungs.axis, "value",
+                              (json_int_t)l->rungs.rung[k].value, "reach", (json_int_t)reaches,
+                              "parameters", (json_int_t)c.parameters, "steps", (json_int_t)c.steps,
+                              "step_flops", c.step_flops, "seconds_per_step", c.seconds_per_step,
+                              "seconds", cost, "runs", l->n_seeds, "missing", missing, "vary",
+                              l->vary.key, "varied", l->vary.key ? l->vary.value[l->at] : NULL));
     if (l->rungs.rung[k].size)
         snprintf(size, sizeof size, " %s %-4" PRId64, l->job.model->match, l->rungs.rung[k].size);
     say(l,
         "  %-*s reach %-4s%s %7" PRId64 " parameters  %.4g GFLOP a step  %6" PRId64
         " steps of %.2f ms  %s a seed, %d to train",
-        width < 7 ? 7 : width, lra_rungs_name(&l->rungs, k, name),
-        lra_reach_text(lra_job_reach(&l->job), reach), size, c.parameters, c.step_flops / 1e9,
-        c.steps, 1e3 * c.seconds_per_step, lra_time_text(text, cost), missing);
+        width < 7 ? 7 : width, lra_rungs_name(&l->rungs, k, name), lra_reach_text(reaches, reach),
+        size, c.parameters, c.step_flops / 1e9, c.steps, 1e3 * c.seconds_per_step,
+        lra_time_text(text, cost), missing);
     return 0;
 }
 
@@ -175,10 +179,11 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
 static int check_rows(ladder_run *l, lra_err *e)
 {
     lra_train_spec s;
-    lra_rungs_set(&l->rungs, 0, &l->job);
-    lra_job_spec(&l->job, 0, &s);
+    lra_job job = lra_rung_job(&l->rungs, 0, &l->job);
+    lra_job_spec(&job, 0, &s);
     int rc = lra_train_check(&s, e);
     lra_job_spec_free(&s);
+    lra_rung_job_free(&job);
     return rc;
 }
 
@@ -186,10 +191,8 @@ static int check_rows(ladder_run *l, lra_err *e)
 static void say_stale(ladder_run *l)
 {
     int stale = 0;
-    for (int i = 0; i < l->n_cells; i++) {
-        lra_rungs_set(&l->rungs, l->cells[i].rung, &l->job);
-        stale += lra_job_is_stale(&l->job, l->cells[i].result);
-    }
+    for (int i = 0; i < l->n_cells; i++)
+        stale += lra_job_is_stale(&l->cells[i].job, l->cells[i].result);
     if (stale)
         say(l,
             "%d finished run%s of other sources of model '%s' or its ops: 'lra-probe train "
@@ -222,28 +225,29 @@ static int print_plan(ladder_run *l, lra_err *e)
 
 static void free_cells(ladder_run *l)
 {
-    for (int i = 0; i < l->n_cells; i++) lra_free(l->cells[i].result);
+    for (int i = 0; i < l->n_cells; i++) {
+        lra_rung_job_free(&l->cells[i].job);
+        lra_free(l->cells[i].result);
+    }
     lra_free(l->cells);
     l->cells = NULL, l->n_cells = 0;
 }
 
 /* Sets the job and the rungs to another value of the varied key. */
-static int use_value(ladder_run *l, int i, lra_err *e)
+static int use_value(ladder_run *l, lra_err *e)
 {
-    char *assignment = lra_vary_assignment(&l->vary, i);
     lra_rungs_close(&l->rungs);
-    int rc = lra_job_configure_again(&l->job, l->options, assignment, e);
-    if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, &l->vary, e);
-    lra_free(assignment);
-    return rc;
+    int rc = lra_job_configure_again(&l->job, l->options, l->differs, e);
+    return rc == 0 ? lra_rungs_open(&l->rungs, l->options, &l->job, &l->vary, e) : rc;
 }
 
 /* The ladder of one value of the varied key: plan, runs. */
 static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
 {
-    int rc = i ? use_value(l, i, e) : 0;
-    l->at = i;
     free_cells(l);
+    lra_free(l->differs);
+    l->at = i, l->differs = lra_vary_assignment(&l->vary, i);
+    int rc = i ? use_value(l, e) : 0;
     if (rc == 0) rc = lra_job_load_data(&l->job, e);
     if (rc == 0) rc = make_plan(l, e);
     if (rc == 0 && l->vary.key) say(l, "%s %s", l->vary.key, l->vary.value[i]);
@@ -253,14 +257,9 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     l->results = lra_resize(l->results, n * sizeof *l->results);
     for (int k = 0; k < l->n_cells; k++)
         l->results[l->n_results++] = lra_copy_text(l->cells[k].result);
-    char *value = lra_vary_assignment(&l->vary, i);
-    lra_ladder_cells cells = {&l->job, &l->rungs, l->options, value,
-                              i,       l->vary.n, l->n_cells, l->cells};
-    l->job.differs = value;
-    rc = lra_ladder_cells_train(&cells, n_jobs, e);
-    l->job.differs = NULL;
-    lra_free(value);
-    return rc;
+    const lra_ladder_cells cells = {&l->rungs, l->options, l->differs, i,
+                                    l->vary.n, l->n_cells, l->cells};
+    return lra_ladder_cells_train(&cells, n_jobs, e);
 }
 
 /* One ladder, or a table of all. */
@@ -374,6 +373,7 @@ static int ladder(const lra_options *o, lra_err *e)
     free_cells(&l);
     for (int i = 0; i < l.n_results; i++) lra_free(l.results[i]);
     lra_free(l.results);
+    lra_free(l.differs);
     lra_rungs_close(&l.rungs);
     lra_free(l.seed);
     lra_vary_close(&l.vary);

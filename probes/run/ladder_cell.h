@@ -8,13 +8,13 @@
 typedef struct {
     int rung;
     int64_t seed;
+    lra_job job;    /* of its rung (lra_rung_job) */
     char *result;   /* path of its result; if it exists, the cell is trained */
     bool done;      /* the result existed and could be opened when the ladder was planned */
     double seconds; /* as planned */
 } lra_ladder_cell;
 
 typedef struct {
-    lra_job *job; /* settings and loaded data shared by all cells */
     const lra_rungs *rungs;
     const lra_options *options;
     const char *assignment; /* "key=value" that varies between ladders. NULL: none */

@@ -16,8 +16,7 @@ static int train_here(const lra_ladder_cells *l, lra_err *e)
         const lra_ladder_cell *c = &l->cell[i];
         if (lra_file_exists(c->result)) continue;
         double start = lra_now();
-        lra_rungs_set(l->rungs, c->rung, l->job);
-        int rc = lra_job_train(l->job, c->seed, e);
+        int rc = lra_job_train(&c->job, c->seed, e);
         if (rc != 0) return rc;
         char text[32], name[48];
         lra_note("  %2d of %d: %-7s seed %" PRId64 " trained in %s", i + 1, l->n,
@@ -44,9 +43,9 @@ static lra_run_cell cell_apart(const lra_ladder_cells *l, const lra_ladder_cell 
     }
     lra_command_words_add(w, lra_format("--set=%s=%" PRId64, l->rungs->axis, rung->value));
     if (l->rungs->count > 0)
-        lra_command_words_add(w, lra_format("--set=%s=%" PRId64, l->job->model->match, rung->size));
+        lra_command_words_add(w, lra_format("--set=%s=%" PRId64, c->job.model->match, rung->size));
     if (rung->ladder) lra_command_words_add(w, lra_format("--ladder=%s", rung->ladder));
-    lra_cell_command_end(w, c->seed, l->job->memory);
+    lra_cell_command_end(w, c->seed, c->job.memory);
     return cell;
 }
 

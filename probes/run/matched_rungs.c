@@ -17,16 +17,18 @@ enum { MOST = 1 << 20 }; /* of a size */
 
 /* Count of a size: parameters, or FLOPs of a training step at the longest bucket without
  * recomputation. */
-static int count_of(const lra_rungs *l, int i, int64_t size, lra_job *r, double *count, lra_err *e)
+static int count_of(const lra_rungs *l, int i, int64_t size, const lra_job *ladder, double *count,
+                    lra_err *e)
 {
     lra_train_spec s;
     lra_train_cost c;
-    lra_rungs_set(l, i, r);
-    lra_config_set_int(r->model_config, r->model->match, size);
-    lra_job_spec(r, 0, &s);
+    lra_job r = lra_rung_job(l, i, ladder);
+    lra_config_set_int(r.model_config, r.model->match, size);
+    lra_job_spec(&r, 0, &s);
     s.memory = 1e18, s.recompute = LRA_KEEP_ALL;
-    int rc = lra_train_estimate(&s, &r->device, false, &c, e);
+    int rc = lra_train_estimate(&s, &r.device, false, &c, e);
     lra_job_spec_free(&s);
+    lra_rung_job_free(&r);
     *count = strcmp(l->match, "params") == 0 ? (double)c.parameters : c.step_flops;
     return rc;
 }
@@ -38,7 +40,7 @@ typedef struct {
 
 /* Neighbours, `step` apart, that hold the target between them; equal where even the smallest is too
  * large. */
-static int bracket(const lra_rungs *l, int i, int64_t step, lra_job *r, guess *lo, guess *hi,
+static int bracket(const lra_rungs *l, int i, int64_t step, const lra_job *r, guess *lo, guess *hi,
                    lra_err *e)
 {
     int64_t usual = l->rung[i].size / step * step;
@@ -66,15 +68,16 @@ static int bracket(const lra_rungs *l, int i, int64_t step, lra_job *r, guess *l
     return rc;
 }
 
-static int solve(lra_rungs *l, int i, lra_job *r, lra_err *e)
+static int solve(lra_rungs *l, int i, const lra_job *r, lra_err *e)
 {
     guess lo, hi;
     char name[48];
     bool flops = strcmp(l->match, "flops") == 0;
     const char *unit = flops ? "FLOPs of a step" : "parameters";
     /* Convolutions split their channels into groups. */
-    int64_t step = lra_config_has(l->settings, "groups") ? lra_config_int(l->settings, "groups")
-                                                         : 1;
+    int64_t step = lra_config_has(r->model_config, "groups")
+                       ? lra_config_int(r->model_config, "groups")
+                       : 1;
     if (bracket(l, i, step, r, &lo, &hi, e) != 0) return LRA_FAILED;
     guess best = fabs(lo.count - l->count) < fabs(hi.count - l->count) ? lo : hi;
     if (!(fabs(best.count / l->count - 1) <= within))
@@ -87,7 +90,7 @@ static int solve(lra_rungs *l, int i, lra_job *r, lra_err *e)
     return 0;
 }
 
-int lra_rungs_match(lra_rungs *l, lra_job *r, lra_err *e)
+int lra_rungs_match(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     int rc = count_of(l, l->reference, l->rung[l->reference].size, r, &l->count, e);
     for (int i = 0; i < l->n && rc == 0; i++)

@@ -5,6 +5,6 @@
 #include "probes/run/rungs.h"
 
 /* Solves the size of every rung for the count of the reference, and stores that count. */
-int lra_rungs_match(lra_rungs *l, lra_job *r, lra_err *e);
+int lra_rungs_match(lra_rungs *l, const lra_job *r, lra_err *e);
 
 #endif

@@ -9,13 +9,14 @@
 
 /* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no
  * ladder. */
-static int check_reach(const lra_rungs *l, lra_job *r, lra_err *e)
+static int check_reach(const lra_rungs *l, const lra_job *ladder, lra_err *e)
 {
-    int64_t before = -1, T = r->data->max_length, reach = 0;
+    int64_t before = -1, T = ladder->data->max_length, reach = 0;
     bool kernels = strcmp(l->axis, "kernel") == 0;
     for (int i = 0; i < l->n; i++) {
-        lra_rungs_set(l, i, r);
-        reach = lra_job_reach(r);
+        lra_job r = lra_rung_job(l, i, ladder);
+        reach = lra_job_reach(&r);
+        lra_rung_job_free(&r);
         if (reach < 0 || reach > T) reach = T;
         if (reach <= before)
             return lra_fail_usage(e,
@@ -70,11 +71,11 @@ static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
     return t.s;
 }
 
-int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e)
+int lra_rungs_plan(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const char *key = r->model->match;
     for (int i = 0; i < l->n; i++) {
-        l->rung[i].size = key ? lra_config_int(l->settings, key) : 0;
+        l->rung[i].size = key ? lra_config_int(r->model_config, key) : 0;
         lra_free(l->rung[i].ladder);
         l->rung[i].ladder = NULL;
     }

@@ -6,6 +6,6 @@
 
 /* With loaded data: checks that the reach grows from rung to rung, and solves the sizes. Fails,
  * naming the nearest size, if none is within 2 % of the reference's count. */
-int lra_rungs_plan(lra_rungs *l, lra_job *r, lra_err *e);
+int lra_rungs_plan(lra_rungs *l, const lra_job *r, lra_err *e);
 
 #endif

@@ -141,12 +141,13 @@ static int fail_axis(const lra_rungs *l, const lra_model *m, lra_err *e)
 }
 
 /* The model has the key, and an encoder for each value. */
-static int check_rungs(lra_rungs *l, lra_job *r, lra_err *e)
+static int check_rungs(const lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const lra_network_spec any = {.head = LRA_HEAD_CLASS};
     bool kernels = strcmp(l->axis, "kernel") == 0;
+    int rc = 0;
     if (!lra_config_has(r->model_config, l->axis)) return fail_axis(l, r->model, e);
-    for (int i = 0; i < l->n; i++) {
+    for (int i = 0; i < l->n && rc == 0; i++) {
         int64_t value = l->rung[i].value;
         if (kernels && value % 2 == 0)
             return lra_fail_usage(e, "kernel %" PRId64 " is even, expected odd numbers", value);
@@ -154,12 +155,13 @@ static int check_rungs(lra_rungs *l, lra_job *r, lra_err *e)
             return lra_fail_usage(e, "%s must grow: %" PRId64 " follows %" PRId64,
                                   kernels ? "kernels" : l->axis, value, l->rung[i - 1].value);
         char *one = lra_format("%s=%" PRId64, l->axis, value);
-        int rc = lra_keys_assign(r->model->keys, r->model_config, one, "the model", e);
+        lra_config *c = lra_config_copy(r->model_config);
+        rc = lra_keys_assign(r->model->keys, c, one, "the model", e);
+        if (rc == 0) rc = lra_network_check(r->model, c, &any, e);
+        lra_config_free(c);
         lra_free(one);
-        if (rc == 0) rc = lra_network_check(r->model, r->model_config, &any, e);
-        if (rc != 0) return LRA_USAGE;
     }
-    return 0;
+    return rc == 0 ? 0 : LRA_USAGE;
 }
 
 static int read_reference(lra_rungs *l, const lra_options *o, lra_err *e)
@@ -186,12 +188,12 @@ static int check_vary(const lra_rungs *l, const lra_job *r, lra_err *e)
     return lra_fail_usage(e, "--vary %s: --match solves it", key);
 }
 
-int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, const lra_vary *vary, lra_err *e)
+int lra_rungs_open(lra_rungs *l, const lra_options *o, const lra_job *r, const lra_vary *vary,
+                   lra_err *e)
 {
     *l = (lra_rungs){.match = lra_option_text(o, "match"), .vary = vary};
     if (read_rungs(l, o, r, e) != 0 || check_vary(l, r, e) != 0) return LRA_USAGE;
     if (check_rungs(l, r, e) != 0 || read_reference(l, o, e) != 0) return LRA_USAGE;
-    l->settings = lra_config_copy(r->model_config);
     if (strcmp(l->match, "none") != 0 && !r->model->match)
         return lra_fail_usage(e, "--match: model '%s' has no key that makes it larger alone",
                               r->model->name);
@@ -202,17 +204,25 @@ void lra_rungs_close(lra_rungs *l)
 {
     for (int i = 0; i < l->n; i++) lra_free(l->rung[i].ladder);
     lra_free(l->axis);
-    lra_config_free(l->settings);
     *l = (lra_rungs){0};
 }
 
-void lra_rungs_set(const lra_rungs *l, int i, lra_job *r)
+lra_job lra_rung_job(const lra_rungs *l, int i, const lra_job *ladder)
 {
     const lra_planned_rung *rung = &l->rung[i];
-    lra_config_set_int(r->model_config, l->axis, rung->value);
-    if (r->model->match && rung->size)
-        lra_config_set_int(r->model_config, r->model->match, rung->size);
-    r->ladder = rung->ladder;
+    lra_job r = *ladder;
+    r.model_config = lra_config_copy(ladder->model_config);
+    lra_config_set_int(r.model_config, l->axis, rung->value);
+    if (r.model->match && rung->size)
+        lra_config_set_int(r.model_config, r.model->match, rung->size);
+    r.ladder = rung->ladder;
+    return r;
+}
+
+void lra_rung_job_free(lra_job *r)
+{
+    lra_config_free(r->model_config);
+    *r = (lra_job){0};
 }
 
 const char *lra_rungs_name(const lra_rungs *l, int i, char text[48])

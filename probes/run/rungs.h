@@ -24,17 +24,18 @@ typedef struct {
     int reference;     /* rung of fixed size, which the other rungs match */
     /* parameters, or FLOPs of a training step, equal in all rungs; 0: not matched */
     double count;
-    lra_config *settings; /* settings of the model without a rung */
     const lra_vary *vary; /* key that differs between ladders. Nullable: none */
 } lra_rungs;
 
 /* Reads the options; the job must be configured. Fails if the model lacks the key, or refuses a
  * value. */
-int lra_rungs_open(lra_rungs *l, const lra_options *o, lra_job *r, const lra_vary *vary,
+int lra_rungs_open(lra_rungs *l, const lra_options *o, const lra_job *r, const lra_vary *vary,
                    lra_err *e);
 void lra_rungs_close(lra_rungs *l);
-/* The job becomes that of rung i. */
-void lra_rungs_set(const lra_rungs *l, int i, lra_job *r);
+/* The job of rung i: it owns its model's settings, and borrows everything else from the job of the
+ * ladder. Free it with lra_rung_job_free(). */
+lra_job lra_rung_job(const lra_rungs *l, int i, const lra_job *ladder);
+void lra_rung_job_free(lra_job *r);
 /* "K = 5", "dilation = 4". */
 const char *lra_rungs_name(const lra_rungs *l, int i, char text[48]);
 
