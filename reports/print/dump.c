@@ -27,7 +27,7 @@ static void show_values(lra_result *r, FILE *out)
                   isnan(val) ? not_recorded : lra_metric_value_text(m, val, value[0]));
     char *train = isnan(r->train_value)
                       ? lra_copy_text(not_recorded)
-                      : lra_format("%s, loss %.4f, %" PRId64 " rows, by the selected weights",
+                      : lra_format("%s, loss %.4f, %" PRId64 " examples, best checkpoint",
                                    lra_metric_value_text(m, r->train_value, value[1]),
                                    r->train_loss, r->n_train);
     lra_dump_line(out, "training", train);

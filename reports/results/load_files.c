@@ -55,7 +55,7 @@ static int report_unreadable(const loader *l, const lra_err *first, lra_err *e)
     }
     if (l->unreadable) lra_warn("left out: %s", first->msg);
     if (l->unreadable > MOST_NAMED)
-        lra_warn("%d files were left out, %d of them are named above", l->unreadable,
+        lra_warn("%d files were skipped, %d of them are listed above", l->unreadable,
                  (int)MOST_NAMED);
     return 0;
 }
@@ -100,9 +100,10 @@ static void drop_repeated(loader *l)
         if (x->digest == kept->digest) {
             if (copies++ == 0) copy = x, original = kept;
         } else if (others++ < MOST_NAMED) {
-            lra_warn("'%s' has the configuration and the seed of '%s' but other measurements; the "
-                     "first named is used: '%s'",
-                     x->path, kept->path, kept->path);
+            lra_warn(
+                "'%s' and '%s' have the same configuration and seed but different measurements; "
+                "used: '%s'",
+                x->path, kept->path, kept->path);
         }
     }
     if (copies) note_copies(copies, copy, original);

@@ -70,5 +70,5 @@ int lra_filter(const lra_options *o, lra_report_input *in, lra_err *e)
     }
     in->n = kept[0], in->n_probes = kept[1], in->n_listops = kept[2];
     if (all == 0 || in->n + in->n_probes + in->n_listops > 0) return 0;
-    return lra_fail(e, "none of %d files is of the task, model and label that were asked for", all);
+    return lra_fail(e, "none of %d files has the given --task, --model and --label", all);
 }

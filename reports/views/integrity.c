@@ -131,9 +131,10 @@ void lra_report_note_levels(const lra_report_input *in, lra_table **list, int n)
         for (int i = 0; i < of[b].n && of[b].mixed; i++)
             lra_text_add(&t, "%s%s (%d)", t.n ? ", " : "", of[b].level[i], of[b].runs[i]);
     for (int i = 0; t.n && i < n; i++)
-        lra_table_note(list[i],
-                       "instruction levels differ between files: %s; the same run on another level "
-                       "is equal to rounding, not to the bit",
-                       t.s);
+        lra_table_note(
+            list[i],
+            "the files are from different instruction levels: %s; results of the same run differ between levels "
+            "by rounding",
+            t.s);
     lra_text_free(&t);
 }

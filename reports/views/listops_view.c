@@ -146,8 +146,8 @@ static int add_run(lra_listops_view *v, lra_listops_cell *c, const lra_listops *
 {
     size_t n = (size_t)v->first->n;
     if (r->n != v->first->n || memcmp(r->label, v->first->label, n * sizeof *r->label) != 0)
-        return lra_fail(e, "runs '%s' and '%s' have the same data but other test rows", r->run,
-                        v->first->run);
+        return lra_fail(e, "runs '%s' and '%s' have the same data hash but different test examples",
+                        r->run, v->first->run);
     if (c->data.n_seeds && c->run[c->data.n_seeds - 1]->seed == r->seed)
         return lra_fail(e, "seed %" PRId64 " of run '%s' is given twice", r->seed, r->run);
     if (c->data.n_seeds == LRA_BREAKDOWN_MAX_SEEDS)
@@ -182,8 +182,7 @@ static int fill_view(lra_listops_view *v, const member *m, int n, lra_err *e)
     for (int i = 0; i < n; i++) {
         bool fresh = i == 0 || strcmp(m[i].identity, m[i - 1].identity) != 0;
         if (fresh && v->n_cells == LRA_LISTOPS_CELLS)
-            return lra_fail(e, "more than %d models on the same data; name fewer runs",
-                            LRA_LISTOPS_CELLS);
+            return lra_fail(e, "more than %d models; name fewer runs", LRA_LISTOPS_CELLS);
         if (fresh)
             v->cell[v->n_cells++].data = (lra_breakdown_data){
                 .n = v->first->n, .n_classes = LRA_LISTOPS_LABELS, .label = v->first->label};
@@ -224,8 +223,9 @@ int lra_listops_view_only(lra_listops *const *list, int n, lra_listops_view **vi
     if (n_views < 0) return n_views;
     if (n_views == 1) return 0;
     lra_listops_views_free(*view, n_views);
-    return lra_fail(e, "the runs are of %d data sets, a figure shows one; name runs of one",
-                    n_views);
+    return lra_fail(
+        e, "the runs have %d different data sets, the figure shows one; name runs on the same data",
+        n_views);
 }
 
 void lra_listops_views_free(lra_listops_view *views, int n)

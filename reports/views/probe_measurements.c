@@ -172,7 +172,7 @@ lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *con
     lra_note_measurements(t, n_shown, shown, true);
     lra_free(shown);
     lra_table_note(t,
-                   "null value\tof uniform weights, of permuted blocks, or with the whole input; "
+                   "null value\tof uniform weights, of permuted blocks, or with the full input; "
                    "initial: at initialisation%s",
                    shuffled ? "; shuffled: after training on permuted labels" : "");
     note_flags(t, seen);

@@ -35,7 +35,7 @@ static char *search(const char *name, const char *runs, lra_err *e)
     }
     if (n >= 0) lra_names_free(entry, n);
     if (hits > 1) {
-        lra_fail_usage(e, "the hashes of %d runs start with '%s': %s%s; give more of it", hits,
+        lra_fail_usage(e, "the hashes of %d runs start with '%s': %s%s; give more digits", hits,
                        name, others.s, hits > MOST_NAMED ? ", ..." : "");
         lra_free(found);
         found = NULL;

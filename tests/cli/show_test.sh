@@ -5,7 +5,7 @@ old=$LRA_SOURCE/tests/golden/1/result.h5
 new=$LRA_SOURCE/tests/golden/2/result.h5
 
 expect 0 '' "$report" show "$new"
-says 'training  *60.00 %, loss 1.2500, 5 rows'
+says 'training  *60.00 %, loss 1.2500, 5 examples'
 says 'threads  *2'
 says 'command  *not recorded'
 says 'model.kernel=5'

@@ -77,7 +77,7 @@ says '^listops,s4d,'
 grep -q transformer out && complain "--model s4d shows others: $(cat out)"
 expect 0 '' "$report" tables --table tasks --label 'first try' --format csv o
 grep -q s4d out && complain "--label shows others: $(cat out)"
-expect 1 'none of .* files is of the task' "$report" tables --table tasks --task xor o
+expect 1 'none of .* files has the given --task' "$report" tables --table tasks --task xor o
 expect 0 '' "$report" tables --table locality o
 says 'Transformer \[first try\]'
 hash=$(ls o/runs | sed -n 's/.*s4d-\(.......\).*/\1/p')

@@ -98,12 +98,14 @@ TEST(seeds_stand_together)
     assert_non_null(strstr(e.msg, "seed 1 of run '0000000900000002' is given twice"));
     list[3]->seed = 2, list[3]->label[0] = 5;
     assert_int_equal(lra_listops_views(list, 4, &v, &e), -1);
-    assert_non_null(strstr(e.msg, "the same data but other test rows"));
+    assert_non_null(strstr(e.msg, "the same data hash but different test examples"));
     list[3]->fingerprint[0] = 'x';
     assert_int_equal(lra_listops_views(list, 4, &v, &e), 2);
     lra_listops_views_free(v, 2);
     assert_int_equal(lra_listops_view_only(list, 4, &v, &e), -1);
-    assert_string_equal(e.msg, "the runs are of 2 data sets, a figure shows one; name runs of one");
+    assert_string_equal(
+        e.msg,
+        "the runs have 2 different data sets, the figure shows one; name runs on the same data");
     assert_int_equal(lra_listops_views(list, 0, &v, &e), -1);
     assert_string_equal(e.msg, "no ListOps breakdowns; 'lra-probe listops RUN...' makes them");
     free_all(list, 4);

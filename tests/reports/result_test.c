@@ -325,7 +325,7 @@ TEST(what_is_shown_of_a_result)
     r->origin.device = lra_copy_text("cpu"), r->origin.threads = 2;
     char *text = shown(r, false), *json = shown(r, true);
     assert_non_null(strstr(text, "best epoch 1 of 2"));
-    assert_non_null(strstr(text, "60.00 %, loss 1.2500, 5 rows"));
+    assert_non_null(strstr(text, "60.00 %, loss 1.2500, 5 examples"));
     assert_non_null(strstr(text, "command           not recorded"));
     json_t *j = json_loads(json, 0, NULL), *all = json_object_get(j, "results");
     json_t *first = json_array_get(all, 0), *origin = json_object_get(first, "origin");
