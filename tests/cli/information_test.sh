@@ -10,9 +10,9 @@ grep -q '^8 .* 0\.[1-9]' table || complain "distance 8 is not seen: $(cat table)
 grep -q '^4 .* 0\.000' table || complain "distance 4 is not empty: $(cat table)"
 has table 'Accuracy of bags of n-grams on xor'
 has err 'wrote o/information/xor-'
-"$report" tables --table information o/information >again 2>err || complain "tables: $(cat err)"
+"$report" tables --wide --table information o/information >again 2>err || complain "tables: $(cat err)"
 cmp -s table again || complain "lra-report prints other numbers"
-"$report" tables --table information --out o >again 2>err && cmp -s table again || complain "not found below --out: $(cat err)"
+"$report" tables --wide --table information --out o >again 2>err && cmp -s table again || complain "not found below --out: $(cat err)"
 "$probe" data xor --set distance=64 --set train=2000 --set val=100 --set test=500 --information --out far >out 2>err ||
     complain "far information: $(cat err)"
 grep -q '^64 .* 0\.[1-9]' out || complain "distance 64 is not in the table: $(cat out)"
