@@ -42,6 +42,23 @@ static void take(png_structp png, png_bytep to, size_t n)
 
 /* ---- read ------------------------------------------------------------------------------------ */
 
+/* Ends with png_error() unless the image is 8-bit greyscale without interlacing. */
+static void check_format(png_structp png, png_infop info)
+{
+    int depth = png_get_bit_depth(png, info), type = png_get_color_type(png, info);
+    bool interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
+    const char *name = type == PNG_COLOR_TYPE_GRAY         ? "greyscale"
+                       : type == PNG_COLOR_TYPE_GRAY_ALPHA ? "greyscale with alpha"
+                       : type == PNG_COLOR_TYPE_PALETTE    ? "palette"
+                       : type == PNG_COLOR_TYPE_RGB        ? "RGB"
+                                                           : "RGB with alpha";
+    char text[128];
+    if (depth == 8 && type == PNG_COLOR_TYPE_GRAY && !interlaced) return;
+    snprintf(text, sizeof text, "found %d-bit %s%s, expected 8-bit greyscale without interlacing",
+             depth, name, interlaced ? " with interlacing" : "");
+    png_error(png, text);
+}
+
 /* Reads up to the header. On failure it destroys what it created. */
 static png_structp open_png(source *s, png_infop *info, lra_err *e)
 {
@@ -62,10 +79,7 @@ static png_structp open_png(source *s, png_infop *info, lra_err *e)
     png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
     png_set_read_fn(png, s, take);
     png_read_info(png, *info);
-    if (png_get_bit_depth(png, *info) != 8 ||
-        png_get_color_type(png, *info) != PNG_COLOR_TYPE_GRAY ||
-        png_get_interlace_type(png, *info) != PNG_INTERLACE_NONE)
-        png_error(png, "expected 8-bit greyscale without interlacing");
+    check_format(png, *info);
     return png;
 }
 

@@ -90,8 +90,9 @@ TEST(other_kinds_are_refused)
     static const char deep[] =
         "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\4\0\0\0\4\20\0\0\0\0\xdc\x0a\x1d\xe1"
         "\0\0\0\0IDAT\x35\xaf\x06\x1e";
-    refuses(rgb, sizeof rgb - 1, "expected 8-bit greyscale without interlacing");
-    refuses(deep, sizeof deep - 1, "expected 8-bit greyscale without interlacing");
+    refuses(rgb, sizeof rgb - 1, "found 8-bit RGB, expected 8-bit greyscale without interlacing");
+    refuses(deep, sizeof deep - 1,
+            "found 16-bit greyscale, expected 8-bit greyscale without interlacing");
     refuses("GIF89a", 6, "cannot decode 'x'");
     refuses("", 0, "the file ends early");
     lra_err e;
