@@ -6,6 +6,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/results/baseline_kind.h"
+#include "reports/views/model_names.h"
 
 /* "+33.46 points (+32.49 to +34.42)"; caller frees. */
 static char *difference_text(const lra_estimate *x)
@@ -30,9 +31,10 @@ static void say_accuracy(const lra_listops_view *v, const lra_listops_cell *c,
                          const lra_breakdown_row *all, lra_verdict *to)
 {
     char *difference = difference_text(&all->difference),
+         *model = lra_model_shown(c->name, c->run[0]->model, c->run[0]->config),
          *of = v->n_cells > 1
-                   ? lra_format("of %d models %s is the most accurate: it", v->n_cells, c->name)
-                   : lra_copy_text(c->name);
+                   ? lra_format("of %d models %s is the most accurate: it", v->n_cells, model)
+                   : lra_copy_text(model);
     lra_verdict_add(to,
                     "%s has an accuracy of %.2f %% (%.2f to %.2f), the majority label of the "
                     "root operator (greedy, the null value) %.2f %%: %s%s.",
@@ -42,6 +44,7 @@ static void say_accuracy(const lra_listops_view *v, const lra_listops_cell *c,
                     : all->difference.hi < 0 ? ", it is worse"
                                              : ", a difference is not shown");
     lra_free(difference);
+    lra_free(model);
     lra_free(of);
 }
 

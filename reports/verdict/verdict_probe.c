@@ -6,6 +6,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/views/probe_measurements.h"
+#include "reports/views/model_names.h"
 
 /* Ids of the relative mean distance: without the own token, or, in older files, with it. */
 static const char *const relative_ids[] = {"dist.mean.rel", "range.mean.rel"};
@@ -83,20 +84,27 @@ static char *value_text(const lra_measurement *f, int decimals)
     return lra_format("%.*f (%.*f to %.*f)", decimals, f->value, decimals, f->lo, decimals, f->hi);
 }
 
+/* The name of a cell with the name of its paper; caller frees. */
+static char *name_of(const lra_probe_cell *c)
+{
+    return lra_model_shown(c->name, c->seed[0]->model, c->seed[0]->config);
+}
+
 static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int k, lra_verdict *to)
 {
     lra_measurement q;
-    char *mean = value_text(f, 2), *radius = NULL;
+    char *mean = value_text(f, 2), *radius = NULL, *name = name_of(c);
     bool layers = c->seed[0]->n_units > 2; /* row model is their mean */
     if (find(c, k ? "range.q95" : "dist.q95", &q))
         radius = value_text(&q, q.value != floor(q.value) ? 1 : 0);
     lra_verdict_add(to,
                     "the energy of the kernels of %s has a mean distance of %s times that of "
                     "uniform weights (the null value: 1)%s%s%s%s%s.",
-                    c->name, mean, own_token[k], radius ? ", 95 % of it within " : "",
+                    name, mean, own_token[k], radius ? ", 95 % of it within " : "",
                     radius ? radius : "", radius ? " tokens" : "",
                     radius && layers ? ", the mean of the radii of its layers" : "");
     lra_free(mean);
+    lra_free(name);
     lra_free(radius);
 }
 
@@ -112,14 +120,17 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
         if (most < 0 || f.value > b.value) most = c, b = f;
     }
     char *near = value_text(&a, 2), *far = value_text(&b, 2);
+    char *local = name_of(&cells[least]), *other = name_of(&cells[most]);
     lra_verdict_add(
         to,
         "of %d models the kernels of %s are the most local and those of %s the least: the mean "
         "distance of their energy is %s and %s times that of uniform weights on the same lags "
         "(the null value: 1)%s; this compares shapes, not distances in tokens.",
-        known, cells[least].name, cells[most].name, near, far, own_token[k]);
+        known, local, other, near, far, own_token[k]);
     lra_free(near);
     lra_free(far);
+    lra_free(local);
+    lra_free(other);
 }
 
 /* Adds the sentence on the change by training, over seeds if there are several. */
@@ -160,11 +171,13 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
     }
     for (int c = 0; c < n; c++)
         if (!known && is_part(&cells[c])) {
+            char *name = name_of(&cells[c]);
             lra_verdict_add(
                 to,
                 "%s also mixes positions without kernels: its kernels are parts, from which the "
                 "reach of the model does not follow.",
-                cells[c].name);
+                name);
+            lra_free(name);
             return;
         }
     if (!known) return;

@@ -8,6 +8,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "reports/views/cell_names.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_NAMES = 3 };
 
@@ -59,7 +60,9 @@ static row *rows_of(int n, const lra_result_group *groups, int *n_sets)
     *n_sets = 0;
     for (int i = 0; i < n; i++) {
         row *r = &all[i];
-        *r = (row){.first = groups[i].run[0], .group = &groups[i], .name = name[i], .set = -1};
+        *r = (row){.first = groups[i].run[0], .group = &groups[i], .set = -1};
+        r->name = lra_model_shown(name[i], r->first->model, r->first->config);
+        lra_free(name[i]);
         r->metric = lra_result_metric(r->first);
         lra_sample *sample = lra_results_sample(groups[i].run, groups[i].n);
         r->value = lra_sample_value(sample, 0);
