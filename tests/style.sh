@@ -153,11 +153,14 @@ done)
 [ -z "$hits" ] || complain "$hits"
 
 # 8. The map names paths that exist.
-for f in CONTRIBUTING.md README.md */README.md kernels/*/README.md models/training/README.md; do
+for f in CONTRIBUTING.md README.md */README.md kernels/*/README.md models/training/README.md tests/mutants.md; do
     [ -f "$f" ] || continue
     for path in $(grep -oE '`(probes|models|kernels|analysis|datasets|reports|tests)/[A-Za-z0-9_./-]+`' "$f" | tr -d '`' | grep -vE 'NAME|FAMILY' | sort -u); do
         [ -e "$path" ] || [ -e "${path%.\*}.c" ] || complain "$f names '$path', which does not exist"
     done
+done
+for name in $(grep -oE '`(cli_)?[a-z0-9_]+_test`' tests/mutants.md 2>/dev/null | tr -d '`' | sort -u); do
+    ls tests/*/"${name#cli_}".* >/dev/null 2>&1 || complain "tests/mutants.md names '$name', which is no test"
 done
 
 for d in kernels/base kernels/graph kernels/ops kernels/cpu kernels/cuda models datasets analysis probes reports tests; do

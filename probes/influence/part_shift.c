@@ -5,7 +5,7 @@
  *           weights arrays x (4): the K; kl (4,3): the same, with intervals
  * Models without position ids give exactly 0: they depend on relative positions only.
  * Known: equals the result of shifting the rows of the position table
- * (tests/kernels/places_test.c). */
+ * (tests/kernels/shift_test.c). */
 #include <math.h>
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/core/mem.h"
-#include "tests/fixtures/refused.h"
+#include "tests/fixtures/refused_parameters.h"
 
 static const lra_task *const tasks[] = {&lra_task_cumsum, &lra_task_cummax, &lra_task_select,
                                         &lra_task_copy};

@@ -10,7 +10,7 @@
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/core/mem.h"
-#include "tests/fixtures/refused.h"
+#include "tests/fixtures/refused_parameters.h"
 
 enum { A0 = 1, A1, B0, B1, FILLER };
 

@@ -10,7 +10,7 @@
 #include "models/training/checkpoint.h"
 #include "probes/influence/length.h"
 #include "tests/fixtures/folder.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
 enum { ROWS = 9 };

@@ -13,7 +13,7 @@
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
 #include "tests/fixtures/real_data.h"
-#include "tests/fixtures/refused.h"
+#include "tests/fixtures/refused_parameters.h"
 
 static int value_of(const char *expression, int64_t depth, bool drop)
 {

@@ -16,7 +16,7 @@
 #include "datasets/registry.h"
 #include "kernels/base/core/mem.h"
 #include "tests/fixtures/folder.h"
-#include "tests/fixtures/refused.h"
+#include "tests/fixtures/refused_parameters.h"
 
 enum { IMAGES = 100, PIXELS = 32 * 32 };
 

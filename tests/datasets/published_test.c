@@ -10,7 +10,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/published.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 
 enum { D = 16, H = 8, V = TRIAL_VOCAB, MOST = 64 };
 
@@ -21,7 +21,7 @@ typedef struct {
     int n;
 } file;
 
-static void open_pythia(model_trial *f)
+static void open_pythia(tiny_model *f)
 {
     model_case what = {.model = &lra_model_pythia,
                        .variant = "",
@@ -35,7 +35,7 @@ static void open_pythia(model_trial *f)
 }
 
 /* Other numbers than those that a seed gives. */
-static void change(model_trial *f)
+static void change(tiny_model *f)
 {
     for (int i = 0; i < f->n; i++) {
         const char *path = lra_tensor_path(f->param[i]);
@@ -48,7 +48,7 @@ static void change(model_trial *f)
 }
 
 /* An array of the model as the file has it: (in,out) becomes (out,in). */
-static void add(file *to, const model_trial *from, const char *name, const char *path, int64_t n,
+static void add(file *to, const tiny_model *from, const char *name, const char *path, int64_t n,
                 int64_t m)
 {
     lra_safetensor *t = &to->t[to->n++];
@@ -69,7 +69,7 @@ static void add(file *to, const model_trial *from, const char *name, const char 
     lra_free(ours);
 }
 
-static void add_layer(file *to, const model_trial *from, int layer)
+static void add_layer(file *to, const tiny_model *from, int layer)
 {
     static const struct {
         const char *ours, *theirs;
@@ -95,7 +95,7 @@ static void add_layer(file *to, const model_trial *from, int layer)
     }
 }
 
-static void make(file *to, const model_trial *from)
+static void make(file *to, const tiny_model *from)
 {
     *to = (file){.n = 0};
     add(to, from, "gpt_neox.embed_in.weight", "embed/table", V, D);
@@ -113,7 +113,7 @@ static void free_file(file *f)
 }
 
 /* What is written and read again; 0, or a failure in err. */
-static int load(file *f, model_trial *into, int *n_put)
+static int load(file *f, tiny_model *into, int *n_put)
 {
     int converted;
     char path[64];
@@ -131,7 +131,7 @@ static int load(file *f, model_trial *into, int *n_put)
     return rc;
 }
 
-static double *features(model_trial *f)
+static double *features(tiny_model *f)
 {
     static const int32_t length[] = {9, 4}, token[2 * 9] = {1, 4, 2, 8, 5, 7, 1, 0, 3, 6, 6, 2, 1};
     model_set_tokens(f, length, token);
@@ -141,7 +141,7 @@ static double *features(model_trial *f)
 
 TEST(another_model_answers_alike)
 {
-    model_trial a, b;
+    tiny_model a, b;
     file f;
     int n_put;
     open_pythia(&a);
@@ -159,7 +159,7 @@ TEST(another_model_answers_alike)
     model_close(&a);
 }
 
-static void expect(file *f, model_trial *into, const char *message)
+static void expect(file *f, tiny_model *into, const char *message)
 {
     int n_put;
     assert_int_equal(load(f, into, &n_put), LRA_FAILED);
@@ -169,7 +169,7 @@ static void expect(file *f, model_trial *into, const char *message)
 /* A table of other tokens stays out; all else must fit. */
 TEST(what_does_not_fit)
 {
-    model_trial a;
+    tiny_model a;
     file f;
     int n_put;
     open_pythia(&a);

@@ -10,7 +10,7 @@
 #include "kernels/cpu/features.h"
 #include "kernels/cpu/gemm_amx.c"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/eighths.h"
+#include "tests/fixtures/exact_operands.h"
 
 static uint16_t rounded(float x)
 {

@@ -13,7 +13,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cpu/features.h"
 #include "kernels/graph/ops.h"
-#include "tests/fixtures/trial.h"
+#include "tests/fixtures/op_sample.h"
 
 enum { B = 2, T = 70, H = 3, K = 4, N = B * T * H * K, OTHERS = 90, V = 6, R = 41 };
 
@@ -494,17 +494,17 @@ TEST(heads_obey_their_own_limit)
 TEST(large_sizes_at_every_level)
 {
     const setting one = {.n_threads = 1}, two = {.n_threads = 2};
-    for (int i = 0; i < count_samples(&trial_attention); i++) {
-        result exactly = run_sample(&trial_attention, i, LRA_F64, one);
+    for (int i = 0; i < count_samples(&op_sample_attention); i++) {
+        result exactly = run_sample(&op_sample_attention, i, LRA_F64, one);
         for (int level = 0; lra_cpu_usable(level); level++) {
             setenv("LRA_CPU", lra_cpu_usable(level), 1);
             for (int type = LRA_F32; type <= LRA_BF16; type++) {
                 if (type == LRA_F64) continue;
-                result a = run_sample(&trial_attention, i, (lra_type)type, one);
-                result b = run_sample(&trial_attention, i, (lra_type)type, two);
-                expect_close(&trial_attention, i, type == LRA_F32 ? "float32" : "bf16", &a,
+                result a = run_sample(&op_sample_attention, i, (lra_type)type, one);
+                result b = run_sample(&op_sample_attention, i, (lra_type)type, two);
+                expect_close(&op_sample_attention, i, type == LRA_F32 ? "float32" : "bf16", &a,
                              &exactly, type == LRA_F32 ? 2e-5 : 0.02);
-                expect_same(&trial_attention, i, "a second thread", &a, &b);
+                expect_same(&op_sample_attention, i, "a second thread", &a, &b);
                 lra_free(a.v);
                 lra_free(b.v);
             }

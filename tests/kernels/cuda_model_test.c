@@ -15,7 +15,7 @@
 #include "kernels/cpu/device.h"
 #include "kernels/cuda/device.h"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 
 enum { B = 4, T = 150, VOCAB = 40, STEPS = 10 };
 
@@ -55,7 +55,7 @@ static char *wide(const lra_model *m)
     return changes;
 }
 
-static void keep(outcome *o, model_trial *f, const lra_tensor *x, const char *path)
+static void keep(outcome *o, tiny_model *f, const lra_tensor *x, const char *path)
 {
     int i = o->n_parts++;
     o->n[i] = lra_elements(x);
@@ -65,7 +65,7 @@ static void keep(outcome *o, model_trial *f, const lra_tensor *x, const char *pa
 
 static void gradients(const model_case *what, outcome *o)
 {
-    model_trial f;
+    tiny_model f;
     model_open(&f, what);
     size_t most = (size_t)f.n + 2;
     o->n = lra_alloc_array(most, sizeof *o->n);
@@ -81,7 +81,7 @@ static void gradients(const model_case *what, outcome *o)
 
 static void steps(const model_case *what, outcome *o)
 {
-    model_trial f;
+    tiny_model f;
     model_open(&f, what);
     for (int i = 0; i < STEPS; i++) {
         model_set(&f, length, 0);

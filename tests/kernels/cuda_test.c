@@ -10,7 +10,7 @@
 
 #include "kernels/cpu/device.h"
 #include "kernels/cuda/device.h"
-#include "tests/fixtures/trial.h"
+#include "tests/fixtures/op_sample.h"
 
 static int open_gpu(lra_device *d, lra_err *e)
 {
@@ -35,9 +35,9 @@ static void need_gpu(void)
 static void compare(const lra_op *op, int i, lra_type type, double tolerance)
 {
     setting plain = {.n_threads = 1}, poisoned = {.n_threads = 1, .poison = true};
-    trial_use(open_cpu);
+    op_sample_use(open_cpu);
     result expected = run_sample(op, i, type, plain);
-    trial_use(open_gpu);
+    op_sample_use(open_gpu);
     result got = run_sample(op, i, type, plain), again = run_sample(op, i, type, poisoned);
     expect_close(op, i, "on the GPU", &got, &expected, tolerance);
     expect_same(op, i, "a second run on the GPU", &again, &got);
@@ -69,10 +69,10 @@ TEST(ops_agree_with_the_cpu)
 static void same_from_recording(const lra_op *op, int i)
 {
     if (!op->cuda[LRA_F32] || op->flags & LRA_WRITES) return;
-    trial t;
+    op_sample t;
     machine m;
     lra_err e = {{0}};
-    trial_new(&t, op, i, LRA_F32);
+    op_sample_new(&t, op, i, LRA_F32);
     machine_new(&m, &t, false, (setting){.n_threads = 1});
     int64_t n = lra_elements(t.y);
     float *y[2] = {lra_alloc_array((size_t)n, sizeof **y), lra_alloc_array((size_t)n, sizeof **y)};
@@ -85,13 +85,13 @@ static void same_from_recording(const lra_op *op, int i)
     lra_free(y[0]);
     lra_free(y[1]);
     machine_free(&m);
-    trial_free(&t);
+    op_sample_free(&t);
 }
 
 TEST(recorded_steps_agree)
 {
     need_gpu();
-    trial_use(open_gpu);
+    op_sample_use(open_gpu);
     each_sample(same_from_recording);
 }
 

@@ -12,7 +12,7 @@
 #include "kernels/cpu/features.h"
 #include "kernels/graph/distance_limit.h"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/sanitized.h"
 
 enum { T = 24, MANY = 64 };
@@ -33,7 +33,7 @@ static model_case usual(const lra_model *m, const char *variant, lra_type type)
 
 /* One run; the features, to be freed.  changed: row t has another token at t.  length: of all rows.
  * Nullable: limit */
-static double *run(model_trial *f, bool changed, int32_t length, const int32_t *limit)
+static double *run(tiny_model *f, bool changed, int32_t length, const int32_t *limit)
 {
     lra_err e = {{0}};
     int64_t n = f->is.T;
@@ -53,7 +53,7 @@ static double *run(model_trial *f, bool changed, int32_t length, const int32_t *
 }
 
 /* How far before and behind it a change of a token changes a bit; none: -1. */
-static void find_reach(model_trial *f, int32_t length, const int32_t *limit, int64_t reach[2])
+static void find_reach(tiny_model *f, int32_t length, const int32_t *limit, int64_t reach[2])
 {
     size_t D = (size_t)lra_width(f->k.features);
     double *h = run(f, false, length, limit), *other = run(f, true, length, limit);
@@ -70,14 +70,14 @@ static void find_reach(model_trial *f, int32_t length, const int32_t *limit, int
     lra_free(other);
 }
 
-static void same_limit(const model_trial *f, int32_t r, int32_t limit[MANY])
+static void same_limit(const tiny_model *f, int32_t r, int32_t limit[MANY])
 {
     assert_true(lra_elements(f->k.limit) <= MANY);
     for (int64_t i = 0; i < lra_elements(f->k.limit); i++) limit[i] = r;
 }
 
 /* Ops that obey limits. */
-static int count_limited(const model_trial *f)
+static int count_limited(const tiny_model *f)
 {
     int n = 0;
     while (lra_limits_at(f->k.graph, n)) n++;
@@ -85,7 +85,7 @@ static int count_limited(const model_trial *f)
 }
 
 /* of: r of each op, the same for all of its heads. */
-static void limits_of_ops(const model_trial *f, const int32_t *of, int32_t limit[MANY])
+static void limits_of_ops(const tiny_model *f, const int32_t *of, int32_t limit[MANY])
 {
     int64_t n = 0;
     assert_true(lra_elements(f->k.limit) <= MANY);
@@ -99,7 +99,7 @@ static void limits_of_ops(const model_trial *f, const int32_t *of, int32_t limit
 static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_type type, int32_t n)
 {
     const int32_t wide[] = {n - 1, n, 1000, LRA_NO_LIMIT}, lengths[] = {n, 7};
-    model_trial plain, limited;
+    tiny_model plain, limited;
     model_case what = usual(m, variant, type);
     what.T = what.T_max = n;
     int32_t limit[MANY];
@@ -124,7 +124,7 @@ static void whole_at_a_wide_limit(const lra_model *m, const char *variant, lra_t
     model_close(&plain);
 }
 
-static int depth_of(const model_trial *f)
+static int depth_of(const tiny_model *f)
 {
     return lra_limit_depth(f->k.graph, f->k.tokens);
 }
@@ -132,7 +132,7 @@ static int depth_of(const model_trial *f)
 static void nothing_from_beyond(const lra_model *m, const char *variant, lra_type type)
 {
     static const int32_t narrow[] = {3, 0, 1, 2, 5}, lengths[] = {T, T - 5};
-    model_trial f;
+    tiny_model f;
     model_case what = usual(m, variant, type);
     int32_t limit[MANY];
     what.limited = true;
@@ -256,7 +256,7 @@ static const known cases[] = {
 
 static void check_known(const known *k, lra_type type)
 {
-    model_trial f;
+    tiny_model f;
     model_case what = usual(k->model, k->variant, type);
     int64_t reach[2];
     int32_t limit[MANY];
@@ -298,7 +298,7 @@ TEST(depth_is_known)
               {&lra_model_h3, "layers=2", 4},   /* a shift, then a state space */
               {&lra_model_las, "layers=2 average=5", 2}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        model_trial f;
+        tiny_model f;
         model_case what = usual(of[i].model, of[i].variant, LRA_F32);
         what.limited = true;
         model_open(&f, &what);
@@ -324,7 +324,7 @@ TEST(heads_have_limits_of_their_own)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         for (int type = 0; type < 2; type++)
             for (int wide = 0; wide < 2; wide++) {
-                model_trial f;
+                tiny_model f;
                 model_case what = usual(pairs[i].model, pairs[i].variant, types[type]);
                 int64_t reach[2];
                 int32_t limit[2] = {wide ? 0 : 5, wide ? 5 : 0};
@@ -347,7 +347,7 @@ TEST(heads_have_limits_of_their_own)
 static void check_window(const lra_model *m, const char *variant, int r)
 {
     model_case what = usual(m, variant, LRA_F64);
-    model_trial limited, plain;
+    tiny_model limited, plain;
     lra_err e = {{0}};
     int32_t limit[MANY], length[T], token[T * T] = {0};
     what.limited = true;
@@ -405,7 +405,7 @@ TEST(a_window_is_the_example)
 static bool has_gradients(const model_case *what)
 {
     static const lra_op *const none[] = {&lra_op_attention_windowed, &lra_op_lstm_windowed};
-    model_trial f;
+    tiny_model f;
     lra_err e = {{0}};
     int found = 0;
     model_open(&f, what);
@@ -429,7 +429,7 @@ static bool has_gradients(const model_case *what)
 TEST(gradients_under_a_limit)
 {
     for (int i = 0; lra_model_at(i); i++) {
-        model_trial f;
+        tiny_model f;
         model_case what = usual(lra_model_at(i), "", LRA_F64);
         if (!obeys(what.model, "")) continue;
         what.limited = true;

@@ -11,7 +11,7 @@
 #include "kernels/base/core/philox.h"
 #include "kernels/graph/ops.h"
 #include "models/hippo.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/run_once.h"
 
 enum { MODES = 8, FULL = 2 * MODES, H = 3, SIDES = 2, R = SIDES * H, MOST = 1024 };
@@ -186,7 +186,7 @@ TEST(trained_c_starts_converted)
     lra_err e;
     fill();
     for (int i = 0; i < 2; i++) {
-        model_trial f;
+        tiny_model f;
         model_case what = {.model = &lra_model_s4,
                            .variant = variants[i],
                            .type = LRA_F64,

@@ -14,7 +14,7 @@
 
 #include "kernels/cpu/features.h"
 #include "tests/fixtures/sanitized.h"
-#include "tests/fixtures/trial.h"
+#include "tests/fixtures/op_sample.h"
 
 enum { MAX_ELEMENTS = sanitized ? 100 : 2000 /* whose gradients are checked, of one input */ };
 
@@ -43,7 +43,7 @@ TEST(every_op_is_complete)
     }
 }
 
-static double project(machine *m, const trial *t)
+static double project(machine *m, const op_sample *t)
 {
     lra_err e = {{0}};
     int64_t n = lra_elements(t->y);
@@ -55,7 +55,7 @@ static double project(machine *m, const trial *t)
     return s;
 }
 
-static void check_leaf(machine *m, const trial *t, int k, const double *analytic, int i)
+static void check_leaf(machine *m, const op_sample *t, int k, const double *analytic, int i)
 {
     double *v = t->value[k];
     int64_t n = lra_elements(t->leaf[k]);
@@ -79,10 +79,10 @@ static void check_leaf(machine *m, const trial *t, int k, const double *analytic
 
 static void gradient(const lra_op *op, int i)
 {
-    trial t;
+    op_sample t;
     machine m;
     if (op->flags & LRA_NOGRAD) return;
-    trial_new(&t, op, i, LRA_F64);
+    op_sample_new(&t, op, i, LRA_F64);
     result r = run_sample(op, i, LRA_F64, (setting){.n_threads = 1});
     machine_new(&m, &t, false, (setting){.n_threads = 1});
     for (int k = 0; k < t.n_leaves; k++) set_leaf(&m, &t, k);
@@ -92,7 +92,7 @@ static void gradient(const lra_op *op, int i)
         check_leaf(&m, &t, k, r.v + r.first[part++], i);
     }
     machine_free(&m);
-    trial_free(&t);
+    op_sample_free(&t);
     lra_free(r.v);
 }
 

@@ -8,7 +8,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 
 static const lra_adamw_spec usual = {0.9, 0.999, 1e-8, 0.1, 0, 0.01};
 

@@ -9,7 +9,7 @@
 #include "kernels/graph/backend.h"
 #include "models/training/session.h"
 #include "tests/fixtures/goal_run.h"
-#include "tests/fixtures/lanes.h"
+#include "tests/fixtures/two_streams.h"
 
 /* ---- the device ------------------------------------------------------------------------------ */
 

@@ -70,15 +70,15 @@ static void record_large(const lra_op *op, int i)
 /* The cases of the ten faults. */
 static void record_few(void)
 {
-    shim_case c = {&trial_large, 0, LRA_BF16, LRA_CUDA_MMA, 0, 0.01};
+    shim_case c = {&op_sample_large, 0, LRA_BF16, LRA_CUDA_MMA, 0, 0.01};
     for (c.i = 0; c.i < 4; c.i++) record(&c);
     c.level = LRA_CUDA_WGMMA;
     for (c.i = 13; c.i < 18; c.i++) record(&c);
-    c.op = &trial_attention, c.level = LRA_CUDA_MMA;
+    c.op = &op_sample_attention, c.level = LRA_CUDA_MMA;
     for (c.i = 0; c.i < 4; c.i++) record(&c);
     c.type = LRA_F32, c.tolerance = 1e-5;
     for (c.i = 0; c.i < 4; c.i++) record(&c);
-    c.op = &trial_long_conv;
+    c.op = &op_sample_long_conv;
     for (c.i = 0; c.i < 4; c.i++) record(&c);
 }
 

@@ -12,7 +12,7 @@
 #include "kernels/cpu/device.h"
 #include "models/training/loaded_model.h"
 #include "tests/fixtures/folder.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/shim/device.h"
 #include "tests/shim/shim.h"
 #include "tests/fixtures/tiny_run.h"
@@ -38,7 +38,7 @@ TEST(every_op_has_its_bodies)
 
 static void compare(const shim_case *c)
 {
-    trial_use(open_cpu);
+    op_sample_use(open_cpu);
     result expected = run_sample(c->op, c->i, c->type, (setting){.n_threads = 1});
     result got = shim_run_case(c, false, false);
     expect_close(c->op, c->i, "of CUDA", &got, &expected, c->tolerance);
@@ -71,9 +71,9 @@ TEST(kernels_agree_with_the_cpu)
 TEST(nodes_run_as_one)
 {
     for (int type = LRA_F32; type <= LRA_BF16; type += LRA_BF16 - LRA_F32) {
-        trial_use(shim_open);
+        op_sample_use(shim_open);
         shim_fused = 0;
-        result r = run_sample(&trial_block, 0, (lra_type)type, (setting){.n_threads = 1});
+        result r = run_sample(&op_sample_block, 0, (lra_type)type, (setting){.n_threads = 1});
         assert_int_equal(shim_fused, type == LRA_BF16 ? 4 : 2);
         lra_free(r.v);
     }

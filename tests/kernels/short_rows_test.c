@@ -11,14 +11,14 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/features.h"
-#include "tests/fixtures/model_trial.h"
-#include "tests/fixtures/trial.h"
+#include "tests/fixtures/tiny_model.h"
+#include "tests/fixtures/op_sample.h"
 
 /* ---- ops ------------------------------------------------------------------------------------- */
 
 /* Lengths of a sample become `first`, first + 1, first + 2, .. modulo 3.  Returns how many leaves
  * are lengths. */
-static int shorten(trial *t, int first)
+static int shorten(op_sample *t, int first)
 {
     int found = 0;
     for (int k = 0; k < t->n_leaves; k++) {
@@ -35,7 +35,7 @@ static int shorten(trial *t, int first)
     return found;
 }
 
-static void expect_finite(const trial *t, machine *m, const lra_tensor *x, int i)
+static void expect_finite(const op_sample *t, machine *m, const lra_tensor *x, int i)
 {
     lra_err e = {{0}};
     int64_t n = lra_elements(x);
@@ -56,10 +56,10 @@ static int met; /* samples with lengths */
 static void short_sample(const lra_op *op, int i)
 {
     for (int k = 0; k < 6; k++) {
-        trial t;
+        op_sample t;
         machine m;
         lra_err e = {{0}};
-        trial_new(&t, op, i, k % 2 ? LRA_F64 : LRA_F32);
+        op_sample_new(&t, op, i, k % 2 ? LRA_F64 : LRA_F32);
         int found = shorten(&t, k / 2);
         met += found > 0;
         if (found) {
@@ -70,7 +70,7 @@ static void short_sample(const lra_op *op, int i)
             for (int x = 0; x < t.n_x; x++) expect_finite(&t, &m, t.dx[x], i);
             machine_free(&m);
         }
-        trial_free(&t);
+        op_sample_free(&t);
         if (!found) return;
     }
 }
@@ -90,7 +90,7 @@ TEST(ops_meet_short_rows)
 enum { B = 4, T = 16 };
 
 /* Output and gradients; the caller frees each. */
-static double **results(model_trial *f, const int32_t *length, int32_t pad)
+static double **results(tiny_model *f, const int32_t *length, int32_t pad)
 {
     double **v = lra_alloc_array((size_t)f->n + 1, sizeof *v);
     model_set(f, length, pad);
@@ -99,18 +99,18 @@ static double **results(model_trial *f, const int32_t *length, int32_t pad)
     return v;
 }
 
-static void forget(const model_trial *f, double **v)
+static void forget(const tiny_model *f, double **v)
 {
     for (int i = 0; i <= f->n; i++) lra_free(v[i]);
     lra_free(v);
 }
 
-static const char *name_of(const model_trial *f, int i)
+static const char *name_of(const tiny_model *f, int i)
 {
     return i ? lra_tensor_path(f->param[i - 1]) : "the output";
 }
 
-static void open_short(model_trial *f, const lra_model *m, const char *variant, int k, bool train)
+static void open_short(tiny_model *f, const lra_model *m, const char *variant, int k, bool train)
 {
     model_open(f, &(model_case){.model = m,
                                 .variant = variant,
@@ -125,7 +125,7 @@ static void open_short(model_trial *f, const lra_model *m, const char *variant, 
 static void check_short(const lra_model *m, const char *variant, int k)
 {
     static const int32_t length[B] = {0, 1, 2, 5};
-    model_trial f;
+    tiny_model f;
     open_short(&f, m, variant, k, true);
     double **a = results(&f, length, 0), **b = results(&f, length, 8);
     for (int i = 0; i <= f.n; i++) {
@@ -148,7 +148,7 @@ static void check_short(const lra_model *m, const char *variant, int k)
 static void check_others(const lra_model *m, const char *variant, int k)
 {
     static const int32_t length[B] = {0, 1, 2, 5}, longer[B] = {T, 1, 2, 5};
-    model_trial f;
+    tiny_model f;
     open_short(&f, m, variant, k, false);
     double *logit[2];
     for (int i = 0; i < 2; i++) {

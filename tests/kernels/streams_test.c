@@ -11,8 +11,8 @@
 #include "kernels/cuda/side_stream.h"
 #include "kernels/cuda/columns.h"
 #include "kernels/ops/conv/conv_tiles.h"
-#include "tests/fixtures/lanes.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/two_streams.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/random_graph.h"
 
 enum { GRAPHS = 60, N_PARAMS = 6, STEPS = 3, PARTS = 2 };
@@ -260,7 +260,7 @@ TEST(whenever_they_run)
 
 static int n_models, n_calls, n_lanes;
 
-static void open_model(model_trial *f, const lra_model *m, const char *variant, lra_device *d,
+static void open_model(tiny_model *f, const lra_model *m, const char *variant, lra_device *d,
                        lra_type type)
 {
     model_case what = {.model = m,
@@ -283,7 +283,7 @@ static void check_model(const lra_model *m, const char *variant)
     lra_err e = {{0}};
     for (int most = 1; most <= LRA_CUDA_SIDE_STREAM_MOST; most *= 8) {
         lra_device device;
-        model_trial f;
+        tiny_model f;
         assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
         lanes_on(&device, most, LANES_LATE, 1, false);
         counted = *device.backend;
@@ -297,7 +297,7 @@ static void check_model(const lra_model *m, const char *variant)
     double loss[2][2];
     for (int late = 0; late < 2; late++) {
         lra_device device;
-        model_trial f;
+        tiny_model f;
         assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
         if (late) lanes_on(&device, LRA_CUDA_SIDE_STREAM_MOST, LANES_LATE, 1, false);
         open_model(&f, m, variant, &device, LRA_F32);

@@ -11,8 +11,8 @@
 #define LRA_AMX_EMULATED
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/tiles.c"
-#include "tests/fixtures/eighths.h"
-#include "tests/fixtures/trial.h"
+#include "tests/fixtures/exact_operands.h"
+#include "tests/fixtures/op_sample.h"
 
 /* n infinities; caller frees */
 static uint16_t *infinities(int64_t n)
@@ -72,12 +72,12 @@ TEST(attention_on_emulated_tiles)
         skip(); /* attention asks for tiles at this level alone */
     }
     const setting one = {.n_threads = 1}, two = {.n_threads = 2};
-    for (int i = 0; i < count_samples(&trial_attention); i++) {
-        result exactly = run_sample(&trial_attention, i, LRA_F64, one);
-        result a = run_sample(&trial_attention, i, LRA_BF16, one);
-        result b = run_sample(&trial_attention, i, LRA_BF16, two);
-        expect_close(&trial_attention, i, "emulated tiles", &a, &exactly, 0.02);
-        expect_same(&trial_attention, i, "a second thread", &a, &b);
+    for (int i = 0; i < count_samples(&op_sample_attention); i++) {
+        result exactly = run_sample(&op_sample_attention, i, LRA_F64, one);
+        result a = run_sample(&op_sample_attention, i, LRA_BF16, one);
+        result b = run_sample(&op_sample_attention, i, LRA_BF16, two);
+        expect_close(&op_sample_attention, i, "emulated tiles", &a, &exactly, 0.02);
+        expect_same(&op_sample_attention, i, "a second thread", &a, &b);
         lra_free(exactly.v);
         lra_free(a.v);
         lra_free(b.v);

@@ -16,7 +16,7 @@
 #include "probes/attention/maps.h"
 #include "probes/shared/attention_nodes.h"
 #include "probes/attention/rollout.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_group.h"
 
 enum { LAYERS = 2, HEADS = 4, MOST = 64, WIDTH = 64, SOURCES = 8 };

@@ -10,7 +10,7 @@
 #include "kernels/graph/op.h"
 #include "models/training/loaded_model.h"
 #include "tests/fixtures/folder.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
 enum { LAYERS = 2 };

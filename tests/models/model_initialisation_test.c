@@ -8,7 +8,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 
 enum { LONGEST = 4096 };
 
@@ -17,7 +17,7 @@ static double *at_start(const lra_model *m, const char *changes, int64_t T, cons
                         lra_shape *shape)
 {
     lra_err e = {{0}};
-    model_trial f;
+    tiny_model f;
     model_case what = {.model = m,
                        .variant = changes,
                        .type = LRA_F64,

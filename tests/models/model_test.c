@@ -12,7 +12,7 @@
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/sanitized.h"
 
 enum { B = 3, T = 12, T_MAX = 16 };
@@ -37,12 +37,12 @@ static model_case usual(const lra_model *m, const char *variant)
 /* ---- gradients ------------------------------------------------------------------------------- */
 
 typedef struct {
-    model_trial f;
+    tiny_model f;
     double floor; /* what counts as nothing in this model */
     int n_checked, n_kinks;
 } gradient_check;
 
-static double loss_at(model_trial *f, const char *path, double *value, int64_t j, double x)
+static double loss_at(tiny_model *f, const char *path, double *value, int64_t j, double x)
 {
     lra_err e = {{0}};
     double kept = value[j];
@@ -59,7 +59,7 @@ static double loss_at(model_trial *f, const char *path, double *value, int64_t j
 static void check_element(gradient_check *c, int i, double *value, int64_t j, double grad,
                           double tolerance)
 {
-    model_trial *f = &c->f;
+    tiny_model *f = &c->f;
     const char *path = lra_tensor_path(f->param[i]);
     double x = value[j], numeric = 0;
     c->n_checked++;
@@ -93,7 +93,7 @@ static double largest(const double *v, int64_t n)
 static void check_parameter(gradient_check *c, int i)
 {
     lra_err e = {{0}};
-    model_trial *f = &c->f;
+    tiny_model *f = &c->f;
     const char *path = lra_tensor_path(f->param[i]);
     int64_t n = lra_elements(f->param[i]);
     double *value = lra_alloc_array((size_t)n, sizeof *value);
@@ -144,7 +144,7 @@ static void check_buckets(const lra_model *m, const char *variant)
 {
     static const int64_t bucket[] = {8, T, T_MAX};
     static const int32_t length[B] = {8, 5, 1};
-    model_trial f[3];
+    tiny_model f[3];
     double *logits[3];
     for (int i = 0; i < 3; i++) {
         model_case what = usual(m, variant);
@@ -180,7 +180,7 @@ TEST(walk_three_buckets_agree)
 static void check_padding(const lra_model *m, const char *variant)
 {
     for (int k = 0; k < 4; k++) {
-        model_trial f;
+        tiny_model f;
         model_case what = usual(m, variant);
         what.type = k % 2 ? LRA_BF16 : LRA_F32;
         if (k & 2) what.vocab = 0;
@@ -225,7 +225,7 @@ static bool differ(const double *a, const double *b, int64_t n)
 
 /* One row as it is and one for each token, changed there: how far to the past and to the future of
  * it features change. */
-static void find_reach(model_trial *f, int64_t *before, int64_t *after)
+static void find_reach(tiny_model *f, int64_t *before, int64_t *after)
 {
     int64_t n = f->is.T, D = lra_width(f->k.features);
     int32_t *token = lra_alloc_array((size_t)((n + 1) * n), sizeof *token);
@@ -255,7 +255,7 @@ static void find_reach(model_trial *f, int64_t *before, int64_t *after)
 
 static void check_reach(const lra_model *m, const char *variant)
 {
-    model_trial f;
+    tiny_model f;
     model_case what = usual(m, variant);
     int64_t before, after;
     what.B = T_MAX + 1, what.T = T_MAX;
@@ -318,7 +318,7 @@ TEST(the_axis_bounds_the_reach)
 TEST(windows_are_not_centred)
 {
     for (int layers = 1; layers < 4; layers++) {
-        model_trial f;
+        tiny_model f;
         char *changes = lra_format("layers=%d window=8", layers);
         model_case what = usual(&lra_model_longformer, changes);
         int64_t before, after;
@@ -339,7 +339,7 @@ TEST(windows_are_not_centred)
 static void check_learning(const lra_model *m, const char *variant)
 {
     if (sanitized && *variant) return;
-    model_trial f;
+    tiny_model f;
     model_case what = usual(m, variant);
     double first = 0, last = 0;
     what.type = LRA_F32;
@@ -361,7 +361,7 @@ TEST(walk_one_batch_is_learned)
     each_model(check_learning);
 }
 
-static void train_steps(model_trial *f, int from, int to)
+static void train_steps(tiny_model *f, int from, int to)
 {
     for (int i = from; i < to; i++) {
         model_set(f, lengths, 0);
@@ -373,7 +373,7 @@ static void train_steps(model_trial *f, int from, int to)
 static void check_resume(const lra_model *m, const char *variant)
 {
     lra_err e = {{0}};
-    model_trial a, b;
+    tiny_model a, b;
     model_case what = usual(m, variant);
     what.type = LRA_BF16; /* has copies of parameters, which are not saved */
     what.what = MODEL_UPDATE;
@@ -420,7 +420,7 @@ static void check_cls(const lra_model *m, const char *variant)
     check_buckets(m, variant);
     check_padding(m, variant);
     check_learning(m, variant);
-    model_trial f;
+    tiny_model f;
     model_case what = usual(m, variant);
     model_open(&f, &what);
     double start[8] = {1};
@@ -444,7 +444,7 @@ TEST(walk_pooling_by_cls)
 TEST(cls_is_the_first_position)
 {
     lra_err e = {{0}};
-    model_trial a, b;
+    tiny_model a, b;
     model_case what = usual(&lra_model_transformer, "positions=learned");
     const int32_t with[B] = {5, 4, 3}, without[B] = {6, 5, 4};
     int32_t short_token[B * T] = {0}, long_token[B * T] = {0};
@@ -522,7 +522,7 @@ TEST(pools_are_declared)
 /* "NAME CHANGES parameters losses" */
 static void add_line(lra_text *to, const lra_model *m, const char *changes, int n_losses)
 {
-    model_trial f;
+    tiny_model f;
     model_case what = usual(m, changes);
     int64_t size = 0;
     what.what = MODEL_UPDATE;
@@ -663,7 +663,7 @@ TEST(legs_has_known_values)
                   11}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lra_err e = {{0}};
-        model_trial f;
+        tiny_model f;
         model_case what = usual(&lra_model_s4d, cases[i].settings);
         double decay[96], w[96], re[96], im[96];
         int cut = 0, modes = cases[i].modes;

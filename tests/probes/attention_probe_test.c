@@ -15,7 +15,7 @@
 #include "probes/attention/maps.h"
 #include "probes/shared/attention_nodes.h"
 #include "probes/attention/rollout.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_group.h"
 
 enum { LAYERS = 2, MOST = 64 };

@@ -9,7 +9,7 @@
 #include "kernels/graph/op.h"
 #include "probes/influence/context.h"
 #include "tests/fixtures/goal_run.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
 /* Largest difference of the losses; counts answers that are right in one alone. */

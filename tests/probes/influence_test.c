@@ -11,7 +11,7 @@
 #include "probes/influence/distance_ablation.h"
 #include "probes/shared/jacobian.h"
 #include "tests/fixtures/folder.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
 /* Two layers of 7 taps, which reach 6 steps. */

@@ -11,7 +11,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/ladder/ladder_views.h"
 #include "reports/report.h"
-#include "tests/fixtures/made_result.h"
+#include "tests/fixtures/synthetic_result.h"
 
 enum { N = MADE_ROWS, C = MADE_CLASSES, T = MADE_LENGTH };
 

@@ -9,7 +9,7 @@
 #include "reports/ladder/ladder_views.h"
 #include "reports/report.h"
 #include "reports/ladder/sweep_reach.h"
-#include "tests/fixtures/made_result.h"
+#include "tests/fixtures/synthetic_result.h"
 
 enum { DISTANCES = 3, SEEDS = 3 };
 static const int distance[DISTANCES] = {4, 8, 16};

@@ -12,7 +12,7 @@
 #include "reports/ladder/ladder_views.h"
 #include "reports/print/table.h"
 #include "reports/verdict/verdict_ladder.h"
-#include "tests/fixtures/made_result.h"
+#include "tests/fixtures/synthetic_result.h"
 
 enum { RUNGS = 4, SEEDS = 3, MOST = RUNGS * SEEDS };
 static const int kernel[RUNGS] = {5, 9, 17, 33}, reach[RUNGS] = {8, 16, 32, MADE_LENGTH};

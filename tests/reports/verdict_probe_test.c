@@ -8,7 +8,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/verdict/verdict_information.h"
 #include "reports/verdict/verdict_probe.h"
-#include "tests/fixtures/made_result.h"
+#include "tests/fixtures/synthetic_result.h"
 
 static lra_probe_result *probe_of(const char *name, int kernel, int seed)
 {

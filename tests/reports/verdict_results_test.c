@@ -8,7 +8,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_results.h"
-#include "tests/fixtures/made_result.h"
+#include "tests/fixtures/synthetic_result.h"
 
 enum { MOST = 64 };
 

@@ -3,7 +3,7 @@
 #define LRA_TESTS_SHIM_DEVICE_H
 
 #include "kernels/cuda/level.h"
-#include "tests/fixtures/trial.h"
+#include "tests/fixtures/op_sample.h"
 
 extern lra_cuda_level_kind shim_level; /* of gemm.c */
 extern int shim_columns;               /* of map.cpp */

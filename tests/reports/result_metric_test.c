@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/fixtures/made_result.h"
+#include "tests/fixtures/synthetic_result.h"
 #include "datasets/loader/chance.h"
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/philox.h"

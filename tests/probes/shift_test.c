@@ -16,7 +16,7 @@
 #include "probes/influence/registry.h"
 #include "probes/influence/perturbation.h"
 #include "probes/influence/shift.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_group.h"
 
 /* ---- which models may be moved --------------------------------------------------------------- */

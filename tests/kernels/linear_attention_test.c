@@ -8,7 +8,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/orthogonal.h"
 #include "kernels/graph/op.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/run_once.h"
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static const int32_t lengths[] = {6, 3};
 /* The loss of one batch at a step of training, without an update. */
 static double loss_at(const char *settings, int step)
 {
-    model_trial f;
+    tiny_model f;
     model_case what = {.model = &lra_model_performer,
                        .variant = settings,
                        .type = LRA_F64,
@@ -113,7 +113,7 @@ static double *answer(const lra_model *m, const char *settings, int64_t steps, i
                       lra_pool_kind pool)
 {
     int32_t token[2 * 16] = {0};
-    model_trial f;
+    tiny_model f;
     model_case what = {.model = m,
                        .variant = settings,
                        .type = LRA_F64,
