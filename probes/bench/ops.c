@@ -83,6 +83,14 @@ static lra_tensor *attention_wide(const inputs *in)
 {
     return attend(in, in->h, &(lra_attention_spec){.scale = 0});
 }
+static lra_tensor *attention_causal(const inputs *in)
+{
+    return attend(in, in->x, &(lra_attention_spec){.causal = true});
+}
+static lra_tensor *attention_window(const inputs *in)
+{
+    return attend(in, in->x, &(lra_attention_spec){.window = 64});
+}
 static lra_tensor *attention_chunk(const inputs *in)
 {
     static const double decay[] = {0, 8, 7.5, 7};
@@ -197,6 +205,8 @@ static const struct {
              {"matmul", matmul},
              {"attention, 4 heads of 32", attention},
              {"attention, 4 heads of 64", attention_wide},
+             {"attention, causal, 4 heads of 32", attention_causal},
+             {"attention, window of 64, 4 heads of 32", attention_window},
              {"attention, chunks of 128, LaS", attention_chunk},
              {"long convolution, 128 channels", long_conv},
              {"long convolution, 256 channels", long_conv_wide},

@@ -268,10 +268,11 @@ static inline void attention_back_tile(const attention_backward *b, const attent
                       b->dot,
                       b->h.tile,
                       b->other};
-    if (attention_whole(&b->h, p)) {
+    const bool whole = attention_whole(&b->h, p);
+    if (whole && AW_FULL) {
         aw_probabilities(&pairs);
         aw_differentiate(&pairs);
-    } else if (attention_plain(&b->h)) {
+    } else if (!whole && AW_STRIPS && attention_plain(&b->h)) {
         as_view view;
         as_look(&b->h, p, &view);
         as_differentiate(&pairs, &view, p);

@@ -11,6 +11,18 @@
 #if !LRA_TYPE_f64 /* its exponentials are those of libm */
 #define ATTENTION_WHOLE 1
 
+/* Variants that a build leaves out, to measure their gain (tests/bench/variants.sh). */
+#ifdef LRA_WITHOUT_full_tiles
+#define AW_FULL false
+#else
+#define AW_FULL true
+#endif
+#ifdef LRA_WITHOUT_strips
+#define AW_STRIPS false
+#else
+#define AW_STRIPS true
+#endif
+
 #define AW_EACH(i, n) AP_UNROLL for (int i = 0; i < (n); i++)
 enum { AW_ROWS = AP_SUMS / AP_VECTORS, AW_COLUMNS = AP_VECTORS * AP_LANES };
 

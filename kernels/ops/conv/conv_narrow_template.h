@@ -26,6 +26,9 @@ enum {
 
 static inline bool conv_is_narrow(int64_t groups, int64_t n_in, int64_t n_out)
 {
+#ifdef LRA_WITHOUT_narrow /* a build that measures its gain: tests/bench/variants.sh */
+    return false;
+#endif
     return groups > 1 && n_out < TILE_PAD && n_in <= NARROW_MOST;
 }
 
