@@ -39,6 +39,7 @@ sort -t ';' -k 1,3 -k 4,4g "$work/times" | awk -F ';' '
     END {
         close_group()
         printf "%-22s%-42s%-18s%10s%10s%8s\n", "without", "case", "op", "ms with", "without", "gain"
+        fflush()
         for (k in median) {
             split(k, part, ";"); split(part[1], name, " ")
             with = name[1] " none;" part[2] ";" part[3]

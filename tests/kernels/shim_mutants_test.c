@@ -127,7 +127,7 @@ static int plant(int place)
     for (int i = 0; i < n_cases; i++) {
         if (!cases[i].visits[place]) continue;
         if (!cases[i].expected.v) {
-            trial_use(open_cpu);
+            op_sample_use(open_cpu);
             cases[i].expected = run_sample(cases[i].c.op, cases[i].c.i, cases[i].c.type,
                                            (setting){.n_threads = 1});
         }

@@ -62,7 +62,7 @@ void shim_each_case(const lra_op *op, int i, void (*f)(const shim_case *c))
 result shim_run_case(const shim_case *c, bool backwards, bool poison)
 {
     setting s = {.n_threads = 1, .poison = poison};
-    trial_use(shim_open);
+    op_sample_use(shim_open);
     shim_level = c->level, shim_columns = c->columns, shim_backwards = backwards;
     result r = run_sample(c->op, c->i, c->type, s);
     shim_level = LRA_CUDA_MMA, shim_columns = shim_backwards = 0;
