@@ -10,11 +10,11 @@
 #include "kernels/graph/op.h"
 #include "kernels/ops/args.h"
 #include "tests/fixtures/golden.h"
-#include "tests/fixtures/model_trial.h"
+#include "tests/fixtures/tiny_model.h"
 
 enum { B = 2, T = 13, T_MAX = 16, MOST = 64 };
 
-static void open_model(model_trial *f, const lra_model *m, const char *variant)
+static void open_model(tiny_model *f, const lra_model *m, const char *variant)
 {
     const model_case what = {.model = m,
                              .variant = variant,
@@ -74,7 +74,7 @@ static lra_text kinds;
 
 static void check_model(const lra_model *m, const char *variant)
 {
-    model_trial f;
+    tiny_model f;
     open_model(&f, m, variant);
     const lra_graph *g = f.k.graph;
     int nodes = count_nodes(g);
