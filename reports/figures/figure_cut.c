@@ -11,6 +11,7 @@
 #include "reports/draw/figure.h"
 #include "reports/views/probe_measurements.h"
 #include "reports/views/probe_view.h"
+#include "reports/views/model_names.h"
 
 enum { MOST_PANELS = 12, MOST_LIMITS = LRA_PLOT_STYLES + 1, MOST_CURVES = MOST_LIMITS + 1 };
 
@@ -135,7 +136,10 @@ typedef struct {
 
 static void add_panel(lra_text *t, const panel *p, const axes *a, bool left, bool bottom)
 {
-    char *whole = lra_probe_run_name(p->run), *name = lra_plot_fit(whole, a->width, 7);
+    char *run = lra_probe_run_name(p->run),
+         *whole = lra_model_shown(run, p->run->model, p->run->config),
+         *name = lra_plot_fit(whole, a->width, 7);
+    lra_free(run);
     lra_text_add(t, "set xrange [-0.15:%g]\nset yrange [%g:%g]\nset ytics (%s)\nset xtics (",
                  place(a->end) + 0.15, a->least, a->most,
                  left ? "'0' 0, '0.5' 0.5, '1' 1" : "'' 0, '' 0.5, '' 1");

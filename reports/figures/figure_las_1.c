@@ -148,15 +148,15 @@ static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range
     lra_plot_legend(f, left, top, n, key);
     top -= LRA_LINE_CM * rows;
     lra_plot_axis(f, 0.25, (top + 1.1) / 2, "kernel");
-    lra_plot_say(t, "set label ", "lag (tokens; positive: back)",
-                 " at screen 0.5, screen %.4g center\n", 0.25 / f->height);
+    lra_plot_say(t, "set label ", "lag (tokens; > 0: past)", " at screen 0.5, screen %.4g center\n",
+                 0.25 / f->height);
     for (int i = 0; i < all->n; i++)
         for (int s = 0; s < 2; s++) {
             double x = left + s * (wide + between), y = top - 0.6 - i * (high + gap);
             lra_plot_box(f, x, x + wide, y - high, y);
             if (i == 0)
                 lra_text_add(t, "set label '%s' at graph 1, graph 1.1 right\n",
-                             s ? "trained" : "initial");
+                             s ? "after training" : "at initialisation");
             add_panel(f, all, i, s, range[i], wide);
         }
     lra_text_add(t, "unset multiplot\n");
@@ -169,7 +169,7 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     int rc = lra_kernel_panels_open(&all, in, ROWS, e);
     if (rc == 0) rc = check(&all, e);
     if (rc == 0) {
-        f->title = lra_format("Kernels: %s", all.title);
+        f->title = lra_format("Convolution kernels: %s", all.title);
         lra_kernel_panels_sources(&all, f);
         add_data(&f->data, &all, range);
         add_script(f, &all, range);
@@ -178,5 +178,6 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
     return rc;
 }
 
-const lra_report_figure lra_figure_las_1 = {"las-1", "kernels of layers, initial and trained", make,
-                                            LRA_FROM_KERNELS};
+const lra_report_figure lra_figure_las_1 = {
+    "las-1", "convolution kernels of each layer, at initialisation and after training", make,
+    LRA_FROM_KERNELS};

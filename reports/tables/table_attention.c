@@ -12,6 +12,7 @@
 #include "reports/views/probe_records.h"
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
+#include "reports/views/model_names.h"
 
 /* A measurement of heads and its columns in text: those of a hidden one appear in CSV and JSON
  * only. */
@@ -177,7 +178,9 @@ static lra_table *heads_table(const lra_probe_result *r, const group *g)
             if (k != LRA_COLUMN_IQR)
                 lra_columns_measurement_dotted(&columns, x->id, (lra_column_kind)k, show[k]);
     }
-    char *name = lra_probe_run_name(r), *title = lra_format("%s: %s", g->title, name);
+    char *run = lra_probe_run_name(r), *name = lra_model_shown(run, r->model, r->config);
+    char *title = lra_format("%s: %s", g->title, name);
+    lra_free(run);
     lra_table *t = lra_columns_table(&columns, title);
     if (g == groups) lra_verdict_of_attention(r, &t->verdict);
     add_heads(t, r, g);

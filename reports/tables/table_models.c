@@ -195,13 +195,12 @@ static void fill(lra_table *t, const view *v)
         named = named || *v->settings[i];
     }
     if (named)
-        lra_table_note(
-            t, "settings	settings of the model that differ between its configurations; "
-               "of training and task, if they differ on a task; the label of the run");
+        lra_table_note(t, "settings\tsettings of the model that differ between its configurations; "
+                          "of training and task, if they differ on a task; the label of the run");
     lra_table_note_ci(t);
-    lra_table_note(t, "params	number of trainable parameters");
-    lra_table_note(t, "time/seed	training time of one seed");
-    lra_table_note(t, "at chance	the interval includes the value of chance, or is worse");
+    lra_table_note(t, "params\tnumber of trainable parameters");
+    lra_table_note(t, "time/seed\ttraining time of one seed");
+    lra_table_note(t, "at chance\tthe interval includes the value of chance, or is worse");
 }
 
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)

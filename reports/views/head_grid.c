@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "reports/views/probe_measurements.h"
+#include "reports/views/model_names.h"
 
 static int find(const lra_probe_result *r, const char *array, lra_head_grid *g, lra_err *e)
 {
@@ -45,7 +46,9 @@ int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_re
 {
     if (n_probes != 1) return lra_fail(e, "%d runs, the figure shows one; name one run", n_probes);
     if (find(probes[0], array, g, e) != 0) return LRA_FAILED;
-    char *name = lra_probe_run_name(g->run);
+    char *run = lra_probe_run_name(g->run),
+         *name = lra_model_shown(run, g->run->model, g->run->config);
+    lra_free(run);
     f->width = lra_plot_wide(lra_head_grid_widest(g) > 4 ? LRA_PAGE_CM : LRA_COLUMN_CM);
     f->title = lra_format("%s, %s", title, name);
     lra_free(name);
