@@ -89,11 +89,11 @@ static struct {
 } shim_queue[SHIM_THREADS];
 
 extern "C" void shim_multiply(const shim_product *p); /* map.cpp */
-/* The four warps of a group are done together; each may start as soon as it issues a product, or
- * when all have. */
+/* Products of the four warps of a group end together; each may start as soon as its warp issues it,
+ * or when all have. */
 static inline void wg_fence(void)
 {
-    if (shim_backwards) shim_wait(SHIM_GROUP);
+    shim_wait(shim_backwards ? SHIM_GROUP : SHIM_WARP);
 }
 static inline void wg_commit(void)
 {
@@ -134,7 +134,7 @@ static inline void wg_wait(const char *file = __builtin_FILE(), int line = __bui
     for (int i = done; i < q->n; i++) q->product[i - done] = q->product[i];
     for (int g = first; g < q->n_groups; g++) q->group[g - first] = q->group[g];
     q->n -= done, q->closed -= done, q->n_groups -= first;
-    shim_wait(SHIM_GROUP);
+    shim_wait(first > 0 ? SHIM_GROUP : SHIM_WARP); /* nothing has to end: warps do not wait */
 }
 
 #endif

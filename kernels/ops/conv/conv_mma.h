@@ -233,7 +233,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
     }
     mma_finish(&j, &p, row0, column0, lane, sum);
     if (!j.columns) return;
-    tc_wait<0>();    /* none is left: the last groups are empty */
+    tc_wait<0>();    /* equivalent: the last groups are empty */
     __syncthreads(); /* no warp reads a slab after this */
     mma_columns(&j, &p, warp % 4, column0, lane, sum, (float *)slabs);
 }

@@ -159,7 +159,12 @@ LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, cons
 
 /* ---- the groups that multiply ---------------------------------------------------------------- */
 
-/* Clears rows of the slab beyond the length of the sample; rows beyond T are zeros already. */
+/* Clears rows of the slab beyond the length of the sample; rows beyond T are zeros already.
+ * The wait orders these writes before the products of the other warps, as the memory model of PTX
+ * requires.  Without it no product would read a row too early, if the products of four warps end
+ * together: k_first is 0, because half <= 64 < WG_ROWS, so that the first two taps of a block read
+ * row t + shift with shift <= 0 for output row t, which is below the length wherever t is; and the
+ * third tap follows a wait for the first one, which each warp queues after it has cleared. */
 LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned char *slab,
                       uint64_t *bar, int parity)
 {
@@ -171,7 +176,7 @@ LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned ch
     }
     bar_fence();
     bar_arrive(bar);
-    bar_wait(bar, parity);
+    bar_wait(bar, parity); /* equivalent */
 }
 
 /* sum (128, COLUMNS) += rows of the slab from `row` on, times the weights of a tap. */
