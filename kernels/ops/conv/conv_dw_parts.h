@@ -11,44 +11,87 @@ typedef struct {
     int64_t B, T, K, groups, n_in, n_out, dilation;
 } conv_dw_sizes;
 
-/* ---- groups of at most 16 channels: conv_dw_grouped_cuda.h ----------------------------------- */
+/* ---- narrow groups: conv_dw_grouped_cuda.h --------------------------------------------------- */
 
 enum {
     GDW_ROWS = 64, /* of a tile */
     GDW_TAPS = 8,
-    GDW_IN = 2,      /* inputs of an item: with eight taps, the sums of a thread */
-    GDW_COLUMNS = 32 /* outputs of a block, of several groups */
+    GDW_IN = 2,       /* inputs of an item: with eight taps, the sums of a thread */
+    GDW_COLUMNS = 32, /* outputs of a block, of several groups */
+    GDW_ITEMS = 8,    /* of a block, at most: a warp each */
+    GDW_SHARED = 48 << 10
 };
 
-/* Groups of a block; rows of its slab of x, a multiple of an item; items of a group. */
+/* Groups of more than one that would use less than a quarter of the tiles of 64 x 64 channels of
+ * dw_tile_kernel. */
+static inline int gdw_fits(const conv_dw_sizes *s)
+{
+    int64_t tiles = ((s->n_in + 63) / 64) * ((s->n_out + 63) / 64);
+    return s->groups > 1 && 4 * s->n_in * s->n_out < tiles * 64 * 64;
+}
+
+/* Groups of a block, and columns of 32 of a group that is wider. */
 static inline int64_t gdw_groups(const conv_dw_sizes *s)
 {
     return s->n_out < GDW_COLUMNS ? GDW_COLUMNS / s->n_out : 1;
 }
-static inline int64_t gdw_rows(const conv_dw_sizes *s)
+static inline int64_t gdw_sets(const conv_dw_sizes *s)
 {
-    return GDW_ROWS + (s->K + GDW_TAPS - 1) / GDW_TAPS * GDW_TAPS;
+    int64_t columns = (s->n_out + GDW_COLUMNS - 1) / GDW_COLUMNS;
+    return columns * ((s->groups + gdw_groups(s) - 1) / gdw_groups(s));
 }
-static inline int64_t gdw_items(const conv_dw_sizes *s)
+
+/* Items of a group along taps and along inputs. */
+static inline int64_t gdw_tap_items(const conv_dw_sizes *s)
 {
-    return (s->n_in + GDW_IN - 1) / GDW_IN * ((s->K + GDW_TAPS - 1) / GDW_TAPS);
+    return (s->K + GDW_TAPS - 1) / GDW_TAPS;
 }
-/* Number of items of a block: 1, 2, 4 or 8. */
-static inline int64_t gdw_block_items(const conv_dw_sizes *s)
+static inline int64_t gdw_in_items(const conv_dw_sizes *s)
 {
-    int64_t n = 1;
-    while (n < 8 && n < gdw_items(s)) n *= 2;
-    return n;
+    return (s->n_in + GDW_IN - 1) / GDW_IN;
 }
+
+/* The items of a block: `taps` times `inputs`, powers of two, at most 8; as many tap items as there
+ * are, then input items as far as shared memory holds their slab of x: `rows` rows of `width`
+ * channels.  blocks: for all items of a set. */
+typedef struct {
+    int64_t taps, inputs, rows, width, tap_blocks, in_blocks;
+} gdw_block;
+
+static inline int64_t gdw_tile_bytes(const gdw_block *b)
+{
+    return (b->rows * b->width + GDW_ROWS * GDW_COLUMNS) * (int64_t)sizeof(float);
+}
+static inline gdw_block gdw_block_of(const conv_dw_sizes *s)
+{
+    gdw_block b = {1, 1, 0, 0, 0, 0};
+    int64_t groups = gdw_groups(s);
+    while (b.taps < GDW_ITEMS && b.taps < gdw_tap_items(s)) b.taps *= 2;
+    b.rows = GDW_ROWS + b.taps * GDW_TAPS;
+    b.width = groups * (s->n_in < GDW_IN ? s->n_in : (int64_t)GDW_IN);
+    while (b.taps * b.inputs < GDW_ITEMS && b.inputs < gdw_in_items(s)) {
+        gdw_block next = b;
+        next.inputs *= 2;
+        next.width = groups * (s->n_in < next.inputs * GDW_IN ? s->n_in : next.inputs * GDW_IN);
+        if (gdw_tile_bytes(&next) > GDW_SHARED) break;
+        b = next;
+    }
+    b.tap_blocks = (gdw_tap_items(s) + b.taps - 1) / b.taps;
+    b.in_blocks = (gdw_in_items(s) + b.inputs - 1) / b.inputs;
+    return b;
+}
+static inline int64_t gdw_blocks(const conv_dw_sizes *s)
+{
+    gdw_block b = gdw_block_of(s);
+    return gdw_sets(s) * b.tap_blocks * b.in_blocks;
+}
+/* Bytes of shared memory: of a tile, and at the end of the sums. */
 static inline int64_t gdw_shared(const conv_dw_sizes *s)
 {
-    int64_t tile = gdw_rows(s) * gdw_groups(s) * s->n_in + GDW_ROWS * GDW_COLUMNS;
-    int64_t sums = 8 * GDW_IN * GDW_TAPS * GDW_COLUMNS;
-    return (tile > sums ? tile : sums) * (int64_t)sizeof(float);
-}
-static inline int gdw_fits(const conv_dw_sizes *s)
-{
-    return s->groups > 1 && s->n_in <= 16 && s->n_out <= 16 && gdw_shared(s) <= 48 << 10;
+    gdw_block b = gdw_block_of(s);
+    int64_t tile = gdw_tile_bytes(&b);
+    int64_t sums = 8 * GDW_IN * GDW_TAPS * GDW_COLUMNS * (int64_t)sizeof(float);
+    return tile > sums ? tile : sums;
 }
 /* With dilation d a sample is d sequences of every d-th row. */
 static inline int64_t gdw_sequences(const conv_dw_sizes *s)
@@ -66,6 +109,46 @@ static inline int64_t gdw_tiles(const conv_dw_sizes *s)
     return s->B * gdw_sequences(s) * gdw_sequence_tiles(s);
 }
 
+/* What the kernel does for samples without padding, and the least that any kernel does:
+ *   flops    of all lanes, also of idle ones (least: 2 B T K n_in H, of float32);
+ *   bytes    of global memory, of x and dy in elements of `size` bytes, as if no cache held what
+ *            another block has read, and of the partial sums (least: x and dy once, dw once);
+ *   shared   wavefronts of shared memory, 128 bytes each, of the products.
+ * A tile of a block costs 64 rows x 8 taps x 2 inputs x 32 lanes x 8 items x 2 = 524,288 FLOP, 2432
+ * wavefronts (38 for 128 multiply-adds of a thread: the eight dy and 2 x 15 x of a step), and 64 x
+ * 32 dy with at most 128 rows of x: with 16 groups of n_in 2 and n_out 2 that is 24 KiB in
+ * float32, 21 FLOP a byte.  Taps from K on are neither read nor multiplied.
+ * conv_dw_count_test.c compares the times that follow for the sizes of all presets. */
+typedef struct {
+    double flops, bytes, shared;
+} gdw_count;
+
+static inline gdw_count gdw_least(const conv_dw_sizes *s, int64_t size)
+{
+    double rows = (double)(s->B * s->T), per_row = (double)(s->groups * (s->n_in + s->n_out));
+    double dw = (double)(s->K * s->n_in * s->n_out * s->groups);
+    gdw_count c = {2 * rows * dw, rows * per_row * (double)size + 4 * dw, 0};
+    return c;
+}
+static inline int64_t conv_dw_parts(const conv_dw_sizes *s);
+static inline gdw_count gdw_count_of(const conv_dw_sizes *s, int64_t size)
+{
+    gdw_block b = gdw_block_of(s);
+    double tiles = (double)(gdw_tiles(s) * gdw_sets(s)), parts = (double)conv_dw_parts(s);
+    double dw = (double)(s->K * s->n_in * s->n_out * s->groups);
+    double steps = GDW_ROWS / GDW_TAPS, warps = tiles * steps * (double)gdw_in_items(s);
+    double inputs = s->n_in < GDW_IN ? (double)s->n_in : (double)GDW_IN; /* of an item */
+    double taps = (double)gdw_tap_items(s);
+    double x = (double)(b.rows * s->groups * s->n_in);
+    double dy = (double)(GDW_ROWS * s->groups * s->n_out * b.in_blocks);
+    gdw_count c;
+    c.flops = 2 * warps * inputs * GDW_TAPS * (double)s->K * GDW_COLUMNS;
+    c.bytes = (double)(gdw_tiles(s) * b.tap_blocks) * (x + dy) * (double)size;
+    c.bytes += 4 * dw * (parts > 1 ? 2 * parts + 1 : 1);
+    c.shared = warps * (taps * (GDW_TAPS + inputs * (GDW_TAPS - 1)) + inputs * (double)s->K);
+    return c;
+}
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* 132: number of multiprocessors of a large GPU, each with one block of dw_wgmma_kernel or several
@@ -78,8 +161,7 @@ static inline int64_t conv_dw_parts(const conv_dw_sizes *s)
     int64_t blocks = fours * s->groups * ((s->n_in + 63) / 64) * ((s->n_out + 127) / 128);
     int64_t parts = CONV_DW_BLOCKS / blocks;
     if (gdw_fits(s)) {
-        int64_t sets = (s->groups + gdw_groups(s) - 1) / gdw_groups(s);
-        blocks = sets * ((gdw_items(s) + gdw_block_items(s) - 1) / gdw_block_items(s));
+        blocks = gdw_blocks(s);
         most = (gdw_tiles(s) + 3) / 4;
         parts = (4 * CONV_DW_BLOCKS + blocks - 1) / blocks;
     }
