@@ -11,25 +11,21 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
 {
     LRA_SHARED(real, shared);
     real *tile = shared + AT_TILE * AT_PITCH;
-    attention_place p = attention_find(&j, AT_TILE, false);
-    attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
-    attention_rows of_q = attention_side(&j, &p, false, false);
-    attention_rows of_k = attention_side(&j, &p, true, false);
-    attention_rows of_v = attention_side(&j, &p, true, true);
-    attention_rows of_y = attention_side(&j, &p, false, true);
+    const attention_block b = attention_begin(&j, AT_TILE, false);
+    const attention_place &p = b.p;
     int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
     real sum[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, shrink[AT_SUMS];
     at_softmax r;
     at_begin(&p, &r);
-    for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+    for (int j0 = (int)b.met.from; j0 < b.met.to; j0 += AT_TILE) {
         if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
+        at_products(j.q, &b.of.q, p.t0, j.k, &b.of.k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);
         at_shrink<CHUNKS>(shrink, sum);
         at_drop(&j, &p, j0, s);
         at_put(s, tile);
-        at_add<CHUNKS>(tile, j.v, &of_v, j0, c0, shared, sum);
+        at_add<CHUNKS>(tile, j.v, &b.of.v, j0, c0, shared, sum);
     }
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
@@ -38,14 +34,13 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
         if (blockIdx.y == 0 && at_lane() == 0)
             at_leave_sum(&j, &p, p.t0 + at_row() + i, r.max[i] * AT_LOG2E, total);
     }
-    at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_y);
+    at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &b.of.y);
 }
 
 /* sources: q, k, v, options */
 LRA_CUDA_BODY(attention)
 {
     attention_job j = attention_job_of(c, 0, 3);
-    j.q = (const elem *)c->in[0], j.k = (const elem *)c->in[1], j.v = (const elem *)c->in[2];
     j.out = (elem *)c->out, j.left = j.out + j.s.B * j.s.Tq * j.s.H * j.s.V;
 #if LRA_TYPE_bf16
     if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
@@ -53,10 +48,5 @@ LRA_CUDA_BODY(attention)
         return;
     }
 #endif
-    if (j.s.V <= AT_TILE)
-        LRA_LAUNCH(attention_tile_kernel<1>, at_grid(&j.s, false, j.s.V, 1), LRA_BLOCK, AT_SHARED,
-                   stream, j);
-    else
-        LRA_LAUNCH(attention_tile_kernel<2>, at_grid(&j.s, false, j.s.V, 2), LRA_BLOCK, AT_SHARED,
-                   stream, j);
+    AT_LAUNCH(attention_tile_kernel, j, false, j.s.V, stream);
 }

@@ -240,8 +240,9 @@ LRA_FN attention_list attention_list_at(const attention_args *a, const attention
     return b;
 }
 
-/* Values that the CUDA kernels store per query for the gradients of keys: maximum, 1/sum, dy y. */
-enum { ATTENTION_LEFT = 3 };
+/* Values that the CUDA kernels store per query for the gradients of keys: maximum, 1/sum, dy y, sum
+ * of (f_ij - f) g_ij (attention_settle_cuda.h). */
+enum { ATTENTION_LEFT = 4 };
 /* Sums of the CUDA kernels by offset i - j: of a diagonal of tiles of 64 x 64, and number of
  * diagonals. */
 enum { ATTENTION_CUDA_TILE = 64, AT_OFFSETS = 2 * ATTENTION_CUDA_TILE - 1 };
@@ -250,11 +251,11 @@ LRA_FN int64_t attention_diagonals(const attention_sizes *s)
     int64_t T = s->Tq > s->Tk ? s->Tq : s->Tk;
     return 2 * ((T + ATTENTION_CUDA_TILE - 1) / ATTENTION_CUDA_TILE) - 1;
 }
-/* Scratch of the gradients on CUDA, in float32. */
+/* Scratch of the gradients on CUDA, in float32: rows, means of keys and values, sums. */
 LRA_FN int64_t attention_cuda_scratch(const attention_sizes *s)
 {
     int64_t sums = s->R > 0 ? s->B * s->H * attention_diagonals(s) * AT_OFFSETS : 0;
-    return s->B * s->H * s->Tq * ATTENTION_LEFT + sums;
+    return s->B * s->H * (s->Tq * ATTENTION_LEFT + s->K + s->V) + sums;
 }
 
 #ifdef __cplusplus

@@ -1,6 +1,14 @@
 /* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  The pass
  * over queries is like the forward kernel; the pass over keys holds a block's keys and values in
  * shared memory, while queries and their gradients come in tiles.
+ *
+ * A softmax has sum_j g_ij = 0, but g is rounded to bf16 for the product with k, and dy y is of the
+ * rounded y.  Where keys are alike, both errors would exceed dq.  The pass over queries adds the
+ * rounded g of a row, its drift, and
+ *   - subtracts drift times the mean key from dq, which then is the sum of g_ij (k_j - mean), as if
+ *     keys had been centred;
+ *   - adds drift to dy y for the pass over keys, whose g then sum to 0 over j up to rounding.
+ * With distance decay the sum is not 0, and neither is done.
  * Cost: 6 and 8 K FLOP a pair on tensor cores, and an exponential in each pass. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
 #define LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
@@ -51,23 +59,58 @@ LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(
     }
 }
 
+/* drift += the sums of the rows of a step, as am_apply() rounds them; 2 M numbers of a thread,
+ * AM_THREADS apart in shared memory, because sums occupy its registers. */
+template <int W, int N> LRA_DEV void am_add_drift(const float s[AM_M(W)][N / 8][4], float *drift)
+{
+    LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
+    {
+        float sum = 0;
+        LRA_UNROLL for (int n = 0; n < N / 8; n++)
+        {
+            uint32_t pair = tc_pair(s[m][n][2 * half], s[m][n][2 * half + 1]);
+            sum += bits_real(pair << 16) + bits_real(pair & 0xFFFF0000u);
+        }
+        drift[(2 * m + half) * AM_THREADS] += sum;
+    }
+}
+
+/* Subtracts the drift of each row times the mean key from its sums. */
+template <int W>
+LRA_DEV void am_center(const attention_job *j, const attention_place *p, const float *drift,
+                       float sums[AM_M(W)][W / 8][4])
+{
+    const real *mean = j->means + p->head * (j->s.K + j->s.V);
+    LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
+    {
+        float total = am_quad(drift[(2 * m + half) * AM_THREADS]);
+        LRA_UNROLL for (int n = 0; n < W / 8; n++)
+            LRA_UNROLL for (int k = 0; k < 2; k++) if (am_column(n) + k < j->s.K)
+                sums[m][n][2 * half + k] -= total * mean[am_column(n) + k];
+    }
+}
+
 /* Stores the row statistics of a lane that the gradients of keys need; sum becomes the factor of
  * the row's sums. */
 template <int W, bool DISTANT>
 LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
-                      const float dot[AM_M(W)][2], float sum[AM_M(W)][2])
+                      const float dot[AM_M(W)][2], const float *drift, float sum[AM_M(W)][2])
 {
+    /* with DISTANT the sums contain the factor */
+    float unit = DISTANT ? (p->scale != 0 ? 1 / p->scale : 0.0f) : 1.0f;
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
         int t = p->t0 + am_row<W>(m, half);
         float *left = j->rows + (p->head * j->s.Tq + t) * AM_LEFT, total = am_quad(sum[m][half]);
+        float off = am_quad(drift[(2 * m + half) * AM_THREADS]) * at_one(total) * unit;
         sum[m][half] = (DISTANT ? 1.0f : p->scale) * at_one(total);
         if (t >= p->n || am_lane() % 4 != 0) continue;
         left[0] = total == 0 ? 0 : max[m][half] * am_unit<DISTANT>(p) + log2f(total);
-        left[1] = dot[m][half];
+        left[1] = dot[m][half] + (p->decay == 0 ? off : 0.0f);
     }
 }
 
+#define AM_DRIFT(W) (2 * AM_M(W) * AM_THREADS * sizeof(float)) /* bytes */
 /* Where dy does not fit into registers together with q, it stays in shared memory. */
 #define AM_AGAIN(W) ((W) == 64)
 
@@ -79,6 +122,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), AGAIN = AM_AGAIN(W) };
     elem *own = stages + 2 * AM_STAGE(W); /* rows of dy, which are read again */
     am_range *met = (am_range *)(own + AM_AGAIN(W) * ROWS * AM_PITCH(W));
+    float *drift = (float *)(met + ROWS + 1) + threadIdx.x; /* of this thread */
     attention_place p = attention_find(&j, ROWS, false);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
     attention_rows of_q = attention_side(&j, &p, false, false);
@@ -87,6 +131,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     uint32_t q[W / 16][M][4], dy[AGAIN ? 1 : W / 16][M][4];
     float sums[M][W / 8][4] = {{{0}}}, max[M][2], sum[M][2] = {{0}}, dot[M][2];
     LRA_UNROLL for (int m = 0; m < M; m++) max[m][0] = max[m][1] = -INFINITY;
+    LRA_UNROLL for (int i = 0; i < 2 * M; i++) drift[i * AM_THREADS] = 0;
     am_meet<W>(&p, false, met);
     am_load<W, ROWS>(j.dy, &of_q, p.t0, AGAIN ? own : stages);
     am_load<W, ROWS>(j.q, &of_q, p.t0, stages + AM_STAGE(W));
@@ -120,13 +165,15 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
                 am_score<W, N>(dy[AGAIN ? 0 : k], values + at * AM_PITCH(W), k, dp);
             }
             am_mask<W, DISTANT, N>(&p, met, j0 + at, s);
-            am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
+            am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums, drift);
             am_times_ds<W, DISTANT>(&p, j0 + at, dot, dp, s);
+            am_add_drift<W, N>(s, drift);
             am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
         }
     }
-    tc_wait<0>(); /* none is left that is read: the last group is empty */
-    am_leave<W, DISTANT>(&j, &p, max, dot, sum);
+    tc_wait<0>(); /* equivalent: the last group is empty */
+    if (p.decay == 0) am_center<W>(&j, &p, drift, sums);
+    am_leave<W, DISTANT>(&j, &p, max, dot, drift, sum);
     am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
 
@@ -234,7 +281,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
             am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
         }
     }
-    tc_wait<0>(); /* none is left that is read: the last tile has been waited for */
+    tc_wait<0>(); /* equivalent: the last tile has been waited for */
     __syncthreads();
     p = kept->place, of_k = kept->of_k;
     float factor[M][2];
@@ -248,7 +295,7 @@ template <int W, bool DISTANT>
 static inline void attention_back_mma_run(const attention_job *j, void *stream)
 {
     size_t again = AM_AGAIN(W) ? AM_ROWS(W) * AM_PITCH(W) : 0;
-    size_t shared = (2 * AM_STAGE(W) + again) * sizeof(elem) + AM_MET(W),
+    size_t shared = (2 * AM_STAGE(W) + again) * sizeof(elem) + AM_MET(W) + AM_DRIFT(W),
            by_key = AM_BACK_SHARED(W);
     unsigned of_q = attention_blocks(&j->s, AM_ROWS(W), false);
     unsigned of_k = attention_blocks(&j->s, AM_ROWS(W), true);

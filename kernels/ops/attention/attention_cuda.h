@@ -29,12 +29,14 @@ typedef struct {
     elem *left;                     /* row statistics that the forward kernels store after y */
     elem *out, *dk, *dv;            /* y, or dq; the same */
     real *rows;                     /* (B H, Tq, ATTENTION_LEFT) */
+    real *means;                    /* (B H, K+V): of keys and values; NULL: not computed */
     const lra_step *step;           /* with dropout; so are the next two */
     uint32_t least;                 /* a weight is kept if its draw, w >> 8, is at least this */
     real kept;
 } attention_job;
 
-/* Sizes and options of a call whose q is source number `q` and whose options follow n sources. */
+/* Sizes, options, q, k and (where there is one) v of a call whose q is source number `q` and whose
+ * options follow n sources. */
 static inline attention_job attention_job_of(const lra_call *c, int q, int n)
 {
     attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
@@ -50,6 +52,8 @@ static inline attention_job attention_job_of(const lra_call *c, int q, int n)
     j.bias = (const real *)option[ATTENTION_BIAS];
     j.step = j.s.dropped ? (const lra_step *)option[ATTENTION_STEP] : NULL;
     j.least = (uint32_t)ceil(j.a.dropout * 0x1p24), j.kept = (real)(1 / (1 - j.a.dropout));
+    j.q = (const elem *)c->in[q], j.k = (const elem *)c->in[q + 1];
+    j.v = q + 2 < n ? (const elem *)c->in[q + 2] : NULL;
     return j;
 }
 
@@ -95,21 +99,6 @@ LRA_DEV attention_place attention_find(const attention_job *j, int tile, bool by
     attention_place p = attention_of(j, blockIdx.x / tiles, by_key);
     p.t0 = (int)(tiles - 1 - blockIdx.x % tiles) * tile;
     return p;
-}
-
-/* Rows of a head in an array (B,T,H,width): real ones, of all T. */
-typedef struct {
-    int64_t first, step;
-    int n, T, width;
-} attention_rows;
-
-LRA_DEV attention_rows attention_side(const attention_job *j, const attention_place *p, bool by_key,
-                                      bool values)
-{
-    int64_t T = by_key ? j->s.Tk : j->s.Tq, width = values ? j->s.V : j->s.K;
-    attention_rows r = {(p->b * T * j->s.H + p->h) * width, j->s.H * width,
-                        (int)(by_key ? p->m.n_k : p->m.n_q), (int)T, (int)width};
-    return r;
 }
 
 LRA_DEV int attention_distance(int i, int j)
@@ -164,6 +153,60 @@ LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool 
     return k;
 }
 
+/* Rows of a head in an array (B,T,H,width): real ones, of all T.  less: (width), subtracted from
+ * each row as it is read; NULL: nothing */
+typedef struct {
+    int64_t first, step;
+    int n, T, width;
+    const real *less;
+} attention_rows;
+
+LRA_DEV attention_rows attention_side(const attention_job *j, const attention_place *p, bool by_key,
+                                      bool values)
+{
+    int64_t T = by_key ? j->s.Tk : j->s.Tq, width = values ? j->s.V : j->s.K;
+    attention_rows r = {(p->b * T * j->s.H + p->h) * width,
+                        j->s.H * width,
+                        (int)(by_key ? p->m.n_k : p->m.n_q),
+                        (int)T,
+                        (int)width,
+                        NULL};
+    return r;
+}
+
+/* The arrays of a head.  In gradients of a softmax the mean of all keys is subtracted from keys
+ * (without distance decay) and the mean of all values from values (without dropout), as on the CPU
+ * (attention_backward_template.h). */
+typedef struct {
+    attention_rows q, k, v, y;
+} attention_arrays;
+
+LRA_DEV attention_arrays attention_arrays_of(const attention_job *j, const attention_place *p)
+{
+    attention_arrays a = {attention_side(j, p, false, false), attention_side(j, p, true, false),
+                          attention_side(j, p, true, true), attention_side(j, p, false, true)};
+    const real *mean = j->means && !p->laplace ? j->means + p->head * (j->s.K + j->s.V) : NULL;
+    if (mean && p->decay == 0) a.k.less = mean;
+    if (mean && !j->step) a.v.less = mean + j->s.K;
+    return a;
+}
+
+/* What a block begins with: its tile, the range of the other side that its rows see, its arrays. */
+typedef struct {
+    attention_place p;
+    attention_range met;
+    attention_arrays of;
+} attention_block;
+
+LRA_DEV attention_block attention_begin(const attention_job *j, int tile, bool by_key)
+{
+    attention_block b;
+    b.p = attention_find(j, tile, by_key);
+    b.met = attention_reach(&b.p, b.p.t0 + tile, by_key);
+    b.of = attention_arrays_of(j, &b.p);
+    return b;
+}
+
 /* True if any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; uniform over the
  * threads of a block. */
 LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
@@ -192,7 +235,9 @@ LRA_DEV int at_lane(void)
 
 LRA_DEV real at_load(const elem *x, const attention_rows *r, int t, int c)
 {
-    return t < r->n && c < r->width ? e_load(x[r->first + t * r->step + c]) : R(0.0);
+    if (t >= r->n || c >= r->width) return 0;
+    real v = e_load(x[r->first + t * r->step + c]);
+    return r->less ? v - r->less[c] : v;
 }
 
 /* s (rows, lane + 16 k) += x y^T: 64 rows of x from x0 on and of y from y0 on.  shared: AT_TILE
@@ -392,5 +437,15 @@ static inline dim3 at_grid(const attention_sizes *s, bool by_key, int64_t width,
     int64_t columns = (width + chunks * AT_TILE - 1) / (chunks * AT_TILE);
     return dim3(attention_blocks(s, AT_TILE, by_key), (unsigned)columns);
 }
+/* Starts kernel<CHUNKS>(j, ..) for results of `width` channels. */
+#define AT_LAUNCH(kernel, j, by_key, width, stream)                                                \
+    do {                                                                                           \
+        if ((width) <= AT_TILE)                                                                    \
+            LRA_LAUNCH(kernel<1>, at_grid(&(j).s, by_key, width, 1), LRA_BLOCK, AT_SHARED, stream, \
+                       j);                                                                         \
+        else                                                                                       \
+            LRA_LAUNCH(kernel<2>, at_grid(&(j).s, by_key, width, 2), LRA_BLOCK, AT_SHARED, stream, \
+                       j);                                                                         \
+    } while (0)
 
 #endif

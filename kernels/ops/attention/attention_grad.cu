@@ -4,37 +4,66 @@
  *     dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j / sum_j e_ij,
  *     and the maximum, 1/sum and dy_i y_i of a row are stored for the other pass;
  *   of keys: a loop over queries, with p_ij = e_ij / sum.
+ * Before both, the means of keys and values, which are subtracted from them as they are read; after
+ * them, in float32, the sums of dk are corrected (attention_settle_cuda.h).
  * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the
  * bus q, k, v, dy twice, y and the gradients once. */
-#include "kernels/ops/attention/attention_cuda.h"
+#include "kernels/ops/attention/attention_settle_cuda.h"
 #if LRA_TYPE_bf16
 #include "kernels/ops/attention/attention_back_mma.h"
 #endif
 
-/* dot[i] = dy_i y_i of a thread's rows */
-LRA_DEV void at_dot(const attention_job *j, const attention_place *p, real dot[AT_SUMS])
+/* dot[i] = dy_i (y_i - mean of the values) of a thread's rows; of_v: of the values */
+LRA_DEV void at_dot(const attention_job *j, const attention_place *p, const attention_rows *of_v,
+                    real dot[AT_SUMS])
 {
-    attention_rows of_y = attention_side(j, p, false, true);
+    const attention_rows of_dy = attention_side(j, p, false, true);
+    attention_rows of_y = of_dy;
+    of_y.less = of_v->less;
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         int t = p->t0 + at_row() + i;
         dot[i] = 0;
         for (int c = at_lane(); c < of_y.width; c += AT_LANES)
-            dot[i] += at_load(j->dy, &of_y, t, c) * at_load(j->y, &of_y, t, c);
+            dot[i] += at_load(j->dy, &of_dy, t, c) * at_load(j->y, &of_y, t, c);
         dot[i] = at_sum(dot[i]);
     }
 }
 
 /* Stores the row statistics of a thread that the gradients of keys need. */
 LRA_DEV void at_leave(const attention_job *j, const attention_place *p, const at_softmax *r,
-                      const real one[AT_SUMS], const real dot[AT_SUMS])
+                      const real one[AT_SUMS], const real dot[AT_SUMS], const real apart[AT_SUMS])
 {
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
     {
         int t = p->t0 + at_row() + i;
         real *row = j->rows + (p->head * j->s.Tq + t) * ATTENTION_LEFT;
-        if (t < p->n && at_lane() == 0) row[0] = r->max[i], row[1] = one[i], row[2] = dot[i];
+        real sum = 0;
+        if (!LRA_TYPE_bf16 && p->decay > 0) sum = at_sum(apart[i]) * one[i];
+        if (t < p->n && at_lane() == 0)
+            row[0] = r->max[i], row[1] = one[i], row[2] = dot[i], row[3] = sum;
     }
+}
+
+/* apart[i] = apart[i] shrink[i] + sum of (f_ij - f) of the weights times g of the keys from j0 on. */
+LRA_DEV void at_part(const attention_place *p, int j0, const real g[AT_SUMS][AT_SUMS],
+                     const real shrink[AT_SUMS], real apart[AT_SUMS])
+{
+#if LRA_TYPE_bf16 /* sums of dk are not corrected */
+    (void)p, (void)j0, (void)g, (void)shrink, (void)apart;
+#else
+    if (p->decay == 0) return;
+    LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
+    {
+        apart[i] *= shrink[i];
+        LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+        {
+            int t = p->t0 + at_row() + i, key = j0 + at_lane() + AT_LANES * k;
+            real less = p->scale * expm1f(-p->decay * (real)attention_distance(t, key));
+            apart[i] += g[i][k] * less;
+        }
+    }
+#endif
 }
 
 /* x: tiles of queries and heads; y: channels of dq */
@@ -43,37 +72,34 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
 {
     LRA_SHARED(real, shared);
     real *tile = shared + AT_TILE * AT_PITCH;
-    attention_place p = attention_find(&j, AT_TILE, false);
-    attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
-    attention_rows of_q = attention_side(&j, &p, false, false);
-    attention_rows of_k = attention_side(&j, &p, true, false);
-    attention_rows of_v = attention_side(&j, &p, true, true);
-    attention_rows of_y = attention_side(&j, &p, false, true);
+    const attention_block b = attention_begin(&j, AT_TILE, false);
+    const attention_place &p = b.p;
     int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
-    real sum[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, shrink[AT_SUMS], dot[AT_SUMS];
+    real sum[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, shrink[AT_SUMS], dot[AT_SUMS],
+         apart[AT_SUMS] = {0};
     at_softmax r;
     at_begin(&p, &r);
-    at_dot(&j, &p, dot);
+    at_dot(&j, &p, &b.of.v, dot);
     LRA_UNROLL for (int i = 0; i < AT_SUMS && p.laplace; i++) dot[i] = 0;
-    for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+    for (int j0 = (int)b.met.from; j0 < b.met.to; j0 += AT_TILE) {
         if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
-        at_products(j.dy, &of_y, p.t0, j.v, &of_v, j0, shared, ds);
+        at_products(j.q, &b.of.q, p.t0, j.k, &b.of.k, j0, shared, s);
+        at_products(j.dy, &b.of.y, p.t0, j.v, &b.of.v, j0, shared, ds);
         at_exp(&p, j0, &r, s, shrink, true);
         at_shrink<CHUNKS>(shrink, sum);
         at_drop(&j, &p, j0, ds);
         LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
-        {
-            int t = p.t0 + at_row() + i, key = j0 + at_lane() + AT_LANES * k;
-            s[i][k] *= (ds[i][k] - dot[i]) * attention_factor(&p, t, key);
-        }
+            s[i][k] *= ds[i][k] - dot[i];
+        at_part(&p, j0, s, shrink, apart);
+        LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
+            s[i][k] *= attention_factor(&p, p.t0 + at_row() + i, j0 + at_lane() + AT_LANES * k);
         at_put(s, tile);
-        at_add<CHUNKS>(tile, j.k, &of_k, j0, c0, shared, sum);
+        at_add<CHUNKS>(tile, j.k, &b.of.k, j0, c0, shared, sum);
     }
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = at_one_of(&p, at_sum(r.sum[i]));
-    if (blockIdx.y == 0) at_leave(&j, &p, &r, shrink, dot);
-    at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &of_q);
+    if (blockIdx.y == 0) at_leave(&j, &p, &r, shrink, dot, apart);
+    at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &b.of.q);
 }
 
 /* Products k q (keys, queries from i0 on) become p times the dropout factor, products v dy become
@@ -113,30 +139,26 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
 {
     LRA_SHARED(real, shared);
     real *tile = shared + AT_TILE * AT_PITCH;
-    attention_place p = attention_find(&j, AT_TILE, true);
-    attention_rows of_q = attention_side(&j, &p, false, false);
-    attention_rows of_k = attention_side(&j, &p, true, false);
-    attention_rows of_v = attention_side(&j, &p, true, true);
-    attention_rows of_y = attention_side(&j, &p, false, true);
+    const attention_block b = attention_begin(&j, AT_TILE, true);
+    const attention_place &p = b.p;
     int c0 = (int)blockIdx.y * CHUNKS * AT_TILE;
-    attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
     real dk[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}}, dv[CHUNKS][AT_SUMS][AT_SUMS] = {{{0}}};
-    for (int i0 = (int)queries.from; i0 < queries.to; i0 += AT_TILE) {
+    for (int i0 = (int)b.met.from; i0 < b.met.to; i0 += AT_TILE) {
         if (!at_meet(&p, i0, p.t0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j.k, &of_k, p.t0, j.q, &of_q, i0, shared, s);
-        at_products(j.v, &of_v, p.t0, j.dy, &of_y, i0, shared, ds);
+        at_products(j.k, &b.of.k, p.t0, j.q, &b.of.q, i0, shared, s);
+        at_products(j.v, &b.of.v, p.t0, j.dy, &b.of.y, i0, shared, ds);
         at_differentiate(&j, &p, i0, s, ds);
         LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
             ds[i][k] *= attention_factor(&p, i0 + at_lane() + AT_LANES * k, p.t0 + at_row() + i);
         at_put(s, tile);
-        at_add<CHUNKS>(tile, j.dy, &of_y, i0, c0, shared, dv);
+        at_add<CHUNKS>(tile, j.dy, &b.of.y, i0, c0, shared, dv);
         at_put(ds, tile);
-        at_add<CHUNKS>(tile, j.q, &of_q, i0, c0, shared, dk);
+        at_add<CHUNKS>(tile, j.q, &b.of.q, i0, c0, shared, dk);
     }
     const real one[AT_SUMS] = {1, 1, 1, 1};
-    at_finish<CHUNKS>(&p, c0, one, dk, j.dk, &of_k);
-    at_finish<CHUNKS>(&p, c0, one, dv, j.dv, &of_v);
+    at_finish<CHUNKS>(&p, c0, one, dk, j.dk, &b.of.k);
+    at_finish<CHUNKS>(&p, c0, one, dv, j.dv, &b.of.v);
 }
 
 /* ---- of the learned bias: by offset of a diagonal of tiles, then by entry -------------------- */
@@ -157,18 +179,15 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(b
     const attention_job *j = &e.j;
     int delta = (int)(blockIdx.x % e.diagonals - e.diagonals / 2) * AT_TILE;
     attention_place p = attention_of(j, blockIdx.x / e.diagonals, true);
-    attention_rows of_q = attention_side(j, &p, false, false);
-    attention_rows of_k = attention_side(j, &p, true, false);
-    attention_rows of_v = attention_side(j, &p, true, true);
-    attention_rows of_y = attention_side(j, &p, false, true);
+    const attention_arrays of = attention_arrays_of(j, &p);
     for (int o = threadIdx.x; o < AT_OFFSETS; o += LRA_BLOCK) sum[o] = 0;
     for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_q; p.t0 += AT_TILE) {
         int i0 = p.t0 + delta;
         attention_range queries = attention_reach(&p, p.t0 + AT_TILE, true);
         if (i0 >= queries.to || i0 + AT_TILE <= queries.from || !at_meet(&p, i0, p.t0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}}, ds[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j->k, &of_k, p.t0, j->q, &of_q, i0, shared, s);
-        at_products(j->v, &of_v, p.t0, j->dy, &of_y, i0, shared, ds);
+        at_products(j->k, &of.k, p.t0, j->q, &of.q, i0, shared, s);
+        at_products(j->v, &of.v, p.t0, j->dy, &of.y, i0, shared, ds);
         at_differentiate(j, &p, i0, s, ds);
         at_put(ds, tile); /* (queries, keys) */
         __syncthreads();
@@ -224,34 +243,24 @@ static inline void bias_run(const attention_job *j, real *part, elem *bias, void
 }
 
 /* sources: dy, q, k, v, result of the forward node, options; scratch: ATTENTION_LEFT for every
- * query, sums by offset */
+ * query, means, sums by offset */
 LRA_CUDA_BODY(attention_grad)
 {
     attention_job j = attention_job_of(c, 1, 5);
     const attention_sizes *s = &j.s;
     int64_t keys = s->B * s->Tk * s->H;
-    j.dy = (const elem *)c->in[0], j.q = (const elem *)c->in[1], j.k = (const elem *)c->in[2];
-    j.v = (const elem *)c->in[3], j.y = (const elem *)c->in[4];
+    j.dy = (const elem *)c->in[0], j.y = (const elem *)c->in[4];
     j.out = (elem *)c->out, j.dk = j.out + s->B * s->Tq * s->H * s->K, j.dv = j.dk + keys * s->K;
-    j.rows = (real *)c->scratch;
+    j.rows = (real *)c->scratch, j.means = j.rows + s->B * s->H * s->Tq * ATTENTION_LEFT;
+    attention_means_run(&j, stream);
 #if LRA_TYPE_bf16
     if (lra_cuda_level() >= LRA_CUDA_MMA && attention_mma_fits(&j)) {
         AM_FOR_WIDTH(attention_back_mma_run, s->K, attention_is_distant(&j), &j, stream);
         return;
     }
 #endif
-    int64_t widest = s->K > s->V ? s->K : s->V;
-    if (widest <= AT_TILE) {
-        LRA_LAUNCH(attention_dq_tile_kernel<1>, at_grid(s, false, s->K, 1), LRA_BLOCK, AT_SHARED,
-                   stream, j);
-        LRA_LAUNCH(attention_dkv_tile_kernel<1>, at_grid(s, true, widest, 1), LRA_BLOCK, AT_SHARED,
-                   stream, j);
-    } else {
-        LRA_LAUNCH(attention_dq_tile_kernel<2>, at_grid(s, false, s->K, 2), LRA_BLOCK, AT_SHARED,
-                   stream, j);
-        LRA_LAUNCH(attention_dkv_tile_kernel<2>, at_grid(s, true, widest, 2), LRA_BLOCK, AT_SHARED,
-                   stream, j);
-    }
-    if (j.bias)
-        bias_run(&j, j.rows + s->B * s->H * s->Tq * ATTENTION_LEFT, j.dv + keys * s->V, stream);
+    AT_LAUNCH(attention_dq_tile_kernel, j, false, s->K, stream);
+    AT_LAUNCH(attention_dkv_tile_kernel, j, true, s->K > s->V ? s->K : s->V, stream);
+    if (AT_SETTLES && !j.a.laplace) attention_settle_run(&j, stream);
+    if (j.bias) bias_run(&j, j.means + s->B * s->H * (s->K + s->V), j.dv + keys * s->V, stream);
 }

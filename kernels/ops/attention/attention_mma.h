@@ -180,10 +180,11 @@ LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
 }
 
 /* Scores become exp(score - max); max is of the scores in units of `unit`, sum the lane's part.
- * sums of earlier tiles are rescaled where the maximum grew. */
+ * sums of earlier tiles are rescaled where the maximum grew, and so are the thread's 2 M numbers
+ * `also`, AM_THREADS apart.  Nullable: also */
 template <int W, int N>
 LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2],
-                    float sum[AM_M(W)][2], float sums[AM_M(W)][W / 8][4])
+                    float sum[AM_M(W)][2], float sums[AM_M(W)][W / 8][4], float *also)
 {
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
@@ -196,6 +197,7 @@ LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2
         if (top > max[m][half]) {
             float shrink = tc_exp2(max[m][half] * unit - base);
             max[m][half] = top, sum[m][half] *= shrink;
+            if (also) also[(2 * m + half) * AM_THREADS] *= shrink;
             LRA_UNROLL for (int n = 0; n < W / 8; n++) LRA_UNROLL for (int k = 0; k < 2; k++)
                 sums[m][n][2 * half + k] *= shrink;
         }
@@ -275,7 +277,7 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
             LRA_UNROLL for (int k = 0; k < W / 16; k++)
                 am_score<W, N>(q[k], keys + at * AM_PITCH(W), k, s);
             am_mask<W, DISTANT, N>(&p, met, j0 + at, s);
-            am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums);
+            am_exp<W, N>(am_unit<DISTANT>(&p), s, max, sum, sums, NULL);
             am_apply<W, N>(s, values + at * AM_PITCH(W), sums);
         }
         tc_wait<0>();

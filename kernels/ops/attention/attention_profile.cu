@@ -17,17 +17,15 @@ typedef struct {
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(attention_job j)
 {
     LRA_SHARED(real, shared);
-    attention_place p = attention_find(&j, AT_TILE, false);
-    attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
-    attention_rows of_q = attention_side(&j, &p, false, false);
-    attention_rows of_k = attention_side(&j, &p, true, false);
+    const attention_block b = attention_begin(&j, AT_TILE, false);
+    const attention_place &p = b.p;
     real shrink[AT_SUMS], counts[AT_SUMS] = {0};
     at_softmax r;
     at_begin(&p, &r);
-    for (int j0 = (int)keys.from; j0 < keys.to; j0 += AT_TILE) {
+    for (int j0 = (int)b.met.from; j0 < b.met.to; j0 += AT_TILE) {
         if (!at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j.q, &of_q, p.t0, j.k, &of_k, j0, shared, s);
+        at_products(j.q, &b.of.q, p.t0, j.k, &b.of.k, j0, shared, s);
         at_exp(&p, j0, &r, s, shrink);
         LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
         {
@@ -93,15 +91,14 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(p
     const attention_job *j = &e.j;
     int delta = (int)(blockIdx.x % e.diagonals - e.diagonals / 2) * AT_TILE;
     attention_place p = attention_of(j, blockIdx.x / e.diagonals, false);
-    attention_rows of_q = attention_side(j, &p, false, false);
-    attention_rows of_k = attention_side(j, &p, true, false);
+    const attention_arrays of = attention_arrays_of(j, &p);
     for (int o = threadIdx.x; o < e.offsets; o += LRA_BLOCK) sum[o] = 0;
     for (p.t0 = delta < 0 ? -delta : 0; p.t0 < p.n && p.t0 + delta < p.m.n_k; p.t0 += AT_TILE) {
         int j0 = p.t0 + delta;
         attention_range keys = attention_reach(&p, p.t0 + AT_TILE, false);
         if (j0 >= keys.to || j0 + AT_TILE <= keys.from || !at_meet(&p, p.t0, j0)) continue;
         real s[AT_SUMS][AT_SUMS] = {{0}};
-        at_products(j->q, &of_q, p.t0, j->k, &of_k, j0, shared, s);
+        at_products(j->q, &of.q, p.t0, j->k, &of.k, j0, shared, s);
         profile_weights(j, &p, j0, s);
         at_put(s, tile);
         __syncthreads();
@@ -141,7 +138,6 @@ LRA_CUDA_BODY(attention_profile)
 {
     attention_job j = attention_job_of(c, 0, 2);
     int64_t heads = j.s.B * j.s.H, T = lra_width(c->y);
-    j.q = (const elem *)c->in[0], j.k = (const elem *)c->in[1];
     j.rows = (real *)c->scratch;
     profile_job e = {j, profile_offsets(&j.a), attention_diagonals(&j.s), T};
     e.part = j.rows + heads * j.s.Tq * PROFILE_ROW, e.out = (real *)c->out;
