@@ -194,14 +194,15 @@ static void bf16_keeps_gradients_where_keys_are_alike(void **state)
 
 enum { ROWS = 1500, COLUMNS = 40, TERMS = ROWS * COLUMNS };
 
-/* Row t is a_t - a_(t+1), a of 1e4: a column sums to a_0 - a_n exactly, of size 1e-2. */
+/* Row t is a_t - a_(t+1), a multiples of 1/128 below 2^16: a column sums to a_0 - a_n = 1/128, and a
+ * float32 holds each row but not the sum of many. */
 static void fill_telescope(double *v, double *sum)
 {
     lra_rng r = lra_rng_new(6, 0, 0);
     for (int d = 0; d < COLUMNS; d++) {
-        double first = floor(1e4 * lra_rng_u01(&r)), at = first;
+        double first = floor(0x1p23 * lra_rng_u01(&r)) / 128, at = first;
         for (int t = 0; t < ROWS; t++) {
-            double next = t == ROWS - 1 ? first - 1.0 / 128 : floor(1e4 * lra_rng_u01(&r));
+            double next = t == ROWS - 1 ? first - 1.0 / 128 : floor(0x1p23 * lra_rng_u01(&r)) / 128;
             v[t * COLUMNS + d] = (double)(float)(at - next);
             at = next;
         }
