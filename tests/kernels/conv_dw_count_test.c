@@ -1,6 +1,6 @@
 /* The weight gradient of narrow groups on a GPU, by count (conv_dw_parts.h): for the sizes of the
- * presets of resconv the kernel takes at most four times as long as the least work at the peak rates
- * of a GPU.  A tile of 64 x 64 channels would compute up to 2048 times the least. */
+ * presets of resconv the kernel takes at most four times as long as the least work at the peak
+ * rates of a GPU.  A tile of 64 x 64 channels would compute up to 2048 times the least. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Corrections of the gradients of attention on a GPU, as on the CPU (attention_backward_template.h):
- * the means of keys and values, and, in float32, the sums over keys of the rows of dk, which are
+/* Corrections of the gradients of attention on a GPU, as on the CPU
+ * (attention_backward_template.h): the means of keys and values, and, in float32, the sums over keys of the rows of dk, which are
  *   sum_j dk_j = sum_i q_i sum_j (f_ij - f) g_ij,
  * 0 without distance decay, and far below the rounding errors of the rows. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_SETTLE_CUDA_H
@@ -22,7 +22,8 @@ LRA_DEV double column_sum(double v, double *shared)
     return sum;
 }
 
-/* means (B H, K+V).  block (32, 8): channels by rows; x: heads; y: channels of keys, then of values */
+/* means (B H, K+V).  block (32, 8): channels by rows; x: heads; y: channels of keys, then of
+ * values */
 static __global__ void __launch_bounds__(LRA_BLOCK) attention_mean_kernel(attention_job j)
 {
     LRA_SHARED(double, shared);
