@@ -1,13 +1,11 @@
 /* The weight gradient of narrow groups on a GPU, by count (conv_dw_parts.h): for the sizes of the
  * presets of resconv the kernel takes at most four times as long as the least work at the peak
  * rates of a GPU.  A tile of 64 x 64 channels would compute up to 2048 times the least. */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/fixtures/test.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "kernels/ops/conv/conv_dw_parts.h"
@@ -46,9 +44,8 @@ static void expect_few(const conv_dw_sizes *s, double most)
 }
 
 /* Path-X, speech, BIDMC, CIFAR and Pathfinder: presets small, quick and paper. */
-static void presets_take_at_most_four_times_the_least(void **state)
+TEST(presets_take_at_most_four_times_the_least)
 {
-    (void)state;
     static const conv_dw_sizes s[] = {
         {32, 16384, 1025, 32, 2, 4, 1}, {32, 16000, 1025, 32, 2, 4, 1},
         {32, 4000, 1025, 32, 2, 4, 1},  {64, 1024, 683, 32, 1, 2, 1},
@@ -71,9 +68,8 @@ static bool is_power_of_2(int64_t n)
 
 /* At 32 output channels or more and K above 1: at most 4 times the least for groups of 1, 2, 4, ..
  * channels; at most 6 for others, which leave lanes idle. */
-static void other_sizes_take_few_times_the_least(void **state)
+TEST(other_sizes_take_few_times_the_least)
 {
-    (void)state;
     static const int64_t taps[] = {3, 5, 7, 9, 17, 31, 61, 65, 129, 683, 1025, 4097};
     int n = 0;
     for (int64_t n_in = 1; n_in <= 64; n_in += n_in < 16 ? 1 : 7)
@@ -90,9 +86,8 @@ static void other_sizes_take_few_times_the_least(void **state)
 }
 
 /* Nothing is used above the limits of every GPU: 48 KiB of shared memory, 2^31 - 1 blocks. */
-static void launches_are_within_limits(void **state)
+TEST(launches_are_within_limits)
 {
-    (void)state;
     for (int64_t n_in = 1; n_in <= 4096; n_in = n_in * 3 / 2 + 1)
         for (int64_t n_out = 1; n_out <= 4096; n_out = n_out * 3 / 2 + 1)
             for (int64_t K = 1; K <= 1 << 20; K = 4 * K + 1) {
@@ -104,12 +99,4 @@ static void launches_are_within_limits(void **state)
                 assert_true(b.rows >= GDW_ROWS + GDW_TAPS * b.taps);
                 assert_true(conv_dw_parts(&s) * gdw_blocks(&s) <= INT32_MAX);
             }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(presets_take_at_most_four_times_the_least),
-                                       cmocka_unit_test(other_sizes_take_few_times_the_least),
-                                       cmocka_unit_test(launches_are_within_limits)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* labels: slow timeout: 300 */
 /* Gradients on the host shim that are small differences of large numbers, as the CPU computes them:
  * attention where keys and values are alike (attention_whole_test.c), and sums of columns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/fixtures/test.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -146,9 +143,8 @@ static const struct {
              {"with decay", {.decay = decay}, 16, 16}};
 
 /* A softmax does not see what keys have in common, and a bias of all keys has no gradient. */
-static void float32_loses_nothing_where_keys_are_alike(void **state)
+TEST(float32_loses_nothing_where_keys_are_alike)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
         const lra_attention_spec *s = &alike[i].spec;
         int K = alike[i].K, V = alike[i].V;
@@ -170,9 +166,8 @@ static void float32_loses_nothing_where_keys_are_alike(void **state)
 
 /* Plain kernels and tensor cores: errors of some rounding to bf16, and of the
  * rounded y in dq.  Without the mean keys dq is wrong by more than its size. */
-static void bf16_keeps_gradients_where_keys_are_alike(void **state)
+TEST(bf16_keeps_gradients_where_keys_are_alike)
 {
-    (void)state;
     static const int width[] = {16, 32};
     for (int level = LRA_CUDA_PLAIN; level <= LRA_CUDA_MMA; level++)
         for (int i = 0; i < 2; i++) {
@@ -219,9 +214,8 @@ static void expect_sums(const char *what, const double *got, const double *sum)
 }
 
 /* Of a sum, and of the gradient of a bias of batch norm. */
-static void sums_of_columns_are_in_double(void **state)
+TEST(sums_of_columns_are_in_double)
 {
-    (void)state;
     static double dy[TERMS], x[TERMS], zero[COLUMNS], one[COLUMNS], sum[COLUMNS], got[COLUMNS];
     static const char *const name[] = {"dy", "x", "gain", "bias", "mean", "var"};
     double *const results[] = {got};
@@ -245,12 +239,4 @@ static void sums_of_columns_are_in_double(void **state)
     lra_grad(y, n.x[0], 1, &n.x[3], n.out);
     run(&n, shim_open, results);
     expect_sums("bias of batch norm", got, sum);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(float32_loses_nothing_where_keys_are_alike),
-                                       cmocka_unit_test(bf16_keeps_gradients_where_keys_are_alike),
-                                       cmocka_unit_test(sums_of_columns_are_in_double)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
