@@ -1,6 +1,6 @@
 /* Corrections of the gradients of attention on a GPU, as on the CPU
- * (attention_backward_template.h): the means of keys and values, and, in float32, the sums over keys
- * of the rows of dk, which are
+ * (attention_backward_template.h): the means of keys and values, and, in float32, the sums over
+ * keys of the rows of dk, which are
  *   sum_j dk_j = sum_i q_i sum_j (f_ij - f) g_ij,
  * 0 without distance decay, and far below the rounding errors of the rows. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_SETTLE_CUDA_H
