@@ -1,6 +1,6 @@
 /* Weight gradient of a convolution of narrow groups (conv_dw_parts.h) in plain CUDA.  A block has
- * 32 output channels, of several groups or a part of a wide one, in lanes, and walks over tiles of 64
- * rows of a part of the samples.  An item is two inputs by eight taps: a thread sums it for its
+ * 32 output channels, of several groups or a part of a wide one, in lanes, and walks over tiles of
+ * 64 rows of a part of the samples.  An item is two inputs by eight taps: a thread sums it for its
  * channel, with a window of x that moves over eight rows of dy.  A block has at most eight items of
  * neighbouring taps, so that its slab of x has at most 128 rows for any K; where there are fewer
  * the rows of a tile are split, and the splits are added in order.  Bytes and FLOP are counted in
