@@ -12,7 +12,8 @@ extern const double lra_ladder_points[LRA_LADDER_RADII]; /* of the radii: 0.01 0
 typedef struct {
     int n_rungs, first;                 /* the first rung with R > 0 */
     double place[LRA_LADDER_MAX_RUNGS]; /* log2 of the reach */
-    double width[LRA_LADDER_MAX_RUNGS]; /* of the axis from a rung to the next; NAN: no index */
+    /* share of the axis from a rung to the next; NAN: no index */
+    double width[LRA_LADDER_MAX_RUNGS];
     bool values;
 } lra_curve_axis;
 
@@ -21,7 +22,7 @@ typedef struct {
     double li, li_raw, radius[LRA_LADDER_RADII];
 } lra_curve;
 
-/* reach: clipped, ascending.  end: where the last rung ends. */
+/* reach: ascending, clipped to the sequence length. end: end of the axis, after the last rung. */
 lra_curve_axis lra_curve_axis_of(int n_rungs, const int64_t *reach, int64_t end, bool values);
 void lra_curve_compute(const lra_curve_axis *a, const double *value, double reference,
                        double chance, lra_curve *out);

@@ -146,7 +146,7 @@ static void draw_signs(uint64_t seed, int flip, int64_t n, double *sign)
 typedef struct {
     const curves *c;
     bool *tested;       /* by distance */
-    double *d, *of_rel; /* D_e; influence of the example on inter.rel */
+    double *d, *of_rel; /* D_e; influence function of inter.rel at the example */
     double *rel, t, p, critical;
 } test;
 

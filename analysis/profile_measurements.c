@@ -9,7 +9,8 @@
 #include "analysis/profile_impl.h"
 #include "kernels/base/core/mem.h"
 
-/* Replicates: quantiles of the mass, of that of the other tokens, both fits. */
+/* Bootstrapped values: quantiles of the mass with and without the own token (MASSES), and both
+ * fits. */
 enum { QUANTILES = 4, MASSES = 2, FITS = MASSES * QUANTILES, REPLICATED = FITS + 2 };
 static const double quantile_of[QUANTILES] = {0.5, 0.9, 0.95, 0.99};
 static const char *const quantile_id[MASSES][QUANTILES] = {
@@ -169,10 +170,10 @@ static int64_t quantile(int64_t n, const double *mass, double q)
         sum += mass[d];
         if (sum >= q - 1e-12) return d;
     }
-    return n - 1; /* rounding: all mass is there */
+    return n - 1; /* reached only by rounding: all mass is within n */
 }
 
-/* Data for redraws, in addition to the sums in bins. */
+/* Data for bootstrap resamples, in addition to the sums in bins. */
 typedef struct {
     const lra_profile *p;
     const double *mass[MASSES]; /* (n) of all examples, as P_MASS and P_OTHER */
@@ -216,7 +217,8 @@ static double slope_of(const replicas *r, int law, double *const *sum)
     return isfinite(slope) ? slope : NAN;
 }
 
-/* Quantiles, tau and beta of LRA_PROFILE_REDRAWS redraws: out (REPLICATED, redraws). */
+/* Quantiles, tau and beta of LRA_PROFILE_REDRAWS bootstrap resamples: out (REPLICATED,
+ * resamples). */
 static void replicate(const replicas *r, uint64_t key, double *out)
 {
     const lra_profile *p = r->p;
@@ -238,7 +240,8 @@ static void replicate(const replicas *r, uint64_t key, double *out)
     lra_free(count);
 }
 
-/* Distances of the fit: from 1 on as long as every interval of the intensity lies above 0. */
+/* End (exclusive) of the distances 1, 2, .. of the fit: the first one where the interval of the
+ * intensity is not above 0. */
 static int64_t fit_end(const lra_profile *p, const double *rel, const double *lo)
 {
     int64_t d = 1;
@@ -339,7 +342,7 @@ static void add_used(list *l)
     f->lo = q95.lo / reach, f->hi = q95.hi / reach;
 }
 
-/* Quantiles and fits with their redraws; two or more examples. */
+/* Adds quantiles and fits with bootstrap intervals; two or more examples. */
 static double *redraw_all(const lra_profile *p, uint64_t key, const double *mass,
                           const double *other, const lra_decay *f, int64_t end)
 {

@@ -36,7 +36,7 @@ static double w1_in_bins(const lra_profile *p, const double *a, const double *b)
     return sum;
 }
 
-/* Both measurements, for redrawn examples. */
+/* W1 and JS divergence of the resampled examples (count: multiplicities), in bins. */
 static void shift_in_bins(const lra_profile *a, const lra_profile *b, const double *count,
                           double *mass, double out[2])
 {
@@ -48,7 +48,7 @@ static void shift_in_bins(const lra_profile *a, const lra_profile *b, const doub
     out[1] = lra_shift_js(a->n_bins, mass, other);
 }
 
-/* Intervals from redraws, shifted so that the full sample gives the value computed without bins. */
+/* Bootstrap intervals, shifted so that the full sample gives the value computed without bins. */
 static void set_intervals(const lra_profile *a, const lra_profile *b, uint64_t key,
                           lra_measurement out[2])
 {
@@ -91,10 +91,10 @@ int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_prof
 
 /* Growth in bins of distances: the largest growth within a bin, and its distance. */
 typedef struct {
-    double *most, *at, *whole; /* (n_bins); of all examples together */
+    double *most, *at, *whole; /* (n_bins) each; whole: ratio b / a for all examples */
 } growth;
 
-/* Sums in bins of drawn examples, b over a. */
+/* Ratio b / a in each bin for resampled examples (count: multiplicities). */
 static void growth_in_bins(const lra_profile *a, const lra_profile *b, bool by_intensity,
                            const double *count, double *room, double *out)
 {
@@ -109,7 +109,7 @@ static void growth_in_bins(const lra_profile *a, const lra_profile *b, bool by_i
     for (int k = 0; k < b->n_bins; k++) out[k] *= above[k] / below[k];
 }
 
-/* Distances up to half of all, as lra_peak() takes them. */
+/* Sets most and at over distances 1 .. n / 2, the candidates of lra_peak(). */
 static void set_growth(const lra_profile *p, const double *mass, const double *other, growth *g)
 {
     double floor = lra_peak_floor(p->n, mass);
@@ -192,7 +192,7 @@ static double mean_in_bins(int n, const lra_profile *const *p, const double *cou
     return mean_js(n, bins, mass);
 }
 
-/* Interval from redraws, shifted as in set_intervals(). */
+/* Bootstrap interval, shifted as in set_intervals(). */
 static lra_estimate interval_of(int n, const lra_profile *const *p, uint64_t key, double value)
 {
     int64_t examples = p[0]->examples;

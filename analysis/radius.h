@@ -1,7 +1,8 @@
 /* Radius that contains a share of the mass around a point: the smallest r such that the mass at
  * distances 0 .. r is at least q of the total, as for effective receptive fields in vision (Luo et
  * al. 2016, Ding et al. 2022).
- * Masses of n examples are added up as they are; intervals by 1,000 redraws of examples. */
+ * Masses of n examples are summed without normalisation; intervals: bootstrap of 1,000 resamples
+ * of examples. */
 #ifndef LRA_ANALYSIS_RADIUS_H
 #define LRA_ANALYSIS_RADIUS_H
 
@@ -24,7 +25,7 @@ double lra_peak_floor(int64_t n, const double *x);
 /* Middle of these distances: the expected peak of a uniform distribution over them. */
 double lra_peak_middle(int64_t n);
 
-/* Mode of the n places, the smallest one among equals; its interval is from redraws of examples. */
+/* Mode of n positions, the smallest one among equals; its interval is a bootstrap over examples. */
 lra_estimate lra_usual_place(int64_t n, const int64_t *place, uint64_t key);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct {
 } lra_series;
 
 typedef struct {
-    int64_t n;   /* examples; 0: numbers alone, and no intervals */
+    int64_t n;   /* examples; 0: the series are single numbers without intervals */
     bool shares; /* values are 0 to 1 */
     bool paired; /* seed k of one series is paired with seed k of the others, by design */
     int n_series;
@@ -80,7 +80,7 @@ lra_estimate lra_gap_difference(const lra_sample *train, const lra_sample *other
 /* Mean over m tasks with independent examples and seeds. */
 lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v);
 
-/* n_replicates draws of all values: out (n_replicates, n_series).  They depend on the key alone. */
+/* Draws bootstrap replicates of all values: out (n_replicates, n_series); the key is the seed. */
 void lra_sample_draw(const lra_sample *s, uint64_t key, int n_replicates, double *out);
 
 /* Determines which of n seeds have learned: all but the k lowest, if these gain less than half of

@@ -56,9 +56,8 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
                          lra_row *row);
 
 enum { LRA_DISTANCE_MAX_PARTS = 4 };
-/* Draws the starts of n parts of a group: the first is at least `distance` from the start of the
- * row, each next one at least `stride` after the one before; uniform over all choices that fit into
- * `room`. */
+/* Draws the first positions of n parts of a group, at[n]: at[0] >= `distance` and at[i+1] >= at[i]
+ * + `stride`; uniform over all choices that fit into `room` positions. */
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at);
 /* n numbers from 0 on in random order. */

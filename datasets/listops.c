@@ -33,7 +33,7 @@ int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e
     return 0;
 }
 
-/* Some tree must be acceptable, and not too rare: drawing until one is accepted has to end. */
+/* Fails if no acceptable tree is found in TRIES draws: rejection sampling would not end. */
 static int check_shape(const lra_listops_shape *s, uint64_t seed, lra_err *e)
 {
     enum { TRIES = 200000 };

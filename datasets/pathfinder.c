@@ -243,7 +243,7 @@ static double *measure(const lra_sequences *r)
     return distance;
 }
 
-/* The middles of both markers. */
+/* Marks the centre pixels of both markers. */
 static void marks(const lra_row *row, bool *marked)
 {
     int64_t window = (int64_t)lrint(sqrt((double)row->n));
@@ -296,7 +296,7 @@ static int64_t longest(const lra_config *c)
     .quick = {quick_rows, "batch=64 epochs=2 warmup=0.05 final-share=0.5 final-rate=0.1", 2},      \
     .small = {small_rows, "batch=64 epochs=4 warmup=0.02", 3},                                     \
     .paper = {NULL, "batch=128 epochs=200", 3}
-/* quick: images are seen once, so that there are more to test. */
+/* quick: a single epoch, because the time is better spent on more distinct images. */
 #define PATH_X_TRAINED(quick_rows, small_rows)                                                     \
     .quick = {quick_rows, "batch=8 epochs=1 warmup=0.05 final-share=0.34 final-rate=0.1", 2},      \
     .small = {small_rows, "batch=16 epochs=10 warmup=0.02", 2},                                    \

@@ -13,7 +13,7 @@
 #include "models/model.h"
 
 /* The kernels of one layer in its scope: (C D,T), or (2,C D,T) in both directions, by lag, real;
- * for C > 1 every channel d is convolved with C kernels, c D + d. */
+ * for C > 1 channel d is convolved with the C kernels c D + d, c < C. */
 typedef lra_tensor *(*lra_kernels)(const lra_build *b);
 
 /* All layers; `scope` holds the parameters of a layer's kernels and D ("skip"). */

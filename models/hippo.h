@@ -16,12 +16,12 @@
 /* w: (modes), -mu;  v: (2 modes,modes), V's columns. */
 void lra_hippo_legs(int64_t modes, double *w, double complex *v);
 
-/* Fill functions, of arrays (..,modes): -Im a, Re B and Im B. */
+/* Fill functions for arrays (..,modes): -Im a, Re B and Im B. */
 void lra_hippo_turn(const lra_fill *f, double *v);
 void lra_hippo_re(const lra_fill *f, double *v);
 void lra_hippo_im(const lra_fill *f, double *v);
-/* Of arrays (2,..,modes), real and imaginary parts: B, Im B cut to +- the double that `data` is,
- * and V* P. */
+/* Fill functions for arrays (2,..,modes), real and imaginary parts: B with Im B clipped to
+ * +-*(const double *)data, and V* P. */
 void lra_hippo_b(const lra_fill *f, double *v);
 void lra_hippo_p(const lra_fill *f, double *v);
 

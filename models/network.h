@@ -32,14 +32,14 @@ typedef enum {
 typedef struct {
     lra_head head;
     int64_t vocab;    /* 0: the input is real numbers */
-    int64_t channels; /* real numbers a step; 0: tokens */
-    int64_t outputs;  /* classes, or numbers; LRA_HEAD_NEXT: the vocabulary */
+    int64_t channels; /* real numbers per token; 0: token ids */
+    int64_t outputs;  /* number of classes or regression targets; LRA_HEAD_NEXT: vocab */
     lra_pool_kind pool;
-    bool absolute; /* numbers: mean absolute error, not squared */
+    bool absolute; /* regression: mean absolute error, not squared */
     /* positions of the longest bucket, by the task's settings; 0: only one bucket, of length T */
     int64_t T_max;
     int64_t rows, columns; /* of images; 0: none */
-    bool limited;          /* ops between positions read lra_network.limit */
+    bool limited;          /* ops that mix positions obey the distance limit lra_network.limit */
     /* position ids are the input lra_network.places; not with LRA_POOL_CLS */
     bool placed;
 } lra_network_spec;
@@ -67,11 +67,11 @@ typedef struct {
     lra_tensor *target; /* LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
     lra_tensor *asked;  /* like target: 1 or 0 */
     lra_tensor *scale;  /* () real: elements of target / sum of the loss mask, 0 if that is 0 */
-    /* Inputs of another loss that an objective adds: (B,T) int32 words to be found in first, second
-     * documents. */
+    /* Inputs of an additional loss of an objective: (B,T) int32 ids to predict in the first and the
+     * second documents. */
     lra_tensor *word[2];
-    /* Output for metrics: logits (B,outputs); numbers, like target; LRA_HEAD_NEXT: nats of each
-     * label (B,T). */
+    /* Output for metrics: logits (B,outputs); predictions, like target; LRA_HEAD_NEXT: loss of each
+     * label in nats (B,T). */
     lra_tensor *output;
     lra_tensor *loss; /* scalar: mean over the loss mask, 0 if that is empty */
 } lra_network;
@@ -86,7 +86,7 @@ lra_network lra_network_build(lra_type type, lra_mode mode, const lra_model *m, 
                               const lra_network_spec *s, int64_t B, int64_t T);
 /* True if position embeddings are added to the inputs. */
 bool lra_adds_positions(const lra_model *m, const lra_config *c);
-/* Inputs and encoder. */
+/* Builds the inputs and the encoder. */
 lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, const lra_config *c,
                              const lra_network_spec *s, int64_t B, int64_t T);
 /* The head only: its features (n,T,D) are an input, lra_network.given; there are no tokens, values
@@ -96,7 +96,7 @@ lra_network lra_network_of_features(lra_type type, lra_mode mode, const lra_mode
                                     int64_t T, int64_t D);
 /* Adds the head of the specification: its inputs, output and loss. */
 void lra_network_head(lra_network *k);
-/* Trained numbers of the network. */
+/* Number of trained parameters of the network. */
 int64_t lra_network_parameters(const lra_model *m, const lra_config *c, const lra_network_spec *s);
 
 /* ---- pieces, for heads and for other losses -------------------------------------------------- */

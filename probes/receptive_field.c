@@ -62,9 +62,9 @@ typedef struct {
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
-    int at;         /* the value of vary that is planned, */
+    int at;         /* index of the current value of vary, */
     char *differs;  /* as "key=value". NULL: nothing varies */
-    char **results; /* of the cells of all values of vary */
+    char **results; /* result files of the cells, for all values of vary */
     int n_results;
     json_t *planned; /* rungs, for --dry-run --json */
 } ladder_run;
@@ -187,7 +187,7 @@ static int check_rows(ladder_run *l, lra_err *e)
     return rc;
 }
 
-/* Finished runs of other sources than this program's. */
+/* Warns about finished runs of a program version with other sources. */
 static void say_stale(ladder_run *l)
 {
     int stale = 0;
@@ -241,7 +241,7 @@ static int use_value(ladder_run *l, lra_err *e)
     return rc == 0 ? lra_rungs_open(&l->rungs, l->options, &l->job, &l->vary, e) : rc;
 }
 
-/* The ladder of one value of the varied key: plan, runs. */
+/* Plans and trains the ladder of one value of the varied key. */
 static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
 {
     free_cells(l);
@@ -301,7 +301,8 @@ static int check_set(const ladder_run *l, lra_err *e)
     return 0;
 }
 
-/* Of a task without one, a model's setting of that name is not meant. */
+/* Refuses --distance if the task has no such parameter: it would set a model parameter of that
+ * name. */
 static int check_distance(const ladder_run *l, lra_err *e)
 {
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);

@@ -70,7 +70,7 @@ typedef struct {
     double memory; /* bytes of a run; 0: all that is free */
     lra_text plan; /* lines of --dry-run, printed when all is planned */
     json_t *planned;
-    lra_dataset *data; /* of the combination before; NULL: none */
+    lra_dataset *data; /* data of the previous combination; NULL: none */
     char *data_of;     /* their task and its settings */
 } sweep_run;
 
@@ -92,7 +92,7 @@ static void say(sweep_run *s, const char *fmt, ...)
     lra_text_free(&line);
 }
 
-/* A combination as `train` would open it. */
+/* A combination: its `train` command, parsed, and the job that this command opens. */
 typedef struct {
     lra_command_words command;
     lra_options *options;
@@ -126,7 +126,7 @@ static int in_combination(const sweep_run *s, int i, int rc, lra_err *e)
     return rc;
 }
 
-/* A run of the combination, which no other makes. */
+/* Adds a run of the combination; fails if another combination has the same run. */
 static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lra_err *e)
 {
     char *folder = lra_job_folder(&c->job, seed), *name = lra_grid_name(&s->grid, at);
@@ -147,7 +147,7 @@ static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lr
     return 0;
 }
 
-/* Prints the cost of the missing ones of the last n cells. */
+/* Prints the cost of the missing runs among the last n cells. */
 static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_err *e)
 {
     lra_train_spec spec;
@@ -232,7 +232,7 @@ static int plan_combination(sweep_run *s, int i, lra_err *e)
     return rc;
 }
 
-/* Settings of all combinations are right before the data of one are made. */
+/* Validates the settings of all combinations, before the data of the first one are prepared. */
 static int check_combinations(const sweep_run *s, lra_err *e)
 {
     int rc = 0;
@@ -313,7 +313,8 @@ static int print_results(const sweep_run *s, lra_err *e)
     return rc;
 }
 
-/* Neither a file nor a name: suggests the nearest name. */
+/* Reads the grid from a file. A word that is neither a file nor a known name fails, and the nearest
+ * name is suggested. */
 static int read_file(lra_grid *g, const char *from, lra_err *e)
 {
     const char *name[64];
@@ -323,7 +324,7 @@ static int read_file(lra_grid *g, const char *from, lra_err *e)
     return lra_fail_unknown(e, "experiment or file", from, n, name, "lra-probe list experiments");
 }
 
-/* Of --seeds, else of a line "seeds = 0, 2, 5" or "seeds = 3" of the grid. */
+/* Reads the seeds from --seeds, else from the line "seeds = 0, 2, 5" or "seeds = 3" of the grid. */
 static int read_seeds(sweep_run *s, lra_err *e)
 {
     const char *given = lra_option_text(s->options, "seeds");

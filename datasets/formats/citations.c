@@ -100,7 +100,7 @@ void lra_citations_paper(lra_citations *c, const char *id, size_t n_id, const ch
     if (p.n > 0) c->papers[c->n_papers++] = p;
 }
 
-/* By id; of one id the longest first. */
+/* Orders papers by id, then by decreasing length. */
 static int by_id(const void *a, const void *b)
 {
     const paper *x = a, *y = b;
@@ -172,7 +172,7 @@ void lra_citations_list(lra_citations *c, const char *bytes, size_t n)
     }
 }
 
-/* By the paper that is cited. */
+/* Orders citations by the cited paper. */
 static int by_cited(const void *a, const void *b)
 {
     const citation *x = a, *y = b;
@@ -240,7 +240,7 @@ static void divide(edges *g, int64_t part[LRA_N_SPLITS])
     g->edge = sorted;
 }
 
-/* May the papers make a pair of label 0? */
+/* True if the papers are a valid pair of label 0: different, and neither cites the other. */
 static bool strangers(const lra_citations *c, int64_t a, int64_t b)
 {
     return a != b && !cites(c, a, b) && !cites(c, b, a);

@@ -17,8 +17,8 @@ extern const char *const lra_speech_words[LRA_SPEECH_WORDS + 1]; /* by label, th
 typedef struct {
     char *name; /* "yes/0a7c2a8d_nohash_0.wav" */
     int label, split;
-    int64_t row; /* of its split; -1: not wanted */
-    bool there;  /* its samples are */
+    int64_t row; /* row index in its split; -1: not used */
+    bool there;  /* its samples are loaded */
     uint64_t hash;
 } lra_clip;
 
@@ -45,7 +45,7 @@ typedef struct {
     int n_folders;
     int64_t n_short, n_long; /* clips padded with silence, cut */
     int64_t n_unread;        /* invalid clips, skipped */
-    lra_err first_unread;    /* why the first of them is none */
+    lra_err first_unread;    /* error of the first of them */
 } lra_clips;
 
 /* Adds "FOLDER/WORD/FILE.wav" as a clip; returns false for other names. */

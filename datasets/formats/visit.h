@@ -35,7 +35,7 @@ typedef struct {
 
     /* Counters. */
     int64_t n_files; /* visited */
-    int64_t n_empty; /* wanted, of no bytes, not visited */
+    int64_t n_empty; /* accepted, but empty: not visited */
     /* accepted, but unreadable although the rest of the archive is readable: not visited */
     int64_t n_damaged;
     char damaged[128]; /* the first of them */
@@ -43,7 +43,7 @@ typedef struct {
 
 /* A name without its leading folders. */
 const char *lra_walk_base(const char *name);
-/* For messages about missing files: " (files of no bytes are)", or "". */
+/* Addition to messages about missing files if empty files were found, else "". */
 const char *lra_walk_but_empty(const lra_walk *w);
 /* Warns about skipped files, if any. */
 void lra_walk_report(const lra_walk *w, const char *path);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* MASK_STREAM + split: a mask has nothing to do with that of another split. */
+/* MASK_STREAM + split: masks of different splits are independent. */
 enum { AUGMENT_STREAM = 0x4155, MASK_STREAM = 0x4D41 };
 
 int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
@@ -20,7 +20,7 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
     return b;
 }
 
-/* Random generator of an entry of the order, of all epochs. */
+/* Random generator of an entry of the order, with its own state in every epoch. */
 static lra_rng rng_of(const lra_loader *l, uint32_t stream, int64_t entry)
 {
     uint64_t before = (uint64_t)l->epoch * (uint64_t)(l->passes * l->rows->n);
@@ -42,7 +42,7 @@ static lra_row own_row(lra_loader *l, int64_t entry)
     return row;
 }
 
-/* The same row with the label assigned to it (permuted labels). */
+/* Same, with label and targets of another row if labels are permuted. */
 static lra_row row_of(lra_loader *l, int64_t entry)
 {
     lra_row row = own_row(l, entry);
@@ -92,7 +92,8 @@ static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t 
     memset(value + n * seen, 0, (size_t)((T - n) * seen) * sizeof *value);
 }
 
-/* n steps of the row, from one on, as sequence i of the batch; n = 0: none. */
+/* Writes the n tokens of the row that begin at `from` as sequence i of the batch; n = 0: padding
+ * only. */
 static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra_row *row,
                          int64_t from, int64_t n, int64_t T)
 {

@@ -10,12 +10,12 @@
 enum { LRA_TRAIN_SPLIT, LRA_VAL_SPLIT, LRA_TEST_SPLIT, LRA_N_SPLITS };
 extern const char *const lra_split_names[LRA_N_SPLITS]; /* "train" "val" "test" */
 
-/* Rows of steps, stored contiguously: row i has the steps start[i] .. start[i+1]-1. A step is
- * `width` numbers: words of a vocabulary or levels (token), or real numbers (value). */
+/* Rows of tokens, stored contiguously: row i has the tokens start[i] .. start[i+1]-1. A token (a
+ * "step" in names) is `width` numbers: ids or levels (token), or real numbers (value). */
 typedef struct {
     int64_t n;
     int64_t *start;  /* (n+1) */
-    int width;       /* numbers a step; 0: no row yet */
+    int width;       /* numbers per token; 0: no row yet */
     uint16_t *token; /* (steps, width); NULL: value */
     float *value;    /* (steps, width); NULL: token */
     int32_t *label;  /* (n); 0 where a task has no classes */
@@ -24,7 +24,7 @@ typedef struct {
     float *target;
     int n_targets; /* 0: target is NULL */
     bool step_targets;
-    int64_t *middle; /* LRA_GOAL_PAIR: (n) steps of the first document.  NULL: rows are not pairs */
+    int64_t *middle; /* LRA_GOAL_PAIR: (n) length of the first document. NULL: no pairs */
     int64_t row_capacity, step_capacity;
 } lra_sequences;
 
@@ -40,19 +40,19 @@ typedef struct {
     int64_t middle; /* 0: no pair */
 } lra_row;
 
-/* Numbers for each step of a vocabulary: an id of more than 16 bits is stored as its low and its
- * high 16 bits. */
+/* Numbers per token for a vocabulary: an id of more than 16 bits is stored as its low and its high
+ * 16 bits. */
 static inline int lra_token_width(int64_t vocab)
 {
     return vocab > 65536 ? 2 : 1;
 }
-/* The id at step i of rows of that width. */
+/* Id of token i of a row of this width. */
 static inline int64_t lra_token_at(const uint16_t *token, int width, int64_t i)
 {
     return width == 2 ? token[2 * i] | (int64_t)token[2 * i + 1] << 16 : token[i];
 }
 
-/* Length of the model input for row i: all steps, or those of the longer document. */
+/* Length of the model input for row i: all tokens, or those of the longer document. */
 int64_t lra_sequences_length(const lra_sequences *r, int64_t i);
 /* Row i; points into r. */
 lra_row lra_sequences_row(const lra_sequences *r, int64_t i);

@@ -19,7 +19,7 @@ typedef enum {
     LRA_GOAL_CLASS, /* its label: accuracy */
     LRA_GOAL_PAIR,  /* the label of two documents: accuracy */
     LRA_GOAL_VALUE, /* real numbers: root mean squared error, R2 */
-    LRA_GOAL_STEPS, /* real numbers at steps: R2 */
+    LRA_GOAL_STEPS, /* real numbers at every token: R2 */
     LRA_GOAL_NEXT /* the token that follows; a split is one long row: bits per token, perplexity */
 } lra_goal;
 
@@ -38,8 +38,8 @@ typedef struct lra_task {
     const char *from_parquet;
     /* Published rows (of a stream: tokens) of the files, by part; 0: no such part. */
     int64_t published[LRA_N_SPLITS];
-    /* Correlation of neighbouring steps in the official training rows, in one number of a step; 0:
-     * unknown. */
+    /* Correlation of adjacent tokens in the official training rows, in one channel; 0: unknown or
+     * not measured. */
     double correlation;
     lra_goal goal;
     /* Metric for selection and reports (kernels/base/core/metric.h). NULL: the default of the goal:
@@ -47,28 +47,28 @@ typedef struct lra_task {
     const char *metric;
     int n_classes, n_targets;
     const char *const *label_names; /* (n_classes).  Nullable */
-    /* ids or levels below this; 0: rows hold values. More than 65,536: a step is two 16-bit words
-     * (low, high) */
+    /* ids or levels below this; 0: rows hold values. More than 65,536: a token is stored as two
+     * 16-bit words (low, high) */
     int vocab;
     int first_word, mask; /* ids below first_word are special, and so is mask (0: there is none) */
     const char *const *token_names; /* (vocab).  Nullable */
     bool image;                     /* rows are square images, row by row */
-    /* Input of models at a step: 0: an entry of a table; else this many real numbers, by default
+    /* Model input at each token: 0: an embedding; else this many real numbers, by default
      * level_scale x + level_shift of each number of the row. */
     int channels;
     double level_scale, level_shift;
-    bool ask_levels; /* masked steps are predicted as one of `vocab` levels; else as real numbers */
+    bool ask_levels; /* masked tokens are predicted as one of `vocab` levels; else as numbers */
     /* Another scale and shift, fitted on the training split.  Nullable. */
     void (*levels)(const lra_dataset *d, float *scale, float *shift);
-    /* The (n, channels) numbers of a row where they are more than that.  Nullable. */
+    /* Writes the model inputs (n, channels) of a row that are not scaled levels. Nullable. */
     void (*values)(const lra_dataset *d, const lra_row *row, float *out);
-    /* (n, n_positions) numbers of the steps of a row of n that only depend on where they are: made
-     * once, for values(). Nullable. */
+    /* Position features (n, n_positions) of a row of n tokens: computed once, for values().
+     * Nullable. */
     void (*positions)(int64_t n, float *out);
     int n_positions;
-    /* Maximum number of steps of a model's input, for any data of these parameters: of pairs a
-     * document, of a stream a window. `steps`: every row has this length; 0: longest() returns the
-     * maximum. */
+    /* Maximum length of a model input in tokens: of a document (pairs), of a window (streams), else
+     * of a row. `steps`: every row has this length; 0: longest() returns the maximum for the
+     * parameters. */
     int64_t steps;
     int64_t (*longest)(const lra_config *c);
     const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
@@ -120,8 +120,8 @@ typedef struct lra_task {
     /* Checks properties of the official files in a folder beyond single rows, and reports the
      * facts; fails if labels do not fit. Nullable. */
     int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
-    /* Which steps of a row the question is about (n; false at first): paths end there, words are no
-     * fillers.  Nullable. */
+    /* Marks the tokens of a row that the label depends on (n; false at first): ends of the path,
+     * words that are not fillers. Nullable. */
     void (*marks)(const lra_row *row, bool *marked);
     /* Draws a row for people.  Nullable. */
     void (*show)(const lra_row *row, FILE *out);
@@ -134,7 +134,7 @@ const lra_budget *lra_task_budget(const lra_task *t, const char *preset);
  * always exists. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
 
-/* The most steps that data of these parameters can have. */
+/* Maximum input length in tokens for data of these parameters. */
 int64_t lra_task_longest(const lra_task *t, const lra_config *c);
 /* longest() of tasks with a parameter for it. */
 int64_t lra_longest_length(const lra_config *c);  /* "length" */

@@ -4,9 +4,9 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Prints the first `most` steps of a row in words of d->words: characters without separators, words
- * of a language model with blanks between. Characters that could control a terminal are printed as
- * '?'. */
+/* Prints the first `most` tokens of a row in words of d->words: characters without separators,
+ * words of a language model with blanks between. Characters that could control a terminal are
+ * printed as '?'. */
 void lra_vocabulary_show(const lra_dataset *d, const lra_row *row, int64_t most, FILE *out);
 
 #endif

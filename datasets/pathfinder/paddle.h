@@ -12,7 +12,8 @@ typedef struct {
     int window, frame, seed_distance, length;
     double thickness, marker_radius, continuity, snake_contrast, paddle_contrast;
     int n_margins, margin[LRA_PATHFINDER_MAX_MARGINS]; /* one drawn per image */
-    int distractor_paddles; /* in all; the number of distractors follows */
+    /* total over all distractors; determines their number */
+    int distractor_paddles;
 } lra_pathfinder_size;
 const lra_pathfinder_size *lra_pathfinder_size_find(int64_t window); /* NULL: no such size */
 

@@ -98,7 +98,8 @@ void pathfinder_block(const lra_paddles *p, const pathfinder_paddle *paddle,
     }
 }
 
-/* M + mask >= 1.8 where the levels add up to just that: the reference adds float32 numbers. */
+/* True if M + mask >= 1.8 at a pixel where the levels sum to exactly 1.8 * 255: the reference adds
+ * float32 numbers, so rounding decides. */
 static bool tie_is_crowded(const uint8_t *level, const uint8_t *mask, int n)
 {
     for (int x = 0; x < n; x++) {
@@ -124,7 +125,7 @@ static bool fits(const lra_paddles *p, int image, const int at[2], const pathfin
     return true;
 }
 
-/* 1 - M dilated, at a place. */
+/* 1 - (dilated M) at a position. */
 static double room_at(const pathfinder_turns *t, const pathfinder_mask *m, int y, int x)
 {
     const uint8_t *level = pathfinder_mask_at(m, y, x);

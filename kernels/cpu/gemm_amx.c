@@ -55,7 +55,7 @@ enum {
     DEPTH = 1024,   /* maximum k of a pass: capacity of scratch for a */
     SHARE = 512,    /* same, for a that must be transposed: fits L1 together with b and the sums */
     COLUMNS = 512,  /* maximum columns of a range: capacity of scratch for sums between passes */
-    RANGE = 1 << 19 /* elements of b that stay in the second cache */
+    RANGE = 1 << 19 /* elements of b that fit L2 */
 };
 
 /* Of a thread. */
@@ -78,17 +78,18 @@ typedef struct {
     int64_t panel;
     const lra_bf16_out *out;
     wanted x, y, residual;
-    /* Where the sums go that are still in the tiles, R x C of them.  Nullable: held */
+    /* Destination of the R x C tiles of sums that are not stored yet. Nullable: held */
     float *held;
     int64_t ld_held;
     int R, C;
-    /* The block that waits in own.sum, or is held and will, to be finished from row `done` on; n <
-     * 0: none. */
+    /* Position of the unfinished block, in own.sum or still in the tiles; its rows before `done`
+     * are finished; n < 0: none. */
     int64_t m, n, done;
 } product;
 
-/* A block of sums: a: tiles of rows `a_next` apart, steps of k `a_step` apart, rows `stride` bytes
- * apart; b: panels. The last step of b is `tail` where k ends within it. */
+/* Operands and result of one block of sums. a: tiles of 16 rows at a and a_next, a_step elements
+ * from one step of k to the next, `stride` bytes from row to row. b: panels; `tail` replaces the
+ * last step of b if K ends within it. */
 typedef struct {
     const uint16_t *a, *a_next, *b, *b_next;
     int64_t a_step, stride, steps;
@@ -113,7 +114,7 @@ static wanted want(const void *from, int64_t bytes, int64_t n_steps)
     for (const char *end_ = (w).at + (w).some; (w).at < end_; (w).at += 64)                        \
         __builtin_prefetch((w).at, __VA_ARGS__);
 
-/* Finishes a quarter of the block that waits. */
+/* Finishes a quarter of the unfinished block. */
 static void finish_some(product *p)
 {
     if (p->n < 0) return;
@@ -224,7 +225,7 @@ AMX static void block_any(int R, int C, product *p, const tile_job *j)
 
 /* ---- a of a strip ---------------------------------------------------------------------------- */
 
-/* Rows [0, rows) and k of [0, depth) into own.a, zeros around them. */
+/* Copies rows [0, rows) and k [0, depth) into own.a, padded with zeros. */
 COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     for (int64_t r = 0; r < (rows + 15) / 16 * 16; r++)
@@ -256,7 +257,8 @@ static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t d
 
 /* ---- blocks of a strip ----------------------------------------------------------------------- */
 
-/* Columns [n, n + 32) of a strip, or fewer at the edge: k of one pass. */
+/* Multiplies columns [n, n + 32) of a strip, or fewer at the edge, over the range of k of one
+ * pass. */
 AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64_t part, bool first,
                             bool last)
 {
@@ -332,7 +334,7 @@ AMX static void result_blocks(product *p, const tile_job *j, int64_t m, int64_t 
     p->m = m_before, p->n = n_before, p->done = 0;
 }
 
-/* Steps of 32 in k of a pass. */
+/* Number of steps of 32 in k per pass. */
 static int64_t pass_steps(const product *p)
 {
     int64_t all = (p->K + 31) / 32;
@@ -364,7 +366,7 @@ static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
     if (out->residual) p->residual = want(out->residual + next * out->ld, y, n_steps);
 }
 
-/* Rows [m, m + 32) and columns [n0, n1), or fewer at the edge, in passes over k. */
+/* Multiplies rows [m, m + 32) by columns [n0, n1), or fewer at the edge, in passes over k. */
 AMX static void strip(product *p, int64_t m, int64_t n0, int64_t n1)
 {
     int64_t rows = smaller(STRIP, p->M - m), all = (p->K + 31) / 32, steps = pass_steps(p);

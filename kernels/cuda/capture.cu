@@ -27,7 +27,7 @@ bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, unsigned z)
     return false;
 }
 
-/* Queues n calls that run as one. */
+/* Queues n calls as one fused kernel (n = 1: the kernel of the op). */
 static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err *e)
 {
     static const char *const types[] = {"F32", "F64", "BF16"};
@@ -92,7 +92,8 @@ int lra_cuda_wait(lra_device *d, lra_err *e)
     return lra_cuda_check(cudaStreamSynchronize(lra_cuda->work), "a step", e);
 }
 
-/* Waits: a run of single nodes is timed, checked, or the first of a plan. */
+/* Runs node by node and waits for the result: for timed or checked runs, and the first run of a
+ * plan. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
 {
     if (lra_cuda_send(e) != 0 || queue(calls, n, e) != 0) return LRA_FAILED;

@@ -32,7 +32,7 @@ bool lra_is(const lra_tensor *x, const lra_op *op);
 bool lra_is_stored(const lra_tensor *x);
 /* In a BF16 graph the op reads source i through its bf16 shadow. */
 bool lra_reads_shadow(const lra_op *op, int i);
-/* Order of running: 0 ordinary, 1 updates of parameters, 2 assignments of states. */
+/* Execution order: 0 ordinary nodes, 1 parameter updates, 2 state assignments. */
 int lra_rank(const lra_tensor *t);
 /* Returns the node that owns the memory of x, and sets the byte offset of x in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);

@@ -72,7 +72,7 @@ lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64
  * a, b, p, q: (2,H,N) (real, imaginary), c: (2,R,N), dt: (H), k: (R,L); all real. */
 lra_tensor *lra_dplr_kernel(lra_tensor *a, lra_tensor *b, lra_tensor *p, lra_tensor *q,
                             lra_tensor *c, lra_tensor *dt, int64_t L);
-int64_t lra_dplr_length(int64_t T); /* the least L from T on */
+int64_t lra_dplr_length(int64_t T); /* smallest supported L >= T */
 
 /* Recurrence of a diagonal linear state. */
 typedef struct {

@@ -41,7 +41,7 @@ LRA_FN void t_store(void *y, lra_type t, int64_t i, real v)
 #define LRA_BY_TYPE(f, t, ...) f(t, __VA_ARGS__)
 #endif
 
-/* Element i of an array, for code that steps through rows. */
+/* Bytes of an element of type t, and pointers to element i of an array of this type. */
 LRA_FN int64_t t_size(lra_type t)
 {
     return LRA_TYPE_bf16 && t != LRA_BF16 ? (int64_t)sizeof(real) : (int64_t)sizeof(elem);

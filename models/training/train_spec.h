@@ -42,10 +42,10 @@ typedef struct {
     /* an epoch on a fraction of the rows has the number of steps of a full epoch */
     bool same_steps;
     int64_t accumulate;      /* gradient accumulation: batches per update; 0: 1 */
-    int64_t early_stop;      /* epochs without a better one, then training ends; 0: never */
+    int64_t early_stop;      /* epochs without improvement after which training ends; 0: never */
     int threads;             /* of every plan; 0: by its work */
     double memory;           /* bytes for workspace and parameters; 0: all free memory */
-    int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: the least that fits the memory */
+    int recompute;           /* lra_keep, or LRA_RECOMPUTE_AUTO: least recomputation that fits */
     bool debug_nodes;        /* check every node of every step */
     double checkpoint_every; /* seconds */
     int64_t stop_after;      /* steps, then stop as a signal would; 0: never.  For tests */

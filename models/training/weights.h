@@ -33,7 +33,8 @@ typedef struct {
     const char *unknown, *missing; /* the first of each; NULL: none */
     const char *near;              /* name of the model similar to `unknown`; NULL: none */
 } lra_weights_names;
-/* Fails with both numbers and both first names; 0 if all arrays match.  `name`: of the file. */
+/* Fails with the number and the first name of unknown and of missing arrays; 0 if all match.
+ * `name`: the file. */
 int lra_weights_fail_names(const lra_weights_names *n, const char *name, lra_err *e);
 /* The i-th array of `p` from one called `tensor`, of PyTorch's layout. */
 int lra_weights_put(lra_params *p, int i, const lra_ndarray *a, const char *tensor,

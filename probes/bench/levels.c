@@ -10,8 +10,8 @@
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 
-/* Enough rows for blocks of 128 columns if there are 256, and of 64 if there are 128
- * (kernels/ops/conv/conv_tiles.h). */
+/* B T is large enough that a convolution with 256 columns uses blocks of 128 columns, and one with
+ * 128 columns blocks of 64 (kernels/ops/conv/conv_tiles.h). */
 enum { B = 34, T = 130, K = 5, D = 128, H = 256, N_OUT = 5 };
 
 typedef struct {

@@ -1,8 +1,6 @@
-/* Information in data.
- *
- * Symbols and rows are defined in symbols.h.  Pairs are counted in training rows, limited to a
- * number of steps that takes seconds, and never cross a row boundary (the first document of a pair;
- * a window of a stream). */
+/* Information in data. Symbols and rows are defined in symbols.h. Pairs are counted in training
+ * rows, limited to LRA_COUNT_STEPS tokens, which takes seconds, and never cross a row boundary (the
+ * first document of a pair; a window of a stream). */
 #include "probes/data/information.h"
 
 #include <math.h>

@@ -15,7 +15,8 @@
 #include "probes/kernels/skip.h"
 
 enum { MOST_NODES = 4096 };
-static const int64_t most_numbers = (int64_t)1 << 25; /* of the kernels of one scan */
+/* maximum number of values in the kernels of one scan */
+static const int64_t most_numbers = (int64_t)1 << 25;
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -75,7 +76,7 @@ static void fill_long(const lra_tensor *node, const lra_extracted_kernels *k, co
     }
 }
 
-/* Rows before the examples shift all lags to the past; returns the shift. */
+/* Tokens that the model prepends shift all lags towards the past; returns the shift. */
 static int64_t moved(const lra_tensor *node, int64_t T)
 {
     return node->src[0]->shape.d[1] - T;
@@ -109,7 +110,7 @@ static void fill_conv(const lra_tensor *node, int64_t T, const lra_extracted_ker
     }
 }
 
-/* Outputs that are taken of a scan: number 0, step, 2 step, .. */
+/* Stride of the output channels of a scan that are measured: 0, stride, 2 stride, .. */
 static int64_t scan_step(const lra_scan_map *m, int64_t lags)
 {
     int64_t room = most_numbers / (m->inputs * lags);
@@ -225,7 +226,7 @@ static int read_conv(const network *n, lra_tensor *node, int state, lra_extracte
     return rc;
 }
 
-/* Of a network that has the weights. */
+/* Reads the kernels of node i; the network must have the weights of this state. */
 static int read_node(const network *n, int i, int state, lra_extracted_kernels *k, lra_err *e)
 {
     int64_t size = k->channels * k->components * (k->behind + k->ahead);

@@ -17,13 +17,14 @@ enum { DRAWN = 16, FINDINGS = 8 * LRA_KERNEL_FINDINGS };
 
 /* ---- over channels --------------------------------------------------------------------------- */
 
-/* The numbers of every channel in one state. */
+/* The measurements of every channel in one state (initial or trained). */
 typedef struct {
     const lra_extracted_kernels *of;
     int state, n_ids;
-    lra_measurement id[LRA_KERNEL_FINDINGS]; /* of any channel that is defined */
-    double *value;                           /* (ids, channels) NAN: undefined */
-    double *p, *p_mod;                       /* (channels) of decay.test, decay.test.mod */
+    /* ids and flags, from the first channel that is defined */
+    lra_measurement id[LRA_KERNEL_FINDINGS];
+    double *value;     /* (ids, channels) NAN: undefined */
+    double *p, *p_mod; /* (channels) of decay.test, decay.test.mod */
     int64_t undefined;
 } channels;
 
@@ -98,7 +99,8 @@ static double share_of_kind(const double *kind, int64_t n, double is)
     return known ? (double)count / (double)known : NAN;
 }
 
-/* Share of channels that decay, all n tests of the layer together (Holm). */
+/* Share of channels that decay significantly, after Holm's correction for the n tests of the
+ * layer. */
 static double share_falling(int64_t n, const double *tests)
 {
     int64_t known = 0, count = 0;
@@ -129,7 +131,7 @@ static int add_modes(const lra_modes *m, lra_measurement *out)
     return added + 1;
 }
 
-/* Of the kinds of decay, of kernels or of their moduli. */
+/* Adds the shares of channels by kind of decay, of the kernels or of their moduli. */
 static int add_kinds(const channels *x, const double *kind, bool mod, lra_measurement *out)
 {
     int64_t C = x->of->channels;
@@ -199,7 +201,8 @@ static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* Adds the kernels of some channels, evenly spread; vectors by their norms. */
+/* Adds the kernels of evenly spaced channels as curves for figures; several components per lag:
+ * their norm. */
 static void add_drawn(const lra_extracted_kernels *k, int state, lra_probe_unit *u)
 {
     int64_t n = k->channels < DRAWN ? k->channels : DRAWN, lags = k->behind + k->ahead;

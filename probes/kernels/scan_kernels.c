@@ -13,7 +13,7 @@ enum { MOST_NODES = 4096, MOST_SIDES = 2 };
 
 /* ---- in the graph ---------------------------------------------------------------------------- */
 
-/* The tensor whose numbers x holds, before casts. */
+/* Skips casts: returns the tensor that x is a converted copy of. */
 static lra_tensor *bare(lra_tensor *x)
 {
     while (x->op == &lra_op_cast) x = x->src[0];

@@ -26,7 +26,8 @@ static int train_here(const lra_ladder_cells *l, lra_err *e)
     return 0;
 }
 
-/* A cell as the command that trains it: the rung is set last. */
+/* Builds the command line that trains a cell in its own process; the settings of the rung come
+ * last. */
 static lra_run_cell cell_apart(const lra_ladder_cells *l, const lra_ladder_cell *c)
 {
     const lra_planned_rung *rung = &l->rungs->rung[c->rung];

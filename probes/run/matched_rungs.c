@@ -13,7 +13,7 @@
 #include <string.h>
 
 static const double within = 0.02;
-enum { MOST = 1 << 20 }; /* of a size */
+enum { MOST = 1 << 20 }; /* largest size that is tried */
 
 /* Count of a size: parameters, or FLOPs of a training step at the longest bucket without
  * recomputation. */
@@ -38,8 +38,8 @@ typedef struct {
     double count;
 } guess;
 
-/* Neighbours, `step` apart, that hold the target between them; equal where even the smallest is too
- * large. */
+/* Finds the sizes lo and hi = lo + step whose counts bracket the target; lo = hi if the smallest
+ * size already exceeds it. */
 static int bracket(const lra_rungs *l, int i, int64_t step, const lra_job *r, guess *lo, guess *hi,
                    lra_err *e)
 {

@@ -11,8 +11,8 @@
 extern const lra_option lra_rungs_options[]; /* --kernels --axis --match --match-rung */
 
 typedef struct {
-    int64_t value; /* of the axis */
-    int64_t size;  /* of the model's size key; 0: it has none */
+    int64_t value; /* value of the axis key */
+    int64_t size;  /* value of the size key of the model; 0: no such key */
     char *ladder;  /* of lra_job.  NULL: a plain ladder of kernels */
 } lra_planned_rung;
 

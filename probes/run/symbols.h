@@ -1,7 +1,7 @@
 /* Data as symbols, for model-free statistics. Tokens are symbols as they are; if there are more
  * than 256, the 255 most frequent ones in training and one for the rest. Numbers and levels are put
- * into 16 bins of equal share in training (fewer where many are equal); of several numbers a step,
- * the first is used. */
+ * into 16 bins of equal share in training (fewer where many are equal); of several numbers per
+ * token, the first is used. */
 #ifndef LRA_PROBES_RUN_SYMBOLS_H
 #define LRA_PROBES_RUN_SYMBOLS_H
 
@@ -10,7 +10,7 @@
 
 enum { LRA_BINS = 16, LRA_COUNT_STEPS = 16000000 };
 
-/* Coding of a step: a symbol by its id, or by the bin of its number. */
+/* Coding of a token: a symbol by its id, or by the bin of its number. */
 typedef struct {
     bool numbers;
     int64_t vocab;

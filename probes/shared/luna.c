@@ -13,7 +13,7 @@
 #include "kernels/ops/attention/attention_statistics.h"
 #include "probes/shared/mixing_matrix.h"
 
-enum { QUERY, KEY, PACK }; /* of the second; weights of the first */
+enum { QUERY, KEY, PACK }; /* queries and keys of the second attention; weights of the first */
 
 static void open(int64_t n, lra_matrix *w)
 {
@@ -31,7 +31,7 @@ static void open(int64_t n, lra_matrix *w)
                                 0);
 }
 
-/* Row i of a head of the second, u (M). */
+/* Computes the weights u (M) of query i in one head of the second attention. */
 static void unpacking(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, float *u)
 {
     const int64_t *d = v->of->array[KEY]->shape.d, M = d[1], H = d[2], K = d[3];
@@ -48,8 +48,8 @@ static void unpacking(const lra_matrix_values *v, int64_t s, int64_t head, int64
 
 enum { TOGETHER = 4 };
 
-/* y (H,T) = u (H,M) p (M,T), rows of p being `width` apart: some of them are added at once, and
- * stay in the first cache for all of y. */
+/* y (H,T) = u (H,M) p (M,T), with p of leading dimension `width`. TOGETHER rows of p are added in
+ * one pass, so that they stay in L1 for all rows of y. */
 static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const float *p, int64_t width,
                      float *y)
 {
@@ -68,7 +68,7 @@ static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const floa
     }
 }
 
-/* Unpacks row i of heads [from, from + H) for each of G parts of p (B,G,M,T), into w (H,G,T). */
+/* Attention of query i in heads [from, from + H) through each of G maps p (B,G,M,T): w (H,G,T). */
 static void unpacked(const lra_matrix_values *v, int64_t s, int64_t i, int64_t from, int64_t H,
                      int64_t G, const float *p, int64_t T, double *w)
 {
@@ -95,7 +95,8 @@ static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, d
     unpacked(v, s, i, 0, H, v->of->paths / H, v->by_path, T, w);
 }
 
-/* v (B,T,H G,V): of each h those of all g; by (H G V,D): of each h the product of both layers. */
+/* v (B,T,H G,V): the values of all g, repeated for each h; by (H G V,D): for each h the product of
+ * both linear layers. */
 static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
 {
     lra_tensor *own = w->of->value, *first = w->of->weight, *all[LRA_MATRIX_PATHS];

@@ -28,7 +28,7 @@ static void open(int64_t n, lra_matrix *w)
 typedef struct {
     const float *rows;     /* (2 C,K) */
     const int32_t *tokens; /* (2 C) */
-    int64_t place, keys;   /* of the query; of both chunks */
+    int64_t place, keys;   /* index of the query; number of keys of both chunks */
 } chunk;
 
 static int64_t at_most(int64_t n, int64_t most)

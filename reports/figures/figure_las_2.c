@@ -20,7 +20,7 @@ typedef struct {
     const char *name;
     const lra_probe_result *run;
     int heads, shown[SHOWN], n;
-    const lra_probe_array *eld[SHOWN]; /* of those that are shown */
+    const lra_probe_array *eld[SHOWN]; /* (n) decay factors of the shown heads */
 } row;
 
 /* Writes the heads of the first layer with decaying scores to list (NULL: count only); returns
@@ -62,7 +62,7 @@ static int64_t pixels_of(const row *r)
     return r->eld[0]->dims[0] < MOST_PIXELS ? r->eld[0]->dims[0] : MOST_PIXELS;
 }
 
-/* A block of curves, and one for each matrix. */
+/* Adds a data block with the curves of all heads, and a block for the matrix of each head. */
 static void add_data(lra_text *t, const row *r)
 {
     int64_t T = r->eld[0]->dims[0], side = pixels_of(r);
@@ -131,7 +131,7 @@ static void add_matrix(lra_plot *f, const row *r, int i, int block)
     lra_map_plot(&f->script, &(lra_map_panel){"las-2.dat", name, block, pixels_of(r), 0, 0, 0});
 }
 
-/* The heads by their colours. */
+/* Fills the legend: one line per head; returns the number of entries. */
 static int entries_of(const row *r, lra_plot_entry *entry)
 {
     for (int i = 0; i < r->n; i++) {

@@ -155,7 +155,7 @@ static int set_best(lra_ladder_view *v, lra_err *e)
     return lra_ladder_run(&d, &v->best, e);
 }
 
-/* The index with a baseline's accuracy as reference; none if no rung sees all tokens. */
+/* Locality index with a baseline's accuracy as reference; NAN if no rung sees all tokens. */
 static double index_against(const lra_ladder_view *v, const uint8_t *right)
 {
     lra_ladder_data d = v->data;

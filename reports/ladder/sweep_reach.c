@@ -34,9 +34,9 @@ static double value_of(const place *p, int r, int b)
     return b < 0 ? p->sample->series[r].value : p->drawn[(size_t)b * (size_t)n + (size_t)r];
 }
 
-/* Chance in replicate b, the mean over the test sets of all distances: they have one label
- * distribution, and with a chance of its own for each set a model that is right in every row would
- * have a share of gain that varies. */
+/* Chance in replicate b, averaged over the test sets of all distances, which share one label
+ * distribution. With a separate chance for each set, the share of gain of a model without errors
+ * would vary between the sets. */
 static double chance_of(const lra_sweep *s, const place *p, int b)
 {
     double sum = 0;

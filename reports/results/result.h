@@ -23,7 +23,7 @@ typedef struct {
     lra_origin origin;     /* host, program and time */
     char *sources;         /* hash of the sources of the model and its ops; "" in older files */
     char *user_label;      /* the user's name of the run (--label); "": none, NULL: none */
-    char *ladder; /* the ladder it was trained for (ladder_rungs.h); "": a plain one of kernels */
+    char *ladder;          /* the ladder it was trained for (ladder_rungs.h); "": kernel widths */
     int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
     int64_t max_length;          /* longest example, tokens */
     int64_t grid;                /* pixels in a row of the image that an example is; 0: none */
@@ -31,7 +31,7 @@ typedef struct {
     int64_t best_epoch; /* the selected one, from 1; 0: nothing was trained */
     double seconds, step_flops, padding;
     const lra_metric *metric; /* metric of checkpoint selection and of reports.  NULL: accuracy */
-    double chance; /* of the metric on the test split; accuracies: see lra_result_chance() */
+    double chance; /* value of the metric by chance; accuracies: see lra_result_chance() */
     int64_t batch; /* rows of a training batch; 0: not known */
     /* (n_epochs, LRA_HISTORY_COLUMNS), a row for each epoch */
     int64_t n_epochs;
@@ -42,7 +42,7 @@ typedef struct {
     int32_t *label;       /* (n) */
     lra_sums *row;        /* (n) contribution of each row to the metric; NULL: it follows from the
                           logits */
-    int64_t n_numbers;    /* numbers per row; 0: the two arrays below are NULL */
+    int64_t n_numbers;    /* predicted values per row; 0: the two arrays below are NULL */
     float *number;        /* (n, n_numbers) predictions and targets; NAN: masked */
     float *target;
     /* Validation split of tasks with classes, by the same weights.  n_val 0: not recorded (see
@@ -73,8 +73,8 @@ void lra_result_free(lra_result *r); /* Nullable: r */
 uint8_t *lra_result_correct(const lra_result *r);
 /* Same, for the validation split; (n_val), the caller frees it; NULL: not recorded. */
 uint8_t *lra_result_val_correct(const lra_result *r);
-/* The metric on the validation split by the selected weights: of n_val rows, else from the history;
- * NAN: not recorded (nothing was trained). */
+/* Metric of the selected checkpoint on the validation split: computed from the n_val rows, if
+ * stored, else read from the history; NAN: not recorded (nothing was trained). */
 double lra_result_val_value(const lra_result *r);
 /* Majority label, the best constant prediction: the most frequent label of the training rows, taken
  * from the baseline `constant`; of the test rows, if there is no such baseline. */

@@ -107,7 +107,8 @@ static lra_table *new_table(const view *v)
     return t;
 }
 
-/* Value, interval, parameters, time of a seed; true: not better than chance. */
+/* Adds value, interval, parameters and mean time per seed; returns true if the value is not better
+ * than chance. */
 static bool add_cell(lra_table *t, const lra_result_group *g)
 {
     char text[32];

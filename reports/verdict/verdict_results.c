@@ -31,7 +31,7 @@ typedef struct {
     char *name;
     lra_estimate value;
     int set;        /* rows with the same test set have the same number */
-    int sign;       /* 1: better than chance, -1: worse, 0: neither is shown, 2: no interval */
+    int sign;       /* 1: significantly better than chance, -1: worse, 0: neither, 2: no interval */
     bool dominated; /* few seeds, which vary more than the test rows */
 } row;
 
@@ -148,8 +148,8 @@ static void say_chance(int n, const row *all, lra_verdict *to)
 
 /* ---- best row -------------------------------------------------------------------------------- */
 
-/* The best rows of a test set; n: rows with an interval.  next -1: fewer than two, or the best is
- * not shown to be better than chance. */
+/* The best and second best row of a test set; n: number of rows with an interval. next = -1: fewer
+ * than two rows, or the best is not significantly better than chance. */
 typedef struct {
     int n, best, next;
 } top;

@@ -7,19 +7,19 @@
 #include "reports/draw/plot.h"
 #include "reports/results/probe_result.h"
 
-/* Ends of the bar of shades. */
+/* Labels of the ends of the colour bar. */
 #define LRA_MAP_LEAST "minimum"
 #define LRA_MAP_MOST  "maximum (square-root scale)"
-/* Pixels of a side. */
+/* Side of the image in pixels. */
 int64_t lra_map_pixels(const lra_probe_array *map);
-/* The mean of n maps of one size as a block of the data, a line for each query; longer maps are
+/* Adds the mean of n maps of equal size as a data block, one line per query; longer maps are
  * averaged over squares. */
 void lra_map_add(lra_text *t, const char *name, int n, const lra_probe_array *const *map);
 /* True if the array is (T,T). */
 bool lra_map_is_square(const lra_probe_array *map, int64_t T);
-/* One panel: a block of `file` as pixels by pixels, with a small name above it; tokens: ticks at
- * the first, middle and last of them, with numbers at the left and below if these are set (0: no
- * ticks). */
+/* One panel: data block `block` of `file` as an image of pixels x pixels, with `name` as its title.
+ * Ticks: at the first, middle and last of `tokens` (0: no ticks), with labels on the left axis and
+ * the bottom axis if left and below are set. */
 typedef struct {
     const char *file, *name;
     int block;

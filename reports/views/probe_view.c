@@ -48,7 +48,8 @@ bool lra_probe_equal_ahead(const lra_probe_result *r)
     return ahead;
 }
 
-/* Units with gains under a distance limit per layer: name, and prefix of the limited layer. */
+/* Probe units that measure the gain under a distance limit: name of the unit for all layers, and
+ * prefix of the units for one layer. */
 static const struct {
     const char *all, *one;
 } limits[] = {{"cut", "cut."}, {NULL, "heads."}};

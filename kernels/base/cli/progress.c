@@ -13,7 +13,7 @@ struct lra_progress {
     double left; /* seconds; negative: estimated from the share that is done */
     char detail[160];
     bool visible;
-    struct lra_progress *below; /* an outer piece of work */
+    struct lra_progress *below; /* the enclosing progress bar */
 };
 
 static lra_progress *current; /* the innermost; only the main thread draws */

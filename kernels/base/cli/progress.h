@@ -12,7 +12,7 @@ void lra_progress_title(lra_progress *p, const char *title);
 void lra_progress_left(lra_progress *p, double seconds);
 void lra_progress_free(lra_progress *p); /* clears the bar.  Nullable: p */
 
-/* For log lines: out of the way, and back. */
+/* Hide the bar before a log line is printed, and show it again. */
 void lra_progress_hide(void);
 void lra_progress_show(void);
 

@@ -1,4 +1,4 @@
-/* Log lines, which the progress line makes way for. */
+/* Log lines; the progress line is hidden while one is printed. */
 #include "kernels/base/core/log.h"
 
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void line(const char *before, const char *fmt, va_list args)
         lra_make_printable(at);
         if (end) *end++ = '\n';
     }
-    fflush(stdout); /* both may be one file: lines stay in the order of their making */
+    fflush(stdout); /* stdout and stderr may be the same file: keeps the order of lines */
     lra_progress_hide();
     fprintf(stderr, "%s%s\n", before, said.s);
     lra_progress_show();

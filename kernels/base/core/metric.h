@@ -23,9 +23,9 @@ typedef struct {
 } lra_sums;
 
 typedef struct {
-    const char *name; /* "bits-per-byte": in files */
-    const char *text; /* "bits per byte": for people */
-    double scale;     /* of values for people: 100 for percent */
+    const char *name; /* "bits-per-byte": stored in files */
+    const char *text; /* "bits per byte": printed */
+    double scale;     /* factor of printed values: 100 for percent */
     const char *unit; /* unit after the value: " %" or "" */
     int decimals;     /* of them */
     bool lower;       /* is better */

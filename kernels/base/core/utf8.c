@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Bytes of the character at p, 0: it is none. */
+/* Number of bytes of the character at p; 0: invalid UTF-8. */
 static size_t character(const unsigned char *p)
 {
     size_t n = p[0] < 0x80   ? 1
@@ -13,7 +13,7 @@ static size_t character(const unsigned char *p)
                : p[0] < 0xF5 ? 4
                              : 0;
     for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0; /* the 0 at the end, too */
+        if ((p[i] & 0xC0) != 0x80) return 0; /* a terminating 0 fails here, too */
     if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
     if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
     return n;

@@ -158,7 +158,7 @@ static void answer_one(lra_h5 *f, int fd, const question *q, const char *path, c
     lra_free_large(bytes);
 }
 
-/* Answers until the parent is gone. */
+/* Serves requests until the parent process exits. */
 LRA_NORETURN static void serve(lra_h5 *f, const char *kind, int fd)
 {
     question q;

@@ -50,7 +50,7 @@ static bool remove_stale(const char *name)
     return stale;
 }
 
-/* A new file of the name `temporary`, locked; -1 with errno, EEXIST: it is another's. */
+/* Creates and locks the file `temporary`; -1 with errno; EEXIST: another process writes it. */
 static int make_temporary(const char *temporary)
 {
     for (;;) {
@@ -61,7 +61,8 @@ static int make_temporary(const char *temporary)
             errno = EEXIST;
             return -1;
         }
-        /* Between the two calls another writer may have found it without a lock, and removed it. */
+        /* Another writer may have removed the file between open() and the lock, as if it were
+         * stale. */
         if (lock_alone(fd) && is_named(fd, temporary)) return fd;
         close(fd);
     }
@@ -151,7 +152,7 @@ int lra_file_commit(lra_file *w, lra_err *e)
         rc = lra_folder_sync(w->path, e);
     else
         unlink(w->temporary);
-    fclose(w->stream); /* everything is on the disk */
+    fclose(w->stream); /* all data are synced to the disk */
     forget(w);
     return rc;
 }

@@ -19,7 +19,7 @@ static int open_lock(const char *path, lra_err *e)
     return fd >= 0 ? fd : lra_fail_errno(e, "cannot open '%s'", path);
 }
 
-/* An environment variable, so that processes that are started obey it too. */
+/* An environment variable, which child processes inherit. */
 static const char without_locks[] = "LRA_NO_LOCKS";
 
 void lra_locks_off(void)
@@ -55,7 +55,7 @@ int lra_lock(const char *path, lra_err *e)
     return lra_fail(e, "'%s' is in use by process %ld", path, (long)holder.l_pid);
 }
 
-/* The file may have been removed by the one that held it, while others opened it. */
+/* False if the process that held the lock has removed the file after this process opened it. */
 static bool still_there(int fd, const char *path)
 {
     struct stat held, named;

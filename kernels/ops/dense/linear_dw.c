@@ -22,7 +22,7 @@
  * work for several threads.  Each range reads all of x, which limits how narrow a range can be. */
 enum {
     COLUMNS = 128,      /* of a range; 64 if that gives each thread work */
-    IN_PLACE = 256,     /* columns of an x at most */
+    IN_PLACE = 256,     /* maximum width of an x that is read in place */
     N_PARTS = 32,       /* at most, */
     PART_SUMS = 1 << 16 /* and at most this number of sums in all parts, unless one part has more */
 };
@@ -65,7 +65,7 @@ static inline conv_sizes one_tap(const lra_tensor *y)
 }
 #endif
 
-/* n rows of x, all of them, and n of `width` columns of dy. */
+/* Prefetch of n complete rows of x, and of `width` columns of n rows of dy. */
 static inline gemm_next rows_of(const dw_sizes *s, const elem *x, const elem *dy, int64_t width,
                                 int64_t n)
 {

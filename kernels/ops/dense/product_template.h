@@ -26,7 +26,7 @@ LRA_FN const real *load_block(const elem *x, int64_t n_rows, int64_t n_columns, 
 #endif
 }
 
-/* y[i] = act(sum[i] + bias[i]) + residual[i], a vector of them.  Nullable: bias, residual. */
+/* y[i] = act(sum[i] + bias[i]) + residual[i] for one vector.  Nullable: bias, residual. */
 #define FINISH(name, act)                                                                          \
     LRA_ROW_FN void name(int64_t i, int64_t w, const real *sum, const real *bias,                  \
                          const elem *residual, elem *y)                                            \
@@ -45,7 +45,7 @@ FINISH(finish_gelu_tanh, lanes_gelu_tanh)
 FINISH(finish_silu, lanes_silu)
 #undef FINISH
 
-/* A row of it; y may be sum. */
+/* Same for a row of n elements; y may be the same array as sum. */
 static inline void finish_row(int64_t n, const real *sum, const real *bias, lra_act act,
                               const elem *residual, elem *y)
 {

@@ -37,7 +37,7 @@ typedef struct {
     draw_lanes word[4][VECTORS];
 } draw_words;
 
-/* Half of the draws starts at each of two numbers. */
+/* DRAWS draws: half of them have counters from first[0] on, half from first[1] on. */
 LRA_ROW_FN draw_words philox_lanes(const uint32_t key[2], const lra_step *step,
                                    const uint64_t first[2])
 {

@@ -22,7 +22,7 @@ typedef struct {
     const lf_complex *root;
     lf_complex *spectrum;
     elem *x, *dy;
-    int64_t parts; /* of the pairs, for the gradient of the kernels */
+    int64_t parts; /* number of parts of the pairs, for the gradient of the kernels */
 } lf_job;
 
 static __global__ void lf_root_kernel(int64_t n, lf_complex *root)
@@ -33,8 +33,8 @@ static __global__ void lf_root_kernel(int64_t n, lf_complex *root)
     }
 }
 
-/* Examples from b0 on to rows of channels, zero after the tokens; and (BACK) from rows to
- * examples. */
+/* Transposes the examples from b0 on to (examples, D, T), zero after their last token; BACK: the
+ * inverse. */
 template <bool BACK>
 static __global__ void lf_rows_kernel(long_conv_job j, int64_t b0, const elem *from, elem *to)
 {
@@ -63,7 +63,8 @@ LRA_DEV lf_rows lf_pair(const lf_job *e, int64_t pair, int64_t d, elem *x)
     return lf_rows{e->j.T, a, 2 * pair + 1 < e->examples ? a + e->j.D * e->j.T : NULL};
 }
 
-/* A block for each channel: the spectrum of its kernels, including the 1/n of the inverse. */
+/* Spectrum of the kernels of a channel, including the factor 1/n of the inverse FFT; one block per
+ * channel. */
 static __global__ void lf_kernel_kernel(lf_job e, const real *kernel)
 {
     LRA_SHARED(float, shared);
@@ -84,7 +85,8 @@ static __global__ void lf_kernel_kernel(lf_job e, const real *kernel)
         e.spectrum[d * s.n + threadIdx.x * LF_OWN + i] = v[i];
 }
 
-/* x: channels, then pairs of examples; rows of x become those of y */
+/* Replaces the rows of x by those of y; one block per (pair of examples, channel), channels
+ * fastest. */
 static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
 {
     LRA_SHARED(float, shared);
@@ -104,9 +106,10 @@ static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
     lf_back_but_last(&s, &rows);
 }
 
-/* x: channels, then parts of the pairs: sum of F(dz) conj F(z); first: the spectra are
- * uninitialised and are overwritten.  F(z) is kept in shared memory until F(dz) is computed if two
- * fit there (SPARE), else in registers, some of which spill. */
+/* Adds the sum of F(dz) conj F(z) over a part of the example pairs to the spectra; one block per
+ * (part, channel), channels fastest. first: the spectra are uninitialised and are overwritten. F(z)
+ * is kept in shared memory until F(dz) is computed if two fit there (SPARE), else in registers,
+ * some of which spill. */
 template <bool SPARE>
 static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     lf_sum_kernel(lf_job e, bool first)
@@ -137,7 +140,7 @@ static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++) to[i] = sum[i];
 }
 
-/* A block for each channel: the gradient of its kernels. */
+/* Gradient of the kernels of a channel; one block per channel. */
 static __global__ void lf_gradient_kernel(lf_job e, real *kernel)
 {
     LRA_SHARED(float, shared);

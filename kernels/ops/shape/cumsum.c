@@ -1,6 +1,6 @@
-/* y[.., i, ..] = sum of x[.., j, ..] over j <= i, or over j >= i; its gradient is the same of dy in
- * the opposite direction.  Sums are real, in the order of the axis, and rounded only when y is
- * stored. */
+/* y[.., i, ..] = sum of x[.., j, ..] over j <= i, or over j >= i; the gradient is the cumulative
+ * sum of dy in the opposite direction. Sums are real, in the order of the axis, and rounded only
+ * when y is stored. */
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/typed.h"
 
