@@ -134,11 +134,11 @@ static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
     lra_free(differs);
     if (result) {
         char time[32], how[96] = "not trained", *text = lra_result_text(result);
-        if (result->steps)
+        if (result->training.steps)
             snprintf(how, sizeof how, "validation selected epoch %" PRId64 "; %" PRId64 " steps",
-                     result->best_epoch, result->steps);
-        printf("test %s; %s, %s\nwrote %s\n", text, how, lra_time_text(time, result->seconds),
-               path);
+                     result->training.best_epoch, result->training.steps);
+        printf("test %s; %s, %s\nwrote %s\n", text, how,
+               lra_time_text(time, result->training.seconds), path);
         double accuracy = 0;
         const char *baseline = lra_result_simple_baseline(result, &accuracy);
         if (baseline) printf("baseline %s %.2f %%\n", baseline, 100 * accuracy);

@@ -359,17 +359,18 @@ static void report(run *r, lra_train_report *out)
     out->history = now->history;
     now->history = NULL;
     out->n_epochs = now->n_epochs;
-    out->best_epoch = now->best_epoch;
     out->best_val = now->best_val;
-    out->steps = now->step;
-    out->skipped = now->skipped;
-    out->seconds = now->seconds + session_seconds(r);
-    out->step_flops = lra_plan_cost(lra_session_largest(&r->session)).flops *
-                      (double)lra_update_batches(r->spec);
-    out->padding = lra_loader_padding(r->train);
     memcpy(out->level, now->level, sizeof out->level);
     lra_network_spec network = lra_session_network(r->spec);
-    out->parameters = lra_network_parameters(r->spec->model, r->spec->model_config, &network);
+    double flops = lra_plan_cost(lra_session_largest(&r->session)).flops;
+    out->training = (lra_training){
+        .parameters = lra_network_parameters(r->spec->model, r->spec->model_config, &network),
+        .steps = now->step,
+        .skipped = now->skipped,
+        .best_epoch = now->best_epoch + 1,
+        .seconds = now->seconds + session_seconds(r),
+        .step_flops = flops * (double)lra_update_batches(r->spec),
+        .padding = lra_loader_padding(r->train)};
 }
 
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *out, lra_err *e)

@@ -3,6 +3,7 @@
 #define LRA_MODELS_TRAINING_TRAIN_REPORT_H
 
 #include "kernels/base/core/metric.h"
+#include "kernels/base/core/training.h"
 #include "models/training/train_spec.h"
 
 /* Maximum number of rows of the training sample; the fingerprint of the data selects them
@@ -11,10 +12,9 @@ enum { LRA_TRAIN_SAMPLE = 10000 };
 
 typedef struct {
     lra_epoch_record *history;
-    int64_t n_epochs, best_epoch;
-    int64_t steps, skipped, parameters;
-    double best_val, seconds;
-    double step_flops, padding;
+    int64_t n_epochs;
+    lra_training training;
+    double best_val;
     char level[96]; /* instruction levels of all sessions, "avx512+avx2"; "": not known */
     int64_t n_rows; /* of the test split; streams: windows */
     lra_sums test;

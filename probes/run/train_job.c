@@ -166,9 +166,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     lra_job_sources(r, hash);
     out->sources = lra_copy_text(hash);
     out->user_label = lra_copy_text(r->user_label ? r->user_label : "");
-    out->parameters = t->parameters, out->steps = t->steps, out->skipped = t->skipped;
-    out->best_epoch = t->best_epoch + 1, out->seconds = t->seconds;
-    out->step_flops = t->step_flops, out->padding = t->padding;
+    out->training = t->training;
     out->n_epochs = t->n_epochs, out->history = history_table(t);
     add_test(r, t, out);
     add_others(r, t, out);

@@ -94,10 +94,10 @@ static int match(lra_job *r, const lra_finished_run *run, lra_err *e)
     int64_t own = lra_config_int(r->train_config, "epochs"), steps = lra_train_epoch_steps(&s);
     lra_job_spec_free(&s);
     if (steps < 1) return lra_fail_usage(e, "the training set is smaller than a batch");
-    int64_t more = (run->result->steps + steps - 1) / steps;
+    int64_t more = (run->result->training.steps + steps - 1) / steps;
     lra_config_set_int(r->train_config, "epochs", own + more);
     lra_note("%" PRId64 " epochs, and %" PRId64 " more for the %" PRId64 " steps of '%s'", own,
-             more, run->result->steps, run->folder);
+             more, run->result->training.steps, run->folder);
     return name_run(r, "matched", run, e);
 }
 

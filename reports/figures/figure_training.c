@@ -146,7 +146,7 @@ static void add_data(lra_text *t, const plot *p)
             lra_text_add(t, s + 1 < g->n ? "\n" : "\n\n");
         }
         for (int s = 0; s < g->n; s++) {
-            int64_t k = g->run[s]->best_epoch - 1;
+            int64_t k = g->run[s]->training.best_epoch - 1;
             if (k >= 0 && k < g->run[s]->n_epochs)
                 add_row(t, step(g->run[s], k), at(p, g->run[s], k, LOSS),
                         at(p, g->run[s], k, VALUE));

@@ -77,7 +77,8 @@ static bool same_kind(const lra_ladder_kind *a, const lra_ladder_kind *b)
 
 static double count_of(const lra_result *r, const lra_ladder_kind *k)
 {
-    return strcmp(k->match, "params") == 0 ? (double)r->parameters : r->step_flops;
+    return strcmp(k->match, "params") == 0 ? (double)r->training.parameters
+                                           : r->training.step_flops;
 }
 
 /* True if a result of the ladder `from` has the size of the ladder k.  The reference must have

@@ -44,8 +44,8 @@ void lra_result_dump(lra_result *r, const char *called, FILE *out)
     fprintf(out,
             "  %-18s%" PRId64 " parameters, %" PRId64 " steps, best epoch %" PRId64 " of %" PRId64
             ", %s\n",
-            "trained", r->parameters, r->steps, r->best_epoch, r->n_epochs,
-            lra_time_text(time, r->seconds));
+            "trained", r->training.parameters, r->training.steps, r->training.best_epoch,
+            r->n_epochs, lra_time_text(time, r->training.seconds));
     char *text;
     for (int i = 0;; i++) {
         const char *name = lra_origin_line(&r->origin, i, &text);
@@ -143,12 +143,13 @@ static void set_texts(json_t *j, const lra_result *r)
 
 static void set_whole(json_t *j, const lra_result *r)
 {
+    const lra_training *t = &r->training;
     const char *const names[] = {"seed",       "kernel",     "reach",     "max_length",
                                  "grid",       "parameters", "steps",     "skipped",
                                  "best_epoch", "epochs",     "test_rows", "classes"};
     const int64_t whole[] = {r->seed,       r->kernel,     r->reach, r->max_length,
-                             r->grid,       r->parameters, r->steps, r->skipped,
-                             r->best_epoch, r->n_epochs,   r->n,     r->n_classes};
+                             r->grid,       t->parameters, t->steps, t->skipped,
+                             t->best_epoch, r->n_epochs,   r->n,     r->n_classes};
     for (int i = 0; i < 12; i++) json_object_set_new(j, names[i], json_integer(whole[i]));
     json_object_set_new(j, "val_rows", r->n_val ? json_integer(r->n_val) : json_null());
     json_object_set_new(j, "train_rows", r->n_train ? json_integer(r->n_train) : json_null());
@@ -159,9 +160,16 @@ static json_t *json_result(lra_result *r, const char *name)
     lra_estimate value = lra_results_value(&r, 1);
     const char *const names[] = {"value",       "value_lo",   "value_hi", "chance",     "val_value",
                                  "train_value", "train_loss", "seconds",  "step_flops", "padding"};
-    const double reals[] = {
-        value.value,    value.lo,      value.hi,   lra_result_chance(r), lra_result_val_value(r),
-        r->train_value, r->train_loss, r->seconds, r->step_flops,        r->padding};
+    const double reals[] = {value.value,
+                            value.lo,
+                            value.hi,
+                            lra_result_chance(r),
+                            lra_result_val_value(r),
+                            r->train_value,
+                            r->train_loss,
+                            r->training.seconds,
+                            r->training.step_flops,
+                            r->training.padding};
     json_t *j = json_object();
     set_texts(j, r);
     set_whole(j, r);

@@ -19,6 +19,8 @@ typedef struct {
 } lra_attribute;
 /* {LRA_MEMBER(lra_result, seed), LRA_ATTRIBUTE_INT, 0} */
 #define LRA_MEMBER(type, member) #member, offsetof(type, member)
+/* The attribute `member` of a struct that is the member `record` of type. */
+#define LRA_NESTED_MEMBER(type, record, member) #member, offsetof(type, record.member)
 
 int lra_attributes_write(lra_h5 *f, const lra_attribute *field, int n, const void *record,
                          lra_err *e);

@@ -26,13 +26,13 @@ static const lra_attribute fields[] = {
     {LRA_MEMBER(lra_result, kernel), LRA_ATTRIBUTE_INT, 0},
     {LRA_MEMBER(lra_result, reach), LRA_ATTRIBUTE_INT, -1},
     {LRA_MEMBER(lra_result, max_length), LRA_ATTRIBUTE_INT, 1},
-    {LRA_MEMBER(lra_result, parameters), LRA_ATTRIBUTE_INT, 0},
-    {LRA_MEMBER(lra_result, steps), LRA_ATTRIBUTE_INT, 0},
-    {LRA_MEMBER(lra_result, skipped), LRA_ATTRIBUTE_INT, 0},
-    {LRA_MEMBER(lra_result, best_epoch), LRA_ATTRIBUTE_INT, -1 /* format 1 */},
-    {LRA_MEMBER(lra_result, seconds), LRA_ATTRIBUTE_REAL, 0},
-    {LRA_MEMBER(lra_result, step_flops), LRA_ATTRIBUTE_REAL, 0},
-    {LRA_MEMBER(lra_result, padding), LRA_ATTRIBUTE_REAL, 0}};
+    {LRA_NESTED_MEMBER(lra_result, training, parameters), LRA_ATTRIBUTE_INT, 0},
+    {LRA_NESTED_MEMBER(lra_result, training, steps), LRA_ATTRIBUTE_INT, 0},
+    {LRA_NESTED_MEMBER(lra_result, training, skipped), LRA_ATTRIBUTE_INT, 0},
+    {LRA_NESTED_MEMBER(lra_result, training, best_epoch), LRA_ATTRIBUTE_INT, -1 /* format 1 */},
+    {LRA_NESTED_MEMBER(lra_result, training, seconds), LRA_ATTRIBUTE_REAL, 0},
+    {LRA_NESTED_MEMBER(lra_result, training, step_flops), LRA_ATTRIBUTE_REAL, 0},
+    {LRA_NESTED_MEMBER(lra_result, training, padding), LRA_ATTRIBUTE_REAL, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 /* Tolerance for losses below 0 due to rounding. */
@@ -70,9 +70,9 @@ static int check_losses(const lra_result *r, lra_err *e)
 static int check_numbers(const lra_result *r, lra_err *e)
 {
     bool share = strcmp(lra_result_metric(r)->name, "accuracy") == 0;
-    int rc = lra_check_number("seconds", r->seconds, 1e12, e);
-    if (rc == 0) rc = lra_check_number("step_flops", r->step_flops, 1e30, e);
-    if (rc == 0) rc = lra_check_number("padding", r->padding, 1, e);
+    int rc = lra_check_number("seconds", r->training.seconds, 1e12, e);
+    if (rc == 0) rc = lra_check_number("step_flops", r->training.step_flops, 1e30, e);
+    if (rc == 0) rc = lra_check_number("padding", r->training.padding, 1, e);
     if (rc == 0 && share && r->n_train > 0 && !isnan(r->train_value))
         rc = lra_check_number("train_value", r->train_value, 1, e);
     if (rc == 0) rc = lra_check_answers("/test/logits", r->n, r->n_classes, r->logits, e);
@@ -217,9 +217,9 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
 /* Format 1 counts the selected epoch from 0. */
 static int check_epochs(lra_result *r, const lra_h5 *f, lra_err *e)
 {
-    if (lra_h5_format(f) == 1) r->best_epoch++;
-    if (r->best_epoch >= 0 && r->best_epoch <= r->n_epochs) return 0;
-    return lra_fail(e, "epoch %lld was selected of %lld", (long long)r->best_epoch,
+    if (lra_h5_format(f) == 1) r->training.best_epoch++;
+    if (r->training.best_epoch >= 0 && r->training.best_epoch <= r->n_epochs) return 0;
+    return lra_fail(e, "epoch %lld was selected of %lld", (long long)r->training.best_epoch,
                     (long long)r->n_epochs);
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/base/core/history.h"
 #include "kernels/base/core/metric.h"
 #include "kernels/base/core/origin.h"
+#include "kernels/base/core/training.h"
 
 enum { LRA_MAX_BASELINES = 32 };
 
@@ -27,9 +28,7 @@ typedef struct {
     int64_t seed, kernel, reach; /* reach: one-sided, tokens; -1: unbounded.  kernel 0: none */
     int64_t max_length;          /* longest example, tokens */
     int64_t grid;                /* pixels in a row of the image that an example is; 0: none */
-    int64_t parameters, steps, skipped;
-    int64_t best_epoch; /* the selected one, from 1; 0: nothing was trained */
-    double seconds, step_flops, padding;
+    lra_training training;       /* steps, selected epoch, seconds: attributes of the root */
     const lra_metric *metric; /* metric of checkpoint selection and of reports.  NULL: accuracy */
     double chance; /* value of the metric by chance; accuracies: see lra_result_chance() */
     int64_t batch; /* rows of a training batch; 0: not known */

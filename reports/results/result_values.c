@@ -37,8 +37,8 @@ double lra_result_val_value(const lra_result *r)
     for (int64_t i = 0; i < r->n_val; i++) n += right[i];
     lra_free(right);
     if (r->n_val) return (double)n / (double)r->n_val;
-    if (r->best_epoch < 1 || r->best_epoch > r->n_epochs) return NAN;
-    return r->history[(r->best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE];
+    if (r->training.best_epoch < 1 || r->training.best_epoch > r->n_epochs) return NAN;
+    return r->history[(r->training.best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE];
 }
 
 const lra_metric *lra_result_metric(const lra_result *r)

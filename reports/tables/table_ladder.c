@@ -106,7 +106,7 @@ static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind
     lra_table_cell(t, "%s", v->chance);
     lra_table_cell(t, "%s", kernel ? lra_result_flags(v->first, v->flags, flags) : "");
     lra_table_number(t, size >= 0 ? (double)size : NAN, 0);
-    lra_table_number(t, run ? run->step_flops : NAN, 0);
+    lra_table_number(t, run ? run->training.step_flops : NAN, 0);
 }
 
 /* True if all taps of the model's convolutions are at the current or past positions. */
@@ -169,7 +169,7 @@ static void add_rung(lra_table *t, const lra_ladder_view *v, int r)
     lra_table_number(t, info.value, 3);
     add_interval(t, v, r, &info);
     lra_table_number(t, row->ratio, 3);
-    lra_table_number(t, (double)v->run[r][0]->parameters, 0);
+    lra_table_number(t, (double)v->run[r][0]->training.parameters, 0);
     add_train(t, v, r);
     add_seeds(t, row);
     lra_table_cell(t, "%s", v->first->preset);

@@ -118,10 +118,10 @@ static bool add_cell(lra_table *t, const lra_result_group *g)
     lra_estimate v = lra_sample_value(sample, 0);
     lra_sample_free(sample);
     double seconds = 0;
-    for (int s = 0; s < g->n; s++) seconds += g->run[s]->seconds / g->n;
+    for (int s = 0; s < g->n; s++) seconds += g->run[s]->training.seconds / g->n;
     lra_table_value(t, v.value, "%s", lra_metric_value_text(m, v.value, text));
     lra_table_scaled_interval(t, v.lo, v.hi, m->scale, m->decimals);
-    lra_table_number(t, (double)r->parameters, 0);
+    lra_table_number(t, (double)r->training.parameters, 0);
     lra_table_value(t, seconds, "%s", lra_time_text(text, seconds));
     return !lra_metric_better(m, m->lower ? v.hi : v.lo, lra_result_chance(r));
 }

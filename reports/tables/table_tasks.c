@@ -59,7 +59,7 @@ static double mean_of(const lra_result_group *g, double (*value)(const lra_resul
 
 static double seconds_of(const lra_result *r)
 {
-    return r->seconds;
+    return r->training.seconds;
 }
 
 static double other_value(const lra_result *r)

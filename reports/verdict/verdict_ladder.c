@@ -255,7 +255,8 @@ static bool say_better(const lra_ladder_view *v, lra_verdict *to)
 static bool sizes_differ(const lra_ladder_view *v)
 {
     int first = v->ladder.row[0].null_row, last = v->ladder.n_rungs - 1;
-    double a = (double)v->run[first][0]->parameters, b = (double)v->run[last][0]->parameters;
+    double a = (double)v->run[first][0]->training.parameters,
+           b = (double)v->run[last][0]->training.parameters;
     return fabs(a - b) > 0.02 * fmin(a, b);
 }
 
@@ -281,7 +282,8 @@ static void say_caveat(const lra_ladder_view *v, lra_verdict *to)
         lra_verdict_add(to,
                         "Wider rungs are larger models (%" PRId64 " to %" PRId64
                         " parameters): 'receptive-field --match params' separates reach from size.",
-                        v->run[first][0]->parameters, v->run[last][0]->parameters);
+                        v->run[first][0]->training.parameters,
+                        v->run[last][0]->training.parameters);
     else if (l->few_seeds)
         lra_verdict_add(to, "Rungs have fewer than 5 seeds, and they vary more than the "
                             "test examples: intervals are wide.");

@@ -265,10 +265,10 @@ static bool sizes_differ(int n, const row *all, int64_t *least, int64_t *most)
     bool differ = false;
     *least = INT64_MAX, *most = 0;
     for (int i = 0; i < n; i++) {
-        int64_t a = all[i].first->parameters;
+        int64_t a = all[i].first->training.parameters;
         *least = a < *least ? a : *least, *most = a > *most ? a : *most;
         for (int k = 0; k < i; k++) {
-            double b = (double)all[k].first->parameters;
+            double b = (double)all[k].first->training.parameters;
             differ = differ ||
                      (all[k].set == all[i].set && fabs((double)a - b) > 0.02 * fmin((double)a, b));
         }

@@ -159,8 +159,12 @@ static void add_counts(lra_table *t, const lra_report_input *in)
         cells c = {.n = in->n};
         for (int i = 0; i < in->n; i++) {
             const lra_result *r = in->list[i];
-            const int64_t x[] = {r->parameters, r->steps, r->best_epoch,
-                                 r->n_epochs,   r->reach, r->n};
+            const int64_t x[] = {r->training.parameters,
+                                 r->training.steps,
+                                 r->training.best_epoch,
+                                 r->n_epochs,
+                                 r->reach,
+                                 r->n};
             set(&c, i, lra_format("%" PRId64, x[k]), (double)x[k]);
         }
         add(t, "measured", what[k], &c, false);
@@ -168,7 +172,7 @@ static void add_counts(lra_table *t, const lra_report_input *in)
     cells c = {.n = in->n};
     for (int i = 0; i < in->n; i++) {
         char time[32];
-        double seconds = in->list[i]->seconds;
+        double seconds = in->list[i]->training.seconds;
         set(&c, i, lra_copy_text(lra_time_text(time, seconds)), seconds);
     }
     add(t, "measured", "time", &c, false);

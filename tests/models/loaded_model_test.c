@@ -69,7 +69,7 @@ TEST(weights_are_told_apart)
     uint64_t best = hash_of(LRA_BEST_WEIGHTS, &step[1]), last = hash_of(LRA_LAST_WEIGHTS, &step[2]);
     assert_true(step[0] == -1 && step[1] == -1 && step[2] == 9);
     assert_true(initial != best && initial != last);
-    assert_true((trained.report.best_epoch == 2) == (best == last));
+    assert_true((trained.report.training.best_epoch == 3) == (best == last));
 }
 
 /* ---- nodes, outputs and gradients ------------------------------------------------------------ */

@@ -21,7 +21,7 @@ TEST(four_parts_are_a_batch)
         parts.spec.batch = 2;
         parts.spec.accumulate = 4;
         lra_train_report a = train(&whole), b = train(&parts);
-        assert_int_equal(a.steps, b.steps);
+        assert_int_equal(a.training.steps, b.training.steps);
         for (int i = 0; i < 3; i++) {
             assert_true(fabs(a.history[i].val_loss - b.history[i].val_loss) < 1e-4);
             assert_true(fabs(a.history[i].train_loss - b.history[i].train_loss) < 1e-4);
@@ -48,7 +48,7 @@ static double one_update(const char *dropout, int64_t accumulate)
     r.spec.batch = 1;
     r.spec.accumulate = accumulate;
     lra_train_report report = train(&r);
-    assert_int_equal(report.steps, 1);
+    assert_int_equal(report.training.steps, 1);
     double loss = report.history[0].val_loss;
     lra_train_report_free(&report);
     remove_below(r.spec.folder);
@@ -73,7 +73,7 @@ TEST(a_fraction_fills_a_batch)
     assert_true(0.58 * 50 < 29);
     r.spec.batch = 29;
     lra_train_report report = train(&r);
-    assert_int_equal(report.steps, 1);
+    assert_int_equal(report.training.steps, 1);
     lra_train_report_free(&report);
     r.spec.batch = 30;
     assert_int_equal(lra_train(&r.spec, &r.device, &report, &e), LRA_USAGE);
@@ -93,7 +93,7 @@ TEST(stops_when_nothing_gets_better)
     whole.spec.early_stop = parts.spec.early_stop = 3;
     whole.spec.schedule.rate = parts.spec.schedule.rate = 1e-12;
     a = train(&whole);
-    assert_int_equal(a.best_epoch, 0);
+    assert_int_equal(a.training.best_epoch, 1);
     assert_int_equal(a.n_epochs, 4); /* the best, and three that are not better */
     parts.spec.stop_after = 27;
     assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
@@ -183,7 +183,7 @@ TEST(seconds_add_up)
     }
     r.spec.stop_after = 0;
     lra_train_report a = train(&r);
-    assert_true(a.seconds > before);
+    assert_true(a.training.seconds > before);
     lra_train_report_free(&a);
     close_run(&r);
 }

@@ -141,7 +141,7 @@ TEST(labels_that_are_permuted)
         assert_int_equal(r->val_label[i], val->label[from[i]]);
         right += best == r->val_label[i];
     }
-    const double *epoch = r->history + (r->best_epoch - 1) * LRA_HISTORY_COLUMNS;
+    const double *epoch = r->history + (r->training.best_epoch - 1) * LRA_HISTORY_COLUMNS;
     assert_true(fabs(epoch[LRA_HISTORY_VAL_VALUE] - (double)right / (double)r->n_val) < 1e-12);
     assert_non_null(strstr(r->config, "train.permute-labels=1\n"));
     assert_non_null(strstr(r->deviations, "labels of training and validation rows are permuted"));
@@ -174,7 +174,7 @@ TEST(the_history_is_the_log)
     lra_options *o = open_job(&j, "f32");
     lra_result *r = train(&j);
     assert_int_equal(r->n_epochs, 2);
-    assert_true(r->best_epoch == 1 || r->best_epoch == 2);
+    assert_true(r->training.best_epoch == 1 || r->training.best_epoch == 2);
     for (int64_t i = 0; i < r->n_epochs; i++) {
         json_t *line = log_line(r, i);
         assert_int_equal(json_integer_value(json_object_get(line, "epoch")), i + 1);

@@ -201,8 +201,8 @@ static void same_result(const lra_result *a, const lra_result *b)
 {
     assert_string_equal(a->run, b->run);
     assert_string_equal(a->config, b->config);
-    assert_int_equal(a->steps, b->steps);
-    assert_int_equal(a->best_epoch, b->best_epoch);
+    assert_int_equal(a->training.steps, b->training.steps);
+    assert_int_equal(a->training.best_epoch, b->training.best_epoch);
     assert_int_equal(a->n_epochs, b->n_epochs);
     for (int64_t i = 0; i < a->n_epochs; i++)
         assert_memory_equal(a->history + 7 * i, b->history + 7 * i, 6 * sizeof *a->history);

@@ -21,7 +21,7 @@ static lra_result *trained(const char *model, int seed, int epochs, double more)
     lra_free(r->config);
     lra_free(r->history);
     r->model = lra_copy_text(model), r->config = lra_format("model=%s\nseed=%d\n", model, seed);
-    r->n_epochs = epochs, r->best_epoch = 2;
+    r->n_epochs = epochs, r->training.best_epoch = 2;
     r->history = lra_alloc_array((size_t)epochs * LRA_HISTORY_COLUMNS, sizeof *r->history);
     for (int k = 0; k < epochs; k++) {
         double *row = r->history + k * LRA_HISTORY_COLUMNS;
@@ -87,7 +87,7 @@ TEST(one_epoch)
 {
     lra_result *r = trained("s4d", 0, 1, 0);
     const lra_report_input in = {.list = &r, .n = 1};
-    r->best_epoch = 1;
+    r->training.best_epoch = 1;
     char *dat, *gp = drawn_figure(&lra_figure_training, &in, &dat);
     int axes = 0;
     for (const char *at = gp; (at = strstr(at, "set yrange [")) != NULL; at++, axes++) {

@@ -21,7 +21,7 @@ static lra_result *result(int kernel, int hidden, int dilation, int parameters, 
     if (kernel != 5) lra_text_add(&t, "model.kernel=%d\n", kernel);
     lra_text_add(&t, "seed=0\ntask=listops\n");
     r->config = t.s, r->ladder = ladder ? ladder : lra_copy_text("");
-    r->kernel = kernel, r->parameters = parameters;
+    r->kernel = kernel, r->training.parameters = parameters;
     return r;
 }
 
@@ -75,7 +75,7 @@ TEST(a_run_is_a_rung_of_two_matches)
                           result(7, 90, 1, 995, lra_format(flops, 90)),
                           result(3, 170, 1, 1004, lra_format(MATCHED, 170)),
                           result(11, 50, 1, 900, lra_format(flops, 50))};
-    for (int i = 0; i < 5; i++) list[i]->step_flops = i == 3 ? 4960 : 5000;
+    for (int i = 0; i < 5; i++) list[i]->training.step_flops = i == 3 ? 4960 : 5000;
     expect(list, 5, "kernel flops: 3 7 9 11 | kernel params: 3 7 9");
 }
 

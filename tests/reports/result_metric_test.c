@@ -100,9 +100,9 @@ static lra_result *number_result(const char *name, int64_t seed, double deviatio
     r->fingerprint = lra_copy_text("0123456789abcdef"), r->run = lra_copy_text("fedcba9876543210");
     r->config = lra_format("model.kernel=5\nseed=%d\ntask=made-up\n", (int)seed);
     r->deviations = lra_copy_text("");
-    r->seed = seed, r->kernel = 5, r->reach = 12, r->max_length = 100, r->seconds = 61;
+    r->seed = seed, r->kernel = 5, r->reach = 12, r->max_length = 100, r->training.seconds = 61;
     r->metric = metric(name), r->chance = 3, r->batch = 20;
-    r->history = lra_alloc_array(7, sizeof(double)), r->n_epochs = r->best_epoch = 1;
+    r->history = lra_alloc_array(7, sizeof(double)), r->n_epochs = r->training.best_epoch = 1;
     r->n = ROWS, r->row = lra_alloc_array(ROWS, sizeof *r->row);
     lra_rng rng = lra_rng_new((uint64_t)seed, 1, 2);
     for (int i = 0; i < ROWS; i++) {
@@ -318,7 +318,7 @@ TEST(one_table_of_all_tasks)
     char *path = golden_path(1, "result.h5");
     lra_result *list[6] = {lra_result_read(path, &e)};
     NOT_NULL(list[0]);
-    list[0]->seconds = 5;
+    list[0]->training.seconds = 5;
     for (int i = 1; i < 4; i++) list[i] = number_result("rmse", i, 1);
     list[4] = number_result("perplexity", 0, 1), list[5] = number_result("r2", 0, 5);
     lra_free(list[4]->task), list[4]->task = lra_copy_text("words");

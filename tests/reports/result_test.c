@@ -43,7 +43,7 @@ static lra_result *make(void)
     r->config = lra_copy_text("model.kernel=5\nseed=1\ntask=listops\n");
     r->task_parameters = lra_copy_text("max-depth=3\n");
     r->deviations = lra_copy_text("");
-    r->max_length = 30, r->parameters = 1234, r->best_epoch = 1;
+    r->max_length = 30, r->training.parameters = 1234, r->training.best_epoch = 1;
     r->n_epochs = EPOCHS;
     r->history = lra_alloc_array(EPOCHS * LRA_HISTORY_COLUMNS, sizeof *r->history);
     for (int i = 0; i < EPOCHS * LRA_HISTORY_COLUMNS; i++) r->history[i] = i / 8.0;
@@ -116,9 +116,10 @@ TEST(what_older_files_lack)
     assert_int_equal(r->n_train, 0);
     assert_null(r->train_correct);
     assert_true(isnan(r->train_value) && isnan(r->train_loss));
-    assert_true(lra_result_val_value(r) ==
-                r->history[(r->best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE]);
-    r->best_epoch = 0; /* nothing was trained */
+    assert_true(
+        lra_result_val_value(r) ==
+        r->history[(r->training.best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE]);
+    r->training.best_epoch = 0; /* nothing was trained */
     assert_true(isnan(lra_result_val_value(r)));
     lra_result_free(r);
     lra_free(old);
@@ -140,7 +141,7 @@ TEST(results_of_format_2_are_read)
     assert_string_equal(b->origin.device_name, "a processor");
     assert_int_equal(b->origin.threads, 2);
     assert_null(b->origin.command);
-    assert_int_equal(b->best_epoch, 1);
+    assert_int_equal(b->training.best_epoch, 1);
     assert_int_equal(b->n_epochs, EPOCHS);
     assert_memory_equal(b->history, a->history, EPOCHS * LRA_HISTORY_COLUMNS * sizeof(double));
     assert_memory_equal(b->logits, a->logits, N * C * sizeof(float));

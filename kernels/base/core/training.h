@@ -1,0 +1,17 @@
+/* Numbers of one training run.  lra_train() fills them, a result file holds them as attributes of
+ * its root. */
+#ifndef LRA_BASE_CORE_TRAINING_H
+#define LRA_BASE_CORE_TRAINING_H
+
+#include <stdint.h>
+
+typedef struct {
+    int64_t parameters;
+    int64_t steps, skipped; /* optimiser steps; updates that were not applied */
+    int64_t best_epoch;     /* the selected epoch, from 1; 0: nothing was trained */
+    double seconds;         /* of training, all sessions of a resumed run together */
+    double step_flops;      /* floating-point operations of an optimiser step, longest bucket */
+    double padding;         /* padded share of the positions of the training batches, 0 to 1 */
+} lra_training;
+
+#endif
