@@ -276,7 +276,7 @@ TEST(peak_of_a_layer)
 static int set_up(void **state)
 {
     lra_err e = {{0}};
-    lra_terminal_init(LRA_LOG_QUIET, true);
+    lra_terminal_init(LRA_LOG_QUIET);
     return make_folder(state) != 0 || lra_cpu_device(&device, 1, &e) != 0 ? -1 : 0;
 }
 

@@ -28,7 +28,7 @@ static lra_train_report report;
 static int set_up(void **state)
 {
     lra_err e = {{0}};
-    lra_terminal_init(LRA_LOG_QUIET, true);
+    lra_terminal_init(LRA_LOG_QUIET);
     make_folder(state);
     lra_config *task = lra_task_config(&lra_task_listops, "quick", &e);
     lra_config_set_int(task, "train", TRAIN);

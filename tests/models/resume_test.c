@@ -233,7 +233,7 @@ GROUP(set_up, tear_down);
 int main(int argc, char **argv)
 {
     if (argc == 7) {
-        lra_terminal_init(LRA_LOG_QUIET, true);
+        lra_terminal_init(LRA_LOG_QUIET);
         lra_signals_init();
         if (interrupt_after((int)strtol(argv[5], NULL, 10), strtoll(argv[6], NULL, 10)) != 0)
             return 1;

@@ -36,7 +36,7 @@ static void open_session(uint64_t seed)
 static int set_up(void **state)
 {
     (void)state;
-    lra_terminal_init(LRA_LOG_QUIET, true);
+    lra_terminal_init(LRA_LOG_QUIET);
     folder = lra_format("weights_test.%ld", (long)getpid());
     file = lra_format("%s/w.safetensors", folder);
     if (tiny_run_open(&run, folder, "model=resconv\nseed=1\ntask=listops\n",

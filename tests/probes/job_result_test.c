@@ -272,7 +272,7 @@ TEST(the_loss_of_a_later_epoch_by_hand)
 
 static int set_up(void **state)
 {
-    lra_terminal_init(LRA_LOG_QUIET, true);
+    lra_terminal_init(LRA_LOG_QUIET);
     return make_folder(state);
 }
 

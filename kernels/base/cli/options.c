@@ -247,6 +247,13 @@ static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e,
     return known;
 }
 
+/* True for an option that has lost its effect: accepted without a message, so that scripts keep
+ * working, and not part of help and completion.  --no-color: nothing is coloured. */
+static bool is_withdrawn(const lra_command *c, const char *word)
+{
+    return strcmp(word, "--no-color") == 0 && find(c, "quiet", 5);
+}
+
 /* One option at argv[*i]; moves *i over its value. */
 static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *e)
 {
@@ -257,6 +264,7 @@ static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *
         int rc = 0;
         n += strcspn(word + 2, "=");
         o = find(p->command, word + 2, n - 2);
+        if (!o && is_withdrawn(p->command, word)) return 0;
         if (!o && parse_key(p, argc, argv, i, e, &rc)) return rc;
         if (!o) return fail_unknown_option(p->command, word + 2, n - 2, e);
     } else {

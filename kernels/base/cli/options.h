@@ -1,5 +1,5 @@
 /* Command-line options.  One table per subcommand drives parsing, range checks, --help, suggestions
- * for misspelt names, so that no option can be accepted and ignored.
+ * for misspelt names, so that no option can be accepted and ignored; withdrawn ones: options.c.
  *   --name value   --name=value   -n value   --flag   positional arguments anywhere   "--" ends options
  *   --key value    short for --set key=value, for the keys of a command that has --set
  * A value that starts with "--" is given as --name=value, so that a forgotten value is noticed. */

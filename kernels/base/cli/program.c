@@ -21,7 +21,6 @@ enum { MAX_COMMANDS = 64 };
 const lra_option lra_common_options[] = {
     {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
     {.name = "verbose", .letter = 'v', .kind = LRA_OPTION_FLAG, .help = "more detail, every epoch"},
-    {.name = "no-color", .kind = LRA_OPTION_FLAG, .help = "no colour on a terminal"},
     {.name = NULL}};
 
 void lra_program_help(const lra_program *p, FILE *out)
@@ -54,15 +53,15 @@ const lra_subcommand *lra_program_find(const lra_program *p, const char *name, l
     return NULL;
 }
 
-/* -q, -v, --no-color, as far as the command has them. */
+/* -q, -v, as far as the command has them. */
 static void set_terminal(const lra_command *c, const lra_options *o)
 {
-    bool on[3] = {false};
+    bool on[2] = {false};
     for (int i = 0; lra_option_entry(c, i); i++)
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 2; k++)
             if (strcmp(lra_option_entry(c, i)->name, lra_common_options[k].name) == 0)
                 on[k] = lra_option_flag(o, lra_common_options[k].name);
-    lra_terminal_init(on[0] ? LRA_LOG_QUIET : on[1] ? LRA_LOG_VERBOSE : LRA_LOG_NORMAL, on[2]);
+    lra_terminal_init(on[0] ? LRA_LOG_QUIET : on[1] ? LRA_LOG_VERBOSE : LRA_LOG_NORMAL);
 }
 
 /* --no-locks, as far as the command has it. */
@@ -118,7 +117,7 @@ int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc,
     prctl(PR_SET_NAME, p->name); /* name in ps and top; the link of /proc would give 'exe' */
 #endif
     lra_signals_init();
-    lra_terminal_init(LRA_LOG_NORMAL, false);
+    lra_terminal_init(LRA_LOG_NORMAL);
     if (argc < 2) {
         lra_program_help(p, stderr);
         return 2;

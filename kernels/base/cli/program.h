@@ -24,7 +24,7 @@ typedef struct {
     void (*words)(const char *placeholder, lra_text *to);
 } lra_program;
 
-/* -q -v --no-color: commands that list them in their tables have them applied before run(). */
+/* -q -v: commands that list them in their tables have them applied before run(). */
 extern const lra_option lra_common_options[];
 
 /* Implements main(); returns the exit code.  version: prints the text of --version. */

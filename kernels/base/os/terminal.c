@@ -1,20 +1,16 @@
-/* Levels, colour, columns, time. */
+/* Levels, columns, time. */
 #include "kernels/base/os/terminal.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 static lra_log_level log_level = LRA_LOG_NORMAL;
-static bool color_off;
 
-void lra_terminal_init(lra_log_level level, bool no_color)
+void lra_terminal_init(lra_log_level level)
 {
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     log_level = level;
-    color_off = no_color || (no && *no) || (term && strcmp(term, "dumb") == 0);
 }
 
 lra_log_level lra_terminal_level(void)
@@ -24,13 +20,6 @@ lra_log_level lra_terminal_level(void)
 bool lra_is_tty(FILE *f)
 {
     return isatty(fileno(f)) == 1;
-}
-
-const char *lra_color_on(FILE *f, lra_color c)
-{
-    static const char *const codes[] = {"\033[0m",  "\033[1m",  "\033[2m", "\033[31m",
-                                        "\033[32m", "\033[33m", "\033[34m"};
-    return color_off || !lra_is_tty(f) ? "" : codes[c];
 }
 
 int lra_terminal_columns(FILE *f)

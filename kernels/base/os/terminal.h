@@ -1,5 +1,5 @@
-/* Terminal output: verbosity, colours and width.  Results go to stdout, everything else to stderr.
- * Colour only on a terminal, per stream; NO_COLOR, TERM=dumb and --no-color switch colour off. */
+/* Terminal output: verbosity and width.  Results go to stdout, everything else to stderr; nothing
+ * is coloured. */
 #ifndef LRA_BASE_OS_TERMINAL_H
 #define LRA_BASE_OS_TERMINAL_H
 
@@ -10,13 +10,10 @@
 typedef enum { LRA_LOG_QUIET, LRA_LOG_NORMAL, LRA_LOG_VERBOSE } lra_log_level;
 
 /* Once, by main(). */
-void lra_terminal_init(lra_log_level level, bool no_color);
+void lra_terminal_init(lra_log_level level);
 lra_log_level lra_terminal_level(void);
 bool lra_is_tty(FILE *f);
 
-typedef enum { LRA_PLAIN, LRA_BOLD, LRA_DIM, LRA_RED, LRA_GREEN, LRA_YELLOW, LRA_BLUE } lra_color;
-/* Escape sequence that switches to (or, LRA_PLAIN, back from) a colour; "" when colour is off. */
-const char *lra_color_on(FILE *f, lra_color c);
 int lra_terminal_columns(FILE *f); /* 80 when unknown */
 
 /* "4 min 12 s", "3.1 h": for people; returns buf. */

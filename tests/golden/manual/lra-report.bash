@@ -103,7 +103,7 @@ _lra_report_command()
                 --out|-o) values='@folders' ;;
             esac ;;
         help)
-            options='--man --completion --out --quiet --verbose --no-color --help'
+            options='--man --completion --out --quiet --verbose --help'
             arguments='tables figures show compare list help'
             case $2 in
                 --completion) values='bash zsh fish' ;;
