@@ -13,23 +13,12 @@
 #include "datasets/formats/png.h"
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
-#include "kernels/base/formats/npy.h"
 #include "kernels/base/formats/safetensors.h"
 #include "tests/fixtures/format_files.h"
 
 static char *path_of(const char *name)
 {
     return lra_format("%s.%s", format_files_path(FORMAT_RESULT), name);
-}
-
-static int read_npy(lra_err *e)
-{
-    lra_ndarray a;
-    char *image = NULL, *path = path_of("npy");
-    int rc = lra_npy_read(path, false, &a, &image, e);
-    if (rc == 0) lra_free_large(image);
-    lra_free(path);
-    return rc;
 }
 
 static int read_safetensors(lra_err *e)
@@ -64,13 +53,12 @@ static int read_pathfinder(lra_err *e)
 }
 
 /* The kinds of format_files.h, then the others. */
-enum { NPY = FORMAT_KINDS, SAFETENSORS, LISTOPS, PATHFINDER, N_READERS };
+enum { SAFETENSORS = FORMAT_KINDS, LISTOPS, PATHFINDER, N_READERS };
 
 static int read_one(int reader, lra_err *e)
 {
     uint64_t hash;
     switch (reader) {
-    case NPY: return read_npy(e);
     case SAFETENSORS: return read_safetensors(e);
     case LISTOPS: return read_listops(e);
     case PATHFINDER: return read_pathfinder(e);
@@ -84,22 +72,19 @@ static int set_up(void **state)
     format_files_make();
     lra_err e = {{0}};
     const float v[4] = {1, 2, 3, 4};
-    const int64_t four = 4;
     static const char line[] = "imgs/0 sample_0.png 0 1 1.0 6 2 2 0.5 1 1\n";
     char *level = path_of("level/metadata"), *batch = path_of("level/metadata/0.npy");
     char *images = path_of("level/imgs/0"), *image = path_of("level/imgs/0/sample_0.png");
     const uint8_t pixel[32 * 32] = {0};
-    char *npy = path_of("npy"), *safetensors = path_of("safetensors"), *tsv = path_of("tsv");
+    char *safetensors = path_of("safetensors"), *tsv = path_of("tsv");
     static const char row[] = "Source\tTarget\n[MAX 1 2 ]\t2\n";
     lra_safetensor x = {"x", {.dtype = LRA_DTYPE_F32, .rank = 1, .dims = {4}, .bytes = v}};
-    int rc = lra_npy_write(npy, LRA_DTYPE_F32, 1, &four, v, &e);
-    if (rc == 0) rc = lra_safetensors_write(safetensors, 1, &x, NULL, &e);
+    int rc = lra_safetensors_write(safetensors, 1, &x, NULL, &e);
     if (rc == 0) rc = lra_file_write(tsv, row, sizeof row - 1, &e);
     if (rc == 0) rc = lra_folder_make(level, &e);
     if (rc == 0) rc = lra_file_write(batch, line, sizeof line - 1, &e);
     if (rc == 0) rc = lra_folder_make(images, &e);
     if (rc == 0) rc = lra_png_write(image, 32, 32, pixel, &e);
-    lra_free(npy);
     lra_free(safetensors);
     lra_free(tsv);
     lra_free(level);

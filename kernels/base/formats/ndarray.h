@@ -58,13 +58,10 @@ size_t lra_dtype_bytes(lra_dtype t);     /* 0 for texts */
 
 /* Sets n from rank and dims and checks the limits; `name` is used in the message. */
 int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e);
-/* Elements as float64 or float32 in row-major order.  Integers, F16 and BF16 are widened; F64 and
+/* Elements as float32 in row-major order.  Integers, F16 and BF16 are widened; F64 and
  * wide integers are rounded to float32.  BOOL bytes other than 0 and 1, complex numbers, texts and
  * 8-bit floats fail.  `name` is used in the message. */
-int lra_ndarray_get_f64(const lra_ndarray *a, const char *name, double *out, lra_err *e);
 int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_err *e);
-/* Integers and BOOL only; U64 above 2^63 - 1 fails. */
-int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lra_err *e);
 /* The i-th element (row-major) of a TEXT or BYTES array as UTF-8, without the zeros that pad it;
  * caller frees.
  * NULL with a message when it is no valid text. */

@@ -2,14 +2,11 @@
 #include "kernels/base/formats/npy.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
 
-enum { MAX_HEADER = 10000, ALIGNMENT = 64 }; /* numpy's own safety limit */
+enum { MAX_HEADER = 10000 }; /* numpy's own safety limit */
 static const char magic[] = "\x93NUMPY";
 
 /* ---- the header: a small Python literal ------------------------------------------------------ */
@@ -219,9 +216,8 @@ static int find_header(const unsigned char *p, size_t n, const char *name, size_
     return 0;
 }
 
-/* bytes: the first n of a file of `size`. */
-static int parse(const void *bytes, size_t n, size_t size, const char *name, bool texts,
-                 lra_ndarray *a, lra_err *e)
+int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
+                  lra_err *e)
 {
     const char *p = bytes;
     size_t from = 0, to = 0;
@@ -229,7 +225,7 @@ static int parse(const void *bytes, size_t n, size_t size, const char *name, boo
     if (find_header(bytes, n, name, &from, &to, e) != 0) return LRA_FAILED;
     scanner s = {p + from, p + to, name, e};
     if (read_dict(&s, texts, a) != 0 || lra_ndarray_count(a, name, e) != 0) return LRA_FAILED;
-    uint64_t there = size - to, most = UINT64_MAX / a->element;
+    uint64_t there = n - to, most = UINT64_MAX / a->element;
     uint64_t wanted = (uint64_t)a->n <= most ? (uint64_t)a->n * a->element : UINT64_MAX;
     if (wanted != there)
         return lra_fail(e, "'%s' holds %" PRIu64 " bytes of data, its header says %" PRIu64, name,
@@ -237,86 +233,4 @@ static int parse(const void *bytes, size_t n, size_t size, const char *name, boo
     if (a->rank < 2) a->fortran = false;
     a->bytes = p + to;
     return 0;
-}
-
-int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
-                  lra_err *e)
-{
-    return parse(bytes, n, n, name, texts, a, e);
-}
-
-/* The size that the header states is compared with the file's before that is read. */
-static int check_size(const char *path, bool texts, lra_err *e)
-{
-    enum { START = 12 + MAX_HEADER };
-    lra_ndarray a;
-    struct stat s;
-    FILE *f = lra_file_open(path, e);
-    if (!f) return LRA_FAILED;
-    char *start = lra_alloc(START);
-    size_t n = fread(start, 1, START, f);
-    int rc = ferror(f) || fstat(fileno(f), &s) != 0
-                 ? lra_fail_errno(e, "cannot read '%s'", path)
-                 : parse(start, n, (size_t)s.st_size, path, texts, &a, e);
-    fclose(f);
-    lra_free(start);
-    return rc;
-}
-
-int lra_npy_read(const char *path, bool texts, lra_ndarray *a, char **image, lra_err *e)
-{
-    size_t n;
-    *image = NULL;
-    if (check_size(path, texts, e) != 0) return LRA_FAILED;
-    *image = lra_file_read(path, (size_t)1 << 40, &n, e);
-    if (!*image) return LRA_FAILED;
-    if (lra_npy_parse(*image, n, path, texts, a, e) == 0) return 0;
-    lra_free_large(*image);
-    *image = NULL;
-    return LRA_FAILED;
-}
-
-/* ---- write ----------------------------------------------------------------------------------- */
-
-static char *header_text(lra_dtype dtype, int rank, const int64_t *dims)
-{
-    static const char *const descr[LRA_N_DTYPES] = {
-#define LRA_DTYPE(id, label, bytes, npy) npy,
-        LRA_DTYPES(LRA_DTYPE)
-#undef LRA_DTYPE
-    };
-    if (!descr[dtype] || lra_dtype_bytes(dtype) == 0)
-        LRA_BUG("npy has no element type for %s", lra_dtype_name(dtype));
-    lra_text t = {0};
-    lra_text_add(&t, "{'descr': '%s%s', 'fortran_order': False, 'shape': (",
-                 lra_dtype_bytes(dtype) > 1 ? "<" : "|", descr[dtype]);
-    for (int i = 0; i < rank; i++) lra_text_add(&t, i ? ", %" PRId64 : "%" PRId64, dims[i]);
-    lra_text_add(&t, rank == 1 ? ",), }" : "), }");
-    while ((10 + t.n + 1) % ALIGNMENT) lra_text_bytes(&t, " ", 1);
-    lra_text_bytes(&t, "\n", 1);
-    return t.s;
-}
-
-int lra_npy_write(const char *path, lra_dtype dtype, int rank, const int64_t *dims,
-                  const void *bytes, lra_err *e)
-{
-    lra_ndarray a = {.dtype = dtype, .rank = rank};
-    for (int i = 0; i < rank && i < LRA_MAX_DIMS; i++) a.dims[i] = dims[i];
-    if (lra_ndarray_count(&a, path, e) != 0) return LRA_FAILED;
-    lra_file *w = lra_file_create(path, e);
-    if (!w) return LRA_FAILED;
-    char *header = header_text(dtype, rank, dims);
-    size_t length = strlen(header), n = (size_t)a.n * lra_dtype_bytes(dtype);
-    unsigned char start[10];
-    memcpy(start, magic, 6);
-    start[6] = 1, start[7] = 0;
-    start[8] = (unsigned char)(length & 255), start[9] = (unsigned char)(length >> 8);
-    FILE *f = lra_file_stream(w);
-    bool ok = fwrite(start, 1, sizeof start, f) == sizeof start &&
-              fwrite(header, 1, length, f) == length && (n == 0 || fwrite(bytes, 1, n, f) == n);
-    lra_free(header);
-    if (ok) return lra_file_commit(w, e);
-    lra_fail_errno(e, "cannot write '%s'", path);
-    lra_file_abort(w);
-    return LRA_FAILED;
 }

@@ -11,12 +11,5 @@
  * (fixed-width text).  `name` is used in messages. */
 int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
                   lra_err *e);
-/* Reads a file; the caller frees *image with lra_free_large() when done with `a`. */
-int lra_npy_read(const char *path, bool texts, lra_ndarray *a, char **image, lra_err *e);
-/* Writes PATH, completely or not at all: version 1.0, little-endian, row-major, data at a multiple
- * of 64. dtype: one that npy knows, no text.  bytes: row-major in the machine's order
- * (little-endian). */
-int lra_npy_write(const char *path, lra_dtype dtype, int rank, const int64_t *dims,
-                  const void *bytes, lra_err *e);
 
 #endif
