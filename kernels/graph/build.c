@@ -190,6 +190,9 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
     return y;
 }
 
+/* The only function that changes the sources of a built node for good; lra_take_residual() alone
+ * calls it, while a graph is built, before a plan exists.  The node has no reader, so no other node
+ * has used its value. */
 bool lra_add_source(lra_tensor *y, lra_tensor *x)
 {
     const lra_graph *g = y->graph;

@@ -113,7 +113,7 @@ static lra_tensor *stand_in(again *a, lra_tensor *t)
     return a->copy[t->id];
 }
 
-/* The rule of y's op, with all that it reads. */
+/* The rule of y's op.  During the call, z has the sources that the rule reads; then its own. */
 static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     bool same;

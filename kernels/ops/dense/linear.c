@@ -172,6 +172,8 @@ static bool *residual_of(const lra_tensor *y)
     return y->op == &lra_op_matmul && !product->a_t ? &product->has_residual : NULL;
 }
 
+/* Not an argument of the builders: the residual of a layer is known after its last product was
+ * built, and that of a gradient after the rule of another op has built the product. */
 bool lra_take_residual(lra_tensor *y, lra_tensor *residual)
 {
     bool *has = residual_of(y);
