@@ -208,18 +208,18 @@ static void show(const lra_row *row, FILE *out)
         .summary = what,                                                                           \
         .goal = LRA_GOAL_STEPS,                                                                    \
         .n_targets = 1,                                                                            \
-        .longest = longest_##id,                                                                   \
-        .channels = width + 2,                                                                     \
+        .data.longest = longest_##id,                                                              \
+        .input.channels = width + 2,                                                               \
         .keys = (const lra_key[]){ATOMIC_ROWS, __VA_ARGS__},                                       \
         trained,                                                                                   \
         .validate = validate_##id,                                                                 \
-        .make = make_##id,                                                                         \
-        .augment = redraw,                                                                         \
-        .fresh = true,                                                                             \
-        .values = values,                                                                          \
-        .positions = positions,                                                                    \
-        .n_positions = 2,                                                                          \
-        .show = show,                                                                              \
+        .data.make = make_##id,                                                                    \
+        .data.augment = redraw,                                                                    \
+        .data.fresh = true,                                                                        \
+        .input.values = values,                                                                    \
+        .input.positions = positions,                                                              \
+        .input.n_positions = 2,                                                                    \
+        .text.show = show,                                                                         \
     }
 /* The paper's rate is constant. */
 #define ATOMIC_TRAINED(quick_rows)                                                                 \

@@ -107,7 +107,7 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
 
 static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END};
 
-#define BIDMC_TASK(symbol, task, kind, n_train, text)                                              \
+#define BIDMC_TASK(symbol, task, kind, n_train, question)                                          \
     static int import_##symbol(const lra_config *c, const char *folder, lra_dataset *d,            \
                                lra_err *e)                                                         \
     {                                                                                              \
@@ -131,26 +131,26 @@ static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: a
     }                                                                                              \
     const lra_task lra_task_##symbol = {                                                           \
         .name = task,                                                                              \
-        .summary = text,                                                                           \
-        .source = "BIDMC32" kind "_TRAIN.ts and BIDMC32" kind                                      \
-                  "_TEST.ts of the time series regression archive (tseregression.org)",            \
-        .published = {n_train, 0, 2399},                                                           \
+        .summary = question,                                                                       \
+        .files.source = "BIDMC32" kind "_TRAIN.ts and BIDMC32" kind                                \
+                        "_TEST.ts of the time series regression archive (tseregression.org)",      \
+        .files.published = {n_train, 0, 2399},                                                     \
         .goal = LRA_GOAL_VALUE,                                                                    \
         .n_targets = 1,                                                                            \
-        .steps = LRA_BIDMC_STEPS,                                                                  \
-        .channels = 2,                                                                             \
-        .level_scale = 1,                                                                          \
+        .data.steps = LRA_BIDMC_STEPS,                                                             \
+        .input.channels = 2,                                                                       \
+        .input.level_scale = 1,                                                                    \
         .keys = keys,                                                                              \
         .quick = {"rows=500", "batch=4 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},  \
         .small = {NULL, "batch=32 epochs=20 warmup=0.02", 2},                                      \
         .paper = {NULL, "batch=32 epochs=500", 3}, /* of the state-space papers */                 \
-        .import_keys = "rows",                                                                     \
-        .import = import_##symbol,                                                                 \
-        .import_hash = hash_##symbol,                                                              \
-        .resize = resize,                                                                          \
-        .make_files = make_files_##symbol,                                                         \
-        .inspect = inspect_##symbol,                                                               \
-        .show = lra_signal_show,                                                                   \
+        .files.import_keys = "rows",                                                               \
+        .files.import = import_##symbol,                                                           \
+        .files.import_hash = hash_##symbol,                                                        \
+        .data.resize = resize,                                                                     \
+        .files.make_files = make_files_##symbol,                                                   \
+        .files.inspect = inspect_##symbol,                                                         \
+        .text.show = lra_signal_show,                                                              \
     };
 
 BIDMC_TASK(bidmc_hr, "bidmc-hr", "HR", 5550, "heart rate of a patient from two signals of 32 s")

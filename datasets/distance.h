@@ -103,10 +103,10 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
         .name = task_name,                                                                         \
         .summary = what,                                                                           \
         .n_classes = CLASSES,                                                                      \
-        .vocab = VOCAB,                                                                            \
-        .longest = lra_longest_length,                                                             \
-        .first_word = 1,                                                                           \
-        .token_names = names,                                                                      \
+        .input.vocab = VOCAB,                                                                      \
+        .data.longest = lra_longest_length,                                                        \
+        .input.first_word = 1,                                                                     \
+        .text.token_names = names,                                                                 \
         .keys = (const lra_key[]){LRA_INT_KEY("distance", "16", 1, LRA_DISTANCE_MAX_LENGTH,        \
                                               "steps of a dependency"),                            \
                                   LRA_INT_KEY("length", length, 1, LRA_DISTANCE_MAX_LENGTH,        \
@@ -120,12 +120,12 @@ void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
         .quick = {"train=12800 val=1000 test=2000", "batch=32 epochs=2 warmup=0.05", 3},           \
         .small = {NULL, "batch=32 epochs=8 warmup=0.02", 5},                                       \
         .validate = validate,                                                                      \
-        .make = make,                                                                              \
-        .augment = redraw,                                                                         \
-        .fresh = true,                                                                             \
+        .data.make = make,                                                                         \
+        .data.augment = redraw,                                                                    \
+        .data.fresh = true,                                                                        \
         .baseline = baseline,                                                                      \
-        .marks = marks,                                                                            \
-        .show = show,                                                                              \
+        .text.marks = marks,                                                                       \
+        .text.show = show,                                                                         \
     }
 
 #endif

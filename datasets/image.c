@@ -122,38 +122,40 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
 /* ---- the tasks ------------------------------------------------------------------------------- */
 
 #define IMAGE_TASK                                                                                 \
-    .from_parquet = LRA_CIFAR_PARQUET,                                                             \
-    .published = {(LRA_CIFAR_FILES - 1) * LRA_CIFAR_FILE_RECORDS, 0, LRA_CIFAR_FILE_RECORDS},      \
-    .source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES, .label_names = lra_cifar_classes,  \
-    .correlation = 0.92 /* of the first 3,000 */, .steps = PIXELS, .vocab = 256, .image = true,    \
-    .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL, .import_keys = LRA_OFFICIAL_KEYS,    \
-    .import_hash = import_hash, .baseline = lra_baseline_constant, .inspect = inspect,             \
-    .show = lra_image_show
+    .files.from_parquet = LRA_CIFAR_PARQUET,                                                       \
+    .files.published = {(LRA_CIFAR_FILES - 1) * LRA_CIFAR_FILE_RECORDS, 0,                         \
+                        LRA_CIFAR_FILE_RECORDS},                                                   \
+    .files.source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES,                              \
+    .text.label_names = lra_cifar_classes, .data.correlation = 0.92 /* of the first 3,000 */,      \
+    .data.steps = PIXELS, .input.vocab = 256, .input.image = true, .quick = LRA_OFFICIAL_QUICK,    \
+    .small = LRA_OFFICIAL_SMALL, .files.import_keys = LRA_OFFICIAL_KEYS,                           \
+    .files.import_hash = import_hash, .baseline = lra_baseline_constant, .files.inspect = inspect, \
+    .text.show = lra_image_show
 
 const lra_task lra_task_image = {
     IMAGE_TASK,
     .name = "image",
     .summary = "what is on a grey photograph (CIFAR-10)? ten classes",
-    .channels = 1,
+    .input.channels = 1,
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
-    .view_keys = VIEW_KEYS,
-    .augment = lra_augment_policy,
-    .import = import_colours,
-    .values = grey_values,
+    .input.keys = VIEW_KEYS,
+    .data.augment = lra_augment_policy,
+    .files.import = import_colours,
+    .input.values = grey_values,
 };
 
 const lra_task lra_task_scifar = {
     IMAGE_TASK,
     .name = "scifar",
     .summary = "what is on a colour photograph (CIFAR-10)? ten classes",
-    .channels = COLOURS,
+    .input.channels = COLOURS,
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
-    .view_keys = VIEW_KEYS,
-    .augment = lra_augment_policy,
-    .import = import_colours,
-    .levels = colour_levels,
+    .input.keys = VIEW_KEYS,
+    .data.augment = lra_augment_policy,
+    .files.import = import_colours,
+    .input.levels = colour_levels,
 };
 
 const lra_task lra_task_image_tokens = {
@@ -162,5 +164,5 @@ const lra_task lra_task_image_tokens = {
     .summary = "image with grey levels as words, as the first pipeline has it",
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
-    .import = import_words,
+    .files.import = import_words,
 };

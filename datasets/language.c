@@ -132,7 +132,7 @@ static int fill_splits(importer *m, const int32_t *token, int64_t n, lra_err *e)
 static int encode(const importer *m, const char *name, const char *bytes, int64_t n, int32_t *token,
                   lra_err *e)
 {
-    if (m->task->vocab == LETTERS) return lra_text8_parse(bytes, (size_t)n, name, token, e);
+    if (m->task->input.vocab == LETTERS) return lra_text8_parse(bytes, (size_t)n, name, token, e);
     for (int64_t i = 0; i < n; i++) token[i] = (unsigned char)bytes[i];
     return 0;
 }
@@ -145,9 +145,9 @@ static int read_file(void *of, const char *name, const char *bytes, size_t n, lr
                         name);
     m->found = lra_copy_text(name);
     char *clean = NULL;
-    size_t bom = m->task->vocab == LETTERS ? lra_bom_size(bytes, n) : 0;
+    size_t bom = m->task->input.vocab == LETTERS ? lra_bom_size(bytes, n) : 0;
     bytes += bom, n -= bom;
-    if (m->task->vocab == LETTERS && lra_config_int(m->config, "clean")) {
+    if (m->task->input.vocab == LETTERS && lra_config_int(m->config, "clean")) {
         clean = lra_try_alloc(SPELLED * n, name, e);
         if (!clean) return LRA_FAILED;
         n = lra_text8_clean(bytes, n, clean);
@@ -176,7 +176,7 @@ static int import_file(const lra_task *t, const lra_config *c, const char *path,
     int rc = lra_walk_path(&w, path, e);
     if (rc == 0 && !m.found)
         rc = lra_fail_absent(e, "no file '%s' in '%s' or %d levels below%s; expected %s", t->name,
-                             path, (int)LEVELS, lra_walk_but_empty(&w), t->source);
+                             path, (int)LEVELS, lra_walk_but_empty(&w), t->files.source);
     if (rc == 0) lra_walk_report(&w, path);
     lra_free(m.found);
     return rc;
@@ -232,13 +232,13 @@ static void show_enwik8(const lra_row *row, FILE *out)
 const lra_task lra_task_text8 = {
     .name = "text8",
     .summary = "the next character of Wikipedia, 27 characters",
-    .source = "text8.zip: http://mattmahoney.net/dc/text8.zip",
-    .published = {PUBLISHED},
+    .files.source = "text8.zip: http://mattmahoney.net/dc/text8.zip",
+    .files.published = {PUBLISHED},
     .goal = LRA_GOAL_NEXT,
-    .longest = lra_longest_context,
+    .data.longest = lra_longest_context,
     .metric = "bits-per-character",
-    .vocab = LETTERS,
-    .token_names = letters,
+    .input.vocab = LETTERS,
+    .text.token_names = letters,
     .keys = (const lra_key[]){LRA_LANGUAGE_ROWS,
                               LRA_FLAG_KEY(
                                   "clean", "0",
@@ -248,28 +248,28 @@ const lra_task lra_task_text8 = {
     .small = {"context=256 tokens=5000000", LRA_LANGUAGE_SMALL, 3},
     .paper = {NULL, LRA_LANGUAGE_PAPER, 3},
     .validate = lra_language_validate,
-    .import_keys = "context tokens clean",
-    .import = import_text8,
-    .import_hash = hash_text8,
-    .show = show_text8,
+    .files.import_keys = "context tokens clean",
+    .files.import = import_text8,
+    .files.import_hash = hash_text8,
+    .text.show = show_text8,
 };
 
 const lra_task lra_task_enwik8 = {
     .name = "enwik8",
     .summary = "the next byte of Wikipedia, marks and all",
-    .source = "enwik8.zip: http://mattmahoney.net/dc/enwik8.zip",
-    .published = {PUBLISHED},
+    .files.source = "enwik8.zip: http://mattmahoney.net/dc/enwik8.zip",
+    .files.published = {PUBLISHED},
     .goal = LRA_GOAL_NEXT,
-    .longest = lra_longest_context,
+    .data.longest = lra_longest_context,
     .metric = "bits-per-byte",
-    .vocab = BYTES,
+    .input.vocab = BYTES,
     .keys = (const lra_key[]){LRA_LANGUAGE_ROWS, LRA_KEYS_END},
     .quick = {"context=64 tokens=200000", LRA_LANGUAGE_QUICK, 2},
     .small = {"context=256 tokens=5000000", LRA_LANGUAGE_SMALL, 3},
     .paper = {NULL, LRA_LANGUAGE_PAPER, 3},
     .validate = lra_language_validate,
-    .import_keys = "context tokens",
-    .import = import_enwik8,
-    .import_hash = hash_enwik8,
-    .show = show_enwik8,
+    .files.import_keys = "context tokens",
+    .files.import = import_enwik8,
+    .files.import_hash = hash_enwik8,
+    .text.show = show_enwik8,
 };

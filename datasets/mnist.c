@@ -96,20 +96,22 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 /* ---- the tasks ------------------------------------------------------------------------------- */
 
 #define MNIST_TASK                                                                                 \
-    .from_parquet = LRA_MNIST_PARQUET, .published = {60000, 0, 10000}, .source = LRA_MNIST_SOURCE, \
-    .n_classes = LRA_MNIST_CLASSES, .steps = LRA_MNIST_PIXELS, .vocab = 256, .channels = 1,        \
-    .level_scale = 1.0 / 255, .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL,            \
-    .paper = {NULL, "batch=64 epochs=100", 3}, .import = import, .import_hash = import_hash,       \
-    .baseline = lra_baseline_constant, .inspect = inspect, .show = lra_image_show
+    .files.from_parquet = LRA_MNIST_PARQUET, .files.published = {60000, 0, 10000},                 \
+    .files.source = LRA_MNIST_SOURCE, .n_classes = LRA_MNIST_CLASSES,                              \
+    .data.steps = LRA_MNIST_PIXELS, .input.vocab = 256, .input.channels = 1,                       \
+    .input.level_scale = 1.0 / 255, .quick = LRA_OFFICIAL_QUICK, .small = LRA_OFFICIAL_SMALL,      \
+    .paper = {NULL, "batch=64 epochs=100", 3}, .files.import = import,                             \
+    .files.import_hash = import_hash, .baseline = lra_baseline_constant, .files.inspect = inspect, \
+    .text.show = lra_image_show
 
 const lra_task lra_task_smnist = {
     MNIST_TASK,
     .name = "smnist",
     .summary = "which digit (MNIST, row by row)? ten classes",
-    .correlation = 0.81,
-    .image = true,
+    .data.correlation = 0.81,
+    .input.image = true,
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
-    .import_keys = LRA_OFFICIAL_KEYS,
+    .files.import_keys = LRA_OFFICIAL_KEYS,
 };
 
 const lra_task lra_task_pmnist = {
@@ -121,5 +123,5 @@ const lra_task lra_task_pmnist = {
                                   "permutation", "bits", "bits|numpy",
                                   "order of the pixels: bits of their number reversed, or NumPy's"),
                               LRA_KEYS_END},
-    .import_keys = LRA_OFFICIAL_KEYS " permutation",
+    .files.import_keys = LRA_OFFICIAL_KEYS " permutation",
 };

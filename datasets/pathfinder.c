@@ -302,20 +302,21 @@ static int64_t longest(const lra_config *c)
     .small = {small_rows, "batch=16 epochs=10 warmup=0.02", 2},                                    \
     .paper = {NULL, "batch=32 epochs=50", 3}
 
-#define PATHFINDER_TASK(symbol, task, text, level, size, ...)                                      \
+#define PATHFINDER_TASK(symbol, task, question, level, size, ...)                                  \
     const lra_task lra_task_##symbol = {                                                           \
         .name = task,                                                                              \
-        .summary = text,                                                                           \
-        .source = LRA_PATHFINDER_SOURCE,                                                           \
-        .published = {200000},                                                                     \
+        .summary = question,                                                                       \
+        .files.source = LRA_PATHFINDER_SOURCE,                                                     \
+        .files.published = {200000},                                                               \
         .n_classes = 2,                                                                            \
-        .vocab = 256,                                                                              \
-        .longest = longest,                                                                        \
-        .image = true,                                                                             \
-        .channels = 1,                                                                             \
-        .level_scale = 2.0 / 255,                                                                  \
-        .level_shift = -1,                                                                         \
-        .ask_levels = true,                                                                        \
+        .input.vocab = 256,                                                                        \
+        .data.longest = longest,                                                                   \
+        .data.grammar = LRA_GRAMMAR_DRAWING,                                                       \
+        .input.image = true,                                                                       \
+        .input.channels = 1,                                                                       \
+        .input.level_scale = 2.0 / 255,                                                            \
+        .input.level_shift = -1,                                                                   \
+        .input.ask_levels = true,                                                                  \
         .keys =                                                                                    \
             (const lra_key[]){                                                                     \
                 LRA_CHOICE_KEY("level", level, "easy|intermediate|hard",                           \
@@ -333,17 +334,17 @@ static int64_t longest(const lra_config *c)
                 LRA_DATA_SEED_KEY, LRA_KEYS_END},                                                  \
         __VA_ARGS__,                                                                               \
         .validate = validate,                                                                      \
-        .resize = resize,                                                                          \
-        .make = make,                                                                              \
-        .import_keys = "level size sets",                                                          \
-        .import = import,                                                                          \
-        .import_hash = import_hash,                                                                \
-        .augment = lra_augment_d4,                                                                 \
+        .data.resize = resize,                                                                     \
+        .data.make = make,                                                                         \
+        .files.import_keys = "level size sets",                                                    \
+        .files.import = import,                                                                    \
+        .files.import_hash = import_hash,                                                          \
+        .data.augment = lra_augment_d4,                                                            \
         .baseline = baseline,                                                                      \
-        .make_files = make_files,                                                                  \
-        .inspect = lra_pathfinder_inspect,                                                         \
-        .marks = marks,                                                                            \
-        .show = lra_image_show,                                                                    \
+        .files.make_files = make_files,                                                            \
+        .files.inspect = lra_pathfinder_inspect,                                                   \
+        .text.marks = marks,                                                                       \
+        .text.show = lra_image_show,                                                               \
     }
 
 PATHFINDER_TASK(pathfinder, "pathfinder",

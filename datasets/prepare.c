@@ -19,7 +19,7 @@
 static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);
-    int rc = d->task->import(c, data_dir, d, e);
+    int rc = d->task->files.import(c, data_dir, d, e);
     if (rc != 0) return lra_parquet_explain(d->task, data_dir, rc, e);
     lra_published_report(d);
     lra_repeats_report(d);
@@ -29,10 +29,10 @@ static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra
 static int make_rows(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     double start = lra_now();
-    if (!data_dir && !d->task->make)
+    if (!data_dir && !d->task->data.make)
         return lra_fail_usage(e, "task '%s' is not generated: --data-dir must name its files (%s)",
-                              d->task->name, d->task->source);
-    int rc = data_dir ? import(d, c, data_dir, e) : d->task->make(c, d->split, e);
+                              d->task->name, d->task->files.source);
+    int rc = data_dir ? import(d, c, data_dir, e) : d->task->data.make(c, d->split, e);
     if (rc != 0) return rc;
     lra_cache_fingerprint(d);
     char text[32];
@@ -80,22 +80,22 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     if (!data_dir) {
         d->config = lra_config_copy(c);
         for (int i = 0; lra_config_key(c, i); i++)
-            if (lra_task_has_key(d->task->view_keys, lra_config_key(c, i)))
+            if (lra_task_has_key(d->task->input.keys, lra_config_key(c, i)))
                 lra_config_remove(d->config, lra_config_key(c, i));
         return 0;
     }
-    if (!d->task->import)
+    if (!d->task->files.import)
         return lra_fail_usage(e, "task '%s' cannot be imported, only generated", d->task->name);
     if (!lra_file_exists(data_dir))
         return lra_fail(e, "there is no file or folder '%s', expected the official files of '%s'",
                         data_dir, d->task->name);
     lra_digest files = {0};
-    if (d->task->import_hash(c, data_dir, &files, e) != 0) return LRA_FAILED;
+    if (d->task->files.import_hash(c, data_dir, &files, e) != 0) return LRA_FAILED;
     char hex[17];
     snprintf(hex, sizeof hex, "%016" PRIx64, files.hash);
     d->config = lra_config_new();
     lra_config_set(d->config, "import", hex);
-    copy_keys(d->config, c, d->task->import_keys);
+    copy_keys(d->config, c, d->task->files.import_keys);
     return 0;
 }
 
@@ -104,7 +104,7 @@ static void complete(lra_dataset *d, const lra_config *c)
 {
     const lra_task *t = d->task;
     int64_t longest = 0;
-    copy_keys(d->config, c, t->view_keys);
+    copy_keys(d->config, c, t->input.keys);
     for (int s = 0; s < LRA_N_SPLITS; s++)
         for (int64_t i = 0; i < d->split[s].n; i++) {
             lra_row row = lra_sequences_row(&d->split[s], i);
@@ -114,18 +114,18 @@ static void complete(lra_dataset *d, const lra_config *c)
         }
     if (t->goal == LRA_GOAL_NEXT) d->max_length = lra_config_int(d->config, "context");
     d->longest = lra_task_longest(t, c);
-    if (t->positions) {
-        d->positions = lra_alloc_array((size_t)(d->max_length * t->n_positions) + 1,
+    if (t->input.positions) {
+        d->positions = lra_alloc_array((size_t)(d->max_length * t->input.n_positions) + 1,
                                        sizeof *d->positions);
-        t->positions(d->max_length, d->positions);
+        t->input.positions(d->max_length, d->positions);
     }
-    if (t->channels == 0 || t->values) return;
+    if (t->input.channels == 0 || t->input.values) return;
     int64_t n = longest * d->split[LRA_TRAIN_SPLIT].width;
     d->scale = lra_alloc_array((size_t)n + 1, sizeof *d->scale);
     d->shift = lra_alloc_array((size_t)n + 1, sizeof *d->shift);
     for (int64_t j = 0; j < n; j++)
-        d->scale[j] = (float)t->level_scale, d->shift[j] = (float)t->level_shift;
-    if (t->levels) t->levels(d, d->scale, d->shift);
+        d->scale[j] = (float)t->input.level_scale, d->shift[j] = (float)t->input.level_shift;
+    if (t->input.levels) t->input.levels(d, d->scale, d->shift);
 }
 
 /* Nullable: data_dir (then generated). */
@@ -134,7 +134,7 @@ static int prepare_unkept(const lra_task *t, const lra_config *c, const char *da
 {
     lra_dataset *d = lra_dataset_new(t);
     d->config = lra_config_copy(c);
-    int rc = data_dir ? import(d, c, data_dir, e) : t->make(c, d->split, e);
+    int rc = data_dir ? import(d, c, data_dir, e) : t->data.make(c, d->split, e);
     if (rc == 0) {
         lra_cache_fingerprint(d);
         complete(d, c);
@@ -162,7 +162,7 @@ int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_
 /* The name of its prepared data; caller frees. */
 static char *cache_path(const lra_dataset *d, const char *folder)
 {
-    const char *revision = d->task->revision ? d->task->revision(d->config) : NULL;
+    const char *revision = d->task->files.revision ? d->task->files.revision(d->config) : NULL;
     lra_config *named = lra_config_copy(d->config);
     char hash[17];
     if (revision) lra_config_set(named, "revision", revision);

@@ -203,13 +203,13 @@ static int inspect(const lra_config *c, const char *path, lra_facts *found, lra_
 const lra_task lra_task_wikitext103 = {
     .name = "wikitext-103",
     .summary = "the next word of Wikipedia articles",
-    .source = SOURCE,
-    .from_parquet = PARQUET,
-    .published = {103227021, 217646, 245569},
+    .files.source = SOURCE,
+    .files.from_parquet = PARQUET,
+    .files.published = {103227021, 217646, 245569},
     .goal = LRA_GOAL_NEXT,
-    .longest = lra_longest_context,
+    .data.longest = lra_longest_context,
     .metric = "perplexity",
-    .vocab = VOCAB,
+    .input.vocab = VOCAB,
     .keys =
         (const lra_key[]){
             LRA_LANGUAGE_ROWS,
@@ -221,8 +221,8 @@ const lra_task lra_task_wikitext103 = {
     .small = {"context=256 tokens=5000000", LRA_LANGUAGE_SMALL, 3},
     .paper = {NULL, LRA_LANGUAGE_PAPER, 3},
     .validate = lra_language_validate,
-    .import_keys = "context tokens training",
-    .import = import,
-    .import_hash = import_hash,
-    .inspect = inspect,
+    .files.import_keys = "context tokens training",
+    .files.import = import,
+    .files.import_hash = import_hash,
+    .files.inspect = inspect,
 };

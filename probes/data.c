@@ -132,7 +132,7 @@ static int refuse_old_files(const lra_task *t, const char *folder, lra_err *e)
 {
     int rc = 0;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
-        char *path = lra_format("%s/%s", folder, t->file_names[s]);
+        char *path = lra_format("%s/%s", folder, t->files.names[s]);
         if (lra_file_exists(path))
             rc = lra_fail(e, "'%s' exists already; --force replaces it", path);
         lra_free(path);
@@ -144,9 +144,9 @@ static int refuse_old_files(const lra_task *t, const char *folder, lra_err *e)
 static int write_rows(const lra_task *t, const lra_config *c, const char *folder, lra_err *e)
 {
     lra_sequences split[LRA_N_SPLITS] = {{0}};
-    int rc = t->make(c, split, e);
+    int rc = t->data.make(c, split, e);
     if (rc == 0) rc = lra_folder_make(folder, e);
-    if (rc == 0) rc = t->write(folder, split, e);
+    if (rc == 0) rc = t->files.write(folder, split, e);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     return rc;
 }
@@ -162,7 +162,7 @@ static char *import_command(const lra_task *t, const lra_config *c, const char *
     for (int i = 0; lra_config_key(c, i); i++) {
         const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
         bool same = strcmp(lra_config_text_or(usual, key, ""), value) == 0;
-        if (!same && lra_task_has_key(t->import_keys, key))
+        if (!same && lra_task_has_key(t->files.import_keys, key))
             lra_text_add(&line, " --set %s=%s", key, value);
     }
     lra_config_free(usual);
@@ -174,12 +174,12 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
 {
     int64_t n = lra_option_int(o, "make");
     bool force = lra_option_flag(o, "force");
-    if (!t->make_files && (!t->make || !t->write))
+    if (!t->files.make_files && (!t->data.make || !t->files.write))
         return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
     /* The number of rows does not matter for reading them. */
     lra_config *asked = lra_config_copy(c);
-    if (t->resize)
-        t->resize(c, n);
+    if (t->data.resize)
+        t->data.resize(c, n);
     else
         divide_rows(c, n);
     char hash[17], time[32];
@@ -187,9 +187,10 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
     char *folder = lra_format("%s/data/%s-%s", lra_option_text(o, "out"), t->name, hash);
     double start = lra_now();
     int rc = t->validate ? t->validate(c, e) : 0;
-    if (rc == 0) rc = force || !t->file_names ? 0 : refuse_old_files(t, folder, e);
+    if (rc == 0) rc = force || !t->files.names ? 0 : refuse_old_files(t, folder, e);
     if (rc == 0)
-        rc = t->make_files ? t->make_files(c, folder, force, e) : write_rows(t, c, folder, e);
+        rc = t->files.make_files ? t->files.make_files(c, folder, force, e)
+                                 : write_rows(t, c, folder, e);
     if (rc == 0) {
         lra_note("%" PRId64 " rows in %s", n, lra_time_text(time, lra_now() - start));
         printf("%s\n", folder);
@@ -223,7 +224,7 @@ static void print_answer(const lra_task *t, const lra_row *row)
             printf("%s%g", k ? " " : "target ", (double)row->target[k]);
     else
         printf("label %d", (int)row->label);
-    if (t->label_names) printf(" (%s)", t->label_names[row->label]);
+    if (t->text.label_names) printf(" (%s)", t->text.label_names[row->label]);
     printf("\n");
 }
 
@@ -236,7 +237,7 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     if (row > r->n)
         return lra_fail_usage(e, "row %" PRId64 " of %s, expected 1 to %" PRId64, row,
                               lra_split_names[s], r->n);
-    if (!d->task->show && !d->words)
+    if (!d->task->text.show && !d->words)
         return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
     lra_row drawn = lra_sequences_row(r, row - 1);
     int64_t side = lra_dataset_grid(d);
@@ -249,7 +250,7 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     if (d->words)
         lra_vocabulary_show(d, &drawn, MOST_SHOWN, stdout);
     else
-        d->task->show(&drawn, stdout);
+        d->task->text.show(&drawn, stdout);
     return 0;
 }
 
@@ -296,7 +297,8 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
 static bool concerns_files(const lra_task *t, const char *assignment)
 {
     char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
-    bool found = lra_task_has_key(t->import_keys, key) || lra_task_has_key(t->view_keys, key);
+    bool found = lra_task_has_key(t->files.import_keys, key) ||
+                 lra_task_has_key(t->input.keys, key);
     lra_free(key);
     return found;
 }

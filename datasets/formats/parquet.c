@@ -39,11 +39,11 @@ int lra_parquet_explain(const lra_task *t, const char *path, int code, lra_err *
         snprintf(first, sizeof first, "%s", lra_walk_base(path));
     else if (!lra_is_folder(path) || lra_walk_path(&w, path, &ignored) != 0 || *first == 0)
         return code;
-    if (t->from_parquet)
+    if (t->files.from_parquet)
         lra_warn(
             "this makes official files of the Parquet files below the present folder: python3 -c "
             "\"%s\"",
-            t->from_parquet);
-    lra_fail(e, "'%s' is Parquet, which is not read; expected %s", first, t->source);
+            t->files.from_parquet);
+    lra_fail(e, "'%s' is Parquet, which is not read; expected %s", first, t->files.source);
     return code;
 }

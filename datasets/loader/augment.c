@@ -92,6 +92,6 @@ const lra_augmentation *lra_augmentation_find(const char *name, lra_err *e)
 const lra_augmentation *lra_augmentation_of(const lra_task *task)
 {
     int i = 0;
-    while (i < N_AUGMENTATIONS && registry[i]->apply != task->augment) i++;
+    while (i < N_AUGMENTATIONS && registry[i]->apply != task->data.augment) i++;
     return lra_augmentation_at(i);
 }

@@ -157,7 +157,7 @@ static int check_rows(const lra_sequences *r, const lra_dataset *d, const int64_
     for (int k = 0; k < N_ARRAYS; k++)
         if (n[k] != length_of(r, k)) return bad_rows(e);
     if (!r->token == !r->value || (d->task->goal == LRA_GOAL_PAIR && !r->middle) ||
-        (!d->task->channels && r->width != lra_token_width(d->vocab)) ||
+        (!d->task->input.channels && r->width != lra_token_width(d->vocab)) ||
         r->n_targets != d->task->n_targets)
         return bad_rows(e);
     return numbers_fit(r, d->vocab) ? 0 : bad_rows(e);

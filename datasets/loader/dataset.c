@@ -6,7 +6,7 @@
 lra_dataset *lra_dataset_new(const lra_task *t)
 {
     lra_dataset *d = lra_alloc(sizeof *d);
-    d->task = t, d->vocab = t->vocab;
+    d->task = t, d->vocab = t->input.vocab;
     return d;
 }
 
@@ -25,6 +25,6 @@ void lra_dataset_free(lra_dataset *d)
 int64_t lra_dataset_grid(const lra_dataset *d)
 {
     int64_t side = 0;
-    while (d->task->image && side * side < d->max_length) side++;
+    while (d->task->input.image && side * side < d->max_length) side++;
     return side;
 }

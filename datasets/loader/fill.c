@@ -38,7 +38,7 @@ static lra_row own_row(lra_loader *l, int64_t entry)
     if (row.token) row.token = memcpy(l->copy.token, row.token, numbers * sizeof *row.token);
     if (row.value) row.value = memcpy(l->copy.value, row.value, numbers * sizeof *row.value);
     if (row.target) row.target = memcpy(l->copy.target, row.target, targets * sizeof *row.target);
-    l->data->task->augment(l->data, &rng, &row);
+    l->data->task->data.augment(l->data, &rng, &row);
     return row;
 }
 
@@ -65,8 +65,8 @@ static void put_tokens(const lra_row *row, int64_t from, int64_t n, int32_t *to)
 static void put_values(const lra_loader *l, const lra_row *row, float *to)
 {
     const float *scale = l->data->scale, *shift = l->data->shift;
-    if (l->data->task->values) {
-        l->data->task->values(l->data, row, to);
+    if (l->data->task->input.values) {
+        l->data->task->input.values(l->data, row, to);
         return;
     }
     for (int64_t j = 0; j < row->n * row->width; j++)
@@ -77,7 +77,7 @@ static void put_values(const lra_loader *l, const lra_row *row, float *to)
 static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t n, int64_t T,
                           lra_rng *rng)
 {
-    int64_t C = l->data->task->channels, seen = lra_mask_channels(l->data, l->spec.masking);
+    int64_t C = l->data->task->input.channels, seen = lra_mask_channels(l->data, l->spec.masking);
     int32_t *token = b->token ? b->token + i * T : NULL, *word = b->word ? b->word + i * T : NULL;
     for (int64_t t = n; word && t < T; t++) word[t] = -1;
     if (!b->value) {
@@ -97,7 +97,7 @@ static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t 
 static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra_row *row,
                          int64_t from, int64_t n, int64_t T)
 {
-    size_t rest = (size_t)(T - n), channels = (size_t)l->data->task->channels;
+    size_t rest = (size_t)(T - n), channels = (size_t)l->data->task->input.channels;
     float *values = b->plain ? b->plain : b->value;
     if (b->token) {
         if (n) put_tokens(row, from, n, b->token + i * T);

@@ -55,7 +55,7 @@ static void new_copy(lra_loader *l)
 /* Allocates the arrays of masked targets. */
 static void new_masked(const lra_loader *l, lra_batch *b, size_t steps)
 {
-    size_t values = steps * (size_t)l->data->task->channels;
+    size_t values = steps * (size_t)l->data->task->input.channels;
     if (l->spec.masking.kind == LRA_MASK_NONE) return;
     if (lra_mask_asks_words(l->data)) b->word = lra_alloc_array(steps, sizeof *b->word);
     if (values == 0) return;
@@ -84,8 +84,8 @@ static void new_buffer(const lra_loader *l, lra_batch *b)
     b->n = t->goal == LRA_GOAL_PAIR ? 2 * B : B;
     size_t steps = (size_t)(b->n * T);
     size_t channels = (size_t)lra_mask_channels(l->data, l->spec.masking);
-    if (t->channels) b->value = lra_alloc_array(steps * channels, sizeof(float));
-    if (!t->channels || l->spec.levels) b->token = lra_alloc_array(steps, sizeof(int32_t));
+    if (t->input.channels) b->value = lra_alloc_array(steps * channels, sizeof(float));
+    if (!t->input.channels || l->spec.levels) b->token = lra_alloc_array(steps, sizeof(int32_t));
     b->row = lra_alloc_array((size_t)B, sizeof *b->row);
     new_masked(l, b, steps);
     b->length = lra_alloc_array((size_t)b->n, sizeof(int32_t));
@@ -185,9 +185,10 @@ lra_loader *lra_loader_new(const lra_loader_spec *s)
     lra_loader *l = lra_alloc(sizeof *l);
     l->spec = *s, l->data = s->data, l->rows = &s->data->split[s->split];
     l->buckets = *s->buckets, l->batch = s->batch;
-    l->spec.augment = s->augment && s->data->task->augment;
+    l->spec.augment = s->augment && s->data->task->data.augment;
     l->group = s->training && s->group > 1 ? s->group : 1;
-    bool asks_levels = s->masking.kind && s->data->task->channels && lra_mask_asks_words(s->data);
+    bool asks_levels = s->masking.kind && s->data->task->input.channels &&
+                       lra_mask_asks_words(s->data);
     l->spec.levels = s->levels || asks_levels;
     if (s->permuted) l->label_from = lra_label_permutation(l->rows->n, s->seed, s->split);
     choose_rows(l);

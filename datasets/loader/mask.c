@@ -9,7 +9,7 @@ static const double RANDOM_SHARE = 1.0 / 3; /* of the steps picked by denoising 
 
 int32_t lra_mask_id(const lra_dataset *d)
 {
-    return d->task->mask ? d->task->mask : d->vocab;
+    return d->task->input.mask ? d->task->input.mask : d->vocab;
 }
 
 int64_t lra_mask_vocab(const lra_dataset *d, lra_masking m)
@@ -20,12 +20,12 @@ int64_t lra_mask_vocab(const lra_dataset *d, lra_masking m)
 
 int64_t lra_mask_channels(const lra_dataset *d, lra_masking m)
 {
-    return d->task->channels + (d->task->channels && m.kind == LRA_MASK_MASKED);
+    return d->task->input.channels + (d->task->input.channels && m.kind == LRA_MASK_MASKED);
 }
 
 bool lra_mask_asks_words(const lra_dataset *d)
 {
-    return d->task->channels == 0 || d->task->ask_levels;
+    return d->task->input.channels == 0 || d->task->input.ask_levels;
 }
 
 int64_t lra_mask_classes(const lra_dataset *d)
@@ -39,7 +39,7 @@ int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e)
     if (d->task->goal == LRA_GOAL_NEXT)
         return lra_fail_usage(e, "'%s' already asks for the next token: nothing is masked",
                               d->task->name);
-    if (m.kind == LRA_MASK_DENOISE && d->task->channels)
+    if (m.kind == LRA_MASK_DENOISE && d->task->input.channels)
         return lra_fail_usage(e, "'%s' has no words to replace: denoising needs tokens",
                               d->task->name);
     return 0;
@@ -53,13 +53,13 @@ static uint64_t limit_of(double p)
 
 static bool is_word(const lra_dataset *d, int32_t token)
 {
-    return token >= d->task->first_word && token != lra_mask_id(d);
+    return token >= d->task->input.first_word && token != lra_mask_id(d);
 }
 
 /* Each word of the vocabulary as likely. */
 static int32_t random_word(const lra_dataset *d, lra_rng *rng)
 {
-    int32_t first = d->task->first_word, mask = lra_mask_id(d), n = d->vocab - first;
+    int32_t first = d->task->input.first_word, mask = lra_mask_id(d), n = d->vocab - first;
     bool skips = mask >= first && mask < d->vocab;
     int32_t word = first + (int32_t)lra_rng_below(rng, (uint32_t)(n - skips));
     return word + (skips && word >= mask);
@@ -116,7 +116,7 @@ static void ask_next(int64_t n, int64_t C, float *plain, float *value, float *pi
 void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n, float *plain,
                      float *value, float *picked, const int32_t *level, int32_t *word)
 {
-    int64_t C = d->task->channels, seen = lra_mask_channels(d, m);
+    int64_t C = d->task->input.channels, seen = lra_mask_channels(d, m);
     uint32_t drawn[CHUNK];
     uint64_t limit = limit_of(m.p);
     if (m.kind == LRA_MASK_NEXT && n > 0) ask_next(n, C, plain, value, picked, level, word);

@@ -20,7 +20,7 @@ static void add_number(lra_text *t, int64_t n)
 char *lra_published_text(const lra_dataset *d)
 {
     static const char *const part[LRA_N_SPLITS] = {"training", "validation", "test"};
-    const int64_t *published = d->task->published;
+    const int64_t *published = d->task->files.published;
     int parts = 0, said = 0;
     bool differs = false, known = false;
     lra_text t = {0};

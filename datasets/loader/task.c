@@ -39,9 +39,9 @@ const lra_metric *lra_task_metric(const lra_task *t)
 
 int64_t lra_task_longest(const lra_task *t, const lra_config *c)
 {
-    if (t->steps) return t->steps;
-    if (!t->longest) LRA_BUG("task '%s' does not say how long its rows are", t->name);
-    return t->longest(c);
+    if (t->data.steps) return t->data.steps;
+    if (!t->data.longest) LRA_BUG("task '%s' does not say how long its rows are", t->name);
+    return t->data.longest(c);
 }
 
 int64_t lra_longest_length(const lra_config *c)

@@ -48,7 +48,7 @@ double lra_objective_share(const lra_objective *o, const lra_task *t)
 {
     if (o->training == LRA_MASK_DENOISE) return 0.3;
     if (o->training != LRA_MASK_MASKED) return 0;
-    return t->image ? 0.5 : t->channels ? 0.25 : 0.15;
+    return t->input.image ? 0.5 : t->input.channels ? 0.25 : 0.15;
 }
 
 static lra_head head_of(lra_goal goal)
@@ -72,13 +72,13 @@ lra_network_spec lra_objective_network(const lra_objective *o, const lra_dataset
                           .T_max = lra_buckets_end(d),
                           .rows = side,
                           .columns = side};
-    s.vocab = t->channels ? 0 : lra_mask_vocab(d, m);
+    s.vocab = t->input.channels ? 0 : lra_mask_vocab(d, m);
     s.channels = lra_mask_channels(d, m);
     s.outputs = s.head == LRA_HEAD_NEXT ? s.vocab : t->n_targets ? t->n_targets : t->n_classes;
     if (!o->pretrains) return s;
     bool words = lra_mask_asks_words(d);
     s.head = words ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
-    s.outputs = words ? lra_mask_classes(d) : t->channels;
+    s.outputs = words ? lra_mask_classes(d) : t->input.channels;
     s.absolute = true;
     return s;
 }
@@ -102,7 +102,7 @@ static double mean_size(const lra_dataset *d, int split)
 {
     const lra_buckets all = {1, {d->max_length}};
     const lra_loader_spec s = {.data = d, .split = split, .buckets = &all, .batch = 1};
-    int64_t C = d->task->channels, parts = d->task->goal == LRA_GOAL_PAIR ? 2 : 1;
+    int64_t C = d->task->input.channels, parts = d->task->goal == LRA_GOAL_PAIR ? 2 : 1;
     lra_loader *l = lra_loader_new(&s);
     double sum = 0, n = 0;
     for (int64_t i = 0; i < lra_loader_batches(l); i++) {

@@ -112,7 +112,7 @@ lra_loader_spec lra_session_loader_spec(const lra_session *s, int split, bool tr
                              .batch = run->batch,
                              .seed = run->seed,
                              .training = training,
-                             .augment = training && (run->augment || run->data->task->fresh),
+                             .augment = training && (run->augment || run->data->task->data.fresh),
                              .permuted = run->permuted && split != LRA_TEST_SPLIT,
                              .fraction = training ? run->fraction : 0,
                              .same_steps = training && run->same_steps,

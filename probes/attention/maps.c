@@ -397,7 +397,8 @@ int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kin
     lra_train_spec own = *run;
     work *w = lra_alloc(sizeof *w);
     *w = (work){.m = &m, .out = out, .sink = sink, .best_row = -1};
-    *out = (lra_maps){.kept_row = -1, .related = strncmp(run->data->task->name, "listops", 7) == 0};
+    *out = (lra_maps){.kept_row = -1,
+                      .related = run->data->task->data.grammar == LRA_GRAMMAR_EXPRESSION};
     own.batch = rows_of(run, run->data->max_length, n_heads);
     int rc = 0;
     if (run->data->max_length < LRA_MAPS_LONGEST + 1) {

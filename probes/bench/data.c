@@ -36,12 +36,12 @@ static double time_loader(const lra_dataset *d, int64_t batch, int64_t *n_batche
 /* As many rows as have about STEPS steps. */
 static int choose_rows(const lra_task *t, lra_config *c, lra_err *e)
 {
-    if (!t->resize) return 0;
-    t->resize(c, FIRST);
+    if (!t->data.resize) return 0;
+    t->data.resize(c, FIRST);
     lra_dataset *d = lra_dataset_make(t, c, e);
     if (!d) return LRA_FAILED;
     int64_t n = STEPS / d->max_length;
-    t->resize(c, n < FIRST ? FIRST : n > MOST ? MOST : n);
+    t->data.resize(c, n < FIRST ? FIRST : n > MOST ? MOST : n);
     lra_dataset_free(d);
     return 0;
 }
@@ -103,6 +103,6 @@ int bench_data(bench *b, lra_err *e)
     int rc = 0;
     omp_set_num_threads(b->threads);
     for (int i = 0; lra_task_at(i) && rc == 0; i++)
-        if (lra_task_at(i)->make) rc = run_task(b, lra_task_at(i), e);
+        if (lra_task_at(i)->data.make) rc = run_task(b, lra_task_at(i), e);
     return rc;
 }

@@ -86,7 +86,7 @@ static bool is_wanted(const lra_loader_case *c)
 {
     const char *name = lra_option_text(c->options, "objective");
     const lra_augmentation *a = lra_augmentation_of(c->task);
-    bool can = a && !c->task->fresh; /* generated anew in any case */
+    bool can = a && !c->task->data.fresh; /* generated anew in any case */
     if (name && strcmp(name, c->objective->name) != 0) return false;
     if (lra_option_given(c->options, "augment"))
         return can && c->augment && strcmp(a->name, lra_option_text(c->options, "augment")) == 0 &&

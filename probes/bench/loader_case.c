@@ -80,8 +80,8 @@ static int import(const lra_official_folders *p, const lra_job *j, lra_dataset *
 static int make(const lra_job *j, lra_dataset **out, lra_err *e)
 {
     lra_config *c = lra_config_copy(j->task_config);
-    if (j->task->resize) /* 8 of 10 are for training */
-        j->task->resize(c, (EPOCH + 2) * lra_config_int(j->train_config, "batch"));
+    if (j->task->data.resize) /* 8 of 10 are for training */
+        j->task->data.resize(c, (EPOCH + 2) * lra_config_int(j->train_config, "batch"));
     *out = lra_dataset_make(j->task, c, e);
     lra_config_free(c);
     return *out ? 0 : LRA_FAILED;
@@ -104,13 +104,13 @@ static int prepare(lra_loader_case *c, const lra_job *j, lra_err *e)
     bool asked = lra_option_given(c->options, "task") && c->places->n;
     double start = lra_now();
     int rc;
-    if (j->task->make && !asked)
+    if (j->task->data.make && !asked)
         rc = make(j, &c->data, e);
-    else if (!j->task->import)
+    else if (!j->task->files.import)
         rc = lra_fail_usage(e, "task '%s' cannot be imported, only generated", j->task->name);
     else if (c->places->n == 0)
         rc = lra_fail_usage(e, "task '%s' is not generated: --data-dir must name its files (%s)",
-                            j->task->name, j->task->source);
+                            j->task->name, j->task->files.source);
     else
         rc = import(c->places, j, &c->data, e);
     if (rc == 0) c->prepared = rows_of(c->data) / (lra_now() - start);

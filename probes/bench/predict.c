@@ -268,8 +268,8 @@ static void read_settings(const char *text, const lra_model *m, lra_config *c, d
 static lra_network_spec network_of(const lra_task *t)
 {
     lra_network_spec n = {.head = t->goal == LRA_GOAL_PAIR ? LRA_HEAD_PAIR : LRA_HEAD_CLASS,
-                          .vocab = t->channels ? 0 : t->vocab,
-                          .channels = t->channels,
+                          .vocab = t->input.channels ? 0 : t->input.vocab,
+                          .channels = t->input.channels,
                           .outputs = t->n_classes,
                           .pool = LRA_POOL_MEAN};
     return n;

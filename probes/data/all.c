@@ -131,7 +131,7 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
     lra_official_folders_find(&p, folder);
     n = 0;
     for (int i = 0; lra_task_at(i) && rc == 0; i++) {
-        if (!lra_task_at(i)->import) continue;
+        if (!lra_task_at(i)->files.import) continue;
         verdict *v = &list[n++];
         v->task = lra_task_at(i);
         lra_note("looking for %s", v->task->name);

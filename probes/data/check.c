@@ -98,7 +98,7 @@ static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
     lra_examination x = {.files.listed = true};
     lra_sequences rows = {0};
     const lra_walk whole = {0};
-    int rc = t->check(path, &rows, e);
+    int rc = t->files.check(path, &rows, e);
     lra_facts_add(&x.facts, (double)rows.n, "rows, every label is right");
     if (rc == 0) rc = lra_walk_hash(&whole, path, &x.files, e);
     if (rc == 0 && json) rc = check_names(&x, e);
@@ -111,12 +111,12 @@ static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
 int lra_data_check(const lra_task *t, const lra_config *c, const char *path, bool json, lra_err *e)
 {
     lra_examination x;
-    if (!t->import)
+    if (!t->files.import)
         return lra_fail_usage(e, "task '%s' has no official files, it is only generated", t->name);
     if (!lra_file_exists(path))
         return lra_fail(e, "there is no file or folder '%s', expected official files of '%s'", path,
                         t->name);
-    if (t->check && !lra_is_folder(path) && strstr(lra_walk_base(path), ".tsv"))
+    if (t->files.check && !lra_is_folder(path) && strstr(lra_walk_base(path), ".tsv"))
         return check_one(t, path, json, e);
     int rc = lra_data_examine(t, c, path, &x, e);
     bool printable = x.files.n > 0;

@@ -50,12 +50,12 @@ static lengths measure_lengths(const lra_sequences *r)
 
 static int n_groups(const lra_task *t)
 {
-    return t->group ? t->n_groups : 0;
+    return t->text.group ? t->text.n_groups : 0;
 }
 
 static int group_of(const lra_task *t, const lra_sequences *r, int64_t i)
 {
-    return t->group(r->token + r->start[i], row_length(r, i));
+    return t->text.group(r->token + r->start[i], row_length(r, i));
 }
 
 /* count[g * n_classes + k]; the last group is all rows. */
@@ -79,7 +79,7 @@ static int64_t group_total(const lra_task *t, const int64_t *count, int g)
 
 static const char *group_name(const lra_task *t, int g)
 {
-    return g < n_groups(t) ? t->group_names[g] : "all";
+    return g < n_groups(t) ? t->text.group_names[g] : "all";
 }
 
 /* Accuracy of the predictions for each group; the last entry is that of all rows; -1: no rows. */
@@ -109,7 +109,8 @@ static void print_lengths(const lra_dataset *d)
     lra_repeats repeats;
     lra_repeats_count(d, &repeats);
     printf("\nlength in %s\n%-6s %8s %8s",
-           d->task->channels ? "steps" : "tokens, end mark included", "split", "rows", "mean");
+           d->task->input.channels ? "steps" : "tokens, end mark included", "split", "rows",
+           "mean");
     for (int q = 0; q < N_QUANTILES; q++) printf(" %6s", quantile_name[q]);
     printf(" %9s", "in train");
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -126,7 +127,7 @@ static void print_named_labels(const lra_task *t, const int64_t *count, int64_t 
 {
     printf("\nlabels of the training split\n%-16s %8s %6s\n", "label", "rows", "%");
     for (int k = 0; k < t->n_classes; k++)
-        printf("%2d %-13s %8" PRId64 " %6.1f\n", k, t->label_names[k], count[k],
+        printf("%2d %-13s %8" PRId64 " %6.1f\n", k, t->text.label_names[k], count[k],
                100 * (double)count[k] / (double)n);
 }
 
@@ -135,7 +136,7 @@ static void print_labels(const lra_dataset *d)
     const lra_task *t = d->task;
     if (t->n_classes == 0) return;
     int64_t *count = count_labels(t, &d->split[LRA_TRAIN_SPLIT]);
-    if (t->label_names && n_groups(t) == 0) {
+    if (t->text.label_names && n_groups(t) == 0) {
         print_named_labels(t, count, d->split[LRA_TRAIN_SPLIT].n);
         lra_free(count);
         return;

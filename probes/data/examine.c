@@ -19,11 +19,11 @@ static void add_sizes(const lra_dataset *d, lra_examination *x)
         lra_facts_add(&x->facts, (double)x->n[s], "%s %s", lra_split_names[s], unit);
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) {
-        if (t->published[s] == 0) continue;
+        if (t->files.published[s] == 0) continue;
         lra_facts_add(&x->facts, (double)d->n_official[s], "%s %s of the files", lra_split_names[s],
                       unit);
-        lra_facts_add(&x->facts, (double)t->published[s], "%s %s, published", lra_split_names[s],
-                      unit);
+        lra_facts_add(&x->facts, (double)t->files.published[s], "%s %s, published",
+                      lra_split_names[s], unit);
     }
 }
 
@@ -45,7 +45,7 @@ static int inspect(const lra_task *t, const lra_config *c, const char *path, lra
                    lra_err *e)
 {
     lra_text again = {0}, *before = lra_warn_into(&again);
-    int rc = t->inspect(c, path, &x->facts, e);
+    int rc = t->files.inspect(c, path, &x->facts, e);
     lra_warn_into(before);
     lra_text_free(&again);
     return rc;
@@ -64,8 +64,8 @@ int lra_data_examine(const lra_task *t, const lra_config *c, const char *path, l
     add_repeats(d, x);
     lra_data_statistics(d, &x->facts);
     lra_dataset_free(d);
-    rc = t->import_hash(c, path, &x->files, e);
-    if (rc == 0 && t->inspect) rc = inspect(t, c, path, x, e);
+    rc = t->files.import_hash(c, path, &x->files, e);
+    if (rc == 0 && t->files.inspect) rc = inspect(t, c, path, x, e);
     for (int i = 0; i < x->facts.n; i++)
         if (x->facts.defect[i]) x->defects += (int64_t)x->facts.value[i];
     return rc;

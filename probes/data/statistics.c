@@ -58,7 +58,7 @@ static void describe_numbers(const lra_dataset *d, lra_facts *found)
 {
     const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
     moments *m = lra_alloc_array((size_t)r->width, sizeof *m);
-    double n = 0, sum = 0, squares = 0, known = d->task->correlation;
+    double n = 0, sum = 0, squares = 0, known = d->task->data.correlation;
     for (int64_t i = 0; i < r->n; i++) add_row(r, i, m);
     for (int j = 0; j < r->width; j++) n += m[j].n, sum += m[j].sum, squares += m[j].squares;
     double neighbours = correlation(m, r->width), mean = sum / n;
@@ -123,7 +123,7 @@ static void describe_words(const lra_dataset *d, lra_facts *found)
 
 void lra_data_statistics(const lra_dataset *d, lra_facts *found)
 {
-    if (d->task->channels || d->task->image)
+    if (d->task->input.channels || d->task->input.image)
         describe_numbers(d, found);
     else if (d->vocab)
         describe_words(d, found);

@@ -13,7 +13,7 @@
 const char *lra_length_key(const lra_dataset *d)
 {
     static const char *const key[] = {"length", "max-length"};
-    if (!d->task->make || !lra_config_has(d->config, "data-seed")) return NULL;
+    if (!d->task->data.make || !lra_config_has(d->config, "data-seed")) return NULL;
     for (int k = 0; k < 2; k++)
         if (lra_config_has(d->config, key[k])) return key[k];
     return NULL;

@@ -1,8 +1,6 @@
 /* Part prune: the windows of part keep in ListOps expressions. Digits outside the window are
  * removed, with all nodes that have no digits left, so that an expression remains: it includes the
  * operators around the window (restricted_part.h). */
-#include <string.h>
-
 #include "datasets/listops/tree.h"
 #include "probes/influence/part.h"
 
@@ -15,7 +13,7 @@ static const lra_filler expression = {.fill = fill_expression};
 
 static const char *undefined(const lra_influence *p)
 {
-    bool expressions = strncmp(p->spec.data->task->name, "listops", 7) == 0;
+    bool expressions = p->spec.data->task->data.grammar == LRA_GRAMMAR_EXPRESSION;
     return expressions ? NULL : "rows are no expressions";
 }
 

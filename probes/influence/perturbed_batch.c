@@ -82,7 +82,7 @@ void lra_batch_marks(const lra_dataset *d, const lra_length_graph *v, const lra_
         if (b->row[i] < 0) continue;
         lra_row row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], b->row[i]);
         memset(marked, 0, (size_t)T * sizeof *marked);
-        d->task->marks(&row, marked);
+        d->task->text.marks(&row, marked);
         lra_nearest_mark(b->length[i], lra_dataset_grid(d), marked, near + i * T);
     }
     lra_free(marked);

@@ -76,8 +76,7 @@ static int add_difference(lra_influence *p, lra_probe_unit *u, int64_t examples,
 /* True if perturbed rows of the task are rows that it cannot produce. */
 static bool has_grammar(const lra_influence *p)
 {
-    const char *name = p->spec.data->task->name;
-    return strncmp(name, "listops", 7) == 0 || strncmp(name, "path", 4) == 0;
+    return p->spec.data->task->data.grammar != LRA_GRAMMAR_NONE;
 }
 
 /* Permutations: the smallest (largest) width that costs 5 % of the gain. */

@@ -165,14 +165,14 @@ static void add_remarks(const lra_job *r, lra_text *to)
 /* Rows of several lengths; every row of others has `steps`. */
 static bool has_padding(const lra_task *t)
 {
-    return t->steps == 0 && !t->image && t->goal != LRA_GOAL_STEPS;
+    return t->data.steps == 0 && !t->input.image && t->goal != LRA_GOAL_STEPS;
 }
 
 static void add_data(const lra_job *r, lra_text *to)
 {
     const lra_task *t = r->task;
     bool batch_norm = strcmp(lra_config_text_or(r->model_config, "norm-kind", ""), "batch") == 0;
-    if (t->make && t->import && !r->data_dir)
+    if (t->data.make && t->files.import && !r->data_dir)
         lra_text_add(to, "data are generated, not the released files\n");
     if (strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0)
         lra_text_add(to, "weights are chosen on rows of the training set, published: on the test "

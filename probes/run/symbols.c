@@ -12,7 +12,7 @@ enum { SYMBOLS = 256, WINDOW = 4096 };
 
 static bool of_numbers(const lra_dataset *d)
 {
-    return d->task->channels > 0 || !d->split[LRA_TRAIN_SPLIT].token;
+    return d->task->input.channels > 0 || !d->split[LRA_TRAIN_SPLIT].token;
 }
 
 static double number_at(const lra_sequences *r, int64_t step)

@@ -61,7 +61,7 @@ static void add_all(lra_text *t, const lra_finished_run *r, const lra_job *prese
     add_changes(t, r->job.model_config, preset->model_config);
     add_changes(t, r->job.train_config, preset->train_config);
     add_word(t, "--precision", r->job.precision);
-    if (!r->job.task->make) lra_text_add(t, " --data-dir DIR");
+    if (!r->job.task->data.make) lra_text_add(t, " --data-dir DIR");
     if (strcmp(r->out, "lra-out") != 0) add_word(t, "--out", r->out);
 }
 

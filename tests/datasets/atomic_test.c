@@ -123,7 +123,7 @@ TEST(models_see_position)
         lra_loader *l = lra_loader_new(&s);
         const lra_batch *batch = lra_loader_get(l, 0);
         lra_row row = lra_sequences_row(&d->split[LRA_VAL_SPLIT], batch->row[1]);
-        int C = tasks[k]->channels;
+        int C = tasks[k]->input.channels;
         int64_t T = b.length[batch->bucket];
         assert_int_equal(C, row.width + 2);
         for (int64_t t = 0; t < row.n; t++) {
@@ -151,7 +151,7 @@ TEST(training_rows_are_fresh)
         lra_loader_spec s = {
             .data = d, .buckets = &b, .batch = 8, .seed = 3, .training = true, .augment = true};
         double first[2] = {0};
-        assert_true(tasks[k]->fresh);
+        assert_true(tasks[k]->data.fresh);
         for (int pass = 0; pass < 3; pass++) { /* epochs 0, 1, 0 */
             lra_loader *l = lra_loader_new(&s);
             lra_loader_epoch(l, pass % 2);

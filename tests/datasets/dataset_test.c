@@ -23,6 +23,18 @@ static lra_config *tiny(void)
     return c;
 }
 
+/* ListOps rows are expressions, Pathfinder rows drawings; all other tasks have no grammar. */
+TEST(grammars)
+{
+    for (int i = 0; lra_task_at(i); i++) {
+        const lra_task *t = lra_task_at(i);
+        lra_grammar expected = strcmp(t->name, "listops") == 0    ? LRA_GRAMMAR_EXPRESSION
+                               : strncmp(t->name, "path", 4) == 0 ? LRA_GRAMMAR_DRAWING
+                                                                  : LRA_GRAMMAR_NONE;
+        assert_int_equal(t->data.grammar, expected);
+    }
+}
+
 /* Path of the only cache file below out/data; caller frees. */
 static char *cache_of(const char *out)
 {
@@ -133,8 +145,8 @@ TEST(imports_follow_their_files)
     char *above = lra_format("%s/raw", folder);
     lra_sequences split[LRA_N_SPLITS] = {{0}};
     assert_int_equal(lra_folder_make(raw, &e), 0);
-    assert_int_equal(lra_task_listops.make(c, split, &e), 0);
-    assert_int_equal(lra_task_listops.write(raw, split, &e), 0);
+    assert_int_equal(lra_task_listops.data.make(c, split, &e), 0);
+    assert_int_equal(lra_task_listops.files.write(raw, split, &e), 0);
     lra_dataset *made = lra_dataset_open(&lra_task_listops, c, out, NULL, &e);
     lra_dataset *read = lra_dataset_open(&lra_task_listops, c, out, above, &e);
     assert_non_null(read);
@@ -142,7 +154,7 @@ TEST(imports_follow_their_files)
     lra_dataset_free(read);
 
     lra_sequences swapped[LRA_N_SPLITS] = {split[1], split[0], split[2]};
-    assert_int_equal(lra_task_listops.write(raw, swapped, &e), 0);
+    assert_int_equal(lra_task_listops.files.write(raw, swapped, &e), 0);
     read = lra_dataset_open(&lra_task_listops, c, out, above, &e);
     assert_non_null(read);
     assert_int_equal(read->split[0].n, 20);

@@ -212,7 +212,7 @@ TEST(training_rows_are_fresh)
     enum { ROWS = 64, LENGTH = 40, DISTANCE = 5 };
     lra_dataset *d = data_of(&lra_task_xor, "distance=5 length=40 copies=2 train=64 val=8 test=8");
     lra_buckets b = lra_buckets_find(d);
-    assert_true(lra_task_xor.fresh);
+    assert_true(lra_task_xor.data.fresh);
     static int32_t kept[2][ROWS][LENGTH];
     int different = 0, ones = 0;
     for (int pass = 0; pass < 3; pass++) { /* epochs 0, 1, 0 */

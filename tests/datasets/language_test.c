@@ -188,7 +188,7 @@ TEST(real_wikitext)
     lra_err e = {{0}};
     lra_facts f = {0};
     lra_config *c = task_config(&lra_task_wikitext103, "training=valid");
-    OK(lra_task_wikitext103.inspect(c, path, &f, &e));
+    OK(lra_task_wikitext103.files.inspect(c, path, &f, &e));
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (f.value[i] != expected[i])
             fail_msg("%s is %g, expected %g", f.name[i], f.value[i], expected[i]);

@@ -112,7 +112,7 @@ TEST(lengths_that_the_task_lacks)
     lra_task imported = *none.task;
     assert_true(lra_length_ask(&trained.run.spec, &trained.device, 2, ROWS, NULL, row, &e) != 0);
     assert_non_null(strstr(e.msg, "length 2: "));
-    imported.make = NULL, none.task = &imported;
+    imported.data.make = NULL, none.task = &imported;
     assert_null(lra_length_key(&none));
 }
 

@@ -231,7 +231,7 @@ TEST(splits_are_distinct_and_round_trip)
     lra_err e = {{0}};
     lra_sequences split[LRA_N_SPLITS] = {{0}}, again = {0};
     lra_config *c = tiny();
-    assert_int_equal(lra_task_listops.make(c, split, &e), 0);
+    assert_int_equal(lra_task_listops.data.make(c, split, &e), 0);
     assert_int_equal(split[0].n, 3000);
     for (int64_t i = 0; i < split[2].n; i++)
         for (int64_t k = 0; k < split[0].n; k++) {
@@ -275,7 +275,7 @@ TEST(workers_do_not_matter)
     lra_err e;
     for (int k = 0; k < 2; k++) {
         omp_set_num_threads(1 + 2 * k);
-        assert_int_equal(lra_task_listops.make(c, split[k], &e), 0);
+        assert_int_equal(lra_task_listops.data.make(c, split[k], &e), 0);
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         const lra_sequences *a = &split[0][s], *b = &split[1][s];
@@ -314,7 +314,7 @@ TEST(too_few_distinct_rows)
     lra_config_set(c, "max-depth", "1");
     lra_config_set(c, "max-args", "2");
     lra_config_set(c, "min-length", "3");
-    assert_int_equal(lra_task_listops.make(c, split, &e), -1);
+    assert_int_equal(lra_task_listops.data.make(c, split, &e), -1);
     assert_string_equal(e.msg, "these parameters do not give 3207 distinct rows");
     assert_int_equal(split[0].n, 400);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);

@@ -58,13 +58,13 @@ static int shape_of(const lra_task *t)
 
 static void make_row(const lra_task *t, int k, lra_rng *rng, lra_row *row)
 {
-    bool words = t->vocab > 0;
+    bool words = t->input.vocab > 0;
     row->n = shapes[k].equal ? shapes[k].length : shapes[k].length / 2 + lra_rng_below(rng, 40);
     row->middle = t->goal == LRA_GOAL_PAIR ? row->n / 3 : 0;
     row->label = t->n_classes ? (int32_t)lra_rng_below(rng, (uint32_t)t->n_classes) : 0;
     for (int64_t i = 0; i < row->n * row->width; i++) {
-        uint32_t vocab = (uint32_t)(t->vocab > 65536 ? 65536 : t->vocab);
-        if (t->vocab > 65536 && i % 2) vocab = 4; /* the high half */
+        uint32_t vocab = (uint32_t)(t->input.vocab > 65536 ? 65536 : t->input.vocab);
+        if (t->input.vocab > 65536 && i % 2) vocab = 4; /* the high half */
         if (words) row->token[i] = (uint16_t)lra_rng_below(rng, vocab);
         if (!words) row->value[i] = (float)lra_rng_u01(rng);
     }
@@ -79,8 +79,8 @@ static int make_rows(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra
     size_t numbers = (size_t)(shapes[k].length * shapes[k].width);
     float target;
     lra_row row = {.width = shapes[k].width, .n_targets = t->n_targets, .target = &target};
-    if (t->vocab) row.token = lra_alloc_array(numbers, sizeof *row.token);
-    if (!t->vocab) row.value = lra_alloc_array(numbers, sizeof *row.value);
+    if (t->input.vocab) row.token = lra_alloc_array(numbers, sizeof *row.token);
+    if (!t->input.vocab) row.value = lra_alloc_array(numbers, sizeof *row.value);
     if (!row.n_targets) row.target = NULL;
     uint64_t index = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -99,14 +99,14 @@ static lra_dataset *open_data(const lra_task *t)
     static lra_task copy;
     lra_err e = {{0}};
     lra_config *c = lra_task_config(t, "quick", &e);
-    if (t->make && t->resize) t->resize(c, 10);
+    if (t->data.make && t->data.resize) t->data.resize(c, 10);
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (lra_config_has(c, lra_split_names[s])) lra_config_set(c, lra_split_names[s], "7");
     copy = *t;
     made_up = t;
-    if (!t->make && shape_of(t) == N_SHAPES) fail_msg("'%s' has no rows here", t->name);
-    if (!t->make) copy.make = make_rows;
-    lra_dataset *d = lra_dataset_make(t->make ? t : &copy, c, &e);
+    if (!t->data.make && shape_of(t) == N_SHAPES) fail_msg("'%s' has no rows here", t->name);
+    if (!t->data.make) copy.data.make = make_rows;
+    lra_dataset *d = lra_dataset_make(t->data.make ? t : &copy, c, &e);
     if (!d) fail_msg("%s: %s", t->name, e.msg);
     lra_config_free(c);
     return d;
@@ -126,7 +126,7 @@ static uint64_t hash_of(const lra_loader_spec *s, const lra_batch *b)
     const lra_task *t = s->data->task;
     bool stream = t->goal == LRA_GOAL_NEXT;
     int64_t T = stream ? s->data->max_length : s->buckets->length[b->bucket];
-    int64_t steps = b->n * T, C = t->channels, seen = lra_mask_channels(s->data, s->masking);
+    int64_t steps = b->n * T, C = t->input.channels, seen = lra_mask_channels(s->data, s->masking);
     int64_t targets = (t->goal == LRA_GOAL_STEPS ? B * T : B) * t->n_targets;
     uint64_t h = mix((uint64_t)b->bucket, b->token, steps, sizeof *b->token);
     h = mix(h, b->value, steps * seen, sizeof *b->value);
@@ -187,12 +187,12 @@ static int views_of(const lra_dataset *d, view *v)
         const lra_masking m = {(lra_mask_kind)kind, 0.3};
         if (lra_mask_check(d, m, &e) != 0) continue;
         for (int large = 0; large < 2; large++)
-            for (int augment = 0; augment <= (d->task->augment != NULL); augment++)
+            for (int augment = 0; augment <= (d->task->data.augment != NULL); augment++)
                 v[n++] = (view){LRA_TRAIN_SPLIT, true, augment, large, false, m};
         v[n++] = (view){LRA_VAL_SPLIT, false, false, false, false, m};
     }
-    if (d->task->channels && d->task->vocab)
-        v[n++] = (view){LRA_TRAIN_SPLIT, true, d->task->augment != NULL, false, true, {0}};
+    if (d->task->input.channels && d->task->input.vocab)
+        v[n++] = (view){LRA_TRAIN_SPLIT, true, d->task->data.augment != NULL, false, true, {0}};
     return n;
 }
 

@@ -9,10 +9,12 @@
 #include "kernels/base/core/mem.h"
 
 enum { VOCAB = 20, FIRST = 3, N = 60000 };
-static const lra_task words = {.name = "words", .vocab = VOCAB, .first_word = FIRST};
-static const lra_task with_mask = {.name = "m", .vocab = VOCAB, .first_word = FIRST, .mask = 7};
-static const lra_task colours = {.name = "colours", .vocab = 256, .channels = 3};
-static const lra_task levels = {.name = "l", .vocab = 256, .channels = 1, .ask_levels = true};
+static const lra_task words = {.name = "words", .input.vocab = VOCAB, .input.first_word = FIRST};
+static const lra_task with_mask = {
+    .name = "m", .input.vocab = VOCAB, .input.first_word = FIRST, .input.mask = 7};
+static const lra_task colours = {.name = "colours", .input.vocab = 256, .input.channels = 3};
+static const lra_task levels = {
+    .name = "l", .input.vocab = 256, .input.channels = 1, .input.ask_levels = true};
 
 /* A share of n draws with probability p, to four standard deviations. */
 static void assert_share(double count, double n, double p)
@@ -27,7 +29,7 @@ static void assert_share(double count, double n, double p)
 static void draw_tokens(const lra_task *t, lra_masking m, uint64_t index, int32_t *token,
                         int32_t *word)
 {
-    lra_dataset d = {.task = t, .vocab = t->vocab};
+    lra_dataset d = {.task = t, .vocab = t->input.vocab};
     lra_rng rng = lra_rng_new(1, 2, index);
     for (int i = 0; i < N; i++) token[i] = i % VOCAB;
     lra_mask_tokens(&d, m, &rng, N, token, word);
@@ -166,7 +168,7 @@ TEST(picks_are_drawn_step_by_step)
 TEST(refused)
 {
     lra_err e;
-    const lra_task stream = {.name = "stream", .goal = LRA_GOAL_NEXT, .vocab = 5};
+    const lra_task stream = {.name = "stream", .goal = LRA_GOAL_NEXT, .input.vocab = 5};
     lra_dataset d = {.task = &stream, .vocab = 5};
     assert_int_equal(lra_mask_check(&d, (lra_masking){LRA_MASK_MASKED, 0.1}, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "next token"));
@@ -180,7 +182,7 @@ TEST(refused)
 /* Rows i = 0..n-1 of 5 + i % 7 steps: words 3 + (i + t) % 17. */
 static void fill_rows(lra_dataset *d, const lra_task *task, int n)
 {
-    *d = (lra_dataset){.task = task, .vocab = task->vocab};
+    *d = (lra_dataset){.task = task, .vocab = task->input.vocab};
     for (int i = 0; i < n; i++) {
         uint16_t token[12];
         for (int t = 0; t < 12; t++) token[t] = (uint16_t)(FIRST + (i + t) % (VOCAB - FIRST));
@@ -262,7 +264,8 @@ TEST(masks_differ_between_splits_and_epochs)
 /* Both documents are masked; the step after the first document is not the second's. */
 TEST(pairs)
 {
-    const lra_task pair = {.name = "p", .vocab = VOCAB, .first_word = FIRST, .goal = LRA_GOAL_PAIR};
+    const lra_task pair = {
+        .name = "p", .input.vocab = VOCAB, .input.first_word = FIRST, .goal = LRA_GOAL_PAIR};
     lra_dataset d;
     const lra_buckets b = {1, {12}};
     fill_rows(&d, &pair, 8);
@@ -385,7 +388,7 @@ TEST(groups)
 /* The same for streams, and a fraction of one is its beginning. */
 TEST(streams)
 {
-    const lra_task stream = {.name = "s", .vocab = 65000, .goal = LRA_GOAL_NEXT};
+    const lra_task stream = {.name = "s", .input.vocab = 65000, .goal = LRA_GOAL_NEXT};
     lra_dataset d = {.task = &stream, .vocab = 65000, .max_length = 4};
     uint16_t token[400];
     for (int i = 0; i < 400; i++) token[i] = (uint16_t)i;

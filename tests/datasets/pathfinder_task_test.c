@@ -24,7 +24,7 @@ static lra_config *config(const lra_task *t, const char *change)
 {
     lra_err e;
     lra_config *c = lra_keys_config(t->keys);
-    t->resize(c, IMAGES);
+    t->data.resize(c, IMAGES);
     if (change && lra_keys_assign(t->keys, c, change, "the test", &e) != 0) fail_msg("%s", e.msg);
     return c;
 }
@@ -34,7 +34,7 @@ static void make(const lra_task *t, const char *change, lra_sequences split[LRA_
     lra_err e;
     lra_config *c = config(t, change);
     for (int s = 0; s < LRA_N_SPLITS; s++) split[s] = (lra_sequences){0};
-    OK(t->make(c, split, &e));
+    OK(t->data.make(c, split, &e));
     lra_config_free(c);
 }
 
@@ -150,13 +150,13 @@ TEST(made_files_are_imported)
     lra_dataset read = {.task = t};
     lra_config *c = config(t, "sets=three");
     make(t, "sets=three", made);
-    assert_int_equal(t->make_files(c, files, false, &e), 0);
+    assert_int_equal(t->files.make_files(c, files, false, &e), 0);
     /* What is there is left alone, what is missing is made again. */
     char *gone = lra_format("%s/pathfinder32/curv_baseline/metadata/0.npy", files);
     remove(gone);
-    assert_int_equal(t->make_files(c, files, false, &e), 0);
+    assert_int_equal(t->files.make_files(c, files, false, &e), 0);
     assert_true(lra_file_exists(gone));
-    OK(t->import(c, files, &read, &e));
+    OK(t->files.import(c, files, &read, &e));
     for (int p = 0; p < LRA_N_SPLITS; p++) {
         assert_int_equal(made[p].n, read.split[p].n);
         same_rows(&made[p], 0, &read.split[p], made[p].n);
@@ -165,17 +165,17 @@ TEST(made_files_are_imported)
     /* An image less: the split is that of what remains. */
     char *image = lra_format("%s/pathfinder32/curv_contour_length_14/imgs/0/sample_0.png", files);
     lra_digest before = {0}, after = {0};
-    assert_int_equal(t->import_hash(c, files, &before, &e), 0);
+    assert_int_equal(t->files.import_hash(c, files, &before, &e), 0);
     assert_int_equal(lra_file_write(image, "", 0, &e), 0);
-    assert_int_equal(t->import_hash(c, files, &after, &e), 0);
+    assert_int_equal(t->files.import_hash(c, files, &after, &e), 0);
     assert_true(before.hash != after.hash);
-    assert_int_equal(t->import(c, files, &read, &e), 0);
+    assert_int_equal(t->files.import(c, files, &read, &e), 0);
     assert_int_equal(read.split[LRA_TRAIN_SPLIT].n, 80 + 80 + 81);
     assert_int_equal(read.split[LRA_TEST_SPLIT].n, 9);
     free_splits(read.split);
     free_splits(made);
     lra_config_set(c, "size", "64");
-    assert_int_equal(t->import(c, files, &read, &e), LRA_ABSENT);
+    assert_int_equal(t->files.import(c, files, &read, &e), LRA_ABSENT);
     assert_non_null(strstr(e.msg, "no 'curv_baseline/metadata' of pathfinder64"));
     lra_config_free(c);
     lra_free(image);
@@ -269,7 +269,7 @@ TEST(baselines_stand_beside)
     lra_sequences split[LRA_N_SPLITS] = {{0}};
     const lra_task *t = &lra_task_pathfinder_easy;
     lra_config *c = config(t, "images=6000");
-    assert_int_equal(t->make(c, split, &e), 0);
+    assert_int_equal(t->data.make(c, split, &e), 0);
     int32_t predicted[600];
     assert_string_equal(t->baseline(0, &split[0], &split[LRA_TEST_SPLIT], predicted), "constant");
     assert_int_equal(predicted[0], predicted[599]);

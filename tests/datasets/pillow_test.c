@@ -155,7 +155,7 @@ TEST(keyed_and_complete)
                 c = augmented(all, 8, &from);
     assert_true(equal(&a, &b));
     assert_false(equal(&a, &c));
-    assert_ptr_equal(lra_augmentation_of(&(lra_task){.augment = lra_augment_policy}),
+    assert_ptr_equal(lra_augmentation_of(&(lra_task){.data.augment = lra_augment_policy}),
                      &lra_augmentation_autoaugment);
     assert_null(lra_augmentation_of(&(lra_task){0}));
 }

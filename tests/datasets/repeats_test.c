@@ -26,7 +26,7 @@ static void add(lra_dataset *d, int split, const char *text, int64_t middle, int
 /* Labels do not make a row another one; where the first document of a pair ends does. */
 TEST(rows)
 {
-    static const lra_task task = {.name = "words", .vocab = 256, .goal = LRA_GOAL_PAIR};
+    static const lra_task task = {.name = "words", .input.vocab = 256, .goal = LRA_GOAL_PAIR};
     lra_dataset d = {.task = &task};
     lra_repeats r;
     add(&d, 0, "abc", 1, 0), add(&d, 0, "abd", 1, 0), add(&d, 0, "abc", 1, 1);
@@ -50,7 +50,7 @@ TEST(rows)
 
 TEST(values)
 {
-    static const lra_task task = {.name = "series", .goal = LRA_GOAL_VALUE, .channels = 2};
+    static const lra_task task = {.name = "series", .goal = LRA_GOAL_VALUE, .input.channels = 2};
     lra_dataset d = {.task = &task};
     lra_repeats r;
     float x[3][4] = {{1, 2, 3, 4}, {1, 2, 3, 5}, {1, 2, 3, 4}}, target = 0;
@@ -69,7 +69,7 @@ TEST(windows)
 {
     for (int wide = 0; wide < 2; wide++) {
         lra_err e;
-        const lra_task task = {.name = "stream", .vocab = 256, .goal = LRA_GOAL_NEXT};
+        const lra_task task = {.name = "stream", .input.vocab = 256, .goal = LRA_GOAL_NEXT};
         lra_dataset d = {.task = &task, .config = lra_config_parse("context=4", &e)};
         static const char *const text[] = {"the quick brown fox jumps", "uickfox ", "abcd brown"};
         for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -121,6 +121,6 @@ TEST(sizes)
 TEST(every_task_knows)
 {
     for (int i = 0; lra_task_at(i); i++)
-        if (lra_task_at(i)->import && lra_task_at(i)->published[LRA_TRAIN_SPLIT] < 1000)
+        if (lra_task_at(i)->files.import && lra_task_at(i)->files.published[LRA_TRAIN_SPLIT] < 1000)
             fail_msg("'%s' does not know its published rows", lra_task_at(i)->name);
 }

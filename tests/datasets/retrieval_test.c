@@ -85,7 +85,7 @@ TEST(defects)
     lra_config *c = task_config(&lra_task_retrieval, "length=16");
     char *path = lra_format("%s/bad", folder);
     lra_facts f = {0};
-    OK(lra_task_retrieval.inspect(c, path, &f, &e));
+    OK(lra_task_retrieval.files.inspect(c, path, &f, &e));
     static const double train[6] = {4, 2, 2, 1, 0, 0};
     for (int i = 0; i < 6; i++)
         if (f.value[i] != train[i])
@@ -208,7 +208,7 @@ TEST(real_papers)
         lra_err e = {{0}};
         lra_dataset d = {.task = &lra_task_retrieval};
         lra_config *c = task_config(&lra_task_retrieval, configs[k]);
-        OK(lra_task_retrieval.import(c, path, &d, &e));
+        OK(lra_task_retrieval.files.import(c, path, &d, &e));
         for (int s = 0; s < LRA_N_SPLITS; s++) {
             int64_t n = 0;
             assert_int_equal(d.split[s].n, rows[k][s]);

@@ -34,7 +34,7 @@ static int remove_folder(void **state)
 static lra_dataset *dataset_of(const lra_task *t)
 {
     lra_dataset *d = lra_alloc(sizeof *d);
-    d->task = t, d->vocab = t->vocab, d->config = lra_config_new();
+    d->task = t, d->vocab = t->input.vocab, d->config = lra_config_new();
     return d;
 }
 
@@ -93,8 +93,8 @@ TEST(targets_at_steps)
     const lra_task task = {.name = "steps",
                            .goal = LRA_GOAL_STEPS,
                            .n_targets = 1,
-                           .channels = 1,
-                           .values = times_ten};
+                           .input.channels = 1,
+                           .input.values = times_ten};
     lra_dataset *made = dataset_of(&task);
     fill_steps(made);
     lra_dataset *d = through_a_file(made);
@@ -121,7 +121,8 @@ TEST(targets_at_steps)
 
 TEST(documents_side_by_side)
 {
-    const lra_task task = {.name = "pairs", .goal = LRA_GOAL_PAIR, .n_classes = 2, .vocab = 50};
+    const lra_task task = {
+        .name = "pairs", .goal = LRA_GOAL_PAIR, .n_classes = 2, .input.vocab = 50};
     lra_dataset *made = dataset_of(&task);
     uint16_t token[6] = {11, 12, 13, 21, 22, 23};
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -174,7 +175,7 @@ static lra_dataset *stream(const lra_task *t)
 
 TEST(every_token_is_asked_once)
 {
-    const lra_task task = {.name = "words", .goal = LRA_GOAL_NEXT, .vocab = FIRST + WORDS};
+    const lra_task task = {.name = "words", .goal = LRA_GOAL_NEXT, .input.vocab = FIRST + WORDS};
     lra_dataset *made = stream(&task), *d = through_a_file(made);
     d->max_length = 10;
     lra_buckets buckets = lra_buckets_find(d);
@@ -199,7 +200,7 @@ TEST(every_token_is_asked_once)
 
 TEST(parts_are_rotated)
 {
-    const lra_task task = {.name = "words", .goal = LRA_GOAL_NEXT, .vocab = FIRST + WORDS};
+    const lra_task task = {.name = "words", .goal = LRA_GOAL_NEXT, .input.vocab = FIRST + WORDS};
     lra_dataset *d = stream(&task);
     lra_buckets buckets = lra_buckets_find(d);
     lra_loader *l = loader_of(d, &buckets, 4, true), *resumed = loader_of(d, &buckets, 4, true);
@@ -233,10 +234,10 @@ TEST(a_fraction_of_the_rows)
 {
     const lra_task task = {.name = "levels",
                            .n_classes = 1,
-                           .vocab = 256,
-                           .channels = 1,
-                           .level_scale = 2,
-                           .level_shift = -1};
+                           .input.vocab = 256,
+                           .input.channels = 1,
+                           .input.level_scale = 2,
+                           .input.level_shift = -1};
     lra_dataset *d = dataset_of(&task);
     float scale[2] = {2, 4}, shift[2] = {-1, -2};
     for (int i = 0; i < 10; i++) {
@@ -273,7 +274,7 @@ TEST(a_fraction_of_the_rows)
 /* 0.58 of 100 rows are 58, although 0.58 times 100 is less in binary. */
 TEST(a_fraction_is_exact)
 {
-    const lra_task task = {.name = "words", .n_classes = 1, .vocab = 256};
+    const lra_task task = {.name = "words", .n_classes = 1, .input.vocab = 256};
     lra_dataset *d = dataset_of(&task);
     for (int i = 0; i < 100; i++)
         lra_sequences_add_tokens(&d->split[0], &(uint16_t){(uint16_t)i}, 1, 0);

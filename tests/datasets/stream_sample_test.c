@@ -35,7 +35,7 @@ static void open_long(run *r, const char *name, double fraction)
     open_run(r, LRA_GOAL_NEXT, name, 1);
     lra_dataset_free(r->data);
     task = tiny_tasks[LRA_GOAL_NEXT];
-    task.make = make_long;
+    task.data.make = make_long;
     lra_config *c = lra_keys_config(task.keys);
     lra_config_set_int(c, "context", 1);
     r->data = lra_dataset_make(&task, c, &e);

@@ -252,7 +252,7 @@ TEST(an_old_vocabulary_is_not_used_again)
     static const char chars[] = "length=21 vocab=chars15 val-split=0.5", bytes[] = "length=21";
     lra_task old = lra_task_text;
     char *out = lra_format("%s/revisions", folder), words[256];
-    old.revision = NULL;
+    old.files.revision = NULL;
     assert_int_equal(prepared_after(&old, chars, out, words), 1);
     assert_int_equal(prepared_after(&lra_task_text, chars, out, words), 2);
     assert_string_equal(words, "<pad>\n<unk>\n<eos>\n<mask>\n");
@@ -271,7 +271,7 @@ TEST(real_reviews)
     lra_err e = {{0}};
     lra_facts f = {0};
     lra_config *c = config_of("length=1024");
-    OK(lra_task_text.inspect(c, path, &f, &e));
+    OK(lra_task_text.files.inspect(c, path, &f, &e));
     assert_int_equal(fact(&f, "train neg"), 12500);
     assert_int_equal(fact(&f, "train pos"), 12500);
     assert_int_equal(fact(&f, "test neg"), 10000);
@@ -286,7 +286,7 @@ TEST(real_reviews)
         if (rated[k]) assert_int_equal(fact(&f, name), rated[k]);
     }
     lra_dataset d = {.task = &lra_task_text};
-    OK(lra_task_text.import(c, path, &d, &e));
+    OK(lra_task_text.files.import(c, path, &d, &e));
     static const int rows[LRA_N_SPLITS] = {22500, 2500, 20000};
     int64_t positive = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -306,7 +306,7 @@ TEST(real_reviews)
     for (int i = 0; i < 3; i++) {
         lra_dataset t = {.task = &lra_task_text};
         c = config_of(cut[i].config);
-        OK(lra_task_text.import(c, path, &t, &e));
+        OK(lra_task_text.files.import(c, path, &t, &e));
         assert_int_equal(t.vocab, cut[i].size + 1);
         for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&t.split[s]);
         lra_free(t.words);

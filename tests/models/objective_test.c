@@ -164,11 +164,11 @@ static int make_counting(const lra_config *c, lra_sequences split[LRA_N_SPLITS],
 }
 
 static const lra_task counting = {.name = "counting",
-                                  .steps = 12,
+                                  .data.steps = 12,
                                   .n_classes = 2,
-                                  .vocab = 5,
+                                  .input.vocab = 5,
                                   .keys = NULL,
-                                  .make = make_counting};
+                                  .data.make = make_counting};
 
 static void open_counting(run *r, const char *name, const lra_objective *o, int64_t epochs)
 {

@@ -122,7 +122,7 @@ TEST(layout_of_pytorch)
     for (int i = 0; i < H; i++)
         for (int o = 0; o < W; o++) assert_true(theirs[o * H + i] == ours[i * W + o]);
     a = find(&t, "param/embed/table");
-    assert_true(a->rank == 2 && a->dims[0] == lra_task_listops.vocab && a->dims[1] == W);
+    assert_true(a->rank == 2 && a->dims[0] == lra_task_listops.input.vocab && a->dims[1] == W);
     assert_string_equal(lra_config_text(t.meta, "lra.format"), "1");
     assert_string_equal(lra_config_text(t.meta, "lra.task"), "listops");
     assert_string_equal(lra_config_text(t.meta, "lra.seed"), "1");

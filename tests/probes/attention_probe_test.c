@@ -329,7 +329,7 @@ TEST(distances_in_pixels)
     lra_heads h;
     const lra_sequences *q = &images.split[LRA_TEST_SPLIT];
     double sum = 0;
-    task.image = true, images.task = &task, spec.data = &images;
+    task.input.image = true, images.task = &task, spec.data = &images;
     const int64_t W = lra_dataset_grid(&images);
     with_sink = false, equal.encode = encode_sink, spec.model = &equal;
     OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));
@@ -355,7 +355,7 @@ TEST(equal_weights_are_their_null)
         lra_task task = *trained.run.data->task;
         lra_dataset images = *trained.run.data;
         lra_heads h;
-        task.image = true, images.task = &task, spec.data = &images;
+        task.input.image = true, images.task = &task, spec.data = &images;
         with_sink = false, looking_back = k == 1;
         equal.encode = encode_sink, spec.model = &equal;
         OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));

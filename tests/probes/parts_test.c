@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "datasets/loader/dataset.h"
 #include "kernels/base/core/mem.h"
 #include "models/model.h"
 #include "probes/influence/cache.h"
@@ -41,6 +42,19 @@ TEST(names_of_units)
     assert_true(lra_part_has_unit(&lra_part_field, "field.px"));
     assert_false(lra_part_has_unit(&lra_part_field, "field.layer0"));
     assert_false(lra_part_has_unit(&lra_part_drop, "drop-token"));
+}
+
+/* Part prune is defined for rows that are expressions, not for tasks of certain names. */
+TEST(prune_depends_on_the_grammar)
+{
+    lra_task task = {.name = "new", .data.grammar = LRA_GRAMMAR_EXPRESSION};
+    lra_dataset data = {.task = &task};
+    lra_influence p = {.spec.data = &data};
+    assert_null(lra_part_prune.undefined(&p));
+    task = (lra_task){.name = "listops-like", .data.grammar = LRA_GRAMMAR_NONE};
+    assert_non_null(lra_part_prune.undefined(&p));
+    task.data.grammar = LRA_GRAMMAR_DRAWING;
+    assert_non_null(lra_part_prune.undefined(&p));
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

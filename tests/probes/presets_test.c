@@ -75,7 +75,7 @@ static int build(const lra_job *r, lra_err *e)
     const lra_task *t = r->task;
     lra_train_spec train = {0};
     int64_t steps = lra_task_longest(t, r->task_config);
-    lra_dataset d = {.task = t, .vocab = t->vocab, .max_length = steps, .longest = steps};
+    lra_dataset d = {.task = t, .vocab = t->input.vocab, .max_length = steps, .longest = steps};
     lra_train_settings(&train, r->train_config);
     lra_network_spec spec = lra_objective_network(r->objective, &d, train.pool);
     lra_network k = lra_network_build(LRA_F32, LRA_TRAIN, r->model, r->model_config, &spec,
@@ -460,7 +460,8 @@ TEST(other_sources_are_told)
 {
     lra_err e = {{0}};
     lra_job r;
-    lra_dataset d = {.task = &lra_task_listops, .vocab = lra_task_listops.vocab, .max_length = 32};
+    lra_dataset d = {
+        .task = &lra_task_listops, .vocab = lra_task_listops.input.vocab, .max_length = 32};
     char s4d[17], again[17], resconv[17];
     d.longest = 32;
     const lra_model *const models[] = {&lra_model_s4d, &lra_model_resconv};

@@ -295,7 +295,7 @@ TEST(marks_are_asked)
     const lra_sequences *of = &data.split[LRA_TEST_SPLIT];
     size_t steps = (size_t)of->start[of->n];
     uint16_t *token = lra_alloc_array(steps, sizeof *token);
-    marking.marks = mark_first;
+    marking.text.marks = mark_first;
     data.task = &marking, run.data = &data;
     OK(lra_restrict_measure(&run, &trained.device, lra_part_drop_token.perturbation, 0, 0, NULL, &r,
                             &e));
@@ -358,7 +358,7 @@ TEST(lonely_rows_swap_too)
         lra_dataset data = *trained.run.data;
         lra_train_spec run = trained.run.spec;
         double loss[TINY_ROWS][TINY_ROWS];
-        marking.marks = mark_first;
+        marking.text.marks = mark_first;
         data.task = &marking, run.data = &data, run.batch = batches[k];
         for (int64_t j = 0; j < TINY_ROWS; j++) evaluate_swapped(&run, j, loss[j]);
         OK(lra_restrict_measure(&run, &trained.device, lra_part_drop.perturbation, 0, 0, NULL, &r,
@@ -383,7 +383,7 @@ static int64_t marks_of(const lra_task *t, const char *rows, int64_t row, bool *
     NOT_NULL(d);
     lra_row r = lra_sequences_row(&d->split[LRA_TRAIN_SPLIT], row);
     int64_t n = 0;
-    t->marks(&r, marked);
+    t->text.marks(&r, marked);
     for (int64_t i = 0; i < r.n; i++) n += marked[i];
     lra_dataset_free(d);
     lra_config_free(c);
