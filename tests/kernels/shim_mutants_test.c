@@ -153,8 +153,12 @@ static int plant(int place)
 static bool is_equivalent(const shim_site *s)
 {
     char line[256] = "";
-    FILE *f = fopen(s->file, "r");
-    if (!f) fail_msg("cannot read '%s'", s->file);
+    const char *source = getenv("LRA_SOURCE"),
+               *kernels = strstr(s->file, "kernels/"); /* the compiler's path may be relative */
+    char *path = lra_format("%s/%s", source ? source : ".", kernels ? kernels : s->file);
+    FILE *f = fopen(path, "r");
+    if (!f) fail_msg("cannot read '%s'", path);
+    lra_free(path);
     for (int k = 0; k < s->line && fgets(line, sizeof line, f); k++) continue;
     fclose(f);
     return s->kind != SHIM_SYNC && strstr(line, "/* equivalent") != NULL;
