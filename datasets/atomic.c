@@ -174,7 +174,7 @@ static void values(const lra_dataset *d, const lra_row *row, float *out)
 
 static void show(const lra_row *row, FILE *out)
 {
-    fprintf(out, "step  x%s  target\n", row->width > 1 ? "        mark" : "     ");
+    fprintf(out, "pos.  x%s  target\n", row->width > 1 ? "        mark" : "     ");
     for (int64_t i = 0; i < row->n; i++) {
         fprintf(out, "%4lld  %8.5f", (long long)i, (double)row->value[i * row->width]);
         if (row->width > 1) fprintf(out, "  %g", (double)row->value[i * row->width + 1]);
@@ -186,7 +186,7 @@ static void show(const lra_row *row, FILE *out)
 }
 
 #define ATOMIC_ROWS                                                                                \
-    LRA_INT_KEY("length", "512", 2, MAX_LENGTH, "numbers of a row"),                               \
+    LRA_INT_KEY("length", "512", 2, MAX_LENGTH, "length of a row, in numbers"),                    \
         LRA_COUNT_KEYS("14400", "1600", "1600", MAX_ROWS), LRA_DATA_SEED_KEY
 
 #define ATOMIC(id, kind, what, width, trained, ...)                                                \
@@ -231,13 +231,14 @@ static void show(const lra_row *row, FILE *out)
     .quick = {"length=128 train=3200 val=400 test=800", "batch=32 epochs=4 warmup=0.05", 3},       \
     .small = {NULL, "batch=32 epochs=8 warmup=0.02", 5}
 
-ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every step", 1,
+ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every position", 1,
        ATOMIC_TRAINED("length=128"), LRA_KEYS_END);
-ATOMIC(cummax, CUMMAX, "running maximum, at every step", 1, ATOMIC_TRAINED("length=128"),
+ATOMIC(cummax, CUMMAX, "running maximum, at every position", 1, ATOMIC_TRAINED("length=128"),
        LRA_KEYS_END);
-ATOMIC(select, SELECT, "the marked numbers in order, at the last steps", 2,
+ATOMIC(select, SELECT, "the marked numbers in order, at the last positions", 2,
        ATOMIC_TRAINED("length=112 marks=8"),
-       LRA_INT_KEY("marks", "32", 1, MAX_LENGTH, "numbers that are marked"), LRA_KEYS_END);
-ATOMIC(copy, COPY, "the number `distance` steps back, at every step", 1, COPY_TRAINED,
-       LRA_INT_KEY("distance", "16", 1, MAX_LENGTH, "steps between a number and its copy"),
+       LRA_INT_KEY("marks", "32", 1, MAX_LENGTH, "number of marked numbers"), LRA_KEYS_END);
+ATOMIC(copy, COPY, "the number `distance` positions back, at every position", 1, COPY_TRAINED,
+       LRA_INT_KEY("distance", "16", 1, MAX_LENGTH,
+                   "distance from a number to its copy, in positions"),
        LRA_KEYS_END);

@@ -63,7 +63,7 @@ static int import(const char *target, const lra_config *c, const char *folder, l
     d->n_official[LRA_TRAIN_SPLIT] = b.made_up ? 0 : b.part[0].n;
     d->n_official[LRA_TEST_SPLIT] = b.made_up ? 0 : b.part[1].n;
     if (rc == 0 && n < 4)
-        rc = lra_fail(e, "'%s' holds %lld series, expected 4 at least", folder, (long long)n);
+        rc = lra_fail(e, "'%s' has %lld series, expected at least 4", folder, (long long)n);
     if (rc == 0) {
         int64_t *order = lra_alloc_array((size_t)n, sizeof *order), at = 0;
         lra_bidmc_divide(n, order, size);
@@ -93,11 +93,11 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
             least = y < least ? y : least, most = y > most ? y : most, sum += y;
         }
         lra_facts_add(found, (double)t->n, "%s, series", files[p]);
-        lra_facts_add(found, (double)t->n_missing, "%s, lacking values", files[p]);
+        lra_facts_add(found, (double)t->n_missing, "%s, with missing values", files[p]);
         lra_facts_defect(found, t->n_damaged, "%s, damaged", files[p]);
         lra_facts_add(found, sum / (double)t->n, "%s, mean target", files[p]);
-        lra_facts_add(found, least, "%s, least target", files[p]);
-        lra_facts_add(found, most, "%s, greatest target", files[p]);
+        lra_facts_add(found, least, "%s, smallest target", files[p]);
+        lra_facts_add(found, most, "%s, largest target", files[p]);
     }
     lra_bidmc_free(&b);
     return rc;
@@ -105,7 +105,8 @@ static int inspect(const char *target, const char *folder, lra_facts *found, lra
 
 /* ---- the tasks ------------------------------------------------------------------------------- */
 
-static const lra_key keys[] = {LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END};
+static const lra_key keys[] = {LRA_ROWS_KEY("maximum number of rows of each split (0 = all)"),
+                               LRA_KEYS_END};
 
 #define BIDMC_TASK(symbol, task, kind, n_train, question)                                          \
     static int import_##symbol(const lra_config *c, const char *folder, lra_dataset *d,            \

@@ -41,7 +41,7 @@ int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_e
     lra_distance_shape shape = shape_of(c);
     if (has_room(k, &shape)) return 0;
     while (!has_room(k, &shape)) shape.length++;
-    return lra_fail_usage(e, "%lld cop%s at distance %lld need rows of %lld steps; length is %lld",
+    return lra_fail_usage(e, "%lld cop%s at distance %lld need rows of %lld tokens; length is %lld",
                           (long long)shape.copies, shape.copies == 1 ? "y" : "ies",
                           (long long)shape.distance, (long long)shape.length,
                           (long long)lra_config_int(c, "length"));

@@ -93,7 +93,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
                           lra_cifar_classes[k]);
     if (rc == 0) {
         lra_facts_defect(found, cifar.n_strange, "records with a label above 9");
-        lra_facts_defect(found, cifar.n_cut, "bytes behind the last whole record");
+        lra_facts_defect(found, cifar.n_cut, "bytes after the last complete record");
     }
     lra_cifar_free(&cifar);
     return rc;
@@ -135,7 +135,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
 const lra_task lra_task_image = {
     IMAGE_TASK,
     .name = "image",
-    .summary = "what is on a grey photograph (CIFAR-10)? ten classes",
+    .summary = "object in a grey photograph (CIFAR-10), ten classes",
     .input.channels = 1,
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
@@ -148,7 +148,7 @@ const lra_task lra_task_image = {
 const lra_task lra_task_scifar = {
     IMAGE_TASK,
     .name = "scifar",
-    .summary = "what is on a colour photograph (CIFAR-10)? ten classes",
+    .summary = "object in a colour photograph (CIFAR-10), ten classes",
     .input.channels = COLOURS,
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_AUGMENT_POLICY_ROWS, LRA_KEYS_END},
@@ -161,7 +161,7 @@ const lra_task lra_task_scifar = {
 const lra_task lra_task_image_tokens = {
     IMAGE_TASK,
     .name = "image-tokens",
-    .summary = "image with grey levels as words, as the first pipeline has it",
+    .summary = "image with grey levels as words, as in the original pipeline",
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .files.import = import_words,

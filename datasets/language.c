@@ -39,7 +39,7 @@ int lra_language_fill(const lra_config *c, const int32_t *token, int64_t n, lra_
     int width = lra_token_width(d->vocab);
     if (most && n > most) n = most;
     if (n < 2)
-        return lra_fail(e, "the %s part has %lld tokens, expected 2 at least",
+        return lra_fail(e, "the %s split has %lld tokens, expected at least 2",
                         lra_split_names[split], (long long)n);
     uint16_t *to = lra_sequences_extend(&d->split[split], 1, n, width, e);
     if (!to) return LRA_FAILED;
@@ -61,10 +61,10 @@ int lra_text8_parse(const char *bytes, size_t n, const char *name, int32_t *toke
         else if (bytes[i] >= 'a' && bytes[i] <= 'z')
             token[i] = 1 + bytes[i] - 'a';
         else
-            return lra_fail(e,
-                            "'%s' byte %zu is %d, expected a to z or a blank (--set clean=1 makes "
-                            "any text so)",
-                            name, i + 1, (unsigned char)bytes[i]);
+            return lra_fail(
+                e,
+                "'%s' byte %zu is %d, expected a to z or a blank (--set clean=1 cleans any text)",
+                name, i + 1, (unsigned char)bytes[i]);
     }
     return 0;
 }
@@ -141,8 +141,8 @@ static int read_file(void *of, const char *name, const char *bytes, size_t n, lr
 {
     importer *m = of;
     if (m->found)
-        return lra_fail(e, "two files for '%s': '%s' and '%s'; name one", m->task->name, m->found,
-                        name);
+        return lra_fail(e, "two files for '%s': '%s' and '%s'; name one of them", m->task->name,
+                        m->found, name);
     m->found = lra_copy_text(name);
     char *clean = NULL;
     size_t bom = m->task->input.vocab == LETTERS ? lra_bom_size(bytes, n) : 0;
@@ -240,9 +240,8 @@ const lra_task lra_task_text8 = {
     .input.vocab = LETTERS,
     .text.token_names = letters,
     .keys = (const lra_key[]){LRA_LANGUAGE_ROWS,
-                              LRA_FLAG_KEY(
-                                  "clean", "0",
-                                  "the file is not cleaned yet: keep letters, spell out digits"),
+                              LRA_FLAG_KEY("clean", "0",
+                                           "clean the file first: keep letters, spell out digits"),
                               LRA_KEYS_END},
     .quick = {"context=64 tokens=200000", LRA_LANGUAGE_QUICK, 2},
     .small = {"context=256 tokens=5000000", LRA_LANGUAGE_SMALL, 3},
@@ -256,7 +255,7 @@ const lra_task lra_task_text8 = {
 
 const lra_task lra_task_enwik8 = {
     .name = "enwik8",
-    .summary = "the next byte of Wikipedia, marks and all",
+    .summary = "the next byte of Wikipedia, with its markup",
     .files.source = "enwik8.zip: http://mattmahoney.net/dc/enwik8.zip",
     .files.published = {PUBLISHED},
     .goal = LRA_GOAL_NEXT,

@@ -12,8 +12,8 @@
 
 /* Rows of the key table of such a task. */
 #define LRA_LANGUAGE_ROWS                                                                          \
-    LRA_INT_KEY("context", "512", 2, 1 << 16, "tokens of a window"),                               \
-        LRA_INT_KEY("tokens", "0", 0, 1e12, "at most so many of each split; 0: all")
+    LRA_INT_KEY("context", "512", 2, 1 << 16, "length of a window, in tokens"),                    \
+        LRA_INT_KEY("tokens", "0", 0, 1e12, "maximum number of tokens of each split (0 = all)")
 
 int lra_language_validate(const lra_config *c, lra_err *e);
 /* Makes the split one row of the first "tokens" ids (0: all); ids of a vocabulary above 65,536 are

@@ -88,7 +88,7 @@ static int fill_splits(const lra_listops_shape *s, uint64_t seed, const int64_t 
             bool fresh = add_new(seen, row, length[i]);
             fruitless = fresh ? 0 : fruitless + 1;
             if (fruitless > MAX_FRUITLESS)
-                rc = lra_fail(e, "these parameters do not give %lld distinct rows",
+                rc = lra_fail(e, "these parameters do not allow %lld distinct rows",
                               (long long)(n[0] + n[1] + n[2]));
             if (!fresh) continue;
             int label = lra_listops_value(row, length[i], LISTOPS_WHOLE, false, e);
@@ -240,12 +240,12 @@ const lra_augmentation lra_augmentation_operands = {
     .apply = shuffle};
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("max-depth", "10", 1, 64, "deepest tree"),
-    LRA_INT_KEY("max-args", "10", 2, 1000, "most arguments of an operator"),
-    LRA_INT_KEY("min-length", "500", 0, 1 << 20, "rows are longer, in tokens"),
-    LRA_INT_KEY("max-length", "2000", 2, 1 << 20, "rows are shorter, in tokens"),
+    LRA_INT_KEY("max-depth", "10", 1, 64, "maximum depth of a tree"),
+    LRA_INT_KEY("max-args", "10", 2, 1000, "maximum number of arguments of an operator"),
+    LRA_INT_KEY("min-length", "500", 0, 1 << 20, "rows are longer than this, in tokens"),
+    LRA_INT_KEY("max-length", "2000", 2, 1 << 20, "rows are shorter than this, in tokens"),
     LRA_REAL_KEY("op", "0.25", 1e-9, 0.999999999, "probability that an argument is an operator"),
-    LRA_CHOICE_KEY("root", "any", "op|any", "what stands at the root: an operator, or a digit too"),
+    LRA_CHOICE_KEY("root", "any", "op|any", "root of an expression: an operator, or also a digit"),
     LRA_COUNT_KEYS("96000", "2000", "2000", 1 << 28),
     LRA_DATA_SEED_KEY,
     LRA_KEYS_END};

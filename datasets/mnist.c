@@ -87,7 +87,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         lra_facts_defect(found, m.n_missing, "items announced but missing");
         lra_facts_defect(found, m.n_unpaired, "images or labels unpaired");
         lra_facts_defect(found, m.n_strange, "labels above 9");
-        lra_facts_defect(found, m.n_extra, "bytes behind the last item");
+        lra_facts_defect(found, m.n_extra, "bytes after the last item");
     }
     lra_mnist_free(&m);
     return rc;
@@ -107,7 +107,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 const lra_task lra_task_smnist = {
     MNIST_TASK,
     .name = "smnist",
-    .summary = "which digit (MNIST, row by row)? ten classes",
+    .summary = "handwritten digit (MNIST, row by row), ten classes",
     .data.correlation = 0.81,
     .input.image = true,
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
@@ -117,11 +117,12 @@ const lra_task lra_task_smnist = {
 const lra_task lra_task_pmnist = {
     MNIST_TASK,
     .name = "pmnist",
-    .summary = "the same with the pixels in one fixed random order",
-    .keys = (const lra_key[]){LRA_OFFICIAL_ROWS,
-                              LRA_CHOICE_KEY(
-                                  "permutation", "bits", "bits|numpy",
-                                  "order of the pixels: bits of their number reversed, or NumPy's"),
-                              LRA_KEYS_END},
+    .summary = "same with the pixels in one fixed random order",
+    .keys =
+        (const lra_key[]){
+            LRA_OFFICIAL_ROWS,
+            LRA_CHOICE_KEY("permutation", "bits", "bits|numpy",
+                           "order of the pixels: index bits reversed, or NumPy's permutation"),
+            LRA_KEYS_END},
     .files.import_keys = LRA_OFFICIAL_KEYS " permutation",
 };

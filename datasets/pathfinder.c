@@ -83,7 +83,7 @@ static int draw(const lra_pathfinder *g, uint64_t seed, const int64_t *order, in
         lra_free(pixel);
         lra_pathfinder_sheet_free(sheet);
     }
-    return lra_stop_signal() ? lra_fail(e, "stopped while images were drawn") : 0;
+    return lra_stop_signal() ? lra_fail(e, "stopped while images were generated") : 0;
 }
 
 static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
@@ -139,15 +139,15 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
 static void report(const lra_pathfinder_set *set, const char *level)
 {
     if (set->n < set->n_listed)
-        lra_warn("%s: %lld images listed, %lld absent, %lld empty, %lld undecodable%s%s: left out",
+        lra_warn("%s: %lld images listed, %lld missing, %lld empty, %lld undecodable%s%s: excluded",
                  level, (long long)set->n_listed, (long long)set->n_absent, (long long)set->n_empty,
                  (long long)set->n_broken, set->n_broken ? ", first: " : "", set->first_broken);
     if (set->n_doubled)
-        lra_warn("%s: the archive holds %lld files twice, the last one counts", level,
+        lra_warn("%s: the archive contains %lld files twice; the last copy is used", level,
                  (long long)set->n_doubled);
     if (set->n_copies > 1)
-        lra_warn("%s is there %d times, %s; '%s' is taken", level, set->n_copies,
-                 set->equal ? "the same files" : "with other files", set->folder);
+        lra_warn("%s occurs %d times, %s; '%s' is used", level, set->n_copies,
+                 set->equal ? "with the same files" : "with other files", set->folder);
 }
 
 /* Appends n images, order[0..n-1] of the level, to a split. */
@@ -179,7 +179,7 @@ static int import_level(const lra_pathfinder_set *set, int level, bool last,
     int64_t part[LRA_N_SPLITS];
     report(set, lra_pathfinder_level_names[level]);
     if (set->n < LRA_PATHFINDER_MIN_IMAGES)
-        return lra_fail(e, "'%s' holds %lld images, expected %d at least", set->folder,
+        return lra_fail(e, "'%s' has %lld images, expected at least %d", set->folder,
                         (long long)set->n, LRA_PATHFINDER_MIN_IMAGES);
     int64_t *order = order_of(set->n);
     int rc = 0;
@@ -320,17 +320,20 @@ static int64_t longest(const lra_config *c)
         .keys =                                                                                    \
             (const lra_key[]){                                                                     \
                 LRA_CHOICE_KEY("level", level, "easy|intermediate|hard",                           \
-                               "dashes and distractors"),                                          \
-                LRA_CHOICE_KEY("size", size, "32|64|128|256", "pixels of a side"),                 \
+                               "difficulty, which sets dashes and distractors"),                   \
+                LRA_CHOICE_KEY("size", size, "32|64|128|256",                                      \
+                               "side length of an image, in pixels"),                              \
                 LRA_INT_KEY("images", "200000", LRA_PATHFINDER_MIN_IMAGES, 1 << 24,                \
-                            "of each level"),                                                      \
+                            "number of images of each level"),                                     \
                 LRA_CHOICE_KEY("sets", "one", "one|three",                                         \
-                               "three: trains on all levels, tests on hard"),                      \
-                LRA_CHOICE_KEY("seeding", "reference", "reference|uniform",                        \
-                               "paths start in the reference generator's directions, or in all"),  \
-                LRA_INT_KEY("distractors", "-1", -1, 100, "paths beside; -1: as the level says"),  \
+                               "three: train on all levels, test on hard"),                        \
+                LRA_CHOICE_KEY(                                                                    \
+                    "seeding", "reference", "reference|uniform",                                   \
+                    "directions in which paths start: those of the reference generator, or all"),  \
+                LRA_INT_KEY("distractors", "-1", -1, 100,                                          \
+                            "number of distractor paths (-1 = as the level defines)"),             \
                 LRA_INT_KEY("dashes", "-1", -1, LRA_PATHFINDER_HARD,                               \
-                            "of a path; -1: as the level says"),                                   \
+                            "number of dashes of a path (-1 = as the level defines)"),             \
                 LRA_DATA_SEED_KEY, LRA_KEYS_END},                                                  \
         __VA_ARGS__,                                                                               \
         .validate = validate,                                                                      \
@@ -348,11 +351,11 @@ static int64_t longest(const lra_config *c)
     }
 
 PATHFINDER_TASK(pathfinder, "pathfinder",
-                "are two markers joined by a path of 14 dashes? images, two classes", "hard", "32",
-                PATHFINDER_TRAINED("level=easy images=10000", "level=easy images=20000"));
-PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "the same with 9 dashes",
+                "are two markers connected by a path of 14 dashes? images, two classes", "hard",
+                "32", PATHFINDER_TRAINED("level=easy images=10000", "level=easy images=20000"));
+PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "same with 9 dashes",
                 "intermediate", "32", PATHFINDER_TRAINED("images=10000", "images=20000"));
-PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "the same with 6 dashes", "easy", "32",
+PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "same with 6 dashes", "easy", "32",
                 PATHFINDER_TRAINED("images=10000", "images=20000"));
 PATHFINDER_TASK(path_x, "path-x", "pathfinder with 128 x 128 pixels", "hard", "128",
                 PATH_X_TRAINED("level=easy images=800", "level=easy images=2000"));

@@ -30,7 +30,8 @@ static int make_rows(lra_dataset *d, const lra_config *c, const char *data_dir, 
 {
     double start = lra_now();
     if (!data_dir && !d->task->data.make)
-        return lra_fail_usage(e, "task '%s' is not generated: --data-dir must name its files (%s)",
+        return lra_fail_usage(e,
+                              "task '%s' cannot be generated: --data-dir must name its files (%s)",
                               d->task->name, d->task->files.source);
     int rc = data_dir ? import(d, c, data_dir, e) : d->task->data.make(c, d->split, e);
     if (rc != 0) return rc;
@@ -85,7 +86,8 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
         return 0;
     }
     if (!d->task->files.import)
-        return lra_fail_usage(e, "task '%s' cannot be imported, only generated", d->task->name);
+        return lra_fail_usage(e, "task '%s' can only be generated; remove --data-dir",
+                              d->task->name);
     if (!lra_file_exists(data_dir))
         return lra_fail(e, "there is no file or folder '%s', expected the official files of '%s'",
                         data_dir, d->task->name);

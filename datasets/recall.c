@@ -56,4 +56,4 @@ static const lra_distance_kind kind = {.stream = 0x5245,
                                        .group = group};
 
 LRA_DISTANCE_TASK(recall, "recall",
-                  "the value of a queried key, `distance` steps back, two classes", "400", "4");
+                  "the value of a queried key, `distance` tokens back, two classes", "400", "4");

@@ -166,13 +166,14 @@ static void report(const importer *m)
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         const lra_aan_counts *c = &m->counts[s];
         if (c->n_columns + c->n_labels)
-            lra_warn("'%s': %lld lines without 5 columns and %lld without a label 0.0 or 1.0 left "
-                     "out",
+            lra_warn("'%s': %lld lines without 5 columns and %lld without a label 0.0 or 1.0 are "
+                     "excluded",
                      m->file[s], (long long)c->n_columns, (long long)c->n_labels);
         if (c->n_quoted)
-            lra_note("'%s': %lld texts start with a quote, which is an ordinary character here; "
-                     "S4's reader would take it for the start of a quoted column",
-                     m->file[s], (long long)c->n_quoted);
+            lra_note(
+                "'%s': %lld texts start with a quote, which is an ordinary character here; S4's "
+                "reader interprets it as the start of a quoted column",
+                m->file[s], (long long)c->n_quoted);
         if (c->n_empty) lra_warn("'%s': %lld texts are empty", m->file[s], (long long)c->n_empty);
     }
 }
@@ -215,10 +216,10 @@ static int build_pairs(importer *m, const char *path, lra_err *e)
     int rc = lra_citations_pairs(m->citations, add_row, m, e);
     if (rc != 0) return rc;
     found = lra_citations_count(m->citations);
-    lra_note("retrieval: %lld papers, %lld of %lld citations are between them",
+    lra_note("retrieval: %lld papers; %lld of %lld citations are between two of them",
              (long long)found.n_papers, (long long)found.n_usable, (long long)found.n_citations);
     if (found.n_strange)
-        lra_warn("'%s': %lld lines of acl.txt are no citations 'E12-1054 , N04-1038'", path,
+        lra_warn("'%s': %lld lines of acl.txt are not citations 'E12-1054 , N04-1038'", path,
                  (long long)found.n_strange);
     return 0;
 }
@@ -306,7 +307,7 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         lra_facts_defect(found, counts[s].n_columns, "%s lines without 5 columns", name);
         lra_facts_defect(found, counts[s].n_labels, "%s lines without a label", name);
         lra_facts_add(found, (double)counts[s].n_quoted, "%s texts that start with a quote", name);
-        lra_facts_defect(found, counts[s].n_empty, "%s texts, empty", name);
+        lra_facts_defect(found, counts[s].n_empty, "%s empty texts", name);
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d.split[s]);
     lra_free(d.words);
@@ -324,10 +325,12 @@ static void show(const lra_row *row, FILE *out)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("length", "4000", MIN_LENGTH, MAX_LENGTH, "tokens that are kept of each document"),
-    LRA_ROWS_KEY("at most so many of each split; 0: all"),
-    LRA_CHOICE_KEY("vocab", "bytes", "bytes|chars", "bytes|chars: characters of the training set"),
-    LRA_CHOICE_KEY("pairs", "files", "files|citations", "read, or made from citations"),
+    LRA_INT_KEY("length", "4000", MIN_LENGTH, MAX_LENGTH, "number of tokens kept of each document"),
+    LRA_ROWS_KEY("maximum number of rows of each split (0 = all)"),
+    LRA_CHOICE_KEY("vocab", "bytes", "bytes|chars",
+                   "tokens: bytes, or characters of the training set"),
+    LRA_CHOICE_KEY("pairs", "files", "files|citations",
+                   "pairs: read from the files, or made from citations"),
     LRA_KEYS_END};
 
 const lra_task lra_task_retrieval = {

@@ -37,5 +37,5 @@ static const lra_distance_kind kind = {.stream = 0x5345,
                                        .group = group};
 
 LRA_DISTANCE_TASK(select_at, "select-at",
-                  "which of four values stands `distance` steps before the query, four classes",
-                  "704", "6");
+                  "which of four values is `distance` tokens before the query, four classes", "704",
+                  "6");

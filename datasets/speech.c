@@ -48,16 +48,16 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
         lra_facts_add(found, (double)split[s].n, "%s, clips", lra_split_names[s]);
     for (int s = LRA_VAL_SPLIT; rc == 0 && s < LRA_N_SPLITS; s++) {
         lra_facts_add(found, (double)clips.list[s].n, "%s, listed", lra_split_names[s]);
-        lra_facts_add(found, (double)clips.list[s].n_found, "%s, listed and there",
+        lra_facts_add(found, (double)clips.list[s].n_found, "%s, listed and found",
                       lra_split_names[s]);
     }
     if (rc == 0) {
-        lra_facts_add(found, clips.by_list, "divided by the lists");
-        lra_facts_add(found, (double)clips.n_short, "clips below a second");
-        lra_facts_defect(found, clips.n_long, "clips above a second");
+        lra_facts_add(found, clips.by_list, "split by the lists");
+        lra_facts_add(found, (double)clips.n_short, "clips shorter than a second");
+        lra_facts_defect(found, clips.n_long, "clips longer than a second");
         lra_facts_defect(found, clips.n_unread, "clips that cannot be read");
-        lra_facts_add(found, (double)clips.n_noise, "clips of background noise, left out");
-        lra_facts_defect(found, clips.n_other, "clips in folders that are no words");
+        lra_facts_add(found, (double)clips.n_noise, "clips of background noise, excluded");
+        lra_facts_defect(found, clips.n_other, "clips in folders that are not words");
         for (int k = 0; k < clips.n_folders; k++)
             lra_facts_add(found, (double)clips.other[k].n, "clips in '%s'", clips.other[k].name);
     }
@@ -116,7 +116,7 @@ static void show(const lra_row *row, FILE *out)
 
 const lra_task lra_task_speech_commands = {
     .name = "speech-commands",
-    .summary = "which of 35 words is said (a second of sound)?",
+    .summary = "spoken word (one second of sound), 35 classes",
     .files.source = LRA_SPEECH_SOURCE,
     .files.published = {84843, 9981, 11005},
     .data.correlation = 0.93, /* of 300 clips */
@@ -126,9 +126,11 @@ const lra_task lra_task_speech_commands = {
     .input.vocab = 65536,
     .input.channels = 1,
     .input.levels = levels,
-    .keys = (const lra_key[]){LRA_CHOICE_KEY("sc-norm", "step", "step|global",
-                                             "mean and deviation of every step, or of all"),
-                              LRA_ROWS_KEY("at most so many of each split; 0: all"), LRA_KEYS_END},
+    .keys =
+        (const lra_key[]){
+            LRA_CHOICE_KEY("sc-norm", "step", "step|global",
+                           "normalisation by mean and deviation of each position, or of all"),
+            LRA_ROWS_KEY("maximum number of rows of each split (0 = all)"), LRA_KEYS_END},
     .quick = {"rows=250", "batch=8 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},
     .small = {"rows=10000", "batch=16 epochs=10 warmup=0.02", 2},
     .paper = {NULL, "batch=16 epochs=40", 3}, /* of the state-space papers */

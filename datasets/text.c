@@ -100,7 +100,9 @@ static int fill(const lra_config *c, const lra_reviews *r, lra_dataset *d, lra_e
     lra_free(k.token);
     lra_characters_free(k.characters);
     if (on_test)
-        lra_warn("text: selected on test, as published: the validation rows are the test's");
+        lra_warn(
+            "text: the best epoch is selected on test, as published: the validation rows are the "
+            "test rows");
     return rc;
 }
 
@@ -164,11 +166,11 @@ static void add_facts(const lra_reviews *r, const lra_walk *w, lra_facts *found)
         }
     for (int k = 0; k < LRA_IMDB_RATINGS; k++)
         if (rated[k]) lra_facts_add(found, (double)rated[k], "train, rating %d", k);
-    lra_facts_add(found, (double)least, "train, bytes, least");
-    lra_facts_add(found, (double)most, "train, bytes, most");
-    lra_facts_add(found, (double)count_repeats(r), "train, texts repeated");
-    lra_facts_defect(found, r->n_repeated, "files there more than once");
-    lra_facts_defect(found, r->n_strange, "files, rating against folder");
+    lra_facts_add(found, (double)least, "train, bytes, minimum");
+    lra_facts_add(found, (double)most, "train, bytes, maximum");
+    lra_facts_add(found, (double)count_repeats(r), "train, repeated texts");
+    lra_facts_defect(found, r->n_repeated, "files that occur more than once");
+    lra_facts_defect(found, r->n_strange, "files with a rating that contradicts the folder");
     lra_facts_defect(found, r->n_unnamed, "files, name not ID_RATING");
     lra_facts_defect(found, w->n_empty, "files, empty");
     lra_facts_defect(found, w->n_damaged, "files, damaged");
@@ -189,17 +191,17 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 static const lra_key keys[] = {
     LRA_INT_KEY("length", "4096", MIN_LENGTH, MAX_LENGTH,
-                "tokens that are kept, the last included"),
+                "number of tokens kept, including the end token"),
     LRA_OFFICIAL_ROWS,
     LRA_CHOICE_KEY("val", "carved", "carved|test",
-                   "validates: rows of the training set, or the test set"),
+                   "source of the validation rows: the training set, or the test set"),
     LRA_CHOICE_KEY("vocab", "bytes", "bytes|chars15",
-                   "bytes|chars15: characters that occur 15 times or more"),
+                   "tokens: bytes, or characters that occur at least 15 times"),
     LRA_KEYS_END};
 
 const lra_task lra_task_text = {
     .name = "text",
-    .summary = "is a movie review (IMDB, byte by byte) positive? two classes",
+    .summary = "sentiment of a movie review (IMDB, byte by byte), two classes",
     .files.from_parquet = LRA_IMDB_PARQUET,
     .files.published = {2 * LRA_IMDB_PUBLISHED, 0, 2 * LRA_IMDB_PUBLISHED},
     .n_classes = 2,

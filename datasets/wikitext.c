@@ -97,10 +97,11 @@ static int check_files(const importer *m, const lra_walk *w, const char *path, l
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         if (m->name[s] || (s == LRA_TRAIN_SPLIT && m->from_valid)) continue;
         if (s == LRA_TRAIN_SPLIT && m->name[LRA_VAL_SPLIT])
-            return lra_fail(e,
-                            "no training text in '%s', whose words are the vocabulary; expected "
-                            "%s (--set training=valid makes do with the other two, for trials)",
-                            path, SOURCE);
+            return lra_fail(
+                e,
+                "no training text in '%s', which provides the vocabulary; expected %s (--set "
+                "training=valid uses only the other two, for trials)",
+                path, SOURCE);
         lra_fail(e, "no %s text in '%s' or %d levels below%s; expected %s", stems[s], path,
                  (int)LEVELS, lra_walk_but_empty(w), SOURCE);
         return none ? LRA_ABSENT : LRA_FAILED;
@@ -213,8 +214,9 @@ const lra_task lra_task_wikitext103 = {
     .keys =
         (const lra_key[]){
             LRA_LANGUAGE_ROWS,
-            LRA_CHOICE_KEY("training", "file", "file|valid",
-                           "valid: the validation text trains, as a trial without the large file"),
+            LRA_CHOICE_KEY(
+                "training", "file", "file|valid",
+                "valid: train on the validation text, as a trial without the large file"),
             LRA_KEYS_END},
     .quick = {"context=32 tokens=50000", LRA_LANGUAGE_QUICK,
               2}, /* 14,000 words and more at every step */

@@ -27,8 +27,9 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_BENCHMARK_KEYS, LRA_ATTENTION_DROPOUT,
-    LRA_INT_KEY("block", "64", 1, 1 << 20, "tokens of a block"),
-    LRA_INT_KEY("random", "3", 0, 1 << 10, "blocks of others that a block sees"), LRA_KEYS_END};
+    LRA_INT_KEY("block", "64", 1, 1 << 20, "block size, in tokens"),
+    LRA_INT_KEY("random", "3", 0, 1 << 10, "number of random blocks that each block attends to"),
+    LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
     LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
@@ -43,7 +44,7 @@ const lra_model lra_model_bigbird = {
     .name = "bigbird",
     .paper = "arXiv:2007.14062",
     .summary = "attention to neighbouring, global and random blocks",
-    .deviations = "the last and random blocks are those of the example",
+    .deviations = "the last block and the random blocks are chosen within each example",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=2 random=1",

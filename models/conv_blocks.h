@@ -34,11 +34,13 @@ lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s);
 #define LRA_CONV_BLOCK_KEYS(causal, gate)                                                          \
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),                                              \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),                                       \
-        LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a block, or after its sum"),             \
-        LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch", "over channels, or per channel"),      \
-        LRA_FLAG_KEY("gate", gate, "a block's outputs pass a gate of their own"),                  \
-        LRA_FLAG_KEY("causal", causal, "one kernel, to the past"),                                 \
-        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training")
+        LRA_CHOICE_KEY("norm", "pre", "pre|post",                                                  \
+                       "position of the norm: before a block, or after the residual sum"),         \
+        LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch",                                        \
+                       "norm over channels (layer), or per channel (batch)"),                      \
+        LRA_FLAG_KEY("gate", gate, "apply a gate to the outputs of each block"),                   \
+        LRA_FLAG_KEY("causal", causal, "use one kernel per channel, over past positions only"),    \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of channels")
 
 /* Sizes of ours that suit all of them. */
 #define LRA_CONV_BLOCK_PRESETS                                                                     \

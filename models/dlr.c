@@ -43,11 +43,12 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
-    LRA_INT_KEY("state", "1024", 1, 65536, "complex numbers of a state"),
-    LRA_CHOICE_KEY("init", "structured", "structured|random", "where the angles start"),
-    LRA_REAL_KEY("dt-min", "0.0001", 1e-9, 1e3, "twice the slowest decay at the start"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "twice the fastest decay at the start"),
-    LRA_REAL_KEY("ssm-rate", "0.0001", 0, 10, "learning rate of lambda and w; 0: the global one"),
+    LRA_INT_KEY("state", "1024", 1, 65536, "state size, in complex numbers"),
+    LRA_CHOICE_KEY("init", "structured", "structured|random", "initialisation of the angles"),
+    LRA_REAL_KEY("dt-min", "0.0001", 1e-9, 1e3, "twice the slowest initial decay"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "twice the fastest initial decay"),
+    LRA_REAL_KEY("ssm-rate", "0.0001", 0, 10,
+                 "learning rate of lambda and w (0 = the global rate)"),
     LRA_KEYS_END};
 
 #define SPT(tasks, settings)                                                                       \
@@ -71,7 +72,7 @@ const lra_model lra_model_dlr = {
     .name = "dlr",
     .paper = "arXiv:2212.00768",
     .summary = "long convolutions with kernels of a diagonal linear recurrence",
-    .deviations = "padding does not enter the convolution",
+    .deviations = "padding is excluded from the convolution",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=8",

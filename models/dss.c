@@ -69,12 +69,13 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("1", "0"),
-    LRA_CHOICE_KEY("kernel", "softmax", "softmax|exp", "how terms of a kernel are weighed"),
-    LRA_INT_KEY("state", "64", 1, 65536, "complex numbers of a state"),
-    LRA_CHOICE_KEY("init", "skew", "skew|lin", "where the angles start"),
-    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
-    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of the kernels; 0: the global one"),
+    LRA_CHOICE_KEY("kernel", "softmax", "softmax|exp", "weighting of the terms of a kernel"),
+    LRA_INT_KEY("state", "64", 1, 65536, "state size, in complex numbers"),
+    LRA_CHOICE_KEY("init", "skew", "skew|lin",
+                   "initialisation of the imaginary parts of the poles"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest initial step dt"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of the kernels (0 = the global rate)"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -89,7 +90,9 @@ const lra_model lra_model_dss = {
     .name = "dss",
     .paper = "arXiv:2203.14343",
     .summary = "long convolutions with kernels of a diagonal state space",
-    .deviations = "DSS-softmax sums to the longest length of the task; nothing is added to the sum",
+    .deviations =
+        "DSS-softmax is normalised over the longest length of the task; no constant is added to "
+        "the sum",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

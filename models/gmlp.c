@@ -80,13 +80,15 @@ static int64_t reach(const lra_config *c)
 
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels that are gated, and convolved"),
-    LRA_CHOICE_KEY("halves", "full", "full|split",
-                   "two of hidden channels, or two of half as many"),
-    LRA_INT_KEY("kernels", "2", 1, 1 << 20, "which channels share"),
-    LRA_FLAG_KEY("gate-norm", "1", "a norm before the convolution"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of gated channels that is dropped in training"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "number of channels that are gated and convolved"),
+    LRA_CHOICE_KEY(
+        "halves", "full", "full|split",
+        "halves of the gate: two times `hidden` channels (full), or `hidden` channels split in two"),
+    LRA_INT_KEY("kernels", "2", 1, 1 << 20,
+                "number of kernels, each shared by a group of channels"),
+    LRA_FLAG_KEY("gate-norm", "1", "apply a norm before the convolution"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of the gated channels"),
     LRA_KEYS_END};
 
 #define LOCALITY(tasks, settings)                                                                  \
@@ -109,7 +111,7 @@ const lra_model lra_model_gmlp = {
     .name = "gmlp",
     .paper = "arXiv:2105.08050",
     .summary = "gates that mix positions by a Toeplitz matrix",
-    .deviations = "start of the convolution and norm before it: not stated in the paper",
+    .deviations = "initialisation of the convolution and norm before it: not stated in the paper",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 hidden=8",

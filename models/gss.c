@@ -74,13 +74,13 @@ static int64_t reach(const lra_config *c)
 
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("narrow", "32", 1, 1 << 20, "channels of the state space"),
-    LRA_INT_KEY("hidden", "512", 1, 1 << 20, "channels of the gate"),
-    LRA_INT_KEY("state", "512", 1, 65536, "complex numbers of a state"),
-    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of lambda and w; 0: the global one"),
-    LRA_FLAG_KEY("causal", "1", "one kernel, to the past"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of gated channels that is dropped in training"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("narrow", "32", 1, 1 << 20, "number of channels of the state space"),
+    LRA_INT_KEY("hidden", "512", 1, 1 << 20, "number of channels of the gate"),
+    LRA_INT_KEY("state", "512", 1, 65536, "state size, in complex numbers"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of lambda and w (0 = the global rate)"),
+    LRA_FLAG_KEY("causal", "1", "use one kernel per channel, over past positions only"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of the gated channels"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -94,8 +94,8 @@ static const char *const variants[] = {"causal=0 state=3", NULL};
 const lra_model lra_model_gss = {
     .name = "gss",
     .paper = "arXiv:2206.13947",
-    .summary = "a diagonal state space of few channels between gates",
-    .deviations = "the start of the inner state space: not stated in the paper",
+    .summary = "a diagonal state space with few channels, between gates",
+    .deviations = "the initialisation of the inner state space: not stated in the paper",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 narrow=2 hidden=8 state=4",

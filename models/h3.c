@@ -120,11 +120,14 @@ static bool causal(const lra_config *c)
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),
-    LRA_INT_KEY("state", "64", 2, 4096, "of the register; of the other layer, pairs count twice"),
-    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
-    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of A, B and dt; 0: the global one"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
+    LRA_INT_KEY(
+        "state", "64", 2, 4096,
+        "length of the shift register; state size of the diagonal layer (conjugate pairs count "
+        "twice)"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest initial step dt"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of A, B and dt (0 = the global rate)"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of channels"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -135,8 +138,8 @@ static const lra_model_preset presets[] = {
 const lra_model lra_model_h3 = {
     .name = "h3",
     .paper = "arXiv:2212.14052",
-    .summary = "two state-space layers between products, one of them a shift register",
-    .deviations = "a block is the paper's layer alone, without a feed-forward layer",
+    .summary = "two state-space layers with multiplicative gates, one of them a shift register",
+    .deviations = "a block is only the paper's layer, without a feed-forward layer",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

@@ -79,18 +79,23 @@ static bool causal(const lra_config *c)
 
 #define BLOCKS                                                                                     \
     LRA_TRANSFORMER_KEYS("512", "8", "pre"),                                                       \
-        LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch", "over channels, or per channel"),      \
+        LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch",                                        \
+                       "norm over channels (layer), or per channel (batch)"),                      \
         LRA_CHOICE_KEY("positions", "none", "none|sinusoidal|learned",                             \
-                       "what is added to the inputs"),                                             \
-        LRA_INT_KEY("chunk", "0", 0, 1 << 20, "tokens that see each other; 0: all")
+                       "position encoding that is added to the inputs"),                           \
+        LRA_INT_KEY("chunk", "0", 0, 1 << 20,                                                      \
+                    "chunk length: only tokens of one chunk attend to each other (0 = no chunks)")
 #define DECAY                                                                                      \
-    LRA_CHOICE_KEY("alpha", "literal", "literal|scale|geo", "decay of the heads, as it is read"),  \
-        LRA_REAL_KEY("bound", "0.001", 1e-12, 1, "B of the decay")
+    LRA_CHOICE_KEY("alpha", "literal", "literal|scale|geo",                                        \
+                   "reading of the paper for the decay of the heads"),                             \
+        LRA_REAL_KEY("bound", "0.001", 1e-12, 1, "constant B of the decay")
 #define SMOOTH                                                                                     \
     LRA_CHOICE_KEY("smoothing", "causal", "causal|centred-remask|centred|centred-renorm",          \
-                   "to which side weights are averaged"),                                          \
-        LRA_INT_KEY("average", "3", 1, 1 << 10, "columns that are averaged")
-#define ALIBI LRA_CHOICE_KEY("alibi", "paper", "paper|original", "slopes over sqrt(K), or whole")
+                   "positions over which weights are averaged, and their renormalisation"),        \
+        LRA_INT_KEY("average", "3", 1, 1 << 10, "width of the average, in columns")
+#define ALIBI                                                                                      \
+    LRA_CHOICE_KEY("alibi", "paper", "paper|original",                                             \
+                   "slopes divided by sqrt(K) (paper) or as published by ALiBi (original)")
 
 static const lra_key keys_las[] = {BLOCKS, DECAY, SMOOTH, LRA_KEYS_END};
 static const lra_key keys_l[] = {BLOCKS, DECAY, LRA_KEYS_END};
@@ -142,9 +147,12 @@ static const char *const variants_smooth_alibi[] = {"alibi=original average=5", 
     .match = "hidden", .encode = encode, .reach = reach, .rooted = lra_chunks_position_dependent,  \
     .period = lra_chunk_period, .causal = causal, .positions = lra_transformer_positions
 /* clang-format off */
-const lra_model lra_model_las = {RECORD("las", las, "causal attention, decaying scores, averaged weights")};
-const lra_model lra_model_l = {RECORD("l", l, "causal attention, decaying scores")};
-const lra_model lra_model_s = {RECORD("s", s, "causal attention, averaged weights")};
-const lra_model lra_model_alibi = {RECORD("alibi", alibi, "causal attention, scores that fall with distance")};
-const lra_model lra_model_smooth_alibi = {RECORD("smooth-alibi", smooth_alibi, "alibi with averaged weights")};
+const lra_model lra_model_las = {
+    RECORD("las", las, "causal attention with decaying scores and averaged weights")};
+const lra_model lra_model_l = {RECORD("l", l, "causal attention with decaying scores")};
+const lra_model lra_model_s = {RECORD("s", s, "causal attention with averaged weights")};
+const lra_model lra_model_alibi = {
+    RECORD("alibi", alibi, "causal attention with linear distance biases")};
+const lra_model lra_model_smooth_alibi = {RECORD(
+    "smooth-alibi", smooth_alibi, "linear distance biases and averaged weights")};
 /* clang-format on */

@@ -82,8 +82,8 @@ lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n)
 {
     lra_shape s = x->shape;
     if (s.d[2] % n) {
-        lra_graph_fail(x->graph, "%lld channels do not make %lld heads", (long long)s.d[2],
-                       (long long)n);
+        lra_graph_fail(x->graph, "%lld channels cannot be divided into %lld heads",
+                       (long long)s.d[2], (long long)n);
         n = 1;
     }
     return lra_reshape(x, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));

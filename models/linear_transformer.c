@@ -37,8 +37,8 @@ static const char *const variants[] = {"positions=learned qkv=6 heads=3 dropout=
 const lra_model lra_model_linear_transformer = {
     .name = "linear-transformer",
     .paper = "arXiv:2006.16236",
-    .summary = "attention by products of features, linear in the length",
-    .deviations = "weights of attention are never dropped",
+    .summary = "linear attention: products of features instead of a softmax",
+    .deviations = "attention weights have no dropout",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2",

@@ -35,7 +35,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {LRA_BENCHMARK_KEYS,
-                               LRA_INT_KEY("rank", "16", 1, 1 << 16, "mixtures of keys"),
+                               LRA_INT_KEY("rank", "16", 1, 1 << 16, "number of projected keys"),
                                LRA_BENCHMARK_MASKED, LRA_ATTENTION_DROPOUT, LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -50,7 +50,7 @@ static const char *const variants[] = {"positions=learned qkv=6 heads=3 rank=3",
 const lra_model lra_model_linformer = {
     .name = "linformer",
     .paper = "arXiv:2006.04768",
-    .summary = "attention to a few learned mixtures of all positions",
+    .summary = "attention to a few learned projections of all positions",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 rank=5",
@@ -62,7 +62,7 @@ const lra_model lra_model_linformer = {
     .reach = lra_benchmark_reach,
     .rooted = lra_always_rooted,
     .reads_places = true,
-    .unlimited = "its keys are mixtures of all positions",
+    .unlimited = "its keys are projections of all positions",
     .positions = lra_benchmark_positions,
     .classifier = lra_benchmark_classifier,
 };

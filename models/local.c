@@ -40,12 +40,14 @@ static int64_t period(const lra_config *c, int64_t T_max)
     return strided(c) ? T_max / block + 1 : block;
 }
 
-static const lra_key keys[] = {LRA_BENCHMARK_KEYS,
-                               LRA_INT_KEY("block", "50", 1, 1 << 20, "tokens that see each other"),
-                               LRA_ATTENTION_DROPOUT,
-                               LRA_CHOICE_KEY("layout", "contiguous", "contiguous|strided",
-                                              "blocks of neighbours, or of what is far apart"),
-                               LRA_KEYS_END};
+static const lra_key keys[] = {
+    LRA_BENCHMARK_KEYS,
+    LRA_INT_KEY("block", "50", 1, 1 << 20,
+                "block size, in tokens; tokens of one block attend to each other"),
+    LRA_ATTENTION_DROPOUT,
+    LRA_CHOICE_KEY("layout", "contiguous", "contiguous|strided",
+                   "tokens of a block: consecutive, or at equal strides"),
+    LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
     LRA_BENCHMARK_PRESETS(LRA_BENCHMARK_DROPS,
@@ -60,7 +62,7 @@ static const char *const variants[] = {"positions=learned qkv=6 heads=3",
 const lra_model lra_model_local = {
     .name = "local",
     .paper = "arXiv:2011.04006",
-    .summary = "attention inside blocks of neighbouring tokens",
+    .summary = "attention within blocks of consecutive tokens",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=5",

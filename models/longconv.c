@@ -100,12 +100,13 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("1", "1"),
-    LRA_INT_KEY("kernels", "2", 1, 64, "of a channel"),
-    LRA_REAL_KEY("squash", "0.003", 0, 1e3, "values of a kernel come so much nearer to 0"),
-    LRA_REAL_KEY("kernel-dropout", "0.2", 0, 0.999, "share of a kernel dropped in training"),
-    LRA_CHOICE_KEY("smooth", "none", "none|average|frequency", "of the kernels"),
-    LRA_CHOICE_KEY("start", "random", "random|double-exp", "of the kernels"),
-    LRA_REAL_KEY("kernel-rate", "0.001", 0, 10, "learning rate of the kernels; 0: the global one"),
+    LRA_INT_KEY("kernels", "2", 1, 64, "number of kernels per channel"),
+    LRA_REAL_KEY("squash", "0.003", 0, 1e3, "amount by which kernel values are moved towards 0"),
+    LRA_REAL_KEY("kernel-dropout", "0.2", 0, 0.999, "dropout rate of the kernel values"),
+    LRA_CHOICE_KEY("smooth", "none", "none|average|frequency", "smoothing of the kernels"),
+    LRA_CHOICE_KEY("start", "random", "random|double-exp", "initialisation of the kernels"),
+    LRA_REAL_KEY("kernel-rate", "0.001", 0, 10,
+                 "learning rate of the kernels (0 = the global rate)"),
     LRA_KEYS_END};
 
 #define FAR "width=256 norm-kind=batch causal=0 squash=0.001 kernel-dropout=0.3 schedule=cosine "
@@ -137,7 +138,7 @@ const lra_model lra_model_longconv = {
     .name = "longconv",
     .paper = "arXiv:2302.06646",
     .summary = "long convolutions with free kernels, squashed towards 0",
-    .deviations = "padding does not enter the convolution",
+    .deviations = "padding is excluded from the convolution",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 squash=0.001 kernel-dropout=0",

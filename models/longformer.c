@@ -28,8 +28,9 @@ static int64_t reach(const lra_config *c)
 
 static const lra_key keys[] = {
     LRA_BENCHMARK_KEYS, LRA_ATTENTION_DROPOUT,
-    LRA_INT_KEY("window", "512", 4, 1 << 20,
-                "tokens in a window: itself, half of them after it, the rest before it"),
+    LRA_INT_KEY(
+        "window", "512", 4, 1 << 20,
+        "window size, in tokens: the token itself, window/2 tokens after it, the rest before it"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -43,7 +44,7 @@ static const char *const variants[] = {"positions=learned qkv=6 heads=3 window=1
 const lra_model lra_model_longformer = {
     .name = "longformer",
     .paper = "arXiv:2004.05150",
-    .summary = "attention to the tokens in a window",
+    .summary = "attention to the tokens within a window",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=3 width=8 hidden=8 heads=2 window=12",

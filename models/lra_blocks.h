@@ -32,17 +32,18 @@ bool lra_benchmark_unmasked(const lra_config *c); /* of models that have LRA_BEN
 
 /* The keys that all of this reads. */
 #define LRA_BENCHMARK_KEYS                                                                         \
-    LRA_INT_KEY("layers", "4", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
-        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \
-        LRA_INT_KEY("hidden", "512", 1, 1 << 20, "channels inside a feed-forward layer"),          \
-        LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads"),                            \
-        LRA_INT_KEY("qkv", "0", 0, 1 << 20, "channels that the heads share; 0: as width"),         \
-        LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned",                       \
-                       "how tokens know where they stand"),                                        \
-        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+    LRA_INT_KEY("layers", "4", 1, 1 << 20, "number of blocks (attention and feed-forward layer)"), \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),                       \
+        LRA_INT_KEY("hidden", "512", 1, 1 << 20, "width of the feed-forward layers"),              \
+        LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "number of attention heads"),                  \
+        LRA_INT_KEY("qkv", "0", 0, 1 << 20,                                                        \
+                    "width of queries, keys and values over all heads (0 = width)"),               \
+        LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned", "position encoding"), \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate")
 
 /* For attention that sums over all keys; the arena's code includes padding among them. */
-#define LRA_BENCHMARK_MASKED LRA_FLAG_KEY("masked", "1", "padding is no key; 0: like any token")
+#define LRA_BENCHMARK_MASKED                                                                       \
+    LRA_FLAG_KEY("masked", "1", "mask padding as keys (0 = padding is attended to like tokens)")
 
 /* Our sizes, and the settings that the arena publishes for all its Transformers and tasks, except
  * for the sizes on images and Path-X.  image, path: "layers=1 heads=8 .. pool=cls". */

@@ -87,14 +87,15 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "256", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("state", "256", 1, 65536, "complex numbers of a state"),
-    LRA_REAL_KEY("r-min", "0", 0, 0.999999, "least size of lambda at the start"),
-    LRA_REAL_KEY("r-max", "0.99", 1e-6, 0.999999, "largest size of lambda at the start"),
+    LRA_INT_KEY("width", "256", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("state", "256", 1, 65536, "state size, in complex numbers"),
+    LRA_REAL_KEY("r-min", "0", 0, 0.999999, "smallest initial magnitude of lambda"),
+    LRA_REAL_KEY("r-max", "0.99", 1e-6, 0.999999, "largest initial magnitude of lambda"),
     LRA_REAL_KEY("max-phase", "6.283185307179586", 1e-9, 6.283185307179586,
-                 "largest angle of lambda at the start"),
-    LRA_REAL_KEY("ring-rate", "0.5", 1e-9, 10, "part of the rate for lambda, gamma and B"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
+                 "largest initial angle of lambda"),
+    LRA_REAL_KEY("ring-rate", "0.5", 1e-9, 10,
+                 "factor on the learning rate of lambda, gamma and B"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of channels"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -110,7 +111,7 @@ const lra_model lra_model_lru = {
     .name = "lru",
     .paper = "arXiv:2303.06349",
     .summary = "a complex diagonal recurrence between dense matrices",
-    .deviations = "padding enters neither the recurrence nor the statistics of its norms",
+    .deviations = "padding is excluded from the recurrence and from the statistics of its norms",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

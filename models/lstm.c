@@ -59,13 +59,13 @@ static bool causal(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "1", 1, 1 << 20,
-                "layers, each of which reads the states of the one below"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels of the embedding"),
-    LRA_INT_KEY("hidden", "128", 1, 1 << 16, "channels of a state"),
-    LRA_INT_KEY("directions", "1", 1, 2, "2: states from the end to the beginning beside them"),
-    LRA_REAL_KEY("forget-bias", "0", -100, 100, "of the gate that keeps the state, at the start"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of states between layers dropped in training"),
+    LRA_INT_KEY("layers", "1", 1, 1 << 20, "number of stacked layers"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "embedding width, in channels"),
+    LRA_INT_KEY("hidden", "128", 1, 1 << 16, "state size, in channels"),
+    LRA_INT_KEY("directions", "1", 1, 2,
+                "number of directions; 2: each layer also runs from the end to the beginning"),
+    LRA_REAL_KEY("forget-bias", "0", -100, 100, "initial bias of the forget gate"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of the states between layers"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -79,9 +79,9 @@ static const char *const variants[] = {"layers=1 directions=2 forget-bias=1", "d
 const lra_model lra_model_lstm = {
     .name = "lstm",
     .paper = "10.1162/neco.1997.9.8.1735",
-    .summary = "gates decide what a state keeps, token by token",
+    .summary = "a gated recurrent network (LSTM)",
     .deviations =
-        "pool=last reads the last token's states in both directions; pixels and values are "
+        "pool=last reads the states of the last token in both directions; pixels and values are "
         "embedded first",
     .keys = keys,
     .presets = presets,

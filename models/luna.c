@@ -129,14 +129,15 @@ static lra_positions positions(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "4", 1, 1 << 20, "blocks of two attentions and a feed-forward layer"),
-    LRA_INT_KEY("width", "128", 2, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("hidden", "512", 1, 1 << 20, "channels inside a feed-forward layer"),
-    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
-    LRA_INT_KEY("memory", "256", 1, 1 << 16, "rows of the memory"),
-    LRA_FLAG_KEY("share", "0", "all layers have the weights of one"),
-    LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned", "where tokens stand"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_INT_KEY("layers", "4", 1, 1 << 20,
+                "number of blocks (two attentions and a feed-forward layer)"),
+    LRA_INT_KEY("width", "128", 2, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("hidden", "512", 1, 1 << 20, "width of the feed-forward layers"),
+    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "number of attention heads, which share the width"),
+    LRA_INT_KEY("memory", "256", 1, 1 << 16, "number of memory rows"),
+    LRA_FLAG_KEY("share", "0", "share the weights of one layer among all layers"),
+    LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned", "position encoding"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate"),
     LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
@@ -151,7 +152,7 @@ const lra_model lra_model_luna = {
     .name = "luna",
     .paper = "arXiv:2106.01540",
     .summary = "attention through a memory that is packed and unpacked in every layer",
-    .deviations = "the memory has all its rows for short inputs",
+    .deviations = "the memory keeps all its rows for short inputs",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 memory=3",

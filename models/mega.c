@@ -184,7 +184,7 @@ static const char *const variants[] = {"norm=pre chunk=8 attention=laplace",
 const lra_model lra_model_mega = {
     .name = "mega",
     .paper = "arXiv:2209.10655",
-    .summary = "gated attention of one head behind a damped moving average",
+    .summary = "gated single-head attention after an exponential moving average",
     LRA_MEGA_RECORD,
     .keys = keys,
     .presets = presets,

@@ -9,20 +9,26 @@ lra_embed_start lra_mega_embedding(const lra_config *c, int64_t channels);
 lra_classifier lra_mega_classifier(const lra_config *c);
 
 #define LRA_MEGA_KEYS(of_chunk)                                                                    \
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of gated attention and feed-forward layer"),    \
-        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \
+    LRA_INT_KEY("layers", "6", 1, 1 << 20,                                                         \
+                "number of blocks (gated attention and feed-forward layer)"),                      \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),                       \
         LRA_INT_KEY("hidden", "256", 1, 1 << 20,                                                   \
-                    "channels of values, and in a feed-forward layer"),                            \
-        LRA_INT_KEY("queries", "64", 1, 1 << 20, "channels of queries and keys"),                  \
-        LRA_INT_KEY("state", "16", 1, 4096, "terms of a moving average"),                          \
-        LRA_INT_KEY("ema-length", "1024", 1, 1 << 24, "longest lag of a moving average, plus 1"),  \
-        LRA_INT_KEY("chunk", of_chunk, 0, 1 << 24, "tokens that attend to each other; 0: all"),    \
-        LRA_CHOICE_KEY("attention", "softmax", "softmax|laplace", "how scores become weights"),    \
-        LRA_CHOICE_KEY("norm", "post", "pre|post", "before a sublayer, or after its sum"),         \
+                    "width of the values and of the feed-forward layers"),                         \
+        LRA_INT_KEY("queries", "64", 1, 1 << 20, "width of queries and keys"),                     \
+        LRA_INT_KEY("state", "16", 1, 4096, "number of terms of the moving average per channel"),  \
+        LRA_INT_KEY("ema-length", "1024", 1, 1 << 24,                                              \
+                    "kernel length of the moving average: its longest lag plus 1"),                \
+        LRA_INT_KEY(                                                                               \
+            "chunk", of_chunk, 0, 1 << 24,                                                         \
+            "chunk length: only tokens of one chunk attend to each other (0 = no chunks)"),        \
+        LRA_CHOICE_KEY("attention", "softmax", "softmax|laplace",                                  \
+                       "function from scores to attention weights"),                               \
+        LRA_CHOICE_KEY("norm", "post", "pre|post",                                                 \
+                       "position of the norm: before a sublayer, or after the residual sum"),      \
         LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch|scale",                                  \
-                       "over channels, or per channel"),                                           \
-        LRA_FLAG_KEY("causal", "0", "no token sees those that follow"), LRA_ATTENTION_DROPOUT,     \
-        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+                       "norm over channels (layer), or per channel (batch)"),                      \
+        LRA_FLAG_KEY("causal", "0", "mask later tokens"), LRA_ATTENTION_DROPOUT,                   \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate")
 
 /* Sizes and optimiser of the paper's table for each task; the locality paper uses them with its own
  * number of epochs and schedule, and with softmax everywhere. */
@@ -58,8 +64,9 @@ lra_classifier lra_mega_classifier(const lra_config *c);
                        "epochs=100 total-steps=125000 warmup=25000 warmup-power=2 " far)
 
 #define LRA_MEGA_RECORD                                                                            \
-    .deviations = "values of images are scaled as the task says; longer lags than the kernel's "   \
-                  "are a key",                                                                     \
+    .deviations =                                                                                  \
+        "image values are scaled as the task defines; lags beyond the length of the kernel "       \
+        "are a setting",                                                                           \
     .tiny = "layers=2 width=6 hidden=8 queries=4 state=3", .match = "hidden",                      \
     .pools = LRA_POOLS_ROWS, .encode = lra_mega_encode, .reach = lra_conv_blocks_reach,            \
     .rooted = lra_chunks_position_dependent, .period = lra_chunk_period,                           \

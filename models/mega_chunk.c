@@ -12,7 +12,7 @@ static const char *const variants[] = {"chunk=8 norm=pre attention=laplace", NUL
 const lra_model lra_model_mega_chunk = {
     .name = "mega-chunk",
     .paper = "arXiv:2209.10655",
-    .summary = "mega with attention inside chunks",
+    .summary = "mega with attention within chunks",
     LRA_MEGA_RECORD,
     .keys = keys,
     .presets = presets,

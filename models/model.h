@@ -55,7 +55,7 @@ typedef struct {
 /* Key of models whose papers use attention dropout; default 0, so that older configurations keep
  * their meaning. */
 #define LRA_ATTENTION_DROPOUT                                                                      \
-    LRA_REAL_KEY("attention-dropout", "0", 0, 0.999, "share of attention's weights that is dropped")
+    LRA_REAL_KEY("attention-dropout", "0", 0, 0.999, "dropout rate of the attention weights")
 #define LRA_OWN_PRESET(tasks, settings)                                                            \
     {                                                                                              \
         tasks, "paper", "own", settings, NULL                                                      \

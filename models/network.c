@@ -23,7 +23,8 @@ static lra_build build_of(const lra_model *m, const lra_config *c, const lra_net
 static lra_tensor *encode(const lra_model *m, const lra_build *b, lra_tensor *x)
 {
     if (b->T > b->T_max)
-        lra_graph_fail(b->graph, "a bucket of %lld steps, but inputs have at most %lld",
+        lra_graph_fail(b->graph,
+                       "a bucket of %lld positions is longer than the longest input, %lld",
                        (long long)b->T, (long long)b->T_max);
     if (m->positions) x = lra_add_positions(b, x, m->positions(b->config));
     lra_push(b->graph, "encoder");
@@ -58,11 +59,13 @@ static int check_pool(const lra_model *m, const lra_config *c, const lra_network
 {
     if (!has_pool(s) || s->pool != LRA_POOL_CLS) return 0;
     if (!(m->pools & LRA_POOL_BIT(LRA_POOL_CLS)))
-        return lra_fail_usage(e, "model '%s' cannot pool by cls, expected mean, last or max",
+        return lra_fail_usage(e, "model '%s' cannot pool by cls; expected mean, last or max",
                               m->name);
     if (!lra_model_causal(m, c)) return 0;
-    return lra_fail_usage(e, "pool 'cls' stands first, where a causal model sees nothing; "
-                             "expected last, mean or max");
+    return lra_fail_usage(
+        e,
+        "pool 'cls' reads the first position, where a causal model has no context; expected last, "
+        "mean or max");
 }
 
 /* " (--set directions=1)": the setting that makes the model causal, causal=1 or another key at its
@@ -86,8 +89,8 @@ int lra_network_check(const lra_model *m, const lra_config *c, const lra_network
     if (check_encoder(m, c, e) != 0 || check_pool(m, c, s, e) != 0) return LRA_USAGE;
     if (s->head != LRA_HEAD_NEXT || lra_model_causal(m, c)) return 0;
     char *setting = causal_setting(m, c);
-    lra_fail_usage(e, "model '%s' sees the tokens that follow, which the task asks for%s%s",
-                   m->name, m->causal ? "; it must be causal" : "", setting);
+    lra_fail_usage(e, "model '%s' sees later tokens, which the task predicts%s%s", m->name,
+                   m->causal ? "; it must be causal" : "", setting);
     lra_free(setting);
     return LRA_USAGE;
 }
@@ -173,8 +176,7 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
     lra_graph *g = lra_graph_new(type, mode);
     lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
     const char *unlimited = lra_model_unlimited(m, c);
-    if (s->limited && unlimited)
-        lra_graph_fail(g, "a limit of distance is undefined: %s", unlimited);
+    if (s->limited && unlimited) lra_graph_fail(g, "a distance limit is undefined: %s", unlimited);
     if (s->limited) lra_graph_limit(g);
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);
@@ -190,7 +192,7 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
         b.length = unmasked ? NULL : one_more(k.length, T), b.T++, b.T_max++;
     }
     if (s->placed && (cls || unmasked))
-        lra_graph_fail(g, "places are those of tokens, not of CLS or of padding that counts");
+        lra_graph_fail(g, "position ids exist for tokens, not for CLS or padding that counts");
     if (s->placed && (lra_adds_positions(m, c) || m->reads_places))
         k.places = b.places = lra_input(g, "places", LRA_I32, LRA_SHAPE(k.n, T));
     x = encode(m, &b, x);
@@ -209,7 +211,7 @@ lra_network lra_network_of_features(lra_type type, lra_mode mode, const lra_mode
     lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     if (has_pool(s) && s->pool == LRA_POOL_CLS)
-        lra_graph_fail(g, "features without CLS are no input of a head that pools by CLS");
+        lra_graph_fail(g, "features without CLS cannot be the input of a head that pools by CLS");
     k.given = lra_input(g, "features", lra_real(g), LRA_SHAPE(k.n, T, D));
     k.features = lra_cast(k.given, lra_elem(g));
     k.length = lra_input(g, "length", LRA_I32, LRA_SHAPE(k.n));

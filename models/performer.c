@@ -76,15 +76,16 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 static const char *unlimited(const lra_config *c)
 {
     return lra_config_is(c, "kernel", "softmax")
-               ? "features of kernel=softmax are measured by the largest of all positions"
+               ? "the features of kernel=softmax are scaled by the maximum over all positions"
                : NULL;
 }
 
 static const lra_key keys[] = {
     LRA_BENCHMARK_KEYS,
-    LRA_CHOICE_KEY("kernel", "relu", "relu|softmax", "what products of features stand for"),
-    LRA_INT_KEY("features", "16", 1, 1 << 16, "random features of softmax"),
-    LRA_FLAG_KEY("redraw", "1", "features are drawn at every step of training"),
+    LRA_CHOICE_KEY("kernel", "relu", "relu|softmax",
+                   "kernel function that the products of features approximate"),
+    LRA_INT_KEY("features", "16", 1, 1 << 16, "number of random features of kernel=softmax"),
+    LRA_FLAG_KEY("redraw", "1", "redraw the random features at every training step"),
     LRA_BENCHMARK_MASKED,
     LRA_KEYS_END};
 
@@ -101,9 +102,10 @@ static const char *const variants[] = {
 const lra_model lra_model_performer = {
     .name = "performer",
     .paper = "arXiv:2009.14794",
-    .summary = "attention by ReLU or random features, linear in the length",
-    .deviations = "weights of attention are never dropped; random rows are drawn with the signs "
-                  "of a QR decomposition",
+    .summary = "linear attention with ReLU or random features",
+    .deviations =
+        "attention weights have no dropout; the signs of the random rows are those of a QR "
+        "decomposition",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2",

@@ -52,12 +52,14 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
     const lra_config *c = b->config;
     int64_t H = lra_config_int(c, "heads"), D = lra_width(x);
     if (D % H) {
-        lra_graph_fail(b->graph, "width %lld does not make %lld heads", (long long)D, (long long)H);
+        lra_graph_fail(b->graph, "width %lld cannot be divided into %lld heads", (long long)D,
+                       (long long)H);
         H = 1;
     }
     int64_t K = D / H, r = (int64_t)((double)K * lra_config_real(c, "rotary"));
     if (r % 2)
-        lra_graph_fail(b->graph, "%lld of %lld channels of a head turn, expected an even number",
+        lra_graph_fail(b->graph,
+                       "%lld of %lld channels of a head are rotated, expected an even number",
                        (long long)r, (long long)K);
     r -= r % 2;
     const lra_attention_spec spec = {.causal = true,
@@ -114,12 +116,12 @@ static const lra_published_name published[] = {
     {NULL, NULL}};
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),
-    LRA_INT_KEY("width", "512", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("hidden", "2048", 1, 1 << 20, "channels inside a feed-forward layer"),
-    LRA_INT_KEY("heads", "8", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
-    LRA_REAL_KEY("rotary", "0.25", 0, 1, "share of a head's channels that turn"),
-    LRA_REAL_KEY("base", "10000", 1, 1e12, "of the speeds of rotary positions"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks (attention and feed-forward layer)"),
+    LRA_INT_KEY("width", "512", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("hidden", "2048", 1, 1 << 20, "width of the feed-forward layers"),
+    LRA_INT_KEY("heads", "8", 1, LRA_MAX_HEADS, "number of attention heads, which share the width"),
+    LRA_REAL_KEY("rotary", "0.25", 0, 1, "share of the channels of a head that are rotated"),
+    LRA_REAL_KEY("base", "10000", 1, 1e12, "base of the frequencies of rotary positions"),
     LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
@@ -136,8 +138,8 @@ static const char *const variants[] = {"rotary=1 base=100", "rotary=0 attention-
 const lra_model lra_model_pythia = {
     .name = "pythia",
     .paper = "arXiv:2304.01373",
-    .summary = "causal language model with attention beside the feed-forward layer",
-    .deviations = "tokens have a table of their own instead of the tokenizer's rows",
+    .summary = "causal language model with attention parallel to the feed-forward layer",
+    .deviations = "tokens have their own embedding table instead of the tokenizer's rows",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=16 hidden=8 heads=2",

@@ -95,7 +95,7 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
         lra_graph_fail(b->graph, "%d buckets, expected an even number",
                        (int)lra_config_int(c, "buckets"));
     if (arena && lra_config_int(c, "qkv"))
-        lra_graph_fail(b->graph, "qkv is always the width with form=arena");
+        lra_graph_fail(b->graph, "with form=arena, qkv is always the width");
     lra_tensor *q = lra_benchmark_heads(b, u, "q"), *v = lra_benchmark_heads(b, u, "v");
     lra_tensor *both = lra_permute(lra_concat(2, (lra_tensor *[]){q, v}, 3), 4,
                                    (int[]){0, 2, 1, 3});
@@ -117,9 +117,10 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 static const lra_key keys[] = {
     LRA_BENCHMARK_KEYS,
     LRA_ATTENTION_DROPOUT,
-    LRA_INT_KEY("buckets", "10", 2, 1 << 16, "where tokens may fall"),
-    LRA_INT_KEY("chunks", "10", 1, 1 << 16, "of sorted tokens"),
-    LRA_CHOICE_KEY("form", "paper", "paper|arena", "as the paper has it, or the arena's code"),
+    LRA_INT_KEY("buckets", "10", 2, 1 << 16, "number of LSH buckets"),
+    LRA_INT_KEY("chunks", "10", 1, 1 << 16, "number of chunks of the sorted tokens"),
+    LRA_CHOICE_KEY("form", "paper", "paper|arena",
+                   "variant of the model: of the paper, or of the Long Range Arena code"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -134,7 +135,7 @@ static const char *const variants[] = {"positions=learned qkv=6 heads=3 buckets=
 const lra_model lra_model_reformer = {
     .name = "reformer",
     .paper = "arXiv:2001.04451",
-    .summary = "attention among tokens that are hashed to each other",
+    .summary = "attention among tokens with similar hashes (LSH)",
     .deviations = "one round of hashing",
     .keys = keys,
     .presets = presets,
@@ -145,7 +146,8 @@ const lra_model lra_model_reformer = {
     .encode = encode,
     .unmasked = is_arena,
     .reach = lra_benchmark_reach,
-    .unlimited = "which tokens meet is a sort of all of them, where one moves the others' chunks",
+    .unlimited =
+        "all tokens are sorted together, so that one token can change the chunks of others",
     .positions = lra_benchmark_positions,
     .classifier = lra_benchmark_classifier,
 };

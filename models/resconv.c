@@ -62,15 +62,14 @@ static int64_t reach(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "residual blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels of a convolution's result"),
-    LRA_INT_KEY("kernel", "5", 1, 65535, "taps of a convolution, odd"),
-    LRA_INT_KEY("dilation", "1", 1, 1 << 20,
-                "layer i skips min(dilation, kernel^i) steps from tap to tap"),
-    LRA_INT_KEY("groups", "1", 1, 1 << 20, "groups of channels that are convolved apart"),
-    LRA_FLAG_KEY("causal", "0", "taps at the present and in the past alone"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of hidden channels that is dropped in training"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of residual blocks"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "number of output channels of the convolution"),
+    LRA_INT_KEY("kernel", "5", 1, 65535, "kernel size, an odd number of taps"),
+    LRA_INT_KEY("dilation", "1", 1, 1 << 20, "dilation; layer i has min(dilation, kernel^i)"),
+    LRA_INT_KEY("groups", "1", 1, 1 << 20, "number of channel groups of the convolution"),
+    LRA_FLAG_KEY("causal", "0", "use only taps at the present and past positions"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of the hidden channels"),
     LRA_KEYS_END};
 
 #define PATHFINDER    "pathfinder pathfinder-intermediate pathfinder-easy"

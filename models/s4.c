@@ -38,14 +38,17 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
-    LRA_FLAG_KEY("early-dropout", "0", "numbers are dropped in front of GELU too, each on its own"),
-    LRA_CHOICE_KEY("version", "v4", "v4|v3|v1", "of the public code"),
-    LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
-    LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20, "sets of a, B and P, which channels share"),
-    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
-    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and P; 0: the global one"),
-    LRA_CHOICE_KEY("slow", "all", "all|matrix", "whether dt, and C of v4, have that rate too"),
+    LRA_FLAG_KEY("early-dropout", "0", "drop values before GELU, too, each independently"),
+    LRA_CHOICE_KEY("version", "v4", "v4|v3|v1", "version of the public code"),
+    LRA_INT_KEY("state", "64", 2, 3072, "state size (conjugate pairs count twice)"),
+    LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20,
+                "number of sets of a, B and P, shared among the channels"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest initial step dt"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and P (0 = the global rate)"),
+    LRA_CHOICE_KEY(
+        "slow", "all", "all|matrix",
+        "parameters with that learning rate: all, or only the matrix (not dt, and C of v4)"),
     LRA_KEYS_END};
 
 #define COS   "schedule=cosine "
@@ -107,7 +110,7 @@ const lra_model lra_model_s4 = {
     .name = "s4",
     .paper = "arXiv:2111.00396",
     .summary = "long convolutions with kernels of a diagonal plus a low-rank matrix",
-    .deviations = "padding does not enter the convolution; early-dropout, which v4 has, is 0",
+    .deviations = "padding is excluded from the convolution; early-dropout, which v4 has, is 0",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

@@ -108,7 +108,7 @@ lra_tensor *lra_s4_kernel(const lra_build *b, const lra_s4_spec *spec)
     int64_t copies = spec->copies;
     double cut = v4 ? LRA_LEGS_CUT : HUGE_VAL;
     if (width % copies) {
-        lra_graph_fail(g, "width is no multiple of the %lld copies", (long long)copies);
+        lra_graph_fail(g, "the width is not a multiple of the %lld copies", (long long)copies);
         copies = 1;
     }
     s4_start s = {v4, v1, {spec->dt_min, spec->dt_max}, 0, 0, width};

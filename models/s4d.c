@@ -110,13 +110,14 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
-    LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
-    LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20, "sets of a and B, which channels share"),
-    LRA_CHOICE_KEY("init", "lin", "lin|inv|real|legs", "where a starts"),
-    LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "from rates to steps"),
-    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
-    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and dt; 0: the global one"),
+    LRA_INT_KEY("state", "64", 2, 3072, "state size (conjugate pairs count twice)"),
+    LRA_INT_KEY("ssm-copies", "1", 1, 1 << 20,
+                "number of sets of a and B, shared among the channels"),
+    LRA_CHOICE_KEY("init", "lin", "lin|inv|real|legs", "initialisation of a"),
+    LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "discretisation"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest initial step dt"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and dt (0 = the global rate)"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -132,7 +133,7 @@ const lra_model lra_model_s4d = {
     .name = "s4d",
     .paper = "arXiv:2206.11893",
     .summary = "long convolutions with kernels of a diagonal state-space model",
-    .deviations = "padding does not enter the convolution",
+    .deviations = "padding is excluded from the convolution",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

@@ -82,7 +82,7 @@ static lra_tensor *state_space(const lra_build *b, lra_tensor *u)
     bool all = lra_config_is(c, "groups", "nobcdecay");
     legs_start start = {lra_config_int(c, "blocks"), 1, false, sqrt(1 / (double)P)};
     if (P % (2 * start.blocks) != 0) {
-        lra_graph_fail(g, "state is no multiple of twice the %d blocks", (int)start.blocks);
+        lra_graph_fail(g, "state is not a multiple of twice the %d blocks", (int)start.blocks);
         start.blocks = 1;
     }
     start.modes = N / start.blocks;
@@ -140,22 +140,25 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("state", "64", 2, 65536, "numbers of a state: conjugate pairs count twice"),
-    LRA_INT_KEY("blocks", "1", 1, 32768, "blocks of LegS that states start with"),
-    LRA_CHOICE_KEY("act", "full-glu", "full-glu|half-glu1|half-glu2|gelu", "behind a state space"),
-    LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "from rates to steps"),
-    LRA_CHOICE_KEY("c-start", "lecun", "lecun|trunc|complex", "how C starts"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("state", "64", 2, 65536, "state size (conjugate pairs count twice)"),
+    LRA_INT_KEY("blocks", "1", 1, 32768, "number of HiPPO-LegS blocks of the initial state matrix"),
+    LRA_CHOICE_KEY("act", "full-glu", "full-glu|half-glu1|half-glu2|gelu",
+                   "activation after each state space"),
+    LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "discretisation"),
+    LRA_CHOICE_KEY("c-start", "lecun", "lecun|trunc|complex", "initialisation of C"),
     LRA_CHOICE_KEY("groups", "standard", "standard|bandcdecay|bfastandcdecay|nobcdecay",
-                   "what learns slowly, and without decay"),
-    LRA_CHOICE_KEY("dt-group", "ssm", "ssm|global", "how dt learns"),
-    LRA_FLAG_KEY("stable", "0", "Re lambda stays below -0.0001"),
-    LRA_FLAG_KEY("causal", "0", "one scan, from the past"),
-    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "least step at the start"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest step at the start"),
-    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of slow ones; 0: the global one"),
-    LRA_REAL_KEY("norm-keep", "0.95", 0, 0.999999, "of running statistics, from step to step"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share of channels that is dropped in training"),
+                   "parameters with the small learning rate and without weight decay"),
+    LRA_CHOICE_KEY("dt-group", "ssm", "ssm|global", "learning-rate group of dt"),
+    LRA_FLAG_KEY("stable", "0", "keep Re lambda below -0.0001"),
+    LRA_FLAG_KEY("causal", "0", "use one scan, over past positions only"),
+    LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest initial step dt"),
+    LRA_REAL_KEY("ssm-rate", "0.001", 0, 10,
+                 "learning rate of the slow group (0 = the global rate)"),
+    LRA_REAL_KEY("norm-keep", "0.95", 0, 0.999999,
+                 "share of the running statistics that is kept per step"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of channels"),
     LRA_KEYS_END};
 
 #define PATHS "pathfinder pathfinder-intermediate pathfinder-easy"
@@ -184,21 +187,25 @@ static const lra_model_preset presets[] = {
     OWN("retrieval", GLU1 RETRIEVAL "epochs=20 warmup=0.05"),
     OWN("image", GLU1 IMAGE "epochs=250 warmup=0.004"),
     OWN(PATHS, GLU1 PATH "epochs=200 warmup=0.005"),
-    OWN("path-x", GLU1 "state=256 blocks=16 c-start=complex groups=bandcdecay norm-keep=0.9 dt-min=0.0001 ssm-rate=0.0006 "
+    OWN("path-x", GLU1 "state=256 blocks=16 c-start=complex groups=bandcdecay norm-keep=0.9 "
+                       "dt-min=0.0001 ssm-rate=0.0006 "
                   "rate=0.0018 batch=32 decay=0.06 epochs=75 warmup=0.013333333333333334"),
-    OWN("speech-commands", GLU1 "width=96 state=128 blocks=16 groups=nobcdecay dropout=0.1 ssm-rate=0.002 rate=0.008 batch=16 "
+    OWN("speech-commands", GLU1 "width=96 state=128 blocks=16 groups=nobcdecay dropout=0.1 "
+                                "ssm-rate=0.002 rate=0.008 batch=16 "
                            "decay=0.04 epochs=40 warmup=0.025"),
     {NULL, NULL, NULL, NULL, NULL}};
 static const char *const variants[] = {
-    "act=half-glu2 stable=1 c-start=complex causal=1", "act=half-glu1 discrete=bilinear groups=nobcdecay",
-    "act=gelu c-start=trunc groups=bandcdecay dt-group=global", "state=8 blocks=2 groups=bfastandcdecay", NULL};
+    "act=half-glu2 stable=1 c-start=complex causal=1", "act=half-glu1 discrete=bilinear "
+                                                       "groups=nobcdecay",
+    "act=gelu c-start=trunc groups=bandcdecay dt-group=global", "state=8 blocks=2 "
+                                                                "groups=bfastandcdecay", NULL};
 /* clang-format on */
 
 const lra_model lra_model_s5 = {
     .name = "s5",
     .paper = "arXiv:2208.04933",
-    .summary = "one diagonal state space of many inputs and outputs, by a scan",
-    .deviations = "padding enters neither the scan nor the statistics of its norms",
+    .summary = "one diagonal state space with many inputs and outputs, computed by a scan",
+    .deviations = "padding is excluded from the scan and from the statistics of its norms",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 state=4",

@@ -86,12 +86,14 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
-    LRA_INT_KEY("part", "64", 2, 1 << 20, "parameters of each part of a kernel"),
-    LRA_CHOICE_KEY("factors", "fixed", "fixed|learned", "by which parts differ"),
-    LRA_REAL_KEY("factor-min", "2", 1e-3, 1e3, "factors=fixed: that of the first channel"),
-    LRA_REAL_KEY("factor-max", "2", 1e-3, 1e3, "factors=fixed: that of the last channel"),
-    LRA_REAL_KEY("alpha-min", "0.5", 0, 1, "factors=learned: the least at the start"),
-    LRA_REAL_KEY("kernel-rate", "0.001", 0, 10, "learning rate of the kernels; 0: the global one"),
+    LRA_INT_KEY("part", "64", 2, 1 << 20, "number of parameters of each part of a kernel"),
+    LRA_CHOICE_KEY("factors", "fixed", "fixed|learned",
+                   "scale factors between the parts of a kernel"),
+    LRA_REAL_KEY("factor-min", "2", 1e-3, 1e3, "factors=fixed: factor of the first channel"),
+    LRA_REAL_KEY("factor-max", "2", 1e-3, 1e3, "factors=fixed: factor of the last channel"),
+    LRA_REAL_KEY("alpha-min", "0.5", 0, 1, "factors=learned: smallest initial factor"),
+    LRA_REAL_KEY("kernel-rate", "0.001", 0, 10,
+                 "learning rate of the kernels (0 = the global rate)"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {LRA_CONV_BLOCK_PRESETS, {NULL, NULL, NULL, NULL, NULL}};
@@ -102,8 +104,8 @@ static const char *const variants[] = {"factors=learned part=8 causal=1 gate=0",
 const lra_model lra_model_sgconv = {
     .name = "sgconv",
     .paper = "arXiv:2210.09298",
-    .summary = "long convolutions with kernels of few parameters at many scales",
-    .deviations = "a gate at the end of a block, as S4 has it: not stated in the paper",
+    .summary = "long convolutions with multi-scale kernels of few parameters",
+    .deviations = "a gate at the end of a block, as in S4: not stated in the paper",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 part=4",

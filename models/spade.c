@@ -76,15 +76,16 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "channels inside a feed-forward layer"),
-    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "attention heads, which share the width"),
-    LRA_INT_KEY("radius", "64", 1, 1 << 20, "how far attention sees to each side"),
-    LRA_INT_KEY("state", "64", 2, 3072, "numbers of a state: conjugate pairs count twice"),
-    LRA_FLAG_KEY("frozen", "1", "the state space stays as it starts"),
-    LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks (attention and feed-forward layer)"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("hidden", "256", 1, 1 << 20, "width of the feed-forward layers"),
+    LRA_INT_KEY("heads", "4", 1, LRA_MAX_HEADS, "number of attention heads, which share the width"),
+    LRA_INT_KEY("radius", "64", 1, 1 << 20,
+                "distance that attention reaches to each side, in tokens"),
+    LRA_INT_KEY("state", "64", 2, 3072, "state size (conjugate pairs count twice)"),
+    LRA_FLAG_KEY("frozen", "1", "keep the state space at its initialisation"),
+    LRA_FLAG_KEY("causal", "0", "mask later tokens"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -98,8 +99,8 @@ static const char *const variants[] = {"causal=1 radius=3", "frozen=0 dropout=0.
 const lra_model lra_model_spade = {
     .name = "spade",
     .paper = "arXiv:2212.08136",
-    .summary = "a frozen state space beside local attention, then local attention alone",
-    .deviations = "looks both ways unless causal; padding does not enter the convolution",
+    .summary = "a frozen state space parallel to local attention, then local attention alone",
+    .deviations = "bidirectional unless causal; padding is excluded from the convolution",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 radius=2 state=4",

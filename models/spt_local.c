@@ -30,8 +30,8 @@ static int64_t reach(const lra_config *c)
 static const lra_key keys[] = {
     LRA_TRANSFORMER_KEYS("512", "4", "pre"),
     LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned|rotary",
-                   "how tokens know where they stand"),
-    LRA_INT_KEY("block", "4096", 1, 1 << 24, "tokens of a block"), LRA_KEYS_END};
+                   "position encoding"),
+    LRA_INT_KEY("block", "4096", 1, 1 << 24, "block size, in tokens"), LRA_KEYS_END};
 
 #define SPT(tasks, settings)                                                                       \
     {                                                                                              \
@@ -48,8 +48,8 @@ static const char *const variants[] = {"positions=rotary norm=post", NULL};
 const lra_model lra_model_spt_local = {
     .name = "spt-local",
     .paper = "arXiv:2310.02980",
-    .summary = "attention to the own block and its neighbours",
-    .deviations = "padding is never a key",
+    .summary = "attention to a token's own block and its neighbours",
+    .deviations = "padding is always masked as a key",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=3",

@@ -80,7 +80,7 @@ static lra_tensor *gtu(const lra_build *b, lra_tensor *x)
 
 static const char *unlimited(const lra_config *c)
 {
-    return lra_config_int(c, "columns") ? "its rows and columns have distances of their own" : NULL;
+    return lra_config_int(c, "columns") ? "its rows and columns have separate distances" : NULL;
 }
 
 static lra_tensor *glu(const lra_build *b, lra_tensor *x)
@@ -109,18 +109,21 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static const lra_key keys[] = {
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),
-    LRA_INT_KEY("expand", "1", 1, 64, "channels of a Toeplitz matrix are so many times as many"),
-    LRA_INT_KEY("hidden", "128", 1, 1 << 20, "channels inside a gated layer"),
-    LRA_INT_KEY("rpe", "32", 1, 1 << 16, "channels inside the network of distances"),
-    LRA_INT_KEY("rpe-layers", "0", 0, 9, "layers inside it"),
-    LRA_REAL_KEY("gamma", "1", 1e-9, 1, "of an entry, for each step of distance"),
-    LRA_CHOICE_KEY("norm", "pre", "pre|post", "before a sublayer, or of what it adds"),
-    LRA_CHOICE_KEY("norm-kind", "batch", "layer|batch", "over channels, or per channel"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
+    LRA_INT_KEY("expand", "1", 1, 64,
+                "ratio of the channels of the Toeplitz matrices to the width"),
+    LRA_INT_KEY("hidden", "128", 1, 1 << 20, "width of the gated layers"),
+    LRA_INT_KEY("rpe", "32", 1, 1 << 16, "width of the network that computes the matrix entries"),
+    LRA_INT_KEY("rpe-layers", "0", 0, 9, "number of layers of that network"),
+    LRA_REAL_KEY("gamma", "1", 1e-9, 1, "decay of an entry per position of distance"),
+    LRA_CHOICE_KEY("norm", "pre", "pre|post",
+                   "position of the norm: before a sublayer, or on its output"),
+    LRA_CHOICE_KEY("norm-kind", "batch", "layer|batch",
+                   "norm over channels (layer), or per channel (batch)"),
     LRA_INT_KEY("columns", "0", 0, 1 << 20,
-                "of images, for matrices of rows and of columns; 0: one"),
-    LRA_FLAG_KEY("causal", "0", "no token sees those that follow"),
-    LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training"),
+                "width of an image, for separate matrices of rows and columns (0 = one matrix)"),
+    LRA_FLAG_KEY("causal", "0", "mask later tokens"),
+    LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate"),
     LRA_KEYS_END};
 
 static const lra_model_preset presets[] = {
@@ -135,8 +138,8 @@ static const char *const variants[] = {"rpe-layers=2 gamma=0.8 expand=2",
 const lra_model lra_model_tnn = {
     .name = "tnn",
     .paper = "arXiv:2305.04749",
-    .summary = "Toeplitz matrices whose entries a small network makes of the distance",
-    .deviations = "images are sequences unless `columns` says how wide they are",
+    .summary = "Toeplitz matrices with entries that a small network computes from the distance",
+    .deviations = "images are sequences unless `columns` gives their width",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=6 hidden=6 rpe=4",

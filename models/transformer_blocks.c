@@ -42,8 +42,9 @@ static lra_tensor *add_attention(const lra_build *b, lra_tensor *x, lra_tensor *
     if (width == 0) width = lra_width(x);
     bool turns = lra_transformer_positions(c) == LRA_POSITIONS_ROTARY;
     if (width % n || (turns && width / n % 2)) {
-        lra_graph_fail(b->graph, "width %lld does not make %lld heads of %s channels",
-                       (long long)width, (long long)n, turns ? "an even number of" : "as many");
+        lra_graph_fail(b->graph, "width %lld cannot be divided into %lld heads of %s channels",
+                       (long long)width, (long long)n,
+                       turns ? "an even number of" : "equally many");
         n = 1;
     }
     u = lra_layer_of_stream(u);

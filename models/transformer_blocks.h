@@ -19,11 +19,13 @@ lra_positions lra_transformer_positions(const lra_config *c);
 /* The keys that these functions read; defaults: GELU without `act`, layer norm without `norm-kind`;
  * with `qkv`, heads of this total width. */
 #define LRA_TRANSFORMER_KEYS(hidden, n_heads, placement)                                           \
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks of attention and feed-forward layer"),          \
-        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels between blocks"),                        \
-        LRA_INT_KEY("hidden", hidden, 1, 1 << 20, "channels inside a feed-forward layer"),         \
-        LRA_INT_KEY("heads", n_heads, 1, LRA_MAX_HEADS, "attention heads, which share the width"), \
-        LRA_CHOICE_KEY("norm", placement, "pre|post", "before a sublayer, or after its sum"),      \
-        LRA_REAL_KEY("dropout", "0", 0, 0.999, "share that is dropped in training")
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks (attention and feed-forward layer)"), \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),                       \
+        LRA_INT_KEY("hidden", hidden, 1, 1 << 20, "width of the feed-forward layers"),             \
+        LRA_INT_KEY("heads", n_heads, 1, LRA_MAX_HEADS,                                            \
+                    "number of attention heads, which share the width"),                           \
+        LRA_CHOICE_KEY("norm", placement, "pre|post",                                              \
+                       "position of the norm: before a sublayer, or after the residual sum"),      \
+        LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate")
 
 #endif

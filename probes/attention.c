@@ -41,7 +41,7 @@
 
 enum { ROLLED_OUT = 64 };
 
-_Static_assert(LRA_MATRIX_ROWS == 32, "what is usual is the default of --queries");
+_Static_assert(LRA_MATRIX_ROWS == 32, "the default of --queries is LRA_MATRIX_ROWS");
 static const lra_option own[] = {
     {.name = "examples",
      .kind = LRA_OPTION_INT,
@@ -49,25 +49,26 @@ static const lra_option own[] = {
      .min = 0,
      .max = 1e9,
      .arg = "N",
-     .help = "test examples, the same of all runs on these data; 0: all"},
+     .help = "number of test examples, the same for all runs on these data (0 = all)"},
     LRA_QUERIES_OPTION(
-        "of weights that no attention op has: positions of an example whose rows are told, "
-        "spread over it; 0: all"),
+        "number of query positions per example, evenly spaced, where no attention op provides the "
+        "weights (0 = all)"),
     LRA_NULL_OPTION,
     LRA_JSON_OPTION("print one JSON document instead of tables"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe attention",
-    .summary = "Measures how far the attention heads of trained models look.",
+    .summary = "Measures the distances over which the attention heads of trained models attend.",
     .usage = "RUN...",
     .examples = "  lra-probe attention listops-transformer-0123456789abcdef --out lra-out\n"
                 "  lra-probe attention lra-out/runs/*-transformer-* --examples 64",
     .notes =
-        "  Where a task needs one distance, the head that training moved farthest looks there\n"
-        "  (shift.peak) in 3 of 6 runs that answer at every step, in 1 of 6 with one answer: heads may\n"
-        "  meet halfway, or pass it on. Mean distances and radii stay those of equal weights and do not\n"
-        "  find it. 'lra-probe influence' asks the model.",
+        "  On tasks that depend on one distance, the head that training changed most attends to that\n"
+        "  distance (shift.peak) in 3 of 6 runs with a label at every position, and in 1 of 6 runs\n"
+        "  with one label per example: information can also pass through intermediate positions and\n"
+        "  layers. Mean distances and radii stay at the uniform baseline and do not reveal the\n"
+        "  distance. 'lra-probe influence' measures the complete model.",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,
@@ -91,17 +92,21 @@ static int measure_weights(const lra_train_spec *spec, lra_device *device, lra_w
 
 static void tell(const lra_train_spec *spec, const lra_attention_measured *m)
 {
-    if (m->heads.family) lra_note("%s: weights are %s", spec->title, m->heads.family->what);
+    if (m->heads.family)
+        lra_note("%s: attention weights are %s", spec->title, m->heads.family->what);
     if (m->heads.left_out)
-        lra_note("%s: keys of %s are another sequence, which has no distances", spec->title,
-                 m->heads.left_out);
+        lra_note("%s: the keys of %s come from another sequence, so distances are undefined",
+                 spec->title, m->heads.left_out);
     if (m->maps.n_heads == 0)
-        lra_note("%s: inputs are longer than %d, nothing is told that needs whole maps",
-                 spec->title, LRA_MAPS_LONGEST);
+        lra_note(
+            "%s: inputs are longer than %d tokens; measurements that need complete attention maps "
+            "are skipped",
+            spec->title, LRA_MAPS_LONGEST);
     else if (!m->maps.shares)
-        lra_note("%s: no shares of position and content, which need 30 examples of a length, and "
-                 "2 GiB for the maps",
-                 spec->title);
+        lra_note(
+            "%s: the shares of position and content are skipped; they need 30 examples of equal "
+            "length and at most 2 GiB of maps",
+            spec->title);
 }
 
 static int measure_both(const lra_finished_run *run, const lra_train_spec *spec,
@@ -187,7 +192,7 @@ static int attention(const lra_options *o, lra_err *e)
         lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && n == 0 && failed == 0)
-        rc = lra_fail_usage(e, "none of %d runs has attention to its own sequence", asked);
+        rc = lra_fail_usage(e, "none of the %d runs has self-attention", asked);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && n)
         rc = lra_report_print(&lra_table_attention, stdout, &in,
@@ -196,5 +201,5 @@ static int attention(const lra_options *o, lra_err *e)
     return rc == 0 ? lra_runs_outcome(o, failed, e) : rc;
 }
 
-const lra_probe lra_probe_attention = {"attention", "how far the attention heads of a model look",
-                                       &command, attention};
+const lra_probe lra_probe_attention = {
+    "attention", "measures the distances over which attention heads attend", &command, attention};

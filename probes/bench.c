@@ -26,94 +26,102 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "",
      .arg = "NAME",
-     .help = "of ops, those whose names begin so; empty: all"},
-    LRA_MODEL_OPTION("whose step is timed"),
-    LRA_SET_OPTION("the model (--task, --all: of task, model or training)"),
+     .help = "ops: benchmark only ops whose names begin with NAME (empty = all)"},
+    LRA_MODEL_OPTION("model architecture"),
+    LRA_SET_OPTION("the model (with --task or --all: of task, model or training)"),
     LRA_COUNT_OPTION("batch", "16", 1, 1 << 20,
-                     "examples of a step; of --task and --all: as the preset says"),
-    LRA_COUNT_OPTION("length", "1024", 1, 1 << 20, "tokens of an example"),
-    LRA_COUNT_OPTION("vocab", "256", 2, 1 << 16, "different tokens"),
-    LRA_COUNT_OPTION("classes", "10", 2, 1 << 16, "classes of the head"),
+                     "examples per step (with --task or --all: the preset's, unless given)"),
+    LRA_COUNT_OPTION("length", "1024", 1, 1 << 20, "tokens per example"),
+    LRA_COUNT_OPTION("vocab", "256", 2, 1 << 16, "vocabulary size"),
+    LRA_COUNT_OPTION("classes", "10", 2, 1 << 16, "number of classes of the output head"),
     LRA_THREADS_OPTION("all processors"),
-    LRA_DEVICE_OPTION("cpu", "what is timed: auto, cpu, cuda or cuda:N"),
+    LRA_DEVICE_OPTION("cpu", "device to benchmark: auto, cpu, cuda or cuda:N"),
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "f32",
      .choices = "f32|bf16",
-     .help = "of the graphs; of --task and --all: as training has it"},
+     .help = "storage type of the graphs (with --task or --all: as in training, unless given)"},
     {.name = "recompute",
      .kind = LRA_OPTION_CHOICE,
      .value = "nothing",
      .choices = "nothing|cheap|layers",
-     .arg = "WHAT",
-     .help = "what the backward pass computes again to save memory"},
+     .arg = "KIND",
+     .help = "activation checkpointing: which activations are recomputed to save memory"},
     LRA_QUERIES_OPTION(
-        "attention: positions of an example whose weights are told, where no attention op "
-        "has them; 0: all"),
+        "attention: number of query positions per example, where no attention op provides the "
+        "weights (0 = all)"),
     {.name = "seconds",
      .kind = LRA_OPTION_REAL,
      .value = "5",
      .min = 0.01,
      .max = 3600,
      .arg = "S",
-     .help = "measures each thing for so long, three times at least"},
+     .help = "minimum duration of each measurement, in seconds; each is repeated at least 3 times"},
     {.name = "task",
      .letter = 't',
      .kind = LRA_OPTION_TEXT,
      .arg = "TASK",
-     .help = "data: batches of this one beside its training step ('lra-probe list tasks')"},
-    {.name = "all", .kind = LRA_OPTION_FLAG, .help = "data: the same of every task, in one table"},
+     .help =
+         "data: compare loading the batches of TASK with its training step ('lra-probe list tasks')"},
+    {.name = "all",
+     .kind = LRA_OPTION_FLAG,
+     .help = "data: same as --task for every task, in one table"},
     {.name = "preset",
      .letter = 'p',
      .kind = LRA_OPTION_CHOICE,
      .choices = "quick|small|paper",
-     .help = "of --task and --all: at this one; default: quick and small"},
+     .help = "with --task or --all: preset to measure (default: quick and small)"},
     {.name = "objective",
      .kind = LRA_OPTION_TEXT,
      .arg = "OBJECTIVE",
-     .help = "of --task and --all: with this one; default: every one that fits"},
+     .help =
+         "with --task or --all: training objective to measure (default: all that fit the task)"},
     {.name = "augment",
      .kind = LRA_OPTION_TEXT,
      .arg = "AUGMENTATION",
-     .help = "of --task and --all: with this one ('lra-probe list augmentations'); default: "
-             "without and with the task's"},
-    LRA_DATA_DIR_OPTION(" of --task, or of tasks that cannot be generated"),
-    LRA_JSON_OPTION("one JSON document instead of tables"),
+     .help =
+         "with --task or --all: augmentation to measure ('lra-probe list augmentations'; default: "
+         "none and the task's)"},
+    LRA_DATA_DIR_OPTION(" of --task, or with --all of tasks that cannot be generated"),
+    LRA_JSON_OPTION("print one JSON document instead of tables"),
     {.name = "csv",
      .kind = LRA_OPTION_FLAG,
-     .help = "the table of --task, --all or --predict as CSV"},
+     .help = "print the table of --task, --all or --predict as CSV"},
     {.name = "predict",
      .kind = LRA_OPTION_FLAG,
-     .help = "step: counts what it takes on a GPU (--device cuda), which need not be there"},
+     .help =
+         "step: predict the step time on a GPU from counted FLOPs and bytes (needs --device cuda, "
+         "but no GPU)"},
     {.name = "table1",
      .kind = LRA_OPTION_FLAG,
-     .help = "of --predict: the 30 runs of Table 1 of the locality paper, in bf16"},
+     .help = "with --predict: the 30 runs of Table 1 of the locality paper, in bf16"},
     {.name = "peak",
      .kind = LRA_OPTION_REAL,
      .value = "770",
      .min = 1e-3,
      .max = 1e6,
      .arg = "TFLOPS",
-     .help = "of --predict: products, in TFLOP/s; default: bf16 on an H200"},
+     .help = "with --predict: peak rate of matrix products, in TFLOP/s (default: bf16 on an H200)"},
     {.name = "copies",
      .kind = LRA_OPTION_REAL,
      .value = "4.3",
      .min = 1e-3,
      .max = 1e3,
      .arg = "TBS",
-     .help = "of --predict: bytes read and written, in TB/s"},
+     .help = "with --predict: peak memory bandwidth, in TB/s, bytes read plus written"},
     {.name = "launch",
      .kind = LRA_OPTION_REAL,
      .value = "2",
      .min = 0,
      .max = 1e4,
      .arg = "US",
-     .help = "of --predict: microseconds that every node takes to start"},
+     .help = "with --predict: launch overhead of each node, in microseconds"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe bench",
-    .summary = "Times training steps, ops and data, beside the measured limits of the machine.",
+    .summary =
+        "Times training steps, ops and data loading, and compares them with the machine's peaks.",
     .usage = "[ceilings|step|ops|params|data|levels|memory|attention]...",
     .examples = "  lra-probe bench step --set kernel=31\n"
                 "  lra-probe bench data --all --data-dir downloads --threads 1\n"
@@ -230,8 +238,8 @@ static int check_readers(const lra_options *o, lra_err *e)
         for (int i = 0; i < (n ? n : 1) && !read; i++)
             read = strstr(readers[r].kinds, n ? lra_option_arg(o, i) : "step") != NULL;
         if (!read)
-            return lra_fail_usage(e, "option '--%s' is read by %s alone", readers[r].option,
-                                  readers[r].kinds);
+            return lra_fail_usage(e, "option '--%s' applies only to the benchmarks %s",
+                                  readers[r].option, readers[r].kinds);
     }
     return 0;
 }
@@ -270,7 +278,8 @@ static int open_model(bench *b, const lra_options *o, lra_err *e)
         int k = find_kind(lra_option_arg(o, i), e);
         if (k < 0) return LRA_USAGE;
         if (kinds[k].alone && lra_option_n_args(o) > 1)
-            return lra_fail_usage(e, "benchmark '%s' stands alone", kinds[k].name);
+            return lra_fail_usage(e, "benchmark '%s' cannot be combined with others; run it alone",
+                                  kinds[k].name);
     }
     if (check_readers(o, e) != 0) return LRA_USAGE;
     b->model = lra_model_find(lra_option_text(o, "model"), e);
@@ -299,7 +308,7 @@ static int open_machine(bench *b, lra_err *e)
 
 static int measure_peaks(bench *b, lra_err *e)
 {
-    lra_detail("measuring the ceilings");
+    lra_detail("measuring the peaks of the machine");
     b->peaks = peaks_of(b);
     return b->device.detail ? 0 : bench_measure_exps(b, e);
 }
@@ -322,7 +331,7 @@ int bench_room(const bench *b, const lra_plan *plan, lra_err *e)
     char asked[32], found[32], fits[48] = "not even a batch of 1 fits";
     if (have == 0 || need <= have) return 0;
     most = (double)b->B * (have / need);
-    if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f would fit", floor(most));
+    if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f fits", floor(most));
     return lra_fail(e, "batch %lld of length %lld needs %s of workspace, found %s on '%s'; %s",
                     (long long)b->B, (long long)b->T, lra_size_text(asked, need),
                     lra_size_text(found, have), b->device.name, fits);
@@ -330,7 +339,9 @@ int bench_room(const bench *b, const lra_plan *plan, lra_err *e)
 
 int bench_stopped(lra_err *e)
 {
-    return lra_stop_signal() ? lra_fail(e, "stopped; nothing of a benchmark is kept") : 0;
+    return lra_stop_signal()
+               ? lra_fail(e, "stopped; the measurements of this benchmark are discarded")
+               : 0;
 }
 
 /* Batches and steps have a table of their own; its options are refused elsewhere. */
@@ -342,7 +353,7 @@ static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
                                                      : NULL;
     bool data = lra_option_n_args(o) == 1 && strcmp(lra_option_arg(o, 0), "data") == 0;
     *wanted = with != NULL;
-    if (with && !data) return lra_fail_usage(e, "option '--%s' is for 'bench data' alone", with);
+    if (with && !data) return lra_fail_usage(e, "option '--%s' applies only to 'bench data'", with);
     bool table = lra_option_flag(o, "predict"); /* has CSV as well */
     for (int i = 0; !with && i < (int)(sizeof own_options / sizeof *own_options); i++)
         if (lra_option_given(o, own_options[i]) && !(table && strcmp(own_options[i], "csv") == 0))
@@ -361,9 +372,11 @@ static int wants_prediction(const lra_options *o, bool *wanted, lra_err *e)
     for (int i = 0; !*wanted && i < (int)(sizeof own_options / sizeof *own_options); i++)
         if (lra_option_given(o, own_options[i]))
             return lra_fail_usage(e, "option '--%s' needs '--predict'", own_options[i]);
-    if (*wanted && !step) return lra_fail_usage(e, "option '--predict' is for 'bench step' alone");
+    if (*wanted && !step)
+        return lra_fail_usage(e, "option '--predict' applies only to 'bench step'");
     if (*wanted && strncmp(lra_option_text(o, "device"), "cuda", 4) != 0)
-        return lra_fail_usage(e, "option '--predict' counts a step of a GPU; add '--device cuda'");
+        return lra_fail_usage(
+            e, "option '--predict' needs '--device cuda': it predicts a step on a GPU");
     return 0;
 }
 
@@ -403,4 +416,5 @@ static int measure(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_bench = {
-    "bench", "step time, ops, data; percent of the machine's measured ceilings", &command, measure};
+    "bench", "times steps, ops and data loading, as percent of the machine's peaks", &command,
+    measure};

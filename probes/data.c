@@ -29,60 +29,61 @@
 enum { MOST_SHOWN = 20000 /* words of a row */ };
 
 static const lra_option own[] = {
-    LRA_PRESET_OPTION("parameters to start from; paper: the benchmark's"),
+    LRA_PRESET_OPTION("preset of task parameters; paper = the published benchmark"),
     LRA_SET_OPTION("the task"),
     {.name = "seeding",
      .kind = LRA_OPTION_CHOICE,
      .choices = "reference|uniform",
-     .help = "Pathfinder: where paths start; uniform is a data set of its own, denser"},
+     .help =
+         "Pathfinder: placement of the starts of paths; uniform defines another, denser data set"},
     {.name = "make",
      .kind = LRA_OPTION_INT,
      .min = 3,
      .max = 1 << 28,
      .arg = "N",
      .help =
-         "writes N new rows in all as official files, the benchmark's unless --preset or --set say "
-         "otherwise"},
+         "generate N rows in total and write them as official files; parameters are the published "
+         "benchmark's unless --preset or --set is given"},
     {.name = "check",
      .kind = LRA_OPTION_TEXT,
      .arg = "PATH",
      .help =
-         "official files below it: their SHA-256, how many of the published rows, rows in several splits, "
-         "statistics, what is broken; labels, where they can be recomputed"},
+         "check the official files below PATH: SHA-256, number of published rows, rows that occur "
+         "in several splits, statistics, defects, and labels where they can be recomputed"},
     {.name = "all",
      .kind = LRA_OPTION_FLAG,
-     .help = "with --check: every task whose files are found below the folder, in one table"},
-    LRA_DATA_DIR_OPTION(", which are described instead of generated data"),
-    {.name = "import", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "the same as --data-dir"},
+     .help = "with --check: check every task whose files are found below the folder, in one table"},
+    LRA_DATA_DIR_OPTION(" to describe instead of generated data"),
+    {.name = "import", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "same as --data-dir"},
     {.name = "information",
      .kind = LRA_OPTION_FLAG,
      .help =
-         "how local the rows are without a model: what a token tells of another one d steps on, and what "
-         "n-grams tell of the label"},
+         "measure the locality of the rows without a model: mutual information between tokens d "
+         "positions apart, and between n-grams and the label"},
     {.name = "show",
      .kind = LRA_OPTION_INT,
      .min = 1,
      .max = 1 << 28,
      .arg = "ROW",
-     .help = "draws a row of --split, counted from 1; ListOps: with its evaluation"},
+     .help = "print row ROW of --split, counted from 1; for ListOps with its evaluation"},
     {.name = "png",
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
-     .help = "writes the row of --show, an image, as PNG too"},
+     .help = "with --show: also write the row, an image, as PNG"},
     {.name = "sheet",
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
-     .help = "writes what the augmentation makes of training images, as one PNG"},
+     .help = "write augmented training images as one PNG"},
     {.name = "split",
      .kind = LRA_OPTION_CHOICE,
      .value = "test",
      .choices = "train|val|test",
-     .help = "the split of --show"},
-    LRA_OUT_OPTION("everything is written below this folder"),
+     .help = "with --show: split of the row"},
+    LRA_OUT_OPTION("output folder; everything is written below it"),
     LRA_NO_LOCKS_OPTION,
-    LRA_THREADS_OPTION("all; the rows do not depend on it"),
-    LRA_FORCE_OPTION("--make replaces files that are there"),
-    LRA_JSON_OPTION("one JSON document instead of text"),
+    LRA_THREADS_OPTION("all processors; the rows do not depend on it"),
+    LRA_FORCE_OPTION("with --make: replace existing files"),
+    LRA_JSON_OPTION("print one JSON document instead of text"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 
@@ -134,7 +135,7 @@ static int refuse_old_files(const lra_task *t, const char *folder, lra_err *e)
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) {
         char *path = lra_format("%s/%s", folder, t->files.names[s]);
         if (lra_file_exists(path))
-            rc = lra_fail(e, "'%s' exists already; --force replaces it", path);
+            rc = lra_fail(e, "'%s' already exists; --force replaces it", path);
         lra_free(path);
     }
     return rc;
@@ -175,7 +176,8 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
     int64_t n = lra_option_int(o, "make");
     bool force = lra_option_flag(o, "force");
     if (!t->files.make_files && (!t->data.make || !t->files.write))
-        return lra_fail_usage(e, "task '%s' cannot be generated", t->name);
+        return lra_fail_usage(e, "task '%s' cannot be generated; --make works for generated tasks",
+                              t->name);
     /* The number of rows does not matter for reading them. */
     lra_config *asked = lra_config_copy(c);
     if (t->data.resize)
@@ -238,14 +240,14 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
         return lra_fail_usage(e, "row %" PRId64 " of %s, expected 1 to %" PRId64, row,
                               lra_split_names[s], r->n);
     if (!d->task->text.show && !d->words)
-        return lra_fail_usage(e, "rows of '%s' cannot be drawn", d->task->name);
+        return lra_fail_usage(e, "rows of '%s' cannot be printed", d->task->name);
     lra_row drawn = lra_sequences_row(r, row - 1);
     int64_t side = lra_dataset_grid(d);
     const char *png = lra_option_text(o, "png");
     if (png && !side)
-        return lra_fail_usage(e, "rows of '%s' are no images: no --png", d->task->name);
+        return lra_fail_usage(e, "rows of '%s' are not images; remove --png", d->task->name);
     if (png && write_png(png, &drawn, side, e) != 0) return LRA_FAILED;
-    printf("%s row %" PRId64 ", %" PRId64 " steps, ", lra_split_names[s], row, drawn.n);
+    printf("%s row %" PRId64 ", %" PRId64 " tokens, ", lra_split_names[s], row, drawn.n);
     print_answer(d->task, &drawn);
     if (d->words)
         lra_vocabulary_show(d, &drawn, MOST_SHOWN, stdout);
@@ -284,7 +286,7 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
         const char *a = given_as(o, alone[i][0]), *b = given_as(o, alone[i][1]);
         if (a && b && strcmp(a, b) != 0)
-            return lra_fail_usage(e, "--%s and --%s do not go together", a, b);
+            return lra_fail_usage(e, "--%s and --%s exclude each other", a, b);
     }
     static const char *const needs[][2] = {{"png", "show"}, {"split", "show"}, {"force", "make"}};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
@@ -314,7 +316,8 @@ static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_er
         const char *assignment = lra_option_repeat(o, "set", i);
         rc = lra_keys_assign(t->keys, c, assignment, what, e);
         if (rc == 0 && files && !concerns_files(t, assignment))
-            rc = lra_fail_usage(e, "--set %s says nothing about official files", assignment);
+            rc = lra_fail_usage(e, "--set %s has no effect on official files; remove it",
+                                assignment);
     }
     if (rc == 0 && lra_option_text(o, "seeding")) {
         char *assignment = lra_format("seeding=%s", lra_option_text(o, "seeding"));
@@ -363,11 +366,11 @@ static int check_all(const lra_options *o, lra_err *e)
                                         "data-dir", "import", "show",    "png",
                                         "sheet",    "split",  "force",   "information"};
     if (lra_option_n_args(o))
-        return lra_fail_usage(e, "--all is every task; leave '%s' or --all out",
+        return lra_fail_usage(e, "--all selects every task; remove '%s' or --all",
                               lra_option_arg(o, 0));
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (lra_option_given(o, other[i]))
-            return lra_fail_usage(e, "--all and --%s do not go together", other[i]);
+            return lra_fail_usage(e, "--all and --%s exclude each other", other[i]);
     if (!lra_option_given(o, "check")) return lra_fail_usage(e, "option '--all' needs '--check'");
     use_threads(o);
     return lra_data_check_all(lra_option_text(o, "check"), lra_option_flag(o, "json"), e);
@@ -386,5 +389,5 @@ static int data(const lra_options *o, lra_err *e)
     return rc;
 }
 
-const lra_probe lra_probe_data = {"data", "generate, import, check, describe a task", &command,
-                                  data};
+const lra_probe lra_probe_data = {
+    "data", "generates, imports, checks and describes the data of a task", &command, data};

@@ -19,37 +19,39 @@
 static const lra_option own[] = {
     {.name = "last",
      .kind = LRA_OPTION_FLAG,
-     .help = "the weights of the last checkpoint instead of the selected epoch's"},
-    LRA_FORCE_OPTION("replace FILE when it is there"),
+     .help = "export the weights of the last checkpoint instead of the best epoch"},
+    LRA_FORCE_OPTION("replace FILE if it exists"),
     {.name = "gradients",
      .kind = LRA_OPTION_FLAG,
      .help =
-         "weights, one batch, its outputs, its loss and the gradient of every weight, in evaluation "
-         "mode (no dropout, running statistics of batch norms); of RUN the first training rows, "
-         "without RUN random tokens of a fresh --model"},
+         "export weights, one batch, its outputs, its loss and the gradients of all weights, in "
+         "evaluation mode (no dropout, running statistics of batch norms); the batch is the first "
+         "training rows of RUN, or random tokens for --model"},
     {.name = "model",
      .letter = 'm',
      .kind = LRA_OPTION_TEXT,
      .arg = "MODEL",
-     .help = "of --gradients without RUN: this one, as it starts ('lra-probe list models')"},
+     .help =
+         "with --gradients, instead of RUN: a model at initialisation ('lra-probe list models')"},
     LRA_SET_OPTION("the model"),
     {.name = "precision",
      .kind = LRA_OPTION_CHOICE,
      .value = "f32",
      .choices = "f32|f64|bf16",
-     .help = "of --model: what is computed in"},
+     .help = "with --model: storage type of weights and computations"},
     LRA_COUNT_OPTION("batch", "2", 1, 1 << 20,
-                     "of --model: sequences, each shorter than the one before"),
-    LRA_COUNT_OPTION("length", "64", 1, 1 << 20, "of --model: tokens of the first"),
-    LRA_COUNT_OPTION("vocab", "16", 2, 1 << 16, "of --model: different tokens"),
-    LRA_COUNT_OPTION("classes", "10", 2, 1 << 16, "of --model: classes"),
+                     "with --model: number of sequences, each shorter than the previous one"),
+    LRA_COUNT_OPTION("length", "64", 1, 1 << 20,
+                     "with --model: length of the first sequence, in tokens"),
+    LRA_COUNT_OPTION("vocab", "16", 2, 1 << 16, "with --model: vocabulary size"),
+    LRA_COUNT_OPTION("classes", "10", 2, 1 << 16, "with --model: number of classes"),
     {.name = "seed",
      .kind = LRA_OPTION_INT,
      .value = "1",
      .min = 0,
      .max = INT32_MAX,
      .arg = "N",
-     .help = "of --model: of weights and tokens"},
+     .help = "with --model: seed of weights and tokens"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
@@ -136,7 +138,7 @@ static int export_fresh(const lra_options *o, const char *to, lra_err *e)
         rc = lra_keys_assign(m.model->keys, m.config, lra_option_repeat(o, "set", i), what, e);
     lra_free(what);
     if (rc == 0) rc = lra_gradient_file_of_model(&m, to, &n, e);
-    if (rc == 0) printf("wrote %s: %d arrays of a fresh '%s'\n", to, n, m.model->name);
+    if (rc == 0) printf("wrote %s: %d arrays of '%s' at initialisation\n", to, n, m.model->name);
     lra_config_free(m.config);
     return rc;
 }
@@ -154,9 +156,9 @@ static int check(const lra_options *o, lra_err *e)
         if (lra_option_given(o, fresh[i]))
             return lra_fail_usage(e, "option '--%s' needs '--gradients --model MODEL'", fresh[i]);
     if (model && lra_option_flag(o, "last"))
-        return lra_fail_usage(e, "option '--last' is for a RUN; '--model' has no checkpoint");
+        return lra_fail_usage(e, "option '--last' needs a RUN; '--model' has no checkpoint");
     if (lra_option_n_args(o) == (model ? 1 : 2)) return 0;
-    return model ? lra_fail_usage(e, "found a RUN and '--model'; expected one of them")
+    return model ? lra_fail_usage(e, "found both a RUN and '--model'; expected one of them")
                  : lra_fail_usage(e, "expected RUN FILE, or --gradients --model MODEL FILE");
 }
 
@@ -164,11 +166,11 @@ static int export(const lra_options *o, lra_err *e)
 {
     const char *to = lra_option_arg(o, lra_option_n_args(o) - 1);
     if (check(o, e) != 0) return LRA_USAGE;
-    if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder, expected the name of a file", to);
+    if (lra_is_folder(to)) return lra_fail(e, "'%s' is a folder; expected a file name", to);
     if (lra_file_exists(to) && !lra_option_flag(o, "force"))
-        return lra_fail(e, "'%s' is there already; --force replaces it", to);
+        return lra_fail(e, "'%s' already exists; --force replaces it", to);
     return lra_option_given(o, "model") ? export_fresh(o, to, e) : export_run(o, to, e);
 }
 
-const lra_probe lra_probe_export = {"export", "weights of a run as a safetensors file", &command,
-                                    export};
+const lra_probe lra_probe_export = {"export", "writes the weights of a run as a safetensors file",
+                                    &command, export};

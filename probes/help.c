@@ -11,7 +11,7 @@
 
 static const lra_command command = {
     .program = "lra-probe help",
-    .summary = "Prints help, a man page, or a script that completes words in a shell.",
+    .summary = "Prints help, a man page or a shell completion script.",
     .usage = "[COMMAND]",
     .examples = "  lra-probe help --man train | man -l -\n"
                 "  source <(lra-probe help --completion bash)",
@@ -47,7 +47,7 @@ const lra_program lra_probe_program = {
     .summary = "Measures how local a long-sequence benchmark or model is.",
     .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
                 "  lra-probe data listops --preset paper --make 100000 --out lra-out",
-    .codes = "0 done, 1 failed, 2 wrong usage, 130 interrupted (checkpoint saved)",
+    .codes = "0 success, 1 failure, 2 usage error, 130 interrupted (checkpoint saved)",
     .at = lra_probe_at,
     .words = words,
 };
@@ -58,4 +58,4 @@ static int help(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_help = {
-    "help", "help of a command, man pages, completion for bash, zsh, fish", &command, help};
+    "help", "prints help, man pages and shell completion (bash, zsh, fish)", &command, help};

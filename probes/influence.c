@@ -38,36 +38,36 @@ static const lra_option sampling[] = {
     {.name = "parts",
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help = "parts to measure, separated by commas; default: all ('--dry-run' lists them)"},
+     .help = "parts to measure, separated by commas (default: all; '--dry-run' lists them)"},
     {.name = "examples",
      .kind = LRA_OPTION_INT,
      .value = "0",
      .min = 0,
      .max = 1e9,
      .arg = "N",
-     .help = "number of test examples for each part; 0: the default of the part"},
+     .help = "number of test examples per part (0 = the part's default)"},
     {.name = "sample-seed",
      .kind = LRA_OPTION_INT,
      .value = "0",
      .min = 0,
      .max = 1e9,
      .arg = "N",
-     .help = "seed of the stratified sample of test examples; 0: the default sample"},
+     .help = "seed of the stratified sample of test examples (0 = the default sample)"},
     {.name = "budget",
      .kind = LRA_OPTION_INT,
      .value = "0",
      .min = 0,
      .max = 1e15,
      .arg = "PASSES",
-     .help = "limits the total cost, in passes of one example through the network; 0: no limit"},
+     .help = "maximum total cost, in passes of one example through the network (0 = no limit)"},
     {.name = NULL}};
 static const lra_option output[] = {
     LRA_NULL_OPTION,
     {.name = "dry-run",
      .kind = LRA_OPTION_FLAG,
-     .help = "prints the cost of each part, and measures nothing"},
-    LRA_FORCE_OPTION("measures again parts that the file already holds"),
-    LRA_JSON_OPTION("prints the table, or the plan of --dry-run, as one JSON document"),
+     .help = "print the cost of each part, measure nothing"},
+    LRA_FORCE_OPTION("measure again instead of using saved results"),
+    LRA_JSON_OPTION("print the table, or the plan of --dry-run, as one JSON document"),
     {.name = NULL}};
 static const lra_option *const tables[] = {sampling,
 #define LRA_PART_OPTIONS(name) lra_part_##name##_options,
@@ -402,5 +402,4 @@ static int influence(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_influence = {
-    "influence", "distance of the tokens that a model relies on, by limits and gradients", &command,
-    influence};
+    "influence", "measures how distant the tokens are that a model relies on", &command, influence};

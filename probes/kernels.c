@@ -37,26 +37,28 @@ static const lra_option own[] = {
     LRA_JSON_OPTION("print one JSON document instead of a table"),
     {.name = "kernel-skip",
      .kind = LRA_OPTION_FLAG,
-     .help = "the direct path D u beside a kernel counts as its lag 0"},
+     .help = "count the direct path D u, parallel to a kernel, as lag 0 of the kernel"},
     {.name = "channels",
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
-     .help = "write the decay of every channel to FILE (CSV)"},
+     .help = "write the decay of each channel to FILE (CSV)"},
     LRA_NULL_OPTION,
-    {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "list the kernels that would be measured"},
+    {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = "list the kernels, measure nothing"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe kernels",
-    .summary =
-        "Measures how far the convolution kernels of trained models reach and how they decay.",
+    .summary = "Measures reach and decay of the convolution kernels of trained models.",
     .usage = "RUN...",
     .examples = "  lra-probe kernels listops-s4d-0123456789abcdef --out lra-out\n"
                 "  lra-probe kernels lra-out/runs/listops-* --json",
     .notes =
-        "  Where a task needs one distance, kernels of S4D mostly show it (shift.peak of the layer that\n"
-        "  training moved farthest: 7 of 10 runs), those of small-kernel convolutions do not (0 of 14):\n"
-        "  what layers pass on to each other stands in no kernel. 'lra-probe influence' asks the model.",
+        "  On tasks that depend on one distance, S4D kernels mostly show it (shift.peak of the "
+        "layer\n"
+        "  that training changed most: 7 of 10 runs); those of small-kernel convolutions do not (0 "
+        "of\n"
+        "  14), because no single kernel contains what several layers combine. 'lra-probe "
+        "influence'\n  measures the complete model.",
     .min_args = 1,
     .max_args = -1,
     .tables = tables,
@@ -112,7 +114,7 @@ static void list_kernels(const lra_finished_run *run, const lra_extract *f)
         const lra_extracted_kernels *k = &f->kernels[i];
         printf("%s %s %s: %" PRId64 " channels, lags %" PRId64 " to %" PRId64 "%s\n", run->folder,
                k->name, k->op, k->channels, -k->behind, k->ahead - 1,
-               k->skip[LRA_FOUND_TRAINED] ? ", D u at lag 0" : "");
+               k->skip[LRA_FOUND_TRAINED] ? ", D u counted at lag 0" : "");
     }
 }
 
@@ -131,8 +133,9 @@ static lra_probe_result *through_file(const lra_finished_run *run, const lra_pro
 /* LRA_ABSENT: there are none. */
 static int find(const lra_finished_run *run, const lra_options *o, lra_extract *f, lra_err *e)
 {
-    static const char none[] = "run '%s': model '%s' has no convolution kernels; "
-                               "'lra-probe attention' and 'influence' ask others";
+    static const char none[] =
+        "run '%s': model '%s' has no convolution kernels; use 'lra-probe attention' or 'lra-probe "
+        "influence'";
     lra_train_spec spec;
     lra_device device = run->job.device;
     lra_finished_run_spec(run, &spec);
@@ -150,7 +153,7 @@ static void tell_skip(const lra_finished_run *run, const lra_extract *f)
     int n = 0;
     for (int i = 0; i < f->n; i++) n += f->kernels[i].skip[LRA_FOUND_TRAINED] != NULL;
     if (n < f->n)
-        lra_note("%s: %d of %d kernels have no direct path D u, and are as without --kernel-skip",
+        lra_note("%s: %d of %d kernels have no direct path D u; --kernel-skip does not change them",
                  run->folder, f->n - n, f->n);
 }
 
@@ -165,7 +168,7 @@ static int add_whole(const lra_finished_run *run, lra_probe_result *r, lra_err *
             if (*at == ' ') *at = '+';
         lra_probe_result_set(r, "uncovered", "%s", value);
         lra_free(value);
-        lra_note("%s: positions are mixed without a kernel, too: %s; there is no row 'model'",
+        lra_note("%s: positions are also mixed without a kernel: %s; the row 'model' is omitted",
                  run->folder, uncovered);
     } else {
         add_model(r);
@@ -206,7 +209,7 @@ static int print_found(const lra_finished_run *run, const lra_options *o, lra_er
     lra_extract_close(&f);
     char *uncovered = rc == 0 ? find_uncovered(run, e) : NULL;
     if (rc == 0 && !uncovered) rc = LRA_FAILED;
-    if (rc == 0 && *uncovered) printf("%s without kernels: %s\n", run->folder, uncovered);
+    if (rc == 0 && *uncovered) printf("%s mixed without kernels: %s\n", run->folder, uncovered);
     lra_free(uncovered);
     return rc;
 }
@@ -259,7 +262,7 @@ static int kernels(const lra_options *o, lra_err *e)
         lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && !dry && n == 0 && failed == 0)
-        rc = lra_fail_usage(e, "none of %d runs has convolution kernels", asked);
+        rc = lra_fail_usage(e, "none of the %d runs has convolution kernels", asked);
     if (rc == 0 && !dry && lra_option_given(o, "channels"))
         rc = lra_channels_csv(lra_option_text(o, "channels"), n, list, e);
     lra_report_input in = {.probes = list, .n_probes = n};
@@ -273,4 +276,5 @@ static int kernels(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_kernels = {
-    "kernels", "reach and decay of convolution kernels, initial and trained", &command, kernels};
+    "kernels", "measures reach and decay of convolution kernels before and after training",
+    &command, kernels};

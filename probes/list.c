@@ -24,15 +24,17 @@
 #include "probes/run/preset.h"
 
 static const lra_option own[] = {
-    LRA_JSON_OPTION("the list as one JSON document"),
+    LRA_JSON_OPTION("print the list as one JSON document"),
     {.name = "all",
      .kind = LRA_OPTION_FLAG,
-     .help = "presets: every model at every task and preset (over 2,500 rows)"},
+     .help = "list presets: include every model, task and preset (over 2,500 rows)"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe list",
-    .summary = "Lists what this build knows; parameters, or presets of a task or model, with NAME.",
+    .summary =
+        "Lists the tasks, models, presets, devices ... of this build; NAME selects one task or "
+        "model.",
     .usage = "tasks|models|probes|ops|devices|presets|parameters|objectives|schedules|"
              "augmentations|experiments [NAME]",
     .examples = "  lra-probe list models\n"
@@ -124,10 +126,10 @@ static int gpus(json_t *rows, lra_err *e)
 {
     lra_err why = {{0}};
     int n = lra_cuda_count(&why);
-    if (!lra_cuda_is_built()) put(add(rows, "cuda"), "summary", "not in this build");
+    if (!lra_cuda_is_built()) put(add(rows, "cuda"), "summary", "not part of this build");
     if (lra_cuda_is_built() && n == 0) {
         char *libraries = lra_cuda_libraries();
-        char *text = lra_format("none to use, %s: %s; %s", lra_cuda_built(), why.msg, libraries);
+        char *text = lra_format("none usable, %s: %s; %s", lra_cuda_built(), why.msg, libraries);
         put(add(rows, "cuda"), "summary", text);
         lra_free(libraries);
         lra_free(text);
@@ -417,7 +419,7 @@ static int list(const lra_options *o, lra_err *e)
         names[i] = kinds[i].name;
         if (strcmp(kind, kinds[i].name) != 0) continue;
         if (q.only && !kinds[i].by_name)
-            return lra_fail_usage(e, "'list %s' takes no name; leave '%s' out", kind, q.only);
+            return lra_fail_usage(e, "'list %s' takes no name; remove '%s'", kind, q.only);
         json_t *rows = json_array();
         int rc = kinds[i].rows(rows, &q, e);
         if (rc == 0) rc = print(kind, rows, lra_option_flag(o, "json"));
@@ -431,5 +433,4 @@ static int list(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_list = {
-    "list", "what this build knows: tasks, models, parameters, presets, devices ...", &command,
-    list};
+    "list", "lists tasks, models, parameters, presets, devices ... of this build", &command, list};

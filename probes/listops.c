@@ -33,7 +33,7 @@ static const lra_option own[] = {LRA_JSON_OPTION("print one JSON document instea
 static const lra_option *const tables[] = {own, lra_finished_run_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe listops",
-    .summary = "Breaks the accuracy of ListOps models down beside what simple heuristics reach.",
+    .summary = "Breaks down the accuracy of ListOps models and compares it with simple heuristics.",
     .usage = "RUN...",
     .examples = "  lra-probe listops listops-resconv-0123456789abcdef --out lra-out\n"
                 "  lra-probe listops lra-out/runs/listops-*",
@@ -58,7 +58,7 @@ static int check_run(const lra_finished_run *run, const lra_listops *m, lra_err 
     if (r->n == m->n && r->n_classes == LISTOPS_LABELS) return 0;
     return lra_fail(e,
                     "run '%s': its result has %" PRId64 " rows of %" PRId64
-                    " classes, the test split %" PRId64 " of %d",
+                    " classes; the test split has %" PRId64 " of %d",
                     run->folder, r->n, r->n_classes, m->n, LISTOPS_LABELS);
 }
 
@@ -83,8 +83,8 @@ static int predict(const lra_finished_run *run, lra_listops *m, lra_err *e)
     bool weights = lra_file_exists(best);
     int rc = weights ? evaluate(run, logits, e) : 0;
     if (!weights) {
-        lra_note("%s: no weights (best.h5); the predictions of its result.h5%s are taken",
-                 run->folder, r->unsealed ? ", which has no seal," : "");
+        lra_note("%s: no weights (best.h5); the predictions of its result.h5%s are used",
+                 run->folder, r->unsealed ? ", which has no integrity hash," : "");
         memcpy(logits, r->logits, (size_t)(m->n * LISTOPS_LABELS) * sizeof *logits);
     }
     m->predicted = lra_alloc_array((size_t)m->n, sizeof *m->predicted);
@@ -179,7 +179,7 @@ static lra_listops *through_file(const lra_finished_run *run, const lra_listops 
     if (again) lra_note("wrote %s", path);
     if (again && m->differs)
         lra_warn("run '%s': %" PRId64 " of %" PRId64
-                 " predictions differ from its result (another machine or version?)",
+                 " predictions differ from its result (other machine or version?)",
                  run->folder, m->differs, m->n);
     lra_free(path);
     return again;
@@ -229,7 +229,8 @@ static int listops(const lra_options *o, lra_err *e)
         count(lra_option_arg(o, i), list, &done);
     }
     lra_report_input in = {.listops = list, .n_listops = done};
-    if (rc == 0 && done == 0 && failed == 0) rc = lra_fail(e, "none of %d runs has a result", n);
+    if (rc == 0 && done == 0 && failed == 0)
+        rc = lra_fail(e, "none of the %d runs has a result", n);
     if (rc == 0 && done)
         rc = lra_report_listops(stdout, &in, lra_option_flag(o, "json") ? "json" : "text", e);
     if (rc == 0) lra_note("figures: lra-report figures --figure loc-2 RUN... (also loc-1, loc-3)");
@@ -238,5 +239,5 @@ static int listops(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_listops = {
-    "listops", "accuracy by operator, label, arity, depth, length, beside heuristics", &command,
+    "listops", "breaks down ListOps accuracy by operator, label, arity, depth and length", &command,
     listops};

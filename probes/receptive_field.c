@@ -34,7 +34,7 @@
 static const lra_option own[] = {LRA_SEEDS_OPTION("rung"),
                                  LRA_JOBS_OPTION("cells"),
                                  LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
-                                 LRA_JSON_OPTION("the ladder as one JSON document"),
+                                 LRA_JSON_OPTION("print the ladder as one JSON document"),
                                  {.name = NULL}};
 static const lra_option *const tables[] = {
     lra_rungs_options,  own, lra_vary_options, lra_ladder_scale_options, lra_job_options,
@@ -42,7 +42,7 @@ static const lra_option *const tables[] = {
 static const lra_command command = {
     .program = "lra-probe receptive-field",
     .summary =
-        "Trains a ladder of models with growing reach and measures how far a task needs to see.",
+        "Trains a ladder of models with growing reach and measures how much context a task needs.",
     .usage = "",
     .examples = "  lra-probe receptive-field --task listops --preset quick --out lra-out\n"
                 "  lra-probe receptive-field --task xor --distance 8,16,32,64 --jobs 2\n"
@@ -131,8 +131,8 @@ static void say_match(const ladder_run *l)
     const lra_rungs *r = &l->rungs;
     char name[48];
     if (r->count == 0) return;
-    say(l, "match: %s; '%s' is solved for the %.6g %s of %s, within 2 %%", r->match,
-        l->job.model->match, r->count, strcmp(r->match, "flops") ? "parameters" : "FLOPs of a step",
+    say(l, "match: %s; '%s' is chosen to match the %.6g %s of %s within 2 %%", r->match,
+        l->job.model->match, r->count, strcmp(r->match, "flops") ? "parameters" : "FLOPs per step",
         lra_rungs_name(r, r->reference, name));
 }
 
@@ -167,8 +167,8 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     if (l->rungs.rung[k].size)
         snprintf(size, sizeof size, " %s %-4" PRId64, l->job.model->match, l->rungs.rung[k].size);
     say(l,
-        "  %-*s reach %-4s%s %7" PRId64 " parameters  %.4g GFLOP a step  %6" PRId64
-        " steps of %.2f ms  %s a seed, %d to train",
+        "  %-*s reach %-4s%s %7" PRId64 " parameters  %.4g GFLOP/step  %6" PRId64
+        " steps of %.2f ms  %s per seed, %d to train",
         width < 7 ? 7 : width, lra_rungs_name(&l->rungs, k, name), lra_reach_text(reaches, reach),
         size, c.parameters, c.step_flops / 1e9, c.steps, 1e3 * c.seconds_per_step,
         lra_time_text(text, cost), missing);
@@ -195,8 +195,8 @@ static void say_stale(ladder_run *l)
         stale += lra_job_is_stale(&l->cells[i].job, l->cells[i].result);
     if (stale)
         say(l,
-            "%d finished run%s of other sources of model '%s' or its ops: 'lra-probe train "
-            "... --force' trains one again",
+            "%d finished run%s from other sources of model '%s' or its ops; 'lra-probe train ... "
+            "--force' trains one again",
             stale, stale == 1 ? " is" : "s are", l->job.model->name);
 }
 
@@ -217,7 +217,7 @@ static int print_plan(ladder_run *l, lra_err *e)
     char text[32];
     double n_jobs = (double)lra_option_int(l->options, "jobs");
     if (done < l->n_cells && rc == 0)
-        say(l, "about %s in all with %.0f at once", lra_time_text(text, seconds / n_jobs), n_jobs);
+        say(l, "about %s in total, %.0f at a time", lra_time_text(text, seconds / n_jobs), n_jobs);
     return rc;
 }
 
@@ -293,10 +293,11 @@ static int check_set(const ladder_run *l, lra_err *e)
         size_t n = strcspn(set, "=");
         if (strlen(l->rungs.axis) == n && strncmp(set, l->rungs.axis, n) == 0)
             return lra_fail_usage(
-                e, "'%s': the ladder sets the %s; %s names them", set, l->rungs.axis,
+                e, "'%s': the ladder sets '%s'; choose its values with %s", set, l->rungs.axis,
                 strcmp(l->rungs.axis, "kernel") ? "--axis KEY=LIST" : "--kernels LIST");
         if (l->vary.key && strlen(l->vary.key) == n && strncmp(set, l->vary.key, n) == 0)
-            return lra_fail_usage(e, "'%s': '%s' is what varies", set, l->vary.key);
+            return lra_fail_usage(e, "'%s': '%s' already varies; remove it from --set", set,
+                                  l->vary.key);
     }
     return 0;
 }
@@ -308,10 +309,10 @@ static int check_distance(const ladder_run *l, lra_err *e)
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
     if (!task) return LRA_USAGE;
     if (!lra_option_text(l->options, "distance") || lra_key_find(task->keys, "distance")) return 0;
-    return lra_fail_usage(e,
-                          "task '%s' has no distance; --vary KEY=LIST varies another parameter "
-                          "('lra-probe data %s' shows them)",
-                          task->name, task->name);
+    return lra_fail_usage(
+        e,
+        "task '%s' has no distance; use --vary KEY=LIST ('lra-probe data %s' lists the parameters)",
+        task->name, task->name);
 }
 
 static int open_all(ladder_run *l, lra_err *e)
@@ -329,7 +330,7 @@ static int open_all(ladder_run *l, lra_err *e)
     if (rc == 0) rc = lra_ladder_scale_open(&l->scale, l->options, l->job.out, e);
     if (rc == 0 && l->scale.reference && strcmp(l->scale.reference, "published") == 0 &&
         strcmp(l->job.preset, "paper") != 0)
-        rc = lra_fail_usage(e, "reference 'published' is for preset 'paper', found preset '%s'",
+        rc = lra_fail_usage(e, "reference 'published' needs preset 'paper', found preset '%s'",
                             l->job.preset);
     return rc;
 }
@@ -385,5 +386,5 @@ static int ladder(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_receptive_field = {
-    "receptive-field", "the ladder: accuracy against reach, with intervals (the main job)",
+    "receptive-field", "trains a ladder: accuracy against reach, with intervals (the main command)",
     &command, ladder};

@@ -19,9 +19,9 @@
 #include "reports/results/result_metric.h"
 
 static const lra_option own[] = {
-    {.name = "all", .kind = LRA_OPTION_FLAG, .help = "finished runs, too, a line each"},
-    LRA_OUT_OPTION("where the runs are"),
-    LRA_JSON_OPTION("all runs as one JSON document"),
+    {.name = "all", .kind = LRA_OPTION_FLAG, .help = "list finished runs, too, one per line"},
+    LRA_OUT_OPTION("folder of the runs"),
+    LRA_JSON_OPTION("print all runs as one JSON document"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_common_options, NULL};
 static const lra_command command = {
@@ -126,10 +126,10 @@ static void print_counts(const int count[N_STATES], int n, double longest)
            count[STOPPED], count[EMPTY]);
     if (count[DAMAGED])
         printf(
-            ", %d damaged (move result.h5 away, and the command that trained the run makes it again)",
+            ", %d damaged (move result.h5 away; the command that trained the run makes it again)",
             count[DAMAGED]);
     if (count[UNREADABLE])
-        printf(", %d unreadable for the reason above, which says nothing about the results",
+        printf(", %d unreadable for the reason above (the results may be intact)",
                count[UNREADABLE]);
     if (longest >= 0) printf("; the runs in training need %s more", lra_time_text(text, longest));
     printf("\n");
@@ -256,5 +256,5 @@ static int status(const lra_options *o, lra_err *e)
     return rc;
 }
 
-const lra_probe lra_probe_status = {"status", "what the runs of a folder are doing", &command,
-                                    status};
+const lra_probe lra_probe_status = {"status", "shows the state of runs and the remaining time",
+                                    &command, status};

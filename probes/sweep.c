@@ -41,13 +41,14 @@ static const lra_option own[] = {
     LRA_DRY_RUN_OPTION("print the plan and its cost, train nothing"),
     {.name = "print-plan",
      .kind = LRA_OPTION_FLAG,
-     .help = "print the command of every run that is to be trained, one a line; train nothing"},
-    LRA_JSON_OPTION("the table, or the plan of --dry-run, as one JSON document"),
+     .help =
+         "print the command of each run that is still to be trained, one per line; train nothing"},
+    LRA_JSON_OPTION("print the table, or the plan of --dry-run, as one JSON document"),
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
 static const lra_command command = {
     .program = "lra-probe sweep",
-    .summary = "Trains every combination of values of some settings, and prints one table of all.",
+    .summary = "Trains every combination of values of some settings and prints one table.",
     .usage = "[NAME|FILE]",
     .examples =
         "  lra-probe sweep --vary model=transformer,s4d,lstm --vary rate=0.001,0.004 --jobs 2\n"
@@ -143,7 +144,7 @@ static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lr
     lra_free(name);
     for (int i = 0; i < s->n_cells - 1; i++)
         if (strcmp(s->cell[i].result, cell->result) == 0)
-            return lra_fail_usage(e, "it is the run of %s once more", s->cell[i].name);
+            return lra_fail_usage(e, "it is the same run as %s", s->cell[i].name);
     return 0;
 }
 
@@ -160,8 +161,8 @@ static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_e
     for (int i = 0; i < n; i++) stale += lra_job_is_stale(&c->job, cell[i].result);
     if (stale)
         say(s,
-            "  %s: %d of other sources of the model or its ops; 'lra-probe train ... --force' "
-            "trains one again",
+            "  %s: %d trained with other sources of the model or its ops; 'lra-probe train ... "
+            "--force' trains one again",
             name, stale);
     if (missing == 0) {
         say(s, "  %s: done", name);
@@ -182,8 +183,8 @@ static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_e
                                     "seconds_per_step", cost.seconds_per_step, "seconds", seconds,
                                     "runs", n, "missing", missing));
     say(s,
-        "  %s: %" PRId64 " parameters, %.4g GFLOP a step, %" PRId64
-        " steps of %.2f ms, %s a seed, %d of %d to train",
+        "  %s: %" PRId64 " parameters, %.4g GFLOP/step, %" PRId64
+        " steps of %.2f ms, %s per seed, %d of %d to train",
         name, cost.parameters, cost.step_flops / 1e9, cost.steps, 1e3 * cost.seconds_per_step,
         lra_time_text(text, seconds), missing, n);
     return 0;
@@ -261,7 +262,7 @@ static int make_plan(sweep_run *s, lra_err *e)
     say(s, "sweep: %d combination%s, %d run%s, %d done", s->grid.n, s->grid.n == 1 ? "" : "s",
         s->n_cells, s->n_cells == 1 ? "" : "s", s->n_cells - s->missing);
     if (s->missing)
-        say(s, "about %s in all with %d at once", lra_time_text(text, seconds / n_jobs), n_jobs);
+        say(s, "about %s in total, %d at a time", lra_time_text(text, seconds / n_jobs), n_jobs);
     return 0;
 }
 
@@ -329,7 +330,9 @@ static int read_seeds(sweep_run *s, lra_err *e)
 {
     const char *given = lra_option_text(s->options, "seeds");
     char *line = lra_grid_take(&s->grid, "seeds");
-    int rc = given && line ? lra_fail_usage(e, "--seeds is given, and the grid has 'seeds'") : 0;
+    int rc = given && line
+                 ? lra_fail_usage(e, "--seeds is given, but the grid also has 'seeds'; remove one")
+                 : 0;
     if (rc == 0 && (given || line)) {
         s->n_seeds = lra_seeds_read(given ? given : line, MOST_SEEDS, &s->seed, e);
         if (s->n_seeds < 0) rc = LRA_USAGE;
@@ -350,9 +353,9 @@ static int open_grid(sweep_run *s, lra_err *e)
     if (rc == 0 && named) rc = lra_grid_add_others(&s->grid, named->grid, e);
     if (rc == 0) rc = read_seeds(s, e);
     if (rc == 0 && s->grid.n_axes == 0)
-        rc = lra_fail_usage(e, "nothing varies, expected --vary KEY=LIST or a FILE");
+        rc = lra_fail_usage(e, "nothing varies; expected --vary KEY=LIST or a FILE");
     if (rc == 0 && s->list && lra_option_flag(o, "json"))
-        rc = lra_fail_usage(e, "--print-plan and --json do not go together");
+        rc = lra_fail_usage(e, "--print-plan and --json exclude each other");
     return rc == 0 ? lra_grid_check(&s->grid, o, e) : rc;
 }
 
@@ -393,4 +396,5 @@ static int sweep(const lra_options *o, lra_err *e)
 }
 
 const lra_probe lra_probe_sweep = {
-    "sweep", "every combination of settings, tasks or models, in one table", &command, sweep};
+    "sweep", "trains every combination of settings, tasks or models and prints one table", &command,
+    sweep};

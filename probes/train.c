@@ -29,33 +29,32 @@ static const lra_option own[] = {
      .min = 0,
      .max = 1e9,
      .arg = "N",
-     .help = "initial weights, order of the data, dropout"},
+     .help = "seed of initialisation, data order and dropout"},
     {.name = "dry-run",
      .kind = LRA_OPTION_FLAG,
      .help = "print FLOPs, bytes, memory and the estimated time; train and write nothing"},
-    LRA_JSON_OPTION("with --dry-run: the plan as one JSON document"),
+    LRA_JSON_OPTION("with --dry-run: print the plan as one JSON document"),
     {.name = "weights",
      .letter = 'w',
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
-     .help = "safetensors file with the weights to start from (names: 'lra-probe export')"},
+     .help = "safetensors file with the initial weights (array names as from 'lra-probe export')"},
     {.name = "evaluate",
      .kind = LRA_OPTION_FLAG,
-     .help = "measure the weights of --weights as they are, train nothing"},
+     .help = "evaluate the weights of --weights, train nothing"},
     {.name = "ladder",
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
-     .help =
-         "the ladder that the run is a rung of, as receptive-field says; stored beside the result"},
+     .help = "ladder to which the run belongs, as set by receptive-field; stored with the result"},
     {.name = "differs",
      .kind = LRA_OPTION_TEXT,
      .arg = "TEXT",
      .help = "settings that differ from the other runs of a sweep, printed in progress and status; "
              "not stored"},
-    LRA_FORCE_OPTION("train a run again that is done or was begun; its files are removed first"),
+    LRA_FORCE_OPTION("train a finished or unfinished run again; its files are removed first"),
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
-     .help = "exit 75 instead of 130 when a signal stops the run"},
+     .help = "exit with code 75 instead of 130 when a signal stops the run"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_warm_start_options, lra_job_options,
                                            lra_common_options, NULL};
@@ -103,10 +102,10 @@ static void print_plan(const lra_job *r, const lra_train_spec *s, const lra_trai
     printf(" tokens, padding %.1f %%\n", 100 * c->padding);
     printf("step         %.3f GFLOP, %.1f MB at the longest bucket\n", c->step_flops / 1e9,
            c->step_bytes / 1e6);
-    printf("room         %s; the largest batch that fits is about %.0f\n",
+    printf("available    %s; the largest batch that fits is about %.0f\n",
            lra_size_text(room, c->room_bytes),
            c->room_bytes / c->workspace_bytes * (double)s->batch);
-    printf("time         %s, %.2f ms a step (measured)\n",
+    printf("time         %s, %.2f ms per step (measured)\n",
            lra_time_text(time, c->seconds_per_step * (double)c->steps), 1e3 * c->seconds_per_step);
 }
 
@@ -130,7 +129,8 @@ static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
     if (differs)
         lra_note("already done, but %s: its result is below; --force trains it again", differs);
     else if (result && done)
-        lra_note("already done: its result is below; another --seed or setting is another run");
+        lra_note(
+            "already done; its result is below. Another --seed or setting defines another run");
     lra_free(differs);
     if (result) {
         char time[32], how[96] = "not trained", *text = lra_result_text(result);
@@ -225,5 +225,4 @@ static int train(const lra_options *o, lra_err *e)
     return rc;
 }
 
-const lra_probe lra_probe_train = {"train", "one model on one task -> run directory", &command,
-                                   train};
+const lra_probe lra_probe_train = {"train", "trains one model on one task", &command, train};

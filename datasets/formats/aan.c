@@ -46,11 +46,11 @@ static int read_line(lra_aan_reader *r, const char *line, size_t n, lra_err *e)
     if (n == 0) return 0;
     int found = split_line(line, n, c);
     if (found == IDS_ALONE)
-        return lra_fail(e,
-                        "'%s' line %lld has 3 columns: ids without texts, which a task cannot be "
-                        "made of; expected 5 (label, id1, id2, text1, text2), or a citation list "
-                        "with texts (--set pairs=citations)",
-                        r->name, (long long)r->line);
+        return lra_fail(
+            e,
+            "'%s' line %lld has 3 columns (ids without texts); expected 5 (label, id1, id2, text1, "
+            "text2), or a citation list with texts (--set pairs=citations)",
+            r->name, (long long)r->line);
     lra_aan_pair pair;
     if (found != COLUMNS) {
         r->counts.n_columns++;

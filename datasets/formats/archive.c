@@ -59,7 +59,7 @@ static int keep(reading *r, const char *name, lra_err *e)
 {
     r->kept_bytes += r->n;
     if (r->kept_bytes > LRA_WALK_MAX_FILE * 4)
-        return lra_fail(e, "'%s' holds more than 4 GiB of files to be sorted", r->from->name);
+        return lra_fail(e, "'%s' contains more than 4 GiB of files to sort", r->from->name);
     if (r->n_kept == r->kept_capacity) {
         r->kept_capacity = 2 * r->kept_capacity + 64;
         r->kept = lra_resize(r->kept, (size_t)r->kept_capacity * sizeof *r->kept);
@@ -330,7 +330,7 @@ static int walk_members(lra_walk *w, source *from, lra_err *e)
         else
             rc = one_member(&r, a, entry, raw, e);
         if (rc == 0 && i == MAX_MEMBERS)
-            rc = lra_fail(e, "'%s' holds more than %d files", from->name, (int)MAX_MEMBERS);
+            rc = lra_fail(e, "'%s' contains more than %d files", from->name, (int)MAX_MEMBERS);
         if (rc == 0) code = next_member(a, &entry);
     }
     if (rc == 0) rc = a ? read_rest(&r, e) : LRA_FAILED;

@@ -46,7 +46,7 @@ static int add_file(void *of, const char *name, const char *bytes, size_t n, lra
     if (b->part[p].n)
         return b->hash[p] == hash
                    ? 0
-                   : lra_fail(e, "'%s' is there twice with different bytes", lra_walk_base(name));
+                   : lra_fail(e, "'%s' occurs twice with different bytes", lra_walk_base(name));
     b->hash[p] = hash;
     size_t mark = strlen(LRA_BIDMC_MADE_UP);
     if (n > mark && memcmp(bytes, LRA_BIDMC_MADE_UP, mark) == 0) b->made_up = true;
@@ -70,17 +70,16 @@ static void report(const lra_bidmc *b, const lra_walk *w, const char *path)
     for (int p = 0; p < 2; p++) {
         const lra_ts *t = &b->part[p];
         if (t->n_missing + t->n_damaged)
-            lra_warn("'%s': BIDMC32%s_%s.ts: %lld series with missing values and %lld others left "
-                     "out, and the split is that of the rest; %s",
+            lra_warn("'%s': BIDMC32%s_%s.ts: %lld series with missing values and %lld others are "
+                     "excluded, and the remaining ones are split; %s",
                      path, b->target, part_names[p], (long long)t->n_missing,
                      (long long)t->n_damaged, t->first.msg);
     }
     if (b->made_up) {
-        lra_warn("'%s': the series are made up; what is measured on them says nothing of patients",
-                 path);
+        lra_warn("'%s': the series are synthetic; results on them do not apply to patients", path);
         return;
     }
-    lra_note("bidmc: series of one patient are in training, validation and test, as in the "
+    lra_note("bidmc: series of the same patient are in training, validation and test, as in the "
              "published split");
 }
 
@@ -94,9 +93,10 @@ int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e)
                      "no BIDMC32%s_%s.ts in '%s' or two levels below%s; expected the files of "
                      "BIDMC32%s of the time series regression archive (tseregression.org)",
                      b->target, part_names[p], path,
-                     b->signals ? " (PhysioNet's bidmc_NN_Signals.csv are, which hold "
-                                  "signals without targets)"
-                                : "",
+                     b->signals
+                         ? " (found PhysioNet's bidmc_NN_Signals.csv, which have signals without "
+                           "targets)"
+                         : "",
                      b->target);
             rc = b->part[0].n + b->part[1].n == 0 && !b->signals ? LRA_ABSENT : LRA_FAILED;
         }

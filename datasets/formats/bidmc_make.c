@@ -104,7 +104,7 @@ static int write_part(const char *path, const char *target, int64_t first, int64
     for (int64_t i = first; i < first + n && rc == 0; i++) {
         lra_rng rng = lra_rng_new(0, STREAM, (uint64_t)i);
         add_series(&text, target, &rng);
-        if (lra_stop_signal()) rc = lra_fail(e, "stopped; nothing of '%s' was written", path);
+        if (lra_stop_signal()) rc = lra_fail(e, "stopped; '%s' was not written", path);
     }
     if (rc == 0) rc = lra_file_write(path, text.s, text.n, e);
     lra_text_free(&text);
@@ -119,7 +119,7 @@ int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again
     for (int p = 0; p < 2; p++) {
         path[p] = lra_format("%s/BIDMC32%s_%s.ts", folder, target, p ? "TEST" : "TRAIN");
         if (rc == 0 && !again && lra_file_exists(path[p]))
-            rc = lra_fail(e, "'%s' exists already; --force replaces it", path[p]);
+            rc = lra_fail(e, "'%s' already exists; --force replaces it", path[p]);
     }
     for (int p = 0; p < 2; p++) {
         if (rc == 0) rc = write_part(path[p], target, first[p], first[p + 1] - first[p], e);

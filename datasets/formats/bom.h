@@ -19,7 +19,7 @@ static inline int lra_expect_utf8(const char *bytes, size_t n, const char *name,
 {
     if (n < 2 || (memcmp(bytes, "\xFF\xFE", 2) != 0 && memcmp(bytes, "\xFE\xFF", 2) != 0)) return 0;
     return lra_fail(
-        e, "'%s' is a text in UTF-16, expected UTF-8: 'iconv -f UTF-16 -t UTF-8' makes it", name);
+        e, "'%s' is UTF-16 text, expected UTF-8; convert it by 'iconv -f UTF-16 -t UTF-8'", name);
 }
 
 #endif

@@ -122,7 +122,8 @@ static int by_frequency(const void *a, const void *b)
 
 int lra_characters_fix(lra_characters *c, int64_t least, lra_err *e)
 {
-    if (c->full) return lra_fail(e, "the texts have more than %d characters", (int)MAX_IDS);
+    if (c->full)
+        return lra_fail(e, "the texts have more than %d different characters", (int)MAX_IDS);
     c->ordered = lra_alloc_array((size_t)c->n, sizeof *c->ordered);
     c->n_final = LRA_BYTES_FIRST;
     for (int i = LRA_BYTES_FIRST; i < c->n; i++)

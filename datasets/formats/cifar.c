@@ -29,12 +29,11 @@ static int file_number(const char *name)
 int lra_cifar_add(lra_cifar *c, const char *name, const void *bytes, size_t n, lra_err *e)
 {
     int i = file_number(name);
-    if (i < 0) return lra_fail(e, "'%s' is no file of CIFAR-10", lra_walk_base(name));
+    if (i < 0) return lra_fail(e, "'%s' is not a CIFAR-10 file", lra_walk_base(name));
     lra_cifar_file *f = &c->file[i];
     uint64_t hash = lra_hash64(bytes, n);
     if (f->record && f->hash == hash) return 0;
-    if (f->record)
-        return lra_fail(e, "'%s' is there twice with different bytes", lra_cifar_files[i]);
+    if (f->record) return lra_fail(e, "'%s' occurs twice with different bytes", lra_cifar_files[i]);
     int64_t found = (int64_t)(n / LRA_CIFAR_RECORD);
     if (found == 0)
         return lra_fail(e, "'%s' has %zu bytes, expected records of %d", name, n,
@@ -121,10 +120,11 @@ static void report(const lra_cifar *c, const lra_walk *w, const char *path)
 {
     lra_walk_report(w, path);
     if (c->n_cut)
-        lra_warn("'%s': %lld bytes behind the last whole record left out", path,
+        lra_warn("'%s': %lld bytes after the last complete record are excluded", path,
                  (long long)c->n_cut);
     if (c->n_strange)
-        lra_warn("'%s': %lld records with a label above 9 left out", path, (long long)c->n_strange);
+        lra_warn("'%s': %lld records with a label above 9 are excluded", path,
+                 (long long)c->n_strange);
 }
 
 static bool has_training(const lra_cifar *c)
@@ -146,7 +146,7 @@ int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e)
     if (rc == 0 && (n_train == 0 || n_test == 0)) {
         lra_fail(e, "no %s in '%s' or two levels below%s; expected " LRA_CIFAR_SOURCE,
                  n_train ? "test_batch.bin" : "data_batch_1.bin", path,
-                 c->other_form ? " (the Python version is, which is not read)" : "");
+                 c->other_form ? " (found the Python version, which is not supported)" : "");
         rc = n_train + n_test == 0 && !c->other_form ? LRA_ABSENT : LRA_FAILED;
     }
     if (rc == 0) report(c, &w, path);

@@ -296,10 +296,11 @@ int lra_citations_pairs(lra_citations *c,
     int rc = 0;
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; from += part[s++]) {
         if (part[s] < 2)
-            rc = lra_fail(e,
-                          "%lld citations between the %lld papers whose texts are there, of %lld: "
-                          "too few for three parts",
-                          (long long)g.n, (long long)c->n_papers, (long long)c->n_list);
+            rc = lra_fail(
+                e,
+                "%lld citations between the %lld papers with texts, of %lld: too few for three "
+                "splits",
+                (long long)g.n, (long long)c->n_papers, (long long)c->n_list);
         if (rc == 0) draw_others(c, &g, from, part[s], other);
         for (int64_t k = 0; k < part[s] && rc == 0; k++) {
             int64_t cited = g.edge[from + k][1];

@@ -14,8 +14,8 @@ int lra_idx_parse(const void *bytes, size_t n, const char *name, lra_idx *out, l
     *out = (lra_idx){0};
     if (n < HEAD || p[0] != 0 || p[1] != 0 || p[2] != UNSIGNED_BYTE || p[3] < 1 ||
         p[3] > LRA_IDX_MAX_RANK)
-        return lra_fail(e, "'%s' does not start as IDX files of bytes do (0 0 8 and 1 to %d)", name,
-                        (int)LRA_IDX_MAX_RANK);
+        return lra_fail(e, "'%s' does not start like an IDX file of bytes (0 0 8 and 1 to %d)",
+                        name, (int)LRA_IDX_MAX_RANK);
     out->rank = p[3];
     size_t start = HEAD + 4 * (size_t)out->rank;
     if (n < start) return lra_fail(e, "'%s' ends within its header", name);
@@ -24,7 +24,8 @@ int lra_idx_parse(const void *bytes, size_t n, const char *name, lra_idx *out, l
         out->extent[k] = number_at(p + HEAD + 4 * k);
         if (out->extent[k] < 1 || out->extent[k] > MAX_EXTENT ||
             (k && size > MAX_EXTENT / out->extent[k]))
-            return lra_fail(e, "'%s': extent %d is %lld, expected 1 to %d, and items below 256 MiB",
+            return lra_fail(e,
+                            "'%s': dimension %d is %lld, expected 1 to %d, and items below 256 MiB",
                             name, k, (long long)out->extent[k], (int)MAX_EXTENT);
         if (k) size *= out->extent[k];
     }

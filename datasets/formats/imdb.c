@@ -115,7 +115,7 @@ int lra_reviews_sort(lra_reviews *r, lra_err *e)
         const lra_review *v = &r->review[i], *before = n ? &r->review[n - 1] : NULL;
         if (before && same_file(before, v)) {
             if (before->hash != v->hash)
-                return lra_fail(e, "'%s/%s/%d_%d.txt' is there twice with different texts",
+                return lra_fail(e, "'%s/%s/%d_%d.txt' occurs twice with different texts",
                                 part_names[v->part], label_names[v->label], (int)v->id,
                                 (int)v->rating);
             r->n_repeated++;
@@ -180,14 +180,15 @@ static void report(const lra_reviews *r, const lra_walk *w, const char *path)
 {
     lra_walk_report(w, path);
     if (r->n_unnamed)
-        lra_warn("'%s': %lld files left out, expected names as 123_8.txt", path,
+        lra_warn("'%s': %lld files are excluded, expected names like 123_8.txt", path,
                  (long long)r->n_unnamed);
     if (r->n_strange)
-        lra_warn("'%s': %lld reviews have a rating that does not go with neg (1 to 4) or pos (7 to "
-                 "10); the folder counts",
-                 path, (long long)r->n_strange);
+        lra_warn(
+            "'%s': %lld reviews have a rating that contradicts neg (1 to 4) or pos (7 to 10); the "
+            "folder decides",
+            path, (long long)r->n_strange);
     if (r->n_repeated)
-        lra_detail("'%s': %lld reviews are there more than once, taken once", path,
+        lra_detail("'%s': %lld reviews occur more than once and are used once", path,
                    (long long)r->n_repeated);
 }
 

@@ -55,7 +55,7 @@ static int keep(uint8_t **to, int64_t *n, const lra_idx *found, int64_t size, co
     if (*to)
         return *n == found->n && memcmp(*to, found->item, bytes) == 0
                    ? 0
-                   : lra_fail(e, "'%s' is there twice with different bytes", name);
+                   : lra_fail(e, "'%s' occurs twice with different bytes", name);
     *to = lra_try_array(found->n, (size_t)size, name, e);
     if (!*to) return LRA_FAILED;
     memcpy(*to, found->item, bytes);
@@ -67,15 +67,15 @@ int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, l
 {
     int part, labels;
     lra_idx found;
-    if (!which_file(name, &part, &labels)) return lra_fail(e, "'%s' is no file of MNIST", name);
+    if (!which_file(name, &part, &labels)) return lra_fail(e, "'%s' is not an MNIST file", name);
     if (lra_idx_parse(bytes, n, name, &found, e) != 0) return LRA_FAILED;
     if (labels ? found.rank != 1
                : found.rank != 3 || found.extent[1] != LRA_MNIST_SIDE ||
                      found.extent[2] != LRA_MNIST_SIDE)
-        return lra_fail(e, "'%s' is a table of %d dimensions%s, expected %s", name, found.rank,
-                        found.rank == 3 ? " or of other extents" : "",
+        return lra_fail(e, "'%s' is an array of %d dimensions%s, expected %s", name, found.rank,
+                        found.rank == 3 ? " or of another size" : "",
                         labels ? "a list of labels" : "images of 28 x 28 pixels");
-    if (found.n == 0) return lra_fail(e, "'%s' holds nothing but a header", name);
+    if (found.n == 0) return lra_fail(e, "'%s' contains only a header", name);
     lra_mnist_part *p = &m->part[part];
     bool new = labels ? !p->label : !p->image;
     if (new) m->n_missing += found.extent[0] - found.n;
@@ -113,13 +113,13 @@ static void report(const lra_mnist *m, const lra_walk *w, const char *path)
         lra_warn("'%s': %lld items that headers announce are missing", path,
                  (long long)m->n_missing);
     if (m->n_extra)
-        lra_warn("'%s': %lld bytes behind the last item left out, the first of them in '%s'", path,
-                 (long long)m->n_extra, m->extra);
+        lra_warn("'%s': %lld bytes after the last item are excluded, the first of them in '%s'",
+                 path, (long long)m->n_extra, m->extra);
     if (m->n_unpaired)
-        lra_warn("'%s': %lld images or labels without their counterpart left out", path,
+        lra_warn("'%s': %lld images or labels without their counterpart are excluded", path,
                  (long long)m->n_unpaired);
     if (m->n_strange)
-        lra_warn("'%s': %lld labels above 9 left out with their images", path,
+        lra_warn("'%s': %lld labels above 9 are excluded with their images", path,
                  (long long)m->n_strange);
 }
 

@@ -41,9 +41,9 @@ int lra_parquet_explain(const lra_task *t, const char *path, int code, lra_err *
         return code;
     if (t->files.from_parquet)
         lra_warn(
-            "this makes official files of the Parquet files below the present folder: python3 -c "
-            "\"%s\"",
+            "this command converts the Parquet files below the current folder to official files: "
+            "python3 -c \"%s\"",
             t->files.from_parquet);
-    lra_fail(e, "'%s' is Parquet, which is not read; expected %s", first, t->files.source);
+    lra_fail(e, "'%s' is Parquet, which is not supported; expected %s", first, t->files.source);
     return code;
 }

@@ -178,7 +178,7 @@ int lra_clips_divide(lra_clips *c, int64_t rows, lra_err *e)
 {
     sort_clips(c);
     if (c->n < MIN_CLIPS)
-        return lra_fail(e, "%lld clips WORD/FILE.wav, expected %d at least", (long long)c->n,
+        return lra_fail(e, "%lld clips WORD/FILE.wav, expected at least %d", (long long)c->n,
                         (int)MIN_CLIPS);
     for (int s = 0; s < LRA_N_SPLITS; s++)
         if (c->list[s].n)

@@ -83,7 +83,7 @@ static int fill_row(void *of, const char *name, const char *bytes, size_t n, lra
     if (clip->there)
         return clip->hash == hash
                    ? 0
-                   : lra_fail(e, "'%s' is there twice with different bytes", clip->name);
+                   : lra_fail(e, "'%s' occurs twice with different bytes", clip->name);
     lra_sequences *to = &f->split[clip->split];
     lra_err why = {{0}};
     to->label[clip->row] = clip->label;
@@ -118,15 +118,16 @@ static void report_split(const lra_clips *c, const char *path)
     int64_t listed = c->list[LRA_VAL_SPLIT].n + c->list[LRA_TEST_SPLIT].n;
     int64_t found = c->list[LRA_VAL_SPLIT].n_found + c->list[LRA_TEST_SPLIT].n_found;
     if (c->by_list && found < listed)
-        lra_warn("'%s': %lld of the %lld clips that the lists name are absent", path,
+        lra_warn("'%s': %lld of the %lld clips in the lists are missing", path,
                  (long long)(listed - found), (long long)listed);
     if (c->by_list) return;
-    lra_warn("'%s': %s; clips are divided 80, 10, 10 %% by torch's random_split over their sorted "
-             "names, seed 42, which is not the published split",
-             path,
-             listed == 0  ? "no validation_list.txt and testing_list.txt"
-             : found == 0 ? "the lists name none of the clips"
-                          : "the lists leave training, validation or test empty");
+    lra_warn(
+        "'%s': %s; clips are split 80, 10, 10 %% by torch's random_split over their sorted names, "
+        "seed 42, which is not the published split",
+        path,
+        listed == 0  ? "no validation_list.txt and testing_list.txt"
+        : found == 0 ? "the lists contain none of the clips"
+                     : "the lists leave training, validation or test empty");
 }
 
 static void report_others(const lra_clips *c, const char *path)
@@ -134,8 +135,8 @@ static void report_others(const lra_clips *c, const char *path)
     lra_text names = {0};
     for (int k = 0; k < c->n_folders; k++)
         lra_text_add(&names, "%s'%s'", k ? ", " : "", c->other[k].name);
-    if (c->n_folders == LRA_SPEECH_OTHERS) lra_text_add(&names, " and perhaps others");
-    lra_warn("'%s': %lld clips left out, in folders that are none of the %d words: %s", path,
+    if (c->n_folders == LRA_SPEECH_OTHERS) lra_text_add(&names, " and possibly others");
+    lra_warn("'%s': %lld clips are excluded, in folders that are none of the %d words: %s", path,
              (long long)c->n_other, (int)LRA_SPEECH_WORDS, names.s);
     lra_text_free(&names);
 }
@@ -147,19 +148,20 @@ static void report(const lra_clips *c, const lra_walk *w, const char *path)
     lra_walk_report(w, path);
     report_split(c, path);
     if (c->n_unread)
-        lra_warn("'%s': %lld clips left out, the first because %s", path, (long long)c->n_unread,
-                 c->first_unread.msg);
+        lra_warn("'%s': %lld clips are excluded, the first because %s", path,
+                 (long long)c->n_unread, c->first_unread.msg);
     if (n_words < LRA_SPEECH_WORDS)
-        lra_warn("'%s': %d of the %d words; chance is that of %d classes", path, n_words,
+        lra_warn("'%s': %d of the %d words; chance level is that of %d classes", path, n_words,
                  (int)LRA_SPEECH_WORDS, n_words);
     if (c->n_noise)
-        lra_detail("'%s': %lld clips of _background_noise_ left out", path, (long long)c->n_noise);
+        lra_detail("'%s': %lld clips of _background_noise_ are excluded", path,
+                   (long long)c->n_noise);
     if (c->n_other) report_others(c, path);
     if (c->n_short)
         lra_detail("'%s': %lld clips shorter than a second, padded with silence", path,
                    (long long)c->n_short);
     if (c->n_long)
-        lra_warn("'%s': %lld clips longer than a second, cut", path, (long long)c->n_long);
+        lra_warn("'%s': %lld clips longer than a second, truncated", path, (long long)c->n_long);
 }
 
 /* ---- the import ------------------------------------------------------------------------------ */

@@ -63,11 +63,11 @@ static int read_header(const char **at, const char *end, const char *name, lra_e
         if (l.at == l.end || *l.at == '#') continue;
         if (starts_with(&l, "@data")) return 0;
         if (starts_with(&l, "@timestamps true"))
-            return lra_fail(e, "'%s' has time stamps, expected bare values", name);
+            return lra_fail(e, "'%s' has time stamps, expected plain values", name);
         if (starts_with(&l, "@targetlabel false") || starts_with(&l, "@classlabel false"))
             return lra_fail(e, "'%s' has no targets", name);
         if (*l.at != '@')
-            return lra_fail(e, "'%s' does not start with lines of '@' as .ts files do", name);
+            return lra_fail(e, "'%s' does not start with lines of '@' like a .ts file", name);
     }
     return lra_fail(e, "'%s' has no line '@data'", name);
 }
@@ -154,7 +154,7 @@ static void leave_out(lra_ts *t, verdict v, const char *name, int64_t number, co
 {
     if (t->n_missing + t->n_damaged == 0) {
         if (v == MISSING)
-            lra_fail(&t->first, "series %lld of '%s' lacks a value", (long long)number, name);
+            lra_fail(&t->first, "series %lld of '%s' has a missing value", (long long)number, name);
         else
             lra_fail(&t->first,
                      "series %lld of '%s' is not %d dimensions of %lld numbers and a target "
@@ -187,7 +187,7 @@ int lra_ts_parse(const void *bytes, size_t n, const char *name, lra_ts *to, lra_
     }
     lra_free(s.value);
     if (to->n > before) return 0;
-    return lra_fail(e, "'%s' holds no series%s%s", name, number ? ": " : "",
+    return lra_fail(e, "'%s' contains no series%s%s", name, number ? ": " : "",
                     number ? to->first.msg : "");
 }
 

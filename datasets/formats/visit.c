@@ -30,13 +30,13 @@ const char *lra_walk_base(const char *name)
 
 const char *lra_walk_but_empty(const lra_walk *w)
 {
-    return w->n_empty ? " (files of no bytes are)" : "";
+    return w->n_empty ? " (found empty files)" : "";
 }
 
 void lra_walk_report(const lra_walk *w, const char *path)
 {
-    if (w->n_empty) lra_warn("'%s': %lld empty files left out", path, (long long)w->n_empty);
+    if (w->n_empty) lra_warn("'%s': %lld empty files are excluded", path, (long long)w->n_empty);
     if (w->n_damaged > 1) /* one has been named */
-        lra_warn("'%s': %lld damaged files left out, the first is '%s'", path,
+        lra_warn("'%s': %lld damaged files are excluded, the first is '%s'", path,
                  (long long)w->n_damaged, w->damaged);
 }

@@ -93,7 +93,7 @@ static bool stands_beside(const lra_walk *w, const char *path, const char *prefi
 
 static int leave_out(const char *packed)
 {
-    lra_note("'%s' is not read: what it holds lies unpacked beside it", packed);
+    lra_note("'%s' is not read: its contents are also present unpacked", packed);
     return 0;
 }
 

@@ -12,8 +12,8 @@ int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, 
 {
     (void)bytes, (void)n_bytes, (void)rate, (void)sample, (void)max;
     *n = *total = 0;
-    return lra_fail(e, "cannot read '%s': this portable build has no libsndfile, others have",
-                    name);
+    return lra_fail(
+        e, "cannot read '%s': this portable build has no libsndfile; use a build with it", name);
 }
 #else
 #include <sndfile.h>
@@ -69,16 +69,17 @@ static int check_kind(const SF_INFO *info, const char *name, int rate, lra_err *
 {
     if ((info->format & SF_FORMAT_TYPEMASK) != SF_FORMAT_WAV &&
         (info->format & SF_FORMAT_TYPEMASK) != SF_FORMAT_WAVEX)
-        return lra_fail(e, "'%s' is no WAV file", name);
+        return lra_fail(e, "'%s' is not a WAV file", name);
     if ((info->format & SF_FORMAT_SUBMASK) != SF_FORMAT_PCM_16 || info->channels != 1 ||
         info->samplerate != rate)
-        return lra_fail(e,
-                        "'%s' has %d channels%s, %d samples a second; expected 1 channel of 16 "
-                        "bits, %d a second",
-                        name, info->channels,
-                        (info->format & SF_FORMAT_SUBMASK) == SF_FORMAT_PCM_16 ? " of 16 bits"
-                                                                               : " of another form",
-                        info->samplerate, rate);
+        return lra_fail(
+            e,
+            "'%s' has %d channels%s, %d samples per second; expected 1 channel of 16 bits, %d per "
+            "second",
+            name, info->channels,
+            (info->format & SF_FORMAT_SUBMASK) == SF_FORMAT_PCM_16 ? " of 16 bits"
+                                                                   : " of another encoding",
+            info->samplerate, rate);
     return 0;
 }
 
@@ -97,7 +98,7 @@ int lra_wav_read(const void *bytes, size_t n_bytes, const char *name, int rate, 
     if (rc == 0) {
         *n = sf_read_short(f, sample, max);
         *total = info.frames > *n ? info.frames : *n;
-        if (*n <= 0) rc = lra_fail(e, "'%s' holds no samples", name);
+        if (*n <= 0) rc = lra_fail(e, "'%s' contains no samples", name);
     }
     sf_close(f);
     return rc;

@@ -98,8 +98,8 @@ static int read_line(reader *r, const char *text, size_t n, lra_sequences *out, 
     int value = lra_listops_value(r->token, count, LISTOPS_WHOLE, false, &why);
     if (value < 0) return lra_fail(e, "'%s' line %lld: %s", r->name, (long long)r->line, why.msg);
     if (r->check && value != label)
-        return lra_fail(e, "'%s' line %lld: label is %d, the expression is %d", r->name,
-                        (long long)r->line, label, value);
+        return lra_fail(e, "'%s' line %lld: label is %d, but the expression evaluates to %d",
+                        r->name, (long long)r->line, label, value);
     r->token[count++] = LISTOPS_EOS;
     lra_sequences_add_tokens(out, r->token, count, label);
     return 0;
@@ -150,7 +150,7 @@ int lra_listops_parse(const char *bytes, size_t n, const char *name, bool check,
     if (r.n_wrong)
         return lra_fail(e, "%s; wrong rows: %lld of %lld", r.first.msg, (long long)r.n_wrong,
                         (long long)r.n_rows);
-    return out->n ? 0 : lra_fail(e, "'%s' holds no rows", name);
+    return out->n ? 0 : lra_fail(e, "'%s' contains no rows", name);
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */

@@ -44,20 +44,20 @@ static void turn(int symmetry, lra_rng *rng, lra_row *row)
 
 static char *turn_text(int symmetry)
 {
-    static const char *const names[LRA_D4] = {"as it is",
-                                              "left to right",
-                                              "top to bottom",
-                                              "half a turn",
-                                              "rows and columns swapped",
-                                              "a quarter turn",
-                                              "the other quarter turn",
-                                              "swapped along the other diagonal"};
+    static const char *const names[LRA_D4] = {"unchanged",
+                                              "mirrored left to right",
+                                              "mirrored top to bottom",
+                                              "rotated by 180 degrees",
+                                              "transposed",
+                                              "rotated by 90 degrees",
+                                              "rotated by 270 degrees",
+                                              "transposed along the other diagonal"};
     return lra_copy_text(names[symmetry]);
 }
 
 const lra_augmentation lra_augmentation_d4 = {
     .name = "d4",
-    .summary = "square images: one of the eight symmetries of the square",
+    .summary = "one of the eight symmetries of the square, for square images",
     .n_variants = LRA_D4,
     .apply = lra_augment_d4,
     .variant = turn,

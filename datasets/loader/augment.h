@@ -42,9 +42,10 @@ enum { LRA_N_POLICIES = 25 };
  * converted to grey before these stages instead of after them. */
 #define LRA_AUGMENT_POLICY_ROWS                                                                    \
     LRA_FLAG_KEY("crop", "1", "augment: crop of 32 x 32 after padding with 4 black pixels"),       \
-        LRA_FLAG_KEY("flip", "1", "augment: left and right swapped, or not"),                      \
+        LRA_FLAG_KEY("flip", "1", "augment: random horizontal flip"),                              \
         LRA_FLAG_KEY("policy", "1", "augment: one of AutoAugment's 25 pairs of operations"),       \
-        LRA_FLAG_KEY("grey-first", "0", "augment: grey before all that, not after")
+        LRA_FLAG_KEY("grey-first", "0",                                                            \
+                     "augment: convert to grey before the other operations, not after")
 /* Rows of 1024 steps of red, green, blue. */
 void lra_augment_policy(const lra_dataset *d, lra_rng *rng, lra_row *row);
 

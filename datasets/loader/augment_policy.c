@@ -84,8 +84,8 @@ static void apply_policy(int sub, lra_rng *rng, lra_picture *p, bool off)
 static void get_picture(const lra_row *row, lra_picture *p)
 {
     if (row->n != LRA_PICTURE_PIXELS || row->width != 3 || !row->token)
-        LRA_BUG("%lld steps of %d numbers are no colour image of 32 x 32 pixels", (long long)row->n,
-                row->width);
+        LRA_BUG("%lld positions of %d numbers are not a colour image of 32 x 32 pixels",
+                (long long)row->n, row->width);
     for (int64_t i = 0; i < LRA_PICTURE_PIXELS; i++)
         for (int c = 0; c < 3; c++) p->at[i][c] = (uint8_t)row->token[3 * i + c];
 }

@@ -117,7 +117,7 @@ static int read_array(lra_h5 *f, const char *group, int array, void **data, int6
     char *path = lra_format("%s/%s", group, arrays[array].name);
     int rc = lra_h5_find(f, path, &info, e);
     if (rc == 0 && (info.rank != 1 || info.type != arrays[array].type || info.n > (int64_t)1 << 36))
-        rc = lra_fail(e, "'%s' is not a list of the expected type and of sensible length", path);
+        rc = lra_fail(e, "'%s' is not a list of the expected type and of plausible length", path);
     if (rc == 0) {
         *data = lra_try_array(info.n + 1, arrays[array].size, path, e);
         *n = info.n;
@@ -129,7 +129,7 @@ static int read_array(lra_h5 *f, const char *group, int array, void **data, int6
 
 static int bad_rows(lra_err *e)
 {
-    return lra_fail(e, "rows, steps, targets and labels do not fit together");
+    return lra_fail(e, "rows, positions, targets and labels are inconsistent");
 }
 
 static bool numbers_fit(const lra_sequences *r, int vocab)
@@ -209,9 +209,9 @@ static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
     char *wanted = lra_config_lines(d->config);
     int rc = config ? 0 : LRA_FAILED;
     if (rc == 0 && strcmp(task, d->task->name) != 0)
-        rc = lra_fail(e, "it holds '%s', expected '%s'", task, d->task->name);
+        rc = lra_fail(e, "it contains '%s', expected '%s'", task, d->task->name);
     if (rc == 0 && strcmp(config, wanted) != 0)
-        rc = lra_fail(e, "it was made with other parameters than its name says");
+        rc = lra_fail(e, "it was made with other parameters than its name states");
     lra_free(task);
     lra_free(config);
     lra_free(wanted);
@@ -224,7 +224,7 @@ static int read_words(lra_dataset *d, lra_h5 *f, lra_err *e)
     if (!lra_h5_has(f, "/words")) return 0;
     d->words = lra_h5_get_text(f, "/words", e);
     if (!d->words || lra_h5_get_int(f, "/", "vocab", &n, e) != 0) return LRA_FAILED;
-    if (n < 1 || n > INT32_MAX) return lra_fail(e, "a vocabulary of %lld", (long long)n);
+    if (n < 1 || n > INT32_MAX) return lra_fail(e, "a vocabulary of %lld words", (long long)n);
     d->vocab = (int)n;
     return 0;
 }
@@ -249,5 +249,5 @@ static int read_parts(lra_dataset *d, const char *path, lra_err *e)
 int lra_cache_read(lra_dataset *d, const char *path, lra_err *e)
 {
     if (read_parts(d, path, e) == 0) return 0;
-    return lra_fail_in(e, "cannot use '%s' (remove it to make it anew)", path);
+    return lra_fail_in(e, "cannot use '%s' (remove it; it is then made again)", path);
 }

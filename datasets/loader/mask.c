@@ -37,7 +37,7 @@ int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e)
 {
     if (m.kind == LRA_MASK_NONE) return 0;
     if (d->task->goal == LRA_GOAL_NEXT)
-        return lra_fail_usage(e, "'%s' already asks for the next token: nothing is masked",
+        return lra_fail_usage(e, "'%s' already predicts the next token: nothing is masked",
                               d->task->name);
     if (m.kind == LRA_MASK_DENOISE && d->task->input.channels)
         return lra_fail_usage(e, "'%s' has no words to replace: denoising needs tokens",

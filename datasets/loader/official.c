@@ -27,7 +27,7 @@ int lra_official_divide(const lra_official *o, const lra_config *c, lra_dataset 
     d->n_official[LRA_TRAIN_SPLIT] = o->n_train, d->n_official[LRA_TEST_SPLIT] = o->n_test;
     int64_t n = o->n_train, rows = lra_config_int(c, "rows");
     if (n < MIN_TRAIN || o->n_test < 1)
-        return lra_fail(e, "%lld training and %lld test rows, expected %d and 1 at least",
+        return lra_fail(e, "%lld training and %lld test rows, expected at least %d and 1",
                         (long long)n, (long long)o->n_test, (int)MIN_TRAIN);
     int64_t *order = lra_alloc_array((size_t)n, sizeof *order);
     int64_t kept = lra_split_carve(SPLIT_SEED, n, lra_config_real(c, "val-split"), order);

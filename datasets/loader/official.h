@@ -9,8 +9,9 @@
 
 /* Rows of the key table of such a task. */
 #define LRA_OFFICIAL_ROWS                                                                          \
-    LRA_REAL_KEY("val-split", "0.1", 0.001, 0.9, "share of the training file that validates"),     \
-        LRA_ROWS_KEY("at most so many of each split, evenly spaced; 0: all")
+    LRA_REAL_KEY("val-split", "0.1", 0.001, 0.9,                                                   \
+                 "share of the training file used for validation"),                                \
+        LRA_ROWS_KEY("maximum number of rows of each split, evenly spaced (0 = all)")
 #define LRA_OFFICIAL_KEYS "val-split rows"
 
 /* Training settings of photographs and digits, except for the epochs of the papers. */

@@ -145,7 +145,7 @@ void lra_repeats_report(const lra_dataset *d)
     lra_repeats r;
     lra_repeats_count(d, &r);
     if (r.in_train[LRA_VAL_SPLIT] + r.in_train[LRA_TEST_SPLIT] == 0) return;
-    lra_warn("%s: %lld of %lld validation and %lld of %lld test %s stand in training too",
+    lra_warn("%s: %lld of %lld validation and %lld of %lld test %s also occur in training",
              d->task->name, (long long)r.in_train[LRA_VAL_SPLIT], (long long)r.n[LRA_VAL_SPLIT],
              (long long)r.in_train[LRA_TEST_SPLIT], (long long)r.n[LRA_TEST_SPLIT],
              d->task->goal == LRA_GOAL_NEXT ? "windows" : "rows");

@@ -47,7 +47,7 @@ static void check_kind(lra_sequences *r, const lra_row *row)
     }
     if (row->width != r->width || row->n_targets != r->n_targets ||
         (r->n && (!row->token != !r->token || !row->middle != !r->middle)))
-        LRA_BUG("a row of another kind: %d numbers a step, there are rows of %d", row->width,
+        LRA_BUG("a row of another kind: %d numbers per position, other rows have %d", row->width,
                 r->width);
 }
 

@@ -40,7 +40,7 @@ const lra_metric *lra_task_metric(const lra_task *t)
 int64_t lra_task_longest(const lra_task *t, const lra_config *c)
 {
     if (t->data.steps) return t->data.steps;
-    if (!t->data.longest) LRA_BUG("task '%s' does not say how long its rows are", t->name);
+    if (!t->data.longest) LRA_BUG("task '%s' does not declare the length of its rows", t->name);
     return t->data.longest(c);
 }
 

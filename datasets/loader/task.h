@@ -171,11 +171,12 @@ int64_t lra_longest_context(const lra_config *c); /* "context" */
 bool lra_task_has_key(const char *words, const char *key);
 
 /* Rows of key tables that tasks share. */
-#define LRA_DATA_SEED_KEY  LRA_INT_KEY("data-seed", "0", 0, 1e9, "of what is drawn at random")
+#define LRA_DATA_SEED_KEY                                                                          \
+    LRA_INT_KEY("data-seed", "0", 0, 1e9, "seed of everything that is drawn at random")
 #define LRA_ROWS_KEY(what) LRA_INT_KEY("rows", "0", 0, 1e9, what)
 #define LRA_COUNT_KEYS(train, val, test, most)                                                     \
-    LRA_INT_KEY("train", train, 1, most, "training rows"),                                         \
-        LRA_INT_KEY("val", val, 1, most, "validation rows"),                                       \
-        LRA_INT_KEY("test", test, 1, most, "test rows")
+    LRA_INT_KEY("train", train, 1, most, "number of training rows"),                               \
+        LRA_INT_KEY("val", val, 1, most, "number of validation rows"),                             \
+        LRA_INT_KEY("test", test, 1, most, "number of test rows")
 
 #endif

@@ -71,8 +71,8 @@ static int check_labels(const lra_pathfinder_spec *s, const lra_pathfinder_set *
     double least = expected - 4 * error - 1.0 / (double)n;
     lra_facts_add(found, 100 * (double)ones / (double)set->n, "%slabel 1, %%", prefix);
     lra_facts_add(found, (double)n, "%simages traced", prefix);
-    lra_facts_add(found, 100 * share, "%slabels that traced paths confirm, %%", prefix);
-    lra_facts_add(found, 100 * fmax(0, least), "%sleast expected, %%", prefix);
+    lra_facts_add(found, 100 * share, "%slabels confirmed by traced paths, %%", prefix);
+    lra_facts_add(found, 100 * fmax(0, least), "%sminimum expected, %%", prefix);
     if (share >= least) return 0;
     return lra_fail(e,
                     "the labels of '%s' do not fit the images: traced paths confirm %.1f %% of "
@@ -89,7 +89,7 @@ static void check_markers(const lra_pathfinder_set *set, const double *distance,
     for (int64_t i = half; i < set->n; i++)
         right += lra_distance_rule_label(&rule, distance[i]) == set->label[i];
     lra_facts_add(found, 100 * (double)right / (double)(set->n - half),
-                  "labels that marker distance tells, %%");
+                  "labels predicted by marker distance, %%");
 }
 
 /* ---- two samples ----------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static expectation generate(const lra_pathfinder_spec *s, int64_t n, lra_pathfin
 static void compare(const lra_pathfinder_stats *files, const lra_pathfinder_stats *ours,
                     lra_facts *found)
 {
-    lra_facts_add(found, (double)ours->n, "generated images beside them");
+    lra_facts_add(found, (double)ours->n, "generated images for comparison");
     for (int k = 0; k < LRA_PATHFINDER_N_MEASURES; k++) {
         double error, effect = lra_pathfinder_effect(files, ours, k, &error);
         const char *name = lra_pathfinder_measures[k];
@@ -168,7 +168,7 @@ static void count_images(const lra_pathfinder_set *set, lra_facts *found)
     lra_facts_defect(found, set->n_broken, "undecodable");
     lra_facts_defect(found, set->n_doubled, "twice in the archive");
     lra_facts_add(found, (double)set->n_batches, "batches");
-    lra_facts_add(found, (double)set->n_gaps, "numbers missing between them");
+    lra_facts_add(found, (double)set->n_gaps, "missing numbers in between");
     lra_facts_add(found, set->n_copies, "copies");
     if (set->n_copies > 1) lra_facts_add(found, set->equal, "copies are equal");
 }
@@ -183,7 +183,7 @@ static int check_images(const lra_pathfinder_spec *s, const lra_pathfinder_set *
     check_markers(set, distance, found);
     compare(&files, &ours, found);
     lra_facts_add(found, 100 * (double)x->right / (double)x->n,
-                  "generated labels that traced paths confirm, %%");
+                  "generated labels confirmed by traced paths, %%");
     lra_free(distance);
     return check_labels(s, set, pixel, x, "", found, e);
 }

@@ -160,7 +160,7 @@ static pathfinder_copy *copy_at(pathfinder_copies *c, const char *folder, size_t
         return at;
     }
     if (c->n == MAX_COPIES) {
-        lra_fail(e, "'%s' holds more than %d folders with 'imgs' and 'metadata' of the task",
+        lra_fail(e, "'%s' contains more than %d folders with 'imgs' and 'metadata' of the task",
                  c->path, (int)MAX_COPIES);
         return NULL;
     }

@@ -28,7 +28,7 @@ int lra_pathfinder_spec_read(const lra_config *c, lra_pathfinder_spec *s, lra_er
     s->level = choice(c, "level", LRA_PATHFINDER_LEVELS, lra_pathfinder_level_names);
     int three = choice(c, "sets", 2, sets), uniform = choice(c, "seeding", 2, seeding);
     if (dashes == 0)
-        return lra_fail_usage(e, "dashes is 0, expected 1 to %d, or -1: as the level says",
+        return lra_fail_usage(e, "dashes is 0, expected 1 to %d, or -1 (as the level defines)",
                               LRA_PATHFINDER_HARD);
     if (three && dashes != -1)
         return lra_fail_usage(e, "sets is 'three' with dashes=%lld, expected sets 'one'",

@@ -85,7 +85,8 @@ static int cpu_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
         lra_type type = lra_graph_type(y->graph);
         lra_body body = body_of(y->op, type);
         if (!body)
-            return lra_fail(e, "op '%s' has no %s body on the CPU", y->op->name, types[type]);
+            return lra_fail(e, "op '%s' has no %s implementation on the CPU", y->op->name,
+                            types[type]);
         body(&calls[i]);
     }
     return 0;

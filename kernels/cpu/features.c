@@ -130,7 +130,7 @@ static int lower(const char *wanted, lra_err *e)
                             "expected one of LRA_LEVELS in its CMakeCache.txt",
                             wanted);
         if (steps[i].level > level || steps[i].bf16 > bf16)
-            return lra_fail(e, "LRA_CPU is '%s', but this processor has no more than '%s'", wanted,
+            return lra_fail(e, "LRA_CPU is '%s', but this processor supports at most '%s'", wanted,
                             lra_cpu_best());
         level = steps[i].level, bf16 = steps[i].bf16;
         return 0;

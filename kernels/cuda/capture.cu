@@ -34,7 +34,8 @@ static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err 
     const lra_tensor *y = calls[0].y;
     lra_type type = lra_graph_type(y->graph);
     lra_cuda_body body = y->op->cuda[type];
-    if (!body) return lra_fail(e, "op '%s' has no %s body on a GPU", y->op->name, types[type]);
+    if (!body)
+        return lra_fail(e, "op '%s' has no %s implementation on a GPU", y->op->name, types[type]);
     if (n > 1)
         (type == LRA_BF16 ? lra_cuda_fused_bf16 : lra_cuda_fused_f32)(calls, n, stream);
     else

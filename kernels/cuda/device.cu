@@ -233,7 +233,8 @@ extern "C" int lra_cuda_device(lra_device *out, int index, lra_err *e)
 {
     static lra_cuda_state state;
     if (lra_cuda && lra_cuda->index != index)
-        return lra_fail(e, "'%s' is open, and a process uses one GPU", lra_cuda->name);
+        return lra_fail(e, "'%s' is already in use, and a process can use only one GPU",
+                        lra_cuda->name);
     if (!lra_cuda) {
         memset(&state, 0, sizeof state);
         if (open_gpu(index, &state, e) != 0) return LRA_FAILED;

@@ -8,12 +8,14 @@ int lra_cuda_say_none(lra_err *e, lra_cuda_trouble why, int found, int built, co
     switch (why) {
     case LRA_NO_DRIVER: return lra_fail(e, "there is no NVIDIA driver");
     case LRA_OLD_DRIVER: /* a driver runs every release of its own major number */
-        return lra_fail(e,
-                        "the NVIDIA driver is too old: it knows CUDA %d.%d, expected %d.0 or newer",
-                        found / 1000, found % 1000 / 10, built / 1000);
+        return lra_fail(
+            e, "the NVIDIA driver is too old: it supports CUDA %d.%d, expected %d.0 or newer",
+            found / 1000, found % 1000 / 10, built / 1000);
     case LRA_NO_GPU:
-        return lra_fail(e, "the NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES hides what it does "
-                           "not name)");
+        return lra_fail(
+            e,
+            "the NVIDIA driver finds no GPU (CUDA_VISIBLE_DEVICES hides the GPUs that it does not "
+            "list)");
     default: return lra_fail(e, "the NVIDIA driver cannot be used: %s", reason);
     }
 }

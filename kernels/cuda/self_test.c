@@ -32,10 +32,12 @@ static int try_level(const char *level, double seconds, lra_err *e)
     if (ended == 1) {
         lra_process_signal(&child, SIGKILL);
         lra_process_wait(&child, e);
-        return lra_fail(e, "level '%s' does not end within %g s", level, seconds);
+        return lra_fail(e, "the self-test of level '%s' does not end within %g s", level, seconds);
     }
     if (ended < 0) return LRA_FAILED;
-    return status == 0 ? 0 : lra_fail(e, "level '%s' fails (exit code %d)", level, status);
+    return status == 0
+               ? 0
+               : lra_fail(e, "the self-test of level '%s' fails (exit code %d)", level, status);
 }
 
 lra_cuda_level_kind lra_cuda_self_test(int capability, double seconds, char *why, size_t n)

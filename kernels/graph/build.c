@@ -176,7 +176,7 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
     y->src = lra_arena_alloc(g->arena, (size_t)(n_src + 1) * sizeof *y->src);
     for (int i = 0; i < n_src; i++) {
         if (!src[i]) LRA_BUG("op '%s': source %d is NULL", op->name, i);
-        if (src[i]->graph != g) LRA_BUG("op '%s': source %d is of another graph", op->name, i);
+        if (src[i]->graph != g) LRA_BUG("op '%s': source %d belongs to another graph", op->name, i);
         y->src[i] = src[i];
     }
     if (args_size) {
@@ -284,7 +284,7 @@ static lra_tensor *new_stored(lra_graph *g, const lra_op *op, const char *name, 
                               const lra_param_spec *spec)
 {
     if (find_stored(g, name))
-        lra_graph_fail(g, "'%s' is there already; lra_shared() uses it once more", name);
+        lra_graph_fail(g, "'%s' already exists; lra_shared() uses it again", name);
     if (spec && !(spec->rate >= 0 && spec->rate_factor >= 0))
         lra_graph_fail(g, "'%s' has rate %g and factor %g, expected numbers from 0", name,
                        spec->rate, spec->rate_factor);

@@ -76,8 +76,8 @@ int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err
 
 int lra_expect_limit(const lra_tensor *limit, lra_err *e)
 {
-    if (lra_expect_index(limit, "the limit", e) != 0) return LRA_FAILED;
-    return lra_expect_shape(limit, LRA_SHAPE(1), "the limit", e);
+    if (lra_expect_index(limit, "the distance limit", e) != 0) return LRA_FAILED;
+    return lra_expect_shape(limit, LRA_SHAPE(1), "the distance limit", e);
 }
 
 int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e)

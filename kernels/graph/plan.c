@@ -285,7 +285,8 @@ lra_plan *lra_plan_new(lra_graph *g, lra_params *params, lra_space *s, int n,
     if (lra_graph_check(g, e) != 0) return NULL;
     if (s->sealed) {
         lra_fail(
-            e, "a plan is made on a space that already runs; all plans come before the first step");
+            e,
+            "a plan is made in a workspace that already runs; make all plans before the first step");
         return NULL;
     }
     lra_plan *p = lra_alloc(sizeof *p);

@@ -46,7 +46,7 @@ int lra_readback_start(lra_readback *l, lra_plan *p, int n, lra_tensor *const *o
 {
     lra_device *d = l->device;
     size_t at = 0;
-    if (n > MOST) LRA_BUG("%d results at a time", n);
+    if (n > MOST) LRA_BUG("more than %d results at a time", n);
     for (int i = 0; i < n; i++) {
         lra_readback_part *r = &l->part[i];
         *r = (lra_readback_part){lra_plan_result(p, out[i], e), at, (size_t)lra_bytes(out[i])};

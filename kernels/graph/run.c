@@ -90,7 +90,7 @@ static int resolve(lra_plan *p, lra_err *e)
 
 int lra_set(lra_plan *p, const lra_tensor *input, const void *host, lra_err *e)
 {
-    if (input->op != &lra_op_input) LRA_BUG("lra_set() of something that is no input");
+    if (input->op != &lra_op_input) LRA_BUG("lra_set() of a node that is not an input");
     if (resolve(p, e) != 0) return LRA_FAILED;
     void *to = address(p, input);
     if (!to) return 0; /* no output depends on it */
@@ -114,7 +114,7 @@ const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e)
 {
     if (resolve(p, e) != 0) return NULL;
     const void *from = address(p, out);
-    if (!from) LRA_BUG("'%s' is asked for, which the plan does not compute", out->op->name);
+    if (!from) LRA_BUG("'%s' is requested, but the plan does not compute it", out->op->name);
     return from;
 }
 

@@ -140,7 +140,7 @@ static int check_config(const char *path, const char *stored, const char *wanted
 {
     if (strcmp(stored, wanted) == 0) return 0;
     while (*stored && *stored == *wanted) stored++, wanted++;
-    return lra_fail(e, "'%s' is of another run: it has '...%.*s', expected '...%.*s'", path,
+    return lra_fail(e, "'%s' belongs to another run: it has '...%.*s', expected '...%.*s'", path,
                     (int)strcspn(stored, "\n"), stored, (int)strcspn(wanted, "\n"), wanted);
 }
 
@@ -153,7 +153,7 @@ static int check_state(const lra_run_state *now, const whole w[N_WHOLE], lra_err
                             (long long)*w[i].value);
     }
     if (now->n_epochs == now->epoch && now->best_epoch <= now->n_epochs) return 0;
-    return lra_fail(e, "epoch %lld, best epoch %lld and %lld epochs of history do not fit together",
+    return lra_fail(e, "epoch %lld, best epoch %lld and %lld epochs of history are inconsistent",
                     (long long)now->epoch, (long long)now->best_epoch, (long long)now->n_epochs);
 }
 
@@ -180,7 +180,7 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
     char *print = rc == 0 ? lra_h5_attr_text(f, "/", "fingerprint", e) : NULL;
     if (rc == 0 && !print) rc = LRA_FAILED;
     if (rc == 0 && strcmp(print, s->data->fingerprint) != 0)
-        rc = lra_fail(e, "'%s' was trained on data %s, these are %s", path, print,
+        rc = lra_fail(e, "'%s' was trained on data %s, found data %s", path, print,
                       s->data->fingerprint);
     lra_free(print);
     if (rc == 0) rc = read_level(now, f, e);
@@ -205,7 +205,7 @@ int lra_checkpoint_read(const lra_train_spec *s, lra_run_state *now, lra_params 
         rc = f ? read_state(s, path, now, p, f, e) : LRA_FAILED;
         if (rc == 0) rc = lra_h5_intact(f, e);
         lra_h5_close(f);
-        if (rc != 0) rc = lra_fail_in(e, "cannot go on");
+        if (rc != 0) rc = lra_fail_in(e, "cannot resume");
     }
     lra_free(path);
     return rc;

@@ -69,11 +69,12 @@ int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e)
     /* A shorter log has lost lines: ftruncate() would fill it with zeros. */
     bool shorter = rc == 0 && s.st_size < (off_t)n_bytes;
     if (rc == 0 && !shorter) rc = ftruncate(fd, (off_t)n_bytes);
-    if (rc != 0) lra_fail_errno(e, "cannot cut '%s'", path);
+    if (rc != 0) lra_fail_errno(e, "cannot truncate '%s'", path);
     if (fd >= 0) close(fd);
     if (shorter)
-        lra_warn("'%s' has %lld bytes, the checkpoint says %lld: lines of finished epochs are "
-                 "missing there; the result file has them all",
-                 path, (long long)s.st_size, (long long)n_bytes);
+        lra_warn(
+            "'%s' has %lld bytes, but the checkpoint states %lld: lines of finished epochs are "
+            "missing there; the result file has all of them",
+            path, (long long)s.st_size, (long long)n_bytes);
     return rc;
 }

@@ -43,11 +43,11 @@ int lra_train_check(const lra_train_spec *s, lra_err *e)
     }
     steps = (int64_t)(share * (double)steps + 1e-9);
     if (steps / batch >= context) return 0;
-    return lra_fail_usage(e,
-                          "batch %lld cuts %lld training tokens into parts of %lld, shorter than "
-                          "the context of %lld",
-                          (long long)batch, (long long)steps, (long long)(steps / batch),
-                          (long long)context);
+    return lra_fail_usage(
+        e,
+        "batch %lld divides %lld training tokens into parts of %lld, which is shorter than the "
+        "context of %lld",
+        (long long)batch, (long long)steps, (long long)(steps / batch), (long long)context);
 }
 
 int lra_train_estimate(const lra_train_spec *spec, lra_device *dev, bool measure, lra_train_cost *c,

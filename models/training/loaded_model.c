@@ -48,7 +48,7 @@ static int import_weights(const lra_train_spec *s, lra_params *p, lra_err *e)
              : lra_weights_import(p, s->weights, s->weights_path, &converted, e);
     if (rc != 0) return LRA_FAILED;
     if (published)
-        lra_note("%s: %d of %d arrays of '%s' are where training starts", s->title, n_put,
+        lra_note("%s: %d of %d arrays of '%s' initialise the training", s->title, n_put,
                  s->weights->n, s->weights_path);
     if (converted)
         lra_note("%s: %d of %d arrays of '%s' are converted to float32", s->title, converted,
@@ -119,10 +119,10 @@ void lra_loaded_free(lra_loaded_model *m)
 int lra_loaded_limit(lra_loaded_model *m, lra_err *e)
 {
     const lra_model *model = m->run->model;
-    if (m->n_views) LRA_BUG("a limit comes before the graphs");
+    if (m->n_views) LRA_BUG("a distance limit must be set before the graphs are built");
     const char *unlimited = lra_model_unlimited(model, m->run->model_config);
     if (unlimited)
-        return lra_fail_usage(e, "a limit of distance is undefined for model '%s': %s", model->name,
+        return lra_fail_usage(e, "a distance limit is undefined for model '%s': %s", model->name,
                               unlimited);
     m->limited = true;
     return 0;
@@ -152,7 +152,7 @@ const lra_tensor *lra_loaded_limited_node(const lra_loaded_model *m, int i)
     for (int k = 0; part && at >= lra_elements(part); part = lra_limits_at(g, ++k))
         at -= lra_elements(part);
     if (part) found = reader_of(g, part);
-    if (!found) LRA_BUG("no op obeys this limit");
+    if (!found) LRA_BUG("no op applies this distance limit");
     return found;
 }
 
@@ -218,7 +218,7 @@ static lra_length_graph *view_of(const lra_loaded_model *m, int64_t rows, int64_
     for (int i = 0; i < m->n_views; i++)
         if (m->view[i]->T == T && m->view[i]->rows == rows && !m->view[i]->network.given)
             return m->view[i];
-    LRA_BUG("no view for batches of %lld rows and %lld steps", (long long)rows, (long long)T);
+    LRA_BUG("no graph for batches of %lld rows of length %lld", (long long)rows, (long long)T);
 }
 
 int lra_length_graph_run(const lra_loaded_model *m, const lra_length_graph *v, lra_err *e)

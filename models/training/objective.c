@@ -14,7 +14,7 @@
 /* The default share depends on the task: lra_objective_share(). */
 const lra_key lra_objective_picking[] = {
     LRA_REAL_FIELD(lra_train_spec, mask, "mask", "0.15", 1e-6, 1,
-                   "share of the steps that are picked; the default follows from the task"),
+                   "share of the positions that are masked; the default depends on the task"),
     LRA_KEYS_END};
 
 /* ---- the registry ---------------------------------------------------------------------------- */

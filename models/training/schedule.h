@@ -73,9 +73,9 @@ double lra_schedule_warm(const lra_schedule *s);  /* W */
 double lra_schedule_progress(const lra_schedule *s, int64_t step);
 /* Settings that several have. */
 #define LRA_SCHEDULE_FACTOR                                                                        \
-    LRA_REAL_FIELD(lra_schedule, factor, "factor", "0.5", 1e-6, 1, "what the rate is multiplied by")
+    LRA_REAL_FIELD(lra_schedule, factor, "factor", "0.5", 1e-6, 1, "factor on the learning rate")
 #define LRA_SCHEDULE_TOTAL                                                                         \
     LRA_INT_FIELD(lra_schedule, total, "total-steps", "0", 0, 1e15,                                \
-                  "steps until 0; 0: those of all epochs")
+                  "step at which the rate reaches 0 (0 = the last step)")
 
 #endif

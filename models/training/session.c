@@ -159,7 +159,7 @@ static int check_memory(const lra_session *s, lra_err *e)
     if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f would fit", most);
     return lra_fail(e, "batch %.0f needs %s of workspace%s, found %s on '%s'; %s", batch,
                     lra_size_text(need, work),
-                    s->keep == LRA_KEEP_LAYERS ? " although layers are computed again" : "",
+                    s->keep == LRA_KEEP_LAYERS ? " even though layers are recomputed" : "",
                     lra_size_text(have, room), s->device->name, fits);
 }
 
@@ -306,7 +306,7 @@ int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_s
 {
     lra_session_plan *p = part_of(s, b, i);
     int ring = lra_session_ahead(s) + 1;
-    if (s->n_started == ring) LRA_BUG("%d batches are started", ring);
+    if (s->n_started == ring) LRA_BUG("%d batches are in flight", ring);
     lra_started *now = &s->started[(s->first + s->n_started) % ring];
     lra_tensor *const asked[] = {p->network.output, p->update};
     if (set_step(s, p, b, step, e) != 0) return LRA_FAILED;
@@ -321,7 +321,7 @@ const lra_started *lra_session_finish(lra_session *s, float status[4], lra_err *
 {
     const lra_started *now = &s->started[s->first];
     void *const host[] = {s->output, status};
-    if (s->n_started == 0) LRA_BUG("no batch is started");
+    if (s->n_started == 0) LRA_BUG("no batch is in flight");
     if (lra_readback_wait(now->results, host, e) != 0) return NULL;
     s->first = (s->first + 1) % (lra_session_ahead(s) + 1), s->n_started--;
     return now;

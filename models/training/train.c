@@ -69,10 +69,11 @@ static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra
 {
     if (lra_session_find_bad(&r->session, b, lra_update_batches(r->spec) - 1, step, e) == 0)
         lra_fail(e, "the gradient norm is not finite");
-    return lra_fail_in(e,
-                       "step %lld: %d updates in a row were not finite (the last checkpoint is "
-                       "intact; try a lower rate)",
-                       (long long)r->now.step, MAX_SKIPPED);
+    return lra_fail_in(
+        e,
+        "step %lld: %d consecutive updates were not finite (the last checkpoint is intact; try a "
+        "lower rate)",
+        (long long)r->now.step, MAX_SKIPPED);
 }
 
 /* "  4210 examples/s  81 % of peak", or "" if not measured. */
@@ -295,9 +296,10 @@ static void join_level(run *r, bool resumed)
         snprintf(level, sizeof r->now.level, "%s", o->level);
     } else if (!lra_level_same(lra_level_last(level), o->level, r->spec->type == LRA_BF16)) {
         if (resumed)
-            lra_warn("%s: resumes on another instruction level (%s, before: %s): results are equal "
-                     "to rounding, not to the bit",
-                     r->spec->title, o->level, level);
+            lra_warn(
+                "%s: resumes on another instruction level (%s, before: %s): results are equal up "
+                "to rounding, not bit for bit",
+                r->spec->title, o->level, level);
         size_t n = strlen(level);
         snprintf(level + n, sizeof r->now.level - n, "+%s", o->level);
     }

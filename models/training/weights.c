@@ -170,7 +170,7 @@ static int fail_shape(const lra_ndarray *a, lra_shape wanted, bool turned, const
     return lra_fail(e, "'%s': '%s' has shape %s, expected %s%s", name, tensor,
                     shown ? lra_shape_text(s, found) : "of a higher rank",
                     lra_shape_text(wanted, expected),
-                    turned ? " (outputs first, as PyTorch has it)" : "");
+                    turned ? " (outputs first, as in PyTorch)" : "");
 }
 
 /* Reads one array in our layout; values: (n). */
@@ -187,7 +187,7 @@ static int read_values(const lra_ndarray *a, const char *tensor, const char *nam
     }
     for (int64_t i = 0; i < a->n; i++)
         if (!isfinite(values[i]))
-            return lra_fail(e, "'%s': '%s' holds values that are not finite", name, tensor);
+            return lra_fail(e, "'%s': '%s' contains values that are not finite", name, tensor);
     return 0;
 }
 

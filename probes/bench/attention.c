@@ -106,7 +106,8 @@ static int print(const bench *b, asked *a, int runs, lra_err *e)
     bool json = lra_option_flag(b->options, "json");
     double plain = bench_time_of(a[PLAIN].seconds, runs).median;
     if (!json)
-        printf("attention of %s (batch %lld, length %lld, %s), times a forward pass\n",
+        printf("attention introspection of %s (batch %lld, length %lld, %s), relative to a forward "
+               "pass\n",
                b->model->name, (long long)b->B, (long long)b->T,
                b->type == LRA_BF16 ? "bf16" : "f32");
     for (int p = 0; p < N_PASSES; p++) {

@@ -52,10 +52,10 @@ static void add_table(bench *b, const lra_dataset *d, const char *preset, int n,
     int64_t rows = 0, tokens = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++)
         rows += d->split[s].n, tokens += d->split[s].n ? d->split[s].start[d->split[s].n] : 0;
-    bench_table *table = bench_table_add(b, "rows", "%s %s: %lld rows, %.1f tokens each",
+    bench_table *table = bench_table_add(b, "rows", "%s %s: %lld rows, %.1f tokens per row",
                                          d->task->name, preset, (long long)rows,
                                          (double)tokens / (double)rows);
-    bench_row_add(table, (bench_row){.name = lra_copy_text("make, all splits"),
+    bench_row_add(table, (bench_row){.name = lra_copy_text("generate, all splits"),
                                      .count = rows,
                                      .time = bench_time_of(first, n),
                                      .bytes = (double)tokens * sizeof(uint16_t)});

@@ -99,8 +99,11 @@ int bench_levels(bench *b, lra_err *e)
         values[i + 1] = (bench_value){names[i], NULL, d};
         if (!json) printf("%s differs by %.3g\n", names[i], d);
         if (!(d <= allowed))
-            rc = lra_fail(e, "'%s' on '%s' differs from the CPU by %g of the largest, allowed %g",
-                          names[i], b->device.name, d, allowed);
+            rc = lra_fail(
+                e,
+                "'%s' on '%s' differs from the CPU by %g of the largest value; at most %g is "
+                "allowed",
+                names[i], b->device.name, d, allowed);
     }
     b->type = LRA_BF16; /* type of the self-test, for any --precision */
     if (rc == 0 && json) rc = bench_print_values(b, N_OUT + 1, values, e);

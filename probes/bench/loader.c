@@ -160,8 +160,8 @@ static lra_table *new_table(void)
         "length",        "batch",       "loader_ms",      "step_ms",   "ratio",
         "flag",          "rows_per_s",  "prepared_per_s", "runs",      "loader_p10_ms",
         "loader_p90_ms", "step_p10_ms", "step_p90_ms",    "message"};
-    lra_table *t = lra_table_new("Loader beside the training step", sizeof head / sizeof *head,
-                                 head);
+    lra_table *t = lra_table_new("Data loader compared with the training step",
+                                 sizeof head / sizeof *head, head);
     lra_table_keys(t, key);
     return t;
 }
@@ -173,16 +173,20 @@ static void add_notes(loader_bench *l)
     int threads = asked > 0 && asked < most ? asked : most;
     lra_table *t = l->table;
     lra_table_note(
-        t, "machine\t%s, level %s, at most %d thread%s a step, one for the loader; revision %s",
+        t,
+        "machine\t%s, instruction level %s, at most %d thread%s per step, one for the loader; "
+        "revision %s",
         lra_cpu_name(), lra_cpu_best(), threads, threads == 1 ? "" : "s", lra_revision());
     lra_table_note(
-        t, "loader\tmedian time of a batch, made between two steps by the thread that takes them");
+        t,
+        "loader\tmedian time per batch, loaded between two steps by the thread that consumes it");
     lra_table_note(t, "step\tmedian time of a training step of '%s' on that batch",
                    lra_option_text(o, "model"));
-    lra_table_note(t, "ratio\tstep over loader; the flag tells those below %d: %d of %d",
-                   (int)ENOUGH, l->n_slow, l->n_measured);
     lra_table_note(
-        t, "rows/s\twhat the loader gives; made/s: rows that are generated or read from files");
+        t, "ratio\tstep time divided by loader time; the flag marks ratios below %d: %d of %d",
+        (int)ENOUGH, l->n_slow, l->n_measured);
+    lra_table_note(
+        t, "rows/s\trows loaded per second; made/s: rows per second generated or read from files");
     lra_table_fact_text(t, "processor", lra_cpu_name());
     lra_table_fact_text(t, "level", lra_cpu_best());
     lra_table_fact_text(t, "revision", lra_revision());
@@ -201,7 +205,7 @@ static int check(const lra_options *o, const lra_task **only, lra_err *e)
     if (task && !*only) return LRA_USAGE;
     if (objective && !lra_objective_find(objective, e)) return LRA_USAGE;
     if (*only && lra_option_flag(o, "all"))
-        return lra_fail_usage(e, "--all is every task; leave '--task %s' or --all out", task);
+        return lra_fail_usage(e, "--all selects every task; remove '--task %s' or --all", task);
     if (augment && !lra_augmentation_find(augment, e)) return LRA_USAGE;
     const lra_augmentation *a = *only ? lra_augmentation_of(*only) : NULL;
     if (*only && augment && (!a || strcmp(a->name, augment) != 0))

@@ -107,9 +107,9 @@ static int prepare(lra_loader_case *c, const lra_job *j, lra_err *e)
     if (j->task->data.make && !asked)
         rc = make(j, &c->data, e);
     else if (!j->task->files.import)
-        rc = lra_fail_usage(e, "task '%s' cannot be imported, only generated", j->task->name);
+        rc = lra_fail_usage(e, "task '%s' can only be generated; remove --data-dir", j->task->name);
     else if (c->places->n == 0)
-        rc = lra_fail_usage(e, "task '%s' is not generated: --data-dir must name its files (%s)",
+        rc = lra_fail_usage(e, "task '%s' cannot be generated: --data-dir must name its files (%s)",
                             j->task->name, j->task->files.source);
     else
         rc = import(c->places, j, &c->data, e);
@@ -168,7 +168,7 @@ static int measure(const lra_loader_case *c, const lra_job *j, lra_loader_times 
         t->precision = spec.type == LRA_BF16 ? "bf16" : "f32";
         rc = lra_loader_batches(l) > 0
                  ? take_turns(&s, l, lra_option_real(c->options, "seconds") / 10, t, e)
-                 : lra_fail(e, "batch %lld is larger than the training set of %lld",
+                 : lra_fail(e, "batch %lld is larger than the training set of %lld rows",
                             (long long)spec.batch, (long long)t->rows);
         lra_loader_free(l);
         lra_session_close(&s);

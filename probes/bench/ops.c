@@ -220,7 +220,7 @@ static const struct {
              {"tanh", tanh_},
              {"exp", exp_},
              {"add", add},
-             {"mul by a row", mul_row},
+             {"mul, broadcast row", mul_row},
              {"dropout", dropout},
              {"pool, mean", pool},
              {"pool, max", pool_max},
@@ -335,5 +335,10 @@ int bench_ops(bench *b, lra_err *e)
         if (bench_stopped(e) != 0 || run_case(b, i, e) != 0) return LRA_FAILED;
         n++;
     }
-    return n ? 0 : lra_fail(e, "no op of this benchmark begins with '%s'", op);
+    return n ? 0
+             : lra_fail(
+                   e,
+                   "no op of this benchmark begins with '%s'; 'lra-probe bench ops' without --op "
+                   "lists them",
+                   op);
 }

@@ -196,8 +196,8 @@ static void say_rates(lra_table *t, const rates *r)
 {
     lra_table_note(
         t,
-        "ceilings: products %g TFLOP/s, copies %g TB/s, %g us a launch, convolutions in whole waves of "
-        "blocks; what kernels reach of them is not counted",
+        "peaks: products %g TFLOP/s, copies %g TB/s, %g us per launch, convolutions in full waves "
+        "of blocks; the efficiency of kernels is not modelled",
         r->peak / 1e12, r->copy / 1e12, r->launch * 1e6);
 }
 
@@ -213,10 +213,11 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
         b->type,  b->keep,   LRA_TRAIN,
         b->B,     b->T};
     if (predict(&s, r, &p, e) != 0) return LRA_FAILED;
-    snprintf(title, sizeof title,
-             "%s: a step of %lld x %lld tokens on a GPU, counted (%s; workspace %s)",
-             b->model->name, (long long)b->B, (long long)b->T, b->type == LRA_BF16 ? "bf16" : "f32",
-             lra_size_text(workspace, p.workspace));
+    snprintf(
+        title, sizeof title,
+        "%s: one step of %lld x %lld tokens on a GPU, predicted from counts (%s; workspace %s)",
+        b->model->name, (long long)b->B, (long long)b->T, b->type == LRA_BF16 ? "bf16" : "f32",
+        lra_size_text(workspace, p.workspace));
     lra_table *t = lra_table_new(title, 7, head);
     lra_table_keys(t, key);
     add_row(t, "whole step", &p.all, p.all.seconds);
@@ -330,13 +331,13 @@ static void add_cell(lra_table *t, const char *task, const char *kernel, const c
 
 static int print_runs(const bench *b, const rates *r, lra_err *e)
 {
-    static const char *const head[] = {"task",  "kernel",    "batch", "tokens",
-                                       "steps", "ms a step", "PFLOP", "hours"};
+    static const char *const head[] = {"task",  "kernel",  "batch", "tokens",
+                                       "steps", "ms/step", "PFLOP", "hours"};
     static const char *const key[] = {"task",  "kernel",  "batch", "tokens",
                                       "steps", "step_ms", "pflop", "hours"};
     static const char *const kernels[] = {"5", "7", "11", "21", "31", "61"};
-    lra_table *t = lra_table_new("Table 1 of the locality paper on one GPU, counted (bf16)", 8,
-                                 head);
+    lra_table *t = lra_table_new(
+        "Table 1 of the locality paper on one GPU, predicted from counts (bf16)", 8, head);
     double hours = 0, flops = 0;
     int rc = 0;
     lra_table_keys(t, key);
@@ -348,7 +349,7 @@ static int print_runs(const bench *b, const rates *r, lra_err *e)
             add_cell(t, runs[i].task, kernels[k], &c);
             hours += c.hours, flops += c.flops;
         }
-    lra_table_note(t, "all 30: %.2f hours, %.3g FLOP; the goal is %d hours", hours, flops,
+    lra_table_note(t, "all 30 runs: %.2f hours, %.3g FLOP; the goal is %d hours", hours, flops,
                    GOAL_HOURS);
     lra_table_fact(t, "hours", hours);
     lra_table_fact(t, "flops", flops);

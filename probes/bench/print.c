@@ -49,9 +49,9 @@ void bench_print_text(const bench *b)
     if (b->device.detail)
         printf("machine    %s (%s)\n", b->device.detail, b->device.name);
     else
-        printf("machine    %s, level %s, %d thread%s\n", lra_cpu_name(), lra_cpu_best(), b->threads,
-               b->threads == 1 ? "" : "s");
-    printf("ceilings   float32 %.0f GFLOP/s, ", c->f32 / 1e9);
+        printf("machine    %s, instruction level %s, %d thread%s\n", lra_cpu_name(), lra_cpu_best(),
+               b->threads, b->threads == 1 ? "" : "s");
+    printf("peaks      float32 %.0f GFLOP/s, ", c->f32 / 1e9);
     if (c->bf16 > 0)
         printf("bf16 %.0f GFLOP/s, ", c->bf16 / 1e9);
     else
@@ -60,7 +60,8 @@ void bench_print_text(const bench *b)
            c->cache / 1e9);
     if (b->exps > 0) printf(", %.2f exponentials/ns", b->exps / 1e9);
     printf("\n");
-    printf("floor      the time that the ceilings ask for, as percent of the time measured\n");
+    printf(
+        "floor      lower bound of the time at the peak rates, as percent of the measured time\n");
     for (int i = 0; i < b->n_tables; i++)
         (b->table[i].n && b->table[i].row[0].time.n ? print_table : print_counts)(&b->table[i]);
 }

@@ -47,7 +47,7 @@ static char *text_of(const bench *b, const step *s)
     for (char *c = changes; *c; c++)
         if (*c == '\n') *c = ' ';
     char *text = lra_format(
-        "%s %s(batch %lld, length %lld, %s; workspace %s, parameters with moments %s)",
+        "%s %s(batch %lld, length %lld, %s; workspace %s, parameters and moments %s)",
         b->model->name, changes, (long long)b->B, (long long)b->T,
         b->type == LRA_BF16 ? "bf16" : "f32",
         lra_size_text(workspace, lra_plan_cost(s->m.plan).workspace_bytes),

@@ -45,7 +45,7 @@ static int check_task(const lra_official_folders *p, verdict *v, lra_err *e)
     }
     lra_warn_into(NULL);
     lra_config_free(c);
-    if (lra_stop_signal()) return lra_fail(e, "stopped while '%s' was checked", t->name);
+    if (lra_stop_signal()) return lra_fail(e, "stopped while checking '%s'", t->name);
     return 0;
 }
 
@@ -109,10 +109,11 @@ static int print(const verdict *list, int n, const char *folder, bool json, lra_
         streams = streams || (list[i].rc == 0 && list[i].task->goal == LRA_GOAL_NEXT);
         add_notes(t, &list[i]);
     }
-    lra_table_note(t, "rows\tof each split%s",
-                   streams ? "; of tasks of one stream, its tokens" : "");
-    lra_table_note(t, "defects\twhat is wrong with files and was left out or mended; "
-                      "'lra-probe data TASK --check DIR' lists them");
+    lra_table_note(t, "rows\trows of each split%s",
+                   streams ? "; for tasks that are one token stream, its tokens" : "");
+    lra_table_note(
+        t, "defects\tdefects of the files that were excluded or repaired; 'lra-probe data TASK "
+           "--check DIR' lists them");
     int rc = lra_table_print(t, json ? "json" : "text", stdout, e);
     lra_table_free(t);
     lra_free(title);
@@ -124,7 +125,7 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
     lra_official_folders p = {.n = 0};
     int n = 0, found = 0, failed = 0, rc = 0;
     if (!lra_is_folder(folder))
-        return lra_fail(e, "'%s' is not a folder, expected one with official files below it",
+        return lra_fail(e, "'%s' is not a folder; expected a folder with official files below it",
                         folder);
     while (lra_task_at(n)) n++;
     verdict *list = lra_alloc_array((size_t)n, sizeof *list);
@@ -134,16 +135,17 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
         if (!lra_task_at(i)->files.import) continue;
         verdict *v = &list[n++];
         v->task = lra_task_at(i);
-        lra_note("looking for %s", v->task->name);
+        lra_note("searching for %s", v->task->name);
         rc = check_task(&p, v, e);
         found += v->rc != LRA_ABSENT, failed += v->rc != LRA_ABSENT && v->rc != 0;
         if (v->rc == LRA_ABSENT) lra_detail("%s", v->why.msg);
     }
     if (rc == 0 && found == 0)
-        rc = lra_fail(e,
-                      "no official files of any task in '%s' or %d levels below; 'lra-probe list "
-                      "tasks' names the tasks",
-                      folder, (int)LRA_OFFICIAL_LEVELS);
+        rc = lra_fail(
+            e,
+            "no official files of any task in '%s' or %d levels below; 'lra-probe list tasks' "
+            "lists the tasks",
+            folder, (int)LRA_OFFICIAL_LEVELS);
     if (rc == 0) rc = print(list, n, folder, json, e);
     if (rc == 0 && failed)
         rc = lra_fail(e, "%d of the %d data sets found cannot be used", failed, found);

@@ -30,7 +30,8 @@ static void print_files(const lra_digest *files)
     }
     lra_digest_sum(files, sum);
     if (files->n > MAX_FILES)
-        printf("%s %12" PRId64 "  %" PRId64 " files: the sum of what sha256sum prints of them\n",
+        printf("%s %12" PRId64 "  %" PRId64
+               " files: the SHA-256 of the output of sha256sum on them\n",
                sum, bytes, files->n);
 }
 
@@ -99,7 +100,7 @@ static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
     lra_sequences rows = {0};
     const lra_walk whole = {0};
     int rc = t->files.check(path, &rows, e);
-    lra_facts_add(&x.facts, (double)rows.n, "rows, every label is right");
+    lra_facts_add(&x.facts, (double)rows.n, "rows, all labels correct");
     if (rc == 0) rc = lra_walk_hash(&whole, path, &x.files, e);
     if (rc == 0 && json) rc = check_names(&x, e);
     if (rc == 0) (json ? print_json : print_text)(t, &x);
@@ -112,7 +113,8 @@ int lra_data_check(const lra_task *t, const lra_config *c, const char *path, boo
 {
     lra_examination x;
     if (!t->files.import)
-        return lra_fail_usage(e, "task '%s' has no official files, it is only generated", t->name);
+        return lra_fail_usage(e, "task '%s' has no official files; it can only be generated",
+                              t->name);
     if (!lra_file_exists(path))
         return lra_fail(e, "there is no file or folder '%s', expected official files of '%s'", path,
                         t->name);

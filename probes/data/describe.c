@@ -109,7 +109,7 @@ static void print_lengths(const lra_dataset *d)
     lra_repeats repeats;
     lra_repeats_count(d, &repeats);
     printf("\nlength in %s\n%-6s %8s %8s",
-           d->task->input.channels ? "steps" : "tokens, end mark included", "split", "rows",
+           d->task->input.channels ? "steps" : "tokens, including the end token", "split", "rows",
            "mean");
     for (int q = 0; q < N_QUANTILES; q++) printf(" %6s", quantile_name[q]);
     printf(" %9s", "in train");
@@ -141,7 +141,7 @@ static void print_labels(const lra_dataset *d)
         lra_free(count);
         return;
     }
-    printf("\nlabels of the training split, %% of the row\n%-8s %8s", "group", "rows");
+    printf("\nlabels of the training split, %% of each row\n%-8s %8s", "group", "rows");
     for (int k = 0; k < t->n_classes; k++) printf(" %5d", k);
     for (int g = 0; g <= n_groups(t); g++) {
         int64_t n = group_total(t, count, g);
@@ -238,7 +238,7 @@ static void print_text(const lra_dataset *d)
                lra_config_value(d->config, i));
     printf("\n");
     if (d->vocab)
-        printf("vocabulary %d%s\n", d->vocab, d->words ? ", found on the training split" : "");
+        printf("vocabulary %d%s\n", d->vocab, d->words ? ", built from the training split" : "");
     print_lengths(d);
     print_labels(d);
     print_targets(d);

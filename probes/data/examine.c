@@ -20,7 +20,7 @@ static void add_sizes(const lra_dataset *d, lra_examination *x)
     }
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         if (t->files.published[s] == 0) continue;
-        lra_facts_add(&x->facts, (double)d->n_official[s], "%s %s of the files", lra_split_names[s],
+        lra_facts_add(&x->facts, (double)d->n_official[s], "%s %s in the files", lra_split_names[s],
                       unit);
         lra_facts_add(&x->facts, (double)t->files.published[s], "%s %s, published",
                       lra_split_names[s], unit);
@@ -33,11 +33,11 @@ static void add_repeats(const lra_dataset *d, lra_examination *x)
     lra_repeats r;
     lra_repeats_count(d, &r);
     for (int s = LRA_VAL_SPLIT; s < LRA_N_SPLITS; s++)
-        lra_facts_add(&x->facts, (double)r.in_train[s], "%s %s that stand in train",
+        lra_facts_add(&x->facts, (double)r.in_train[s], "%s %s that also occur in train",
                       lra_split_names[s], unit);
-    lra_facts_add(&x->facts, (double)r.in_val, "test %s that stand in val", unit);
+    lra_facts_add(&x->facts, (double)r.in_val, "test %s that also occur in val", unit);
     if (d->task->goal != LRA_GOAL_NEXT)
-        lra_facts_add(&x->facts, (double)r.in_train[LRA_TRAIN_SPLIT], "train rows repeated");
+        lra_facts_add(&x->facts, (double)r.in_train[LRA_TRAIN_SPLIT], "repeated train rows");
 }
 
 /* Data that are read again would be warned about again; this suppresses the repeated warnings. */

@@ -52,7 +52,7 @@ static void say(const lra_augmentation *a, int at_row)
     printf("row %-3d %s\n", at_row + 1,
            text          ? text
            : at_row == 0 ? "training images"
-                         : "all of it, as training sees it");
+                         : "all combined, as in training");
     lra_free(text);
 }
 
@@ -61,7 +61,7 @@ int lra_data_sheet(const lra_dataset *d, const char *path, lra_err *e)
     const lra_augmentation *a = lra_augmentation_of(d->task);
     int64_t side = lra_dataset_grid(d);
     if (!a || !a->variant || side == 0)
-        return lra_fail_usage(e, "task '%s' has no augmentation of images: no --sheet",
+        return lra_fail_usage(e, "task '%s' has no image augmentation; remove --sheet",
                               d->task->name);
     sheet s = {.side = side, .zoom = side <= SMALL ? 2 : 1};
     s.cell = side * s.zoom + GUTTER;

@@ -63,14 +63,14 @@ static void describe_numbers(const lra_dataset *d, lra_facts *found)
     for (int j = 0; j < r->width; j++) n += m[j].n, sum += m[j].sum, squares += m[j].squares;
     double neighbours = correlation(m, r->width), mean = sum / n;
     lra_free(m);
-    lra_facts_add(found, mean, "train, mean of the numbers");
+    lra_facts_add(found, mean, "train, mean of the values");
     lra_facts_add(found, sqrt(fmax(0, squares / n - mean * mean)), "train, standard deviation");
-    lra_facts_add(found, neighbours, "train, correlation of neighbouring steps");
-    if (known != 0) lra_facts_add(found, known, "the same in published rows");
+    lra_facts_add(found, neighbours, "train, correlation of adjacent positions");
+    if (known != 0) lra_facts_add(found, known, "same, published rows");
     if (known != 0 && fabs(neighbours) < LEAST_SHARE * fabs(known))
         lra_warn(
-            "%s: neighbouring steps of the training rows have a correlation of %.2f, published "
-            "ones of %.2f: these look like noise, or like other data",
+            "%s: adjacent positions of the training rows have a correlation of %.2f, of published "
+            "rows %.2f: the files look like noise or like other data",
             d->task->name, neighbours, known);
 }
 
@@ -102,18 +102,20 @@ static void describe_words(const lra_dataset *d, lra_facts *found)
         }
     for (int64_t v = 0; v < V; v++) used += one[v] > 0;
     double bits = entropy(one, V, total);
-    lra_facts_add(found, (double)used, "train, different tokens");
-    lra_facts_add(found, bits, "train, bits of a token");
+    lra_facts_add(found, (double)used, "train, distinct tokens");
+    lra_facts_add(found, bits, "train, entropy of a token (bits)");
     if (pairs) {
         double after = entropy(two, V * V, pairs) - entropy(before, V, pairs);
-        lra_facts_add(found, after, "train, bits of a token after a known one");
+        lra_facts_add(found, after, "train, entropy of a token given the previous one (bits)");
         if (bits < LEAST_BITS)
-            lra_warn("%s: a token of the training rows takes %.2f bits: nearly all are alike",
-                     d->task->name, bits);
+            lra_warn(
+                "%s: a token of the training rows has an entropy of %.2f bits: nearly all tokens "
+                "are equal",
+                d->task->name, bits);
         else if (pairs >= ENOUGH * used * used && bits - after < LEAST_BITS)
             lra_warn(
-                "%s: a token of the training rows takes %.2f bits, and %.2f after a known one: "
-                "these look like noise",
+                "%s: a token of the training rows has an entropy of %.2f bits, and %.2f bits given "
+                "the previous token: these look like noise",
                 d->task->name, bits, after);
     }
     lra_free(one);

@@ -54,7 +54,7 @@ static int check(const lra_influence *p, lra_err *e)
         if (end == at || (*end && *end != ',') || x <= last || x > LONGEST)
             return lra_fail_usage(
                 e,
-                "--lengths is '%s', expected ascending numbers from 1 to %d, separated by commas",
+                "--lengths is '%s'; expected ascending numbers from 1 to %d, separated by commas",
                 list, (int)LONGEST);
         at = end, last = x;
     }

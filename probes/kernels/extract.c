@@ -200,7 +200,8 @@ static int open_network(network *n, const lra_train_spec *run, lra_device *devic
     for (int k = 0; k < 2; k++) {
         int found = lra_graph_nodes(n->view->network.graph, op[k], MOST_NODES - n->n,
                                     n->node + n->n);
-        if (found > MOST_NODES - n->n) return lra_fail(e, "more than %d convolutions", MOST_NODES);
+        if (found > MOST_NODES - n->n)
+            return lra_fail(e, "more than %d convolutions, which is the maximum", MOST_NODES);
         n->n += found;
     }
     n->n += lra_scans_find(n->view->network.graph, MOST_NODES - n->n, n->node + n->n);

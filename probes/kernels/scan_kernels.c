@@ -77,7 +77,7 @@ static int find_parts(const lra_length_graph *v, lra_tensor *scan, parts *p, lra
     if (known) p->in = source->src[1];
     for (int s = 0; s < p->sides && known; s++) known = (p->out[s] = read_by(g, side[s])) != NULL;
     if (known) return 0;
-    return lra_fail(e, "the scan of '%s' stands between other ops than dense layers", scan->scope);
+    return lra_fail(e, "the scan of '%s' is not between two dense layers", scan->scope);
 }
 
 int lra_scan_sizes(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, lra_err *e)
@@ -87,7 +87,8 @@ int lra_scan_sizes(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m,
     *m = (lra_scan_map){
         p.sides, lra_width(p.lambda), p.in->shape.d[0], lra_width(p.out[0]), NULL, NULL, NULL};
     if (looks_ahead(scan)) /* alone */
-        return lra_fail(e, "the scan of '%s' looks ahead alone", scan->scope);
+        return lra_fail(e, "the scan of '%s' only runs backwards; expected a forward scan",
+                        scan->scope);
     return 0;
 }
 

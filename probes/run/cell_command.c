@@ -32,7 +32,7 @@ char *lra_command_words_line(const lra_command_words *w, lra_err *e)
     for (int i = 0; i < w->n; i++) {
         for (const char *at = w->word[i]; *at; at++)
             if (iscntrl((unsigned char)*at)) {
-                lra_fail(e, "'%s' has a control character, expected what fits in a line",
+                lra_fail(e, "'%s' contains a control character; expected text of one line",
                          w->word[i]);
                 lra_text_free(&t);
                 return NULL;
@@ -73,7 +73,7 @@ static void add_option(lra_command_words *w, const lra_options *o, const lra_opt
         for (int i = 0; lra_option_repeat(o, name, i); i++)
             lra_command_words_add(w, lra_format("--%s=%s", name, lra_option_repeat(o, name, i)));
         break;
-    case LRA_OPTION_INTS: LRA_BUG("no such option among those of a run: '%s'", name);
+    case LRA_OPTION_INTS: LRA_BUG("unknown option of a run: '%s'", name);
     }
 }
 

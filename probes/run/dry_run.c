@@ -9,9 +9,9 @@
 void lra_dry_run_limit(void)
 {
     static const char text[] =
-        "lra-probe: --dry-run has reached its time limit (120 s, or LRA_DRY_RUN_SECONDS); where the "
-        "data are not prepared it makes them first: 'lra-probe data TASK' with the same --preset "
-        "and --set does so once\n";
+        "lra-probe: --dry-run has reached its time limit (120 s, or LRA_DRY_RUN_SECONDS). Data "
+        "that do not exist are generated first: run 'lra-probe data TASK' once with the same "
+        "--preset and --set\n";
     const char *set = getenv("LRA_DRY_RUN_SECONDS");
     long seconds = set ? strtol(set, NULL, 10) : LRA_DRY_RUN_SECONDS;
     bool usable = seconds > 0 && seconds < 1 << 20;

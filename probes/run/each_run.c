@@ -13,9 +13,9 @@ int lra_run_outcome(const lra_options *o, int rc, int *failed, lra_err *e)
     if (lra_option_n_args(o) == 1) return rc == LRA_ABSENT ? LRA_USAGE : rc;
     if (rc != LRA_ABSENT && rc != LRA_FAILED) return rc;
     if (rc == LRA_ABSENT)
-        lra_note("%s: left out", e->msg);
+        lra_note("%s: skipped", e->msg);
     else
-        lra_warn("%s: left out", e->msg);
+        lra_warn("%s: skipped", e->msg);
     *failed += rc == LRA_FAILED;
     return 0;
 }
@@ -24,8 +24,8 @@ int lra_runs_outcome(const lra_options *o, int failed, lra_err *e)
 {
     if (failed == 0) return 0;
     if (failed == lra_option_n_args(o))
-        return lra_fail(e, "none of %d runs could be measured (reasons above)", failed);
-    return lra_fail(e, "%d of %d runs could not be measured (above); the others were", failed,
+        return lra_fail(e, "none of the %d runs could be measured (see above)", failed);
+    return lra_fail(e, "%d of %d runs could not be measured (see above); the others were", failed,
                     lra_option_n_args(o));
 }
 
@@ -43,7 +43,7 @@ bool lra_run_is_unfinished(const lra_options *o, const char *name)
     char *result = lra_format("%s/result.h5", name);
     bool unfinished = !lra_file_exists(result);
     lra_free(result);
-    if (unfinished) lra_note("run '%s' has no result yet: left out", name);
+    if (unfinished) lra_note("run '%s' has no result yet: skipped", name);
     return unfinished;
 }
 

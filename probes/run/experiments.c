@@ -17,21 +17,21 @@
 static const lra_experiment experiments[] = {
     {"loc-T1", LOCALITY ", table 1", "kernels of a residual convolution",
      "preset = paper:locality\nmodel = resconv\n" FIVE "kernel = 5, 7, 11, 21, 31, 61\n"},
-    {"loc-T2", LOCALITY ", table 2", "a rotary Transformer and MEGA, trained as the paper does",
+    {"loc-T2", LOCALITY ", table 2", "a rotary Transformer and MEGA, trained as in the paper",
      "preset = paper:locality\nmodel = transformer, mega\n" FIVE},
-    {"loc-T3", LOCALITY ", table 3", "gMLP, S4 and S5, trained as the paper does",
+    {"loc-T3", LOCALITY ", table 3", "gMLP, S4 and S5, trained as in the paper",
      "preset = paper:locality\nmodel = gmlp, s4, s5\n" FIVE},
-    {"loc-T4", LOCALITY ", table 4 (with techniques)", "how a Transformer is told positions",
+    {"loc-T4", LOCALITY ", table 4 (with techniques)", "position encodings of a Transformer",
      "preset = paper:locality\nmodel = transformer\n" FIVE
      "positions = learned, sinusoidal, rotary\n"},
-    {"las-T2", LAS ", table 2", "LaS attention, whole and in chunks of 128",
+    {"las-T2", LAS ", table 2", "LaS attention, full and in chunks of 128",
      "preset = paper:las\nmodel = las\n" FIVE "chunk = 0, 128\n"},
-    {"las-T4", LAS ", table 4", "what decay and averages are worth, in chunks of 128",
+    {"las-T4", LAS ", table 4", "ablation of decay and smoothing, in chunks of 128",
      "preset = paper:las\nmodel = las, l, s, alibi, smooth-alibi\n"
      "task = listops, text, retrieval, image\nchunk = 128\n"},
-    {"las-fig5", LAS ", figure 5 (table 5)", "LaS attention by its context",
+    {"las-fig5", LAS ", figure 5 (table 5)", "LaS attention by size of its chunks",
      "preset = paper:las\nmodel = las\n" FOUR "chunk = 16, 32, 64, 128, 256, 512, 0\n"},
-    {"las-fig6", LAS ", figure 6 (table 6)", "LaS attention by the share of training rows",
+    {"las-fig6", LAS ", figure 6 (table 6)", "LaS attention by fraction of the training rows",
      "preset = paper:las\nmodel = las\n" FOUR "fraction = 0.1, 0.25, 0.5, 0.75, 1\n"},
 };
 enum { N = sizeof experiments / sizeof *experiments };

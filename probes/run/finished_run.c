@@ -22,12 +22,11 @@
 #include "reports/views/run_names.h"
 
 const lra_option lra_finished_run_options[] = {
-    LRA_OUT_OPTION(
-        "where runs are looked for by name; probes of a read-only run of another folder write "
-        "to DIR/probes"),
+    LRA_OUT_OPTION("folder in which runs are found by name; probes of a read-only run of another "
+                   "folder write to DIR/probes"),
     LRA_NO_LOCKS_OPTION,
-    LRA_DATA_DIR_OPTION(", when the run's data were imported and are gone"),
-    LRA_THREADS_OPTION("as many as help"),
+    LRA_DATA_DIR_OPTION(", needed if the run's data were imported and are no longer stored"),
+    LRA_THREADS_OPTION("automatic"),
     {.name = NULL}};
 
 /* ---- measurement ----------------------------------------------------------------------------- */
@@ -90,19 +89,20 @@ static int check_folder(const char *folder, const char *name, lra_err *e)
 {
     if (is_run(folder)) return 0;
     if (!lra_is_folder(name))
-        return lra_fail(e, "'%s' is no file of a run, expected the folder of a run", name);
+        return lra_fail(e, "'%s' does not belong to a run; expected the folder of a run", name);
     int n = (int)strlen(folder), own = count_runs(folder, ""), below = count_runs(folder, "/runs");
     while (n > 1 && folder[n - 1] == '/') n--;
     if (own)
-        return lra_fail(e, "'%s' is no folder of a run; it holds runs: '%.*s/*' names all %d", name,
-                        n, folder, own);
+        return lra_fail(
+            e, "'%s' is not the folder of a run, but contains runs: '%.*s/*' selects all %d", name,
+            n, folder, own);
     if (below)
         return lra_fail(
             e,
-            "'%s' is no folder of a run; its runs are in '%.*s/runs': '%.*s/runs/*' names "
+            "'%s' is not the folder of a run; its runs are in '%.*s/runs': '%.*s/runs/*' selects "
             "all %d",
             name, n, folder, n, folder, below);
-    return lra_fail(e, "'%s' is no folder of a run (no result.h5, no checkpoint)", name);
+    return lra_fail(e, "'%s' is not the folder of a run (no result.h5, no checkpoint)", name);
 }
 
 int lra_finished_run_find(const char *name, const char *out, char **folder, lra_err *e)
@@ -132,13 +132,13 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
 static const char *advice_of(const lra_err *why)
 {
     switch (lra_err_cause(why)) {
-    case LRA_CAUSE_NEWER: return "a newer version of this program reads it";
-    case LRA_CAUSE_ACCESS: return "its permissions are not those of this user";
-    case LRA_CAUSE_MEMORY: return "the file may be whole: try again when more memory is free";
-    case LRA_CAUSE_SYSTEM: return "the file may be whole: try again";
+    case LRA_CAUSE_NEWER: return "read it with a newer version of this program";
+    case LRA_CAUSE_ACCESS: return "this user has no permission to read it";
+    case LRA_CAUSE_MEMORY: return "the file may be intact: try again when more memory is free";
+    case LRA_CAUSE_SYSTEM: return "the file may be intact: try again";
     case LRA_CAUSE_OTHER: break;
     }
-    return "move it away, and the command that trained the run makes it again";
+    return "move it away; the command that trained the run makes it again";
 }
 
 lra_result *lra_finished_run_result(const char *path, lra_err *e)
@@ -183,7 +183,8 @@ static int check_hash(const lra_result *r, lra_err *e)
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, lra_hash64(r->config, strlen(r->config)));
     if (strcmp(hash, r->run) == 0) return 0;
-    return lra_fail(e, "its configuration hashes to %s, the result says %s", hash, r->run);
+    return lra_fail(e, "the hash of its configuration is %s, but the result states %s", hash,
+                    r->run);
 }
 
 /* A line "PREFIX.key=value" of a stored configuration. */
@@ -222,8 +223,8 @@ static int apply_lines(lra_job *j, const lra_config *lines, lra_err *e)
                 return LRA_FAILED;
         }
         if (!found && !lra_key_is_known(dot + 1))
-            return lra_fail(e, "its configuration has '%s', which this program does not know",
-                            name);
+            return lra_fail(
+                e, "its configuration has the key '%s', which is unknown to this program", name);
     }
     return 0;
 }
@@ -333,10 +334,11 @@ int lra_finished_run_load_data(lra_finished_run *r, lra_err *e)
     int rc = found ? lra_job_use_data(&r->job, found, e) : lra_job_load_data(&r->job, e);
     if (rc != 0) return lra_fail_in(e, "data of run '%s'", r->folder);
     if (strcmp(r->job.data->fingerprint, wanted) != 0)
-        return lra_fail(e,
-                        "run '%s' was trained on data %s, found %s (imported data: name the files "
-                        "with --data-dir)",
-                        r->folder, wanted, r->job.data->fingerprint);
+        return lra_fail(
+            e,
+            "run '%s' was trained on data %s, found data %s (imported data: name the files with "
+            "--data-dir)",
+            r->folder, wanted, r->job.data->fingerprint);
     return 0;
 }
 
@@ -350,7 +352,7 @@ int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_e
     if (rc != 0) {
         /* e says why */
     } else if (lra_is_folder(path)) {
-        rc = lra_fail(e, "'%s' is a folder, expected a file", path);
+        rc = lra_fail(e, "'%s' is a folder; expected a file", path);
     } else {
         lra_file *w = lra_file_create(path, e);
         rc = w ? 0 : LRA_FAILED;

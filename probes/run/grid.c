@@ -38,7 +38,7 @@ int lra_grid_add(lra_grid *g, const char *text, lra_err *e)
         if (strcmp(g->axis[i].key, a->key) == 0)
             return lra_fail_usage(e, "'%s' varies twice", a->key);
     if (g->n > LRA_GRID_COMBINATIONS)
-        return lra_fail_usage(e, "%d combinations or more, expected at most %d", g->n,
+        return lra_fail_usage(e, "%d combinations or more; expected at most %d", g->n,
                               LRA_GRID_COMBINATIONS);
     return 0;
 }
@@ -95,7 +95,7 @@ int lra_grid_read(lra_grid *g, const char *path, lra_err *e)
     if (!text) return LRA_FAILED;
     int rc = 0, number = 0;
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) next += 3; /* a byte order mark */
-    if (strlen(text) < n) rc = lra_fail(e, "'%s' has a zero byte, expected text", path);
+    if (strlen(text) < n) rc = lra_fail(e, "'%s' contains a zero byte; expected text", path);
     while (rc == 0 && next) {
         char *line = next;
         next = strchr(line, '\n');
@@ -104,7 +104,7 @@ int lra_grid_read(lra_grid *g, const char *path, lra_err *e)
         if (add_line(g, line, e) != 0) rc = lra_fail_in(e, "'%s', line %d", path, number);
     }
     if (rc == 0 && g->n_axes == 0)
-        rc = lra_fail(e, "'%s' names no setting, expected lines KEY = VALUE, VALUE, ...", path);
+        rc = lra_fail(e, "'%s' contains no settings; expected lines KEY = VALUE, VALUE, ...", path);
     lra_free(text);
     return rc;
 }
@@ -115,10 +115,12 @@ int lra_grid_check(const lra_grid *g, const lra_options *o, lra_err *e)
         const char *key = g->axis[a].key, *set;
         size_t n = strlen(key);
         if (is_chosen(key) && lra_option_given(o, key))
-            return lra_fail_usage(e, "--%s is given, and '%s' is what varies", key, key);
+            return lra_fail_usage(e, "--%s is given, but '%s' already varies; remove one", key,
+                                  key);
         for (int i = 0; (set = lra_option_repeat(o, "set", i)) != NULL; i++)
             if (strncmp(set, key, n) == 0 && set[n] == '=')
-                return lra_fail_usage(e, "'%s': '%s' is what varies", set, key);
+                return lra_fail_usage(e, "'%s': '%s' already varies; remove it from --set", set,
+                                      key);
     }
     return 0;
 }

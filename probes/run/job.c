@@ -19,15 +19,14 @@ static int drop_last_rows(lra_job *r, lra_err *e)
 {
     int64_t batch = lra_config_int(r->train_config, "batch");
     if (r->task->goal == LRA_GOAL_NEXT)
-        return lra_fail_usage(e, "'eval-drop-last' is for rows, task '%s' is a stream",
+        return lra_fail_usage(e, "'eval-drop-last' applies to rows; task '%s' is a stream",
                               r->task->name);
     for (int s = LRA_VAL_SPLIT; s < LRA_N_SPLITS; s++) {
         int64_t *n = &r->data->split[s].n;
         if (*n < batch)
-            return lra_fail_usage(e,
-                                  "'eval-drop-last' leaves none of the %lld %s rows, expected a "
-                                  "batch of %lld at least",
-                                  (long long)*n, lra_split_names[s], (long long)batch);
+            return lra_fail_usage(
+                e, "'eval-drop-last' drops all %lld %s rows, which are fewer than a batch of %lld",
+                (long long)*n, lra_split_names[s], (long long)batch);
         *n -= *n % batch;
     }
     return 0;
@@ -39,10 +38,10 @@ static int check_labels(const lra_job *r, lra_err *e)
     lra_goal goal = r->task->goal;
     if (!lra_config_int(r->train_config, "permute-labels")) return 0;
     if (goal == LRA_GOAL_STEPS || goal == LRA_GOAL_NEXT)
-        return lra_fail_usage(e, "'permute-labels' is for labels of rows, task '%s' has none",
+        return lra_fail_usage(e, "'permute-labels' needs labels of rows; task '%s' has none",
                               r->task->name);
     if (r->objective->pretrains)
-        return lra_fail_usage(e, "'permute-labels': objective '%s' reads no labels",
+        return lra_fail_usage(e, "'permute-labels': objective '%s' does not read labels",
                               r->objective->name);
     return 0;
 }

@@ -95,7 +95,7 @@ int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *
         for (const lra_key *k = all[i].keys; k && k->name && count < 256; k++)
             names[count++] = k->name;
     const char *near = lra_nearest(name, count, names);
-    static const char show[] = "('lra-probe list parameters' shows all)";
+    static const char show[] = "('lra-probe list parameters' lists them)";
     return near ? lra_fail_usage(e, "%s has no '%s'; did you mean '%s'? %s", of, name, near, show)
                 : lra_fail_usage(e, "%s has no '%s' %s", of, name, show);
 }

@@ -73,7 +73,7 @@ static int solve(lra_rungs *l, int i, const lra_job *r, lra_err *e)
     guess lo, hi;
     char name[48];
     bool flops = strcmp(l->match, "flops") == 0;
-    const char *unit = flops ? "FLOPs of a step" : "parameters";
+    const char *unit = flops ? "FLOPs per step" : "parameters";
     /* Convolutions split their channels into groups. */
     int64_t step = lra_config_has(r->model_config, "groups")
                        ? lra_config_int(r->model_config, "groups")
@@ -82,7 +82,7 @@ static int solve(lra_rungs *l, int i, const lra_job *r, lra_err *e)
     guess best = fabs(lo.count - l->count) < fabs(hi.count - l->count) ? lo : hi;
     if (!(fabs(best.count / l->count - 1) <= within))
         return lra_fail_usage(e,
-                              "%s: no '%s' has the %.6g %s of %s = %" PRId64
+                              "%s: no value of '%s' has the %.6g %s of %s = %" PRId64
                               " within 2 %%; the nearest is %" PRId64 " with %.6g",
                               lra_rungs_name(l, i, name), r->model->match, l->count, unit, l->axis,
                               l->rung[l->reference].value, best.size, best.count);

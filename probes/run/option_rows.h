@@ -14,10 +14,10 @@
      .choices = "quick|small|paper", .help = text}
 #define LRA_SET_OPTION(of)                                                                         \
     {.name = "set", .kind = LRA_OPTION_REPEAT, .arg = "KEY=VALUE", .key = lra_key_name,                 \
-     .help = "changes one parameter of " of ", as --KEY VALUE does; may be repeated"}
+     .help = "set one parameter of " of "; same as --KEY VALUE, may be repeated"}
 #define LRA_THREADS_OPTION(zero)                                                                   \
     {.name = "threads", .kind = LRA_OPTION_INT, .value = "0", .min = 0, .max = 1024, .arg = "N",   \
-     .help = "threads, 0: " zero}
+     .help = "number of threads (0 = " zero ")"}
 #define LRA_DEVICE_OPTION(usual, text)                                                             \
     {.name = "device", .letter = 'd', .kind = LRA_OPTION_TEXT, .value = usual, .arg = "DEVICE",    \
      .help = text}
@@ -25,23 +25,25 @@
     {.name = "out", .letter = 'o', .kind = LRA_OPTION_TEXT, .value = "lra-out", .arg = "DIR",      \
      .help = text}
 #define LRA_DATA_DIR_OPTION(text)                                                                  \
-    {.name = "data-dir", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "official raw files" text}
+    {.name = "data-dir", .kind = LRA_OPTION_TEXT, .arg = "DIR",                                    \
+     .help = "folder of official raw files" text}
 #define LRA_COUNT_OPTION(word, usual, least, most, text)                                           \
     {.name = word, .kind = LRA_OPTION_INT, .value = usual, .min = least, .max = most, .arg = "N",  \
      .help = text}
 #define LRA_QUERIES_OPTION(text) LRA_COUNT_OPTION("queries", "32", 0, 1e9, text)
 #define LRA_SEEDS_OPTION(text)                                                                     \
     {.name = "seeds", .letter = 's', .kind = LRA_OPTION_TEXT, .arg = "N|LIST",                     \
-     .help = "seeds 0..N-1 of every " text ", or a list: 0,2,5 or 3-7; default: the preset's"}
+     .help = "number of seeds of every " text                                                      \
+             ", or a list such as 0,2,5 or 3-7 (default: the preset's)"}
 #define LRA_JOBS_OPTION(what)                                                                      \
     {.name = "jobs", .letter = 'j', .kind = LRA_OPTION_INT, .value = "1", .min = 1,                \
      .max = LRA_MOST_JOBS, .arg = "N",                                                             \
-     .help = what " trained at once, each by a process of its own"}
+     .help = "number of " what " trained at a time, each in its own process"}
 #define LRA_DRY_RUN_OPTION(text) {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_NO_LOCKS_OPTION                                                                        \
     {.name = "no-locks", .kind = LRA_OPTION_FLAG,                                                  \
-     .help = "works without file locks, on file systems that have none; one process at a time"}
+     .help = "do not lock files, on file systems without locks; only one process may run"}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */
 

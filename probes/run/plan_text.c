@@ -17,7 +17,7 @@ static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
     const lra_objective *o = r->objective;
     if (o != &lra_objective_classify) {
         lra_text_add(t, "objective    %s: %s", o->name, o->summary);
-        if (s->mask > 0) lra_text_add(t, "; picked: %g %% of steps", 100 * s->mask);
+        if (s->mask > 0) lra_text_add(t, "; masked: %g %% of positions", 100 * s->mask);
         lra_text_add(t, "\n");
     }
     if (s->from) lra_text_add(t, "start        inputs and encoder of '%s', a new head\n", s->from);
@@ -40,8 +40,8 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
 {
     lra_schedule schedule = s->schedule;
     const lra_adamw_spec *o = &s->optimizer;
-    static const char *const again[] = {"", "; the backward pass computes cheap results again",
-                                        "; the backward pass computes layers again"};
+    static const char *const again[] = {"", "; the backward pass recomputes cheap activations",
+                                        "; the backward pass recomputes layers"};
     char work[32], weights[32];
     lra_text t = {0};
     schedule.steps_per_epoch = c->steps / schedule.epochs;
@@ -49,8 +49,9 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
     if (r->device.detail)
         lra_text_add(&t, "device       %s: %s\n", r->device.name, r->device.detail);
     else
-        lra_text_add(&t, "device       %s: %s, level %s, at most %d threads\n", r->device.name,
-                     lra_cpu_name(), lra_cpu_best(), r->device.backend->threads(&r->device));
+        lra_text_add(&t, "device       %s: %s, instruction level %s, at most %d threads\n",
+                     r->device.name, lra_cpu_name(), lra_cpu_best(),
+                     r->device.backend->threads(&r->device));
     if (r->no_gpu.msg[0]) lra_text_add(&t, "no GPU       %s\n", r->no_gpu.msg);
     lra_text_add(&t, "precision    %s%s\n", r->precision,
                  s->type == LRA_BF16 ? ", sums, losses and parameters in float32" : "");
@@ -71,7 +72,7 @@ char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_tra
                  lra_size_text(work, c->workspace_bytes),
                  lra_size_text(weights, c->parameter_bytes), again[c->keep]);
     const lra_metric *m = lra_objective_metric(r->objective, r->data);
-    lra_text_add(&t, "selection    the epoch with the %s validation %s; test once",
+    lra_text_add(&t, "selection    the epoch with the %s validation %s; tested once",
                  m->lower ? "lowest" : "best", m->text);
     char *deviations = lra_job_deviations(r);
     for (const char *at = deviations; *at; at += strcspn(at, "\n") + 1)

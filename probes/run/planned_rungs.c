@@ -19,17 +19,21 @@ static int check_reach(const lra_rungs *l, const lra_job *ladder, lra_err *e)
         lra_rung_job_free(&r);
         if (reach < 0 || reach > T) reach = T;
         if (reach <= before)
-            return lra_fail_usage(e,
-                                  "%s %" PRId64 " and %" PRId64 " %s %" PRId64 " of %" PRId64
-                                  " tokens; leave one out",
-                                  kernels ? "kernels" : l->axis, l->rung[i - 1].value,
-                                  l->rung[i].value,
-                                  reach == before ? "both reach" : "reach no more than", before, T);
+            return lra_fail_usage(
+                e,
+                "%s %" PRId64 " and %" PRId64 " %s %" PRId64 " of %" PRId64 " tokens; remove one",
+                kernels ? "kernels" : l->axis, l->rung[i - 1].value, l->rung[i].value,
+                reach == before ? "both have a reach of" : "have a reach of at most", before, T);
         before = reach;
     }
     if (reach == 0)
-        return kernels ? lra_fail_usage(e, "no kernel above 1: there is no ladder")
-                       : lra_fail_usage(e, "no rung reaches another token: there is no ladder");
+        return kernels
+                   ? lra_fail_usage(
+                         e,
+                         "no kernel is larger than 1; a ladder needs a rung that reaches another "
+                         "token")
+                   : lra_fail_usage(e,
+                                    "no rung reaches another token; a ladder needs one that does");
     return 0;
 }
 

@@ -32,7 +32,8 @@ static int fail_publisher(const lra_task *t, const lra_model *m, const char *pub
         if (lra_model_preset_find(m, t->name, "paper", lra_publishers[i]))
             lra_text_add(&papers, "%s%s", papers.n ? ", " : "", lra_publishers[i]);
     int rc = lra_fail_usage(e, "no settings of model '%s' for task '%s' are published by '%s' (%s)",
-                            m->name, t->name, publisher, papers.n ? papers.s : "no paper has any");
+                            m->name, t->name, publisher,
+                            papers.n ? papers.s : "no paper publishes any");
     lra_text_free(&papers);
     return rc;
 }

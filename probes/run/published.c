@@ -19,7 +19,7 @@ static const struct {
     const char *key, *off, *name;
 } known[] = {{"augment", "0", "augmentation of the training rows"},
              {"sets", "one", "training on the easy, intermediate and hard sets"},
-             {"objective", "classify", "an objective beside the task's own"}};
+             {"objective", "classify", "an auxiliary objective"}};
 enum { N_KNOWN = sizeof known / sizeof *known };
 
 /* The value of a key of training or task; "": neither has it. */
@@ -125,14 +125,15 @@ static const struct {
     const char *paper, *models, *tasks, *text;
 } remarks[] = {
     {"locality", "resconv", "listops text retrieval image pathfinder",
-     "table 1 of the paper does not say whether its training techniques were on"},
+     "table 1 of the paper does not state whether its training techniques were on"},
     {"locality", NULL, "image",
      "the policy derived from AutoAugment is not published: crop, flip and one of AutoAugment's 25 "
      "pairs of operations, in colour"},
     {"locality", NULL, "image " PATHFINDERS,
      "how levels of pixels become numbers: not stated in the paper"},
     {"locality", "s4 s5 mega", NULL,
-     "the paper lowers rates where a run diverges, to values that it does not state; rates here are "
+     "the paper lowers rates where a run diverges, to values that it does not state; rates here "
+     "are "
      "those of the model's own paper"},
     {"locality", "s5", "retrieval",
      "epochs: the paper has fewer than 60 and does not state the number; 20 as in S5's own paper"},
@@ -143,10 +144,11 @@ static const struct {
     {"spt", "transformer", "listops text retrieval",
      "rate 0.0005: the published preset has 0.05, with which a constant schedule diverges"},
     {"spt", "pythia", NULL,
-     "batch 16 and rate 0.0001: the published presets have batches of one, at other rates"},
+     "batch 16 and rate 0.0001: the published presets have batches of 1 and other rates"},
     {"lra", NULL, "image " PATHFINDERS " path-x path-x-256",
-     "pixels enter as numbers, published: as words of a table, of which 0 is padding"},
-    {"lra", NULL, "listops text retrieval", "padding is masked everywhere, published: in part"},
+     "pixels enter as numbers, published: as tokens of an embedding table, with 0 as padding"},
+    {"lra", NULL, "listops text retrieval",
+     "padding is masked everywhere, published: in some layers"},
 };
 
 static bool names(const char *list, const char *name)
@@ -175,16 +177,17 @@ static void add_data(const lra_job *r, lra_text *to)
     if (t->data.make && t->files.import && !r->data_dir)
         lra_text_add(to, "data are generated, not the released files\n");
     if (strcmp(lra_config_text_or(r->task_config, "val", ""), "carved") == 0)
-        lra_text_add(to, "weights are chosen on rows of the training set, published: on the test "
-                         "set\n");
+        lra_text_add(
+            to,
+            "the best epoch is selected on rows of the training set, published: on the test set\n");
     if (t->goal == LRA_GOAL_VALUE)
         lra_text_add(to, "the head starts at the mean of the training targets, published: near "
                          "0\n");
     if (!has_padding(t)) return;
     lra_text_add(to, "batches are grouped by length\n");
     if (batch_norm && strcmp(r->plan.published, "locality") != 0)
-        lra_text_add(to, "padding takes no part in the statistics of batch norms, published: it "
-                         "does\n");
+        lra_text_add(
+            to, "padding is excluded from the statistics of batch norms, published: included\n");
 }
 
 char *lra_published_deviations(const lra_job *r)
@@ -193,7 +196,7 @@ char *lra_published_deviations(const lra_job *r)
     const lra_technique *t = lra_technique_find(r->plan.published, r->task->name);
     lra_text_add(&to, "%s", ""); /* not NULL */
     if (strcmp(r->preset, "paper") == 0 && !r->plan.published)
-        lra_text_add(&to, "no paper states settings of this model for this task: they are ours\n");
+        lra_text_add(&to, "no paper states settings of this model for this task; these are ours\n");
     if (r->plan.published) {
         add_technique(r, t, &to);
         add_foreign(r, t, &to);

@@ -59,10 +59,10 @@ static int cell_ended(dealer *d, const lra_run_cell *c, int status, lra_err *e)
 {
     if (status == LRA_EXIT_INTERRUPTED) return LRA_STOPPED;
     if (status != 0 && d->running)
-        lra_note("  %s failed; no more runs are started, %d of %d go on", c->name, d->running,
+        lra_note("  %s failed; no more runs are started, %d of %d continue", c->name, d->running,
                  d->n_jobs);
     if (status != 0) return lra_fail(e, "the run of %s ended with exit code %d", c->name, status);
-    lra_note("  %2d of %d: %s is trained", ++d->trained, d->missing, c->name);
+    lra_note("  %2d of %d: %s trained", ++d->trained, d->missing, c->name);
     return 0;
 }
 

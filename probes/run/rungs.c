@@ -15,26 +15,25 @@ const lra_option lra_rungs_options[] = {
      .min = 1,
      .max = 65535,
      .arg = "LIST",
-     .help = "kernel sizes, odd, separated by commas; short for --axis kernel=LIST; default: the "
-             "preset's"},
+     .help = "odd kernel sizes, separated by commas; short for --axis kernel=LIST (default: the "
+             "preset's)"},
     {.name = "axis",
      .kind = LRA_OPTION_TEXT,
      .arg = "[KEY=]LIST",
-     .help = "rungs over a whole-number setting that bounds the model's reach: dilation=1,2,4,8; "
-             "default KEY: the model's"},
+     .help = "rungs: values of an integer setting that determines the model's reach, as in "
+             "dilation=1,2,4,8 (default KEY: the model's)"},
     {.name = "match",
      .kind = LRA_OPTION_CHOICE,
      .value = "none",
      .choices = "none|params|flops",
-     .help =
-         "makes all rungs as large as the widest, in parameters or in FLOPs of a training step, "
-         "within 2 %"},
+     .help = "make all rungs as large as the widest, in parameters or in FLOPs per training step, "
+             "within 2 %"},
     {.name = "match-rung",
      .kind = LRA_OPTION_INT,
      .min = 1,
      .max = 1 << 30,
      .arg = "VALUE",
-     .help = "the rung that keeps its size under --match; default: the widest"},
+     .help = "rung whose size is kept by --match (default: the widest)"},
     {.name = NULL}};
 
 static int add(lra_rungs *l, int64_t value, lra_err *e)
@@ -55,7 +54,7 @@ static int read_list(lra_rungs *l, const char *list, lra_err *e)
         size_t n = strcspn(at, ",");
         memcpy(word, at, n < sizeof word ? n : sizeof word - 1);
         if (!lra_parse_int(word, &value) || value < 1)
-            return lra_fail_usage(e, "'%s' in '%s' is not a whole number from 1", word, list);
+            return lra_fail_usage(e, "'%s' in '%s' is not an integer of at least 1", word, list);
         rc = add(l, value, e);
         at += n;
         if (!*at) break;
@@ -71,7 +70,7 @@ static int use_own_axis(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     if (!r->model->axis)
         return lra_fail_usage(
-            e, "no key bounds the reach of model '%s'; --axis KEY=LIST names one, and %s",
+            e, "no key determines the reach of model '%s'; name one with --axis KEY=LIST, and %s",
             r->model->name, without_axis);
     l->axis = lra_copy_text(r->model->axis);
     return 0;
@@ -84,7 +83,7 @@ static int read_axis(lra_rungs *l, const char *axis, const lra_job *r, lra_err *
     if (*axis && strspn(axis, "0123456789,") == strlen(axis))
         return use_own_axis(l, r, e) == 0 ? read_list(l, axis, e) : LRA_USAGE;
     if (n == 0 || !axis[n] || !axis[n + 1])
-        return lra_fail_usage(e, "--axis is '%s', expected KEY=VALUE,VALUE,...", axis);
+        return lra_fail_usage(e, "--axis is '%s'; expected KEY=VALUE,VALUE,...", axis);
     l->axis = lra_format("%.*s", (int)n, axis);
     return read_list(l, axis + n + 1, e);
 }
@@ -98,7 +97,8 @@ static int one_rung(lra_rungs *l, const lra_job *r, lra_err *e)
         if (k->kind == LRA_KEY_INT && strcmp(k->name, l->vary->key) != 0 &&
             (!axis || strcmp(k->name, "layers") == 0))
             axis = k->name;
-    if (!axis) return lra_fail_usage(e, "--vary: model '%s' has no whole number", r->model->name);
+    if (!axis)
+        return lra_fail_usage(e, "--vary: model '%s' has no integer setting", r->model->name);
     l->axis = lra_copy_text(axis);
     return add(l, lra_config_int(r->model_config, axis), e);
 }
@@ -118,10 +118,9 @@ static int read_rungs(lra_rungs *l, const lra_options *o, const lra_job *r, lra_
 {
     const char *axis = lra_option_text(o, "axis");
     if (axis && lra_option_given(o, "kernels"))
-        return lra_fail_usage(e, "--kernels is short for --axis kernel=LIST; they do not go "
-                                 "together");
+        return lra_fail_usage(e, "--kernels is short for --axis kernel=LIST; remove one of them");
     if (lra_option_repeat(o, "axis", 1))
-        return lra_fail_usage(e, "rungs differ in one setting, and --axis is given twice");
+        return lra_fail_usage(e, "the rungs differ in one setting, but --axis is given twice");
     if (axis) return read_axis(l, axis, r, e);
     if (!lra_option_given(o, "kernels")) return preset_rungs(l, r, e);
     l->axis = lra_copy_text("kernel");
@@ -150,9 +149,9 @@ static int check_rungs(const lra_rungs *l, const lra_job *r, lra_err *e)
     for (int i = 0; i < l->n && rc == 0; i++) {
         int64_t value = l->rung[i].value;
         if (kernels && value % 2 == 0)
-            return lra_fail_usage(e, "kernel %" PRId64 " is even, expected odd numbers", value);
+            return lra_fail_usage(e, "kernel %" PRId64 " is even; expected odd numbers", value);
         if (i && value <= l->rung[i - 1].value)
-            return lra_fail_usage(e, "%s must grow: %" PRId64 " follows %" PRId64,
+            return lra_fail_usage(e, "%s must increase: %" PRId64 " follows %" PRId64,
                                   kernels ? "kernels" : l->axis, value, l->rung[i - 1].value);
         char *one = lra_format("%s=%" PRId64, l->axis, value);
         lra_config *c = lra_config_copy(r->model_config);
@@ -170,10 +169,10 @@ static int read_reference(lra_rungs *l, const lra_options *o, lra_err *e)
     if (!lra_option_given(o, "match-rung")) return 0;
     int64_t wanted = lra_option_int(o, "match-rung");
     if (strcmp(l->match, "none") == 0)
-        return lra_fail_usage(e, "--match-rung is for --match params or flops");
+        return lra_fail_usage(e, "--match-rung needs --match params or flops");
     for (l->reference = 0; l->reference < l->n; l->reference++)
         if (l->rung[l->reference].value == wanted) return 0;
-    return lra_fail_usage(e, "--match-rung is %" PRId64 ", which is none of the rungs", wanted);
+    return lra_fail_usage(e, "--match-rung is %" PRId64 ", which is not one of the rungs", wanted);
 }
 
 /* Checks that the key that differs between ladders does not differ inside one. */
@@ -182,10 +181,11 @@ static int check_vary(const lra_rungs *l, const lra_job *r, lra_err *e)
     const char *key = l->vary ? l->vary->key : NULL;
     if (!key) return 0;
     if (strcmp(key, l->axis) == 0)
-        return lra_fail_usage(e, "--vary %s: the rungs of every ladder differ in it", key);
+        return lra_fail_usage(
+            e, "--vary %s: the rungs of every ladder differ in it; vary another setting", key);
     if (strcmp(l->match, "none") == 0 || !r->model->match || strcmp(key, r->model->match) != 0)
         return 0;
-    return lra_fail_usage(e, "--vary %s: --match solves it", key);
+    return lra_fail_usage(e, "--vary %s: --match determines it; vary another setting", key);
 }
 
 int lra_rungs_open(lra_rungs *l, const lra_options *o, const lra_job *r, const lra_vary *vary,
@@ -195,7 +195,7 @@ int lra_rungs_open(lra_rungs *l, const lra_options *o, const lra_job *r, const l
     if (read_rungs(l, o, r, e) != 0 || check_vary(l, r, e) != 0) return LRA_USAGE;
     if (check_rungs(l, r, e) != 0 || read_reference(l, o, e) != 0) return LRA_USAGE;
     if (strcmp(l->match, "none") != 0 && !r->model->match)
-        return lra_fail_usage(e, "--match: model '%s' has no key that makes it larger alone",
+        return lra_fail_usage(e, "--match: model '%s' has no key that changes only its size",
                               r->model->name);
     return 0;
 }

@@ -57,8 +57,8 @@ static int read_list(const char *at, int most, int64_t *seed)
 
 int lra_seeds_read(const char *text, int most, int64_t **seed, lra_err *e)
 {
-    static const char *const fault[] = {"expected N or a list as 0,2,5 or 3-7",
-                                        "a seed is there twice", "too many"};
+    static const char *const fault[] = {"expected N or a list such as 0,2,5 or 3-7",
+                                        "a seed occurs twice", "too many seeds"};
     const char *at = text;
     int64_t count;
     *seed = NULL;

@@ -8,9 +8,9 @@
 #include "probes/run/key_tables.h"
 
 const lra_key lra_relation_keys[] = {
-    LRA_TEXT_KEY("from", "none", NULL, "the run whose inputs and encoder this one starts from"),
-    LRA_TEXT_KEY("matched", "none", NULL, "the run that took as many steps more"),
-    LRA_TEXT_KEY("related", "none", NULL, "the settings of that run but for seed and rung"),
+    LRA_TEXT_KEY("from", "none", NULL, "run whose inputs and encoder initialise this one"),
+    LRA_TEXT_KEY("matched", "none", NULL, "run whose number of steps is added"),
+    LRA_TEXT_KEY("related", "none", NULL, "settings of that run except seed and rung"),
     LRA_KEYS_END};
 
 /* ---- owners of keys -------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static int assign(lra_job *r, const char *assignment, lra_err *e)
         rc = lra_keys_assign(all.table[i < 0 ? 0 : i].keys, all.values[i < 0 ? 0 : i], assignment,
                              "the run", e);
     else if (lra_key_find(lra_relation_keys, name))
-        rc = lra_fail_usage(e, "'%s' is not set: --from RUN and --matched RUN set it", name);
+        rc = lra_fail_usage(e, "'%s' cannot be set: --from RUN and --matched RUN set it", name);
     else
         rc = lra_key_fail(name, all.table, N_OWNERS, "the run", e);
     lra_free(name);

@@ -21,8 +21,7 @@ int lra_shuffled_find(const lra_finished_run *run, const lra_options *o, char **
     int rc = 0;
     if (strcmp(lra_config_text_or(c, setting, "0"), "0") != 0) {
         lra_fail(e,
-                 "run '%s' was itself trained on permuted labels, and has no null value "
-                 "'shuffled'",
+                 "run '%s' was itself trained on permuted labels; it has no null value 'shuffled'",
                  run->folder);
         rc = LRA_ABSENT;
     }
@@ -33,10 +32,10 @@ int lra_shuffled_find(const lra_finished_run *run, const lra_options *o, char **
     *folder = lra_format("%s/runs/%s-%s-%s", run->out, r->task, r->model, hash);
     char *result = lra_format("%s/result.h5", *folder);
     if (!lra_file_exists(result)) {
-        rc = lra_fail(e,
-                      "there is no '%s': the command that trained '%s' makes it with "
-                      "'--permute-labels 1'",
-                      *folder, run->folder);
+        rc = lra_fail(
+            e,
+            "'%s' does not exist: repeat the command that trained '%s' with '--permute-labels 1'",
+            *folder, run->folder);
         lra_free(*folder);
         *folder = NULL;
     }

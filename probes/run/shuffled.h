@@ -10,7 +10,8 @@
 #define LRA_NULL_OPTION                                                                            \
     {.name = "null", .kind = LRA_OPTION_CHOICE, .value = "none", .choices = "none|shuffled",       \
      .arg = "KIND",                                                                                \
-     .help = "shuffled: beside it the same of the run that '--permute-labels 1' has trained"}
+     .help = "null values to add: shuffled = the same measurement of the run trained with "         \
+             "'--permute-labels 1'"}
 /* clang-format on */
 
 /* Measures a finished run with loaded data; a probe implements it. */

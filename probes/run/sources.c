@@ -89,9 +89,10 @@ char *lra_job_sources_differ(const lra_job *r, const lra_result *result)
     const char *then = result->origin.revision ? result->origin.revision : "unknown";
     if (!*result->sources) {
         if (strcmp(then, lra_revision()) == 0) return NULL;
-        return lra_format("it is of revision %s, this program is of %s, and it does not record the "
-                          "sources of its model",
-                          then, lra_revision());
+        return lra_format(
+            "it was trained with revision %s, this program is revision %s, and the sources of its "
+            "model are not recorded",
+            then, lra_revision());
     }
     lra_job_sources(r, now);
     if (strcmp(now, result->sources) == 0) return NULL;

@@ -75,7 +75,8 @@ static double *history_table(const lra_train_report *t)
 
 char *lra_job_deviations(const lra_job *r)
 {
-    static const char note[] = "labels of training and validation rows are permuted: a null value";
+    static const char note[] =
+        "labels of training and validation rows are permuted: this run provides a null value";
     char *paper = lra_published_deviations(r);
     if (!lra_config_int(r->train_config, "permute-labels")) return paper;
     char *all = lra_format("%s%s\n", paper, note);

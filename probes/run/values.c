@@ -15,9 +15,9 @@ int lra_values_read(const char *list, int most, char **value, lra_err *e)
         size_t size = strcspn(at, ","), used = size;
         while (used && strchr(blank, at[used - 1])) used--;
         if (used == 0 && !at[size] && n == 0)
-            rc = lra_fail_usage(e, "an empty list, expected values");
+            rc = lra_fail_usage(e, "an empty list; expected values");
         else if (used == 0)
-            rc = lra_fail_usage(e, "'%s' has an empty value, expected values separated by commas",
+            rc = lra_fail_usage(e, "'%s' has an empty value; expected values separated by commas",
                                 list);
         else if (n == most)
             rc = lra_fail_usage(e, "'%s' has more than %d values", list, most);

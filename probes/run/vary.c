@@ -11,13 +11,13 @@ const lra_option lra_vary_options[] = {
     {.name = "distance",
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
-     .help =
-         "a ladder for each distance of the task's dependencies; short for --vary distance=LIST"},
+     .help = "train a ladder for each distance of the task's dependencies; short for --vary "
+             "distance=LIST"},
     {.name = "vary",
      .kind = LRA_OPTION_TEXT,
      .arg = "KEY=LIST",
-     .help = "a ladder for each value of a setting of task, model or training, and one table of "
-             "them all; of a model without rungs, the model as it is"},
+     .help = "train a ladder for each value of a setting of task, model or training, and print one "
+             "table of all; a model without rungs is trained as it is"},
     {.name = NULL}};
 
 int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)
@@ -25,13 +25,13 @@ int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e)
     const char *distance = lra_option_text(o, "distance"), *vary = lra_option_text(o, "vary");
     *v = (lra_vary){.n = 1};
     if (!distance && !vary) return 0;
-    if (distance && vary) return lra_fail_usage(e, "--distance and --vary do not go together");
+    if (distance && vary) return lra_fail_usage(e, "--distance and --vary exclude each other");
     if (lra_option_repeat(o, "distance", 1) || lra_option_repeat(o, "vary", 1))
-        return lra_fail_usage(e, "ladders differ in one setting, and --%s is given twice",
+        return lra_fail_usage(e, "the ladders differ in one setting, but --%s is given twice",
                               vary ? "vary" : "distance");
     size_t n = vary ? strcspn(vary, "=") : 0;
     if (vary && (n == 0 || !vary[n]))
-        return lra_fail_usage(e, "--vary is '%s', expected KEY=VALUE,VALUE,...", vary);
+        return lra_fail_usage(e, "--vary is '%s'; expected KEY=VALUE,VALUE,...", vary);
     v->key = vary ? lra_format("%.*s", (int)n, vary) : lra_copy_text("distance");
     v->n = lra_values_read(vary ? vary + n + 1 : distance, LRA_SWEEP_MAX_VALUES, v->value, e);
     if (v->n > 0) return 0;
@@ -60,7 +60,7 @@ static int settle(lra_vary *v, int i, const lra_key *key, lra_err *e)
     v->value[i] = text;
     for (int k = 0; k < i; k++)
         if (strcmp(v->value[k], text) == 0)
-            return lra_fail_usage(e, "'%s' has %s twice", v->key, text);
+            return lra_fail_usage(e, "'%s' contains %s twice", v->key, text);
     return 0;
 }
 

@@ -13,11 +13,11 @@ const lra_option lra_warm_start_options[] = {
     {.name = "from",
      .kind = LRA_OPTION_TEXT,
      .arg = "RUN",
-     .help = "starts from the inputs and the encoder of a finished run, with a new head"},
+     .help = "initialise inputs and encoder from a finished run, with a new head"},
     {.name = "matched",
      .kind = LRA_OPTION_TEXT,
      .arg = "RUN",
-     .help = "trains as many steps more as RUN took, from scratch: the control of --from RUN"},
+     .help = "control of --from RUN: train from scratch, with the number of steps of RUN added"},
     {.name = NULL}};
 
 static void remove_setting(lra_config *c, const char *owner, int n, const char *key)
@@ -93,11 +93,11 @@ static int match(lra_job *r, const lra_finished_run *run, lra_err *e)
     lra_job_spec(r, 0, &s);
     int64_t own = lra_config_int(r->train_config, "epochs"), steps = lra_train_epoch_steps(&s);
     lra_job_spec_free(&s);
-    if (steps < 1) return lra_fail_usage(e, "the training set is smaller than a batch");
+    if (steps < 1) return lra_fail_usage(e, "the training set is smaller than one batch");
     int64_t more = (run->result->training.steps + steps - 1) / steps;
     lra_config_set_int(r->train_config, "epochs", own + more);
-    lra_note("%" PRId64 " epochs, and %" PRId64 " more for the %" PRId64 " steps of '%s'", own,
-             more, run->result->training.steps, run->folder);
+    lra_note("%" PRId64 " epochs, plus %" PRId64 " for the %" PRId64 " steps of '%s'", own, more,
+             run->result->training.steps, run->folder);
     return name_run(r, "matched", run, e);
 }
 
@@ -106,9 +106,9 @@ int lra_warm_start(lra_job *r, const lra_options *o, lra_err *e)
     const char *from = lra_option_text(o, "from"), *matched = lra_option_text(o, "matched");
     lra_finished_run run = {0};
     int rc = 0;
-    if (from && matched) return lra_fail_usage(e, "--from and --matched do not go together");
+    if (from && matched) return lra_fail_usage(e, "--from and --matched exclude each other");
     if (from && lra_option_given(o, "weights"))
-        return lra_fail_usage(e, "--from and --weights do not go together");
+        return lra_fail_usage(e, "--from and --weights exclude each other");
     if (from || matched) rc = lra_finished_run_open(&run, from ? from : matched, NULL, o, e);
     if (rc == 0) rc = lra_job_load_data(r, e);
     if (rc == 0 && from) rc = start_from(r, &run, e);

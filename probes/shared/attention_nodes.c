@@ -55,7 +55,7 @@ int lra_attention_nodes_of(const lra_length_graph *v, lra_attention_nodes *out, 
     int n = lra_graph_nodes(g, &lra_op_attention, LRA_ATTENTION_LAYERS, all);
     *out = (lra_attention_nodes){.n = lra_graph_mixing(g, LRA_ATTENTION_LAYERS, declared)};
     if (n > LRA_ATTENTION_LAYERS || out->n > LRA_ATTENTION_LAYERS)
-        return lra_fail(e, "%d layers of attention, at most %d", n > out->n ? n : out->n,
+        return lra_fail(e, "%d attention layers, at most %d are supported", n > out->n ? n : out->n,
                         LRA_ATTENTION_LAYERS);
     for (int k = 0; k < out->n; k++) {
         out->node[k] = declared[k];
@@ -67,10 +67,10 @@ int lra_attention_nodes_of(const lra_length_graph *v, lra_attention_nodes *out, 
     if (out->n > 0) return 0;
     if (n == 0)
         return lra_fail_usage(
-            e, "model '%s' has no attention; 'lra-probe kernels' and 'influence' ask others",
+            e, "model '%s' has no attention; use 'lra-probe kernels' or 'lra-probe influence'",
             model);
-    return lra_fail_usage(e,
-                          "keys of all attention of model '%s' are another sequence, "
-                          "which has no distances",
-                          model);
+    return lra_fail_usage(
+        e,
+        "the attention keys of model '%s' come from another sequence, so distances are undefined",
+        model);
 }

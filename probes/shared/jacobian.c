@@ -112,10 +112,11 @@ static int check_row(work *w, const lra_jacobian_row *r, lra_err *e)
     double leak = sqrt(behind / w->largest);
     w->report->leak = fmax(w->report->leak, leak);
     if (leak < rounding) return 0;
-    return lra_fail(e,
-                    "position %lld of row %lld depends on what follows it, but the model "
-                    "declares that it is causal",
-                    (long long)r->i, (long long)r->example);
+    return lra_fail(
+        e,
+        "position %lld of row %lld depends on later positions, but the model declares that it is "
+        "causal",
+        (long long)r->i, (long long)r->example);
 }
 
 /* Row p of sequence s of a batch. */

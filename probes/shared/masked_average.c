@@ -27,6 +27,6 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
 
 const lra_matrix_family lra_matrix_masked_average = {
     .name = "remasked",
-    .what = "averages without what is behind the query",
+    .what = "averages over the tokens up to the query",
     .open = open,
     .row = row};

@@ -28,7 +28,7 @@ void lra_official_folders_find(lra_official_folders *p, const char *folder)
         from = to;
     }
     if (p->n == LRA_MAX_OFFICIAL_FOLDERS)
-        lra_warn("'%s' has many folders below it; the nearest %d are looked at", folder,
+        lra_warn("'%s' contains many folders; only the nearest %d are searched", folder,
                  (int)LRA_MAX_OFFICIAL_FOLDERS);
 }
 

@@ -50,7 +50,7 @@ static chunk chunk_of(const lra_matrix_values *v, int64_t row, int64_t i, int64_
                 return (chunk){v->number[ROWS] + (row * J + j) * both * K, own, p,
                                n + at_most(T - before * c, c)};
     }
-    LRA_BUG("token %lld stands in no chunk", (long long)i);
+    LRA_BUG("token %lld is in no chunk", (long long)i);
 }
 
 /* The bias added to the score of key k for the query. */

@@ -58,7 +58,7 @@ has again '6 evenly spaced positions of each example'
 
 # The same network trained on permuted labels is a null value: what it has when it is asked itself.
 own=$(echo o/runs/*-transformer-*)
-expect 1 "there is no 'o/runs/xor-transformer-.*' makes it with '--permute-labels 1'" "$probe" attention "$own" --null shuffled -q
+expect 1 "'o/runs/xor-transformer-.*' does not exist: repeat the command .* with '--permute-labels 1'" "$probe" attention "$own" --null shuffled -q
 train transformer --set heads=2 --permute-labels 1
 twin=$(echo o/runs/*-transformer-* | tr ' ' '\n' | grep -v "$own")
 "$probe" attention "$own" --examples 20 --null shuffled --json -q >json || complain "--null shuffled fails"
@@ -74,7 +74,7 @@ has out 'shuffled'
 # One of them has none itself, alone or among others.
 expect 2 "was itself trained on permuted labels" "$probe" attention "$twin" --examples 20 --null shuffled -q
 "$probe" attention "$own" "$twin" --examples 20 --null shuffled >out 2>err || complain "both: $(cat err)"
-has err 'left out'
+has err 'skipped'
 rm -r "$twin"
 
 # Without attention.
@@ -83,9 +83,9 @@ expect 2 "run '.*resconv.*': model 'resconv' has no attention; .*kernels" "$prob
 # Of several runs those without are left out, and said.
 "$probe" attention o/runs/*resconv* o/runs/*linformer* --out o --examples 4 >out 2>err || complain "a run without attention beside one with: $(cat err)"
 has err 'has no attention; '
-has err 'left out'
+has err 'skipped'
 has out 'layer0.head0'
-expect 2 'none of 2 runs has attention' "$probe" attention o/runs/*resconv* o/runs/*resconv* -q
+expect 2 'none of the 2 runs has self-attention' "$probe" attention o/runs/*resconv* o/runs/*resconv* -q
 expect 1 "no 'attention' results" "$report" tables --table attention o/runs/*resconv*
 expect 2 "there is no run 'x'" "$probe" attention x --out none
 if command -v gnuplot >/dev/null; then

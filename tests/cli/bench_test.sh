@@ -6,7 +6,7 @@ small="--batch 2 --length 16 --seconds 0.01 --set layers=1 --set width=16 --set 
 # shellcheck disable=SC2086
 for precision in f32 bf16; do
     expect 0 '' lra-probe bench step ops params $small --precision $precision
-    says '^ceilings   float32 [0-9]* GFLOP/s'
+    says '^peaks      float32 [0-9]* GFLOP/s'
     says '^whole step '
     says '^conv_dw '
     says '^cross_entropy_grad '
@@ -54,7 +54,7 @@ for kind in memory 'ops --op attention'; do
     expect 1 "^lra-probe: batch 1048576 of length 1048576 needs .* of workspace, found .* on 'cpu'; " lra-probe bench $kind \
         --batch 1048576 --length 1048576 --seconds 0.01
 done
-expect 2 "benchmark 'memory' stands alone" lra-probe bench step memory
+expect 2 "benchmark 'memory' cannot be combined" lra-probe bench step memory
 # Asking attention takes time of its own and memory that grows as the length does, not as a map.
 bytes_of() {
     awk -F: -v key="\"$1\"" '$1 ~ key { printf "%.0f", $2 }' out
@@ -77,10 +77,10 @@ for model in linear-transformer luna; do
         complain "rows of $model are not counted: $(cat out)"
 done
 # What a benchmark does not read is refused, not left aside.
-expect 2 "option '--op' is read by ops alone" lra-probe bench step --op conv
-expect 2 "option '--op' is read by ops alone" lra-probe bench --op conv
-expect 2 "option '--set' is read by step, params, memory, attention alone" lra-probe bench levels --set kernel=3
-expect 2 "option '--recompute' is read by step, memory alone" lra-probe bench params ops --recompute layers
+expect 2 "option '--op' applies only to the benchmarks ops" lra-probe bench step --op conv
+expect 2 "option '--op' applies only to the benchmarks ops" lra-probe bench --op conv
+expect 2 "option '--set' applies only to the benchmarks step, params, memory, attention" lra-probe bench levels --set kernel=3
+expect 2 "option '--recompute' applies only to the benchmarks step, memory" lra-probe bench params ops --recompute layers
 
 # A step that is counted.  By hand, of 16 tokens: the convolution is 2 16 (3 16) 32 FLOP; it reads 16 16 bf16, 3 16 32
 # bf16, a bias of 32 float32, two lengths, and writes 16 32 bf16.  Its gradients: x from
@@ -118,14 +118,14 @@ if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # parameters of all 30 runs
     says '^retrieval,31,64,3997,137940,'
     says '^listops,11,32,1035,360000,'
 fi
-expect 2 "'--predict' counts a step of a GPU; add '--device cuda'" lra-probe bench step --predict
-expect 2 "'--predict' is for 'bench step' alone" lra-probe bench ops --device cuda --predict
+expect 2 "option '--predict' needs '--device cuda'" lra-probe bench step --predict
+expect 2 "'--predict' applies only to 'bench step'" lra-probe bench ops --device cuda --predict
 expect 2 "'--peak' needs '--predict'" lra-probe bench step --peak 5
 
 if [ "${LRA_BUILD_TYPE-}" != Debug ]; then # makes the benchmark's own rows: slow with sanitizers
     expect 0 '' lra-probe bench data --seconds 0.01 --batch 64
     says '^listops quick: 72000 rows'
-    says '^make, all splits *72000 '
+    says '^generate, all splits *72000 '
 fi
 
 # Batches beside steps: one task, every task, and why there is no row.
@@ -143,7 +143,7 @@ tiny="--preset quick --threads 1 --seconds 0.01 --set layers=1 --set width=8 --s
     says '^listops,quick,classify + operands,[bf0-9]*,600,[0-9]*,16,0[.0-9]*[-e0-9]*,[0-9.]*,[0-9.]*,'
     [ "$(wc -l <out)" = 2 ] || complain "--augment operands is for ListOps alone"
     expect 0 '' lra-probe bench data --all --objective denoise $tiny --set batch=8 --json -q
-    says '"message": "task .text. is not generated: --data-dir must name its files'
+    says '"message": "task .text. cannot be generated: --data-dir must name its files'
     says '"message": "objective .denoise.: .cumsum. has no words to replace'
     says '"task": "select-at"'
     says '"ratio": [1-9]'
@@ -151,15 +151,15 @@ tiny="--preset quick --threads 1 --seconds 0.01 --set layers=1 --set width=8 --s
 
 expect 2 "'--data-dir' needs '--task TASK' or '--all'" lra-probe bench data --data-dir x
 expect 2 "'--preset' needs '--task TASK' or '--all'" lra-probe bench data --preset quick
-expect 2 "option '--task' is for 'bench data' alone" lra-probe bench data step --task xor
-expect 2 "option '--all' is for 'bench data' alone" lra-probe bench --all
+expect 2 "option '--task' applies only to 'bench data'" lra-probe bench data step --task xor
+expect 2 "option '--all' applies only to 'bench data'" lra-probe bench --all
 expect 2 "task 'image' has 'autoaugment', not 'd4'" lra-probe bench data --task image --augment d4
 expect 2 "task 'copy' has no preset 'paper'" lra-probe bench data --task copy --preset paper
-expect 2 "leave '--task copy' or --all out" lra-probe bench data --all --task copy
+expect 2 "remove '--task copy' or --all" lra-probe bench data --all --task copy
 expect 2 "objective 'denoise': 'cumsum' has no words" lra-probe bench data --task cumsum --objective denoise -q
 expect 2 "unknown augmentation 'd5'; did you mean 'd4'" lra-probe bench data --all --augment d5
 expect 2 "did you mean 'kernel'" lra-probe bench data --task xor --set kernle=3 -q
-expect 2 "'image' is not generated: --data-dir must name its files" lra-probe bench data --task image
+expect 2 "'image' cannot be generated: --data-dir must name its files" lra-probe bench data --task image
 expect 2 "unknown benchmark 'stepp'; did you mean 'step'" lra-probe bench stepp
 expect 2 "unknown model 'rescon'; did you mean 'resconv'" lra-probe bench --model rescon
 expect 2 "'kernle'.*did you mean 'kernel'" lra-probe bench step --set kernle=3

@@ -72,7 +72,7 @@ offers 'tables' lra-report help tab
 offers '' lra-probe nonsense ''
 # has FILE TEXT of the shells that are only read
 "$LRA_BUILD/lra-probe" help --completion zsh >"$tmp/zsh"
-has "$tmp/zsh" "'(-t --task)'{-t,--task}'[what is learned ("
+has "$tmp/zsh" "'(-t --task)'{-t,--task}'[task to learn ("
 has "$tmp/zsh" "]:DIR:_files -/'"
 "$LRA_BUILD/lra-probe" help --completion fish >"$tmp/fish"
 has "$tmp/fish" " -l task -s t -x -a 'listops pathfinder "

@@ -16,7 +16,7 @@ check() {
 row() { grep -E "^$1 +$2\$" out >/dev/null || complain "$1: '$(grep "^$1 " out)', expected '$2'"; }
 
 mkdir -p empty/folder/below
-check 1 "no official files of any task in 'empty' or 3 levels below; 'lra-probe list tasks' names the tasks" empty -q
+check 1 "no official files of any task in 'empty' or 3 levels below; 'lra-probe list tasks' lists the tasks" empty -q
 [ -s out ] && complain "nothing found, and a table: $(cat out)"
 
 # Two tasks, as deep as they may be; nothing else is taken for one of them.
@@ -73,8 +73,8 @@ usage() {
     [ $rc -eq 2 ] && [ "$(cat err)" = "lra-probe: $text" ] || complain "data $*: exit $rc, $(cat err)"
 }
 usage "option '--all' needs '--check'" --all
-usage "--all is every task; leave 'listops' or --all out" listops --all --check all
-usage "--all and --set do not go together" --all --check all --set level=hard
+usage "--all selects every task; remove 'listops' or --all" listops --all --check all
+usage "--all and --set exclude each other" --all --check all --set level=hard
 usage "too few arguments (usage: lra-probe data TASK|--all)" --json
-check 1 "'none' is not a folder, expected one with official files below it" none
+check 1 "'none' is not a folder; expected a folder with official files below it" none
 exit $bad

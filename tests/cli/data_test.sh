@@ -20,7 +20,7 @@ expect 2 "max-depth" lra-probe data listops --set max-depth=three
 expect 2 "'max-depth' is '99', expected an integer from 1 to 64" lra-probe data listops --set max-depth=99
 expect 2 "none of 200000 trees" lra-probe data listops --set max-depth=1
 expect 2 "'--make'" lra-probe data listops --make 2
-expect 2 "make and --check do not go together" lra-probe data listops --make 10 --check x
+expect 2 "make and --check exclude each other" lra-probe data listops --make 10 --check x
 [ -e lra-out ] && complain "wrong usage left files"
 
 # Describe, twice: made, then read; the same either way and for any number of threads.
@@ -65,13 +65,13 @@ dir=$(cat out)
 golden=$LRA_SOURCE/tests/golden/listops-rows.tsv
 [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp "$dir/basic_test.tsv" "$golden"
 cmp -s "$dir/basic_test.tsv" "$golden" || complain "generated rows differ from $golden"
-expect 1 'exists already; --force replaces it' lra-probe data listops --make 72 --preset quick --out o
+expect 1 'already exists; --force replaces it' lra-probe data listops --make 72 --preset quick --out o
 expect 0 '' lra-probe data listops --make 72 --preset quick --out o --force
 expect 0 '60 of 96,000 training, 2 of 2,000 validation and 10 of 2,000 test rows' lra-probe data listops --check "$dir"
 says '^val rows  *2$'
 expect 0 '' lra-probe data listops --check "$dir/basic_test.tsv" --json
 says '"schema": 2'
-says '"rows, every label is right": 10'
+says '"rows, all labels correct": 10'
 expect 0 '' lra-probe data listops --data-dir o --out o3
 says '^train  *60 '
 
@@ -79,8 +79,8 @@ says '^train  *60 '
 expect 1 "there is no file or folder 'absent.tsv'" lra-probe data listops --check absent.tsv
 expect 1 "there is no file or folder 'absent'" lra-probe data listops --import absent
 expect 1 "there is no file or folder 'absent'" lra-probe data listops --data-dir absent
-expect 2 '--data-dir and --import do not go together' lra-probe data listops --import o --data-dir o
-expect 2 '--make and --import do not go together' lra-probe data listops --import o --make 9
+expect 2 '--data-dir and --import exclude each other' lra-probe data listops --import o --data-dir o
+expect 2 '--make and --import exclude each other' lra-probe data listops --import o --make 9
 t=$(printf '\t')
 broken() { # TEXT PATTERN
     printf '%s\n' "Source${t}Target" "$1" >broken.tsv
@@ -90,17 +90,17 @@ broken "[MAXX 1 2 ]${t}2" "unknown token '\[MAXX'; expected one of"
 broken "[MAX 1 2 ]" "1 column, expected 2"
 broken "[MAX 1 2 ]${t}2${t}2" "more than 2 columns"
 broken "[MAX 1 2 ]${t}10" "label is '10', expected 0 to 9"
-broken "[MAX 1 2 ]${t}1" "label is 1, the expression is 2"
+broken "[MAX 1 2 ]${t}1" "label is 1, but the expression evaluates to 2"
 broken "[MAX 1 2${t}2" "not closed"
 : >empty.tsv
-expect 1 "holds no rows" lra-probe data listops --check empty.tsv
+expect 1 "contains no rows" lra-probe data listops --check empty.tsv
 
 # Pathfinder: files, check, import, the same data either way; images drawn.
 expect 0 '' lra-probe data pathfinder-easy --make 40 --out p
 images=$(cat out)
 expect 0 '' lra-probe data pathfinder-easy --check "$images"
 says '^images read  *40$'
-says '^labels that traced paths confirm, %  *\(100\|[89]\)'
+says '^labels confirmed by traced paths, %  *\(100\|[89]\)'
 expect 0 '' lra-probe data pathfinder-easy --import "$images" --out p
 says '^train  *32 '
 says '^marker-distance '
@@ -118,31 +118,31 @@ expect 1 "no 'curv_contour_length_14/metadata' of pathfinder32" lra-probe data p
 expect 0 '' lra-probe data pathfinder-easy --set images=40 --seeding uniform --out p
 grep fingerprint out | cmp -s - imported && complain "uniform seeding makes the same images"
 expect 0 '' lra-probe data pathfinder-easy --set images=40 --out p --show 2 --png p/row.png
-says '^test row 2, 1024 steps, label [01]$'
+says '^test row 2, 1024 tokens, label [01]$'
 [ "$(wc -l <out)" -eq 33 ] || complain "an image of 32 rows takes $(wc -l <out) lines"
 golden=$LRA_SOURCE/tests/golden/pathfinder-image.txt
 [ -z "${LRA_UPDATE_GOLDEN-}" ] || cp out "$golden"
 cmp -s out "$golden" || complain "a generated image differs from $golden"
 [ "$(head -c 4 p/row.png | tail -c 3)" = PNG ] || complain "p/row.png is no PNG"
 expect 0 '' lra-probe data pathfinder-easy --set images=40 --out p --sheet p/sheet.png
-says '^row 4   top to bottom$'
+says '^row 4   mirrored top to bottom$'
 [ "$(wc -l <out)" -eq 10 ] || complain "a sheet of $(wc -l <out) rows, expected 10"
 [ "$(head -c 4 p/sheet.png | tail -c 3)" = PNG ] || complain "p/sheet.png is no PNG"
 expect 1 "cannot write 'nowhere/sheet.png'" lra-probe data pathfinder-easy --set images=40 --out p --sheet nowhere/sheet.png
-expect 2 "'listops' has no augmentation of images" lra-probe data listops --set train=200 --set val=20 --set test=30 --out o --sheet x.png
-expect 2 'do not go together' lra-probe data pathfinder-easy --sheet x.png --show 1
+expect 2 "'listops' has no image augmentation" lra-probe data listops --set train=200 --set val=20 --set test=30 --out o --sheet x.png
+expect 2 'exclude each other' lra-probe data pathfinder-easy --sheet x.png --show 1
 rm -r "$images"/pathfinder32/curv_baseline/metadata
 expect 1 "no 'curv_baseline/metadata' of pathfinder32" lra-probe data pathfinder-easy --check "$images"
-expect 2 "says nothing about official files" lra-probe data pathfinder --import "$images" --set images=30
+expect 2 "has no effect on official files" lra-probe data pathfinder --import "$images" --set images=30
 expect 2 "'size' is '33', expected 32, 64, 128 or 256" lra-probe data pathfinder --set size=33
-expect 2 "are no images: no --png" lra-probe data listops --set train=200 --set val=20 --set test=30 --out o --show 1 --png x.png
+expect 2 "are not images; remove --png" lra-probe data listops --set train=200 --set val=20 --set test=30 --out o --show 1 --png x.png
 expect 2 "has no 'seeding'" lra-probe data listops --seeding uniform
 
 # A damaged cache names the file; a folder that cannot be written is no crash.
 for h5 in o2/data/listops-*.h5; do
     head -c 3000 "$h5" >cut && cp cut "$h5"
     # shellcheck disable=SC2086
-    expect 1 "remove it to make it anew" lra-probe data listops $small --out o2
+    expect 1 "remove it; it is then made again" lra-probe data listops $small --out o2
 done
 : >file
 # shellcheck disable=SC2086

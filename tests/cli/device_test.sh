@@ -13,7 +13,7 @@ expect 1 "device 'cuda:99': " lra-probe bench step --device cuda:99
 ! grep -q '^cuda:0' devices || exit $bad
 
 # No GPU: refused where one is asked for, and nothing is written; else one notice, if this build could use one.
-if grep -q 'not in this build' devices; then notices=0; reason='this build has no CUDA'
+if grep -q 'not part of this build' devices; then notices=0; reason='this build has no CUDA'
 else notices=1; reason='the NVIDIA driver\|there is no NVIDIA driver'; fi
 expect 1 "device 'cuda': .*\\($reason\\)" lra-probe train --device cuda --out none
 [ ! -e none ] || complain "a refused device leaves a folder"

@@ -7,10 +7,10 @@ run=$(echo o/runs/*)
 
 expect 0 '' lra-probe export "$run" w.safetensors
 says "wrote w.safetensors: 11 arrays"
-expect 1 "is there already; --force replaces it" lra-probe export "$run" w.safetensors
+expect 1 "already exists; --force replaces it" lra-probe export "$run" w.safetensors
 expect 0 '' lra-probe export "$run" w.safetensors --force --last
 expect 2 "unknown run 'none'" lra-probe export ./none x
-expect 1 "'o' is no folder of a run" lra-probe export o x
+expect 1 "'o' is not the folder of a run" lra-probe export o x
 expect 1 "cannot write 'none/x'" lra-probe export "$run" none/x
 [ ! -e x ] || complain "a file although the export failed"
 
@@ -41,11 +41,11 @@ expect 0 '' lra-probe export --gradients "$run" g.safetensors
 says "wrote g.safetensors: 27 arrays of '$run/best.h5'"
 head -c 20000 g.safetensors | grep -aq '"grad/head/w"' || complain "no gradient of head/w"
 head -c 20000 g.safetensors | grep -aq '"lra.task":"listops"' || complain "no task"
-expect 1 "is there already" lra-probe export --gradients "$run" g.safetensors
+expect 1 "already exists" lra-probe export --gradients "$run" g.safetensors
 expect 0 '' lra-probe export --gradients "$run" g.safetensors --force --last
 for precision in f64 f32 bf16; do
     expect 0 '' lra-probe export --gradients --model s4d --set layers=1 --width 8 --precision $precision $precision.st
-    says "arrays of a fresh 's4d'"
+    says "arrays of 's4d' at initialisation"
     head -c 20000 $precision.st | grep -aq "\"lra.precision\":\"$precision\"" || complain "$precision: not said"
 done
 expect 0 '' lra-probe export --gradients --model s4d --set layers=1 --width 8 --precision f64 again.st
@@ -54,8 +54,8 @@ expect 0 '' lra-probe export --gradients --model s4d --set layers=1 --width 8 --
 cmp -s f64.st again.st && complain "another seed, the same gradients"
 expect 2 "option '--model' needs '--gradients'" lra-probe export --model s4d x
 expect 2 "option '--batch' needs '--gradients --model MODEL'" lra-probe export "$run" x --batch 3
-expect 2 "found a RUN and '--model'" lra-probe export --gradients --model s4d "$run" x
-expect 2 "option '--last' is for a RUN" lra-probe export --gradients --model s4d x --last
+expect 2 "found both a RUN and '--model'" lra-probe export --gradients --model s4d "$run" x
+expect 2 "option '--last' needs a RUN" lra-probe export --gradients --model s4d x --last
 expect 2 "expected RUN FILE" lra-probe export x
 expect 2 "unknown model 's4dd'" lra-probe export --gradients --model s4dd x
 expect 1 "cannot write 'none/x'" lra-probe export --gradients --model s4d none/x

@@ -12,9 +12,9 @@ expect 2 "did you mean 'kernel'?" lra-probe train --set kernl=5
 expect 2 "'batch' is '0', expected an integer from 1" lra-probe train --set batch=0
 expect 2 "'layers' is 'x', expected an integer" lra-probe train --set layers=x
 expect 2 "kernel 4 is even" lra-probe receptive-field --kernels 1,4 --out o -q
-expect 2 "kernels must grow" lra-probe receptive-field --kernels 5,3 --out o -q
-expect 2 "both reach 32 of 32 tokens" lra-probe receptive-field --kernels 23,31 --out o -q
-expect 2 "no kernel above 1" lra-probe receptive-field --kernels 1 --out o -q
+expect 2 "kernels must increase" lra-probe receptive-field --kernels 5,3 --out o -q
+expect 2 "both have a reach of 32 of 32 tokens" lra-probe receptive-field --kernels 23,31 --out o -q
+expect 2 "no kernel is larger than 1" lra-probe receptive-field --kernels 1 --out o -q
 expect 2 "kernel is 4, expected an odd number" lra-probe train --set kernel=4 --out n -q
 expect 2 "3 groups do not divide 32 inputs" lra-probe train --set groups=3 --out n -q
 expect 2 "'dropout' is '1', expected a number from 0" lra-probe train --set dropout=1 --out n -q
@@ -27,8 +27,8 @@ expect 2 "'distance' is '0', expected an integer from 1" lra-probe train --task 
 expect 2 "'distance' is '0', expected an integer from 1" lra-probe receptive-field --task xor --distance 0,8 --out n -q
 expect 2 "kernel is 4, expected an odd number" lra-probe bench step --set kernel=4
 expect 2 "'layers' is '0', expected an integer from 1" lra-probe bench step --set layers=0
-expect 2 "'kernel=5': the ladder sets the kernel" lra-probe receptive-field --set kernel=5 --out n -q
-expect 2 "'distance' is what varies" lra-probe receptive-field --task xor --distance 4,8 --set distance=6 --out n -q
+expect 2 "'kernel=5': the ladder sets 'kernel'" lra-probe receptive-field --set kernel=5 --out n -q
+expect 2 "'distance' already varies" lra-probe receptive-field --task xor --distance 4,8 --set distance=6 --out n -q
 [ ! -e n ] || complain "wrong use leaves a folder behind"
 expect 1 "there is no file or folder 'none'" lra-report tables --out none
 expect 2 "unknown table 'laddr'; did you mean 'ladder'?" lra-report tables --table laddr
@@ -50,7 +50,7 @@ expect 1 "is a checkpoint file, expected a result file" lra-report show "$result
 rm "$result"
 run=$(dirname "$result")
 head -c 5000 "$run/checkpoint.h5" >"$run/cut" && mv "$run/cut" "$run/checkpoint.h5"
-expect 1 "cannot go on" lra-probe train $small --out o -q
+expect 1 "cannot resume" lra-probe train $small --out o -q
 
 # One flipped bit anywhere: the same answer, or one line and exit code 1; never another answer.
 # flip FILE OFFSET
@@ -93,7 +93,7 @@ flipped "$run/result.h5" 24 lra-report show "$run"
 lra-probe train $small --set hidden=16 --out g -q >out || complain "another model"
 rm "$run/result.h5"
 cp g/runs/*/checkpoint.h5 "$run/checkpoint.h5"
-expect 1 "is of another run" lra-probe train $small --out f -q
+expect 1 "belongs to another run" lra-probe train $small --out f -q
 [ ! -e "$run/result.h5" ] || complain "a result from a foreign checkpoint"
 
 # Missing, not a folder, not readable, not writable; too little memory.

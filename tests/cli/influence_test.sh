@@ -211,7 +211,7 @@ grep -q '^flags .*approx: sampled' out || complain "the legend does not tell wha
 ! grep -Eq ' -0(\.0+)?( |$)' out || complain "zeros with a sign: $(cat out)"
 
 # The null value of permuted labels is what the run has that was trained on them; it is measured and saved as the run itself is.
-expect 1 "there is no '.*': the command that trained '.*$run' makes it with '--permute-labels 1'" "$probe" influence "$run" --out o --null shuffled
+expect 1 "'.*' does not exist: repeat the command that trained '.*$run' with '--permute-labels 1'" "$probe" influence "$run" --out o --null shuffled
 # shellcheck disable=SC2086
 "$probe" train $small --permute-labels 1 >train.out 2>&1 || complain "permuted labels: $(cat train.out)"
 twin=$(ls o/runs | grep -v "^$run$")
@@ -272,10 +272,10 @@ has out ' swap '
 # What cannot be written is said before it is measured, and where runs are, where a folder is none.
 for name in kernels influence; do
     mkdir "single/runs/$name" && cp single/runs/xor*/*.h5 "single/runs/$name" && rm -f "single/runs/$name/$name.h5" && mkdir "single/runs/$name/$name.h5"
-    expect 1 "single/runs/$name/$name.h5' is a folder, expected a file" "$probe" "$name" "single/runs/$name" -q
+    expect 1 "single/runs/$name/$name.h5' is a folder; expected a file" "$probe" "$name" "single/runs/$name" -q
     rm -r "single/runs/$name"
-    expect 1 "'single/runs/' is no folder of a run; it holds runs: 'single/runs/\*' names all 1" "$probe" $name single/runs/
-    expect 1 "'single' is no folder of a run; its runs are in 'single/runs': 'single/runs/\*' names all 1" "$probe" $name single
+    expect 1 "'single/runs/' is not the folder of a run, but contains runs: 'single/runs/\*' selects all 1" "$probe" $name single/runs/
+    expect 1 "'single' is not the folder of a run; its runs are in 'single/runs': 'single/runs/\*' selects all 1" "$probe" $name single
 done
 
 # A file that is broken is measured again, with a word.
@@ -291,7 +291,7 @@ for n in 1 2 3; do
 done >costs
 awk '{ x[NR] = $1 } END { exit !(NR == 3 && x[3] - x[2] == x[2] - x[1] && x[1] > x[2] - x[1] + 1) }' costs ||
     complain "the cost of part length: $(cat costs)"
-expect 2 "\-\-lengths is '48,x', expected ascending numbers" "$probe" influence "$run" --out o --parts length --lengths 48,x
+expect 2 "\-\-lengths is '48,x'; expected ascending numbers" "$probe" influence "$run" --out o --parts length --lengths 48,x
 expect 1 "length 5: 1 copy at distance 2 need" "$probe" influence "$run" --out o --parts length --lengths 5 -q
 "$probe" influence "$run" --out o --parts length --lengths 5,24 --examples 8 -q >out 2>err || complain "an impossible length ends the others: $(cat err)"
 has out 'length.gain.x1'

@@ -35,7 +35,7 @@ if command -v gnuplot >/dev/null; then
     [ -s err ] && complain "gnuplot says $(cat err)"
     for kind in pdf svg png gp dat; do [ -s "o/figures/info.$kind" ] || complain "no info.$kind"; done
 fi
-expect 2 "--information and --make do not go together" "$probe" data xor --information --make 10
+expect 2 "--information and --make exclude each other" "$probe" data xor --information --make 10
 expect 1 "'lra-probe data TASK --information' makes them" "$report" tables --table information o/data
 # A few windows of letters drawn at random tell nothing of one another, and no interval says that they do.
 awk 'BEGIN { srand(1); for (i = 0; i < 20000; i++) printf "%c", 97 + int(26 * rand()) }' >text8

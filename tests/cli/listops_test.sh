@@ -51,7 +51,7 @@ cmp -s by_name again || complain "data made again give other numbers"
 name=$(echo "$runs" | head -1)
 expect 2 "did you mean '$name'" "$probe" listops "${name%?}" --out o
 expect 2 "there is no run 'x', nor any run in 'none/runs'" "$probe" listops x --out none
-expect 1 "is no folder of a run" "$probe" listops o/tables
+expect 1 "is not the folder of a run" "$probe" listops o/tables
 expect 1 "no ListOps breakdowns in 'o/tables'; 'lra-probe listops RUN...' makes them" "$report" tables --table listops o/tables
 expect 1 "is a result file, expected a probe file" "$report" tables --table listops "o/runs/$name/result.h5"
 expect 0 "'$name' is a run that is given twice, or a copy of it .*: counted once" "$probe" listops "$name" "$name" --out o
@@ -59,7 +59,7 @@ expect 0 "'$name' is a run that is given twice, or a copy of it .*: counted once
 # A run of another task is left out of several, and refused alone.
 expect 0 '' "$probe" train --task copy --set distance=2 --set train=64 --set val=16 --set test=16 --set epochs=1 --set width=4 --set hidden=4 --set layers=1 -q --out others
 other=$(echo others/runs/*)
-expect 0 "run '$other' is of task 'copy', expected 'listops': left out" "$probe" listops "o/runs/$name" "$other"
+expect 0 "run '$other' is of task 'copy', expected 'listops': skipped" "$probe" listops "o/runs/$name" "$other"
 says "^resconv"
 expect 2 "run '$other' is of task 'copy', expected 'listops'" "$probe" listops "$other"
 
@@ -68,16 +68,16 @@ first=o/runs/$(echo "$runs" | sed -n 1p) second=o/runs/$(echo "$runs" | sed -n 2
 mv "$first/best.h5" kept
 "$probe" listops o/runs/* >again 2>err || complain "without weights: $(cat err)"
 cmp -s by_name again || complain "the predictions of a result give another table than its weights"
-grep -q "^$first: no weights (best.h5); the predictions of its result.h5 are taken" err || complain "silent about weights: $(cat err)"
+grep -q "^$first: no weights (best.h5); the predictions of its result.h5 are used" err || complain "silent about weights: $(cat err)"
 cp "$second/best.h5" "$first/best.h5"
-expect 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
+expect 1 "'$first/best.h5' belongs to another run" "$probe" listops "$first" -q
 head -c 3000 kept >"$first/best.h5"
 expect 1 "not a complete HDF5 file" "$probe" listops "$first" -q
 mv kept "$first/best.h5"
 mv "$first/result.h5" kept
 expect 1 "is not finished" "$probe" listops "$first" -q
 cp "$second/result.h5" "$first/result.h5"
-expect 1 "'$first/best.h5' is of another run" "$probe" listops "$first" -q
+expect 1 "'$first/best.h5' belongs to another run" "$probe" listops "$first" -q
 mv kept "$first/result.h5"
 "$probe" listops o/runs/* -q >again 2>err || complain "with everything back: $(cat err)"
 cmp -s by_name again || complain "another table at the end"

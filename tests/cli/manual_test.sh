@@ -80,7 +80,7 @@ wrong() {
 }
 wrong "unknown command 'table'; did you mean 'tables'? ('lra-report --help' shows all)" --man table
 wrong "option '--out' needs '--man'" --out "$tmp"
-wrong "--completion is of the whole program and goes alone" --completion bash tables
-wrong "'--man --out' writes the pages of all commands; leave 'tables' out" --man --out "$tmp" tables
+wrong "--completion covers the complete program; give it alone" --completion bash tables
+wrong "'--man --out' writes the pages of all commands; remove 'tables'" --man --out "$tmp" tables
 wrong "option '--completion' is 'tcsh', expected one of bash|zsh|fish" --completion tcsh
 exit $bad

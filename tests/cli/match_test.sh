@@ -13,20 +13,20 @@ refused() {
     expect 2 "$text" lra-probe $ladder "$@"
     [ ! -d o/runs ] || complain "$*: something is trained"
 }
-refused "--axis is 'dilation', expected KEY=VALUE" --axis dilation
-refused "'x' in '1,x' is not a whole number" --axis dilation=1,x
-refused "'' in '1,' is not a whole number" --axis dilation=1,
+refused "--axis is 'dilation'; expected KEY=VALUE" --axis dilation
+refused "'x' in '1,x' is not an integer of at least 1" --axis dilation=1,x
+refused "'' in '1,' is not an integer of at least 1" --axis dilation=1,
 refused "model 'resconv' has no 'delation'" --axis delation=1,2
 refused "'window' belongs to model 'longformer'; the run has 'resconv'" --axis window=4,8
-refused "rungs differ in one setting, and --axis is given twice" --axis dilation=1,2 --axis kernel=3,5
-refused "dilation must grow: 2 follows 2" --axis dilation=2,2
-refused "they do not go together" --axis dilation=1,2 --kernels 3,5
-refused "the ladder sets the dilation; --axis KEY=LIST names them" --axis dilation=1,2 --set dilation=3
-refused "hidden 8 and 16 both reach 4 of" --axis hidden=8,16
-refused "--match-rung is for --match" --kernels 3,5 --match-rung 3
-refused "--match-rung is 7, which is none of the rungs" --kernels 3,5 --match params --match-rung 7
+refused "the rungs differ in one setting, but --axis is given twice" --axis dilation=1,2 --axis kernel=3,5
+refused "dilation must increase: 2 follows 2" --axis dilation=2,2
+refused "remove one of them" --axis dilation=1,2 --kernels 3,5
+refused "the ladder sets 'dilation'; choose its values with --axis KEY=LIST" --axis dilation=1,2 --set dilation=3
+refused "hidden 8 and 16 both have a reach of 4 of" --axis hidden=8,16
+refused "--match-rung needs --match" --kernels 3,5 --match-rung 3
+refused "--match-rung is 7, which is not one of the rungs" --kernels 3,5 --match params --match-rung 7
 # 8 channels in groups of 8: the next size is twice as large.
-refused "K = 3: no 'hidden' has the" --kernels 3,9 --match params --set hidden=8 --set groups=8
+refused "K = 3: no value of 'hidden' has the" --kernels 3,9 --match params --set hidden=8 --set groups=8
 refused "within 2 %; the nearest is" --kernels 3,9 --match params --set hidden=8 --set groups=8
 
 # What is planned: sizes, parameters and FLOPs within 2 % of the widest rung's.
@@ -37,8 +37,8 @@ within() { # COLUMN of what comes before the word UNIT
 for match in params flops; do
     # shellcheck disable=SC2086
     "$probe" $ladder --kernels 1,3,9 --set hidden=64 --match $match --dry-run >plan 2>err || complain "$match: $(cat err)"
-    has plan "match: $match; 'hidden' is solved for the"
-    [ $match = params ] && unit=parameters || unit=GFLOP
+    has plan "match: $match; 'hidden' is chosen to match the"
+    [ $match = params ] && unit=parameters || unit=GFLOP/step
     within $unit || complain "$match: $(cat plan)"
     has plan "hidden 64 "
 done

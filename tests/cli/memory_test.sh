@@ -8,7 +8,7 @@ train() {
         --set layers=6 --set dropout=0.1 --precision f32 "$@" 2>"$tmp/err"
 }
 
-for limit in 200:moments 28:cheap.results 16:layers; do
+for limit in 200:moments 28:cheap.activations 16:layers; do
     train --memory "${limit%:*}" >"$tmp/out" || fail "$(cat "$tmp/err")"
     grep -q "memory .*${limit#*:}.*" "$tmp/err" || { cat "$tmp/err" >&2; fail "no '${limit#*:}'"; }
     grep 'test accuracy' "$tmp/out" | sed 's/ steps,.*/ steps/' >"$tmp/accuracy"
@@ -20,7 +20,7 @@ done
 
 if train --memory 3 >"$tmp/out"; then fail "3 MiB should not do"; fi
 [ "$(grep -c . "$tmp/err")" = 1 ] || { cat "$tmp/err" >&2; fail "not one line"; }
-grep -q 'batch 256 needs [0-9.]* MiB of workspace although .*a batch of [0-9]* would fit' "$tmp/err" ||
+grep -q 'batch 256 needs [0-9.]* MiB of workspace even though .*a batch of [0-9]* would fit' "$tmp/err" ||
     { cat "$tmp/err" >&2; fail "the message does not help"; }
 [ ! -e "$tmp/runs" ] || fail "a refused run leaves a folder"
 if train --memory 1 --set batch=1 --set width=256 >"$tmp/out"; then fail "1 MiB should not do"; fi

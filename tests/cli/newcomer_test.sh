@@ -58,11 +58,11 @@ lra-probe train $small --set epochs=1 --out o >out 2>err || complain "train: $(c
 run=$(ls o/runs)
 says 2 "there is no run 'none', nor any run in 'lra-out/runs'" lra-probe export none w
 says 2 "unknown run '${run}x'; did you mean '$run'? ('ls o/runs' shows all)" lra-probe listops "${run}x" --out o
-says 1 "'o' is no folder of a run; its runs are in 'o/runs': 'o/runs/*' names all 1" lra-probe listops o
-says 1 "'empty' is no folder of a run (no result.h5, no checkpoint)" lra-probe export empty w
-says 1 "'afile' is no file of a run, expected the folder of a run" lra-probe listops afile
-says 1 "'empty' is a folder, expected the name of a file" lra-probe export "o/runs/$run" empty
-says 1 "'afile' is there already; --force replaces it" lra-probe export "o/runs/$run" afile
+says 1 "'o' is not the folder of a run; its runs are in 'o/runs': 'o/runs/*' selects all 1" lra-probe listops o
+says 1 "'empty' is not the folder of a run (no result.h5, no checkpoint)" lra-probe export empty w
+says 1 "'afile' does not belong to a run; expected the folder of a run" lra-probe listops afile
+says 1 "'empty' is a folder; expected a file name" lra-probe export "o/runs/$run" empty
+says 1 "'afile' already exists; --force replaces it" lra-probe export "o/runs/$run" afile
 lra-probe export "$run" w --out o >out 2>err || complain "export by name: $(cat err)"
 lra-probe export "o/runs/$run/result.h5" w2 >out 2>err || complain "export by file: $(cat err)"
 cmp -s w w2 || complain "a run's name and its file give different weights"

@@ -17,7 +17,7 @@ says '^autoaugment '
 
 # Pretrain, fine-tune, control.
 # shellcheck disable=SC2086
-expect 0 'picked: 10 % of steps' lra-probe train $tiny --set epochs=2 --objective pretrain-masked
+expect 0 'masked: 10 % of positions' lra-probe train $tiny --set epochs=2 --objective pretrain-masked
 says '^test bits per token '
 pretrained=$(run_of)
 [ -f "$pretrained/best.h5" ] || complain "pretraining left no best.h5"
@@ -29,7 +29,7 @@ tuned=$(run_of)
 hash=${pretrained##*-}
 "$LRA_BUILD/lra-report" show "$tuned" | grep -q "train.from=$hash" || complain "the result does not name the run it started from"
 # shellcheck disable=SC2086
-expect 0 '1 epochs, and 2 more' lra-probe train $tiny --set epochs=1 --matched "${pretrained#o/runs/}"
+expect 0 '1 epochs, plus 2' lra-probe train $tiny --set epochs=1 --matched "${pretrained#o/runs/}"
 says '24 steps'
 matched=$(run_of)
 # shellcheck disable=SC2086
@@ -42,7 +42,7 @@ scratch=$(run_of)
 {
     expect 0 '' lra-probe train $tiny --set epochs=1 --set test=40 --eval-drop-last 1
     says ', 1 seed, [0-9]* of 32)'
-    expect 2 "leaves none of the 20 val rows, expected a batch of 32" lra-probe train $tiny --set val=20 --eval-drop-last 1 -q
+    expect 2 "drops all 20 val rows, which are fewer than a batch of 32" lra-probe train $tiny --set val=20 --eval-drop-last 1 -q
 }
 # A ladder of what is masked: of the data, not of the task.
 # shellcheck disable=SC2086
@@ -68,7 +68,7 @@ says ' control of fine-tuning '
 expect 0 '' lra-probe train $tiny --set epochs=1 --from "$pretrained"
 [ "$(run_of)" = "$tuned" ] || complain "the same command has another folder"
 # shellcheck disable=SC2086
-expect 0 'picked: 30 % of steps' lra-probe train $tiny --set epochs=1 --objective denoise
+expect 0 'masked: 30 % of positions' lra-probe train $tiny --set epochs=1 --objective denoise
 says '^test accuracy '
 # shellcheck disable=SC2086
 expect 0 '' lra-probe train $tiny --set epochs=1 --set causal=1 --objective pretrain-causal
@@ -77,10 +77,10 @@ says '^test bits per token '
 expect 0 '^fraction  *0.5: share of the training rows' lra-probe train $tiny --set epochs=1 --set fraction=0.5 --set same-steps=1
 says ' 8 steps'
 # shellcheck disable=SC2086
-expect 0 'accumulate   2: batches whose gradients make one update' lra-probe train $tiny --set epochs=1 --set accumulate=2
+expect 0 'accumulate   2: number of batches whose gradients are accumulated for one update' lra-probe train $tiny --set epochs=1 --set accumulate=2
 says ' 4 steps'
 # shellcheck disable=SC2086
-expect 0 'early-stop   2: training ends after so many epochs without a better one' lra-probe train $tiny --set epochs=50 --set rate=1e-12 --set min-rate=0 --set early-stop=2
+expect 0 'early-stop   2: stop after this number of epochs without an improvement' lra-probe train $tiny --set epochs=50 --set rate=1e-12 --set min-rate=0 --set early-stop=2
 says ' 24 steps'
 
 # Faults.
@@ -91,14 +91,14 @@ says ' 24 steps'
     expect 2 "'mask' is '0', expected a number from" lra-probe train $tiny --set mask=0 --objective denoise
     expect 2 'it must be causal' lra-probe train $tiny --objective pretrain-causal
     expect 2 "--from RUN and --matched RUN set it" lra-probe train $tiny --set from=abc
-    expect 2 'do not go together' lra-probe train $tiny --from "$pretrained" --matched "$pretrained"
+    expect 2 'exclude each other' lra-probe train $tiny --from "$pretrained" --matched "$pretrained"
     expect 2 'there is no run' lra-probe train $tiny --from nowhere --out elsewhere
     expect 1 'cannot start from' lra-probe train -q $tiny --set width=16 --from "$pretrained"
     expect 2 'larger than the training set of 25' lra-probe train -q $tiny --set fraction=0.1
 }
 # Sixteen steps are two epochs of six and a part of a third, which is trained in full.
 # shellcheck disable=SC2086
-expect 0 '1 epochs, and 3 more for the 16 steps' lra-probe train $tiny --set train=200 --set epochs=1 --matched "$pretrained"
+expect 0 '1 epochs, plus 3 for the 16 steps' lra-probe train $tiny --set train=200 --set epochs=1 --matched "$pretrained"
 # Runs that were fine-tuned from rungs of one ladder were trained alike before; from another width they were not.
 related() { "$LRA_BUILD/lra-report" show "$1" | sed -n 's/.*train\.related=\([0-9a-f]*\).*/\1/p'; }
 # shellcheck disable=SC2086

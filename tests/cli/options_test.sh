@@ -61,7 +61,7 @@ for reference in widest best "$run" "$(basename "$run")"; do
     expect 0 '' lra-probe $ladder --reference "$reference" --json
     says '"rows"'
 done
-expect 2 "is for preset 'paper'" lra-probe $ladder --reference published
+expect 2 "needs preset 'paper'" lra-probe $ladder --reference published
 expect 0 '' lra-probe $ladder --chance uniform
 cp out uniform
 expect 0 '' lra-probe $ladder --chance majority
@@ -83,9 +83,9 @@ fi
 # Other tokens and classes are other parameters.
 step="bench step --batch 2 --length 32 --seconds 0.01 --threads 1 --set layers=1 --set width=8 --set hidden=8"
 expect 0 '' lra-probe $step --vocab 16 --classes 2
-grep -o 'parameters with moments [^)]*' out >few
+grep -o 'parameters and moments [^)]*' out >few
 expect 0 '' lra-probe $step --vocab 32 --classes 4
-grep -o 'parameters with moments [^)]*' out >more
+grep -o 'parameters and moments [^)]*' out >more
 if cmp -s few more; then complain "--vocab and --classes change nothing: $(cat out)"; fi
 
 # Every option of every command in the help of the programs is named by a test.

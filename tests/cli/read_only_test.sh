@@ -32,7 +32,7 @@ done
 # All runs fail: none is called measured.
 mkdir fail1 fail2 && : >fail1/result.h5 && : >fail2/result.h5
 "$probe" kernels fail1 fail2 >out 2>err
-[ $? -eq 1 ] && has err 'none of 2 runs could be measured (reasons above)' || complain "all fail: $(cat err)"
+[ $? -eq 1 ] && has err 'none of the 2 runs could be measured (see above)' || complain "all fail: $(cat err)"
 rm -rf copy "$heads/attention.h5" "$heads/listops.h5"
 
 chmod 777 . && chmod -R a-w ro

@@ -13,7 +13,7 @@ run=$("$probe" train $small --set epochs=1 --set kernel=3 --out o --dry-run | se
 mkdir -p "$run" && cp "$newer" "$run/result.h5" && chmod u+w "$run/result.h5"
 cp "$run/result.h5" kept
 # shellcheck disable=SC2086
-expect 1 "reads up to 2; a newer version of this program reads it" "$probe" train $small --set epochs=1 --set kernel=3 --out o
+expect 1 "reads up to 2; read it with a newer version of this program" "$probe" train $small --set epochs=1 --set kernel=3 --out o
 ! grep -q 'move it away' err || complain "advice to throw a newer file away: $(cat err)"
 "$probe" status --out o >out 2>err || complain "status: $(cat err)"
 has out 'unreadable'
@@ -24,7 +24,7 @@ has out '1 unreadable for the reason above'
 # shellcheck disable=SC2086
 "$probe" receptive-field $small --set epochs=1 --kernels 3,65 --seeds 1 --out o --dry-run >out 2>err || complain "ladder: $(cat err)"
 grep -q '= 2 runs, 0 done' out || complain "--dry-run counts a newer file as done: $(cat out)"
-has err 'a newer version of this program reads it'
+has err 'read it with a newer version of this program'
 # shellcheck disable=SC2086
 "$probe" sweep $small --set epochs=1 --vary kernel=3 --seeds 1 --out o --dry-run >out 2>err || complain "sweep: $(cat err)"
 ! grep -q '1 done' out || complain "--dry-run of a sweep counts a newer file as done: $(cat out)"
@@ -67,7 +67,7 @@ if [ -n "$best" ]; then
     happens sh -c '[ -s err ]'
     kill -INT $pid
     wait $pid
-    grep -q 'resumes on another instruction level .*equal to rounding, not to the bit' err || complain "no word of another level: $(cat err)"
+    grep -q 'resumes on another instruction level .*equal up to rounding, not bit for bit' err || complain "no word of another level: $(cat err)"
     # shellcheck disable=SC2086
     "$probe" train $small $long --precision f32 --out l >out 2>err &
     pid=$!

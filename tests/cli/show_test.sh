@@ -74,7 +74,7 @@ for n in 0 1 47 48 512 4096 $((size - 65)) $((size - 63)) $((size - 1)); do
     expect 1 "cut.h5" "$report" show --json cut.h5
 done
 (head -c 3000 "$new" && printf x && tail -c +3002 "$new") >changed.h5
-expect 1 'damaged: its bytes hash to' "$report" show changed.h5
+expect 1 'damaged: the hash of its bytes is' "$report" show changed.h5
 printf 'result' >text.h5
 expect 1 'text.h5' "$report" show text.h5
 mkfifo pipe.h5

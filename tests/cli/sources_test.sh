@@ -62,7 +62,7 @@ expect 0 '' lra-probe train $small
 cp out first
 run=$(echo o/runs/*)
 touch "$run/kernels.h5"
-expect 0 'already done: its result is below' lra-probe train $small
+expect 0 'already done; its result is below' lra-probe train $small
 expect 0 'epoch 1 of 1' lra-probe train $small --force
 [ "$(grep -o 'test accuracy [0-9.]*' out)" = "$(grep -o 'test accuracy [0-9.]*' first)" ] || complain "--force: $(cat out first)"
 [ ! -e "$run/kernels.h5" ] || complain "measurements of the weights before stay"
@@ -81,7 +81,7 @@ if [ -r /proc/self/status ]; then
         wait $pid
         [ $? -eq 1 ] || complain "$command: a dry run that takes too long does not fail: $(cat err)"
         has err "--dry-run has reached its time limit (120 s, or LRA_DRY_RUN_SECONDS)"
-        has err "'lra-probe data TASK' with the same --preset and --set does so once"
+        has err "run 'lra-probe data TASK' once with the same --preset and --set"
         [ ! -s out ] || complain "$command: half a plan: $(cat out)"
     done
     [ ! -e p ] || complain "--dry-run writes: $(find p)"

@@ -57,12 +57,12 @@ for folder in other/runs/*; do
     cp "$folder/result.h5" whole.h5
     head -c 3000 whole.h5 >"$folder/result.h5"
     # shellcheck disable=SC2086
-    expect 1 "result.h5': .*; move it away, and the command that trained the run makes it again" "$probe" train --task listops $small --set epochs=1 --out other
+    expect 1 "result.h5': .*; move it away; the command that trained the run makes it again" "$probe" train --task listops $small --set epochs=1 --out other
     ! grep -q 'already done' err || complain "a damaged result is called done: $(cat err)"
     # shellcheck disable=SC2086
     "$probe" receptive-field --task listops $small --set epochs=1 --kernels 5 --seeds 1 --out other >out 2>err
     [ $? -eq 1 ] || complain "a ladder of a damaged result: $(cat err)"
-    has err '; move it away, and'
+    has err '; move it away; the command'
     rm "$folder/result.h5"
     # shellcheck disable=SC2086
     "$probe" train --task listops $small --set epochs=1 --out other -q >out 2>err || complain "again: $(cat err)"

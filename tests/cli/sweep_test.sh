@@ -116,11 +116,11 @@ expect 2 "rate=abc" "$probe" sweep --vary rate=0.001,abc --out n
 expect 2 'empty value' "$probe" sweep --vary rate=0.001,,0.002 --out n
 expect 2 'an empty list' "$probe" sweep --vary rate= --out n
 expect 2 'expected KEY=VALUE' "$probe" sweep --vary rate --out n
-expect 2 "'rate' is what varies" "$probe" sweep --rate 0.1 --vary rate=0.001,0.002 --out n
-expect 2 "'model' is what varies" "$probe" sweep --model las --vary model=s4d,las --out n
-expect 2 'do not go together' "$probe" sweep --vary kernel=3,5 --print-plan --json --out n
+expect 2 "'rate=0.1': 'rate' already varies" "$probe" sweep --rate 0.1 --vary rate=0.001,0.002 --out n
+expect 2 "--model is given, but 'model' already varies" "$probe" sweep --model las --vary model=s4d,las --out n
+expect 2 'exclude each other' "$probe" sweep --vary kernel=3,5 --print-plan --json --out n
 # shellcheck disable=SC2086
-expect 2 'rate=1e-3: it is the run of rate=0.001 seed 0 once more' "$probe" sweep $small --vary rate=0.001,1e-3 --seeds 1 \
+expect 2 'rate=1e-3: it is the same run as rate=0.001 seed 0' "$probe" sweep $small --vary rate=0.001,1e-3 --seeds 1 \
     --dry-run --quiet --out n
 many=$(seq -s , 40)
 expect 2 'combinations' "$probe" sweep --vary epochs="$many" --vary layers="$many" --out n
@@ -129,9 +129,9 @@ expect 2 "unknown experiment or file 'nowhere' ('lra-probe list experiments' sho
 printf 'model s4d\n' >wrong
 expect 1 "'wrong', line 1: 'model s4d', expected KEY=VALUE" "$probe" sweep wrong --out n
 printf '\n# nothing\n' >wrong
-expect 1 "'wrong' names no setting" "$probe" sweep wrong --out n
+expect 1 "'wrong' contains no settings" "$probe" sweep wrong --out n
 printf 'rate\0 = 1\n' >wrong
-expect 1 "'wrong' has a zero byte" "$probe" sweep wrong --out n
+expect 1 "'wrong' contains a zero byte" "$probe" sweep wrong --out n
 [ ! -e n ] || complain "a wrong sweep made a folder"
 
 # Data that are missing are named with their task.
@@ -166,7 +166,7 @@ printf 'rate = 0.002\nseeds = 1, 4\n' >by_seed
 expect 0 '' lra-probe sweep by_seed $small --print-plan --quiet --out l
 [ "$(seeds)" = "1 4 " ] || complain "seeds of a file: $(cat out)"
 expect 2 "seeds" lra-probe sweep by_seed $small --seeds 2 --print-plan --quiet --out l
-expect 2 "a seed is there twice" lra-probe sweep $small --vary rate=0.002 --seeds 1,1 --print-plan --quiet --out l
+expect 2 "a seed occurs twice" lra-probe sweep $small --vary rate=0.002 --seeds 1,1 --print-plan --quiet --out l
 expect 2 "expected N or a list" lra-probe sweep $small --vary rate=0.002 --seeds 1,x --print-plan --quiet --out l
 expect 2 "out of range 1 to 64" lra-probe sweep $small --vary rate=0.002 --seeds 65 --print-plan --quiet --out l
 expect 0 '2 seeds = 4 runs' lra-probe receptive-field $small --kernels 3,5 --seeds 3,7 --out l

@@ -51,7 +51,7 @@ fi
 tab=$(printf '\t')
 mkdir -p ids
 printf '1.0%sA00-1000%sA00-1001\n' "$tab" "$tab" >ids/new_aan_pairs.train.tsv
-expect 1 'has 3 columns: ids without texts' lra-probe data retrieval --import ids --out o
+expect 1 'has 3 columns (ids without texts)' lra-probe data retrieval --import ids --out o
 expect 1 'no pairs in a file .new_aan_pairs.train.tsv' lra-probe data retrieval --import d --out o
 
 # Streams.
@@ -63,6 +63,6 @@ expect 0 'not comparable with published' lra-probe data wikitext-103 --import w 
 says '^b $'
 printf 'forty bytes at least are divided in three' >w/any
 expect 0 'enwik8: 41 of 100,000,000 tokens; results cannot' lra-probe data enwik8 --import w/any --set context=2 --out o
-expect 1 'the val part has 0 tokens, expected 2' lra-probe data enwik8 --import w/valid.txt --set context=2 --out o
+expect 1 'the val split has 0 tokens, expected at least 2' lra-probe data enwik8 --import w/valid.txt --set context=2 --out o
 expect 1 'byte 8 is 10, expected a to z or a blank' lra-probe data text8 --import w/valid.txt --set context=2 --out o
 exit $bad

@@ -10,23 +10,23 @@ refused() {
     expect 2 "$text" lra-probe receptive-field "$@"
     [ ! -d lra-out ] || complain "$*: something is written"
 }
-refused "task 'listops' has no distance; --vary KEY=LIST varies another" --task listops --distance 3,4
-refused "'distance' has 8 twice" --task xor --distance 8,8
+refused "task 'listops' has no distance; use --vary KEY=LIST" --task listops --distance 3,4
+refused "'distance' contains 8 twice" --task xor --distance 8,8
 refused "'8,' has an empty value" --task xor --distance 8,
 refused "'distance' is 'x', expected an integer" --task xor --distance 8,x
-refused "8 copies at distance 90 need rows of 389 steps; length is 320" --task xor --distance 8,90
-refused "--vary is 'foo', expected KEY=VALUE,VALUE" --task xor --vary foo
-refused "ladders differ in one setting, and --vary is given twice" --task xor --vary rate=0.1,0.2 --vary batch=2,4
-refused "ladders differ in one setting, and --distance is given twice" --task xor --distance 8 --distance 16
+refused "8 copies at distance 90 need rows of 389 tokens; length is 320" --task xor --distance 8,90
+refused "--vary is 'foo'; expected KEY=VALUE,VALUE" --task xor --vary foo
+refused "ladders differ in one setting, but --vary is given twice" --task xor --vary rate=0.1,0.2 --vary batch=2,4
+refused "ladders differ in one setting, but --distance is given twice" --task xor --distance 8 --distance 16
 refused "the run has no 'foo'" --task xor --vary foo=1,2
-refused "'rate' has 0.001 twice" --task xor --vary rate=1e-3,0.001
+refused "'rate' contains 0.001 twice" --task xor --vary rate=1e-3,0.001
 refused "'rate' is 'x', expected a number" --task xor --vary rate=0.1,x
-refused "'rate=2': 'rate' is what varies" --task xor --vary rate=0.1,1 --set rate=2
+refused "'rate=2': 'rate' already varies" --task xor --vary rate=0.1,1 --set rate=2
 refused "'layers' is '0', expected an integer from 1" --task xor --vary layers=1,0
 refused "--vary kernel: the rungs of every ladder differ in it" --task xor --vary kernel=3,5
-refused "--vary hidden: --match solves it" --task xor --vary hidden=8,16 --match params
+refused "--vary hidden: --match determines it" --task xor --vary hidden=8,16 --match params
 refused "unknown schedule 'foo'" --task xor --vary schedule=plateau,foo
-refused "--distance and --vary do not go together" --task xor --vary copies=1,2 --distance 4,5
+refused "--distance and --vary exclude each other" --task xor --vary copies=1,2 --distance 4,5
 refused "'dashes' is '15', expected an integer from -1 to 14" --task pathfinder --vary dashes=6,15
 
 # A model without rungs is swept as it is; where layers vary, it stands by another setting.

@@ -187,9 +187,9 @@ TEST(texts)
         {"@data\n1,2:3,4:5\n1,2:3:5\n1,2,3:4,5,6:7\n1,2:5\n1,2:3,4\n,:,:\n", 1, 0, 5, NULL},
         {"@data\n1,2:3,4:5\n1,2:3,x:5\n1,2:3,0x1:5\n1,2:3,inf:5\n1,2:3,1e999:5\n1,2:3,4:5:\n", 1, 0,
          5, NULL},
-        {"@data\n?,2:3,4:5\n", 0, 1, 0, "holds no series: series 1 of 'x' lacks a value"},
-        {"@data\n", 0, 0, 0, "'x' holds no series"},
-        {"@data\n7\n", 0, 0, 1, "holds no series"},
+        {"@data\n?,2:3,4:5\n", 0, 1, 0, "contains no series: series 1 of 'x' has a missing value"},
+        {"@data\n", 0, 0, 0, "'x' contains no series"},
+        {"@data\n7\n", 0, 0, 1, "contains no series"},
         {"@missing false\n", 0, 0, 0, "'x' has no line '@data'"},
         {"", 0, 0, 0, "'x' has no line '@data'"},
         {"1,2:3,4:5\n", 0, 0, 0, "does not start with lines of '@'"},
@@ -232,7 +232,7 @@ TEST(defects)
     lra_dataset_free(d);
     add_series(&text, 8);
     task_write("two/again/BIDMC32HR_TRAIN.ts", text.s, text.n);
-    task_refuses(&lra_task_bidmc_hr, "two", "", "is there twice with different bytes");
+    task_refuses(&lra_task_bidmc_hr, "two", "", "occurs twice with different bytes");
     task_write("short/BIDMC32RR_TRAIN.ts", "@data\n1,2:3,4:5\n", 16);
     task_refuses(&lra_task_bidmc_rr, "short", "", "series of 2 x 2 values, expected 2 x 4000");
     task_write("half/BIDMC32HR_TRAIN.ts", text.s, text.n);
@@ -281,7 +281,7 @@ TEST(made_up_series_hold_their_targets)
     }
     assert_true(least < 65 && most > 105);
     assert_int_equal(lra_bidmc_make("HR", N, path, false, &e), LRA_FAILED);
-    assert_non_null(strstr(e.msg, "BIDMC32HR_TRAIN.ts' exists already; --force replaces it"));
+    assert_non_null(strstr(e.msg, "BIDMC32HR_TRAIN.ts' already exists; --force replaces it"));
     lra_digest before = {0}, after = {0};
     assert_int_equal(lra_bidmc_hash("HR", path, &before, &e), 0);
     assert_int_equal(lra_bidmc_make("HR", N, path, true, &e), 0);

@@ -102,7 +102,7 @@ TEST(changed_caches_are_refused)
         if (d)
             assert_string_equal(d->fingerprint, print); /* a byte that holds nothing */
         else
-            assert_non_null(strstr(e.msg, "remove it to make it anew"));
+            assert_non_null(strstr(e.msg, "remove it; it is then made again"));
         refused += !d;
         lra_dataset_free(d);
     }
@@ -129,7 +129,7 @@ TEST(copied_caches_are_refused)
     char *from = cache_of(here), *to = cache_of(there);
     assert_int_equal(rename(from, to), 0);
     assert_null(lra_dataset_open(&lra_task_listops, c, there, NULL, &e));
-    assert_non_null(strstr(e.msg, "other parameters than its name says"));
+    assert_non_null(strstr(e.msg, "other parameters than its name states"));
     lra_free(from);
     lra_free(to);
     lra_free(here);

@@ -283,7 +283,7 @@ TEST(bad_parameters_are_refused)
 {
     static const char *const bad[][2] = {
         {"distance=0", "'distance' is '0', expected an integer from 1 to 65536"},
-        {"distance=80", "8 copies at distance 80 need rows of 349 steps; length is 320"},
+        {"distance=80", "8 copies at distance 80 need rows of 349 tokens; length is 320"},
         {"copies=1000", "1000 copies at distance 16 need rows of"},
         {"length=0", "'length' is '0'"},
         {"fillers=17", "'fillers' is '17', expected an integer from 1 to 16"},

@@ -230,7 +230,7 @@ TEST(defects)
     assert_int_equal(lra_cifar_add(&c, "b/data_batch_3.bin", bytes.s, bytes.n - 5, &e), 0);
     assert_int_equal(c.n_strange, 1); /* the same file again: once */
     assert_int_equal(lra_cifar_add(&c, "data_batch_3.bin", bytes.s, bytes.n, &e), -1);
-    assert_string_equal(e.msg, "'data_batch_3.bin' is there twice with different bytes");
+    assert_string_equal(e.msg, "'data_batch_3.bin' occurs twice with different bytes");
     assert_int_equal(lra_cifar_add(&c, "data_batch_6.bin", bytes.s, bytes.n, &e), -1);
     assert_int_equal(lra_cifar_add(&c, "test_batch.bin", bytes.s, 100, &e), -1);
     assert_string_equal(e.msg, "'test_batch.bin' has 100 bytes, expected records of 3073");
@@ -239,7 +239,7 @@ TEST(defects)
     task_write("half/data_batch_1.bin", bytes.s, bytes.n);
     task_refuses(&lra_task_image, "half", "", "no test_batch.bin in");
     task_write("python/data_batch_1", "\x80\x02}", 3);
-    task_refuses(&lra_task_image, "python", "", "the Python version is, which is not read");
+    task_refuses(&lra_task_image, "python", "", "found the Python version, which is not supported");
     task_refuses(&lra_task_image, "python", "", "cifar-10-binary.tar.gz");
     lra_text_free(&bytes);
     task_refuses_change(&lra_task_image, NULL, "val-split=0.95", "expected a number from 0.001");

@@ -42,7 +42,7 @@ TEST(letters)
                     "Not small: 5 letters, 16 marks, and a few words more to divide");
     assert_null(task_import(&lra_task_text8, "upper", "context=2", &e));
     assert_string_equal(strstr(e.msg, "byte"), "byte 1 is 78, expected a to z or a blank (--set "
-                                               "clean=1 makes any text so)");
+                                               "clean=1 cleans any text)");
     d = task_import(&lra_task_text8, "upper", "context=2 clean=1", &e);
     NOT_NULL(d);
     lra_dataset_free(d);
@@ -90,7 +90,7 @@ TEST(bytes_of_anything)
     task_write_text("two/x/enwik8", "abc");
     assert_null(task_import(&lra_task_enwik8, "two", "context=2", &e));
     task_write_text("short/enwik8", "abc");
-    task_refuses(&lra_task_enwik8, "short", "context=2", "expected 2 at least");
+    task_refuses(&lra_task_enwik8, "short", "context=2", "expected at least 2");
 }
 
 /* b 3, a 2 and c 2 (a first), <unk> 1; d and z only elsewhere. */

@@ -165,13 +165,13 @@ TEST(bad_files)
     refuses("[MAX 1 2 ]\n", "'x.tsv' line 1 has 1 column, expected 2");
     refuses("[MAX 1 2 ]\t2\t3\n", "'x.tsv' line 1 has more than 2 columns, expected 2");
     refuses("[MAX 1 2 ]\t12\n", "'x.tsv' line 1: label is '12', expected 0 to 9");
-    refuses("[MAX 1 2 ]\t1\n", "'x.tsv' line 1: label is 1, the expression is 2");
+    refuses("[MAX 1 2 ]\t1\n", "'x.tsv' line 1: label is 1, but the expression evaluates to 2");
     refuses("[MAX 1 2\t2\n", "'x.tsv' line 1: the expression is not closed");
     refuses("[MAX 1 2 ] 3\t2\n", "'x.tsv' line 1: text after the expression");
     refuses("[MAX ]\t9\n", "'x.tsv' line 1: operator [MAX has no arguments");
     refuses("]\t9\n", "'x.tsv' line 1: the expression is not closed");
-    refuses("", "'x.tsv' holds no rows");
-    refuses("Source\tTarget\n", "'x.tsv' holds no rows");
+    refuses("", "'x.tsv' contains no rows");
+    refuses("Source\tTarget\n", "'x.tsv' contains no rows");
 }
 
 /* Wrong rows are counted, and those behind them read; a byte order mark and blank lines at the end
@@ -183,8 +183,8 @@ TEST(wrong_rows_are_counted)
     lra_sequences rows = {0};
     lra_err e = {{0}};
     assert_int_equal(lra_listops_parse(text, sizeof text - 1, "x.tsv", true, &rows, &e), -1);
-    assert_string_equal(e.msg,
-                        "'x.tsv' line 3: label is 1, the expression is 2; wrong rows: 2 of 4");
+    assert_string_equal(
+        e.msg, "'x.tsv' line 3: label is 1, but the expression evaluates to 2; wrong rows: 2 of 4");
     assert_int_equal(rows.n, 2);
     assert_int_equal(rows.label[1], 3);
     lra_sequences_free(&rows);
@@ -196,7 +196,7 @@ TEST(wrong_rows_are_counted)
     static const char wide[] = "\xFF\xFE"
                                "2\0\t\0[\0M\0";
     assert_int_equal(lra_listops_parse(wide, sizeof wide - 1, "x.tsv", true, &rows, &e), -1);
-    assert_non_null(strstr(e.msg, "'x.tsv' is a text in UTF-16"));
+    assert_non_null(strstr(e.msg, "'x.tsv' is UTF-16 text"));
     assert_int_equal(rows.n, 0);
 }
 
@@ -315,7 +315,7 @@ TEST(too_few_distinct_rows)
     lra_config_set(c, "max-args", "2");
     lra_config_set(c, "min-length", "3");
     assert_int_equal(lra_task_listops.data.make(c, split, &e), -1);
-    assert_string_equal(e.msg, "these parameters do not give 3207 distinct rows");
+    assert_string_equal(e.msg, "these parameters do not allow 3207 distinct rows");
     assert_int_equal(split[0].n, 400);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&split[s]);
     lra_config_free(c);

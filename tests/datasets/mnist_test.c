@@ -127,13 +127,13 @@ TEST(headers)
         {"\0\0\10\1\0\0\0\2\7", 9, NULL}, /* one of two */
         {"\0\0\10\1\0\0\0\2", 8, NULL},
         {"\0\0\10\1\0\0\0\2\7\7\7", 11, NULL}, /* a byte too many */
-        {"\0\0\10\1\0\0\0\0", 8, "extent 0 is 0"},
-        {"\0\0\10\1\377\377\377\377", 8, "extent 0 is 4294967295"},
-        {"\0\0\10\3\0\0\0\1\4\0\0\0\4\0\0\0", 16, "extent 2 is 67108864"},
-        {"\0\0\10\4\0\0\0\1", 8, "does not start as IDX files"},
-        {"\0\0\15\1\0\0\0\1", 8, "does not start as IDX files"},
+        {"\0\0\10\1\0\0\0\0", 8, "dimension 0 is 0"},
+        {"\0\0\10\1\377\377\377\377", 8, "dimension 0 is 4294967295"},
+        {"\0\0\10\3\0\0\0\1\4\0\0\0\4\0\0\0", 16, "dimension 2 is 67108864"},
+        {"\0\0\10\4\0\0\0\1", 8, "does not start like an IDX file"},
+        {"\0\0\15\1\0\0\0\1", 8, "does not start like an IDX file"},
         {"\0\0\10\3\0\0\0\1", 8, "ends within its header"},
-        {"", 0, "does not start as IDX files"},
+        {"", 0, "does not start like an IDX file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lra_err e = {{0}};
@@ -173,7 +173,7 @@ TEST(defects)
     }
     lra_mnist_free(&m);
     task_write("bad/more/t10k-labels-idx1-ubyte", labels.s, labels.n);
-    task_refuses(&lra_task_smnist, "bad", "", "is there twice with different bytes");
+    task_refuses(&lra_task_smnist, "bad", "", "occurs twice with different bytes");
     task_write("kind/train-labels-idx1-ubyte", images.s, images.n);
     task_refuses(&lra_task_smnist, "kind", "", "expected a list of labels");
     lra_free(path);

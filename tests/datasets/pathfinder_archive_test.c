@@ -133,7 +133,7 @@ TEST(packed_is_as_unpacked)
     same_rows("tree/" TREE, "sets=three", three);
     same_rows("tree/" TREE "/pathfinder32", "sets=three", three);
     same_rows("tree/" TREE "/pathfinder32/curv_contour_length_14", "", one);
-    /* What else the archive holds is no matter. */
+    /* What else the archive contains is no matter. */
     task_write("tree/" TREE "/pathfinder64/curv_contour_length_14/metadata/0.npy", "x", 1);
     task_write("tree/" TREE "/pathfinder64/curv_contour_length_14/imgs/0/sample_0.png", "x", 1);
     task_write("tree/" TREE "/pathfinder32/curv_contour_length_14/metadata/._0.npy", "x", 1);

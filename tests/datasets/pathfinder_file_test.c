@@ -286,7 +286,7 @@ static void check_like_real_ones(const lra_task *task, const char *file, double 
         assert_true(error < most_error);
     }
     assert_true(fact(&found, "grey levels, total variation") < 0.01);
-    assert_true(fact(&found, "labels that traced paths confirm, %") > 93);
+    assert_true(fact(&found, "labels confirmed by traced paths, %") > 93);
     assert_true(fabs(fact(&found, "label 1, %") - 50) < 5);
     assert_true(fact(&found, "copies") == 1);
     lra_config_free(c);
@@ -335,9 +335,9 @@ TEST(wrong_labels_are_noticed)
     lra_config *c = lra_keys_config(lra_task_pathfinder_easy.keys);
     assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), 0);
     assert_true(fact(&found, "images read") == 3 * ROWS);
-    assert_true(fact(&found, "numbers missing between them") == 8);
-    assert_true(fabs(fact(&found, "generated labels that traced paths confirm, %") - 98) < 1);
-    assert_true(fact(&found, "least expected, %") > 85);
+    assert_true(fact(&found, "missing numbers in between") == 8);
+    assert_true(fabs(fact(&found, "generated labels confirmed by traced paths, %") - 98) < 1);
+    assert_true(fact(&found, "minimum expected, %") > 85);
     turn_labels(level, 4);
     found.n = 0;
     assert_int_equal(lra_pathfinder_inspect(c, set, &found, &e), -1);
@@ -373,8 +373,8 @@ TEST(a_second_copy_is_traced_too)
     turn_labels(second, 2);
     assert_int_equal(lra_pathfinder_inspect(c, both, &found, &e), -1);
     if (!strstr(e.msg, "/copies/b")) fail_msg("%s", e.msg);
-    assert_true(fact(&found, "labels that traced paths confirm, %") > 90);
-    assert_true(fact(&found, "copy 2, labels that traced paths confirm, %") < 70);
+    assert_true(fact(&found, "labels confirmed by traced paths, %") > 90);
+    assert_true(fact(&found, "copy 2, labels confirmed by traced paths, %") < 70);
     lra_config_free(c);
     lra_free(both);
     lra_free(first);

@@ -43,7 +43,7 @@ TEST(rows)
     lra_warn_into(before);
     assert_non_null(said.s);
     assert_non_null(
-        strstr(said.s, "words: 1 of 2 validation and 1 of 4 test rows stand in training too"));
+        strstr(said.s, "words: 1 of 2 validation and 1 of 4 test rows also occur in training"));
     lra_text_free(&said);
     free_splits(&d);
 }

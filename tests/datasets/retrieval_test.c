@@ -103,7 +103,7 @@ TEST(defects)
     task_write_text("bad/x/new_aan_pairs.test.tsv", "1.0\ta\tb\tc\td\n");
     task_refuses(&lra_task_retrieval, "bad", "length=16", "two files of the test pairs");
     task_write_text("ids/new_aan_pairs.train.only_ids.tsv", "1.0\tA00-1000\tA00-1001\n");
-    task_refuses(&lra_task_retrieval, "ids", "", "has 3 columns: ids without texts");
+    task_refuses(&lra_task_retrieval, "ids", "", "has 3 columns (ids without texts)");
     task_write_text("wrong/new_aan_pairs.train.tsv", "7.0\ta\tb\tc\td\n1.0\ta\n2.0\ta\tb\tc\td\n");
     task_refuses(&lra_task_retrieval, "wrong", "",
                  "pairs.train.tsv': 1 lines without 5 columns, 2 without a label 0.0 or 1.0");
@@ -187,7 +187,7 @@ TEST(pairs_of_citations)
                  "no citations in a file 'acl.txt'");
     task_write_text("list/A00-1000.txt", "a");
     task_refuses(&lra_task_retrieval, "list", "pairs=citations",
-                 "0 citations between the 1 papers whose texts are there, of 1");
+                 "0 citations between the 1 papers with texts, of 1");
 }
 
 TEST(wrong_parameters)

@@ -144,7 +144,7 @@ TEST(packings_do_not_matter)
     }
     task_write("mixed/sample/no/d_nohash_0.wav", bytes[6].s, bytes[6].n);
     task_refuses(&lra_task_speech_commands, "mixed", "",
-                 "'no/d_nohash_0.wav' is there twice with different bytes");
+                 "'no/d_nohash_0.wav' occurs twice with different bytes");
     for (int i = 0; i < CLIPS; i++) {
         lra_text_free(&bytes[i]);
         lra_free(names[i]);
@@ -213,7 +213,7 @@ TEST(kinds_of_clips)
     assert_int_equal(lra_wav_read("", 0, "x", 16000, out, 4, &n, &total, &e), -1);
     make_wav(&other, 8000, 1, sample, 6);
     assert_int_equal(lra_wav_read(other.s, other.n, "x", 16000, out, 4, &n, &total, &e), -1);
-    assert_non_null(strstr(e.msg, "1 channels of 16 bits, 8000 samples a second; expected 1 "));
+    assert_non_null(strstr(e.msg, "1 channels of 16 bits, 8000 samples per second; expected 1 "));
     lra_text_free(&other);
     make_wav(&other, 16000, 2, sample, 6);
     assert_int_equal(lra_wav_read(other.s, other.n, "x", 16000, out, 4, &n, &total, &e), -1);
@@ -250,7 +250,8 @@ TEST(defects)
     task_refuses(&lra_task_speech_commands, "none", "", "no clips WORD/FILE.wav in");
     task_refuses(&lra_task_speech_commands, "none", "", "speech_commands_v0.02.tar.gz");
     write_file("few", "yes/a.wav", "x");
-    task_refuses(&lra_task_speech_commands, "few", "", "1 clips WORD/FILE.wav, expected 10");
+    task_refuses(&lra_task_speech_commands, "few", "",
+                 "1 clips WORD/FILE.wav, expected at least 10");
     task_refuses_change(&lra_task_speech_commands, NULL, "sc-norm=none", "expected step or global");
 }
 

@@ -120,7 +120,7 @@ TEST(copies_and_gaps)
     lra_dataset_free(d);
     pack_write(folder, "two/imdb_c.tar", other, 1, PACK_TAR);
     task_refuses(&lra_task_text, "two", "",
-                 "'train/neg/0_2.txt' is there twice with different texts");
+                 "'train/neg/0_2.txt' occurs twice with different texts");
     pack_write(folder, "gap/imdb.tar", files, 10, PACK_TAR);
     task_refuses(&lra_task_text, "gap", "", "no reviews test/neg/ID_RATING.txt in");
     task_refuses(&lra_task_text, "gap", "", "https://ai.stanford.edu/~amaas/data/sentiment/");
@@ -276,9 +276,9 @@ TEST(real_reviews)
     assert_int_equal(fact(&f, "train pos"), 12500);
     assert_int_equal(fact(&f, "test neg"), 10000);
     assert_int_equal(fact(&f, "test pos"), 10000);
-    assert_int_equal(fact(&f, "train, bytes, least"), 52);
-    assert_int_equal(fact(&f, "train, bytes, most"), 13704);
-    assert_int_equal(fact(&f, "train, texts repeated"), 96);
+    assert_int_equal(fact(&f, "train, bytes, minimum"), 52);
+    assert_int_equal(fact(&f, "train, bytes, maximum"), 13704);
+    assert_int_equal(fact(&f, "train, repeated texts"), 96);
     assert_int_equal(fact(&f, "files, damaged"), 0);
     for (int k = 1; k < 11; k++) {
         char name[32];

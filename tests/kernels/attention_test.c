@@ -617,7 +617,7 @@ TEST(wrong_use_is_named)
     refuse_dropout(&(lra_attention_spec){.dropout = 0.1, .smooth = 3},
                    "dropout of weights allows no smoothing");
     refuse(LRA_SHAPE(1, 6, 1, 2), &(lra_attention_spec){.stride = 2, .window = 3},
-           "a stride allows no chunk");
+           "a stride excludes chunk");
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
     lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(1, 8, 1, 2));
     lra_tensor *blocks = lra_input(g, "blocks", LRA_I32, LRA_SHAPE(1, 1, 3, 2));

@@ -29,9 +29,10 @@ TEST(no_gpu_at_all)
     lra_err e = {{0}};
     expect(lra_cuda_say_none(&e, LRA_NO_DRIVER, 0, 13000, NULL), &e, "there is no NVIDIA driver");
     expect(lra_cuda_say_none(&e, LRA_OLD_DRIVER, 12020, 13010, NULL), &e,
-           "the NVIDIA driver is too old: it knows CUDA 12.2, expected 13.0 or newer");
-    expect(lra_cuda_say_none(&e, LRA_NO_GPU, 13000, 13000, NULL), &e,
-           "the NVIDIA driver sees no GPU (CUDA_VISIBLE_DEVICES hides what it does not name)");
+           "the NVIDIA driver is too old: it supports CUDA 12.2, expected 13.0 or newer");
+    expect(
+        lra_cuda_say_none(&e, LRA_NO_GPU, 13000, 13000, NULL), &e,
+        "the NVIDIA driver finds no GPU (CUDA_VISIBLE_DEVICES hides the GPUs that it does not list)");
     expect(lra_cuda_say_none(&e, LRA_BAD_DRIVER, 13000, 13000, "unknown error"), &e,
            "the NVIDIA driver cannot be used: unknown error");
 }
@@ -261,7 +262,7 @@ TEST(levels_are_tried)
     assert_string_equal(why, "");
     assert_string_equal(getenv("LRA_CUDA_LEVEL"), "wgmma"); /* children need no trial */
     assert_int_equal(tried(fails, 90, 60, why), LRA_CUDA_MMA);
-    assert_string_equal(why, "level 'wgmma' fails (exit code 3)");
+    assert_string_equal(why, "the self-test of level 'wgmma' fails (exit code 3)");
     tried(hangs, 90, 0.5, why);
     assert_non_null(strstr(why, "level 'wgmma' does not end within 0.5 s"));
     unsetenv("LRA_CUDA_LEVEL");

@@ -472,7 +472,7 @@ TEST(others_say_so)
     lra_network_spec s = {.vocab = 5, .outputs = 2, .limited = true};
     lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &sums, c, &s, 1, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);
-    assert_string_equal(e.msg, "a limit of distance is undefined: its sums run over all positions");
+    assert_string_equal(e.msg, "a distance limit is undefined: its sums run over all positions");
     lra_graph_free(k.graph);
     lra_config_free(c);
     c = lra_keys_config(lra_model_tnn.keys);
@@ -481,8 +481,7 @@ TEST(others_say_so)
     k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_tnn, c, &s, 1, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);
     assert_string_equal(
-        e.msg,
-        "a limit of distance is undefined: its rows and columns have distances of their own");
+        e.msg, "a distance limit is undefined: its rows and columns have separate distances");
     lra_graph_free(k.graph);
     lra_config_free(c);
 }

@@ -374,7 +374,7 @@ TEST(a_dead_child_is_a_failure)
         lra_cause cause;
         const char *message;
     } known[] = {{SIGSEGV, LRA_CAUSE_OTHER, "crashed on it, signal 11"},
-                 {SIGXCPU, LRA_CAUSE_OTHER, "did not come to an end"},
+                 {SIGXCPU, LRA_CAUSE_OTHER, "did not finish reading"},
                  {SIGKILL, LRA_CAUSE_SYSTEM, "was ended by signal 9"}}; /* too little memory */
     lra_h5 *w = lra_h5_create(sealed, "result", &err);
     assert_int_equal(lra_h5_set_int(w, "/", "whole", 1, &err), 0);

@@ -196,7 +196,7 @@ TEST(a_space_that_runs_takes_no_plan)
     assert_int_equal(lra_run(plan, &e), 0);
     assert_int_equal(lra_get(plan, d.loss, &before, &e), 0);
     assert_null(lra_plan_new(d.g, params, space, 1, &d.out, &e));
-    assert_non_null(strstr(e.msg, "a space that already runs"));
+    assert_non_null(strstr(e.msg, "a workspace that already runs"));
     assert_int_equal(lra_run(plan, &e), 0);
     assert_int_equal(lra_get(plan, d.loss, &after, &e), 0);
     assert_memory_equal(&before, &after, sizeof before);

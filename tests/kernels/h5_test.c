@@ -272,7 +272,7 @@ TEST(nothing_leads_out_of_the_file)
     assert_non_null(f);
     refused(f, "/external", LRA_H5_F32, 1, &four, "has no '/external'");
     refused(f, "/soft", LRA_H5_F32, 1, &four, "has no '/soft'");
-    refused(f, "/outside", LRA_H5_F32, 1, &four, "not accepted");
+    refused(f, "/outside", LRA_H5_F32, 1, &four, "in an unsupported way");
     lra_h5_close(f);
 }
 
@@ -316,7 +316,7 @@ TEST(what_is_not_stored_is_not_allocated)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         lra_h5_info info;
         if (lra_h5_find(f, paths[i], &info, &err) == 0) fail_msg("%s is accepted", paths[i]);
-        assert_non_null(strstr(err.msg, "is stored in a way that is not accepted"));
+        assert_non_null(strstr(err.msg, "is stored in an unsupported way"));
     }
     assert_null(lra_h5_get_text(f, "/huge", &err));
     lra_h5_close(f);

@@ -161,7 +161,7 @@ TEST(texts)
     assert_string_equal(text, "ab");
     lra_free(text);
     assert_null(lra_ndarray_text(&a, 1, "s", &e));
-    assert_string_equal(e.msg, "'s': element 1 is no valid text");
+    assert_string_equal(e.msg, "'s': element 1 is not valid text");
 }
 
 /* First index fastest: (2,3) of one letter each, and a table so large that only direct access
@@ -195,7 +195,7 @@ TEST(refused)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "one line end"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n\n", "one line end"},
         {"{'descr': '<f4', 'fortran_order': False}\n", "are expected"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1)}\n", "no tuple"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1)}\n", "not a tuple"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}\n", "a dimension"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}\n", "2^40"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,1099511627776)}\n",

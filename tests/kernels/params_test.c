@@ -206,12 +206,12 @@ TEST(sharing_is_said)
     lra_param(b.g, "w", LRA_SHAPE(3), NULL); /* another path */
     lra_push(b.g, "layer0");
     lra_param(b.g, "w", LRA_SHAPE(3), NULL);
-    expect_failure(&b, "'layer0': 'w' is there already; lra_shared() uses it once more");
+    expect_failure(&b, "'layer0': 'w' already exists; lra_shared() uses it again");
 
     b = open_bench(LRA_F32);
     lra_param(b.g, "w", LRA_SHAPE(3), NULL);
     lra_state(b.g, "w", LRA_SHAPE(3), NULL);
-    expect_failure(&b, "'w' is there already; lra_shared() uses it once more");
+    expect_failure(&b, "'w' already exists; lra_shared() uses it again");
 
     b = open_bench(LRA_F32);
     lra_shared(b.g, "layer0/w");

@@ -89,20 +89,20 @@ TEST(refused)
     } bad[] = {
         {" {}", 0, "does not start with '{'"},
         {"", 0, "does not start with '{'"},
-        {"{}\n", 0, "goes on after its closing"},
-        {"{}{}", 0, "goes on after its closing"},
-        {"{", 0, "no JSON"},
-        {"{\"a\":\"\xFF\"}", 0, "no JSON"},
+        {"{}\n", 0, "continues after its closing"},
+        {"{}{}", 0, "continues after its closing"},
+        {"{", 0, "not JSON"},
+        {"{\"a\":\"\xFF\"}", 0, "not JSON"},
         {"{\"a\":[[[[[[", 0, "nested deeper than 3"},
         {"{\"x\":1,\"x\":1}", 0, "duplicate"},
-        {"{\"x\":1}", 0, "tensor 'x': the entry is no object"},
+        {"{\"x\":1}", 0, "tensor 'x': the entry is not an object"},
         {ENTRY("F32", "[-1]", "[0,4]"), 4, "a number with '-'"},
         {ENTRY("F32", "[1.0]", "[0,4]"), 4, "a number with '.'"},
-        {ENTRY("F32", "[1e0]", "[0,4]"), 4, "no integer"},
-        {ENTRY("F32", "[true]", "[0,4]"), 4, "no integer"},
-        {ENTRY("F32", "1", "[0,4]"), 4, "'shape' is no array"},
-        {ENTRY("F32", "[1]", "[0,4,8]"), 4, "'data_offsets' is no array of integers (2)"},
-        {ENTRY("F32", "[281474976710657]", "[0,4]"), 4, "no integer up to 2^48"},
+        {ENTRY("F32", "[1e0]", "[0,4]"), 4, "not an integer"},
+        {ENTRY("F32", "[true]", "[0,4]"), 4, "not an integer"},
+        {ENTRY("F32", "1", "[0,4]"), 4, "'shape' is not an array"},
+        {ENTRY("F32", "[1]", "[0,4,8]"), 4, "'data_offsets' is not an array of integers (2)"},
+        {ENTRY("F32", "[281474976710657]", "[0,4]"), 4, "not an integer up to 2^48"},
         {ENTRY("F32", "[99999999999999999999]", "[0,4]"), 4, "too big"},
         {ENTRY("F32", "[1099511627776,1099511627776]", "[0,0]"), 0, "more than 2^48 elements"},
         {ENTRY("F32", "[2199023255552]", "[0,4]"), 4, "expected 0 to 2^40"},
@@ -117,13 +117,13 @@ TEST(refused)
         {ENTRY("c16", "[1]", "[0,16]"), 16, "dtype 'c16' is unknown"},
         {"{\"x\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4],\"y\":1}}", 4,
          "unknown key 'y'"},
-        {"{\"x\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "'shape' is no array"},
-        {"{\"x\":{\"shape\":[],\"data_offsets\":[0,4]}}", 4, "'dtype' is no text"},
+        {"{\"x\":{\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4, "'shape' is not an array"},
+        {"{\"x\":{\"shape\":[],\"data_offsets\":[0,4]}}", 4, "'dtype' is not text"},
         {"{\"x\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
          "\"y\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[2,6]}}",
          6, "'y' begins at 2, expected 4 (a hole or an overlap)"},
-        {"{\"__metadata__\":{\"a\":1}}", 0, "'a' is no text"},
-        {"{\"__metadata__\":[]}", 0, "'__metadata__' is no object"},
+        {"{\"__metadata__\":{\"a\":1}}", 0, "'a' is not text"},
+        {"{\"__metadata__\":[]}", 0, "'__metadata__' is not an object"},
         {"{\"\":{}}", 0, "a name has 0 bytes"},
         {"{\"/x\":{}}", 0, "starts with '/'"},
         {"{\"a/..\":{}}", 0, "component '..'"},
@@ -175,7 +175,7 @@ TEST(names_that_cannot_be_written)
     assert_int_equal(lra_safetensors_write(path, 2, twice, NULL, &e), -1);
     assert_non_null(strstr(e.msg, "not distinct"));
     assert_int_equal(lra_safetensors_write(path, 1, &text, NULL, &e), -1);
-    assert_non_null(strstr(e.msg, "no UTF-8"));
+    assert_non_null(strstr(e.msg, "not UTF-8"));
     assert_int_equal(lra_safetensors_write(path, 1, &wide, NULL, &e), -1);
     assert_non_null(strstr(e.msg, "safetensors has no c16"));
     assert_int_equal(lra_safetensors_write("none/x", 0, NULL, NULL, &e), -1);

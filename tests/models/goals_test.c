@@ -132,8 +132,8 @@ TEST(a_model_that_sees_the_answer_is_refused)
     open_run(&r, LRA_GOAL_NEXT, "refused", 1);
     lra_config_set_int(r.model, "causal", 0);
     assert_int_equal(lra_train(&r.spec, &r.device, &report, &e), LRA_USAGE);
-    assert_string_equal(e.msg, "model 'resconv' sees the tokens that follow, which the task asks "
-                               "for; it must be causal (--set causal=1)");
+    assert_string_equal(e.msg, "model 'resconv' sees later tokens, which the task predicts; "
+                               "it must be causal (--set causal=1)");
     close_run(&r);
 }
 
@@ -148,7 +148,7 @@ TEST(the_setting_that_helps_is_named)
                   {&lra_model_las, "smoothing=centred", "smoothing=causal",
                    "; it must be causal (--set smoothing=causal)"},
                   {&lra_model_s4, "causal=0", "causal=1", "; it must be causal (--set causal=1)"},
-                  {&lra_model_linformer, "", NULL, "which the task asks for"}};
+                  {&lra_model_linformer, "", NULL, "which the task predicts"}};
     const lra_network_spec spec = {.head = LRA_HEAD_NEXT, .vocab = 5, .outputs = 5};
     for (size_t i = 0; i < sizeof seeing / sizeof *seeing; i++) {
         lra_err e;

@@ -248,7 +248,7 @@ TEST(a_model_without_limits_is_undefined)
     spec.model = &lstm;
     OK(lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e));
     assert_int_equal(lra_loaded_limit(&m, &e), LRA_USAGE);
-    assert_string_equal(e.msg, "a limit of distance is undefined for model 'lstm': its state comes "
+    assert_string_equal(e.msg, "a distance limit is undefined for model 'lstm': its state comes "
                                "from all steps before");
     lra_loaded_free(&m);
 }

@@ -508,9 +508,9 @@ TEST(pools_are_declared)
         assert_true(pools == 0 || (pools & LRA_POOLS_ROWS) == LRA_POOLS_ROWS);
     }
     assert_int_equal(lra_network_check(&lra_model_resconv, c, &spec, &e), LRA_USAGE);
-    assert_string_equal(e.msg, "model 'resconv' cannot pool by cls, expected mean, last or max");
+    assert_string_equal(e.msg, "model 'resconv' cannot pool by cls; expected mean, last or max");
     assert_int_equal(lra_network_check(&lra_model_transformer, one_way, &spec, &e), LRA_USAGE);
-    assert_non_null(strstr(e.msg, "where a causal model sees nothing"));
+    assert_non_null(strstr(e.msg, "where a causal model has no context"));
     spec.head = LRA_HEAD_NEXT; /* has no pool */
     assert_int_equal(lra_network_check(&lra_model_transformer, one_way, &spec, &e), 0);
     lra_config_free(c);
@@ -708,9 +708,9 @@ TEST(bad_configurations_are_named)
                      "'encoder': kernel is 4, expected an odd number from 1");
     expect_complaint(
         &lra_model_transformer, "heads=3", &spec, 8,
-        "'encoder/layer0': width 8 does not make 3 heads of an even number of channels");
+        "'encoder/layer0': width 8 cannot be divided into 3 heads of an even number of channels");
     expect_complaint(&lra_model_transformer, "", &longest, 8,
-                     "a bucket of 8 steps, but inputs have at most 6");
+                     "a bucket of 8 positions is longer than the longest input, 6");
     assert_null(lra_model_find("resconf", &e));
     assert_string_equal(e.msg, "unknown model 'resconf'; did you mean 'resconv'? ('lra-probe list "
                                "models' shows all)");

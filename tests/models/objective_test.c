@@ -368,7 +368,7 @@ static void refused(lra_goal goal, const lra_objective *o, const char *message)
 
 TEST(what_cannot_be_learned)
 {
-    refused(LRA_GOAL_NEXT, &lra_objective_pretrain_masked, "already asks for the next token");
+    refused(LRA_GOAL_NEXT, &lra_objective_pretrain_masked, "already predicts the next token");
     refused(LRA_GOAL_VALUE, &lra_objective_denoise, "denoising needs tokens");
     refused(LRA_GOAL_CLASS, &lra_objective_pretrain_causal, "it must be causal");
     refused(LRA_GOAL_VALUE, &lra_objective_pretrain_causal, "it must be causal");

@@ -169,7 +169,7 @@ TEST(what_does_not_fit_is_refused)
            "'param/encoder/layer0/conv/kernel' has shape (3,4,6), expected (6,4,3) (outputs first");
     memcpy(kernel->dims, dims, sizeof dims);
     ((float *)(uintptr_t)kernel->bytes)[7] = NAN;
-    expect(&t, "'param/encoder/layer0/conv/kernel' holds values that are not finite");
+    expect(&t, "'param/encoder/layer0/conv/kernel' contains values that are not finite");
     ((float *)(uintptr_t)kernel->bytes)[7] = 0;
 
     char *name = t.tensor[0].name;

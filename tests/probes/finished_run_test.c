@@ -62,7 +62,7 @@ TEST(only_runs_of_the_task)
 TEST(settings_are_known)
 {
     write_run("listops", "model.kernel=5\nmodel.colour=7\n");
-    if (!strstr(message("a"), "has 'model.colour', which this program does not know"))
+    if (!strstr(message("a"), "has the key 'model.colour', which is unknown to this program"))
         fail_msg("%s", message("a"));
     write_run("listops", "model.kernel\n");
     assert_string_not_equal(message("a"), "");

@@ -178,7 +178,7 @@ TEST(false_declarations_are_found)
     assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
                      -1);
     assert_non_null(
-        strstr(e.msg, "depends on what follows it, but the model declares that it is causal"));
+        strstr(e.msg, "depends on later positions, but the model declares that it is causal"));
 }
 
 /* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier

@@ -383,7 +383,7 @@ TEST(settings_belong_to_schedules_and_objectives)
     const char *near[] = {"--set", "widht=2"};
     refused(
         &lra_task_listops, 2, near,
-        "the run has no 'widht'; did you mean 'width'? ('lra-probe list parameters' shows all)");
+        "the run has no 'widht'; did you mean 'width'? ('lra-probe list parameters' lists them)");
     /* The preset's final-share is nothing to another schedule; that one's settings are known, in
      * any order. */
     const char *steps[] = {"--set", "every=3", "--set", "schedule=multistep"};
@@ -479,7 +479,7 @@ TEST(other_sources_are_told)
         lra_free(why);
         result.sources = (char *)"";
         why = lra_job_sources_differ(&r, &result);
-        assert_non_null(strstr(why, "it is of revision abc"));
+        assert_non_null(strstr(why, "it was trained with revision abc"));
         lra_free(why);
         result.origin.revision = (char *)(uintptr_t)lra_revision();
         assert_null(lra_job_sources_differ(&r, &result));

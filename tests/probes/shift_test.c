@@ -46,7 +46,7 @@ static void blocks_are_told(const lra_model *m, const char *variant)
     bool counts = m->unmasked && m->unmasked(c), adds = lra_adds_positions(m, c);
     lra_network k = lra_network_build(LRA_F32, LRA_EVAL, m, c, &s, 2, T);
     assert_int_equal(lra_graph_check(k.graph, &e) == 0, !counts);
-    if (counts) assert_non_null(strstr(e.msg, "places are those of tokens"));
+    if (counts) assert_non_null(strstr(e.msg, "position ids exist for tokens"));
     if (!counts) {
         bool rooted = m->rooted && m->rooted(c);
         if (rooted != (has_blocks(k.graph) || strcmp(m->name, "linformer") == 0))

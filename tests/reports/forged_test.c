@@ -88,14 +88,15 @@ TEST(numbers_that_cannot_be)
         double value;
         const char *says;
     } forged[] = {
-        {FORMAT_DATA, "/val/label", 0, 10, "rows, steps, targets and labels do not fit together"},
-        {FORMAT_DATA, "/val/label", 0, -1, "rows, steps, targets and labels do not fit together"},
-        {FORMAT_DATA, "/val/start", 1, 0, "rows, steps, targets and labels do not fit together"},
+        {FORMAT_DATA, "/val/label", 0, 10, "rows, positions, targets and labels are inconsistent"},
+        {FORMAT_DATA, "/val/label", 0, -1, "rows, positions, targets and labels are inconsistent"},
+        {FORMAT_DATA, "/val/start", 1, 0, "rows, positions, targets and labels are inconsistent"},
         {FORMAT_CHECKPOINT, "epoch", -1, -1, "'epoch' is -1, expected 0 to 2^60"},
         {FORMAT_CHECKPOINT, "batch", -1, -5, "'batch' is -5, expected 0 to 2^60"},
         {FORMAT_CHECKPOINT, "log_bytes", -1, -1, "'log_bytes' is -1"},
         {FORMAT_CHECKPOINT, "best_epoch", -1, -2, "'best_epoch' is -2, expected 0 to 2^60"},
-        {FORMAT_CHECKPOINT, "best_epoch", -1, 3, "best epoch 3 and 2 epochs of history do not fit"},
+        {FORMAT_CHECKPOINT, "best_epoch", -1, 3,
+         "best epoch 3 and 2 epochs of history are inconsistent"},
         {FORMAT_CHECKPOINT, "epoch", -1, 7, "epoch 7, best epoch 2 and 2 epochs of history"},
         {FORMAT_CHECKPOINT, "/history", 9, NAN, "'/history': step nan of epoch 2"},
         {FORMAT_CHECKPOINT, "/history", 1, -1, "'/history': step -1 of epoch 1"},

@@ -203,7 +203,7 @@ TEST(a_file_without_its_seal)
         char kept = digit[i];
         digit[i] = kept == '0' ? '1' : '0';
         assert_int_equal(lra_file_write(path, bytes, n, &e), 0);
-        assert_non_null(strstr(refusal(), "damaged: its bytes hash to"));
+        assert_non_null(strstr(refusal(), "damaged: the hash of its bytes is"));
         digit[i] = kept;
     }
     lra_free_large(bytes);

@@ -164,10 +164,10 @@ void lra_completion_print(const lra_program *p, FILE *out)
     put_quoted(out, &commands);
     fputc('\n', out);
     put_script(out, before + 2, p->name);
-    put_script(out,
-               "# What may stand in command $1, after the option $2.\n_PROGRAM_command()\n{\n"
-               "    case $1 in\n",
-               p->name);
+    put_script(
+        out,
+        "# Completions for command $1 after option $2.\n_PROGRAM_command()\n{\n    case $1 in\n",
+        p->name);
     for (int i = 0; p->at(i); i++) put_command(p, p->at(i), out);
     put_script(out, "    esac\n}\ncomplete -F _PROGRAM ", p->name);
     fprintf(out, "%s\n", p->name);

@@ -87,7 +87,7 @@ void lra_completion_zsh(const lra_program *p, FILE *out)
         lra_completion_words(p, c->usage, &words);
         fprintf(out, "    %s)\n        _arguments \\\n", p->at(i)->name);
         for (int k = 0; lra_option_entry(c, k); k++) zsh_option(p, lra_option_entry(c, k), out);
-        fputs("            '--help[this help]'", out);
+        fputs("            '--help[print this help]'", out);
         if (words.n) {
             fputs(" \\\n            '*:argument:", out);
             zsh_action(words.s, out);
@@ -147,7 +147,7 @@ void lra_completion_fish(const lra_program *p, FILE *out)
 {
     fprintf(out,
             "# Completion for fish, made by '%s help --completion fish' from its option tables.\n"
-            "complete -c %s -f\ncomplete -c %s -l help -s h -d 'this help'\n",
+            "complete -c %s -f\ncomplete -c %s -l help -s h -d 'print this help'\n",
             p->name, p->name, p->name);
     for (int i = 0; p->at(i); i++) {
         fprintf(out, "complete -c %s -n __fish_use_subcommand -f -a %s -d '", p->name,

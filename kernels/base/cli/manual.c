@@ -125,7 +125,7 @@ static void print_command(const lra_program *p, const lra_subcommand *s, FILE *o
     fputs(".SH OPTIONS\n", out);
     const lra_option *o = lra_option_entry(c, 0);
     for (int i = 0; o; o = lra_option_entry(c, ++i)) put_option(out, o);
-    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthis help\n", out);
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprint this help\n", out);
     if (c->notes) put_lines(out, "NOTES", c->notes);
     put_lines(out, "EXAMPLES", c->examples);
     fputs(".SH EXIT STATUS\n", out);

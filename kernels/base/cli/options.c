@@ -375,7 +375,7 @@ int64_t lra_option_int(const lra_options *o, const char *name)
 {
     int64_t v = 0;
     const char *text = value_of(o, name);
-    if (text && !lra_parse_int(text, &v)) LRA_BUG("the default of '--%s' is no integer", name);
+    if (text && !lra_parse_int(text, &v)) LRA_BUG("the default of '--%s' is not an integer", name);
     return v;
 }
 
@@ -383,7 +383,7 @@ double lra_option_real(const lra_options *o, const char *name)
 {
     double v = 0;
     const char *text = value_of(o, name);
-    if (text && !lra_parse_real(text, &v)) LRA_BUG("the default of '--%s' is no number", name);
+    if (text && !lra_parse_real(text, &v)) LRA_BUG("the default of '--%s' is not a number", name);
     return v;
 }
 

@@ -32,10 +32,15 @@ char *lra_option_about(const lra_option *o)
 {
     lra_text t = {0};
     lra_text_add(&t, "%s", o->help);
-    if (o->kind == LRA_OPTION_CHOICE) lra_text_add(&t, " (%s)", o->choices);
-    if (o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL || o->kind == LRA_OPTION_INTS)
-        lra_text_add(&t, " (%.15g to %.15g)", o->min, o->max);
-    if (o->value && *o->value) lra_text_add(&t, " [%s]", o->value);
+    bool number = o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL ||
+                  o->kind == LRA_OPTION_INTS;
+    bool choice = o->kind == LRA_OPTION_CHOICE, usual = o->value && *o->value;
+    if (!number && !choice && !usual) return t.s;
+    lra_text_add(&t, " [");
+    if (choice) lra_text_add(&t, "%s", o->choices);
+    if (number) lra_text_add(&t, "%.15g to %.15g", o->min, o->max);
+    if (usual) lra_text_add(&t, "%sdefault %s", number || choice ? ", " : "", o->value);
+    lra_text_add(&t, "]");
     return t.s;
 }
 
@@ -84,6 +89,6 @@ void lra_options_help(const lra_command *c, FILE *out)
     fprintf(out, "\nexamples:\n%s\n\noptions:\n", c->examples);
     const lra_option *o = lra_option_entry(c, 0);
     for (int i = 0; o; o = lra_option_entry(c, ++i)) print_option(o, out);
-    fprintf(out, "%-*sthis help\n", COLUMN, "  -h, --help");
+    fprintf(out, "%-*sprint this help\n", COLUMN, "  -h, --help");
     if (c->notes) fprintf(out, "\nnotes:\n%s\n", c->notes);
 }

@@ -19,8 +19,11 @@
 enum { MAX_COMMANDS = 64 };
 
 const lra_option lra_common_options[] = {
-    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "only errors"},
-    {.name = "verbose", .letter = 'v', .kind = LRA_OPTION_FLAG, .help = "more detail, every epoch"},
+    {.name = "quiet", .letter = 'q', .kind = LRA_OPTION_FLAG, .help = "print only errors"},
+    {.name = "verbose",
+     .letter = 'v',
+     .kind = LRA_OPTION_FLAG,
+     .help = "print more detail, such as every epoch"},
     {.name = NULL}};
 
 void lra_program_help(const lra_program *p, FILE *out)
@@ -31,7 +34,7 @@ void lra_program_help(const lra_program *p, FILE *out)
         if (n > width) width = n;
     }
     fprintf(out,
-            "%s\n\nusage: %s COMMAND [options]   ('%s COMMAND --help' explains one)\n\n"
+            "%s\n\nusage: %s COMMAND [options]   ('%s COMMAND --help' shows its options)\n\n"
             "examples:\n%s\n\ncommands:\n",
             p->summary, p->name, p->name, p->examples);
     for (int i = 0; p->at(i); i++)

@@ -7,17 +7,17 @@
 static const lra_option own[] = {
     {.name = "man",
      .kind = LRA_OPTION_FLAG,
-     .help = "the man page of COMMAND, or of the program, for 'man -l -'"},
+     .help = "print the man page of COMMAND, or of the program, for 'man -l -'"},
     {.name = "completion",
      .kind = LRA_OPTION_CHOICE,
      .choices = "bash|zsh|fish",
      .arg = "SHELL",
-     .help = "a script that completes commands, options and names; source it"},
+     .help = "print a script that completes commands, options and names; source it in the shell"},
     {.name = "out",
      .letter = 'o',
      .kind = LRA_OPTION_TEXT,
      .arg = "DIR",
-     .help = "with --man: writes the pages of the program and all its commands into this folder"},
+     .help = "with --man: write the pages of the program and all its commands into this folder"},
     {.name = NULL}};
 const lra_option *const lra_help_tables[] = {own, lra_common_options, NULL};
 
@@ -26,10 +26,10 @@ static int check(const lra_options *o, lra_err *e)
     bool man = lra_option_flag(o, "man"), completion = lra_option_given(o, "completion"),
          out = lra_option_given(o, "out");
     if (completion && (man || out || lra_option_n_args(o)))
-        return lra_fail_usage(e, "--completion is of the whole program and goes alone");
+        return lra_fail_usage(e, "--completion covers the complete program; give it alone");
     if (out && !man) return lra_fail_usage(e, "option '--out' needs '--man'");
     if (out && lra_option_n_args(o))
-        return lra_fail_usage(e, "'--man --out' writes the pages of all commands; leave '%s' out",
+        return lra_fail_usage(e, "'--man --out' writes the pages of all commands; remove '%s'",
                               lra_option_arg(o, 0));
     return 0;
 }

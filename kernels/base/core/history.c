@@ -25,6 +25,6 @@ int lra_history_read(lra_h5 *f, int64_t *n_epochs, double **history, lra_err *e)
 {
     if (lra_h5_get_table(f, "/history", NAMES, n_epochs, history, e) != 0) return LRA_FAILED;
     if (*n_epochs <= MAX_EPOCHS) return 0;
-    return lra_fail(e, "'/history' is of %lld epochs, expected at most %d", (long long)*n_epochs,
+    return lra_fail(e, "'/history' has %lld epochs, expected at most %d", (long long)*n_epochs,
                     MAX_EPOCHS);
 }

@@ -186,7 +186,7 @@ void lra_keys_fill(const lra_key *keys, const lra_config *c, void *to)
         case LRA_KEY_REAL: *(double *)at = lra_config_real(c, k->name); break;
         case LRA_KEY_FLAG: *(bool *)at = lra_config_int(c, k->name) != 0; break;
         case LRA_KEY_CHOICE: *(int *)at = choice_of(k->choices, lra_config_text(c, k->name)); break;
-        case LRA_KEY_TEXT: LRA_BUG("'%s' is text and fills no field", k->name);
+        case LRA_KEY_TEXT: LRA_BUG("'%s' is text and is stored in no field", k->name);
         }
     }
 }

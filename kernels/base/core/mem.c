@@ -8,10 +8,9 @@
 
 static void out_of_memory(size_t n_bytes)
 {
-    fprintf(
-        stderr,
-        "out of memory: %zu bytes more were needed; a smaller batch or fewer threads need less\n",
-        n_bytes);
+    fprintf(stderr,
+            "out of memory: %zu more bytes are needed; use a smaller batch or fewer threads\n",
+            n_bytes);
     _Exit(1); /* saved files are complete: they get their names after the last byte */
 }
 

@@ -33,6 +33,6 @@ bool lra_utf8_valid(const char *text)
 int lra_utf8_check(const char *text, lra_err *e)
 {
     if (!text || lra_utf8_valid(text)) return 0;
-    return lra_fail(e, "'%s' is not UTF-8, which JSON cannot hold (rename it, or leave JSON out)",
+    return lra_fail(e, "'%s' is not UTF-8, which JSON requires (rename it, or do without JSON)",
                     text);
 }

@@ -209,18 +209,17 @@ static void fail_child(lra_h5 *f, bool late)
         set_failure(f, LRA_CAUSE_SYSTEM,
                     "the device, or the process that reads it, did not answer");
     } else if (number == SIGXCPU) {
-        set_failure(
-            f, LRA_CAUSE_OTHER,
-            "the HDF5 library did not come to an end with it (damaged, or made to do harm)");
+        set_failure(f, LRA_CAUSE_OTHER,
+                    "the HDF5 library did not finish reading it (damaged, or malicious)");
     } else if (is_crash(number)) {
         snprintf(reason, sizeof reason,
-                 "the HDF5 library crashed on it, signal %d (damaged, or made to do harm)", number);
+                 "the HDF5 library crashed on it, signal %d (damaged, or malicious)", number);
         set_failure(f, LRA_CAUSE_OTHER, reason);
     } else if (number) {
         snprintf(reason, sizeof reason, "the process that reads it was ended by signal %d", number);
         set_failure(f, LRA_CAUSE_SYSTEM, reason);
     } else {
-        set_failure(f, LRA_CAUSE_MEMORY, "reading it takes more memory than there is for it");
+        set_failure(f, LRA_CAUSE_MEMORY, "reading it takes more memory than is available");
     }
 }
 
@@ -336,7 +335,7 @@ int lra_h5_child_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
             return 0;
         }
     if (ask(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
-    if (!sensible(&a.info)) return lra_fail(e, "'%s': '%s' has no sensible size", f->path, path);
+    if (!sensible(&a.info)) return lra_fail(e, "'%s': '%s' has an implausible size", f->path, path);
     c->found = lra_resize(c->found, (size_t)(c->n_found + 1) * sizeof *c->found);
     c->found[c->n_found++] = (found_set){lra_copy_text(path), a.info};
     *info = a.info;

@@ -20,7 +20,8 @@ static int read_format(lra_h5 *f, lra_err *e)
 {
     int64_t format;
     if (!lra_h5_has_attr(f, "/", "lra.format") || !lra_h5_has_attr(f, "/", "lra.kind"))
-        return lra_fail(e, "'%s' is not a file of this suite (no attribute 'lra.format')", f->path);
+        return lra_fail(e, "'%s' is not a file of lra-locality (no attribute 'lra.format')",
+                        f->path);
     if (lra_h5_get_int(f, "/", "lra.format", &format, e) != 0) return LRA_FAILED;
     f->format = format;
     if (format > LRA_H5_FORMAT)
@@ -227,7 +228,7 @@ hid_t lra_h5_open_set(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
     if (set < 0) {
         lra_h5_fail(f, path, e);
     } else if (!stored_inside(set) || describe(set, info) != 0 || !stored_whole(set, info)) {
-        lra_fail(e, "'%s': '%s' is stored in a way that is not accepted", f->path, path);
+        lra_fail(e, "'%s': '%s' is stored in an unsupported way", f->path, path);
         H5Dclose(set);
         set = -1;
     }

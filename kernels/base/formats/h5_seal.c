@@ -91,7 +91,8 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e)
     *sealed = n > 0 && memcmp(found, expected, LRA_H5_SEAL) == 0;
     if (*sealed) return 0;
     if (memcmp(found, expected, HASH_AT) == 0)
-        return lra_fail(e, "'%s': damaged: its bytes hash to %016" PRIx64 ", the seal says %.16s",
-                        path, hash, found + HASH_AT);
+        return lra_fail(
+            e, "'%s': damaged: the hash of its bytes is %016" PRIx64 ", but it states %.16s", path,
+            hash, found + HASH_AT);
     return lra_fail(e, "'%s': not a complete HDF5 file (cut short, or damaged)", path);
 }

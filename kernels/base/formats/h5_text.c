@@ -108,7 +108,7 @@ char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
     else if (info.rank == 1 && size > 0 && info.n <= LRA_H5_TEXT_MAX / (int64_t)(size + 1))
         text = read_lines(f, set, path, size, info.n, e);
     else
-        lra_fail(e, "'%s': '%s' is not a text", f->path, path);
+        lra_fail(e, "'%s': '%s' is not text", f->path, path);
     H5Dclose(set);
     return text;
 }

@@ -231,6 +231,6 @@ char *lra_ndarray_text(const lra_ndarray *a, int64_t i, const char *name, lra_er
     }
     if (ok) return t.s ? t.s : lra_copy_text("");
     lra_text_free(&t);
-    lra_fail(e, "'%s': element %lld is no valid text", name, (long long)i);
+    lra_fail(e, "'%s': element %lld is not valid text", name, (long long)i);
     return NULL;
 }

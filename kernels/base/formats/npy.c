@@ -93,7 +93,7 @@ static int read_shape(scanner *s, lra_ndarray *a)
         comma = take(s, ',');
     }
     if (a->rank == 1 && !comma)
-        return lra_fail(s->e, "'%s': npy header: the shape is no tuple", s->name);
+        return lra_fail(s->e, "'%s': npy header: the shape is not a tuple", s->name);
     return 0;
 }
 
@@ -159,7 +159,7 @@ static int read_pair(scanner *s, bool texts, lra_ndarray *a, unsigned *seen, cha
     while (k < 3 && strcmp(keys[k], key) != 0) k++;
     if (k == 3 || *seen >> k & 1)
         return lra_fail(s->e, "'%s': npy header: key '%s' is %s", s->name, key,
-                        k == 3 ? "unknown" : "there twice");
+                        k == 3 ? "unknown" : "given twice");
     *seen |= 1u << k;
     if (!take(s, ':')) return expected(s, "':'");
     if (k == 2) return read_shape(s, a);
@@ -201,7 +201,7 @@ static int find_header(const unsigned char *p, size_t n, const char *name, size_
                        lra_err *e)
 {
     if (n < 10 || memcmp(p, magic, 6) != 0)
-        return lra_fail(e, "'%s' is no npy file (it does not start with '\\x93NUMPY')", name);
+        return lra_fail(e, "'%s' is not an npy file (it does not start with '\\x93NUMPY')", name);
     if (p[6] < 1 || p[6] > 3 || p[7] != 0)
         return lra_fail(e, "'%s' is npy version %d.%d, expected 1.0, 2.0 or 3.0", name, p[6], p[7]);
     size_t length = p[8] | (size_t)p[9] << 8;

@@ -50,7 +50,7 @@ static int check_text(const char *text, size_t n, lra_err *e)
             if (c == '\\') i++;
             quoted = c != '"';
         } else if (i > 0 && depth == 0) {
-            if (c != ' ') return lra_fail(e, "the header goes on after its closing '}'");
+            if (c != ' ') return lra_fail(e, "the header continues after its closing '}'");
         } else if (c == '"') {
             quoted = true;
         } else if (c == '{' || c == '[') {
@@ -98,14 +98,14 @@ static int read_integers(const json_t *list, const char *what, int expected, jso
 {
     size_t n = json_array_size(list);
     if (!json_is_array(list) || (expected >= 0 && n != (size_t)expected))
-        return lra_fail(e, "'%s' is no array of integers%s", what, expected == 2 ? " (2)" : "");
+        return lra_fail(e, "'%s' is not an array of integers%s", what, expected == 2 ? " (2)" : "");
     if (n > LRA_MAX_DIMS)
         return lra_fail(e, "rank is %zu, at most %d is accepted", n, LRA_MAX_DIMS);
     for (size_t i = 0; i < n; i++) {
         const json_t *value = json_array_get(list, i);
         to[i] = json_integer_value(value);
         if (!json_is_integer(value) || to[i] > most)
-            return lra_fail(e, "'%s' holds what is no integer up to 2^48", what);
+            return lra_fail(e, "'%s' contains a value that is not an integer up to 2^48", what);
     }
     return (int)n;
 }
@@ -117,14 +117,14 @@ static int read_entry(json_t *entry, placed *p, lra_err *e)
     lra_ndarray *a = &p->t.array;
     const char *key;
     json_t *value;
-    if (!json_is_object(entry)) return lra_fail(e, "the entry is no object");
+    if (!json_is_object(entry)) return lra_fail(e, "the entry is not an object");
     json_object_foreach(entry, key, value)
     {
         if (strcmp(key, "dtype") && strcmp(key, "shape") && strcmp(key, "data_offsets"))
             return lra_fail(e, "unknown key '%.40s'", key);
     }
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
-    if (!dtype) return lra_fail(e, "'dtype' is no text");
+    if (!dtype) return lra_fail(e, "'dtype' is not text");
     if (read_dtype(dtype, &a->dtype, e) != 0) return LRA_FAILED;
     a->rank = read_integers(json_object_get(entry, "shape"), "shape", -1, dims, e);
     if (a->rank < 0) return LRA_FAILED;
@@ -145,13 +145,13 @@ static int read_meta(json_t *object, lra_config *meta, lra_err *e)
 {
     const char *key;
     json_t *value;
-    if (!json_is_object(object)) return lra_fail(e, "'__metadata__' is no object");
+    if (!json_is_object(object)) return lra_fail(e, "'__metadata__' is not an object");
     if (json_object_size(object) > MAX_META)
         return lra_fail(e, "'__metadata__' has %zu keys, at most %d are accepted",
                         json_object_size(object), MAX_META);
     json_object_foreach(object, key, value)
     {
-        if (!json_is_string(value)) return lra_fail(e, "'__metadata__': '%.80s' is no text", key);
+        if (!json_is_string(value)) return lra_fail(e, "'__metadata__': '%.80s' is not text", key);
         lra_config_set(meta, key, json_string_value(value));
     }
     return 0;
@@ -210,7 +210,7 @@ static int read_header(const char *text, size_t n, const char *data, size_t n_da
     json_error_t why;
     if (check_text(text, n, e) != 0) return LRA_FAILED;
     json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
-    if (!root) return lra_fail(e, "the header is no JSON (byte %d): %s", why.position, why.text);
+    if (!root) return lra_fail(e, "the header is not JSON (byte %d): %s", why.position, why.text);
     size_t n_keys = json_object_size(root);
     int rc = n_keys <= MAX_TENSORS + 1
                  ? 0

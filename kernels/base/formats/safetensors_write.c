@@ -106,7 +106,7 @@ int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
     }
     if (rc == 0) qsort(list, (size_t)n, sizeof *list, by_type);
     char *header = rc == 0 ? header_of(n, list, meta) : NULL;
-    if (rc == 0 && !header) rc = lra_fail(e, "'%s': names are no UTF-8 or not distinct", path);
+    if (rc == 0 && !header) rc = lra_fail(e, "'%s': names are not UTF-8, or not distinct", path);
     if (rc == 0) w = lra_file_create(path, e);
     if (w && !write_all(lra_file_stream(w), header, n, list)) {
         rc = lra_fail_errno(e, "cannot write '%s'", path);

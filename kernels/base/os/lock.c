@@ -37,9 +37,9 @@ static int try_lock(int fd, const char *path, int how, lra_err *e)
     lra_fail_errno(e, "cannot lock '%s'", path);
     if (!never) return LRA_FAILED;
     lra_err why = *e;
-    return lra_fail(e,
-                    "%s (option '--no-locks' does without, where no other process uses the folder)",
-                    why.msg);
+    return lra_fail(
+        e, "%s (option '--no-locks' works without locks, if no other process uses the folder)",
+        why.msg);
 }
 
 int lra_lock(const char *path, lra_err *e)

@@ -54,8 +54,8 @@ int lra_threads_ready(int n, lra_err *e)
     if (rc == 0) return 0;
     return lra_fail(
         e,
-        "%d of %d threads can be started (%s); raise the limit of processes or of address space "
-        "(ulimit -u, ulimit -v), or set OMP_NUM_THREADS=%d",
+        "only %d of %d threads can be started (%s); raise the limit of processes or of address "
+        "space (ulimit -u, ulimit -v), or set OMP_NUM_THREADS=%d",
         alive + 1, n, strerror(rc), alive + 1);
 }
 

@@ -160,10 +160,10 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
     if (a->laplace && (a->block || a->stride > 1))
         return lra_fail(e, "laplace attention allows no list of blocks and no stride");
     if (a->stride > 1 && (a->chunk || a->window || a->cross || bias || a->smooth > 1))
-        return lra_fail(e, "a stride allows no chunk, window, bias, smoothing or other sequence");
+        return lra_fail(e, "a stride excludes chunk, window, bias, smoothing and cross attention");
     if (check_blocks(y, q, option[ATTENTION_BLOCKS], e) != 0) return LRA_FAILED;
     if (option[ATTENTION_KEY_LENGTH] && !a->cross)
-        return lra_fail(e, "key_length without cross: keys have the lengths of the queries");
+        return lra_fail(e, "key_length without cross: the keys have the lengths of the queries");
     if (bias && bias->type != lra_real(y->graph)) return lra_fail(e, "bias must be real");
     if (bias && (bias->shape.n != 2 || bias->shape.d[0] != q->d[2] || bias->shape.d[1] % 2 == 0))
         return lra_fail(e, "bias must be (%lld,2R-1): entries of distances for every head",
@@ -171,7 +171,7 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
     int64_t heads = q->d[2] / a->stride;
     if (limit && (limit->type != LRA_I32 || limit->shape.n != 1 ||
                   (limit->shape.d[0] != 1 && limit->shape.d[0] != heads)))
-        return lra_fail(e, "limit must be one int32, or one for each of %lld heads",
+        return lra_fail(e, "the distance limit must be one int32, or one for each of %lld heads",
                         (long long)heads);
     if (lra_expect_length(option[ATTENTION_LENGTH], q->d[0], e) != 0) return LRA_FAILED;
     return lra_expect_length(option[ATTENTION_KEY_LENGTH], q->d[0], e);

@@ -129,11 +129,10 @@ static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec 
                  s->stride < 2 && s->rotary_base == 0;
     *of_result = s->smooth > 1 ? limit : NULL;
     if (limit && (s->limit || s->cross || (*of_result && !plain)))
-        lra_graph_fail(g, "a limit of distance is undefined for attention %s",
-                       s->limit   ? "with a limit of its own"
+        lra_graph_fail(g, "a distance limit is undefined for attention %s",
+                       s->limit   ? "with a distance limit of its own"
                        : s->cross ? "to another sequence"
-                                  : "whose weights are smoothed, with more than decay, slope and "
-                                    "chunk");
+                                  : "with smoothed weights and more than decay, slope and chunk");
     if (limit && !*of_result) own.limit = limit;
     return own;
 }
@@ -159,8 +158,10 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
             s->stride < 2)
             y = attention_remasked(q, k, v, s);
         else
-            lra_graph_fail(q->graph, "remask is for causal attention with centred averages, and "
-                                     "scale, decay, slope and chunk alone");
+            lra_graph_fail(
+                q->graph,
+                "a masked average needs causal attention with centred averages, and only scale, "
+                "decay, slope and chunk");
     }
     if (!y) {
         y = core(&lra_op_attention, 3, (lra_tensor *[]){q, k, v}, length, &own);
@@ -194,7 +195,7 @@ lra_tensor *lra_attention_profile(lra_tensor *q, lra_tensor *k, lra_tensor *leng
 lra_tensor *lra_attention_profile_of(const lra_tensor *y)
 {
     while (y->op->flags & LRA_ALIAS) y = y->src[0];
-    if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is no attention");
+    if (y->op != &lra_op_attention) LRA_BUG("the profile of a node that is not attention");
     lra_tensor *src[2 + ATTENTION_OPTIONS] = {y->src[0], y->src[1]};
     for (int i = 3; i < y->n_src; i++) src[i - 1] = y->src[i];
     attention_args a = *(const attention_args *)y->args;

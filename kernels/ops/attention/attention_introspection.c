@@ -17,7 +17,7 @@ static const lra_tensor *behind(const lra_tensor *x)
 static const lra_tensor *node_of(const lra_tensor *y)
 {
     while (y && y->op != &lra_op_attention) y = behind(y);
-    if (!y) LRA_BUG("statistics of a node that is no attention");
+    if (!y) LRA_BUG("statistics of a node that is not attention");
     return y;
 }
 
@@ -164,7 +164,7 @@ lra_tensor *lra_attention_map_of(const lra_tensor *attention)
     const lra_tensor *y = node_of(attention);
     const attention_args *a = y->args;
     const lra_type wide = lra_real(y->graph);
-    if (!lra_attention_is_plain(y)) LRA_BUG("a map of an attention that is more than a softmax");
+    if (!lra_attention_is_plain(y)) LRA_BUG("a map of attention that is more than a softmax");
     lra_tensor *q = lra_permute(lra_cast(y->src[0], wide), 4, (int[]){0, 2, 1, 3});
     lra_tensor *k = lra_permute(lra_cast(y->src[1], wide), 4, (int[]){0, 2, 1, 3});
     lra_tensor *score = lra_matmul_t(lra_affine(q, a->scale, 0), false, k, true);

@@ -244,9 +244,9 @@ static int shape(lra_tensor *y, lra_err *e)
     int without = attention_source(a, ATTENTION_WITHOUT, 2);
     int gram = attention_source(a, ATTENTION_GRAM, 2);
     if (z.columns < 0 || (z.columns && a->cross))
-        return lra_fail(e, "distances in pixels need an image, and keys that are its own");
+        return lra_fail(e, "distances in pixels need an image and self-attention");
     if (without >= 0 && gram >= 0)
-        return lra_fail(e, "a key without weight is one of a head, not of all together");
+        return lra_fail(e, "a key without weight belongs to one head, not to all together");
     if (without >= 0 && (lra_expect_index(y->src[without], "without", e) != 0 ||
                          lra_expect_shape(y->src[without], LRA_SHAPE(s.B, z.H), "without", e) != 0))
         return LRA_FAILED;

@@ -116,13 +116,13 @@ static int shape(lra_tensor *y, lra_err *e)
     lra_shape out = of_q;
     out.d[3] = of_v.d[3];
     if (of_q.d[2] > LRA_MAX_HEADS) return lra_fail(e, "more than %d heads", LRA_MAX_HEADS);
-    if (lra_expect_shape(y->src[0], out, "y without a limit", e) != 0 ||
+    if (lra_expect_shape(y->src[0], out, "y without a distance limit", e) != 0 ||
         lra_expect_shape(y->src[2], of_q, "k", e) != 0 ||
         lra_expect_shape(y->src[3], out, "v", e) != 0)
         return LRA_FAILED;
     lra_shape limits = LRA_SHAPE(a->a.limits > 1 ? of_q.d[2] : 1);
-    if (lra_expect_index(y->src[4], "the limit", e) != 0 ||
-        lra_expect_shape(y->src[4], limits, "the limit", e) != 0)
+    if (lra_expect_index(y->src[4], "the distance limit", e) != 0 ||
+        lra_expect_shape(y->src[4], limits, "the distance limit", e) != 0)
         return LRA_FAILED;
     for (int i = 0; i < 4; i++)
         if (y->src[i]->type != lra_elem(y->graph)) return lra_fail(e, "source %d is not elem", i);

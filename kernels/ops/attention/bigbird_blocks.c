@@ -28,7 +28,7 @@ static int shape(lra_tensor *y, lra_err *e)
 {
     const bigbird_blocks_args *a = y->args;
     if (a->block < 1 || a->heads < 1 || a->T < 1 || a->random < 0)
-        return lra_fail(e, "%lld steps in blocks of %lld, %lld heads, %lld random blocks",
+        return lra_fail(e, "%lld positions in blocks of %lld, %lld heads, %lld random blocks",
                         (long long)a->T, (long long)a->block, (long long)a->heads,
                         (long long)a->random);
     int64_t B = y->src[0]->shape.d[0];

@@ -30,8 +30,7 @@ static int shape(lra_tensor *y, lra_err *e)
         const lra_tensor *length = y->src[1];
         if (lra_expect_index(length, "length", e) != 0) return LRA_FAILED;
         if (length->shape.n != 1 || N % length->shape.d[0])
-            return lra_fail(e, "%lld rows are not of as many examples as there are lengths",
-                            (long long)N);
+            return lra_fail(e, "%lld rows do not match the number of lengths", (long long)N);
     }
     const lra_shape s[] = {[LRA_CHUNK_KEY] = LRA_SHAPE(N, a->J * 2 * ((T + a->J - 1) / a->J)),
                            [LRA_CHUNK_OWN] = LRA_SHAPE(N * a->J),

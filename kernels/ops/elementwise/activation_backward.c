@@ -71,8 +71,9 @@ static void grad(lra_tensor *y, lra_tensor *dz, lra_tensor **dx)
     const activation_backward_args *a = y->args;
     bool has_v = a->act != LRA_ACT_NONE;
     if (has_v && a->act != LRA_ACT_RELU)
-        lra_graph_fail(y->graph,
-                       "act_dx: second derivatives exist for no activation and relu only");
+        lra_graph_fail(
+            y->graph,
+            "activation_backward: second derivatives exist only for no activation and relu");
     dx[0] = lra_activation_backward(dz, has_v ? y->src[1] : NULL, a->act,
                                     a->has_length ? y->src[1 + has_v] : NULL);
 }

@@ -18,7 +18,7 @@ static int shape(lra_tensor *y, lra_err *e)
 {
     const lra_tensor *state = y->src[0], *value = y->src[1];
     if (lra_expect_shape(value, state->shape, "the value of a state", e) != 0) return LRA_FAILED;
-    if (value->type != state->type) return lra_fail(e, "a state is real, its value is not");
+    if (value->type != state->type) return lra_fail(e, "a state is real, but its value is not");
     y->shape = LRA_SHAPE(1);
     y->type = state->type;
     return 0;
@@ -41,7 +41,7 @@ const lra_op lra_op_assign = {.name = "assign",
 
 void lra_assign(lra_tensor *state, lra_tensor *value)
 {
-    if (state->op != &lra_op_state) LRA_BUG("lra_assign() to something that is no state");
+    if (state->op != &lra_op_state) LRA_BUG("lra_assign() to a node that is not a state");
     lra_node(&lra_op_assign, state->graph, 2, (lra_tensor *[]){state, value}, NULL, 0);
 }
 #endif

@@ -81,7 +81,7 @@ static int shape(lra_tensor *y, lra_err *e)
     if (lra_expect_float(y->src[0], "the source", e) != 0) return LRA_FAILED;
     if (!(a->rate >= 0 && a->rate < 1)) return lra_fail(e, "rate %g is not in [0,1)", a->rate);
     if (a->tied && y->src[0]->shape.n < 2)
-        return lra_fail(e, "tied, and the source has rank %d", y->src[0]->shape.n);
+        return lra_fail(e, "tied, but the source has rank %d", y->src[0]->shape.n);
     y->shape = y->src[0]->shape;
     y->type = y->src[0]->type;
     return 0;

@@ -100,8 +100,9 @@ static int shape(lra_tensor *y, lra_err *e)
 {
     const long_conv_args *a = y->args;
     const lra_tensor *x = y->src[1];
-    if (lra_expect_shape(y->src[0], x->shape, "y without a limit", e) != 0) return LRA_FAILED;
-    if (y->src[0]->type != x->type) return lra_fail(e, "y without a limit is not elem");
+    if (lra_expect_shape(y->src[0], x->shape, "y without a distance limit", e) != 0)
+        return LRA_FAILED;
+    if (y->src[0]->type != x->type) return lra_fail(e, "y without a distance limit is not elem");
     if (lra_expect_limit(y->src[3], e) != 0) return LRA_FAILED;
     y->shape = x->shape;
     y->type = x->type;

@@ -114,7 +114,7 @@ static int shape(lra_tensor *y, lra_err *e)
     const lra_tensor *x = y->src[0];
     if (lra_expect_float(x, "the source", e) != 0) return LRA_FAILED;
     if (x->shape.n != 3) return lra_fail(e, "the source has rank %d, expected 3", x->shape.n);
-    if (a->kind > LRA_POOL_MAX) return lra_fail(e, "kind %d is not made of rows", (int)a->kind);
+    if (a->kind > LRA_POOL_MAX) return lra_fail(e, "kind %d is not built from rows", (int)a->kind);
     if (lra_expect_length(a->has_length ? y->src[1] : NULL, x->shape.d[0], e) != 0)
         return LRA_FAILED;
     y->shape = LRA_SHAPE(x->shape.d[0], x->shape.d[2]);

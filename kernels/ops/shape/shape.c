@@ -307,7 +307,7 @@ static int permute_shape(lra_tensor *y, lra_err *e)
     for (int i = 0; i < s->n; i++) {
         int axis = a->axes[i];
         if (axis < 0 || axis >= s->n || seen >> axis & 1u)
-            return lra_fail(e, "axes are no permutation of 0 to %d", s->n - 1);
+            return lra_fail(e, "axes are not a permutation of 0 to %d", s->n - 1);
         seen |= 1u << axis;
         y->shape.d[i] = s->d[axis];
     }

@@ -158,7 +158,7 @@ static int check_rows(const lra_tensor *y, const lra_tensor *u, lra_err *e)
     const scan_args *a = y->args;
     if (lra_expect_float(u, "the source", e) != 0) return LRA_FAILED;
     if (u->shape.n != 3 || u->shape.d[2] % 2)
-        return lra_fail(e, "the source is no (B,T,2N), real and imaginary parts");
+        return lra_fail(e, "the source is not (B,T,2N), real and imaginary parts");
     return lra_expect_length(a->has_length ? y->src[2] : NULL, u->shape.d[0], e);
 }
 

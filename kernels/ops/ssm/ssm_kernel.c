@@ -210,7 +210,7 @@ static int check(const lra_tensor *y, int first, lra_err *e)
 {
     const ssm_kernel_args *s = y->args;
     if (s->S < 1 || s->H < 1 || s->H % s->S || s->R % s->H || s->L < 1)
-        return lra_fail(e, "%lld copies, %lld steps and %lld rows do not divide each other",
+        return lra_fail(e, "%lld copies, %lld positions and %lld rows do not divide each other",
                         (long long)s->S, (long long)s->H, (long long)s->R);
     for (int i = 0; i < y->n_src; i++)
         if (y->src[i]->type != lra_real(y->graph)) return lra_fail(e, "a source is not real");

@@ -2,4 +2,4 @@
 #include "models/training/objective.h"
 
 const lra_objective lra_objective_classify = {
-    .name = "classify", .paper = "every paper", .summary = "the goal of the task alone"};
+    .name = "classify", .paper = "every paper", .summary = "the loss of the task alone"};

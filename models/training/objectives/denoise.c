@@ -21,7 +21,7 @@ static void add_loss(lra_network *k, int64_t n_words)
 const lra_objective lra_objective_denoise = {
     .name = "denoise",
     .paper = "the locality paper",
-    .summary = "the goal of the task and words that were taken from its inputs",
+    .summary = "the loss of the task, and reconstruction of masked input words",
     .training = LRA_MASK_DENOISE,
     .keys = lra_objective_picking,
     .add_loss = add_loss};

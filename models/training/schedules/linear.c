@@ -12,14 +12,14 @@ static void text(const lra_schedule *s, lra_text *to)
     lra_text_add(to, "linearly down to 0 at step %.0f", lra_schedule_total(s));
 }
 
-static const lra_key keys[] = {
-    LRA_SCHEDULE_TOTAL,
-    LRA_REAL_FIELD(lra_schedule, power, "warmup-power", "1", 1e-3, 100, "of the rise; 1: linear"),
-    LRA_KEYS_END};
+static const lra_key keys[] = {LRA_SCHEDULE_TOTAL,
+                               LRA_REAL_FIELD(lra_schedule, power, "warmup-power", "1", 1e-3, 100,
+                                              "exponent of the warm-up (1 = linear)"),
+                               LRA_KEYS_END};
 
 const lra_schedule_kind lra_schedule_linear = {.name = "linear",
                                                .paper = "MEGA",
-                                               .summary = "a line from the peak to 0",
+                                               .summary = "linear from the peak to 0",
                                                .keys = keys,
                                                .rate = rate,
                                                .text = text};

@@ -16,13 +16,15 @@ static void text(const lra_schedule *s, lra_text *to)
     lra_text_add(to, "x%g every %" PRId64 " epochs", s->factor, s->every);
 }
 
-static const lra_key keys[] = {
-    LRA_SCHEDULE_FACTOR,
-    LRA_INT_FIELD(lra_schedule, every, "every", "100", 1, 1e6, "epochs between two"), LRA_KEYS_END};
+static const lra_key keys[] = {LRA_SCHEDULE_FACTOR,
+                               LRA_INT_FIELD(lra_schedule, every, "every", "100", 1, 1e6,
+                                             "number of epochs between two reductions"),
+                               LRA_KEYS_END};
 
-const lra_schedule_kind lra_schedule_multistep = {.name = "multistep",
-                                                  .paper = "S4 on BIDMC",
-                                                  .summary = "factor once every so many epochs",
-                                                  .keys = keys,
-                                                  .rate = rate,
-                                                  .text = text};
+const lra_schedule_kind lra_schedule_multistep = {
+    .name = "multistep",
+    .paper = "S4 on BIDMC",
+    .summary = "multiplied by factor at regular numbers of epochs",
+    .keys = keys,
+    .rate = rate,
+    .text = text};

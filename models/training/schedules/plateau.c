@@ -42,8 +42,8 @@ static void end_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t ep
 
 static void text(const lra_schedule *s, lra_text *to)
 {
-    lra_text_add(to, "x%g after %" PRId64 " epochs without +%g, at least %g", s->factor,
-                 s->patience, s->threshold, s->min_rate);
+    lra_text_add(to, "x%g after %" PRId64 " epochs without an improvement of %g, at least %g",
+                 s->factor, s->patience, s->threshold, s->min_rate);
     if (final_epoch(s) < s->epochs)
         lra_text_add(to, "; from epoch %" PRId64 " of %" PRId64 " down to %g %%",
                      final_epoch(s) + 1, s->epochs, 100 * s->final_rate);
@@ -52,21 +52,22 @@ static void text(const lra_schedule *s, lra_text *to)
 static const lra_key keys[] = {
     LRA_SCHEDULE_FACTOR,
     LRA_INT_FIELD(lra_schedule, patience, "patience", "10", 0, 1e6,
-                  "epochs without a better one before the factor"),
+                  "number of epochs without an improvement before a reduction"),
     LRA_REAL_FIELD(lra_schedule, threshold, "threshold", "0.0001", 0, 1,
-                   "by how much a better one is better"),
-    LRA_REAL_FIELD(lra_schedule, min_rate, "min-rate", "1e-6", 0, 10, "least rate"),
+                   "smallest difference that counts as an improvement"),
+    LRA_REAL_FIELD(lra_schedule, min_rate, "min-rate", "1e-6", 0, 10, "smallest learning rate"),
     LRA_REAL_FIELD(lra_schedule, final_share, "final-share", "0.1", 0, 1,
                    "share of the epochs, at the end, in which the rate falls linearly"),
     LRA_REAL_FIELD(lra_schedule, final_rate, "final-rate", "0.01", 0, 1,
-                   "share of the rate that is left then"),
+                   "share of the rate that remains at the end"),
     LRA_KEYS_END};
 
 const lra_schedule_kind lra_schedule_plateau = {
     .keys = keys,
     .name = "plateau",
     .paper = "the locality paper",
-    .summary = "factor after patience epochs without a better one; falls at the end",
+    .summary =
+        "multiplied by factor after patience epochs without an improvement; falls at the end",
     .rate = rate,
     .epoch = end_epoch,
     .text = text};

@@ -18,7 +18,7 @@ static void text(const lra_schedule *s, lra_text *to)
 
 const lra_schedule_kind lra_schedule_rsqrt = {
     .name = "rsqrt",
-    .paper = "the LRA's own Transformers",
-    .summary = "rate over the square root of the step, from the warm-up on",
+    .paper = "Transformers of the Long Range Arena",
+    .summary = "inverse square root of the step, after the warm-up",
     .rate = rate,
     .text = text};

@@ -46,7 +46,7 @@ _lra_report_paths()
     compopt -o filenames 2>/dev/null
     mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen "$1" -- "$cur")
 }
-# What may stand in command $1, after the option $2.
+# Completions for command $1 after option $2.
 _lra_report_command()
 {
     case $1 in
