@@ -151,7 +151,7 @@ static const char *const variants[] = {"share=1 layers=3 dropout=0.1 attention-d
 const lra_model lra_model_luna = {
     .name = "luna",
     .paper = "arXiv:2106.01540",
-    .summary = "attention through a memory that is packed and unpacked in every layer",
+    .summary = "attention through a fixed-size memory: two linear-time attentions per layer",
     .deviations = "the memory keeps all its rows for short inputs",
     .keys = keys,
     .presets = presets,

@@ -135,7 +135,7 @@ static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
     if (result) {
         char time[32], how[96] = "not trained", *text = lra_result_text(result);
         if (result->training.steps)
-            snprintf(how, sizeof how, "validation selected epoch %" PRId64 "; %" PRId64 " steps",
+            snprintf(how, sizeof how, "epoch %" PRId64 " selected on validation; %" PRId64 " steps",
                      result->training.best_epoch, result->training.steps);
         printf("test %s; %s, %s\nwrote %s\n", text, how,
                lra_time_text(time, result->training.seconds), path);

@@ -84,7 +84,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 
 const lra_influence_part lra_part_cut = {
     .name = "cut",
-    .summary = "gain when each layer sees at most r tokens far (a limit per layer)",
+    .summary = "gain with distance limit r in every layer (per layer, not of the complete model)",
     .examples = 2000,
     .least = 1,
     .units = (const char *const[]){"cut.*", NULL},

@@ -79,7 +79,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 
 const lra_influence_part lra_part_heads = {
     .name = "heads",
-    .summary = "gain when some heads of a layer see at most r tokens far",
+    .summary = "gain with distance limit r on a group of heads of one layer",
     .examples = 500,
     .least = 1,
     .units = (const char *const[]){"heads.*", NULL},

@@ -309,7 +309,8 @@ static bool outdated(const lra_influence *p, const lra_probe_result *old)
 
 const lra_influence_part lra_part_interaction = {
     .name = "interaction",
-    .summary = "distance between parts of the input that the output combines",
+    .summary =
+        "distance between input blocks that have a joint (non-additive) effect on the output",
     .examples = EXAMPLES,
     .least = 2,
     .units = (const char *const[]){"interaction.init", NULL},

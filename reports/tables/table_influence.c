@@ -124,7 +124,7 @@ static lra_table *measurements_table(lra_probe_result *const *list, int n)
     if (has_undefined(list, n))
         lra_table_note(t,
                        "-\tundefined; for measurements of the gain: on these examples the model is "
-                       "not clearly above chance; if it is on all test examples, "
+                       "not significantly above chance; if it is on all test examples, "
                        "increase '--examples'");
     return t;
 }
@@ -231,7 +231,7 @@ static lra_table *gains_table(const lra_probe_result *r, const gains *is)
     }
     lra_table_note(t, "%sIntervals: '--json', or 'lra-report tables --format csv'.%s",
                    is == &per_layer ? "Layers that are not named in a row have no limit. " : "",
-                   undefined ? " -: undefined, the run is not clearly better than chance." : "");
+                   undefined ? " -: undefined, the model is not significantly above chance." : "");
     note_gains(t, r, is, marks);
     return t;
 }

@@ -149,7 +149,7 @@ static void say_training(int n, const lra_probe_cell *cells, const char *id, lra
     else if (known == 1)
         lra_verdict_add(to, "At initialisation it was %.2f, which the interval over seeds %s.",
                         last.null[LRA_NULL_INIT],
-                        shown ? "excludes" : "contains: a change by training is not shown");
+                        shown ? "excludes" : "contains: the change by training is not significant");
     else if (known > 1 && several == 0)
         lra_verdict_add(to, "With one seed per model there is no interval: a change by training "
                             "is not tested.");
@@ -246,9 +246,9 @@ static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
     if (s->n == 0) return;
     if (!s->first) {
         lra_verdict_add(to,
-                        "%s not clearly better than chance on these examples: the gain under a "
+                        "%s not significantly above chance on these examples: the gain under a "
                         "distance limit is undefined.",
-                        n > 1 ? "the runs are" : "the run is");
+                        n > 1 ? "the models are" : "the model is");
         return;
     }
     char *limit = limit_text(s, n);
@@ -292,7 +292,7 @@ static void say_gradients(const lra_probe_result *r, lra_verdict *to)
         isnan(initial) ? lra_copy_text("")
         : f->hi < initial || f->lo > initial
             ? lra_format("; at initialisation it was %.*f, outside the interval", digits, initial)
-            : lra_format("; at initialisation it was %.*f, a change is not shown", digits, initial);
+            : lra_format("; at initialisation it was %.*f, no significant change", digits, initial);
     lra_verdict_add(to,
                     "By gradients the mean distance of the tokens that a position depends on is "
                     "%s times that of uniform weights (the null value: 1)%s%s.",

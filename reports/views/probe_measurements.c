@@ -171,10 +171,11 @@ lra_table *lra_probe_measurements_table(const char *title, lra_probe_result *con
         }
     lra_note_measurements(t, n_shown, shown, true);
     lra_free(shown);
-    lra_table_note(t,
-                   "null value\tof uniform weights, of permuted blocks, or with the full input; "
-                   "initial: at initialisation%s",
-                   shuffled ? "; shuffled: after training on permuted labels" : "");
+    lra_table_note(
+        t,
+        "null value\tvalue of uniform weights, of permuted blocks, or of the full input; "
+        "initial: at initialisation%s",
+        shuffled ? "; shuffled: after training on permuted labels" : "");
     note_flags(t, seen);
     return t;
 }

@@ -165,7 +165,7 @@ TEST(limits_of_a_run)
     says(&v, 1,
          "0.30 (0.20 to 0.40) times that of uniform weights (the null value: 1); at "
          "initialisation it was "
-         "0.35, a change is not shown.");
+         "0.35, no significant change.");
     lra_verdict_free(&v);
     lra_probe_unit *u = (lra_probe_unit *)(uintptr_t)lra_probe_unit_find(list[0], "jacobian");
     lra_measurement *rel = &u->measurement[0];
@@ -250,7 +250,7 @@ TEST(a_run_at_chance)
     add(list[0], "context", "context.r99", (lra_estimate){NAN, NAN, NAN}, NAN);
     lra_verdict v = {0};
     lra_verdict_of_influence(list, 1, &v);
-    says(&v, 0, "The run is not clearly better than chance");
+    says(&v, 0, "The model is not significantly above chance");
     lra_verdict_free(&v);
     lra_probe_result_free(list[0]);
 }
