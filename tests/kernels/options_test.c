@@ -187,8 +187,8 @@ TEST(help_names_every_option)
         lra_free(name);
     }
     assert_int_equal(count, 7);
-    assert_non_null(strstr(text, "number of seeds (1 to 100) [3]"));
-    assert_non_null(strstr(text, "where to run (auto|cpu|cuda) [auto]"));
+    assert_non_null(strstr(text, "number of seeds [1 to 100, default 3]"));
+    assert_non_null(strstr(text, "where to run [auto|cpu|cuda, default auto]"));
     assert_non_null(strstr(text, "usage: lra-probe x RUN... [options]"));
     for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
         assert_true(strcspn(at, "\n") <= 100);

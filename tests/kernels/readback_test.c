@@ -257,7 +257,7 @@ TEST(a_run_that_fails_says_so)
         remove_below(r.spec.folder);
         close_run(&r);
     }
-    assert_non_null(strstr(e[0].msg, "5 updates in a row were not finite"));
+    assert_non_null(strstr(e[0].msg, "5 consecutive updates were not finite"));
     assert_string_equal(e[0].msg, e[1].msg);
 }
 
