@@ -236,7 +236,7 @@ else verdict "ceilings" "$logs/ceilings.log" $code; fi
 levels='plain mma wgmma' best=plain
 grep -q '^cuda:0.*capability 9\.0' "$work/devices" || levels='plain mma'
 # Names come from files: at the end of a pipeline the result would be lost in a process of its own.
-printf '%s\n' 'conv, large' 'attention, large' 'long_conv, large' > "$work/large"
+printf '%s\n' 'conv, large' 'conv, device' 'attention, large' 'long_conv, large' > "$work/large"
 printf '%s\n' 'conv, large' > "$work/convolution"
 printf '%s\n' 'conv, large' 'attention, large' '=layer_norm' '=softmax' '=linear' > "$work/racing"
 for level in $levels; do

@@ -110,7 +110,7 @@ valid() {
         complain "$1 is no JSON: $(cat "$1")"
 }
 [ "$(cat none.code)" = 0 ] || complain "no hang: exit code $(cat none.code): $(cat none.table none.err)"
-for row in 'operand layouts, TMA, wgmma *passed' 'ceilings *measured *float32 50.0, bf16 800.0' 'large cases, wgmma *passed *3' 'level *measured *wgmma' \
+for row in 'operand layouts, TMA, wgmma *passed' 'ceilings *measured *float32 50.0, bf16 800.0' 'large cases, wgmma *passed *4' 'level *measured *wgmma' \
     'ops *passed *5' 'memcheck, all ops *passed *5' 'models, wgmma *passed *3' 'step K 61, 1 groups, batch 64, wgmma *measured *1.000 ms' \
     'attention, 4 heads of 64, T 4096 *measured' '20 steps as on the CPU *passed' 'resume: GPU, then CPU *passed' \
     'racecheck *skipped *not supported on this device: .*Device not supported' 'initcheck *passed *5' \

@@ -11,7 +11,7 @@ code=0
 "$script" --bin "$tmp" >"$tmp/table" 2>&1 || code=$?
 [ "$code" = 2 ] || fail "exit code $code without a program"
 "$script" --bin "$LRA_BUILD" --out "$tmp/out" --minutes 14 --dry --quick >"$tmp/table" 2>"$tmp/err" || fail "the dry run fails"
-for row in 'ceilings *measured *float32 [0-9.]*, bf16' 'large cases, plain *passed *3' 'large cases, mma *passed *3' 'ops *passed *[1-9][0-9]' \
+for row in 'ceilings *measured *float32 [0-9.]*, bf16' 'large cases, plain *passed *4' 'large cases, mma *passed *4' 'ops *passed *[1-9][0-9]' \
     'models, plain *passed *3' '20 steps as on the CPU *passed' 'bf16 near float32, mma *passed' 'bits twice, f32 *passed' \
     'bits twice, mma *passed' 'resume: CPU, then GPU *passed' 'resume: GPU, then CPU *passed' \
     'step K 5, 1 groups, batch 2, mma *measured *[0-9.]* ms' 'step K 5, 32 groups.*measured' 'attention, 4 heads of 64, T 32 *measured' \

@@ -62,6 +62,7 @@ TEST(ops_agree_with_the_cpu)
     need_gpu();
     each_sample(of_registry);
     each_large_sample(both_types);
+    each_device_sample(both_types);
 }
 
 /* Three runs of a plan, the second and third from its recording, change nothing but what is
