@@ -17,8 +17,7 @@ typedef struct {
 
 bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, unsigned z)
 {
-    if (x > 0 && y > 0 && z > 0 && x <= INT32_MAX && y <= LRA_MAX_GRID_Y && z <= LRA_MAX_GRID_Y)
-        return true;
+    if (lra_grid_allowed(x, y, z)) return true;
     if (lra_cuda && !lra_cuda->fault.msg[0])
         lra_fail(&lra_cuda->fault,
                  "%s needs a grid of %u x %u x %u blocks, CUDA allows 1 to "

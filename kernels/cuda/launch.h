@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernels/cuda/grid.h"
 #include "kernels/cuda/level.h"
 
 #ifndef LRA_SHIM
@@ -42,8 +43,6 @@ extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, u
 /* A device function, for kernels only. */
 #define LRA_DEV static __device__ __forceinline__
 
-/* Blocks of a grid that CUDA allows along y and along z; along x: 2^31 - 1. */
-enum { LRA_MAX_GRID_Y = 65535 };
 enum { LRA_WARP = 32, LRA_BLOCK = 256, LRA_BLOCK_WARPS = LRA_BLOCK / LRA_WARP };
 
 /* Blocks for n pieces of work, per_block in each; kernels step by the grid where this is cut

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "kernels/cpu/device.h"
+#include "kernels/cuda/grid.h"
 #include "models/training/loaded_model.h"
 #include "tests/fixtures/folder.h"
 #include "tests/fixtures/tiny_model.h"
@@ -60,10 +61,54 @@ static void of_registry(const lra_op *op, int i)
     if (op->cuda[LRA_F32]) both_types(op, i);
 }
 
+static void launch(const shim_case *c)
+{
+    lra_err e = {{0}};
+    lra_device device;
+    lra_graph *g = lra_graph_new(c->type, LRA_TRAIN);
+    lra_tensor *y = c->op->sample(g, c->i), *out[MAX_LEAVES] = {y}, *x[MAX_LEAVES];
+    int n = 0, before = shim_launches;
+    for (int id = 0; id < g->n_nodes; id++)
+        if (g->node[id]->op == &lra_op_input && g->node[id]->type != LRA_I32) x[n++] = g->node[id];
+    lra_tensor *dy = lra_cast(lra_sample_input(g, "dy", "normal", y->shape), y->type);
+    lra_grad(y, dy, n, x, out + 1);
+    OK(shim_open(&device, &e));
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    lra_plan *plan = lra_plan_new(g, params, space, n + 1, out, &e);
+    if (!plan) fail_msg("'%s': %s", c->op->name, e.msg);
+    shim_level = c->level, shim_columns = c->columns;
+    OK(lra_run(plan, &e));
+    shim_level = LRA_CUDA_MMA, shim_columns = 0;
+    assert_in_range(shim_launches - before, 1 + n, 100); /* y and a gradient each, at least */
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(g);
+}
+
+static void launch_only(const lra_op *op, int i)
+{
+    shim_each_case(op, i, launch);
+}
+
 TEST(kernels_agree_with_the_cpu)
 {
     each_sample(of_registry);
     each_large_sample(both_types);
+}
+
+/* The published convolution is too large for threads on the host: its launches are checked. */
+TEST(launches_of_the_published_convolution_are_allowed)
+{
+    assert_true(lra_grid_allowed(INT32_MAX, 65535, 65535));
+    assert_false(lra_grid_allowed(1u << 31, 1, 1));
+    assert_false(lra_grid_allowed(1, 65536, 1));
+    assert_false(lra_grid_allowed(1, 1, 65536));
+    assert_false(lra_grid_allowed(0, 1, 1));
+    shim_dry = true;
+    each_device_sample(launch_only);
+    shim_dry = false;
 }
 
 /* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the

@@ -50,8 +50,9 @@ void shim_each_case(const lra_op *op, int i, void (*f)(const shim_case *c))
     shim_case c = {op, i, LRA_F32, LRA_CUDA_MMA, 0, 1e-5};
     f(&c);
     c.type = LRA_BF16, c.tolerance = 0.01; /* another order of sums may round the other way */
-    bool levels = op == &op_sample_large || op == &op_sample_attention || op == &op_sample_block;
-    int last = op == &op_sample_large ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;
+    bool convolution = op == &op_sample_large || op == &op_sample_device;
+    bool levels = convolution || op == &op_sample_attention || op == &op_sample_block;
+    int last = convolution ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;
     for (int level = levels ? LRA_CUDA_PLAIN : LRA_CUDA_MMA; level <= last; level++) {
         c.level = (lra_cuda_level_kind)level;
         for (c.columns = 0; c.columns <= (level < LRA_CUDA_WGMMA ? 0 : 128); c.columns += 128)

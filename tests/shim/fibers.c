@@ -12,12 +12,14 @@
 
 #include "kernels/base/core/err.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/cuda/grid.h"
 
 enum { STACK = 128 << 10, MAX_SHARED = 227 << 10, ALIGNED = 1024 };
 
 shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
 void *shim_shared;
-int shim_backwards;
+int shim_backwards, shim_launches;
+bool shim_dry;
 const char *shim_kernel;
 
 static struct {
@@ -164,10 +166,11 @@ void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void
 {
     n_fibers = (int)(block.x * block.y * block.z);
     if (n_fibers < 1 || n_fibers > SHIM_THREADS) LRA_BUG("a block of %d threads", n_fibers);
-    if (grid.x < 1 || grid.x > INT32_MAX || grid.y < 1 || grid.y > 65535 || grid.z < 1 ||
-        grid.z > 65535)
+    if (!lra_grid_allowed(grid.x, grid.y, grid.z))
         LRA_BUG("a grid of %u x %u x %u blocks", grid.x, grid.y, grid.z);
     if (shared > MAX_SHARED) LRA_BUG("%zu bytes of shared memory", shared);
+    shim_launches++;
+    if (shim_dry) return;
     kernel = body, kernel_arg = arg, n_shared = shared;
     shim_block_size = block, shim_grid_size = grid;
     void *memory = lra_try_alloc(shared + ALIGNED, "shared memory", NULL);

@@ -22,6 +22,8 @@ enum { SHIM_THREADS = 1024 };
 extern shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
 extern void *shim_shared;  /* of the block, filled with NaN before it starts */
 extern int shim_backwards; /* blocks, warps and lanes run from last to first */
+extern int shim_launches;  /* so far */
+extern bool shim_dry;      /* launches are checked, and no thread runs */
 /* Runs body(arg) as every thread of the grid; all threads must meet at the same barriers. */
 void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void *arg), void *arg);
 /* Waits for the threads of the warp, of four warps, of the block. */
