@@ -44,7 +44,7 @@ if [ "$as" != none ]; then
 else echo "skipped: a read-only run (root without setpriv)"; fi
 
 # A log that a power cut has shortened is not filled with zeros.
-longer="--set epochs=4000 --set train=64"
+longer="--set epochs=100000 --set train=64"
 # shellcheck disable=SC2086
 "$probe" train $small $longer --out i >out 2>err &
 pid=$!

@@ -119,7 +119,7 @@ if [ "$as" != none ]; then
 else echo "skipped: permissions (root without setpriv)"; fi
 
 # Ctrl-C: exit code 130 and a checkpoint; the same command goes on to the same result.
-long="--set train=640 --set val=64 --set test=64 --set epochs=400 --set width=8 --set hidden=8 --set layers=1 --out i -q"
+long="--set train=640 --set val=64 --set test=64 --set epochs=100000 --set width=8 --set hidden=8 --set layers=1 --out i -q"
 lra-probe train $long >out 2>err &
 pid=$!
 happens sh -c 'ls i/runs/*/log.jsonl'

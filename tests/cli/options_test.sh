@@ -70,7 +70,7 @@ expect 0 '' lra-report tables --table ladder --reference "$run" --chance uniform
 
 # A scheduler asks: exit code 75, and the same command completes the run.
 if [ -r /proc/self/status ]; then
-    "$probe" train $small --set epochs=300 --requeue --out r >out 2>err </dev/null &
+    "$probe" train $small --set epochs=100000 --requeue --out r >out 2>err </dev/null &
     pid=$!
     happens sh -c 'ls r/runs/*/log.jsonl'
     kill -USR1 $pid

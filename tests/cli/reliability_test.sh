@@ -52,7 +52,7 @@ cmp -s "$newer" "$run/influence.h5" || complain "newer measurements are written 
 rm -f "$run/influence.h5"
 
 # ---- instruction levels
-long="--set kernel=3 --set epochs=4000 --set train=64"
+long="--set kernel=3 --set epochs=100000 --set train=64"
 LRA_CPU=portable "$probe" list devices >out 2>&1 && best=$("$probe" --version | sed -n 's/.*\(avx2\|avx512\|amx\).*/\1/p' | head -n 1)
 if [ -n "$best" ]; then
     # shellcheck disable=SC2086
