@@ -1,20 +1,22 @@
-/* Atomic tasks: one operation, drawn anew in every epoch, with targets at every step or at the last
- * ones. x: L numbers of N(0,1), divided by the largest magnitude; i counts the n steps of a row
- * from 0.
- *   cumsum  y_i = (x_0 + .. + x_i) / sqrt(i + 1)   (targets: all L steps)
- *   cummax  y_i = max(x_0, .., x_i)   (targets: all L steps)
- *   select  L + M numbers (scaled together) and M zeros; M of the numbers are marked;
- *           y = the marked numbers in order of position   (targets: the last M steps)
- *   copy    y_i = x_(i-d), d the `distance`: the delay line   (targets: from step d on)
- * A model sees at a step: x, the mark (select), cos(2 pi i / n), sin(2 pi i / n).  Metric: R2.
- * `copy` is ours: its distance is a parameter, and the numbers are independent, so that R2 is 0 for
- * a model that does not reach d steps back (R < d), and can be 1 for one that does.
+/* Atomic tasks: a model computes one operation on L random numbers. Rows are drawn anew in every
+ * epoch. Targets are at every position or at the last positions.
+ * x_0 .. x_(L-1): numbers of N(0,1), divided by the largest magnitude of the row. A row has n
+ * tokens, i counts them from 0.
+ *   cumsum  y_i = (x_0 + .. + x_i) / sqrt(i + 1)   (targets: all L positions)
+ *   cummax  y_i = max(x_0, .., x_i)   (targets: all L positions)
+ *   select  L + M numbers (scaled together), then M zeros; M of the numbers are marked;
+ *           y = the marked numbers in order of position   (targets: the last M positions)
+ *   copy    y_i = x_(i-d), d = `distance`: the delay line   (targets: from position d on)
+ * The input of a model at position i: x, the mark (select only), cos(2 pi i / n), sin(2 pi i / n).
+ * Metric: R2.
+ * `copy` is defined by this suite: its distance is a parameter, and its numbers are independent. A
+ * model that does not reach d tokens back (R < d) has an R2 of at most 0; one that does can have 1.
  * Source: Gupta et al. 2022, "Simplifying and Understanding State Space Models with Diagonal Linear
- * RNNs"; used by the LaS paper, which does not state L: 512 here.  14,400 rows an epoch and 1,600
- * for validation, as published; the test split, which is not published, has the size of the
+ * RNNs"; used by the LaS paper, which does not state L: 512 here. An epoch has 14,400 rows and
+ * validation 1,600, as published; the test split, which is not published, has the size of the
  * validation split.
- * Known: R2 of a constant is 0; a model that sees the last R + 1 steps of cumsum can at best
- * explain their share of the sum. */
+ * Known: R2 of a constant is 0; a model that sees the last R + 1 tokens of cumsum can at best
+ * explain their share of the variance of the sum. */
 #include <math.h>
 #include <string.h>
 
@@ -25,8 +27,8 @@ enum { CUMSUM, CUMMAX, SELECT, COPY, STREAM = 0x4154, MAX_LENGTH = 1 << 16, MAX_
 
 typedef struct {
     int kind;
-    int64_t length, marks; /* L, M; M = 0: not select */
-    int64_t distance;      /* of copy */
+    int64_t length, marks; /* L and M; M is 0 except for select */
+    int64_t distance;      /* d of copy; 0 for the other kinds */
 } shape;
 
 static const char *const names[] = {"cumsum", "cummax", "select", "copy"};
@@ -45,7 +47,8 @@ static int64_t steps_of(const shape *s)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* n numbers, the step from one to the next being `width`. */
+/* Draws n numbers of N(0,1), divided by their largest magnitude, into x[0], x[width], x[2 width],
+ * .. */
 static void draw_numbers(lra_rng *rng, int64_t n, int width, float *x)
 {
     double most = 0;
@@ -69,7 +72,8 @@ static void draw_select(const shape *s, lra_rng *rng, float *value, float *targe
     memset(value, 0, (size_t)(2 * steps_of(s)) * sizeof *value);
     for (int64_t i = 0; i < steps_of(s); i++) target[i] = NAN;
     draw_numbers(rng, n, 2, value);
-    for (int64_t i = 0; i < n; i++) { /* marked with chance left / (n - i): all sets as likely */
+    /* number i is marked with probability left / (n - i), so that all subsets are equally likely */
+    for (int64_t i = 0; i < n; i++) {
         if ((int64_t)lra_rng_below(rng, (uint32_t)(n - i)) >= left) continue;
         value[2 * i + 1] = 1;
         target[at++] = value[2 * i];
@@ -132,7 +136,7 @@ static int make_all(const lra_config *c, int kind, lra_sequences split[LRA_N_SPL
     return 0;
 }
 
-/* The kind of a row, from the name of its task. */
+/* Returns the kind of a task from its name. */
 static int kind_of(const lra_dataset *d)
 {
     int kind = 0;
@@ -146,7 +150,7 @@ static void redraw(const lra_dataset *d, lra_rng *rng, lra_row *row)
     draw(&s, rng, row->value, row->target);
 }
 
-/* (n, 2): where steps are. */
+/* Position features (n, 2) of a row of n tokens: cos and sin of 2 pi i / n. */
 static void positions(int64_t n, float *out)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -155,8 +159,8 @@ static void positions(int64_t n, float *out)
     }
 }
 
-/* (n, width + 2): the numbers of a step, then its position. All rows of a data set have one
- * length. */
+/* Model inputs (n, width + 2): the numbers of each token, then its position features. All rows of a
+ * data set have the same length. */
 static void values(const lra_dataset *d, const lra_row *row, float *out)
 {
     int channels = row->width + 2;
@@ -221,12 +225,12 @@ static void show(const lra_row *row, FILE *out)
         .input.n_positions = 2,                                                                    \
         .text.show = show,                                                                         \
     }
-/* The paper's rate is constant. */
+/* "paper" has a constant learning rate without warmup, as in the source paper. */
 #define ATOMIC_TRAINED(quick_rows)                                                                 \
     .quick = {quick_rows " train=3200 val=400 test=800", "batch=32 epochs=6 warmup=0.05", 2},      \
     .small = {NULL, "batch=64 epochs=8 warmup=0.02", 3},                                           \
     .paper = {NULL, "batch=64 epochs=12 schedule=constant warmup=0", 5}
-/* Ours, like the tasks with a known distance: there is no paper. */
+/* Settings of copy; it has no preset "paper", because no paper defines the task. */
 #define COPY_TRAINED                                                                               \
     .quick = {"length=128 train=3200 val=400 test=800", "batch=32 epochs=4 warmup=0.05", 3},       \
     .small = {NULL, "batch=32 epochs=8 warmup=0.02", 5}

@@ -1,13 +1,13 @@
-/* BIDMC: predicts the heart rate, the respiratory rate or the oxygen saturation of a patient.  Two
- * signals (photoplethysmogram and electrocardiogram), 32 s at 125 Hz: 4,000 steps of two numbers;
- * the target is one real number.  Inputs and targets are not scaled; targets are in 1/minute and
- * per cent.
+/* BIDMC: predicts the heart rate, the respiratory rate or the oxygen saturation of a patient. A row
+ * has two signals (photoplethysmogram and electrocardiogram) of 32 s at 125 Hz: 4,000 tokens of two
+ * numbers. The target is one real number. Inputs and targets are not scaled; targets are in
+ * 1/minute and per cent.
  * Source: Pimentel et al. 2017 (signals); Tan et al. 2021 (series); as a task of long sequences,
  * Rusch and Mishra 2021, Gu et al. 2022.
- * Splits are theirs, 70, 15, 15 % of all series drawn at random (not the published training and
- * test files): HR and SpO2 5,564 / 1,192 / 1,193, RR 5,509 / 1,180 / 1,181.  Series of one patient
- * are in all three.
- * --make writes made-up series (bidmc_make.c), and importing them prints a warning.
+ * Splits are those of Rusch and Mishra: 70, 15 and 15 % of all series drawn at random (not the
+ * published training and test files). HR and SpO2 have 5,564 / 1,192 / 1,193 rows, RR 5,509 / 1,180
+ * / 1,181. Series of one patient occur in all three splits.
+ * --make writes synthetic series (bidmc_make.c); importing them prints a warning.
  * Known: the mean of the training targets has R2 = 0 except for differences between the splits. */
 #include "datasets/formats/bidmc_file.h"
 
@@ -144,7 +144,7 @@ static const lra_key keys[] = {LRA_ROWS_KEY("maximum number of rows of each spli
         .keys = keys,                                                                              \
         .quick = {"rows=500", "batch=4 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},  \
         .small = {NULL, "batch=32 epochs=20 warmup=0.02", 2},                                      \
-        .paper = {NULL, "batch=32 epochs=500", 3}, /* of the state-space papers */                 \
+        .paper = {NULL, "batch=32 epochs=500", 3}, /* settings of the state-space papers */        \
         .files.import_keys = "rows",                                                               \
         .files.import = import_##symbol,                                                           \
         .files.import_hash = hash_##symbol,                                                        \

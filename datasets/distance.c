@@ -22,9 +22,9 @@ static int64_t room_of(const lra_distance_kind *k, const lra_distance_shape *s)
     return s->length - 1 - k->span * s->distance - k->more;
 }
 
-/* Returns true if every group certainly fits: each other group excludes some starts of a group that
- * moves as a unit, and more of them the farther it moves, because more of their parts can
- * collide. */
+/* Returns true if every group certainly fits into a row: a placed group excludes some start
+ * positions of another group that moves as a unit. The farther that group can move, the more start
+ * positions are excluded, because more of its parts can collide. */
 static bool has_room(const lra_distance_kind *k, const lra_distance_shape *s)
 {
     int64_t room = room_of(k, s);
@@ -73,7 +73,7 @@ int lra_distance_make(const lra_distance_kind *k, const lra_config *c,
 {
     if (lra_distance_validate(k, c, e) != 0) return LRA_USAGE;
     lra_distance_shape shape = shape_of(c);
-    /* Fillers of different distances are independent. */
+    /* The distance is part of the seed, so that rows of different distances are independent. */
     uint64_t seed = (uint64_t)lra_config_int(c, "data-seed") ^ (uint64_t)shape.distance << 32,
              index = 0;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -100,7 +100,8 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at)
 {
-    /* n different numbers of room + n in ascending order, minus the spacing: Floyd's sampling. */
+    /* Floyd's sampling: draws n different numbers below room + n, ascending; the spacing is added
+     * below. */
     for (int i = 0; i < n; i++) {
         int64_t x = lra_rng_below(rng, (uint32_t)(room + i) + 1);
         int k = i;
@@ -126,9 +127,9 @@ void lra_distance_order(lra_rng *rng, int n, int *order)
 /* Counts of a feature in the rows of each class. */
 typedef struct {
     int vocab, n_classes;
-    int64_t from, to; /* offsets of a pair; 0 to 0: single tokens */
-    bool bigram;      /* with the token after the first */
-    double *score;    /* (features, classes): counts, then logarithms */
+    int64_t from, to; /* offsets between the tokens of a pair, inclusive; 0 to 0: single tokens */
+    bool bigram;      /* the feature includes the token after the first token of the pair */
+    double *score;    /* (features, classes): counts, then their logarithms */
 } bayes;
 
 static int64_t n_features(const bayes *b)
@@ -145,7 +146,8 @@ static int64_t feature(const bayes *b, const uint16_t *token, int64_t t, int64_t
     return b->bigram ? pair * b->vocab + token[t + 1] : pair;
 }
 
-/* Adds `by` to the counts of its class; the scores of a row to `total` (Nullable). */
+/* Adds `by` to the counts of the row's class for each feature of the row; adds the scores of these
+ * features to total (n_classes). Nullable: total. */
 static void walk(bayes *b, const uint16_t *token, int64_t n, int32_t label, double by,
                  double *total)
 {
@@ -183,8 +185,9 @@ static void predict(bayes *b, const lra_sequences *of, int32_t *predicted)
     lra_free(total);
 }
 
-/* Returns true if every first element of a dependency has its second one `distance` steps later. Of
- * bigrams, one of the two adjacent ones in a group. */
+/* Returns true if every second element of a dependency has its first element `distance` tokens
+ * earlier. If a dependency begins with a bigram, the token two positions before the first element
+ * must be a first element, too. */
 static bool fits(const lra_distance_kind *k, const uint16_t *token, int64_t n, int64_t distance)
 {
     for (int64_t t = 0; t < n; t++) {

@@ -1,14 +1,14 @@
 /* Tasks with a dependency distance as a parameter (`distance`), so that measured reach can be
  * compared with a known truth.
- * A row is i.i.d. filler words with marked tokens at random positions: `copies` groups of them,
- * drawn independently of each other. The label needs two tokens of a group that are `distance`
- * steps apart. Any other tokens whose combination would reveal the label are at least as far from
- * each other, and so is the first from the start. The content of a window of at most `distance`
- * steps therefore has the same distribution for every label.
- * Known: a score that adds up over windows of w = 2R+1 <= distance steps (a linear head after mean
- * pooling) has the same expectation for every label, so no cross-entropy is below that of a
- * constant (Jensen); w = distance + 1 holds the pair. Every row has the same marked tokens, so that
- * token counts carry no information about the label for any model. */
+ * A row is i.i.d. filler words with marked tokens at random positions: `copies` groups of marked
+ * tokens, drawn independently of each other. The label needs two tokens of a group that are
+ * `distance` tokens apart. Any other tokens whose combination would reveal the label are at least
+ * `distance` apart, and the first marked token is at least `distance` from the start. The content
+ * of a window of at most `distance` tokens therefore has the same distribution for every label.
+ * Known: a score that adds up over windows of w = 2R+1 <= distance tokens (a linear head after mean
+ * pooling) has the same expectation for every label, so its cross-entropy is not below that of a
+ * constant (Jensen). A window of w = distance + 1 tokens contains the pair. Every row has the same
+ * marked tokens, so that token counts carry no information about the label for any model. */
 #ifndef LRA_DATASETS_DISTANCE_H
 #define LRA_DATASETS_DISTANCE_H
 
@@ -16,24 +16,25 @@
 
 typedef struct {
     int64_t distance, length;
-    uint32_t fillers; /* words */
+    uint32_t fillers; /* number of different filler words */
     int64_t copies;
 } lra_distance_shape;
 
-/* The differences between the tasks. */
+/* Definition of one task with a dependency distance. */
 typedef struct {
-    uint32_t stream; /* of random numbers */
-    /* ids: [0, first) first elements of a dependency, [second, filler) second elements,
-     * [filler, ..) fillers */
+    uint32_t stream; /* stream of random numbers */
+    /* Token ids: [1, first) first elements of a dependency, [second, filler) second elements,
+     * [filler, ..) fillers. */
     uint16_t first, second, filler;
-    int n_classes, n_marks; /* tokens of a group */
-    /* position of the last token of a group with minimal gaps: span * distance + more */
+    int n_classes, n_marks; /* n_marks: number of marked tokens of a group */
+    /* The last token of a group with minimal gaps is at position span * distance + more. */
     int64_t span, more;
-    /* parts of a group; maximum number of starts that a placed group excludes for another one */
+    /* zones: number of parts of a group. taken: maximum number of start
+     * positions that a placed group excludes for another group. */
     int zones, taken;
-    bool bigram; /* a dependency begins with two tokens */
-    /* Draws a group that gives a row this label: positions, with the same distribution for every
-     * label, and tokens. `room`: maximum sum of the gaps. */
+    bool bigram; /* a dependency begins with two adjacent tokens */
+    /* Draws a group for a row with this label: positions at[n_marks], distributed equally for every
+     * label, and token[n_marks]. room: maximum sum of the gaps, in tokens. */
     void (*group)(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token);
 } lra_distance_kind;
@@ -48,7 +49,7 @@ enum {
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"
 
 int lra_distance_validate(const lra_distance_kind *k, const lra_config *c, lra_err *e);
-/* Draws rows; within one split all labels are equally frequent, to one row. */
+/* Draws the rows of all splits. Label frequencies within a split differ by at most one row. */
 int lra_distance_make(const lra_distance_kind *k, const lra_config *c,
                       lra_sequences split[LRA_N_SPLITS], lra_err *e);
 /* Replaces a row by a newly drawn one, including its label. */
@@ -57,22 +58,23 @@ void lra_distance_redraw(const lra_distance_kind *k, const lra_dataset *d, lra_r
 
 enum { LRA_DISTANCE_MAX_PARTS = 4 };
 /* Draws the first positions of n parts of a group, at[n]: at[0] >= `distance` and at[i+1] >= at[i]
- * + `stride`; uniform over all choices that fit into `room` positions. */
+ * + `stride`. All choices that fit into `room` positions are equally likely. */
 void lra_distance_starts(const lra_distance_shape *s, lra_rng *rng, int64_t room, int n,
                          int64_t stride, int64_t *at);
-/* n numbers from 0 on in random order. */
+/* order[n] = a random permutation of 0 .. n-1. */
 void lra_distance_order(lra_rng *rng, int n, int *order);
 
-/* Naive Bayes on counts: of single tokens, of all pairs at offsets below the distance; of pairs at
- * the distance. */
+/* Predicts labels by naive Bayes on counts of features, fitted on `train`; b selects the feature:
+ * single tokens, pairs of tokens at all offsets below the distance, or pairs at the distance.
+ * Returns the baseline's name, NULL after the last. */
 const char *lra_distance_baseline(const lra_distance_kind *k, int b, const lra_sequences *train,
                                   const lra_sequences *of, int32_t *predicted);
-/* All that is no filler. */
+/* Marks every token that is not a filler. */
 void lra_distance_marks(const lra_distance_kind *k, const lra_row *row, bool *marked);
 /* Prints the words of a row, separated by blanks, on one line. */
 void lra_distance_show(const lra_row *row, const char *const *names, FILE *out);
 
-/* The record of a task with `kind`, `names`, VOCAB. */
+/* Defines the record of a task; the including file defines `kind`, `names`, CLASSES and VOCAB. */
 #define LRA_DISTANCE_TASK(id, task_name, what, length, copies)                                     \
     static int validate(const lra_config *c, lra_err *e)                                           \
     {                                                                                              \

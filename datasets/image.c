@@ -1,17 +1,17 @@
-/* Image: classifies photographs into ten classes.  CIFAR-10, 32 x 32 pixels in 1,024 steps, row by
+/* Image: classifies photographs into ten classes. CIFAR-10: 32 x 32 pixels are 1,024 tokens, row by
  * row.
- * Rows hold the colours; the input of a model at a pixel is:
- *   image         its grey level L of Pillow: (L/255 - 122.6/255) / (61/255), one number
+ * Rows hold colours; the input of a model at a pixel is:
+ *   image         its grey level L (Pillow's formula): (L/255 - 122.6/255) / (61/255), one number
  *   scifar        its colour: (x/255 - mean) / std, three numbers; mean .4914 .4822 .4465, std .247
  *                 .243 .261
- *   image-tokens  its grey level as a word of 256, as in the first pipeline (Tay et al. 2021),
- *                 whose own grey formula is 0.2989 R + 0.5870 G + 0.1140 B
+ *   image-tokens  its grey level as a token of a vocabulary of 256, as in the Long Range Arena (Tay
+ *                 et al. 2021), whose grey formula differs: 0.2989 R + 0.5870 G + 0.1140 B
  * Source: Krizhevsky 2009; as a task of long sequences, Tay et al. 2021; grey levels as numbers, Gu
- * et al. 2022.  50,000 training images are divided 45,000 / 5,000 by torch's random_split with seed
- * 42 over file order; 10,000 for test.  Differences: the first pipeline takes its validation images
- * from the end of another order, and masks pixels of level 0 in attention like padding; neither is
- * done here.
- * augment=1: AutoAugment's policy on the colours (augment_policy.c), which image and scifar share.
+ * et al. 2022. The 50,000 training images are divided 45,000 / 5,000 by torch's random_split with
+ * seed 42 over file order; 10,000 images are for test. Differences: the Long Range Arena takes its
+ * validation images from the end of another order, and masks pixels of level 0 in attention like
+ * padding. Neither is done here.
+ * augment=1: AutoAugment's policy on the colours (augment_policy.c), for image and scifar.
  * Known: ten classes of 6,000 images each. */
 #include <string.h>
 
@@ -27,7 +27,7 @@ enum { PIXELS = LRA_CIFAR_PIXELS, COLOURS = LRA_CIFAR_COLOURS };
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* Planes to pixels. */
+/* Converts a record of colour planes into pixels: token (PIXELS, 3). */
 static void colours(const void *cifar, int64_t i, uint16_t *token, int32_t *label)
 {
     const uint8_t *record = lra_cifar_record(cifar, i);
@@ -126,7 +126,7 @@ static void colour_levels(const lra_dataset *d, float *scale, float *shift)
     .files.published = {(LRA_CIFAR_FILES - 1) * LRA_CIFAR_FILE_RECORDS, 0,                         \
                         LRA_CIFAR_FILE_RECORDS},                                                   \
     .files.source = LRA_CIFAR_SOURCE, .n_classes = LRA_CIFAR_CLASSES,                              \
-    .text.label_names = lra_cifar_classes, .data.correlation = 0.92 /* of the first 3,000 */,      \
+    .text.label_names = lra_cifar_classes, .data.correlation = 0.92 /* first 3,000 images */,      \
     .data.steps = PIXELS, .input.vocab = 256, .input.image = true, .quick = LRA_OFFICIAL_QUICK,    \
     .small = LRA_OFFICIAL_SMALL, .files.import_keys = LRA_OFFICIAL_KEYS,                           \
     .files.import_hash = import_hash, .baseline = lra_baseline_constant, .files.inspect = inspect, \

@@ -1,8 +1,9 @@
-/* text8 and enwik8: predicts the next character, the next byte.
- * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each, text8
- * in 27 characters; the first 90 million for training, 5 for validation, 5 for testing.
+/* text8 and enwik8: predicts the next character (text8) or the next byte (enwik8).
+ * Source: Mahoney, "Large text compression benchmark": 100,000,000 bytes of Wikipedia each; text8
+ * has 27 different characters. The first 90 million are for training, the next 5 for validation,
+ * the last 5 for testing.
  * Files of another size are divided in the same proportions, and their size is reported.
- * Known: chance is log2 27 = 4.755 bits a character of text8, 8 bits a byte of enwik8. */
+ * Known: chance is log2 27 = 4.755 bits per character of text8, 8 bits per byte of enwik8. */
 #include "datasets/language.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "kernels/base/core/mem.h"
 
 enum { PUBLISHED = 100000000, LETTERS = 27, BYTES = 256, LEVELS = 2, SHOWN = 2000 };
-enum { SPELLED = 7 /* " seven " without one blank */ };
+enum { SPELLED = 7 /* maximum output bytes per input byte: " seven " without one blank */ };
 
 static const char *const letters[LETTERS] = {" ", "a", "b", "c", "d", "e", "f", "g", "h",
                                              "i", "j", "k", "l", "m", "n", "o", "p", "q",
@@ -74,7 +75,7 @@ size_t lra_text8_clean(const char *bytes, size_t n, char *to)
     static const char *const digits[10] = {"zero", "one", "two",   "three", "four",
                                            "five", "six", "seven", "eight", "nine"};
     size_t k = 0;
-    bool blank = true; /* one before a word, none before the first */
+    bool blank = true; /* a blank is written before the next word */
     for (size_t i = 0; i < n; i++) {
         char s = bytes[i];
         bool digit = s >= '0' && s <= '9';
@@ -96,12 +97,13 @@ size_t lra_text8_clean(const char *bytes, size_t n, char *to)
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-/* One file, by its name in folders and archives; a path that is the file may have any name. */
+/* State of an import. The file is recognised by its name in folders and archives; any_name: the
+ * path is the file itself. */
 typedef struct {
     const lra_task *task;
     const lra_config *config;
     bool any_name;
-    char *found; /* its name */
+    char *found; /* name of the file that was read */
     lra_dataset *data;
 } importer;
 
@@ -128,7 +130,7 @@ static int fill_splits(importer *m, const int32_t *token, int64_t n, lra_err *e)
     return rc;
 }
 
-/* Characters of text8 (cleaned on demand), bytes of enwik8. */
+/* Encodes letters and blanks of text8 (already cleaned), or bytes of enwik8, as ids; token: (n). */
 static int encode(const importer *m, const char *name, const char *bytes, int64_t n, int32_t *token,
                   lra_err *e)
 {
@@ -213,7 +215,7 @@ static int hash_enwik8(const lra_config *c, const char *path, lra_digest *to, lr
 
 /* ---- the tasks ------------------------------------------------------------------------------- */
 
-/* The beginning of the stream. */
+/* Prints the first SHOWN tokens of the stream. */
 static void show_text8(const lra_row *row, FILE *out)
 {
     for (int64_t i = 0; i < row->n && i < SHOWN; i++) fputs(letters[row->token[i]], out);

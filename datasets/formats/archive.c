@@ -1,7 +1,7 @@
-/* The files of an archive, or the one file of a compressed one.
- * Formats and filters are libarchive's.  Its "raw" format, which takes anything, is tried last and
- * only where a compression was recognised: bytes that are neither an archive nor compressed are
- * refused, not passed on. */
+/* Reads the files of an archive, or the single file in a compressed file.
+ * libarchive recognises formats and filters. Its "raw" format, which accepts any bytes, is tried
+ * last and only if a compression was recognised: bytes that are neither an archive nor compressed
+ * are an error. */
 #include "datasets/formats/archive.h"
 
 #include <archive.h>
@@ -19,17 +19,17 @@
 enum { BLOCK = 1 << 20, MAX_MEMBERS = 1 << 24 };
 #define MAX_TOTAL ((uint64_t)1 << 36)
 
-/* Where an archive is read from: a file, or memory. */
+/* Source of an archive: a file, or bytes in memory. */
 typedef struct {
-    FILE *file; /* NULL: memory */
+    FILE *file; /* NULL: the source is memory */
     const void *bytes;
     size_t n;
-    const char *name;   /* for messages */
-    const char *prefix; /* of the names of members: "" or "archive.tar/" */
-    lra_gunzip *gunzip; /* NULL: it is not gzip */
+    const char *name;   /* name for messages */
+    const char *prefix; /* prefix of member names: "" or "archive.tar/" */
+    lra_gunzip *gunzip; /* NULL: the source is not gzip */
 } source;
 
-/* An accepted file, kept until all are read, to be visited in order. */
+/* An accepted file, kept in memory until all files are read, then visited in order of name. */
 typedef struct {
     char *name, *bytes;
     size_t n;
@@ -41,13 +41,13 @@ typedef struct {
     uint64_t max_file, max_total, kept_bytes;
     kept_file *kept;
     int64_t n_kept, kept_capacity;
-    char *bytes; /* of the present file, unless it is given out in pieces */
+    char *bytes; /* content of the current member; unused if the walk visits files in pieces */
     uint64_t n, capacity;
 } reading;
 
 /* ---- files that are wanted ------------------------------------------------------------------- */
 
-/* Prints the reason at once: a later "nothing found" would not explain it. */
+/* Prints the reason at once, because a later message about missing files would not explain it. */
 static void count_damaged(reading *r, const char *name, const char *why)
 {
     if (r->w->n_damaged++ > 0) return;
@@ -92,7 +92,7 @@ typedef struct {
     char text[160];
 } reason_line;
 
-/* Why the library failed, without the line end that some of its reasons have. */
+/* Returns libarchive's error message without the line end that some of its messages have. */
 static reason_line reason(struct archive *a)
 {
     reason_line line;
@@ -110,7 +110,7 @@ static la_ssize_t next_unpacked(struct archive *a, void *of, const void **block)
     return n;
 }
 
-/* From the start, also when it was opened before. */
+/* Opens the source at its start, also if it was opened before. */
 static int open_source(struct archive *a, source *from)
 {
     char first[4] = {0};
@@ -146,7 +146,7 @@ static struct archive *new_reader(bool raw)
     return a;
 }
 
-/* The next member; the code is libarchive's. */
+/* Reads the header of the next member; returns libarchive's code. */
 static int next_member(struct archive *a, struct archive_entry **entry)
 {
     int code = archive_read_next_header(a, entry);
@@ -154,8 +154,8 @@ static int next_member(struct archive *a, struct archive_entry **entry)
     return code;
 }
 
-/* Opens the source and reads the first header, which decides the kind: an archive, else one
- * compressed file (raw). */
+/* Opens the source and reads the first header. *raw: false for an archive, true for one compressed
+ * file. */
 static struct archive *open_any(source *from, bool *raw, struct archive_entry **entry, int *code,
                                 lra_err *e)
 {
@@ -220,7 +220,8 @@ static int take_block(reading *r, const char *name, const void *block, size_t si
     return rc;
 }
 
-/* The bytes of the present member.  1: it is damaged, the rest is not. */
+/* Reads the content of the current member. Returns 1 if this member is damaged but later ones are
+ * readable. */
 static int read_member(reading *r, struct archive *a, const char *name, lra_err *e)
 {
     r->n = 0;
@@ -249,7 +250,7 @@ static int take_member(reading *r, struct archive *a, const char *name, lra_err 
     lra_walk *w = r->w;
     int rc = read_member(r, a, name, e);
     if (rc == 1) count_damaged(r, name, reason(a).text);
-    /* Pieces that were already delivered cannot be withdrawn. */
+    /* pieces that were already visited cannot be withdrawn, so that the walk must fail */
     if (rc == 1 && w->piece && r->n)
         return lra_fail(e, "'%s' in '%s' is damaged: %s", name, r->from->name, reason(a).text);
     if (rc != 0) return rc == 1 ? 0 : rc;
@@ -261,7 +262,7 @@ static int take_member(reading *r, struct archive *a, const char *name, lra_err 
     return w->sorted ? keep(r, name, e) : lra_walk_visit(w, name, r->bytes, (size_t)r->n, e);
 }
 
-/* The name of a compressed file without folders and its last suffix. */
+/* Returns the name of a compressed file without its folders and its last suffix. */
 static char *unpacked_name(const char *name)
 {
     const char *base = lra_walk_base(name);
@@ -269,7 +270,8 @@ static char *unpacked_name(const char *name)
     return lra_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
 }
 
-/* Caller frees; NULL: the archive has no name for it. */
+/* Returns the full name of a member, which the caller frees; NULL if the archive stores no name for
+ * it. */
 static char *member_name(const reading *r, struct archive_entry *entry, bool raw)
 {
     const char *name = archive_entry_pathname(entry);
@@ -297,8 +299,8 @@ static int one_member(reading *r, struct archive *a, struct archive_entry *entry
     return rc;
 }
 
-/* Reads the bytes after the last file: an archive ends before its compressed stream, which ends
- * with a CRC. */
+/* Reads the bytes after the last member to the end of the gzip stream, whose CRC is checked
+ * there. */
 static int read_rest(const reading *r, lra_err *e)
 {
     lra_gunzip *g = r->from->gunzip;

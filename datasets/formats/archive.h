@@ -1,5 +1,5 @@
-/* The files of an archive (.tar, .tar.gz, .tar.xz, .zip), or the one file of a compressed one (.gz,
- * .xz, .bz2); recognised by content, not by name. */
+/* Reads the files of an archive (.tar, .tar.gz, .tar.xz, .zip), or the single file in a compressed
+ * file (.gz, .xz, .bz2). Formats are recognised by content, not by name. */
 #ifndef LRA_DATASETS_FORMATS_ARCHIVE_H
 #define LRA_DATASETS_FORMATS_ARCHIVE_H
 
@@ -8,7 +8,7 @@
 /* Walks the archive at a path; names of its files begin with the prefix. An archive that ends
  * early, or is larger than allowed when unpacked, is a failure. */
 int lra_walk_archive(lra_walk *w, const char *path, const char *prefix, lra_err *e);
-/* The same for an archive in memory; `name` is used in messages. */
+/* Same as lra_walk_archive(), for an archive of n bytes in memory; `name` is used in messages. */
 int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the two files of a BIDMC target. */
+/* Reads the training file and the test file of a BIDMC target. */
 #include <string.h>
 
 #include "datasets/formats/bidmc_file.h"
@@ -9,7 +9,7 @@
 enum { LEVELS = 2, CHANNELS = 2, STEPS = LRA_BIDMC_STEPS };
 static const char *const part_names[2] = {"TRAIN", "TEST"};
 
-/* BIDMC32HR_TRAIN.ts; -1: another file. */
+/* Returns the part of a file named as BIDMC32HR_TRAIN.ts: 0 training, 1 test, -1 another file. */
 static int part_of(const lra_bidmc *b, const char *name)
 {
     char wanted[32];
@@ -27,7 +27,7 @@ static bool is_wanted(void *of, const char *name)
     return part_of(b, name) >= 0;
 }
 
-/* BIDMC32HR.zip, or one compressed file. */
+/* Returns true for an archive of the target (BIDMC32HR.zip) or one of its files, compressed. */
 static bool is_archive(void *of, const char *name)
 {
     const lra_bidmc *b = of;

@@ -5,7 +5,7 @@
 #include "datasets/formats/ts.h"
 #include "datasets/loader/dataset.h"
 
-enum { LRA_BIDMC_STEPS = 4000 }; /* of a row */
+enum { LRA_BIDMC_STEPS = 4000 }; /* tokens of a row: 32 s at 125 Hz */
 
 #define LRA_BIDMC_MADE_UP "# made up by lra-probe data --make, from no patient"
 
@@ -14,8 +14,8 @@ typedef struct {
     const char *target; /* "HR" "RR" "SpO2" */
     lra_ts part[2];
     uint64_t hash[2];
-    bool made_up; /* a file starts with LRA_BIDMC_MADE_UP */
-    bool signals; /* the path has recordings of PhysioNet, which have no targets */
+    bool made_up; /* a file starts with LRA_BIDMC_MADE_UP: its series are synthetic */
+    bool signals; /* the path contains recordings of PhysioNet, which have no targets */
 } lra_bidmc;
 
 /* Reads both files from a folder or an archive. */

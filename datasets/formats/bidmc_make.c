@@ -1,14 +1,14 @@
-/* Made-up BIDMC files, for trials without the recordings.  They contain no patient data, and no
- * physiology
- * this: a vital sign of the series is drawn, and two signals of 32 s at 125 Hz are composed so that
- * it can be computed from them, each vital sign at another distance:
- *   heart rate          beats 63 to 150 steps apart, a few per cent of them with the breath
- *   respiratory rate    baseline, height and pace follow a sine of 290 to 940 steps
- *   oxygen saturation   the height of the second wave of a pulse, within 60 steps: (100 - SpO2) /
- *                       20 of the first
- * Pulses are two bells 0.16 s and 0.42 s after a beat; the electrocardiogram is five bells (P Q R S
- * T), as in the model of McSharry et al. 2003.  HR is 60 (beats - 1) / (last beat - first beat) of
- * the drawn beats, RR 60 / the period of the sine. */
+/* Writes synthetic BIDMC files, for trials without the recordings. They contain no patient data and
+ * do not model physiology: the vital signs of a series are drawn at random, and two signals of 32 s
+ * at 125 Hz are composed from which they can be computed. Each vital sign depends on another
+ * distance:
+ *   heart rate          beats 63 to 150 tokens apart; breathing changes the gaps by a few per cent
+ *   respiratory rate    baseline, height and pace follow a sine of 290 to 940 tokens
+ *   oxygen saturation   height of the second wave of a pulse, within 60 tokens: (100 - SpO2) / 20
+ *                       of the height of the first wave
+ * A pulse is two Gaussian bells 0.16 s and 0.42 s after a beat; the electrocardiogram is five bells
+ * (P Q R S T), as in the model of McSharry et al. 2003. HR is 60 (beats - 1) / (last beat - first
+ * beat) of the drawn beats, RR 60 / the period of the sine. */
 #include <math.h>
 #include <string.h>
 
@@ -22,10 +22,11 @@
 enum { STEPS = 4000, RATE = 125, MAX_BEATS = 80, STREAM = 0x4249 };
 
 typedef struct {
-    double beat[MAX_BEATS]; /* seconds */
+    double beat[MAX_BEATS]; /* times of the beats in seconds */
     int n_beats;
-    double heart, breath, oxygen; /* per minute, per minute, per cent */
-    double phase, depth;          /* of the breath; strength of its effect on the signals */
+    /* heart rate and respiratory rate in 1/minute, oxygen saturation in per cent */
+    double heart, breath, oxygen;
+    double phase, depth; /* phase of breathing, strength of its effect on the signals */
 } patient;
 
 static double between(lra_rng *rng, double least, double most)
@@ -57,7 +58,7 @@ static double bell(double seconds, double centre, double width)
     return exp(-z * z / 2);
 }
 
-/* Adds one beat, `s` seconds after it. */
+/* Returns the height of a pulse wave `s` seconds after its beat. */
 static double pulse(const patient *p, double s)
 {
     return bell(s, 0.16, 0.05) + (100 - p->oxygen) / 20 * bell(s, 0.42, 0.05);
@@ -73,7 +74,7 @@ static double electric(double s)
     return sum;
 }
 
-/* One line of a file: the pulses, the electrocardiogram, the target. */
+/* Appends one line of a file: photoplethysmogram, electrocardiogram, target. */
 static void add_series(lra_text *to, const char *target, lra_rng *rng)
 {
     patient p = draw_patient(rng);

@@ -7,8 +7,8 @@
 
 #include "kernels/base/core/err.h"
 
-/* Writes both files with n synthetic series in total, 30 % of them in the test file; the same bytes
- * each time. again: replaces existing files. */
+/* Writes the training and the test file with n synthetic series in total, 30 % of them in the test
+ * file. Every call writes the same bytes. again: replaces existing files. */
 int lra_bidmc_make(const char *target, int64_t n, const char *folder, bool again, lra_err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* Byte order mark, which some editors write at the start of a text: the mark of UTF-8 is skipped;
- * UTF-16, in which every other byte of ASCII text is 0, is refused. */
+/* Byte order marks, which some editors write at the start of a text. The mark of UTF-8 is skipped.
+ * UTF-16, in which every other byte of ASCII text is 0, is an error. */
 #ifndef LRA_DATASETS_FORMATS_BOM_H
 #define LRA_DATASETS_FORMATS_BOM_H
 
@@ -8,13 +8,13 @@
 
 #include "kernels/base/core/err.h"
 
-/* Bytes that it takes, 0: there is none. */
+/* Returns the size of the byte order mark in bytes, 0 if there is none. */
 static inline size_t lra_bom_size(const char *bytes, size_t n)
 {
     return n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
-/* The text of this file is not UTF-16. */
+/* Fails if the bytes start with a byte order mark of UTF-16. */
 static inline int lra_expect_utf8(const char *bytes, size_t n, const char *name, lra_err *e)
 {
     if (n < 2 || (memcmp(bytes, "\xFF\xFE", 2) != 0 && memcmp(bytes, "\xFE\xFF", 2) != 0)) return 0;

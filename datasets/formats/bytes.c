@@ -1,4 +1,4 @@
-/* Bytes as tokens, shown to people. */
+/* Prints rows of byte tokens as text. */
 #include "datasets/formats/bytes.h"
 
 void lra_bytes_show(const lra_row *row, FILE *out)

@@ -1,8 +1,8 @@
 /* Characters of texts, numbered by frequency.
  * Source: the state-space repository's loaders of IMDB and AAN.
- * Known: the 25,000 training reviews of IMDB have 131 characters that occur 15 times at least in
- * the first 4,095 of a review, 126 in the first 2,047: 134 and 129 ids with the three special ones
- * of S4. */
+ * Known: counting characters that occur at least 15 times, the 25,000 training reviews of IMDB have
+ * 131 in the first 4,095 characters of each review and 126 in the first 2,047. With the three
+ * special ids of S4 these are 134 and 129 ids. */
 #include "datasets/formats/characters.h"
 
 #include <stdlib.h>
@@ -18,13 +18,13 @@ typedef struct {
 } character;
 
 struct lra_characters {
-    uint16_t *provisional; /* (N_POINTS), 0: not seen */
-    int n;                 /* provisional ids, special ones included */
-    character *seen;       /* (n) by provisional id */
-    bool full;             /* there was no id left for a character */
+    uint16_t *provisional; /* (N_POINTS) provisional id of each code point; 0: not seen */
+    int n;                 /* number of provisional ids, special ids included */
+    character *seen;       /* (n) code point and count of each provisional id */
+    bool full;             /* a character was found after all ids were in use */
     int n_final;
-    uint16_t *final;    /* (n) by provisional id */
-    character *ordered; /* (n_final) by final id */
+    uint16_t *final;    /* (n) final id of each provisional id */
+    character *ordered; /* (n_final) code point and count of each final id */
 };
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ const char *const lra_cifar_files[LRA_CIFAR_FILES] = {"data_batch_1.bin", "data_
                                                       "data_batch_3.bin", "data_batch_4.bin",
                                                       "data_batch_5.bin", "test_batch.bin"};
 
-/* Number of the file, -1: not one of them. */
+/* Returns the index of a file in lra_cifar_files, -1 for other files. */
 static int file_number(const char *name)
 {
     int i = 0;
@@ -74,7 +74,8 @@ void lra_cifar_free(lra_cifar *c)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The Python version has the same names without ".bin". */
+/* Returns true for a file of CIFAR-10's Python version: these have the same names without
+ * ".bin". */
 static bool is_python(const char *name)
 {
     const char *base = lra_walk_base(name);
@@ -92,7 +93,7 @@ static bool is_wanted(void *cifar, const char *name)
     return file_number(name) >= 0;
 }
 
-/* The archive, or one compressed file. */
+/* Returns true for the archive of CIFAR-10, or for one of its files, compressed. */
 static bool is_archive(void *cifar, const char *name)
 {
     (void)cifar;

@@ -1,5 +1,5 @@
-/* CIFAR-10, the "binary version": files of records of 1 label byte and 3 x 1024 bytes, the red,
- * green and blue planes of 32 x 32 pixels, row by row.
+/* CIFAR-10, the "binary version": files of records. A record is 1 label byte, then 3 x 1024 bytes:
+ * the red, the green and the blue plane of 32 x 32 pixels, row by row.
  * Source: Krizhevsky 2009, "Learning multiple layers of features from tiny images". */
 #ifndef LRA_DATASETS_FORMATS_CIFAR_H
 #define LRA_DATASETS_FORMATS_CIFAR_H
@@ -15,7 +15,7 @@
     "cifar-10-binary.tar.gz (CIFAR-10 binary version, Krizhevsky 2009, "                           \
     "www.cs.toronto.edu/~kriz/cifar.html), unpacked or not"
 
-/* Columns img (a PNG), label. */
+/* Python that converts Parquet files with the columns img (a PNG) and label. */
 #define LRA_CIFAR_PARQUET                                                                          \
     "import glob,io,numpy as n,pandas as p;from PIL import Image as I;[open(f,'wb').write(b''"     \
     ".join(bytes([y])+n.asarray(I.open(io.BytesIO(x['bytes']))).transpose(2,0,1).tobytes() for "   \
@@ -42,7 +42,7 @@ typedef struct {
     lra_cifar_file file[LRA_CIFAR_FILES];
     int64_t n_cut;     /* bytes after the last complete record */
     int64_t n_strange; /* records with a label above 9, skipped */
-    bool other_form;   /* there are files of the Python version */
+    bool other_form;   /* the path contains files of the Python version */
 } lra_cifar;
 
 /* Adds the records of one file. A second copy of a file must have the same bytes. */

@@ -1,4 +1,4 @@
-/* Builds pairs of papers from citations and texts. */
+/* Builds pairs of papers from a citation list and the papers' texts. */
 #include "datasets/formats/citations.h"
 
 #include <stdlib.h>
@@ -6,10 +6,10 @@
 
 #include "datasets/loader/split.h"
 
-enum { ID = 10, SEED = 42 }; /* bytes of an id, with its end */
+enum { ID = 10, SEED = 42 }; /* ID: bytes of a paper's id, including the terminating 0 */
 
 typedef struct {
-    char id[ID]; /* "E12-1054", "J79-1032f" */
+    char id[ID]; /* id of the paper in the ACL Anthology: "E12-1054", "J79-1032f" */
     size_t at, n;
 } paper;
 
@@ -59,8 +59,8 @@ bool lra_citations_is_id(const char *id, size_t n)
     return n == USUAL || (id[USUAL] >= 'a' && id[USUAL] <= 'z');
 }
 
-/* Writes the text without tags and with single blanks, at most `most` bytes; returns their
- * number. */
+/* Copies at most `most` bytes of a text to `to`, without tags (xml) and with single blanks between
+ * words. Returns the number of bytes written. */
 static size_t plain(const char *text, size_t n, bool xml, size_t most, char *to)
 {
     size_t k = 0;
@@ -120,7 +120,7 @@ static void sort_papers(lra_citations *c)
     c->n_papers = n;
 }
 
-/* -1: no such paper. */
+/* Returns the index of the paper with this id, -1 if there is none. */
 static int64_t find_paper(const lra_citations *c, const char *id)
 {
     int64_t low = 0, high = c->n_papers;
@@ -199,8 +199,8 @@ static bool cites(const lra_citations *c, int64_t citing, int64_t cited)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Citations between known papers: edge[i][0] cites edge[i][1]; edges of one cited paper are
- * contiguous. */
+/* Citations between papers with known texts: edge[i][0] cites edge[i][1]. Edges with the same cited
+ * paper are contiguous. */
 typedef struct {
     int64_t n;
     int64_t (*edge)[2];
@@ -217,8 +217,8 @@ static edges find_edges(const lra_citations *c)
     return g;
 }
 
-/* Reorders the edges in the order of the permutation of cited papers, edges of one cited paper
- * together; part[s] is the number of edges in each split. */
+/* Permutes the cited papers and sorts the edges accordingly; edges with the same cited paper stay
+ * together. part[s]: number of edges in each split. */
 static void divide(edges *g, int64_t part[LRA_N_SPLITS])
 {
     int64_t *first = lra_alloc_array((size_t)g->n + 1, sizeof *first), n_groups = 0, n = 0;
@@ -240,14 +240,15 @@ static void divide(edges *g, int64_t part[LRA_N_SPLITS])
     g->edge = sorted;
 }
 
-/* True if the papers are a valid pair of label 0: different, and neither cites the other. */
+/* Returns true if two papers may be a pair of label 0: they differ, and neither cites the other. */
 static bool strangers(const lra_citations *c, int64_t a, int64_t b)
 {
     return a != b && !cites(c, a, b) && !cites(c, b, a);
 }
 
-/* other[k]: the citing paper of another edge, unrelated to the paper that edge k cites; drawn from
- * the rest of a permutation, else by exchange with an earlier one; -1: there is none. */
+/* Draws the first papers of the pairs of label 0. other[k] is the citing paper of another edge that
+ * is unrelated to the paper that edge k cites. Candidates are the unused entries of a permutation;
+ * if none fits, entries are exchanged with an earlier edge. -1: there is no such paper. */
 static void draw_others(const lra_citations *c, const edges *g, int64_t from, int64_t n,
                         int64_t *other)
 {

@@ -7,7 +7,7 @@
 #include "datasets/formats/aan.h"
 
 typedef struct lra_citations lra_citations;
-lra_citations *lra_citations_new(size_t keep); /* bytes of a text that are kept */
+lra_citations *lra_citations_new(size_t keep); /* keep: stored bytes of each text */
 void lra_citations_free(lra_citations *c);     /* Nullable: c */
 
 /* Returns true for the stem of a paper's file, "E12-1054" or "J79-1032f". */
@@ -16,21 +16,21 @@ bool lra_citations_is_id(const char *id, size_t n);
  * space is normalised to single blanks. */
 void lra_citations_paper(lra_citations *c, const char *id, size_t n_id, const char *text, size_t n,
                          bool xml);
-/* Reads a citation list; `name` is used in messages. Lines of another form are counted. */
+/* Adds the citations of a citation list. Lines that are not "citing , cited" are counted. */
 void lra_citations_list(lra_citations *c, const char *bytes, size_t n);
 
-/* Counts for people. */
+/* Counts of papers and citations, for messages. */
 typedef struct {
-    int64_t n_papers, n_citations, n_strange; /* lines that are no citation */
+    int64_t n_papers, n_citations, n_strange; /* n_strange: lines that are not a citation */
     int64_t n_usable;                         /* citations between two papers with known texts */
 } lra_citation_counts;
 lra_citation_counts lra_citations_count(const lra_citations *c);
 
-/* Every citation between two known papers is a pair of label 1; the cited papers are divided 80 :
- * 10 : 10 by their numbers of citations (PyTorch's permutation, seed 42), so that no text2 is in
- * two parts. There is the same number of pairs of label 0: text1 is permuted among the pairs of a
- * part so that neither paper cites the other, hence one document alone does not reveal the label.
- * Pairs are returned in turn, label 1 first. */
+/* Builds pairs of documents. Every citation between two known papers is a pair of label 1. The
+ * cited papers are divided 80 : 10 : 10 by their numbers of citations (PyTorch's permutation, seed
+ * 42), so that no text2 is in two splits. There is the same number of pairs of label 0: text1 is
+ * permuted among the pairs of a split so that neither paper cites the other. One document alone
+ * therefore does not reveal the label. Pairs are returned in alternation, label 1 first. */
 int lra_citations_pairs(lra_citations *c,
                         int (*pair)(void *of, int split, const lra_aan_pair *p, lra_err *e),
                         void *of, lra_err *e);

@@ -1,5 +1,6 @@
-/* gzip (RFC 1952) by zlib, which compares CRC and length.  Members may follow each other, and zeros
- * the last one, as on tapes; any other data after a member is an error. */
+/* Unpacks gzip (RFC 1952) by zlib, which checks CRC and length. Several members may follow each
+ * other, and zeros may follow the last member (as on tapes). Any other data after a member is an
+ * error. */
 #include "datasets/formats/gunzip.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ struct lra_gunzip {
     const unsigned char *bytes; /* without a file: bytes still to be passed to zlib */
     size_t n;
     z_stream z;
-    bool inside; /* a member */
+    bool inside; /* a member has begun and not ended */
     const char *error;
     uint64_t total;
     unsigned char in[BLOCK], out[BLOCK];
@@ -41,7 +42,7 @@ void lra_gunzip_free(lra_gunzip *g)
     lra_free(g);
 }
 
-/* Makes sure that there is input; false: there is no more. */
+/* Ensures that zlib has input bytes; returns false at the end of the input. */
 static bool fill(lra_gunzip *g)
 {
     if (g->z.avail_in) return true;
@@ -58,7 +59,7 @@ static bool fill(lra_gunzip *g)
     return n > 0;
 }
 
-/* Steps over zeros between members; false: there is nothing else any more. */
+/* Skips zeros between members and starts the next member; returns false at the end of the input. */
 static bool find_member(lra_gunzip *g)
 {
     while (fill(g)) {
@@ -85,7 +86,7 @@ int64_t lra_gunzip_next(lra_gunzip *g, const void **block)
         n = BLOCK - (int64_t)g->z.avail_out;
         if (code == Z_STREAM_END)
             g->inside = false;
-        else if (code != Z_OK && code != Z_BUF_ERROR) /* the latter: it wants more */
+        else if (code != Z_OK && code != Z_BUF_ERROR) /* Z_BUF_ERROR: zlib needs more input */
             g->error = g->z.msg ? g->z.msg : "it cannot be unpacked";
     }
     if (g->error) return -1;

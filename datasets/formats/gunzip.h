@@ -15,11 +15,11 @@ bool lra_gunzip_is(const void *bytes, size_t n);
 /* Reads from the current position of the file, or n bytes of memory. Both are borrowed. Nullable:
  * file, bytes */
 lra_gunzip *lra_gunzip_new(FILE *file, const void *bytes, size_t n);
-/* Unpacks the next bytes and returns their number; 0: the end, with all checksums right; -1:
- * lra_gunzip_error(). */
+/* Unpacks the next block and returns its number of bytes. 0: the end, with correct checksums. -1:
+ * failure, explained by lra_gunzip_error(). */
 int64_t lra_gunzip_next(lra_gunzip *g, const void **block);
 const char *lra_gunzip_error(const lra_gunzip *g);
-uint64_t lra_gunzip_total(const lra_gunzip *g); /* bytes given out */
+uint64_t lra_gunzip_total(const lra_gunzip *g); /* total number of unpacked bytes so far */
 void lra_gunzip_free(lra_gunzip *g);            /* Nullable: g */
 
 #endif

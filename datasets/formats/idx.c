@@ -1,4 +1,4 @@
-/* Reads IDX. */
+/* Reads files in the IDX format. */
 #include "datasets/formats/idx.h"
 
 enum { HEAD = 4, UNSIGNED_BYTE = 8, MAX_EXTENT = 1 << 28 };

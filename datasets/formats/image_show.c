@@ -1,4 +1,4 @@
-/* Images as text: ten characters from empty to full. */
+/* Prints images as text, with ten characters for brightness. */
 #include "datasets/formats/image_show.h"
 
 #include "datasets/loader/grey.h"

@@ -1,4 +1,4 @@
-/* Images for people. */
+/* Prints images as text. */
 #ifndef LRA_DATASETS_FORMATS_IMAGE_SHOW_H
 #define LRA_DATASETS_FORMATS_IMAGE_SHOW_H
 

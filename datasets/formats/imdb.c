@@ -10,12 +10,16 @@
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/log.h"
 
-enum { LEVELS = 4 /* two above train/neg */, MAX_ID = 1 << 30 };
+enum {
+    LEVELS = 4 /* maximum depth of a review file: train/neg may be two folders below the path */,
+    MAX_ID = 1 << 30
+};
 static const char *const part_names[2] = {"train", "test"}, *const label_names[2] = {"neg", "pos"};
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Reads digits from *at up to `stop`, at most MAX_ID; moves *at past it. */
+/* Reads a decimal number of at most MAX_ID from *at that ends with the character `stop`, and moves
+ * *at past `stop`. */
 static bool read_number(const char **at, char stop, int32_t *value)
 {
     int64_t v = 0;
@@ -26,7 +30,8 @@ static bool read_number(const char **at, char stop, int32_t *value)
     return true;
 }
 
-/* Is the folder name that ends before `end` one of the two?  Moves *end before it. */
+/* Returns true if the last folder of name[0 .. *end) is one of the two choices; *k is its index.
+ * Moves *end before that folder. */
 static bool folder_before(const char *name, const char **end, const char *const choice[2], int *k)
 {
     const char *start = *end;
@@ -40,7 +45,8 @@ static bool folder_before(const char *name, const char **end, const char *const 
     return false;
 }
 
-/* PART/LABEL/FILE.txt; `file` is set to FILE.txt.  Hidden files are none of the data set's. */
+/* Parses a path PART/LABEL/FILE.txt into part, label and `file` (the start of FILE.txt). Returns
+ * false for other paths and for hidden files. */
 static bool read_place(const char *name, lra_review *v, const char **file)
 {
     const char *slash = strrchr(name, '/');

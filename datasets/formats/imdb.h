@@ -16,37 +16,39 @@
     "encoding='utf8',newline='').write(t)) for s in ('train','test') for i,(t,y) in "              \
     "enumerate(p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+'-*.parquet',"                 \
     "recursive=True))))[['text','label']].values) for d in ['aclImdb/'+s+('/neg','/pos')[y]]]"
-enum { LRA_IMDB_PUBLISHED = 12500 /* reviews of every part and class */, LRA_IMDB_RATINGS = 11 };
+enum {
+    LRA_IMDB_PUBLISHED = 12500 /* reviews in each part and class of the published data set */,
+    LRA_IMDB_RATINGS = 11
+};
 
 typedef struct {
-    int part, label; /* 0: train, 1: test; 0: neg, 1: pos */
+    int part, label; /* part: 0 train, 1 test; label: 0 neg, 1 pos */
     int32_t id, rating;
-    uint64_t hash; /* of the complete text */
-    size_t at, n;  /* its stored bytes */
+    uint64_t hash; /* hash of the complete text */
+    size_t at, n;  /* offset and length of the stored text in `text`, in bytes */
 } lra_review;
 
 typedef struct {
-    size_t keep; /* stored bytes of a review, 0: all */
+    size_t keep; /* maximum number of stored bytes of a review, 0: all */
     int64_t n, capacity;
     lra_review *review;
     char *text; /* all texts, concatenated */
     size_t n_text, text_capacity;
-    int64_t n_repeated;  /* files found twice, in several copies; stored once */
-    int64_t n_strange;   /* files with a rating that does not go with their folder; kept */
+    int64_t n_repeated;  /* repeated files (the path contains several copies); stored once */
+    int64_t n_strange;   /* files whose rating contradicts the label of their folder; kept */
     int64_t n_unnamed;   /* .txt files whose name is not ID_RATING.txt, skipped */
-    int64_t count[2][2]; /* [part][label] */
+    int64_t count[2][2]; /* [part][label] number of reviews */
 } lra_reviews;
 
-/* Filter of files: true if the name is that of a review, at any depth. */
+/* Filter of files: returns true if the name is that of a review, at any depth. */
 bool lra_reviews_wanted(void *reviews, const char *name);
-/* Adds a review by the name of its file. */
+/* Adds a review; part, label, id and rating follow from the file name. */
 int lra_reviews_add(lra_reviews *r, const char *name, const char *bytes, size_t n, lra_err *e);
-/* Sorts them (train before test, neg before pos, by id) and drops repeated ones. Two different
- * texts of the same review are a failure. */
+/* Sorts the reviews (train before test, neg before pos, by id) and removes repeated ones. Fails if
+ * two files of the same review have different texts. */
 int lra_reviews_sort(lra_reviews *r, lra_err *e);
-/* Reads all of the above from the folder, archive or archives at a path; fails unless every part
- * and class has reviews; warns about irregularities. Nullable: walk (files that the walk
- * skipped) */
+/* Reads all reviews from the folder, archive or archives at a path. Fails unless every part and
+ * class has reviews; warns about irregularities. Nullable: walk (files that the walk skipped). */
 int lra_reviews_read(lra_reviews *r, const char *path, lra_walk *walk, lra_err *e);
 /* Hash of the files that lra_reviews_read() would read. */
 int lra_reviews_hash(const char *path, lra_digest *to, lra_err *e);

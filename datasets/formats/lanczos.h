@@ -9,10 +9,10 @@
 typedef struct {
     int in, out, width;
     int *first, *n;  /* (out) */
-    int32_t *weight; /* (out, width) */
+    int32_t *weight; /* (out, width) weights in fixed point, times 2^22 */
 } lra_lanczos;
 
-/* 1 <= out <= in. */
+/* Computes the weights of an axis. Requires 1 <= out <= in. */
 lra_lanczos *lra_lanczos_new(int in, int out);
 void lra_lanczos_free(lra_lanczos *z); /* Nullable: z */
 /* One output value from its n[o] input values, `step` bytes apart. */

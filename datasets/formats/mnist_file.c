@@ -1,4 +1,4 @@
-/* Reads the four files of MNIST. */
+/* Reads the four files of MNIST: images and labels of the training and of the test set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,8 @@ enum { LEVELS = 2, MAX_FILE = 1 << 28 };
 static const char *const starts[2][2] = {{"train-images", "train-labels"},
                                          {"t10k-images", "t10k-labels"}};
 
-/* "train-images-idx3-ubyte" and "train-images.idx3-ubyte"; labels: 1. */
+/* Recognises file names such as "train-images-idx3-ubyte" and "train-images.idx3-ubyte". *part: 0
+ * training, 1 test. *labels: 1 for a file of labels, 0 for images. */
 static bool which_file(const char *name, int *part, int *labels)
 {
     const char *base = lra_walk_base(name);
@@ -34,7 +35,8 @@ static bool is_wanted(void *mnist, const char *name)
     return which_file(name, &part, &labels);
 }
 
-/* A compressed file of the four, or an archive named after the set. */
+/* Returns true for one of the four files, compressed, or for an archive whose name begins with
+ * "mnist". */
 static bool is_archive(void *mnist, const char *name)
 {
     const char *base = lra_walk_base(name);
@@ -47,7 +49,7 @@ static bool is_archive(void *mnist, const char *name)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* Copies the data; again: only checks that they are equal. */
+/* Copies the data of a file. If the file was read before, only checks that the data are equal. */
 static int keep(uint8_t **to, int64_t *n, const lra_idx *found, int64_t size, const char *name,
                 lra_err *e)
 {
@@ -88,7 +90,7 @@ int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, l
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-/* Images and labels that belong together. */
+/* Keeps the images that have a valid label, and counts the others. */
 static void pair(lra_mnist *m, lra_mnist_part *p)
 {
     int64_t n = p->n_images < p->n_labels ? p->n_images : p->n_labels;

@@ -12,7 +12,7 @@
     "train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "          \
     "t10k-labels-idx1-ubyte.gz (MNIST, yann.lecun.com/exdb/mnist), unpacked or not"
 
-/* Columns image (a PNG), label. */
+/* Python that converts Parquet files with the columns image (a PNG) and label. */
 #define LRA_MNIST_PARQUET                                                                          \
     "import glob,io,struct,numpy as n,pandas as p;from PIL import Image as I;[(open(a+"            \
     "'-images-idx3-ubyte','wb').write(struct.pack('>4I',2051,len(d),28,28)+b''.join(n.asarray("    \
@@ -26,7 +26,7 @@ enum {
     LRA_MNIST_CLASSES = 10
 };
 
-/* One of the two parts. */
+/* The training or the test set. */
 typedef struct {
     uint8_t *image; /* (n, LRA_MNIST_PIXELS) */
     uint8_t *label; /* (n) */
@@ -34,13 +34,13 @@ typedef struct {
     int64_t n; /* images with a label */
 } lra_mnist_part;
 typedef struct {
-    lra_mnist_part part[2]; /* training, test */
+    lra_mnist_part part[2]; /* training set, test set */
     int64_t n_missing;      /* items that are announced by headers but missing */
     int64_t n_strange;      /* labels above 9, skipped with their images */
-    int64_t n_unpaired;     /* images without a label, or labels without an image */
-    /* bytes after the last item that is announced by a header, or that is complete */
+    int64_t n_unpaired;     /* images without a label, and labels without an image */
+    /* bytes after the last complete item of the files */
     int64_t n_extra;
-    char extra[64]; /* the first file that has some */
+    char extra[64]; /* name of the first such file */
 } lra_mnist;
 
 /* Adds one of the four files. A second copy of a file must have the same bytes. */

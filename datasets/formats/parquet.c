@@ -1,4 +1,4 @@
-/* Recognising Parquet. */
+/* Recognises Parquet files. */
 #include "datasets/formats/parquet.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ bool lra_parquet_is(const char *path)
     return n == sizeof head && memcmp(head, "PAR1", sizeof head) == 0;
 }
 
-/* Notes the first name; no file is read. */
+/* Filter of files that stores the first Parquet name and accepts no file. */
 static bool note(void *of, const char *name)
 {
     char *first = of;

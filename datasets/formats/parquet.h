@@ -7,7 +7,7 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Is the file at the path itself one? */
+/* Returns true if the path is a Parquet file. */
 bool lra_parquet_is(const char *path);
 /* If there are Parquet files at the path or up to four levels below it, replaces the message and
  * warns with the command that converts them to official files; returns the code. */

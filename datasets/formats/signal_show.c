@@ -1,4 +1,4 @@
-/* Signals as text: a column shows the range of the signal within its share of the steps. */
+/* Prints signals as text: a column shows the range of the signal within its share of the tokens. */
 #include "datasets/formats/signal_show.h"
 
 enum { COLUMNS = 72, LINES = 11 };

@@ -1,11 +1,11 @@
-/* Signals for people. */
+/* Prints signals as text. */
 #ifndef LRA_DATASETS_FORMATS_SIGNAL_SHOW_H
 #define LRA_DATASETS_FORMATS_SIGNAL_SHOW_H
 
 #include "datasets/loader/dataset.h"
 
-/* Draws each number of the steps over time, 72 columns wide, from the least to the greatest value
- * of each. */
+/* Draws each channel of a signal over time: 72 columns wide, from its smallest to its largest
+ * value. */
 void lra_signal_show(const lra_row *signal, FILE *out);
 
 #endif

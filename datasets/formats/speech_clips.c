@@ -18,8 +18,8 @@ const char *const lra_speech_words[LRA_SPEECH_WORDS + 1] = {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* "WORD/FILE.wav" at the end of a path; *label: -1: the folder is no word.  NULL: no .wav in a
- * folder. */
+/* Returns "WORD/FILE.wav" at the end of a path, NULL if the path is not a .wav file in a folder.
+ * *label: index of the word, -1 if the folder is not a word. */
 static const char *clip_of(const char *path, int *label)
 {
     const char *file = strrchr(path, '/');
@@ -36,7 +36,8 @@ static const char *clip_of(const char *path, int *label)
     return word;
 }
 
-/* Counts a clip "FOLDER/FILE.wav" of a folder that is no word, and keeps the folder's name. */
+/* Counts a clip "FOLDER/FILE.wav" whose folder is not one of the 35 words, and stores the folder's
+ * name. */
 static void note_other(lra_clips *c, const char *name)
 {
     char folder[LRA_SPEECH_OTHER_NAME];
@@ -115,7 +116,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted, each name once. */
+/* Sorts the clips by name and removes repeated names. */
 static void sort_clips(lra_clips *c)
 {
     int64_t n = 0;
@@ -146,7 +147,8 @@ static void divide_by_list(lra_clips *c)
     for (int s = 0; s < LRA_N_SPLITS; s++) c->list[s].n_found = c->size[s];
 }
 
-/* As in Pathfinder: 10 % each for validation and test, after the training part. */
+/* Divides the shuffled clips: the last 10 % are the test split, the 10 % before them the validation
+ * split. */
 static void divide_at_random(lra_clips *c)
 {
     int64_t tenth = c->n / 10, *order = lra_alloc_array((size_t)c->n + 1, sizeof *order);
@@ -160,7 +162,8 @@ static void divide_at_random(lra_clips *c)
     lra_free(order);
 }
 
-/* Rows in order of names, as many of each split as are wanted. */
+/* Assigns row indices to clips in order of name, evenly spaced, at most `rows` in each split (0 =
+ * all). */
 static void number_rows(lra_clips *c, int64_t rows)
 {
     int64_t seen[LRA_N_SPLITS] = {0}, next[LRA_N_SPLITS] = {0};

@@ -1,5 +1,5 @@
-/* Reads Speech Commands in two walks: names and lists first, which determine the position of each
- * clip, then the samples; no samples are held in memory twice. */
+/* Reads Speech Commands in two walks over the files. The first reads names and lists, which
+ * determine the row of each clip. The second reads the samples directly into their rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 enum { LEVELS = 4, MAX_FILE = 1 << 24 };
 
-/* The split of a list; LRA_TRAIN_SPLIT: it is no list. */
+/* Returns the split that a list file defines; LRA_TRAIN_SPLIT if the file is not a list. */
 static int list_of(const char *name)
 {
     const char *base = lra_walk_base(name);
@@ -94,7 +94,7 @@ static int fill_row(void *of, const char *name, const char *bytes, size_t n, lra
     return 0;
 }
 
-/* Removes the rows of clips that were not read. */
+/* Removes the rows of clips that could not be read. */
 static void remove_gaps(const lra_clips *c, lra_sequences split[LRA_N_SPLITS])
 {
     int64_t kept[LRA_N_SPLITS] = {0};

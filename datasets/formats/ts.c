@@ -1,4 +1,4 @@
-/* Reads series of the time series regression archive. */
+/* Reads files of the time series regression archive (.ts). */
 #include "datasets/formats/ts.h"
 
 #include "datasets/formats/bom.h"
@@ -12,23 +12,24 @@
 
 enum { MAX_WORD = 64 };
 
-/* One line, and the place in it. */
+/* A line of a file: the position of the parser in it, and its end. */
 typedef struct {
     const char *at, *end;
 } line;
 
 typedef enum { GOOD, MISSING, DAMAGED } verdict;
 
-/* Values of one line, dimension by dimension. */
+/* Values of one series, dimension by dimension. */
 typedef struct {
     float *value;
     int64_t n, capacity;
     int dimensions;
-    int64_t length; /* of each */
+    int64_t length; /* number of values of each dimension */
     float target;
 } series;
 
-/* The next line without its end; false after the last. */
+/* Sets *l to the next line without surrounding blanks and its line end; returns false after the
+ * last line. */
 static bool next_line(const char **at, const char *end, line *l)
 {
     if (*at >= end) return false;
@@ -55,7 +56,7 @@ static bool starts_with(const line *l, const char *word)
     return true;
 }
 
-/* Reads up to "@data". Unsupported headers are refused. */
+/* Reads the header up to "@data". Fails on unsupported headers. */
 static int read_header(const char **at, const char *end, const char *name, lra_err *e)
 {
     line l;
@@ -74,7 +75,8 @@ static int read_header(const char **at, const char *end, const char *name, lra_e
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-/* Reads a number up to ',' or ':' or the end, and moves *at there. */
+/* Reads a number that ends with ',' or ':' or at the end of the line, and moves l->at to its
+ * end. */
 static verdict read_number(line *l, float *value)
 {
     char word[MAX_WORD], *stop;
@@ -99,8 +101,8 @@ static void add_value(series *s, float value)
     s->value[s->n++] = value;
 }
 
-/* A dimension ends at ':' (*last = false); the last one, which is the target, at the end of the
- * line. */
+/* Reads the values of one dimension, which ends with ':'. *last: true if it ends with the line
+ * instead; that dimension is the target. */
 static verdict read_dimension(line *l, series *s, bool *last)
 {
     int64_t from = s->n;
@@ -134,7 +136,7 @@ static verdict read_series(line *l, series *s)
     return GOOD;
 }
 
-/* Appends the steps of a series. */
+/* Appends a series, transposed to (length, dimensions). */
 static void append(lra_ts *t, const series *s)
 {
     int64_t size = s->length * s->dimensions;

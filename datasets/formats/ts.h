@@ -1,6 +1,7 @@
-/* Series of the time series regression archive: text, header lines that start with '@' (or '#':
- * comments), "@data", then one series a line: its dimensions separated by ':', their values by ',',
- * and the target after the last ':'. '?' is a value that is missing.
+/* Series of the time series regression archive, as text: header lines that start with '@' (or '#':
+ * comments), the line "@data", then one series on each line. The dimensions of a series are
+ * separated by ':', the values of a dimension by ','; the target follows the last ':'. '?' is a
+ * missing value.
  * Source: Tan, Bergmeir, Petitjean, Webb 2021, "Time series extrinsic regression". */
 #ifndef LRA_DATASETS_FORMATS_TS_H
 #define LRA_DATASETS_FORMATS_TS_H
@@ -12,16 +13,17 @@
 
 enum { LRA_TS_MAX_DIMENSIONS = 16, LRA_TS_MAX_LENGTH = 1 << 20 };
 
-/* Initialise with {0}; the first series determines dimensions and length. */
+/* Series of one or several files. Initialise with {0}; the first series determines dimensions and
+ * length. */
 typedef struct {
     int dimensions;
     int64_t length;
     int64_t n, capacity;
     float *value;      /* (n, length, dimensions) */
-    float *target;     /* (n) */
+    float *target;     /* (n) target of each series */
     int64_t n_missing; /* series skipped because a value or the target is '?' */
     int64_t n_damaged; /* series skipped: other dimensions or lengths, or not numbers */
-    lra_err first;     /* error of the first of them */
+    lra_err first;     /* error of the first damaged series */
 } lra_ts;
 
 /* Appends the series of a file.  name: for messages. */

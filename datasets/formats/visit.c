@@ -1,4 +1,4 @@
-/* Delivers accepted files to the visitor, and reports the others. */
+/* Calls the visitor for accepted files, and reports skipped files. */
 #include "datasets/formats/visit.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ const char *lra_walk_but_empty(const lra_walk *w)
 void lra_walk_report(const lra_walk *w, const char *path)
 {
     if (w->n_empty) lra_warn("'%s': %lld empty files are excluded", path, (long long)w->n_empty);
-    if (w->n_damaged > 1) /* one has been named */
+    if (w->n_damaged > 1) /* the first damaged file was reported when it was found */
         lra_warn("'%s': %lld damaged files are excluded, the first is '%s'", path,
                  (long long)w->n_damaged, w->damaged);
 }

@@ -1,5 +1,5 @@
-/* Folders, archives and files with one interface: the walk over the files below a path, and its
- * hash. */
+/* Walks over the files below a path, and hashes them: folders, archives and plain files with one
+ * interface. */
 #include "datasets/formats/walk.h"
 
 #include <string.h>
@@ -70,8 +70,8 @@ static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *
     return rc;
 }
 
-/* Returns true if `packed` lies in the same folder as its unpacked file, as gzip and xz leave it
- * with --keep. */
+/* Returns true if the folder contains `packed` and the same file unpacked, as after gzip or xz with
+ * --keep. */
 static bool stands_beside(const lra_walk *w, const char *path, const char *prefix, char **names,
                           int n, const char *packed)
 {
@@ -134,9 +134,9 @@ int lra_walk_path(lra_walk *w, const char *path, lra_err *e)
 typedef struct {
     const lra_walk *w;
     lra_digest *to;
-    const char *only; /* name of the one file; NULL: they have names of their own */
-    lra_sha256 sum;   /* of the present file */
-    uint64_t n;       /* its bytes so far */
+    const char *only; /* name for a path that is a single file; NULL: files have their own names */
+    lra_sha256 sum;   /* SHA-256 of the current file */
+    uint64_t n;       /* bytes of the current file so far */
 } hashing;
 
 static bool hash_wanted(void *of, const char *name)
@@ -151,7 +151,7 @@ static bool hash_enter(void *of, const char *name)
     return !h->w->enter || h->w->enter(h->w->of, name);
 }
 
-/* A piece of the present file, or its end. */
+/* Adds a piece of the current file to its SHA-256; n = 0 ends the file and stores its sum. */
 static void sum_up(hashing *h, const char *name, const char *bytes, size_t n)
 {
     lra_digest *to = h->to;
@@ -169,7 +169,8 @@ static void sum_up(hashing *h, const char *name, const char *bytes, size_t n)
     h->n = 0;
 }
 
-/* Pieces are blocks of one size, so that the hash depends on names and bytes alone. */
+/* Updates the hash of all files by a piece. Pieces are blocks of a fixed size, so that the hash
+ * depends on names and bytes alone. */
 static int hash_piece(void *of, const char *name, const char *bytes, size_t n, lra_err *e)
 {
     (void)e;

@@ -10,8 +10,8 @@
 /* Walks over the files. An archive that ends early, or unpacks to more than is allowed, is a
  * failure. */
 int lra_walk_path(lra_walk *w, const char *path, lra_err *e);
-/* Hashes the data below a path: an archive's own bytes, or names and bytes of the files of a folder
- * that the filter accepts. */
+/* Hashes the data below a path: the bytes of an archive, or the names and bytes of the files of a
+ * folder that the filter accepts. */
 int lra_walk_hash(const lra_walk *w, const char *path, lra_digest *to, lra_err *e);
 
 #endif

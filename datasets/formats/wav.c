@@ -1,4 +1,4 @@
-/* Reads WAV clips through libsndfile's virtual files. */
+/* Reads WAV clips from memory through libsndfile's virtual files. */
 #include "datasets/formats/wav.h"
 
 #if !LRA_SNDFILE
@@ -64,7 +64,7 @@ static sf_count_t tell(void *of)
     return ((memory *)of)->at;
 }
 
-/* Describes the clip if it is not of the expected kind. */
+/* Fails with a description of the clip if it is not of the expected kind. */
 static int check_kind(const SF_INFO *info, const char *name, int rate, lra_err *e)
 {
     if ((info->format & SF_FORMAT_TYPEMASK) != SF_FORMAT_WAV &&
