@@ -1,4 +1,4 @@
-/* Contents of RUN/influence.h5. */
+/* Reads, writes and compares the settings and units of RUN/influence.h5. */
 #include "probes/influence/cache.h"
 
 #include <inttypes.h>
@@ -21,7 +21,8 @@ const char *lra_cache_value(const lra_probe_result *r, const char *name)
     return NULL;
 }
 
-/* The value as text; absent: of a file without the line. The caller frees it. */
+/* Returns the value of a setting as text, or `absent` if the file has no line with this name. The
+ * caller frees the text. */
 static char *value_of(const lra_probe_result *r, const char *name, const char *absent)
 {
     const char *at = lra_cache_value(r, name);
@@ -79,7 +80,7 @@ bool lra_cache_holds(const lra_probe_result *old, const lra_influence_part *part
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* Names of units begin with that of their part. */
+/* True if a unit belongs to a part: its name is the part's name, or begins with it and a dot. */
 static bool belongs(const char *unit, const lra_influence_part *part)
 {
     size_t n = strlen(part->name);

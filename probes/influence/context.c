@@ -1,4 +1,4 @@
-/* Features from crops. */
+/* Computes the features of each position from a crop of the input around it (context.h). */
 #include "probes/influence/context.h"
 
 #include <string.h>
@@ -41,15 +41,19 @@ int64_t lra_context_width(const lra_train_spec *run, int64_t R)
 
 typedef struct {
     lra_context *c;
-    const lra_length_graph *of, *crop; /* graph of the complete input; of crops */
+    /* of: graph of the complete input; crop: graph of the crops */
+    const lra_length_graph *of, *crop;
     const lra_batch *batch;
-    int64_t R, width;      /* width: channels of a feature */
-    size_t size;           /* bytes of a token */
-    float *whole, *pooled; /* (n,T,D) features: of complete inputs; of crops */
-    /* The batch of crops: tokens, and of each the position it is for. */
+    int64_t R, width; /* R: radius in tokens; width: channels D of a feature */
+    size_t size;      /* bytes of a token */
+    /* (n,T,D) features: whole: of the complete inputs; pooled: one per crop */
+    float *whole, *pooled;
+    /* The batch of crops: tokens (crops,T), length (crops) in tokens, place (crops): position id of
+     * the first token of each crop, places (crops,T): position ids of all tokens. */
     char *tokens;
     int32_t *length, *place, *places;
-    int64_t *to, *at; /* which feature it becomes; its position inside the crop */
+    /* to: row of `pooled` that receives the feature; at: index of its token inside the crop */
+    int64_t *to, *at;
     float *features;
     int64_t n;
 } cropping;
@@ -63,12 +67,13 @@ static int set_crops(cropping *w, lra_err *e)
     if (rc == 0) rc = lra_set(w->crop->plan, k->length, w->length, e);
     for (int64_t i = 0; i < k->n * k->T && k->places; i++) {
         int64_t at = w->place[i / k->T] + i % k->T;
-        w->places[i] = (int32_t)(at < last ? at : last); /* padding */
+        /* ids of padding are clamped to the last valid id */
+        w->places[i] = (int32_t)(at < last ? at : last);
     }
     return rc == 0 && k->places ? lra_set(w->crop->plan, k->places, w->places, e) : rc;
 }
 
-/* Runs the crops of the batch and keeps the features of their positions. */
+/* Evaluates the batch of crops and copies the feature of each crop's own position to `pooled`. */
 static int flush(cropping *w, lra_err *e)
 {
     const lra_network *k = &w->crop->network;
@@ -87,7 +92,8 @@ static int flush(cropping *w, lra_err *e)
     return rc;
 }
 
-/* The feature of position i of sequence s. */
+/* Adds the crop around position i of sequence s to the batch, or copies the feature of the complete
+ * input if the crop would contain all tokens on which it can depend. */
 static int add_crop(cropping *w, int64_t s, int64_t i, lra_err *e)
 {
     const lra_network *k = &w->crop->network;
@@ -145,7 +151,7 @@ static void close_cropping(cropping *w)
     lra_free(w->to);
 }
 
-/* Computes the outputs from the pooled features. */
+/* Runs the head on the pooled features and stores the outputs of each row. */
 static int answer(cropping *w, lra_err *e)
 {
     lra_sample_answers *a = &w->c->answers;
@@ -196,7 +202,7 @@ static int64_t rows_of(const lra_train_spec *run, int64_t T)
     return rows > run->batch ? rows : run->batch;
 }
 
-/* Builds a graph for each radius of the axis that is smaller than the complete input. */
+/* Builds a graph for crops of each radius of lra_context_axis(). */
 static void open_crops(lra_context *c)
 {
     double R[LRA_GAIN_POINTS];

@@ -1,4 +1,4 @@
-/* Interventions. */
+/* Measures outputs under distance limits on all layers, on one layer or on heads. */
 #include "probes/influence/distance_ablation.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 
 /* ---- layers and heads ------------------------------------------------------------------------ */
 
-/* "layer0" of "encoder/layer0/attention": the first path component of that form, else the complete
- * path. */
+/* Returns the first path component that begins with "layer" ("layer0" of
+ * "encoder/layer0/attention"), or the complete path if there is none. */
 static char *layer_of(const lra_tensor *node)
 {
     const char *path = lra_tensor_path(node);
@@ -23,10 +23,10 @@ static char *layer_of(const lra_tensor *node)
     return lra_copy_text(path);
 }
 
-/* Target of a limit: a node, or one of its heads. */
+/* What one distance limit applies to: a node, which is one head if the node is an attention op. */
 typedef struct {
     char *layer;
-    int head; /* of the layer; -1: no head of attention */
+    int head; /* index of the head within its layer; -1 if the node is not an attention op */
     int curve;
 } place;
 
@@ -35,7 +35,8 @@ static bool is_attention(const lra_tensor *node)
     return node->op == &lra_op_attention || node->op == &lra_op_attention_windowed;
 }
 
-/* Heads of a layer count on over its nodes. */
+/* Finds the layer and head of each limited node. If a layer has several attention nodes, its heads
+ * are numbered consecutively over them. */
 static place *find_places(const lra_loaded_model *m, lra_ablation *c)
 {
     place *p = lra_alloc_array((size_t)m->n_limits + 1, sizeof *p);
@@ -56,7 +57,8 @@ static void free_places(place *p, int n)
     lra_free(p);
 }
 
-/* The number of the curve of that name, which is taken over. */
+/* Returns the index of the curve with this name, which is added if it is missing. Takes ownership
+ * of the name. */
 static int curve_of(lra_ablation *c, char *name)
 {
     for (int k = 0; k < c->n_curves; k++)
@@ -68,18 +70,18 @@ static int curve_of(lra_ablation *c, char *name)
     return c->n_curves++;
 }
 
-/* All layers, then each. */
+/* Curve 0 limits all layers; the others limit one layer each. */
 static void find_layers(int n, place *p, lra_ablation *c)
 {
     c->n_curves = 1;
     for (int i = 0; i < n; i++) p[i].curve = curve_of(c, lra_copy_text(p[i].layer));
     if (c->n_curves > 2) return;
-    lra_free(c->curve[1].name); /* the only layer equals all layers */
+    lra_free(c->curve[1].name); /* a single layer gives the same curve as all layers */
     c->n_curves = 1;
 }
 
-/* Heads of a layer, in at most `groups` groups of neighbours; none if no layer has several
- * heads. */
+/* Assigns the heads of each layer to at most `groups` groups of adjacent heads, one curve each.
+ * Creates no curve if no layer has several heads. */
 static void find_heads(int n, int groups, place *p, lra_ablation *c)
 {
     bool several = false;
@@ -97,7 +99,8 @@ static void find_heads(int n, int groups, place *p, lra_ablation *c)
     while (!several && c->n_curves) lra_free(c->curve[--c->n_curves].name);
 }
 
-/* groups: of the heads of a layer; 0: layers. Returns the curve of each limit. */
+/* groups: maximum number of head groups per layer; 0: one curve per layer. Returns the curve index
+ * of each limit. */
 static int *find_curves(const lra_loaded_model *m, int groups, lra_ablation *c)
 {
     place *p = find_places(m, c);
@@ -114,9 +117,9 @@ static int *find_curves(const lra_loaded_model *m, int groups, lra_ablation *c)
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* Evaluates a curve (ALL: every limit) at r, with the other limits open. From the longest input on,
- * a limit also covers the padding of the longest graph: a truncated kernel would change the last
- * bits of a Fourier transform. */
+/* Evaluates one curve (ALL: every limit) at distance r; limits of other curves are set to
+ * LRA_NO_LIMIT. If r covers the longest input, the limit is set to the padded length of the longest
+ * graph: a kernel truncated below it would change the last bits of a Fourier transform. */
 enum { ALL = -1 };
 static int ask(lra_loaded_model *m, const int *of, int curve, double r, lra_sample_answers *a,
                lra_sums *to, lra_err *e)
@@ -136,8 +139,8 @@ static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
     return true;
 }
 
-/* The last r is the unlimited model. It is evaluated for the curve of all layers, and copied to
- * every other curve. */
+/* Evaluates all curves at all r. The last r covers every input, so its outputs are those of the
+ * unlimited model: they are checked once, with all limits set, and copied to every curve. */
 static int ask_all(lra_loaded_model *m, const int *of, lra_sample_answers *a, lra_ablation *c,
                    lra_err *e)
 {

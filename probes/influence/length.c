@@ -1,4 +1,4 @@
-/* Other lengths. */
+/* Evaluates a model on inputs of other lengths (length.h). */
 #include "probes/influence/length.h"
 
 #include <inttypes.h>
@@ -19,7 +19,8 @@ const char *lra_length_key(const lra_dataset *d)
     return NULL;
 }
 
-/* Test rows of a length, with minimal other splits. NULL: the task makes none. */
+/* Generates n test rows of a length; the other splits have one row. NULL: the task rejects the
+ * length. */
 static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n, lra_err *e)
 {
     const char *key = lra_length_key(own);
@@ -35,7 +36,8 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
     lra_config_set_int(c, "data-seed", lra_config_int(c, "data-seed") + 1);
     int rc = own->task->validate ? own->task->validate(c, e) : 0;
     lra_dataset *d = rc == 0 ? lra_dataset_make(own->task, c, e) : NULL;
-    if (d && d->longest < own->longest) d->longest = own->longest; /* parameters are as they were */
+    /* the model is built for the run's longest length, so that its parameters keep their shapes */
+    if (d && d->longest < own->longest) d->longest = own->longest;
     lra_config_free(c);
     return d;
 }
@@ -71,8 +73,8 @@ void lra_own_answers_free(lra_own_answers *a)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* Checks that the model, made for inputs of `longest` steps, still gives the outputs of the run's
- * model. */
+/* Checks that the model built for inputs of `longest` tokens gives the same outputs as the run's
+ * model on the run's own rows. */
 static int check_longer(const lra_train_spec *run, lra_device *dev, int64_t longest,
                         lra_steps *steps, lra_err *e)
 {

@@ -1,4 +1,4 @@
-/* Occlusion. */
+/* Evaluates a model on inputs with replaced blocks (occlude.h). */
 #include "probes/influence/occlude.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ struct lra_occluded {
     lra_steps *steps;
     int (*each)(const lra_occluder *o, void *context, lra_err *e);
     void *context;
-    char *copy;    /* of the batch's steps */
-    float *output; /* of the network */
+    char *copy;    /* copy of the batch's tokens, in which token runs are replaced */
+    float *output; /* output of the network, read back */
 };
 
 const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s, size_t *size)
@@ -46,7 +46,8 @@ static int64_t row_of(const lra_occluder *o, int64_t s)
     return s % o->view->rows;
 }
 
-/* The draw-th valid sequence after s; -1: there is no other. */
+/* Index of the sequence that provides replacement tokens: number `draw` (modulo their count) of the
+ * other valid sequences after s. Returns -1 if the batch has no other sequence. */
 static int64_t source_of(const lra_occluder *o, int64_t s, int64_t draw)
 {
     int64_t rows = o->view->rows, i = row_of(o, s), others = 0;
@@ -64,7 +65,9 @@ bool lra_occlude_counts(const lra_occluder *o, int64_t s)
     return o->batch->row[row_of(o, s)] >= 0 && o->batch->length[s] > 0 && source_of(o, s, 0) >= 0;
 }
 
-/* The k-th piece of the token runs that both sequences have; false after the last. */
+/* Writes token run number k (the repetitions of the first run, then the second run), cut at the
+ * shorter of the two sequences: *n tokens from position *from; *n <= 0 if nothing remains. Returns
+ * false after the last run. */
 static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_token_runs *of,
                      int64_t k, int64_t *from, int64_t *n)
 {
@@ -114,7 +117,7 @@ void lra_occlude_rivals(const lra_occluder *o, int32_t *rival)
     }
 }
 
-/* Puts the blocks of sequence s, size bytes a token, into the order of the layout. */
+/* Reorders the blocks of sequence s as the layout says; `size` is the bytes of a token. */
 static void move_blocks(const lra_occluder *o, int64_t s, size_t size, char *row)
 {
     const lra_layout *l = o->layout;

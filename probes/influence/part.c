@@ -1,4 +1,4 @@
-/* Shared code of the influence parts. */
+/* Shared code of the influence parts: gains, thresholds and profile curves. */
 #include "probes/influence/part.h"
 
 #include <inttypes.h>
@@ -39,8 +39,8 @@ static bool of_classes(const lra_influence *p)
     return p->run->result->n_classes > 0;
 }
 
-/* Adds a series of accuracies (of several outputs for a row, their mean), or of values whose mean
- * is the metric, larger is better. */
+/* Adds a series with one value per row, larger is better: the accuracy (a mean if a row has several
+ * outputs), or a score whose mean is the metric. */
 static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const lra_sums *row)
 {
     double *value = NULL;
@@ -72,7 +72,7 @@ static void add_chance(const lra_influence *p, lra_sample *s, int64_t n, const i
     lra_free(right);
 }
 
-/* Samples of the restrictions, the complete input, and chance. */
+/* Collects the paired series of n rows: each restriction, the complete input, and chance. */
 static lra_sample *sample_of(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
                              const lra_sums *row, const lra_sums *full)
 {
@@ -83,7 +83,7 @@ static lra_sample *sample_of(const lra_influence *p, int64_t n, const int64_t *i
     return s;
 }
 
-/* True if, on all test examples, the interval of the metric is above chance. */
+/* True if the confidence interval of the accuracy on all test examples lies above chance. */
 static bool is_above_chance(const lra_result *r)
 {
     if (r->n_classes == 0) return false;
@@ -136,7 +136,7 @@ lra_measurement lra_influence_threshold(const char *prefix, const char *more, co
     return measurement_of(prefix, more, x, n);
 }
 
-/* The largest restriction below x; x itself if there is none. */
+/* The largest x of the gain curve below x; x itself if there is none. */
 static double point_below(const lra_gain *g, double x)
 {
     double below = x;
@@ -144,10 +144,10 @@ static double point_below(const lra_gain *g, double x)
     return below;
 }
 
-/* Restrictions are evaluated only at some numbers of tokens: the threshold is above the previous
+/* Corrects a threshold for the finite number of points: the true threshold is above the previous
  * point, so the interval begins one token above that point. The last point is the complete input,
- * which restricts nothing and is not a measured threshold: then the value is the largest
- * restriction, as a bound that is exceeded. */
+ * which restricts nothing: if only that point keeps the share, the value is the largest
+ * restriction, a lower bound of the threshold (flag censored). */
 static void bound_threshold(lra_measurement *f, const lra_gain *g)
 {
     double whole = g->x[g->n - 1];
@@ -164,7 +164,7 @@ lra_measurement lra_influence_least(const char *prefix, int share, const lra_gai
     char more[8];
     snprintf(more, sizeof more, "%.0f", 100 * lra_gain_shares[share]);
     lra_measurement f = measurement_of(prefix, more, &g->least[share], n);
-    f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* the complete input */
+    f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* null value: the complete input */
     bound_threshold(&f, g);
     return f;
 }

@@ -1,5 +1,6 @@
-/* Part bag: adjacent windows of w tokens; each is evaluated alone, and the outputs are averaged
- * (restricted_part.h). It keeps the gain of evidence that is local and adds up. */
+/* Part bag: the input is split into adjacent windows of w tokens. The model evaluates each window
+ * alone, and the outputs are averaged (restricted_part.h). The remaining gain measures evidence
+ * that is local and additive over windows. */
 #include "probes/influence/part.h"
 
 static int64_t draws(int64_t w, int64_t n)

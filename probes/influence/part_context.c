@@ -1,11 +1,14 @@
-/* Part context: the context limit of the complete model (context.h): the gain that remains if the
- * features of each position are computed from the tokens within R of it.
- *   context   arrays x (points), the radii R; gain, value (points, 3); period (1): blocks of this
- *             many tokens with fixed borders: crops begin up to period - 1 tokens earlier.
+/* Part context: the context limit of the complete model (context.h). It measures the gain that
+ * remains if the features of each position are computed only from the tokens at most R positions
+ * away.
+ *   context   arrays x (points): the radii R in tokens; gain, value (points, 3): estimate, lower
+ *             and upper end; period (1): block length in tokens of an encoder with fixed blocks,
+ *               whose
+ *             crops begin up to period - 1 tokens earlier, else 0.
  *             context.r50 .r90 .r95 .r99: smallest R that keeps this share of the gain
- * The radii are 0, 1, 2, 4, .., T - 1, and more between the two neighbours of context.r99 and
- * context.r95, until these are exact to a token, or to a sixteenth above 16.
- * Known: 10 for a copy task of 10 steps, for any depth of the model. */
+ * The radii are 0, 1, 2, 4, .., T - 1. Radii between the two points around context.r99 and
+ * context.r95 are added until these thresholds are exact to one token, or to 1/16 above 16 tokens.
+ * Expected: 10 for a copy task with distance 10, for any depth of the model. */
 #include <math.h>
 #include <string.h>
 
@@ -15,11 +18,11 @@
 
 enum { EXAMPLES = 256 };
 
-/* Outputs by ascending radius. */
+/* Outputs by ascending radius: n radii x. */
 typedef struct {
     int n;
     double x[LRA_GAIN_POINTS];
-    lra_sums *row; /* (points, rows) */
+    lra_sums *row; /* (points, rows) outputs */
 } answers;
 
 static const char *undefined(const lra_influence *p)
@@ -38,7 +41,7 @@ static double passes(const lra_influence *p, int64_t examples)
     return sum * (double)lra_influence_rows(p, examples);
 }
 
-/* Inserts radius R before point k. */
+/* Inserts radius R before point k and computes its outputs. */
 static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
 {
     lra_sums *at = a->row + k * c->n;
@@ -49,8 +52,8 @@ static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
     return lra_context_ask(c, (int64_t)R, at, e);
 }
 
-/* The first point that keeps a share q and has a radius still to be refined, to a token (or a
- * sixteenth); 0: none. */
+/* Returns the first point that keeps a share q of the gain, if the gap to the previous radius is
+ * still larger than one token and than 1/16 of that radius; else 0. */
 static int coarse(const lra_gain *g, double q)
 {
     int k = 0;
@@ -84,11 +87,11 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     a.row = lra_alloc_array((size_t)(c.n * LRA_GAIN_POINTS) + 1, sizeof *a.row);
     for (int k = 0; k + 1 < a.n && rc == 0; k++)
         rc = lra_context_ask(&c, (int64_t)a.x[k], a.row + k * c.n, e);
-    if (rc == 0) { /* the last radius is the complete input */
+    if (rc == 0) { /* the last radius is the complete input, so its outputs are known */
         lra_gain g;
         memcpy(a.row + (a.n - 1) * c.n, c.full, (size_t)c.n * sizeof *a.row);
         lra_influence_gain(p, c.n, c.index, a.n, a.x, a.row, c.full, &g);
-        c.steps = NULL; /* not announced */
+        c.steps = NULL; /* the refinement is not in the announced number of passes */
         rc = refine(p, &c, &a, &g, e);
         if (rc == 0) {
             lra_probe_unit *u = lra_probe_unit_new(p->out, "context");

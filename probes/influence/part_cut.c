@@ -1,14 +1,15 @@
-/* Part cut: the gain that remains if distances are limited to r, in all layers and in each alone
- * (distance_ablation.h).  r is a limit PER LAYER: L layers that mix positions one after another
- * compose to
+/* Part cut: the gain that remains if distances are limited to r, in all layers at once and in each
+ * layer alone (distance_ablation.h). r is a limit PER LAYER: L consecutive layers that mix
+ * positions reach together
  *   min(L r, T - 1, the model's own reach)
- * tokens.  Part context limits the complete model.
+ * tokens. Part context limits the complete model.
  *   cut          cut.r50 .r90 .r95 .r99: smallest r that keeps this share of the gain; cut.reach99:
- *                tokens that the layers reach together at r99; arrays depth (1): L; most (1):
- *                min(T - 1, the model's own reach); and of attention, in
- *   cut.window   window.w50 ..
- *   cut.LAYER    layer.w50 .. .w99: the same where that layer alone is limited
- * Chance of a kept share is not defined; the null value is the length, which keeps the complete
+ *                tokens that all layers reach together at cut.r99; arrays depth (1): L; most (1):
+ *                min(T - 1, the model's own reach)
+ *   cut.window   only if all limited ops are attention: the thresholds of unit cut under the names
+ *                window.w50 .. .w99
+ *   cut.LAYER    layer.w50 .. .w99: smallest r that keeps this share if only that layer is limited
+ * A threshold has no chance level; its null value is the input length, which keeps the complete
  * gain. */
 #include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
@@ -35,7 +36,8 @@ static double passes(const lra_influence *p, int64_t examples)
                                      p->spec.data->max_length);
 }
 
-/* min(L r, most); of a bound the same, unless the next r covers the complete input. */
+/* cut.reach99 = min(L r, most). If r is only a lower bound (censored), the smallest possible
+ * threshold is r + 1: if L (r + 1) >= most, the result is exactly `most` and no longer a bound. */
 static lra_measurement reach_of(const lra_gain *g, int64_t n, double depth, double most)
 {
     lra_measurement r = lra_influence_least("cut.r", LRA_GAIN_SHARES - 1, g, n);

@@ -1,5 +1,5 @@
-/* Parts drop, drop-token: the gain with only the tokens at most w from one that the task marks
- * (lra_task.marks), in images measured in pixels (restricted_part.h). */
+/* Parts drop and drop-token: the gain that remains if only tokens at most w from a token that the
+ * task marks (lra_task.marks) stay (restricted_part.h). In images, w is in pixels. */
 #include "probes/influence/part.h"
 
 enum { STREAM_SWAP = 7, STREAM_TOKEN = 8 };

@@ -1,15 +1,17 @@
-/* Part field: the effective receptive field in the sense of computer vision: the mean over examples
- * and draws of the squared gradient of the features at the middle position, J^2 at one position
- * (jacobian.h), normalised to sum 1.  Part jacobian covers all positions.
- *   field     erf.r20 .r30 .r50 .r99: radius in tokens; erf.area20 ..: its share of the input;
- *             null values: uniform baseline on the same inputs, initial weights; arrays erf and
- *             erf.init (2 T - 1) by offset from the middle
- *   field.px  of images: radius in pixels, a square; arrays erf and erf.init (rows, columns)
- * On tasks of known distances (tests/bench/known_truth.sh) erf.r99 is within a factor of sqrt 2 of
- * the distance in 15 of 36 runs, 11 of these of convolutions, and never below it: it is an upper
- * bound of the used distance, not an estimate.
- * The middle of an image is the pixel in the middle of its rows and columns; array at (1): the
- * middle position. */
+/* Part field: the effective receptive field as in computer vision. It is the squared gradient J^2
+ * of the features at the middle position (jacobian.h), averaged over examples and random draws and
+ * normalised to sum 1. Part jacobian covers all positions.
+ *   field     erf.r20 .r30 .r50 .r99: radius in tokens that contains this share of the gradient
+ *             mass; erf.area20 ..: share of the input within that radius; null values: uniform
+ *               baseline on
+ *             the same inputs, initial weights; arrays erf and erf.init (2 T - 1) by offset from
+ *               the
+ *             middle; at (1): the middle position
+ *   field.px  for images: radius in pixels of a square; arrays erf and erf.init (rows, columns)
+ * The middle of an image is the pixel in the middle of its rows and columns.
+ * On tasks with a known dependency distance (tests/bench/known_truth.sh), erf.r99 is within a
+ * factor of sqrt 2 of that distance in 15 of 36 runs, 11 of which are convolution models, and never
+ * below it. It is therefore an upper bound of the used distance, not an estimate. */
 #include "probes/shared/jacobian.h"
 #include "probes/influence/part.h"
 
@@ -25,9 +27,9 @@ static const int shares[] = {20, 30, 50, 99};
 
 typedef struct {
     int64_t T, grid, n, capacity, undefined;
-    double *near[2];  /* (n, T) mass by distance: tokens; pixels */
-    double *equal[2]; /* the same for the uniform baseline */
-    double *map[2];   /* (2 T - 1) by offset; (T) by position */
+    double *near[2];  /* (n, T) squared gradient by distance: [0] in tokens, [1] in pixels */
+    double *equal[2]; /* (n, T) uniform baseline by distance: [0] in tokens, [1] in pixels */
+    double *map[2];   /* [0]: (2 T - 1) by offset in tokens; [1]: (T) by position */
     int64_t *length;  /* (n) tokens of each example */
     lra_jacobian_report report;
 } field;
@@ -73,12 +75,12 @@ static void normalise(double *x, int64_t n)
     for (int64_t i = 0; i < n && all > 0; i++) x[i] /= all;
 }
 
-/* Share of the input within a radius around the middle, mean over examples of different lengths;
- * NAN for NAN. Images have one size. */
+/* Share of the input within radius r of the middle, averaged over examples of different lengths.
+ * All images of a task have the same size. Returns NAN if r is NAN. */
 static double area_of(const field *f, bool pixels, double r)
 {
     double side = 2 * r + 1, sum = 0;
-    if (isnan(r)) return NAN; /* which fmin would pass over */
+    if (isnan(r)) return NAN; /* fmin would ignore NAN */
     for (int64_t i = 0; i < f->n && !pixels; i++) sum += fmin(side / (double)f->length[i], 1);
     if (!pixels) return f->n ? sum / (double)f->n : NAN;
     double rows = (double)f->T / (double)f->grid;

@@ -1,14 +1,15 @@
-/* Part heads: the gain that remains if one attention head, or a few neighbouring heads, is limited
- * to distance r and all others are not (distance_ablation.h). Shows which heads need distant
- * context.
- *   heads.LAYER.headN, heads.LAYER.headN-M   layer.w50 .. .w99: as for a layer in part cut
- * A layer has at most --head-groups of these, so that they take as many passes as its layers do in
- * part cut: four times as many curves, of a quarter of the examples.  Two heads that are
- * dispensable one at a time need not be dispensable together: other heads, or the residual stream,
- * can hold the same information; part cut limits all heads of a layer together.  Known: two heads
- * of a layer with limits of their own reach as far as the farther one, and each alone is what it is
- * where all of its layer have its limit, bit for bit (tests/kernels/distance_limit_test.c,
- * attention_test.c). */
+/* Part heads: the gain that remains if one attention head, or a group of adjacent heads, has the
+ * distance limit r and all other heads are unlimited (distance_ablation.h). It shows which heads
+ * need distant context.
+ *   heads.LAYER.headN, heads.LAYER.headN-M   layer.w50 .. .w99: smallest r that keeps this share of
+ *                                            the gain
+ * --head-groups is the maximum number of groups in a layer. With the defaults, the cost is close to
+ * that of part cut: four times as many curves, on a quarter of the examples. If two heads are
+ * dispensable one at a time, they need not be dispensable together, because another head or the
+ * residual stream can hold the same information; part cut limits all heads of a layer together.
+ * Tested (tests/kernels/distance_limit_test.c, attention_test.c): two heads of a layer with
+ * different limits together reach as far as the larger limit, and each head gives, bit for bit, the
+ * result that it gives if all heads of its layer have its limit. */
 #include "probes/influence/distance_ablation.h"
 #include "probes/influence/part.h"
 

@@ -1,13 +1,14 @@
-/* Part interaction: the distance between parts of the input that the output combines
- * (analysis/interaction.h), for models whose pooled answer has no position: second differences of
- * the margin logit against one rival class, blocks being replaced by those of other rows
- * (occlude.h), 4 draws, in the input's order and with the order of its full blocks permuted.
- * Blocks are 1/32 of the longest example.
+/* Part interaction: the distance between input blocks that have a joint, non-additive effect on the
+ * output (analysis/interaction.h), for models with one pooled output. It computes second
+ * differences of the margin logit against one rival class, with blocks replaced by those of other
+ * rows (occlude.h) in 4 draws: first with the blocks in their original order, then with the full
+ * blocks permuted. Blocks are 1/32 of the longest example.
  *   interaction        inter.mean, inter.q95, inter.contrast, inter.peak, inter.rel, inter.p;
  *                      arrays pairs (2, 32): I and N by distance in blocks; rel (3, 32): their
- *                      ratio with simultaneous intervals; width: tokens of a block
- *   interaction.init   of initial weights, in the input's order alone: arrays pairs (1, 32), width
- * */
+ *                      ratio, estimate, lower and upper end of a simultaneous interval; width:
+ *                      tokens per block
+ *   interaction.init   for initial weights in the original order only: arrays pairs (1, 32), width
+ */
 #include <math.h>
 
 #include "analysis/interaction.h"
@@ -21,28 +22,30 @@ enum { EXAMPLES = 64, BLOCKS = 32, DRAWS = 4, STREAM = 0x4C41 };
 typedef struct {
     int64_t width, n;
     uint64_t seed;
-    int layouts; /* 2: in order, and moved; 1: in order alone */
+    int layouts; /* 2: original order and permuted blocks; 1: original order only */
     int64_t *count;
-    double *weight, *null; /* (n, BLOCKS, BLOCKS) */
+    /* (n, BLOCKS, BLOCKS) weights w(a,b), and null weights of permuted blocks */
+    double *weight, *null;
 } pairs;
 
-/* Scores of all rows of a batch in one layout. */
+/* Scores of all rows of a batch in one layout: blocks in original order, or permuted. */
 typedef struct {
-    double *whole;   /* (DRAWS, rows): of the input in that draw's order */
+    /* (DRAWS, rows): of the input without replacement, in the block order of each draw */
+    double *whole;
     double *one;     /* (BLOCKS, DRAWS, rows): with one block replaced */
-    double *both;    /* (rows) */
-    double *squares; /* (rows): of second differences of a pair of blocks */
+    double *both;    /* (rows): with both blocks of a pair replaced */
+    double *squares; /* (rows): sum over draws of the squared second difference of a pair */
     lra_occluder as[DRAWS];
     lra_layout layout[DRAWS];
-    int64_t *content; /* (DRAWS, sequences, BLOCKS) */
+    int64_t *content; /* (DRAWS, sequences, BLOCKS) block permutations */
 } ordered;
 
-/* A batch. */
+/* Scores of one batch. */
 typedef struct {
     int64_t rows;
     lra_token_runs *of;
     int32_t *rival;
-    double *draws; /* (rows) draws that change a pair */
+    double *draws; /* (rows) number of draws that change a token of the pair */
     ordered in[2];
 } asked;
 
@@ -89,7 +92,7 @@ static int ask_pair(asked *a, const pairs *p, const lra_occluder *o, int64_t x, 
     return rc;
 }
 
-/* rho of block x of row i: effect of the place itself. */
+/* rho of block x of row i (interaction.h): effect of the block's position alone. */
 static double place_of(const asked *a, int64_t x, int64_t i)
 {
     double squares[2] = {0, 0};
@@ -109,7 +112,7 @@ static void keep(double *weight, int64_t at, int64_t x, int64_t y, double w)
     weight[(at * BLOCKS + y) * BLOCKS + x] = w;
 }
 
-/* y < x */
+/* Stores the weights of the block pair (x, y), y < x, of every example of the batch. */
 static void keep_pair(const asked *a, pairs *p, const lra_occluder *o, int64_t first, int64_t x,
                       int64_t y)
 {
@@ -153,7 +156,7 @@ static int ask_all(asked *a, pairs *p, const lra_occluder *o, int64_t first, lra
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* A permutation of the full blocks of a row. */
+/* Draws a permutation of the full blocks of each sequence, for draw r. */
 static void draw_layout(const pairs *p, const lra_occluder *o, int r, ordered *in)
 {
     int64_t n = o->view->network.n;
@@ -244,7 +247,8 @@ static const char *undefined(const lra_influence *p)
     return lra_occlude_undefined(&p->spec);
 }
 
-/* Three layouts: of the selected weights in order and moved, of initial weights in order. */
+/* Three evaluations: best weights in original and in permuted order, initial weights in original
+ * order. */
 static double passes(const lra_influence *p, int64_t examples)
 {
     int64_t T = p->spec.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
@@ -298,8 +302,8 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     return 0;
 }
 
-/* Older files have no array "rel": their test permuted labels of blocks, which is significant even
- * without structure. */
+/* Files without array "rel" are outdated: their test permuted the labels of blocks, which is
+ * significant even without structure. */
 static bool outdated(const lra_influence *p, const lra_probe_result *old)
 {
     (void)p;

@@ -1,17 +1,19 @@
-/* Part jacobian: the distance of the inputs that the features of a position depend on (jacobian.h),
- * with trained and with initial weights; the shift between them is the effect of training.
- *   jacobian        weights J(i,j): all profile statistics, shift.w1, shift.js; shift.peak:
- *                   the distance at which the intensity grew most over that of the initial weights;
+/* Part jacobian: the distance of the inputs on which the features of a position depend
+ * (jacobian.h), after training and at initialisation; the shift between the two is the effect of
+ * training.
+ *   jacobian        weights J(i,j): all profile statistics, shift.w1, shift.js; shift.peak: the
+ *                   distance at which the weight grew most relative to initialisation;
  *                   jacobian.leak (jacobian.h)
- *   jacobian.p2     the same of J(i,j)^2
- *   jacobian.px     of images: distances in pixels
- *   jacobian.init   initial weights: curves
- * The uniform baseline covers all inputs, of a causal model on a position and all before it,
- * whatever its reach: models of different reach share one baseline.
- * It does not measure the distance of a dependency with one answer: of two-token XOR at 8, 16, 32
- * steps range.q95 is the reach of a convolution (6, 12, 23 of 6, 12, 24) and otherwise near that of
- * the initial weights; shift.peak finds the distance in all 18 runs of copy at 8 to 64 steps, also
- * in stacks of narrow layers, and in 6 of 22 with one answer (reports/measured/known-truth). */
+ *   jacobian.p2     the same statistics with weights J(i,j)^2
+ *   jacobian.px     for images: distances in pixels
+ *   jacobian.init   initial weights: only the curves
+ * The uniform baseline covers all inputs (for a causal model, position i and those before it),
+ * whatever the model's reach, so that models of different reach have the same baseline.
+ * The part does not measure the distance of a dependency if the model has one output per input. For
+ * two-token XOR at distance 8, 16, 32, range.q95 is the reach of a convolution model (6, 12, 23 for
+ * reach 6, 12, 24), and otherwise close to its value at initialisation. shift.peak finds the
+ * distance in all 18 runs of copy at distance 8 to 64, also in stacks of narrow layers, but only in
+ * 6 of 22 runs with one output (reports/measured/known-truth). */
 #include "probes/shared/jacobian.h"
 #include "probes/influence/part.h"
 
@@ -25,15 +27,15 @@ enum { EXAMPLES = 64, POSITIONS = 32, DRAWS = 8 };
 enum { PLAIN, SQUARES, PIXELS, N_PROFILES };
 static const char *const unit_names[N_PROFILES] = {"jacobian", "jacobian.p2", "jacobian.px"};
 
-/* Of one set of weights.  The rows of an example come between those of others of its batch, and are
- * kept until it is complete. */
+/* Profiles of one set of weights. Rows of several examples of a batch arrive interleaved; they are
+ * kept until their example is complete. */
 typedef struct {
-    lra_profile *profile[N_PROFILES]; /* NULL: not images */
+    lra_profile *profile[N_PROFILES]; /* pixels: NULL if inputs are not images */
     int n_open;
     struct open_example {
         int64_t example, T, n;
         int64_t i[POSITIONS], allowed[POSITIONS];
-        double *size, *square; /* (positions, T) */
+        double *size, *square; /* (positions, T) J(i,j) and J(i,j)^2 */
     } * open;
     lra_jacobian_report report;
 } profiles;
@@ -56,7 +58,7 @@ static void close_profiles(profiles *a)
     lra_free(a->open);
 }
 
-/* All rows of an example, which is then forgotten. */
+/* Adds all rows of a complete example to the profiles and frees them. */
 static void add_example(profiles *a, int at)
 {
     struct open_example *x = &a->open[at];
@@ -131,7 +133,8 @@ static void add_unit(lra_influence *p, int k, const profiles *best, const profil
         own[n++] = f;
         own[n++] = lra_profile_peak(initial->profile[PLAIN], best->profile[PLAIN], true, &o);
     }
-    for (int i = 0; i < n; i++) /* draws of v are sampled, and positions of longer examples */
+    /* approximate, because draws of v, and positions of long examples, are sampled */
+    for (int i = 0; i < n; i++)
         if (strcmp(own[i].id, "jacobian.leak") != 0 || best->report.examples < p->run->result->n)
             own[i].flags |= LRA_APPROX;
     lra_probe_unit_measurements(u, n, own);

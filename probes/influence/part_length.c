@@ -1,13 +1,13 @@
-/* Part length: inputs of other lengths than the run was trained on (length.h): 1/4, 1/2, 1 and 2
- * times the length of its rows, or --lengths.
- *   length   arrays x (points): the lengths; gain, value (points, 3): the share kept of the gain on
- *            the run's own test rows length.gain.xR: the gain at R times the length
- * A length that is undefined is skipped with a note; the part fails if none is defined.  Chance is
- * that of
- * the run's own rows.  Examples differ between lengths, so the intervals of a pair of lengths are
- * independent.
- * Known: the outputs equal those of a run that was trained on rows of that length
- * (tests/datasets/length_test.c). */
+/* Part length: evaluates the model on inputs of other lengths than in training (length.h): 1/4,
+ * 1/2, 1 and 2 times the length of the run's rows, or the list of --lengths.
+ *   length   arrays x (points): lengths in tokens; gain, value (points, 3): share of the gain on
+ *            the run's own test rows that is kept, and the metric, each with lower and upper end.
+ *            length.gain.xR: the gain at R times the length
+ * A length that cannot be measured is skipped with a note; the part fails if no length can be
+ * measured. Chance is the chance level of the run's own rows. Examples differ between lengths, so
+ * the intervals of two lengths are independent.
+ * Tested (tests/datasets/length_test.c): the outputs equal those of a run that was trained on rows
+ * of that length. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ const lra_option lra_part_length_options[] = {
      .help = "part 'length': input lengths, ascending, separated by commas"},
     {.name = NULL}};
 
-/* The i-th number of --lengths; 0 after the last. */
+/* Number i of the list in --lengths; 0 after the last one. */
 static int64_t listed(const lra_influence *p, int i)
 {
     const char *at = lra_option_text(p->options, "lengths");
@@ -63,14 +63,15 @@ static int check(const lra_influence *p, lra_err *e)
                                                  n, (int)LRA_GAIN_POINTS);
 }
 
-/* The file does not hold the lengths of the command that wrote it. */
+/* True if --lengths is given: the file does not record the lengths that were requested, so the part
+ * is measured again. */
 static bool outdated(const lra_influence *p, const lra_probe_result *old)
 {
     (void)old;
     return listed(p, 0) > 0;
 }
 
-/* The i-th length; 0 after the last. */
+/* Length number i in tokens; 0 after the last one. */
 static int64_t length_at(const lra_influence *p, int i)
 {
     if (listed(p, 0)) return listed(p, i);
@@ -101,7 +102,7 @@ static void add_unit(lra_influence *p, const lra_gain *g, int64_t n)
         snprintf(id, sizeof id, "length.gain.x%.4g", g->x[k] / (double)own_length(p));
         lra_measurement f = lra_measurement_of(id, g->gain[k].value);
         f.lo = g->gain[k].lo, f.hi = g->gain[k].hi, f.examples = n;
-        f.null[LRA_NULL_UNIFORM] = 1; /* length changes nothing */
+        f.null[LRA_NULL_UNIFORM] = 1; /* null value: the length changes nothing */
         lra_probe_unit_measurements(u, 1, &f);
     }
 }

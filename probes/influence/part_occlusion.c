@@ -1,22 +1,23 @@
-/* Part occlusion: the change of the features of a position if a block of the input is replaced by
- * that of another row (occlude.h). Part jacobian measures the same for an infinitesimal change of
- * the input: where activations saturate, gradients are small although finite changes are not.
+/* Part occlusion: how much the features of a position change if a block of the input is replaced by
+ * that of another row (occlude.h). Part jacobian measures infinitesimal changes of the input: where
+ * activations saturate, gradients are small although finite changes are not.
  *   w(i,b) = mean over 4 draws of || h_i(x) - h_i(x with block b replaced) ||
- * at the positions i of part jacobian.  Blocks are 1/32 of the longest example, at most 16 tokens,
- * and of images also squares, an eighth of a row wide; a weight is at the middle of its block, ties
- * rounded away from the position on both sides, and counts as the position's own if the block
- * contains it: distances shorter than a block are not resolved.  Left out are draws that change no
- * token, blocks without other draws, and in causal models blocks that begin after the position.
- * Documents of a pair are separate examples: only the head combines them.
+ * at the positions i of part jacobian. Blocks are 1/32 of the longest example, at most 16 tokens;
+ * for images also squares, an eighth of a row wide. The weight of a block is assigned to the middle
+ * of the block, with ties rounded away from the position. It is assigned to the position itself if
+ * the block contains that position, so distances shorter than a block are not resolved. Excluded
+ * are draws that change no token, blocks without any remaining draw, and for causal models blocks
+ * that begin after the position. The two documents of a pair are separate examples, because only
+ * the head combines them.
  *   occlusion        all profile statistics, shift.w1, shift.js, shift.peak; array width:
- *                    tokens of a block
- *   occlusion.px     of images: the same of squares, distances in pixels, as is width
- *   occlusion.init   initial weights: curves
- * It finds the distance of a dependency only if there is an output at every step: of 14 runs of
- * copy at 8 to 64 steps shift.peak is within a factor of sqrt 2 of it in all, of 19 others with one
- * answer (recall, select-at, xor) in 7, as good as gradients (14 and 6); of a convolution range.q95
- * is its reach.
- * Known: of features that are their own inputs d steps before, all weight stands at d. */
+ *                    tokens per block
+ *   occlusion.px     for images, with square blocks: distances and width in pixels
+ *   occlusion.init   initial weights: only the curves
+ * The part finds the distance of a dependency only if the model has an output at every position. In
+ * 14 of 14 runs of copy at distance 8 to 64, shift.peak is within a factor of sqrt 2 of the
+ * distance. In 19 other runs, with one output (recall, select-at, xor), it is in 7; gradients
+ * achieve 14 and 6. For a convolution model, range.q95 is its reach.
+ * Tested: if the features are the inputs d positions earlier, all weight is at distance d. */
 #include <math.h>
 
 #include "analysis/profile.h"
@@ -31,17 +32,18 @@ enum { EXAMPLES = 64, POSITIONS = 32, BLOCKS = 32, WIDEST = 16, SIDE = 8, DRAWS 
 typedef struct {
     lra_profile *profile;
     int64_t width, blocks, examples;
-    int64_t columns; /* of an image whose blocks are squares; 0: token runs */
+    int64_t columns; /* columns of the image if blocks are squares; 0 if blocks are token runs */
     bool causal;
     uint64_t seed;
 } changes;
 
-/* For a batch: unchanged and changed features, and sums by sequence, position and block. */
+/* One batch: features without and with replacement, and sums by sequence, position and block. */
 typedef struct {
     float *whole, *changed; /* (n, T, D) */
-    double *sum;            /* (n, POSITIONS, blocks) */
-    int *draws;             /* (n, blocks) */
-    lra_token_runs *of;     /* (n) */
+    /* (n, POSITIONS, blocks) sum over draws of the change of the features */
+    double *sum;
+    int *draws;         /* (n, blocks) number of draws that changed a token */
+    lra_token_runs *of; /* (n) block that is replaced in each sequence */
 } asked;
 
 static int64_t width_of(const lra_influence *p, int64_t columns)
@@ -56,7 +58,7 @@ static int64_t blocks_of(int64_t steps, int64_t width)
     return (steps + width - 1) / width;
 }
 
-/* A block of an example of T steps, empty if the example is too short. */
+/* Writes the token runs of a block of an example of T tokens; empty if the example is too short. */
 static void block_of(const changes *c, int64_t T, int64_t block, lra_token_runs *of)
 {
     int64_t from = block * c->width, to = from + c->width < T ? from + c->width : T;
@@ -71,16 +73,17 @@ static void block_of(const changes *c, int64_t T, int64_t block, lra_token_runs 
     of->from[0] = y * c->columns + x, of->to[0] = y * c->columns + right;
 }
 
-/* The position at which the block from .. to-1 is counted for position i: its middle, ties rounded
- * away from i on both sides; i itself if the block contains it. */
+/* The position to which the weight of the block [from, to) is assigned, seen from position i: the
+ * middle of the block, with ties rounded away from i, or i itself if the block contains it. */
 static int64_t place_of(int64_t i, int64_t from, int64_t to)
 {
     if (i >= from && i < to) return i;
-    int64_t twice = from + to - 1; /* the middle, doubled */
+    int64_t twice = from + to - 1; /* twice the middle */
     return i < from ? (twice + 1) / 2 : twice / 2;
 }
 
-/* The same in an example, for images by rows and columns; -1: there is no block. */
+/* The position in an example to which the weight of a block is assigned; for images, rows and
+ * columns are rounded separately. Returns -1 if the block is empty. */
 static int64_t place_in(const changes *c, int64_t i, const lra_token_runs *of)
 {
     if (of->to[0] <= of->from[0]) return -1;
@@ -98,7 +101,8 @@ static double distance(int64_t D, const float *x, const float *y)
     return sqrt(sum);
 }
 
-/* Evaluated positions of sequence s; returns their number. Documents of a pair are examples. */
+/* Writes the evaluated positions of sequence s to at; returns their number. The two documents of a
+ * pair are separate examples. */
 static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int64_t *at)
 {
     int64_t T = o->batch->length[s], rows = o->view->rows;
@@ -108,7 +112,7 @@ static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int6
     return n;
 }
 
-/* One draw of one block, of all sequences. */
+/* Replaces one block in all sequences, with one draw, and adds the changes of the features. */
 static int ask_block(const changes *c, asked *a, const lra_occluder *o, int64_t block, int draw,
                      lra_err *e)
 {
@@ -178,7 +182,7 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 
 /* ---- the part -------------------------------------------------------------------------------- */
 
-/* Blocks of all of the longest example. */
+/* Number of blocks of the longest example. */
 static int64_t all_blocks(const lra_influence *p, int64_t columns)
 {
     int64_t T = p->spec.data->max_length, width = width_of(p, columns);
@@ -231,7 +235,7 @@ static void add_unit(lra_influence *p, const changes *best, const changes *initi
         lra_influence_add_curves(lra_probe_unit_new(p->out, "occlusion.init"), initial->profile);
 }
 
-/* columns: of squares in images; 0: stretches. */
+/* columns: of an image with square blocks; 0: blocks are token runs. */
 static int measure_blocks(lra_influence *p, int64_t examples, int64_t columns, lra_err *e)
 {
     changes best = {0}, initial = {0};

@@ -1,5 +1,6 @@
-/* Parts order-in, order-out: tokens are permuted inside windows of w, or windows of w as units
- * (restricted_part.h). The first window begins at random. */
+/* Parts order-in and order-out: order-in permutes the tokens inside each window of w tokens;
+ * order-out permutes the windows and keeps the order inside (restricted_part.h). The start of the
+ * first window is random. */
 #include "kernels/base/core/mem.h"
 #include "probes/influence/part.h"
 
@@ -21,7 +22,8 @@ static void permute(lra_rng *rng, int64_t n, int64_t *order)
     }
 }
 
-/* Windows begin at phase - w, phase, phase + w, ..; the first and the last may be cut. */
+/* Writes the new order of n tokens to position. Windows begin at phase - w, phase, phase + w, ..;
+ * the first and the last window can be shorter. */
 static int64_t reorder(const lra_perturb *c, int64_t n, bool inside, int64_t *position)
 {
     lra_rng rng = lra_perturb_rng(c);

@@ -1,10 +1,10 @@
-/* Part position: which relative positions of the input matter, by replacing 1/20 of the input at a
- * time (occlude.h).
+/* Part position: which relative positions of the input matter, measured by replacing 1/20 of the
+ * input at a time (occlude.h).
  *   position   arrays effect (20, 3): mean over examples and 4 draws of |change of the margin
- *              logit|, with its interval, by relative position; drop (20): the mean of the change
- *              itself, above 0 where the margin falls position.edge: mean effect of the outer fifth
- *              over that of the middle fifth, "lost in the middle" when above 1; null value of
- *              initial weights
+ *              logit| by relative position, with lower and upper end; drop (20): mean of the signed
+ *              change, positive where the margin decreases.
+ *              position.edge: mean effect of the outer fifth over that of the middle fifth; below 1
+ *              if the middle matters more; null value: initial weights
  * It is not a receptive field: pooled features have no position. */
 #include <math.h>
 
@@ -17,10 +17,10 @@
 
 enum { EXAMPLES = 500, BINS = 20, DRAWS = 4, EDGE = 2, REDRAWS = 1000, STREAM = 0x5045 };
 
-/* By example and bin: means over draws. */
+/* Effects of n examples, averaged over draws, by example and bin. */
 typedef struct {
     int64_t n, capacity;
-    double *effect, *drop; /* (n, BINS) */
+    double *effect, *drop; /* (n, BINS) mean |change| and mean signed change */
 } effects;
 
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
@@ -54,7 +54,7 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
     return rc;
 }
 
-/* Of the means over examples, each drawn so often. */
+/* position.edge over examples, where count (n) is the bootstrap multiplicity of each example. */
 static double edge_of(const effects *f, const double *count)
 {
     double edge = 0, middle = 0;

@@ -1,6 +1,6 @@
-/* Part prune: the windows of part keep in ListOps expressions. Digits outside the window are
- * removed, with all nodes that have no digits left, so that an expression remains: it includes the
- * operators around the window (restricted_part.h). */
+/* Part prune: the windows of part keep, for ListOps expressions. Digits outside the window are
+ * removed, and so are all nodes without remaining digits, so that the result is an expression. It
+ * includes the operators around the window (restricted_part.h). */
 #include "datasets/listops/tree.h"
 #include "probes/influence/part.h"
 
@@ -26,6 +26,7 @@ const lra_influence_part lra_part_prune = {
     .undefined = undefined,
     .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
                                               .filler = &expression,
-                                              .draws = {.stream = 0}, /* as part keep */
+                                              /* the random stream of part keep: the same windows */
+                                              .draws = {.stream = 0},
                                               .ids = {.least = "keep.w", .area = "keep.auc"},
                                               .well_formed = true}};

@@ -1,11 +1,12 @@
 /* Part shift: sensitivity of the output to the position of the content within its padding
  * (shift.h).
- *   shift   position.shift.K: mean over examples of KL(p || p moved by K), in nats, p the output's
- *           probabilities; `undefined` counts rows that have no room.  Null value of initial
- *           weights arrays x (4): the K; kl (4,3): the same, with intervals
- * Models without position ids give exactly 0: they depend on relative positions only.
- * Known: equals the result of shifting the rows of the position table
- * (tests/kernels/shift_test.c). */
+ *   shift   position.shift.K: mean over examples of KL(p || p shifted by K tokens), in nats, where
+ *           p are the output probabilities; `undefined` counts rows without room for the shift;
+ *             null
+ *           value: initial weights. Arrays x (4): the K; kl (4,3): mean, lower and upper end
+ * Models without position ids give exactly 0, because they depend only on relative positions.
+ * Tested (tests/kernels/shift_test.c): the result equals that of shifting the rows of the position
+ * table. */
 #include <math.h>
 #include <stdio.h>
 

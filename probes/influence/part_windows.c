@@ -1,7 +1,7 @@
 /* Parts keep, swap, token, mask: the gain that remains if the model sees only a window of w tokens
- * (restricted_part.h), with four fillers of the other positions.
- * Known: a full window loses nothing, and so does a window of w if the model sees no farther
- * (tests/probes/restrict_next_test.c). */
+ * (restricted_part.h). The parts differ in what fills the other positions.
+ * Tested (tests/probes/restrict_next_test.c): a window of the complete length loses nothing, and
+ * neither does a window of w tokens if the model's reach is smaller. */
 #include "models/model.h"
 #include "probes/influence/part.h"
 
@@ -51,7 +51,7 @@ static const char *undefined_mask(const lra_influence *p)
     return "the model adds no positions, so part 'keep' measures the same";
 }
 
-/* The windows of part keep. */
+/* Uses the same windows as part keep. */
 const lra_influence_part lra_part_mask = {
     .name = "mask",
     .summary =

@@ -1,4 +1,4 @@
-/* Perturbations of one sequence. */
+/* Applies a perturbation to one sequence (perturb.h). */
 #include "probes/influence/perturb.h"
 
 #include <string.h>

@@ -3,10 +3,10 @@
  *   geometry   positions of the tokens that stay for a width w, in their new order
  *   filler     content of the other positions: cropped, another row, token 0, ..
  *   draws      the random stream; whether the outputs of all draws are averaged
- *   ids        of measurements, and of positions
- * The perturbations are the parts of `lra-probe influence` that have such a record (part.h). The
- * two documents of a pair are perturbed separately. Draws depend on (seed, row, w, number of the
- * draw) alone. */
+ *   ids        names of the measurements
+ * and of flags for position ids. Perturbations are the parts of `lra-probe influence` that have
+ * such a record (part.h). The two documents of a pair are perturbed separately. Random numbers
+ * depend on (seed, row, w, index of the draw) alone. */
 #ifndef LRA_PROBES_INFLUENCE_PERTURB_H
 #define LRA_PROBES_INFLUENCE_PERTURB_H
 
@@ -28,19 +28,21 @@ typedef struct {
 typedef struct {
     /* Number of draws for a sequence of n tokens. */
     int64_t (*draws)(int64_t w, int64_t n);
-    /* Writes the positions of the tokens that stay, in their new order; returns their number.
-     * position: (n) */
+    /* Writes the positions of the tokens that stay, in their new order: position (n). Returns their
+     * number. */
     int64_t (*select)(const lra_perturb *c, int64_t n, int64_t *position);
-    bool marks;    /* w is a distance to marked tokens, from 0 on; in images, in pixels */
+    /* w is the maximum distance to a marked token, from 0 on: in tokens, or in pixels for images */
+    bool marks;
     bool permutes; /* all tokens stay, in another order */
 } lra_geometry;
 
-/* A sequence of n tokens of `size` bytes, and the tokens that stay. */
+/* A sequence of n tokens of `size` bytes, of which n_kept tokens stay. */
 typedef struct {
     int64_t n, n_kept;
     const int64_t *kept; /* (n_kept) positions in their new order */
     size_t size;
-    const void *from, *other; /* other: the row that replacements come from */
+    /* from: the sequence; other: the row that provides replacement tokens */
+    const void *from, *other;
     int64_t other_n;
 } lra_filling;
 
@@ -55,43 +57,45 @@ struct lra_perturbation {
     const lra_geometry *geometry;
     const lra_filler *filler;
     struct {
-        uint32_t stream; /* perturbations of one stream draw the same positions */
-        bool averaged;   /* one output: the mean over all draws */
+        uint32_t stream; /* perturbations with the same stream draw the same positions */
+        bool averaged;   /* one output per example: the mean over all draws */
     } draws;
     struct {
-        const char *least, *area; /* "keep.w", "keep.auc": widths that keep shares of the gain */
-        /* Of permutations, instead: ".local", smallest width that costs 5 % of the gain; or
-         * ".global", largest width that does. */
+        /* "keep.w", "keep.auc": ids of the widths that keep shares of the gain, and of the area */
+        const char *least, *area;
+        /* Permutations only, instead of `least`: ".local" for the smallest width that costs 5 % of
+         * the gain, or ".global" for the largest width that does. */
         const char *costs;
         bool smallest;
-        bool answers; /* also key.w05 (perturbed_answers.h) */
+        bool answers; /* also measures key.w05 (perturbed_answers.h) */
     } ids;
-    bool keeps_places; /* tokens keep their position ids (lra_batch.place) */
+    bool keeps_places; /* tokens keep their original position ids (lra_batch.place) */
     bool well_formed;  /* the result is always a row that the task can produce */
-    /* The same geometry with another filler, to compare with. Nullable. */
+    /* Part with the same geometry and another filler, with which it is compared. Nullable. */
     const struct lra_influence_part *alternative;
 };
 
-/* Windows of w tokens: the first, the last, the middle one and 8 random ones, one draw each. */
+/* Windows of w tokens: the first, the last, the middle and 8 random windows, one per draw. */
 extern const lra_geometry lra_windows;
-/* The kept tokens alone, one after another: a shorter input, or another order. */
+/* The tokens that stay form the input, one after another, without the others. */
 extern const lra_filler lra_crop;
-/* All other positions have the token that another row has there, or their own beyond its end. */
+/* Every other position gets the token of another row at that position; positions beyond the end of
+ * that row keep their own token. */
 extern const lra_filler lra_other_row;
-/* All other positions have token 0, or number 0. */
+/* Every other position gets token 0 (or the number 0). */
 extern const lra_filler lra_zero;
 
 /* Applies a draw to the n tokens of `from`, of `size` bytes each. to: room for n tokens. other: the
- * row of other_n tokens that replacements come from. Returns the number of tokens of the result; 0:
- * there is no such draw. */
+ * row of other_n tokens that provides replacement tokens. Returns the number of tokens of the
+ * result, or 0 if the perturbation has no draw with this index. */
 int64_t lra_perturb_apply(const lra_perturb *c, int64_t n, size_t size, const void *from,
                           const void *other, int64_t other_n, void *to);
-/* Position of the first token that stays. */
+/* Position of the first token that stays, in the new order; 0 if none stays. */
 int64_t lra_perturb_start(const lra_perturb *c, int64_t n);
-/* Random numbers of a draw. */
+/* Random number generator of a draw. */
 lra_rng lra_perturb_rng(const lra_perturb *c);
-/* (n) distance of each token to the nearest marked one; grid: pixels in a row of the image, 0:
- * none. All 0 if no token is marked. */
+/* Writes the distance of each token to the nearest marked token: near (n). grid: pixels in a row of
+ * an image, 0 if the input is no image. All distances are 0 if no token is marked. */
 void lra_nearest_mark(int64_t n, int64_t grid, const bool *marked, int32_t *near);
 
 #endif

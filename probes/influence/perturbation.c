@@ -1,4 +1,4 @@
-/* Evaluation on restricted inputs. */
+/* Evaluates a model on perturbed inputs (perturbation.h). */
 #include "probes/influence/perturbation.h"
 
 #include <string.h>
@@ -21,17 +21,21 @@ typedef struct {
     int64_t *place;
     lra_mean_answer average;
     lra_steps *steps;
-    int64_t only; /* width; 0: all widths */
-    /* Of a batch. */
+    int64_t only; /* the only evaluated width; 0: all widths */
+    /* Buffers for one batch. */
     lra_batch_change change;
-    /* outputs: for complete inputs, for the current perturbation; mean over the windows of a bag */
+    /* outputs: whole: for complete inputs; output: for the current perturbation; mean: averaged
+     * over draws (part bag) */
     float *whole, *output, *mean;
     lra_sums *sums;
-    int64_t answer; /* of a row: the evaluated one */
-    int32_t *label; /* of language models: the token after the evaluated step */
+    /* language models: index of the evaluated position among those of its row; else 0 */
+    int64_t answer;
+    /* (rows) language models: the token after the evaluated position, which is the target; else
+     * NULL */
+    int32_t *label;
 } work;
 
-/* The complete input, for widths of its length and more. */
+/* A perturbation that keeps the complete input, for widths of at least its length. */
 static const lra_perturbation complete = {.geometry = &lra_windows, .filler = &lra_crop};
 
 static bool speaks(const lra_dataset *d)
@@ -63,7 +67,7 @@ static void sums_of(const work *w, const lra_length_graph *v, const lra_batch *b
         w->sums[i] = lra_class_row(output + i * C, C, w->label[i]);
 }
 
-/* Adds the outputs of the evaluated rows to the sums of a point. */
+/* Adds the outputs of the rows with row[i] >= 0 to the sums of a point. */
 static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, const int64_t *row,
                      const float *output, int point)
 {
@@ -78,7 +82,7 @@ static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, con
     }
 }
 
-/* The same for outputs on complete inputs. */
+/* Stores the sums and entropies of the outputs for complete inputs. */
 static void add_whole(work *w, const lra_length_graph *v, const lra_batch *b)
 {
     lra_restricted *r = w->out;
@@ -92,7 +96,7 @@ static void add_whole(work *w, const lra_length_graph *v, const lra_batch *b)
     }
 }
 
-/* All draws of one width. */
+/* Evaluates all draws of one width. */
 static int one_width(work *w, const lra_length_graph *v, const lra_batch *b, int point,
                      lra_batch *to, int64_t *row, lra_err *e)
 {
@@ -133,7 +137,8 @@ static int all_widths(work *w, const lra_length_graph *v, const lra_batch *b, lr
 
 /* ---- language models ------------------------------------------------------------------------- */
 
-/* Logits at the last step of the inputs, instead of the losses at all steps: (n,V). */
+/* Builds logits at the last position of each input, (n,V), instead of the losses at all
+ * positions. */
 static lra_tensor *last_logits(const lra_network *k)
 {
     lra_graph *g = k->graph;
@@ -142,7 +147,8 @@ static lra_tensor *last_logits(const lra_network *k)
     return lra_cast(x, lra_real(g));
 }
 
-/* The evaluated step of a row of n steps: one in each of equal parts. */
+/* Draws the evaluated position of a row of n tokens: one from each of equal parts of the row.
+ * Returns -1 if the row is too short. */
 static int64_t step_of(const work *w, int64_t row, int64_t n)
 {
     int64_t parts = w->out->answers < n ? w->out->answers : n;
@@ -152,7 +158,8 @@ static int64_t step_of(const work *w, int64_t row, int64_t n)
     return from + lra_rng_below(&rng, (uint32_t)(to - from));
 }
 
-/* Evaluates the steps up to the chosen one as a complete input. */
+/* Evaluates, as a complete input, the tokens up to the evaluated position of each row, then all
+ * widths on that input. */
 static int ask_step(work *w, const lra_length_graph *v, const lra_batch *b, lra_batch *to,
                     int64_t *row, lra_err *e)
 {
@@ -230,7 +237,7 @@ int64_t lra_restrict_answers(const lra_dataset *d, const lra_perturbation *is)
     return speaks(d) && !is->geometry->permutes ? WINDOWS : 1;
 }
 
-/* All widths, or one. */
+/* Writes all widths in tokens, or the single width `only`; returns their number. */
 static int widths_of(const lra_dataset *d, const lra_perturbation *is, int64_t only, double *w)
 {
     if (only == 0) return lra_restrict_axis(d, is, w);
@@ -249,7 +256,7 @@ double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Allocates the outputs of the rows of the sample. */
+/* Allocates the arrays of outputs for the rows of the sample. */
 static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
 {
     const lra_dataset *d = m->run->data;
@@ -270,7 +277,7 @@ static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
     r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
 }
 
-/* If the first batch has one row, its replacement tokens come from the second batch. */
+/* Loads a replacement row from the second batch, for the case that the first batch has one row. */
 static void find_spare(const lra_loaded_model *m, work *w)
 {
     const lra_session s = {.spec = m->run, .buckets = m->buckets};

@@ -1,4 +1,4 @@
-/* Statistics of outputs for restricted inputs, by labels and by the outputs alone. */
+/* Statistics of outputs for perturbed inputs, with labels and without labels. */
 #include "probes/influence/perturbed_answers.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Sums of the outputs for each row, in each of `sets` sets: (sets, n) to (sets, rows). */
+/* Sums the outputs of each row, separately in each of `sets` sets: (sets, n) to (sets, rows). */
 static lra_sums *by_row(const lra_restricted *r, int sets, const lra_sums *x)
 {
     int64_t n = sets * r->n / r->answers;
@@ -19,7 +19,7 @@ static lra_sums *by_row(const lra_restricted *r, int sets, const lra_sums *x)
     return sum;
 }
 
-/* Means over the outputs of each row; row: (n / answers) */
+/* Averages x (n) over the outputs of each row: row (n / answers). */
 static void mean_by_row(const lra_restricted *r, const double *x, double *row)
 {
     for (int64_t i = 0; i < r->n / r->answers; i++) {
@@ -82,7 +82,7 @@ static void add_most(const lra_gain *g, lra_probe_unit *u, int64_t n, int64_t n_
     double kl[3 * LRA_GAIN_POINTS];
     int most = 0;
     for (int i = 0; i < g->n; i++) {
-        const lra_estimate *x = &g->value[i]; /* - KL, so that larger is better */
+        const lra_estimate *x = &g->value[i]; /* value is -KL, so that larger is better */
         kl[3 * i] = fmax(0, -x->value), kl[3 * i + 1] = isnan(x->hi) ? NAN : fmax(0, -x->hi);
         kl[3 * i + 2] = -x->lo;
         if (kl[3 * i] > kl[3 * most]) most = i;
@@ -90,7 +90,8 @@ static void add_most(const lra_gain *g, lra_probe_unit *u, int64_t n, int64_t n_
     lra_probe_unit_array(u, "kl", 2, (int64_t[]){g->n, 3}, kl);
     lra_measurement f = lra_measurement_of("kl.most", kl[3 * most]);
     f.lo = kl[3 * most + 1], f.hi = kl[3 * most + 2], f.examples = n;
-    if (n_answers > 1) f.null[LRA_NULL_UNIFORM] = -g->chance; /* the mean of one is that one */
+    /* with a single output, the mean output equals it, so the cost is 0 and no null value exists */
+    if (n_answers > 1) f.null[LRA_NULL_UNIFORM] = -g->chance;
     lra_probe_unit_measurements(u, 1, &f);
 }
 
@@ -118,11 +119,11 @@ void lra_restricted_add_kl(const lra_influence *p, lra_probe_unit *u, const lra_
 
 /* ---- outputs that need context --------------------------------------------------------------- */
 
-/* The share that keeps is a gain over none. */
+/* Adds key.w05. The share of outputs that lose at most 2 nats is used as a gain with chance 0. */
 static void add_least_keys(const lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
                            lra_sample *kept)
 {
-    static const int share = 2; /* of lra_gain_shares: 95 % */
+    static const int share = 2; /* index in lra_gain_shares: 95 % */
     double *x = lra_alloc_array((size_t)r->n + 1, sizeof *x);
     lra_gain g;
     for (int64_t i = 0; i < r->n; i++) x[i] = 1;

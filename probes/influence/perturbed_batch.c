@@ -1,4 +1,4 @@
-/* Perturbed batches. */
+/* Applies a perturbation to a batch (perturbed_batch.h). */
 #include "probes/influence/perturbed_batch.h"
 
 #include <string.h>
@@ -24,7 +24,8 @@ void lra_spare_free(lra_spare_row *r)
     *r = (lra_spare_row){0};
 }
 
-/* The row that replacements come from: the next valid one of the batch; -1: none. */
+/* Index of the sequence that provides replacement tokens for s: the next valid row of the batch, on
+ * the same side of a pair. Returns -1 if there is none. */
 static int64_t partner(const lra_length_graph *v, const lra_batch *b, int64_t s)
 {
     int64_t part = s / v->rows * v->rows, row = s % v->rows;

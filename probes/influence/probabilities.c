@@ -1,11 +1,11 @@
-/* Outputs as probabilities. */
+/* Compares outputs as probabilities (probabilities.h). */
 #include "probes/influence/probabilities.h"
 
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
 
-/* ln sum exp of logits. */
+/* ln sum_c exp(a_c) of logits a (C). */
 static double log_sum(int64_t C, const float *a)
 {
     double most = -INFINITY, sum = 0;

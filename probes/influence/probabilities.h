@@ -1,19 +1,21 @@
-/* Outputs as probabilities, compared without labels: p = softmax(logits), in nats. */
+/* Compares outputs without labels, as probabilities p = softmax(logits). Entropies and divergences
+ * are in nats. */
 #ifndef LRA_PROBES_INFLUENCE_PROBABILITIES_H
 #define LRA_PROBES_INFLUENCE_PROBABILITIES_H
 
 #include <stdint.h>
 
-/* KL(p || q) = sum_c p_c (ln p_c - ln q_c) of logits a and b; of the same logits exactly 0. */
+/* KL(p || q) = sum_c p_c (ln p_c - ln q_c) for logits a of p and b of q; exactly 0 for equal
+ * logits. */
 double lra_kl(int64_t C, const float *a, const float *b);
 
-/* The mean of the outputs: the best prediction without an input.
+/* Mean of output probabilities over examples: the best prediction without an input.
  *   mean KL(p || mean p) = H(mean p) - mean H(p) */
 typedef struct {
     int64_t n, C;
-    double *sum; /* (C) of probabilities */
+    double *sum; /* (C) sum of the probabilities */
 } lra_mean_answer;
-/* Returns H(p). */
+/* Adds softmax(logits) to the mean; returns its entropy H(p) in nats. */
 double lra_mean_answer_add(lra_mean_answer *m, int64_t C, const float *logits);
 double lra_mean_answer_entropy(const lra_mean_answer *m);
 void lra_mean_answer_free(lra_mean_answer *m);

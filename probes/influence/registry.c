@@ -1,4 +1,4 @@
-/* The registry of parts. */
+/* Finds the parts of parts.def and runs them. */
 #include "probes/influence/registry.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ bool lra_part_has_unit(const lra_influence_part *part, const char *unit)
     return false;
 }
 
-/* The units from number `first` on, and their null values, are declared. */
+/* Asserts that the part declares the units from index `first` on, and their null values. */
 static void check_units(const lra_influence_part *part, const lra_probe_result *r, int first)
 {
     for (int k = first; k < r->n_units; k++) {

@@ -4,12 +4,13 @@
 
 #include "probes/influence/part.h"
 
-const lra_influence_part *lra_influence_part_at(int i); /* NULL after the last */
-/* Reason why a part is undefined for this run; NULL: it is defined. */
+/* Part number i of parts.def; NULL after the last one. */
+const lra_influence_part *lra_influence_part_at(int i);
+/* Reason why a part is undefined for this run, or NULL if it is defined. */
 const char *lra_part_undefined(const lra_influence_part *part, const lra_influence *p);
-/* Cost in passes of one example through the network. */
+/* Cost of a part: the number of forward passes of one example. */
 double lra_part_passes(const lra_influence_part *part, const lra_influence *p, int64_t examples);
-/* Measures a part; its units are added to p->out, and are those that it declares. */
+/* Measures a part and adds its units to p->out; asserts that the part declares them. */
 int lra_part_measure(const lra_influence_part *part, lra_influence *p, int64_t examples,
                      lra_err *e);
 /* True if the part declares a unit of that name. */

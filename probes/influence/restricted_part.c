@@ -25,14 +25,15 @@ const char *lra_restricted_undefined(const lra_influence *p)
 
 /* ---- two fillers ----------------------------------------------------------------------------- */
 
-/* The perturbation with the other filler; NULL: none, or it needs another row. */
+/* The perturbation with the alternative filler. NULL if none is declared, or if it needs another
+ * row and the sample has only one. */
 static const lra_perturbation *alternative_of(const lra_perturbation *is, int64_t rows)
 {
     const lra_perturbation *other = is->alternative ? is->alternative->perturbation : NULL;
     return other && other->filler->other_row && rows < 2 ? NULL : other;
 }
 
-/* The last width that is at most a quarter of the widest one, and not 0. */
+/* Index of the last width that is at most a quarter of the largest one, and not 0. */
 static int quarter(int n, const double *w)
 {
     int at = 0;
@@ -73,23 +74,25 @@ static int add_difference(lra_influence *p, lra_probe_unit *u, int64_t examples,
 
 /* ---- measurements --------------------------------------------------------------------------- */
 
-/* True if perturbed rows of the task are rows that it cannot produce. */
+/* True if the task has a grammar, so that perturbed rows are rows that the task cannot produce. */
 static bool has_grammar(const lra_influence *p)
 {
     return p->spec.data->task->data.grammar != LRA_GRAMMAR_NONE;
 }
 
-/* Permutations: the smallest (largest) width that costs 5 % of the gain. */
+/* Adds the threshold of a permutation: the smallest (ids.smallest) or largest width that costs 5 %
+ * of the gain. */
 static void add_costs(lra_probe_unit *u, const lra_perturbation *is, const char *prefix,
                       const lra_gain *g, int64_t n)
 {
     const lra_estimate *x = is->ids.smallest ? &g->costs_from : &g->costs_to;
     lra_measurement f = lra_influence_threshold(prefix, is->ids.costs, x, n);
-    f.null[LRA_NULL_UNIFORM] = is->ids.smallest ? INFINITY : 0; /* the order has no effect */
+    /* null value: the order has no effect */
+    f.null[LRA_NULL_UNIFORM] = is->ids.smallest ? INFINITY : 0;
     lra_probe_unit_measurements(u, 1, &f);
 }
 
-/* Measurements by labels, and by the outputs alone. */
+/* Adds the measurements with labels, and those without labels. */
 static void add_measurements(lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
                              const lra_perturbation *is)
 {

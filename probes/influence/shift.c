@@ -1,4 +1,4 @@
-/* Moved content. */
+/* Measures the effect of shifted position ids (shift.h). */
 #include "probes/influence/shift.h"
 
 #include "kernels/base/core/mem.h"
@@ -13,10 +13,10 @@ typedef struct {
     const lra_loaded_model *m;
     lra_steps *steps;
     lra_shifted *out;
-    float *output; /* of the network: for unshifted and shifted inputs */
+    float *output; /* (2, rows, C) outputs for unshifted and for shifted inputs */
 } work;
 
-/* Documents of a pair move together. */
+/* True if row i can be shifted by `by` tokens; both documents of a pair must have room. */
 static bool has_room(const work *w, const lra_length_graph *v, const lra_batch *b, int64_t i,
                      int32_t by)
 {
