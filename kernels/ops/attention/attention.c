@@ -4,14 +4,14 @@
  *   alpha: the exponential decay of LaS (Viewing Transformers Through the Lens of Long Convolution
  *     Layers, eq. 4),
  *   m: the slope of ALiBi, c: a learned bias (MEGA; Shaw et al. 2018)
- * laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), where the scale is divided by the number of
+ * Laplace attention (MEGA, eq. 16) has a_ij = f(s_ij), where the scale is divided by the number of
  * visible keys of i.
- * Rotary position embedding is applied to q and k before this op (rotary.c).  The smoothing of LaS
- * averages the rows of a over P columns; this equals a moving average of v over P positions, which
- * is how it is computed (moving_average.c).
- * A maximum and a sum per row are carried from tile to tile (Milakov & Gimelshein 2018, Dao et al.
- * 2022); the logarithm of the sum is stored after y, so that the backward pass need not sum
- * again. */
+ * Rotary position embedding is applied to q and k before this op (rotary.c). LaS averages the rows
+ * of a over P columns. This equals a moving average of v over P positions, and the latter is what
+ * moving_average.c computes.
+ * The softmax is computed online: a maximum and a sum per row are carried from tile to tile
+ * (Milakov & Gimelshein 2018, Dao et al. 2022). The logarithm of the sum is stored after y, so that
+ * the backward pass need not compute the sum again. */
 #include "kernels/ops/attention/attention_tiles_forward_template.h"
 #include "kernels/ops/attention/attention_whole_forward_template.h"
 
@@ -23,8 +23,8 @@ static inline int64_t thread_scratch(const attention_sizes *s)
            (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
-/* Computes the weights of a tile (for a softmax without the factor 1/sum) and adds their products
- * with v to y. */
+/* Computes the weights of a tile (for a softmax without the factor 1/sum) and adds weights times v
+ * to y. */
 static inline void attend_tile(attention_forward *f, const attention_place *p)
 {
     const attention_head *h = &f->h;
@@ -42,7 +42,7 @@ static inline void attend_tile(attention_forward *f, const attention_place *p)
                ATTENTION_QUERIES, true, f->y_t, ATTENTION_QUERIES);
 }
 
-/* Attends from the n queries from i0 on. */
+/* Computes the outputs of queries i0 .. i0 + n - 1 in a loop over tiles of keys. */
 static void attend(attention_forward *f, int64_t i0, int64_t n)
 {
     attention_head *h = &f->h;
@@ -62,7 +62,8 @@ static void attend(attention_forward *f, int64_t i0, int64_t n)
     attention_finish(f, i0, n);
 }
 
-/* Head `at` of all B H: start addresses in the sources and the result of node c. */
+/* State of the forward pass of head `at` (0 .. B H - 1), with the addresses of its rows in q and
+ * y. */
 static attention_forward of_head(const lra_call *c, const attention_sizes *s, int64_t at)
 {
     int64_t b = at / s->H, head = at % s->H, rows = s->B * s->H * s->Tq;
@@ -73,7 +74,7 @@ static attention_forward of_head(const lra_call *c, const attention_sizes *s, in
                                .rows = rows};
 }
 
-/* sources: q, k, v, options; scratch: of every thread */
+/* Sources: q, k, v, optional sources. Scratch: one segment per thread. */
 LRA_BODY(attention)
 {
     attention_sizes s = attention_sizes_of(c->y, 0, 3);
@@ -125,7 +126,7 @@ attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n)
     return s;
 }
 
-/* blocks: (B,H,query blocks,most).  Nullable */
+/* Checks the list of key blocks: (B,H,query blocks,most) int32. Nullable: blocks */
 static int check_blocks(const lra_tensor *y, const lra_shape *q, const lra_tensor *blocks,
                         lra_err *e)
 {
@@ -141,7 +142,8 @@ static int check_blocks(const lra_tensor *y, const lra_shape *q, const lra_tenso
                             e);
 }
 
-/* Options: lengths, the learned bias, the limit, blocks. */
+/* Checks the optional sources: lengths, the learned bias, the distance limit, the list of
+ * blocks. */
 static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err *e)
 {
     const attention_args *a = y->args;
@@ -203,7 +205,8 @@ double attention_pairs(const lra_tensor *y, const attention_sizes *s)
     const attention_args *a = y->args;
     attention_mask m = attention_mask_of(a, 0, s->H, attention_steps(a, s->Tq),
                                          attention_steps(a, s->Tk), NULL);
-    double pairs = 0, most = (double)(s->listed * a->block); /* of a listed query */
+    /* most: largest number of keys of a query if the key blocks are listed */
+    double pairs = 0, most = (double)(s->listed * a->block);
     for (int64_t i = 0; i < s->Tq; i++) {
         attention_range k = attention_keys_of(&m, i);
         double n = (double)(k.to - k.from);
@@ -218,7 +221,8 @@ double attention_score_flops(const lra_tensor *y)
     return 2.0 * (double)(s.B * s.H * s.K) * attention_pairs(y, &s);
 }
 
-/* (B T H V) elements of y, then the softmax statistics of every row. */
+/* The result is one flat array: the B T H V elements of y, then the softmax statistics of every
+ * row. */
 static int shape(lra_tensor *y, lra_err *e)
 {
     if (attention_check(y, 0, 3, e) != 0) return LRA_FAILED;
@@ -228,7 +232,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* Products with K and with V channels for every pair. */
+/* For every pair of query and key: one product over K channels and one over V channels. */
 static double flops(const lra_tensor *y)
 {
     attention_sizes s = attention_sizes_of(y, 0, 3);
@@ -241,7 +245,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * thread_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* dy: gradient of y, followed by zeros for the softmax statistics. */
+/* dy: gradient of the result: that of y, followed by zeros for the softmax statistics. */
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     attention_sizes s = attention_sizes_of(y, 0, 3);

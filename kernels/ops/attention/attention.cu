@@ -1,11 +1,12 @@
-/* Attention on a GPU.  2 products of 2 K FLOP for each pair of query and key; q, k, v and y once
- * over the bus, at least T / 4 FLOP per byte of bf16: compute bound at every practical length. */
+/* Attention on a GPU. Each pair of query and key costs two products, K channels each, that is 4 K
+ * FLOP. q, k, v and y cross the memory bus once. In bf16 that is at least T / 4 FLOP per byte, so
+ * that the kernel is compute bound at every practical length. */
 #include "kernels/ops/attention/attention_cuda.h"
 #if LRA_TYPE_bf16
 #include "kernels/ops/attention/attention_mma.h"
 #endif
 
-/* x: tiles and heads; y: channels of y */
+/* Grid: x = tiles of queries times heads, y = groups of output channels. */
 template <int CHUNKS>
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(attention_job j)
 {
@@ -37,7 +38,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_tile_kernel(att
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &b.of.y);
 }
 
-/* sources: q, k, v, options */
+/* Sources: q, k, v, optional sources. */
 LRA_CUDA_BODY(attention)
 {
     attention_job j = attention_job_of(c, 0, 3);

@@ -8,39 +8,45 @@
 #include "kernels/ops/elementwise/activation.h"
 #include "kernels/ops/real.h"
 
-/* Optional sources; they follow the others in this order. */
+/* Optional sources. They follow the required sources in this order. */
 typedef enum {
     ATTENTION_LENGTH,
     ATTENTION_KEY_LENGTH,
     ATTENTION_BIAS,
     ATTENTION_LIMIT,
     ATTENTION_BLOCKS,
-    ATTENTION_STEP,    /* with dropout */
-    ATTENTION_WITHOUT, /* for the statistics only, like the next one */
+    ATTENTION_STEP, /* step input (seed and number of the step); present with dropout */
+    /* (B,H) key without weight; for attention_statistics only, like ATTENTION_GRAM */
+    ATTENTION_WITHOUT,
     ATTENTION_GRAM,
     ATTENTION_OPTIONS
 } attention_option;
 
-/* Arguments of the core ops: rotation and moving averages are ops of their own, before the core. */
+/* Arguments of the attention ops. Rotary embedding and moving averages are separate ops, which run
+ * before these. */
 typedef struct {
     bool causal, cross, laplace;
     unsigned has; /* bit mask of the options that are present */
     double scale;
-    int64_t chunk, neighbours; /* chunk 0: none; a chunk sees this number of chunks on each side */
-    int64_t window, ahead;     /* window 0: none */
-    int64_t stride, T;         /* 1: none; else H counts residues of T positions, then heads */
-    int64_t block;             /* of ATTENTION_BLOCKS */
-    int64_t columns;           /* statistics alone: of an image; 0: none */
-    int64_t limits;            /* of ATTENTION_LIMIT: one for each head, or 1 for all of them */
-    int smooth; /* window of the average, for statistics of the weights only; 1: none */
-    bool smooth_past, renorm; /* likewise; renorm: divide a row by its remaining sum */
-    double dropout;           /* share of weights; 0: none.  Statistics of the weights ignore it */
-    uint32_t key;             /* with dropout: of the path of the forward node */
-    double decay[LRA_MAX_HEADS]; /* factor exp(-decay |i-j|) of a score */
-    double slope[LRA_MAX_HEADS]; /* slope |i-j| is subtracted from it */
+    /* chunk: length in tokens, 0 = none; neighbours: visible chunks on each side */
+    int64_t chunk, neighbours;
+    int64_t window, ahead; /* visible tokens before and after the query; window 0 = no window */
+    int64_t stride, T;     /* stride 1 = none; else H = residues of the T positions times heads */
+    int64_t block;         /* tokens of a block of ATTENTION_BLOCKS */
+    int64_t columns;       /* width of the image in pixels, for statistics only; 0 = not an image */
+    int64_t limits; /* number of elements of ATTENTION_LIMIT: one per head, or 1 for all heads */
+    int smooth;     /* window of the moving average of the weights, for statistics only; 1 = none */
+    /* smooth_past: the average is causal, for statistics only; renorm: rows are divided by their
+     * remaining sum */
+    bool smooth_past, renorm;
+    double dropout; /* probability that a weight is dropped; 0 = none; ignored by statistics */
+    uint32_t key;   /* Philox key of the dropout draws: hash of the forward node's path */
+    double decay[LRA_MAX_HEADS]; /* alpha: a score has the factor exp(-alpha |i-j|) */
+    double slope[LRA_MAX_HEADS]; /* m: m |i-j| is subtracted from a score */
 } attention_args;
 
-/* Index of an option among the sources, the first n of which are always present; -1: absent. */
+/* Index of an optional source among the sources of a node that has n required sources; -1:
+ * absent. */
 LRA_FN int attention_source(const attention_args *a, int option, int n)
 {
     if (!(a->has >> option & 1u)) return -1;
@@ -50,32 +56,34 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Mask of an example: numbers of real queries and keys, and the pairs of them that the spec
- * allows. */
+/* Mask of one example: numbers of queries and keys without padding, and which pairs of them are
+ * visible. */
 typedef struct {
-    int64_t n_q, n_k, all;         /* all: queries of the example, of all residues */
-    int64_t chunk, neighbours;     /* chunk 0: one */
-    int64_t back, ahead;           /* -1: no pair at all */
-    int64_t wide_back, wide_ahead; /* without the limit */
+    int64_t n_q, n_k, all; /* all: queries of the example, summed over the residues of a stride */
+    int64_t chunk, neighbours; /* as in attention_args */
+    /* visible rows before and after, with the distance limit; -1: no pair at all */
+    int64_t back, ahead;
+    int64_t wide_back, wide_ahead; /* the same without the distance limit */
     bool causal;
 } attention_mask;
 
-/* Rows [from, to). */
+/* Half-open range of rows [from, to). */
 typedef struct {
     int64_t from, to;
 } attention_range;
 
-/* Number of the n positions whose remainder modulo `stride` is r. */
+/* Number of positions t < n with t % stride == r. */
 LRA_FN int64_t attention_strided(int64_t n, int64_t r, int64_t stride)
 {
     return n > r ? (n - r + stride - 1) / stride : 0;
 }
-/* Positions of an example without padding; rows: of a head. */
+/* Number of positions of an example without padding; rows: array rows of a head. */
 LRA_FN int64_t attention_steps(const attention_args *a, int64_t rows)
 {
     return a->stride > 1 ? a->T : rows;
 }
-/* head: of all H, determines the residue of the positions. */
+/* Mask of head `head` of H. The head index contains the residue of the positions (stride > 1).
+ * Nullable: limit */
 LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, int64_t H,
                                         int64_t n_q, int64_t n_k, const int32_t *limit)
 {
@@ -99,8 +107,8 @@ LRA_FN attention_mask attention_mask_of(const attention_args *a, int64_t head, i
     return m;
 }
 
-/* Visible rows of the other side for row i: of its n rows, those from i - back to i + ahead,
- * ignoring causality. */
+/* Rows of the other sequence (n rows) that row i sees: from i - back to i + ahead, within the
+ * visible chunks, ignoring causality. */
 LRA_FN attention_range attention_windowed(const attention_mask *m, int64_t i, int64_t n,
                                           int64_t back, int64_t ahead)
 {
@@ -115,28 +123,28 @@ LRA_FN attention_range attention_windowed(const attention_mask *m, int64_t i, in
     if (i + ahead + 1 < r.to) r.to = i + ahead + 1;
     return r;
 }
-/* Clips a range to n rows; empty if its ends are reversed. */
+/* Clips a range to [0, n). A range with from > to becomes empty. */
 LRA_FN attention_range attention_clip(attention_range r, int64_t n)
 {
     if (r.from > n) r.from = n;
     if (r.to < r.from) r.to = r.from;
     return r;
 }
-/* Visible keys of query i; both ends grow with i, also where the range is empty. */
+/* Visible keys of query i. Both ends are non-decreasing in i, also for empty ranges. */
 LRA_FN attention_range attention_keys_of(const attention_mask *m, int64_t i)
 {
     attention_range r = attention_windowed(m, i, m->n_k, m->back, m->ahead);
     if (m->causal && i + 1 < r.to) r.to = i + 1;
     return attention_clip(r, m->n_k);
 }
-/* Queries that see key j; both ends grow with j. */
+/* Queries that see key j. Both ends are non-decreasing in j. */
 LRA_FN attention_range attention_queries_of(const attention_mask *m, int64_t j)
 {
     attention_range r = attention_windowed(m, j, m->n_q, m->ahead, m->back);
     if (m->causal && j > r.from) r.from = j;
     return attention_clip(r, m->n_q);
 }
-/* The rows of the other side that row i sees, for a query or (by_key) for a key. */
+/* Visible keys of query i; with by_key: the queries that see key i. */
 LRA_FN attention_range attention_met(bool by_key, const attention_mask *m, int64_t i)
 {
     return by_key ? attention_queries_of(m, i) : attention_keys_of(m, i);
@@ -144,7 +152,7 @@ LRA_FN attention_range attention_met(bool by_key, const attention_mask *m, int64
 
 /* ---- laplace attention ----------------------------------------------------------------------- */
 
-/* 1/n, n: number of visible keys of query i without the distance limit, at least 1. */
+/* 1 / max(1, n), where n is the number of visible keys of query i without the distance limit. */
 LRA_FN real attention_share(const attention_mask *m, int64_t i)
 {
     attention_mask all = *m;
@@ -153,8 +161,8 @@ LRA_FN real attention_share(const attention_mask *m, int64_t i)
     return 1 / (real)(keys.to > keys.from ? keys.to - keys.from : 1);
 }
 
-/* The weight of a score (a normal distribution function with deviation 1/3.5449) and its
- * derivative; both 0 at -infinity. */
+/* Laplace attention: the weight f(score), a normal distribution function with mean 0.7071 and
+ * standard deviation 1/3.5449, and its derivative. Both are 0 at -infinity. */
 LRA_FN real attention_laplace(real score, real *slope)
 {
     real density, below = act_normal((score - R(0.707107)) * R(3.544905085166345), &density);
@@ -164,11 +172,12 @@ LRA_FN real attention_laplace(real score, real *slope)
 
 /* ---- lists of blocks ------------------------------------------------------------------------- */
 
-/* The visible key blocks of a query block for a head: `most` numbers for each query block,
- * ascending, padded with -1; or ATTENTION_ALL_BLOCKS as the first number. */
+/* List of the visible key blocks of each query block, for one head. A query block has `most`
+ * entries, ascending and padded with -1. The first entry ATTENTION_ALL_BLOCKS means that all blocks
+ * are visible. */
 enum { ATTENTION_ALL_BLOCKS = -2 };
 typedef struct {
-    const int32_t *list; /* NULL: all of all */
+    const int32_t *list; /* NULL: every block sees all blocks */
     int64_t block, most;
 } attention_list;
 
@@ -183,7 +192,8 @@ LRA_FN bool attention_listed(const attention_list *b, int64_t i, int64_t j)
     return false;
 }
 
-/* Index of the learned bias, of `width` a head, for key j and query i. */
+/* Index in the learned bias of a head (`width` entries, one per offset j - i) for key j and query
+ * i. */
 LRA_FN int64_t attention_entry(int64_t i, int64_t j, int64_t width)
 {
     int64_t at = j - i + width / 2;
@@ -192,9 +202,9 @@ LRA_FN int64_t attention_entry(int64_t i, int64_t j, int64_t width)
 
 /* ---- dropout --------------------------------------------------------------------------------- */
 
-/* Index of the Philox counter whose word i % 4 decides on the weight of key j for query i of head
- * `at` of all B H.  Words after the last query are unused, so that the counters of a key are
- * contiguous. */
+/* Index of the Philox counter that decides whether the weight of key j for query i of head `at` (0
+ * .. B H - 1) is dropped; word i % 4 of its output is used. A key has ceil(Tq / 4) contiguous
+ * counters; the words after the last query are unused. */
 LRA_FN int64_t attention_draw_at(int64_t Tq, int64_t Tk, int64_t at, int64_t i, int64_t j)
 {
     return (at * Tk + j) * ((Tq + 3) / 4) + i / 4;
@@ -202,10 +212,10 @@ LRA_FN int64_t attention_draw_at(int64_t Tq, int64_t Tk, int64_t at, int64_t i, 
 
 /* ---- numbers of 24 bits in arrays of elem ---------------------------------------------------- */
 
-/* The forward node stores the logarithm (base 2) of the sum of exponentials of every row after y;
- * the gradient node stores the gradient of the bias after those of q, k and v.  A node has one
- * array, of elem: in bf16 such a number is stored as the sum of three, which together hold all bits
- * of a float32.  Part p of number i of n is at index p n + i. */
+/* Storage of float32 numbers in arrays of elem. The forward node stores the logarithm (base 2) of
+ * each row's sum of exponentials after y. The gradient node stores the gradient of the bias after
+ * those of q, k and v. In bf16 such a number is stored as the sum of three bf16 numbers, which
+ * together hold all 24 bits of its mantissa. Part p of number i of n has index p n + i. */
 #if LRA_TYPE_bf16
 enum { ATTENTION_PARTS = 3 };
 #else
@@ -228,11 +238,11 @@ LRA_FN real attention_get(const elem *from, int64_t n, int64_t i)
 /* ---- sizes, for builders and bodies ---------------------------------------------------------- */
 
 typedef struct {
-    int64_t B, Tq, Tk, H, K, V, R; /* R: entries of the bias, 0 without */
-    int64_t blocks, listed;        /* (B,H,blocks,listed) is the list of blocks; 0 without */
+    int64_t B, Tq, Tk, H, K, V, R; /* R: entries of the learned bias per head, 0 = no bias */
+    int64_t blocks, listed;        /* the list of blocks is (B,H,blocks,listed); 0 = no list */
     bool dropped;
 } attention_sizes;
-/* The list of head `at` of all B H.  list: of all.  Nullable: list */
+/* Block list of head `at` (0 .. B H - 1); list: the array of all heads. Nullable: list */
 LRA_FN attention_list attention_list_at(const attention_args *a, const attention_sizes *s,
                                         int64_t at, const int32_t *list)
 {
@@ -240,18 +250,19 @@ LRA_FN attention_list attention_list_at(const attention_args *a, const attention
     return b;
 }
 
-/* Values that the CUDA kernels store per query for the gradients of keys: maximum, 1/sum, dy y, sum
- * of (f_ij - f) g_ij (attention_settle_cuda.h). */
+/* Numbers per query that the CUDA pass over queries stores for the pass over keys: maximum, 1/sum,
+ * dy y, sum of (f_ij - f) g_ij (attention_settle_cuda.h). */
 enum { ATTENTION_LEFT = 4 };
-/* Sums of the CUDA kernels by offset i - j: of a diagonal of tiles of 64 x 64, and number of
- * diagonals. */
+/* Gradient of the bias on CUDA: a diagonal of tiles of 64 x 64 pairs has AT_OFFSETS offsets i - j.
+ * attention_diagonals() is the number of such diagonals. */
 enum { ATTENTION_CUDA_TILE = 64, AT_OFFSETS = 2 * ATTENTION_CUDA_TILE - 1 };
 LRA_FN int64_t attention_diagonals(const attention_sizes *s)
 {
     int64_t T = s->Tq > s->Tk ? s->Tq : s->Tk;
     return 2 * ((T + ATTENTION_CUDA_TILE - 1) / ATTENTION_CUDA_TILE) - 1;
 }
-/* Scratch of the gradients on CUDA, in float32: rows, means of keys and values, sums. */
+/* Scratch of the gradients on CUDA, in float32 numbers: row statistics, means of keys and values,
+ * sums by offset. */
 LRA_FN int64_t attention_cuda_scratch(const attention_sizes *s)
 {
     int64_t sums = s->R > 0 ? s->B * s->H * attention_diagonals(s) * AT_OFFSETS : 0;
@@ -262,28 +273,30 @@ LRA_FN int64_t attention_cuda_scratch(const attention_sizes *s)
 extern "C" {
 #endif
 
-/* Sizes of a node whose source number q is q, followed by k and, if present, v; options follow n
- * sources. */
+/* Sizes of a node with n required sources, of which number q is q, number q + 1 is k and, if q + 2
+ * < n, number q + 2 is v. */
 attention_sizes attention_sizes_of(const lra_tensor *y, int q, int n);
 int attention_check(const lra_tensor *y, int q, int n, lra_err *e);
-/* Pairs of query and key of one example without padding; ignores the distance limit, which is known
- * at run time only. */
+/* Number of visible pairs of query and key of one head of one example without padding. Ignores the
+ * distance limit, which is known only when the graph runs. */
 double attention_pairs(const lra_tensor *y, const attention_sizes *s);
-/* Number of parts in which this graph stores a number of 24 bits. */
+/* Number of elements in which this graph stores one float32 number: 3 in bf16, else 1. */
 int64_t attention_parts(const lra_graph *g);
-/* FLOP of a node that computes scores, without values. */
+/* FLOP of the scores q k of a node. The product with the values is not included. */
 double attention_score_flops(const lra_tensor *y);
-/* Operations of lra_attention() and lra_attention_apply() on the values before the core and on its
- * result; length: of the keys. */
+/* attention_values() prepares v before the core op: moving average and split by stride.
+ * attention_result() undoes the split in the core's result. length: keys of each example (B). */
 lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor *length);
 lra_tensor *attention_result(lra_tensor *y, int64_t T);
 lra_tensor *attention_statistics_sample(lra_graph *g, int i);
-/* lra_attention() with spec.remask: computes full (T,T) maps. */
+/* Attention with the averaged weights masked again after the query (spec.remask). Computes full
+ * (T,T) maps. */
 lra_tensor *attention_remasked(lra_tensor *q, lra_tensor *k, lra_tensor *v,
                                const lra_attention_spec *s);
-/* The gradients of q, k, v and the bias, concatenated; dy: (B,Tq,H,V). */
+/* Node that computes the gradients of q, k, v and the bias, concatenated in one array; dy:
+ * (B,Tq,H,V). */
 lra_tensor *attention_grad_node(lra_tensor *y, lra_tensor *dy);
-/* Gradients of the forward node's sources, from a gradient node. */
+/* Sets dx[i], the gradients of the forward node's sources: slices of one gradient node. */
 void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
 lra_tensor *attention_sample(lra_graph *g, int i);
 

@@ -1,27 +1,29 @@
-/* Gradients of attention of bf16 on tensor cores, in the two passes of attention_grad.cu.  The pass
- * over queries is like the forward kernel; the pass over keys holds a block's keys and values in
- * shared memory, while queries and their gradients come in tiles.
+/* Gradients of attention in bf16 on tensor cores, in the two passes of attention_grad.cu. The pass
+ * over queries resembles the forward kernel. In the pass over keys a block holds its keys and
+ * values in shared memory, and loads tiles of queries and their gradients.
  *
- * A softmax has sum_j g_ij = 0, but g is rounded to bf16 for the product with k, and dy y is of the
- * rounded y.  Where keys are alike, both errors would exceed dq.  The pass over queries adds the
- * rounded g of a row, its drift, and
- *   - subtracts drift times the mean key from dq, which then is the sum of g_ij (k_j - mean), as if
- *     keys had been centred;
- *   - adds drift to dy y for the pass over keys, whose g then sum to 0 over j up to rounding.
- * With distance decay the sum is not 0, and neither is done.
- * Cost: 6 and 8 K FLOP a pair on tensor cores, and an exponential in each pass. */
+ * A softmax has sum_j g_ij = 0, where g is the gradient of the scores. But g is rounded to bf16 for
+ * the product with k, and dy y uses the rounded y. If keys are similar to each other, both errors
+ * exceed dq. The pass over queries therefore sums the rounded g of a row; this sum is called the
+ * drift. Then it
+ *   - subtracts drift times the mean key from dq, which makes dq the sum of g_ij (k_j - mean), as
+ *     if the keys had been centred;
+ *   - adds the drift to dy y for the pass over keys, whose g then sum to 0 over j up to rounding.
+ * With distance decay the sum is not 0, and both corrections are omitted.
+ * Cost per pair: 6 K FLOP in the pass over queries and 8 K FLOP in the pass over keys on tensor
+ * cores, and one exponential in each pass. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
 #define LRA_OPS_ATTENTION_ATTENTION_BACK_MMA_H
 
 #include "kernels/ops/attention/attention_mma.h"
 
-enum { AM_LEFT = 2 }; /* of a query: log2 of the sum of exponentials, dy y */
-/* Columns of scores at a time: as many as fit in registers. */
+enum { AM_LEFT = 2 }; /* stored per query: log2 of the sum of exponentials, dy y */
+/* Columns of scores that are computed at a time, as many as fit in registers. */
 #define AM_STEP(DISTANT) ((DISTANT) ? 16 : 32)
 
 /* ---- of queries ------------------------------------------------------------------------------ */
 
-/* dot = dy y of a lane's rows; every lane of a row gets it. */
+/* dot = dy y for the rows of this thread. The four threads of a row all receive the sum. */
 template <int W>
 LRA_DEV void am_dot(const attention_job *j, const attention_place *p, float dot[AM_M(W)][2])
 {
@@ -41,7 +43,8 @@ LRA_DEV void am_dot(const attention_job *j, const attention_place *p, float dot[
     }
 }
 
-/* e ds f of a step: e, which are s, times (dy v - dot) */
+/* s *= (dp - dot) f for one step of columns: s holds exponentials on entry and f e g on return, dp
+ * = dy v. */
 template <int W, bool DISTANT>
 LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(W)][2],
                          const float dp[AM_M(W)][AM_STEP(DISTANT) / 8][4],
@@ -59,8 +62,8 @@ LRA_DEV void am_times_ds(const attention_place *p, int j0, const float dot[AM_M(
     }
 }
 
-/* drift += the sums of the rows of a step, as am_apply() rounds them; 2 M numbers of a thread,
- * AM_THREADS apart in shared memory, because sums occupy its registers. */
+/* drift += row sums of s, rounded to bf16 as in am_apply(). drift holds 2 M numbers per thread in
+ * shared memory, AM_THREADS apart, because the accumulators occupy the registers. */
 template <int W, int N> LRA_DEV void am_add_drift(const float s[AM_M(W)][N / 8][4], float *drift)
 {
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
@@ -75,7 +78,7 @@ template <int W, int N> LRA_DEV void am_add_drift(const float s[AM_M(W)][N / 8][
     }
 }
 
-/* Subtracts the drift of each row times the mean key from its sums. */
+/* Subtracts drift times the mean key from the accumulators (sums) of each row. */
 template <int W>
 LRA_DEV void am_center(const attention_job *j, const attention_place *p, const float *drift,
                        float sums[AM_M(W)][W / 8][4])
@@ -90,13 +93,13 @@ LRA_DEV void am_center(const attention_job *j, const attention_place *p, const f
     }
 }
 
-/* Stores the row statistics of a lane that the gradients of keys need; sum becomes the factor of
- * the row's sums. */
+/* Stores the row statistics that the pass over keys needs, for the rows of this thread. On return
+ * `sum` holds the factor by which the accumulators of a row are multiplied. */
 template <int W, bool DISTANT>
 LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
                       const float dot[AM_M(W)][2], const float *drift, float sum[AM_M(W)][2])
 {
-    /* with DISTANT the sums contain the factor */
+    /* with DISTANT the accumulators already contain the scale */
     float unit = DISTANT ? (p->scale != 0 ? 1 / p->scale : 0.0f) : 1.0f;
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++) LRA_UNROLL for (int half = 0; half < 2; half++)
     {
@@ -110,19 +113,20 @@ LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const fl
     }
 }
 
-#define AM_DRIFT(W) (2 * AM_M(W) * AM_THREADS * sizeof(float)) /* bytes */
-/* Where dy does not fit into registers together with q, it stays in shared memory. */
+#define AM_DRIFT(W) (2 * AM_M(W) * AM_THREADS * sizeof(float)) /* bytes of shared memory */
+/* Width at which dy and q do not both fit in registers; dy then stays in shared memory. */
 #define AM_AGAIN(W) ((W) == 64)
 
-/* x: tiles of queries and heads */
+/* Grid: x = tiles of queries times heads. */
 template <int W, bool DISTANT>
 static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(attention_job j)
 {
-    LRA_SHARED(elem, stages); /* two, of keys and values */
+    LRA_SHARED(elem, stages); /* two stages, each with a tile of keys and one of values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = AM_STEP(DISTANT), AGAIN = AM_AGAIN(W) };
-    elem *own = stages + 2 * AM_STAGE(W); /* rows of dy, which are read again */
+    /* rows of dy in shared memory, which are read again for each tile */
+    elem *own = stages + 2 * AM_STAGE(W);
     am_range *met = (am_range *)(own + AM_AGAIN(W) * ROWS * AM_PITCH(W));
-    float *drift = (float *)(met + ROWS + 1) + threadIdx.x; /* of this thread */
+    float *drift = (float *)(met + ROWS + 1) + threadIdx.x; /* numbers of this thread */
     attention_place p = attention_find(&j, ROWS, false);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
     attention_rows of_q = attention_side(&j, &p, false, false);
@@ -149,7 +153,8 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
         const elem *keys = stages + now * AM_STAGE(W), *values = keys + AM_STAGE(W) / 2;
         elem *next = stages + (1 - now) * AM_STAGE(W);
         tc_wait<0>();
-        __syncthreads(); /* this tile is complete, and no warp uses the previous one */
+        /* after this barrier the tile is loaded, and no warp still reads the previous one */
+        __syncthreads();
         if (j0 + AM_TILE < end) {
             am_load<W, AM_TILE>(j.k, &of_k, j0 + AM_TILE, next);
             am_load<W, AM_TILE>(j.v, &of_k, j0 + AM_TILE, next + AM_STAGE(W) / 2);
@@ -171,7 +176,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
             am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
         }
     }
-    tc_wait<0>(); /* equivalent: the last group is empty */
+    tc_wait<0>(); /* no copy is in flight here: the last group is empty */
     if (p.decay == 0) am_center<W>(&j, &p, drift, sums);
     am_leave<W, DISTANT>(&j, &p, max, dot, drift, sum);
     am_finish<W>(&p, sum, sums, j.out, &of_q);
@@ -179,21 +184,23 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
 
 /* ---- of keys --------------------------------------------------------------------------------- */
 
-/* Values that the epilogue needs: in shared memory, because sums occupy the registers until
- * then. */
+/* Values that the epilogue needs. They are kept in shared memory, because the accumulators occupy
+ * the registers until then. */
 typedef struct {
     attention_place place;
     attention_rows of_k;
 } am_kept;
 
-/* Queries of a tile; a stage holds their rows, those of dy, and their row statistics. */
+/* AM_QUERIES: queries per tile. AM_BACK_STAGE: elements of a stage, which holds the rows of q and
+ * of dy of a tile. The row statistics are stored separately. */
 #define AM_QUERIES(W)    ((W) <= 64 ? 64 : 32)
 #define AM_BACK_STAGE(W) (2 * AM_QUERIES(W) * AM_PITCH(W))
 #define AM_BACK_SHARED(W)                                                                          \
     ((2 * AM_ROWS(W) * AM_PITCH(W) + 2 * AM_BACK_STAGE(W)) * sizeof(elem) +                        \
      2 * AM_QUERIES(W) * AM_LEFT * sizeof(float) + AM_MET(W) + sizeof(am_kept))
 
-/* rows: the row statistics of the queries of this head */
+/* Starts copying a tile of queries: rows of q, dy and row statistics. rows: the row statistics of
+ * all queries of this head. */
 template <int W>
 LRA_DEV void am_load_queries(const attention_job *j, const attention_rows *r, const float *rows,
                              int i0, elem *to, float *left)
@@ -206,7 +213,8 @@ LRA_DEV void am_load_queries(const attention_job *j, const attention_rows *r, co
     tc_commit();
 }
 
-/* s (rows, N columns) += x y^T; x: the rows of the block, read again for each step */
+/* s (rows, N columns) += x y^T. x: the block's rows in shared memory, which are read again in each
+ * step. */
 template <int W, int N>
 LRA_DEV void am_scores(const elem *x, const elem *y, float s[AM_M(W)][N / 8][4])
 {
@@ -218,7 +226,8 @@ LRA_DEV void am_scores(const elem *x, const elem *y, float s[AM_M(W)][N / 8][4])
     }
 }
 
-/* Scores (keys, queries from i0 on) become p, products v dy become f ds.  left: of these queries */
+/* Turns scores s (keys, queries from i0 on) into p, and products dp = v dy into f g. left: row
+ * statistics of these queries. */
 template <int W, bool DISTANT>
 LRA_DEV void am_differentiate(const attention_place *p, int i0, const float *left,
                               float s[AM_M(W)][AM_STEP(DISTANT) / 8][4],
@@ -241,7 +250,7 @@ LRA_DEV void am_differentiate(const attention_place *p, int i0, const float *lef
     }
 }
 
-/* x: tiles of keys and heads */
+/* Grid: x = tiles of keys times heads. */
 template <int W, bool DISTANT>
 static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel(attention_job j)
 {
@@ -266,7 +275,8 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
     for (int now = 0; i0 < end; i0 += TILE, now = 1 - now) {
         const elem *q = stages + now * AM_BACK_STAGE(W), *dy = q + AM_BACK_STAGE(W) / 2;
         tc_wait<0>();
-        __syncthreads(); /* this tile is complete, and no warp uses the previous one */
+        /* after this barrier the tile is loaded, and no warp still reads the previous one */
+        __syncthreads();
         if (i0 + TILE < end)
             am_load_queries<W>(&j, &of_q, rows, i0 + TILE, stages + (1 - now) * AM_BACK_STAGE(W),
                                left + (1 - now) * TILE * AM_LEFT);
@@ -281,7 +291,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
             am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
         }
     }
-    tc_wait<0>(); /* equivalent: the last tile has been waited for */
+    tc_wait<0>(); /* no copy is in flight here: the loop has waited for the last tile */
     __syncthreads();
     p = kept->place, of_k = kept->of_k;
     float factor[M][2];

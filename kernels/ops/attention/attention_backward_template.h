@@ -1,21 +1,23 @@
-/* Gradients of 64 queries of a head against all keys that they see.  With p the softmax and g = p
- * (dy v - dy y):
+/* Gradients of 64 queries of a head against all keys that they see. With p the softmax and
+ * g = p (dy v - dy y), the gradient of the scores:
  *   dv_j += p_ij dy_i,   dk_j += f g_ij q_i,   dq_i += f g_ij k_j,   dc_(j-i) += g_ij
- * f: the factor from the product q k to a score.  p is recomputed from the scores and the row
- * statistics of the forward node, so that a pair costs five products and one exponential.  Queries
+ * f: the factor from the product q k to a score. p is recomputed from the scores and the row
+ * statistics of the forward node, so that a pair costs five products and one exponential. Queries
  * are the outer loop: their four arrays and dq stay in the L1 cache, while k, v, dk and dv are
  * streamed.
- * Laplace attention: p are its weights, g = (dy v) times their slope.  With dropout, dy v and the p
- * that multiplies dy are multiplied by the dropout factor of the weight.
+ * In laplace attention p is the weight, and g = (dy v) times the derivative of the weight with
+ * respect to the score. With dropout, dy v and the p that multiplies dy are multiplied by the
+ * dropout factor of the weight.
  *
- * A softmax has sum_j g_ij = 0.  Three corrections follow from this; without them float32 loses
- * digits where keys and values are alike, as at the start of training (a Luna: 15 times the error):
- *   - The mean of all keys, or of all values, changes no gradient.  It is subtracted from them
- *     first, and from y: otherwise g and dq would be small differences of large numbers.
- *   - The rows of dk sum to 0, so that a bias of the keys has gradient 0.  The rounding errors of
- *     the rows, and of y, exceed this sum: the computed sum is subtracted from the rows.
- *   - Where products decay with distance the sum is sum_ij (f_ij - f) g_ij q_i, close to 0 where
- *     the decay is small: it is accumulated separately. */
+ * A softmax has sum_j g_ij = 0. Three corrections follow from this. Without them float32 loses
+ * digits where keys and values are similar to each other, as they are at the start of training
+ * (measured on a Luna model: 15 times the error).
+ *   - The mean of all keys, or of all values, changes no gradient. It is subtracted from keys and
+ *     values first, and from y. Otherwise g and dq would be small differences of large numbers.
+ *   - The rows of dk sum to 0, so that a bias of the keys has gradient 0. The rounding errors of
+ *     the rows, and of y, exceed this sum, so the computed sum is subtracted from the rows.
+ *   - If scores decay with distance, the rows of dk sum to sum_ij (f_ij - f) g_ij q_i instead,
+ *     which is close to 0 if the decay is small. This sum is accumulated separately. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_BACKWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_BACKWARD_TEMPLATE_H
 
@@ -23,20 +25,21 @@
 
 typedef struct {
     attention_head h;
-    const elem *q, *dy, *y, *left; /* of this head, from the first query on */
-    int64_t rows;                /* of all heads: stride between the parts of the row statistics */
-    int64_t K, V;                /* padded */
-    real *k, *v, *dk, *dv;       /* (Tk,K), (Tk,V) */
+    const elem *q, *dy, *y, *left; /* rows of this head, starting at its first query */
+    int64_t rows;          /* rows of all heads: stride between the parts of the row statistics */
+    int64_t K, V;          /* widths, padded to full registers */
+    real *k, *v, *dk, *dv; /* (Tk,K), (Tk,V) */
     real *queries, *dy_t, *dq_t; /* (K, queries), (V, queries) */
-    real *q_rows, *dy_rows;      /* (queries,K), (queries,V) */
-    real *sum, *dot;             /* of the lanes: log2 of the sum of exponentials, dy y */
-    real *other;                 /* a second tile */
-    real *by_offset;             /* sums of g by i - j, as the tables */
-    attention_ahead next[2];     /* k and v of the next head of this thread */
-    bool settles;                /* rows of dk are brought to their sum, dk_sum */
-    bool decays;                 /* which is not 0 */
-    real *less, *apart, *dk_sum; /* f_ij - f, as the tables; sums by lane; (K) */
-    real *k_mean, *v_mean;       /* (K), (V), of all keys; NULL: stays with them */
+    real *q_rows, *dy_rows;      /* rows of the queries: (queries,K), (queries,V) */
+    real *sum, *dot;             /* per lane: log2 of the sum of exponentials; dy y */
+    real *other;                 /* second tile of scores: products dy v, then g */
+    real *by_offset; /* sums of g by offset i - j, indexed like the tables of attention_head */
+    attention_ahead next[2]; /* rows of k and v to prefetch: those of this thread's next head */
+    bool settles;            /* the rows of dk are corrected, so that their sum is dk_sum */
+    bool decays;             /* dk_sum is not 0 */
+    /* table of f_ij - f; its sum times g for each lane; (K) required sum of dk */
+    real *less, *apart, *dk_sum;
+    real *k_mean, *v_mean; /* (K), (V): means over all keys; NULL: not subtracted */
 } attention_backward;
 
 static inline int64_t attention_backward_scratch(const attention_sizes *s)
@@ -51,7 +54,8 @@ static inline double attention_decay(const attention_head *h)
     return h->args->decay[h->at % h->s.H % (h->s.H / h->args->stride)];
 }
 
-/* For a head whose tables are computed; own: the remaining scratch. */
+/* Initialises the fields of the dk correction. The tables of the head must be computed; own: the
+ * remaining scratch. */
 static inline void attention_take_settled(attention_backward *b, real *own)
 {
     const attention_args *a = b->h.args;
@@ -84,12 +88,14 @@ static inline void attention_take_back(attention_backward *b, real *own)
     b->dot = b->sum + ATTENTION_QUERIES;
     b->other = b->dot + ATTENTION_QUERIES;
     b->by_offset = b->other + ATTENTION_TILE;
-    for (int64_t i = 0; i < s->Tk * (b->K + b->V); i++) b->dk[i] = 0; /* and dv */
+    /* clears dk and dv, which are adjacent */
+    for (int64_t i = 0; i < s->Tk * (b->K + b->V); i++) b->dk[i] = 0;
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
     attention_take_settled(b, b->by_offset + attention_offsets(s));
 }
 
-/* Subtracts the means of n rows x, `width` wide, from them. */
+/* Subtracts from each of n rows of x (`width` wide) the mean of these rows, and stores it in
+ * `mean`. */
 static inline void attention_center(real *x, int64_t n, int64_t width, real *mean)
 {
     for (int64_t d = 0; d < width; d += LANES) {
@@ -104,8 +110,8 @@ static inline void attention_center(real *x, int64_t n, int64_t width, real *mea
     }
 }
 
-/* Subtracts the means from the n keys and values in b where the weights are a softmax: from keys
- * without distance decay, from values without dropout. */
+/* Centres the n keys and values in b if the weights are a softmax: keys if there is no distance
+ * decay, values if there is no dropout. */
 static inline void attention_center_keys(attention_backward *b, int64_t n)
 {
     if (b->h.args->laplace || n < 1) return;
@@ -118,7 +124,7 @@ static inline void attention_center_keys(attention_backward *b, int64_t n)
     attention_center(b->v, n, b->V, b->v_mean);
 }
 
-/* sum_d x_d (y_d - less_d); less: Nullable, padded to full registers */
+/* sum_d x_d (y_d - less_d). Nullable: less, which is padded to full registers */
 static inline real attention_dot(const elem *x, const elem *y, const real *less, int64_t n)
 {
     lanes some = {0};
@@ -132,7 +138,7 @@ static inline real attention_dot(const elem *x, const elem *y, const real *less,
     return dot;
 }
 
-/* Contribution of the mean key to all scores of a query, as a power of 2; q: (K), real. */
+/* Contribution of the mean key to all scores of a query, in base-2 units; q: (K), real. */
 static inline real attention_mean_score(const attention_backward *b, const real *q)
 {
     lanes some = {0};
@@ -140,8 +146,8 @@ static inline real attention_mean_score(const attention_backward *b, const real 
     return (real)b->h.args->scale * ATTENTION_LOG2E * lanes_sum(some);
 }
 
-/* Loads the row statistics of the n queries from i0 on.  Lanes after them get an infinite sum, so
- * that they add nothing to sums over lanes. */
+/* Loads the row statistics of queries i0 .. i0 + n - 1. The remaining lanes get a huge log-sum, so
+ * that their weights are 0. */
 static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;
@@ -156,7 +162,7 @@ static inline void attention_load_rows(attention_backward *b, int64_t i0, int64_
     }
 }
 
-/* The n queries from i0 on, as columns and as rows. */
+/* Loads queries i0 .. i0 + n - 1, their q and dy, as columns and as rows. */
 static inline void attention_load_back(attention_backward *b, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &b->h.s;
@@ -172,7 +178,7 @@ static inline void attention_load_back(attention_backward *b, int64_t i0, int64_
     for (int64_t l = 0; l < ATTENTION_QUERIES; l++) b->apart[l] = 0;
 }
 
-/* Scores become weights of laplace attention, products dy v become g. */
+/* Laplace attention: turns the scores into weights and the products dy v into g. */
 static inline void attention_differentiate_laplace(const attention_backward *b,
                                                    const attention_place *p)
 {
@@ -186,7 +192,7 @@ static inline void attention_differentiate_laplace(const attention_backward *b,
         }
 }
 
-/* Scores become p, products dy v become g. */
+/* Turns the scores into p and the products dy v into g. */
 static inline void attention_differentiate(const attention_backward *b, const attention_place *p)
 {
     const real unit = b->h.unit, *sum = b->sum, *dot = b->dot;
@@ -204,7 +210,7 @@ static inline void attention_differentiate(const attention_backward *b, const at
         }
 }
 
-/* Accumulates the sums of a tile per lane. */
+/* Adds (f_ij - f) g of a tile to apart, one sum per lane. */
 static inline void attention_part(const attention_backward *b, const attention_place *p)
 {
     const real *g = b->other;
@@ -216,7 +222,7 @@ static inline void attention_part(const attention_backward *b, const attention_p
     }
 }
 
-/* Adds g to the sums by offset, then multiplies it by the factor of its distance. */
+/* Adds g to the sums by offset, then multiplies g by the distance factor f of each pair. */
 static inline void attention_back_distances(const attention_backward *b, const attention_place *p)
 {
     real *g = b->other, share[ATTENTION_QUERIES];
@@ -237,7 +243,7 @@ static inline void attention_back_distances(const attention_backward *b, const a
     }
 }
 
-/* A tile's p and g. */
+/* Computes p and g of a tile from its keys k and values v. */
 static inline void attention_back_pairs(const attention_backward *b, const attention_place *p,
                                         const real *k, const real *v)
 {
@@ -288,7 +294,7 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);
 }
 
-/* Rows of dq, which is of this head. */
+/* Writes n rows of dq from query i0 on; dq: the rows of this head. */
 static inline void attention_store_dq(const attention_backward *b, int64_t i0, int64_t n, elem *dq)
 {
     const attention_sizes *s = &b->h.s;
@@ -298,7 +304,7 @@ static inline void attention_store_dq(const attention_backward *b, int64_t i0, i
                    dq + i0 * s->H * s->K);
 }
 
-/* Queries from i0 on, n of them. */
+/* Computes dq of queries i0 .. i0 + n - 1, and adds their contributions to dk and dv. */
 static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *dq)
 {
     attention_place p = {.i0 = i0, .queries = n, .lanes = attention_lanes(n)};
@@ -319,7 +325,7 @@ static void attention_back(attention_backward *b, int64_t i0, int64_t n, elem *d
     attention_store_dq(b, i0, n, dq);
 }
 
-/* n rows of x times a factor, followed by zeros. */
+/* Writes n rows of x times `factor`, followed by T - n rows of zeros. */
 static inline void attention_scatter(const real *x, int64_t n, int64_t T, int64_t H, int64_t width,
                                      int64_t pad, real factor, bool stream, elem *to)
 {
@@ -339,8 +345,9 @@ static inline void attention_add(real v, real *sum, real *rest)
     *sum = both;
 }
 
-/* Multiplies rows of dk by `factor` and subtracts `share` of their magnitude; returns the excess of
- * their sum. */
+/* Multiplies the rows of dk by `factor` and subtracts share times the magnitude of each element,
+ * for channels from d0 on. Outputs: excess of the rows' sum over the required sum, and sum of
+ * magnitudes (size). */
 static inline void attention_resize(const attention_backward *b, int64_t n, int64_t d0, real factor,
                                     const real *share, real *excess, real *size)
 {
@@ -362,9 +369,9 @@ static inline void attention_resize(const attention_backward *b, int64_t n, int6
     for (int64_t d = 0; d < SETTLED; d++) excess[d] = sum[d] + rest[d];
 }
 
-/* Finishes n rows of dk and corrects their sum: the excess of the sum is subtracted from the rows
- * in proportion to their magnitudes, so that small rows stay exact.  The remaining rounding error
- * is subtracted from a small element, of which it is at most a thousandth. */
+/* Scales n rows of dk and corrects their sum. The excess of the sum is subtracted from the rows in
+ * proportion to their magnitudes, so that small rows stay exact. The remaining rounding error is
+ * subtracted from the smallest element that is at least 1024 times as large. */
 static inline void attention_settle(const attention_backward *b, int64_t n)
 {
     for (int64_t d0 = 0; d0 < b->K; d0 += SETTLED) {
@@ -390,7 +397,7 @@ static inline void attention_settle(const attention_backward *b, int64_t n)
     }
 }
 
-/* The sums by offset of a head as entries of its bias. */
+/* Sums of g by offset, as gradients of the entries of the head's learned bias; to: (R). */
 static inline void attention_entries(const attention_backward *b, real *to)
 {
     const attention_sizes *s = &b->h.s;

@@ -1,5 +1,5 @@
-/* Builders of attention: translate a spec into nodes before the core (rotation of q and k, moving
- * averages of v) and the arguments and optional sources of the core. */
+/* Builders of attention. They translate a spec into the nodes before the core op (rotary embedding
+ * of q and k, moving averages of v) and into the arguments and optional sources of the core op. */
 #include <stdio.h>
 
 #include "kernels/base/os/file.h"
@@ -30,7 +30,8 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
                         .smooth = s->smooth > 1 ? s->smooth : 1,
                         .smooth_past = s->causal && !s->centred,
                         .renorm = s->renorm};
-    double step = (double)a.stride; /* between neighbours among the tokens of a residue */
+    /* distance in positions between adjacent tokens of one residue */
+    double step = (double)a.stride;
     for (int64_t h = 0; h < H && h < LRA_MAX_HEADS; h++) {
         a.decay[h] = s->decay ? step * s->decay[h] : 0;
         a.slope[h] = s->slope ? step * s->slope[h] : 0;
@@ -38,8 +39,8 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
     return a;
 }
 
-/* (B,T,H,K) to (B,T/stride,stride H,K), a head for each residue of the positions; T is padded with
- * zeros to a multiple of the stride. */
+/* Reshapes (B,T,H,K) to (B,T/stride,stride H,K), with a head for each residue of the positions
+ * modulo the stride. T is padded with zeros to a multiple of the stride. */
 static lra_tensor *by_residue(lra_tensor *x, int64_t stride)
 {
     const int64_t *d = x->shape.d, rows = (d[1] + stride - 1) / stride, more = rows * stride - d[1];
@@ -52,7 +53,8 @@ static lra_tensor *by_residue(lra_tensor *x, int64_t stride)
     return lra_reshape(x, LRA_SHAPE(d[0], rows, stride * d[2], d[3]));
 }
 
-/* A node of the core: n sources x, rotated and averaged first, then the options. */
+/* Adds an attention node with n required sources x. Rotary embedding and moving average are applied
+ * to x first. The optional sources follow. */
 static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tensor *length,
                         const lra_attention_spec *s)
 {
@@ -81,15 +83,16 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
     return y;
 }
 
-/* Appends a channel of ones to v; its result is the remaining sum of a row's weights. */
+/* Appends a channel of ones to v. Attention turns this channel into the sum of a row's remaining
+ * weights. */
 static lra_tensor *beside_ones(lra_tensor *v)
 {
     const int64_t *d = v->shape.d;
     lra_tensor *both[] = {v, lra_ones(v->graph, v->type, LRA_SHAPE(d[0], d[1], d[2], 1))};
     return lra_concat(2, both, 3);
 }
-/* Divides the other channels by the last, which is at least 1/width, or 0, like the others, where
- * no key is visible. */
+/* Divides the other channels by the last one, the sum of weights. This sum is at least 1/width, or
+ * 0, like the other channels, where no key is visible. */
 static lra_tensor *over_ones(lra_tensor *y, int width)
 {
     const int64_t n = lra_width(y) - 1;
@@ -100,7 +103,7 @@ static lra_tensor *over_ones(lra_tensor *y, int width)
 
 lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor *length)
 {
-    if (v->shape.n != 4) return v; /* refused */
+    if (v->shape.n != 4) return v; /* invalid shape: the op reports the error */
     if (a->renorm && a->smooth > 1) v = beside_ones(v);
     if (a->smooth > 1) v = lra_moving_average(v, length, a->smooth, a->smooth_past, a->chunk);
     return a->stride > 1 ? by_residue(v, a->stride) : v;
@@ -109,7 +112,7 @@ lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor 
 lra_tensor *attention_result(lra_tensor *y, int64_t T)
 {
     const attention_args *a = y->args;
-    if (y->shape.n != 1) return y; /* refused */
+    if (y->shape.n != 1) return y; /* invalid node: the op has reported the error */
     attention_sizes n = attention_sizes_of(y, 0, 3);
     lra_shape of_y = LRA_SHAPE(n.B, n.Tq * a->stride, n.H / a->stride, n.V);
     y = lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
@@ -117,8 +120,9 @@ lra_tensor *attention_result(lra_tensor *y, int64_t T)
     return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
 }
 
-/* The distance limits of the graph, one for each head, if it has them: applied to the core, or,
- * where weights are averaged, to its result. */
+/* Returns the spec with the graph's distance limits, one per head, if the graph has any. If weights
+ * are averaged, the limits are returned in of_result instead, because they are then applied to the
+ * result. */
 static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec *s,
                                   lra_tensor **of_result)
 {
@@ -137,11 +141,12 @@ static lra_attention_spec limited(const lra_tensor *q, const lra_attention_spec 
     return own;
 }
 
-/* Applies the distance limit to y of averaged weights. */
+/* Applies the distance limit to y, the result of attention with averaged weights. */
 static lra_tensor *near(lra_tensor *y, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                         lra_tensor *limit, lra_tensor *length, const lra_attention_spec *s)
 {
-    if (y->shape.n != 4 || q->shape.n != 4) return y; /* refused */
+    /* invalid shapes: the op has reported the error */
+    if (y->shape.n != 4 || q->shape.n != 4) return y;
     const attention_windowed_args a = {.a = args_of(s, q->shape.d[2], q->shape.d[3]),
                                        .remask = s->remask};
     return attention_pairs_windowed(y, q, k, v, limit, length, &a);
@@ -172,8 +177,8 @@ lra_tensor *lra_attention(lra_tensor *q, lra_tensor *k, lra_tensor *v, lra_tenso
     return limit ? near(y, q, k, v, limit, length, s) : y;
 }
 
-/* Merges the residues (B,stride H,T/stride) of a profile: (B,H,T), where a step between two of them
- * is `stride` positions. */
+/* Merges the residues of a profile, (B,stride H,T/stride), into (B,H,T). A distance of 1 within a
+ * residue is a distance of `stride` positions. */
 static lra_tensor *over_residues(lra_tensor *m)
 {
     const attention_args *a = m->args;
@@ -236,13 +241,13 @@ void attention_gradients(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 
 enum { SAMPLES = 28 };
 
-/* Samples: every field, alone and together; more keys than a tile; different numbers of keys and
- * channels of v. */
+/* Test samples: every field of the spec, alone and combined; more keys than a tile; different
+ * numbers of queries and keys, and of channels of k and v. */
 lra_tensor *attention_sample(lra_graph *g, int i)
 {
     static const double decay[] = {0, 0.3, 0.05}, slope[] = {0.5, 0.25, 0.125};
     static const struct {
-        int64_t T, keys, H, K, V, R; /* R: entries of a bias */
+        int64_t T, keys, H, K, V, R; /* R: entries of a learned bias per head */
         bool padded;
         int limits;
         lra_attention_spec spec;

@@ -1,8 +1,10 @@
-/* Attention in plain CUDA for any widths, float32 and bf16: functions that the kernels of the ops
- * share.  A block of 256 threads has 64 rows (queries, or keys where gradients of keys are summed)
- * of one head and processes the other side 64 rows at a time; a thread has 4 x 4 scores.  It is the
- * reference for the tensor-core kernels and the implementation for float32.
- * Rows are read through the caches: at least 16 FLOP a byte, so that it is compute bound. */
+/* Attention in plain CUDA for any width, in float32 and bf16: functions that the kernels of the
+ * attention ops share. A block of 256 threads holds 64 rows of one head (queries, or keys where
+ * gradients of keys are summed) and processes 64 rows of the other sequence at a time. A thread
+ * computes 4 x 4 scores. This code is the reference for the tensor-core kernels and the
+ * implementation for float32.
+ * Rows are read through the caches. There are at least 16 FLOP per byte, so that the kernels are
+ * compute bound. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_CUDA_H
 #define LRA_OPS_ATTENTION_ATTENTION_CUDA_H
 
@@ -16,7 +18,7 @@ enum {
     AT_DEPTH = 32,
     AT_PITCH = AT_TILE + 4,
     AT_SUMS = 4,
-    AT_LANES = AT_TILE / AT_SUMS /* threads that share a row */
+    AT_LANES = AT_TILE / AT_SUMS /* threads that share a row of scores */
 };
 #define AT_LOG2E R(1.44269504)
 
@@ -25,18 +27,19 @@ typedef struct {
     attention_sizes s;
     const int32_t *length, *key_length, *limit, *blocks;
     const real *bias;               /* (H,R) */
-    const elem *q, *k, *v, *dy, *y; /* (B,T,H,..) */
+    const elem *q, *k, *v, *dy, *y; /* (B,T,H,channels) */
     elem *left;                     /* row statistics that the forward kernels store after y */
-    elem *out, *dk, *dv;            /* y, or dq; the same */
-    real *rows;                     /* (B H, Tq, ATTENTION_LEFT) */
-    real *means;                    /* (B H, K+V): of keys and values; NULL: not computed */
-    const lra_step *step;           /* with dropout; so are the next two */
-    uint32_t least;                 /* a weight is kept if its draw, w >> 8, is at least this */
+    elem *out, *dk, *dv;            /* out: y, or dq in the backward pass; dk, dv: as q, k, v */
+    real *rows;                     /* row statistics, (B H, Tq, ATTENTION_LEFT) */
+    real *means; /* (B H, K+V): mean key and mean value of each head; NULL: not computed */
+    /* step input with dropout, else NULL; least and kept are valid with dropout only */
+    const lra_step *step;
+    uint32_t least; /* a weight is kept if its 24 random bits, w >> 8, are at least this */
     real kept;
 } attention_job;
 
-/* Sizes, options, q, k and (where there is one) v of a call whose q is source number `q` and whose
- * options follow n sources. */
+/* Sizes, arguments and source arrays of a call. Source number q is q, number q + 1 is k and, if q +
+ * 2 < n, number q + 2 is v. The optional sources follow n required sources. */
 static inline attention_job attention_job_of(const lra_call *c, int q, int n)
 {
     attention_job j = {*(const attention_args *)c->y->args, attention_sizes_of(c->y, q, n)};
@@ -57,25 +60,26 @@ static inline attention_job attention_job_of(const lra_call *c, int q, int n)
     return j;
 }
 
-/* Work of a block. */
+/* The head and the tile that a thread block processes. */
 typedef struct {
     attention_mask m;
     attention_list listed;
-    int64_t head, b, h; /* of all B H; the example and the head in it */
-    int n, t0;          /* real rows on its side; first row of the tile */
+    int64_t head, b, h; /* head: 0 .. B H - 1; b: example; h: head within the example */
+    /* n: rows without padding, of queries (or keys, by_key); t0: first row of the tile */
+    int n, t0;
     bool laplace;
     real scale, decay, slope;
-    const real *bias; /* of the head; NULL: none */
+    const real *bias; /* learned bias of this head; NULL: none */
     int64_t R;
 } attention_place;
 
-/* Blocks for tiles of `tile` rows: tiles of a head, then heads. */
+/* Number of thread blocks: tiles of `tile` rows of each head; tiles are the fast index. */
 static inline unsigned attention_blocks(const attention_sizes *s, int64_t tile, bool by_key)
 {
     return (unsigned)(((by_key ? s->Tk : s->Tq) + tile - 1) / tile * s->B * s->H);
 }
 
-/* A head of all B H, its first tile. */
+/* Describes head `head` (0 .. B H - 1) and its first tile; by_key: tiles are of keys. */
 LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool by_key)
 {
     attention_place p;
@@ -92,7 +96,8 @@ LRA_DEV attention_place attention_of(const attention_job *j, int64_t head, bool 
     return p;
 }
 
-/* The last tiles of causal attention have the most keys and are started first. */
+/* Head and tile of this thread block. The last tiles are started first, because with causal
+ * attention they have the most keys. */
 LRA_DEV attention_place attention_find(const attention_job *j, int tile, bool by_key)
 {
     int64_t tiles = ((by_key ? j->s.Tk : j->s.Tq) + tile - 1) / tile;
@@ -118,8 +123,8 @@ LRA_DEV real attention_score(const attention_place *p, real product, int query, 
     return p->bias ? s + p->bias[attention_entry(query, key, p->R)] : s;
 }
 
-/* Random words that decide on dropping the weights of a key for four queries, one of which is
- * given. */
+/* Four random words that decide whether the weights of a key are dropped for four consecutive
+ * queries, one of which is `query`. */
 LRA_DEV lra_philox attention_words(const attention_job *j, const attention_place *p, int query,
                                    int key)
 {
@@ -132,7 +137,7 @@ LRA_DEV real attention_factor_of(const attention_job *j, uint32_t word)
 {
     return word >> 8 < j->least ? R(0.0) : j->kept;
 }
-/* Factor of the weight of a key; 1 without dropout. */
+/* Dropout factor of one weight: 0 or 1/(1 - p); 1 without dropout. */
 LRA_DEV real attention_kept(const attention_job *j, const attention_place *p, int query, int key)
 {
     if (!j->step) return 1;
@@ -142,7 +147,7 @@ LRA_DEV real attention_kept(const attention_job *j, const attention_place *p, in
     return attention_factor_of(j, word);
 }
 
-/* Union of the visible ranges of the rows [t0, end): keys, or queries if the rows are keys. */
+/* Union of the visible ranges of rows [t0, end): a range of keys, or of queries if by_key. */
 LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool by_key)
 {
     int last = (end < p->n ? end : p->n) - 1;
@@ -153,8 +158,8 @@ LRA_DEV attention_range attention_reach(const attention_place *p, int end, bool 
     return k;
 }
 
-/* Rows of a head in an array (B,T,H,width): real ones, of all T.  less: (width), subtracted from
- * each row as it is read; NULL: nothing */
+/* Rows of one head in an array (B,T,H,width): n rows without padding of T. less: (width),
+ * subtracted from each row as it is read; NULL: nothing is subtracted. */
 typedef struct {
     int64_t first, step;
     int n, T, width;
@@ -174,8 +179,8 @@ LRA_DEV attention_rows attention_side(const attention_job *j, const attention_pl
     return r;
 }
 
-/* The arrays of a head.  In gradients of a softmax the mean of all keys is subtracted from keys
- * (without distance decay) and the mean of all values from values (without dropout), as on the CPU
+/* The arrays of a head. In gradients of a softmax the mean key is subtracted from the keys (without
+ * distance decay) and the mean value from the values (without dropout), as on the CPU
  * (attention_backward_template.h). */
 typedef struct {
     attention_rows q, k, v, y;
@@ -191,7 +196,8 @@ LRA_DEV attention_arrays attention_arrays_of(const attention_job *j, const atten
     return a;
 }
 
-/* What a block begins with: its tile, the range of the other side that its rows see, its arrays. */
+/* State of a thread block at the start of a kernel: its tile, the range of the other sequence that
+ * its rows see, its arrays. */
 typedef struct {
     attention_place p;
     attention_range met;
@@ -207,8 +213,8 @@ LRA_DEV attention_block attention_begin(const attention_job *j, int tile, bool b
     return b;
 }
 
-/* True if any of the 64 queries from i0 on sees a block of the 64 keys from j0 on; uniform over the
- * threads of a block. */
+/* True if any of the 64 queries from i0 on sees, by the block list, any of the 64 keys from j0 on.
+ * All threads of a block get the same result. */
 LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
 {
     const attention_list *l = &p->listed;
@@ -223,7 +229,8 @@ LRA_DEV bool at_meet(const attention_place *p, int i0, int j0)
 
 /* ---- a block of 256 threads ------------------------------------------------------------------ */
 
-/* A thread's first row, and its index among the threads of these rows. */
+/* First of the AT_SUMS rows of a thread; at_lane() is its index among the AT_LANES threads of these
+ * rows. */
 LRA_DEV int at_row(void)
 {
     return (int)threadIdx.x / AT_LANES * AT_SUMS;
@@ -240,8 +247,8 @@ LRA_DEV real at_load(const elem *x, const attention_rows *r, int t, int c)
     return r->less ? v - r->less[c] : v;
 }
 
-/* s (rows, lane + 16 k) += x y^T: 64 rows of x from x0 on and of y from y0 on.  shared: AT_TILE
- * AT_PITCH */
+/* s += x y^T for 64 rows of x from x0 on and 64 rows of y from y0 on. Element s[i][k] of a thread
+ * is row at_row() + i, column at_lane() + 16 k. shared: AT_TILE AT_PITCH numbers. */
 LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, const elem *y,
                          const attention_rows *of_y, int y0, real *shared, real s[AT_SUMS][AT_SUMS])
 {
@@ -250,7 +257,8 @@ LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, cons
         __syncthreads();
         LRA_UNROLL_4 for (int e = threadIdx.x; e < AT_TILE * AT_DEPTH; e += LRA_BLOCK)
         {
-            int t = e / 8 % AT_TILE, c = e % 8 + e / 8 / AT_TILE * 8; /* no bank twice */
+            /* avoids shared-memory bank conflicts */
+            int t = e / 8 % AT_TILE, c = e % 8 + e / 8 / AT_TILE * 8;
             xs[c * AT_PITCH + t] = at_load(x, of_x, x0 + t, c0 + c);
             ys[c * AT_PITCH + t] = at_load(y, of_y, y0 + t, c0 + c);
         }
@@ -264,7 +272,7 @@ LRA_DEV void at_products(const elem *x, const attention_rows *of_x, int x0, cons
     }
 }
 
-/* Writes a tile for at_add(): (columns, rows). */
+/* Writes a tile of scores to shared memory for at_add(), transposed: (columns, rows). */
 LRA_DEV void at_put(const real s[AT_SUMS][AT_SUMS], real *tile)
 {
     __syncthreads();
@@ -272,8 +280,8 @@ LRA_DEV void at_put(const real s[AT_SUMS][AT_SUMS], real *tile)
         tile[(at_lane() + AT_LANES * k) * AT_PITCH + at_row() + i] = s[i][k];
 }
 
-/* sum (rows, 4 lane + k of 64 channels from c0 on) += tile x, for CHUNKS times 64 channels; x: 64
- * rows from x0 on */
+/* sum += tile x for CHUNKS times 64 channels from c0 on. Element sum[n][i][k] of a thread is row
+ * at_row() + i, channel 64 n + 4 at_lane() + k. x: 64 rows from x0 on. */
 template <int CHUNKS>
 LRA_DEV void at_add(const real *tile, const elem *x, const attention_rows *of_x, int x0, int c0,
                     real *shared, real sum[CHUNKS][AT_SUMS][AT_SUMS])
@@ -294,7 +302,7 @@ LRA_DEV void at_add(const real *tile, const elem *x, const attention_rows *of_x,
     }
 }
 
-/* Writes the rows of y = sum factor from t0 on, zero for rows of padding. */
+/* Writes y = sum factor for the rows of the tile; rows of padding become zero. */
 template <int CHUNKS>
 LRA_DEV void at_finish(const attention_place *p, int c0, const real factor[AT_SUMS],
                        real sum[CHUNKS][AT_SUMS][AT_SUMS], elem *y, const attention_rows *of_y)
@@ -309,7 +317,7 @@ LRA_DEV void at_finish(const attention_place *p, int c0, const real factor[AT_SU
     }
 }
 
-/* Stores the logarithm of the sum of row t; one thread of the row does. */
+/* Stores log2 of the sum of exponentials of row t. One thread of each row calls it. */
 LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int t, real max2,
                           real sum)
 {
@@ -318,8 +326,8 @@ LRA_DEV void at_leave_sum(const attention_job *j, const attention_place *p, int 
         attention_put(j->left, j->s.B * j->s.H * j->s.Tq, p->head * j->s.Tq + t,
                       seen ? max2 + r_log2(sum) : 0);
 }
-/* 1/sum, 0 for a row without visible keys; 1 for laplace attention, whose weights are not
- * normalised. */
+/* Factor of a row's sums: 1/sum, or 0 for a row without visible keys. Laplace attention has the
+ * factor 1, because its weights are not normalised. */
 LRA_DEV real at_one_of(const attention_place *p, real sum)
 {
     return p->laplace ? 1 : sum == 0 ? 0 : 1 / sum;
@@ -330,7 +338,7 @@ LRA_DEV real at_one(real sum)
     return sum == 0 ? 0 : 1 / sum;
 }
 
-/* Sum or maximum over the threads of a row. */
+/* Sum (at_sum) or maximum (at_max) over the threads of a row. */
 LRA_DEV real at_sum(real v)
 {
     for (int other = AT_LANES / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
@@ -342,8 +350,8 @@ LRA_DEV real at_max(real v)
     return v;
 }
 
-/* State of a thread's rows in the loop over keys: maximum of the scores, partial sum of exp(score -
- * max). */
+/* State of a thread's rows in the loop over keys: visible keys [from, to), maximum of the scores,
+ * this thread's part of the sum of exp(score - max). */
 typedef struct {
     int from[AT_SUMS], to[AT_SUMS];
     real max[AT_SUMS], sum[AT_SUMS];
@@ -361,8 +369,8 @@ LRA_DEV void at_begin(const attention_place *p, at_softmax *r)
     }
 }
 
-/* Products with the keys from j0 on become weights of laplace attention, or their derivatives with
- * respect to the scores. */
+/* Laplace attention: turns the products with keys from j0 on into weights, or (slopes) into the
+ * derivatives of the weights with respect to the scores. */
 LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softmax *r,
                         real s[AT_SUMS][AT_SUMS])
 {
@@ -377,8 +385,8 @@ LRA_DEV void at_laplace(const attention_place *p, int j0, bool slopes, at_softma
     }
 }
 
-/* Products with the keys from j0 on become exp(score - max); shrink: factor of the earlier terms.
- * slopes: of laplace attention, as at_laplace(). */
+/* Turns the products with keys from j0 on into exp(score - max). shrink: factor by which sums over
+ * earlier keys must be multiplied, because the maximum grew. slopes: as in at_laplace(). */
 LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_SUMS][AT_SUMS],
                     real shrink[AT_SUMS], bool slopes = false)
 {
@@ -408,7 +416,8 @@ LRA_DEV void at_exp(const attention_place *p, int j0, at_softmax *r, real s[AT_S
     }
 }
 
-/* Weights of a thread's queries for the keys from j0 on, or products dy v, times their factors. */
+/* Multiplies s by the dropout factors, for a thread's queries and the keys from j0 on. s: weights,
+ * or products dy v. */
 LRA_DEV void at_drop(const attention_job *j, const attention_place *p, int j0,
                      real s[AT_SUMS][AT_SUMS])
 {
@@ -431,13 +440,13 @@ LRA_DEV void at_shrink(const real shrink[AT_SUMS], real sum[CHUNKS][AT_SUMS][AT_
 
 enum { AT_SHARED = 2 * AT_TILE * AT_PITCH * (int)sizeof(real) };
 
-/* Grid: blocks of 64 rows, and of the channels that a block sums. */
+/* Grid: x = blocks of 64 rows of all heads, y = groups of chunks * 64 channels. */
 static inline dim3 at_grid(const attention_sizes *s, bool by_key, int64_t width, int chunks)
 {
     int64_t columns = (width + chunks * AT_TILE - 1) / (chunks * AT_TILE);
     return dim3(attention_blocks(s, AT_TILE, by_key), (unsigned)columns);
 }
-/* Starts kernel<CHUNKS>(j, ..) for results of `width` channels. */
+/* Launches kernel<CHUNKS>(j, ..) for results that are `width` channels wide. */
 #define AT_LAUNCH(kernel, j, by_key, width, stream)                                                \
     do {                                                                                           \
         if ((width) <= AT_TILE)                                                                    \

@@ -6,17 +6,17 @@
 
 typedef struct {
     attention_head h;
-    const elem *q; /* of this head, from the first query on; so is y */
+    const elem *q; /* q and y: rows of this head, starting at its first query */
     elem *y, *left;
-    int64_t rows;            /* of all heads: stride between the parts of the row statistics */
+    int64_t rows;            /* rows of all heads: stride between the parts of the row statistics */
     real *k, *v;             /* (Tk,K), (Tk,V) */
     real *queries, *y_t;     /* (K, queries), (V, queries) */
-    real *max, *sum;         /* of the lanes, max to base 2 */
-    attention_ahead next[2]; /* k and v of the next head of this thread */
+    real *max, *sum;         /* maximum (in base-2 units) and sum of exponentials of each lane */
+    attention_ahead next[2]; /* rows of k and v to prefetch: those of this thread's next head */
 } attention_forward;
 
-/* Scratch of a thread for scores only, without values: the tables, k, a block of queries, their
- * maxima and sums, and `tiles` tiles of keys. */
+/* Scratch of a thread that needs scores but no values: the tables, k, a block of queries with their
+ * maxima and sums, and `tiles` tiles of all keys. */
 static inline int64_t attention_score_scratch(const attention_sizes *s, int64_t tiles)
 {
     return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +
@@ -34,8 +34,9 @@ static inline void attention_take(attention_forward *f, real *own)
     f->sum = f->max + ATTENTION_QUERIES;
 }
 
-/* The largest score of each of n lanes, in registers; n is a compile-time constant after inlining.
- * A maximum depends on the one before it, so that all lanes of a tile are processed together. */
+/* top[l] = largest score of lane l < n in a tile. n is a compile-time constant after inlining, so
+ * that the maxima stay in registers. Consecutive maxima of a lane depend on each other; processing
+ * all lanes together hides their latency. */
 static inline __attribute__((always_inline)) void attention_top(const int n, const real *s,
                                                                 int64_t keys, real *top)
 {
@@ -50,8 +51,9 @@ static inline __attribute__((always_inline)) void attention_top(const int n, con
     for (int l = 0; l < n; l++) top[l] = most[l];
 }
 
-/* Updates the maxima of the lanes with a tile and rescales the sums so far.  A lane without a score
- * has the maximum -infinity, and nothing to rescale. */
+/* Updates the running maximum of each lane with the scores of a tile and rescales the sums of
+ * earlier tiles. A lane without any score keeps the maximum -infinity, and its sums are not
+ * rescaled. */
 static inline void attention_grow(attention_forward *f, const attention_place *p)
 {
     const real unit = f->h.unit, *s = f->h.tile;
@@ -77,8 +79,8 @@ static inline void attention_grow(attention_forward *f, const attention_place *p
         ATTENTION_EACH_LANE(l, p) f->y_t[d * ATTENTION_QUERIES + l] *= shrink[l];
 }
 
-/* Scores become exponentials, which are added to the sums of the lanes; those of 16 lanes stay in
- * registers. */
+/* Turns the scores into exponentials and adds them to the sums of the lanes. Groups of 16 lanes
+ * keep their sums in registers. */
 static inline void attention_weights(attention_forward *f, const attention_place *p)
 {
     const real unit = f->h.unit;
@@ -98,7 +100,8 @@ static inline void attention_weights(attention_forward *f, const attention_place
     }
 }
 
-/* Scores become weights of laplace attention; their sum is needed for the profile only. */
+/* Laplace attention: turns the scores into weights. Their sum is needed for the distance profile
+ * only. */
 static inline void attention_laplace_weights(attention_forward *f, const attention_place *p)
 {
     real *s = f->h.tile, slope;
@@ -111,7 +114,7 @@ static inline void attention_laplace_weights(attention_forward *f, const attenti
         }
 }
 
-/* Turns scores into weights, for a softmax without the factor 1/sum. */
+/* Turns the scores into weights; those of a softmax are not yet divided by their sum. */
 static inline void attention_weigh(attention_forward *f, const attention_place *p)
 {
     if (f->h.args->laplace) {
@@ -122,7 +125,7 @@ static inline void attention_weigh(attention_forward *f, const attention_place *
     attention_weights(f, p);
 }
 
-/* Writes rows of y and their softmax statistics. */
+/* Writes n rows of y from query i0 on, and their softmax statistics. */
 static inline void attention_finish(const attention_forward *f, int64_t i0, int64_t n)
 {
     const attention_sizes *s = &f->h.s;
@@ -137,7 +140,7 @@ static inline void attention_finish(const attention_forward *f, int64_t i0, int6
                    f->y + i0 * s->H * s->V);
 }
 
-/* Clears the rows of queries after the end of the example. */
+/* Writes zeros to the rows of padding in y and in the row statistics. */
 static inline void attention_no_rows(const attention_forward *f)
 {
     const attention_sizes *s = &f->h.s;

@@ -1,9 +1,9 @@
-/* Gradients of attention, head by head (attention_backward_template.h): one array of elem with
- * those of q, k and v and, split into parts, of the learned bias, which is summed head by head and
- * then over examples in order. */
+/* Gradients of attention, head by head (attention_backward_template.h). The result is one array of
+ * elem: dq, dk, dv and, split into parts, the gradient of the learned bias. The latter is computed
+ * for each head and example and then summed over examples in order. */
 #include "kernels/ops/attention/attention_tiles_backward_template.h"
 
-/* Numbers of elements of the concatenated arrays: dq, dk, dv, each part of the bias. */
+/* Numbers of elements of the concatenated arrays: dq, dk, dv, one part of the bias gradient. */
 typedef struct {
     int64_t q, k, v, bias;
 } lengths;
@@ -14,7 +14,7 @@ static inline lengths lengths_of(const attention_sizes *s)
                      s->B * s->Tk * s->H * s->V, s->H * s->R};
 }
 
-/* Offset of head `at` of all B H in an array `width` wide with T rows. */
+/* Offset of the first row of head `at` (0 .. B H - 1) in an array (B,T,H,width). */
 static inline int64_t first(const attention_sizes *s, int64_t at, int64_t T, int64_t width)
 {
     return (at / s->H * T * s->H + at % s->H) * width;
@@ -27,8 +27,7 @@ static inline int64_t thread_scratch(const attention_sizes *s)
            (s->dropped ? 2 : 1) * ATTENTION_TILE;
 }
 
-/* sources: dy, q, k, v, result of the forward node, options.  k, v, dq: of this head; accumulates
- * dk and dv in b */
+/* Gradients of one head: writes dq, accumulates dk and dv in b. k, v, dq: rows of this head. */
 static void back_head(attention_backward *b, const elem *k, const elem *v, elem *dq, real *own)
 {
     const attention_sizes *s = &b->h.s;
@@ -50,7 +49,8 @@ static void back_head(attention_backward *b, const elem *k, const elem *v, elem 
         attention_back(b, i, n = attention_queries_at(&b->h, i), dq);
 }
 
-/* entries: of the bias, by head of all B H */
+/* Computes the gradients of head `at` (0 .. B H - 1). entries: bias gradients of all heads, (B
+ * H,R). */
 static void differentiate(const lra_call *c, int64_t at, real *own, real *entries)
 {
     attention_backward b;
@@ -81,7 +81,8 @@ static void differentiate(const lra_call *c, int64_t at, real *own, real *entrie
     attention_entries(&b, entries + at * s->R);
 }
 
-/* scratch: of every thread, then entries of the bias */
+/* Sources: dy, q, k, v, result of the forward node, optional sources. Scratch: one segment per
+ * thread, then the bias gradients of all heads. */
 LRA_BODY(attention_grad)
 {
     attention_sizes s = attention_sizes_of(c->y, 1, 5);
@@ -114,7 +115,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* Five products: scores, dy v, and the three gradients. */
+/* Five products per pair: the scores, dy v, and the gradients of q, k and v. */
 static double flops(const lra_tensor *y)
 {
     attention_sizes s = attention_sizes_of(y, 1, 5);

@@ -1,19 +1,20 @@
-/* Gradients of attention on a GPU, in two passes, so that no sum is shared by two blocks:
- *   of queries: a loop over keys as in the forward kernel; with e_ij = exp(s_ij - max) and the
- *     maximum so far
- *     dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j / sum_j e_ij,
- *     and the maximum, 1/sum and dy_i y_i of a row are stored for the other pass;
- *   of keys: a loop over queries, with p_ij = e_ij / sum.
- * Before both, the means of keys and values, which are subtracted from them as they are read; after
- * them, in float32, the sums of dk are corrected (attention_settle_cuda.h).
- * 3 and 4 products of 2 K FLOP a pair, 7 instead of the 5 of one pass with atomic sums; over the
- * bus q, k, v, dy twice, y and the gradients once. */
+/* Gradients of attention on a GPU, in two passes, so that no two blocks add to the same sum:
+ *   - The pass over queries has a loop over keys, as in the forward kernel. With e_ij = exp(s_ij -
+ *     max) for the maximum so far, it computes dq_i = sum_j f e_ij (dy_i v_j - dy_i y_i) k_j /
+ *     sum_j e_ij. It stores the maximum, 1/sum and dy_i y_i of each row for the other pass.
+ *   - The pass over keys has a loop over queries, with p_ij = e_ij / sum.
+ * The means of keys and values are computed before both passes, and are subtracted from keys and
+ * values as these are read. After both passes, in float32, the sums of dk are corrected
+ * (attention_settle_cuda.h).
+ * The passes need 3 and 4 products of 2 K FLOP per pair; one pass with atomic sums would need 5.
+ * Memory traffic: q, k, v, dy twice, y and the gradients once. */
 #include "kernels/ops/attention/attention_settle_cuda.h"
 #if LRA_TYPE_bf16
 #include "kernels/ops/attention/attention_back_mma.h"
 #endif
 
-/* dot[i] = dy_i (y_i - mean of the values) of a thread's rows; of_v: of the values */
+/* dot[i] = dy_i (y_i - mean of the values) for the rows of this thread; of_v: the values' rows,
+ * with their mean. */
 LRA_DEV void at_dot(const attention_job *j, const attention_place *p, const attention_rows *of_v,
                     real dot[AT_SUMS])
 {
@@ -30,7 +31,7 @@ LRA_DEV void at_dot(const attention_job *j, const attention_place *p, const atte
     }
 }
 
-/* Stores the row statistics of a thread that the gradients of keys need. */
+/* Stores the row statistics of a thread's rows that the pass over keys needs. */
 LRA_DEV void at_leave(const attention_job *j, const attention_place *p, const at_softmax *r,
                       const real one[AT_SUMS], const real dot[AT_SUMS], const real apart[AT_SUMS])
 {
@@ -45,11 +46,12 @@ LRA_DEV void at_leave(const attention_job *j, const attention_place *p, const at
     }
 }
 
-/* apart[i] = apart[i] shrink[i] + sum of (f_ij - f) of the weights times g of the keys from j0 on. */
+/* apart[i] = apart[i] shrink[i] + sum over the keys from j0 on of (f_ij - f) g_ij; g: not yet
+ * divided by the row's sum. */
 LRA_DEV void at_part(const attention_place *p, int j0, const real g[AT_SUMS][AT_SUMS],
                      const real shrink[AT_SUMS], real apart[AT_SUMS])
 {
-#if LRA_TYPE_bf16 /* sums of dk are not corrected */
+#if LRA_TYPE_bf16 /* in bf16 the sums of dk are not corrected */
     (void)p, (void)j0, (void)g, (void)shrink, (void)apart;
 #else
     if (p->decay == 0) return;
@@ -66,7 +68,7 @@ LRA_DEV void at_part(const attention_place *p, int j0, const real g[AT_SUMS][AT_
 #endif
 }
 
-/* x: tiles of queries and heads; y: channels of dq */
+/* Grid: x = tiles of queries times heads, y = groups of channels of dq. */
 template <int CHUNKS>
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(attention_job j)
 {
@@ -102,8 +104,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &b.of.q);
 }
 
-/* Products k q (keys, queries from i0 on) become p times the dropout factor, products v dy become
- * g. */
+/* Turns the products k q (keys, queries from i0 on) into p times the dropout factor, and the
+ * products v dy into g. */
 LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, int i0,
                               real s[AT_SUMS][AT_SUMS], real ds[AT_SUMS][AT_SUMS])
 {
@@ -133,7 +135,7 @@ LRA_DEV void at_differentiate(const attention_job *j, const attention_place *p, 
     }
 }
 
-/* x: tiles of keys and heads; y: channels of dk and dv */
+/* Grid: x = tiles of keys times heads, y = groups of channels of dk and dv. */
 template <int CHUNKS>
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel(attention_job j)
 {
@@ -167,11 +169,11 @@ typedef struct {
     attention_job j;
     int64_t diagonals;
     real *part; /* (B H, diagonals, AT_OFFSETS) */
-    elem *out;  /* (H,R), in parts */
+    elem *out;  /* (H,R), each number split into ATTENTION_PARTS elements */
 } bias_job;
 
-/* x: heads and diagonals.  A block has the tiles (keys t0, queries t0 + delta), computes each once
- * and sums it by offset query - key. */
+/* Grid: x = heads times diagonals. A block processes the tiles (keys from t0 on, queries from t0 +
+ * delta on) of one diagonal and sums g by the offset query - key. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(bias_job e)
 {
     LRA_SHARED(real, shared);
@@ -201,7 +203,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(b
         e.part[blockIdx.x * AT_OFFSETS + o] = sum[o];
 }
 
-/* Sum over the diagonals for an offset query - key. */
+/* Sum of g of one head over all pairs with this offset query - key. At most two diagonals of tiles
+ * contain the offset. */
 LRA_DEV real at_offset(const bias_job *e, int64_t head, int64_t offset)
 {
     int64_t at = offset + AT_TILE - 1 + e->diagonals / 2 * AT_TILE;
@@ -212,14 +215,15 @@ LRA_DEV real at_offset(const bias_job *e, int64_t head, int64_t offset)
     return sum;
 }
 
-/* A thread for each entry: sums over examples in order, then over the offsets of the entry. */
+/* One thread per entry of the bias: sums g over the examples in order, and for each example over
+ * the offsets of the entry. */
 static __global__ void attention_entry_kernel(bias_job e, int64_t n)
 {
     int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     const attention_sizes *s = &e.j.s;
     for (; at < n; at += (int64_t)gridDim.x * blockDim.x) {
         int64_t r = at % s->R, offset = s->R / 2 - r, from = offset,
-                to = offset; /* of query - key */
+                to = offset; /* offsets query - key, inclusive */
         real sum = 0;
         if (r == 0) to = s->Tq - 1;
         if (r == s->R - 1) from = 1 - s->Tk;
@@ -230,7 +234,8 @@ static __global__ void attention_entry_kernel(bias_job e, int64_t n)
     }
 }
 
-/* bias: after the other gradients; part: scratch */
+/* Computes the gradient of the bias. bias: its position in the result, after the other gradients;
+ * part: scratch for the sums by offset. */
 static inline void bias_run(const attention_job *j, real *part, elem *bias, void *stream)
 {
     int64_t n = j->s.H * j->s.R;
@@ -242,8 +247,8 @@ static inline void bias_run(const attention_job *j, real *part, elem *bias, void
     LRA_LAUNCH(attention_entry_kernel, lra_grid(n, LRA_BLOCK), LRA_BLOCK, 0, stream, e, n);
 }
 
-/* sources: dy, q, k, v, result of the forward node, options; scratch: ATTENTION_LEFT for every
- * query, means, sums by offset */
+/* Sources: dy, q, k, v, result of the forward node, optional sources. Scratch: ATTENTION_LEFT
+ * numbers per query, means of keys and values, sums by offset. */
 LRA_CUDA_BODY(attention_grad)
 {
     attention_job j = attention_job_of(c, 1, 5);

@@ -1,4 +1,5 @@
-/* Introspection of attention nodes of a graph for probes: attention_statistics.h. */
+/* Introspection of the attention nodes of a graph, for probes. Implements
+ * attention_statistics.h. */
 #include "kernels/ops/attention/attention_statistics.h"
 
 #include "kernels/base/core/mem.h"
@@ -6,7 +7,8 @@
 #include "kernels/ops/dense/product.h"
 
 #if LRA_RECORD
-/* The tensor that x is a reshape of; NULL: x has several sources. */
+/* The tensor that x copies, casts, reshapes or (renorm) normalises; NULL: x is another
+ * operation. */
 static const lra_tensor *behind(const lra_tensor *x)
 {
     bool same = x->op->flags & LRA_ALIAS || x->op == &lra_op_slice_copy || x->op == &lra_op_cast;
@@ -94,7 +96,7 @@ int64_t lra_attention_statistics_other(const lra_tensor *statistics)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Values as the layer made them, before the core modifies them: attention_values(). */
+/* The values v as the layer computed them, before attention_values() averages them. */
 static lra_tensor *values_of(const lra_tensor *y)
 {
     const attention_args *a = y->args;
@@ -105,7 +107,8 @@ static lra_tensor *values_of(const lra_tensor *y)
     return a->renorm && a->smooth > 1 ? v->src[0] : v;
 }
 
-/* The matrix (H V,D) of the linear layer that reads the concatenated heads; NULL: there is none. */
+/* The matrix (H V,D) of the linear layer that reads the concatenated heads; NULL: no linear layer
+ * reads them. */
 static lra_tensor *weights_behind(const lra_tensor *y, int64_t inputs)
 {
     int n = lra_graph_nodes(y->graph, &lra_op_linear, 0, NULL);
@@ -171,7 +174,8 @@ lra_tensor *lra_attention_map_of(const lra_tensor *attention)
     lra_tensor *length = lra_attention_key_length(y);
     if (!length) return lra_softmax(score);
     const int64_t B = k->shape.d[0], T = k->shape.d[2];
-    const double least = 1e30; /* finite: avoids NaN where all keys are padding */
+    /* finite, because -infinity would give NaN where all keys are padding */
+    const double least = 1e30;
     lra_tensor *seen = lra_ones(y->graph, lra_elem(y->graph), LRA_SHAPE(B, T, 1));
     seen = lra_cast(lra_moving_average(seen, length, 1, false, 0), wide);
     seen = lra_reshape(seen, LRA_SHAPE(B, 1, 1, T));
@@ -231,7 +235,7 @@ void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head,
 lra_tensor *attention_statistics_sample(lra_graph *g, int i)
 {
     static const struct {
-        int attention; /* number of its sample */
+        int attention; /* index of the attention sample that is used */
         bool without, together;
         int64_t columns;
     } sample[] = {{1, false, false, 0}, {4, true, false, 0},   {4, false, true, 0},

@@ -1,12 +1,13 @@
-/* Attention of bf16 on tensor cores, widths up to 128: code that the kernels share, and the forward
- * kernel.
- * A block of 128 threads has 128 rows of a head (64 where heads are wider than 64), a warp 32 (16)
- * of them as rows of mma.m16n8k16; the other side comes in tiles of 64 rows, the next one while
- * this one is multiplied.  Scores stay in registers and become the left operand of the next product
- * there; exponentials are powers of two.
+/* Attention in bf16 on tensor cores, for widths up to 128: code that the kernels share, and the
+ * forward kernel.
+ * A block of 128 threads holds 128 rows of one head (64 if the head is wider than 64). A warp holds
+ * 32 (16) of them as rows of mma.m16n8k16. Rows of the other sequence are loaded in tiles of 64;
+ * the next tile is copied while the current one is multiplied. Scores stay in registers, where they
+ * become the left operand of the next product. Exponentials are computed as powers of two.
  *
- * A pair of query and key costs 4 K FLOP on tensor cores and one exponential: at 16 exponentials a
- * clock and multiprocessor, heads of 32 are limited by them, of 64 and more by the products. */
+ * A pair of query and key costs 4 K FLOP on tensor cores and one exponential. A multiprocessor
+ * computes 16 exponentials per clock. They limit the speed of heads of width 32; the products limit
+ * that of width 64 and more. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_MMA_H
 #define LRA_OPS_ATTENTION_ATTENTION_MMA_H
 
@@ -16,14 +17,15 @@
 enum { AM_THREADS = 128, AM_TILE = 64, AM_WIDEST = 128 };
 #define AM_LOG2E 1.44269504f
 
-/* W: the width of the kernel, at least that of the heads. */
-#define AM_M(W)     ((W) <= 64 ? 2 : 1) /* tiles of 16 rows of a warp */
-#define AM_ROWS(W)  (64 * AM_M(W))      /* of a block */
-#define AM_PITCH(W) ((W) + 8) /* elements from row to row: eight rows use different banks */
+/* W: width of the kernel, at least that of the heads. */
+#define AM_M(W)     ((W) <= 64 ? 2 : 1)         /* tiles of 16 rows per warp */
+#define AM_ROWS(W)  (64 * AM_M(W))              /* rows per block */
+#define AM_PITCH(W) ((W) + 8)                   /* row stride; the padding avoids bank conflicts */
 #define AM_STAGE(W) (2 * AM_TILE * AM_PITCH(W)) /* elements of two tiles */
 
-/* Starts copying rows from x0 on, zero after the last token and the width of the heads.  A thread
- * copies the same channels of every (AM_THREADS / (W / 8))-th row. */
+/* Starts copying ROWS rows from x0 on to shared memory. Rows after the last token and channels
+ * after the last one are zero. A thread copies the same 8 channels of every (AM_THREADS / (W /
+ * 8))-th row. */
 template <int W, int ROWS>
 LRA_DEV void am_load(const elem *x, const attention_rows *r, int x0, elem *to)
 {
@@ -44,13 +46,13 @@ LRA_DEV int am_lane(void)
 {
     return (int)threadIdx.x % LRA_WARP;
 }
-/* A warp's first row of the block. */
+/* First row, within the block, of this warp. */
 template <int W> LRA_DEV int am_row0(void)
 {
     return (int)threadIdx.x / LRA_WARP * 16 * AM_M(W);
 }
-/* Row of the block of the sums [m][..][2 half + ..] of this lane, and the first of their
- * columns. */
+/* Row, within the block, of the accumulators [m][..][2 half + ..] of this thread. am_column() is
+ * the first of their columns. */
 template <int W> LRA_DEV int am_row(int m, int half)
 {
     return am_row0<W>() + 16 * m + 8 * half + am_lane() / 4;
@@ -60,7 +62,7 @@ LRA_DEV int am_column(int n)
     return 8 * n + am_lane() % 4 * 2;
 }
 
-/* A warp's rows of a tile as left operands, channels 16 k on. */
+/* Loads channels 16 k .. 16 k + 15 of a warp's rows as left operands. */
 template <int W> LRA_DEV void am_left(const elem *x, int k, uint32_t a[AM_M(W)][4])
 {
     LRA_UNROLL for (int m = 0; m < AM_M(W); m++)
@@ -68,7 +70,7 @@ template <int W> LRA_DEV void am_left(const elem *x, int k, uint32_t a[AM_M(W)][
                            am_lane() / 16 * 8);
 }
 
-/* s (rows, N columns) += left y^T over channels 16 k .. 16 k + 15; y: N rows */
+/* s (rows, N columns) += left y^T over channels 16 k .. 16 k + 15; y: N rows in shared memory. */
 template <int W, int N>
 LRA_DEV void am_score(const uint32_t a[AM_M(W)][4], const elem *y, int k,
                       float s[AM_M(W)][N / 8][4])
@@ -86,7 +88,7 @@ LRA_DEV void am_score(const uint32_t a[AM_M(W)][4], const elem *y, int k,
     }
 }
 
-/* sum (rows, W channels) += s y; s (rows, N) is rounded to bf16; y: N rows */
+/* sum (rows, W channels) += s y. s (rows, N) is rounded to bf16; y: N rows in shared memory. */
 template <int W, int N>
 LRA_DEV void am_apply(const float s[AM_M(W)][N / 8][4], const elem *y, float sum[AM_M(W)][W / 8][4])
 {
@@ -110,8 +112,9 @@ LRA_DEV void am_apply(const float s[AM_M(W)][N / 8][4], const elem *y, float sum
 
 /* ---- softmax, in powers of two --------------------------------------------------------------- */
 
-/* Factor and bias by distance, times log2 e.  Without decay and slope the products are unchanged,
- * and a score is am_unit() times its product. */
+/* am_factor(): factor of a score as a function of the distance. am_distant(): the score, times log2
+ * e. Without decay and slope the products are kept unscaled, and a score times log2 e is am_unit()
+ * times its product. */
 LRA_DEV float am_factor(const attention_place *p, int distance)
 {
     return p->scale * tc_exp2(-p->decay * AM_LOG2E * (float)distance);
@@ -125,13 +128,13 @@ template <bool DISTANT> LRA_DEV float am_unit(const attention_place *p)
     return DISTANT ? 1.0f : p->scale * AM_LOG2E;
 }
 
-/* Visible range of each row of the block, rows [from, to) of the other side, followed by the
- * intersection of all: in shared memory and computed once, so that 64-bit numbers and divisions by
- * the length of a chunk take no registers from sums. */
+/* Visible range [from, to) of each row of the block, followed by the intersection of all these
+ * ranges. They are computed once and kept in shared memory, so that 64-bit numbers and divisions by
+ * the chunk length do not occupy registers that the accumulators need. */
 typedef struct {
     int from, to;
 } am_range;
-#define AM_MET(W) ((AM_ROWS(W) + 1) * sizeof(am_range)) /* bytes */
+#define AM_MET(W) ((AM_ROWS(W) + 1) * sizeof(am_range)) /* bytes of shared memory */
 
 LRA_DEV am_range am_range_of(const attention_place *p, int t, bool by_key)
 {
@@ -145,7 +148,8 @@ template <int W> LRA_DEV void am_meet(const attention_place *p, bool by_key, am_
     for (int row = threadIdx.x; row < AM_ROWS(W); row += AM_THREADS)
         met[row] = am_range_of(p, p->t0 + row, by_key);
     if (threadIdx.x > 0) return;
-    am_range all = {0, 0}; /* of rows that are not all padding; both ends grow with the row */
+    /* intersection over the rows without padding; both ends are non-decreasing in the row */
+    am_range all = {0, 0};
     if (last >= p->t0) {
         all.from = am_range_of(p, last, by_key).from;
         all.to = am_range_of(p, p->t0, by_key).to;
@@ -153,7 +157,7 @@ template <int W> LRA_DEV void am_meet(const attention_place *p, bool by_key, am_
     met[AM_ROWS(W)] = all;
 }
 
-/* Scores of products with the columns from j0 on; masked pairs get -infinity. */
+/* Turns products with the columns from j0 on into scores; masked pairs get -infinity. */
 template <int W, bool DISTANT, int N>
 LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
                      float s[AM_M(W)][N / 8][4])
@@ -179,9 +183,10 @@ LRA_DEV void am_mask(const attention_place *p, const am_range *met, int j0,
     }
 }
 
-/* Scores become exp(score - max); max is of the scores in units of `unit`, sum the lane's part.
- * sums of earlier tiles are rescaled where the maximum grew, and so are the thread's 2 M numbers
- * `also`, AM_THREADS apart.  Nullable: also */
+/* Turns scores into exp(score - max). max: maximum of each row so far, in units of `unit`; sum:
+ * this thread's part of the row's sum. Where the maximum grows, the accumulators `sums` of earlier
+ * tiles are rescaled, and so are the 2 M numbers per thread in `also`, AM_THREADS apart. Nullable:
+ * also */
 template <int W, int N>
 LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2],
                     float sum[AM_M(W)][2], float sums[AM_M(W)][W / 8][4], float *also)
@@ -193,7 +198,8 @@ LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2
             top = fmaxf(top, s[m][n][2 * half + k]);
         top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
         top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
-        float base = top > -INFINITY ? top * unit : 0.0f; /* of a row without visible keys so far */
+        /* 0 for a row without visible keys so far */
+        float base = top > -INFINITY ? top * unit : 0.0f;
         if (top > max[m][half]) {
             float shrink = tc_exp2(max[m][half] * unit - base);
             max[m][half] = top, sum[m][half] *= shrink;
@@ -210,14 +216,14 @@ LRA_DEV void am_exp(float unit, float s[AM_M(W)][N / 8][4], float max[AM_M(W)][2
     }
 }
 
-/* Sum over the four lanes of a row. */
+/* Sum over the four threads that share a row. */
 LRA_DEV float am_quad(float v)
 {
     v += __shfl_xor_sync(~0u, v, 1);
     return v + __shfl_xor_sync(~0u, v, 2);
 }
 
-/* Writes the rows of y = sums factor, zero for rows of padding. */
+/* Writes y = sums factor for the block's rows; rows of padding become zero. */
 template <int W>
 LRA_DEV void am_finish(const attention_place *p, const float factor[AM_M(W)][2],
                        float sums[AM_M(W)][W / 8][4], elem *y, const attention_rows *r)
@@ -238,12 +244,12 @@ LRA_DEV void am_finish(const attention_place *p, const float factor[AM_M(W)][2],
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-/* x: tiles and heads */
+/* Grid: x = tiles of queries times heads. */
 template <int W, bool DISTANT>
 static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
     attention_mma_kernel(attention_job j)
 {
-    LRA_SHARED(elem, stages); /* two, of keys and values */
+    LRA_SHARED(elem, stages); /* two stages, each with a tile of keys and one of values */
     enum { M = AM_M(W), ROWS = AM_ROWS(W), N = W <= 32 ? 32 : 64 };
     am_range *met = (am_range *)(stages + 2 * AM_STAGE(W));
     attention_place p = attention_find(&j, ROWS, false);
@@ -296,9 +302,10 @@ static __global__ void __launch_bounds__(AM_THREADS, W <= 32 ? 3 : 2)
 
 /* ---- which kernel ---------------------------------------------------------------------------- */
 
-/* The tensor-core kernels need: widths that are multiples of eight channels (the unit of a copy);
- * values as wide as keys; no learned bias, whose gradient kernels need statistics of the plain
- * kernels; no list of blocks, for which the plain kernels skip tiles; no dropout. */
+/* True if the tensor-core kernels support this call. They need: widths that are multiples of eight
+ * channels, the unit of a copy; values as wide as keys; no learned bias, because its gradient needs
+ * row statistics of the plain kernels; no list of blocks, for which the plain kernels skip tiles;
+ * no dropout. */
 static inline bool attention_mma_fits(const attention_job *j)
 {
     bool aligned = is_aligned(j->q, j->k, j->v) && is_aligned(j->out, j->dy, j->y) &&
@@ -315,7 +322,7 @@ static inline bool attention_is_distant(const attention_job *j)
     return false;
 }
 
-/* f<W, DISTANT>(args...) for the width of the heads. */
+/* Calls f<W, DISTANT>(args...) with the smallest W of the kernels that is at least K. */
 #define AM_FOR_WIDTH(f, K, distant, ...)                                                           \
     do {                                                                                           \
         if ((K) <= 16)                                                                             \

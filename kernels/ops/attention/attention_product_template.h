@@ -1,8 +1,8 @@
-/* The products of attention, of tiles in the L1 or L2 cache: c = a b, or added to c.
- * a is read one number at a time with two strides (so that it may be a transposed array) and
- * broadcast to all lanes of a register; b and c are rows of full registers.  With 16 sums in
- * registers (4 rows of 4 of them, 8 of 2) each register of b is used 4 (8) times: 8 loads for 16
- * multiplications; a core issues two multiplications and two loads a clock. */
+/* Matrix products of tiles in the L1 or L2 cache, for attention: c = a b, or c += a b.
+ * Elements of a are read one at a time, with two strides (a may be transposed), and broadcast to
+ * all lanes of a register. Rows of b and c are full registers. There are 16 sums in registers: 4
+ * rows of 4 registers, or 8 rows of 2. Each register of b is thus used 4 (or 8) times, with 8 (or
+ * 10) loads for 16 multiply-adds. A core issues two multiply-adds and two loads per clock. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_PRODUCT_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_PRODUCT_TEMPLATE_H
 
@@ -17,9 +17,10 @@ enum { AP_BYTES = 16, AP_VECTORS = 2, AP_SUMS = 8 };
 #endif
 enum { AP_LANES = AP_BYTES / (int)sizeof(real), AP_ROWS = 8 };
 typedef real ap_vector
-    __attribute__((vector_size(AP_BYTES), aligned(sizeof(real)), may_alias)); /* at any address */
+    /* allows unaligned access */
+    __attribute__((vector_size(AP_BYTES), aligned(sizeof(real)), may_alias));
 
-/* a(i,k) is at a[i row + k step]. */
+/* Left operand: a(i,k) is a[i row + k step]. */
 typedef struct {
     const real *a;
     int64_t row, step;
@@ -31,8 +32,8 @@ typedef struct {
 #define AP_UNROLL _Pragma("GCC unroll 8")
 #endif
 
-/* sum (R, V registers) = a (R,depth) b (depth, V registers); R and V are constants where this is
- * inlined, so that sums stay in registers. */
+/* sum (R, V registers) = a (R,depth) b (depth, V registers). R and V are compile-time constants
+ * after inlining, so that the sums stay in registers. */
 static inline __attribute__((always_inline)) void ap_sums(const int R, const int V, ap_left a,
                                                           int64_t depth, const real *b, int64_t ldb,
                                                           ap_vector sum[AP_ROWS][AP_VECTORS])
@@ -66,7 +67,8 @@ static inline __attribute__((always_inline)) void ap_tile(const int R, const int
     }
 }
 
-/* c (rows, V registers) = a (rows,depth) b, in groups of rows whose sums fit in registers. */
+/* c (rows, V registers) = a (rows,depth) b, in groups of rows whose sums fit in registers; with
+ * `add`: c +=. */
 static inline __attribute__((always_inline)) void ap_panel(const int V, int64_t rows, ap_left a,
                                                            int64_t depth, const real *b,
                                                            int64_t ldb, bool add, real *c,
@@ -81,7 +83,7 @@ static inline __attribute__((always_inline)) void ap_panel(const int V, int64_t 
     if (i < rows) ap_tile(1, V, a, depth, b, ldb, add, c + i * ldc, ldc);
 }
 
-/* columns: a multiple of 16, which are full registers for every instruction set */
+/* columns: a multiple of 16, which is a multiple of the register width of every instruction set */
 static inline __attribute__((always_inline)) void ap_panels(int64_t rows, int64_t columns,
                                                             int64_t depth, ap_left a, const real *b,
                                                             int64_t ldb, bool add, real *c,
@@ -105,9 +107,9 @@ static void ap_product(int64_t rows, int64_t columns, int64_t depth, ap_left a, 
 {
     ap_panels(rows, columns, depth, a, b, ldb, add, c, ldc);
 }
-/* The same, added to c, for an a whose row stride `row` is a compile-time constant after inlining:
- * eight rows then take one pointer, where eight pointers do not fit the registers (two registers of
- * columns: 105 -> 137 GFLOP/s of 138). */
+/* c += a b, like ap_product() with `add`, for an a whose row stride `row` is a compile-time
+ * constant after inlining. Eight rows then need one pointer; eight pointers would not fit in the
+ * registers. Measured with two registers of columns: 105 -> 137 GFLOP/s of 138 peak. */
 static inline __attribute__((always_inline)) void ap_add_product(const int row, int64_t rows,
                                                                  int64_t columns, int64_t depth,
                                                                  const real *a, const real *b,

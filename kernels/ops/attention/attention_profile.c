@@ -1,13 +1,14 @@
 /* Distance profile of attention: mass at each distance, without storing a map.
  *   m[b,h,d] = mean over the queries i < length[b] of  sum over keys j with |i-j| = d of a_ij
- * a: the weights that multiply v, so after decay and smoothing; every row sums to 1 (less where
- * smoothing loses mass at the left border); weights of laplace attention are divided by their sum.
+ * a: the weights that multiply v, after decay and moving average. Every row sums to 1 (less where
+ * the moving average loses mass at the left border). Weights of laplace attention are divided by
+ * their sum.
  * analysis/ turns m into the profile M(d) of a set of examples. */
 #include "kernels/ops/attention/attention_forward_template.h"
 #include "kernels/ops/attention/attention_profile.h"
 
-/* Adds the mass of a key to the distances of the columns that it is averaged into, the same as in
- * lra_moving_average(). */
+/* Adds the mass of key j in row i to the distances of the columns over which the moving average
+ * spreads it, as in lra_moving_average(). */
 static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real mass, real *out)
 {
     const attention_args *a = h->args;
@@ -16,7 +17,8 @@ static inline void add_mass(const attention_head *h, int64_t i, int64_t j, real 
         out[at > i ? at - i : i - at] += mass / (real)a->smooth;
 }
 
-/* n queries from i0 on: all scores in one tile, otherwise as forward, then softmax and sums. */
+/* Adds the distance profiles of queries i0 .. i0 + n - 1 to out (distances). All their scores are
+ * in one tile; they become weights as in the forward op. */
 static void add_rows(attention_forward *f, int64_t i0, int64_t n, real *out)
 {
     attention_head *h = &f->h;
@@ -44,7 +46,7 @@ static void add_rows(attention_forward *f, int64_t i0, int64_t n, real *out)
     }
 }
 
-/* sources: q, k, options; scratch: of every thread */
+/* Sources: q, k, optional sources. Scratch: one segment per thread. */
 LRA_BODY(attention_profile)
 {
     attention_sizes s = attention_sizes_of(c->y, 0, 2);
@@ -56,7 +58,7 @@ LRA_BODY(attention_profile)
         real *out = (real *)c->out + at * distances;
         attention_forward f = {.rows = 0};
         own = attention_open(&f.h, c, 0, 2, at, own);
-        f.h.s.V = 0; /* only the sums are needed */
+        f.h.s.V = 0; /* no values: only the weights are needed */
         attention_take(&f, own);
         f.h.tile = f.sum + ATTENTION_QUERIES;
         f.q = (const elem *)c->in[0] + (b * s.Tq * s.H + head) * s.K;

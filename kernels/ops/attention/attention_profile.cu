@@ -1,17 +1,18 @@
-/* Distance profile of attention on a GPU: three kernels; no sum is shared by two blocks.
- *   rows: maximum and 1/(n sum) of every query, as forward;
- *   diagonals: a block has the tiles (i0, i0 + 64 delta) of a head, computes the weights of a tile
- *     once and adds them up by offset j - i; a key's mass counts for the offsets of all columns
- *     that it is averaged into;
- *   distances: d sums the diagonals of the offsets d and -d.
- * Two products of 2 K FLOP a pair; bytes as forward. */
+/* Distance profile of attention on a GPU, in three kernels. No two blocks add to the same sum.
+ *   - rows: maximum and 1/(n sum) of every query, as in the forward kernel.
+ *   - diagonals: a block processes the tiles (i0, i0 + 64 delta) of a head. It computes the weights
+ *     of each tile once and sums them by offset j - i. The mass of a key is added to the offsets of
+ *     all columns over which the moving average spreads it.
+ *   - distances: distance d is the sum over all diagonals at the offsets d and -d.
+ * Two products of 2 K FLOP per pair; memory traffic as in the forward kernel. */
 #include "kernels/ops/attention/attention_cuda.h"
 #include "kernels/ops/attention/attention_profile.h"
 
 typedef struct {
     attention_job j;
-    int64_t offsets, diagonals, distances; /* of a tile; of tiles; of the result */
-    real *part, *out;                      /* (B H, diagonals, offsets), (B H, distances) */
+    /* offsets per tile; diagonals of tiles; distances of the result */
+    int64_t offsets, diagonals, distances;
+    real *part, *out; /* (B H, diagonals, offsets), (B H, distances) */
 } profile_job;
 
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(attention_job j)
@@ -42,7 +43,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(atten
     }
 }
 
-/* Products of the rows from t0 on with the keys from j0 on become weights over n. */
+/* Turns products of the rows from t0 on with the keys from j0 on into weights divided by n, the
+ * number of queries. */
 LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, int j0,
                              real s[AT_SUMS][AT_SUMS])
 {
@@ -51,7 +53,7 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
         int t = p->t0 + at_row() + i;
         const real *row = j->rows + (p->head * j->s.Tq + t) * PROFILE_ROW;
         attention_range keys = {0, 0};
-        real top = 0, share = 0; /* rows from n on have none */
+        real top = 0, share = 0; /* rows of padding (t >= n) have share 0 */
         if (t < p->n) keys = attention_keys_of(&p->m, t), top = row[0], share = row[1];
         LRA_UNROLL for (int k = 0; k < AT_SUMS; k++)
         {
@@ -64,8 +66,8 @@ LRA_DEV void profile_weights(const attention_job *j, const attention_place *p, i
     }
 }
 
-/* Contribution of a tile (columns, rows) to the offset of column `at` from row i: the columns that
- * lra_moving_average() adds. */
+/* Mass that row i adds at column `at` from one tile of weights (columns, rows): the average over
+ * the keys that lra_moving_average() averages into this column. */
 LRA_DEV real profile_mass(const attention_args *a, const attention_place *p, int i, int at, int j0,
                           const real *tile)
 {
@@ -83,7 +85,7 @@ LRA_DEV real profile_mass(const attention_args *a, const attention_place *p, int
     return mass / (real)a->smooth;
 }
 
-/* x: heads and diagonals */
+/* Grid: x = heads times diagonals. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(profile_job e)
 {
     LRA_SHARED(real, shared);
@@ -112,7 +114,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_diagonal_kernel(p
         e.part[blockIdx.x * e.offsets + o] = sum[o];
 }
 
-/* Sum over all diagonals for an offset. */
+/* Sum over all diagonals of one head's mass at this offset. */
 LRA_DEV real profile_offset(const profile_job *e, int64_t head, int64_t offset)
 {
     int64_t at = offset + profile_before(&e->j.a) + e->diagonals / 2 * AT_TILE;
@@ -133,7 +135,7 @@ static __global__ void profile_distance_kernel(profile_job e, int64_t n)
     }
 }
 
-/* sources: q, k, options; scratch: rows, then parts */
+/* Sources: q, k, optional sources. Scratch: row statistics, then the sums by offset. */
 LRA_CUDA_BODY(attention_profile)
 {
     attention_job j = attention_job_of(c, 0, 2);

@@ -1,14 +1,15 @@
-/* Sizes of the intermediate results of the CUDA kernels of the profile: sums by offset j - i of a
- * diagonal of tiles. */
+/* Sizes of the intermediate results of the profile's CUDA kernels: sums by offset j - i for each
+ * diagonal of tiles; and the columns over which the moving average spreads a key. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_PROFILE_H
 #define LRA_OPS_ATTENTION_ATTENTION_PROFILE_H
 
 #include "kernels/ops/attention/attention.h"
 
-enum { PROFILE_TILE = ATTENTION_CUDA_TILE, PROFILE_ROW = 2 /* of a query: maximum, 1/(n sum) */ };
+/* PROFILE_ROW: numbers per query: maximum, 1/(n sum) */
+enum { PROFILE_TILE = ATTENTION_CUDA_TILE, PROFILE_ROW = 2 };
 
-/* Number of offsets before that of the tile: those of its last row, and of columns that a key is
- * averaged into. */
+/* Index of a diagonal's own offset (64 delta) within its sums. Smaller offsets occur because of the
+ * rows of a tile and because the moving average spreads a key to earlier columns. */
 LRA_FN int profile_before(const attention_args *a)
 {
     return PROFILE_TILE - 1 + (a->smooth_past ? a->smooth - 1 : (a->smooth - 1) / 2);
@@ -18,8 +19,8 @@ LRA_FN int64_t profile_offsets(const attention_args *a)
     return 2 * PROFILE_TILE - 1 + a->smooth - 1;
 }
 
-/* Range of the n columns that a key is averaged into: those of its chunk; each takes 1/smooth of
- * it. */
+/* Range of columns, of n, over which the moving average spreads the weight of a key. The range is
+ * clipped to the key's chunk. Each column gets 1/smooth of the weight. */
 LRA_FN attention_range profile_columns(const attention_args *a, int64_t n, int64_t key)
 {
     int64_t first = a->smooth_past ? key - a->smooth + 1 : key - (a->smooth - 1) / 2;
@@ -29,7 +30,8 @@ LRA_FN attention_range profile_columns(const attention_args *a, int64_t n, int64
     if (r.to > high) r.to = high;
     return r;
 }
-/* Weight of a key in the sum by which a row is divided. */
+/* Share of a key's weight that counts in the sum by which a row is divided: with renorm the share
+ * that is not lost at the borders, else 1. */
 LRA_FN real profile_counts(const attention_args *a, int64_t n, int64_t key)
 {
     attention_range r = profile_columns(a, n, key);

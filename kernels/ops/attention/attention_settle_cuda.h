@@ -1,18 +1,19 @@
 /* Corrections of the gradients of attention on a GPU, as on the CPU
- * (attention_backward_template.h): the means of keys and values, and, in float32, the sums over
- * keys of the rows of dk, which are
+ * (attention_backward_template.h): the means of keys and values, and, in float32, the sum of the
+ * rows of dk over the keys. This sum must be
  *   sum_j dk_j = sum_i q_i sum_j (f_ij - f) g_ij,
- * 0 without distance decay, and far below the rounding errors of the rows. */
+ * which is 0 without distance decay. The rounding errors of the rows are far larger than it. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_SETTLE_CUDA_H
 #define LRA_OPS_ATTENTION_ATTENTION_SETTLE_CUDA_H
 
 #include "kernels/ops/attention/attention_cuda.h"
 
-/* Whether sums of dk are corrected: rows rounded to bf16 have errors far above them. */
+/* True if the sums of dk are corrected. In bf16 they are not: the rounding errors of the rows are
+ * far larger than the sums. */
 enum { AT_SETTLES = !LRA_TYPE_bf16 };
 
-/* Sum over the eight threads of a column of a block of (32, 8), in their order; every thread gets
- * it.  shared: LRA_BLOCK */
+/* Sum over the eight threads of a column of a block of (32, 8), in a fixed order. All eight threads
+ * receive it. shared: LRA_BLOCK numbers */
 LRA_DEV double column_sum(double v, double *shared)
 {
     double sum = 0;
@@ -23,8 +24,8 @@ LRA_DEV double column_sum(double v, double *shared)
     return sum;
 }
 
-/* means (B H, K+V).  block (32, 8): channels by rows; x: heads; y: channels of keys, then of
- * values */
+/* Computes the means (B H, K+V). Block (32, 8): channels by rows. Grid: x = heads, y = groups of
+ * channels of keys, then of values. */
 static __global__ void __launch_bounds__(LRA_BLOCK) attention_mean_kernel(attention_job j)
 {
     LRA_SHARED(double, shared);
@@ -51,8 +52,8 @@ static inline void attention_means_run(const attention_job *j, void *stream)
 }
 
 #if !LRA_TYPE_bf16
-/* Subtracts `share` of their magnitudes from the rows of a channel of dk; returns
- * their sum and the sum of their magnitudes before. */
+/* Subtracts from each element of a channel of dk `share` times its magnitude. Returns the channel's
+ * sum afterwards; size: sum of magnitudes before. */
 LRA_DEV double settle_pass(real *dk, const attention_rows *r, int c, real share, double *shared,
                            double *size)
 {
@@ -66,7 +67,8 @@ LRA_DEV double settle_pass(real *dk, const attention_rows *r, int c, real share,
     return column_sum(sum, shared);
 }
 
-/* Subtracts the rest from the smallest element of which it is at most a thousandth. */
+/* Subtracts the rest from the smallest element of a channel that is at least 1024 times as
+ * large. */
 LRA_DEV void settle_rest(real *dk, const attention_rows *r, int c, double rest, double *shared)
 {
     double least = INFINITY;
@@ -78,7 +80,7 @@ LRA_DEV void settle_rest(real *dk, const attention_rows *r, int c, double rest, 
     __syncthreads();
     shared[threadIdx.y * LRA_WARP + threadIdx.x] = least;
     __syncthreads();
-    bool first = at >= 0; /* of the threads with the smallest, the first one */
+    bool first = at >= 0; /* of the threads that have the smallest element, the first one */
     for (int y = 0; y < LRA_BLOCK_WARPS; y++) {
         double other = shared[y * LRA_WARP + threadIdx.x];
         if (other < least || (other == least && y < (int)threadIdx.y)) first = false;
@@ -89,9 +91,10 @@ LRA_DEV void settle_rest(real *dk, const attention_rows *r, int c, double rest, 
     }
 }
 
-/* Brings the rows of dk to their sum: the excess is subtracted from the rows in proportion to their
- * magnitudes, so that small rows stay exact, then what rounding left from one element.
- * block (32, 8): channels by rows; x: heads; y: channels */
+/* Corrects the sum of the rows of dk. The excess of the sum is subtracted from the rows in
+ * proportion to their magnitudes, so that small rows stay exact. Then the remaining rounding error
+ * is subtracted from one element. Block (32, 8): channels by rows. Grid: x = heads, y = groups of
+ * channels. */
 static __global__ void __launch_bounds__(LRA_BLOCK) attention_settle_kernel(attention_job j)
 {
     LRA_SHARED(double, shared);

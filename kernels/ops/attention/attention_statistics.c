@@ -1,22 +1,24 @@
-/* Statistics of attention weights, without storing a map: mass by signed distance (and in pixels),
- * the same without each row's own key, mass of every key, entropy, effective number of keys, of a
- * head or, weighted by values, of all heads of a layer together.
- *   entropy of a row of a softmax of scores s with maximum m:  ln sum exp(s - m) - sum a (s - m)
- * so that no pair needs a logarithm; averages over columns, laplace weights and norms do.  A block
- * of 64 queries has the scores of all its keys at once: memory is linear in the number of keys.
+/* Statistics of attention weights, without storing a map: mass by signed distance (and by distance
+ * in pixels), the same without each row's own key, mass of every key, entropy, effective number of
+ * keys. They describe one head or, weighted by values, all heads of a layer together.
+ * The entropy of a softmax row with scores s and maximum m is  ln sum exp(s - m) - sum a (s - m),
+ * so that no pair needs a logarithm. Averaged weights, laplace weights and norms do need one per
+ * pair. A block of 64 queries holds the scores of all its keys at once: memory is linear in the
+ * number of keys.
  * Norms of weighted sums of values need no values:  || sum_h a_h u_h ||^2 = sum_hg a_h a_g u_h.u_g,
- * u_h.u_g: the Gram matrix of a key (Kobayashi et al. 2020 have the norm of each head; this is that
- * of their sum).
- * Known: equal weights of n keys: entropy ln n, support n. */
+ * where u_h.u_g is the Gram matrix of a key. Kobayashi et al. 2020 use the norm of each head; this
+ * is the norm of the sum of all heads.
+ * Known values: n equal weights have entropy ln n and support n. */
 #include "kernels/ops/attention/attention_statistics_rows_template.h"
 
-/* Sums of numbers over rows, in double. */
+/* Sums over rows, in double: entropy, relative entropy, support; numbers of rows with a key, with
+ * several keys, of all rows. */
 typedef struct {
     double entropy, rel, support;
     int64_t rows, several, all;
 } row_sums;
 
-/* Size of the grid of (dy, dx). */
+/* Elements of the grid of offsets (dy, dx). */
 static int64_t grid_size(const statistics_sizes *z)
 {
     return z->columns ? (2 * z->lines - 1) * (2 * z->columns - 1) : 0;
@@ -24,7 +26,8 @@ static int64_t grid_size(const statistics_sizes *z)
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
-/* Adds a column's weights to the grid of (dy, dx), image row by image row; i, j: positions. */
+/* Adds the weights x of n queries from position i on, for the key at position j, to the grid of
+ * (dy, dx). Queries of one image row are added together. */
 static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t n, const real *x,
                        real *grid)
 {
@@ -38,7 +41,8 @@ static void add_square(const statistics_sizes *z, int64_t i, int64_t j, int64_t 
     }
 }
 
-/* Adds the weights of columns from j0 on to the sums over rows: mass by i - j, columns, pixels. */
+/* Adds the weights of n columns from j0 on, times the share 1/sum of each row, to the sums over
+ * rows: mass by offset i - j, by column, and by (dy, dx). Nullable: grid */
 static void add_weights(const group *g, const attention_place *p, int64_t j0, int64_t n,
                         const real *weight, const real *share, real *out, real *grid)
 {
@@ -60,12 +64,13 @@ static void add_weights(const group *g, const attention_place *p, int64_t j0, in
     }
 }
 
-/* The same rows without their own keys: writes the shares of the own keys to `own`; the shares of
- * the other keys, whose sum is 1, by distance to `other`. */
+/* Statistics without each row's own key. Writes the share of the own key, p_ii, to `own`.
+ * Normalises the shares of the other keys to sum 1 and adds them by distance to `other`. Nullable:
+ * grid */
 static void add_others(const group *g, const attention_place *p, int64_t j0, int64_t n,
                        const real *weight, const real *sum, real *out, real *grid)
 {
-    int64_t S = g->z.stride, first = j0 - p->i0; /* lane of the row whose own key is column 0 */
+    int64_t S = g->z.stride, first = j0 - p->i0; /* lane of the row whose own key is column j0 */
     real *other = out + g->z.other, *own = other + g->z.D;
     real all[ATTENTION_QUERIES] = {0}, one[ATTENTION_QUERIES], x[ATTENTION_QUERIES];
     for (int64_t c = 0; c < n; c++)
@@ -99,7 +104,7 @@ static bool listed_at(const group *g, int64_t i, int64_t j)
     return false;
 }
 
-/* Keys that may have weight in row i; a block of keys is listed completely. */
+/* Number of keys that may have weight in row i. All keys of a listed block count. */
 static int64_t keys_of(const group *g, int64_t i)
 {
     const attention_head *h = &g->f[0].h;
@@ -144,7 +149,7 @@ static void add_rows(group *g, int64_t i0, int64_t n, real *out, real *grid, row
 /* ---- the body -------------------------------------------------------------------------------- */
 
 /* Scratch of a head: that of attention_open(), k, a block of queries with maxima and sums, a tile
- * of all keys, and for averages another. */
+ * of all keys, and a second such tile if weights are averaged. */
 static int64_t head_scratch(const attention_sizes *s, const attention_args *a)
 {
     return attention_score_scratch(s, a->smooth > 1 ? 2 : 1);
@@ -155,7 +160,7 @@ static int64_t thread_scratch(const attention_sizes *s, const attention_args *a)
     return z.H / z.heads * head_scratch(s, a) + attention_padded(2 * grid_size(&z));
 }
 
-/* Head `at` of the result, residue r. */
+/* Prepares the heads whose weights form head `at` of the result, for residue r. */
 static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real *own)
 {
     const attention_args *a = g->args;
@@ -171,7 +176,7 @@ static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real 
         attention_forward *f = &g->f[k];
         *f = (attention_forward){.rows = 0};
         real *rest = attention_open(&f->h, c, 0, 2, b * s.H + first + k, own);
-        f->h.s.V = 0; /* only the sums are needed */
+        f->h.s.V = 0; /* no values: only the weights are needed */
         attention_take(f, rest);
         f->q = (const elem *)c->in[0] + (b * s.Tq * s.H + first + k) * s.K;
         attention_gather((const elem *)c->in[1] + (b * s.Tk * s.H + first + k) * s.K, f->h.mask.n_k,
@@ -179,7 +184,7 @@ static void open_group(group *g, const lra_call *c, int64_t at, int64_t r, real 
     }
 }
 
-/* Sums a grid of (dy, dx) by max(|dy|,|dx|). */
+/* Sums the grid of (dy, dx) by max(|dy|,|dx|) into `near`. */
 static void add_grid(const statistics_sizes *z, const real *grid, real *near)
 {
     for (int64_t k = 0; k < grid_size(z); k++) {
@@ -205,7 +210,7 @@ static void finish(const statistics_sizes *z, const row_sums *t, const real *gri
     number[LRA_ATTENTION_SEVERAL] = (real)t->several;
 }
 
-/* sources: q, k, options; scratch: of every thread */
+/* Sources: q, k, optional sources. Scratch: one segment per thread. */
 LRA_BODY(attention_statistics)
 {
     attention_sizes s = attention_sizes_of(c->y, 0, 2);

@@ -1,31 +1,33 @@
-/* Statistics of attention on a GPU: 64 rows of every head at a time, whose maps are in scratch, so
- * that memory is linear in the number of keys.  Of each 64 rows
- *   scores, average, combine   a warp for each row: weights as they multiply v; averages; norms of
- *                              all heads together
- *   numbers                    a warp for each row: entropy, keys, its own key; the row over its
- *                              sum
- *   totals, add                a thread for each number of the result: nothing is added by two, in
- *                              a fixed order
- * At most two products of K FLOP a pair; probes call it rarely, so that it uses no tensor cores. */
+/* Statistics of attention on a GPU. 64 rows of every head are processed at a time, with their maps
+ * in scratch, so that memory is linear in the number of keys. The kernels for 64 rows are:
+ *   scores, average, combine   a warp for each row: weights as they multiply v; moving average;
+ *                              norms of all heads together
+ *   numbers                    a warp for each row: entropy, keys, share of its own key; divides
+ *                              the row by its sum
+ *   totals, add                a thread for each number of the result, which sums rows in a fixed
+ *                              order
+ * At most two products of K FLOP per pair. Only probes use this op, and rarely, so it does not use
+ * tensor cores. */
 #include "kernels/ops/attention/attention_cuda.h"
 #include "kernels/ops/attention/attention_statistics_body.h"
 
 typedef struct {
     attention_job j;
     statistics_sizes z;
-    const int32_t *without; /* (B,H) */
+    const int32_t *without; /* (B,heads): key that gets no weight, per head. NULL: none */
     const real *gram;       /* (B,positions,H,H).  NULL: none */
-    int64_t first;          /* of the rows */
-    real *scores, *map;     /* (B H, rows, Tk): before and after averaging */
-    real *row;              /* (B, residues, heads, rows, numbers) */
-    real *own; /* (B, residues, heads, rows, 2): p_ii, 1 / (1 - p_ii); as in the result */
+    int64_t first;          /* first of the 64 rows */
+    real *scores, *map;     /* weights before and after the moving average: (B H, rows, Tk) */
+    real *row;              /* numbers of each row: (B, residues, heads, rows, numbers) */
+    real *own; /* (B, residues, heads, rows, 2): p_ii, 1 / (1 - p_ii), as in the result */
     real *out;
 } statistics_job;
 
-/* A row of a head: of all nodes' heads, or of the result's, which have the node's head `head`. */
+/* One row: of a head of the node (scores) or of a head of the result, whose head `head` of the node
+ * it uses. */
 typedef struct {
     attention_place p;
-    int64_t head, residue, i; /* i: of the residue */
+    int64_t head, residue, i; /* i: row within its residue */
     bool real_row;
 } statistics_row;
 
@@ -49,7 +51,7 @@ LRA_DEV int64_t hole_of(const statistics_job *e, const statistics_row *r)
     return statistics_hole(&e->z, e->without + r->p.b * e->z.H + r->p.h % e->z.H, r->residue);
 }
 
-/* Weights before averages; those of a softmax divided by their sum. */
+/* Computes the weights before the moving average. Those of a softmax are divided by their sum. */
 static __global__ void statistics_scores_kernel(statistics_job e)
 {
     for (EACH_ROW(row, e.j.s.B * e.j.s.H * STATISTICS_ROWS)) {
@@ -82,7 +84,7 @@ static __global__ void statistics_scores_kernel(statistics_job e)
     }
 }
 
-/* Averages over the columns that a key is averaged into, the same as in lra_moving_average(). */
+/* Averages the weights over columns, as in lra_moving_average(). */
 static __global__ void statistics_average_kernel(statistics_job e)
 {
     for (EACH_ROW(row, e.j.s.B * e.j.s.H * STATISTICS_ROWS)) {
@@ -108,7 +110,7 @@ static __global__ void statistics_average_kernel(statistics_job e)
     }
 }
 
-/* Norms of the weighted sums over heads, stored over the first head's weights. */
+/* Replaces the weights of the first head by the norms of the weighted sums over all heads. */
 static __global__ void statistics_combine_kernel(statistics_job e)
 {
     const statistics_sizes *z = &e.z;
@@ -128,7 +130,7 @@ static __global__ void statistics_combine_kernel(statistics_job e)
     }
 }
 
-/* True if key j is visible in any head of this row. */
+/* True if the block lists of any head make key j visible in this row. */
 LRA_DEV bool statistics_listed(const statistics_job *e, const statistics_row *r, int64_t j)
 {
     if (!r->p.listed.list) return true;
@@ -179,7 +181,7 @@ static __global__ void statistics_numbers_kernel(statistics_job e)
     }
 }
 
-/* Sums of the numbers of the rows. */
+/* Adds the numbers of the 64 rows to the totals of each head. */
 static __global__ void statistics_totals_kernel(statistics_job e, int64_t n)
 {
     const statistics_sizes *z = &e.z;
@@ -198,7 +200,7 @@ static __global__ void statistics_totals_kernel(statistics_job e, int64_t n)
     }
 }
 
-/* Share of position j in the row of position t; 0 where there is none. */
+/* Share of the key at position j in a row; 0 if the row does not see it. */
 LRA_DEV real share_at(const statistics_job *e, const real *map, int64_t row, int64_t residue,
                       int64_t j)
 {
@@ -207,7 +209,8 @@ LRA_DEV real share_at(const statistics_job *e, const real *map, int64_t row, int
     return map[row * e->j.s.Tk + j / S];
 }
 
-/* Shares of the square at distance d around position t. */
+/* Sum of the shares of the positions at distance d from position t in an image: max(|dy|,|dx|) =
+ * d. */
 LRA_DEV real ring_at(const statistics_job *e, const real *map, int64_t row, int64_t residue,
                      int64_t t, int64_t d)
 {
@@ -223,8 +226,8 @@ LRA_DEV real ring_at(const statistics_job *e, const real *map, int64_t row, int6
     return sum;
 }
 
-/* Entry k of the statistics of rows without their own keys, of a row at position t: by distance, of
- * the row itself (in addition to -1), by distance in pixels. */
+/* Entry k of the statistics without own keys, for a row at position t: first by distance, then the
+ * row's own share p_ii (plus 1, because the entry starts at -1), then by distance in pixels. */
 LRA_DEV real other_at(const statistics_job *e, const real *map, const real *own, int64_t row,
                       int64_t residue, int64_t t, int64_t k)
 {
@@ -268,7 +271,7 @@ static __global__ void statistics_add_kernel(statistics_job e, int64_t n)
     }
 }
 
-/* Divides the sums by the number of rows with a visible key. */
+/* Divides the sums over rows by the number of rows that see a key. */
 static __global__ void statistics_finish_kernel(statistics_job e, int64_t n)
 {
     const statistics_sizes *z = &e.z;
@@ -285,7 +288,7 @@ static __global__ void statistics_finish_kernel(statistics_job e, int64_t n)
     }
 }
 
-/* sources: q, k, options; scratch: maps, numbers of rows */
+/* Sources: q, k, optional sources. Scratch: maps, numbers of the rows. */
 LRA_CUDA_BODY(attention_statistics)
 {
     statistics_job e;

@@ -1,5 +1,5 @@
-/* Code shared by the bodies of attention_statistics: sizes of the result, range of columns of an
- * average. */
+/* Code shared by the C and CUDA bodies of attention_statistics: sizes of the result, columns of a
+ * moving average. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_STATISTICS_BODY_H
 #define LRA_OPS_ATTENTION_ATTENTION_STATISTICS_BODY_H
 
@@ -7,9 +7,11 @@
 #include "kernels/ops/attention/attention_statistics.h"
 
 typedef struct {
-    int64_t stride, H, heads;  /* heads of a residue; of the result */
-    int64_t D, columns, lines; /* positions; of the image */
-    int64_t near, other, all;  /* entries of near; offset of other; entries in total */
+    int64_t stride, H, heads; /* H: heads of one residue; heads: heads of the result */
+    /* D: positions; columns, lines: width and height of the image in pixels */
+    int64_t D, columns, lines;
+    /* near: entries of near; other: offset of other; all: entries in total */
+    int64_t near, other, all;
 } statistics_sizes;
 
 LRA_FN statistics_sizes statistics_sizes_of(const attention_args *a, const attention_sizes *s)
@@ -24,10 +26,11 @@ LRA_FN statistics_sizes statistics_sizes_of(const attention_args *a, const atten
     return z;
 }
 
-/* Scratch of the CUDA body, in float32: maps of STATISTICS_ROWS rows of every head, averaged maps,
- * numbers of rows, and the shares of their own key and of the others. */
+/* Scratch of the CUDA body, in float32 numbers: maps of STATISTICS_ROWS rows of every head,
+ * averaged maps, numbers of each row, and two shares of each row (p_ii, 1 / (1 - p_ii)). */
 enum { STATISTICS_ROWS = 64, STATISTICS_OWN = 2 };
-/* Rows with a smaller share than this at other keys than their own have no distances. */
+/* Rows whose share of other keys is smaller than this are excluded from the statistics of
+ * distances. */
 #define STATISTICS_LONE R(1e-6)
 LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_sizes *s)
 {
@@ -37,8 +40,8 @@ LRA_FN int64_t statistics_cuda_scratch(const attention_args *a, const attention_
            (maps + z.stride * z.heads * (LRA_ATTENTION_NUMBERS + STATISTICS_OWN));
 }
 
-/* Columns in which a row has weights after averaging: those of its keys and their neighbours, in
- * its chunk. */
+/* Columns in which row i has weight after the moving average: its keys and their neighbours,
+ * clipped to the row's chunk. */
 LRA_FN attention_range statistics_spread(const attention_args *a, const attention_mask *m,
                                          int64_t i, attention_range keys)
 {
@@ -53,7 +56,7 @@ LRA_FN attention_range statistics_spread(const attention_args *a, const attentio
     return r;
 }
 
-/* Row of the key without a weight among those of residue r; -1: none. */
+/* Index of the excluded key (lra_attention_question.without) within residue r; -1: none. */
 LRA_FN int64_t statistics_hole(const statistics_sizes *z, const int32_t *without, int64_t r)
 {
     if (!without || *without < 0 || *without % z->stride != r) return -1;

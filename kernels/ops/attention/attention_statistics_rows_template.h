@@ -1,5 +1,5 @@
-/* Weights of 64 queries of attention_statistics, on a CPU: of a head or of all heads together, and
- * the numbers of their rows. */
+/* Computes the weights of 64 queries for attention_statistics on a CPU, of one head or of all heads
+ * together, and the statistics of each row. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_STATISTICS_ROWS_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_STATISTICS_ROWS_TEMPLATE_H
 
@@ -8,7 +8,8 @@
 
 #define LN_2 R(0.69314718055994530942)
 
-/* The heads whose weights form one row: one, or all of an example and a residue. */
+/* The n heads whose weights form one row of the result: one head, or all heads of an example and a
+ * residue. */
 typedef struct {
     const attention_args *args;
     statistics_sizes z;
@@ -18,12 +19,13 @@ typedef struct {
     attention_forward f[LRA_MAX_HEADS];
 } group;
 
-/* Of each lane: entropy, effective number of keys, sum of the weights. */
+/* Statistics of each lane (row): entropy in nats, effective number of keys, sum of the weights. */
 typedef struct {
     real entropy[ATTENTION_QUERIES], support[ATTENTION_QUERIES], sum[ATTENTION_QUERIES];
 } lane_sums;
 
-/* log2 of a normal x > 0: x = 2^n m, m about 1, by t = (m - 1) / (m + 1); absolute error 1e-7. */
+/* log2 of a normal number x > 0. x = 2^n m with 0.7 < m < 1.42; log m is a series in t = (m - 1) /
+ * (m + 1). Absolute error 1e-7. */
 static inline real log2_of(real x)
 {
 #if LRA_TYPE_f64
@@ -64,8 +66,8 @@ static inline void scores(const group *g, attention_forward *f, const attention_
     for (int l = 0; l < ATTENTION_QUERIES; l++) f->h.tile[hole * ATTENTION_QUERIES + l] = -INFINITY;
 }
 
-/* Scores of a softmax become exponentials, as in attention_weights(); also accumulates their
- * entropy. */
+/* Turns the scores of a softmax into exponentials, as attention_weights() does, and also computes
+ * the statistics of each lane. */
 static inline void weigh(attention_forward *f, const attention_place *p, lane_sums *sums)
 {
     const real unit = f->h.unit;
@@ -94,7 +96,7 @@ static inline void weigh(attention_forward *f, const attention_place *p, lane_su
     }
 }
 
-/* Averages the tile over columns into `to`, whose first row is column j0. */
+/* Moving average of the tile over columns. to: n columns, the first of which is column j0. */
 static inline void average(const group *g, const attention_forward *f, const attention_place *p,
                            int64_t j0, int64_t n, real *to)
 {
@@ -114,7 +116,7 @@ static inline void average(const group *g, const attention_forward *f, const att
     ATTENTION_EACH_LANE(l, p) to[hole * ATTENTION_QUERIES + l] = 0;
 }
 
-/* Statistics of n columns of weights. */
+/* Statistics of each lane over n columns of weights w. */
 static inline void describe(const attention_place *p, int64_t n, const real *w, lane_sums *sums)
 {
     real dot[ATTENTION_QUERIES], square[ATTENTION_QUERIES];
@@ -137,8 +139,8 @@ static inline void describe(const attention_place *p, int64_t n, const real *w, 
     }
 }
 
-/* Normalised weights of a head as they multiply v: those of a softmax divided by their sum,
- * averages divided by theirs if they are renormalised. */
+/* Normalises the weights of a head to those that multiply v. Softmax weights are divided by their
+ * sum; with renorm, averaged weights are divided by theirs. */
 static inline void whole(const group *g, const attention_forward *f, const attention_place *p,
                          int64_t n, real *w)
 {
@@ -153,8 +155,8 @@ static inline void whole(const group *g, const attention_forward *f, const atten
         ATTENTION_EACH_LANE(l, p) w[c * ATTENTION_QUERIES + l] *= factor[l];
 }
 
-/* Norms of the weighted sums over heads, stored over the first head's weights; w: of every head,
- * columns from j0 on. */
+/* Replaces the weights of the first head, w[0], by the norms of the weighted sums over all heads.
+ * w: weights of every head, n columns from j0 on. */
 static inline void combine(const group *g, const attention_place *p, int64_t j0, int64_t n,
                            real *const *w)
 {
@@ -174,7 +176,7 @@ static inline void combine(const group *g, const attention_place *p, int64_t j0,
     }
 }
 
-/* Weights of the queries in columns from *j0 on, *n of them, and their statistics. */
+/* Weights of the queries and their statistics. Outputs: first column *j0, number of columns *n. */
 static inline const real *weights(group *g, const attention_place *p, int64_t *j0, int64_t *n,
                                   lane_sums *sums)
 {

@@ -1,8 +1,9 @@
-/* Tiles of a softmax that have masked pairs, fewer than 64 keys or queries, or that come first:
- * strips of queries, one register wide where registers have 16 lanes, with only those keys that at
- * least one query of the strip sees.  The ends of a band of keys are such tiles, two of three where
- * it is two tiles wide; so is the diagonal of causal attention.  As in attention_whole_template.h
- * exponentials are computed while the sums are in registers. */
+/* Softmax tiles that have masked pairs, or fewer than 64 keys or queries, or that are the first of
+ * their queries. They are processed in strips of queries (one register wide if registers have 16
+ * lanes), and each strip skips keys that none of its queries sees. The two ends of a band of
+ * visible keys are such tiles (two of three tiles if the band is two tiles wide), and so is the
+ * diagonal of causal attention. As in attention_whole_template.h, exponentials are computed while
+ * the sums of the products are in registers. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_STRIP_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_STRIP_TEMPLATE_H
 
@@ -15,8 +16,8 @@ enum {
     AS_ROWS = 8 / AS_VECTORS
 };
 
-/* The lanes [from, to) that see each key of a tile; both grow with the key.  Empty after the
- * last. */
+/* For each key of a tile, the lanes [from, to) that see it. Both ends are non-decreasing in the
+ * key. Empty for keys after the last. */
 typedef struct {
     int from[ATTENTION_KEYS], to[ATTENTION_KEYS];
 } as_view;
@@ -40,7 +41,7 @@ static inline void as_look(const attention_head *h, const attention_place *p, as
     }
 }
 
-/* Keys of a tile that a strip sees, in steps of AS_ROWS. */
+/* Range [from, to) of keys of a tile that a strip sees, rounded to multiples of AS_ROWS. */
 typedef struct {
     int from, to;
 } as_keys;
@@ -59,7 +60,7 @@ LRA_ROW_FN lanes as_choose(lanes_int which, lanes yes, lanes no)
     return (lanes)(((lanes_int)yes & which) | ((lanes_int)no & ~which));
 }
 
-/* Products of AS_ROWS keys from r on and a strip. */
+/* Products of keys r .. r + AS_ROWS - 1 with the queries of a strip. */
 static inline __attribute__((always_inline)) void
 as_sums(const aw_product *x, int64_t r, int64_t l0, ap_vector sum[AP_ROWS][AP_VECTORS])
 {
@@ -85,8 +86,8 @@ static inline __attribute__((always_inline)) void as_hide(const as_view *v, int6
     }
 }
 
-/* Contribution of the keys of a tile to their queries: to (width, queries) += x (width, keys) tile,
- * by strips; channel d of key r is at x[r row + d]. */
+/* Adds the contribution of a tile's keys to their queries, by strips: to (width, queries) += x
+ * (width, keys) tile. Channel d of key r is x[r row + d]. */
 static __attribute__((noinline)) void as_add_columns(const as_view *v, const attention_place *p,
                                                      int64_t width, const real *x, int64_t row,
                                                      const real *tile, real *to)

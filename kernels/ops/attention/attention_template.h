@@ -1,15 +1,16 @@
 /* One head of one example, tile by tile, on a CPU: code shared by the bodies of the attention ops.
  * No (T,T) array exists.
  *
- * A tile holds the scores of 64 keys, a row each, and 64 queries, which are the lanes: the maximum,
- * the sum and the statistics of a softmax row are numbers of a lane, no sum runs across a register,
- * and for one key the terms that depend on distance are a contiguous part of a table indexed by i -
- * j.  64 x 64 float32 are 16 KiB: a tile and the second one of the gradients stay in the L1 cache;
- * the rows of 64 keys and values, and of 64 queries, come from the L2 cache.
+ * A tile holds the scores of 64 keys (rows) and 64 queries (columns). The queries are the SIMD
+ * lanes: the maximum, the sum and the statistics of a softmax row belong to one lane, so that no
+ * sum runs across a register. For one key the terms that depend on distance are a contiguous part
+ * of a table indexed by i - j. 64 x 64 float32 numbers are 16 KiB: a tile and the second tile of
+ * the gradients stay in the L1 cache. The rows of 64 keys and values, and of 64 queries, come from
+ * the L2 cache.
  *
- * Scores are kept to base 2: exp(s) = 2^(s log2 e); log2 e is part of the scale and costs nothing.
- * Without decay, slope and learned bias a score is its product times one number.
- * Scores of laplace attention are kept to base e. */
+ * Scores are stored in base-2 units: exp(s) = 2^(s log2 e), and log2 e is folded into the scale at
+ * no cost. Without decay, slope and learned bias a score is its product times one number. Scores of
+ * laplace attention are stored unscaled. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_TEMPLATE_H
 
@@ -23,48 +24,53 @@
 enum { ATTENTION_QUERIES = 64, ATTENTION_KEYS = 64, ATTENTION_TILE = 64 * 64 };
 #define ATTENTION_LOG2E R(1.4426950408889634)
 
-/* A head, with the tables of the terms that depend on distance: entry i - j + Tk - 1. */
+/* State of one head. The tables `factor` and `bias` hold the terms that depend on distance; the
+ * index is i - j + Tk - 1. */
 typedef struct {
     const attention_args *args;
     attention_mask mask;
     attention_sizes s;
     attention_list listed;
-    bool distant; /* the tables are not empty */
-    real unit;    /* factor from a product to a score, times log2 e */
+    /* scores depend on distance (or are those of laplace attention): the tables are filled */
+    bool distant;
+    real unit; /* factor from a product q k to a score in base-2 units, if not distant */
     real *factor, *bias;
     real *tile; /* (keys, queries) */
-    int64_t at; /* of all B H */
-    real *kept; /* factors of its weights; NULL: nothing is dropped */
+    int64_t at; /* 0 .. B H - 1 */
+    real *kept; /* dropout factors of a tile's weights; NULL: no dropout */
     dropout_draw draw;
     lra_step step;
 } attention_head;
 
-/* 16 channels are full registers for every instruction set. */
+/* Rounds up to a multiple of 16 numbers, which is a multiple of the register width of every
+ * instruction set. */
 LRA_FN int64_t attention_padded(int64_t n)
 {
     return (n + 15) / 16 * 16;
 }
-/* Entries of a table: the lanes of the last queries may reach beyond them. */
+/* Entries of a table. The last lanes of a tile may read beyond offset Tq + Tk, so there are
+ * ATTENTION_QUERIES more. */
 LRA_FN int64_t attention_offsets(const attention_sizes *s)
 {
-    return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* full cache lines */
+    return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* a multiple of the cache line */
 }
 
-/* p = 2^f of |f| <= 1/2, of numbers or lanes. */
+/* Polynomial p = 2^f for |f| <= 1/2; f and p are scalars or vectors. */
 #define ATTENTION_EXP2(p, f)                                                                       \
     ((p) = 1.53458116e-4f * (f) + 1.33999312e-3f, (p) = (p) * (f) + 9.61848896e-3f,                \
      (p) = (p) * (f) + 5.55032878e-2f, (p) = (p) * (f) + 2.40226469e-1f,                           \
      (p) = (p) * (f) + 6.93147206e-1f, (p) = (p) * (f) + 1.0f)
 
-/* 2^x.  0 below 2^-126; x is not far above 0; NaN stays NaN.
- * 2^x = 2^n 2^f, |f| <= 1/2; 2^f by a polynomial of degree 6, with a relative error of 2e-9 before
- * rounding.  Adding 1.5 2^23 leaves n in the low bits, which become the exponent. */
+/* 2^x. Returns 0 below 2^-126; x must not overflow; NaN stays NaN.
+ * 2^x = 2^n 2^f with |f| <= 1/2. 2^f is a polynomial of degree 6 with a relative error of 2e-9
+ * before rounding. Adding 1.5 2^23 leaves n in the low bits, which become the exponent. */
 static inline real attention_exp2(real x)
 {
 #if LRA_TYPE_f64
     return exp2(x);
 #else
-    const float shift = 12582912.0f + 127; /* n + 127 is the exponent, and 2^-127 that of 0 */
+    /* n + 127 is the biased exponent; it is 0 for x = -127, which gives the result 0 */
+    const float shift = 12582912.0f + 127;
     float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale, p;
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
@@ -77,7 +83,8 @@ static inline real attention_exp2(real x)
 
 /* ---- setting up a head ----------------------------------------------------------------------- */
 
-/* Rows of one head, H width elements apart, as real, `pad` from one to the next. */
+/* Copies n rows of one head, H width elements apart in x, to contiguous rows of reals with a stride
+ * of `pad`, filled with zeros. */
 static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t width, int64_t pad,
                                     real *to)
 {
@@ -91,8 +98,8 @@ static inline void attention_gather(const elem *x, int64_t n, int64_t H, int64_t
 }
 
 #if LANES_TRANSPOSED
-/* Channels [d, d + w) of LANES rows, of which the first `rows` exist; w is a compile-time constant
- * at most calls. */
+/* Transposes channels [d, d + w) of LANES rows, of which the first `rows` exist; the others are
+ * zero. w is a compile-time constant in most calls. */
 static inline __attribute__((always_inline)) void
 attention_turn(const elem *x, int64_t rows, int64_t step, int64_t d, int64_t w, real *to)
 {
@@ -104,7 +111,8 @@ attention_turn(const elem *x, int64_t rows, int64_t step, int64_t d, int64_t w, 
 }
 #endif
 
-/* Columns (width, ATTENTION_QUERIES) of the n rows from x on, followed by zeros. */
+/* Transposes n rows of a head into columns (width, ATTENTION_QUERIES); the columns after the last
+ * row are zero. */
 static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
 #if LANES_TRANSPOSED
@@ -122,15 +130,15 @@ static inline void attention_columns(const elem *x, int64_t n, int64_t H, int64_
 }
 
 /* True if n rows of results, one of which starts at `to`, are written with streaming stores, for
- * the reasons in gemm_result_template.h: full cache lines, which must be full registers, of an
- * array larger than the caches. */
+ * the reasons in gemm_result_template.h. The rows must consist of full cache lines, and the array
+ * must be larger than the caches. */
 static inline bool attention_streams(int64_t n, int64_t width, const elem *to)
 {
     const int64_t line = 64 / (int64_t)sizeof *to, stream = 1 << 21;
     return LRA_TYPE_f32 && LANES == line && width % line == 0 && (uintptr_t)to % 64 == 0 &&
            n * width * (int64_t)sizeof *to >= stream;
 }
-/* lanes_store() to a row */
+/* Stores w channels of a row, with a streaming store if `stream` is true. */
 static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w, lanes v)
 {
 #if LRA_TYPE_f32
@@ -143,8 +151,8 @@ static inline void attention_store(bool stream, elem *row, int64_t d, int64_t w,
     lanes_store(row, LRA_ELEM, d, w, v);
 }
 
-/* The inverse: n rows, H width elements apart, of columns times the factor of each lane; zeros
- * where that is 0. */
+/* Inverse of attention_columns(): writes n rows, H width elements apart. Each column is multiplied
+ * by the factor of its lane; a factor of 0 gives zeros, even for NaN. */
 static inline void attention_rows(const real *columns, int64_t n, int64_t H, int64_t width,
                                   const real *factor, bool stream, elem *to)
 {
@@ -171,7 +179,7 @@ static inline void attention_rows(const real *columns, int64_t n, int64_t H, int
 #endif
 }
 
-/* bias: of the head, s.R entries; NULL: none */
+/* Fills the tables of a head. bias: learned bias of this head, s.R entries; NULL: none. */
 static inline void attention_tables(attention_head *h, int head, const real *bias)
 {
     const attention_args *a = h->args;
@@ -185,13 +193,14 @@ static inline void attention_tables(attention_head *h, int head, const real *bia
         double add = bias ? (double)bias[attention_entry(offset, 0, s->R)] : 0;
         double factor = exp(-a->decay[head] * d);
         h->factor[o] = factor > 1e-30 ? (real)(log2e * a->scale * factor)
-                                      : 0; /* no subnormal numbers: they are slow */
+                                      : 0; /* avoids subnormal numbers, which are slow */
         h->bias[o] = (real)(log2e * (add - a->slope[head] * d));
     }
 }
 
-/* Opens head `at` of all B H of a node whose options follow n sources; q is source number `q`.
- * Takes tables and a tile from `own` and returns the remaining scratch. */
+/* Initialises the state of head `at` (0 .. B H - 1). Source number q of the node is the query
+ * tensor; the optional sources follow n required ones. Takes the tables and a tile from the scratch
+ * `own` and returns the remaining scratch. */
 static inline real *attention_open(attention_head *h, const lra_call *c, int q, int n, int64_t at,
                                    real *own)
 {
@@ -219,8 +228,8 @@ static inline real *attention_open(attention_head *h, const lra_call *c, int q, 
     return h->bias + attention_offsets(&s);
 }
 
-/* Prepares the dropout draws of an opened head, with a tile from `own`; returns the remaining
- * scratch. */
+/* Initialises the dropout draws of a head. Takes a tile from the scratch `own` and returns the
+ * remaining scratch. */
 static inline real *attention_open_draws(attention_head *h, const lra_call *c, int n, real *own)
 {
     if (!h->s.dropped) return own;
@@ -231,20 +240,20 @@ static inline real *attention_open_draws(attention_head *h, const lra_call *c, i
     return own + ATTENTION_TILE;
 }
 
-/* Factor of the gradients of q and k, applied once at the end instead of to every pair. */
+/* Factor f of the gradients of q and k. It is applied once at the end instead of to every pair. */
 static inline real attention_unscaled(const attention_head *h)
 {
     return h->args->laplace ? 1 : h->unit / ATTENTION_LOG2E;
 }
 
-/* Lanes that hold n queries: full registers. */
+/* Number of lanes for n queries: n rounded up to full registers, at most ATTENTION_QUERIES. */
 static inline int64_t attention_lanes(int64_t n)
 {
     return attention_padded(n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES);
 }
 
-/* Number of queries from i0 on that are processed together: those of one block if there is a block
- * list. */
+/* Number of queries from i0 on that are processed together. If there is a block list, they all
+ * belong to one block. */
 static inline int64_t attention_queries_at(const attention_head *h, int64_t i0)
 {
     int64_t n = h->mask.n_q - i0, block = h->listed.block;
@@ -252,7 +261,7 @@ static inline int64_t attention_queries_at(const attention_head *h, int64_t i0)
     return n < ATTENTION_QUERIES ? n : ATTENTION_QUERIES;
 }
 
-/* The keys that any of the queries [i0, i1) sees. */
+/* Range of the keys that at least one of the queries [i0, i1) sees. */
 static inline attention_range attention_span(const attention_head *h, int64_t i0, int64_t i1)
 {
     return (attention_range){attention_keys_of(&h->mask, i0).from,
@@ -262,16 +271,16 @@ static inline attention_range attention_span(const attention_head *h, int64_t i0
 /* ---- a tile: keys [j0, j0 + n), lanes [i0, i0 + lanes) --------------------------------------- */
 
 typedef struct {
-    int64_t i0, queries, lanes; /* lanes: queries, rounded up */
+    int64_t i0, queries, lanes; /* lanes: number of queries, rounded up to full registers */
     int64_t j0, keys;
 } attention_place;
 
-/* Iterates over the visible keys of some queries, tile by tile, within the listed blocks. */
+/* Iterator over the visible keys of a group of queries, tile by tile, within the listed blocks. */
 typedef struct {
-    attention_range span, now; /* all keys; the remaining ones of the current block */
-    const int32_t *next, *end; /* remaining blocks */
+    attention_range span, now; /* span: all keys; now: the remaining keys of the current block */
+    const int32_t *next, *end; /* remaining entries of the block list */
     int64_t block;
-    int64_t keys; /* of a tile, at most */
+    int64_t keys; /* maximum number of keys of a tile */
 } attention_walk;
 
 static inline attention_walk attention_walk_of(const attention_head *h, const attention_place *p)
@@ -288,7 +297,7 @@ static inline attention_walk attention_walk_of(const attention_head *h, const at
     return w;
 }
 
-/* Moves to the next tile; false after the last. */
+/* Moves to the next tile. Returns false after the last one. */
 static inline bool attention_next(attention_walk *w, attention_place *p)
 {
     while (w->now.from >= w->now.to) {
@@ -303,11 +312,11 @@ static inline bool attention_next(attention_walk *w, attention_place *p)
     return true;
 }
 
-/* Rows of a head to prefetch: they are loaded into the L2 cache while tiles are multiplied, a few
- * for each tile.  The hardware prefetcher does not detect rows of H width elements, two lines of
- * each. */
+/* Rows of a head to prefetch into the L2 cache. A few rows are prefetched with each tile, while the
+ * tile is multiplied. The hardware prefetcher does not detect rows that are H width elements apart
+ * with two cache lines each. */
 typedef struct {
-    const elem *x; /* NULL: none */
+    const elem *x; /* NULL: nothing to prefetch */
     int64_t step, width, at, end;
 } attention_ahead;
 
@@ -319,8 +328,8 @@ static inline void attention_fetch(attention_ahead *a, int64_t rows)
         for (int64_t d = 0; d < a->width; d += LINE)
             __builtin_prefetch(a->x + a->at * a->step + d, 0, 2);
 }
-/* Number of rows to prefetch per tile, so that a walk through the span prefetches one row for each
- * of its queries. */
+/* Number of rows to prefetch per tile, such that all tiles of a span together prefetch as many rows
+ * as there are queries. */
 static inline int64_t attention_fetched(const attention_walk *w, const attention_place *p)
 {
     int64_t keys = w->span.to - w->span.from;
@@ -329,13 +338,13 @@ static inline int64_t attention_fetched(const attention_walk *w, const attention
 
 #define ATTENTION_EACH_LANE(l, p) for (int64_t l = 0; l < ((p)->lanes & ~(int64_t)15); l++)
 
-/* Factors of the lanes' scores: means over keys in laplace attention. */
+/* Laplace attention: 1 / number of visible keys, the factor of the scores of each lane. */
 static inline void attention_shares(const attention_head *h, const attention_place *p, real *share)
 {
     for (int64_t l = 0; l < p->lanes; l++) share[l] = attention_share(&h->mask, p->i0 + l);
 }
 
-/* Products become scores of laplace attention. */
+/* Laplace attention: turns products into scores. */
 static inline void attention_means(const attention_head *h, const attention_place *p, real *s)
 {
     real share[ATTENTION_QUERIES];
@@ -348,7 +357,7 @@ static inline void attention_means(const attention_head *h, const attention_plac
     }
 }
 
-/* Turns products into scores, where scores depend on distance or are means (laplace). */
+/* Turns products into scores, if scores depend on distance or belong to laplace attention. */
 static inline void attention_distances(const attention_head *h, const attention_place *p, real *s)
 {
     if (h->args->laplace) {
@@ -371,7 +380,7 @@ static inline bool attention_hides(const attention_head *h, const attention_plac
     return last.from > p->i0 || first.to < p->i0 + p->queries;
 }
 
-/* Sets masked pairs to `nothing`. */
+/* Sets the scores of masked pairs to `nothing`. */
 static inline void attention_hide(const attention_head *h, const attention_place *p, real nothing,
                                   real *s)
 {
@@ -384,7 +393,8 @@ static inline void attention_hide(const attention_head *h, const attention_place
     }
 }
 
-/* The factors of a tile's weights, two keys at a time; its first query is a multiple of 4. */
+/* Draws the dropout factors of a tile's weights, two keys at a time. The first query of the tile is
+ * a multiple of 4. */
 static inline void attention_draw(const attention_head *h, const attention_place *p)
 {
     real two[DROPOUT_BLOCK];
@@ -396,7 +406,7 @@ static inline void attention_draw(const attention_head *h, const attention_place
         memcpy(h->kept + r * ATTENTION_QUERIES, two, sizeof two);
     }
 }
-/* Multiplies weights, or products dy v, by these factors. */
+/* Multiplies s, the weights or the products dy v, by the dropout factors. */
 static inline void attention_drop(const attention_head *h, const attention_place *p, real *s)
 {
     for (int64_t r = 0; r < p->keys * ATTENTION_QUERIES; r += ATTENTION_QUERIES)
@@ -404,8 +414,8 @@ static inline void attention_drop(const attention_head *h, const attention_place
         ATTENTION_EACH_LANE(l, p) s[r + l] *= h->kept[r + l];
 }
 
-/* Masks the keys of blocks that are not listed for these queries, which are all of one block; for
- * callers that have all keys in one tile. */
+/* Masks the keys of blocks that are not listed for these queries, which all belong to one block.
+ * Needed by callers whose tile holds all keys. */
 static inline void attention_unlisted(const attention_head *h, const attention_place *p, real *s)
 {
     for (int64_t r = 0; r < p->keys; r++, s += ATTENTION_QUERIES)

@@ -1,12 +1,12 @@
-/* Gradients on tiles: 64 queries of a head against all keys that they see, as
- * attention_backward_template.h. */
+/* Gradients of bf16 attention with AMX tiles or AVX512_BF16: 64 queries of a head against all keys
+ * that they see, with the formulas of attention_backward_template.h. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_TILES_BACKWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_TILES_BACKWARD_TEMPLATE_H
 
 #include "kernels/ops/attention/attention_backward_template.h"
 #include "kernels/ops/attention/attention_tiles_template.h"
 
-/* Floats of scratch of a thread, after tables and a tile. */
+/* Scratch of a thread in float32 numbers, without the tables and the tile of the head. */
 static inline int64_t attention_tiles_back_scratch(const attention_sizes *s)
 {
     int64_t K = (s->K + 31) / 32 * 32, V = (s->V + 31) / 32 * 32;
@@ -19,12 +19,14 @@ static inline int64_t attention_tiles_back_scratch(const attention_sizes *s)
 
 #if ATTENTION_TILES
 typedef struct {
-    attention_backward b; /* arrays of real as far as results, sums and tiles go */
+    /* of its float arrays, only dk, dv, dq_t, sum, dot, other and by_offset are used */
+    attention_backward b;
     ax_sizes x;
-    uint16_t *k, *v, *k_t;        /* (rows,K), (rows,V), (k_out,row) */
-    uint16_t *q, *dy;             /* right operands over channels */
-    uint16_t *q_pairs, *dy_pairs; /* right operands over queries */
-    uint16_t *p, *g, *g_pairs;    /* (keys, queries); g again as right operand over keys */
+    uint16_t *k, *v, *k_t;        /* (rows,K), (rows,V); k_t: k by channel, (k_out,row) */
+    uint16_t *q, *dy;             /* right operands of products that sum over channels */
+    uint16_t *q_pairs, *dy_pairs; /* right operands of products that sum over queries */
+    /* (keys, queries); g_pairs: g as right operand of the product that sums over keys */
+    uint16_t *p, *g, *g_pairs;
 } ax_backward;
 
 static inline void ax_take_back(ax_backward *a, real *own)
@@ -45,12 +47,14 @@ static inline void ax_take_back(ax_backward *a, real *own)
     a->q_pairs = a->dy + AX_Q * x.V, a->dy_pairs = a->q_pairs + AX_Q * x.k_out;
     a->p = a->dy_pairs + AX_Q * x.v_out;
     a->g = a->p + ATTENTION_TILE, a->g_pairs = a->g + ATTENTION_TILE;
-    for (int64_t i = 0; i < x.rows * (x.k_out + x.v_out); i++) b->dk[i] = 0; /* and dv */
+    /* clears dk and dv, which are adjacent */
+    for (int64_t i = 0; i < x.rows * (x.k_out + x.v_out); i++) b->dk[i] = 0;
     for (int64_t o = 0; o < attention_offsets(s) && s->R > 0; o++) b->by_offset[o] = 0;
 }
 
-/* Two keys and 32 queries: p and g, rounded for the three products that follow; computed from
- * scores and products dy v, or (`ready`: scores depend on distance) only rounded. */
+/* Computes p and g of two keys and 32 queries, and rounds them to bf16 for the three products that
+ * follow. They are computed from scores and products dy v. With `ready` (scores depend on distance,
+ * or dropout) they exist already and are only rounded. */
 static inline __attribute__((always_inline)) void
 ax_differentiate_32(const bool ready, const ax_backward *a, int64_t r, int64_t l0)
 {
@@ -74,7 +78,8 @@ ax_differentiate_32(const bool ready, const ax_backward *a, int64_t r, int64_t l
     }
 }
 
-/* Scores and products dy v of a tile become operands; keys: a multiple of the step. */
+/* Turns the scores and the products dy v of a tile into bf16 operands p and g; keys: number of
+ * keys, rounded up to the unit of products over keys. */
 static inline void ax_differentiate(const ax_backward *a, const attention_place *p, int64_t keys)
 {
     const attention_head *h = &a->b.h;
@@ -95,7 +100,7 @@ static inline void ax_differentiate(const ax_backward *a, const attention_place 
                 ax_differentiate_32(false, a, r, l0);
 }
 
-/* The n queries from i0 on. */
+/* Loads queries i0 .. i0 + n - 1, their q and dy, as operands. */
 static inline void ax_load_back(ax_backward *a, int64_t i0, int64_t n)
 {
     attention_backward *b = &a->b;
@@ -131,7 +136,7 @@ static inline void ax_back_tile(ax_backward *a, const attention_place *p)
     lra_tiles_product(x->k_high, p->lanes, keys, &dq);
 }
 
-/* All queries of a head; k, v, dq: of it. */
+/* Gradients of all queries of a head; k, v, dq: rows of this head. */
 static void ax_back_head(ax_backward *a, const elem *k, const elem *v, elem *dq)
 {
     attention_backward *b = &a->b;

@@ -1,11 +1,12 @@
-/* The forward pass on tiles: 64 queries of a head and all keys that they see. */
+/* Forward pass of bf16 attention with AMX tiles or AVX512_BF16: 64 queries of a head against all
+ * keys that they see. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_TILES_FORWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_TILES_FORWARD_TEMPLATE_H
 
 #include "kernels/ops/attention/attention_forward_template.h"
 #include "kernels/ops/attention/attention_tiles_template.h"
 
-/* Floats of scratch of a thread, after tables and a tile. */
+/* Scratch of a thread in float32 numbers, without the tables and the tile of the head. */
 static inline int64_t attention_tiles_scratch(const attention_sizes *s)
 {
     int64_t K = (s->K + 31) / 32 * 32, V = attention_padded(s->V);
@@ -18,8 +19,9 @@ static inline int64_t attention_tiles_scratch(const attention_sizes *s)
 typedef struct {
     attention_forward f; /* its float arrays k, v and queries are not used */
     ax_sizes x;
-    uint16_t *k, *v, *q,
-        *p; /* (rows,K), (v_out,row), 64 queries, weights as right operand over keys */
+    /* k: (rows,K); v: by channel, (v_out,row); q: 64 queries; p: weights, the right operand of the
+     * product that sums over keys */
+    uint16_t *k, *v, *q, *p;
 } ax_forward;
 
 static inline void ax_take(ax_forward *a, real *own)
@@ -35,7 +37,7 @@ static inline void ax_take(ax_forward *a, real *own)
     a->p = a->q + AX_Q * a->x.K;
 }
 
-/* Weights, rounded, a pair of keys in a word. */
+/* Rounds the weights of a tile to bf16. A word holds a pair of adjacent keys. */
 static inline void ax_round(ax_forward *a, const attention_place *p, int64_t keys)
 {
     for (int64_t l0 = 0; l0 < p->lanes; l0 += 16) {
@@ -47,7 +49,8 @@ static inline void ax_round(ax_forward *a, const attention_place *p, int64_t key
     }
 }
 
-/* Scores become exponentials, which are added to the sums of the lanes and rounded likewise. */
+/* Turns the scores of a tile into exponentials, adds them to the sums of the lanes, and rounds them
+ * as ax_round() does. */
 static inline void ax_weights(ax_forward *a, const attention_place *p, int64_t keys)
 {
     const float unit = a->f.h.unit;
@@ -73,7 +76,7 @@ static inline void ax_weights(ax_forward *a, const attention_place *p, int64_t k
     }
 }
 
-/* Queries from i0 on, n of them. */
+/* Computes the outputs of queries i0 .. i0 + n - 1. */
 static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
 {
     attention_forward *f = &a->f;
@@ -84,7 +87,8 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
     for (int64_t i = 0; i < a->x.v_out * AX_Q; i++) f->y_t[i] = 0;
     for (int l = 0; l < AX_Q; l++) f->max[l] = -INFINITY, f->sum[l] = 0;
     attention_walk w = attention_walk_of(h, &p);
-    if (a->x.unit.rows > 1) w.keys = AX_STEP; /* tiles would wait too long otherwise (tiles.c) */
+    /* larger tiles would let the AMX unit idle (tiles.c) */
+    if (a->x.unit.rows > 1) w.keys = AX_STEP;
     while (attention_next(&w, &p)) {
         ax_scores(h, &p, &a->x, a->k, a->q);
         int64_t keys = ax_fill(&p, &a->x, h->tile);
@@ -103,7 +107,7 @@ static void ax_attend(ax_forward *a, int64_t i0, int64_t n)
     }
 }
 
-/* All queries of a head; k, v: of it. */
+/* Computes the outputs of all queries of a head; k, v: rows of this head. */
 static void ax_head(ax_forward *a, const elem *k, const elem *v)
 {
     const attention_sizes *s = &a->f.h.s;

@@ -1,19 +1,21 @@
-/* Attention in bf16 on processors with bf16 instructions, on tiles (AMX) or registers
- * (AVX512_BF16): every product by kernels/cpu/tiles.h, scores and statistics in float32.
+/* Attention in bf16 on processors with bf16 instructions, on AMX tiles or on registers
+ * (AVX512_BF16). Every product is computed by kernels/cpu/tiles.h; scores and statistics are
+ * float32.
  *
  * The tile of scores, (keys, queries), is the product of the left operand k and the right operand
- * q, and it is stored once: its rows, rounded, are left operands of the products over queries (dv,
- * dk), and two adjacent rows form the pairs of a right operand of the products over keys (y, dq).
- * No tile is ever transposed: the left operands of a product over keys are v and k by channel,
- * which are transposed once for a head.
- * The order in which a product sums is free as long as both sides keep it, so a word of a left
- * operand over queries holds queries w and w + 16 of 32, two adjacent full registers, and rows of
- * dy and q are paired in the same way.
+ * q. It is stored once and serves two purposes. Its rows, rounded, are left operands of the
+ * products that sum over queries (dv, dk). Two adjacent rows form the pairs of a right operand of
+ * the products that sum over keys (y, dq). No tile is ever transposed: the left operands of a
+ * product over keys are v and k by channel, which are transposed once per head.
+ * The summation order of a product is arbitrary as long as both operands use the same one. A word
+ * of a left operand over queries therefore holds queries w and w + 16 of 32, from two adjacent full
+ * registers, and rows of dy and q are paired in the same way.
  *
- * Per pair of K = 32 channels on AMX: 7 products of 16 cycles for 256 pairs, half a cycle; two
- * exponentials and the code around them, at least one cycle.  So the loops between the products
- * limit the speed, and rounding is the cheapest kind: to the nearest, ties upwards.  On registers
- * the products limit the speed with 7 cycles, half of those in float32. */
+ * Cost per pair with K = 32 channels on AMX: the backward pass has 7 products of 16 cycles for 256
+ * pairs, that is half a cycle; two exponentials and the code around them take at least one cycle.
+ * The loops between the products thus limit the speed, and rounding is the cheapest kind: to
+ * nearest, ties upwards. With AVX512_BF16 the products limit the speed. They take 7 cycles, half
+ * the time of float32. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_TILES_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_TILES_TEMPLATE_H
 
@@ -23,17 +25,20 @@
 #if LRA_TYPE_bf16 && defined(LRA_LEVEL_avx512)
 #define ATTENTION_TILES 1
 
-enum { AX_Q = ATTENTION_QUERIES, AX_STEP = 32, AX_BLOCK = 512 /* elements of a tile */ };
+/* AX_BLOCK: bf16 numbers of an AMX tile (16 rows of 64 bytes) */
+enum { AX_Q = ATTENTION_QUERIES, AX_STEP = 32, AX_BLOCK = 512 };
 
-/* Sizes rounded up to full tiles. */
+/* Sizes of a head, rounded up to full tiles. */
 typedef struct {
     lra_tiles_unit unit;
-    int64_t K, V;           /* channels that are summed over, rounded up to units */
-    int64_t k_out, v_out;   /* channels of results, rounded up to panels of 16 */
-    int64_t k_high, v_high; /* channels of results that are rows, rounded up to units */
+    int64_t K, V;           /* channels that products sum over, rounded up to unit.depth */
+    int64_t k_out, v_out;   /* channels that are columns of results, rounded up to panels of 16 */
+    int64_t k_high, v_high; /* channels that are rows of results, rounded up to unit.rows */
     int64_t rows,
-        row; /* rows of keys; elements of a channel's row of keys: odd numbers of cache lines, or
-              * the 16 rows of a tile would fall on few sets of the L1 cache */
+        /* rows: padded number of keys; row: stride of k and v by channel, in elements. The stride
+         * is an odd number of cache lines, because otherwise the 16 rows of a tile would map to few
+         * sets of the L1 cache */
+        row;
 } ax_sizes;
 
 LRA_FN int64_t ax_whole(int64_t n, int64_t unit)
@@ -62,16 +67,18 @@ LRA_FN uint32_t ax_bits(float v)
     memcpy(&bits, &v, sizeof bits);
     return bits + 0x8000u;
 }
-/* Two numbers, rounded, in one word. */
+/* Rounds two numbers to bf16 and packs them into one word. */
 LRA_FN uint32_t ax_pair(float low, float high)
 {
     return ax_bits(low) >> 16 | (ax_bits(high) & 0xFFFF0000u);
 }
 
-/* 2^x to 3e-6, a thousandth of the rounding error of bf16; otherwise as attention_exp2(). */
+/* 2^x with a relative error of 3e-6, which is a thousandth of the rounding error of bf16. Range and
+ * NaN as in attention_exp2(). */
 LRA_FN float ax_exp2(float x)
 {
-    const float shift = 12582912.0f + 127; /* n + 127 is the exponent, and 2^-127 that of 0 */
+    /* n + 127 is the biased exponent; it is 0 for x = -127, which gives the result 0 */
+    const float shift = 12582912.0f + 127;
     float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale;
     uint32_t bits;
     memcpy(&bits, &shifted, sizeof bits);
@@ -87,7 +94,8 @@ LRA_FN float ax_exp2(float x)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* n rows of a head as left operand over channels: (rows,pad), zeros around them. */
+/* Copies n rows of a head as left operand of products over channels: (rows,pad), filled with
+ * zeros. */
 static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t width, int64_t rows,
                            int64_t pad, uint16_t *to)
 {
@@ -95,13 +103,15 @@ static inline void ax_rows(const uint16_t *x, int64_t n, int64_t step, int64_t w
         const uint16_t *from = x + t * step;
         int64_t filled = t < n ? width : 0, d = 0;
         for (; d + 8 <= filled; d += 8)
-            memcpy(to + d, from + d, 16); /* a call of memcpy() would cost as much as a row */
+            /* inlined by the compiler: a call of memcpy() would cost as much as the row */
+            memcpy(to + d, from + d, 16);
         for (; d < filled; d++) to[d] = from[d];
         for (; d < pad; d++) to[d] = 0;
     }
 }
 
-/* The same by channel: (channels,row), a left operand over keys.  Two keys at a time, a word. */
+/* Transposes n rows of a head into (channels,row), a left operand of products over keys. Two keys
+ * at a time are written as one word. */
 static inline void ax_channels(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                                int64_t channels, int64_t row, uint16_t *to)
 {
@@ -113,7 +123,8 @@ static inline void ax_channels(const uint16_t *x, int64_t n, int64_t step, int64
     for (int64_t d = 0; d < width && n % 2; d++) to[d * row + n - 1] = x[d];
 }
 
-/* n queries as right operand over channels: panels of 16 queries, `pad` channels in pairs. */
+/* Copies n queries as right operand of products over channels: panels of 16 queries, with `pad`
+ * channels in pairs. */
 static inline void ax_queries(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                               int64_t pad, uint16_t *to)
 {
@@ -126,8 +137,8 @@ static inline void ax_queries(const uint16_t *x, int64_t n, int64_t step, int64_
     }
 }
 
-/* n queries as right operand over queries: panels of 16 channels, queries w and w + 16 of 32 in a
- * word. */
+/* Copies n queries as right operand of products over queries: panels of 16 channels. A word holds
+ * queries w and w + 16 of 32. */
 static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, int64_t width,
                                   int64_t channels, uint16_t *to)
 {
@@ -147,7 +158,8 @@ static inline void ax_query_pairs(const uint16_t *x, int64_t n, int64_t step, in
     }
 }
 
-/* Fills the rows of a tile of scores up to a multiple of the unit of keys with -infinity. */
+/* Rounds the number of keys of a score tile up to unit.depth and fills the added rows with
+ * -infinity. Returns the rounded number. */
 static inline int64_t ax_fill(const attention_place *p, const ax_sizes *x, float *s)
 {
     int64_t keys = ax_whole(p->keys, x->unit.depth);
@@ -155,13 +167,13 @@ static inline int64_t ax_fill(const attention_place *p, const ax_sizes *x, float
     return keys;
 }
 
-/* Number of lanes, rounded up to the step of products over queries. */
+/* Number of lanes for n queries, rounded up to the step of products over queries. */
 static inline int64_t ax_lanes(int64_t n)
 {
     return ax_whole(n, AX_STEP);
 }
 
-/* Scores of a tile, keys as left operand in k. */
+/* Scores of a tile. k: left operand over channels, q: right operand over channels. */
 static inline void ax_scores(const attention_head *h, const attention_place *p, const ax_sizes *x,
                              const uint16_t *k, const uint16_t *q)
 {

@@ -1,21 +1,23 @@
-/* Weights and their gradients between the products of the backward pass, in full tiles of a softmax
- * (attention_whole_template.h), and in strips of the others (attention_strip_template.h). */
+/* Weights and their gradients between the products of the backward pass, in full softmax tiles
+ * (attention_whole_template.h) and in strips of the other tiles (attention_strip_template.h). */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
 
 #include "kernels/ops/attention/attention_strip_template.h"
 
 #if ATTENTION_WHOLE
-/* p = 2^(unit scores - sum), g = p (products - dot), sum and dot of the lanes */
+/* p = 2^(unit scores - sum) and g = p (products - dot), where sum and dot are numbers of each
+ * lane. */
 typedef struct {
-    aw_product scores, products; /* q k, dy v */
+    aw_product scores, products; /* scores = q k, products = dy v */
     real unit;
     const real *sum, *dot;
     real *p, *g;
 } aw_pairs;
 
-/* Not one loop with the other product: the constants of an exponential occupy registers, and the
- * remaining registers hold the sums of only one product. */
+/* Computes p of a full tile. aw_differentiate(), with the other product, is a separate loop,
+ * because the constants of the exponential occupy registers and the remaining ones can hold the
+ * sums of only one product. */
 static __attribute__((noinline)) void aw_probabilities(const aw_pairs *a)
 {
     const real unit = a->unit;
@@ -47,7 +49,7 @@ static __attribute__((noinline)) void aw_differentiate(const aw_pairs *a)
         }
 }
 
-/* p and g, by strips; 0 where no query of a strip sees a key. */
+/* Computes p and g of a tile by strips. They are 0 for keys that no query of the strip sees. */
 static __attribute__((noinline)) void as_differentiate(const aw_pairs *a, const as_view *v,
                                                        const attention_place *place)
 {
@@ -87,8 +89,8 @@ static __attribute__((noinline)) void as_differentiate(const aw_pairs *a, const 
     }
 }
 
-/* Contribution of the queries of a tile to its keys: to (keys,width) += tile x, of the queries that
- * see one of eight keys; x: (queries,width). */
+/* Adds the contribution of a tile's queries to its keys: to (keys,width) += tile x, eight keys at a
+ * time, over the queries that see at least one of these keys. x: (queries,width). */
 static __attribute__((noinline)) void as_add_rows(const as_view *v, const attention_place *p,
                                                   int64_t width, const real *tile, const real *x,
                                                   real *to)

@@ -1,7 +1,8 @@
-/* Weights of full tiles of a softmax (attention_whole_template.h), and of strips of the others
- * (attention_strip_template.h), relative to the maxima of earlier tiles.  A base that is some
- * powers of two too small changes no digit, as long as the sums of weights do not overflow, and
- * saves a pass over the tile for its maxima before its first exponential. */
+/* Weights of full softmax tiles (attention_whole_template.h), and of strips of the other tiles
+ * (attention_strip_template.h). The exponentials are relative to a base, the maximum of earlier
+ * tiles. If the current tile exceeds the base by some powers of two, no precision is lost as long
+ * as the sums of weights do not overflow. This saves a pass over the tile that would compute its
+ * maximum before the first exponential. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_FORWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_WHOLE_FORWARD_TEMPLATE_H
 
@@ -9,8 +10,8 @@
 #include "kernels/ops/attention/attention_strip_template.h"
 
 #if ATTENTION_WHOLE
-/* s = 2^(unit scores - base) for each lane: base, the subtracted exponent; sum, of weights; top,
- * the largest products. */
+/* s = 2^(unit scores - base). Per lane: base, the subtracted exponent; sum of the weights s; top,
+ * the largest product. */
 typedef struct {
     aw_product scores;
     real unit, *s;
@@ -40,8 +41,8 @@ static __attribute__((noinline)) void aw_weights(aw_weighing *a)
     }
 }
 
-/* Lanes without a base (-infinity) start from the largest of these products; true if some still
- * have none. */
+/* Sets the base of lanes that have none (-infinity) to their largest product of these keys, times
+ * unit. Returns true if some lanes still have no base. */
 LRA_ROW_FN bool as_start(ap_vector at[AP_ROWS][AP_VECTORS], real unit, lanes *base)
 {
     bool open = false;
@@ -55,7 +56,7 @@ LRA_ROW_FN bool as_start(ap_vector at[AP_ROWS][AP_VECTORS], real unit, lanes *ba
     return open;
 }
 
-/* n lanes, by strips. */
+/* Computes the weights of n lanes of a tile, by strips. */
 static __attribute__((noinline)) void as_weights(aw_weighing *a, const as_view *v, int64_t n)
 {
     const real unit = a->unit;
@@ -94,13 +95,14 @@ static __attribute__((noinline)) void as_weights(aw_weighing *a, const as_view *
     }
 }
 
-/* Weights of a tile and their contribution to y.  Returns false and leaves the state of the rows
- * unchanged if a base is too small for the products, or has to be found otherwise. */
+/* Computes the weights of a tile and adds their contribution to y. Returns false and changes
+ * nothing if the base is too small for the products of this tile, or if the tile needs the general
+ * code. */
 static inline bool aw_attend(attention_forward *f, const attention_place *p)
 {
     enum { FAR = 40, Q = ATTENTION_QUERIES };
     const attention_sizes *s = &f->h.s;
-    aw_weighing a; /* no initialiser, which would set all of it to zero */
+    aw_weighing a; /* uninitialised on purpose: an initialiser would clear the complete struct */
     a.scores = (aw_product){f->k + p->j0 * s->K, s->K, s->K, f->queries};
     a.unit = f->h.unit, a.s = f->h.tile;
     const real *v = f->v + p->j0 * s->V;

@@ -1,17 +1,18 @@
-/* Full tiles of a softmax: 64 keys and 64 queries, without masked or dropped pairs and without
- * terms that depend on distance.  The exponentials are then computed while the sums of the products
- * are in registers, four keys at a time: exponentials wait most of the time for units other than
- * the multipliers, so that the next products overlap with them, and a tile is written once instead
- * of being written, read and written again. */
+/* Full softmax tiles: 64 keys and 64 queries, without masked or dropped pairs and without terms
+ * that depend on distance. Their exponentials are computed while the sums of the products are in
+ * registers, four keys at a time. Exponentials mostly wait for units other than the multipliers, so
+ * that the next products overlap with them. The tile is written once, instead of being written,
+ * read and written again. */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_WHOLE_TEMPLATE_H
 
 #include "kernels/ops/attention/attention_template.h"
 
-#if !LRA_TYPE_f64 /* its exponentials are those of libm */
+#if !LRA_TYPE_f64 /* float64 uses exp2() of libm instead */
 #define ATTENTION_WHOLE 1
 
-/* Variants that a build leaves out, to measure their gain (tests/bench/variants.sh). */
+/* Compile-time switches that disable one optimisation each, to measure its gain
+ * (tests/bench/variants.sh). */
 #ifdef LRA_WITHOUT_full_tiles
 #define AW_FULL false
 #else
@@ -26,7 +27,7 @@
 #define AW_EACH(i, n) AP_UNROLL for (int i = 0; i < (n); i++)
 enum { AW_ROWS = AP_SUMS / AP_VECTORS, AW_COLUMNS = AP_VECTORS * AP_LANES };
 
-/* attention_exp2() of every lane. */
+/* attention_exp2() of a vector. */
 LRA_ROW_FN lanes aw_exp2(lanes x)
 {
     const lanes shift = lanes_of(12582912.0f + 127);
@@ -35,7 +36,7 @@ LRA_ROW_FN lanes aw_exp2(lanes x)
     return p * (lanes)((lanes_bits)shifted << 23);
 }
 
-/* A softmax of products, without dropout. */
+/* True for a softmax of scaled products q k without other terms and without dropout. */
 static inline bool attention_plain(const attention_head *h)
 {
     return !h->distant && !h->kept;
@@ -46,7 +47,8 @@ static inline bool attention_whole(const attention_head *h, const attention_plac
            !attention_hides(h, p);
 }
 
-/* Rows of 64 keys, `row` apart, and columns of as many queries. */
+/* Operands of a product: 64 keys as rows of `left`, with stride `row`, and 64 queries as columns of
+ * `right`; both have `depth` channels. */
 typedef struct {
     const real *left;
     int64_t row, depth;

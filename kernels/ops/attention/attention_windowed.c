@@ -1,12 +1,13 @@
 /* Attention of each query to the tokens at most `limit` positions away (one limit per head), as if
- * the example ended there on either side.  Implements the cases that the attention op does not:
+ * the example ended at both ends of this window. Implements the cases that the attention op does
+ * not:
  *   averaged weights    scores of the window, softmax, average over columns; the part of an average
  *                       outside of the window is lost, as it is before the first token (renorm,
  *                       remask: a row is divided by the remaining sum)
  *   products (no softmax)   y_i = sum over the window of q_i . k_j v_j
- * A limit of at least T-1 has no effect, and the result is source 0, the attention without a limit,
- * bit for bit; below, keys are processed one by one, O(T limit).  An intervention on trained
- * models: it has no gradient. */
+ * A limit of at least T-1 has no effect: the result is then a copy of source 0, the attention
+ * without a limit, bit for bit. Below T-1 keys are processed one by one, in O(T limit). The op is
+ * an intervention on trained models and has no gradient. */
 #include <omp.h>
 #include <stdio.h>
 
@@ -15,12 +16,12 @@
 typedef struct {
     const attention_windowed_args *a;
     attention_sizes s;
-    int64_t n, limit;    /* tokens of the example */
-    const real *k, *v;   /* of the head, (n,K), (n,V) */
+    int64_t n, limit;    /* n: tokens of the example */
+    const real *k, *v;   /* rows of this head: (n,K), (n,V) */
     real *q, *score, *y; /* (K), (n), (V) */
 } near_head;
 
-/* n rows of a head, H width apart, as real. */
+/* Copies n rows of a head, H width elements apart in x, to contiguous rows of reals. */
 static inline void near_gather(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
     for (int64_t t = 0; t < n; t++)
@@ -35,7 +36,7 @@ static inline real near_dot(const real *x, const real *y, int64_t n)
     return sum;
 }
 
-/* Row i to h->y. */
+/* Computes the output of query i of a head and stores it in h->y. */
 static inline void near_row(const near_head *h, int64_t head, int64_t i)
 {
     const attention_windowed_args *a = h->a;
@@ -60,7 +61,8 @@ static inline void near_row(const near_head *h, int64_t head, int64_t i)
     for (int64_t d = 0; d < V; d++) h->y[d] = over > 0 || a->product ? h->y[d] / over : 0;
 }
 
-/* Copies the head whose first row is `first` from source 0, the result without a limit. */
+/* Copies the rows of one head from source 0, the result without a limit; first: index of the head's
+ * first row. */
 static inline void near_whole(const lra_call *c, const attention_sizes *s, int64_t first)
 {
     for (int64_t i = 0; i < s->Tq && c->out != c->in[0]; i++) {
@@ -74,7 +76,7 @@ static inline int64_t near_scratch(const attention_sizes *s)
     return s->Tk * (s->K + s->V + 1) + s->K + s->V;
 }
 
-/* sources: y without a limit, q, k, v, limit, [length]; scratch: of every thread */
+/* Sources: y without a limit, q, k, v, limit, [length]. Scratch: one segment per thread. */
 LRA_BODY(attention_windowed)
 {
     const attention_windowed_args *a = c->y->args;
@@ -131,7 +133,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return lra_expect_length(a->has_length ? y->src[5] : NULL, of_q.d[0], e);
 }
 
-/* Counts half of all pairs: the limit is known at run time only. */
+/* Counts half of all pairs, because the limit is known only when the graph runs. */
 static double flops(const lra_tensor *y)
 {
     const int64_t *d = y->shape.d, K = lra_width(y->src[1]);
@@ -146,7 +148,8 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * near_scratch(&s) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* Sums of rows, which do not fit into registers. */
+/* Accumulators of the output rows, which do not fit in registers: one float32 number per element of
+ * y. */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     return lra_elements(y) * (int64_t)sizeof(float);
@@ -171,7 +174,8 @@ lra_tensor *lra_products_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *
     return attention_pairs_windowed(whole, q, k, v, limit, NULL, &a);
 }
 
-/* Samples: limits below and above the length; every variant of averages, chunks, products. */
+/* Test samples: limits below and above the length; every variant of averages, chunks and
+ * products. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {

@@ -1,5 +1,6 @@
-/* attention_windowed on a GPU: a warp for each row, key by key, twice: the largest score, then
- * weights.  Sums of the row are in scratch, each of them owned by one thread. */
+/* attention_windowed on a GPU. A warp processes one row, key by key, in two loops: the first finds
+ * the largest score, the second computes the weights. The sums of the row are in scratch; each of
+ * them belongs to one thread. */
 #include "kernels/ops/attention/attention_windowed.h"
 #include "kernels/ops/cuda_common.h"
 
@@ -12,7 +13,7 @@ typedef struct {
     elem *y;
 } windowed_job;
 
-/* The score of key k for query i of a head; the same in all threads of the warp. */
+/* Score of key k for query i of a head. All threads of the warp get the same result. */
 LRA_DEV real near_score(const windowed_job *j, int64_t row, int64_t key_row, int64_t head,
                         int64_t i, int64_t k)
 {
@@ -61,7 +62,7 @@ static __global__ void attention_windowed_kernel(windowed_job j)
     }
 }
 
-/* sources: y without a limit, q, k, v, limit, [length] */
+/* Sources: y without a limit, q, k, v, limit, [length]. */
 LRA_CUDA_BODY(attention_windowed)
 {
     const attention_windowed_args *a = (const attention_windowed_args *)c->y->args;

@@ -1,5 +1,5 @@
-/* Attention with a distance limit for the cases that the core op does not support: averaged
- * weights, products of features. */
+/* Attention with a distance limit, for the cases that the core op does not support: averaged
+ * weights, and linear attention (products of feature maps). */
 #ifndef LRA_OPS_ATTENTION_ATTENTION_WINDOWED_H
 #define LRA_OPS_ATTENTION_ATTENTION_WINDOWED_H
 
@@ -7,12 +7,13 @@
 
 typedef struct {
     attention_args a;
-    bool product; /* a weight is the product of q and k, without normalisation */
-    bool remask;  /* no weight after the query; a row is divided by its sum */
+    bool product; /* linear attention: a weight is the product q k, without normalisation */
+    /* averaged weights are set to 0 after the query, and a row is divided by its remaining sum */
+    bool remask;
     bool has_length;
 } attention_windowed_args;
 
-/* Columns of the window [low, high) of query i into which the weight of key k is averaged. */
+/* Columns of query i's window over which the moving average spreads the weight of key k. */
 LRA_FN attention_range attention_windowed_columns(const attention_windowed_args *a,
                                                   attention_range window, int64_t i, int64_t k)
 {
@@ -24,7 +25,8 @@ LRA_FN attention_range attention_windowed_columns(const attention_windowed_args 
     return r;
 }
 
-/* Keys that query i may see of n tokens: at most `limit` positions away, within its chunk. */
+/* Window of query i in an example of n tokens: keys at most `limit` positions away, within the
+ * query's chunk. */
 LRA_FN attention_range attention_windowed_window(const attention_windowed_args *a, int64_t i,
                                                  int64_t n, int64_t limit)
 {
@@ -35,7 +37,7 @@ LRA_FN attention_range attention_windowed_window(const attention_windowed_args *
     return r;
 }
 
-/* Distance limit of a head, at least 0; limit: (1), or one for each head. */
+/* Distance limit of a head; negative limits count as 0. limit: (1), or one per head. */
 LRA_FN int64_t attention_windowed_limit(const attention_windowed_args *a, int64_t head,
                                         const int32_t *limit)
 {
@@ -43,7 +45,7 @@ LRA_FN int64_t attention_windowed_limit(const attention_windowed_args *a, int64_
     return own < 0 ? 0 : own;
 }
 
-/* Keys of the window of query i that have a score. */
+/* Keys of query i's window that have a score: with causal attention those up to i. */
 LRA_FN attention_range attention_windowed_keys(const attention_windowed_args *a,
                                                attention_range window, int64_t i)
 {
@@ -52,7 +54,7 @@ LRA_FN attention_range attention_windowed_keys(const attention_windowed_args *a,
     return r;
 }
 
-/* The score of a product of q and k. */
+/* Score of query i and key k, from the product q k. */
 LRA_FN real attention_windowed_score(const attention_windowed_args *a, int64_t head, real product,
                                      int64_t i, int64_t k)
 {
@@ -66,8 +68,9 @@ LRA_FN real attention_windowed_score(const attention_windowed_args *a, int64_t h
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* lra_attention() under the distance limit of the graph; whole: the result without a limit, which
- * is returned if the graph has none.  q, k: the sources of the core, v: before averages. */
+/* Applies the distance limit of the graph to lra_attention(). whole: the result without a limit,
+ * which is returned if the graph has none. q, k: sources of the core op; v: values before the
+ * moving average. */
 lra_tensor *attention_pairs_windowed(lra_tensor *whole, lra_tensor *q, lra_tensor *k, lra_tensor *v,
                                      lra_tensor *limit, lra_tensor *length,
                                      const attention_windowed_args *a);

@@ -1,12 +1,12 @@
-/* Visible key blocks of each query block in BigBird, per head:
- *   the first and the last block of the example see all; any other sees these two, itself, its
- *   neighbours, and up to `random` of the others, each set of them as likely as any other
- * Draws depend on layer, head, query block and the number of blocks alone.
+/* Visible key blocks of each query block in BigBird, per head. The first and the last block of an
+ * example see all blocks. Any other block sees these two, itself, its two neighbours, and up to
+ * `random` of the remaining blocks, drawn without replacement with equal probabilities.
+ * The draws depend only on layer, head, query block and the number of blocks.
  * Source: Zaheer et al. 2020, arXiv:2007.14062. */
 #include "kernels/ops/attention/bigbird_blocks_body.h"
 #include "kernels/ops/typed.h"
 
-/* sources: length */
+/* Sources: length (B). */
 LRA_BODY(bigbird_blocks)
 {
     const bigbird_blocks_args *a = c->y->args;

@@ -1,4 +1,4 @@
-/* Lists of blocks on a GPU: a thread for each query block of a head. */
+/* Lists of visible blocks on a GPU: one thread for each query block of a head. */
 #include "kernels/ops/attention/bigbird_blocks_body.h"
 #include "kernels/ops/cuda_common.h"
 

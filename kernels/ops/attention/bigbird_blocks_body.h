@@ -1,4 +1,4 @@
-/* A row of a list of blocks, in C and in CUDA. */
+/* Computes one row of a block list; used by the C and the CUDA body. */
 #ifndef LRA_OPS_ATTENTION_BIGBIRD_BLOCKS_BODY_H
 #define LRA_OPS_ATTENTION_BIGBIRD_BLOCKS_BODY_H
 
@@ -6,7 +6,8 @@
 #include "kernels/ops/args.h"
 #include "kernels/ops/attention/attention.h"
 
-/* Inserts a block into n ascending ones, unless it is present. */
+/* Inserts a block into a row of n ascending blocks, unless it is present. Returns the new number of
+ * blocks. */
 LRA_FN int bigbird_blocks_put(int32_t *row, int n, int32_t block)
 {
     int at = 0;
@@ -17,7 +18,8 @@ LRA_FN int bigbird_blocks_put(int32_t *row, int n, int32_t block)
     return n + 1;
 }
 
-/* Visible blocks of query block i, of `all` in an example, for a head; row: `most` numbers. */
+/* Writes the visible blocks of query block i of a head; all: number of blocks of the example. row:
+ * `most` entries. */
 LRA_FN void bigbird_blocks_row(const bigbird_blocks_args *a, int64_t head, int32_t i, int32_t all,
                                int most, int32_t *row)
 {
@@ -35,7 +37,8 @@ LRA_FN void bigbird_blocks_row(const bigbird_blocks_args *a, int64_t head, int32
             words = lra_philox_at((uint32_t)a->layer, (uint32_t)head, (uint32_t)i, (uint32_t)all,
                                   (uint32_t)(r / 4), 0);
         int32_t pick = (int32_t)((uint64_t)words.v[r % 4] * (uint32_t)(all - n) >> 32);
-        for (int k = 0; k < n; k++) pick += row[k] <= pick; /* of blocks that are not in the row */
+        /* turns an index among the blocks that are not in the row into a block number */
+        for (int k = 0; k < n; k++) pick += row[k] <= pick;
         n = bigbird_blocks_put(row, n, pick);
     }
     while (n < most) row[n++] = -1;

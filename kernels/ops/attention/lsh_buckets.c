@@ -1,10 +1,11 @@
-/* Chunks of sorted rows, for attention of each chunk to itself and to the one before it: numbers of
- * tokens and places, which depend on the lengths of the examples.  The chunk before the first one
- * is the last that is not empty. */
+/* Chunks of sorted rows, for attention of each chunk to itself and to the previous chunk
+ * (Reformer). Computes the position ids and numbers of tokens of each chunk, which depend on the
+ * lengths of the examples. The previous chunk of the first one is the last chunk that is not
+ * empty. */
 #include "kernels/ops/attention/lsh_buckets_body.h"
 #include "kernels/ops/typed.h"
 
-/* sources: order, length (if there is one) */
+/* Sources: order (N,T), [length]. */
 LRA_BODY(lsh_buckets)
 {
     const lsh_buckets_view v = lsh_buckets_view_of(c->y);
@@ -54,7 +55,7 @@ lra_tensor *lra_lsh_buckets(lra_tensor *order, lra_tensor *length, int64_t J, lr
     return lra_node(&lra_op_lsh_buckets, order->graph, length ? 2 : 1, src, &a, sizeof a);
 }
 
-/* Samples of every part, with full and with shorter rows. */
+/* Test samples of every part, with and without padding. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 7) return NULL;

@@ -1,4 +1,4 @@
-/* lsh_buckets on a GPU: a thread for each number. */
+/* lsh_buckets on a GPU: one thread for each number of the result. */
 #include "kernels/ops/attention/lsh_buckets_body.h"
 #include "kernels/ops/cuda_common.h"
 

@@ -1,6 +1,6 @@
-/* Chunks of sorted rows: positions of tokens.  An example of n tokens has chunks of max(1,
- * ceil(n/J)) places; the last one may be shorter, and all after it are empty; for n = 0 all are
- * empty. */
+/* Chunks of sorted rows: which position each slot of a chunk holds. An example of n tokens is split
+ * into chunks of max(1, ceil(n/J)) slots. The last chunk with tokens may be shorter, and all chunks
+ * after it are empty. For n = 0 all chunks are empty. */
 #ifndef LRA_OPS_ATTENTION_LSH_BUCKETS_BODY_H
 #define LRA_OPS_ATTENTION_LSH_BUCKETS_BODY_H
 
@@ -9,8 +9,8 @@
 
 typedef struct {
     lra_chunk_part part;
-    int64_t T, J, C; /* C: places of a chunk of the longest example */
-    int64_t heads;   /* rows of an example */
+    int64_t T, J, C; /* T: positions, J: chunks, C: slots per chunk of an example of length T */
+    int64_t heads;   /* rows (heads times hash rounds) per example */
 } lsh_buckets_view;
 
 static inline lsh_buckets_view lsh_buckets_view_of(const lra_tensor *y)
@@ -22,21 +22,21 @@ static inline lsh_buckets_view lsh_buckets_view_of(const lra_tensor *y)
     return v;
 }
 
-/* Places of a chunk of an example of that length; at least 1, because it is used as a divisor. */
+/* Slots per chunk of an example of this length; at least 1, because it is used as a divisor. */
 LRA_FN int64_t chunk_places(const lsh_buckets_view *v, int64_t length)
 {
     return length > 0 ? (length + v->J - 1) / v->J : 1;
 }
 
-/* Tokens of chunk j. */
+/* Number of tokens of chunk j; c: slots per chunk. */
 LRA_FN int64_t chunk_tokens(int64_t length, int64_t c, int64_t j)
 {
     int64_t left = length - j * c;
     return left < 0 ? 0 : left < c ? left : c;
 }
 
-/* Position at a place of chunk j followed by the chunk before it, own tokens first; 0 for an empty
- * place. */
+/* Position id of one slot of chunk j followed by its previous chunk. The chunk's own tokens come
+ * first. Empty slots get 0. */
 LRA_FN int32_t chunk_key(const int32_t *order, int64_t length, int64_t c, int64_t j, int64_t place)
 {
     int64_t own = chunk_tokens(length, c, j), last = (length + c - 1) / c - 1;
@@ -47,7 +47,8 @@ LRA_FN int32_t chunk_key(const int32_t *order, int64_t length, int64_t c, int64_
     return place < chunk_tokens(length, c, back) ? order[back * c + place] : 0;
 }
 
-/* Writes number i of row n: of the order for LRA_CHUNK_SLOT, else of y. */
+/* Writes one number of row n. i: index in the sorted order for LRA_CHUNK_SLOT, index in the row of
+ * y otherwise. */
 LRA_FN void chunk_write(const lsh_buckets_view *v, const int32_t *order, const int32_t *lengths,
                         int64_t n, int64_t i, int32_t *y)
 {

@@ -1,10 +1,10 @@
-/* Attention whose averaged weights are masked after the query again:
+/* Attention with averaged weights that are masked again after the query:
  *   a = softmax of the scores;  b_ij = mean of a_ik over |k - j| <= (P-1)/2, k in the chunk of j,
  *     or 0 where j > i
  *   y_i = sum_j b_ij v_j / sum_j b_ij
- * The masked part differs from query to query, so that this is no average of v: this reading of LaS
- * stores full maps, (B,H,T,T), and is composed of existing ops.  Padding follows every query that
- * counts. */
+ * The masked columns differ from query to query, so that this is no average of v. This
+ * interpretation of LaS therefore stores full maps, (B,H,T,T), and is composed of existing ops.
+ * Padding needs no mask, because it comes after every query that counts and attention is causal. */
 #include <math.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ static bool is_seen(int64_t chunk, int64_t i, int64_t j)
     return j <= i && (chunk == 0 || i / chunk == j / chunk);
 }
 
-/* (H,T,T): factor of the products of q and k. */
+/* (H,T,T): factor of the products q k, scale times decay; 0 for masked pairs. */
 static void fill_factor(const lra_fill *f, double *v)
 {
     const map_data *m = f->data;
@@ -33,7 +33,7 @@ static void fill_factor(const lra_fill *f, double *v)
     }
 }
 
-/* (H,T,T): bias added to the scores. */
+/* (H,T,T): bias added to the scores: slope times distance; -1e30 for masked pairs. */
 static void fill_bias(const lra_fill *f, double *v)
 {
     const map_data *m = f->data;
@@ -44,7 +44,7 @@ static void fill_bias(const lra_fill *f, double *v)
     }
 }
 
-/* (T,T), key by query: 1 where the key is visible. */
+/* (T,T), rows are keys and columns are queries: 1 where the key is visible, else 0. */
 static void fill_seen(const lra_fill *f, double *v)
 {
     const map_data *m = f->data;
@@ -52,7 +52,8 @@ static void fill_seen(const lra_fill *f, double *v)
     for (int64_t at = 0; at < T * T; at++) v[at] = is_seen(m->chunk, at % T, at / T);
 }
 
-/* A separate constant for every T, which differs between length buckets. */
+/* Creates a constant with the sequence length in its name, because length buckets need different
+ * constants. */
 static lra_tensor *map(lra_graph *g, const char *kind, lra_shape s, const map_data *m,
                        void (*fill)(const lra_fill *f, double *v))
 {
@@ -83,7 +84,7 @@ lra_tensor *attention_remasked(lra_tensor *q, lra_tensor *k, lra_tensor *v,
     lra_tensor *a = lra_matmul_t(swap(q, 1, 2), false, swap(k, 1, 2), true);
     a = lra_add(lra_mul(a, map(g, "factor", all, &m, fill_factor)),
                 map(g, "bias", all, &m, fill_bias));
-    a = lra_reshape(swap(lra_softmax(a), 2, 3), columns); /* key by query */
+    a = lra_reshape(swap(lra_softmax(a), 2, 3), columns); /* rows are keys, columns are queries */
     a = lra_moving_average(a, NULL, s->smooth, false, s->chunk);
     lra_tensor *seen = map(g, "seen", LRA_SHAPE(T, T), &m, fill_seen);
     a = lra_mul(a, seen);

@@ -1,15 +1,15 @@
-/* Moving average over P positions; on attention values it equals an average over P columns of the
- * weights (LaS):
+/* Moving average over P positions. Applied to attention values it equals an average of the weights
+ * over P columns (LaS):
  *   causal   y_t = (x_t + x_(t-1) + .. + x_(t-P+1)) / P
  *   centred  y_t = (x_(t-(P-1)/2) + .. + x_(t+(P-1)/2)) / P, P odd
- * Positions outside the chunk of t or the example count as zero, divisor P; y is zero for t >=
- * length.
- * Source: Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4; the causal form
- * excludes the future, unlike the centred one. */
+ * Positions outside of the example or of the chunk of t count as zero, and the divisor remains P. y
+ * is zero for t >= length.
+ * Source: Viewing Transformers Through the Lens of Long Convolution Layers, eq. 4. The causal form
+ * excludes future positions, unlike the centred form. */
 #include "kernels/ops/attention/positions_body.h"
 #include "kernels/ops/typed.h"
 
-/* sources: x (B,T,..), [length] */
+/* Sources: x (B,T,..), [length]. */
 LRA_BODY(moving_average)
 {
     const moving_average_args *a = c->y->args;

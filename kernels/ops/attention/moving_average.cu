@@ -1,9 +1,10 @@
-/* Averages over positions on a GPU: a thread has eight neighbouring channels of a position and sums
- * its window, which stays in the caches: bytes count every element once read and once written. */
+/* Moving average on a GPU. A thread computes eight adjacent channels of a position and sums its
+ * window, which stays in the caches. The memory traffic counts every element once read and once
+ * written. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/attention/positions_body.h"
 
-/* x, y: (rows of T positions, D); groups: of eight channels, in a row */
+/* x, y: (rows of T positions, D); groups: groups of eight channels per row. */
 static __global__ void moving_average_kernel(moving_average_args a, int64_t rows, int64_t T,
                                              int64_t D, int64_t groups, bool wide,
                                              const int32_t *length, const elem *x, elem *y)
@@ -23,7 +24,7 @@ static __global__ void moving_average_kernel(moving_average_args a, int64_t rows
     }
 }
 
-/* sources: x (B,T,..), [length] */
+/* Sources: x (B,T,..), [length]. */
 LRA_CUDA_BODY(moving_average)
 {
     const moving_average_args *a = (const moving_average_args *)c->y->args;

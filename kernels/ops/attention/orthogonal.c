@@ -1,13 +1,13 @@
-/* Orthogonal rows, drawn anew at every step: kernels/base/core/orthogonal.h with the step's seed
- * and the path of the node.
- * source: the step input; y: (m,K) real, without a gradient. */
+/* Random orthogonal rows, redrawn at every training step by kernels/base/core/orthogonal.h. The
+ * seed is that of the step and the key is the node's path.
+ * Source: the step input. Result: (m,K) real, without a gradient. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/orthogonal.h"
 
-/* scratch: (m,K) doubles */
+/* Scratch: (m,K) doubles. */
 LRA_BODY(orthogonal)
 {
     const orthogonal_args *a = c->y->args;

@@ -1,10 +1,10 @@
-/* orthogonal on a GPU: a block of threads for each block of K rows, which are computed one after
- * another. */
+/* Random orthogonal rows on a GPU: one thread block for each block of K rows. The rows are computed
+ * one after another. */
 #include "kernels/ops/cuda_common.h"
 
 #include "kernels/base/core/orthogonal.h"
 
-/* rows: (m,K), intermediate results in double */
+/* rows: (m,K), intermediate results in double. */
 static __global__ void orthogonal_kernel(int64_t m, int64_t K, uint32_t key, const lra_step *step,
                                          double *rows, real *y)
 {

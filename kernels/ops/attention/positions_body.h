@@ -1,5 +1,5 @@
-/* Code shared by the C and the CUDA bodies of the ops on positions: the angular frequency of a pair
- * of channels (rotary.c), the range of positions of a moving average (moving_average.c). */
+/* Code shared by the C and CUDA bodies of the ops on positions: the rotation speed of a pair of
+ * channels (rotary.c), the range of positions of a moving average (moving_average.c). */
 #ifndef LRA_OPS_ATTENTION_POSITIONS_BODY_H
 #define LRA_OPS_ATTENTION_POSITIONS_BODY_H
 
@@ -10,11 +10,11 @@
 
 typedef struct {
     double base;
-    int half; /* lra_rotary_half: pairs that are not rotated */
+    int half; /* lra_rotary_half: which half of the pairs is not rotated */
     bool back;
 } rotary_args;
 
-/* Angle by which pair i of `pairs` is rotated from one position to the next. */
+/* Angle by which pair i of `pairs` is rotated per position, in radians. */
 LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
 {
     bool slow = i >= pairs / 2;
@@ -24,10 +24,10 @@ LRA_FN double rotary_speed(const rotary_args *a, int64_t i, int64_t pairs)
 
 typedef struct {
     int64_t width, chunk;
-    bool causal, has_length, back; /* back: the transposed average */
+    bool causal, has_length, back; /* back: the transposed average, for the gradient */
 } moving_average_args;
 
-/* Positions [low, high) that are averaged into position t of an example of n tokens. */
+/* Range [low, high) of positions that are averaged into position t of an example of n tokens. */
 LRA_FN void smooth_span(const moving_average_args *a, int64_t t, int64_t n, int64_t *low,
                         int64_t *high)
 {

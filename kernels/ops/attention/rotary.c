@@ -1,18 +1,18 @@
-/* Rotary position embedding: the pair (a,b) of channels (2i,2i+1) of a head at position t is
+/* Rotary position embedding. The pair (a,b) of channels (2i,2i+1) of a head at position t is
  * rotated by the angle t w_i:
- *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K);
- *   half: w_i = 0 for the slower, or the faster, half of the pairs
- * The gradient rotates by the opposite angle.
- * Source: Su et al. 2021; half: On the locality bias and results in the LRA, table 5. */
+ *   (a cos - b sin, b cos + a sin),  w_i = base^(-2i/K)
+ * With `half`, w_i = 0 for the slower, or the faster, half of the pairs. The gradient rotates by
+ * the opposite angle.
+ * Sources: Su et al. 2021; for `half`: On the locality bias and results in the LRA, table 5. */
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/attention/positions_body.h"
 
 #if LRA_TYPE_f64
 enum { STEPS = 1 };
 #else
-/* Positions between two computed cosines: the positions in between are rotated by the angle of one
- * position, with an error of 1e-14 in double.  A cosine for each took as long as the rest of the
- * op. */
+/* Distance between positions whose cosines are computed directly. In between, each position is
+ * obtained from the previous one by a rotation, with an error of 1e-14 in double. Computing a
+ * cosine for each position took as long as the rest of the op. */
 enum { STEPS = 32 };
 
 LRA_ROW_FN lanes neighbours(lanes v)
@@ -27,8 +27,8 @@ LRA_ROW_FN lanes neighbours(lanes v)
 }
 #endif
 
-/* Rotates a row without separating the pairs: (a,b,..) c + (b,a,..) s with c = (cos,cos,..), s =
- * (-sin,sin,..). */
+/* Rotates a row without separating the pairs: y = (a,b,..) c + (b,a,..) s, where c = (cos,cos,..)
+ * and s = (-sin,sin,..). */
 LRA_ROW_FN void turn_lanes(int64_t i, int64_t w, const elem *x, const real *c, const real *s,
                            elem *y)
 {
@@ -42,7 +42,8 @@ LRA_ROW_FN void turn_lanes(int64_t i, int64_t w, const elem *x, const real *c, c
 #endif
 }
 
-/* Positions [t, t + n) of a table (T,2,K): factors of a row, and of its neighbours. */
+/* Fills positions [t, t + n) of a table (T,2,K): the factors c of the row itself and s of the
+ * swapped row. */
 static inline void positions(const rotary_args *a, int64_t t, int64_t n, int64_t pairs, real *table)
 {
     for (int64_t i = 0; i < pairs; i++) {
@@ -58,7 +59,7 @@ static inline void positions(const rotary_args *a, int64_t t, int64_t n, int64_t
     }
 }
 
-/* sources: x (B,T,H,K); scratch: the table */
+/* Sources: x (B,T,H,K). Scratch: the table of cosines and sines. */
 LRA_BODY(rotary)
 {
     const rotary_args *a = c->y->args;

@@ -1,11 +1,12 @@
-/* Rotary position embedding on a GPU: cosines and sines once for all examples and heads, then the
- * rotations.
- * Bytes: every element read and written once, and a table of 4 T K bytes, which stays in the L2
- * cache. */
+/* Rotary position embedding on a GPU. One kernel computes the cosines and sines for all examples
+ * and heads, a second one rotates the rows.
+ * Memory traffic: every element is read once and written once, and a table of 4 T K bytes stays in
+ * the L2 cache. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/attention/positions_body.h"
 
-/* turn: (T,K/2,2).  In double, as on the CPU: angles grow with t. */
+/* Fills turn (T,K/2,2) with cosines and sines. Angles are computed in double, as on the CPU,
+ * because they grow with t. */
 static __global__ void table_kernel(rotary_args a, int64_t T, int64_t pairs, real *turn)
 {
     int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -16,7 +17,7 @@ static __global__ void table_kernel(rotary_args a, int64_t T, int64_t pairs, rea
     }
 }
 
-/* x, y: (rows of H heads, pairs, 2); neighbouring pairs may belong to two heads. */
+/* Rotates x, y: (rows of H heads, pairs, 2). Adjacent pairs may belong to two heads. */
 static __global__ void turn_kernel(int64_t n, int64_t T, int64_t H, int64_t pairs, bool wide,
                                    const elem *x, const real *turn, elem *y)
 {
@@ -36,7 +37,7 @@ static __global__ void turn_kernel(int64_t n, int64_t T, int64_t H, int64_t pair
     }
 }
 
-/* sources: x (B,T,H,K); scratch: (T,K/2,2) */
+/* Sources: x (B,T,H,K). Scratch: (T,K/2,2). */
 LRA_CUDA_BODY(rotary)
 {
     const lra_shape *s = &c->y->shape;
