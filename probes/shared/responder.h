@@ -1,0 +1,125 @@
+/* A model that answers requests: the only view that most measurements have of a model. Two
+ * implementations exist: a loaded model of the built-in engine (probes/shared/engine_responder.h)
+ * and a program of the user, which answers over a pipe (probes/audit).
+ *
+ * A request holds a batch of sequences. Letters: B rows, n sequences (B, or 2 B with two towers),
+ * T tokens, F numbers per token, D channels of the features, C outputs, H heads.
+ * With two towers (a pair of documents per row) all first documents come first, then all second
+ * ones, as in lra_batch: sequence s belongs to row s % B. Tokens at positions >= length are padding
+ * and have no effect on an answer. Rows of length 0 are allowed; their answers are not read.
+ *
+ * Every function returns 0, or fills `e` and returns LRA_FAILED. Answers are written to memory of
+ * the caller. Randomness (dropout, batch statistics in training mode) is switched off. */
+#ifndef LRA_PROBES_SHARED_RESPONDER_H
+#define LRA_PROBES_SHARED_RESPONDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernels/base/core/err.h"
+
+/* Requests that a model answers, and optional inputs that it accepts. */
+enum {
+    LRA_ANSWERS_FORWARD = 1 << 0,   /* logits, or numbers, for the complete input */
+    LRA_ANSWERS_FEATURES = 1 << 1,  /* features of each position */
+    LRA_ANSWERS_VJP = 1 << 2,       /* norms of gradients of the features of a position */
+    LRA_ANSWERS_ATTENTION = 1 << 3, /* attention matrices */
+    LRA_ANSWERS_KERNELS = 1 << 4,   /* convolution kernels */
+    LRA_ANSWERS_RESET = 1 << 5,     /* reset() and restore() */
+    LRA_ANSWERS_PLACE = 1 << 6      /* lra_request.place */
+};
+
+/* What a model declares about itself. Texts belong to the responder. */
+typedef struct {
+    uint32_t answers; /* LRA_ANSWERS_.. bits */
+    /* Identification, stored with results. Nullable: unknown */
+    const char *model, *framework, *weights;
+    /* C: classes of a classifier, targets of a regression, vocabulary of a language model */
+    int64_t classes;
+    int64_t vocab;      /* token ids are below this; 0: the inputs are real numbers */
+    int64_t width;      /* D of the features before the pool; 0: unknown */
+    int64_t max_length; /* tokens of a sequence; 0: any */
+    int64_t max_batch;  /* rows of a request; 0: any */
+    int64_t reach;      /* features of i depend on tokens at most this far away; -1: unknown */
+    bool mask;          /* lra_request.keep is honoured */
+    bool causal;        /* features of i depend on tokens 0..i alone */
+    int n_layers;
+    const char *const *layer; /* (n_layers) names for features, attention and kernels */
+} lra_responder_facts;
+
+typedef struct {
+    int64_t B, T;
+    int towers;            /* 1, or 2: pairs of documents; n = B towers */
+    const int32_t *token;  /* (n,T); NULL: the inputs are real numbers */
+    const float *value;    /* (n,T,F); NULL: the inputs are tokens */
+    int64_t width;         /* F */
+    const int32_t *length; /* (n) */
+    /* (n,T) 0: the position is invisible. Nullable: all are visible. Needs facts.mask */
+    const uint8_t *keep;
+    /* (n) position id of the first token. Nullable: 0. Needs LRA_ANSWERS_PLACE */
+    const int32_t *place;
+} lra_request;
+
+/* An array that the responder allocates; the caller frees value with lra_free(). */
+typedef struct {
+    int rank;
+    int64_t dims[4];
+    float *value;
+} lra_answer;
+
+/* The requests of a measurement, announced so that a model can build the graphs it needs. */
+typedef struct {
+    uint32_t answers; /* LRA_ANSWERS_.. bits of the requests */
+    /* float32 answers: differences of outputs are measured. Otherwise in the precision in which the
+     * model was trained */
+    bool exact;
+    int64_t draws;   /* of vjp() */
+    int64_t longest; /* tokens; 0: no longer than the inputs the model was made for */
+} lra_preparation;
+
+typedef struct lra_responder lra_responder;
+
+typedef struct {
+    /* Announces the next requests, until the next call. NULL: none, memory of the last ones may be
+     * released. Nullable: the model needs no preparation. */
+    int (*prepare)(lra_responder *r, const lra_preparation *p, lra_err *e);
+    /* logits: (B,C); of a language model those of the token that follows the last one. */
+    int (*forward)(lra_responder *r, const lra_request *q, float *logits, lra_err *e);
+    /* out: (n,T,D), features before the pool, or of a named layer. Nullable: layer */
+    int (*features)(lra_responder *r, const lra_request *q, const char *layer, float *out,
+                    lra_err *e);
+    /* Squared norms over the embedding axis: grad_sq (n,draws,T) of d (cotangent . h_i) / d e_j,
+     * h_i the features of position i, e_j the embedding (or the values) of token j.
+     * position: (n), -1: the sequence is left out, its grad_sq is undefined;
+     * cotangent: (n,draws,D). Nullable: layer */
+    int (*vjp)(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
+               int64_t draws, const float *cotangent, float *grad_sq, lra_err *e);
+    /* out: (n,H,to - from,T), rows from .. to-1 of the attention matrices of a layer. */
+    int (*attention)(lra_responder *r, const lra_request *q, const char *layer, int64_t from,
+                     int64_t to, lra_answer *out, lra_err *e);
+    /* out: (channels,lags), the kernel of a layer; lag 0 is the position itself. */
+    int (*kernels)(lra_responder *r, const char *layer, int64_t lags, lra_answer *out, lra_err *e);
+    /* Initial weights for this seed, until restore() returns to the trained weights. */
+    int (*reset)(lra_responder *r, uint64_t seed, lra_err *e);
+    int (*restore)(lra_responder *r, lra_err *e);
+    void (*close)(lra_responder *r); /* frees r */
+} lra_responder_functions;
+
+/* Implementations have it as their first member. */
+struct lra_responder {
+    const lra_responder_functions *is;
+    lra_responder_facts facts;
+};
+
+static inline bool lra_responder_answers(const lra_responder *r, uint32_t answers)
+{
+    return (r->facts.answers & answers) == answers;
+}
+
+/* Nullable: r */
+static inline void lra_responder_close(lra_responder *r)
+{
+    if (r) r->is->close(r);
+}
+
+#endif
