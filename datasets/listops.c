@@ -1,10 +1,10 @@
 /* ListOps: nested list operations, ten classes.
- * Rows are drawn from (seed, index) alone, so that they do not depend on the number of workers; a
- * row equal to an earlier one is skipped, so that splits share nothing.
+ * A row is drawn from (seed, index) alone, so that it does not depend on the number of workers. A
+ * row that equals an earlier one is skipped, so that splits share no rows.
  * Source: Nangia & Bowman 2018; Tay et al. 2021 (max_depth 10, max_args 10, 500 < T < 2000).
  * Token ids are fixed; the public pipelines number tokens by frequency or at random.
- * Known: the best constant is right in 16.9 % of benchmark rows, the majority label of the root
- * operator in 36.1 %. */
+ * Known: the best constant prediction is correct in 16.9 % of benchmark rows, the majority label of
+ * the root operator in 36.1 %. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"
@@ -33,7 +33,7 @@ int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e
     return 0;
 }
 
-/* Fails if no acceptable tree is found in TRIES draws: rejection sampling would not end. */
+/* Fails if TRIES draws contain no acceptable tree: rejection sampling would hardly ever end. */
 static int check_shape(const lra_listops_shape *s, uint64_t seed, lra_err *e)
 {
     enum { TRIES = 200000 };
@@ -50,9 +50,9 @@ static int check_shape(const lra_listops_shape *s, uint64_t seed, lra_err *e)
                           (long long)s->min_length, (long long)s->max_length);
 }
 
-/* Rows seen so far, by hash; open addressing. */
+/* Set of the hashes of all rows so far; open addressing. */
 typedef struct {
-    uint64_t *slot; /* 0: empty */
+    uint64_t *slot; /* (mask + 1) hashes; 0: empty slot */
     uint64_t mask;
 } seen_rows;
 
@@ -132,7 +132,7 @@ static int make(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err 
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Path of the official file of a split in a folder; caller frees. */
+/* Returns the path of the official file of a split in a folder; the caller frees it. */
 static char *file_of(const char *folder, int split)
 {
     return lra_format("%s/%s", folder, lra_listops_files[split]);
@@ -250,7 +250,7 @@ static const lra_key keys[] = {
     LRA_DATA_SEED_KEY,
     LRA_KEYS_END};
 
-/* Trees are shorter than max-length, and followed by <eos>. */
+/* Maximum length of a row in tokens: trees are shorter than max-length, and <eos> follows. */
 static int64_t longest(const lra_config *c)
 {
     return lra_config_int(c, "max-length");

@@ -1,11 +1,11 @@
-/* MNIST pixel by pixel: classifies handwritten digits.  28 x 28 grey levels in 784 steps, row by
- * row (smnist) or in one fixed random order (pmnist).  The input of a model is x/255, one number a
- * step.
+/* MNIST pixel by pixel: classifies handwritten digits. 28 x 28 grey levels are 784 tokens, row by
+ * row (smnist) or in one fixed random order (pmnist). The input of a model is x/255, one number per
+ * token.
  * Source: LeCun et al. 1998; as sequences, Le, Jaitly and Hinton 2015, arXiv:1504.00941.
- * 60,000 training images are divided 54,000 / 6,000 by torch's random_split with seed 42; 10,000
- * for test.
- * Orders of pmnist: bits, the ten bits of the pixel's number reversed (0 512 256 768 128 ...),
- * which the state-space papers use; numpy, RandomState(92916).permutation(784), which others do.
+ * The 60,000 training images are divided 54,000 / 6,000 by torch's random_split with seed 42;
+ * 10,000 images are for test.
+ * Orders of pmnist: "bits" reverses the ten bits of the pixel's index (0 512 256 768 128 ...), as
+ * in the state-space papers; "numpy" is RandomState(92916).permutation(784), as in other papers.
  * Known: the most frequent digit of the test images, 1, is 11.35 % of them. */
 #include "datasets/formats/mnist_file.h"
 

@@ -1,7 +1,7 @@
-/* Reading and writing ListOps files.
- * Tokens: `]` becomes X, parentheses are dropped, the rest is divided at blanks.  A row of T tokens
- * is written as 3T-2 words: k+1 opening parentheses precede a node with k arguments, and a closing
- * one follows each argument and the closing bracket. */
+/* Reads and writes ListOps files.
+ * Tokens: `]` becomes X, parentheses are omitted, the rest is split at blanks. A row of T tokens is
+ * written as 3T-2 words: k+1 opening parentheses precede a node with k arguments, and a closing
+ * parenthesis follows each argument and the closing bracket. */
 #include "datasets/listops/file.h"
 
 #include <string.h>
@@ -20,11 +20,11 @@ typedef struct {
     const char *name;
     int64_t line;
     bool check;
-    enum { ANY_ORDER, LABEL_LAST, LABEL_FIRST } order; /* from the header */
+    enum { ANY_ORDER, LABEL_LAST, LABEL_FIRST } order; /* order of the columns, from the header */
     uint16_t *token;
     int64_t capacity;
     int64_t n_rows, n_wrong;
-    lra_err first; /* error of the first of them */
+    lra_err first; /* error of the first invalid line */
 } reader;
 
 static int token_id(const char *word, size_t n)
@@ -105,7 +105,7 @@ static int read_line(reader *r, const char *text, size_t n, lra_sequences *out, 
     return 0;
 }
 
-/* The first line of most files; sets the order of the columns. */
+/* Returns true if the line is the header that most files have; it sets the order of the columns. */
 static bool read_header(reader *r, const char *text, size_t n)
 {
     enum { SIZE = sizeof "Source\tTarget" - 1 };
@@ -115,7 +115,7 @@ static bool read_header(reader *r, const char *text, size_t n)
     return r->order != ANY_ORDER;
 }
 
-/* Counts errors of a row, and continues reading. */
+/* Reads a line. An invalid line is counted, and its error is kept if it is the first. */
 static void take_line(reader *r, const char *text, size_t n, lra_sequences *out)
 {
     lra_err why = {{0}};
@@ -177,7 +177,7 @@ int lra_listops_read(const char *path, bool check, lra_sequences *out, lra_err *
 
 /* ---- the official files ---------------------------------------------------------------------- */
 
-enum { LEVELS = 3 }; /* lra_release/lra_release/listops-1000 */
+enum { LEVELS = 3 }; /* maximum depth of the files: lra_release/lra_release/listops-1000 */
 
 const char *const lra_listops_files[LRA_N_SPLITS] = {"basic_train.tsv", "basic_val.tsv",
                                                      "basic_test.tsv"};
@@ -195,7 +195,7 @@ static bool is_wanted(void *split, const char *name)
     return split_of(name) >= 0;
 }
 
-/* The archive, or one of its files. */
+/* Returns true for an archive of the benchmark or one of its files, compressed. */
 static bool is_archive(void *split, const char *name)
 {
     (void)split;
@@ -208,7 +208,7 @@ static bool is_archive(void *split, const char *name)
     return false;
 }
 
-/* The archive holds a copy of the files: the first one counts. */
+/* Reads a file. The archive contains the files twice: only the first copy is read. */
 static int visit(void *splits, const char *name, const char *bytes, size_t n, lra_err *e)
 {
     lra_sequences *to = (lra_sequences *)splits + split_of(name);
@@ -253,7 +253,7 @@ static bool is_op(uint16_t t)
     return t >= LISTOPS_MIN;
 }
 
-/* arity[i] of every operator. */
+/* arity[i] = number of arguments of the operator at token i; stack: (n) working memory. */
 static void count_arguments(const uint16_t *token, int64_t n, int64_t *arity, int64_t *stack)
 {
     int64_t top = 0;
@@ -275,8 +275,8 @@ static void add_row(lra_text *t, const uint16_t *token, int64_t n, int label, in
         const char *word = close ? "]" : lra_listops_tokens[token[i]];
         lra_text_bytes(t, word, strlen(word));
         if (close) open--;
-        /* Closes the pair that this word completes; a complete argument closes one of its
-         * parent. */
+        /* A closing bracket closes its own parenthesis; a complete argument also closes one of its
+         * parent node. */
         if (close) lra_text_bytes(t, " )", 2);
         if (!op && open > 0) lra_text_bytes(t, " )", 2);
         if (op) open++;
@@ -293,7 +293,7 @@ int lra_listops_write(const char *path, const lra_sequences *r, lra_err *e)
     int rc = 0;
     int64_t *arity = NULL;
     for (int64_t i = 0; i < r->n && rc == 0; i++) {
-        int64_t n = r->start[i + 1] - r->start[i] - 1; /* without <eos> */
+        int64_t n = r->start[i + 1] - r->start[i] - 1; /* tokens without <eos> */
         arity = lra_resize(arity, (size_t)(2 * n + 2) * sizeof *arity);
         add_row(&t, r->token + r->start[i], n, r->label[i], arity);
         if (t.n < (1 << 20) && i + 1 < r->n) continue;

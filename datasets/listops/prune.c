@@ -1,4 +1,4 @@
-/* Reduces a ListOps row to a window of it, as a well-formed expression. */
+/* Reduces a ListOps row to the tokens of a window, as a well-formed expression. */
 #include "datasets/listops/tree.h"
 #include "kernels/base/core/mem.h"
 
@@ -7,7 +7,7 @@ static bool is_digit(int32_t token)
     return token >= LISTOPS_DIGIT && token < LISTOPS_MIN;
 }
 
-/* A window without a digit takes the nearest one, of two the later. */
+/* Replaces a window without a digit by the nearest digit; of two equally near, the later one. */
 static void widen(int64_t n, const int32_t *token, int64_t *from, int64_t *end)
 {
     int64_t best = -1, least = n;
@@ -34,7 +34,7 @@ int64_t lra_listops_prune(int64_t n, const int32_t *token, int64_t from, int64_t
             stays[i] = i >= from && i < end;
             for (int64_t k = 0; k < depth && stays[i]; k++) stays[open[k]] = true;
         } else {
-            stays[i] = true; /* <eos> */
+            stays[i] = true; /* <eos> is kept */
         }
     }
     for (int64_t i = 0; i < n; i++)

@@ -6,7 +6,7 @@
 #include "datasets/listops/listops.h"
 #include "kernels/base/core/mem.h"
 
-enum { STREAM = 0x4C50 }; /* not the stream of the data */
+enum { STREAM = 0x4C50 }; /* stream of random numbers, different from that of the data */
 
 lra_listops_facts lra_listops_row_facts(const uint16_t *token, int64_t n)
 {
@@ -20,7 +20,8 @@ lra_listops_facts lra_listops_row_facts(const uint16_t *token, int64_t n)
             continue;
         }
         f.arity += open == 1;
-        if (token[i] >= LISTOPS_MIN && ++open >= f.depth) f.depth = open + 1; /* its arguments */
+        /* depth of the operator's arguments */
+        if (token[i] >= LISTOPS_MIN && ++open >= f.depth) f.depth = open + 1;
     }
     return f;
 }

@@ -1,8 +1,9 @@
-/* A ListOps expression drawn as a tree, with the value after every node:
+/* Draws a ListOps expression as a tree, with the value after every node:
  *     [MAX = 5
  *         4 3
  *         [MIN 2 3 ] = 2
- * A node whose arguments are all digits, and a run of digits among others, takes one line. */
+ * A node whose arguments are all digits takes one line, and so does a sequence of adjacent
+ * digits. */
 #include "datasets/listops/show.h"
 
 #include "datasets/listops/tree.h"
@@ -12,7 +13,7 @@ static bool is_op(uint16_t t)
     return t >= LISTOPS_MIN;
 }
 
-/* One past the X that closes the node at i. */
+/* Returns the index after the X that closes the node at i. */
 static int64_t node_end(const uint16_t *token, int64_t n, int64_t i)
 {
     int64_t open = 0;
@@ -51,8 +52,7 @@ static void words(const uint16_t *token, int64_t n, FILE *out)
     }
 }
 
-/* The depth is that of the generator, at most 64, or of a file: deeper nodes are drawn on one
- * line. */
+/* Draws a tree. Nodes deeper than 64, which only files contain, are drawn on one line. */
 static void draw(const uint16_t *token, int64_t n, int depth, FILE *out)
 {
     enum { DEEPEST = 64 };

@@ -1,4 +1,4 @@
-/* A ListOps row for people. */
+/* Prints a ListOps row as a tree. */
 #ifndef LRA_DATASETS_LISTOPS_SHOW_H
 #define LRA_DATASETS_LISTOPS_SHOW_H
 

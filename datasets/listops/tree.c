@@ -1,4 +1,5 @@
-/* ListOps expressions: drawing, evaluating exactly or only down to a depth, shuffling.
+/* ListOps expressions: draws random trees, evaluates them exactly or down to a depth, and shuffles
+ * arguments.
  * Source: Nangia & Bowman 2018; the long variant of the Long Range Arena (max_depth 10, max_args
  * 10, 500 < length < 2000, operator probability 0.25).
  * Known: [MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ] = 5, [MED 1 2 ] = 1, [SM 9 9 9 ] = 7. */
@@ -14,9 +15,10 @@ const char *const lra_listops_tokens[LISTOPS_VOCAB] = {
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* An open node: the counts of each digit among its arguments determine every operation. */
+/* A node that is not closed yet: the counts of each digit among its arguments determine the value
+ * of every operation. */
 typedef struct {
-    int op; /* 0..3 */
+    int op; /* operator 0..3: MIN MAX MED SM */
     int n;
     int count[10];
 } node;
@@ -89,7 +91,7 @@ typedef struct {
     int64_t n;
 } drawing;
 
-/* False as soon as the tree is too long. */
+/* Draws a node and its arguments. Returns false as soon as the tree is too long. */
 static bool draw_node(drawing *d, int64_t depth)
 {
     const lra_listops_shape *s = d->shape;
@@ -100,7 +102,7 @@ static bool draw_node(drawing *d, int64_t depth)
         d->token[d->n++] = (uint16_t)(LISTOPS_DIGIT + lra_rng_below(d->rng, 10));
         return true;
     }
-    int64_t at = d->n++; /* the operator is drawn after its arguments */
+    int64_t at = d->n++; /* position of the operator, which is drawn after its arguments */
     uint32_t n_args = 2 + lra_rng_below(d->rng, (uint32_t)s->max_args - 1);
     for (uint32_t i = 0; i < n_args; i++)
         if (!draw_node(d, depth + 1)) return false;
@@ -126,7 +128,7 @@ int64_t lra_listops_draw(const lra_listops_shape *s, lra_rng *rng, uint16_t *tok
 
 /* ---- shuffling ------------------------------------------------------------------------------- */
 
-/* The end of the argument that starts at i. */
+/* Returns the index after the argument that starts at token i. */
 static int64_t argument_end(const uint16_t *token, int64_t i)
 {
     int64_t open = 0;
@@ -138,7 +140,8 @@ static int64_t argument_end(const uint16_t *token, int64_t i)
     return i;
 }
 
-/* Shuffles the arguments of the node at `at`; `copy` has room for the node. */
+/* Randomly permutes the arguments of the node at token `at`. copy: working memory of the row's
+ * length. */
 static void shuffle_node(lra_rng *rng, uint16_t *token, int64_t at, uint16_t *copy,
                          int64_t (*part)[2])
 {

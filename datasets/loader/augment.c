@@ -1,6 +1,6 @@
 /* The registry of augmentations, and the first of them: the dihedral group of the square on images.
- * Every symmetry is (swap of the axes or not) followed by mirroring or not along each axis; a
- * quarter turn is a swap and one mirror. */
+ * A symmetry transposes the image or not, then mirrors it or not along each axis; a quarter turn is
+ * a transposition and one mirroring. */
 #include "datasets/loader/augment.h"
 
 #include <stddef.h>

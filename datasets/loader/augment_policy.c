@@ -1,8 +1,8 @@
-/* The policy that AutoAugment found on CIFAR-10: a crop after padding, a flip, then one of 25 pairs
- * of operations.
- * Source: Cubuk et al. 2019, arXiv:1805.09501, table 7.  The locality paper trains on "a strategy
- * derived from" it without details; here it is the policy itself, without its cutout, applied to
- * the colours before they are converted to grey. */
+/* The augmentation policy that AutoAugment found on CIFAR-10: a crop after padding, a flip, then
+ * one of 25 pairs of operations.
+ * Source: Cubuk et al. 2019, arXiv:1805.09501, table 7. The locality paper trains on "a strategy
+ * derived from" this policy, without details. Here it is the policy itself without its cutout
+ * stage, applied to the colours before they are converted to grey. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"
@@ -11,7 +11,7 @@
 
 enum { SIDE = LRA_PICTURE_SIDE, BORDER = 4, STEPS = 2 };
 
-/* With probability tenths/10 the operation at this level. */
+/* One operation of a pair: applied with probability tenths/10, with this level of strength. */
 typedef struct {
     lra_pillow_op op;
     int tenths, level;
@@ -96,7 +96,7 @@ static void put_picture(const lra_picture *p, lra_row *row)
         for (int c = 0; c < 3; c++) row->token[3 * i + c] = p->at[i][c];
 }
 
-/* Disabled stages still draw random numbers, so that the others are unchanged without them. */
+/* A disabled stage still draws its random numbers, so that the other stages do not change. */
 void lra_augment_policy(const lra_dataset *d, lra_rng *rng, lra_row *row)
 {
     lra_picture p;

@@ -14,13 +14,14 @@ int64_t lra_buckets_end(const lra_dataset *d)
     return (d->longest + unit - 1) / unit * unit;
 }
 
-/* Dynamic programming over multiples of the unit: cost of a bucket that ends at j and starts after
- * i is (number of rows with i < length <= j) * j. */
+/* Finds bucket lengths by dynamic programming over multiples of the unit. A bucket for the lengths
+ * i < length <= j costs (number of these rows) * j, its number of tokens including padding. */
 lra_buckets lra_buckets_find(const lra_dataset *d)
 {
     if (d->task->goal == LRA_GOAL_NEXT) return (lra_buckets){1, {d->max_length}};
     int64_t unit = unit_of(d->max_length), n = (d->max_length + unit - 1) / unit;
-    int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below); /* rows of length <= i unit */
+    /* number of rows of length <= i unit */
+    int64_t *below = lra_alloc_array((size_t)n + 1, sizeof *below);
     const lra_sequences *train = &d->split[LRA_TRAIN_SPLIT];
     for (int64_t i = 0; i < train->n; i++)
         below[(lra_sequences_length(train, i) + unit - 1) / unit]++;
@@ -29,7 +30,8 @@ lra_buckets lra_buckets_find(const lra_dataset *d)
     size_t cells = (size_t)(LRA_MAX_BUCKETS + 1) * (size_t)(n + 1);
     double *cost = lra_alloc_array(cells, sizeof *cost);
     int64_t *from = lra_alloc_array(cells, sizeof *from);
-    for (int64_t j = 1; j <= n; j++) cost[j] = 1e300; /* without buckets only length 0 is covered */
+    /* without buckets only length 0 is covered: other costs are infinite */
+    for (int64_t j = 1; j <= n; j++) cost[j] = 1e300;
     for (int64_t k = 1; k <= LRA_MAX_BUCKETS; k++)
         for (int64_t j = 0; j <= n; j++) {
             double *best = &cost[k * (n + 1) + j];

@@ -1,6 +1,6 @@
-/* The file of prepared data: /config, and for each split start, label, and those of token, value,
- * target, middle that its rows have; attributes width, n_targets, step_targets where they are not
- * 1, 0, 0. */
+/* The HDF5 file of prepared data: /config, and for each split the arrays start, label, and those of
+ * token, value, target and middle that its rows have. The attributes width, n_targets and
+ * step_targets are omitted if they are 1, 0 and 0. */
 #include "datasets/loader/cache.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static int64_t n_steps(const lra_sequences *r)
     return r->n ? r->start[r->n] : 0;
 }
 
-/* Elements of an array of these rows; -1: the rows have no such array. */
+/* Number of elements of one of the arrays of these rows; -1: the rows have no such array. */
 static int64_t length_of(const lra_sequences *r, int array)
 {
     int64_t width = r->width ? r->width : 1;
@@ -49,8 +49,8 @@ static const void *data_of(const lra_sequences *r, int array)
     return data[array];
 }
 
-/* Hash of start, token, label of all splits, followed by a hash of the arrays of other kinds of
- * rows (0: none). */
+/* Computes the fingerprint of the data: a hash of start, token and label of all splits. Other
+ * arrays and a width above 1 enter through one additional hash (0 if no split has any). */
 void lra_cache_fingerprint(lra_dataset *d)
 {
     uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
@@ -143,7 +143,8 @@ static bool numbers_fit(const lra_sequences *r, int vocab)
     return true;
 }
 
-/* Everything that readers rely on; n: elements of each array as found, -1: absent. */
+/* Checks the rows of a file: lengths, labels, array sizes. n: number of elements of each array in
+ * the file, -1: no such array. */
 static int check_rows(const lra_sequences *r, const lra_dataset *d, const int64_t n[N_ARRAYS],
                       lra_err *e)
 {
@@ -201,7 +202,8 @@ static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
     return rc == 0 ? check_rows(r, d, n, e) : rc;
 }
 
-/* The file of another task or of other parameters may have been copied here. */
+/* Checks that the file is of this task and these parameters: another file may have been copied to
+ * its path. */
 static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
 {
     char *task = lra_h5_attr_text(f, "/", "task", e);

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums over the targets of a split: of the numbers, and of their distances to `mean`. */
+/* Sums over all targets of a split that are not NAN: the numbers, their squares, and their squared
+ * distances to `mean` (as the loss). */
 static lra_sums target_sums(const lra_sequences *r, double mean)
 {
     lra_sums s = {0};
@@ -36,7 +37,8 @@ double lra_dataset_chance(const lra_dataset *d, int split)
         break;
     case LRA_GOAL_NEXT: break;
     }
-    /* The mean of the training split gives an R2 slightly below 0 on another split; chance is 0. */
+    /* R2 of a constant is 0 by definition; the training mean would give slightly less on another
+     * split. */
     return strcmp(m->name, "r2") == 0 ? 0 : m->value(&s);
 }
 

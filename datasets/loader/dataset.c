@@ -1,4 +1,4 @@
-/* The prepared data of a task: ownership of the arrays. */
+/* The prepared data of a task: allocation and freeing. */
 #include "datasets/loader/dataset.h"
 
 #include "kernels/base/core/mem.h"

@@ -1,4 +1,4 @@
-/* Sums of files. */
+/* Digests of files. */
 #include "datasets/loader/digest.h"
 
 #include <string.h>

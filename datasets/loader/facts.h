@@ -7,16 +7,17 @@
 
 #include "kernels/base/core/err.h"
 
-/* Results of a check of official files: names and numbers, in order. */
+/* Facts found by a check of official files: names and values, in order. */
 enum { LRA_MAX_FACTS = 128 };
 typedef struct {
     int n;
     char name[LRA_MAX_FACTS][48];
     double value[LRA_MAX_FACTS];
-    bool defect[LRA_MAX_FACTS]; /* counts a defect of the files that did not stop the import */
+    /* the value counts a defect of the files that did not stop the import */
+    bool defect[LRA_MAX_FACTS];
 } lra_facts;
 
-/* Adds "name value"; the name as for printf. */
+/* Adds a fact; the name is a format as for printf. */
 void lra_facts_add(lra_facts *f, double value, const char *name, ...) LRA_PRINTF(3, 4);
 void lra_facts_defect(lra_facts *f, int64_t count, const char *name, ...) LRA_PRINTF(3, 4);
 

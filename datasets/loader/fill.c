@@ -1,10 +1,11 @@
-/* A batch from its rows. */
+/* Fills a batch from its rows. */
 #include "datasets/loader/fill.h"
 
 #include <math.h>
 #include <string.h>
 
-/* MASK_STREAM + split: masks of different splits are independent. */
+/* The random stream of masks is MASK_STREAM + split, so that the masks of splits are
+ * independent. */
 enum { AUGMENT_STREAM = 0x4155, MASK_STREAM = 0x4D41 };
 
 int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
@@ -20,14 +21,14 @@ int lra_loader_bucket(const lra_loader *l, const int64_t *entry)
     return b;
 }
 
-/* Random generator of an entry of the order, with its own state in every epoch. */
+/* Returns the random generator of an entry of the order; it differs in every epoch. */
 static lra_rng rng_of(const lra_loader *l, uint32_t stream, int64_t entry)
 {
     uint64_t before = (uint64_t)l->epoch * (uint64_t)(l->passes * l->rows->n);
     return lra_rng_new(l->spec.seed, stream, before + (uint64_t)entry);
 }
 
-/* The row, or its augmented copy. */
+/* Returns the row of an entry, augmented if the loader augments. */
 static lra_row own_row(lra_loader *l, int64_t entry)
 {
     lra_row row = lra_sequences_row(l->rows, lra_loader_row(l, entry));
@@ -42,7 +43,8 @@ static lra_row own_row(lra_loader *l, int64_t entry)
     return row;
 }
 
-/* Same, with label and targets of another row if labels are permuted. */
+/* Returns the row of an entry as own_row() does; if labels are permuted, with the label and targets
+ * of another row. */
 static lra_row row_of(lra_loader *l, int64_t entry)
 {
     lra_row row = own_row(l, entry);
@@ -61,7 +63,7 @@ static void put_tokens(const lra_row *row, int64_t from, int64_t n, int32_t *to)
         for (int64_t t = 0; t < n; t++) to[t] = (int32_t)lra_token_at(token, row->width, t);
 }
 
-/* Writes the model inputs of a complete row. */
+/* Writes the model inputs (n, channels) of a row of n tokens. */
 static void put_values(const lra_loader *l, const lra_row *row, float *to)
 {
     const float *scale = l->data->scale, *shift = l->data->shift;
@@ -73,7 +75,7 @@ static void put_values(const lra_loader *l, const lra_row *row, float *to)
         to[j] = scale[j] * (row->token ? (float)row->token[j] : row->value[j]) + shift[j];
 }
 
-/* Masks sequence i and sets its targets. */
+/* Masks the n tokens of sequence i and sets its targets; T: padded length. */
 static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t n, int64_t T,
                           lra_rng *rng)
 {
@@ -92,8 +94,8 @@ static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t 
     memset(value + n * seen, 0, (size_t)((T - n) * seen) * sizeof *value);
 }
 
-/* Writes the n tokens of the row that begin at `from` as sequence i of the batch; n = 0: padding
- * only. */
+/* Writes tokens from .. from+n-1 of the row as sequence i of the batch, padded to length T; n = 0:
+ * padding only. */
 static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra_row *row,
                          int64_t from, int64_t n, int64_t T)
 {

@@ -1,10 +1,11 @@
-/* A batch from its rows. */
+/* Fills a batch from its rows. */
 #ifndef LRA_DATASETS_LOADER_FILL_H
 #define LRA_DATASETS_LOADER_FILL_H
 
 #include "datasets/loader/loader_impl.h"
 
-int lra_loader_bucket(const lra_loader *l, const int64_t *entry); /* of a batch */
-void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i);     /* rows of order */
+/* returns the index of the bucket of a batch; entry: (batch) entries of the order */
+int lra_loader_bucket(const lra_loader *l, const int64_t *entry);
+void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i); /* fills batch i of the epoch */
 
 #endif

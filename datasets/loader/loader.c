@@ -1,4 +1,4 @@
-/* Batches: order, buckets, padding. */
+/* Builds batches: order, buckets, padding. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "datasets/loader/stream.h"
 #include "kernels/base/core/mem.h"
 
-/* LARGE: tokens of a batch from which on a helper saves more than waking it costs (some 10 us). */
+/* LARGE: number of tokens of a batch above which a helper thread saves more time than waking it
+ * costs (about 10 us). */
 enum {
     WINDOW = 64,
     LARGE = 1 << 15,
@@ -37,7 +38,7 @@ static int by_length(const void *a, const void *b)
     return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Arrays for a row of the most steps, where the augmentation changes it. */
+/* Allocates arrays for a copy of the longest row, which the augmentation modifies. */
 static void new_copy(lra_loader *l)
 {
     int64_t longest = 1;
@@ -102,8 +103,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Selects from the shuffled rows, sorted by label, every n/wanted-th one, from the middle of the
- * first interval on. */
+/* Selects `wanted` rows with the label frequencies of all rows: the shuffled rows are sorted by
+ * label, and every (n / wanted)-th one is taken. */
 static void stratify(lra_loader *l, int64_t wanted)
 {
     int64_t n = l->n_rows;
@@ -118,8 +119,8 @@ static void stratify(lra_loader *l, int64_t wanted)
     lra_free(shuffled);
 }
 
-/* Draws a sample, the same for all runs on these data: the beginning of a Fisher-Yates shuffle, or
- * a selection from all shuffled rows that gives every label its share. */
+/* Draws a sample that is the same for all runs on these data: the first rows of a Fisher-Yates
+ * shuffle, or a stratified selection from all shuffled rows. */
 static void draw_sample(lra_loader *l)
 {
     int64_t n = l->n_rows, wanted = l->spec.sample;
@@ -127,7 +128,8 @@ static void draw_sample(lra_loader *l)
     lra_rng rng = lra_rng_new(strtoull(l->data->fingerprint, NULL, 16), SAMPLE_STREAM,
                               l->spec.sample_seed);
     if (wanted <= 0 || wanted >= n) return;
-    for (int64_t i = wanted; i < n && strata; i++) { /* inside out: the rest of the rows */
+    /* shuffles the rows after the first `wanted`, too */
+    for (int64_t i = wanted; i < n && strata; i++) {
         int64_t other = (int64_t)lra_rng_below(&rng, (uint32_t)(i + 1)), row = l->all[i];
         l->all[i] = l->all[other];
         l->all[other] = row;
@@ -142,7 +144,7 @@ static void draw_sample(lra_loader *l)
     l->n_rows = wanted;
 }
 
-/* The rows that are used, in ascending order. */
+/* Selects the rows in use: all, a fraction or a sample; ascending. */
 static void choose_rows(lra_loader *l)
 {
     bool windows = lra_loader_is_stream(l) && !l->spec.training;
@@ -165,7 +167,7 @@ static void choose_rows(lra_loader *l)
     if (!l->spec.training) draw_sample(l);
 }
 
-/* Batches of an epoch, and room for their order. */
+/* Computes the number of batches of an epoch, and allocates their order. */
 static void count_batches(lra_loader *l)
 {
     const lra_loader_spec *s = &l->spec;
@@ -236,7 +238,7 @@ int64_t lra_loader_batches(const lra_loader *l)
     return l->n_batches;
 }
 
-/* Sorts order[from .. from+n-1] by length. */
+/* Sorts order[from .. from+n-1] by row length. */
 static void sort_rows(lra_loader *l, int64_t from, int64_t n)
 {
     keyed *k = lra_alloc_array((size_t)n + 1, sizeof *k);
@@ -263,7 +265,7 @@ static void shuffle_batches(lra_loader *l, lra_rng *rng)
     lra_free(copy);
 }
 
-/* One pass: all rows in random order. */
+/* Writes the entries of one pass over the rows, in random order. */
 static void shuffle_rows(lra_loader *l, int64_t pass, lra_rng *rng)
 {
     int64_t n = l->n_rows, *order = l->order + pass * n;
@@ -338,8 +340,8 @@ static void wait_for_helper(lra_loader *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Signals are handled by the training thread. Without a helper thread, batches are made on
- * request. */
+/* Starts the helper thread with all signals blocked: the training thread handles signals. Returns
+ * false if there is no helper thread; batches are then built on request. */
 static bool start_helper(lra_loader *l)
 {
     sigset_t all, before;

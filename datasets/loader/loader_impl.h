@@ -6,7 +6,7 @@
 
 #include "datasets/loader/batch.h"
 
-/* The current batch, the previous one, and the one in preparation. */
+/* Three buffers: the current batch, the previous batch, and the batch in preparation. */
 enum { LRA_LOADER_BUFFERS = 3 };
 
 struct lra_loader {
@@ -15,24 +15,27 @@ struct lra_loader {
     const lra_sequences *rows;
     lra_buckets buckets;
     int64_t n_rows, batch, n_batches, epoch;
-    int64_t group, passes; /* batches ordered together; passes over the rows in one epoch */
-    int64_t *all;          /* (n_rows) rows in use; streams, not training: windows */
-    /* (rows of the split) the row that a row's label is taken from; NULL: itself */
+    /* group: number of batches that are ordered together. passes: number of passes over the rows in
+     * one epoch */
+    int64_t group, passes;
+    /* (n_rows) indices of the rows in use; evaluation of streams: of windows */
+    int64_t *all;
+    /* (rows of the split) index of the row whose label row i has; NULL: its own */
     int64_t *label_from;
-    int64_t *order; /* (n_batches * batch) row + pass * rows of the split, -1: none */
-    int64_t *shift; /* (batch * group) streams: rotation of each part */
-    lra_row copy;   /* one row, for the augmentation: arrays for the longest */
+    int64_t *order; /* (n_batches * batch) entries: row + pass * (rows of the split); -1: no row */
+    int64_t *shift; /* (batch * group) streams: offset in tokens by which each part is rotated */
+    lra_row copy;   /* copy of one row for the augmentation; its arrays hold the longest row */
 
     lra_batch buffer[LRA_LOADER_BUFFERS];
-    int current;   /* the buffer in use; the helper fills the next one */
-    int64_t ahead; /* the batch in the next buffer, -1: none */
+    int current;   /* index of the buffer in use; the helper thread fills the next one */
+    int64_t ahead; /* index of the batch in the next buffer, -1: none */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool large, started, busy, stop;
 };
 
-/* The row of an entry of the order; -1: none. */
+/* Returns the row index of an entry of the order; -1: no row. */
 static inline int64_t lra_loader_row(const lra_loader *l, int64_t entry)
 {
     return entry < 0 ? -1 : entry % l->rows->n;

@@ -1,11 +1,12 @@
-/* Masking. */
+/* Masks inputs for denoising, masked and next-token pretraining. */
 #include "datasets/loader/mask.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 256 /* steps */ };
-static const double RANDOM_SHARE = 1.0 / 3; /* of the steps picked by denoising */
+enum { CHUNK = 256 /* tokens per block of random numbers */ };
+/* share of tokens masked by denoising that become a random word */
+static const double RANDOM_SHARE = 1.0 / 3;
 
 int32_t lra_mask_id(const lra_dataset *d)
 {
@@ -45,7 +46,7 @@ int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e)
     return 0;
 }
 
-/* A number drawn in [0,1) is below p where its word is below this. */
+/* Threshold t of a probability: a random 32-bit word w is below t with probability p. */
 static uint64_t limit_of(double p)
 {
     return (uint64_t)ceil(p * 0x1p32);
@@ -56,7 +57,7 @@ static bool is_word(const lra_dataset *d, int32_t token)
     return token >= d->task->input.first_word && token != lra_mask_id(d);
 }
 
-/* Each word of the vocabulary as likely. */
+/* Returns a random word; all words of the vocabulary except special ids are equally likely. */
 static int32_t random_word(const lra_dataset *d, lra_rng *rng)
 {
     int32_t first = d->task->input.first_word, mask = lra_mask_id(d), n = d->vocab - first;
@@ -65,7 +66,7 @@ static int32_t random_word(const lra_dataset *d, lra_rng *rng)
     return word + (skips && word >= mask);
 }
 
-/* 1/3 of the picked tokens become a random word. */
+/* Denoising: 1/3 of the selected tokens become a random word, the others the mask. */
 static void denoise(const lra_dataset *d, double p, lra_rng *rng, int64_t n, int32_t *token,
                     int32_t *word)
 {
@@ -102,7 +103,7 @@ void lra_mask_tokens(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t 
     }
 }
 
-/* The target of each step is the next one; nothing is masked. */
+/* Next-token prediction: the target at each token is the next token; nothing is masked. */
 static void ask_next(int64_t n, int64_t C, float *plain, float *value, float *picked,
                      const int32_t *level, int32_t *word)
 {

@@ -1,4 +1,4 @@
-/* Dividing official files. */
+/* Divides official files into splits. */
 #include "datasets/loader/official.h"
 
 #include "datasets/loader/split.h"
@@ -6,7 +6,8 @@
 
 enum { SPLIT_SEED = 42, MIN_TRAIN = 2 };
 
-/* Appends rows first + order[i], or first + i without an order. */
+/* Appends `wanted` (0: all) of n rows, evenly spaced: rows first + order[i], or first + i without
+ * an order. */
 static int add_rows(const lra_official *o, int64_t first, const int64_t *order, int64_t n,
                     int64_t wanted, lra_sequences *to, lra_err *e)
 {

@@ -1,6 +1,6 @@
 /* Operations on small colour images.
- * Source: Pillow (Image.transform and rotate, ImageEnhance, ImageOps), whose integer and float
- * arithmetic is reproduced step by step, so that images are bit-identical. */
+ * Source: Pillow (Image.transform and rotate, ImageEnhance, ImageOps). Its integer and float
+ * arithmetic is reproduced operation by operation, so that images are bit-identical. */
 #include "datasets/loader/pillow.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ static int64_t fixed(double v)
     return (int64_t)floor(v * 65536.0 + 0.5);
 }
 
-/* out(x,y) = in(a0 x + a1 y + a2, a3 x + a4 y + a5) from the centres of pixels, in 16.16 fixed
- * point. */
+/* Affine transformation: out(x,y) = in(a0 x + a1 y + a2, a3 x + a4 y + a5), evaluated at the
+ * centres of pixels in 16.16 fixed point. */
 static void transform(lra_picture *p, const double a[6])
 {
     const lra_picture in = *p;
@@ -81,14 +81,14 @@ static void fill_smooth(const lra_picture *p, lra_picture *other)
             int sum = 4 * p->at[i][c];
             for (int dy = -SIDE; dy <= SIDE; dy += SIDE)
                 for (int dx = -1; dx <= 1; dx++) sum += p->at[i + dy + dx][c];
-            other->at[i][c] = (uint8_t)((2 * sum + 13) / 26); /* sum/13, rounded */
+            other->at[i][c] = (uint8_t)((2 * sum + 13) / 26); /* sum / 13, rounded to nearest */
         }
     }
 }
 
 static void enhance(lra_pillow_op op, double by, lra_picture *p)
 {
-    lra_picture other = {{{0}}}; /* brightness */
+    lra_picture other = {{{0}}}; /* black: the other image of brightness */
     if (op == LRA_COLOR) fill_grey(p, &other);
     if (op == LRA_CONTRAST) fill_mean_grey(p, &other);
     if (op == LRA_SHARPNESS) fill_smooth(p, &other);
@@ -150,7 +150,7 @@ static uint8_t level_to(lra_pillow_op op, int level, int v)
 {
     if (op == LRA_POSTERIZE) return (uint8_t)(v & (0xFF << ((4 * level + 4) / 9)));
     if (op == LRA_SOLARIZE && 9 * v < 255 * (9 - level)) return (uint8_t)v;
-    return (uint8_t)(255 - v); /* inverted */
+    return (uint8_t)(255 - v); /* inversion, also of the bright levels of solarise */
 }
 
 /* ---- all operations -------------------------------------------------------------------------- */

@@ -4,24 +4,25 @@
 
 #include <stdint.h>
 
-/* The only size: CIFAR's. */
+/* The only image size is that of CIFAR. */
 enum { LRA_PICTURE_SIDE = 32, LRA_PICTURE_PIXELS = LRA_PICTURE_SIDE * LRA_PICTURE_SIDE };
 typedef struct {
-    uint8_t at[LRA_PICTURE_PIXELS][3]; /* row by row; red, green, blue */
+    uint8_t at[LRA_PICTURE_PIXELS][3]; /* colours of the pixels, row by row: red, green, blue */
 } lra_picture;
 
-/* Level l is 0..9; sign is +1 or -1. */
+/* Operations on an image `in` with level l (0..9) and sign (+1 or -1). */
 typedef enum {
-    LRA_SHEAR_X,       /* in(x + s y, y), s = sign 0.3 l/9 */
-    LRA_SHEAR_Y,       /* in(x, y + s x) */
-    LRA_TRANSLATE_X,   /* in(x + d, y), d = sign (floor of 150/331 side l/9) */
-    LRA_TRANSLATE_Y,   /* in(x, y + d) */
-    LRA_ROTATE,        /* about the centre, sign 30 l/9 degrees counter-clockwise */
-    LRA_BRIGHTNESS,    /* the four enhancers: other + (1 + sign 0.9 l/9) (image - other): black */
-    LRA_COLOR,         /* the grey image */
-    LRA_CONTRAST,      /* its rounded mean */
-    LRA_SHARPNESS,     /* the image smoothed by 1 1 1 / 1 5 1 / 1 1 1; its border is kept */
-    LRA_POSTERIZE,     /* the highest 8 - round(4 l/9) bits */
+    LRA_SHEAR_X,     /* out(x,y) = in(x + s y, y), s = sign 0.3 l/9 */
+    LRA_SHEAR_Y,     /* out(x,y) = in(x, y + s x) */
+    LRA_TRANSLATE_X, /* out(x,y) = in(x + d, y), d = sign (floor of 150/331 side l/9) */
+    LRA_TRANSLATE_Y, /* out(x,y) = in(x, y + d) */
+    LRA_ROTATE,      /* rotation about the centre by sign 30 l/9 degrees counter-clockwise */
+    /* enhancers: other + (1 + sign 0.9 l/9) (in - other); other of BRIGHTNESS: black */
+    LRA_BRIGHTNESS,
+    LRA_COLOR,         /* other: the grey image */
+    LRA_CONTRAST,      /* other: the rounded mean of the grey image */
+    LRA_SHARPNESS,     /* other: smoothing by 1 1 1 / 1 5 1 / 1 1 1 without the border */
+    LRA_POSTERIZE,     /* keeps the highest 8 - round(4 l/9) bits */
     LRA_SOLARIZE,      /* inverts levels from 255 (1 - l/9) on */
     LRA_AUTO_CONTRAST, /* stretches each colour to 0..255 */
     LRA_EQUALIZE,      /* equal areas of each colour's histogram */

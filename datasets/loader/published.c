@@ -1,4 +1,4 @@
-/* Compares the rows of official files with the published ones. */
+/* Compares the number of imported rows with the number of published rows. */
 #include "datasets/loader/published.h"
 
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
 
-/* 96000 as "96,000". */
+/* Appends a number with separators: 96000 as "96,000". */
 static void add_number(lra_text *t, int64_t n)
 {
     if (n >= 1000) {

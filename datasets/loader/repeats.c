@@ -1,4 +1,4 @@
-/* Counting equal rows by their hash, and equal windows of streams by a rolling one. */
+/* Counts equal rows by their hash, and equal windows of streams by a rolling hash. */
 #include "datasets/loader/repeats.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* A set of hashes; open addressing. */
 typedef struct {
-    uint64_t *slot; /* 0: empty */
+    uint64_t *slot; /* (mask + 1) hashes; 0: empty slot */
     uint64_t mask;
 } hashes;
 
@@ -21,7 +21,7 @@ static hashes hashes_new(int64_t n)
     return h;
 }
 
-/* The slot of the hash, occupied or free. */
+/* Returns the slot that holds the hash, or the free slot for it. */
 static uint64_t *hashes_at(const hashes *h, uint64_t hash)
 {
     uint64_t i = hash ^ hash >> 32;
@@ -46,7 +46,7 @@ static uint64_t row_hash(const lra_sequences *r, int64_t i)
     return lra_hash64(part, sizeof part) | 1;
 }
 
-/* Rows of `of` that are in the set. */
+/* Counts the rows of `of` whose hash is in the set. */
 static int64_t count_in(const lra_sequences *of, const hashes *h)
 {
     int64_t n = 0;
@@ -55,7 +55,7 @@ static int64_t count_in(const lra_sequences *of, const hashes *h)
     return n;
 }
 
-/* The set of the rows; *repeated: number of rows that occur earlier. */
+/* Returns the set of the rows' hashes. *repeated: number of rows that equal an earlier row. */
 static hashes set_of(const lra_sequences *r, int64_t *repeated)
 {
     hashes h = hashes_new(r->n);
@@ -83,7 +83,7 @@ static void count_rows(const lra_dataset *d, lra_repeats *r)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* sum_k (token_k + 1) BASE^(T-1-k), modulo 2^64. */
+/* Rolling hash of a window of T tokens: sum_k (token_k + 1) BASE^(T-1-k), modulo 2^64. */
 #define BASE 0x9E3779B97F4A7C15u
 
 static uint64_t number_at(const lra_sequences *r, int64_t i)
@@ -103,12 +103,12 @@ static int64_t n_tokens(const lra_sequences *r)
     return r->n ? r->start[1] : 0;
 }
 
-/* Counts windows of `of` that occur in `in`: first keeps the hashes that occur, then counts. */
+/* Counts the windows of T tokens of `of` that occur anywhere in `in`. */
 static int64_t count_windows(const lra_sequences *of, const lra_sequences *in, int64_t T)
 {
     int64_t n = n_tokens(of) / T, found = 0, to = n_tokens(in);
     hashes wanted = hashes_new(n), there = hashes_new(n);
-    uint64_t power = 1, hash = 0; /* BASE^T */
+    uint64_t power = 1, hash = 0; /* power: BASE^T */
     for (int64_t k = 0; k < n; k++) {
         uint64_t window = window_hash(of, k * T, T);
         *hashes_at(&wanted, window) = window;

@@ -4,12 +4,14 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Rows with the same steps and any labels. Of a stream: consecutive windows of its context that
- * occur anywhere in the other split. */
+/* Counts of repeated rows: rows with the same tokens, whatever their labels. Of a stream:
+ * consecutive windows of `context` tokens that occur anywhere in the other split. */
 typedef struct {
-    int64_t in_train[LRA_N_SPLITS]; /* of the training split: rows that occur in an earlier one */
-    int64_t in_val;                 /* test rows */
-    int64_t n[LRA_N_SPLITS];        /* rows, or windows */
+    /* rows that occur in the training split; of the training split: rows that equal an earlier
+     * row */
+    int64_t in_train[LRA_N_SPLITS];
+    int64_t in_val;          /* test rows that occur in the validation split */
+    int64_t n[LRA_N_SPLITS]; /* number of rows, or of windows */
 } lra_repeats;
 void lra_repeats_count(const lra_dataset *d, lra_repeats *r);
 /* Warns if validation or test rows occur in training. */

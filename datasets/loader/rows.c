@@ -1,4 +1,4 @@
-/* Rows of a split, which grow. */
+/* Rows of a split, stored in growing arrays. */
 #include "datasets/loader/rows.h"
 
 #include <string.h>
@@ -23,7 +23,8 @@ lra_row lra_sequences_row(const lra_sequences *r, int64_t i)
     return row;
 }
 
-/* Arrays of this many rows and steps; those that a row of this kind has. */
+/* Resizes the arrays to this many rows and tokens (`steps`); `kind` is a row that shows which
+ * arrays exist. */
 static void grow(lra_sequences *r, const lra_row *kind, int64_t rows, int64_t steps)
 {
     size_t numbers = (size_t)steps * (size_t)r->width;
@@ -38,7 +39,7 @@ static void grow(lra_sequences *r, const lra_row *kind, int64_t rows, int64_t st
     r->row_capacity = rows, r->step_capacity = steps;
 }
 
-/* The first row determines the kind of all rows. */
+/* The first row determines width, number of targets and arrays; every other row must agree. */
 static void check_kind(lra_sequences *r, const lra_row *row)
 {
     if (r->width == 0) {
@@ -72,7 +73,7 @@ void lra_sequences_add(lra_sequences *r, const lra_row *row)
 void lra_sequences_add_tokens(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label)
 {
     lra_row row = {.n = n, .width = 1, .label = label};
-    row.token = (uint16_t *)(uintptr_t)token; /* only read */
+    row.token = (uint16_t *)(uintptr_t)token; /* lra_sequences_add() does not write to it */
     lra_sequences_add(r, &row);
 }
 

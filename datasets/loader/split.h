@@ -15,11 +15,12 @@ void lra_split_torch(uint32_t seed, int64_t n, int64_t *order);
  * 0 <= n <= 2^32. */
 void lra_split_numpy(uint32_t seed, int64_t n, int64_t *order);
 
-/* torch's two-way random_split of n rows as in the public pipelines: order as lra_split_torch();
- * its first floor(n (1 - share)) rows are for training, which is the result; at least 1, and 1
- * remains for validation if n > 1. */
+/* torch's two-way random_split of n rows, as in the public pipelines. order: (n) as
+ * lra_split_torch(). Returns the number of training rows, floor(n (1 - share)); these are the first
+ * entries of `order`. The number is at least 1, and leaves at least 1 row for validation if n >
+ * 1. */
 int64_t lra_split_carve(uint32_t seed, int64_t n, double share, int64_t *order);
-/* Number of the k-th of `taken` evenly spaced rows of n. */
+/* Returns the index of the k-th of `taken` evenly spaced rows of n. */
 int64_t lra_split_spaced(int64_t k, int64_t n, int64_t taken);
 
 #endif

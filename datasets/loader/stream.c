@@ -1,9 +1,10 @@
-/* Batches from one long row (language modelling): windows of `context` tokens, each with the next
- * token as its target.
- * Training: the row (of a fraction: its beginning) is divided into B equal parts, which every
- * epoch, the first included, rotates by a random shift on top of the earlier ones; the i-th batch
- * is window i of all parts.  An incomplete last window is dropped.  Evaluation: window i covers
- * tokens i context .. (i+1) context - 1, every token except the first is a target once.
+/* Batches of language modelling from one long row (a stream): windows of `context` tokens; the
+ * target of each token is the next token.
+ * Training: the row (with `fraction`: its beginning) is divided into B equal parts. In every epoch
+ * each part is rotated by a random number of tokens, on top of the rotations of earlier epochs.
+ * Batch i consists of window i of all parts; an incomplete last window is dropped.
+ * Evaluation: window i covers tokens i context .. (i+1) context - 1; every token except the first
+ * is a target once.
  * Source: the state-space repository's language-model loader. */
 #include "datasets/loader/stream.h"
 
@@ -59,7 +60,7 @@ void lra_stream_fill(lra_loader *l, lra_batch *b, int64_t i)
     int64_t T = l->data->max_length, part = part_of(l), n = n_tokens(l);
     b->bucket = 0;
     for (int64_t k = 0; k < l->batch; k++) {
-        int64_t number = i % l->group * l->batch + k; /* of the part */
+        int64_t number = i % l->group * l->batch + k; /* index of the part */
         b->row[k] = l->order[i * l->batch + k];
         int64_t first = l->spec.training ? number * part : 0;
         int64_t within = l->spec.training ? part : n, left = within;

@@ -1,4 +1,4 @@
-/* Batches of one long stream. */
+/* Fills batches from one long stream. */
 #ifndef LRA_DATASETS_LOADER_STREAM_H
 #define LRA_DATASETS_LOADER_STREAM_H
 

@@ -1,4 +1,4 @@
-/* Derived properties of a task: its presets, metric and longest row. */
+/* Derives properties of a task from its record: presets, metric and longest row. */
 #include "datasets/loader/task.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A task: a record that a file named after it fills, and one line in datasets.def. */
+/* A task: a record in a file with the task's name, and one line in datasets.def. */
 #ifndef LRA_DATASETS_LOADER_TASK_H
 #define LRA_DATASETS_LOADER_TASK_H
 
@@ -12,29 +12,30 @@
 #include "kernels/base/core/metric.h"
 #include "kernels/base/core/philox.h"
 
-typedef struct lra_dataset lra_dataset; /* dataset.h */
+typedef struct lra_dataset lra_dataset; /* defined in dataset.h */
 
-/* Training target of a row. */
+/* Kind of target that a model of the task predicts, and its metrics. */
 typedef enum {
-    LRA_GOAL_CLASS, /* its label: accuracy */
-    LRA_GOAL_PAIR,  /* the label of two documents: accuracy */
-    LRA_GOAL_VALUE, /* real numbers: root mean squared error, R2 */
+    LRA_GOAL_CLASS, /* a class label per row: accuracy */
+    LRA_GOAL_PAIR,  /* a class label per pair of documents: accuracy */
+    LRA_GOAL_VALUE, /* real numbers per row: root mean squared error, R2 */
     LRA_GOAL_STEPS, /* real numbers at every token: R2 */
-    LRA_GOAL_NEXT /* the token that follows; a split is one long row: bits per token, perplexity */
+    LRA_GOAL_NEXT   /* the next token; a split is one long row: bits per token, perplexity */
 } lra_goal;
 
-/* Which sequences of tokens are rows of a task. */
+/* Grammar: which token sequences are valid rows of a task. */
 typedef enum {
-    LRA_GRAMMAR_NONE,       /* all: a row remains one when some of its tokens are replaced */
+    /* all sequences: a row stays valid if some of its tokens are replaced */
+    LRA_GRAMMAR_NONE,
     LRA_GRAMMAR_EXPRESSION, /* expressions of datasets/listops/tree.h */
     LRA_GRAMMAR_DRAWING     /* images of dashed paths of fixed lengths with two markers */
 } lra_grammar;
 
 /* A preset of a task, for any model. */
 typedef struct {
-    const char *rows;     /* changes of the task's parameters.  NULL: none */
+    const char *rows;     /* changes to the task's parameters. NULL: none */
     const char *training; /* settings of training: duration, batches, schedule */
-    int seeds;            /* of a ladder; 0: no such preset */
+    int seeds;            /* number of seeds of a ladder; 0: no such preset */
 } lra_budget;
 
 /* A task.  Members that a record omits are 0 or NULL. */
@@ -45,110 +46,118 @@ typedef struct lra_task {
      * accuracy, rmse, r2, bits-per-token. */
     const char *metric;
     int n_classes, n_targets;
-    const lra_key *keys; /* its parameters; defaults are the paper's.  Nullable: none */
+    /* parameters of the task; their defaults are those of the paper. Nullable: none */
+    const lra_key *keys;
     lra_budget quick, small, paper;
-    /* Checks parameters that a user changed: 0 or LRA_USAGE.  Nullable. */
+    /* Checks parameters that a user set; returns 0 or LRA_USAGE. Nullable. */
     int (*validate)(const lra_config *c, lra_err *e);
-    /* Predictions of the b-th baseline for every row of `of`, fitted on `train` if it has
-     * parameters; returns its name, NULL after the last. */
+    /* Predicts a label for every row of `of` by baseline number b, which is fitted on `train` if it
+     * has parameters. Returns the baseline's name, NULL after the last. */
     const char *(*baseline)(int b, const lra_sequences *train, const lra_sequences *of,
                             int32_t *predicted);
 
     /* Rows of a task: their length, generation and augmentation. */
     struct {
-        /* Maximum length of a model input in tokens: of a document (pairs), of a window
-         * (streams), else of a row. `steps`: every row has this length; 0: longest() returns the
-         * maximum for the parameters. */
+        /* Maximum length of a model input in tokens: of a document (pairs), of a window (streams),
+         * else of a row. steps > 0: every row has exactly this length. steps = 0: longest() returns
+         * the maximum for the parameters. */
         int64_t steps;
         int64_t (*longest)(const lra_config *c);
         lra_grammar grammar;
-        /* Changes the parameters so that make() returns n rows in total. Nullable: train, val, test
-         * keep their proportions. */
+        /* Changes the parameters so that make() returns n rows in total. Nullable: the parameters
+         * train, val and test are scaled in proportion. */
         void (*resize)(lra_config *c, int64_t n);
-        /* Fills the splits; rows are distinct across them and depend on the parameters alone.
-         * Nullable: the task is only imported, and files.source names the origin. */
+        /* Generates the rows of all splits. Rows are distinct across splits and depend on the
+         * parameters alone. Nullable: the task is only imported, and files.source names the
+         * origin. */
         int (*make)(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e);
-        /* Another row with the same label and length, in place.  Nullable. */
+        /* Replaces the row by another row with the same label and length, in place. Nullable. */
         void (*augment)(const lra_dataset *d, lra_rng *rng, lra_row *row);
-        /* augment() draws a new row, label or targets included; training does so in every epoch. */
+        /* augment() draws a completely new row, including label or targets; training always calls
+         * it. */
         bool fresh;
-        /* Correlation of adjacent tokens in the official training rows, in one channel; 0:
-         * unknown or not measured. */
+        /* Pearson correlation between the values of adjacent tokens of a row (channels pooled),
+         * measured on published training rows; 0: not measured. A command warns if imported rows
+         * have much less. */
         double correlation;
     } data;
 
     /* Official files of a task: their origin, import, export and checks. */
     struct {
-        const char *source; /* the official files and their publisher. Nullable: generated */
-        /* Python that makes them from the Parquet files of the data set's usual copy, in double
-         * quotes. Nullable. */
+        /* name and publisher of the official files. Nullable: the task is only generated */
+        const char *source;
+        /* Python code that writes the official files from Parquet files, the usual form in which
+         * the data set is distributed. It contains no double quotes. Nullable. */
         const char *from_parquet;
-        /* Published rows (of a stream: tokens) of the files, by part; 0: no such part. */
+        /* Published number of rows (of a stream: tokens) in the files of each split; 0: no such
+         * file. */
         int64_t published[LRA_N_SPLITS];
-        /* Imports the splits from the official files in a folder; LRA_ABSENT: the files are
+        /* Imports the splits from the official files in a folder. LRA_ABSENT: the files are
          * missing. Nullable: the task is only generated. */
         int (*import)(const lra_config *c, const char *folder, lra_dataset *d, lra_err *e);
-        /* Adds hashes of the bytes of the imported files. */
+        /* Adds the bytes of the imported files to a digest. */
         int (*import_hash)(const lra_config *c, const char *folder, lra_digest *to, lra_err *e);
-        /* The parameters that select the imported files ("level size").  Nullable: none. */
+        /* Parameters that select the imported files ("level size"). Nullable: none. */
         const char *import_keys;
-        /* A revision word, changed when this program prepares other rows from the same files and
-         * parameters than an earlier version did, so that old prepared data are not reused;
-         * NULL: never changed. Nullable. */
+        /* Returns a word that is part of the name of prepared data. It changes when a new version
+         * of this program prepares other rows from the same files and parameters, so that old
+         * prepared data are not reused. NULL: never changed. Nullable. */
         const char *(*revision)(const lra_config *c);
-        /* Writes the splits as official files into a folder, which exists.  Nullable. */
+        /* Writes the splits as official files into an existing folder. Nullable. */
         int (*write)(const char *folder, const lra_sequences split[LRA_N_SPLITS], lra_err *e);
-        /* The same for tasks whose files hold more than rows and labels: makes and writes the
-         * missing rows of the parameters (again: all of them). Nullable. */
+        /* Replaces write() for tasks whose files contain more than rows and labels: generates and
+         * writes the rows of the parameters that the folder lacks (again: all rows). Nullable. */
         int (*make_files)(const lra_config *c, const char *folder, bool again, lra_err *e);
-        /* Appends the rows of one official file, every label recomputed.  Nullable. */
+        /* Appends the rows of one official file and recomputes every label to check it.
+         * Nullable. */
         int (*check)(const char *path, lra_sequences *out, lra_err *e);
-        /* The file names of write(), for check() of a folder.  Nullable. */
-        const char *const *names; /* (LRA_N_SPLITS) */
-        /* Checks properties of the official files in a folder beyond single rows, and reports the
-         * facts; fails if labels do not fit. Nullable. */
+        /* Names of the files that write() writes, used to check() a folder. Nullable. */
+        const char *const *names; /* (LRA_N_SPLITS) file names */
+        /* Checks properties of the official files in a folder beyond single rows, and reports
+         * facts; fails if labels contradict the rows. Nullable. */
         int (*inspect)(const lra_config *c, const char *folder, lra_facts *found, lra_err *e);
     } files;
 
-    /* Presentation of rows to models: vocabulary, or the real numbers of a step. */
+    /* Inputs of models: vocabulary, or the real numbers at each token. */
     struct {
-        /* ids or levels below this; 0: rows hold values. More than 65,536: a token is stored as
-         * two 16-bit words (low, high) */
+        /* Number of ids or levels; 0: rows hold real numbers. Above 65,536 a token is stored as two
+         * 16-bit words (low, high). */
         int vocab;
-        /* ids below first_word are special, and so is mask (0: there is none). */
+        /* Ids below first_word are special, and so is mask (0: the task has no mask id). */
         int first_word, mask;
         bool image; /* rows are square images, row by row */
-        /* Model input at each token: 0: an embedding; else this many real numbers, by default
-         * level_scale x + level_shift of each number of the row. */
+        /* Model input at each token. 0: the embedding of an id. Otherwise the number of real
+         * inputs; by default level_scale x + level_shift for each number x of the row. */
         int channels;
         double level_scale, level_shift;
-        /* Masked tokens are predicted as one of `vocab` levels; else as numbers. */
+        /* Masked tokens are predicted as one of `vocab` levels; otherwise as real numbers. */
         bool ask_levels;
-        /* Another scale and shift, fitted on the training split.  Nullable. */
+        /* Computes another scale and shift, fitted on the training split. Nullable. */
         void (*levels)(const lra_dataset *d, float *scale, float *shift);
-        /* Writes the model inputs (n, channels) of a row that are not scaled levels. Nullable. */
-        void (*values)(const lra_dataset *d, const lra_row *row, float *out);
-        /* Position features (n, n_positions) of a row of n tokens: computed once, for values().
+        /* Writes the model inputs (n, channels) of a row, if they are not scaled levels.
          * Nullable. */
+        void (*values)(const lra_dataset *d, const lra_row *row, float *out);
+        /* Writes the position features (n, n_positions) of a row of n tokens, which values() uses;
+         * computed once. Nullable. */
         void (*positions)(int64_t n, float *out);
         int n_positions;
-        /* The parameters that change only the presentation of rows to models, not the rows:
-         * prepared data are shared by all their values, and dataset->config has them together
-         * with those that determine the rows. Nullable: none. */
+        /* Names of the parameters that change only the inputs of models, not the rows. Data sets
+         * that differ only in these share their prepared data; dataset->config contains them, too.
+         * Nullable: none. */
         const char *keys;
     } input;
 
     /* Names of labels, tokens and groups of rows, and the printed form of a row. */
     struct {
-        const char *const *label_names; /* (n_classes).  Nullable */
-        const char *const *token_names; /* (input.vocab).  Nullable */
-        /* Groups of rows for tables (ListOps: the operator at the root). Nullable: a single
+        const char *const *label_names; /* (n_classes) names of labels. Nullable */
+        const char *const *token_names; /* (input.vocab) names of tokens. Nullable */
+        /* Groups of rows in tables (ListOps: the operator at the root). Nullable: a single
          * group. */
         int n_groups;
-        const char *const *group_names; /* (n_groups) */
+        const char *const *group_names; /* (n_groups) names of groups */
         int (*group)(const uint16_t *token, int64_t n);
-        /* Marks the tokens of a row that the label depends on (n; false at first): ends of the
-         * path, words that are not fillers. Nullable. */
+        /* Marks the tokens of a row on which the label depends: ends of the path, words that are
+         * not fillers. marked: (n) all false on entry. Nullable. */
         void (*marks)(const lra_row *row, bool *marked);
         /* Prints a row in readable form.  Nullable. */
         void (*show)(const lra_row *row, FILE *out);
@@ -156,21 +165,22 @@ typedef struct lra_task {
 } lra_task;
 
 const lra_metric *lra_task_metric(const lra_task *t);
-/* Budget of a task at "quick", "small" or "paper"; NULL: none. */
+/* Returns the budget of a task at "quick", "small" or "paper"; NULL: the task has no such
+ * preset. */
 const lra_budget *lra_task_budget(const lra_task *t, const char *preset);
-/* The task's parameters at a preset; NULL with a message if the task has no such preset. "paper"
- * always exists. */
+/* Returns the task's parameters at a preset; NULL and a message if the task has no such preset.
+ * "paper" always exists. */
 lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e);
 
-/* Maximum input length in tokens for data of these parameters. */
+/* Returns the maximum length of a model input in tokens for data of these parameters. */
 int64_t lra_task_longest(const lra_task *t, const lra_config *c);
-/* longest() of tasks with a parameter for it. */
-int64_t lra_longest_length(const lra_config *c);  /* "length" */
-int64_t lra_longest_context(const lra_config *c); /* "context" */
-/* Is the key one of these words ("level size")?  Nullable: words. */
+/* Functions for data.longest of tasks that have such a parameter. */
+int64_t lra_longest_length(const lra_config *c);  /* the parameter "length" */
+int64_t lra_longest_context(const lra_config *c); /* the parameter "context" */
+/* Returns true if the key is one of these words ("level size"). Nullable: words. */
 bool lra_task_has_key(const char *words, const char *key);
 
-/* Rows of key tables that tasks share. */
+/* Keys that several tasks have. */
 #define LRA_DATA_SEED_KEY                                                                          \
     LRA_INT_KEY("data-seed", "0", 0, 1e9, "seed of everything that is drawn at random")
 #define LRA_ROWS_KEY(what) LRA_INT_KEY("rows", "0", 0, 1e9, what)

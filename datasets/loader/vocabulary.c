@@ -1,11 +1,12 @@
-/* Rows in words of the data set's own vocabulary. */
+/* Prints rows in the words of an import's vocabulary. */
 #include "datasets/loader/vocabulary.h"
 
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 
-/* Starts of the lines of d->words; (d->vocab), NULL after the last. */
+/* Returns the starts of the lines of d->words: (d->vocab) pointers, NULL where lines are
+ * missing. */
 static const char **find_lines(const lra_dataset *d)
 {
     const char **line = lra_alloc_array((size_t)d->vocab + 1, sizeof *line), *at = d->words;

@@ -1,5 +1,5 @@
 /* Words of texts, numbered by frequency.
- * Source: the vocabulary of the Transformer-XL and state-space repositories' language models.
+ * Source: the vocabulary of the language models in the Transformer-XL and state-space repositories.
  * Known: WikiText-2's validation text has 213,886 words in 3,760 lines: 217,646 tokens. */
 #include "datasets/loader/words.h"
 
@@ -11,19 +11,20 @@
 enum { EOS = 0, MAX_WORDS = 1 << 24, MAX_WORD = 1 << 16 };
 
 typedef struct {
-    size_t at, n;         /* its bytes */
-    int64_t count, order; /* in the training text, and when it was first counted */
+    size_t at, n;         /* offset and length of the word in `bytes` */
+    int64_t count, order; /* number of occurrences in the training text; rank by first occurrence */
     int32_t final;
 } word;
 
 struct lra_words {
     int32_t n, capacity, n_final;
-    word *list; /* (n) by provisional id */
+    word *list; /* (n) words by provisional id */
     lra_text bytes;
-    int32_t *slot; /* (mask + 1) open addressing; 0: empty, else id */
+    /* (mask + 1) hash table with open addressing; 0: empty slot, else provisional id */
+    int32_t *slot;
     uint64_t mask;
     int64_t n_counted;
-    int32_t *sorted; /* (n_final) provisional ids in final order */
+    int32_t *sorted; /* (n_final) provisional id of each final id */
     int32_t unknown; /* final id of <unk> */
 };
 
@@ -32,7 +33,7 @@ lra_words *lra_words_new(void)
     lra_words *w = lra_alloc(sizeof *w);
     w->mask = 1023;
     w->slot = lra_alloc_array((size_t)w->mask + 1, sizeof *w->slot);
-    w->capacity = 512, w->n = 1; /* <eos> */
+    w->capacity = 512, w->n = 1; /* the first id is <eos> */
     w->list = lra_alloc_array((size_t)w->capacity, sizeof *w->list);
     return w;
 }
@@ -56,7 +57,7 @@ void lra_word_text_free(lra_word_text *t)
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* The slot of a word in the table, occupied or free. */
+/* Returns the slot of the hash table that holds the word, or the free slot for it. */
 static int32_t *find_slot(const lra_words *w, const char *s, size_t n)
 {
     for (uint64_t i = lra_hash64(s, n);; i++) {
@@ -74,7 +75,7 @@ static void double_table(lra_words *w)
     for (int32_t i = 1; i < w->n; i++) *find_slot(w, w->bytes.s + w->list[i].at, w->list[i].n) = i;
 }
 
-/* The provisional id of a word; -1: there are too many. */
+/* Returns the provisional id of a word, adding it if it is new; -1: too many words. */
 static int32_t word_id(lra_words *w, const char *s, size_t n)
 {
     int32_t *slot = find_slot(w, s, n);
@@ -122,7 +123,7 @@ static bool is_blank(char s)
     return s == ' ' || (s >= '\t' && s <= '\r') || s == 0;
 }
 
-/* The word that began in an earlier piece. */
+/* Adds the word that began in an earlier piece of the text and is now complete. */
 static int end_rest(lra_words *w, lra_word_text *t, lra_err *e)
 {
     int rc = t->rest.n ? add_word(w, t, t->rest.s, t->rest.n, e) : 0;
@@ -144,7 +145,8 @@ int lra_words_encode(lra_words *w, lra_word_text *t, const char *bytes, size_t n
         if (end - i + t->rest.n > MAX_WORD)
             return lra_fail(e, "line %lld has a word of more than %d bytes",
                             (long long)t->n_lines + 1, (int)MAX_WORD);
-        if (end == n || t->rest.n) /* it may go on, or did */
+        /* the word may continue in the next piece, or it began in an earlier one */
+        if (end == n || t->rest.n)
             lra_text_bytes(&t->rest, bytes + i, end - i);
         else if (end > i)
             rc = add_word(w, t, bytes + i, end - i, e);

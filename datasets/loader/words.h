@@ -16,26 +16,27 @@ typedef struct lra_words lra_words;
 lra_words *lra_words_new(void);
 void lra_words_free(lra_words *w); /* Nullable: w */
 
-/* One text, encoded piece by piece. */
+/* State of encoding one text, piece by piece. */
 typedef struct {
-    bool counted;   /* its words make the vocabulary */
-    int32_t *token; /* (n) */
+    bool counted;   /* true: the words of this text form the vocabulary */
+    int32_t *token; /* (n) provisional ids */
     int64_t n, capacity;
     int64_t n_lines;
-    lra_text rest; /* the beginning of an incomplete word */
-    bool open;     /* the last line is incomplete */
+    lra_text rest; /* first bytes of a word that the last piece left incomplete */
+    bool open;     /* the last line is not complete */
 } lra_word_text;
 
-/* n = 0: the end of the text, and of its last line where that is open. */
+/* Encodes the next piece of a text. n = 0 ends the text, and its last line if that is
+ * incomplete. */
 int lra_words_encode(lra_words *w, lra_word_text *t, const char *bytes, size_t n, lra_err *e);
 void lra_word_text_free(lra_word_text *t);
 
-/* Decides the vocabulary; returns the number of ids.  A training text without the word <unk> gets
- * it as the last. */
+/* Fixes the vocabulary and returns the number of ids. If the training text lacks the word <unk>, it
+ * becomes the last id. */
 int lra_words_fix(lra_words *w);
 /* Converts provisional ids to vocabulary ids; words outside of the vocabulary become <unk>. */
 void lra_words_renumber(const lra_words *w, int32_t *token, int64_t n);
-/* The vocabulary for lra_dataset.words; caller frees. */
+/* Returns the vocabulary as text for lra_dataset.words; the caller frees it. */
 char *lra_words_lines(const lra_words *w);
 
 #endif
