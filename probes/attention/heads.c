@@ -1,4 +1,4 @@
-/* Attention heads. */
+/* Measures attention heads (heads.h). */
 #include "probes/attention/heads.h"
 
 #include <math.h>
@@ -13,7 +13,9 @@
 
 enum { GROWN = 256 };
 
-/* Requests of a layer in one graph. */
+/* Arrays that are requested for one layer in one graph: statistics of each head; value-weighted
+ * statistics of all heads together; key lists of sparse attention; input with the excluded key of
+ * each head. */
 typedef struct {
     lra_tensor *each, *together, *lists, *without; /* NULL: not requested */
 } question;
@@ -22,11 +24,11 @@ typedef struct {
     const lra_loaded_model *m;
     lra_heads *heads;
     int64_t rows; /* maximum number of evaluated rows of an example's matrix, 0: all */
-    bool again;   /* without the sinks that the first pass found */
+    bool again;   /* second pass: excludes the sinks that the first pass found */
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
     question asked[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
     lra_uniform_baseline masks;
-    int64_t done; /* examples of the batches before */
+    int64_t done; /* number of examples in earlier batches */
 } work;
 
 double lra_head_sink(const lra_attention_head *h, double *equal)
@@ -58,15 +60,18 @@ static void add_sink(lra_attention_head *h, int64_t T, const lra_matrix_columns 
     h->sink_at[h->examples++] = at;
 }
 
-/* The pairs covered by a row of statistics: those of a head, or (-1) of all heads together. */
+/* The (query, key) pairs that a row of statistics covers: those of a head, or of all heads (-1). */
 typedef struct {
     const lra_tensor *node;
     const int32_t *list;
     int64_t head;
 } pairs;
 
-/* Own shares of the T rows, and the uniform-baseline weight (m->n) of the other keys in the rows
- * that define p'; own: see attention_statistics.h. Other rows are rare. */
+/* Computes s->self, the mean weight of a position's own token, and `equal` (m->n): the uniform
+ * baseline, by distance, of the other keys in the rows that define p', the profile without the own
+ * token. Rows whose complete weight is on their own token and rows without weights do not define
+ * p'; their uniform weights are subtracted, which is cheap because they are rare. own (T): see
+ * attention_statistics.h. */
 static void set_own(const pairs *of, const lra_profile_mask *m, int64_t T, const float *own,
                     double *equal, lra_profile_sums *s)
 {
@@ -94,9 +99,9 @@ static void set_own(const pairs *of, const lra_profile_mask *m, int64_t T, const
     lra_free(allowed);
 }
 
-/* Adds the statistics that a node produced for one example of length T to the distance profiles.
- * at: positions of the node, where its `other` and of that the pixels begin.  Nullable: tokens,
- * pixels */
+/* Adds the statistics x that a node produced for one example of length T to the distance profiles.
+ * at: number of positions of the node, and offsets in x of `other` and of its pixel part. Nullable:
+ * tokens, pixels */
 static void add_profiles(const pairs *of, const lra_attention_mask *mask, int64_t T,
                          const int64_t at[3], const float *x, lra_profile *tokens,
                          lra_profile *pixels)
@@ -137,14 +142,14 @@ static void add_profiles(const pairs *of, const lra_attention_mask *mask, int64_
     lra_free(others);
 }
 
-/* A layer's results in a batch: (sequences,H,W) of each head; of the second pass the same without
- * sinks. */
+/* Results of one layer for a batch: statistics (sequences,H,W) of each head, in the second pass
+ * without the sinks. */
 typedef struct {
     int64_t H, D, W, W_together;
-    int64_t at[3], at_together[3]; /* of add_profiles() */
+    int64_t at[3], at_together[3]; /* offsets for add_profiles() */
     float *each, *together;
     int32_t *lists;
-    int64_t listed; /* numbers of an example's list */
+    int64_t listed; /* number of entries of the key list of one example */
 } layer;
 
 static void set_places(const lra_tensor *statistics, int64_t at[3])
@@ -184,8 +189,8 @@ static void free_layer(layer *x)
     lra_free(x->lists);
 }
 
-/* Adds sequence s of the batch, of T positions, in layer k, whose first head has the number
- * `first`. */
+/* Adds sequence s of the batch, which has T positions, in layer k. first: index of the layer's
+ * first head. */
 static void add_example(work *w, int view, int k, int first, int64_t s, int64_t T, const layer *x)
 {
     const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;
@@ -212,7 +217,7 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
                      x->together + s * x->W_together, w->heads->layer[k].value, NULL);
 }
 
-/* The same for a head whose weights are computed row by row. */
+/* Adds a sequence for a head whose weights are computed row by row (mixing_matrix.h). */
 static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_values *x, int64_t h,
                      int64_t s, int64_t example, int64_t T)
 {
@@ -229,7 +234,7 @@ static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_va
     lra_free(of_keys);
 }
 
-/* Is this sequence of the batch one of the sample? */
+/* True if sequence s of the batch belongs to the sample. */
 static bool counts(const lra_length_graph *v, const lra_batch *b, int64_t s)
 {
     return b->row[s % v->rows] >= 0 && b->length[s] > 0;
@@ -257,7 +262,8 @@ static int take_rows(work *w, const lra_length_graph *v, const lra_batch *b, int
     return rc;
 }
 
-/* Sets the key that each head leaves out, and runs the batch once more. */
+/* Second pass: sets the excluded key (the sink) of each head and example, and evaluates the batch
+ * again. */
 static int leave_sinks_out(work *w, const lra_length_graph *v, int view, const lra_batch *b,
                            lra_err *e)
 {
@@ -315,7 +321,7 @@ static int ask_view(work *w, int i, lra_err *e)
     for (int k = 0; k < w->nodes[i].n; k++) {
         const lra_tensor *node = w->nodes[i].node[k];
         question *q = &w->asked[i][k];
-        *q = (question){0}; /* requests of an earlier pass are freed with its graphs */
+        *q = (question){0}; /* requests of the first pass were freed with its graphs */
         if (w->nodes[i].matrix[k].family) {
             lra_matrix_ask(v, &w->nodes[i].matrix[k]);
             if (!w->again) lra_matrix_ask_values(v, &w->nodes[i].matrix[k]);
@@ -382,7 +388,8 @@ static void open_heads(work *w)
     }
 }
 
-/* Heads with a sink on average are measured again without it; false: there is none. */
+/* Allocates profiles without the sink for the heads that have a sink on average. Returns false if
+ * no head has one. */
 static bool open_sinks(work *w)
 {
     bool any = false;

@@ -1,4 +1,4 @@
-/* Complete attention maps. */
+/* Measures statistics that need complete attention maps (maps.h). */
 #include "probes/attention/maps.h"
 
 #include <math.h>
@@ -11,21 +11,26 @@
 #include "probes/shared/attention_nodes.h"
 #include "probes/shared/sample_rows.h"
 
-static const double most_numbers = 1 << 25; /* of the maps of a batch */
-static const double most_pairs = 4e6;       /* of a head whose lifts are fitted, */
-enum { FEWEST_LIFTED = 16 };                /* but at least this number of examples */
-/* size of the arrays that shares are computed from */
+static const double most_numbers = 1 << 25; /* maximum number of values in the maps of a batch */
+/* maximum number of (query, key) pairs in the fit of the lifts of a head */
+static const double most_pairs = 4e6;
+enum {
+    FEWEST_LIFTED = 16
+}; /* minimum number of examples in that fit, whatever their number of pairs */
+/* maximum size in bytes of the arrays from which shares are computed */
 static const double most_bytes = 2147483648.0;
 
 typedef struct {
     const lra_loaded_model *m;
     lra_maps *out;
-    lra_shares **shares; /* (heads); NULL: none */
-    lra_blind **blind;   /* (heads); NULL: none */
-    const bool *sink;    /* (heads); NULL: none */
-    int64_t every;       /* lifts are of every so manieth example */
-    int64_t *place;      /* of rows of the split among those of the sample */
-    int64_t parts, best; /* sequences of a row; positions of the map that is kept */
+    /* (heads) sums for the shares of position and content; NULL: not computed */
+    lra_shares **shares;
+    lra_blind **blind; /* (heads) content-blind fits; NULL: not computed */
+    const bool *sink;  /* (heads) true if the head has a sink; NULL: no head has one */
+    int64_t every;     /* lifts use every such example */
+    int64_t *place;    /* rank in the sample, by row index of the split */
+    /* parts: sequences per row (2 for pairs); best: positions of the stored map */
+    int64_t parts, best;
     int64_t best_row;
     struct {
         lra_attention_nodes nodes;
@@ -35,17 +40,17 @@ typedef struct {
 
 /* ---- a row of a map -------------------------------------------------------------------------- */
 
-/* A map of an example, and the tree of its tokens. */
+/* The map of one head for one example, and the syntax tree of its tokens. */
 typedef struct {
-    const lra_matrix_values *rows; /* NULL: those of an attention op */
+    const lra_matrix_values *rows; /* computes the rows; NULL: the map comes from an attention op */
     int64_t sequence;
     const lra_tensor *node;
     int64_t example, T, head, extra;
-    const float *first; /* row 0; each next one `step` later */
+    const float *first; /* row 0 of the map; row i begins i * step values later */
     int64_t step;
     const int32_t *list;
-    const lra_tree *tree; /* NULL: none */
-    const uint8_t *class; /* (T) of tokens; NULL: none */
+    const lra_tree *tree; /* NULL if the task has no trees */
+    const uint8_t *class; /* (T) class of each token; NULL: none */
 } map_of;
 
 typedef struct {
@@ -53,7 +58,8 @@ typedef struct {
     int64_t rows;
 } sums;
 
-/* Mass of row i on those that are related to its token. */
+/* Adds, for each relation, the share of row i on keys with that relation to the query, and its
+ * uniform baseline. */
 static void relate(const map_of *m, int64_t i, const double *share, const uint8_t *allowed,
                    double keys, sums to[LRA_RELATIONS])
 {
@@ -67,8 +73,8 @@ static void relate(const map_of *m, int64_t i, const double *share, const uint8_
     }
 }
 
-/* Row i: weights normalised to shares (T), unmasked keys [from, to); returns the sum of the
- * weights. */
+/* Reads row i: share (T), weights normalised to sum 1; allowed (T): 1 if the key is unmasked; keys
+ * outside [from, to) are masked. Returns the sum of the weights before normalisation. */
 static double read_row(const map_of *m, int64_t i, double *share, uint8_t *allowed, int64_t *from,
                        int64_t *to)
 {
@@ -92,7 +98,7 @@ static double read_row(const map_of *m, int64_t i, double *share, uint8_t *allow
 
 /* ---- content-blind heads --------------------------------------------------------------------- */
 
-/* Operators, digits, closing brackets, others. */
+/* Token class: 0 operator, 1 digit, 2 closing bracket, 3 other. */
 static uint8_t class_of(int32_t token)
 {
     if (token >= LISTOPS_MIN) return 0;
@@ -115,7 +121,7 @@ static int64_t sink_of(const map_of *m, double *share, uint8_t *allowed)
     return at;
 }
 
-/* Keys of row i by relation. */
+/* Adds the keys of row i that have a relation to its query, for each relation. */
 static void add_related(lra_blind *b, const map_of *m, int64_t i, const uint8_t *allowed,
                         int32_t *key)
 {
@@ -128,8 +134,8 @@ static void add_related(lra_blind *b, const map_of *m, int64_t i, const uint8_t 
     }
 }
 
-/* Adds the rows of an example, without the sink's column; rows without other weights are
- * skipped. */
+/* Adds the rows of an example to the content-blind fit. sink: the key with the largest mean share
+ * is excluded; rows without other weights are skipped. */
 static void add_blind(lra_blind *b, const map_of *m, bool sink, double *share, uint8_t *allowed)
 {
     const double least = 1e-6;
@@ -177,7 +183,8 @@ static void add_map(work *w, const map_of *m, int at)
     lra_free(allowed);
 }
 
-/* Allocates the maps of an example if it is longer than the stored one, and not too long. */
+/* Allocates the stored maps for this example if it is longer than the current one and has at most
+ * LRA_MAPS_KEPT positions. */
 static void keep(work *w, int64_t example, int64_t row, int64_t T)
 {
     lra_maps *out = w->out;
@@ -195,12 +202,12 @@ static lra_tree tree_of(const work *w, const lra_batch *b, const lra_length_grap
     return lra_tree_new(b->token + s * v->T, b->length[s]);
 }
 
-/* Results of a layer after a forward pass: complete maps (B,T,H,T) and lists, or data that compute
- * rows. */
+/* Results of a layer after a forward pass: complete maps (B,T,H,T) and key lists, or arrays from
+ * which rows are computed. */
 typedef struct {
     float *map;
     int32_t *list;
-    int64_t listed; /* numbers of an example's list */
+    int64_t listed; /* number of entries of the key list of one example */
     lra_matrix_values rows;
 } left;
 
@@ -238,7 +245,8 @@ static int take_layer(work *w, const lra_length_graph *v, const lra_batch *b, in
         int64_t example = w->place[row] * w->parts + s / v->rows, own = b->length[s] + extra;
         lra_tree tree = tree_of(w, b, v, s);
         uint8_t *class = lra_alloc_array((size_t)own + 1, 1);
-        for (int64_t i = 0; i < own && w->out->related; i++) /* inputs may be no tokens */
+        /* without trees, inputs can be numbers instead of tokens */
+        for (int64_t i = 0; i < own && w->out->related; i++)
             class[i] = i < extra ? 3 : class_of(b->token[s * v->T + i - extra]);
         if (k == 0) keep(w, example, row, own);
         for (int64_t h = 0; h < H; h++) {
@@ -303,7 +311,8 @@ static int ask_view(work *w, int i, lra_err *e)
     return 0;
 }
 
-/* Lengths of the sequences of the sample, by their number. */
+/* Writes the number of positions of each sequence of the sample; returns the number of
+ * sequences. */
 static int64_t lengths_of(const lra_loaded_model *m, const int64_t *index, int64_t rows,
                           int64_t parts, int64_t extra, int64_t *length)
 {
@@ -316,7 +325,7 @@ static int64_t lengths_of(const lra_loaded_model *m, const int64_t *index, int64
     return rows * parts;
 }
 
-/* Every so manieth of n examples has few enough pairs for the fits. */
+/* Stride k such that every k-th of n examples together have few enough pairs for the fits. */
 static int64_t every_of(int64_t n, const int64_t *length)
 {
     double pairs = 0;
@@ -352,7 +361,7 @@ static void open_heads(work *w, int64_t rows, const int64_t *index)
     lra_free(length);
 }
 
-/* Number of rows of a batch such that their maps fit into memory. */
+/* Largest number of rows of a batch whose maps fit into memory. */
 static int64_t rows_of(const lra_train_spec *run, int64_t T, int n_heads)
 {
     double rows = floor(most_numbers / ((double)(T * T) * n_heads));

@@ -1,4 +1,4 @@
-/* Tables of positions. */
+/* Computes the Toeplitz share of a position table (position_table.h). */
 #include "probes/attention/position_table.h"
 
 #include <string.h>
@@ -7,7 +7,8 @@
 
 enum { LONGEST = 2048 };
 
-/* The path of the table, and its rows and channels; NULL: there is none. */
+/* Finds the table: returns its path, its number of rows and of channels D, or NULL if the model has
+ * none. */
 static const char *find_table(const lra_params *p, int64_t *rows, int64_t *D)
 {
     static const char name[] = "positions/table";

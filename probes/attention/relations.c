@@ -1,4 +1,4 @@
-/* Relations in ListOps trees. */
+/* Finds relations between tokens of ListOps rows (relations.h). */
 #include "probes/attention/relations.h"
 
 #include "datasets/listops/tree.h"
@@ -9,7 +9,8 @@ const char *const lra_relation_names[LRA_RELATIONS] = {"parent", "children", "si
 lra_tree lra_tree_new(const int32_t *token, int64_t n)
 {
     lra_tree t = {.n = n};
-    int64_t **array[] = {&t.own, &t.around, &t.other}, at = -1; /* the operator that is open */
+    /* at: operator of the innermost open node */
+    int64_t **array[] = {&t.own, &t.around, &t.other}, at = -1;
     for (int k = 0; k < 3; k++) *array[k] = lra_alloc_array((size_t)n + 1, sizeof(int64_t));
     for (int64_t i = 0; i < n; i++) {
         t.own[i] = t.around[i] = t.other[i] = -1;

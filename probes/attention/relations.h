@@ -16,12 +16,12 @@ extern const char *const lra_relation_names[LRA_RELATIONS];
 
 typedef struct {
     int64_t n;
-    int64_t *own;    /* (n) the token that represents its node; -1: no node (<eos>) */
-    int64_t *around; /* (n) token of the parent node, for tokens that represent a node; else -1 */
+    int64_t *own;    /* (n) token that represents the same node as this token, or -1 (<eos>) */
+    int64_t *around; /* (n) token of the parent node if this token represents a node, else -1 */
     int64_t *other;  /* (n) the other bracket, or -1 */
 } lra_tree;
 
-/* Of a valid row of n tokens. */
+/* Builds the tree of a valid row of n tokens. */
 lra_tree lra_tree_new(const int32_t *token, int64_t n);
 void lra_tree_free(lra_tree *t);
 /* Returns true if token j is in this relation to token i. */

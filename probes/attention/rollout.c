@@ -1,4 +1,4 @@
-/* Attention rollout. */
+/* Computes attention rollout (rollout.h). */
 #include "probes/attention/rollout.h"
 
 #include "kernels/base/core/mem.h"
@@ -10,7 +10,7 @@
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* Sum over heads of a^T u / H; u: (n,T,P). */
+/* Builds a^T u, averaged over heads: (n,T,P). u: (n,T,P). */
 static lra_tensor *transposed(const lra_tensor *node, lra_tensor *u)
 {
     const int64_t *d = u->shape.d, H = lra_attention_heads(node);
@@ -23,7 +23,7 @@ static lra_tensor *transposed(const lra_tensor *node, lra_tensor *u)
     return lra_reshape(lra_affine(dx, 1 / (double)H, 0), u->shape);
 }
 
-/* Sums of the rows of the heads' mean, (n,T,1). */
+/* Builds the row sums of the mean attention matrix over heads: (n,T,1). */
 static lra_tensor *row_sums(const lra_tensor *node, lra_tensor *like)
 {
     const int64_t *d = like->shape.d, H = lra_attention_heads(node);
@@ -51,7 +51,7 @@ lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *
 typedef struct {
     const lra_loaded_model *m;
     lra_profile *profile;
-    bool by_rows; /* the layers' weights are no attention op's */
+    bool by_rows; /* true if the layers' weights are computed row by row (mixing_matrix.h) */
     struct {
         lra_tensor *position, *rows;
         lra_attention_nodes nodes;
@@ -59,7 +59,7 @@ typedef struct {
     } view[LRA_MAX_BUCKETS];
 } work;
 
-/* Range of keys [from, to) that row i of the last layer can reach through all layers. */
+/* Writes the range of keys [from, to) that row i of the last layer can reach through all layers. */
 static void reach(const lra_attention_nodes *n, int64_t T, int64_t i, int64_t *from, int64_t *to)
 {
     *from = i, *to = i + 1;
@@ -94,7 +94,7 @@ static void add_example(work *w, int view, int64_t s, int64_t T, const int32_t *
     lra_free(row);
 }
 
-/* The same for layers whose matrices are evaluated row by row. */
+/* Adds an example for layers whose matrices are computed row by row. */
 static void add_rows(work *w, const lra_matrix_values *layer, int n_layers, int64_t s, int64_t T,
                      const int32_t *at)
 {
@@ -183,7 +183,7 @@ int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_weights_
     work w = {.m = &m};
     int rc = lra_load_model(&m, run, dev, weights, e);
     m.sample = sample;
-    m.type = LRA_F32; /* products over all layers */
+    m.type = LRA_F32; /* float32, because values are products over all layers */
     if (rc == 0) lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views && rc == 0; i++) rc = ask_view(&w, i, e);
     if (rc == 0 && (w.view[0].rows || w.by_rows)) {

@@ -1,4 +1,4 @@
-/* Uniform-attention baseline. */
+/* Computes the uniform-attention baseline (uniform_baseline.h). */
 #include "probes/attention/uniform_baseline.h"
 
 #include "kernels/base/core/mem.h"
@@ -21,7 +21,7 @@ void lra_uniform_baseline_free(lra_uniform_baseline *m)
     for (int k = 0; k < LRA_ATTENTION_LAYERS; k++) free_layer(m, k);
 }
 
-/* Keys of row i of a head, or of any. */
+/* Writes the allowed keys of row i for a head, or for any of the H heads if head is -1. */
 static void allow(const lra_tensor *node, int64_t T, int64_t head, int64_t H, int64_t i,
                   const int32_t *list, uint8_t *own, uint8_t *allowed)
 {
@@ -70,7 +70,7 @@ static void make(lra_attention_mask *m, const lra_tensor *node, int64_t T, int64
 void lra_uniform_baseline_make(lra_uniform_baseline *m, int k, const lra_tensor *node, int64_t T,
                                const int32_t *list)
 {
-    if (m->T[k] == T) return; /* examples come in order of length */
+    if (m->T[k] == T) return; /* cached, because examples arrive in order of length */
     free_layer(m, k);
     m->T[k] = T;
     m->n_masks[k] = list ? (int)lra_attention_heads(node) + 1 : 1;

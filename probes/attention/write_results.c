@@ -1,4 +1,4 @@
-/* Units of an attention probe. */
+/* Writes attention measurements as units of a result file (write_results.h). */
 #include "probes/attention/write_results.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + 3 * LRA_RELATIONS
 
 /* ---- numbers of a head ----------------------------------------------------------------------- */
 
-/* Mean over examples with its interval; examples without it are left out. */
+/* Mean over examples with its 95 % interval; examples with NAN are left out. */
 static lra_measurement mean_of(const char *id, int64_t n, const double *x)
 {
     double sum = 0, squares = 0, known = 0;
@@ -29,7 +29,8 @@ static lra_measurement mean_of(const char *id, int64_t n, const double *x)
     return f;
 }
 
-/* sink.at: the position that is the largest key most often. */
+/* Adds sink.max, the mean largest weight of a key, and sink.at, the position that most often is
+ * this key. */
 static int add_sinks(const lra_attention_head *h, uint64_t key, lra_measurement *out)
 {
     out[0] = mean_of("sink.max", h->examples, h->sink);
@@ -41,7 +42,7 @@ static int add_sinks(const lra_attention_head *h, uint64_t key, lra_measurement 
     return 2;
 }
 
-/* tree.parent ..: mass on related tokens, and its uniform baseline. */
+/* Adds tree.parent ..: weight on keys with a relation, with its uniform baseline as null value. */
 static int add_relations(const lra_head_maps *h, lra_measurement *out)
 {
     double *x = lra_alloc_array((size_t)h->n_related + 1, sizeof *x);
@@ -58,7 +59,7 @@ static int add_relations(const lra_head_maps *h, lra_measurement *out)
     return LRA_RELATIONS;
 }
 
-/* tree.lift.parent .., tree.lift.class.parent .. */
+/* Adds tree.lift.parent .., tree.lift.class.parent ..: lifts of all relations. */
 static int add_lifts(const lra_maps *m, const lra_head_maps *h, lra_measurement *out)
 {
     for (int k = 0; k < 2 * LRA_RELATIONS; k++) {
@@ -97,7 +98,8 @@ static int measurements_of(const lra_attention_measured *m, int i, uint64_t key,
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-/* Curves by distance under these names; the last of the initial weights. */
+/* Adds the curves by distance as arrays PREFIX and name; names with ".init" belong to the initial
+ * weights. */
 static void add_curves(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                        const lra_profile *initial)
 {
@@ -124,7 +126,8 @@ static void add_measurements(lra_probe_unit *u, int n, lra_measurement *found, b
     lra_probe_unit_measurements(u, n, found);
 }
 
-/* "eld": factors of the scores by distance, at initialisation, of a layer with decaying heads. */
+/* Adds array "eld" if any head of the layer decays: the factor of the scores by distance, at
+ * initialisation. */
 static void add_decay(lra_probe_unit *u, const lra_heads *all, const lra_attention_head *h)
 {
     bool decays = false;
@@ -138,8 +141,9 @@ static void add_decay(lra_probe_unit *u, const lra_heads *all, const lra_attenti
     lra_free(x);
 }
 
-/* Number of heads of each kind, trained and initial; trained heads that are surely, and possibly,
- * of the kind. */
+/* Number of heads of each kind: after training (is), at initialisation (was), and after training
+ * the heads that are of the kind with certainty (surely) or possibly (perhaps), given their
+ * intervals. */
 typedef struct {
     int is[LRA_HEAD_KINDS], was[LRA_HEAD_KINDS];
     int surely[LRA_HEAD_KINDS], perhaps[LRA_HEAD_KINDS];
@@ -184,8 +188,8 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
     add_measurements(u, n, found, sampled);
 }
 
-/* A profile of several heads together, with its shift, as measurements PREFIX.. and arrays
- * PREFIX... */
+/* Adds a profile of several heads together and its shift: measurements and arrays with this
+ * prefix. */
 static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                         const lra_profile *initial, uint64_t key, bool sampled)
 {
@@ -199,7 +203,8 @@ static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile
     add_measurements(u, n, found, sampled);
 }
 
-/* Divergence between the heads of a layer, or (-1) of all layers. */
+/* Divergence head.js between the profiles of the heads of a layer, or of all layers if layer is
+ * -1. */
 static lra_measurement difference(const lra_heads *h, int layer, uint64_t key)
 {
     const lra_profile **p = lra_alloc_array((size_t)h->n_heads, sizeof(lra_profile *));
@@ -228,13 +233,14 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, ki
         f.lo = kinds->surely[k] / (double)best->n_heads;
         f.hi = kinds->perhaps[k] / (double)best->n_heads;
         f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
-        f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* value of a uniform head */
+        f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* null value: all heads are uniform */
         f.examples = best->head[0].examples;
         add_measurements(u, 1, &f, sampled);
     }
 }
 
-/* Adds the Toeplitz shares of learned positions: do their products depend on distance alone? */
+/* Adds the Toeplitz shares of the position table: how far products of its rows depend on distance
+ * alone. */
 static void add_places(lra_probe_unit *u, const lra_heads *best, const lra_heads *initial)
 {
     const lra_toeplitz *x = &best->places, *y = &initial->places;

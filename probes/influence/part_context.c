@@ -3,8 +3,7 @@
  * away.
  *   context   arrays x (points): the radii R in tokens; gain, value (points, 3): estimate, lower
  *             and upper end; period (1): block length in tokens of an encoder with fixed blocks,
- *               whose
- *             crops begin up to period - 1 tokens earlier, else 0.
+ *             whose crops begin up to period - 1 tokens earlier, else 0.
  *             context.r50 .r90 .r95 .r99: smallest R that keeps this share of the gain
  * The radii are 0, 1, 2, 4, .., T - 1. Radii between the two points around context.r99 and
  * context.r95 are added until these thresholds are exact to one token, or to 1/16 above 16 tokens.

@@ -3,10 +3,8 @@
  * normalised to sum 1. Part jacobian covers all positions.
  *   field     erf.r20 .r30 .r50 .r99: radius in tokens that contains this share of the gradient
  *             mass; erf.area20 ..: share of the input within that radius; null values: uniform
- *               baseline on
- *             the same inputs, initial weights; arrays erf and erf.init (2 T - 1) by offset from
- *               the
- *             middle; at (1): the middle position
+ *             baseline on the same inputs, initial weights; arrays erf and erf.init (2 T - 1) by
+ *             offset from the middle; at (1): the middle position
  *   field.px  for images: radius in pixels of a square; arrays erf and erf.init (rows, columns)
  * The middle of an image is the pixel in the middle of its rows and columns.
  * On tasks with a known dependency distance (tests/bench/known_truth.sh), erf.r99 is within a

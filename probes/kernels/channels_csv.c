@@ -1,4 +1,4 @@
-/* Decay per channel as CSV. */
+/* Writes the decay of each channel as CSV (channels_csv.h). */
 #include "probes/kernels/channels_csv.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
 
-/* The value of a channel; NAN: the array lacks it. */
+/* Value of a channel in an array of the unit, or NAN if the array does not exist. */
 static double at(const lra_probe_unit *u, const char *name, int64_t channel)
 {
     const lra_probe_array *a = lra_probe_array_find(u, name);

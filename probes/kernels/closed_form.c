@@ -1,11 +1,12 @@
-/* Closed forms of kernels that a state space computes. */
+/* Computes closed-form properties of kernels of state spaces (closed_form.h). */
 #include "probes/kernels/closed_form.h"
 
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
 
-/* By modes, or without them where there are doubts. */
+/* Kernel value at a lag. modes: computed from the modes; otherwise, if possible, without them
+ * (dplr_exact.c). */
 static double value_of(const lra_modes *m, bool modes, int64_t row, int64_t lag)
 {
     return modes || !m->exact ? lra_modes_value(m, row, lag) : lra_dplr_value(m->exact, row, lag);
@@ -16,8 +17,8 @@ static double energy_of(const lra_modes *m, int64_t row, int64_t from)
     return m->exact ? lra_dplr_energy(m->exact, row, from) : lra_modes_energy(m, row, from);
 }
 
-/* Returns true if lag `first` + j of the row equals the number at `from` + j * step, for
- * sampled j. */
+/* True if lags first .. first + n - 1 of the row equal the array from[0], from[step], ..; compares
+ * a sample of lags. */
 static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t first, int64_t n,
                        const double *from, int64_t step)
 {
@@ -29,8 +30,8 @@ static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t firs
     return off <= 1e-6 * near;
 }
 
-/* First lag of the direction that looks ahead: 0 if its array includes lag 0, 1 if it begins after
- * it. 2: it is not this kernel. */
+/* First lag in the array of the anticausal kernel of channel c: 0 if the array includes lag 0, 1 if
+ * it begins at the next lag. Returns 2 if the state space does not reproduce that array. */
 static int64_t readback_of(const lra_extracted_kernels *k, const lra_modes *m, bool modes,
                            int64_t c, const double *zero)
 {
@@ -45,7 +46,7 @@ static const double *zero_of(const lra_extracted_kernels *k, int state, int64_t 
     return k->k[state] + c * (k->behind + k->ahead) + k->behind;
 }
 
-/* Are these the kernels as they are used? */
+/* True if the state space reproduces the kernel of channel c, in all directions. */
 static bool has_kernel(const lra_extracted_kernels *k, int state, bool modes, int64_t c)
 {
     const lra_modes *m = &k->mode[state];
@@ -55,7 +56,7 @@ static bool has_kernel(const lra_extracted_kernels *k, int state, bool modes, in
            (!k->behind || readback_of(k, m, modes, c, zero) < 2);
 }
 
-/* Energy beyond the lags that there are. */
+/* Share of the kernel's energy beyond the lags of the array; NAN if it is unknown. */
 static double cut_of(const lra_extracted_kernels *k, int state, int64_t c)
 {
     const lra_modes *m = &k->mode[state];
@@ -70,7 +71,8 @@ static double cut_of(const lra_extracted_kernels *k, int state, int64_t c)
     return all > 0 ? fmin(fmax(far / all, 0), 1) : (double)NAN;
 }
 
-/* Moduli of a side, lag j of the row at `to` + j * step; false: its numbers are real. */
+/* Writes the moduli of lags first .. first + n - 1 of a row to to[0], to[step], ... Returns false
+ * if all these lags are real. z: scratch for 2 (first + n) values. */
 static bool put_moduli(const lra_modes *m, int64_t row, int64_t first, int64_t n, double *z,
                        double *to, int64_t step)
 {

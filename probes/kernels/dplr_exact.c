@@ -1,15 +1,16 @@
-/* Kernels of diagonal plus low rank by lag, and their energies, without eigenvalues.  With Ab, Bb
- * of A = D - p q^T (2N modes, conjugates after the others, step dt) the kernel is y Ab^l Bb, y (1 -
- * Ab^L) = c, and
+/* Values and energies of diagonal-plus-low-rank (DPLR) kernels, computed without eigenvalues. With
+ * Ab, Bb from the discretisation of A = D - p q^T (2N modes: N modes, then their conjugates; step
+ * dt), the kernel is y Ab^l Bb with y (1 - Ab^L) = c, and
  *   sum_(l >= m) (y Ab^l Bb)^2 = v G v^*,  v = y Ab^m,  G = sum_l Ab^l Bb Bb^* Ab^*l
- * G solves a Stein equation, which the bilinear rule turns into A G + G A^* = -dt b b^*.  D and the
- * rank of the rest leave of it a linear system for g = G conj(q):
+ * G solves a Stein equation, which the bilinear rule turns into A G + G A^* = -dt b b^*. Because A
+ * is diagonal plus rank 1, this reduces to a linear system for g = G conj(q):
  *   (a_i + conj a_j) G_ij = -dt b_i conj(b_j) + p_i conj(g_j) + g_i conj(p_j)
- * in which conj(g_j) is g of the conjugate mode.  In the trained basis Ab is close to a
- * contraction, so that powers and sums lose no accuracy, whereas the weights of LegS' modes cancel
- * almost completely.
- * A kernel that does not decay has infinite energy; the equation then gives a negative one.
- * Known: the op, and sums of it, of up to 64 stored modes (tests/probes/kernel_modes_test.c). */
+ * where conj(g_j) is g of the conjugate mode. In the trained basis Ab is close to a contraction, so
+ * powers and sums lose no accuracy. The weights of the eigenmodes of HiPPO-LegS, in contrast,
+ * cancel almost completely.
+ * A kernel that does not decay has infinite energy; the equation then gives a negative value.
+ * Tested (tests/probes/kernel_modes_test.c): against the op, and sums of its output, with up to 64
+ * stored modes. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -20,11 +21,11 @@
 typedef double complex number;
 
 struct lra_dplr_exact {
-    int64_t n, rows, channels; /* n: modes with conjugates */
+    int64_t n, rows, channels; /* n: number of modes, including conjugates */
     number *y;                 /* (rows, n) */
     number *G;                 /* (channels, n, n) */
-    /* (channels, n): (1 - dt/2 A)^-1 = diag(r) - (r p) (r q)^T / down, as r, rp / down, rq; and
-     * Bb. */
+    /* (channels, n): (1 - dt/2 A)^-1 = diag(r) - (r p) (r q)^T / down, stored as r, rp = r p /
+     * down, and rq = r q; Bb: discretised input vector. */
     number *r, *rp, *rq, *Bb;
 };
 
@@ -33,7 +34,8 @@ static number number_at(const double *x, int64_t at, int64_t plane)
     return x[at] + x[plane + at] * I;
 }
 
-/* Row h of (2, rows, N) with its conjugates. */
+/* Reads row h of x (2, rows, N), real and imaginary parts, to N values followed by their
+ * conjugates. */
 static void read_row(const double *x, int64_t h, int64_t rows, int64_t N, number *to)
 {
     for (int64_t k = 0; k < N; k++) {
@@ -42,7 +44,8 @@ static void read_row(const double *x, int64_t h, int64_t rows, int64_t N, number
     }
 }
 
-/* x M = b, or M x = b (rows: false), in place of b; M is overwritten.  False: it is singular. */
+/* Solves x M = b (rows: true) or M x = b by Gaussian elimination; b is replaced by x, M is
+ * overwritten. Returns false if M is singular. */
 static bool solve(int64_t n, bool rows, number *M, number *b)
 {
     for (int64_t i = 0; i < n && rows; i++)
@@ -74,7 +77,7 @@ static bool solve(int64_t n, bool rows, number *M, number *b)
     return true;
 }
 
-/* to = a b; to is neither. */
+/* to = a b, (n,n); `to` must be neither a nor b. */
 static void multiply(int64_t n, const number *a, const number *b, number *to)
 {
     double *sum = lra_alloc_array((size_t)(2 * n), sizeof *sum), *im = sum + n;
@@ -95,14 +98,15 @@ static void multiply(int64_t n, const number *a, const number *b, number *to)
 
 /* ---- a channel ------------------------------------------------------------------------------- */
 
-/* 2N numbers each, conjugates after the others; room: 2 (n,n). */
+/* Parameters of a channel: 2N values each, N modes followed by their conjugates. room: 2 (n,n)
+ * values of scratch. */
 typedef struct {
     int64_t n;
     double dt;
     number *a, *b, *p, *q, *room;
 } channel;
 
-/* The inverse of 1 - dt/2 A, from which Ab and Bb follow. */
+/* Computes (1 - dt/2 A)^-1, in factors, and Bb of channel number `at`. */
 static void discretise(const channel *h, lra_dplr_exact *x, int64_t at)
 {
     int64_t n = h->n;
@@ -117,7 +121,7 @@ static void discretise(const channel *h, lra_dplr_exact *x, int64_t at)
     for (int64_t k = 0; k < n; k++) x->Bb[at * n + k] = h->dt * (r[k] * h->b[k] - rp[k] * sum);
 }
 
-/* next = v Ab, (1 + z)/(1 - z) = 2/(1 - z) - 1 */
+/* next = v Ab, where Ab = (1 + z)/(1 - z) = 2/(1 - z) - 1 with z = dt/2 A */
 static void carry(const lra_dplr_exact *x, int64_t at, const number *v, number *next)
 {
     int64_t n = x->n;
@@ -152,7 +156,7 @@ static bool fill_energy(const channel *h, number *G)
     return true;
 }
 
-/* 1 - Ab^L into `to`, row by row a step and by squares; room: (n,n) */
+/* to = 1 - Ab^L, by repeated squaring and multiplication by Ab; room: (n,n) scratch */
 static void one_less_power(const lra_dplr_exact *x, int64_t at, int64_t L, number *to, number *room)
 {
     int64_t n = x->n, bit = 1;
@@ -250,7 +254,8 @@ double lra_dplr_energy(const lra_dplr_exact *x, int64_t row, int64_t from)
             sum += one, size += cabs(one);
         }
     lra_free(v);
-    if (creal(sum) < -1e-9 * size) return INFINITY; /* a growing kernel also solves the equation */
+    /* negative energy: a growing kernel also solves the equation */
+    if (creal(sum) < -1e-9 * size) return INFINITY;
     return fmax(creal(sum), 0);
 }
 

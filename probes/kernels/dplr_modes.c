@@ -1,14 +1,15 @@
-/* Modes of diagonal-plus-low-rank state spaces.  A = D - p q^T of the N modes and their conjugates
- * has the eigenvalues mu where 1 + sum_k p_k q_k/(mu - a_k) = 0, all found together by Aberth's
- * iteration, and the eigenvectors (D - mu)^-1 p, q^T (D - mu)^-1.  So a kernel c (1 - Ab^L)^-1 Ab^l
- * Bb (kernels/ops/ssm/dplr_kernel.c) is a sum of
+/* Modes of diagonal-plus-low-rank (DPLR) state spaces. A = D - p q^T, with N modes and their
+ * conjugates, has the eigenvalues mu for which 1 + sum_k p_k q_k/(mu - a_k) = 0. Aberth's iteration
+ * finds all of them together. The eigenvectors are (D - mu)^-1 p and q^T (D - mu)^-1. A kernel c (1
+ * - Ab^L)^-1 Ab^l Bb (kernels/ops/ssm/dplr_kernel.c) is therefore a sum of
  *   w_n lambda_n^l,  lambda = (1 + mu dt/2)/(1 - mu dt/2),
  *   w = dt/(1 - mu dt/2)/(1 - lambda^L) (sum c p/(a - mu)) (sum q b/(a - mu))/(sum q p/(a - mu)^2)
- * LegS is far from normal: its eigenvalues, near -1, -2, .., lose half a digit with each mode, and
- * weights cancel: with 4 stored modes they are 4e3 times the kernel, with 8 1e10, and from 12 on
- * only rounding error is left, for any root finder.  So modes are reported only if they reproduce
- * the kernel (closed_form.c); quantities that need none are computed without them (dplr_exact.c).
- * Known: the op itself, and the recurrence (tests/probes/kernel_modes_test.c). */
+ * The HiPPO-LegS matrix is far from normal. Its eigenvalues, near -1, -2, .., lose half a digit of
+ * accuracy with each mode, and the weights w cancel: they are 4e3 times the kernel with 4 stored
+ * modes and 1e10 times with 8; from 12 modes on, only rounding errors are left, for any root
+ * finder. Modes are therefore reported only if they reproduce the kernel (closed_form.c), and
+ * quantities that do not need modes are computed without them (dplr_exact.c).
+ * Tested against the op and against the recurrence (tests/probes/kernel_modes_test.c). */
 #include <complex.h>
 #include <math.h>
 
@@ -18,8 +19,8 @@
 enum { MOST_ROUNDS = 100 };
 typedef long double complex number;
 
-/* Roots of prod (s - a_k) (1 + sum u_k/(s - a_k)), into mu, which holds first guesses.  False: they
- * do not settle. */
+/* Finds the roots of prod_k (s - a_k) (1 + sum_k u_k/(s - a_k)). mu: first guesses on entry, roots
+ * on return. Returns false if the iteration does not converge. */
 static bool find_roots(int64_t n, const number *a, const number *u, number *mu)
 {
     long double moved = 1;
@@ -38,10 +39,11 @@ static bool find_roots(int64_t n, const number *a, const number *u, number *mu)
             moved = fmaxl(moved, cabsl(step) / (cabsl(mu[k]) + 1e-300L));
         }
     }
-    return moved < 1e-3L; /* the comparison with the kernel bounds the remaining error */
+    /* a loose limit: the remaining error is checked by comparison with the kernel */
+    return moved < 1e-3L;
 }
 
-/* Parameters of channel h: 2N numbers each, conjugates after the others. */
+/* Parameters of a channel: 2N values each, N modes followed by their conjugates. */
 typedef struct {
     int64_t n;
     number *a, *b, *p, *q, *u, *mu, *c;
@@ -52,8 +54,8 @@ static number number_at(const double *x, int64_t at, int64_t plane)
     return x[at] + x[plane + at] * I;
 }
 
-/* Separates roots from their poles: uncoupled modes get a small coupling (1e-10 of the largest one,
- * p and q together). */
+/* Separates roots from their poles: p and q of uncoupled modes are set to 1e-5 of the largest
+ * value, so that their product is 1e-10 of the largest one. */
 static void couple(int64_t n, number *x)
 {
     long double most = 0;
@@ -70,7 +72,8 @@ static void read_row(const double *x, int64_t row, int64_t rows, int64_t N, numb
     }
 }
 
-/* Modes of one row of c by the roots of its channel. */
+/* Computes the modes of one row of c from the eigenvalues of its channel: exponents x and weights
+ * w. */
 static void fill_row(const channel *h, double dt, int64_t L, double *x, double *w)
 {
     for (int64_t n = 0; n < h->n; n++) {

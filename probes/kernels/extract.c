@@ -1,4 +1,4 @@
-/* Kernels of a run. */
+/* Extracts the convolution kernels of a run (extract.h). */
 #include "probes/kernels/extract.h"
 
 #include <math.h>
@@ -31,7 +31,8 @@ char *lra_found_name(const lra_tensor *node)
     return name;
 }
 
-/* Two towers give the same names to their kernels; two kernels of one scope get numbers. */
+/* Unique name of a kernel: a number is appended if two towers, or two kernels of one scope, have
+ * the same name. */
 static char *unique_name(const lra_extract *f, const lra_tensor *node)
 {
     char *name = lra_found_name(node);
@@ -48,7 +49,7 @@ static char *unique_name(const lra_extract *f, const lra_tensor *node)
 
 /* ---- one state ------------------------------------------------------------------------------- */
 
-/* The weights that a node convolves with. */
+/* The weight tensor of a convolution node. */
 static lra_tensor *weights_of(const lra_tensor *node)
 {
     return node->src[1];
@@ -64,7 +65,7 @@ static void measure_long(const lra_tensor *node, lra_extracted_kernels *k)
     k->behind = a->two_sided ? behind_of(T, L) : 0;
 }
 
-/* (2,D,L) or (D,L): lag j of the second kernel is lag -(1+j). */
+/* Copies w, (D,L) or (2,D,L); lag j of the second (anticausal) kernel becomes lag -(1+j). */
 static void fill_long(const lra_tensor *node, const lra_extracted_kernels *k, const float *w,
                       double *out)
 {
@@ -76,7 +77,7 @@ static void fill_long(const lra_tensor *node, const lra_extracted_kernels *k, co
     }
 }
 
-/* Tokens that the model prepends shift all lags towards the past; returns the shift. */
+/* Number of tokens that the model prepends, by which all lags are shifted towards the past. */
 static int64_t moved(const lra_tensor *node, int64_t T)
 {
     return node->src[0]->shape.d[1] - T;
@@ -102,7 +103,8 @@ static void fill_conv(const lra_tensor *node, int64_t T, const lra_extracted_ker
     int64_t lags = k->behind + k->ahead, inputs = s->d[1], H = s->d[2];
     for (int64_t tap = 0; tap < s->d[0]; tap++) {
         int64_t lag = ((s->d[0] - 1) / 2 - tap) * a->dilation + moved(node, T);
-        if (lag < -k->behind || lag >= k->ahead) continue; /* beyond the sequence */
+        /* this lag is longer than the sequence */
+        if (lag < -k->behind || lag >= k->ahead) continue;
         for (int64_t i = 0; i < inputs; i++)
             for (int64_t c = 0; c < H; c++)
                 out[(c * inputs + i) * lags + k->behind + lag] =
@@ -110,7 +112,8 @@ static void fill_conv(const lra_tensor *node, int64_t T, const lra_extracted_ker
     }
 }
 
-/* Stride of the output channels of a scan that are measured: 0, stride, 2 stride, .. */
+/* Stride of the output channels of a scan that are measured (0, stride, 2 stride, ..), so that
+ * their kernels have at most most_numbers values. */
 static int64_t scan_step(const lra_scan_map *m, int64_t lags)
 {
     int64_t room = most_numbers / (m->inputs * lags);
@@ -187,8 +190,8 @@ static int ask_node(network *n, lra_tensor *node, lra_err *e)
     return 0;
 }
 
-/* Builds the network at the longest examples with the weights, and requests its nodes, in model
- * order. */
+/* Builds the network at the length of the longest examples, loads the weights, and requests the
+ * weights of its convolutions, in network order. */
 static int open_network(network *n, const lra_train_spec *run, lra_device *device,
                         lra_weights_kind which, lra_err *e)
 {
@@ -227,7 +230,8 @@ static int read_conv(const network *n, lra_tensor *node, int state, lra_extracte
     return rc;
 }
 
-/* Reads the kernels of node i; the network must have the weights of this state. */
+/* Reads the kernels of node i in one state (initial or trained); the network has the weights of
+ * that state. */
 static int read_node(const network *n, int i, int state, lra_extracted_kernels *k, lra_err *e)
 {
     int64_t size = k->channels * k->components * (k->behind + k->ahead);

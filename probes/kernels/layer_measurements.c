@@ -1,4 +1,4 @@
-/* Kernels of a layer. */
+/* Computes the measurements of the kernels of one layer (layer_measurements.h). */
 #include "probes/kernels/layer_measurements.h"
 
 #include <math.h>
@@ -21,14 +21,15 @@ enum { DRAWN = 16, FINDINGS = 8 * LRA_KERNEL_FINDINGS };
 typedef struct {
     const lra_extracted_kernels *of;
     int state, n_ids;
-    /* ids and flags, from the first channel that is defined */
+    /* ids and flags, taken from the first channel with the most measurements */
     lra_measurement id[LRA_KERNEL_FINDINGS];
     double *value;     /* (ids, channels) NAN: undefined */
-    double *p, *p_mod; /* (channels) of decay.test, decay.test.mod */
+    double *p, *p_mod; /* (channels) p-values of decay.test and decay.test.mod */
     int64_t undefined;
 } channels;
 
-/* The median as a measurement, with its quartiles and extremes. */
+/* Writes the median over n channels as a measurement, with quartiles, minimum and maximum. Returns
+ * the number of measurements (5). */
 static int summarise(const lra_measurement *as, int64_t n, const double *value,
                      lra_measurement *out)
 {
@@ -71,7 +72,7 @@ static channels *channels_new(const lra_extracted_kernels *k, int state, int64_t
             continue;
         }
         if (k->cut[state]) one[n++] = lra_measurement_of("kernel.cut", k->cut[state][c]);
-        if (k->mod[state]) { /* the last ones, which single channels may lack */
+        if (k->mod[state]) { /* measured last, because they can be missing in single channels */
             lra_kernel modulus = lra_extract_modulus(k, state, c);
             n += lra_kernel_modulus_measurements(&modulus, null, one + n, &x->p_mod[c]);
         }
@@ -91,7 +92,7 @@ static void channels_free(channels *x)
 
 /* ---- of the layer ---------------------------------------------------------------------------- */
 
-/* Share of channels with this kind of decay. */
+/* Share of the channels with a known kind of decay that have kind `is`. */
 static double share_of_kind(const double *kind, int64_t n, double is)
 {
     int64_t known = 0, count = 0;
@@ -99,7 +100,7 @@ static double share_of_kind(const double *kind, int64_t n, double is)
     return known ? (double)count / (double)known : NAN;
 }
 
-/* Share of channels that decay significantly, after Holm's correction for the n tests of the
+/* Share of channels whose decay is significant, after Holm's correction for the n tests of the
  * layer. */
 static double share_falling(int64_t n, const double *tests)
 {
@@ -112,7 +113,8 @@ static double share_falling(int64_t n, const double *tests)
     return known ? (double)count / (double)known : NAN;
 }
 
-/* Decay times of all modes in tokens, and their mean weighted by the initial amplitudes. */
+/* Adds mode.tau, the decay times of all modes in tokens, and mode.tau.mean, their mean weighted by
+ * the initial amplitudes. Returns the number of measurements. */
 static int add_modes(const lra_modes *m, lra_measurement *out)
 {
     int64_t n = m->rows * m->n;
@@ -131,7 +133,7 @@ static int add_modes(const lra_modes *m, lra_measurement *out)
     return added + 1;
 }
 
-/* Adds the shares of channels by kind of decay, of the kernels or of their moduli. */
+/* Adds the shares of channels by kind of decay: of their kernels, or of the moduli (mod). */
 static int add_kinds(const channels *x, const double *kind, bool mod, lra_measurement *out)
 {
     int64_t C = x->of->channels;
@@ -145,7 +147,7 @@ static int add_kinds(const channels *x, const double *kind, bool mod, lra_measur
     return 3;
 }
 
-/* Decay of every channel: arrays (channels), NAN where a channel has none. */
+/* Adds the decay of every channel as arrays (channels), NAN for channels without a value. */
 static void add_channel_decay(const channels *x, lra_probe_unit *u)
 {
     static const char *const id[] = {"decay.kind", "decay.tau", "decay.beta"};
@@ -176,7 +178,8 @@ static int add_layer(const channels *x, lra_measurement *out)
     return n + add_modes(&k->mode[x->state], out + n);
 }
 
-/* Shift of the mass of each channel by training. */
+/* Adds the shift of each channel's mass by distance between initialisation and the end of
+ * training. */
 static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
 {
     lra_kernel one = lra_extract_channel(k, 0, 0);
@@ -201,8 +204,8 @@ static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* Adds the kernels of evenly spaced channels as curves for figures; several components per lag:
- * their norm. */
+/* Adds the kernels of evenly spaced channels as curves for figures. If a lag has several
+ * components, the curve is their norm. */
 static void add_drawn(const lra_extracted_kernels *k, int state, lra_probe_unit *u)
 {
     int64_t n = k->channels < DRAWN ? k->channels : DRAWN, lags = k->behind + k->ahead;
@@ -230,8 +233,8 @@ static void add_drawn(const lra_extracted_kernels *k, int state, lra_probe_unit 
     lra_free(drawn);
 }
 
-/* Mean mass by distance, and quartiles of the envelope over channels (3, n).  Returns the masses
- * (n), not rounded to single precision, which the caller frees. */
+/* Adds the mean mass by distance, and the quartiles over channels of the envelope, (3, n). Returns
+ * the masses (n) in double precision; the caller frees them. */
 static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_unit *u)
 {
     static const double share[] = {0.25, 0.5, 0.75};
@@ -260,7 +263,8 @@ static double *add_curves(const lra_extracted_kernels *k, int state, lra_probe_u
     return mass;
 }
 
-/* The distance with the largest ratio of mean shares; formula: layer_measurements.h. */
+/* shift.peak: the distance with the largest ratio of mean shares (formula in
+ * layer_measurements.h). */
 static lra_measurement peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 {
     lra_measurement f = lra_measurement_of(

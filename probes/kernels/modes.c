@@ -1,6 +1,6 @@
-/* Modes of state spaces. */
+/* Computes the modes of state spaces (modes.h). */
 #define LRA_TYPE     f64
-#define LRA_TYPE_f64 1 /* modes in double, for any type of the graph */
+#define LRA_TYPE_f64 1 /* modes are computed in double, whatever the type of the graph */
 #include "probes/kernels/modes.h"
 
 #include <complex.h>
@@ -64,7 +64,7 @@ static void fill_low_rank(const dplr_args *s, double *const *source, lra_modes *
     const lra_dplr_numbers numbers = {s->L,      s->H,      s->R,      s->N,      source[0],
                                       source[1], source[2], source[3], source[4], source[5]};
     lra_dplr_exact *exact = lra_dplr_exact_new(&numbers);
-    if (!lra_dplr_modes(&numbers, m)) m->rows = s->R; /* which have no modes */
+    if (!lra_dplr_modes(&numbers, m)) m->rows = s->R; /* the modes are then unknown (n = 0) */
     m->exact = exact;
 }
 
@@ -122,7 +122,7 @@ void lra_modes_complex(const lra_modes *m, int64_t row, int64_t n, double *z)
     lra_free(now);
 }
 
-/* By Re a Re b = Re(a b + a conj b)/2 and geometric sums. */
+/* Uses Re a Re b = Re(a b + a conj b)/2 and geometric sums over lags. */
 double lra_modes_energy(const lra_modes *m, int64_t row, int64_t from)
 {
     const double *x = m->x + row * m->n * 2, *w = m->w + row * m->n * 2;

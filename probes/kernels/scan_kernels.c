@@ -1,4 +1,4 @@
-/* Kernels of scans. */
+/* Computes kernels of scans (scan_kernels.h). */
 #include "probes/kernels/scan_kernels.h"
 
 #include <complex.h>
@@ -13,7 +13,7 @@ enum { MOST_NODES = 4096, MOST_SIDES = 2 };
 
 /* ---- in the graph ---------------------------------------------------------------------------- */
 
-/* Skips casts: returns the tensor that x is a converted copy of. */
+/* Returns the tensor of which x is a copy in another type; x itself if there is none. */
 static lra_tensor *bare(lra_tensor *x)
 {
     while (x->op == &lra_op_cast) x = x->src[0];
@@ -31,7 +31,7 @@ static int all_scans(const lra_graph *g, lra_tensor **scan)
     return n < MOST_NODES ? n : MOST_NODES;
 }
 
-/* The scan in the other direction, of the same inputs by the same lambda; NULL: there is none. */
+/* The scan of the same inputs with the same lambda in the other direction, or NULL. */
 static lra_tensor *other_side(const lra_graph *g, lra_tensor *scan)
 {
     lra_tensor *all[MOST_NODES];
@@ -52,7 +52,7 @@ int lra_scans_find(const lra_graph *g, int most, lra_tensor **scan)
     return found;
 }
 
-/* Weights of the dense layer that reads x; NULL: none, or more than one. */
+/* Weights of the dense layer that reads x; NULL if no layer or several layers read it. */
 static lra_tensor *read_by(const lra_graph *g, const lra_tensor *x)
 {
     lra_tensor *all[MOST_NODES], *w = NULL;
@@ -62,7 +62,8 @@ static lra_tensor *read_by(const lra_graph *g, const lra_tensor *x)
     return readers == 1 ? w : NULL;
 }
 
-/* lambda (2,N); (D,2N) that makes the inputs of states; (2N,H) that reads them, of each side. */
+/* Tensors around a scan: lambda (2,N); in (D,2N): weights that compute the inputs of the states;
+ * out (2N,H): weights that read the states, for each direction. */
 typedef struct {
     int sides;
     lra_tensor *lambda, *in, *out[MOST_SIDES];
@@ -86,7 +87,7 @@ int lra_scan_sizes(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m,
     if (find_parts(v, scan, &p, e) != 0) return LRA_FAILED;
     *m = (lra_scan_map){
         p.sides, lra_width(p.lambda), p.in->shape.d[0], lra_width(p.out[0]), NULL, NULL, NULL};
-    if (looks_ahead(scan)) /* alone */
+    if (looks_ahead(scan)) /* a backward scan without a forward scan */
         return lra_fail(e, "the scan of '%s' only runs backwards; expected a forward scan",
                         scan->scope);
     return 0;
@@ -119,7 +120,7 @@ int lra_scan_read(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, 
     for (int s = 0; s < p.sides && rc == 0; s++) {
         double *out = lra_view_numbers(v, p.out[s], e);
         if (!out) rc = LRA_FAILED;
-        /* y = Re x times the upper rows + Im x times the lower ones */
+        /* the layer computes y = Re x times its upper N rows + Im x times its lower N rows */
         for (int64_t i = 0; i < N * H && rc == 0; i++) {
             double *to = m->g + 2 * (s * N * H + i);
             to[0] = out[i], to[1] = -out[N * H + i];
@@ -146,7 +147,8 @@ static double complex at(const double *z, int64_t i)
     return z[2 * i] + z[2 * i + 1] * I;
 }
 
-/* Adds lags 0 and on of a direction at their positions. z: (inputs, behind + ahead) */
+/* Adds the kernel of one direction to z (inputs, behind + ahead), from lag 0 on. side: 1 for the
+ * anticausal direction */
 static void add_side(const lra_scan_map *m, int side, int64_t output, int64_t behind, int64_t ahead,
                      double complex *z)
 {
@@ -192,8 +194,8 @@ bool lra_scan_kernels(const lra_scan_map *m, int64_t n, int64_t step, int64_t be
     return turns;
 }
 
-/* sum_i b_(i,n) b_(i,k) and sum_i b_(i,n) conj b_(i,k): (N,N,2) each; the caller frees the
- * first. */
+/* Computes sum_i b_(i,n) b_(i,k), returned, and sum_i b_(i,n) conj b_(i,k), in *turned: (N,N) each,
+ * for k <= n. The caller frees the returned array, which contains both. */
 static double complex *products(const lra_scan_map *m, double complex **turned)
 {
     int64_t N = m->N;
@@ -208,8 +210,8 @@ static double complex *products(const lra_scan_map *m, double complex **turned)
     return same;
 }
 
-/* Both become sums over lags d >= from of (lambda_n lambda_k)^d, and with conj(lambda_k), times
- * themselves. */
+/* Multiplies `same` by sum_(d >= from) (lambda_n lambda_k)^d and `turned` by sum_(d >= from)
+ * (lambda_n conj lambda_k)^d. */
 static void sum_lags(const lra_scan_map *m, int64_t from, double complex *same,
                      double complex *turned)
 {
@@ -221,7 +223,8 @@ static void sum_lags(const lra_scan_map *m, int64_t from, double complex *same,
         }
 }
 
-/* Squares of one output from the sums above, by Re a Re b = Re(a b + a conj b)/2. */
+/* Energy of one output in one direction, from the results of sum_lags(), with Re a Re b = Re(a b +
+ * a conj b)/2. */
 static double energy(const lra_scan_map *m, int side, int64_t output, const double complex *same,
                      const double complex *turned)
 {

@@ -1,4 +1,4 @@
-/* Direct paths of kernels. */
+/* Adds the direct path D to kernels (skip.h). */
 #include "probes/kernels/skip.h"
 
 #include <math.h>
@@ -8,14 +8,15 @@
 
 enum { MOST_NODES = 4096 };
 
-/* The tensor whose numbers x holds, before casts and repetitions. */
+/* The tensor of which x is a copy, in another type or repeated along axes. */
 static lra_tensor *bare(lra_tensor *x)
 {
     while (x->op == &lra_op_cast || x->op == &lra_op_broadcast) x = x->src[0];
     return x;
 }
 
-/* Is b added to the convolution, or to the dense layer that reads the scan? */
+/* True if b is added to the output of the convolution, or to the dense layer that reads the
+ * scan. */
 static bool added(const lra_graph *g, const lra_tensor *node, const lra_tensor *b)
 {
     const lra_op *op = node->op == &lra_op_scan ? &lra_op_linear : &lra_op_add;
@@ -32,7 +33,7 @@ static bool added(const lra_graph *g, const lra_tensor *node, const lra_tensor *
     return false;
 }
 
-/* u; NULL: it is not known. */
+/* The input u of the convolution or of the scan's first dense layer; NULL: unknown. */
 static const lra_tensor *input_of(const lra_tensor *node)
 {
     lra_tensor *x = bare(node->src[0]);
@@ -55,8 +56,8 @@ lra_tensor *lra_skip_find(const lra_graph *g, const lra_tensor *node)
     return NULL;
 }
 
-/* |K + D|^2 = |K|^2 + 2 D Re K + D^2 changes the energy, that of the modulus, and the share beyond
- * the lags. */
+/* Adds D at lag 0 of channel c. |K + D|^2 = |K|^2 + 2 D Re K + D^2 changes the energy, the modulus,
+ * and the share of the energy beyond the lags. */
 static void add_one(lra_extracted_kernels *k, int state, int64_t c, double D)
 {
     int64_t lags = k->behind + k->ahead, i = k->components > 1 ? c * k->step : 0;

@@ -4,11 +4,11 @@
 
 #include "probes/kernels/numbers.h"
 
-/* The vector D of a long convolution or a scan, found by its use: it multiplies their input, and
- * the product is added to their output. NULL: there is none. */
+/* Finds the vector D of a long convolution or a scan by its use: D multiplies the input of the op,
+ * and the product is added to the output. NULL: the op has no direct path. */
 lra_tensor *lra_skip_find(const lra_graph *g, const lra_tensor *node);
-/* Call it after a forward pass, on filled kernels: adds D at lag 0; in vectors, to the number of
- * the channel's own input. */
+/* Adds D at lag 0 of kernels that were read before; in kernels with several components, to the
+ * component of the channel's own input. Requires a forward pass. */
 int lra_skip_add(const lra_length_graph *v, lra_tensor *skip, lra_extracted_kernels *k, int state,
                  lra_err *e);
 

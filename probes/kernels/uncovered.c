@@ -1,5 +1,6 @@
-/* Mixing nodes without kernels.  Every op that lets positions see each other reads a limit of
- * distance in a limited graph, which is where they are found; ops with kernels are covered. */
+/* Finds nodes that mix positions without a convolution kernel (uncovered.h). In a graph with
+ * distance limits, every op that mixes positions reads a limit, so these nodes are the readers of
+ * limits whose op has no kernel. */
 #include "probes/kernels/uncovered.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 
 static const char *const covered[] = {"conv", "long_conv", "scan", NULL};
 
-/* Of "attention_windowed" "attention": the op that obeys a limit does the work of another. */
+/* Name of the op without the suffix "_windowed", which marks the variant with a distance limit. */
 static char *op_name(const lra_tensor *node)
 {
     static const char suffix[] = "_windowed";
@@ -19,7 +20,7 @@ static char *op_name(const lra_tensor *node)
     return lra_format("%.*s", (int)(near ? n - less : n), node->op->name);
 }
 
-/* A kernel that obeys the limit itself is read by a convolution. */
+/* "distance_mask" is covered too: it masks a kernel that a convolution reads. */
 static bool is_covered(const char *op)
 {
     bool found = strcmp(op, "distance_mask") == 0;
@@ -31,7 +32,7 @@ static void add_node(lra_text *t, const lra_tensor *node)
 {
     char *op = op_name(node), *name = lra_found_name(node);
     char *one = lra_format("%s (%s)", name, op);
-    /* Heads obey a limit each, towers repeat a layer. */
+    /* skip repeated names: each head has a limit of its own, and two towers have the same layers */
     if (!is_covered(op) && (t->n == 0 || !strstr(t->s, one)))
         lra_text_add(t, "%s%s", t->n ? ", " : "", one);
     lra_free(one);

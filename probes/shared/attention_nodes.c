@@ -1,4 +1,4 @@
-/* Attention in a graph. */
+/* Finds the attention layers of a graph (attention_nodes.h). */
 #include "probes/shared/attention_nodes.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ int64_t lra_attention_extra(const lra_length_graph *v)
     return v->network.cls != NULL;
 }
 
-/* True if the node is an attention op inside of another node's matrix. */
+/* True if the node is the `inner` attention op of one of the n mixing matrices w. */
 static bool is_inner(int n, const lra_matrix *w, const lra_tensor *node)
 {
     for (int k = 0; k < n; k++)

@@ -1,4 +1,4 @@
-/* Jacobians by gradients. */
+/* Estimates Jacobian norms from gradients of random projections (jacobian.h). */
 #include "probes/shared/jacobian.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 #include "models/training/session.h"
 
 enum { POSITIONS = 0x4A50, DRAWS = 0x4A44 };
-static const double rounding = 1e-5; /* of a Fourier transform in float32, of the largest */
+/* rounding error of a Fourier transform in float32, relative to its largest value */
+static const double rounding = 1e-5;
 
 int64_t lra_jacobian_position(uint64_t seed, int64_t example, int64_t n, int64_t p, int64_t T)
 {
@@ -24,8 +25,8 @@ int64_t lra_jacobian_middle(int64_t T, int64_t grid)
     return grid ? T / grid / 2 * grid + grid / 2 : T / 2;
 }
 
-/* The root of a mean of m with variance s^2/m is sqrt(mu) (1 - s^2 / (8 m mu^2)) on average, about.
- */
+/* Returns the root of the mean of m draws, corrected for its bias. If a draw has mean mu and
+ * variance s^2, the expected root is about sqrt(mu) (1 - s^2 / (8 m mu^2)). */
 double lra_jacobian_size(const lra_jacobian_row *row, int64_t j)
 {
     double mu = row->square[j], m = (double)row->draws, variance = 0;
@@ -39,15 +40,15 @@ double lra_jacobian_size(const lra_jacobian_row *row, int64_t j)
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* For a graph: the evaluated position of each sequence, and the vectors that multiply its
- * features. */
+/* Inputs and output of the Jacobian in one graph. position: evaluated position i of each sequence;
+ * draw: m random vectors v that multiply the features of that position; square: see one_draw(). */
 typedef struct {
     lra_tensor *position, *draw; /* (n) int32; (n,m,D) */
     lra_tensor *square;          /* (n,m,T) */
     int64_t n, T, D;
 } question;
 
-/* sum over channels of (d (v . h_i) / d e_j)^2 for draw k, (n,1,T). */
+/* Builds sum over channels of (d (v . h_i) / d e_j)^2 for random vector number `draw`: (n,1,T). */
 static lra_tensor *one_draw(const lra_network *k, const question *q, lra_tensor *at, int64_t draw)
 {
     lra_tensor *v = lra_slice(q->draw, 1, draw, 1), *dx;
@@ -87,11 +88,12 @@ typedef struct {
     void (*each)(void *context, const lra_jacobian_row *row);
     void *context;
     lra_jacobian_report *report;
-    /* Of a batch. */
+    /* Buffers for one batch. */
     int32_t *position;
     float *draw, *square;
     double *by_draw, *mean;
-    /* square of the largest of the rows of a batch, which share Fourier transforms */
+    /* largest square in all rows of the pass, which share Fourier transforms and so their rounding
+     * error */
     double largest;
 } work;
 
@@ -119,7 +121,7 @@ static int check_row(work *w, const lra_jacobian_row *r, lra_err *e)
         (long long)r->i, (long long)r->example);
 }
 
-/* Row p of sequence s of a batch. */
+/* Passes row p of n of sequence s to the callback, after check_row(). */
 static int hand_over(work *w, const question *q, int64_t s, int64_t example, int64_t T, int64_t p,
                      int64_t n, lra_err *e)
 {
@@ -146,7 +148,7 @@ static int hand_over(work *w, const question *q, int64_t s, int64_t example, int
     return 0;
 }
 
-/* The largest square that the positions of a pass have at themselves and before. */
+/* The largest square of all rows of a pass, over inputs at or before the evaluated position. */
 static double largest_of(const work *w, const question *q)
 {
     double most = 0;
@@ -157,7 +159,7 @@ static double largest_of(const work *w, const question *q)
     return most;
 }
 
-/* Rows of an example of T: the middle, or some positions. */
+/* Number of evaluated rows of an example of T tokens. */
 static int64_t rows_of(const lra_jacobian_spec *s, int64_t T)
 {
     if (T <= 0) return 0;
@@ -182,7 +184,7 @@ static void set_sequence(work *w, const question *q, int64_t s, int64_t example,
     }
 }
 
-/* The number of the example that sequence s of a batch belongs to; second documents of pairs are
+/* Index of the example to which sequence s of a batch belongs; the two documents of a pair are
  * separate examples. */
 static int64_t example_of(const lra_batch *b, const lra_length_graph *v, int64_t s)
 {
@@ -190,7 +192,7 @@ static int64_t example_of(const lra_batch *b, const lra_length_graph *v, int64_t
     return row < 0 ? -1 : row * parts + s / v->rows;
 }
 
-/* The p-th row of every sequence that has one. */
+/* Evaluates row p of every sequence that has such a row. */
 static int one_pass(work *w, const question *q, const lra_length_graph *v, const lra_batch *b,
                     int64_t p, lra_err *e)
 {
@@ -255,8 +257,7 @@ int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_j
     w.causal = lra_model_causal(run->model, run->model_config);
     int rc = lra_load_model(&m, run, dev, s->weights, e);
     m.sample = s->examples;
-    m.type =
-        LRA_F32; /* gradients of a bf16 network are not those of another function, but coarser */
+    m.type = LRA_F32; /* a bf16 network has the same gradients, but with larger rounding errors */
     if (rc == 0) lra_loaded_buckets(&m);
     for (int i = 0; i < m.n_views && rc == 0; i++) w.question[i] = ask(m.view[i], s->draws);
     if (rc == 0) rc = lra_loaded_plan(&m, e);

@@ -1,9 +1,9 @@
-/* Attention by products of features (linear-transformer, performer):
+/* Linear attention: weights are products of features (linear-transformer, performer;
+ * LRA_MIX_FEATURES).
  *   y_i = q_i (sum_j k_j v_j^T) / n_i,  so that  a_ij = q_i . k_j / n_i
- * (LRA_MIX_FEATURES).  Features are not negative; n_i
- * is the sum of the row, without the constant of about 1e-6 that models add to it. Padding has
- * features of 0, or, if the model sees it (masked=0), contributes to n_i only, and is ignored
- * otherwise, as everywhere. */
+ * Features are not negative. n_i is the sum of row i, without the constant of about 1e-6 that the
+ * models add. Padding usually has features 0. If the model does not mask padding (masked=0),
+ * padding contributes to n_i, but its own weights are not reported. */
 #include "kernels/graph/op.h"
 #include "probes/shared/mixing_matrix.h"
 

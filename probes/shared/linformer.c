@@ -1,8 +1,8 @@
-/* Attention to learned mixtures of all positions (linformer):
+/* Attention to M learned mixtures of all positions (linformer, LRA_MIX_MIXTURES).
  *   y_i = sum_m p_im sum_j e_jm v_j,  p = softmax over mixtures,  so that  a_ij = sum_m p_im e_jm
- * (LRA_MIX_MIXTURES).  Mixtures have both signs, and so have these weights, whose rows have no
- * fixed sum: |a_ij| is reported, divided by the row's sum (as for every signed weight); values are
- * weighted with a_ij itself. */
+ * The mixture coefficients e have both signs, and so have the weights a, whose rows have no fixed
+ * sum. As for all signed weights, |a_ij| divided by its row sum is reported. Value-weighted
+ * profiles use a_ij itself. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/attention/attention_statistics.h"
 #include "probes/shared/mixing_matrix.h"
@@ -26,7 +26,7 @@ static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, 
     for (int64_t j = 0; j < T; j++) w[j] = lra_matrix_dot(p, e + j * M, M);
 }
 
-/* The layer from mixtures to values, applied to each position, without its bias. */
+/* Applies the linear layer from mixtures to values to each position, without its bias. */
 static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
 {
     lra_tensor *own = lra_linear(w->of->value, w->of->weight, NULL, LRA_ACT_NONE, NULL);

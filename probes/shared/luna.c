@@ -1,11 +1,12 @@
-/* Attention through a memory (luna): a first attention packs all positions into M rows, a second
- * one unpacks them,
+/* Attention through a memory of M rows (luna, LRA_MIX_MEMORY). A first attention packs all
+ * positions into the memory, and a second one unpacks it:
  *   a_hij = sum_m u_him mean_g p_gmj
- * u: weights of head h of the second; p: of the first, whose heads g all reach head h, through a
- * linear layer (LRA_MIX_MEMORY).  Rows add up to 1.
- * The state that the memory carries from layer to layer is ignored.  Values take the path of a pair
- * of heads, with  a_hgij = sum_m u_him p_gmj:  v_gj passes the rows of g and columns of h of the
- * linear layer between both, and the rows of h of the one after the second. */
+ * u: weights of head h of the second attention; p: weights of head g of the first one. A linear
+ * layer between the two connects every head g to every head h. Rows of a sum to 1. The state that
+ * the memory carries from one layer to the next is ignored.
+ * A path of a value is a pair of heads (h, g), with the weight  a_hgij = sum_m u_him p_gmj. On this
+ * path, value v_gj is multiplied by the rows g and columns h of the linear layer between the two
+ * attentions, and by the rows h of the linear layer after the second one. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -13,7 +14,7 @@
 #include "kernels/ops/attention/attention_statistics.h"
 #include "probes/shared/mixing_matrix.h"
 
-enum { QUERY, KEY, PACK }; /* queries and keys of the second attention; weights of the first */
+enum { QUERY, KEY, PACK }; /* QUERY, KEY: of the second attention; PACK: weights of the first one */
 
 static void open(int64_t n, lra_matrix *w)
 {
@@ -21,7 +22,8 @@ static void open(int64_t n, lra_matrix *w)
     lra_graph *g = of->key->graph;
     int64_t G = lra_attention_heads(of->inner), M = of->key->shape.d[1];
     if (!lra_attention_is_plain(w->node) || !lra_attention_is_plain(of->inner) ||
-        lra_attention_key_length(w->node)) /* all examples use the complete memory */
+        /* not NULL if the number of memory rows depends on the example */
+        lra_attention_key_length(w->node))
         LRA_BUG("a memory with other weights than softmax(q k^T)");
     w->heads = lra_attention_heads(w->node);
     w->by_path = lra_attention_map_of(of->inner);       /* (B,G,M,T) */
@@ -48,8 +50,8 @@ static void unpacking(const lra_matrix_values *v, int64_t s, int64_t head, int64
 
 enum { TOGETHER = 4 };
 
-/* y (H,T) = u (H,M) p (M,T), with p of leading dimension `width`. TOGETHER rows of p are added in
- * one pass, so that they stay in L1 for all rows of y. */
+/* y (H,T) = u (H,M) p (M,T), where rows of p are `width` elements apart. TOGETHER rows of p are
+ * added in one pass, so that they stay in the L1 cache for all rows of y. */
 static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const float *p, int64_t width,
                      float *y)
 {
@@ -68,7 +70,8 @@ static void multiply(int64_t H, int64_t M, const float *u, int64_t T, const floa
     }
 }
 
-/* Attention of query i in heads [from, from + H) through each of G maps p (B,G,M,T): w (H,G,T). */
+/* Weights of query i in heads [from, from + H) through each of the G packing maps p (B,G,M,T): w
+ * (H,G,T). */
 static void unpacked(const lra_matrix_values *v, int64_t s, int64_t i, int64_t from, int64_t H,
                      int64_t G, const float *p, int64_t T, double *w)
 {
@@ -95,8 +98,8 @@ static void paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, d
     unpacked(v, s, i, 0, H, v->of->paths / H, v->by_path, T, w);
 }
 
-/* v (B,T,H G,V): the values of all g, repeated for each h; by (H G V,D): for each h the product of
- * both linear layers. */
+/* v (B,T,H G,V): the values of all g, repeated for each h; by (H G V,D): product of both linear
+ * layers for each h. */
 static bool values(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by)
 {
     lra_tensor *own = w->of->value, *first = w->of->weight, *all[LRA_MATRIX_PATHS];

@@ -1,8 +1,8 @@
-/* Averaged weights, masked again after the query (las with smoothing=centred-remask): the map is an
- * array of the graph (LRA_MIX_MAP),
+/* Averaged attention weights that are masked again for the query (las with
+ * smoothing=centred-remask; LRA_MIX_MAP). The map is an array of the graph:
  *   y_i = sum_j b_ij v_j,  b = c m / (sums of its rows)
- * where c are the averaged weights, and m is 1 where the mask allows the key for the query. The
- * model itself holds maps, so memory grows with the square of the length. */
+ * where c are the averaged weights, and m is 1 if the mask allows key j for query i, else 0. The
+ * model itself stores the maps, so memory grows with the square of the length. */
 #include <math.h>
 
 #include "kernels/graph/op.h"

@@ -1,4 +1,4 @@
-/* Rows of mixing matrices: code shared by all families. */
+/* Computes rows of mixing matrices: code shared by all families. */
 #include "probes/shared/mixing_matrix.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H)
     const lra_param_spec spec = {LRA_FILL(fill_unit)};
     char name[40];
     snprintf(name, sizeof name, "unit%lld", (long long)n);
-    lra_tensor *unit = lra_find(g, name); /* of another layer */
+    lra_tensor *unit = lra_find(g, name); /* exists if another layer has already created it */
     if (!unit) unit = lra_constant(g, name, LRA_SHAPE(n, n), &spec);
     unit = lra_reshape(lra_cast(unit, lra_elem(g)), LRA_SHAPE(1, n, 1, n));
     return lra_add(lra_zeros(g, lra_elem(g), LRA_SHAPE(B, n, H, n)), unit);
@@ -95,8 +95,8 @@ double lra_matrix_dot(const float *x, const float *y, int64_t n)
     return (double)sum;
 }
 
-/* Magnitudes of the weights of a row, normalised to sum 1, -1 where masked; returns the number of
- * unmasked ones. 0: the row is undefined. */
+/* Replaces the weights w (T) of a row by their magnitudes, normalised to sum 1, and by -1 where
+ * masked (NAN). Returns the number of unmasked weights, or 0 if their sum is 0. */
 static int64_t shares(int64_t T, double *w)
 {
     double sum = 0;
@@ -116,14 +116,16 @@ int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T)
 
 int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T)
 {
-    const double golden = 0.61803398874989485; /* its multiples fill (0,1) evenly, however many */
+    /* any number of its multiples (modulo 1) is spread evenly over (0,1) */
+    const double golden = 0.61803398874989485;
     int64_t n = lra_matrix_n_rows(r, T);
     double start = fmod((double)(r->example + 1) * golden, 1);
     int64_t i = (int64_t)(((double)p + start) * (double)T / (double)n);
     return n == T ? p : i < T ? i : T - 1;
 }
 
-/* Adds the n weights of row p, and their uniform baseline. */
+/* Adds row p to the column sums: its weights w (T), of which n are unmasked, and the uniform weight
+ * 1/n. some: only a sample of rows is evaluated, so rows alternate between `choice` and `mean`. */
 static void add_columns(int64_t p, bool some, int64_t T, int64_t n, const double *w, double *rows,
                         const lra_matrix_columns *to)
 {
@@ -168,8 +170,8 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
     lra_free(w);
 }
 
-/* Row i of A' = (mean over heads of A + 1) / 2, with rows of sum 1; seen: the mask of the
- * weights. */
+/* Row i of A' = (mean over heads of A + 1) / 2, normalised to sum 1: mean (T). seen (T): 1 where
+ * any head has an unmasked weight. own (T): scratch. */
 static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *own,
                      double *mean, uint8_t *seen)
 {
@@ -188,8 +190,8 @@ static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T
     seen[i] = 1;
 }
 
-/* Adds `from` rows of A' to a row of the next product; seen, reached: where there is a weight, a
- * path. */
+/* Adds a row of A', times `from`, to a row of the product: to (T). reached (T): set to 1 where the
+ * row of A' has an unmasked weight (`seen`). */
 static void add_row(int64_t T, double from, const double *mean, const uint8_t *seen, double *to,
                     uint8_t *reached)
 {

@@ -1,8 +1,8 @@
 /* Rows of mixing matrices that are not computed by one attention op: products, mixtures, or
  * attention over sorted keys. The builder of the model declares them (kernels/graph/mixing.h). A
- * family requests arrays from the graph that grow linearly with the length (with its square only if
- * the model itself stores maps), and computes the matrix row by row from them, so that no map is
- * stored. To add a family: a kind in kernels/graph/mixing.h, one file, and one line in
+ * family requests arrays from the graph whose size grows linearly with the length (with its square
+ * only if the model itself stores maps). It computes the matrix row by row from them, so that no
+ * map is stored. To add a family: a kind in kernels/graph/mixing.h, one file, and one line in
  * mixing_matrix.c. */
 #ifndef LRA_PROBES_SHARED_MIXING_MATRIX_H
 #define LRA_PROBES_SHARED_MIXING_MATRIX_H
@@ -15,44 +15,50 @@ enum { LRA_MATRIX_ARRAYS = 3, LRA_MATRIX_PATHS = 32 };
 
 typedef struct lra_matrix_family lra_matrix_family;
 
-/* A matrix in a graph. */
+/* A mixing matrix of a graph. */
 typedef struct {
-    const lra_matrix_family *family; /* NULL: an attention op (attention_statistics.h) */
-    const lra_tensor *node;          /* that declares it */
+    /* NULL: the matrix of an attention op (attention_statistics.h) */
+    const lra_matrix_family *family;
+    const lra_tensor *node; /* node that declares the matrix */
     const lra_mixing *of;
-    int64_t heads, T; /* T: positions, more than the graph's if the model pads */
-    lra_tensor *array[LRA_MATRIX_ARRAYS]; /* NULL: after the last one */
-    /* paths on which values of a key reach the output: the heads, unless the family sets another
-     * number */
+    int64_t heads, T; /* T: number of positions; larger than the graph's length if the model pads */
+    /* arrays that the family requests; NULL after the last one */
+    lra_tensor *array[LRA_MATRIX_ARRAYS];
+    /* number of paths on which the value of a key reaches the output: the number of heads, unless
+     * the family sets another number */
     int64_t paths;
     lra_tensor
-        *gram; /* lra_matrix_values_of(), (B,T,paths,paths). NULL: not requested or not available */
-    lra_tensor *by_path; /* real, requested together with gram, for paths(). NULL: none */
+        /* (B,T,paths,paths) Gram matrices by lra_values_gram(). NULL: not requested or not
+         * available */
+        *gram;
+    /* real array for paths(), requested together with gram. NULL: the family has none */
+    lra_tensor *by_path;
 } lra_matrix;
 
-/* Its arrays after a run. */
+/* The requested arrays of a matrix, read back after a forward pass. */
 typedef struct {
     const lra_matrix *of;
-    float *number[LRA_MATRIX_ARRAYS]; /* NULL: there are none, or int32 */
+    float *number[LRA_MATRIX_ARRAYS]; /* NULL if array k does not exist or is int32 */
     int32_t *index[LRA_MATRIX_ARRAYS];
-    float *by_path, *gram; /* NULL: values not requested or not available */
+    float *by_path, *gram; /* NULL if values are not requested or not available */
 } lra_matrix_values;
 
 struct lra_matrix_family {
-    const char *name; /* of its weights, a word, for files */
-    const char *what; /* the same in a sentence */
-    /* Fills *w, with arrays that are real or int32; nodes may be appended for them. w->node
-     * declares w->of in a graph of n sequences of w->T positions. */
+    const char *name; /* one word for the kind of weights, used in files */
+    const char *what; /* the kind of weights as a phrase, used in messages */
+    /* Fills *w, with arrays that are real or int32; it may append nodes to the graph. w->node
+     * declares w->of, in a graph of n sequences of w->T positions. */
     void (*open)(int64_t n, lra_matrix *w);
-    /* Row i of a head, for sequence s of the batch, of T positions: the weights of the values, w
-     * (T); NAN: masked. */
+    /* Computes row i of a head for sequence s of the batch, which has T positions: w (T), the
+     * weight of each value; NAN where masked. */
     void (*row)(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,
                 double *w);
-    /* Values of the positions on each path, v (B,T,paths,V), and the weights that multiply them in
-     * the linear layer `out` (heads V',D) after the heads, w (paths V,D); false: there are more
-     * than LRA_MATRIX_PATHS paths. NULL: value of the declaration, and `out` */
+    /* Builds v (B,T,paths,V), the values of all positions on each path, and by (paths V,D), the
+     * weights that multiply them up to the output of the linear layer `out` (heads V',D) after the
+     * heads. Returns false if there are more than LRA_MATRIX_PATHS paths. NULL: v is the declared
+     * value, and by is `out` */
     bool (*values)(lra_matrix *w, lra_tensor *out, lra_tensor **v, lra_tensor **by);
-    /* Row i of every path, (paths,T), 0 where masked. NULL: paths are heads */
+    /* Computes row i of every path: w (paths,T), 0 where masked. NULL: the paths are the heads */
     void (*paths)(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *w);
 };
 
@@ -60,52 +66,54 @@ extern const lra_matrix_family lra_matrix_linear_attention, lra_matrix_linformer
     lra_matrix_reformer, lra_matrix_masked_average;
 /* sum of x[i] y[i] */
 double lra_matrix_dot(const float *x, const float *y, int64_t n);
-/* (B,n,H,n) of ones where both n agree. */
+/* Builds H copies of the identity matrix (n,n) for each sequence: (B,n,H,n). */
 lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H);
 
-/* The matrix that a node declares, in a graph of n sequences of T positions; its family is NULL if
- * it is that of an attention op. */
+/* The matrix that a node declares, in a graph of n sequences of T positions. Its family is NULL if
+ * it is the matrix of an attention op. */
 lra_matrix lra_matrix_at(const lra_tensor *node, int64_t n, int64_t T);
 void lra_matrix_ask(lra_length_graph *v, const lra_matrix *w);
-/* Also requests the arrays for lra_matrix_value_profile(), if the heads are followed by a linear
- * layer. */
+/* Also requests the arrays for lra_matrix_value_profile(), if a linear layer follows the heads. */
 void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w);
-/* Reads the arrays after a forward pass. Free it in every case. */
+/* Reads the arrays after a forward pass. The caller calls lra_matrix_free() also after a
+ * failure. */
 int lra_matrix_read(const lra_length_graph *v, const lra_matrix *w, lra_matrix_values *to,
                     lra_err *e);
 void lra_matrix_free(lra_matrix_values *v);
 
-/* Selects the evaluated rows of an example: at most `most`, one in each of `most` equal parts, at a
- * position in it that depends on the example, so that over examples every row is selected equally
- * often; 0: all. */
+/* Selects the evaluated rows of an example: all if most is 0, else one in each of `most` equal
+ * parts of the rows. The offset within the part depends on the index of the example, so that every
+ * row is selected equally often over many examples. */
 typedef struct {
     int64_t most, example;
 } lra_matrix_rows;
-enum { LRA_MATRIX_ROWS = 32 }; /* default number of rows */
+enum { LRA_MATRIX_ROWS = 32 }; /* default value of `most` */
 int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T);
 int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T);
 
-/* Mean weights of each key over rows, (T) each: a sink is chosen by `choice`; `mean` is its weight,
- * `equal` its uniform baseline. If only some rows are evaluated, every other row enters `choice`
- * and the rows between them enter `mean`; otherwise chance would make sinks: if each of 1,024
- * positions attends only to itself, no key has more than 1/1024, but 32 keys have 1/32 of 32
- * rows. */
+/* Mean weight of each key over rows, (T) each. The sink is the key with the largest `choice`;
+ * `mean` is then its weight, and `equal` its uniform baseline. If only a sample of rows is
+ * evaluated, rows alternate between `choice` and `mean`, so that the reported weight does not
+ * depend on the selection of the key. With one sample for both, sinks would occur by chance: if
+ * each of 1,024 positions attends only to itself, every key has the mean weight 1/1024, but 1/32 in
+ * the mean over 32 rows if its own row is among them. */
 typedef struct {
     double *choice, *mean, *equal;
 } lra_matrix_columns;
 
-/* Adds an example of T positions to the profiles. hole: a key that is left out, -1: none. Nullable:
- * tokens, pixels, columns */
+/* Adds the rows of a head for an example of T positions to the profiles. hole: key that is
+ * excluded, -1: none. Nullable: tokens, pixels, columns */
 void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
                         const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
                         lra_profile *pixels, const lra_matrix_columns *columns);
-/* Value-weighted profile of all heads together, if values were requested: w_ij = || sum over paths
- * of a_pij v_pj W_p ||. If there are more paths than heads, only 1/2 of the sampled rows or fewer
- * are evaluated, according to cost. */
+/* Adds the value-weighted profile of all heads together, if values were requested: w_ij = || sum
+ * over paths of a_pij v_pj W_p ||. If there are more paths than heads, only half of the sampled
+ * rows are evaluated, to limit the cost. */
 void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
                               const lra_matrix_rows *rows, lra_profile *to);
-/* Row number i of R = A'_L .. A'_1 (rollout.h), (n,T) for n rows at position[]; negative positions
- * are skipped. -1: no path leads to that position. */
+/* Computes n rows of the rollout R = A'_L .. A'_1 (rollout.h): r (n,T), for the rows
+ * position[0..n-1]; negative positions are skipped. An entry is -1 if no path leads to that
+ * position. */
 void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,
                      const int32_t *position, double *r);
 

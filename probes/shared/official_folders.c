@@ -1,4 +1,4 @@
-/* Folders below a folder. */
+/* Lists a folder and the folders below it (official_folders.h). */
 #include "probes/shared/official_folders.h"
 
 #include "kernels/base/os/file.h"

@@ -1,4 +1,5 @@
-/* Possible folders of official files: the given one and the folders below it, the nearest first. */
+/* Folders that can contain official files: the given one and the folders below it, in order of
+ * depth. */
 #ifndef LRA_PROBES_SHARED_OFFICIAL_FOLDERS_H
 #define LRA_PROBES_SHARED_OFFICIAL_FOLDERS_H
 
@@ -9,7 +10,7 @@ typedef struct {
     int n;
 } lra_official_folders;
 
-/* Fills an empty list; warns if there are more folders than it holds. */
+/* Fills an empty list. Warns if the number of folders exceeds the capacity of the list. */
 void lra_official_folders_find(lra_official_folders *p, const char *folder);
 void lra_official_folders_free(lra_official_folders *p);
 

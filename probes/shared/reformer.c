@@ -1,10 +1,11 @@
 /* Attention among tokens that are sorted by LSH buckets and divided into chunks (reformer,
- * LRA_MIX_BUCKETS): each chunk is followed by the one before it.
+ * LRA_MIX_BUCKETS). The keys of a chunk are its own tokens and those of the previous chunk.
  *   a_ij = softmax of scale q_i . k_j + bias over the tokens j of both chunks
- * Queries are the first rows of the keys, which share their projection.  The pairs of tokens differ
- * between examples and between heads: the uniform baseline covers the same pairs.  If there is only
- * one chunk, a token occurs in both and counts twice, as in the model; with a bias a token is not
- * its own key, except where it occurs twice. */
+ * Queries and keys share their projection, so the queries of a chunk are its own rows among the
+ * keys. Which pairs of tokens interact differs between examples and between heads; the uniform
+ * baseline covers the same pairs. If there is only one chunk, each token occurs twice among the
+ * keys and counts twice, as in the model. With a bias, a token is not its own key, except if it
+ * occurs twice. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -24,11 +25,12 @@ static void open(int64_t n, lra_matrix *w)
     w->array[BIAS] = lra_attention_bias(w->node);                 /* (1,2 R - 1), or NULL */
 }
 
-/* The chunk where token i is a query. */
+/* The chunk in which token i is a query. */
 typedef struct {
-    const float *rows;     /* (2 C,K) */
-    const int32_t *tokens; /* (2 C) */
-    int64_t place, keys;   /* index of the query; number of keys of both chunks */
+    const float *rows;     /* (2 C,K) keys of the chunk and of the previous chunk */
+    const int32_t *tokens; /* (2 C) their token indices */
+    /* place: row of the query among the keys; keys: number of valid keys in both chunks */
+    int64_t place, keys;
 } chunk;
 
 static int64_t at_most(int64_t n, int64_t most)
@@ -36,7 +38,8 @@ static int64_t at_most(int64_t n, int64_t most)
     return n < 0 ? 0 : n < most ? n : most;
 }
 
-/* T: tokens of the example, padding with it where the model sees it. */
+/* Finds the chunk of query i. T: tokens of the example, including padding if the model does not
+ * mask it. */
 static chunk chunk_of(const lra_matrix_values *v, int64_t row, int64_t i, int64_t T)
 {
     const lra_tensor *tokens = v->of->array[TOKENS];
@@ -53,7 +56,7 @@ static chunk chunk_of(const lra_matrix_values *v, int64_t row, int64_t i, int64_
     LRA_BUG("token %lld is in no chunk", (long long)i);
 }
 
-/* The bias added to the score of key k for the query. */
+/* Bias added to the score of key number k for query number `query` of a chunk. */
 static double bias_of(const lra_matrix_values *v, int64_t query, int64_t k)
 {
     if (!v->number[BIAS]) return 0;

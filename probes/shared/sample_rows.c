@@ -1,4 +1,4 @@
-/* Rows of a sample. */
+/* Finds the rows of a sample and stores their outputs (sample_rows.h). */
 #include "probes/shared/sample_rows.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The rows of the test split in the sample of a run's loaded model, and its outputs for them. */
+/* The rows of the test split that a loaded model evaluates (its sample), and its outputs for
+ * them. */
 #ifndef LRA_PROBES_SHARED_SAMPLE_ROWS_H
 #define LRA_PROBES_SHARED_SAMPLE_ROWS_H
 
@@ -6,33 +7,34 @@
 #include "models/training/rows.h"
 #include "probes/shared/steps.h"
 
-/* Returns the number of rows; index: (n) their rows in the split; place: by row of the split, its
- * rank in the sample. The caller frees both. */
+/* Returns the number n of rows. index (n): their row indices in the split; place: rank in the
+ * sample by row index of the split. The caller frees both. */
 int64_t lra_sample_rows(const lra_loaded_model *m, int64_t **index, int64_t **place);
 
-/* Starts the readback of the network outputs in all graphs; returns the elements of the largest
- * output. */
+/* Starts the readback of the network outputs in all graphs; returns the number of elements of the
+ * largest output. */
 int64_t lra_sample_ask(lra_loaded_model *m);
 
-/* Sums of the outputs for a batch, row by row. lra_sample_answers_free() frees all but row. */
+/* Collects the outputs of a sample, one lra_sums for each row. lra_sample_answers_free() frees all
+ * members except row. */
 typedef struct {
     const lra_train_spec *run;
-    int64_t *place; /* rank in the sample, by row of the split */
-    lra_sums *row;  /* (n) the sums */
+    int64_t *place; /* rank in the sample, by row index of the split */
+    lra_sums *row;  /* (n) sums of the outputs of each row */
     float *output;
     lra_sums *batch;
-    lra_steps *steps; /* Nullable */
+    lra_steps *steps; /* progress display. Nullable */
 } lra_sample_answers;
-/* Starts the readback in all graphs, and finds the rows: n of them, `index` (the caller frees
- * it). */
+/* Starts the readback in all graphs and finds the rows of the sample; returns their number n. index
+ * (n): row indices in the split, which the caller frees. */
 int64_t lra_sample_answers_open(lra_sample_answers *a, lra_loaded_model *m, int64_t **index);
 void lra_sample_answers_free(lra_sample_answers *a);
 /* Callback for lra_loaded_run(), with a lra_sample_answers as its context. */
 int lra_sample_keep(const lra_length_graph *v, const lra_batch *b, void *answers, lra_err *e);
 
-/* Loads a run in float32, for outputs that are close together, requests outputs and features, and
- * iterates over the sample; the caller closes it in every case. placed: tokens may have explicit
- * position ids. */
+/* Loads a run in float32 (so that small differences of outputs are resolved), requests outputs and
+ * features, and calls `each` for every batch of the sample. The caller calls lra_loaded_free() also
+ * after a failure. placed: tokens may have explicit position ids. */
 int lra_sample_each(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
                     lra_weights_kind weights, int64_t sample, bool placed,
                     int (*each)(const lra_length_graph *v, const lra_batch *b, void *context,

@@ -1,4 +1,4 @@
-/* Progress of work that is announced in passes (a row forward or backward through the network). */
+/* Progress of work that is announced in passes: one row forward or backward through the network. */
 #ifndef LRA_PROBES_SHARED_STEPS_H
 #define LRA_PROBES_SHARED_STEPS_H
 

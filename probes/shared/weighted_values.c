@@ -1,9 +1,11 @@
-/* Value-weighted attention (mixing_matrix.h): the contribution of each key to a layer's output,
+/* Value-weighted attention (mixing_matrix.h): the contribution of each key to the output of a
+ * layer,
  *   w_ij = || sum_p a_pij u_pj ||,  u_pj = v_pj W_p,
- * computed from the Gram matrix of the key
- *   G_pqj = u_pj . u_qj
- * over the paths p that values take: heads, or pairs of them. The sum over j of the vectors in ||
- * || is the output of the linear layer after the heads, without biases. */
+ * where p are the paths of values: heads, or pairs of heads. It is computed from the Gram matrix of
+ * each key,
+ *   G_pqj = u_pj . u_qj.
+ * The sum over j of the vectors sum_p a_pij u_pj is the output of the linear layer after the heads,
+ * without biases. */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"
@@ -13,7 +15,7 @@
 
 /* ---- in a graph ------------------------------------------------------------------------------ */
 
-/* The tensor that x reorders, or divides by row sums; NULL: it is computed from several. */
+/* The only source of x if x is its alias, copy, permutation, or division by row sums; else NULL. */
 static const lra_tensor *source(const lra_tensor *x)
 {
     bool same = x->op->flags & LRA_ALIAS || x->op == &lra_op_cast || x->op == &lra_op_slice_copy;
@@ -21,7 +23,7 @@ static const lra_tensor *source(const lra_tensor *x)
     return same || moved || x->op == &lra_op_div ? x->src[0] : NULL;
 }
 
-/* The matrix (heads V,D) of the linear layer that takes the node's output; NULL: there is none. */
+/* The weight matrix (heads V,D) of the linear layer that reads the node's output, or NULL. */
 static lra_tensor *layer_behind(const lra_tensor *node)
 {
     int n = lra_graph_nodes(node->graph, &lra_op_linear, 0, NULL);
@@ -48,7 +50,7 @@ void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Row i of all paths, (paths,T); seen: keys that a weight may fall on. */
+/* Computes row i of all paths: a (paths,T); seen (T): 1 where the key is not masked. */
 static void row_of_paths(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T, double *a,
                          uint8_t *seen)
 {
@@ -70,7 +72,7 @@ static void row_of_paths(const lra_matrix_values *v, int64_t s, int64_t i, int64
     }
 }
 
-/* w_j = || sum_p a_pj u_pj ||, a (P,T), of gram (pairs q <= p,T), the diagonal halved. */
+/* w_j = || sum_p a_pj u_pj ||: w (T), a (P,T), gram (pairs q <= p,T) with the diagonal halved. */
 static void lengths(int64_t P, int64_t T, const double *a, const float *gram, double *w)
 {
     for (int64_t j = 0; j < T; j++) w[j] = 0;
@@ -82,8 +84,8 @@ static void lengths(int64_t P, int64_t T, const double *a, const float *gram, do
     for (int64_t j = 0; j < T; j++) w[j] = w[j] > 0 ? sqrt(w[j]) : 0;
 }
 
-/* Reorders the Gram matrices (T,P,P) for lengths(): pairs q <= p, with the diagonal halved, (P (P +
- * 1) / 2, T). */
+/* Reorders the Gram matrices (T,P,P) for lengths(): (P (P + 1) / 2, T), pairs q <= p, with the
+ * diagonal halved. */
 static float *turned(int64_t P, int64_t T, const float *gram)
 {
     float *to = lra_alloc_array((size_t)(P * (P + 1) / 2 * T) + 1, sizeof *to), *at = to;
