@@ -1,7 +1,7 @@
 /* Convolution over time: y[t] = act(bias + sum_k x[t + (k - (K-1)/2) dilation] w[k]), zero outside
- * [0,length), one product per group.  Tap 0 sees the past, tap K-1 the future (PyTorch's Conv1d
- * does the same).  Gradients: conv_dx.c, conv_dw.c; act' is computed from y for relu, else the sum
- * is computed again. */
+ * [0,length), one product per group. Tap 0 reads the past and tap K-1 the future, as in PyTorch's
+ * Conv1d. Gradients: conv_dx.c, conv_dw.c. The gradient of relu is computed from y; for other
+ * activations the sum before the activation is recomputed. */
 #include <stdio.h>
 
 #include "kernels/ops/args.h"
@@ -95,7 +95,8 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
            (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* Distance mask of the taps for the graph's limit; the tap at `zero` has distance 0. */
+/* Zeroes the taps beyond the graph's distance limit, if it has one. Tap number `zero` has distance
+ * 0. */
 static lra_tensor *near_taps(lra_tensor *w, int64_t zero, int64_t dilation)
 {
     lra_tensor *limit = lra_next_limit(w->graph);
@@ -112,7 +113,8 @@ lra_tensor *lra_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act
 lra_tensor *lra_causal_conv(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act act,
                             int64_t groups, int64_t dilation)
 {
-    /* After (K-1)/2 dilation rows of zeros the centred convolution at t sees x up to t. */
+    /* Prepending (K-1)/2 dilation rows of zeros shifts the centred convolution, so that output t
+     * depends on inputs up to t only. */
     int64_t last = w->shape.d[0] - 1, before = last / 2 * dilation;
     w = near_taps(w, last, dilation);
     if (before < 1) return build(x, w, bias, act, NULL, groups, dilation);
@@ -139,7 +141,8 @@ static lra_tensor *sample(lra_graph *g, int i)
         {1, 1, 3, 2, 37, 1, 1, true, false, LRA_ACT_RELU},
         {2, 9, 3, 17, 2, 1, 1, false, true, LRA_ACT_NONE},
         {2, 4, 3, 4, 4, 4, 1, true, false, LRA_ACT_GELU_TANH},
-        {2, 11, 3, 3, 5, 1, 2, true, true, LRA_ACT_GELU}, /* dilated, and T below the span */
+        /* dilated, and T is smaller than the span of the taps */
+        {2, 11, 3, 3, 5, 1, 2, true, true, LRA_ACT_GELU},
         {2, 6, 5, 2, 3, 1, 3, true, true, LRA_ACT_NONE},
         {1, 3, 3, 2, 2, 1, 40, true, false, LRA_ACT_NONE},
         {3, 9, 3, 4, 6, 2, 4, true, true, LRA_ACT_RELU},

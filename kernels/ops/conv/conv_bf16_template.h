@@ -1,24 +1,24 @@
-/* The convolution of conv_template.h on processors with bf16 instructions: a block of rows is one
- * product, whose left rows overlap and are read in place from x.  Blocks that touch the ends of a
- * sequence, and rows that are not adjacent (groups, dilation), are copied with zeros around them.
- * Blocks are several times longer than those of float32, and a multiple of the 32 rows of a tile
- * step: the packed weights of 31 taps do not fit the L2 cache and are streamed through it once for
- * every block.
- * Part of conv_template.h, for LRA_TYPE bf16 and f32 (sizes of scratch). */
+/* The convolution of conv_template.h on processors with bf16 instructions. A block of rows is one
+ * matrix product, whose left rows overlap and are read in place from x. Blocks that touch the ends
+ * of a sequence, and rows that are not adjacent in memory (groups, dilation), are copied with zeros
+ * around them. Blocks are several times longer than those of float32, because the packed weights of
+ * 31 taps do not fit in the L2 cache and are streamed through it once per block. Their length is a
+ * multiple of the 32 rows of a tile step.
+ * Included by conv_template.h, for LRA_TYPE bf16, and f32 for the sizes of scratch. */
 #ifndef LRA_OPS_CONV_CONV_BF16_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_BF16_TEMPLATE_H
 
 enum { CONV_STRIP = 32, CONV_ROWS_BF16 = 512, CONV_PIECES_BF16 = 32 };
 
-/* Pairs of channels must not straddle groups; narrow groups would waste most of a register of 16
- * sums. */
+/* True if the bf16 code supports the sizes: pairs of channels must not cross a group border, and
+ * narrow groups would waste most of a register of 16 sums. */
 static inline bool conv_fits_bf16(const conv_sizes *s)
 {
     return lra_gemm_bf16_fast() && s->n_in % 2 == 0 && s->n_out >= 8;
 }
 
-/* Rows of a block: depends on the shape only, with enough blocks for all threads of a small
- * machine. */
+/* Number of rows of a block. It depends on the shape only, and gives enough blocks for all threads
+ * of a small machine. */
 static inline int64_t conv_block_rows_bf16(const conv_sizes *s)
 {
     int64_t rows = conv_max(2 * CONV_STRIP,
@@ -28,7 +28,7 @@ static inline int64_t conv_block_rows_bf16(const conv_sizes *s)
     return ((s->T + n_blocks - 1) / n_blocks + CONV_STRIP - 1) / CONV_STRIP * CONV_STRIP;
 }
 
-/* Reals of scratch: a thread's slab of x. */
+/* Size of a thread's slab of x, in reals. */
 static inline int64_t conv_slab_size_bf16(const conv_sizes *s)
 {
     int64_t rows = conv_min(conv_block_rows_bf16(s) + s->K - 1, s->T + 2 * CONV_EDGE);
@@ -41,7 +41,8 @@ static inline int64_t conv_scratch_bf16(const conv_sizes *s, int n_threads)
 }
 
 #if LRA_TYPE_bf16
-/* Copies rows [lo, hi) of x, `width` apart, to adjacent rows; zeros outside [0, len). */
+/* Copies rows [lo, hi) of x, `width` elements apart, to adjacent rows; rows outside of [0, len)
+ * become zeros. */
 static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, int64_t lo,
                                   int64_t hi, int64_t len, elem *slab)
 {
@@ -53,7 +54,8 @@ static inline void conv_copy_bf16(const elem *x, int64_t n_in, int64_t width, in
     }
 }
 
-/* Some rows of a block: `a` is x, `w` the packed weights of the first of `taps` taps. */
+/* Computes n rows of y. a: the rows of x that the first tap reads; w: the packed weights of the
+ * first of `taps` taps. */
 static inline void conv_product_bf16(const conv_sizes *s, const conv_job *job, int64_t g, int64_t n,
                                      int64_t taps, const elem *a, const elem *w, elem *y)
 {
@@ -63,8 +65,8 @@ static inline void conv_product_bf16(const conv_sizes *s, const conv_job *job, i
                      16 * s->K * s->n_in, &out);
 }
 
-/* True if all taps of all rows are one product: where at most a quarter of them reads zeros, and
- * the slab holds these. */
+/* True if all taps of all rows of a block are computed as one product. Required: at most a quarter
+ * of the products reads zeros, and the slab is large enough for these zeros. */
 static inline bool conv_is_whole(const conv_sizes *s, const conv_block *b)
 {
     int64_t P = (s->K - 1) / 2, before = conv_max(0, P - b->t0);
@@ -89,7 +91,8 @@ static inline void conv_group_bf16(const conv_sizes *s, const conv_job *job, con
         conv_product_bf16(s, job, g, b.n, s->K, from, packed, y);
         return;
     }
-    /* Near the ends a few rows at a time: taps that read only zeros are skipped. */
+    /* Near the ends a few rows are processed at a time, so that taps that read only zeros can be
+     * skipped. */
     for (int64_t r = 0; r < b.n; r += CONV_EDGE) {
         int64_t n = conv_min(CONV_EDGE, b.n - r), t = b.t0 + r;
         int64_t first = conv_max(0, P - (t + n - 1)), end = conv_min(s->K, P + b.len - t);

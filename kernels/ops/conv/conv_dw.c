@@ -1,10 +1,10 @@
 /* Gradient of a convolution with respect to w: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T
- * dy[b][t], rows t >= length of x and dy read as zero.
+ * dy[b][t]. Rows t >= length of x and dy are read as zero.
  *
- * The work is cut over the result (group, some taps, 64 columns) and, where that gives too few
- * pieces, over the rows too; each piece processes its rows in blocks, sums a block in registers and
- * adds it to a sum in cache.  Cuts follow from the shape alone and parts are added in order, so
- * that the result does not depend on the number of threads. */
+ * The work is divided into pieces of the result (group, some taps, 64 columns). If these are too
+ * few, the rows are divided into parts too. Each piece processes its rows in blocks: it sums a
+ * block in registers and adds the result to a sum in cache. The division depends on the shape only,
+ * and parts are added in order, so that the result does not depend on the number of threads. */
 #include <stdio.h>
 
 #include "kernels/ops/args.h"
@@ -15,18 +15,18 @@
 
 enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
-/* s: of undivided samples even with dilation, since a tap sums over all rows alike; a piece covers
- * `taps` taps, whose rows of x start `step` rows apart in their copy: `dilation`, unless blocks of
- * rows are shorter. */
+/* Division of the work. s: sizes with undivided samples even with dilation, because the sum of a
+ * tap runs over all rows alike. A piece covers `taps` taps. In the copy of x the rows of adjacent
+ * taps start `step` rows apart: `dilation`, unless blocks of rows are shorter. */
 typedef struct {
     conv_sizes s;
     int64_t dilation, step, taps, tap_chunks, column_chunks, row_blocks, n_parts;
     int64_t ldx; /* row stride of the copy of x: an odd number of cache lines */
-    int64_t x_size, dy_size, sum_size; /* reals of scratch of a thread */
-    int64_t size;                      /* of dw */
+    int64_t x_size, dy_size, sum_size; /* scratch of a thread, in reals */
+    int64_t size;                      /* elements of dw */
 } dw_cut;
 
-#if !LRA_TYPE_f64 /* without bf16 */
+#if !LRA_TYPE_f64 /* float64 has no bf16 variant */
 static inline conv_sizes sizes_of(const lra_tensor *y)
 {
     const conv_dw_args *a = y->args;
@@ -61,13 +61,13 @@ static inline dw_cut cut_of(const lra_tensor *y)
     return c;
 }
 
-/* A piece of the result: taps [k, k+n_taps), columns [column, column+n_columns) of a group. */
+/* Piece of the result: taps [k, k+n_taps) and columns [column, column+n_columns) of a group. */
 typedef struct {
     int64_t group, k, n_taps, column, n_columns;
     real *x, *dy, *sum; /* scratch */
 } dw_piece;
 
-/* Rows [0, n) of dy into panels of the piece's columns. */
+/* Packs rows [0, n) of dy into panels of the piece's columns; width: row stride of dy. */
 static inline void pack_dy(const dw_piece *p, const elem *dy, int64_t n, int64_t width)
 {
     for (int64_t at = 0; at < p->n_columns;) {
@@ -82,7 +82,7 @@ static inline void pack_dy(const dw_piece *p, const elem *dy, int64_t n, int64_t
     }
 }
 
-/* Adds rows [t0, t0+n) of a sample to the sum of one tap. */
+/* Adds the products of rows [t0, t0+n) of a sample to the sum of one tap. */
 static inline void add_tap(const dw_cut *c, const dw_piece *p, int64_t tap, int64_t t0, int64_t n,
                            int64_t len)
 {
@@ -102,7 +102,7 @@ static inline void add_tap(const dw_cut *c, const dw_piece *p, int64_t tap, int6
     }
 }
 
-/* One block of rows of one sample. */
+/* Adds one block of rows of one sample to the sums of a piece. */
 static inline void add_block(const lra_call *call, const dw_cut *c, const dw_piece *p,
                              int64_t block)
 {
@@ -126,7 +126,7 @@ static inline void add_block(const lra_call *call, const dw_cut *c, const dw_pie
     for (int64_t tap = 0; tap < p->n_taps; tap++) add_tap(c, p, tap, t0, n, len);
 }
 
-/* Piece number `at`, part of the rows `part`, into to (K, n_in, H). */
+/* Computes piece number `at` over rows part number `part`; to: (K, n_in, H). */
 static inline void piece_run(const lra_call *call, const dw_cut *c, int64_t at, int64_t part,
                              real *own, real *to)
 {
@@ -173,7 +173,7 @@ LRA_BODY(conv_dw)
         real *own = threads + omp_get_thread_num() * own_size;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < pieces * cut.n_parts; i++) {
-            int64_t part = i / pieces; /* the first part is written in place */
+            int64_t part = i / pieces; /* part 0 is written directly to the result */
             piece_run(c, &cut, i % pieces, part, own, part ? parts + (part - 1) * cut.size : out);
         }
         add_parts(cut.n_parts - 1, parts, cut.size, out);

@@ -1,5 +1,5 @@
 /* Weight gradient of a convolution on a GPU: dw[k] = sum_{b,t} x[b][t + (k - (K-1)/2) dilation]^T
- * dy[b][t], parts of the rows B T summed separately and added in order. */
+ * dy[b][t]. The B T rows are divided into parts, which are summed separately and added in order. */
 #include "kernels/ops/columns_cuda.h"
 #include "kernels/ops/conv/conv_dw_cuda.h"
 #include "kernels/ops/conv/conv_dw_grouped_cuda.h"
@@ -9,7 +9,8 @@
 #include "kernels/ops/conv/conv_dw_wgmma.h"
 #endif
 
-/* x: taps and groups, possibly more than 65,535; y: parts, tiles of input and output channels */
+/* Grid: x = taps times groups (possibly more than 65,535), y = parts times tiles of input and
+ * output channels. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_tile_kernel(dw_job j)
 {
     LRA_SHARED(real, xs);
@@ -53,7 +54,7 @@ static void dw_tile_run(const dw_job *j, void *stream)
                LRA_BLOCK, 2 * TILE_DEPTH * TILE_PITCH * sizeof(real), stream, *j);
 }
 
-/* scratch: (n_parts, K, n_in, H), where there is more than one */
+/* Scratch: (n_parts, K, n_in, H), if there is more than one part. */
 LRA_CUDA_BODY(conv_dw)
 {
     const conv_dw_args *a = (const conv_dw_args *)c->y->args;

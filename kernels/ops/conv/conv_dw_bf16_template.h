@@ -1,19 +1,20 @@
-/* Weight gradients on processors with bf16 instructions: of convolutions, and of dense layers,
- * which have one tap.
+/* Weight gradients on processors with bf16 instructions, of convolutions and of dense layers, which
+ * are convolutions with one tap.
  *
- * The sum runs over time.  All sequences are concatenated on one axis, with (K-1)/2 rows of zeros
- * before each, which a tap reads beyond either end; rows at or beyond a length are omitted.  The
- * axis is cut into chunks.  For a chunk x is transposed, time along its rows, and dy is packed in
- * pairs of rows; every tap is then one product.  Taps move dy, not x: rows of x that start within a
- * line would be read as two, while panels of dy move by whole lines, if by even numbers of rows.
- * For the odd ones dy is packed a second time, one row later.
+ * The sum runs over time. All sequences are concatenated on one axis, with (K-1)/2 rows of zeros
+ * before each of them; taps that reach beyond either end read these zeros. Rows at or beyond a
+ * length are omitted. The axis is divided into chunks. For each chunk x is transposed, so that time
+ * runs along its rows, and dy is packed in pairs of rows. Every tap is then one product. Taps shift
+ * dy instead of x: a row of x that starts within a cache line would need two loads, while panels of
+ * dy move by complete lines, if the shift is an even number of rows. For odd shifts dy is packed a
+ * second time, one row later.
  *
- * Bottleneck: a chunk updates all sums of its piece, which are read and written in the L2 cache, so
- * that pieces (some taps, some columns of a group) are cut to DW_SUMS; and both operands are packed
- * again for every piece, at about fourteen elements a nanosecond.  Where there are too few pieces
- * for the threads of a machine, the axis is cut into parts with sums of their own, which are added
- * in order.  Cuts follow from shapes alone, so that the result does not depend on the number of
- * threads. */
+ * Bottleneck: each chunk updates all sums of its piece, which are read and written in the L2 cache.
+ * Pieces (some taps, some columns of a group) are therefore limited to DW_SUMS numbers. Both
+ * operands are packed again for every piece, at about fourteen elements per nanosecond. If there
+ * are too few pieces for the threads of a machine, the axis is divided into parts with separate
+ * sums, which are added in order. The division depends on shapes only, so that the result does not
+ * depend on the number of threads. */
 #ifndef LRA_OPS_CONV_CONV_DW_BF16_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_DW_BF16_TEMPLATE_H
 
@@ -22,18 +23,22 @@
 #include "kernels/ops/conv/conv_template.h"
 
 enum {
-    DW_CHUNK = 512,         /* rows */
-    DW_LDX = DW_CHUNK + 32, /* not a power of two, because tiles read columns of it */
-    DW_SUMS = 1 << 18,      /* 1 MiB */
-    DW_NEXT = 1 << 18,      /* elements of the next chunk that fit in the L2 cache */
-    DW_ROWS_LEAST = 2048,   /* of a part, while there are fewer than DW_PIECES_LEAST pieces */
+    DW_CHUNK = 512, /* rows of a chunk */
+    /* row stride of the transposed x; not a power of two, because tiles read its columns */
+    DW_LDX = DW_CHUNK + 32,
+    DW_SUMS = 1 << 18, /* sums of a piece, 1 MiB of float32 */
+    DW_NEXT = 1 << 18, /* elements of the next chunk that fit in the L2 cache */
+    /* minimum rows of a part if there are fewer than DW_PIECES_LEAST pieces */
+    DW_ROWS_LEAST = 2048,
     DW_PIECES_LEAST = 4,
-    DW_ROWS_WHOLE = 8192, /* rows of a part whose overhead is small compared with its product */
+    /* rows of a part at which its overhead is small compared with its product */
+    DW_ROWS_WHOLE = 8192,
     DW_PIECES_MOST = 16
 };
 
-/* before: rows of dy that the taps of a piece see before those of x, made even.  Elements of a
- * panel of dy, and of a chunk of x, of dy (packed once), of a row of zeros. */
+/* before: number of rows of dy that a chunk needs before the first row of x, because of the taps of
+ * a piece; rounded to an even number. panel: elements of a panel of dy. x_size, dy_size, zero_size:
+ * elements of a chunk of x, of one packing of dy, and of a row of zeros. */
 typedef struct {
     conv_sizes s;
     int64_t columns, column_pieces, taps, tap_pieces, n_parts;
@@ -55,14 +60,15 @@ static inline dw_bf16 dw_cut_bf16(conv_sizes s)
                          conv_min(rows / DW_ROWS_LEAST, DW_PIECES_LEAST / pieces));
     c.n_parts = conv_max(1, c.n_parts);
     c.before = c.taps / 2 * 2;
-    c.panel = 16 * (DW_CHUNK + c.before) + 32; /* spreads lines of all panels over cache sets */
+    /* the 32 additional elements spread the lines of all panels over different cache sets */
+    c.panel = 16 * (DW_CHUNK + c.before) + 32;
     c.x_size = (s.n_in + 7) / 8 * 8 * DW_LDX;
     c.dy_size = (c.columns + 15) / 16 * c.panel;
     c.zero_size = (conv_max(s.n_in, c.columns) + 31) / 32 * 32;
     return c;
 }
 
-/* Bytes of scratch: of a thread, of all. */
+/* Scratch in bytes: dw_thread_bf16() per thread, dw_scratch_bf16() in total. */
 static inline int64_t dw_thread_bf16(const dw_bf16 *c)
 {
     int64_t bytes = (c->x_size + 2 * c->dy_size + c->zero_size) * (int64_t)sizeof(uint16_t) +
@@ -76,21 +82,21 @@ static inline int64_t dw_scratch_bf16(const dw_bf16 *c, int n_threads)
 }
 
 #if LRA_TYPE_bf16
-/* Operands of the product, and a thread's buffers for a chunk of them. */
+/* Operands of a piece's product, and a thread's buffers for one chunk of them. */
 typedef struct {
     const dw_bf16 *cut;
     const int32_t *length; /* Nullable */
-    const elem *x, *dy;    /* of the piece's channels */
+    const elem *x, *dy;    /* offset to the piece's channels */
     elem *chunk_x, *chunk_dy, *zero;
     const elem **row_x, **row_dy;
 } dw_work;
 
-/* The sequence at a position of the axis, and its start. */
+/* Position on the axis: the current sequence and the axis row at which it begins. */
 typedef struct {
     int64_t sequence, begin;
 } dw_place;
 
-/* Number of rows of the axis for a sequence. */
+/* Number of rows of a sequence on the axis, including the zeros before it. */
 static inline int64_t dw_span(const dw_work *w, int64_t sequence)
 {
     int64_t len = conv_sequence_at(&w->cut->s, w->length, sequence).len;
@@ -104,7 +110,7 @@ static inline int64_t dw_axis(const dw_work *w)
     return n;
 }
 
-/* Advances to the sequence that contains row `at`. */
+/* Advances p to the sequence that contains axis row `at`. */
 static inline void dw_seek(const dw_work *w, int64_t at, dw_place *p)
 {
     for (int64_t n; p->sequence < w->cut->s.B; p->sequence++, p->begin += n) {
@@ -113,8 +119,8 @@ static inline void dw_seek(const dw_work *w, int64_t at, dw_place *p)
     }
 }
 
-/* row[i]: row `at` + i of the axis, whose sequences begin `lead` rows late, in x with a row stride
- * of `width`.  p: place where the search starts. */
+/* Sets row[i] to the address in x of axis row `at` + i, or to a row of zeros. Each sequence has
+ * `lead` rows of zeros before it; width: row stride of x. p: where the search starts. */
 static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int64_t at, int64_t n,
                                 const elem *x, int64_t width, const elem **row)
 {
@@ -129,9 +135,9 @@ static inline void dw_find_rows(const dw_work *w, dw_place p, int64_t lead, int6
     }
 }
 
-/* Adds n rows of the axis from `at` on to taps [k, k + n_taps) of to (K, n_in, H).  p: places where
- * the search for x and dy starts, updated.  next: following rows of a dense layer to prefetch
- * during the product. */
+/* Adds the products of axis rows [at, at + n) to taps [k, k + n_taps) of to (K, n_in, H). p:
+ * positions for x and for dy at which the search starts; they are updated. next: number of
+ * following rows to prefetch during the product, for a dense layer. */
 static inline void dw_chunk(const dw_work *w, dw_place p[2], int64_t at, int64_t n, int64_t k,
                             int64_t n_taps, int64_t columns, int64_t next, bool add, real *to)
 {
@@ -161,7 +167,7 @@ static inline void dw_chunk(const dw_work *w, dw_place p[2], int64_t at, int64_t
     }
 }
 
-/* Piece number `piece` over a part of the axis, into to (K, n_in, H). */
+/* Computes piece number `piece` over part number `part` of the axis; to: (K, n_in, H). */
 static inline void dw_piece_bf16(dw_work w, int64_t piece, int64_t part, real *to)
 {
     const dw_bf16 *c = w.cut;
@@ -184,7 +190,7 @@ static inline void dw_piece_bf16(dw_work w, int64_t piece, int64_t part, real *t
         memset(to + r * H, 0, (size_t)columns * sizeof *to);
 }
 
-/* dw (K, n_in, H) of x (.., groups n_in) and dy (.., H). */
+/* Computes dw (K, n_in, H) from x (.., groups n_in) and dy (.., H). */
 static inline void dw_run_bf16(const conv_sizes *s, const elem *x, const elem *dy,
                                const int32_t *length, real *scratch, int n_threads, real *out)
 {
@@ -204,7 +210,7 @@ static inline void dw_run_bf16(const conv_sizes *s, const elem *x, const elem *d
         memset(w.zero, 0, (size_t)c.zero_size * sizeof *w.zero);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < pieces * c.n_parts; i++) {
-            int64_t part = i / pieces; /* the first part is written in place */
+            int64_t part = i / pieces; /* part 0 is written directly to the result */
             dw_piece_bf16(w, i % pieces, part, part ? parts + (part - 1) * size : out);
         }
         add_parts(c.n_parts - 1, parts, size, out);

@@ -1,4 +1,4 @@
-/* The CUDA job of the weight gradient of a convolution. */
+/* Arguments of the CUDA kernels of a convolution's weight gradient. */
 #ifndef LRA_OPS_CONV_CONV_DW_CUDA_H
 #define LRA_OPS_CONV_CONV_DW_CUDA_H
 
@@ -19,7 +19,8 @@ LRA_DEV int64_t dw_shift(const dw_job *j, int64_t k)
     return (k - (j->s.K - 1) / 2) * j->s.dilation;
 }
 
-/* True if row `row` of B T contributes to a tap: t and t + shift are inside the sample. */
+/* True if row number `row` of B T contributes to a tap: both t and t + shift lie within the
+ * sample. */
 LRA_DEV bool dw_row(const dw_job *j, int64_t row, int64_t shift)
 {
     int64_t b = row / j->s.T, t = row % j->s.T, length = j->s.T;

@@ -1,10 +1,10 @@
-/* Weight gradient of a convolution of narrow groups (conv_dw_parts.h) in plain CUDA.  A block has
- * 32 output channels, of several groups or a part of a wide one, in lanes, and walks over tiles of
- * 64 rows of a part of the samples.  An item is two inputs by eight taps: a thread sums it for its
- * channel, with a window of x that moves over eight rows of dy.  A block has at most eight items of
- * neighbouring taps, so that its slab of x has at most 128 rows for any K; where there are fewer
- * the rows of a tile are split, and the splits are added in order.  Bytes and FLOP are counted in
- * conv_dw_parts.h. */
+/* Weight gradient of a convolution with narrow groups (conv_dw_parts.h) in plain CUDA. A block
+ * computes 32 output channels, one per lane: those of several groups or a part of a wide group. It
+ * loops over tiles of 64 rows of a part of the samples. An item is two inputs by eight taps. A
+ * thread sums one item for its channel, with a window of x that slides over eight rows of dy. A
+ * block has at most eight items of adjacent taps, so that its slab of x has at most 128 rows for
+ * any K. With fewer items the rows of a tile are split among the warps, and the splits are added in
+ * order. conv_dw_parts.h counts bytes and FLOP. */
 #ifndef LRA_OPS_CONV_CONV_DW_GROUPED_CUDA_H
 #define LRA_OPS_CONV_CONV_DW_GROUPED_CUDA_H
 
@@ -13,7 +13,8 @@
 /* Parameters that are constant within a launch. */
 typedef struct {
     gdw_block block;
-    int n_groups, columns, dilation, tiles; /* columns: blocks of 32 of a group */
+    /* columns: number of sets of 32 output channels per group */
+    int n_groups, columns, dilation, tiles;
     int64_t sets;
 } gdw_cut;
 
@@ -28,14 +29,15 @@ static inline gdw_cut gdw_cut_of(const conv_dw_sizes *s)
     return c;
 }
 
-/* Work of a block: first group, first column of it, first tap, first input, inputs of a group in
- * the slab. */
+/* Work of a block: part of the rows, first group, its first output channel, first tap, first input,
+ * inputs per group in the slab. */
 typedef struct {
     int64_t part, g0, o0, k0, i0;
     int inputs;
 } gdw_place;
 
-/* grid x: parts, sets of columns, blocks of inputs, blocks of taps */
+/* Finds the work of this block. Grid: x = parts times sets of columns, blocks of inputs, blocks of
+ * taps; parts are the fastest index. */
 LRA_DEV gdw_place gdw_find(const dw_job *j, const gdw_cut *c)
 {
     gdw_place p;
@@ -48,14 +50,14 @@ LRA_DEV gdw_place gdw_find(const dw_job *j, const gdw_cut *c)
     return p;
 }
 
-/* Columns of a block that a group has. */
+/* Number of output channels of a group that a block computes. */
 LRA_DEV int gdw_width(const conv_dw_sizes *s)
 {
     return s->n_out < GDW_COLUMNS ? (int)s->n_out : GDW_COLUMNS;
 }
 
-/* Loads rows [t0 + k0 - half, ..) of x and rows [t0, t0 + 64) of dy, of a sequence; zeros outside
- * the sample, the groups and their inputs. */
+/* Loads rows [t0 + k0 - half, ..) of x and rows [t0, t0 + 64) of dy of one sequence. Elements
+ * outside of the sample, the groups or their inputs become zeros. */
 LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, const gdw_place *p, int64_t sequence,
                       int64_t t0, int64_t length, real *xs, real *ds)
 {
@@ -78,8 +80,8 @@ LRA_DEV void gdw_load(const dw_job *j, const gdw_cut *c, const gdw_place *p, int
     }
 }
 
-/* sum[n][k] += sum over eight rows r of x[r + k][n] dy[r], for inputs n and taps k of an item; x:
- * its first row and input, dy: of this lane */
+/* sum[n][k] += sum over eight rows r of x[r + k][n] dy[r], for the inputs n and taps k of an item.
+ * x: at the item's first row and input; dy: at the channel of this lane. */
 LRA_DEV void gdw_add(const real *x, int width, const real *dy, int n_inputs, int n_taps,
                      real sum[GDW_IN][GDW_TAPS])
 {
@@ -99,7 +101,7 @@ LRA_DEV void gdw_add(const real *x, int width, const real *dy, int n_inputs, int
     }
 }
 
-/* True if a tap of the block reads a row of the sample. */
+/* True if at least one tap of the block reads a row of the sample. */
 LRA_DEV bool gdw_reaches(const dw_job *j, const gdw_cut *c, const gdw_place *p, int64_t t0,
                          int64_t phase, int64_t length)
 {
@@ -107,7 +109,7 @@ LRA_DEV bool gdw_reaches(const dw_job *j, const gdw_cut *c, const gdw_place *p, 
     return t0 * c->dilation + phase < length && last >= 0 && first * c->dilation + phase < length;
 }
 
-/* block (32, 8): output channels; items by splits */
+/* Block (32, 8): output channels; items times splits of the rows. */
 static __global__ void __launch_bounds__(LRA_BLOCK) dw_grouped_kernel(dw_job j, gdw_cut c)
 {
     LRA_SHARED(real, xs);
@@ -118,7 +120,8 @@ static __global__ void __launch_bounds__(LRA_BLOCK) dw_grouped_kernel(dw_job j, 
     int own = (int)threadIdx.x / gdw_width(s), row = (int)threadIdx.y;
     int taps = (int)c.block.taps, items = taps * (int)c.block.inputs, width = (int)c.block.width;
     int item = row % items, split = row / items, per_split = GDW_ROWS * items / LRA_BLOCK_WARPS;
-    int in = item / taps * GDW_IN, tap = item % taps * GDW_TAPS; /* within the block */
+    /* input and tap of the item, relative to the block */
+    int in = item / taps * GDW_IN, tap = item % taps * GDW_TAPS;
     int64_t i0 = p.i0 + in, k0 = p.k0 + tap, o = p.o0 + threadIdx.x % gdw_width(s);
     bool works = own < c.n_groups && p.g0 + own < s->groups && o < s->n_out && i0 < s->n_in &&
                  k0 < s->K;

@@ -1,7 +1,7 @@
-/* Weight gradient of a convolution of bf16 on tensor cores: for each tap and group a product x^T dy
- * over the rows of a part, tiles of 128 x 128 channels, 32 rows a step.  The copy fills rows
- * outside the reach of a tap with zeros.  Both operands are rows of channels in shared memory and
- * are transposed as they are read. */
+/* Weight gradient of a convolution in bf16 on tensor cores. For each tap and group it is a product
+ * x^T dy over the rows of a part, in tiles of 128 x 128 channels, with 32 rows per step. The copy
+ * to shared memory replaces rows that a tap cannot reach by zeros. Both operands are stored as rows
+ * of channels and are transposed as they are read. */
 #ifndef LRA_OPS_CONV_CONV_DW_MMA_H
 #define LRA_OPS_CONV_CONV_DW_MMA_H
 
@@ -11,12 +11,13 @@
 enum {
     DW_TILE = 128,
     DW_ROWS = 32,
-    DW_PITCH = DW_TILE + 8, /* eight rows use different banks */
+    DW_PITCH = DW_TILE + 8, /* row stride; the padding avoids bank conflicts */
     DW_STAGES = 3,
-    DW_STAGE = 2 * DW_ROWS * DW_PITCH /* elements: rows of x, rows of dy */
+    DW_STAGE = 2 * DW_ROWS * DW_PITCH /* elements of a stage: rows of x, rows of dy */
 };
 
-/* Work of a block. */
+/* Work of a block: part, first input and output channel, tap, group, range of rows, shift of the
+ * tap in rows. */
 typedef struct {
     int64_t part, i0, o0, k, g, first, end;
     int shift;
@@ -31,16 +32,17 @@ LRA_DEV dw_place dw_find(const dw_job *j, int tile)
     p.part = blockIdx.x % j->n_parts;
     p.o0 = at % columns * tile, p.i0 = at / columns * tile;
     p.k = blockIdx.y / s->groups, p.g = blockIdx.y % s->groups;
-    int64_t shift = dw_shift(j, p.k); /* taps at a distance of T or more read nothing */
+    int64_t shift = dw_shift(j, p.k); /* taps at a distance of T or more read no rows */
     p.shift = (int)(shift < -s->T ? -s->T : shift > s->T ? s->T : shift);
     p.first = p.part * rows / j->n_parts, p.end = (p.part + 1) * rows / j->n_parts;
     return p;
 }
 
 /* One of the rows that a thread copies in every step: time t of sample b, and its addresses in x
- * (shifted by the tap) and in dy.  Only the first step needs divisions. */
+ * (shifted by the tap) and dy. It is advanced from step to step, so that only the first step needs
+ * divisions. */
 typedef struct {
-    int b, t, left; /* left: rows of the part from this one on */
+    int b, t, left; /* left: remaining rows of the part, including this one */
     const elem *x, *dy;
 } dw_cursor;
 
@@ -70,7 +72,7 @@ LRA_DEV bool dw_seen(const dw_job *j, const dw_cursor *c, int shift)
     return c->t < length && c->t + shift >= 0 && c->t + shift < length;
 }
 
-/* Copies the next 32 rows of x, shifted by the tap, and of dy, as one group. */
+/* Copies the next 32 rows of x, shifted by the tap, and of dy, as one cp.async group. */
 LRA_DEV void dw_load(const dw_job *j, const dw_place *p, dw_cursor c[DW_COPIES], uint16_t *x,
                      uint16_t *dy)
 {
@@ -91,7 +93,7 @@ LRA_DEV void dw_load(const dw_job *j, const dw_place *p, dw_cursor c[DW_COPIES],
     tc_commit();
 }
 
-/* sums of a warp (32 input, 64 output channels) += x^T dy */
+/* sum of a warp (32 input channels, 64 output channels) += x^T dy for one step. */
 LRA_DEV void dw_multiply(const uint16_t *x, const uint16_t *dy, int row0, int column0, int lane,
                          float sum[2][8][4])
 {
@@ -112,7 +114,7 @@ LRA_DEV void dw_multiply(const uint16_t *x, const uint16_t *dy, int row0, int co
     }
 }
 
-/* x: parts, tiles of input and output channels; y: taps and groups */
+/* Grid: x = parts times tiles of input and output channels, y = taps times groups. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 2) dw_mma_kernel(dw_job j)
 {
     LRA_SHARED(uint16_t, stages);

@@ -1,12 +1,12 @@
-/* The weight gradient of narrow groups: the correlation of conv_narrow_template.h with taps as
- * sums and rows of dy as coefficients.  Part of conv_dw.c.  A piece is 16 channels over a part of
- * the samples; parts are added in order, so that the result does not depend on the number of
- * threads. */
+/* The weight gradient of narrow groups: the correlation of conv_narrow_template.h, where taps are
+ * the sums and rows of dy the coefficients. Included by conv_dw.c. A piece is 16 channels over a
+ * part of the samples. Parts are added in order, so that the result does not depend on the number
+ * of threads. */
 #ifndef LRA_OPS_CONV_CONV_DW_NARROW_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_DW_NARROW_TEMPLATE_H
 
-/* Scratch of a thread, in reals: spread rows of x, a block of dy, sums (n_in, taps padded,
- * lanes). */
+/* Division of the work, and scratch of a thread in reals: spread rows of x, a block of dy, sums
+ * (n_in, taps padded, lanes). */
 typedef struct {
     conv_sizes s;
     int64_t H, taps, n_blocks, n_parts, spread_size, dy_size, sum_size;
@@ -24,7 +24,7 @@ static inline narrow_dw_cut narrow_dw_cut_of(const lra_tensor *y)
     narrow_dw_cut c = {.s = conv_sizes_of(s.B, s.T, s.K, s.groups, s.n_in, s.n_out,
                                           ((const conv_dw_args *)y->args)->dilation)};
     c.H = c.s.groups * c.s.n_out;
-    c.taps = tile_padded(c.s.K); /* a multiple of the sums of every instruction set */
+    c.taps = tile_padded(c.s.K); /* a multiple of the number of sums of every instruction set */
     c.n_blocks = tile_padded(c.H) / TILE_PAD;
     c.n_parts = conv_min(c.s.B, (DW_PIECES + c.n_blocks - 1) / c.n_blocks);
     c.spread_size = narrow_spread_size(c.s.n_in, c.s.K);
@@ -39,7 +39,8 @@ static inline int64_t narrow_dw_scratch(const lra_tensor *y, int n_threads)
     return n_threads * (c.spread_size + c.dy_size + c.sum_size) + (c.n_parts - 1) * lra_elements(y);
 }
 
-/* Rows [t0, t0+n) of one sequence of length len into the sums; x and dy of that sequence. */
+/* Adds rows [t0, t0+n) of one sequence of length len to the sums; x and dy: rows of that
+ * sequence. */
 static inline void narrow_dw_rows(const narrow_dw_cut *c, const elem *x, const elem *dy, int64_t h0,
                                   int64_t t0, int64_t n, int64_t len, real *own)
 {
@@ -58,7 +59,7 @@ static inline void narrow_dw_rows(const narrow_dw_cut *c, const elem *x, const e
                              (tile_vector *)(sum + (i * c->taps + k) * TILE_LANES));
 }
 
-/* Channels [h0, h0 + TILE_LANES) summed over sequences [from, end), into to (K, n_in, H). */
+/* Sums channels [h0, h0 + TILE_LANES) over sequences [from, end); to: (K, n_in, H). */
 static inline void narrow_dw_piece(const lra_call *call, const narrow_dw_cut *c, int64_t h0,
                                    int64_t from, int64_t end, real *own, real *to)
 {
@@ -91,7 +92,7 @@ static inline void narrow_dw_run(const lra_call *call)
         real *own = (real *)call->scratch + omp_get_thread_num() * own_size;
 #pragma omp for schedule(dynamic)
         for (int64_t at = 0; at < n_blocks * c.n_parts; at++) {
-            int64_t part = at / n_blocks; /* the first part is written in place */
+            int64_t part = at / n_blocks; /* part 0 is written directly to the result */
             narrow_dw_piece(call, &c, at % n_blocks * TILE_LANES, part * c.s.B / c.n_parts,
                             (part + 1) * c.s.B / c.n_parts, own,
                             part ? parts + (part - 1) * size : out);

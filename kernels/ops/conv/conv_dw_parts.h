@@ -1,7 +1,7 @@
-/* How the weight gradient of a convolution is cut on a GPU: into tiles of channels for each tap or
- * four, or, where groups are narrow, into items; and into parts of the rows B T where that gives
- * fewer blocks than a large GPU can hold.  The same for every compute capability, so that the size
- * of scratch is the same. */
+/* Division of the weight gradient of a convolution on a GPU. The result is divided into tiles of
+ * channels for each tap or four taps or, if groups are narrow, into items. If this gives fewer
+ * blocks than a large GPU can run at once, the B T rows are divided into parts. The division is the
+ * same for every compute capability, so that the size of scratch is the same. */
 #ifndef LRA_OPS_CONV_CONV_DW_PARTS_H
 #define LRA_OPS_CONV_CONV_DW_PARTS_H
 
@@ -14,23 +14,24 @@ typedef struct {
 /* ---- narrow groups: conv_dw_grouped_cuda.h --------------------------------------------------- */
 
 enum {
-    GDW_ROWS = 64, /* of a tile */
+    GDW_ROWS = 64, /* rows of a tile */
     GDW_TAPS = 8,
-    GDW_IN = 2,       /* inputs of an item: with eight taps, the sums of a thread */
-    GDW_COLUMNS = 32, /* outputs of a block, of several groups */
-    GDW_ITEMS = 8,    /* of a block, at most: a warp each */
+    GDW_IN = 2,       /* inputs of an item; with eight taps, these are the sums of a thread */
+    GDW_COLUMNS = 32, /* output channels of a block, of one or several groups */
+    GDW_ITEMS = 8,    /* maximum number of items of a block; one item per warp */
     GDW_SHARED = 48 << 10
 };
 
-/* Groups of more than one that would use less than a quarter of the tiles of 64 x 64 channels of
- * dw_tile_kernel. */
+/* True for narrow groups: several groups, each of which would use less than a quarter of the 64 x
+ * 64 channel tiles of dw_tile_kernel. */
 static inline int gdw_fits(const conv_dw_sizes *s)
 {
     int64_t tiles = ((s->n_in + 63) / 64) * ((s->n_out + 63) / 64);
     return s->groups > 1 && 4 * s->n_in * s->n_out < tiles * 64 * 64;
 }
 
-/* Groups of a block, and columns of 32 of a group that is wider. */
+/* gdw_groups(): groups of a block. gdw_sets(): sets of up to 32 output channels in total; a wider
+ * group has several sets. */
 static inline int64_t gdw_groups(const conv_dw_sizes *s)
 {
     return s->n_out < GDW_COLUMNS ? GDW_COLUMNS / s->n_out : 1;
@@ -41,7 +42,7 @@ static inline int64_t gdw_sets(const conv_dw_sizes *s)
     return columns * ((s->groups + gdw_groups(s) - 1) / gdw_groups(s));
 }
 
-/* Items of a group along taps and along inputs. */
+/* Number of items of a group along the taps (gdw_tap_items) and along the inputs (gdw_in_items). */
 static inline int64_t gdw_tap_items(const conv_dw_sizes *s)
 {
     return (s->K + GDW_TAPS - 1) / GDW_TAPS;
@@ -51,9 +52,10 @@ static inline int64_t gdw_in_items(const conv_dw_sizes *s)
     return (s->n_in + GDW_IN - 1) / GDW_IN;
 }
 
-/* The items of a block: `taps` times `inputs`, powers of two, at most 8; as many tap items as there
- * are, then input items as far as shared memory holds their slab of x: `rows` rows of `width`
- * channels.  blocks: for all items of a set. */
+/* The items of a block: `taps` times `inputs`, powers of two, at most 8 in total. It has as many
+ * tap items as K needs, then as many input items as fit in shared memory with their slab of x
+ * (`rows` rows of `width` channels). tap_blocks, in_blocks: number of blocks that cover all items
+ * of a set. */
 typedef struct {
     int64_t taps, inputs, rows, width, tap_blocks, in_blocks;
 } gdw_block;
@@ -85,7 +87,7 @@ static inline int64_t gdw_blocks(const conv_dw_sizes *s)
     gdw_block b = gdw_block_of(s);
     return gdw_sets(s) * b.tap_blocks * b.in_blocks;
 }
-/* Bytes of shared memory: of a tile, and at the end of the sums. */
+/* Bytes of shared memory: the larger of a tile and the final sums. */
 static inline int64_t gdw_shared(const conv_dw_sizes *s)
 {
     gdw_block b = gdw_block_of(s);
@@ -93,12 +95,12 @@ static inline int64_t gdw_shared(const conv_dw_sizes *s)
     int64_t sums = 8 * GDW_IN * GDW_TAPS * GDW_COLUMNS * (int64_t)sizeof(float);
     return tile > sums ? tile : sums;
 }
-/* With dilation d a sample is d sequences of every d-th row. */
+/* Number of sequences of a sample: with dilation d it is d sequences of every d-th row. */
 static inline int64_t gdw_sequences(const conv_dw_sizes *s)
 {
     return s->dilation < s->T ? s->dilation : s->T;
 }
-/* Number of tiles of a sequence, and of all sequences. */
+/* Number of tiles of one sequence (gdw_sequence_tiles) and of all sequences (gdw_tiles). */
 static inline int64_t gdw_sequence_tiles(const conv_dw_sizes *s)
 {
     int64_t d = gdw_sequences(s);
@@ -109,16 +111,16 @@ static inline int64_t gdw_tiles(const conv_dw_sizes *s)
     return s->B * gdw_sequences(s) * gdw_sequence_tiles(s);
 }
 
-/* What the kernel does for samples without padding, and the least that any kernel does:
- *   flops    of all lanes, also of idle ones (least: 2 B T K n_in H, of float32);
- *   bytes    of global memory, of x and dy in elements of `size` bytes, as if no cache held what
- *            another block has read, and of the partial sums (least: x and dy once, dw once);
- *   shared   wavefronts of shared memory, 128 bytes each, of the products.
+/* Work of the kernel for samples without padding, and the minimum that any kernel needs:
+ *   flops    of all lanes, including idle ones (minimum: 2 B T K n_in H, in float32);
+ *   bytes    of global memory: x and dy in elements of `size` bytes, assuming that no block finds
+ *            them in a cache, and the partial sums (minimum: x and dy once, dw once);
+ *   shared   wavefronts of shared memory, 128 bytes each, for the products.
  * A tile of a block costs 64 rows x 8 taps x 2 inputs x 32 lanes x 8 items x 2 = 524,288 FLOP, 2432
- * wavefronts (38 for 128 multiply-adds of a thread: the eight dy and 2 x 15 x of a step), and 64 x
- * 32 dy with at most 128 rows of x: with 16 groups of n_in 2 and n_out 2 that is 24 KiB in
- * float32, 21 FLOP a byte.  Taps from K on are neither read nor multiplied.
- * conv_dw_count_test.c compares the times that follow for the sizes of all presets. */
+ * wavefronts (38 for 128 multiply-adds of a thread: 8 loads of dy and 2 x 15 of x per step), and 64
+ * x 32 elements of dy with at most 128 rows of x. With 16 groups of n_in 2 and n_out 2 that is 24
+ * KiB in float32, 21 FLOP per byte. Taps from K on are neither read nor multiplied.
+ * conv_dw_count_test.c compares the resulting times for the sizes of all presets. */
 typedef struct {
     double flops, bytes, shared;
 } gdw_count;
@@ -137,7 +139,7 @@ static inline gdw_count gdw_count_of(const conv_dw_sizes *s, int64_t size)
     double tiles = (double)(gdw_tiles(s) * gdw_sets(s)), parts = (double)conv_dw_parts(s);
     double dw = (double)(s->K * s->n_in * s->n_out * s->groups);
     double steps = GDW_ROWS / GDW_TAPS, warps = tiles * steps * (double)gdw_in_items(s);
-    double inputs = s->n_in < GDW_IN ? (double)s->n_in : (double)GDW_IN; /* of an item */
+    double inputs = s->n_in < GDW_IN ? (double)s->n_in : (double)GDW_IN; /* inputs of an item */
     double taps = (double)gdw_tap_items(s);
     double x = (double)(b.rows * s->groups * s->n_in);
     double dy = (double)(GDW_ROWS * s->groups * s->n_out * b.in_blocks);
@@ -151,8 +153,8 @@ static inline gdw_count gdw_count_of(const conv_dw_sizes *s, int64_t size)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* 132: number of multiprocessors of a large GPU, each with one block of dw_wgmma_kernel or several
- * of the others. */
+/* CONV_DW_BLOCKS: number of multiprocessors of a large GPU; each of them runs one block of
+ * dw_wgmma_kernel or several blocks of the other kernels. */
 enum { CONV_DW_TAPS = 4, CONV_DW_BLOCKS = 132 };
 
 static inline int64_t conv_dw_parts(const conv_dw_sizes *s)
@@ -168,8 +170,8 @@ static inline int64_t conv_dw_parts(const conv_dw_sizes *s)
     return parts < 1 ? 1 : parts < most ? parts : most;
 }
 
-/* Utilisation: sums of the gradient over the sums that all multiprocessors could compute in the
- * same time, in blocks of four taps, 64 inputs and 128 outputs. */
+/* Utilisation: computed sums of the gradient, divided by the sums that all multiprocessors could
+ * compute in the same time with blocks of four taps, 64 inputs and 128 outputs. */
 static inline double conv_dw_fill(const conv_dw_sizes *s)
 {
     int64_t fours = (s->K + CONV_DW_TAPS - 1) / CONV_DW_TAPS;
@@ -180,7 +182,7 @@ static inline double conv_dw_fill(const conv_dw_sizes *s)
     return made / (double)(waves * CONV_DW_BLOCKS * CONV_DW_TAPS * 64 * 128);
 }
 
-/* Of a group, and of all. */
+/* Number of elements of the gradient, all groups together. */
 static inline int64_t conv_dw_size(const conv_dw_sizes *s)
 {
     return s->K * s->n_in * s->n_out * s->groups;

@@ -1,11 +1,11 @@
-/* Weight gradient of a convolution of bf16 on compute capability 9.0: a block sums x^T dy for four
- * taps, 64 input and 128 output channels, over the rows of a part, 64 a step.  Two groups of four
- * warps have two taps each, one more thread starts all copies.
+/* Weight gradient of a convolution in bf16 on compute capability 9.0. A block sums x^T dy for four
+ * taps, 64 input and 128 output channels, over the rows of a part, 64 rows per step. Each of two
+ * warpgroups computes two taps; one more warp starts all copies.
  *
- * A step copies 64 rows of dy, swizzled, and the rows of x that the taps see (64 + 3 dilation, at
- * most 72), as eight planes of eight channels, 16 bytes a row: a tap is an addition to the address
- * (conv_wgmma.h).  The copy fills rows outside the sample with zeros; rows beyond its length are
- * cleared by the warps that read them. */
+ * A step copies 64 rows of dy in a swizzled layout, and the rows of x that the four taps read (64 +
+ * 3 dilation, at most 72) as eight planes of eight channels, 16 bytes per row. A tap is then a
+ * constant offset of the address (conv_wgmma.h). The copy replaces rows outside of the sample by
+ * zeros. The warps that read a stage clear the rows beyond the sample's length. */
 #ifndef LRA_OPS_CONV_CONV_DW_WGMMA_H
 #define LRA_OPS_CONV_CONV_DW_WGMMA_H
 
@@ -16,11 +16,12 @@ enum {
     DWG_ROWS = 64,
     DWG_IN = 64,
     DWG_OUT = 128,
-    DWG_SLAB = 72, /* rows of x: 64 and the other taps, rounded up to eights */
+    /* rows of x: 64 plus the reach of four taps, rounded up to a multiple of eight */
+    DWG_SLAB = 72,
     DWG_STAGES = 8,
-    DWG_PLANE = DWG_SLAB * 16,          /* bytes */
-    DWG_DY = DWG_ROWS * DWG_OUT * 2,    /* 64 outputs, then 64 more */
-    DWG_STAGE = DWG_DY + 8 * DWG_PLANE, /* dy, then x */
+    DWG_PLANE = DWG_SLAB * 16,          /* bytes of a plane of x */
+    DWG_DY = DWG_ROWS * DWG_OUT * 2,    /* bytes of dy: 64 output channels, then 64 more */
+    DWG_STAGE = DWG_DY + 8 * DWG_PLANE, /* bytes of a stage: dy, then x */
     DWG_BLOCK = 2 * WG_THREADS + LRA_WARP
 };
 
@@ -28,9 +29,11 @@ typedef struct {
     uint64_t full[DWG_STAGES], empty[DWG_STAGES], clear;
 } dwg_bars;
 
-/* Work of a block: taps [k0, k0 + 4), channels from i0 and o0 of group g, tiles [first, end). */
+/* Work of a block: taps [k0, k0 + 4) of group g, input channels from i0, output channels from o0,
+ * tiles [first, end); per_sample: tiles per sample. */
 typedef struct {
-    int part, g, k0, i0, o0, per_sample, first, end, shift; /* shift: of tap k0 */
+    /* shift: distance in rows of tap k0 from the middle tap */
+    int part, g, k0, i0, o0, per_sample, first, end, shift;
 } dwg_place;
 
 static inline size_t dwg_shared(void)
@@ -38,7 +41,8 @@ static inline size_t dwg_shared(void)
     return 1024 + DWG_STAGES * DWG_STAGE + sizeof(dwg_bars);
 }
 
-/* x: parts, tiles of input and output channels; y: fours of taps, groups */
+/* Finds the work of this block. Grid: x = parts times tiles of input and output channels, y =
+ * groups of four taps times groups. */
 LRA_DEV dwg_place dwg_find(const dw_job *j)
 {
     const conv_dw_sizes *s = &j->s;
@@ -54,7 +58,7 @@ LRA_DEV dwg_place dwg_find(const dw_job *j)
     return p;
 }
 
-/* Length of the sample of a tile; all threads skip a tile after it. */
+/* Length of the sample that contains a tile. All threads skip tiles that begin at or after it. */
 LRA_DEV int dwg_length(const dw_job *j, const dwg_place *p, int tile)
 {
     int n = j->length ? (int)j->length[tile / p->per_sample] : (int)j->s.T;
@@ -82,7 +86,8 @@ LRA_DEV void dwg_copy(const dw_job *j, const lra_map *x, const lra_map *dy, cons
     }
 }
 
-/* Clears the rows of a stage beyond the length of the sample; false: there are none. */
+/* Clears the rows of a stage beyond the length of the sample. Returns false if the stage has
+ * none. */
 LRA_DEV bool dwg_clear(const dw_job *j, const dwg_place *p, int t0, int length,
                        unsigned char *stage, uint64_t *bar, int parity)
 {
@@ -99,7 +104,7 @@ LRA_DEV bool dwg_clear(const dw_job *j, const dwg_place *p, int t0, int length,
     return true;
 }
 
-/* sum[m] (64,128) += x^T dy for tap k0 + tap + m */
+/* sum[m] (64,128) += x^T dy for tap k0 + tap + m, m = 0 and 1. */
 LRA_DEV void dwg_multiply(uint32_t stage, int tap, int dilation, float sum[2][64])
 {
     wg_fence();
@@ -181,8 +186,8 @@ static __global__ void __launch_bounds__(DWG_BLOCK, 1)
 #endif
 }
 
-/* The slab of x must span the taps of a block: where they are too far apart, dw_mma_kernel computes
- * each tap separately. */
+/* True if the wgmma kernel supports this call. The slab of x must cover four adjacent taps; if the
+ * dilation is too large, dw_mma_kernel computes each tap separately. */
 static inline bool dw_wgmma_fits(const dw_job *j)
 {
     if (j->s.K * j->s.groups > LRA_MAX_GRID_Y) return false;

@@ -1,7 +1,7 @@
-/* Gradient of a convolution with respect to x: dx[t] = sum_k dy[t - (k - (K-1)/2) dilation] w[k]^T,
- * which is the convolution of dy with taps reversed and channels exchanged; rows t >= length of dy
- * are read as zero and of dx are zero.  Linear in dy and w: its own gradients are a convolution and
- * a conv_dw. */
+/* Gradient of a convolution with respect to x: dx[t] = sum_k dy[t - (k - (K-1)/2) dilation] w[k]^T.
+ * This is the convolution of dy with reversed taps and with input and output channels exchanged.
+ * Rows t >= length of dy are read as zero; those of dx are zero. The op is linear in dy and w: its
+ * own gradients are a convolution and a conv_dw. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/conv/conv_shape.h"
 #include "kernels/ops/dense/product.h"

@@ -1,5 +1,5 @@
-/* Gradient of a convolution with respect to x on a GPU: the same convolution with taps reversed and
- * channels exchanged; formulas: conv_dx.c. */
+/* Gradient of a convolution with respect to x on a GPU: the convolution kernels with reversed taps
+ * and with input and output channels exchanged. Formulas: conv_dx.c. */
 #include "kernels/ops/conv/conv_cuda.h"
 
 LRA_CUDA_BODY(conv_dx)

@@ -1,7 +1,7 @@
-/* Grouped convolution in plain CUDA, for at most 16 channels in a group: a block holds the channels
- * of several groups for 64 rows and all taps around them; a thread has one output channel and eight
- * rows, and moves a window of inputs over eight taps at a time.  Rows here are those of a sequence
- * (conv_template.h): with dilation d a sample is d of them. */
+/* Grouped convolution in plain CUDA, for at most 16 channels per group. A block loads the channels
+ * of several groups for 64 rows and for all rows around them that the taps read. A thread computes
+ * one output channel and eight rows; its window of inputs slides over eight taps at a time. Rows
+ * here are those of a sequence (conv_template.h): with dilation d a sample is d sequences. */
 #ifndef LRA_OPS_CONV_CONV_GROUPED_CUDA_H
 #define LRA_OPS_CONV_CONV_GROUPED_CUDA_H
 
@@ -9,7 +9,7 @@
 
 enum { GROUPED_ROWS = 64, GROUPED_TAPS = 8, GROUPED_MOST = 16, GROUPED_SHARED = 48 << 10 };
 
-/* Groups of a block; rows of its slab. */
+/* Number of groups of a block. */
 static inline int64_t grouped_groups(const conv_job *j)
 {
     return j->n_out < LRA_WARP ? LRA_WARP / j->n_out : 1;
@@ -35,12 +35,12 @@ LRA_FN int64_t grouped_length(const conv_job *j)
     return (j->T + j->dilation - 1) / j->dilation;
 }
 
-/* block (32, 8): output channels, rows by eights; grid x: tiles of rows, sets of groups,
- * sequences */
+/* Block (32, 8): output channels, groups of eight rows. Grid: x = tiles of rows, sets of groups,
+ * sequences. */
 static __global__ void __launch_bounds__(LRA_BLOCK)
     conv_grouped_kernel(conv_job j, int64_t n_groups)
 {
-    LRA_SHARED(real, xs); /* (rows, channels of the groups), then ws (n_in, taps, 32) */
+    LRA_SHARED(real, xs); /* xs: (rows, channels of the groups), then ws: (n_in, taps, 32) */
     int64_t tiles = (grouped_length(&j) + GROUPED_ROWS - 1) / GROUPED_ROWS;
     int64_t t0 = blockIdx.x % tiles * GROUPED_ROWS;
     int64_t sets = (j.groups + n_groups - 1) / n_groups, sequence = blockIdx.x / tiles / sets;
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK)
         int64_t t = (t0 + e / width - half) * j.dilation + phase, g = g0 + e % width / n_in;
         xs[e] = g < j.groups ? conv_x(&j, b, t, length, g, e % n_in) : 0;
     }
-    int own = (int)(threadIdx.x / j.n_out); /* group of this thread, in the set */
+    int own = (int)(threadIdx.x / j.n_out); /* group of this thread within the block's set */
     int64_t g = g0 + own, o = threadIdx.x % j.n_out;
     bool works = own < n_groups && g < j.groups;
     real sum[GROUPED_TAPS] = {0};

@@ -1,12 +1,12 @@
-/* Convolution of bf16 on tensor cores: an implicit product over (channel block, tap).  A block of
- * 256 threads computes 128 rows of a sample by 128 columns.  The slab of 128 + (K-1) dilation rows
- * of x is loaded once for each block of 32 channels, and tap k reads it from row k dilation on;
- * where the slab does not fit, every tap loads its 128 rows.  The weights of a tap are copied while
- * the two taps before it are multiplied.  The copy fills rows outside the sample with zeros, so
- * that no array is padded.
+/* Convolution in bf16 on tensor cores, as an implicit matrix product over (channel block, tap). A
+ * block of 256 threads computes 128 rows of a sample by 128 columns. The slab of 128 + (K-1)
+ * dilation rows of x is loaded once for each block of 32 channels, and tap k reads it from row k
+ * dilation on. If the slab does not fit in shared memory, every tap loads its own 128 rows. The
+ * weights of a tap are copied while the two taps before it are multiplied. The copy replaces rows
+ * outside of the sample by zeros, so that no array needs padding.
  *
- * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1
- * (backward). */
+ * Two layouts of the weights are supported: `out` = 1 (forward: the outputs of an input are
+ * adjacent) and `in` = 1 (backward: the inputs of an output are adjacent). */
 #ifndef LRA_OPS_CONV_CONV_MMA_H
 #define LRA_OPS_CONV_CONV_MMA_H
 
@@ -16,23 +16,23 @@
 enum {
     MMA_ROWS = 128,
     MMA_COLUMNS = 128,
-    MMA_DEPTH = 32,             /* channels of a step */
-    MMA_PITCH = MMA_DEPTH + 8,  /* elements from row to row: eight rows use different banks */
-    MMA_WIDE = MMA_COLUMNS + 8, /* the same for rows of outputs */
+    MMA_DEPTH = 32,             /* channels per step */
+    MMA_PITCH = MMA_DEPTH + 8,  /* row stride; the padding avoids bank conflicts */
+    MMA_WIDE = MMA_COLUMNS + 8, /* row stride of weights whose outputs are adjacent */
     MMA_STAGES = 3,
     MMA_WEIGHTS = MMA_COLUMNS * MMA_PITCH > MMA_DEPTH *MMA_WIDE ? MMA_COLUMNS *MMA_PITCH
                                                                 : MMA_DEPTH *MMA_WIDE
 };
 
-/* Slabs in shared memory, elements from one to the next; apart: slabs change with every step, not
- * with every block of channels. */
+/* Slabs of x in shared memory: their number and their size in elements. apart: every step has its
+ * own slab; otherwise a slab is used for all taps of a channel block. */
 typedef struct {
     int n, size;
     bool apart;
 } mma_slabs;
 
-/* A block's position, and the order of its steps: channel blocks, in each the taps that read at
- * least one row. */
+/* Position of a block, and its number of steps. Steps run over channel blocks and, within each,
+ * over the taps that read at least one row. */
 typedef struct {
     int b, g, t0, o0, length, k_first, n_taps, n_steps;
     mma_slabs slabs;
@@ -42,14 +42,15 @@ static inline size_t mma_shared(mma_slabs s)
 {
     return ((size_t)s.n * (size_t)s.size + MMA_STAGES * MMA_WEIGHTS) * sizeof(uint16_t);
 }
-/* The limit is the shared memory of the smallest GPUs of compute capability 8. */
+/* True if the slabs and the weights fit in the shared memory of the smallest GPUs of compute
+ * capability 8. */
 static inline bool mma_has_room(mma_slabs s)
 {
     return mma_shared(s) <= (size_t)96 << 10;
 }
 
-/* One tap needs a new slab with every step anyway, and so do taps that are farther apart than a
- * slab. */
+/* Chooses the slabs. Each step has its own slab if there is one tap, or if the taps are so far
+ * apart that a shared slab does not fit. */
 static inline mma_slabs mma_slabs_of(const conv_job *j)
 {
     int64_t rows = MMA_ROWS + 2 * conv_half(j);
@@ -75,7 +76,7 @@ LRA_DEV mma_place mma_find(const conv_job *j, mma_slabs slabs)
     return p;
 }
 
-/* Loads the rows of x that the tile reads from tap `tap` on, 32 channels from c0 on. */
+/* Loads the rows of x that the block reads for tap number `tap`, channels c0 .. c0 + 31. */
 LRA_DEV void mma_load_slab(const conv_job *j, const mma_place *p, int tap, int c0, uint16_t *slab)
 {
     int64_t D = j->groups * j->n_in;
@@ -90,15 +91,15 @@ LRA_DEV void mma_load_slab(const conv_job *j, const mma_place *p, int tap, int c
     }
 }
 
-/* Weights of tap k, channels from c0 on: (32 inputs, 128 outputs), or transposed where inputs are
- * adjacent. */
+/* Loads the weights of tap k, channels c0 .. c0 + 31: (32 inputs, 128 outputs), or transposed if
+ * inputs are adjacent. */
 template <bool ADJACENT_IN>
 LRA_DEV void mma_load_weights(const conv_job *j, const mma_place *p, int64_t k, int c0,
                               uint16_t *to)
 {
     enum { ALONG = (ADJACENT_IN ? MMA_DEPTH : MMA_COLUMNS) / 8 };
     const elem *w = j->w + j->start + p->g * j->group + k * j->tap;
-    /* rows of adjacent numbers: outputs of an input, or inputs of an output */
+    /* rows of adjacent weights: the outputs of one input, or the inputs of one output */
     int stride = (int)(ADJACENT_IN ? j->out : j->in), row0 = ADJACENT_IN ? p->o0 : c0;
     int at0 = ADJACENT_IN ? c0 : p->o0;
     int n_rows = (int)(ADJACENT_IN ? j->n_out : j->n_in),
@@ -111,13 +112,13 @@ LRA_DEV void mma_load_weights(const conv_job *j, const mma_place *p, int64_t k, 
     }
 }
 
-/* The slab of step s. */
+/* Slab that step s reads. */
 LRA_DEV uint16_t *mma_slab(const mma_place *p, int s, uint16_t *slabs)
 {
     return slabs + (p->slabs.apart ? s : s / p->n_taps) % p->slabs.n * p->slabs.size;
 }
 
-/* Starts the copies that step s needs, as one group. */
+/* Starts the copies that step s needs, as one cp.async group. */
 template <bool ADJACENT_IN>
 LRA_DEV void mma_load(const conv_job *j, const mma_place *p, int s, uint16_t *slabs,
                       uint16_t *weights)
@@ -132,7 +133,7 @@ LRA_DEV void mma_load(const conv_job *j, const mma_place *p, int s, uint16_t *sl
     tc_commit();
 }
 
-/* sums of a warp (32 rows, 64 columns) += rows of the slab times the weights of a tap */
+/* sum of a warp (32 rows, 64 columns) += rows of the slab times the weights of a tap. */
 template <bool ADJACENT_IN>
 LRA_DEV void mma_multiply(const uint16_t *x, const uint16_t *w, int row0, int column0, int lane,
                           float sum[2][8][4])
@@ -158,7 +159,8 @@ LRA_DEV void mma_multiply(const uint16_t *x, const uint16_t *w, int row0, int co
     }
 }
 
-/* Writes y of a warp's sums: two adjacent columns at a time. */
+/* Writes the sums of a warp to y, two adjacent columns at a time, with bias, activation, residual
+ * and gate. */
 LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int column0, int lane,
                         float sum[2][8][4])
 {
@@ -181,7 +183,7 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
         {
             real bias = j->bias ? j->bias[column + k] : R(0.0);
             real v = act_value(j->act, own[k] + bias);
-            if (j->gate) /* rounded like a product that is stored */
+            if (j->gate) /* the sum is rounded to bf16 first, as if it had been stored */
                 v = e_load(e_store(v)) *
                     act_slope(j->slope, bits_real(k ? gate & 0xFFFF0000u : gate << 16));
             v += bits_real(k ? more & 0xFFFF0000u : more << 16);
@@ -192,7 +194,8 @@ LRA_DEV void mma_finish(const conv_job *j, const mma_place *p, int row0, int col
     }
 }
 
-/* Column sums of the tile, of the values written to y.  shared: 4 x MMA_COLUMNS */
+/* Sums the values of the tile that were written to y, column by column. shared: 4 x MMA_COLUMNS
+ * numbers */
 LRA_DEV void mma_columns(const conv_job *j, const mma_place *p, int row, int column0, int lane,
                          float sum[2][8][4], float *shared)
 {
@@ -212,7 +215,7 @@ LRA_DEV void mma_columns(const conv_job *j, const mma_place *p, int row, int col
     }
 }
 
-/* x: tiles of rows, groups, samples; y: tiles of columns */
+/* Grid: x = tiles of rows times groups times samples, y = tiles of columns. */
 template <bool ADJACENT_IN>
 static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job j, mma_slabs n)
 {
@@ -233,12 +236,13 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
     }
     mma_finish(&j, &p, row0, column0, lane, sum);
     if (!j.columns) return;
-    tc_wait<0>();    /* equivalent: the last groups are empty */
-    __syncthreads(); /* no warp reads a slab after this */
+    tc_wait<0>();    /* no copy is in flight here: the last groups are empty */
+    __syncthreads(); /* after this barrier no warp reads a slab */
     mma_columns(&j, &p, warp % 4, column0, lane, sum, (float *)slabs);
 }
 
-/* Channels must be multiples of eight, the unit of a copy. */
+/* True if the kernel supports this call. Channels must be multiples of eight, the unit of a
+ * copy. */
 static inline bool mma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y) && is_aligned(j->residual, j->gate, NULL);

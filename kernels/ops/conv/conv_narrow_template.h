@@ -1,12 +1,13 @@
 /* Convolution of narrow groups (fewer output channels than a register has lanes), forward and both
- * gradients, on full registers: lane l of a block is output channel h0 + l of any group.
+ * gradients, on full registers. Lane l of a block computes output channel h0 + l, of any group.
  *
- * x is spread: spread[i][t][l] = x[t][group(h0 + l) n_in + i], so that every channel of a group
- * meets every lane of the group; then all three are one correlation of sequences of registers,
- *   sum[a] += sum_b spread[i][a + b] c[b]:
- * forward and gradient of x: a are rows of y, b taps, c weights; gradient of w: a are taps, b rows,
- * c dy.
- * A spread row is loaded once for STEPS values of b. */
+ * The rows of x are spread: spread[i][t][l] = x[t][group(h0 + l) n_in + i], so that each lane has
+ * the inputs of its own group. All three operations are then one correlation of sequences of
+ * registers,
+ *   sum[a] += sum_b spread[i][a + b] c[b].
+ * Forward pass and gradient of x: a is a row of y, b a tap, c the weights. Gradient of w: a is a
+ * tap, b a row, c is dy.
+ * A spread row is loaded once for NARROW_STEPS values of b. */
 #ifndef LRA_OPS_CONV_CONV_NARROW_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_NARROW_TEMPLATE_H
 
@@ -19,21 +20,23 @@ enum { NARROW_SUMS = 8 };
 #endif
 enum {
     NARROW_STEPS = 4,
-    NARROW_ROWS = 256,     /* rows of a block; the spread rows stay in the L2 cache */
-    NARROW_MOST = 16,      /* input channels of a group */
-    NARROW_LANES_MOST = 16 /* of the widest instruction set: sizes of scratch do not depend on it */
+    NARROW_ROWS = 256, /* rows of a block; their spread rows stay in the L2 cache */
+    NARROW_MOST = 16,  /* maximum number of input channels of a group */
+    /* lanes of the widest instruction set, so that sizes of scratch do not depend on the
+     * instruction set */
+    NARROW_LANES_MOST = 16
 };
 
 static inline bool conv_is_narrow(int64_t groups, int64_t n_in, int64_t n_out)
 {
-#ifdef LRA_WITHOUT_narrow /* a build that measures its gain: tests/bench/variants.sh */
+#ifdef LRA_WITHOUT_narrow /* disables this code to measure its gain: tests/bench/variants.sh */
     return false;
 #endif
     return groups > 1 && n_out < TILE_PAD && n_in <= NARROW_MOST;
 }
 
-/* Rows of spread x that a block needs for K taps, rounded up to full sums; reals of scratch of a
- * thread. */
+/* narrow_spread_rows(): rows of spread x that a block needs for K taps, rounded up to full groups
+ * of sums. narrow_spread_size(): scratch of a thread in reals. */
 static inline int64_t narrow_spread_rows(int64_t K)
 {
     return NARROW_ROWS + K + 2 * 16;
@@ -43,8 +46,8 @@ static inline int64_t narrow_spread_size(int64_t n_in, int64_t K)
     return n_in * narrow_spread_rows(K) * NARROW_LANES_MOST;
 }
 
-/* sum[a] += sum over b in [0, n) of x[a + b] c[b]; x and c are rows of TILE_LANES, c rows `step`
- * apart. */
+/* sum[a] += sum over b in [0, n) of x[a + b] c[b]. x and c are rows of TILE_LANES numbers; rows of
+ * c are `step` apart. */
 static inline void narrow_correlate(const real *x, const real *c, int64_t step, int64_t n,
                                     tile_vector *sum)
 {
@@ -70,7 +73,8 @@ static inline void narrow_correlate(const real *x, const real *c, int64_t step, 
     for (int a = 0; a < NARROW_SUMS; a++) sum[a] = s[a];
 }
 
-/* Each value n_out times, as one store. */
+/* Defines spread_row_N(): copies each input value to the n_out lanes of its group with one
+ * store. */
 #define SPREAD_ROW(n_out, ...)                                                                     \
     LRA_FN void spread_row_##n_out(const elem *from, int64_t n_in, int64_t n_rows, real *to)       \
     {                                                                                              \
@@ -86,7 +90,7 @@ SPREAD_ROW(2, v, v)
 SPREAD_ROW(4, v, v, v, v)
 SPREAD_ROW(8, v, v, v, v, v, v, v, v)
 
-/* The same for any n_out: lane l takes its values from place[l]. */
+/* Spreads a row for any n_out: lane l reads its inputs from from[place[l]] on. */
 static inline void spread_row_any(const int64_t *place, const elem *from, int64_t n_in,
                                   int64_t n_rows, real *to)
 {
@@ -95,9 +99,9 @@ static inline void spread_row_any(const int64_t *place, const elem *from, int64_
             to[i * n_rows * TILE_LANES + l] = e_load(from[place[l] + i]);
 }
 
-/* Rows [lo, lo + n) of x, zero outside [0, len), for the lanes of output channels [h0, h0 +
- * TILE_LANES);
- * lanes beyond the last channel repeat the last group.  x: rows of a sequence, `width` apart. */
+/* Spreads rows [lo, lo + n) of x for the lanes of output channels [h0, h0 + TILE_LANES). Rows
+ * outside of [0, len) are zero. Lanes beyond the last channel repeat the last group. x: rows of a
+ * sequence. */
 static inline void narrow_spread(const conv_sizes *s, const elem *x, int64_t h0, int64_t lo,
                                  int64_t n, int64_t len, real *spread)
 {
@@ -128,7 +132,8 @@ static inline void narrow_spread(const conv_sizes *s, const elem *x, int64_t h0,
 
 /* ---- forward, and the gradient of x ---------------------------------------------------------- */
 
-/* Reals of scratch: weights as (K, n_in, channels padded), and a thread's spread rows. */
+/* Scratch in reals: packed weights (K, n_in, channels padded), and the spread rows of each
+ * thread. */
 static inline int64_t narrow_weight_size(const conv_sizes *s)
 {
     return s->K * s->n_in * tile_padded(s->groups * s->n_out);
@@ -151,7 +156,7 @@ static inline void narrow_pack(const conv_sizes *s, const conv_job *job, int64_t
     }
 }
 
-/* A block of rows of a sequence, channels [h0, h0+TILE_LANES). */
+/* Computes a block of rows of a sequence, for channels [h0, h0+TILE_LANES). */
 static inline void narrow_block(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
                                 const conv_block *b, int64_t h0, const real *packed, real *spread)
 {

@@ -1,4 +1,4 @@
-/* Chooses the kernel for a conv_job on a GPU. */
+/* Selects and launches the CUDA kernel of a convolution. */
 #include "kernels/ops/conv/conv_grouped_cuda.h"
 #include "kernels/ops/conv/conv_tile_cuda.h"
 #if LRA_TYPE_bf16

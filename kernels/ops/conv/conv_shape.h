@@ -1,11 +1,11 @@
-/* Shape checks of the sources of convolutions. */
+/* Shape checks of the sources of convolution ops. */
 #ifndef LRA_OPS_CONV_CONV_SHAPE_H
 #define LRA_OPS_CONV_CONV_SHAPE_H
 
 #include "kernels/graph/op.h"
 
-/* From this dilation on all taps but the middle one read outside of every sample; offsets of rows
- * fit 32 bits. */
+/* Maximum dilation. From this dilation on all taps but the middle one read outside of every sample.
+ * The limit keeps row offsets within 32 bits. */
 enum { CONV_DILATION_MOST = 1 << 24 };
 
 static inline int conv_check_dilation(int64_t dilation, lra_err *e)
@@ -15,8 +15,8 @@ static inline int conv_check_dilation(int64_t dilation, lra_err *e)
                     CONV_DILATION_MOST);
 }
 
-/* Checks rows (B,T,..), whose name and dimensions appear in messages, and weights (K,D/G,H), K odd
- * and H in G groups. */
+/* Checks the rows (B,T,..) and the weights (K,D/G,H), where K is odd and H is divisible by G
+ * groups. name, dims: name and dimensions of the rows in error messages. */
 static inline int conv_check(const lra_tensor *rows, const char *name, const char *dims,
                              const lra_tensor *w, int64_t groups, int64_t dilation, lra_err *e)
 {

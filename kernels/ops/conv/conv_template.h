@@ -1,15 +1,16 @@
-/* Convolution over time as a product with overlapping rows, shared by lra_conv() and its gradient
- * with respect to x, which is the same convolution with taps reversed and channels exchanged.
+/* Convolution over time as a matrix product with overlapping rows. Shared by lra_conv() and its
+ * gradient with respect to x, which is the same convolution with reversed taps and exchanged
+ * channels.
  *
  * Row t of the left matrix is x[t - (K-1)/2 .. t + (K-1)/2], K n_in adjacent numbers; row t+1
- * starts n_in numbers later.  A block of rows is copied with the rows around it into the thread's
- * scratch (zeros outside [0,length), one group's channels), multiplied tile by tile with the packed
- * weights, and finished with bias and activation.  Taps that read only zeros are skipped.
+ * starts n_in numbers later. A block of rows of one group is copied, with the rows around it, into
+ * the thread's scratch (zeros outside [0,length)). It is multiplied tile by tile with the packed
+ * weights, and finished with bias and activation. Taps that read only zeros are skipped.
  *
- * With dilation d the rows p, p + d, p + 2d, .. of a sample (p < d) interact with no other rows:
- * they are a sequence of their own, convolved without dilation.  So a sample is d sequences with a
- * row stride of d, gathered as they are copied; the code after the copy is independent of the
- * dilation. */
+ * With dilation d, the rows p, p + d, p + 2d, .. of a sample (p < d) do not interact with other
+ * rows. They form a sequence that is convolved without dilation. A sample is thus d sequences with
+ * a row stride of d, which are gathered as they are copied. The code after the copy is independent
+ * of the dilation. */
 #ifndef LRA_OPS_CONV_CONV_TEMPLATE_H
 #define LRA_OPS_CONV_CONV_TEMPLATE_H
 
@@ -19,24 +20,25 @@
 #include "kernels/ops/dense/tile_template.h"
 
 enum {
-    CONV_ROWS = 126, /* most rows of a block */
-    CONV_EDGE = 24   /* rows with the same range of taps, near the ends of a sample */
+    CONV_ROWS = 126, /* maximum number of rows of a block */
+    /* rows that are processed with one common range of taps near the ends of a sample */
+    CONV_EDGE = 24
 };
 
-/* B sequences of at most T rows; n_in, n_out: channels of one group; sample_rows: rows of a
- * sample. */
+/* B sequences of at most T rows; n_in, n_out: channels of one group; sample_rows: rows of a sample,
+ * before the division by the dilation. */
 typedef struct {
     int64_t B, T, K, groups, n_in, n_out, dilation, sample_rows;
 } conv_sizes;
 
-/* A sequence has n rows, of which [0, len) are below the length of its sample; row 0 is row `first`
- * of (B T), the next one `dilation` rows later. */
+/* A sequence has n rows; rows [0, len) are below the length of its sample. Its row 0 is row `first`
+ * of the (B T) rows, and the next one is `dilation` rows later. */
 typedef struct {
     int64_t first, n, len;
 } conv_sequence;
 
-/* Tap k of w[i][o] is at w[start + k * tap + i * in + o * out]; start advances by `group` from
- * group to group. */
+/* Layout of the weights: w[k][i][o] of a group is at w[start + k * tap + i * in + o * out]. `start`
+ * advances by `group` from one group to the next. */
 typedef struct {
     int64_t start, tap, in, out, group;
 } conv_weight_steps;
@@ -77,7 +79,7 @@ static inline conv_sequence conv_sequence_at(const conv_sizes *s, const int32_t 
                            .len = (len - phase + d - 1) / d};
 }
 
-/* Clears rows [from, end) of a sequence of y; width: of a row. */
+/* Clears rows [from, end) of a sequence in y; width: elements per row. */
 static inline void conv_clear_rows(const conv_sizes *s, const conv_sequence *q, int64_t from,
                                    int64_t end, int64_t width, elem *y)
 {
@@ -97,7 +99,7 @@ static inline int64_t conv_block_rows(const conv_sizes *s)
     return (s->T + conv_blocks(s) - 1) / conv_blocks(s);
 }
 
-/* Reals of scratch: packed weights of a group, a thread's slab of x, a thread's sums. */
+/* Scratch in reals: packed weights of a group; slab of x of a thread; sums of a thread. */
 static inline int64_t conv_packed_size(const conv_sizes *s)
 {
     return s->K * s->n_in * tile_padded(s->n_out);
@@ -111,7 +113,7 @@ static inline int64_t conv_sum_size(const conv_sizes *s)
 {
     return conv_block_rows(s) * tile_padded(s->n_out);
 }
-/* Packs tap k of group g into the panels. */
+/* Packs the weights of tap k of group g into panels. */
 static inline void conv_pack_tap(const conv_sizes *s, const conv_job *job, int64_t g, int64_t k,
                                  real *packed)
 {
@@ -129,7 +131,8 @@ static inline void conv_pack_tap(const conv_sizes *s, const conv_job *job, int64
     }
 }
 
-/* Rows [lo, hi) of one sequence and group, `width` apart; zeros outside [0, len). */
+/* Copies rows [lo, hi) of one sequence and group, `width` elements apart in x, to rows `ld` apart.
+ * Rows outside of [0, len) become zeros. */
 static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, int64_t lo,
                                   int64_t hi, int64_t len, int64_t ld, real *slab)
 {
@@ -143,12 +146,13 @@ static inline void conv_copy_rows(const elem *x, int64_t n_in, int64_t width, in
     }
 }
 
-/* Work on a block of one sequence: rows [t0, t0+n) of y, all below len; slab starts at row lo. */
+/* A block of one sequence: rows [t0, t0+n) of y, all below len. Row lo of x is the first row of the
+ * slab. */
 typedef struct {
     int64_t t0, n, len, lo;
 } conv_block;
 
-/* sum = slab * packed for one panel of V vectors, tile by tile. */
+/* sum += slab times packed weights, for one panel of V vectors, tile by tile. */
 static inline void conv_panel(const conv_sizes *s, const conv_block *b, const real *slab,
                               const real *panel, int V, real *sum, int64_t ld_sum)
 {
@@ -168,7 +172,7 @@ static inline void conv_panel(const conv_sizes *s, const conv_block *b, const re
     }
 }
 
-/* One group of a block. */
+/* Computes one group of a block. */
 static inline void conv_group(const conv_sizes *s, const conv_job *job, const conv_sequence *q,
                               int64_t g, conv_block b, const real *packed, real *slab, real *sum)
 {
@@ -190,8 +194,8 @@ static inline void conv_group(const conv_sizes *s, const conv_job *job, const co
                    job->act, NULL, y + r * s->dilation * out);
 }
 
-/* Block `at` of rows, `rows` in each: returns its part below the length; the rest of y is
- * cleared. */
+/* Block number `at` of a sequence, `rows` rows each. Returns the part of it below the length, and
+ * clears the rest of the block in y. */
 static inline conv_block conv_block_at(const conv_sizes *s, const conv_job *job,
                                        const conv_sequence *q, int64_t at, int64_t rows)
 {
@@ -201,7 +205,7 @@ static inline conv_block conv_block_at(const conv_sizes *s, const conv_job *job,
     return (conv_block){.t0 = t0, .n = live - t0, .len = q->len};
 }
 
-/* One block of rows of one sequence, all groups. */
+/* Computes block number `at` of one sequence, all groups. */
 static inline void conv_rows(const conv_sizes *s, const conv_job *job, int64_t sequence, int64_t at,
                              const real *packed, real *own)
 {

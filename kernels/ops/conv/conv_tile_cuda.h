@@ -1,6 +1,6 @@
-/* Convolution in plain CUDA, any sizes: an implicit product over (tap, channel) with tiles of 64
- * rows, 64 columns and 16 in depth, 4 x 4 sums for each of 256 threads.  It is the reference for
- * the tensor-core kernels and the implementation for float32. */
+/* Convolution in plain CUDA, for any size: an implicit matrix product over (tap, channel) with
+ * tiles of 64 rows, 64 columns and a depth of 16. Each of 256 threads computes 4 x 4 sums. This
+ * kernel is the reference for the tensor-core kernels and the implementation for float32. */
 #ifndef LRA_OPS_CONV_CONV_TILE_CUDA_H
 #define LRA_OPS_CONV_CONV_TILE_CUDA_H
 
@@ -8,7 +8,7 @@
 
 enum { TILE = 64, TILE_DEPTH = 16, TILE_PITCH = TILE + 4, TILE_SUMS = 4 };
 
-/* sums += x^T w over a tile in shared memory, both (TILE_DEPTH, TILE_PITCH) */
+/* sum += x^T w over a tile in shared memory; x and w are (TILE_DEPTH, TILE_PITCH). */
 LRA_DEV void tile_add(const real *x, const real *w, int row, int column,
                       real sum[TILE_SUMS][TILE_SUMS])
 {
@@ -22,7 +22,7 @@ LRA_DEV void tile_add(const real *x, const real *w, int row, int column,
     }
 }
 
-/* x: tiles of rows, groups, samples; y: tiles of columns */
+/* Grid: x = tiles of rows times groups times samples, y = tiles of columns. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_tile_kernel(conv_job j)
 {
     LRA_SHARED(real, xs);

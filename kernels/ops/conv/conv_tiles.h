@@ -1,7 +1,8 @@
-/* How a convolution is cut into blocks of conv_wgmma_kernel: two tiles of 128 rows of a sample, and
- * 128 columns, or 64 if fewer multiprocessors are then idle.  A block of 64 columns takes 5/8 of
- * the time of one of 128, not half: it reads 128 bytes a clock of shared memory, the peak, instead
- * of 96, and its copies serve half as many products.  Counted, not measured. */
+/* Division of a convolution into blocks of conv_wgmma_kernel: two tiles of 128 rows of a sample,
+ * and 128 columns, or 64 columns if this leaves fewer multiprocessors idle. A block of 64 columns
+ * takes 5/8 of the time of a block of 128, not half: it reads 128 bytes of shared memory per clock,
+ * which is the peak, instead of 96, and its copies serve half as many products. These numbers are
+ * calculated, not measured. */
 #ifndef LRA_OPS_CONV_CONV_TILES_H
 #define LRA_OPS_CONV_CONV_TILES_H
 
@@ -18,10 +19,10 @@ typedef struct {
     int64_t B, T, groups, n_out;
 } conv_tiles;
 
-/* Channels of a step, rows of a box. */
+/* CONV_TILE_DEPTH: channels per step; CONV_TILE_SLAB: maximum rows of a TMA box. */
 enum { CONV_TILE_DEPTH = 64, CONV_TILE_SLAB = 256 };
 
-/* reach: rows from the first tap to the last */
+/* True if the sizes are supported. reach: distance in rows from the first tap to the last. */
 static inline int conv_tile_fits(int64_t n_in, int64_t n_out, int64_t reach)
 {
     return n_in % CONV_TILE_DEPTH == 0 && n_out % 8 == 0 &&
@@ -34,7 +35,7 @@ static inline int64_t conv_tile_blocks(const conv_tiles *s, int64_t columns)
     return (rows + 1) / 2 * ((s->n_out + columns - 1) / columns) * s->groups;
 }
 
-/* Number of waves: blocks that every multiprocessor gets, one after the other. */
+/* Number of waves: blocks that each multiprocessor runs, one after the other. */
 static inline int64_t conv_tile_waves(const conv_tiles *s, int64_t columns)
 {
     return (conv_tile_blocks(s, columns) + LRA_MULTIPROCESSORS - 1) / LRA_MULTIPROCESSORS;
@@ -47,7 +48,8 @@ static inline int64_t conv_tile_columns(const conv_tiles *s)
     return 5 * narrow < 8 * wide ? CONV_TILE_NARROW : CONV_TILE_COLUMNS;
 }
 
-/* Utilisation: elements of y over those that all multiprocessors could compute in the same time. */
+/* Utilisation: elements of y, divided by the elements that all multiprocessors could compute in the
+ * same time. */
 static inline double conv_tile_fill(const conv_tiles *s, int64_t columns)
 {
     double most = (double)(2 * CONV_TILE_ROWS * columns) * LRA_MULTIPROCESSORS;

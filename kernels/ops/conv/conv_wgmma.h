@@ -1,18 +1,19 @@
-/* Convolution of bf16 on compute capability 9.0: an implicit product over (channel block, tap) that
- * copies and multiplies at the same time.  A block computes 2 x 128 rows by 128 columns, or 64
- * (conv_tiles.h): two groups of four warps have 128 rows of a sample each, one more thread starts
- * all copies.
+/* Convolution in bf16 on compute capability 9.0, as an implicit matrix product over (channel block,
+ * tap) that copies and multiplies concurrently. A block computes 2 x 128 rows by 128 columns, or by
+ * 64 (conv_tiles.h). Each of two warpgroups computes 128 rows of a sample; one more warp starts all
+ * copies.
  *
  * The slab of 128 + (K-1) dilation rows of x is copied once for each block of 64 channels, as eight
- * planes of eight channels: 16 bytes a row, one row after the other.  In a plane row r is at offset
- * 16 r bytes for every r, so that tap k reads the slab from row k dilation on by adding 16 k
- * dilation to an address (in a swizzled slab the exchange of pieces would move with k).  The copy
- * fills rows before and after the sample with zeros; rows beyond the length of a sample are cleared
- * by the warps that read them.  The weights of a tap, 64 channels by the block's columns, come in
- * swizzled rows and are shared by both groups; 96 KiB of them are in flight.
+ * planes of eight channels, with 16 bytes per row. Within a plane, row r is at offset 16 r bytes
+ * for every r, so that tap k reads the slab from row k dilation on by adding 16 k dilation to an
+ * address. (In a swizzled slab the permutation would depend on k.) The copy replaces rows before
+ * and after the sample by zeros. The warps that read a slab clear the rows beyond the sample's
+ * length. The weights of a tap, 64 channels by the block's columns, are stored as swizzled rows and
+ * are shared by both warpgroups; 96 KiB of them are in flight.
  *
- * Both kinds of weights: `out` = 1 (forward: rows of neighbouring outputs) and `in` = 1 (backward,
- * taps reversed). */
+ * Two layouts of the weights are supported: `out` = 1 (forward: the outputs of an input are
+ * adjacent) and `in` = 1 (backward: the inputs of an output are adjacent, and the taps are
+ * reversed). */
 #ifndef LRA_OPS_CONV_CONV_WGMMA_H
 #define LRA_OPS_CONV_CONV_WGMMA_H
 
@@ -21,16 +22,16 @@
 #include "kernels/ops/conv/conv_tiles.h"
 
 enum {
-    WG_ROWS = CONV_TILE_ROWS, /* of each group */
+    WG_ROWS = CONV_TILE_ROWS, /* rows of a warpgroup */
     WG_DEPTH = CONV_TILE_DEPTH,
     WG_PLANES = WG_DEPTH / 8,
-    WG_RING = 96 << 10, /* bytes: of weights */
+    WG_RING = 96 << 10, /* bytes of weights in flight */
     WG_SLABS = 2,
     WG_STAGES_MOST = WG_RING / (WG_DEPTH * CONV_TILE_NARROW * 2),
     WG_BLOCK = 2 * WG_THREADS + LRA_WARP
 };
 
-/* For blocks of COLUMNS columns: bytes of the weights of a step, and number of steps in flight. */
+/* For blocks of COLUMNS columns: bytes of weights per step, and number of steps in flight. */
 template <int COLUMNS> struct wg_size {
     enum { WEIGHTS = WG_DEPTH * COLUMNS * 2, STAGES = WG_RING / WEIGHTS };
 };
@@ -40,26 +41,26 @@ typedef struct {
         clear[2];
 } wg_bars;
 
-/* Rows [t0, t0 + 128) of sample b; taps [k_first, k_end) read at least one of its rows; if none
- * does, the block is not alive. */
+/* Rows [t0, t0 + 128) of sample b. Taps [k_first, k_end) read at least one of the sample's rows. If
+ * no tap does, alive is false. */
 typedef struct {
     int b, t0, length, k_first, k_end;
     bool alive;
 } wg_tile;
 
-/* The two groups of a block, the taps that at least one of them needs, columns from o0 on of group
- * g. */
+/* Work of a block: the tiles of its two warpgroups, the taps that at least one of them needs,
+ * columns from o0 on of group g, number of channel blocks, rows of a slab. */
 typedef struct {
     wg_tile tile[2];
     int g, o0, k_first, n_taps, n_blocks, rows;
 } wg_place;
 
-/* Rows of a slab. */
+/* Number of rows of a slab, a multiple of eight. */
 LRA_FN int64_t wg_rows(const conv_job *j)
 {
     return (WG_ROWS + 2 * conv_half(j) + 7) / 8 * 8;
 }
-/* Bytes of the slab of one group. */
+/* Bytes of the slab of one warpgroup. */
 LRA_FN int wg_slab(int rows)
 {
     return WG_PLANES * rows * 16;
@@ -82,7 +83,7 @@ LRA_DEV wg_tile wg_find_tile(const conv_job *j, int64_t at)
     return w;
 }
 
-/* grid x: pairs of tiles of rows; y: tiles of columns, groups */
+/* Finds the work of this block. Grid: x = pairs of row tiles, y = tiles of columns times groups. */
 template <int COLUMNS> LRA_DEV wg_place wg_find(const conv_job *j)
 {
     wg_place p = {
@@ -130,17 +131,17 @@ LRA_DEV void wg_load_weights(const conv_job *j, const lra_map *w, const wg_place
     unsigned char *to = weights + stage * WEIGHTS;
     bar_wait(&bars->empty[stage], ~(step / STAGES) & 1);
     bar_expect(&bars->full[stage], WEIGHTS);
-    if (ADJACENT_IN) { /* rows are outputs, and the taps are reversed */
+    if (ADJACENT_IN) { /* rows are output channels, and the taps are reversed */
         tm_load(to, w, p->g * (int)j->n_in + c0, p->o0, (int)j->K - 1 - k, &bars->full[stage]);
-    } else { /* rows are inputs; 64 outputs, then the next 64 */
+    } else { /* rows are input channels, with 64 output channels each; then the next 64 */
         int o = p->g * (int)j->n_out + p->o0;
         LRA_UNROLL for (int i = 0; i < COLUMNS; i += 64)
             tm_load(to + i * WG_ROW, w, o + i, c0, k, &bars->full[stage]);
     }
 }
 
-/* The copy of the next slab starts when its buffer is about to be free: as soon as the stages hold
- * taps of this block. */
+/* Starts all copies of a block. The copy of the next slab starts when its buffer is about to become
+ * free, which is when all stages hold taps of the current channel block. */
 template <bool ADJACENT_IN, int COLUMNS>
 LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, const wg_place *p,
                      unsigned char *weights, unsigned char *slabs, wg_bars *bars)
@@ -159,12 +160,13 @@ LRA_DEV void wg_copy(const conv_job *j, const lra_map *x, const lra_map *w, cons
 
 /* ---- the groups that multiply ---------------------------------------------------------------- */
 
-/* Clears rows of the slab beyond the length of the sample; rows beyond T are zeros already.
+/* Clears the rows of the slab beyond the sample's length; rows beyond T are zeros already.
  * The wait orders these writes before the products of the other warps, as the memory model of PTX
- * requires.  Without it no product would read a row too early, if the products of four warps end
- * together: k_first is 0, because half <= 64 < WG_ROWS, so that the first two taps of a block read
- * row t + shift with shift <= 0 for output row t, which is below the length wherever t is; and the
- * third tap follows a wait for the first one, which each warp queues after it has cleared. */
+ * requires. In practice no product would read a row too early without it, if the products of four
+ * warps end together. k_first is 0, because half <= 64 < WG_ROWS. The first two taps of a block
+ * thus read row t + shift with shift <= 0 for output row t, which is below the length wherever t
+ * is. The third tap follows a wait for the first one, which each warp queues after it has cleared
+ * its rows. */
 LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned char *slab,
                       uint64_t *bar, int parity)
 {
@@ -176,7 +178,7 @@ LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned ch
     }
     bar_fence();
     bar_arrive(bar);
-    bar_wait(bar, parity); /* equivalent */
+    bar_wait(bar, parity); /* required by the memory model; removing it changes no result */
 }
 
 /* sum (128, COLUMNS) += rows of the slab from `row` on, times the weights of a tap. */
@@ -202,8 +204,8 @@ LRA_DEV void wg_multiply(uint32_t slab, int rows, int row, uint32_t weights,
     wg_commit();
 }
 
-/* slabs: of this group.  The buffer of a step is released when the products of the next step are
- * queued and its own are done. */
+/* Sums all steps of a warpgroup. slabs: those of this warpgroup. The buffer of a step is released
+ * after the products of the next step are queued and its own products are complete. */
 template <bool ADJACENT_IN, int COLUMNS>
 LRA_DEV void wg_sum(const conv_job *j, const wg_place *p, const wg_tile *own,
                     unsigned char *weights, unsigned char *slabs, wg_bars *bars, uint64_t *clear,
@@ -232,7 +234,7 @@ LRA_DEV void wg_sum(const conv_job *j, const wg_place *p, const wg_tile *own,
     wg_wait<0>();
 }
 
-/* Writes y of a group's sums: two adjacent columns at a time. */
+/* Writes the sums of a warpgroup to y, two adjacent columns at a time. */
 template <int COLUMNS>
 LRA_DEV void wg_finish(const conv_job *j, const wg_place *p, const wg_tile *w,
                        float sum[2][COLUMNS / 2])
@@ -296,7 +298,8 @@ static __global__ void __launch_bounds__(WG_BLOCK, 1)
 #endif
 }
 
-/* Full steps of 64 channels; boxes of at most 256 rows. */
+/* True if the kernel supports this call: full steps of 64 channels, and TMA boxes of at most 256
+ * rows. */
 static inline bool wgmma_fits(const conv_job *j)
 {
     bool aligned = is_aligned(j->x, j->w, j->y);

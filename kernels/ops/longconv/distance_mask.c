@@ -1,7 +1,7 @@
 /* Distance mask of a kernel: y[.., i, ..] = x[.., i, ..] where |i - zero| step <= limit, else 0,
  * along one axis.
- * The limit is read when the op runs, so that one plan serves all limits.  The unmasked elements
- * are those of x bit for bit, and convolutions add exact zeros for the others. */
+ * The limit is read when the op runs, so that one plan serves all limits. The unmasked elements are
+ * those of x bit for bit; a convolution with y adds exact zeros for the masked ones. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/longconv/distance_mask_body.h"
@@ -45,7 +45,7 @@ lra_tensor *lra_distance_mask(lra_tensor *x, lra_tensor *limit, int axis, int64_
     return lra_node(&lra_op_distance_mask, x->graph, 2, (lra_tensor *[]){x, limit}, &a, sizeof a);
 }
 
-/* Centred and dilated taps, lags from 0 and from 1. */
+/* Test samples: centred and dilated taps; lags that start at 0 and at 1. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const distance_mask_args a[] = {{0, 3, 1}, {0, 3, 4}, {1, 0, 1}, {2, -1, 1}};

@@ -1,4 +1,4 @@
-/* distance_mask on a GPU: a thread for each element. */
+/* distance_mask on a GPU: one thread for each element. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/longconv/distance_mask_body.h"
 

@@ -6,7 +6,7 @@
 #include "kernels/ops/real.h"
 
 typedef struct {
-    int64_t n, inner; /* places of the axis, elements after it */
+    int64_t n, inner; /* n: length of the masked axis; inner: elements per index of this axis */
     int64_t zero, step;
 } near_view;
 

@@ -1,14 +1,14 @@
-/* Complex Fourier transforms by one block in shared memory, in place: decimation in frequency for
- * the transform, in time for the inverse (Cooley & Tukey 1965, Gentleman & Sande 1966).  The
- * transform leaves the frequencies in bit-reversed order, which the inverse expects, so that
- * nothing is reordered; stages have radix 16 and 8, in registers.
+/* Complex Fourier transforms by one thread block in shared memory, in place: decimation in
+ * frequency for the transform, decimation in time for the inverse (Cooley & Tukey 1965, Gentleman &
+ * Sande 1966). The transform leaves the frequencies in bit-reversed order, which the inverse
+ * expects, so that nothing is reordered. Stages have radix 16 and 8, in registers.
  *   X_k = sum_t x_t exp(-2 pi i k t/n), inverse without 1/n; n from 1024 to 8192, a power of two */
 #ifndef LRA_OPS_LONGCONV_FFT_CUDA_H
 #define LRA_OPS_LONGCONV_FFT_CUDA_H
 
 #include "kernels/ops/cuda_common.h"
 
-enum { LF_OWN = 16 }; /* numbers of a thread */
+enum { LF_OWN = 16 }; /* complex numbers per thread */
 
 typedef struct {
     float re, im;
@@ -21,8 +21,7 @@ LRA_DEV lf_complex lf_times(lf_complex a, lf_complex b)
     return lf_complex{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* v exp(-2 pi i k/16), 0 <= k < 8; with the opposite sign in the inverse.  k is a compile-time
- * constant. */
+/* v exp(-2 pi i k/16), 0 <= k < 8; exp(+2 pi i k/16) with `back`. k is a compile-time constant. */
 LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
 {
     const float cosine[8] = {1, 0.92387953f,  0.70710678f,  0.38268343f,
@@ -35,10 +34,10 @@ LRA_DEV lf_complex lf_turn(lf_complex v, int k, bool back)
     return lf_complex{v.re * cosine[k] + v.im * s, v.im * cosine[k] - v.re * s};
 }
 
-/* log2 R: stages of radix 2 */
+/* log2 R, the number of stages of radix 2 */
 #define LF_BITS(R) ((R) == 16 ? 4 : 3)
 
-/* The frequencies are in bit-reversed order. */
+/* Transform of R numbers. Its frequencies are in bit-reversed order. */
 template <int R> LRA_DEV void lf_forth(lf_complex v[R])
 {
     LRA_UNROLL for (int bit = LF_BITS(R) - 1; bit >= 0; bit--)
@@ -51,7 +50,7 @@ template <int R> LRA_DEV void lf_forth(lf_complex v[R])
     }
 }
 
-/* The inverse, R times the numbers. */
+/* Inverse transform of R numbers, from bit-reversed order, without the factor 1/R. */
 template <int R> LRA_DEV void lf_back(lf_complex v[R])
 {
     LRA_UNROLL for (int bit = 0; bit < LF_BITS(R); bit++) LRA_UNROLL for (int n = 0; n < R / 2; n++)
@@ -63,8 +62,8 @@ template <int R> LRA_DEV void lf_back(lf_complex v[R])
     }
 }
 
-/* Number i, which is frequency k in bit-reversed order, times root^k: bit by bit, to save
- * registers. */
+/* Multiplies number i, whose frequency is k = bit-reversed i, by root^k. This is done bit by bit to
+ * save registers. */
 template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
 {
     LRA_UNROLL for (int bit = LF_BITS(R) - 1; bit >= 0; bit--)
@@ -76,8 +75,8 @@ template <int R> LRA_DEV void lf_twist(lf_complex v[R], lf_complex root)
 
 /* ---- transforms of n numbers in shared memory ------------------------------------------------ */
 
-/* A block of n / LF_OWN threads; re and im are separate arrays with a gap after every 32
- * numbers. */
+/* The numbers of a transform in shared memory, used by a block of n / LF_OWN threads. re and im are
+ * separate arrays with a gap after every 32 numbers. */
 typedef struct {
     int n;
     float *re, *im;
@@ -101,7 +100,8 @@ LRA_DEV lf_complex lf_get(const lf_space *s, int i)
     return lf_complex{s->re[i + i / 32], s->im[i + i / 32]};
 }
 
-/* Two rows of T numbers that are the real and the imaginary part.  Nullable: b */
+/* Two rows of T numbers, which are the real and the imaginary part of a sequence. Nullable: b,
+ * whose numbers are then zero. */
 typedef struct {
     int64_t T;
     elem *a, *b;
@@ -119,8 +119,8 @@ LRA_DEV void lf_write(const lf_rows *r, int t, lf_complex v)
     if (r->b) r->b[t] = e_store(v.im);
 }
 
-/* One stage: N numbers `step` apart, in blocks of N step; EDGE: the first one, which reads rows, or
- * the last one of the inverse, which writes them. */
+/* One stage: transforms of N numbers that are `step` apart. EDGE: the first stage, which reads from
+ * rows, or with BACK the last stage of the inverse, which writes to rows. */
 template <int N, bool BACK, bool EDGE>
 LRA_DEV void lf_stage(const lf_space *s, int step, const lf_rows *rows)
 {
@@ -156,16 +156,16 @@ LRA_DEV void lf_any_stage(const lf_space *s, bool sixteen, int step, const lf_ro
         lf_stage<8, BACK, false>(s, step, rows);
 }
 
-/* Number of stages of radix 16 before the last one (radix 16 on adjacent numbers); the remaining
- * ones have radix 8. */
+/* Number of stages of radix 16, not counting the last stage (radix 16 on adjacent numbers). The
+ * remaining stages have radix 8. */
 LRA_DEV int lf_sixteens(int n)
 {
     int bits = 0;
     while (LF_OWN << bits < n) bits++;
     return bits - 3 * ((bits + 3) / 4);
 }
-/* rows: Nullable, source of the first stage; without it the numbers are read from shared memory.
- * The result stays in shared memory. */
+/* All stages of the transform but the last. The first stage reads from rows or, if rows is NULL,
+ * from shared memory. The result stays in shared memory. */
 LRA_DEV void lf_forth_but_last(const lf_space *s, const lf_rows *rows)
 {
     int sixteens = lf_sixteens(s->n);
@@ -177,7 +177,7 @@ LRA_DEV void lf_forth_but_last(const lf_space *s, const lf_rows *rows)
 }
 LRA_DEV void lf_back_but_last(const lf_space *s, const lf_rows *rows)
 {
-    int eights = s->n >> 4 * lf_sixteens(s->n); /* sizes up to this by eights */
+    int eights = s->n >> 4 * lf_sixteens(s->n); /* up to this size the stages have radix 8 */
     for (int size = LF_OWN; size < s->n;) {
         int step = size;
         size *= step < eights ? 8 : 16;
@@ -186,7 +186,7 @@ LRA_DEV void lf_back_but_last(const lf_space *s, const lf_rows *rows)
     __syncthreads();
 }
 
-/* The last stage: every thread has 16 adjacent numbers. */
+/* Last stage of the transform, on the 16 adjacent numbers of each thread. */
 LRA_DEV void lf_take(const lf_space *s, lf_complex v[LF_OWN])
 {
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++) v[i] = lf_get(s, threadIdx.x * LF_OWN + i);

@@ -1,15 +1,15 @@
-/* Complex Fourier transforms of LANES sequences at once, one in each lane, in place; n a power of
- * two from FFT_LEAST on.
+/* Complex Fourier transforms of LANES sequences at once, one in each SIMD lane, in place; n is a
+ * power of two, at least FFT_LEAST.
  *   forth: X_k = sum_t x_t exp(-2 pi i k t/n), in the order of decimation in frequency
  *   back: the inverse, reads that order and returns n times the sequences (Cooley & Tukey 1965,
  *     Gentleman & Sande 1966)
- * Products need no other order, so nothing is reordered.  A stage splits the sequence into eight
- * that are transformed one after the other, down to 2, 4 or 8 numbers, which stay in registers:
- * only the first stages access data that exceeds the caches.  Radix 8, because stores are the
- * bottleneck (a number of AVX-512 takes two, of two cycles each): radix 4 has the same number of
- * sums and 1.5 times the stages.
- * The first stage reads the caller's input, the last one of the inverse writes its result, and
- * products are computed while the last numbers are in registers: see long_conv.c. */
+ * Pointwise products are independent of the order, so nothing is reordered. A stage splits a
+ * sequence into eight sequences, which are transformed one after the other, down to 2, 4 or 8
+ * numbers that stay in registers. Only the first stages thus access data that exceeds the caches.
+ * The radix is 8, because stores are the bottleneck (a complex number takes two AVX-512 stores, of
+ * two cycles each): radix 4 has the same number of additions and 1.5 times the stages.
+ * The first stage reads the caller's input, and the last stage of the inverse writes its result.
+ * Products are computed while the numbers of the last stage are in registers: see long_conv.c. */
 #ifndef LRA_OPS_LONGCONV_FFT_LANES_TEMPLATE_H
 #define LRA_OPS_LONGCONV_FFT_LANES_TEMPLATE_H
 
@@ -23,7 +23,7 @@
 #endif
 
 enum { FFT_BITS = 40, FFT_LEAST = 16 };
-/* Roots of n, n/8, n/64, .. */
+/* Tables of the roots of unity for transforms of n, n/8, n/64, .. numbers. */
 typedef struct {
     int64_t n;
     const real *root[FFT_BITS / 3 + 1];
@@ -48,12 +48,12 @@ LRA_ROW_FN fft_number fft_minus(fft_number a, fft_number b)
 {
     return (fft_number){a.re - b.re, a.im - b.im};
 }
-/* i a for turn 1, -i a for -1 */
+/* i a for turn = 1, -i a for turn = -1 */
 LRA_ROW_FN fft_number fft_turned(fft_number a, const int turn)
 {
     return turn > 0 ? (fft_number){-a.im, a.re} : (fft_number){a.im, -a.re};
 }
-/* a exp(turn i pi/4), a exp(turn 3 i pi/4) */
+/* a exp(turn i pi/4); fft_three_eighths(): a exp(turn 3 i pi/4) */
 LRA_ROW_FN fft_number fft_eighth(fft_number a, const int turn)
 {
     const real half = R(0.70710678118654752440);
@@ -86,7 +86,8 @@ LRA_ROW_FN void fft_four(fft_number *z, const int turn)
     z[0] = fft_plus(a, c), z[1] = fft_plus(b, d);
     z[2] = fft_minus(a, c), z[3] = fft_minus(b, d);
 }
-/* Frequencies 0 2 4 6 1 3 5 7; half: the last four numbers are zero. */
+/* Transform of 8 numbers; the frequencies are in the order 0 2 4 6 1 3 5 7. half: the last four
+ * numbers are zero and are not read. */
 LRA_ROW_FN void fft_eight_forth(fft_number *z, const bool half)
 {
     LANES_UNROLL for (int i = 0; i < 4; i++)
@@ -98,7 +99,8 @@ LRA_ROW_FN void fft_eight_forth(fft_number *z, const bool half)
     z[5] = fft_eighth(z[5], -1), z[6] = fft_turned(z[6], -1), z[7] = fft_three_eighths(z[7], -1);
     fft_four(z, -1), fft_four(z + 4, -1);
 }
-/* half: the last four numbers are not computed. */
+/* Inverse of fft_eight_forth(), without the factor 1/8. half: only the first four numbers are
+ * computed. */
 LRA_ROW_FN void fft_eight_back(fft_number *z, const bool half)
 {
     fft_four(z, 1), fft_four(z + 4, 1);
@@ -111,7 +113,7 @@ LRA_ROW_FN void fft_eight_back(fft_number *z, const bool half)
     }
 }
 
-/* The last transforms, of n numbers. */
+/* Transform of the last n numbers (2, 4 or 8) in registers. */
 LRA_ROW_FN void fft_leaf_forth(fft_number *z, const int n)
 {
     if (n == 2) fft_two(z);
@@ -124,7 +126,7 @@ LRA_ROW_FN void fft_leaf_back(fft_number *z, const int n)
     if (n == 4) fft_four(z, 1);
     if (n == 8) fft_eight_back(z, false);
 }
-/* f(n, ...) with n a constant: 2, 4 or 8. */
+/* Calls f(n, ...) with a constant n: 2, 4 or 8. */
 #define FFT_LEAF(n, f, ...)                                                                        \
     do {                                                                                           \
         if ((n) == 2)                                                                              \
@@ -137,7 +139,8 @@ LRA_ROW_FN void fft_leaf_back(fft_number *z, const int n)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* Numbers q apart, to and from registers; w: the roots of this place in the sequence. */
+/* fft_take(), fft_give(): copy 8 numbers, q apart, to and from registers. fft_split(), fft_join():
+ * radix-8 step and its inverse; w: the seven roots of unity of this index. */
 LRA_ROW_FN void fft_take(const fft_number *z, int64_t q, fft_number *v)
 {
     LANES_UNROLL for (int i = 0; i < 8; i++) v[i] = z[i * q];
@@ -164,7 +167,7 @@ LRA_ROW_FN void fft_join(fft_number *v, const real *w, const bool half)
     }
     fft_eight_back(v, half);
 }
-/* A full stage of 8 q numbers, of the transform or (back) of its inverse. */
+/* A complete stage of the transform of 8 q numbers or, with back, of its inverse. */
 LRA_ROW_FN void fft_stage(fft_number *z, int64_t q, const real *root, const bool back)
 {
     for (int64_t i = 0; i < q; i++) {
@@ -190,7 +193,7 @@ LRA_ROW_FN void fft_leaf(const int n, fft_number *z, const bool back)
         fft_leaf_forth(v, n);
     for (int i = 0; i < n; i++) z[i] = v[i];
 }
-/* Stages from `at` on, of n numbers. */
+/* All stages of a transform of n numbers; `at`: index of the stage and of its table of roots. */
 static void fft_forth_from(const fft_plan *p, int at, int64_t n, fft_number *z)
 {
     int64_t q = n / 8;

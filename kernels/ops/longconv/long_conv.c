@@ -1,13 +1,14 @@
 /* Convolution with kernels as long as the sequence, channel by channel, through Fourier transforms:
  *   y[t] = sum_(j >= 0) k[j] x[t-j]  (+ sum_(j >= 0) k'[j] x[t+1+j] with the second kernel of a
- *     bidirectional one)
+ *     bidirectional convolution)
  * x and y are zero for t >= length; a kernel of L values is zero after them.
  *   y = F^-1(F(x) F(k)),  dx = F^-1(F(dy) conj F(k)),  dk = F^-1(sum_b conj F(x_b) F(dy_b))
- * of a size at which nothing wraps around: lag j is at index j, lag -(1+j) at n-1-j.
- * Channels are lanes (fft_lanes_template.h): x (B,T,D) is read in place.  Two examples are the real
- * and the imaginary part of one transform: a kernel is real, so that they stay separate; in dk the
- * sum of both is the real part.
- * Source: S4 (Gu et al. 2022) composes its two directions so. */
+ * The transforms are long enough that nothing wraps around. In the transformed kernel, lag j is at
+ * index j, and lag -(1+j) at index n-1-j.
+ * Channels are SIMD lanes (fft_lanes_template.h), so that x (B,T,D) is read in place. Two examples
+ * are the real and the imaginary part of one transform. They stay separate, because a kernel is
+ * real; in dk the real part is the sum over both.
+ * Source: S4 (Gu et al. 2022) combines its two directions in this way. */
 #include <omp.h>
 #include <stdio.h>
 
@@ -15,11 +16,12 @@
 #include "kernels/ops/longconv/long_conv.h"
 #include "kernels/ops/transpose_template.h"
 
-/* Lanes of the widest instruction set, so that the size of scratch is the same for all; number of
- * rows to prefetch. */
+/* MAX_LANES: lanes of the widest instruction set, so that the size of scratch is the same for all.
+ * AHEAD: number of rows to prefetch. */
 enum { MAX_LANES = 16, AHEAD = 32 };
 
-/* Numbers of a transform, and reals of scratch for one. */
+/* points_of(): complex numbers of a transform. numbers_size(): reals of scratch for the transforms
+ * of one block of lanes. */
 static inline int64_t points_of(int64_t T, int64_t L)
 {
     int64_t least = T + lags_of(T, L), n = FFT_LEAST;
@@ -31,7 +33,7 @@ static inline int64_t numbers_size(int64_t n)
     return 2 * MAX_LANES * n;
 }
 
-/* Two examples that are read or written together, w channels from column d0 on; tokens from
+/* Two examples that are read or written together: w channels from column d0 on. Tokens from
  * `length` on are zero. */
 typedef struct {
     const elem *in[2];
@@ -52,7 +54,7 @@ static inline pair pair_of(const void *x, void *y, const int32_t *length, int64_
     return p;
 }
 
-/* Token t of both examples, zero after the end. */
+/* Token t of both examples; zero after the end of each. */
 LRA_ROW_FN fft_number read_token(const pair *p, int64_t t, int64_t w)
 {
     fft_number z = {(lanes){0}, (lanes){0}};
@@ -72,16 +74,17 @@ LRA_ROW_FN void write_token(const pair *p, int64_t t, int64_t w, fft_number z)
     if (p->out[1]) write_one(p, 1, t, w, z.im);
 }
 
-/* Prefetches into the L2 cache only: rows that are a power of two apart fall on few sets of the L1
- * cache. */
+/* Prefetches token t into the L2 cache. The L1 cache is avoided, because rows that are a power of
+ * two apart map to few of its sets. */
 LRA_ROW_FN void ask_token(const pair *p, int64_t t)
 {
     if (t < p->length[0]) __builtin_prefetch(p->in[0] + t * p->D, 0, 1);
     if (t < p->length[1]) __builtin_prefetch(p->in[1] + t * p->D, 0, 1);
 }
 
-/* The first stage of the transform, which reads, and the last one of the inverse, which writes.
- * places: 4 of 8 where the tokens end before half of the transform. */
+/* read_places(): first stage of the transform, which reads the tokens. write_places(): last stage
+ * of the inverse, which writes them. places: number of the 8 inputs of a butterfly that can contain
+ * tokens; 4 if the tokens end before the middle of the transform. */
 LRA_ROW_FN void read_places(const pair *p, const fft_plan *plan, int64_t w, const int places,
                             fft_number *z)
 {
@@ -120,8 +123,8 @@ static inline void write_pair(const pair *p, const fft_plan *plan, const fft_num
         write_places(p, plan, p->w, 8, z);
 }
 
-/* Lane d of r[j] is lag j of channel d, x[d step + j], for n lags of w channels; the others are
- * zero.  The inverse multiplies by `scale`. */
+/* Transposes kernel values: lane d of r[j] is lag j of channel d, x[d step + j], for n lags of w
+ * channels; the other numbers are zero. */
 static inline void read_lags(const real *x, int64_t step, int64_t w, int64_t n, lanes *r)
 {
     real part[LANES][LANES] = {{0}};
@@ -155,7 +158,8 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The spectra of w channels' kernels for T tokens, including the 1/n of the inverse. */
+/* Transforms the kernels of w channels for T tokens, with the factor 1/n of the inverse included.
+ * Nullable: behind */
 static inline void read_kernels(const real *k, const real *behind, int64_t w, int64_t T, int64_t L,
                                 const fft_plan *plan, fft_number *z)
 {
@@ -173,8 +177,8 @@ static inline void read_kernels(const real *k, const real *behind, int64_t w, in
     }
     fft_forth_from(plan, 0, n, z);
 }
-/* Inverse transform of a sum of products: the gradient of the kernels, zero for lags without
- * effect. */
+/* Inverse transform of the summed products: the gradient of the kernels. It is zero for lags that
+ * have no effect at T tokens. Nullable: behind */
 static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, int64_t L,
                                  const fft_plan *plan, fft_number *z)
 {
@@ -193,7 +197,8 @@ static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, in
     }
 }
 
-/* x: transformed, times k, or conj(k), and transformed back; stages from `at` on, of n numbers. */
+/* Transforms x, multiplies it by k (or conj k), and transforms it back. `at`: index of the first of
+ * these stages; n: numbers of the transform. */
 LRA_ROW_FN void multiply_leaf(const int n, fft_number *x, const fft_number *k, const bool conjugate)
 {
     fft_number v[8];
@@ -218,7 +223,7 @@ static void multiply_from(const fft_plan *p, int at, int64_t n, fft_number *x, c
     }
 }
 
-/* One block of channels of all examples. */
+/* Convolves one block of channels of all examples. */
 static inline void convolve(const lra_call *c, int64_t d0, const fft_plan *plan, real *own)
 {
     const long_conv_args *a = c->y->args;
@@ -239,7 +244,7 @@ static inline void convolve(const lra_call *c, int64_t d0, const fft_plan *plan,
     }
 }
 
-/* sources: x, or dy in the backward pass; kernel; [length].  scratch: of every thread */
+/* Sources: x (dy in the backward pass), kernel, [length]. Scratch: one segment per thread. */
 LRA_BODY(long_conv)
 {
     int64_t T = c->y->shape.d[1], D = c->y->shape.d[2];
@@ -250,7 +255,8 @@ LRA_BODY(long_conv)
                  (real *)c->scratch + omp_get_thread_num() * 2 * numbers_size(plan.n));
 }
 
-/* sum = sum + F(dy) conj F(x), or that alone; stages from `at` on, of n numbers. */
+/* sum += F(dy) conj F(x); with `first`: sum = F(dy) conj F(x). add_from() transforms n numbers,
+ * from the stage of index `at` on. */
 LRA_ROW_FN void add_leaf(const int n, const fft_number *x, const fft_number *dy, fft_number *sum,
                          const bool first)
 {
@@ -277,7 +283,8 @@ static void add_from(const fft_plan *p, int at, int64_t n, fft_number *x, fft_nu
     }
 }
 
-/* One block of channels: the real part of the sum over pairs of examples of conj F(x) F(dy). */
+/* Gradient of the kernels for one block of channels: the real part of the sum of conj F(x) F(dy)
+ * over pairs of examples. */
 static inline void correlate(const lra_call *c, int64_t d0, const fft_plan *plan, real *own)
 {
     const long_conv_args *a = c->y->args;
@@ -299,7 +306,7 @@ static inline void correlate(const lra_call *c, int64_t d0, const fft_plan *plan
     write_kernels(k, a->two_sided ? k + D * L : NULL, w, T, L, plan, sum);
 }
 
-/* sources: x, dy, [length]; scratch: of every thread */
+/* Sources: x, dy, [length]. Scratch: one segment per thread. */
 LRA_BODY(long_conv_dk)
 {
     const long_conv_args *a = c->y->args;
@@ -360,7 +367,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[0] = lra_node(&lra_op_long_conv_dx, y->graph, length ? 3 : 2, for_x, &a, sizeof a);
 }
 
-/* 2.5 n log2 n for a real transform, 6 for a complex product. */
+/* FLOP: 2.5 n log2 n for a real transform, 6 for a complex product. */
 static double transforms(const lra_tensor *x, int64_t L)
 {
     double n = (double)size_of(x->shape.d[1], L), rows = (double)(x->shape.d[0] * x->shape.d[2]);
@@ -387,8 +394,8 @@ static int64_t dk_scratch(const lra_tensor *y, int n_threads)
     return n_threads * 3 * numbers_size(n) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* On a GPU within shared memory: roots, spectra, some examples; else rows of the kernel and of some
- * examples. */
+/* Scratch of the CUDA body in bytes. Transforms in shared memory need roots, spectra and the rows
+ * of some examples. Otherwise: rows of the kernel and of some examples. */
 static int64_t cuda_scratch_of(const lra_shape *x, int64_t L, int arrays)
 {
     int64_t B = x->d[0], T = x->d[1], D = x->d[2], points = long_conv_points(T, L);
@@ -421,8 +428,8 @@ lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
                  : lra_long_conv_whole(x, kernel, length);
 }
 
-/* Kernels shorter than the sequence and longer, one and two directions, more channels than a
- * block. */
+/* Test samples: kernels that are shorter and longer than the sequence, one and two directions, more
+ * channels than a block. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][3] = {{7, 3, 5}, {7, 3, 9}, {6, 10, 6}, {1, 2, 3}};

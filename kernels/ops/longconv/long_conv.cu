@@ -1,8 +1,8 @@
-/* Long convolution on a GPU and its gradients. */
+/* Long convolution and its gradients on a GPU. */
 #include "kernels/ops/longconv/long_conv_fft_cuda.h"
 #include "kernels/ops/longconv/long_conv_rows_cuda.h"
 
-/* sources: x, or dy in the backward pass; kernel; [length] */
+/* Sources: x (dy in the backward pass), kernel, [length]. */
 LRA_CUDA_BODY(long_conv)
 {
     const long_conv_args *a = (const long_conv_args *)c->y->args;
@@ -13,7 +13,7 @@ LRA_CUDA_BODY(long_conv)
         stream);
 }
 
-/* sources: x, dy, [length] */
+/* Sources: x, dy, [length]. */
 LRA_CUDA_BODY(long_conv_dk)
 {
     const long_conv_args *a = (const long_conv_args *)c->y->args;

@@ -1,12 +1,12 @@
-/* Long convolution on a GPU within shared memory, for transforms of 1024 to 8192 points.  Two
- * examples of a channel are the real and the imaginary part of one complex signal z: as kernels are
- * real, z * k holds both results.  A block transforms it (fft_cuda.h), multiplies by the kernel's
- * spectrum, which has the same order, and transforms back:
+/* Long convolution on a GPU in shared memory, for transforms of 1024 to 8192 points. Two examples
+ * of a channel are the real and the imaginary part of one complex signal z. As kernels are real, z
+ * * k contains both results. A block transforms z (fft_cuda.h), multiplies it by the kernel's
+ * spectrum, which has the same bit-reversed order, and transforms it back:
  *   y = F^-1(F(z) F(k)),  dx with conj F(k),  dk = real part of F^-1(sum of F(dz) conj F(z) over
  *     the pairs)
- * FLOP: 10 n log2 n + 6 n for two examples; over the bus 2 bytes in and out for a bf16 (rows
- * between the steps stay in the L2 cache); in shared memory 64 bytes a point (96 at 8192), which
- * takes about as long as the arithmetic. */
+ * FLOP: 10 n log2 n + 6 n for two examples. Global memory: 2 bytes in and 2 bytes out per bf16
+ * number (rows between the kernels stay in the L2 cache). Shared memory: 64 bytes per point (96 at
+ * 8192), which takes about as long as the arithmetic. */
 #ifndef LRA_OPS_LONGCONV_LONG_CONV_FFT_CUDA_H
 #define LRA_OPS_LONGCONV_LONG_CONV_FFT_CUDA_H
 
@@ -15,14 +15,15 @@
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* Rows of elem, (examples, D, T), and the spectra: (.., D, n). */
+/* Buffers of a call: rows of elem, (examples, D, T), and spectra, (.., D, n). */
 typedef struct {
     long_conv_job j;
     int64_t examples;
     const lf_complex *root;
     lf_complex *spectrum;
     elem *x, *dy;
-    int64_t parts; /* number of parts of the pairs, for the gradient of the kernels */
+    /* number of parts into which the pairs are divided, for the gradient of the kernels */
+    int64_t parts;
 } lf_job;
 
 static __global__ void lf_root_kernel(int64_t n, lf_complex *root)
@@ -33,8 +34,8 @@ static __global__ void lf_root_kernel(int64_t n, lf_complex *root)
     }
 }
 
-/* Transposes the examples from b0 on to (examples, D, T), zero after their last token; BACK: the
- * inverse. */
+/* Transposes the examples from b0 on to (examples, D, T), with zeros after their last token. BACK:
+ * the inverse, from (examples, D, T) to (B,T,D). */
 template <bool BACK>
 static __global__ void lf_rows_kernel(long_conv_job j, int64_t b0, const elem *from, elem *to)
 {
@@ -56,14 +57,14 @@ static __global__ void lf_rows_kernel(long_conv_job j, int64_t b0, const elem *f
     }
 }
 
-/* Channel d of examples 2 pair and 2 pair + 1. */
+/* Rows of channel d of examples 2 pair and 2 pair + 1. */
 LRA_DEV lf_rows lf_pair(const lf_job *e, int64_t pair, int64_t d, elem *x)
 {
     elem *a = x + (2 * pair * e->j.D + d) * e->j.T;
     return lf_rows{e->j.T, a, 2 * pair + 1 < e->examples ? a + e->j.D * e->j.T : NULL};
 }
 
-/* Spectrum of the kernels of a channel, including the factor 1/n of the inverse FFT; one block per
+/* Spectrum of the kernels of a channel, including the factor 1/n of the inverse FFT. One block per
  * channel. */
 static __global__ void lf_kernel_kernel(lf_job e, const real *kernel)
 {
@@ -85,8 +86,8 @@ static __global__ void lf_kernel_kernel(lf_job e, const real *kernel)
         e.spectrum[d * s.n + threadIdx.x * LF_OWN + i] = v[i];
 }
 
-/* Replaces the rows of x by those of y; one block per (pair of examples, channel), channels
- * fastest. */
+/* Replaces the rows of x by those of y. One block per (pair of examples, channel); channels are the
+ * fastest index. */
 static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
 {
     LRA_SHARED(float, shared);
@@ -106,10 +107,10 @@ static __global__ void __launch_bounds__(512, 1) lf_conv_kernel(lf_job e)
     lf_back_but_last(&s, &rows);
 }
 
-/* Adds the sum of F(dz) conj F(z) over a part of the example pairs to the spectra; one block per
- * (part, channel), channels fastest. first: the spectra are uninitialised and are overwritten. F(z)
- * is kept in shared memory until F(dz) is computed if two fit there (SPARE), else in registers,
- * some of which spill. */
+/* Adds the sum of F(dz) conj F(z) over a part of the example pairs to the spectra. One block per
+ * (part, channel); channels are the fastest index. first: the spectra are uninitialised and are
+ * overwritten. SPARE: shared memory has space for two spectra, and F(z) is kept there while F(dz)
+ * is computed; otherwise F(z) is kept in registers, some of which spill. */
 template <bool SPARE>
 static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     lf_sum_kernel(lf_job e, bool first)
@@ -140,7 +141,7 @@ static __global__ void __launch_bounds__(SPARE ? 256 : 512, SPARE ? 2 : 1)
     LRA_UNROLL for (int i = 0; i < LF_OWN; i++) to[i] = sum[i];
 }
 
-/* Gradient of the kernels of a channel; one block per channel. */
+/* Gradient of the kernels of a channel. One block per channel. */
 static __global__ void lf_gradient_kernel(lf_job e, real *kernel)
 {
     LRA_SHARED(float, shared);
@@ -170,7 +171,7 @@ static __global__ void lf_gradient_kernel(lf_job e, real *kernel)
 
 /* ---- the ops --------------------------------------------------------------------------------- */
 
-/* Scratch: roots, spectra, rows of x, rows of dy. */
+/* Divides the scratch into roots, spectra, rows of x, rows of dy. */
 static inline lf_job lf_job_of(const long_conv_job *j, int arrays, real *scratch, void *stream)
 {
     lf_job e = {*j, 0, NULL, NULL, NULL, NULL, 1};

@@ -1,9 +1,9 @@
-/* Long convolution on a GPU by transforms of rows in memory, for any size.  Examples are processed
- * a few at a time, so that their rows stay in the L2 cache between the steps: x is copied to rows
- * of reals, transformed, multiplied by the spectrum of the kernel, transformed back, and copied to
- * y.
- * FLOP: 5 n log2 n + 6 n for a row of n >= 2 T; over the bus: x and y once, over the cache 14 n
- * values a row. */
+/* Long convolution on a GPU by transforms of rows in global memory, for any size. A few examples
+ * are processed at a time, so that their rows stay in the L2 cache between the kernels: x is copied
+ * to rows of reals, transformed, multiplied by the spectrum of the kernel, transformed back, and
+ * copied to y.
+ * FLOP: 5 n log2 n + 6 n for a row of n >= 2 T. Global memory: x and y once. L2 cache: 14 n values
+ * per row. */
 #ifndef LRA_OPS_LONGCONV_LONG_CONV_ROWS_CUDA_H
 #define LRA_OPS_LONGCONV_LONG_CONV_ROWS_CUDA_H
 
@@ -16,7 +16,7 @@ enum { LC_TILE = 32, LC_PITCH = LC_TILE + 1 };
 typedef struct {
     long_conv_args a;
     int64_t B, T, D, L, n, row;
-    int64_t lags, behind; /* number of kernel values with an effect */
+    int64_t lags, behind; /* number of kernel values that have an effect, of each direction */
     const int32_t *length;
 } long_conv_job;
 
@@ -30,7 +30,7 @@ static inline long_conv_job long_conv_job_of(const long_conv_args *a, const lra_
     return j;
 }
 
-/* Tiles of 32 channels and 32 values of rows. */
+/* Number of tiles of 32 channels by 32 row values. */
 static inline unsigned lc_tiles(const long_conv_job *j, int64_t width, int64_t examples)
 {
     return (unsigned)((j->D + LC_TILE - 1) / LC_TILE * ((width + LC_TILE - 1) / LC_TILE) *
@@ -50,7 +50,7 @@ LRA_DEV lc_place lc_find(const long_conv_job *j, int64_t width)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Examples from b0 on to rows, zero after the tokens. */
+/* Copies the examples from b0 on to rows (examples, D, n), with zeros after the tokens. */
 static __global__ void lc_lay_kernel(long_conv_job j, int64_t b0, const elem *x, real *rows)
 {
     LRA_SHARED(real, tile);
@@ -70,7 +70,7 @@ static __global__ void lc_lay_kernel(long_conv_job j, int64_t b0, const elem *x,
     }
 }
 
-/* The inverse copy: y of examples from b0 on. */
+/* Copies rows back to y, for the examples from b0 on. */
 static __global__ void lc_take_kernel(long_conv_job j, int64_t b0, const real *rows, elem *y)
 {
     LRA_SHARED(real, tile);
@@ -89,13 +89,14 @@ static __global__ void lc_take_kernel(long_conv_job j, int64_t b0, const real *r
     }
 }
 
-/* for (LC_EACH(i, n)) over all threads of the grid */
+/* Loop over i < n with all threads of the grid: for (LC_EACH(i, n)). */
 #define LC_EACH(i, n)                                                                              \
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                                    \
     i < (n);                                                                                       \
     i += (int64_t)gridDim.x * blockDim.x
 
-/* The kernels as rows including the 1/n of the inverse: lag j at j, lag -(1+j) at n-1-j. */
+/* Copies the kernels to rows, with the factor 1/n of the inverse: lag j at index j, lag -(1+j) at
+ * index n-1-j. */
 static __global__ void lc_kernel_kernel(long_conv_job j, const real *kernel, real *rows)
 {
     const real one = 1 / (real)j.n;
@@ -108,7 +109,7 @@ static __global__ void lc_kernel_kernel(long_conv_job j, const real *kernel, rea
     }
 }
 
-/* Gradient of the kernels from the inverse transform of the summed spectra. */
+/* Gradient of the kernels, from the inverse transform of the summed spectra. */
 static __global__ void lc_gradient_kernel(long_conv_job j, const real *rows, real *kernel)
 {
     const real one = 1 / (real)j.n;
@@ -126,7 +127,7 @@ static __global__ void lc_gradient_kernel(long_conv_job j, const real *rows, rea
 
 /* ---- spectra: two complex numbers at a time -------------------------------------------------- */
 
-/* a b, or a conj(b) */
+/* Two complex products: a b for sign = 1, a conj(b) for sign = -1. */
 LRA_DEV float4 lc_product(float4 a, float4 b, real sign)
 {
     b.y *= sign, b.w *= sign;
@@ -134,7 +135,8 @@ LRA_DEV float4 lc_product(float4 a, float4 b, real sign)
                   a.z * b.w + a.w * b.z};
 }
 
-/* rows (examples, D) times kernel (D), which is conjugated in the backward pass. */
+/* Multiplies the spectra of rows (examples, D) by those of the kernel (D), which are conjugated in
+ * the backward pass. */
 static __global__ void lc_multiply_kernel(long_conv_job j, int64_t examples, const float4 *kernel,
                                           float4 *rows)
 {
@@ -143,7 +145,7 @@ static __global__ void lc_multiply_kernel(long_conv_job j, int64_t examples, con
         rows[i] = lc_product(rows[i], kernel[i % (j.D * width)], j.a.back ? R(-1.0) : R(1.0));
 }
 
-/* sum (D) += sum over the examples of dy conj(x); first: sum is overwritten. */
+/* sum (D) += sum of dy conj(x) over the examples, all spectra. first: sum is overwritten. */
 static __global__ void lc_sum_kernel(long_conv_job j, int64_t examples, bool first, const float4 *x,
                                      const float4 *dy, float4 *sum)
 {
@@ -168,7 +170,7 @@ static inline void lc_lay(const long_conv_job *j, int64_t b0, int64_t examples, 
     lra_cuda_fft(j->n, j->row, examples * j->D, rows, false, stream);
 }
 
-/* scratch: rows of the kernel, of some examples */
+/* Runs the convolution. scratch: rows of the kernel, then rows of some examples. */
 static inline void long_conv_rows(const long_conv_job *j, const elem *x, const real *kernel,
                                   elem *y, real *scratch, void *stream)
 {
@@ -188,7 +190,8 @@ static inline void long_conv_rows(const long_conv_job *j, const elem *x, const r
     }
 }
 
-/* scratch: rows of the sum, of x and of dy of some examples */
+/* Runs the gradient of the kernel. scratch: rows of the sum, then of x and of dy of some
+ * examples. */
 static inline void long_conv_dk_rows(const long_conv_job *j, const elem *x, const elem *dy,
                                      real *kernel, real *scratch, void *stream)
 {

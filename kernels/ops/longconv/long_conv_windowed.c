@@ -1,27 +1,29 @@
 /* Long convolution with a distance limit (long_conv.c, kernels masked by distance_mask.c):
  *   y[t] = sum_(0 <= j <= limit) k[j] x[t-j]  (+ sum_(0 <= j < limit) k'[j] x[t+1+j])
  * Every value of a Fourier transform contains rounding errors of all inputs, so that distant tokens
- * would still change the last bits; here the lags are summed one by one.  A limit of at least T-1
- * has no effect: the result is source 0, the convolution by transforms, bit for bit and in place.
- * Source 0 and these sums are equal up to rounding, so that the gradient goes to source 0 alone,
- * whose own gradient includes the mask of the kernels. */
+ * would still change the last bits of y. Here the lags are summed one by one instead. A limit of at
+ * least T-1 has no effect: the result is then source 0, the convolution by transforms, bit for bit
+ * and in place. Source 0 and these sums are equal up to rounding, so that the gradient flows to
+ * source 0 only, whose gradient includes the mask of the kernels. */
 #include <omp.h>
 #include <stdio.h>
 
 #include "kernels/ops/longconv/long_conv.h"
 #include "kernels/ops/typed.h"
 
-/* Channels of a block, a cache line of float32, and rows whose sums stay in registers: more rows
- * would spill with AVX2. */
+/* CHANNELS: channels of a block, a cache line of float32. ROWS: rows whose sums stay in registers;
+ * more rows would spill with AVX2. */
 enum { CHANNELS = 16, ROWS = 4 };
 
-/* A kernel row for each lag from -limit to limit, and the inputs with zeros before and after. */
+/* Scratch of a thread in reals: a row of kernel values for each lag from -limit to limit, and the
+ * inputs with zeros before and after. */
 static inline int64_t own_size(int64_t T)
 {
     return CHANNELS * (2 * T + 3 * T + ROWS);
 }
 
-/* Row limit + lag of `to`: factor of x[t - lag]. */
+/* Copies the kernels of a block of channels: row limit + lag of `to` is the factor of x[t - lag].
+ * Nullable: behind */
 static inline void read_lags(const real *k, const real *behind, int64_t L, int64_t channels,
                              int64_t limit, real *to)
 {
@@ -42,7 +44,7 @@ static inline void read_rows(const elem *x, int64_t tokens, int64_t T, int64_t D
             to[(limit + t) * CHANNELS + d] = e_load(x[t * D + d]);
 }
 
-/* Sums rows [t, t + ROWS), lag by lag from the past. */
+/* Computes rows [t, t + ROWS). Lags are added from the past to the future. */
 static inline void sum_rows(const real *lags, const real *x, int64_t from, int64_t to,
                             real sum[ROWS][CHANNELS])
 {
@@ -56,7 +58,7 @@ static inline void sum_rows(const real *lags, const real *x, int64_t from, int64
     }
 }
 
-/* One block of channels of one example. */
+/* Convolves one block of channels of one example. */
 static inline void convolve(const lra_call *c, int64_t b, int64_t d0, int64_t limit, real *own)
 {
     const long_conv_args *a = c->y->args;
@@ -77,7 +79,7 @@ static inline void convolve(const lra_call *c, int64_t b, int64_t d0, int64_t li
     }
 }
 
-/* sources: y without a limit, x, kernel, limit, [length]; scratch: of every thread */
+/* Sources: y without a limit, x, kernel, limit, [length]. Scratch: one segment per thread. */
 LRA_BODY(long_conv_windowed)
 {
     int64_t B = c->y->shape.d[0], T = c->y->shape.d[1], D = c->y->shape.d[2];
@@ -115,7 +117,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[0] = dy;
 }
 
-/* Counts half of all lags: the limit is known at run time only. */
+/* Counts half of all lags, because the limit is known only when the graph runs. */
 static double flops(const lra_tensor *y)
 {
     const long_conv_args *a = y->args;
@@ -127,7 +129,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n_threads * own_size(y->shape.d[1]) * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* Masks both directions of a kernel (D,L) or (2,D,L). */
+/* Applies the distance mask to both directions of a kernel (D,L) or (2,D,L). */
 static lra_tensor *cut(lra_tensor *kernel, lra_tensor *limit)
 {
     if (kernel->shape.n != 3) return lra_distance_mask(kernel, limit, 1, 0, 1);
@@ -145,8 +147,8 @@ lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor
     return lra_node(&lra_op_long_conv_windowed, x->graph, length ? 5 : 4, src, &a, sizeof a);
 }
 
-/* Limits below and above the length; one direction and two, kernels shorter and longer, more
- * channels than a block. */
+/* Test samples: limits below and above the length; one and two directions; kernels that are shorter
+ * and longer than the sequence; more channels than a block. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][3] = {{9, 3, 5}, {7, 3, 11}, {6, 19, 6}, {1, 2, 3}, {14, 2, 14}};

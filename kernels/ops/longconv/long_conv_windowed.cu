@@ -1,8 +1,10 @@
-/* long_conv_windowed on a GPU: a thread for each element, lag by lag from the past. */
+/* long_conv_windowed on a GPU: one thread for each element of y; lags are added from the past to
+ * the future. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/longconv/long_conv.h"
 
-/* k, behind: kernels of one channel; x: its values, with stride D. */
+/* Computes one element of y. k, behind: kernels of its channel; x: inputs of its channel, with
+ * stride D. Nullable: behind */
 LRA_DEV real sum_lags(const real *k, const real *behind, int64_t L, const elem *x, int64_t D,
                       int64_t t, int64_t tokens, int64_t limit)
 {
@@ -35,7 +37,7 @@ static __global__ void long_conv_windowed_kernel(int64_t n, int64_t T, int64_t D
     }
 }
 
-/* sources: y without a limit, x, kernel, limit, [length] */
+/* Sources: y without a limit, x, kernel, limit, [length]. */
 LRA_CUDA_BODY(long_conv_windowed)
 {
     const long_conv_args *a = (const long_conv_args *)c->y->args;

@@ -1,8 +1,8 @@
-/* Linear interpolation along the last axis: y is `times` times as long as x, each number of x in
- * the middle of a block.
- *   y[.., j times + k] = (1 - |d|) x[.., j] + |d| x[.., j -+ 1],  d = (k + 1/2) / times - 1/2,
- * the neighbour on the side of d, at the ends x[.., j] itself.  The gradient is the sum of dy with
- * the same weights. */
+/* Linear upsampling along the last axis: y is `times` times as long as x. Each number of x is the
+ * centre of a block of `times` numbers of y.
+ *   y[.., j times + k] = (1 - |d|) x[.., j] + |d| x[.., j -+ 1],  d = (k + 1/2) / times - 1/2
+ * The neighbour is j - 1 for d < 0 and j + 1 for d > 0; at the ends it is x[.., j] itself. The
+ * gradient is the sum of dy with the same weights. */
 #include "kernels/ops/longconv/upsample_body.h"
 
 LRA_ROW_FN void upsample_row(lra_type t, const void *x, void *y, upsample_view v)

@@ -1,4 +1,4 @@
-/* upsample on a GPU: a thread for each number of the result. */
+/* upsample on a GPU: one thread for each number of the result. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/longconv/upsample_body.h"
 

@@ -1,11 +1,12 @@
-/* Weights of linear interpolation, on a CPU and on a GPU. */
+/* Weights of linear interpolation, shared by the C and CUDA bodies. */
 #ifndef LRA_OPS_LONGCONV_UPSAMPLE_BODY_H
 #define LRA_OPS_LONGCONV_UPSAMPLE_BODY_H
 
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
-/* Rows of s numbers in the shorter tensor; the longer one has `times` times as many. */
+/* Sizes: the shorter tensor has `rows` rows of s numbers; the longer one has rows of s times
+ * `times` numbers. */
 typedef struct {
     int64_t rows, s, times;
 } upsample_view;
@@ -18,13 +19,14 @@ static inline upsample_view upsample_of(const lra_tensor *y)
     return (upsample_view){all, s, a->times};
 }
 
-/* Signed distance of value k of a block from its number, in (-1/2, 1/2). */
+/* Signed distance of value k of a block from the block's centre, as a share of the block, in (-1/2,
+ * 1/2). */
 LRA_FN real upsample_off(int64_t k, int64_t times)
 {
     return ((real)k + (real)0.5) / (real)times - (real)0.5;
 }
 
-/* Value k of block j, of one row. */
+/* Value k of block j of a row x. */
 LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j, int64_t k)
 {
     real off = upsample_off(k, v.times), far = off < 0 ? -off : off;
@@ -33,9 +35,9 @@ LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j
     return (1 - far) * t_load(x, t, j) + far * t_load(x, t, other);
 }
 
-/* Gradient of number j from one row: from its own block, the right half of the block before and the
- * left half of the block after; the outer halves of the first and the last block count for
- * themselves. */
+/* Gradient of number j of a row. It sums the contributions of its own block, of the right half of
+ * the previous block, and of the left half of the next block. The outer halves of the first and the
+ * last block contribute to their own numbers. */
 LRA_FN real stretch_sum(const void *dy, lra_type t, upsample_view v, int64_t j)
 {
     real sum = 0;
