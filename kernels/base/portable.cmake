@@ -67,3 +67,13 @@ set_target_properties(OpenMP::OpenMP_C PROPERTIES INTERFACE_LINK_LIBRARIES
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH OFF)
 set(CMAKE_INSTALL_RPATH "\$ORIGIN") # cuBLASLt beside the programs, cmocka beside the tests
 add_link_options($<HOST_LINK:-static-libgcc> $<$<LINK_LANGUAGE:CXX,CUDA>:-static-libstdc++>)
+
+# -DLRA_STATIC=ON: no shared library at all, for the Python wheel.  The programs run on any Linux kernel of this
+# processor family, in an empty chroot too.  The linker warns of dlopen() in libhdf5's plug-in loader, which
+# lra_h5_start() switches off.
+if(LRA_STATIC)
+  if(NOT LRA_CUDA STREQUAL "OFF")
+    message(FATAL_ERROR "LRA_STATIC=ON needs -DLRA_CUDA=OFF: the CUDA driver is a shared library")
+  endif()
+  add_link_options(-static)
+endif()

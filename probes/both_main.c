@@ -1,0 +1,14 @@
+/* Both programs in one file, which is 2 MB smaller than two, for the Python wheel: lra-report if it
+ * is called by that name, otherwise lra-probe.  CMakeLists.txt renames their main(). */
+#include <string.h>
+
+int lra_probe_main(int argc, char **argv);
+int lra_report_main(int argc, char **argv);
+
+int main(int argc, char **argv)
+{
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
+    return strcmp(name, "lra-report") == 0 ? lra_report_main(argc, argv)
+                                           : lra_probe_main(argc, argv);
+}

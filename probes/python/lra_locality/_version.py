@@ -1,0 +1,3 @@
+"""Version of the package, equal to that of the C programs (CMakeLists.txt)."""
+
+__version__ = "0.1.0"
