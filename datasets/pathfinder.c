@@ -1,14 +1,15 @@
-/* Pathfinder: are two markers joined by a path of dashes?  Two classes.
- * An image follows from (data-seed, level, size, number) alone.  Every level has `images` of them,
- * cut into 80, 10 and 10 % by torch's random_split with seed 42, as the public pipelines do.
- * sets=three trains on the training parts of all levels and selects and tests on the hard one.
- * Models see (x/255 - 1/2) / (1/2), one number a pixel, row by row.
+/* Pathfinder: decides whether two markers are joined by a path of dashes. Two classes.
+ * An image is a function of (data-seed, level, size, number) alone. Every level has `images`
+ * images, divided into 80, 10 and 10 % by torch's random_split with seed 42, as in the public
+ * pipelines.
+ * sets=three trains on the training parts of all levels; validation and test use the hard level.
+ * The input of a model at a pixel is (x/255 - 1/2) / (1/2), one number, row by row.
  * path-x and path-x-256 are the hard level with 128 x 128 and 256 x 256 pixels: 16,384 and 65,536
- * steps.
+ * tokens.
  * Source: Linsley et al. 2018; Tay et al. 2021; three sets: the locality paper.
- * Images are not compared with each other; no two of 60,000 easy ones were equal.
- * Known: labels are fair coins; the distance of the markers alone gives about 58.7 % of easy, 54.6
- * % of intermediate labels and next to nothing of the hard ones. */
+ * Images are not checked for repetitions; no two of 60,000 easy images were equal.
+ * Known: labels are fair coins. The distance of the markers alone predicts about 58.7 % of easy
+ * labels, 54.6 % of intermediate labels, and hard labels hardly better than chance. */
 #include "datasets/pathfinder/pathfinder.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static void divide(int64_t n, int64_t part[LRA_N_SPLITS])
     part[LRA_TRAIN_SPLIT] = n - part[LRA_VAL_SPLIT] - part[LRA_TEST_SPLIT];
 }
 
-/* Numbers of the images of all splits, one split after another; caller frees. */
+/* Returns a permutation of the image numbers, split by split, which the caller frees. */
 static int64_t *order_of(int64_t n)
 {
     int64_t *order = lra_alloc_array((size_t)n + 1, sizeof *order);
@@ -112,7 +113,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
     lra_pathfinder_spec s;
     if (lra_pathfinder_spec_read(c, &s, e) != 0) return LRA_USAGE;
     int rc = 0;
-    lra_signals_hold(); /* until a batch is complete */
+    lra_signals_hold(); /* signals wait until a batch of images is complete */
     for (int k = 0; k < s.n_sets && rc == 0; k++) {
         lra_pathfinder *g = generator(&s, s.set[k]);
         char *level = lra_format("%s/pathfinder%d/%s", folder, s.size->window,
@@ -135,7 +136,7 @@ static int make_files(const lra_config *c, const char *folder, bool again, lra_e
     return rc;
 }
 
-/* Reports the files used, and those skipped. */
+/* Reports which files are used and which are skipped. */
 static void report(const lra_pathfinder_set *set, const char *level)
 {
     if (set->n < set->n_listed)
@@ -172,7 +173,8 @@ static int append(const lra_pathfinder_set *set, const int64_t *order, int64_t n
     return 0;
 }
 
-/* Appends the images of one level to the splits; other splits than the training part when last. */
+/* Appends the images of one level to the splits: the training part, and if `last` also validation
+ * and test. */
 static int import_level(const lra_pathfinder_set *set, int level, bool last,
                         lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
@@ -215,7 +217,7 @@ static int import_hash(const lra_config *c, const char *path, lra_digest *to, lr
 
 /* ---- baselines ------------------------------------------------------------------------------- */
 
-/* Distances of the markers of all rows; (n), caller frees. */
+/* Returns the distance of the two markers in each row, in pixels: (n), which the caller frees. */
 static double *measure(const lra_sequences *r)
 {
     double *distance = lra_alloc_array((size_t)r->n + 1, sizeof *distance);
@@ -296,7 +298,8 @@ static int64_t longest(const lra_config *c)
     .quick = {quick_rows, "batch=64 epochs=2 warmup=0.05 final-share=0.5 final-rate=0.1", 2},      \
     .small = {small_rows, "batch=64 epochs=4 warmup=0.02", 3},                                     \
     .paper = {NULL, "batch=128 epochs=200", 3}
-/* quick: a single epoch, because the time is better spent on more distinct images. */
+/* "quick" trains for a single epoch: for the same time, more distinct images are better than a
+ * second epoch. */
 #define PATH_X_TRAINED(quick_rows, small_rows)                                                     \
     .quick = {quick_rows, "batch=8 epochs=1 warmup=0.05 final-share=0.34 final-rate=0.1", 2},      \
     .small = {small_rows, "batch=16 epochs=10 warmup=0.02", 2},                                    \

@@ -1,4 +1,5 @@
-/* Prepared data: found, or made and kept. */
+/* Prepares the data of a task: reads the stored file, or generates or imports the rows and stores
+ * them. */
 #include "datasets/prepare.h"
 
 #include <inttypes.h>
@@ -15,7 +16,8 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
 
-/* Imports the files; reports once the facts that readers of results need to know. */
+/* Imports the official files and reports, once, what users of the results need to know about
+ * them. */
 static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);
@@ -50,7 +52,8 @@ static int make_cache(lra_dataset *d, const lra_config *c, const char *path, con
     return rc == 0 ? lra_cache_write(d, path, e) : rc;
 }
 
-/* One process makes the file, another that comes meanwhile waits for it. */
+/* Reads the prepared data, or makes them. A lock ensures that one process makes the file and others
+ * wait for it. */
 static int prepare(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
                    lra_err *e)
 {
@@ -66,7 +69,7 @@ static int prepare(lra_dataset *d, const lra_config *c, const char *path, const 
     return rc;
 }
 
-/* Copies the parameters named in a list of words. */
+/* Copies the parameters whose names are in a list of words. */
 static void copy_keys(lra_config *to, const lra_config *from, const char *words)
 {
     for (int i = 0; lra_config_key(from, i); i++)
@@ -74,8 +77,9 @@ static void copy_keys(lra_config *to, const lra_config *from, const char *words)
             lra_config_set(to, lra_config_key(from, i), lra_config_value(from, i));
 }
 
-/* Imported data depend on the bytes of their files and on the import keys, generated data on the
- * parameters; neither depends on the view keys. */
+/* Sets d->config, from which the name of the prepared data follows. Imported data depend on the
+ * bytes of their files and on the import keys, generated data on the parameters. Neither depends on
+ * input.keys, which change only the inputs of models. */
 static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (!data_dir) {
@@ -101,7 +105,7 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-/* Computes the fields that follow from rows and parameters and are not stored. */
+/* Computes the members that follow from rows and parameters and are not stored in the file. */
 static void complete(lra_dataset *d, const lra_config *c)
 {
     const lra_task *t = d->task;
@@ -130,7 +134,7 @@ static void complete(lra_dataset *d, const lra_config *c)
     if (t->input.levels) t->input.levels(d, d->scale, d->shift);
 }
 
-/* Nullable: data_dir (then generated). */
+/* Makes a data set without storing it. Nullable: data_dir (the rows are then generated). */
 static int prepare_unkept(const lra_task *t, const lra_config *c, const char *data_dir,
                           lra_dataset **out, lra_err *e)
 {
@@ -161,7 +165,7 @@ int lra_dataset_import(const lra_task *t, const lra_config *c, const char *data_
     return prepare_unkept(t, c, data_dir, out, e);
 }
 
-/* The name of its prepared data; caller frees. */
+/* Returns the path of the file of prepared data; the caller frees it. */
 static char *cache_path(const lra_dataset *d, const char *folder)
 {
     const char *revision = d->task->files.revision ? d->task->files.revision(d->config) : NULL;
@@ -173,7 +177,8 @@ static char *cache_path(const lra_dataset *d, const char *folder)
     return lra_format("%s/%s-%s.h5", folder, d->task->name, hash);
 }
 
-/* keep: newly made data are stored; else nothing is written. */
+/* Opens or makes the rows of a data set. keep: newly made data are stored; otherwise nothing is
+ * written. */
 static lra_dataset *open_rows(const lra_task *t, const lra_config *c, const char *out,
                               const char *data_dir, bool keep, lra_err *e)
 {
@@ -208,8 +213,8 @@ lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char
     return open_rows(t, c, out, data_dir, false, e);
 }
 
-/* Configuration in the attributes of a file of prepared data of the task with the fingerprint;
- * NULL: it is another. */
+/* Returns the configuration stored in a file of prepared data; NULL if the file is of another task
+ * or has another fingerprint. */
 static lra_config *config_of(const char *path, const lra_task *t, const char *fingerprint)
 {
     lra_err e;

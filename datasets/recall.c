@@ -1,11 +1,13 @@
-/* Associative recall at a distance: two keys with their values, "K0 V1 K1 V0", and after them a
- * query, "Q0": the label is the value of its key.  The key of the last pair is `distance` steps
- * before the query; the pairs come in either order.  A group is two such memories with opposite
- * values and a query each, to the same label:
- *   value of K0 in the first v, its query Q(v xor label); in the second 1 - v, and the other query.
- * So a group holds the same keys, values, pairs and queries for every label.  One pair is enough to
- * answer: the values of the two keys differ.
- * Source: Ba et al. 2016 and others, with many keys; two here, and the distance as a parameter.
+/* Associative recall at a distance. A memory is two keys, each followed by its value: "K0 V1 K1
+ * V0", the pairs in either order. After it comes a query, "Q0": the label is the value of the
+ * queried key. The key of the last pair is `distance` tokens before the query. A group has two such
+ * memories with opposite values, each with a query that has the same label as answer:
+ *   first memory: the value of K0 is v, the query is Q(v xor label); second memory: 1 - v instead
+ *   of v.
+ * A group therefore contains the same keys, values, pairs and queries for every label. One pair is
+ * enough to answer, because the values of the two keys differ.
+ * Source: Ba et al. 2016 and others, with many keys; here two keys, and the distance as a
+ * parameter.
  * Known: see distance.h; chance is 50 %. */
 #include "datasets/distance.h"
 
@@ -16,14 +18,14 @@ enum {
     FILLER = 7,
     VOCAB = FILLER + LRA_DISTANCE_MAX_FILLERS,
     CLASSES = 2,
-    MEMORY = 4 /* tokens */
+    MEMORY = 4 /* tokens of a memory */
 };
 
 static const char *const names[VOCAB] = {"pad", "K0", "K1", "V0",
                                          "V1",  "Q0", "Q1", LRA_DISTANCE_FILLERS};
 
-/* Two distances and more from memory to memory: no window of a distance holds a query and a pair of
- * the other. */
+/* The memories are at least 2 distance + 2 tokens apart, so that no window of `distance` tokens
+ * contains a query and a pair of the other memory. */
 static void group(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token)
 {

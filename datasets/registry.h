@@ -1,4 +1,4 @@
-/* All tasks.  To add one: a file named after it and one line in datasets.def. */
+/* All tasks. To add one: a file with the task's name, and one line in datasets.def. */
 #ifndef LRA_DATASETS_REGISTRY_H
 #define LRA_DATASETS_REGISTRY_H
 

@@ -1,8 +1,9 @@
-/* Retrieval: classifies whether one paper cites another.  A row has two documents, which are
- * encoded separately; two classes.
+/* Retrieval: classifies whether one paper cites another. A row has two documents, which are encoded
+ * separately. Two classes.
  * Source: Tay et al. 2021 (pairs of the ACL Anthology Network, Radev et al. 2013): 147,086 / 18,090
- * / 17,437 pairs. Each document is cut to length - 1 bytes and ended with <eos>; vocab=chars:
- * characters, all that the training texts have (S4's vocabulary, 98 ids on the released files).
+ * / 17,437 pairs. Each document is truncated to length - 1 bytes and ended with <eos>. vocab=chars:
+ * characters instead of bytes, with all characters of the training texts as vocabulary (S4's
+ * vocabulary, 98 ids on the released files).
  * pairs=citations builds other pairs from a citation list and texts, see
  * datasets/formats/citations.h. */
 #include <string.h>
@@ -16,7 +17,11 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
 
-enum { LEVELS = 3 /* lra_release/lra_release/tsv_data */, MIN_LENGTH = 16, MAX_LENGTH = 1 << 15 };
+enum {
+    LEVELS = 3 /* maximum depth of the files: lra_release/lra_release/tsv_data */,
+    MIN_LENGTH = 16,
+    MAX_LENGTH = 1 << 15
+};
 #define SOURCE                                                                                     \
     "tsv_data/new_aan_pairs.{train,eval,test}.tsv of lra_release.gz: "                             \
     "https://github.com/google-research/long-range-arena"
@@ -39,17 +44,17 @@ static bool from_citations(const lra_config *c)
 typedef struct {
     const lra_config *config;
     lra_dataset *data;
-    lra_citations *citations;   /* NULL: pairs come from the files */
-    lra_characters *characters; /* NULL: bytes */
+    lra_citations *citations;   /* NULL: pairs are read from files of pairs */
+    lra_characters *characters; /* NULL: tokens are bytes */
     int64_t length, rows;
-    uint16_t *token; /* (2 length) */
+    uint16_t *token; /* (2 length) tokens of both documents */
     lra_aan_reader reader;
-    int split;                /* of the file that is read */
-    char *file[LRA_N_SPLITS]; /* where the pairs of each split come from */
+    int split;                /* split of the file that is being read */
+    char *file[LRA_N_SPLITS]; /* file from which the pairs of each split were read */
     lra_aan_counts counts[LRA_N_SPLITS];
 } importer;
 
-/* -1: not a file of pairs. */
+/* Returns the split of a file of pairs, -1 for other files. */
 static int split_of(const char *name)
 {
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -63,7 +68,7 @@ static bool ends_with(const char *name, const char *suffix)
     return n >= k && strcmp(name + n - k, suffix) == 0;
 }
 
-/* "E12-1054.txt" or ".xml" */
+/* Returns true for the text of a paper: "E12-1054.txt" or "E12-1054.xml". */
 static bool is_paper(const char *name)
 {
     const char *base = lra_walk_base(name);
@@ -118,7 +123,7 @@ static int take_pair(void *of, const lra_aan_pair *pair, lra_err *e)
     return 0;
 }
 
-/* Begins the file of a split; a second file of the same split is an error. */
+/* Starts reading the file of a split; a second file of the same split is an error. */
 static int begin_file(importer *m, const char *name, int split, lra_err *e)
 {
     if (m->file[split])
@@ -135,7 +140,8 @@ static int read_pairs(void *of, const char *name, const char *bytes, size_t n, l
 {
     importer *m = of;
     int split = split_of(name), rc = 0;
-    if (split < 0) split = LRA_TRAIN_SPLIT; /* ids alone: the reader explains */
+    /* a file of ids without texts: the reader fails with an explanation */
+    if (split < 0) split = LRA_TRAIN_SPLIT;
     if (!m->reader.name) rc = begin_file(m, name, split, e);
     if (rc == 0) rc = lra_aan_read(&m->reader, bytes, n, e);
     if (n > 0 && rc == 0) return 0;

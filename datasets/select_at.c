@@ -1,7 +1,7 @@
-/* Select at a distance: classifies which of four values is `distance` steps before the query.  A
- * group holds each value once, and `distance` steps after each a mark: the query Q after the one
- * that is the label, N after the others.
- * The definition is ours; the atomic task `select` has marked numbers at any distance.
+/* Select at a distance: classifies which of four values is `distance` tokens before the query. A
+ * group contains each value once, and a mark `distance` tokens after each value: the query Q after
+ * the value that is the label, N after the others.
+ * The task is defined by this suite; the atomic task `select` has marked numbers at any distance.
  * Known: see distance.h; chance is 25 %. */
 #include "datasets/distance.h"
 

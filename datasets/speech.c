@@ -1,12 +1,12 @@
-/* Speech Commands: classifies which of 35 words is spoken in one second of sound.  16,000 samples,
- * one number a step.
- * The input of a model is (x - m) / (s + 1e-5), x = level / 2^15: m and s (unbiased) of each of the
- * 16,000 steps over the training clips (sc-norm=step, as the public pipeline does it), or of all of
- * them (sc-norm=global).
+/* Speech Commands: classifies which of 35 words is spoken in one second of sound. 16,000 samples,
+ * each a token of one number.
+ * The input of a model is (x - m) / (s + 1e-5), x = level / 2^15. sc-norm=step: m and s are mean
+ * and unbiased standard deviation of each of the 16,000 positions over the training clips, as in
+ * the public pipeline. sc-norm=global: of all positions together.
  * Source: Warden 2018, arXiv:1804.03209; as a task of long sequences, Gu et al. 2022, which also
- * fixed the order of the classes.  Splits are the published lists: 84,843 / 9,981 / 11,005. Where
- * we differ: the reference divides decoded audio by 2^15 in addition to the decoder's own division;
- * here once.
+ * fixed the order of the classes. Splits are the published lists: 84,843 / 9,981 / 11,005.
+ * Difference: the public pipeline divides decoded audio by 2^15 in addition to the decoder's own
+ * division; here it is divided once.
  * Known: uniform chance is 2.86 %. */
 #include "datasets/formats/speech_clips.h"
 
@@ -24,7 +24,8 @@ static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_e
     int rc = lra_clips_read(&clips, folder, lra_config_int(c, "rows"), d->split, e);
     for (int64_t i = 0; i < clips.n && rc == 0; i++) {
         const lra_clip *clip = &clips.clip[i];
-        d->n_official[clip->split] += clip->row < 0 || clip->there; /* not wanted, or read */
+        /* clip was not requested, or was read */
+        d->n_official[clip->split] += clip->row < 0 || clip->there;
     }
     lra_clips_free(&clips);
     return rc;
@@ -68,12 +69,13 @@ static int inspect(const lra_config *c, const char *folder, lra_facts *found, lr
 
 /* ---- inputs of models ------------------------------------------------------------------------ */
 
-/* Sums of n numbers and of their squares, exact. */
+/* Exact sums of n integers and of their squares. */
 typedef struct {
     int64_t n, sum, squares;
 } moments;
 
-/* scale u + shift = (x - m) / (s + 1e-5) with u = 2^15 x + 2^15. */
+/* Computes scale and shift such that scale u + shift = (x - m) / (s + 1e-5) for a token u = 2^15 x
+ * + 2^15. */
 static void standardise(const moments *m, float *scale, float *shift)
 {
     enum { HALF = 1 << 15 };
@@ -104,7 +106,7 @@ static void levels(const lra_dataset *d, float *scale, float *shift)
     lra_free(step);
 }
 
-/* From -1 to 1. */
+/* Draws the waveform, with samples from -1 to 1. */
 static void show(const lra_row *row, FILE *out)
 {
     float *value = lra_alloc_array((size_t)row->n, sizeof *value);
@@ -119,7 +121,7 @@ const lra_task lra_task_speech_commands = {
     .summary = "spoken word (one second of sound), 35 classes",
     .files.source = LRA_SPEECH_SOURCE,
     .files.published = {84843, 9981, 11005},
-    .data.correlation = 0.93, /* of 300 clips */
+    .data.correlation = 0.93, /* measured on 300 clips */
     .n_classes = LRA_SPEECH_WORDS,
     .text.label_names = lra_speech_words,
     .data.steps = LRA_SPEECH_SAMPLES,
@@ -133,7 +135,7 @@ const lra_task lra_task_speech_commands = {
             LRA_ROWS_KEY("maximum number of rows of each split (0 = all)"), LRA_KEYS_END},
     .quick = {"rows=250", "batch=8 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},
     .small = {"rows=10000", "batch=16 epochs=10 warmup=0.02", 2},
-    .paper = {NULL, "batch=16 epochs=40", 3}, /* of the state-space papers */
+    .paper = {NULL, "batch=16 epochs=40", 3}, /* settings of the state-space papers */
     .files.import_keys = "rows",
     .input.keys = "sc-norm",
     .files.import = import,

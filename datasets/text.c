@@ -1,11 +1,12 @@
-/* Text: is a movie review positive?  Bytes of real reviews, two classes.
+/* Text: classifies whether a movie review is positive. Bytes of real reviews, two classes.
  * Source: Maas et al. 2011; as a task of long sequences, Tay et al. 2021.
- * Rows are the first length - 1 bytes of a review and <eos>, ids as in datasets/formats/bytes.h;
- * vocab=chars15: characters that occur 15 times at least in the training reviews, as cut to the
- * length (S4's vocabulary: of all of them where val=test sets none apart).
- * Where we differ: the public pipelines select the model on the test set.  Here a tenth of the
- * training set is set apart for that (PyTorch's random_split, seed 42, over neg before pos, each by
- * ascending id: 22,500 and 2,500 rows); val=test is the published protocol, and marked.
+ * Rows are the first length - 1 bytes of a review and <eos>; ids as in datasets/formats/bytes.h.
+ * vocab=chars15: the vocabulary is the characters that occur at least 15 times in the truncated
+ * training reviews. (With val=test, where all reviews of the training file are training reviews, it
+ * is S4's.)
+ * Difference: the public pipelines select the model on the test set. Here a tenth of the training
+ * set is held out for selection (PyTorch's random_split, seed 42, over neg before pos, each by
+ * ascending id: 22,500 and 2,500 rows). val=test is the published protocol; results are marked.
  * Known: the training reviews have 52 to 13,704 bytes, median 979. */
 #include <stdlib.h>
 #include <string.h>
@@ -28,16 +29,16 @@ static bool in_characters(const lra_config *c)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* The encoding of the reviews. */
+/* Settings and buffer for encoding reviews. */
 typedef struct {
     const lra_reviews *reviews;
-    lra_characters *characters; /* NULL: bytes */
+    lra_characters *characters; /* NULL: tokens are bytes */
     int64_t length, rows;
-    uint16_t *token; /* (length) */
+    uint16_t *token; /* (length) tokens of one review */
 } encoder;
 
-/* Adds the reviews order[0..n-1] of the part that starts at `first`, or the requested number of
- * them, evenly spaced. */
+/* Appends the reviews order[0..n-1] of the part that starts at review `first`; if fewer rows are
+ * requested, evenly spaced ones. */
 static void add_rows(const encoder *c, int64_t first, const int64_t *order, int64_t n,
                      lra_sequences *to)
 {
@@ -51,8 +52,8 @@ static void add_rows(const encoder *c, int64_t first, const int64_t *order, int6
     }
 }
 
-/* Every review that may be trained on counts, however many rows are wanted; those set apart for
- * validation do not. */
+/* Builds the vocabulary of characters from all training reviews, even if fewer rows are requested.
+ * Reviews held out for validation do not count. */
 static int find_vocabulary(const encoder *c, const int64_t *order, int64_t n_train, lra_dataset *d,
                            lra_err *e)
 {
@@ -122,7 +123,7 @@ static int import_hash(const lra_config *c, const char *folder, lra_digest *to, 
     return lra_reviews_hash(folder, to, e);
 }
 
-/* The first counted the characters of reviews that are set apart for validation, too. */
+/* An earlier version of this program also counted the characters of the validation reviews. */
 static const char *revision(const lra_config *c)
 {
     return in_characters(c) ? "training-reviews" : NULL;
@@ -136,7 +137,7 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Training reviews whose text occurs in an earlier one. */
+/* Counts training reviews whose text equals that of an earlier one. */
 static int64_t count_repeats(const lra_reviews *r)
 {
     int64_t n = r->count[0][0] + r->count[0][1], repeats = 0;

@@ -1,10 +1,10 @@
 /* WikiText-103: predicts the next word.
  * Source: Merity et al. 2016, "Pointer sentinel mixture models"; 103,227,021 / 217,646 / 245,569
- * tokens with <eos>, a vocabulary of the training text's words (267,735 with <eos>),
+ * tokens with <eos>. The vocabulary is the words of the training text (267,735 with <eos>), see
  * datasets/loader/words.h.
- * training=valid replaces a missing training text: the validation text is used for training, the
- * test text is divided in two for validation and testing; results are not comparable with published
- * ones, and a warning is printed. */
+ * training=valid replaces a missing training text: the validation text is used for training, and
+ * the test text is divided in two for validation and testing. Results are then not comparable with
+ * published ones, and a warning is printed. */
 #include <string.h>
 
 #include "datasets/formats/bom.h"
@@ -18,7 +18,8 @@ enum { LEVELS = 2, VOCAB = 267735 };
 #define SOURCE                                                                                     \
     "wiki.{train,valid,test}.tokens (or train.txt and so on) of wikitext-103-v1.zip: "             \
     "https://huggingface.co/datasets/Salesforce/wikitext"
-/* Column text; an empty text is a line with a blank. */
+/* Python that converts Parquet files with the column text; an empty text becomes a line with a
+ * blank. */
 #define PARQUET                                                                                    \
     "import glob,pandas as p;[open('wiki.'+f+'.tokens','w',encoding='utf8',newline='').write(''"   \
     ".join(t or ' \\n' for t in p.concat(map(p.read_parquet,sorted(glob.glob('**/'+s+"             \
@@ -29,9 +30,9 @@ static const char *const stems[LRA_N_SPLITS] = {"train", "valid", "test"};
 typedef struct {
     lra_words *words;
     lra_word_text text[LRA_N_SPLITS];
-    char *name[LRA_N_SPLITS]; /* of the files */
+    char *name[LRA_N_SPLITS]; /* names of the files that were read */
     bool from_valid;
-    int reading; /* the file that is read, -1: none */
+    int reading; /* split of the file that is being read, -1: none */
 } importer;
 
 static bool trains_on_valid(const lra_config *c)
@@ -41,7 +42,7 @@ static bool trains_on_valid(const lra_config *c)
 
 /* ---- the files ------------------------------------------------------------------------------- */
 
-/* wiki.train.tokens, train.txt; -1: not one of them. */
+/* Returns the split of a file wiki.train.tokens, train.txt and so on; -1 for other files. */
 static int split_of(const char *name)
 {
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -60,7 +61,7 @@ static bool is_wanted(void *of, const char *name)
     return split_of(name) >= 0;
 }
 
-/* wikitext-103-v1.zip, wiki.train.tokens.gz, valid.txt.xz */
+/* Returns true for the archive wikitext-103-v1.zip, or for one of its files, compressed. */
 static bool looks_inside(void *of, const char *name)
 {
     (void)of;
@@ -120,7 +121,7 @@ static lra_walk make_walk(importer *m)
 
 /* ---- the streams ----------------------------------------------------------------------------- */
 
-/* The line end nearest to the middle, where the second part begins. */
+/* Returns the index after the first line end in the second half of the text. */
 static int64_t middle_of(const lra_word_text *t)
 {
     int64_t middle = t->n / 2;
@@ -219,7 +220,7 @@ const lra_task lra_task_wikitext103 = {
                 "valid: train on the validation text, as a trial without the large file"),
             LRA_KEYS_END},
     .quick = {"context=32 tokens=50000", LRA_LANGUAGE_QUICK,
-              2}, /* 14,000 words and more at every step */
+              2}, /* few seeds: the output layer has 14,000 words or more */
     .small = {"context=256 tokens=5000000", LRA_LANGUAGE_SMALL, 3},
     .paper = {NULL, LRA_LANGUAGE_PAPER, 3},
     .validate = lra_language_validate,

@@ -1,9 +1,10 @@
-/* Two-token XOR at a distance.  A group is two pairs of marked bits, in each an A and `distance`
- * steps later a B; the label is the XOR of any pair of the row:
+/* Two-token XOR at a distance. A group is two pairs of marked bits: in each pair, a bit A is
+ * followed `distance` tokens later by a bit B. The label is the XOR of the two bits of any pair of
+ * the row:
  *   label 0: (A0, B0) and (A1, B1)        label 1: (A0, B1) and (A1, B0)        in either order
- * So a group holds A0, A1, B0, B1 once, for every label; with one pair alone a threshold on the
- * number of ones would be right in three rows of four.
- * The definition is ours.
+ * A group therefore contains A0, A1, B0 and B1 once for every label. With a single pair, a
+ * threshold on the number of ones would be correct in three of four rows.
+ * The task is defined by this suite.
  * Known: see distance.h; chance is 50 %. */
 #include "datasets/distance.h"
 
@@ -11,8 +12,8 @@ enum { A = 1, B = 3, FILLER = 5, VOCAB = FILLER + LRA_DISTANCE_MAX_FILLERS, CLAS
 
 static const char *const names[VOCAB] = {"pad", "A0", "A1", "B0", "B1", LRA_DISTANCE_FILLERS};
 
-/* Two distances from A to A: no window of a distance holds a B and the A of the other pair, whose
- * XOR would also reveal the label. */
+/* The A bits are at least 2 `distance` apart: no window of `distance` tokens contains a B and the A
+ * of the other pair, whose XOR would also reveal the label. */
 static void group(const lra_distance_shape *s, lra_rng *rng, int64_t room, int32_t label,
                   int64_t *at, uint16_t *token)
 {

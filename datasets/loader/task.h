@@ -38,7 +38,7 @@ typedef struct {
     int seeds;            /* number of seeds of a ladder; 0: no such preset */
 } lra_budget;
 
-/* A task.  Members that a record omits are 0 or NULL. */
+/* A task. Members that a record omits are 0 or NULL. */
 typedef struct lra_task {
     const char *name, *summary;
     lra_goal goal;

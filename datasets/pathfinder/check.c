@@ -1,8 +1,8 @@
-/* Checks the files of a level: missing or broken images; labels, which must be balanced and match
- * the images (by tracing paths); differences between the images and generated ones. If there is a
- * second copy of the level below the path (the public archive has two of pathfinder128), compares
- * their bytes, and checks the labels of each: according to a public report the labels of one are
- * wrong. */
+/* Checks the files of a level: missing or broken images; labels, which must be balanced and must
+ * agree with the images (by tracing paths); differences between the images and generated ones. If
+ * there is a second copy of the level below the path (the public archive has two of pathfinder128),
+ * compares their bytes and checks the labels of each copy: a public report states that the labels
+ * of one are wrong. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@
 #include "datasets/pathfinder/trace.h"
 #include "kernels/base/core/mem.h"
 
-/* Pixels that tracing may take, so that larger images are fewer. */
+/* TRACED: maximum number of pixels traced in a check, so that fewer of the larger images are
+ * traced. */
 enum { TRACED = 5000 * 1024, CHECK_SEED = 0x50434B };
 
 static int64_t n_traced(int64_t n, int window)
@@ -22,9 +23,10 @@ static int64_t n_traced(int64_t n, int window)
     return n < limit ? n : limit;
 }
 
-/* Number of images to generate for n of the files: more than four times as many add little; at most
- * the number that gives an effect size an error of 0.025 (128 px), 0.05 (256 px) if there are many
- * files. */
+/* Returns the number of images to generate for comparison with n images of the files. It is 4 n,
+ * because more would hardly reduce the error of the difference, but at least 4,000 1,024 /
+ * window^2. With many files the maximum is 1,600 (above 128 px: 400, or the minimum if that is
+ * larger): an effect size then has a standard error of 0.025 (128 px) or 0.05 (256 px). */
 static int64_t n_generated(int64_t n, int window)
 {
     int64_t least = (int64_t)4000 * 1024 / (window * window), most = window > 128 ? 400 : 1600;
@@ -34,7 +36,7 @@ static int64_t n_generated(int64_t n, int window)
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* Labels of the first n images that traced paths confirm. */
+/* Counts the labels of the first n images that agree with the traced paths. */
 static int64_t count_confirmed(const lra_pathfinder_spec *s, const uint8_t *pixel,
                                const int32_t *label, int64_t n)
 {
@@ -52,13 +54,15 @@ static int64_t count_confirmed(const lra_pathfinder_spec *s, const uint8_t *pixe
     return right;
 }
 
-/* Tracing results on generated images, whose labels are right. */
+/* Tracing results on generated images, whose labels are correct: n images, of which `right`
+ * agree. */
 typedef struct {
     int64_t n, right;
 } expectation;
 
-/* Checks the labels of one copy; its facts start with `prefix`. Fails if accuracy is below the
- * expectation by more than four standard errors of the difference and one image. */
+/* Checks the labels of one copy of a level; names of facts start with `prefix`. Fails if the share
+ * of confirmed labels is below the expectation by more than four standard errors of the difference
+ * plus one image. */
 static int check_labels(const lra_pathfinder_spec *s, const lra_pathfinder_set *set,
                         const uint8_t *pixel, const expectation *x, const char *prefix,
                         lra_facts *found, lra_err *e)
@@ -94,8 +98,8 @@ static void check_markers(const lra_pathfinder_set *set, const double *distance,
 
 /* ---- two samples ----------------------------------------------------------------------------- */
 
-/* Adds the measures of n images in order, so that sums do not depend on the number of threads;
- * distance: (n), Nullable. */
+/* Adds the measures of n images to `to`, in order, so that sums do not depend on the number of
+ * threads. distance: (n) receives the marker distances. Nullable: distance. */
 static void sum_up(const lra_pathfinder_size *size, const uint8_t *pixel, int64_t n,
                    lra_pathfinder_stats *to, double *distance)
 {
@@ -115,7 +119,7 @@ static void sum_up(const lra_pathfinder_size *size, const uint8_t *pixel, int64_
     lra_free(value);
 }
 
-/* Measures n generated images and traces them. */
+/* Generates n images, adds their measures to `to`, and traces some of them. */
 static expectation generate(const lra_pathfinder_spec *s, int64_t n, lra_pathfinder_stats *to)
 {
     size_t pixels = (size_t)s->size->window * (size_t)s->size->window;
@@ -132,7 +136,8 @@ static expectation generate(const lra_pathfinder_spec *s, int64_t n, lra_pathfin
                                             pixel + (size_t)i * pixels, NULL);
         lra_pathfinder_sheet_free(sheet);
     }
-    /* 1/2 of the number of the files: their error dominates the error of the difference. */
+    /* At most 2,000 generated images are traced; the error in check_labels() includes their
+     * number. */
     expectation x = {.n = n_traced(n < 2000 ? n : 2000, s->size->window)};
     sum_up(s->size, pixel, n, to, NULL);
     x.right = count_confirmed(s, pixel, label, x.n);
@@ -188,7 +193,8 @@ static int check_images(const lra_pathfinder_spec *s, const lra_pathfinder_set *
     return check_labels(s, set, pixel, x, "", found, e);
 }
 
-/* The first copy in full, of others that differ from it the labels. */
+/* Checks images and labels of the first copy, and only the labels of other copies that differ from
+ * it. */
 static int check_copies(const lra_pathfinder_spec *s, const lra_pathfinder_set *set, int n,
                         lra_facts *found, lra_err *e)
 {

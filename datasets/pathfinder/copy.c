@@ -1,7 +1,6 @@
-/* Finding the files of Pathfinder levels below a path: a folder, an archive, or archives in a
- * folder.
- * Files are kept in memory compressed, one after another: a PNG takes 1/6 (128 pixels) to 1/2 (32)
- * of the size of its pixels. */
+/* Finds the files of Pathfinder levels below a path: a folder, an archive, or archives in a folder.
+ * Files stay compressed in memory, one after another: a PNG has 1/6 (128 px) to 1/2 (32 px) of the
+ * size of its pixels. */
 #include "datasets/pathfinder/copy.h"
 
 #include <stdlib.h>
@@ -14,18 +13,18 @@
 #include "kernels/base/os/signals.h"
 
 enum { BLOCK = 1 << 24, MAX_FILE = 1 << 28, MAX_COPIES = 64 };
-enum { LEVELS = PATHFINDER_DEPTH + 2 /* imgs/BATCH */ };
+enum { LEVELS = PATHFINDER_DEPTH + 2 /* maximum depth of a file: LEVEL_FOLDER/imgs/BATCH */ };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Returns true if the folder or archive name[0..n-1] has this name, with any suffixes. */
+/* Returns true if the folder or archive name[0..n-1] is `as`, with or without suffixes. */
 static bool is_named(const char *name, size_t n, const char *as)
 {
     size_t length = strlen(as);
     return n >= length && strncmp(name, as, length) == 0 && (n == length || name[length] == '.');
 }
 
-/* Reads the window and the level from a part of a path; -1: none. */
+/* Reads the image size in pixels and the level from one part of a path; -1: the part names none. */
 static void read_part(const char *name, size_t n, int *window, int *level)
 {
     *window = *level = -1;
@@ -38,10 +37,9 @@ static void read_part(const char *name, size_t n, int *window, int *level)
     }
 }
 
-/* Which of the wanted levels the folder `name` (n characters) below the path may hold, -1: none of
- * them.
- * The nearest parts that name a set and a level count.  Names of our own choice may hold any, of
- * one level. */
+/* Returns which of the wanted levels the folder name[0..n-1] below the path can contain, -1 if
+ * none. The last parts of the path that name a set and a level decide. If no part names a level and
+ * only one level is wanted, the folder can contain that level. */
 static int wanted_level(const pathfinder_copies *c, const char *name, size_t n)
 {
     char *full = lra_format("%s/%.*s", c->path, (int)n, name);
@@ -63,7 +61,7 @@ static int wanted_level(const pathfinder_copies *c, const char *name, size_t n)
     return level < 0 && c->n_levels == 1 ? 0 : -1;
 }
 
-/* Where imgs/... or metadata/... begins; NULL: the name has neither. */
+/* Returns the start of "imgs/..." or "metadata/..." in a path, NULL if it contains neither. */
 static const char *inside_level(const char *name)
 {
     const char *found = NULL;
@@ -74,7 +72,7 @@ static const char *inside_level(const char *name)
     return found;
 }
 
-/* NUMBER of metadata/NUMBER.npy; -1: it is another file. */
+/* Returns NUMBER of a file metadata/NUMBER.npy, -1 for other files. */
 static int64_t batch_of(const char *file)
 {
     if (strncmp(file, "metadata/", 9) != 0) return -1;
@@ -86,7 +84,7 @@ static int64_t batch_of(const char *file)
     return number;
 }
 
-/* Length of the folder of the level, without the '/' after it. */
+/* Returns the length of the path of the level's folder, without the '/' after it. */
 static size_t folder_length(const char *name, const char *file)
 {
     return file > name ? (size_t)(file - name) - 1 : 0;
@@ -100,7 +98,7 @@ static bool is_wanted(void *of, const char *name)
     return wanted_level(of, name, folder_length(name, file)) >= 0;
 }
 
-/* May files that are wanted lie below this folder, or in this archive? */
+/* Returns true if wanted files can lie below this folder, or in this archive. */
 static bool may_hold(const pathfinder_copies *c, const char *name)
 {
     int window, level;
@@ -134,7 +132,7 @@ struct pathfinder_block {
     char bytes[];
 };
 
-/* Room for n bytes that stay where they are. */
+/* Allocates n bytes whose address never changes, owned by the copy. */
 static char *room(pathfinder_copy *c, size_t n, lra_err *e)
 {
     pathfinder_block *b = c->block;
@@ -149,7 +147,8 @@ static char *room(pathfinder_copy *c, size_t n, lra_err *e)
     return b->bytes + b->used - n;
 }
 
-/* The copy of a level in this folder, or a new one; NULL: too many. */
+/* Returns the copy of a level in this folder, adding it if it is new; NULL and a message if there
+ * are too many. */
 static pathfinder_copy *copy_at(pathfinder_copies *c, const char *folder, size_t n, int level,
                                 lra_err *e)
 {

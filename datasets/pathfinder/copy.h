@@ -15,38 +15,41 @@
 enum { PATHFINDER_DEPTH = 4 };
 
 typedef struct {
-    const char *name; /* below the folder of the level: imgs/BATCH/FILE, metadata/NUMBER.npy */
+    const char *name; /* name below the level's folder: imgs/BATCH/FILE or metadata/NUMBER.npy */
     const char *bytes;
     size_t n;
-    int64_t order, batch; /* of measurement; NUMBER, -1: an image */
+    /* order: index in reading order. batch: NUMBER of metadata/NUMBER.npy, -1 for an image */
+    int64_t order, batch;
 } pathfinder_file;
 
-typedef struct pathfinder_block pathfinder_block; /* names and bytes of many files */
+/* memory block with names and bytes of many files */
+typedef struct pathfinder_block pathfinder_block;
 typedef struct pathfinder_copy {
-    char *folder; /* below the path, "" the path itself */
+    char *folder; /* folder below the path; "": the path itself */
     int level;    /* index of pathfinder_copies.level */
     int64_t n, capacity, n_batches, n_doubled;
-    pathfinder_file *file; /* (n) by name */
+    pathfinder_file *file; /* (n) files in order of name */
     pathfinder_block *block;
     uint64_t hash; /* xxh3-64 of names and bytes of the files */
 } pathfinder_copy;
 
-/* The request: levels (indices of lra_pathfinder_level_names) of one size; and the files found. */
+/* Input: the wanted levels (indices of lra_pathfinder_level_names) of one image size. Output: the
+ * copies found. */
 typedef struct {
     const char *path;
     int window, n_levels;
     const int *level;
-    pathfinder_copy *copy; /* (n) by folder */
+    pathfinder_copy *copy; /* (n) copies in order of folder */
     int n, last;
 } pathfinder_copies;
 
-/* Walks through the path once.  A file that an archive holds twice counts as when it is unpacked:
- * the last does. */
+/* Reads all copies in one walk over the path. If an archive contains a file twice, the last one
+ * counts, as when the archive is unpacked. */
 int pathfinder_copies_read(pathfinder_copies *c, lra_err *e);
 int pathfinder_copies_hash(const pathfinder_copies *c, lra_digest *to, lra_err *e);
 void pathfinder_copy_free(pathfinder_copy *c);
 void pathfinder_copies_free(pathfinder_copies *c);
-/* Nullable: NULL, there is none. */
+/* Returns the file with this name, NULL if there is none. */
 const pathfinder_file *pathfinder_copy_find(const pathfinder_copy *c, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the images of a level and their labels from its files in memory. */
+/* Reads the images and labels of a level from its files in memory. */
 #include "datasets/pathfinder/file.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rows of all metadata files of the level, in the order of their numbers. */
+/* Reads the entries of all metadata files of the level, in the order of the files' numbers. */
 static int read_list(lra_pathfinder_set *s, lra_pathfinder_list *list, lra_err *e)
 {
     const pathfinder_copy *c = s->from;
@@ -63,7 +63,7 @@ static int find_image(const lra_pathfinder_set *s, const char *name, struct path
     return rc == 0 ? GOOD : BROKEN;
 }
 
-/* Closes the gaps that images left out have left. */
+/* Removes the entries of images that could not be read, and counts them by reason. */
 static void compact(lra_pathfinder_set *s, const uint8_t *state)
 {
     for (int64_t i = 0; i < s->n_listed; i++) {
@@ -76,7 +76,7 @@ static void compact(lra_pathfinder_set *s, const uint8_t *state)
     }
 }
 
-/* Decodes every image once, to find those that can be decoded. */
+/* Finds the images of a list by decoding every image once. */
 static int find_images(lra_pathfinder_set *s, lra_pathfinder_list *list, lra_err *e)
 {
     int64_t n = list->n, first = n;
@@ -135,7 +135,7 @@ static bool is_copy(const pathfinder_copy *at, int level)
     return at->level == level && at->n_batches > 0;
 }
 
-/* Its bytes are the set's from now on. */
+/* Moves a copy into the set, which then owns its files. */
 static void take_copy(const pathfinder_copies *c, pathfinder_copy *at, lra_pathfinder_set *s)
 {
     s->from = lra_alloc(sizeof *s->from);
@@ -146,7 +146,7 @@ static void take_copy(const pathfinder_copies *c, pathfinder_copy *at, lra_pathf
     *at = (pathfinder_copy){.folder = lra_copy_text(at->folder), .level = -1};
 }
 
-/* Takes the first copy of a level that has metadata. */
+/* Uses the first copy of a level that has metadata, and compares it with the other copies. */
 static void take_first(pathfinder_copies *c, int level, lra_pathfinder_set *s)
 {
     s->equal = true;

@@ -1,9 +1,10 @@
 /* Draws an image:
- *   1. two long paths, seeded seed_distance apart, grown in turn; on any failure both are redrawn
+ *   1. two long paths with seeds seed_distance apart, grown in alternation; on any failure both are
+ *      drawn again
  *   2. distractors one after another, five tries each
- *   3. a coin for the label, a coin for the path that carries the first marker
- *   4. levels = trunc(255 (v - min) / (max - min) + 1/2), v = max(contrast of the kind * ink)
- * Source: Linsley et al. 2018 (snakes2.py), Tay et al. 2021.  The number of distractors is that of
+ *   3. a fair coin for the label, a fair coin for the path that carries the first marker
+ *   4. levels = trunc(255 (v - min) / (max - min) + 1/2), v = max over kinds of (contrast * ink)
+ * Source: Linsley et al. 2018 (snakes2.py), Tay et al. 2021. The number of distractors is that of
  * the level, as in the published parameters; the public driver may have used that of the easy
  * level.
  * Known: at 32 px, hard, a pair takes 327 attempts and 1.15 of 5 distractors are placed. */
@@ -20,8 +21,8 @@ enum { STREAM = 0x50460000, TRIES = 5 };
 
 /* ---- make and free --------------------------------------------------------------------------- */
 
-/* Bounds within which every pixel of the kernel is inside the central window: [2 seed_distance,
- * window - 2 seed_distance). */
+/* Finds the positions of the first paddle at which all pixels of its seed kernel are inside the
+ * central window [2 seed_distance, window - 2 seed_distance). */
 static void find_tails(lra_pathfinder *g, int margin)
 {
     const lra_paddles *p = g->paddles[margin];
@@ -131,9 +132,9 @@ static void draw_path(const pathfinder_pen *n, const pathfinder_path *path, uint
     }
 }
 
-/* Contrasts, then the range of the image stretched to 0..255.  Paddles pass through float32, as in
- * the reference:
- * it decides how levels halfway between two are rounded. */
+/* Combines the inks by their contrasts and scales the image to the range 0..255. Inks of paths pass
+ * through float32, as in the reference code: this decides how levels halfway between two integers
+ * are rounded. */
 static void mix(const pathfinder_pen *n, uint8_t *pixel)
 {
     const lra_pathfinder_size *size = n->g->size;

@@ -6,37 +6,40 @@
 #include "datasets/pathfinder/paddle.h"
 #include "kernels/base/core/philox.h"
 
-/* Generator of images of one size and level; read-only once made, shared by all workers. */
+/* Generator of images of one size and level; constant after its creation, shared by all threads. */
 typedef struct lra_pathfinder lra_pathfinder;
 
-/* How an image came about: for tests and statistics.  Places are (y,x). */
+/* How an image was generated, for tests and statistics. Positions are (y,x) in pixels. */
 typedef struct {
     int32_t label;
-    int path, margin;                 /* whose origin carries a marker; the margin drawn */
-    int attempts, distractors;        /* pairs tried; distractors placed */
-    int origin[2][2], terminal[2][2]; /* tips of the two paths */
+    /* path: index of the path with the first marker; margin: drawn margin in pixels */
+    int path, margin;
+    /* number of pairs of paths tried; number of distractors placed */
+    int attempts, distractors;
+    /* position of the first and of the last paddle of both paths */
+    int origin[2][2], terminal[2][2];
     int marker[2][2];
-    double turn;     /* largest between two paddles, radians */
-    double mean_ink; /* of the image, 0..255 */
+    double turn;     /* largest angle between two successive paddles, radians */
+    double mean_ink; /* mean grey level of the image, 0..255 */
 } lra_pathfinder_facts;
 
-/* n_distractors -1: the number of the size and level. uniform: seeds in every orientation, which
- * gives a data set of its own (the reference rejects orientations by the border rule). size is
- * valid, 1 <= n_paddles <= 14. */
+/* n_distractors -1: the default number of the size and level. uniform: paths start in every
+ * orientation, which gives a data set different from the published one (the reference code rejects
+ * orientations by the border rule of layout.c). size must be valid, 1 <= n_paddles <= 14. */
 lra_pathfinder *lra_pathfinder_new(const lra_pathfinder_size *size, int n_paddles,
                                    int n_distractors, bool uniform);
 void lra_pathfinder_free(lra_pathfinder *g); /* Nullable: g */
 const lra_pathfinder_size *lra_pathfinder_size_of(const lra_pathfinder *g);
-int lra_pathfinder_paddles(const lra_pathfinder *g);     /* of a long path */
-int lra_pathfinder_distractors(const lra_pathfinder *g); /* that are tried */
+int lra_pathfinder_paddles(const lra_pathfinder *g);     /* number of paddles of a long path */
+int lra_pathfinder_distractors(const lra_pathfinder *g); /* number of distractors that are tried */
 
-/* Working memory of a worker. */
+/* Working memory of one thread. */
 typedef struct lra_pathfinder_sheet lra_pathfinder_sheet;
 lra_pathfinder_sheet *lra_pathfinder_sheet_new(const lra_pathfinder *g);
 void lra_pathfinder_sheet_free(lra_pathfinder_sheet *s); /* Nullable: s */
 
-/* Draws image `index` of the set `seed`: (window,window) grey levels, which depend on nothing else.
- * Returns the label. Nullable: facts. */
+/* Draws image number `index` of the data set `seed`: pixel (window,window) grey levels, which
+ * depend on nothing else. Returns the label. Nullable: facts. */
 int32_t lra_pathfinder_image(const lra_pathfinder *g, lra_pathfinder_sheet *s, uint64_t seed,
                              uint64_t index, uint8_t *pixel, lra_pathfinder_facts *facts);
 

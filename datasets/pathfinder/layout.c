@@ -1,7 +1,7 @@
-/* Layout of the paths of an image: two long ones, seeded seed_distance apart and grown in turn,
- * then the distractors.
- * The border rule: a path starts only in orientations whose seed kernel reaches inside from every
- * border pixel (a peculiarity of the reference: at 32 px 30 of 360 degrees).
+/* Layout of the paths of an image: two long paths whose seeds are seed_distance apart, grown in
+ * alternation, then the distractors.
+ * The border rule: a path starts only in orientations whose seed kernel reaches inside the image
+ * from every border pixel (a peculiarity of the reference code: at 32 px, 30 of 360 degrees).
  * Source: Linsley et al. 2018 (snakes2.py). */
 #include "datasets/pathfinder/layout.h"
 
@@ -10,7 +10,7 @@
 
 #include "kernels/base/core/err.h"
 
-enum { FREE = 76 /* 0.3 of 255 */ };
+enum { FREE = 76 /* mask level up to which a pixel is free: 0.3 of 255 */ };
 static const double pi = 3.14159265358979323846;
 
 static void copy_mask(const pathfinder_mask *from, const pathfinder_mask *to)
@@ -64,15 +64,15 @@ bool pathfinder_pair(pathfinder_pen *n, pathfinder_path path[2])
     for (int i = 1; i < n->g->n_paddles; i++)
         for (int k = 0; k < 2; k++)
             if (!pathfinder_extend(n->p, n->t, &n->s->mask, &path[k], &n->rng)) return false;
-    /* The last mask of the first path is never added, as in the reference. */
+    /* The mask of the last paddle of the first path is never added, as in the reference code. */
     pathfinder_block(n->p, &path[1].paddle[path[1].n - 1], &n->s->mask);
     return true;
 }
 
 /* ---- distractors ----------------------------------------------------------------------------- */
 
-/* blocked = the mask with its outermost pixels blocked, dilated by the seed kernel; returns the
- * number of free pixels, -1 when less than 1 % were free before. */
+/* Sets `blocked` to the mask, with the border pixels blocked, dilated by the seed kernel of the
+ * orientation. Returns the number of free pixels, -1 if less than 1 % were free before dilation. */
 static int find_free(pathfinder_pen *n, int degree)
 {
     int window = n->g->size->window, before = 0, after = 0, n_kernel = n->p->n_kernel[degree];

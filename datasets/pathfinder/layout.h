@@ -1,4 +1,4 @@
-/* Pathfinder: laying out the paths of an image (internal to the generator). */
+/* Pathfinder: lays out the paths of an image (internal to the generator). */
 #ifndef LRA_DATASETS_PATHFINDER_LAYOUT_H
 #define LRA_DATASETS_PATHFINDER_LAYOUT_H
 
@@ -11,24 +11,26 @@ struct lra_pathfinder {
     bool uniform;
     lra_paddles *paddles[LRA_PATHFINDER_MAX_MARGINS];
     pathfinder_turns *turns[LRA_PATHFINDER_MAX_MARGINS];
-    /* Tails of the first seed, by margin and degree: rows and columns [0] to [1]. */
+    /* Range of positions of the first seed, by margin, degree + 180 and axis (row, column): from
+     * [0] to [1], inclusive. */
     int tails[LRA_PATHFINDER_MAX_MARGINS][LRA_PATHFINDER_DEGREES][2][2];
-    lra_lanczos *shrink; /* the markers' canvas */
+    lra_lanczos *shrink; /* reduces the canvas of the markers to the image */
 };
 
 struct lra_pathfinder_sheet {
     pathfinder_mask empty, mask, saved, blocked;
-    uint8_t *ink[3]; /* (window,window) paths, distractors, markers: before contrast */
+    /* (window,window) each: ink of paths, distractors and markers, before contrast */
+    uint8_t *ink[3];
 };
 enum { PATHS, DISTRACTORS, MARKERS };
 
-/* Drawing tables: one margin of a generator. */
+/* Generator, working memory and tables with which one image is drawn, for one margin. */
 typedef struct {
     const struct lra_pathfinder *g;
     struct lra_pathfinder_sheet *s;
     const lra_paddles *p;
     const pathfinder_turns *t;
-    int margin; /* index */
+    int margin; /* index of the margin */
     lra_rng rng;
 } pathfinder_pen;
 
@@ -37,9 +39,9 @@ static inline bool pathfinder_on_frame(int window, int width, int y, int x)
     return y < width || x < width || y >= window - width || x >= window - width;
 }
 
-/* Draws both long paths; false: it failed, and the pair must be drawn again. */
+/* Draws both long paths; returns false if it failed, so that the pair must be drawn again. */
 bool pathfinder_pair(pathfinder_pen *n, pathfinder_path path[2]);
-/* One try of a distractor; false: the mask is as before. */
+/* Tries to draw a distractor; returns false, with an unchanged mask, if there is no room. */
 bool pathfinder_distractor(pathfinder_pen *n, pathfinder_path *path);
 
 #endif

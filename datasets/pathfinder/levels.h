@@ -3,7 +3,7 @@
 #ifndef LRA_DATASETS_PATHFINDER_LEVELS_H
 #define LRA_DATASETS_PATHFINDER_LEVELS_H
 
-/* Paddles per long path of the three levels; distractors have a third of them. */
+/* Paddles per long path of the three levels; a distractor has a third of this number. */
 enum { LRA_PATHFINDER_EASY = 6, LRA_PATHFINDER_INTERMEDIATE = 9, LRA_PATHFINDER_HARD = 14 };
 enum { LRA_PATHFINDER_MAX_PADDLES = LRA_PATHFINDER_HARD };
 

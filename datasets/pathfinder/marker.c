@@ -1,6 +1,7 @@
-/* Markers: on a canvas twice as fine, pixels within 2 r of twice the tip; reduced by Lanczos.
- * Found again: a(p) = min over the disc d of pixel(p + k) / d(k); at a marker it is the markers'
- * level, anywhere else a paddle is too thin to reach it. */
+/* Round markers: on a canvas of twice the resolution, all pixels within 2 r of twice the marker's
+ * position, reduced by Lanczos.
+ * Detection: a(p) = min over the pixels k of the disc d of pixel(p + k) / d(k). At a marker a(p) is
+ * the markers' grey level; elsewhere it is lower, because paddles are thinner than the disc. */
 #include "datasets/pathfinder/marker.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ lra_lanczos *lra_pathfinder_shrink(const lra_pathfinder_size *size)
     return lra_lanczos_new(size->window * FINE, size->window);
 }
 
-/* Only the part of the canvas around the tip is computed. */
+/* Computes only the part of the canvas around the marker. */
 void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *z, const int tip[2],
                          uint8_t *ink)
 {
@@ -49,7 +50,8 @@ void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *z, 
 struct lra_marker_finder {
     int window, n;
     int at[(2 * REACH + 1) * (2 * REACH + 1)]
-          [2]; /* pixels of the disc that count, brightest first */
+          /* bright pixels of the disc (level >= CORE), brightest first, relative to its centre */
+          [2];
     int level[(2 * REACH + 1) * (2 * REACH + 1)];
 };
 
@@ -77,7 +79,7 @@ void lra_marker_finder_free(lra_marker_finder *f)
     lra_free(f);
 }
 
-/* a(p), or -1 as soon as it falls below `enough`. */
+/* Returns a(p) at pixel (y,x), or -1 as soon as it falls below `enough`. */
 static double brightness(const lra_marker_finder *f, const uint8_t *pixel, int y, int x,
                          double enough)
 {
@@ -85,7 +87,7 @@ static double brightness(const lra_marker_finder *f, const uint8_t *pixel, int y
     for (int i = 0; i < f->n; i++) {
         int row = y + f->at[i][0], column = x + f->at[i][1];
         if (row < 0 || column < 0 || row >= f->window || column >= f->window) continue;
-        /* Levels are rounded: add 0.5. */
+        /* add 0.5, because grey levels are rounded */
         double a = (pixel[row * f->window + column] + 0.5) * 255 / f->level[i];
         if (a < least) least = a;
         if (least < enough) return -1;

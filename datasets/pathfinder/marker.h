@@ -8,12 +8,12 @@
 
 /* Downsampling filter from the canvas of the markers (twice the resolution) to the image. */
 lra_lanczos *lra_pathfinder_shrink(const lra_pathfinder_size *size);
-/* ink = max(ink, disc at tip); ink: (window,window). */
+/* Draws a marker: ink = max(ink, disc around tip (y,x)); ink: (window,window). */
 void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *shrink,
                          const int tip[2], uint8_t *ink);
 
-/* Finds the markers of an image of grey levels: every pixel of a disc is at least as bright as the
- * disc. */
+/* Detector of the markers of an image of grey levels: every pixel of a marker is at least as bright
+ * as the corresponding pixel of the disc. */
 typedef struct lra_marker_finder lra_marker_finder;
 lra_marker_finder *lra_marker_finder_new(const lra_pathfinder_size *size);
 void lra_marker_finder_free(lra_marker_finder *f); /* Nullable: f */
@@ -21,11 +21,13 @@ void lra_marker_finder_free(lra_marker_finder *f); /* Nullable: f */
  * the dimmer one. */
 int lra_marker_find(const lra_marker_finder *f, const uint8_t *pixel, int at[2][2]);
 
-/* The baseline: the majority label of every 1.5-pixel bin of the distance between the markers. */
+/* Baseline that predicts the label from the distance between the markers: the majority label of
+ * each bin of 1.5 pixels. */
 enum { LRA_DISTANCE_BINS = 256 };
 typedef struct {
     int64_t count[LRA_DISTANCE_BINS][2];
-    int32_t label[LRA_DISTANCE_BINS]; /* empty bins: the majority of all */
+    /* label of each bin; empty bins have the overall majority label */
+    int32_t label[LRA_DISTANCE_BINS];
 } lra_distance_rule;
 double lra_marker_distance(int at[2][2]);
 void lra_distance_rule_add(lra_distance_rule *r, double distance, int32_t label);

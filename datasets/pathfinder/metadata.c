@@ -1,4 +1,4 @@
-/* Metadata of Pathfinder: which images there are, and their labels. */
+/* Reads the metadata of Pathfinder: paths of images and their labels. */
 #include <string.h>
 
 #include "datasets/formats/bom.h"
@@ -18,7 +18,7 @@ void lra_pathfinder_list_free(lra_pathfinder_list *l)
     *l = (lra_pathfinder_list){0};
 }
 
-/* A path must stay below its folder: no leading '/', no '..'. */
+/* Returns true if a path stays below its folder: it has no leading '/' and no '..'. */
 static bool stays_below(const char *path)
 {
     if (*path == 0 || *path == '/') return false;
@@ -29,7 +29,7 @@ static bool stays_below(const char *path)
     return true;
 }
 
-/* FOLDER/FILE without empty parts and ".": the name that the file has in a walk. */
+/* Returns FOLDER/FILE without empty parts and ".", which is the name of the file in a walk. */
 static char *tidy_path(const char *folder, const char *file)
 {
     char *path = lra_format("%s/%s", folder, file), *to = path;
@@ -63,7 +63,7 @@ static int add_row(const char *name, int64_t row, char *const field[], lra_pathf
     return 0;
 }
 
-/* Cuts a line at blanks, in place; returns the number of fields, at most N_FIELDS + 1. */
+/* Splits a line at blanks, in place; returns the number of fields, at most N_FIELDS + 1. */
 static int cut_fields(char *line, char *field[N_FIELDS + 1])
 {
     int n = 0;

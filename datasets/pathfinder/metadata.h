@@ -1,4 +1,4 @@
-/* The metadata of Pathfinder files. */
+/* Reader of Pathfinder's metadata files. */
 #ifndef LRA_DATASETS_PATHFINDER_METADATA_H
 #define LRA_DATASETS_PATHFINDER_METADATA_H
 
@@ -10,10 +10,10 @@
 /* Entries of metadata files, line by line. */
 typedef struct {
     int64_t n, capacity;
-    char **path; /* of the images, below the folder of the level: imgs/BATCH/FILE */
+    char **path; /* (n) path of each image below the level's folder: imgs/BATCH/FILE */
     int32_t *label;
 } lra_pathfinder_list;
-/* Adds the rows of one metadata file; `name` is used in messages. */
+/* Appends the entries of one metadata file; `name` is used in messages. */
 int lra_pathfinder_metadata(const void *bytes, size_t n, const char *name, lra_pathfinder_list *out,
                             lra_err *e);
 void lra_pathfinder_list_free(lra_pathfinder_list *l);

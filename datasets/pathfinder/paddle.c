@@ -1,8 +1,10 @@
-/* Paddles: short wide lines with soft edges, and the masks that keep other paddles at a distance.
- * On a canvas twice as fine a line of width round(2 th) goes from the centre to move(centre, t, 2
- * len); the mask is that line grown by a disc of radius 2 m; both are reduced by Lanczos.
- * Source: Linsley et al. 2018 (snakes2.py), with the parameters of the benchmark; lines are
- * rasterised as Pillow does it, byte for byte. */
+/* Paddles (the dashes of paths): short wide lines with soft edges, and masks that keep other
+ * paddles at a distance.
+ * On a canvas of twice the resolution, a line of width round(2 th) goes from the centre to
+ * move(centre, t, 2 len). The mask is that line dilated by a disc of radius 2 m. Both are reduced
+ * by Lanczos. (th: thickness, len: length, m: margin, t: direction.)
+ * Source: Linsley et al. 2018 (snakes2.py), with the parameters of the benchmark. Lines are
+ * rasterised exactly as by Pillow. */
 #include "datasets/pathfinder/paddle.h"
 
 #include <math.h>
@@ -44,7 +46,7 @@ double lra_pathfinder_reverse(double angle)
 
 typedef struct {
     int side;
-    uint8_t *pixel; /* (side,side) */
+    uint8_t *pixel; /* (side,side) grey levels */
 } canvas;
 
 static void set_pixel(const canvas *c, int x, int y)
@@ -52,7 +54,7 @@ static void set_pixel(const canvas *c, int x, int y)
     if (x >= 0 && x < c->side && y >= 0 && y < c->side) c->pixel[y * c->side + x] = 255;
 }
 
-/* Bresenham, both ends included. */
+/* Draws a line of one pixel width by Bresenham's algorithm, including both end points. */
 static void thin_line(const canvas *c, int x, int y, int dx, int dy)
 {
     int xs = dx < 0 ? -1 : 1, ys = dy < 0 ? -1 : 1, w = abs(dx), h = abs(dy);
@@ -67,7 +69,8 @@ static void thin_line(const canvas *c, int x, int y, int dx, int dy)
     }
 }
 
-/* Rounds to nearest, ties away from zero; ties towards zero. */
+/* round_out(): rounds to nearest, ties away from zero. round_in(): rounds to nearest, ties towards
+ * zero. */
 static int round_out(double v)
 {
     return (int)(v >= 0 ? floor(v + 0.5) : -floor(-v + 0.5));
@@ -83,8 +86,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills a polygon: on every row the spans between sorted intersections with its edges.  An edge
- * that ends on the row counts twice, unless it is the last row. */
+/* Fills a polygon: on every row the spans between the sorted intersections with its edges. An edge
+ * that ends on the row counts twice, except on the last row. */
 static void fill_polygon(const canvas *c, int n, int (*const vertex)[2])
 {
     int top = vertex[0][1], bottom = top;
@@ -126,7 +129,7 @@ static void wide_line(const canvas *c, int x, int y, int dx, int dy, int width)
     fill_polygon(c, MAX_EDGES, vertex);
 }
 
-/* to = every pixel within r of a pixel of c. */
+/* Dilation: sets in `to` every pixel within r of a set pixel of c. */
 static void grow(const canvas *c, int r, const canvas *to)
 {
     for (int y = 0; y < c->side; y++)
@@ -163,8 +166,8 @@ static void draw(lra_paddles *p, const lra_lanczos *z, int dy, int dx, int image
     lra_free(mask.pixel);
 }
 
-/* The kernel: pixels of the mask that are exactly 1, on a patch around the pixel one above and left
- * of the paddle's start. */
+/* Finds the seed kernel of an orientation: the offsets of all pixels whose mask is exactly 1,
+ * relative to the pixel one above and left of the paddle's start. */
 static void find_kernel(lra_paddles *p, int degree)
 {
     int half = p->size->length + p->margin, n = 0;
@@ -192,9 +195,9 @@ static int16_t number_end(lra_paddles *p, double t)
     return *index;
 }
 
-/* Numbers the end points of integer degrees, then the other ones that extensions can reach: back
- * from pixels around a pivot (at 64 px the ratio 3:4:5 gives one end point that no integer degree
- * has). */
+/* Numbers the end points of all paddles: of integer degrees first, then of the other directions
+ * that an extension can take, from a pixel around a pivot back to the pivot. (At 64 px the ratio
+ * 3:4:5 gives one end point that no integer degree has.) */
 static void number_ends(lra_paddles *p)
 {
     int r = p->size->length + p->margin;

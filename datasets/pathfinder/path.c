@@ -2,9 +2,9 @@
  *   pivot' = move(pivot, t, len + 2m)
  *   candidates: pixels on the circle of radius len + m around pivot'
  *   weight = (1 - M dilated by a disc of radius m) * max(0, cos(min(continuity * turn, pi/2)))^2
- * The paddle goes from the candidate back towards the pivot; it is accepted if
- * M + mask < 1.8 everywhere.
- * Levels are bytes: 1.8 is 459 of 255.
+ * The new paddle starts at the candidate and points to pivot'. It is accepted if M + mask < 1.8 at
+ * every pixel. M is the mask of all earlier paddles.
+ * Masks are stored as bytes, so that 1.8 is 459.
  * Source: Linsley et al. 2018 (snakes2.py). */
 #include "datasets/pathfinder/path.h"
 
@@ -45,8 +45,8 @@ pathfinder_turns *pathfinder_turns_new(const lra_paddles *p)
 {
     pathfinder_turns *t = lra_alloc(sizeof *t);
     int r = p->size->length + p->margin, m = p->margin;
-    /* Coordinates are truncated where they are positive; those that are not lie on the blocked
-     * frame. */
+    /* floor() equals the reference code's truncation for positive pixel coordinates; other
+     * coordinates lie on the blocked frame. */
     for (int i = 0; i < 2 * pi * r; i++)
         add_candidate(t, (int)floor(r * sin((double)i / r)), (int)floor(r * cos((double)i / r)));
     for (int y = -m; y <= m; y++)
@@ -98,8 +98,8 @@ void pathfinder_block(const lra_paddles *p, const pathfinder_paddle *paddle,
     }
 }
 
-/* True if M + mask >= 1.8 at a pixel where the levels sum to exactly 1.8 * 255: the reference adds
- * float32 numbers, so rounding decides. */
+/* Returns true if M + mask >= 1.8 in float32 at a pixel whose bytes sum to exactly 1.8 * 255. The
+ * reference code adds float32 numbers, so that rounding decides such ties. */
 static bool tie_is_crowded(const uint8_t *level, const uint8_t *mask, int n)
 {
     for (int x = 0; x < n; x++) {
@@ -125,7 +125,7 @@ static bool fits(const lra_paddles *p, int image, const int at[2], const pathfin
     return true;
 }
 
-/* 1 - (dilated M) at a position. */
+/* Returns 1 - (M dilated by the disc of radius m) at pixel (y,x). */
 static double room_at(const pathfinder_turns *t, const pathfinder_mask *m, int y, int x)
 {
     const uint8_t *level = pathfinder_mask_at(m, y, x);

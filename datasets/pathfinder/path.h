@@ -1,4 +1,4 @@
-/* Pathfinder: growing one path, paddle by paddle (internal to the generator). */
+/* Pathfinder: grows one path, paddle by paddle (internal to the generator). */
 #ifndef LRA_DATASETS_PATHFINDER_PATH_H
 #define LRA_DATASETS_PATHFINDER_PATH_H
 
@@ -15,7 +15,8 @@ enum {
     PATHFINDER_DISC = 64
 };
 
-/* Forbidden pixels, 0 (free) to 255; PAD zeros on every side, so that patches need no clipping. */
+/* Mask of forbidden pixels: levels 0 (free) to 255. PAD zeros on every side, so that paddles need
+ * no clipping. */
 typedef struct {
     int window, stride;
     uint8_t *level; /* (stride,stride) */
@@ -36,23 +37,25 @@ static inline bool pathfinder_inside(int window, const int p[2])
     return p[0] >= 0 && p[1] >= 0 && p[0] < window && p[1] < window;
 }
 
-/* A paddle at a place: an image of the table. */
+/* A paddle at a position: index of its image in the table, position (y,x). */
 typedef struct {
     int image, at[2];
 } pathfinder_paddle;
 
 typedef struct {
     int n, tip[2], pivot[2];
-    int heading; /* degree + 180 of a seed, 360 + candidate of an extension */
-    double turn; /* largest so far */
+    /* direction of the last paddle: degree + 180 of a seed, 360 + candidate of an extension */
+    int heading;
+    double turn; /* largest angle between two successive paddles so far, radians */
     pathfinder_paddle paddle[LRA_PATHFINDER_MAX_PADDLES];
 } pathfinder_path;
 
-/* Where a path may go next: pixels on a circle around the end of the last paddle. */
+/* Candidates for the next paddle: pixels on a circle around the pivot, at the end of the last
+ * paddle. */
 typedef struct {
     int n, at[PATHFINDER_CANDIDATES][2], image[PATHFINDER_CANDIDATES];
     int n_disc, disc[PATHFINDER_DISC][2];
-    /* By heading: direction, its sine and cosine. */
+    /* Direction of each heading, its sine and cosine. */
     double angle[LRA_PATHFINDER_DEGREES + PATHFINDER_CANDIDATES];
     double sine[LRA_PATHFINDER_DEGREES + PATHFINDER_CANDIDATES];
     double cosine[LRA_PATHFINDER_DEGREES + PATHFINDER_CANDIDATES];
@@ -61,13 +64,14 @@ typedef struct {
 pathfinder_turns *pathfinder_turns_new(const lra_paddles *p);
 void pathfinder_turns_free(pathfinder_turns *t); /* Nullable: t */
 
-/* Starts a path at a tail; false: head or pivot leaves the image. */
+/* Starts a path at the position `tail`; returns false if its head or pivot is outside of the
+ * image. */
 bool pathfinder_start(const lra_paddles *p, int window, const int tail[2], int degree,
                       pathfinder_path *path);
-/* One paddle more; false: there is no room. */
+/* Adds one paddle to a path; returns false if there is no room. */
 bool pathfinder_extend(const lra_paddles *p, const pathfinder_turns *t, const pathfinder_mask *m,
                        pathfinder_path *path, lra_rng *rng);
-/* m = max(m, mask of the paddle) */
+/* Blocks the surroundings of a paddle: m = max(m, mask of the paddle). */
 void pathfinder_block(const lra_paddles *p, const pathfinder_paddle *paddle,
                       const pathfinder_mask *m);
 

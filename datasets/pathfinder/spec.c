@@ -6,7 +6,7 @@
 
 enum { HARD = 2 };
 
-/* The index of the value among n words, which include every value that the table of keys allows. */
+/* Returns the index of a parameter's value among n words. The key table allows only these words. */
 static int choice(const lra_config *c, const char *key, int n, const char *const *words)
 {
     const char *word = lra_config_text(c, key);

@@ -1,4 +1,4 @@
-/* Measures of images. */
+/* Measures images: brightness, connected regions, markers. */
 #include "datasets/pathfinder/stats.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ const char *const lra_pathfinder_measures[LRA_PATHFINDER_N_MEASURES] = {
 struct lra_pathfinder_meter {
     int window;
     lra_marker_finder *finder;
-    uint8_t *seen; /* (window,window) */
+    uint8_t *seen; /* (window,window) pixels that are already part of a region */
     int *stack;
 };
 
@@ -41,7 +41,7 @@ void lra_pathfinder_meter_free(lra_pathfinder_meter *m)
     lra_free(m);
 }
 
-/* Marks the region that holds pixel `first`. */
+/* Marks all pixels of the bright region that contains pixel `first`, as `seen`. */
 static void fill(lra_pathfinder_meter *m, const uint8_t *pixel, int first)
 {
     int n = 0;

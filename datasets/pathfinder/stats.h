@@ -1,11 +1,12 @@
-/* Pathfinder: statistics of an image, and the distance between two sets of images. */
+/* Pathfinder: statistics of images, and differences between two sets of images. */
 #ifndef LRA_DATASETS_PATHFINDER_STATS_H
 #define LRA_DATASETS_PATHFINDER_STATS_H
 
 #include "datasets/pathfinder/marker.h"
 
-/* Mean level 0..255; shares of the pixels above 0 and above 127; 8-connected regions above 127;
- * distance of the markers in pixels, and the mean of their rows and columns. */
+/* Measures of an image: mean level 0..255; shares of the pixels above 0 and above 127; number of
+ * 8-connected regions above 127; distance of the markers in pixels; mean row and mean column of the
+ * two markers. */
 #define LRA_PATHFINDER_MEASURES(X)                                                                 \
     X(GREY, "mean grey")                                                                           \
     X(INK, "share above 0")                                                                        \
@@ -22,14 +23,14 @@ enum {
 };
 extern const char *const lra_pathfinder_measures[LRA_PATHFINDER_N_MEASURES];
 
-/* Measures images of one size; one for each thread. */
+/* Measures images of one size. Each thread needs its own object. */
 typedef struct lra_pathfinder_meter lra_pathfinder_meter;
 lra_pathfinder_meter *lra_pathfinder_meter_new(const lra_pathfinder_size *size);
 void lra_pathfinder_meter_free(lra_pathfinder_meter *m); /* Nullable: m */
 void lra_pathfinder_measure(lra_pathfinder_meter *m, const uint8_t *pixel,
                             double value[LRA_PATHFINDER_N_MEASURES]);
 
-/* Sums over images; starts as {0}. */
+/* Sums over images; initialise with {0}. */
 typedef struct {
     int64_t n, grey[256];
     double sum[LRA_PATHFINDER_N_MEASURES], squares[LRA_PATHFINDER_N_MEASURES];

@@ -4,13 +4,13 @@
 
 #include "datasets/pathfinder/marker.h"
 
-/* Follows paths of one size and length; one for each thread. */
+/* Tracer for images of one size and path length. Each thread needs its own object. */
 typedef struct lra_pathfinder_tracer lra_pathfinder_tracer;
 lra_pathfinder_tracer *lra_pathfinder_tracer_new(const lra_pathfinder_size *size, int n_paddles);
 void lra_pathfinder_tracer_free(lra_pathfinder_tracer *t); /* Nullable: t */
 
-/* 1: a chain of n_paddles paddles connects the markers; 0: there is none; -1: undecided (a marker
- * was not detected, or there are too many chains). */
+/* Returns 1 if a chain of n_paddles paddles connects the markers, 0 if there is none, -1 if
+ * undecided (a marker was not detected, or there are too many chains). */
 int32_t lra_pathfinder_trace(lra_pathfinder_tracer *t, const uint8_t *pixel);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writes Pathfinder folders: images first, the metadata of a batch last and completely, so that all
- * images named by the metadata exist. */
+/* Writes Pathfinder folders. The images of a batch are written first, its metadata last and in one
+ * piece, so that all images that the metadata name exist. */
 #include <string.h>
 
 #include "datasets/formats/png.h"
@@ -17,7 +17,7 @@ static void add_line(lra_text *t, const lra_pathfinder *g, int64_t batch, int64_
                  size->thickness, f->margin);
 }
 
-/* Draws and writes the images; facts: (n). */
+/* Draws and writes images first .. first+n-1; facts: (n). */
 static int write_images(const lra_pathfinder *g, const char *folder, uint64_t seed, int64_t first,
                         int64_t n, lra_pathfinder_facts *facts, lra_err *e)
 {
