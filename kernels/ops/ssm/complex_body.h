@@ -1,4 +1,4 @@
-/* Complex numbers in double, for the C and the CUDA compiler. */
+/* Complex arithmetic in double, for C and CUDA. */
 #ifndef LRA_OPS_SSM_COMPLEX_BODY_H
 #define LRA_OPS_SSM_COMPLEX_BODY_H
 
@@ -45,7 +45,7 @@ LRA_FN c_number c_log(c_number a)
     return c_of(log(a.re * a.re + a.im * a.im) / 2, atan2(a.im, a.re));
 }
 
-/* a^n, n >= 0 */
+/* a^n for n >= 0, by repeated squaring. */
 LRA_FN c_number c_power(c_number a, int64_t n)
 {
     c_number y = c_of(1, 0);

@@ -1,16 +1,18 @@
-/* Kernels of state-space layers whose matrix is diagonal plus low rank, A = diag(a) - p q^T, by
- * their truncated generating function at the roots of unity w_j = exp(-2 pi i j/L), with the sums
- * r[v] of dplr_kernel_body.h:
+/* Convolution kernels of state-space layers whose matrix is diagonal plus low rank, A = diag(a) - p
+ * q^T. They are computed from their truncated generating function at the roots of unity w_j =
+ * exp(-2 pi i j/L), with the sums r[v] of dplr_kernel_body.h:
  *   K_j = 2/(1 + w_j) (r[b c] - r[b q] r[p c]/(1 + r[p q])),  K_(L/2) = dt Re sum_n b_n c_n;
  *   k = inverse transform of K
- * All in double in every graph: near a pole the sums lose log10(|a|/|Re a|) digits.
- * Per channel, mode and frequency one division; the directions of a channel share it and half of
- * the sums.
- * Gradients: those of the sums follow from the transform of dk; with E = 1/D and R that of a sum,
+ * All computations are in double in every graph, because near a pole the sums lose log10(|a|/|Re
+ * a|) digits. Each channel, mode and frequency needs one division. The directions of a channel
+ * share this division and half of the sums.
+ * Gradients: those of the sums follow from the transform of dk. With E = 1/D and R the gradient of
+ * a sum,
  *   dA = sum_j Re(conj(R) E),  dB = sum_j Re(conj(R) i Y E),  dD = -sum_v R conj((A + i Y B) E^2).
- * Source: Gu et al. 2022, arXiv:2111.00396, appendix C (S4), with the treatment of L/2 in its
+ * Source: Gu et al. 2022, arXiv:2111.00396, appendix C (S4). The value at L/2 follows the authors'
  * public code.
- * Known: c_r (1 - Ab^L)^-1 Ab^l Bb by recurrence, to 1e-10 (tests/kernels/dplr_kernel_test.c). */
+ * Test: equal to c_r (1 - Ab^L)^-1 Ab^l Bb computed by recurrence, to 1e-10
+ * (tests/kernels/dplr_kernel_test.c). */
 #include <omp.h>
 
 #include "kernels/cpu/fft.h"
@@ -20,7 +22,7 @@
 
 enum { POINTS = 64 }; /* frequencies processed together */
 
-/* Vectors of doubles, in all graphs. */
+/* SIMD vectors of doubles; all graphs use doubles here. */
 #if defined(LRA_LEVEL_avx512)
 enum { WIDE = 8 };
 #elif defined(LRA_LEVEL_avx2)
@@ -47,17 +49,18 @@ LRA_ROW_FN double wide_sum(wide v)
     return sum;
 }
 
-/* The sums of a block of frequencies from j0 on; in the backward pass their gradients, and the same
- * times Y. */
+/* The sums of a block of frequencies from j0 on. In the backward pass re and im are replaced by the
+ * gradients of the sums, and y_re and y_im are these gradients times Y. */
 typedef struct {
     _Alignas(64) double t[POINTS]; /* aligned, so that no vector spans two cache lines */
     double Y[POINTS];
     double re[DPLR_SUMS][POINTS], im[DPLR_SUMS][POINTS];
     double y_re[DPLR_SUMS][POINTS], y_im[DPLR_SUMS][POINTS];
-    int64_t n; /* frequencies that exist */
+    int64_t n; /* number of frequencies of this block that are below L/2 */
 } block;
 
-/* Scratch of a thread.  spectra: of both directions; inverse: (N,2,POINTS), of a block. */
+/* Scratch of a thread. spectra: of both directions; inverse: 1/D of a block of frequencies,
+ * (N,2,POINTS). */
 typedef struct {
     double *spectra, *inverse;
     dplr_mode *mode;
@@ -81,7 +84,7 @@ static inline int64_t thread_size(const dplr_args *s)
     return dplr_sides(s) * row_size(s->L) + 2 * s->N * POINTS +
            in_doubles(s->N, sizeof(dplr_mode)) + in_doubles(s->N, sizeof(dplr_change));
 }
-/* Tangents of all frequencies come before the scratch of the threads. */
+/* Scratch in doubles: the tangents of all frequencies, then the scratch of each thread. */
 static inline int64_t scratch_size(const dplr_args *s, int n_threads)
 {
     return whole(s->L / 2) + n_threads * thread_size(s);
@@ -113,9 +116,9 @@ static inline void set_block(const dplr_args *s, const double *tangent, int64_t 
     }
 }
 
-/* The sums of all modes, and their inverses if `inverse` is not NULL.  A and B are summed
- * separately and combined with Y at the end, so that a mode costs four multiplications a sum, and
- * the sums stay in registers during the loop over modes. */
+/* Computes the sums of all modes for a block of frequencies, and stores 1/D of each mode if
+ * `inverse` is not NULL. A and B are summed separately and combined with Y at the end. A mode thus
+ * costs four multiplications per sum, and the sums stay in registers during the loop over modes. */
 LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, block *k,
                           double *inverse)
 {
@@ -145,7 +148,7 @@ LRA_ROW_FN void add_modes(const int n_sums, const dplr_mode *mode, int64_t N, bl
         }
     }
 }
-/* The number of sums, for one direction or two, is a compile-time constant inside. */
+/* Calls add_modes() with a constant number of sums: 4 for one direction, 6 for two. */
 static inline void sum_block(const dplr_args *s, const dplr_mode *mode, block *k, double *inverse)
 {
     if (dplr_sides(s) == 1)
@@ -159,7 +162,7 @@ static inline void read_sums(const block *k, int n_sums, int64_t j, c_number *r)
     for (int i = 0; i < n_sums; i++) r[i] = c_of(k->re[i][j], k->im[i][j]);
 }
 
-/* sources: a, b, p, q, c, dt */
+/* Sources: a, b, p, q, c, dt. */
 LRA_BODY(dplr_kernel)
 {
     const dplr_args *s = c->y->args;
@@ -199,7 +202,7 @@ LRA_BODY(dplr_kernel)
     }
 }
 
-/* Replaces the sums by their gradients. */
+/* Replaces the sums of a block by their gradients. */
 static inline void pull_block(const dplr_args *s, int64_t j0, const double *spectra, int64_t row,
                               block *k)
 {
@@ -220,8 +223,8 @@ static inline void pull_block(const dplr_args *s, int64_t j0, const double *spec
     }
 }
 
-/* Adds the frequencies of a block to the gradient of a mode: one product after the other, since a
- * sum of two products takes three instructions. */
+/* Adds the contribution of a block of frequencies to the gradient of a mode. Products are added one
+ * at a time, because a sum of two products takes three instructions. */
 LRA_ROW_FN void add_change(const int n_sums, const dplr_mode *m, const block *k,
                            const double *inverse, dplr_change *d)
 {
@@ -262,7 +265,7 @@ static inline void change_modes(const dplr_args *s, const room *own, const block
     }
 }
 
-/* Spectra of dk of a channel's directions; last: those at L/2. */
+/* Transforms dk of the directions of channel h into spectra; last: their values at L/2. */
 static inline void transform_dk(const dplr_args *s, const real *dk, int64_t h, double *spectra,
                                 double last[DPLR_SIDES])
 {
@@ -274,7 +277,7 @@ static inline void transform_dk(const dplr_args *s, const real *dk, int64_t h, d
     }
 }
 
-/* sources: a, b, p, q, c, dt, dk; y: (9 + 2 sides,H,N), see dplr_mode_gradient() */
+/* Sources: a, b, p, q, c, dt, dk. Result: (9 + 2 sides,H,N), see dplr_mode_gradient(). */
 LRA_BODY(dplr_kernel_grad)
 {
     const dplr_args *s = c->y->args;
@@ -351,8 +354,8 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[5] = lra_reshape(dt, LRA_SHAPE(s->H));
 }
 
-/* The inverse transform, and 8 for each sum; for gradients twice as many, and the forward
- * transforms. */
+/* FLOP: the inverse transform, and 8 for each term of a sum; for gradients twice as many, and the
+ * forward transforms. */
 static double flops(const lra_tensor *y)
 {
     const dplr_args *s = y->args;
@@ -369,7 +372,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return scratch_size(y->args, n_threads) * (int64_t)sizeof(double);
 }
 
-/* Rows of spectra; for gradients also the gradients of the sums. */
+/* Scratch of the CUDA body: rows of spectra; for gradients also the gradients of the sums. */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     const dplr_args *s = y->args;
@@ -399,8 +402,8 @@ static lra_tensor *numbers(lra_graph *g, const char *name, int64_t rows, int64_t
     return lra_cast(lra_sample_input(g, name, "normal", LRA_SHAPE(2, rows, N)), lra_real(g));
 }
 
-/* One direction and two; a block of frequencies and more; one mode.  Re a < 0, q = conj p, as all
- * layers have it. */
+/* Test samples: one direction and two; one block of frequencies and more; one mode. Re a < 0 and q
+ * = conj p, as in all layers. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][4] = {{6, 2, 2, 3}, {150, 2, 4, 2}, {10, 3, 6, 1}};

@@ -1,6 +1,6 @@
-/* Kernels of diagonal-plus-low-rank layers on a GPU: a thread for each frequency of a channel, then
- * transforms of rows.  Gradients: the same thread computes those of the sums, then a block for each
- * mode adds over all frequencies. */
+/* Kernels of diagonal-plus-low-rank layers on a GPU: one thread for each frequency of a channel,
+ * then inverse transforms of rows. In the backward pass the same threads compute the gradients of
+ * the sums; then one block per mode adds over all frequencies. */
 #include "kernels/cuda/fft.h"
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/dplr_kernel_body.h"
@@ -10,13 +10,13 @@
     i < (n);                                                                                       \
     i += (int64_t)gridDim.x * blockDim.x
 
-/* Floats of a row; even, with room for L/2 + 1 numbers. */
+/* Floats of a row: an even number, with space for L/2 + 1 complex numbers. */
 LRA_FN int64_t row_size(int64_t L)
 {
     return L + 2;
 }
 
-/* Sums of all modes of a channel at frequency j; not used at L/2. */
+/* Sums r of all modes of channel h at the point i Y. Not used for frequency L/2. */
 LRA_DEV void sum_modes(const dplr_args *s, const dplr_sources *in, int64_t h, double Y, c_number *r)
 {
     for (int i = 0; i < DPLR_SUMS; i++) r[i] = c_of(0, 0);
@@ -53,14 +53,15 @@ static __global__ void spectrum_kernel(dplr_args s, dplr_sources in, float *rows
     }
 }
 
-/* out: (R,L), rows: (R,row): copies from rows to out, or from out to rows. */
+/* Copies `rows` of L numbers, times scale, between rows of stride from_row and rows of stride
+ * to_row. */
 static __global__ void copy_kernel(int64_t R, int64_t L, float scale, const float *from,
                                    int64_t from_row, float *to, int64_t to_row)
 {
     for (EACH(i, R * L)) to[i / L * to_row + i % L] = scale * from[i / L * from_row + i % L];
 }
 
-/* sources: a, b, p, q, c, dt */
+/* Sources: a, b, p, q, c, dt. */
 LRA_CUDA_BODY(dplr_kernel)
 {
     const dplr_args *s = (const dplr_args *)c->y->args;
@@ -73,7 +74,7 @@ LRA_CUDA_BODY(dplr_kernel)
                1 / (float)s->L, (const float *)rows, row, (float *)c->out, s->L);
 }
 
-/* sums: (H,L/2,n_sums,2) */
+/* Computes the gradients of the sums, (H,L/2,n_sums,2). */
 static __global__ void pull_kernel(dplr_args s, dplr_sources in, const float *rows, double *sums)
 {
     int64_t points = s.L / 2;
@@ -94,7 +95,7 @@ static __global__ void pull_kernel(dplr_args s, dplr_sources in, const float *ro
     }
 }
 
-/* Adds the contribution of the thread's frequency to the gradient of a mode. */
+/* Adds the contribution of this thread's frequency to the gradient of a mode. */
 LRA_DEV void add_point(const dplr_args *s, const dplr_mode *m, double Y, const double *sums,
                        dplr_change *d)
 {
@@ -134,7 +135,7 @@ static __global__ void mode_kernel(dplr_args s, dplr_sources in, const float *ro
     dplr_mode_gradient(&s, &m, &d, dt, last, at, out);
 }
 
-/* sources: a, b, p, q, c, dt, dk */
+/* Sources: a, b, p, q, c, dt, dk. */
 LRA_CUDA_BODY(dplr_kernel_grad)
 {
     const dplr_args *s = (const dplr_args *)c->y->args;

@@ -1,9 +1,9 @@
-/* One channel of a diagonal-plus-low-rank kernel, in double, for the C and the CUDA compiler.  At
- * frequency j < L/2 the spectrum depends on five kinds of sums of a channel, at the point i Y of
- * the imaginary axis, Y = 2 tan(pi j/L)/dt,
+/* One channel of a diagonal-plus-low-rank kernel, in double, for C and CUDA. The spectrum at
+ * frequency j < L/2 depends on sums over the modes of a channel, at the point i Y of the imaginary
+ * axis, Y = 2 tan(pi j/L)/dt:
  *   r[v] = sum_n v_n/(iY - a_n) + conj(v_n)/(iY - conj a_n) = sum_n (A_n + i Y B_n)/D_n,
- *   A = -2 Re(v conj a),  B = 2 Re v,  D = |a|^2 - Y^2 - 2 i Y Re a,
- * of v = b q, p q, and for each direction b c and p c; the inverse of D serves all of them. */
+ *   A = -2 Re(v conj a),  B = 2 Re v,  D = |a|^2 - Y^2 - 2 i Y Re a.
+ * v is b q, p q, and for each direction b c and p c. All these sums share 1/D. */
 #ifndef LRA_OPS_SSM_DPLR_KERNEL_BODY_H
 #define LRA_OPS_SSM_DPLR_KERNEL_BODY_H
 
@@ -12,7 +12,7 @@
 enum { DPLR_SIDES = 2, DPLR_BQ = 0, DPLR_PQ = 1, DPLR_BC = 2, DPLR_PC = 3 };
 enum { DPLR_SUMS = 2 + 2 * DPLR_SIDES };
 
-/* Lags, channels, rows of c (channels times directions), modes. */
+/* L: lags, H: channels, R: rows of c (channels times directions), N: modes. */
 typedef struct {
     int64_t L, H, R, N;
 } dplr_args;
@@ -42,7 +42,7 @@ LRA_FN double dplr_tan(const dplr_args *s, int64_t j)
     return tan(3.14159265358979323846 * (double)j / (double)s->L);
 }
 
-/* Of mode n of a channel. */
+/* Parameters and coefficients of mode n of a channel. */
 typedef struct {
     c_number a, b, p, q, c[DPLR_SIDES];
     c_number v[DPLR_SUMS];
@@ -72,7 +72,7 @@ LRA_FN void dplr_mode_at(const dplr_args *s, const dplr_sources *in, int64_t h, 
     }
 }
 
-/* 1/D */
+/* 1/D for the mode's a at the point i Y. */
 LRA_FN c_number dplr_inverse(c_number a, double Y)
 {
     double re = a.re * a.re + (a.im - Y) * (a.im + Y), im = -2 * Y * a.re;
@@ -80,14 +80,14 @@ LRA_FN c_number dplr_inverse(c_number a, double Y)
     return c_of(re * one, -im * one);
 }
 
-/* The spectrum of a direction from the sums, t = tan(pi j/L). */
+/* Value of the spectrum of a direction, computed from the sums r; t = tan(pi j/L). */
 LRA_FN c_number dplr_spectrum(const c_number *r, int side, double t)
 {
     c_number low = c_div(c_mul(r[DPLR_BQ], r[2 * side + DPLR_PC]), c_add(c_of(1, 0), r[DPLR_PQ]));
     return c_mul(c_of(1, t), c_add(r[2 * side + DPLR_BC], c_scale(low, -1)));
 }
 
-/* From the gradients of the spectra to the gradients of the sums. */
+/* Computes the gradients of the sums from the gradients of the spectra. */
 LRA_FN void dplr_pull(const dplr_args *s, const c_number *r, double t, const c_number *spectrum,
                       c_number *sums)
 {
@@ -104,15 +104,15 @@ LRA_FN void dplr_pull(const dplr_args *s, const c_number *r, double t, const c_n
     }
 }
 
-/* Sums over the frequencies of a mode: gradients of A and B of each sum, and in D of the squares of
- * a. */
+/* Gradient of a mode, summed over the frequencies: with respect to A and B of each sum, to D, and
+ * to Y. */
 typedef struct {
     double A[DPLR_SUMS], B[DPLR_SUMS], D, Y;
 } dplr_change;
 
-/* To the gradients of the parameters.  last: gradient of the spectra at L/2, where k = sum_n dt
- * Re(b_n c_n). out: planes (H,N) of a, b, p, q (re, im), dt, then re and then im of c's
- * directions. */
+/* Computes the gradients of a mode's parameters. last: gradient of the spectra at L/2, where K =
+ * sum_n dt Re(b_n c_n). out: planes (H,N) of a, b, p, q (re, im), dt, then re and im of c for each
+ * direction. */
 LRA_FN void dplr_mode_gradient(const dplr_args *s, const dplr_mode *m, const dplr_change *d,
                                double dt, const double *last, int64_t at, real *out)
 {
@@ -126,7 +126,8 @@ LRA_FN void dplr_mode_gradient(const dplr_args *s, const dplr_mode *m, const dpl
         da = c_add(da, c_scale(m->v[i], -2 * d->A[i]));
         scale += dv[i].re * m->v[i].re + dv[i].im * m->v[i].im;
     }
-    scale += da.re * m->a.re + da.im * m->a.im; /* r is invariant under a scale of v, a and Y */
+    /* r is invariant if v, a and Y are scaled by one factor */
+    scale += da.re * m->a.re + da.im * m->a.im;
     for (int k = 0; k < sides; k++) {
         dv[2 * k + DPLR_BC].re += dt * last[k];
         steps += m->v[2 * k + DPLR_BC].re * last[k];

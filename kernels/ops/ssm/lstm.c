@@ -1,28 +1,32 @@
-/* The recurrent part of an LSTM over all steps, to the past or, with back, to the future:
+/* The recurrent part of an LSTM over all tokens, from first to last or, with `back`, from last to
+ * first:
  *   (i,f,g,o)_t = x_t + h_(t-1) w;  c_t = sigmoid(f) c_(t-1) + sigmoid(i) tanh(g);
  *     h_t = sigmoid(o) tanh(c_t)
- * x, the contribution of inputs and biases to the gates, is one product for all steps, computed
- * before.
- * Examples are independent, so that a thread goes through the steps of a block of them: a small
- * product and 5 H functions a step, w packed once and then in the L2 cache.  States are real, c and
- * gates are kept for the gradient (lstm_body.h), which runs in the opposite direction in the same
- * way; that of w is one product h_(t-1)^T dx.  After an example's length everything is 0, so that
- * back begins at the last token.
- * Source: Hochreiter & Schmidhuber 1997; Gers et al. 2000 (f). Order of gates as in PyTorch. */
+ * x, the contribution of inputs and biases to the gates, is computed beforehand as one product for
+ * all tokens.
+ * Examples are independent: a thread processes a block of examples, token by token. Each token
+ * costs a small product and 5 H functions per example; w is packed once and stays in the L2 cache.
+ * States are real. c and the gates are stored for the gradient (lstm_body.h), which runs in the
+ * opposite direction. The gradient of w is one product, h_(t-1)^T dx. All values after the length
+ * of an example are 0, so that `back` begins at the last token.
+ * Source: Hochreiter & Schmidhuber 1997; Gers et al. 2000 (forget gate f). The order of the gates
+ * is that of PyTorch. */
 #include <omp.h>
 
 #include "kernels/ops/dense/gemm_template.h"
 #include "kernels/ops/ssm/lstm_body.h"
 #include "kernels/ops/dense/product.h"
 
-enum { ROWS = 16 }; /* examples of a block, at most; few examples are split into two blocks */
+/* maximum number of examples of a block; fewer than 32 examples are split into two blocks */
+enum { ROWS = 16 };
 
 static inline int64_t rows_of(const lstm_sizes *s)
 {
     return s->B < 2 * ROWS ? (s->B + 1) / 2 : ROWS;
 }
 
-/* Reals of w, packed, followed by a thread's block: h and z, or dh, dc and da. */
+/* Scratch in reals. packed_scratch(): packed w. thread_scratch(): a thread's block, h and z
+ * (forward) or dh, dc and da (backward). */
 static inline int64_t packed_scratch(int64_t H)
 {
     int64_t there = gemm_packed(H, 4 * H), back = gemm_packed(4 * H, H);
@@ -39,7 +43,7 @@ static inline lstm_sizes sizes_of(const lra_tensor *y, const lra_tensor *x)
     return (lstm_sizes){x->shape.d[0], x->shape.d[1], x->shape.d[2] / 4, a->back};
 }
 
-/* Examples of a block, and steps of each. */
+/* Examples [first, first + n) of a block, and the number of tokens of each. */
 typedef struct {
     int64_t first, n;
     int64_t length[ROWS], longest;
@@ -57,7 +61,7 @@ static inline block block_of(const lstm_sizes *s, int64_t at, const int32_t *len
     return k;
 }
 
-/* Row r of a step has no token. */
+/* Clears one row of the result, for a position of padding. */
 static inline void clear_row(const lstm_sizes *s, int64_t row, real *y)
 {
     int64_t H = s->H, plane = lstm_plane(s);
@@ -66,7 +70,8 @@ static inline void clear_row(const lstm_sizes *s, int64_t row, real *y)
     memset(y + 2 * plane + row * 4 * H, 0, (size_t)(4 * H) * sizeof *y);
 }
 
-/* One example at step t; z: sums of the recurrence (4,H), h: its state. */
+/* Computes one token of one example. z: products h w (4,H), to which x is added; h: state of the
+ * example. */
 static inline void step_row(const lstm_sizes *s, int64_t row, int64_t before, const elem *x,
                             real *z, real *h, real *y)
 {
@@ -85,7 +90,7 @@ static inline void step_row(const lstm_sizes *s, int64_t row, int64_t before, co
     memcpy(y + row * H, h, (size_t)H * sizeof *h);
 }
 
-/* sources: x, w, [length]; scratch: packed w, then h and z of every thread's block */
+/* Sources: x, w, [length]. Scratch: packed w, then h and z of each thread's block. */
 LRA_BODY(lstm)
 {
     const lstm_args *a = c->y->args;
@@ -114,8 +119,8 @@ LRA_BODY(lstm)
     }
 }
 
-/* One example at step t: adds the gradient of h_t from outside the recurrence to dh, then computes
- * da and dc; dx is da, rounded. */
+/* Backward pass of one token of one example: adds the gradient dy of h_t from outside the
+ * recurrence to dh, then computes da and dc. dx is da, rounded to elem. */
 static inline void back_row(const lstm_sizes *s, int64_t row, int64_t before, const real *dy,
                             const real *y, const real *dh, real *dc, real *da, elem *dx)
 {
@@ -129,14 +134,14 @@ static inline void back_row(const lstm_sizes *s, int64_t row, int64_t before, co
     for (int64_t j = 0; j < 4 * H; j++) dx[row * 4 * H + j] = e_store(da[j]);
 }
 
-/* sources: dh (B,T,H), the result of the forward op, x, w, [length]; y: dx.  Scratch: packed w,
- * then dh, dc and da of every thread's block */
+/* Sources: dh (B,T,H), the result of the forward op, x, w, [length]. Result: dx. Scratch: packed w,
+ * then dh, dc and da of each thread's block. */
 LRA_BODY(lstm_grad)
 {
     const lstm_args *a = c->y->args;
     const lstm_sizes s = sizes_of(c->y, c->y->src[2]);
     int64_t H = s.H, blocks = (s.B + rows_of(&s) - 1) / rows_of(&s);
-    real *w = c->scratch, *rest = w + packed_scratch(H); /* transposed */
+    real *w = c->scratch, *rest = w + packed_scratch(H); /* w is packed transposed */
     gemm_pack_real(4 * H, H, c->in[3], 1, 4 * H, 0, H, w);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t at = 0; at < blocks; at++) {
@@ -157,7 +162,7 @@ LRA_BODY(lstm_grad)
             }
             if (t < k.longest)
                 gemm_rows(k.n, H, 4 * H, 0, 4 * H, (tile_rows){da, 4 * H, 1}, w, false, dh, H);
-            for (int64_t r = 0; r < k.n; r++) /* of rows that do not exist */
+            for (int64_t r = 0; r < k.n; r++) /* clears the gradients at positions of padding */
                 if (t >= k.length[r])
                     for (int64_t j = 0; j < H; j++) dh[r * H + j] = dc[r * H + j] = 0;
         }
@@ -168,7 +173,7 @@ LRA_BODY(lstm_grad)
 LRA_DECLARE(lstm)
 LRA_DECLARE(lstm_grad)
 
-/* x, w, [length] from source number `first` on. */
+/* Checks x, w and [length], which start at source number `first`. */
 static int check(const lra_tensor *y, int first, lra_err *e)
 {
     const lra_tensor *x = y->src[first], *w = y->src[first + 1];
@@ -203,21 +208,21 @@ static int grad_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* h of the result of the forward op: (B,T,H). */
+/* States h, (B,T,H), as a slice of the forward op's result. */
 static lra_tensor *states(lra_tensor *y, const lstm_sizes *s)
 {
     return lra_reshape(lra_slice(y, 0, 0, lstm_plane(s)), LRA_SHAPE(s->B, s->T, s->H));
 }
 
-/* The gradient of h, the only part of the op's result with a gradient: the source of the padding
- * that is the gradient of a slice. */
+/* Gradient of h, the only part of the op's result that is used by other nodes. If dy is the
+ * gradient of a slice (a padding with zeros), the padding is skipped and its source is returned. */
 static lra_tensor *of_states(lra_tensor *dy, const lstm_sizes *s)
 {
     bool padded = dy->op == &lra_op_pad && lra_elements(dy->src[0]) == lstm_plane(s);
     return padded ? lra_reshape(dy->src[0], LRA_SHAPE(s->B, s->T, s->H)) : states(dy, s);
 }
 
-/* h of the step before, 0 at the first one. */
+/* States shifted by one token in the direction of the recurrence; 0 at its first token. */
 static lra_tensor *states_before(lra_tensor *y, const lstm_sizes *s)
 {
     lra_tensor *h = lra_cast(states(y, s), lra_elem(y->graph));
@@ -256,7 +261,7 @@ lra_tensor *lra_lstm(lra_tensor *x, lra_tensor *w, lra_tensor *length, bool back
     lra_tensor *src[] = {lra_as_elem(x), w, length};
     const lstm_args a = {back, length != NULL};
     lra_tensor *y = lra_node(&lra_op_lstm, x->graph, 2 + a.has_length, src, &a, sizeof a);
-    if (y->shape.n != 1) return y; /* refused */
+    if (y->shape.n != 1) return y; /* invalid node: the op has reported the error */
     const lstm_sizes s = sizes_of(y, y->src[0]);
     lra_tensor *h = lra_cast(states(y, &s), lra_elem(x->graph)), *limit = lra_next_limit(x->graph);
     if (!limit) return h;
@@ -269,7 +274,7 @@ static lra_tensor *sample_weights(lra_graph *g, int64_t H)
     return lra_cast(lra_sample_input(g, "w", "normal", LRA_SHAPE(H, 4 * H)), lra_real(g));
 }
 
-/* Both directions, one step, more examples than a block has. */
+/* Test samples: both directions, one token, more examples than a block has. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* An LSTM on a GPU: a block iterates over the steps of an example, with its state in shared memory
- * and w, which all blocks read, in the L2 cache.  The steps are sequential: 4 H^2 multiplications
- * of a block each, a few microseconds. */
+/* An LSTM on a GPU. A block processes one example token by token, with the state in shared memory.
+ * w is read by all blocks from the L2 cache. Tokens are sequential; each costs a block 4 H^2
+ * multiplications, a few microseconds. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/lstm_body.h"
 
@@ -18,7 +18,7 @@ LRA_DEV int64_t lstm_length(const lstm_job *j, int64_t b)
     return j->length ? j->length[b] : j->s.T;
 }
 
-/* shared: h, z (4,H) */
+/* shared: h (H), z (4,H) */
 static __global__ void lstm_kernel(lstm_job j)
 {
     LRA_SHARED(real, h);
@@ -46,7 +46,7 @@ static __global__ void lstm_kernel(lstm_job j)
     }
 }
 
-/* shared: dh, dc, da (4,H) */
+/* shared: dh (H), dc (H), da (4,H) */
 static __global__ void lstm_grad_kernel(lstm_job j)
 {
     LRA_SHARED(real, dh);
@@ -78,7 +78,7 @@ static __global__ void lstm_grad_kernel(lstm_job j)
     }
 }
 
-/* x is source number `at`. */
+/* Arguments of the kernels; x is source number `at`. */
 static inline lstm_job job_of(const lra_call *c, int at)
 {
     const lstm_args *a = (const lstm_args *)c->y->args;
@@ -89,7 +89,7 @@ static inline lstm_job job_of(const lra_call *c, int at)
     return j;
 }
 
-/* sources: x, w, [length] */
+/* Sources: x, w, [length]. */
 LRA_CUDA_BODY(lstm)
 {
     lstm_job j = job_of(c, 0);
@@ -99,7 +99,7 @@ LRA_CUDA_BODY(lstm)
     LRA_LAUNCH(lstm_kernel, (unsigned)j.s.B, LRA_BLOCK, shared, stream, j);
 }
 
-/* sources: dh, the result of the forward op, x, w, [length] */
+/* Sources: dh, the result of the forward op, x, w, [length]. */
 LRA_CUDA_BODY(lstm_grad)
 {
     lstm_job j = job_of(c, 2);

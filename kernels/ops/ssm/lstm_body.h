@@ -1,5 +1,5 @@
-/* One channel of an LSTM, forward and backward, for the C and the CUDA compiler; and the layout of
- * the op's result. */
+/* Forward and backward pass of one channel of an LSTM, for C and CUDA, and the layout of the op's
+ * result. */
 #ifndef LRA_OPS_SSM_LSTM_BODY_H
 #define LRA_OPS_SSM_LSTM_BODY_H
 
@@ -14,7 +14,7 @@ typedef struct {
     bool back;
 } lstm_sizes;
 
-/* The op's result holds, concatenated and all real: h and c (B,T,H); the gates i, f, g, o
+/* The op's result is one array of reals: h and c (B,T,H) each, then the gates i, f, g, o
  * (B,T,4,H). */
 enum { LSTM_PLANES = 6 };
 LRA_FN int64_t lstm_plane(const lstm_sizes *s)
@@ -22,8 +22,8 @@ LRA_FN int64_t lstm_plane(const lstm_sizes *s)
     return s->B * s->T * s->H;
 }
 
-/* The step number `step` in the order of the recurrence, and the one before it; -1: there is
- * none. */
+/* lstm_step(): position of token number `step` in the order of the recurrence. lstm_before():
+ * position of the previous token; -1: there is none. */
 LRA_FN int64_t lstm_step(const lstm_sizes *s, int64_t step)
 {
     return s->back ? s->T - 1 - step : step;
@@ -33,7 +33,8 @@ LRA_FN int64_t lstm_before(const lstm_sizes *s, int64_t t)
     return s->back ? (t + 1 < s->T ? t + 1 : -1) : t - 1;
 }
 
-/* Gates from their sums at a, H apart, to `gate`; returns h. */
+/* Computes the gates from their sums a (elements H apart), stores them in `gate`, updates c, and
+ * returns h. before: c of the previous token. */
 LRA_FN real lstm_forward(const real *a, int64_t H, real before, real *gate, real *c)
 {
     real i = act_sigmoid(a[0]), f = act_sigmoid(a[H]), g = r_tanh(a[2 * H]);
@@ -43,7 +44,8 @@ LRA_FN real lstm_forward(const real *a, int64_t H, real before, real *gate, real
     return o * r_tanh(*c);
 }
 
-/* Turns dh and dc of a step into the gradients of the sums and dc of the step before. */
+/* Computes the gradients da of the gates' sums from dh and dc of a token, and returns dc of the
+ * previous token. */
 LRA_FN real lstm_backward(const real *gate, int64_t H, real c, real before, real dh, real dc,
                           real *da)
 {

@@ -1,24 +1,24 @@
-/* An LSTM whose state is reset `limit` tokens before each token: h_t is that of tokens t - limit ..
- * t alone (to the future t .. t + limit), independent of all others.
- * A limit of at least T-1 has no effect, and the result is source 0, the states without a limit,
- * bit for bit; below, every token has a recurrence of its own, O(T limit) steps in total; a block
- * of adjacent tokens is processed together, so that a step is one product.  An intervention on
- * trained models: it has no gradient. */
+/* An LSTM whose state is reset `limit` tokens before each token: h_t depends only on tokens t -
+ * limit .. t (with `back`: t .. t + limit).
+ * A limit of at least T-1 has no effect: the result is then source 0, the states without a limit,
+ * bit for bit. Below T-1 every token has its own recurrence, O(T limit) cell updates in total. A
+ * block of adjacent tokens is processed together, so that their recurrences share one matrix
+ * product per update. The op is an intervention on trained models and has no gradient. */
 #include <omp.h>
 
 #include "kernels/ops/dense/gemm_template.h"
 #include "kernels/ops/ssm/lstm_body.h"
 
-enum { ROWS = 16 }; /* steps of a block */
+enum { ROWS = 16 }; /* tokens of a block */
 
-/* Reals of a thread: h, c and sums of the recurrence of every row, gates of one. */
+/* Scratch of a thread in reals: h, c and gate sums of each recurrence, gates of one. */
 static inline int64_t thread_scratch(int64_t H)
 {
     return tile_padded(ROWS * 6 * H + 4 * H);
 }
 
-/* Position of the recurrence for token t after s of its steps; -1: before the start of the example,
- * or after its end. */
+/* Position that the recurrence of token t reads in its update number s; -1: before the start of the
+ * example, or after its end. */
 static inline int64_t near_step(const lstm_sizes *z, int64_t t, int64_t s, int64_t limit,
                                 int64_t length)
 {
@@ -50,8 +50,8 @@ static inline void near_block(const lstm_sizes *z, int64_t t0, int64_t n, int64_
             y[(t0 + r) * H + k] = t0 + r < length ? e_store(h[r * H + k]) : 0;
 }
 
-/* sources: states without a limit, x, w, limit, [length]; scratch: packed w, then that of every
- * thread */
+/* Sources: states without a limit, x, w, limit, [length]. Scratch: packed w, then one segment per
+ * thread. */
 LRA_BODY(lstm_windowed)
 {
     const lstm_args *a = c->y->args;
@@ -96,7 +96,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return lra_expect_length(a->has_length ? y->src[4] : NULL, h->shape.d[0], e);
 }
 
-/* Counts half of all steps: the limit is known at run time only. */
+/* Counts half of all updates, because the limit is known only when the graph runs. */
 static double flops(const lra_tensor *y)
 {
     return 4 * (double)lra_elements(y) * (double)lra_width(y) * (double)y->shape.d[1];

@@ -1,5 +1,5 @@
-/* lstm_windowed on a GPU: a block for each token, which iterates over the tokens of its window with
- * a state of its own. */
+/* lstm_windowed on a GPU: one block for each token, which processes the tokens of its window with
+ * its own state. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/lstm_body.h"
 
@@ -11,7 +11,7 @@ typedef struct {
     elem *y;
 } windowed_job;
 
-/* shared: h, c, z (4,H), gates (4,H) */
+/* shared: h (H), c (H), z (4,H), gates (4,H) */
 static __global__ void lstm_windowed_kernel(windowed_job j)
 {
     LRA_SHARED(real, h);
@@ -23,7 +23,7 @@ static __global__ void lstm_windowed_kernel(windowed_job j)
     for (int64_t k = threadIdx.x; k < H; k += blockDim.x) h[k] = c[k] = 0;
     for (int64_t step = 0; step <= limit && !whole && t < length; step++) {
         int64_t at = j.s.back ? t + limit - step : t - limit + step;
-        if (at < 0 || at >= length) continue; /* all threads alike */
+        if (at < 0 || at >= length) continue; /* uniform over the threads of the block */
         __syncthreads();
         for (int64_t n = threadIdx.x; n < 4 * H; n += blockDim.x) {
             real sum = 0;
@@ -38,7 +38,7 @@ static __global__ void lstm_windowed_kernel(windowed_job j)
         y[k] = whole ? j.whole[(b * j.s.T + t) * H + k] : e_store(t < length ? h[k] : R(0.0));
 }
 
-/* sources: states without a limit, x, w, limit, [length] */
+/* Sources: states without a limit, x, w, limit, [length]. */
 LRA_CUDA_BODY(lstm_windowed)
 {
     const lstm_args *a = (const lstm_args *)c->y->args;

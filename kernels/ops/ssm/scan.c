@@ -1,31 +1,33 @@
 /* Complex diagonal recurrences over time, channel by channel:
- *   x[k] = lambda x[k-1] + u[k],  x[-1] = 0,  k from the first token of an example, or from the
- *     last one with `back`
- * and with a distance limit r the sum over the last r+1 inputs alone: x[k] = sum_(0 <= j <= r)
- * lambda^j u[k-j].  Gradients: du[k] = conj(lambda) du[k+1] + dx[k], a scan in the opposite
- * direction, and
- *   dlambda = sum_k g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),
- *     g = du of the scan without a limit; no u without one.
- * Rows (B,T,2N) hold N real parts, then N imaginary ones; u may be elem, x is real: a slow state is
- * a sum of many inputs.  Several vectors of channels are interleaved, which hides the latency of
- * the recurrence; with few examples and channels, chunks of a sequence run in parallel: first their
- * end states from initial state 0, then the carried states, then all steps again from those.  The
- * choice depends on the shapes only, so that the result does not depend on the number of threads.
- * Windows: blocks of r+1 steps; sums from the start of a block and those to the end of the block
- * before it, each exactly limited to its tokens, give every window with two additions; nothing is
- * subtracted, so that distant tokens leave no rounding error. */
+ *   x[k] = lambda x[k-1] + u[k],  x[-1] = 0
+ * k counts tokens from the first one of an example or, with `back`, from the last one. With a
+ * distance limit r, only the last r+1 inputs are summed: x[k] = sum_(0 <= j <= r) lambda^j u[k-j].
+ * Gradients: du[k] = conj(lambda) du[k+1] + dx[k], which is a scan in the opposite direction, and
+ *   dlambda = sum_k g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1])
+ * where g is du of the scan without a limit; without a limit the term with u is absent.
+ * Rows (B,T,2N) hold N real parts, then N imaginary parts. u may be elem; x is real, because a
+ * slowly decaying state is a sum of many inputs. Several vectors of channels are interleaved, which
+ * hides the latency of the recurrence. With few examples and channels, chunks of a sequence run in
+ * parallel, in three passes: the end states of all chunks from initial state 0, then the states
+ * carried from chunk to chunk, then all tokens again from these states. The choice depends on the
+ * shapes only, so that the result does not depend on the number of threads.
+ * Windows (with a limit): the sequence is divided into blocks of r+1 tokens. Each window is the sum
+ * of two parts, from its block's start to its last token, and from its first token to the end of
+ * the previous block. Nothing is subtracted, so that tokens outside of the window leave no rounding
+ * error. */
 #include <omp.h>
 #include <stdio.h>
 
 #include "kernels/ops/ssm/scan_walk_template.h"
 
-/* Number of pieces of work from which on sequences are not cut into chunks. */
+/* Number of work items (examples times channel groups) from which on sequences are not divided into
+ * chunks. */
 enum { WHOLE_FROM = 32 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Converts the end states of chunks with initial state 0 to the initial states of the chunks.
- * state: (chunks,2N) of an example */
+/* Converts the end states of chunks with initial state 0 into the initial states of the chunks.
+ * ends: (chunks,2N) of one example. */
 static inline void carry(const walk *p, const real *lambda, bool conjugate, real *ends)
 {
     int64_t end = p->vectors == VECTORS ? VECTORS * LANES : p->w;
@@ -88,7 +90,8 @@ LRA_ROW_FN void sum_ends(const walk *p, int64_t from, int64_t to, int vectors, s
     }
 }
 
-/* Steps of one block; before: sum_ends() of the one before it, or NULL. */
+/* Computes the states x of one block [from, to). before: sum_ends() of the previous block; NULL:
+ * there is none. */
 LRA_ROW_FN void add_block(const walk *p, int64_t from, int64_t to, int64_t window, int vectors,
                           const state *before)
 {
@@ -112,7 +115,7 @@ LRA_ROW_FN void add_block(const walk *p, int64_t from, int64_t to, int64_t windo
     }
 }
 
-/* own: a state for each step of a block */
+/* Scan with windows of `window` tokens. own: scratch, one state for each token of a block. */
 static inline void scan_windows(const walk *p, int64_t window, state *own)
 {
     for (int64_t from = 0; from < p->tokens; from += window) {
@@ -125,7 +128,8 @@ static inline void scan_windows(const walk *p, int64_t window, state *own)
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* sources: u, lambda, [length], [limit]; scratch: ends of chunks, or states of each thread */
+/* Sources: u, lambda, [length], [limit]. Scratch: end states of chunks, or the states of a block
+ * for each thread. */
 LRA_BODY(scan)
 {
     const scan_args *a = c->y->args;
@@ -179,7 +183,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return a->has_limit ? lra_expect_limit(y->src[2 + a->has_length], e) : 0;
 }
 
-/* dx through the recurrence in reverse time. */
+/* Gradient with respect to u: the scan of dy in the opposite direction, with conj(lambda). */
 static lra_tensor *go_back(lra_tensor *y, lra_tensor *dy, bool limited)
 {
     scan_args a = *(const scan_args *)y->args;
@@ -203,7 +207,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[1] = lra_node(&lra_op_scan_dlambda, y->graph, n, src, a, sizeof *a);
 }
 
-/* A complex product and a complex sum for each element. */
+/* FLOP: a complex product and a complex sum for each element. */
 static double flops(const lra_tensor *y)
 {
     return 4.0 * (double)lra_elements(y);
@@ -240,8 +244,8 @@ typedef struct {
     bool back, length, limit;
 } sample_case;
 
-/* Both ways; one channel, part of a vector, all vectors and one more; several chunks; more examples
- * than chunks are worth; windows. */
+/* Test samples: both directions; one channel, part of a vector, all vectors and one more; several
+ * chunks; so many examples that sequences are not divided; windows. */
 static const sample_case cases[] = {
     {2, 7, 3, false, true, false},    {2, 7, 3, true, true, false},
     {1, 150, 1, false, false, false}, {1, 150, 2, true, true, false},
@@ -249,7 +253,7 @@ static const sample_case cases[] = {
     {2, 9, 3, false, true, true},     {2, 11, 18, true, true, true},
     {1, 5, 66, true, false, true}};
 
-/* u, lambda with magnitude below 1, and the other sources of the case. */
+/* Creates the sources of a sample: u, lambda with magnitude below 1, and the optional ones. */
 static lra_tensor *sources(lra_graph *g, const sample_case *s, lra_tensor **lambda,
                            lra_tensor **length, lra_tensor **limit)
 {

@@ -1,18 +1,18 @@
-/* Scans on a GPU: a thread for each channel of a chunk of an example.  First the end states of
- * chunks from initial state 0, then the states carried from chunk to chunk, then all steps again
- * from those; under a distance limit each window is summed directly. */
+/* Scans on a GPU: one thread for each channel of a chunk of an example. There are three passes: the
+ * end states of chunks from initial state 0, then the states carried from chunk to chunk, then all
+ * tokens again from these states. With a distance limit each window is summed directly. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/scan_body.h"
 
 typedef struct {
     scan_args a;
     scan_sizes s;
-    lra_type type; /* of u */
+    lra_type type; /* type of u */
     const void *u;
     const real *lambda;
     const int32_t *length, *limit;
     real *x;
-    real *ends; /* (B,chunks,2,N) */
+    real *ends; /* states of the chunks, (B,chunks,2,N) */
 } scan_view;
 
 #define EACH(i, n)                                                                                 \
@@ -25,8 +25,9 @@ LRA_DEV bool is_cut(const scan_view *v)
     return v->limit && v->limit[0] < v->s.T - 1;
 }
 
-/* i counts channels within chunks within examples.  written: starts from the state in ends and
- * writes x; else computes the end state. */
+/* Processes one channel of a chunk. i: index of (example, chunk, channel); channels are the
+ * fastest. written: starts from the state in `ends` and writes x; otherwise starts from 0 and
+ * stores the end state. */
 LRA_DEV void walk_chunk(const scan_view *v, int64_t i, bool written)
 {
     int64_t N = v->s.N, T = v->s.T, chunks = scan_chunks(T), n = i % N, chunk = i / N % chunks;
@@ -77,7 +78,8 @@ static __global__ void walk_kernel(scan_view v)
     for (EACH(i, v.s.B * scan_chunks(v.s.T) * v.s.N)) walk_chunk(&v, i, true);
 }
 
-/* A thread for each element, from the farthest input of its window. */
+/* Window sums, one thread for each element of x. The inputs are added from the most distant one
+ * on. */
 static __global__ void window_kernel(scan_view v)
 {
     if (!is_cut(&v)) return;
@@ -98,7 +100,7 @@ static __global__ void window_kernel(scan_view v)
     }
 }
 
-/* sources: u, lambda, [length], [limit] */
+/* Sources: u, lambda, [length], [limit]. */
 LRA_CUDA_BODY(scan)
 {
     const scan_args *a = (const scan_args *)c->y->args;

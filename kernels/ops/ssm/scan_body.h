@@ -1,7 +1,6 @@
-/* Code shared by the C and the CUDA bodies of scans.
- * Steps k count from where a scan starts: tokens from the first, or from the last of an example.  A
- * sequence is cut into chunks of a fixed number of steps, whose states are carried from one to the
- * next, so that they run in parallel. */
+/* Code shared by the C and CUDA bodies of scans. Index k counts tokens in the direction of the
+ * scan: from the first token of an example, or from the last one. A sequence is divided into chunks
+ * of a fixed number of tokens, which run in parallel; states are carried from chunk to chunk. */
 #ifndef LRA_OPS_SSM_SCAN_BODY_H
 #define LRA_OPS_SSM_SCAN_BODY_H
 
@@ -11,8 +10,8 @@
 enum { SCAN_CHUNK = 64 };
 
 typedef struct {
-    bool back;      /* from the last token to the first */
-    bool conjugate; /* with conj(lambda): gradients */
+    bool back;      /* scans from the last token to the first */
+    bool conjugate; /* uses conj(lambda), for gradients */
     bool has_length, has_limit;
 } scan_args;
 
@@ -31,28 +30,28 @@ LRA_FN int64_t scan_chunks(int64_t T)
     return (T + SCAN_CHUNK - 1) / SCAN_CHUNK;
 }
 
-/* Bytes of a state for each chunk. */
+/* Bytes of one state for each chunk of each example. */
 static inline int64_t scan_ends(const lra_tensor *u)
 {
     scan_sizes s = scan_sizes_of(u);
     return s.B * scan_chunks(s.T) * 2 * s.N * (int64_t)lra_type_size(lra_real(u->graph));
 }
 
-/* The token of step k. */
+/* Position of token number k in the direction of the scan. */
 LRA_FN int64_t scan_place(bool back, int64_t k, int64_t tokens)
 {
     return back ? tokens - 1 - k : k;
 }
 
-/* lambda of channel n.  lambda: (2,N) */
+/* lambda, or its conjugate, of channel n. lambda: (2,N) */
 LRA_FN c_number scan_rate(const real *lambda, int64_t n, int64_t N, bool conjugate)
 {
     double im = (double)lambda[N + n];
     return c_of((double)lambda[n], conjugate ? -im : im);
 }
 
-/* (r + 1) lambda^r: derivative with respect to lambda of the factor lambda^(r+1) of the input that
- * leaves a window of r steps. */
+/* (r + 1) lambda^r: derivative of lambda^(r+1), the factor of the input that leaves a window of r+1
+ * tokens, with respect to lambda. */
 LRA_FN c_number scan_leaving(const real *lambda, int64_t n, int64_t N, int64_t r)
 {
     return c_scale(c_power(scan_rate(lambda, n, N, false), r), (double)(r + 1));

@@ -1,12 +1,12 @@
 /* Gradient of a scan's lambda (scan.c), (2,N):
- *   dlambda = sum over examples and steps of g[k] conj(x[k-1]),  g: the scan of dx against time
- * and under a limit r, where u[k-r-1] lambda^(r+1) leaves the window at step k, of
- *   g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),  g is that of the scan without the limit.
- * Sums of chunks in real, then of all chunks in double, in their order. */
+ *   dlambda = sum over examples and tokens of g[k] conj(x[k-1]),  g: du of the scan
+ * With a limit r, where u[k-r-1] lambda^(r+1) leaves the window at token k, the terms are
+ *   g[k] conj(x[k-1] - (r+1) lambda^r u[k-r-1]),  g: du of the scan without the limit.
+ * The terms of a chunk are summed in real, then all chunks are added in double, in order. */
 #include "kernels/ops/ssm/scan_body.h"
 #include "kernels/ops/typed.h"
 
-/* Contribution of a chunk of an example to dlambda, (2,N). */
+/* Sums the terms of a chunk of an example, (2,N). */
 static inline void sum_chunk(const lra_call *c, int64_t b, int64_t from, int64_t limit, real *sum)
 {
     const scan_args *a = c->y->args;
@@ -41,7 +41,7 @@ static inline void sum_chunk(const lra_call *c, int64_t b, int64_t from, int64_t
     }
 }
 
-/* sources: g, x, [length], [u, lambda, limit]; y: (2,N); scratch: (B,chunks,2N) */
+/* Sources: g, x, [length], [u, lambda, limit]. Result: (2,N). Scratch: (B,chunks,2N). */
 LRA_BODY(scan_dlambda)
 {
     const scan_args *a = c->y->args;
@@ -98,7 +98,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return scan_ends(y->src[0]);
 }
 
-/* Samples of both directions, with and without lengths and a limit. */
+/* Test samples: both directions, with and without lengths and a limit. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     static const int64_t size[][3] = {{1, 150, 2}, {2, 7, 3}, {2, 9, 18}, {2, 9, 3}};

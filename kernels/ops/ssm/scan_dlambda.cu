@@ -1,4 +1,4 @@
-/* Gradient of a scan's lambda on a GPU: a thread for each channel of a chunk, then the chunks are
+/* Gradient of a scan's lambda on a GPU: one thread for each channel of a chunk. The chunks are then
  * added by blocks of 256 threads, in order and in double. */
 #include "kernels/ops/columns_cuda.h"
 #include "kernels/ops/ssm/scan_body.h"
@@ -50,7 +50,7 @@ static __global__ void part_kernel(dlambda_view v)
     }
 }
 
-/* sources: g, x, [length], [u, lambda, limit] */
+/* Sources: g, x, [length], [u, lambda, limit]. */
 LRA_CUDA_BODY(scan_dlambda)
 {
     const scan_args *a = (const scan_args *)c->y->args;

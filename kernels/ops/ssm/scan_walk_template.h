@@ -1,19 +1,20 @@
-/* The loop of a scan on the CPU: some vectors of adjacent channels of an example, step by step. */
+/* The loop of a scan on the CPU: it processes several vectors of adjacent channels of an example,
+ * token by token. */
 #ifndef LRA_OPS_SSM_SCAN_WALK_TEMPLATE_H
 #define LRA_OPS_SSM_SCAN_WALK_TEMPLATE_H
 
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/ssm/scan_body.h"
 
-/* Number of interleaved vectors, and the channels of the widest instruction set, so that the size
- * of scratch is the same for all. */
+/* VECTORS: number of interleaved vectors. MAX_CHANNELS: channels of these vectors with the widest
+ * instruction set, so that the size of scratch is the same for all. */
 enum { VECTORS = LRA_TYPE_f64 ? 16 : 4, MAX_CHANNELS = 64 };
-/* Channels [n0, n0 + w) of an example, in `vectors` vectors. */
+/* Channels of an example from n0 on, in `vectors` vectors of w channels each. */
 typedef struct {
     int64_t T, N, tokens, n0, w;
     int vectors;
     bool back;
-    lra_type type; /* of u */
+    lra_type type; /* type of u */
     const void *u;
     real *x;
     lanes re[VECTORS], im[VECTORS]; /* lambda */
@@ -29,7 +30,7 @@ static inline int64_t n_units(int64_t N)
     return N / most + (N % most + LANES - 1) / LANES;
 }
 
-/* Unit i: all vectors of a block, or one of the remaining ones. */
+/* Selects the channels of unit i: a block of VECTORS vectors, or one of the remaining vectors. */
 static inline void set_unit(walk *p, int64_t i, int64_t N)
 {
     int64_t most = VECTORS * LANES, blocks = N / most;
@@ -59,7 +60,7 @@ static inline walk walk_of(const lra_call *c, int64_t b, int64_t unit)
     return p;
 }
 
-/* Index of vector v of step k; its imaginary part is N further. */
+/* Index in u and x of vector v at token number k; its imaginary part is N elements later. */
 LRA_ROW_FN int64_t at_step(const walk *p, int64_t k, int v)
 {
     return scan_place(p->back, k, p->tokens) * 2 * p->N + p->n0 + v * LANES;
@@ -77,7 +78,8 @@ LRA_ROW_FN void step(lra_type t, const walk *p, int64_t k, int vectors, int64_t 
     }
 }
 
-/* From state s through steps [from, to); writes the states to x if `written`. */
+/* Scans tokens [from, to), starting from state s, which is updated. Writes the states to x if
+ * `written` is true. */
 LRA_ROW_FN void walk_on(lra_type t, const walk *p, int64_t from, int64_t to, int vectors, int64_t w,
                         bool written, state *s)
 {
@@ -104,7 +106,7 @@ static inline void walk_steps(const walk *p, int64_t from, int64_t to, bool writ
         LRA_BY_TYPE(walk_on, p->type, p, from, to, 1, p->w, written, s);
 }
 
-/* Clears tokens [from, to) that are padding. */
+/* Clears those of the tokens [from, to) of x that are padding. */
 static inline void clear(const walk *p, int64_t from, int64_t to)
 {
     size_t bytes = (size_t)(p->vectors == VECTORS ? VECTORS * LANES : p->w) * sizeof(real);
@@ -114,7 +116,7 @@ static inline void clear(const walk *p, int64_t from, int64_t to)
     }
 }
 
-/* Loads a state from, and stores it to, (2,N) reals. */
+/* Loads a state from (2,N) reals; write_state() stores it. */
 static inline state read_state(const walk *p, const real *from)
 {
     state s = {0};

@@ -1,13 +1,14 @@
-/* Kernels of diagonal state-space layers: sums of damped complex exponentials, by lag l = 0 .. L-1,
+/* Convolution kernels of diagonal state-space layers: sums of damped complex exponentials, for lags
+ * l = 0 .. L-1,
  *   k[r,l] = scale Re sum_n c_rn gain exp(x l)             r < R; S divides H, H divides R
- * where x and gain follow from a[r mod S] and dt[r mod H] by the rules of ssm_kernel_body.h; scale
- * is 2 with dt, else 1.  exp(x l) = exp(64 x b) exp(x j) with l = 64 b + j: two short tables in
- * double and one dense product in real between them, so that a lag costs multiplications and no
- * exponential.  Gradients, with w = c gain and z = dt a:
+ * x and gain follow from a[r mod S] and dt[r mod H] by the rules of ssm_kernel_body.h; scale is 2
+ * with dt, else 1. With l = 64 b + j, exp(x l) = exp(64 x b) exp(x j): two short tables in double,
+ * and one dense product of them in real. A lag thus costs multiplications and no exponential.
+ * Gradients, with w = c gain and z = dt a:
  *   dw = conj G0,  dz = conj(w G1 dx/dz) + conj(dw/dz) dw,  G_i = sum_l l^i dk_l exp(x l);
  *     c, a, dt by the chain rule.
  * Source: Gu et al. 2022, arXiv:2206.11893, section 3.2 (S4D); Gupta et al. 2022, arXiv:2212.00768
- * (DLR: the plain sum) and arXiv:2203.14343 (DSS-softmax: shares). */
+ * (DLR: rule SUM) and arXiv:2203.14343 (DSS-softmax: rule SHARES). */
 #include <math.h>
 #include <omp.h>
 
@@ -22,11 +23,11 @@ static inline int64_t blocks_of(int64_t L)
     return (L + BLOCK - 1) / BLOCK;
 }
 
-/* Scratch of a thread.  packed: exp(x j) as right factors; k: lags by blocks, and for the gradient
- * a second copy multiplied by j; rows: left factors, or sums over the lags of a block;
- * step: exp(64 x); at: its power after the blocks so far; sum: G0 and G1.  Complex numbers: real
- * parts, then imaginary.  Results that depend on the exponents only are kept for the rows that
- * share them. */
+/* Scratch of a thread. packed: exp(x j) as right operand; k: lags by blocks of 64, and for the
+ * gradient a second copy multiplied by j; rows: left operands, or sums over the lags of a block;
+ * step: exp(64 x); at: the power of `step` at the current block; sum: G0 and G1. Complex numbers
+ * are stored as all real parts, then all imaginary parts. Results that depend only on the exponents
+ * are reused for all rows with these exponents. */
 typedef struct {
     real *packed, *table, *k, *rows[2];
     double *step, *at, *sum[2];
@@ -58,7 +59,8 @@ static inline ssm_room room_of(real *scratch, int64_t N, int64_t L)
     return w;
 }
 
-/* Powers below this are treated as 0; they would soon be subnormal. */
+/* Powers below this number are set to 0, because further multiplications would make them
+ * subnormal. */
 #define SSM_LEAST 1e-30
 
 static inline bool counts(double re, double im)
@@ -66,7 +68,7 @@ static inline bool counts(double re, double im)
     return fabs(re) + fabs(im) > SSM_LEAST;
 }
 
-/* at := at step */
+/* Multiplies `at` by `step`, for all modes. */
 static inline void go_on(const ssm_room *w, int64_t N)
 {
     const double *step = w->step;
@@ -79,8 +81,9 @@ static inline void go_on(const ssm_room *w, int64_t N)
     }
 }
 
-/* All results that depend on the exponents of row r.  Row j of the table: Re and Im of exp(x j),
- * for all modes together; one mode at a time would wait for the latency of the multiplications. */
+/* Computes everything that depends on the exponents of row r. Row j of the table holds Re and Im of
+ * exp(x j) for all modes. All modes are computed together, because a single mode would wait for the
+ * latency of the multiplications. */
 static inline void fill_modes(const ssm_room *w, const ssm_kernel_args *s, const real *a,
                               const real *dt, int64_t r)
 {
@@ -99,7 +102,8 @@ static inline void fill_modes(const ssm_room *w, const ssm_kernel_args *s, const
     memcpy(w->step, w->at, (size_t)(2 * N) * sizeof *w->at);
 }
 
-/* Rows r, r + period, .. have the same exponents; a thread processes them one after the other. */
+/* Period of the exponents: rows r, r + period, .. have the same ones. A thread processes such rows
+ * one after the other. */
 static inline int64_t ssm_period(const ssm_kernel_args *s)
 {
     return ssm_has_dt(s) ? s->H : s->S;
@@ -111,7 +115,7 @@ static inline int64_t ssm_row(const ssm_kernel_args *s, int64_t i, bool *other)
     return i / same + i % same * ssm_period(s);
 }
 
-/* sources: a, c, [dt] */
+/* Sources: a, c, [dt]. */
 LRA_BODY(ssm_kernel)
 {
     const ssm_kernel_args *s = c->y->args;
@@ -147,7 +151,7 @@ LRA_BODY(ssm_kernel)
     }
 }
 
-/* Adds block b to G0 and G1 of all modes; rows: its sums. */
+/* Adds block number b to G0 and G1 of all modes; w->rows holds the sums over its lags. */
 static inline void add_block(const ssm_room *w, int64_t N, int64_t b)
 {
     const real *x = w->rows[0] + b * 2 * N, *y = w->rows[1] + b * 2 * N;
@@ -162,7 +166,7 @@ static inline void add_block(const ssm_room *w, int64_t N, int64_t b)
     }
 }
 
-/* sources: dk, a, c, [dt]; y: (5,R,N), see ssm_mode_gradient() */
+/* Sources: dk, a, c, [dt]. Result: (5,R,N), see ssm_mode_gradient(). */
 LRA_BODY(ssm_kernel_grad)
 {
     const ssm_kernel_args *s = c->y->args;
@@ -253,7 +257,7 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     dx[2] = lra_reshape(lra_reduce_sum(dt, LRA_SHAPE(1, s->H, 1)), LRA_SHAPE(s->H));
 }
 
-/* Powers and products; for the gradient two sums over lags. */
+/* FLOP: powers and products; for the gradient two sums over the lags. */
 static double flops(const lra_tensor *y)
 {
     const ssm_kernel_args *s = y->args;
@@ -303,9 +307,9 @@ static lra_tensor *real_input(lra_graph *g, const char *name, const char *fill, 
     return lra_cast(lra_sample_input(g, name, fill, s), lra_real(g));
 }
 
-/* One block and several; shared rates, two directions; a step so small that the series are used;
- * every rule.  The second of two threads starts with a row whose exponents the first one has
- * computed. */
+/* Test samples: one block and several; shared exponents, two directions; a step dt so small that
+ * the series are used; every rule. With two threads, the second one starts at a row whose exponents
+ * the first one has computed. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 7) return NULL;

@@ -1,12 +1,12 @@
-/* Kernels of diagonal state-space layers on a GPU: a thread for each lag, every exponential is
- * computed directly in double.  Bottleneck: R N L sines, a few milliseconds at 256 x 32 x 4096; the
+/* Kernels of diagonal state-space layers on a GPU: one thread for each lag; every exponential is
+ * computed directly in double. Bottleneck: R N L sines, a few milliseconds at 256 x 32 x 4096; the
  * long convolution after it takes longer. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/ssm/ssm_kernel_body.h"
 
-static const int64_t MODES = 512; /* in shared memory at a time */
+static const int64_t MODES = 512; /* modes in shared memory at a time */
 
-/* Blocks: (lags, rows).  shared: x and w of some modes of the row, (MODES,4). */
+/* Grid: (lags, rows). shared: x and w of some modes of the row, (MODES,4). */
 static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const real *c,
                                      const real *dt, real *k)
 {
@@ -31,7 +31,7 @@ static __global__ void kernel_kernel(ssm_kernel_args s, const real *a, const rea
     if (l < s.L) k[r * s.L + l] = (real)sum;
 }
 
-/* sources: a, c, [dt] */
+/* Sources: a, c, [dt]. */
 LRA_CUDA_BODY(ssm_kernel)
 {
     const ssm_kernel_args *s = (const ssm_kernel_args *)c->y->args;
@@ -42,8 +42,8 @@ LRA_CUDA_BODY(ssm_kernel)
                ssm_has_dt(s) ? (const real *)c->in[2] : NULL, (real *)c->out);
 }
 
-/* A block for each mode of a row: each thread sums every LRA_BLOCK-th lag, then the partial sums
- * are added in pairs in a fixed order. */
+/* One block for each mode of a row. Each thread sums every LRA_BLOCK-th lag; then the partial sums
+ * are added in pairs, in a fixed order. */
 static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *c,
                                    const real *dt, real *out)
 {
@@ -71,7 +71,7 @@ static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real
                       c_of(m.scale * part[2 * LRA_BLOCK], m.scale * part[3 * LRA_BLOCK]), at, out);
 }
 
-/* sources: dk, a, c, [dt] */
+/* Sources: dk, a, c, [dt]. */
 LRA_CUDA_BODY(ssm_kernel_grad)
 {
     const ssm_kernel_args *s = (const ssm_kernel_args *)c->y->args;

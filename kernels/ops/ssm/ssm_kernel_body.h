@@ -1,6 +1,5 @@
-/* One mode of a diagonal state-space kernel, in double, for the C and the CUDA compiler: its
- * initial value, its rotation and decay from lag to lag, and the derivatives of both with respect
- * to the parameters. */
+/* One mode of a diagonal state-space kernel, in double, for C and CUDA: its initial value, its
+ * rotation and decay per lag, and the derivatives of both with respect to the parameters. */
 #ifndef LRA_OPS_SSM_SSM_KERNEL_BODY_H
 #define LRA_OPS_SSM_SSM_KERNEL_BODY_H
 
@@ -8,26 +7,28 @@
 
 #include "kernels/ops/ssm/complex_body.h"
 
-/* Rules for a mode's exponent x and its weight c gain: z = dt a
+/* Rules for a mode's exponent x and the gain of its weight c, with z = dt a:
  *   SUM       x = a,                        gain = 1
  *   HELD      x = z,                        gain = dt phi(z): zero-order hold of the input
  *   BILINEAR  x = ln((1 + z/2)/(1 - z/2)),  gain = dt/(1 - z/2)
  *   SHARES    x = a,                        gain = 1/sum_(m < T) exp(a m) = phi(a)/(T phi(T a)) */
 typedef enum { SSM_SUM, SSM_HELD, SSM_BILINEAR, SSM_SHARES } ssm_rule;
 
-/* Lags, copies of a, steps dt, rows of c, modes of a row; T of SHARES. */
+/* L: lags, S: copies of a, H: steps dt, R: rows of c, N: modes of a row; T: length in rule
+ * SHARES. */
 typedef struct {
     ssm_rule rule;
     int64_t L, S, H, R, N, T;
 } ssm_kernel_args;
 
-/* These rules take a third source, dt, and a mode represents a conjugate pair. */
+/* True for the rules that have a third source, dt. Their modes represent conjugate pairs. */
 LRA_FN bool ssm_has_dt(const ssm_kernel_args *s)
 {
     return s->rule == SSM_HELD || s->rule == SSM_BILINEAR;
 }
 
-/* 1 + x/n1 (1 + x/n2 (1 + ..)): a short series, given the ratios of its coefficients. */
+/* Sum of a short power series, 1 + x/n1 (1 + x/n2 (1 + ..)); ratio: the ratios of its
+ * coefficients. */
 LRA_FN c_number c_series(c_number x, int n, const double *ratio)
 {
     c_number y = c_of(1, 0);
@@ -35,7 +36,8 @@ LRA_FN c_number c_series(c_number x, int n, const double *ratio)
     return y;
 }
 
-/* phi = (e^x - 1)/x and its derivative; series near 0, where both cancel. */
+/* phi = (e^x - 1)/x and its derivative. Near 0, where both cancel, they are computed from their
+ * power series. */
 LRA_FN void ssm_phi(c_number x, c_number *phi, c_number *slope)
 {
     const double value[] = {1. / 2, 1. / 3, 1. / 4, 1. / 5, 1. / 6, 1. / 7};
@@ -50,15 +52,16 @@ LRA_FN void ssm_phi(c_number x, c_number *phi, c_number *slope)
     *slope = c_div(c_add(e, c_scale(*phi, -1)), x);
 }
 
-/* k[l] = scale Re c gain exp(x l).  The fields are independent of c: rows with the same a and dt
- * share them. */
+/* A mode: k[l] = scale Re c gain exp(x l). The fields do not depend on c, so that rows with the
+ * same a and dt share them. */
 typedef struct {
     c_number a, x, gain;
-    c_number turn, slope; /* dx/dz, and dgain/dz at a given dt, by z = dt a */
+    c_number turn, slope; /* turn = dx/dz; slope = dgain/dz for a fixed dt, where z = dt a */
     double dt, scale;
 } ssm_mode;
 
-/* x, gain and their derivatives with respect to z, by the rule; dt and a of the mode are set. */
+/* Computes x, gain and their derivatives with respect to z, by the rule. dt and a of the mode must
+ * be set. */
 LRA_FN void ssm_follow(const ssm_kernel_args *s, ssm_mode *m, c_number z)
 {
     c_number one = c_of(1, 0), half = c_scale(z, 0.5), phi, change, all, slope;
@@ -87,7 +90,7 @@ LRA_FN double ssm_scale(const ssm_kernel_args *s)
     return ssm_has_dt(s) ? 2 : 1;
 }
 
-/* Mode n of row r.  a: (2,S,N), dt: (H). */
+/* Mode n of row r. a: (2,S,N), dt: (H). Nullable: dt */
 LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real *dt, int64_t r,
                             int64_t n)
 {
@@ -99,15 +102,15 @@ LRA_FN ssm_mode ssm_mode_at(const ssm_kernel_args *s, const real *a, const real 
     ssm_follow(s, &m, c_scale(m.a, m.dt));
     return m;
 }
-/* c: (2,R,N). */
+/* Weight c of mode n of row r. c: (2,R,N) */
 LRA_FN c_number ssm_weight_at(const ssm_kernel_args *s, const real *c, int64_t r, int64_t n)
 {
     int64_t here = r * s->N + n;
     return c_of((double)c[here], (double)c[s->R * s->N + here]);
 }
 
-/* From G_i = scale sum_l l^i dk_l exp(x l) to the gradients of the parameters, with w = c gain.
- * out: (5,R,N): c (re, im), a (re, im), dt. */
+/* Computes the gradients of a mode's parameters from G_i = scale sum_l l^i dk_l exp(x l), with w =
+ * c gain. out: (5,R,N) = c (re, im), a (re, im), dt. */
 LRA_FN void ssm_mode_gradient(const ssm_kernel_args *s, const ssm_mode *m, c_number c, c_number g0,
                               c_number g1, int64_t at, real *out)
 {
