@@ -1,6 +1,7 @@
-/* y = table[index].  table: (V,D), index: (..), y: (..,D).  The gradient adds rows in the order of
- * the indices, each thread its own columns, so its bits do not depend on the number of threads.
- * An index outside [0,V) is a bug: data readers check their vocabulary. */
+/* Embedding: y = table[index]. table: (V,D), index: (..), y: (..,D). The gradient adds the rows of
+ * dy in the order of the indices, and each thread adds its own columns, so that the bits do not
+ * depend on the number of threads. An index outside of [0,V) is a bug: data readers check their
+ * vocabulary. */
 #include "kernels/ops/dense/embedding_body.h"
 #include "kernels/ops/lanes_template.h"
 
@@ -28,7 +29,7 @@ LRA_ROW_FN void add_lanes(int64_t i, int64_t w, lra_type t, const void *dy, int6
     lanes_store(row, LRA_F32, i, w,
                 lanes_load(row, LRA_F32, i, w) + lanes_load(dy, t, from + i, w));
 }
-/* Columns [first, last) of all rows. */
+/* Adds columns [first, last) of all rows of dy to the rows of dtable that they read. */
 LRA_ROW_FN void add_columns(lra_type t, const void *dy, const int32_t *index, int64_t n, int64_t D,
                             int64_t first, int64_t last, real *dtable)
 {
@@ -36,7 +37,7 @@ LRA_ROW_FN void add_columns(lra_type t, const void *dy, const int32_t *index, in
         LANES_SPAN(first, last, add_lanes, t, dy, i * D, dtable + index[i] * D);
 }
 
-enum { COLUMNS = 16 }; /* full cache lines, and full vectors for every instruction set */
+enum { COLUMNS = 16 }; /* full cache lines, and full vectors of every instruction set */
 
 LRA_BODY(embedding_grad)
 {
@@ -94,7 +95,7 @@ static double no_flops(const lra_tensor *y)
     (void)y;
     return 0;
 }
-/* Sums in fixed point, or partial sums of slices. */
+/* Scratch of the CUDA body: sums in fixed point, or partial sums of slices. */
 static int64_t grad_cuda_scratch(const lra_tensor *y)
 {
     int64_t n = lra_elements(y->src[1]), slices = embedding_slices(n, lra_elements(y));
@@ -124,7 +125,8 @@ static lra_tensor *sample(lra_graph *g, int i)
 }
 static lra_tensor *grad_sample(lra_graph *g, int i)
 {
-    /* 1: enough places for several slices on a GPU; 2: enough places that a GPU scatters them */
+    /* Sample 1 has enough positions for several slices on a GPU; sample 2 has so many positions and
+     * rows that a GPU scatters. */
     static const int64_t V[] = {6, 6, 1500}, T[] = {9, 600, 700}, D[] = {17, 2, 11};
     if (i > 2) return NULL;
     embedding_args a = {V[i]};

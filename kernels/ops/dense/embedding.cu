@@ -1,9 +1,10 @@
-/* y = table[index] and its gradient on a GPU.  The gradient of a row is a sum over the places that
- * read it, in order: places are cut into slices, a block sums those of one row of the table in one
- * slice, slices are added in order.  An index out of range, which is a bug, gives NaN.
+/* y = table[index] and its gradient on a GPU. The gradient of a table row is a sum over the
+ * positions that read it, in order: positions are divided into slices, a block sums those of one
+ * row of the table in one slice, and slices are added in order. An index out of range, which is a
+ * bug, gives NaN.
  *
- * Many places in a large table: every place is added to its row as an integer, in units of 2^-40 of
- * the largest gradient; sums of integers do not depend on their order. */
+ * For many positions and a large table, every position is added to its row as an integer, in units
+ * of 2^-40 of the largest gradient. Sums of integers do not depend on their order. */
 #include "kernels/ops/columns_cuda.h"
 #include "kernels/ops/dense/embedding_body.h"
 
@@ -31,13 +32,13 @@ LRA_CUDA_BODY(embedding)
                (elem *)c->out);
 }
 
-/* part (slices, V, D).  A block of 128 threads for a row of the table (x) and a slice of places
- * (y). */
+/* part (slices, V, D): partial sums. Blocks of 128 threads. Grid: x = rows of the table, y = slices
+ * of positions. */
 static __global__ void embedding_grad_kernel(int64_t n, int64_t per_slice, int64_t V, int64_t D,
                                              lra_type t, const void *dy, const int32_t *index,
                                              real *part)
 {
-    LRA_SHARED(int32_t, found); /* of the next 128 places: index */
+    LRA_SHARED(int32_t, found); /* indices of the next 128 positions */
     int64_t v = blockIdx.x, first = blockIdx.y * per_slice;
     int64_t end = first + per_slice < n ? first + per_slice : n;
     for (int64_t d0 = 0; d0 < D; d0 += blockDim.x) {
@@ -64,7 +65,8 @@ static __global__ void clear_kernel(int64_t n, unsigned long long *sum)
         sum[i] = 0;
 }
 
-/* The bits of non-negative floats have the order of their values, NaN last. */
+/* Finds the largest magnitude in dy. The bits of non-negative floats, as integers, have the order
+ * of their values, with NaN last. */
 static __global__ void largest_kernel(int64_t n, lra_type t, bool wide, const void *dy,
                                       unsigned *largest)
 {
@@ -74,7 +76,7 @@ static __global__ void largest_kernel(int64_t n, lra_type t, bool wide, const vo
         load8(dy, t, i, n - i, wide, v);
         for (int k = 0; k < LRA_LANES; k++) {
             real size = v[k] < 0 ? -v[k] : v[k];
-            most = most >= size ? most : size; /* a NaN is kept */
+            most = most >= size ? most : size; /* this comparison keeps a NaN */
         }
     }
     unsigned bits;

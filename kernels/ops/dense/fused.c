@@ -1,4 +1,4 @@
-/* Which nodes run as one. */
+/* Decides which nodes the CUDA device runs as one kernel (kernels/cuda/fused.h). */
 #include "kernels/cuda/fused.h"
 
 #include "kernels/ops/args.h"
@@ -12,7 +12,8 @@ static bool has(const lra_tensor *const *group, int n, const lra_op *op)
     return false;
 }
 
-/* Number of rows of each example, and (B) of examples, of a product and its slope. */
+/* Number of rows of each example. Sets B to the number of examples. y: the product or its
+ * activation backward. */
 static int64_t rows_of(const lra_tensor *y, int64_t *B)
 {
     *B = y->shape.n == 3 ? y->shape.d[0] : 1;
@@ -36,7 +37,7 @@ static lra_fuse fuses_dense(const lra_tensor *const *group, int n, const lra_ten
     if (n == 1 && x->op == &lra_op_activation_backward && x->src[0] == group[0])
         return LRA_FUSE_OVER;
     if (n != 2 || x->op != &lra_op_reduce_sum || x->src[0] != group[1]) return LRA_FUSE_NOT;
-    const reduce_sum_args *a = x->args; /* of all rows */
+    const reduce_sum_args *a = x->args; /* a sum over all rows */
     return a->from == 0 && a->to == group[1]->shape.n - 1 ? LRA_FUSE_BESIDE : LRA_FUSE_NOT;
 }
 

@@ -1,4 +1,4 @@
-/* Nodes that run as one kernel: kernels/cuda/fused.h. */
+/* Kernels that compute several nodes at once: kernels/cuda/fused.h. */
 #include "kernels/cuda/fused.h"
 
 #include "kernels/cuda/gemm.h"
@@ -16,18 +16,19 @@ typedef struct {
     const real *gain;
     real eps;
     void *out;
-    real *part; /* (blocks of rows, 2, D).  Nullable */
+    real *part; /* partial sums, (blocks of rows, 2, D).  Nullable */
 } norm_back;
 
-/* Sum over the LANES threads of a row. */
+/* Sum over the LANES threads that share a row. */
 template <int LANES> LRA_DEV real row_sum(real v)
 {
     LRA_UNROLL for (int other = LANES / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
     return v;
 }
 
-/* LANES threads process a row, eight adjacent columns each, CHUNKS times; x and dy are read once,
- * and their part of the sums over the rows of a block stays in registers. */
+/* Gradient of a norm. LANES threads process a row, eight adjacent columns each, CHUNKS times. x and
+ * dy are read once. Each thread keeps its part of the column sums over the block's rows in
+ * registers. */
 template <int LANES, int CHUNKS, int THREADS>
 static __global__ void __launch_bounds__(THREADS) norm_back_kernel(norm_back j)
 {
@@ -37,7 +38,8 @@ static __global__ void __launch_bounds__(THREADS) norm_back_kernel(norm_back j)
     int64_t first = (int64_t)blockIdx.x * LRA_ROW_BLOCK, D = j.D;
     int64_t end = first + LRA_ROW_BLOCK < j.rows ? first + LRA_ROW_BLOCK : j.rows;
     real sum[CHUNKS][2][LRA_LANES] = {{{0}}};
-    for (int64_t base = first; base < end; base += SLOTS) { /* all threads: sums over rows */
+    /* uniform loop: all threads take part in the sums over rows */
+    for (int64_t base = first; base < end; base += SLOTS) {
         int64_t row = base + slot;
         bool valid = row < end;
         real v[CHUNKS][LRA_LANES] = {{0}}, u[CHUNKS][LRA_LANES] = {{0}}, a[LRA_LANES];
@@ -107,7 +109,7 @@ static inline void norm_back_run(const norm_back *j, void *stream)
                shared, stream, *j);
 }
 
-/* sources of the first: dy, x, gain */
+/* Sources of the first node: dy, x, gain. */
 static void run_norm(const lra_call *c, int n, void *stream)
 {
     const lra_tensor *dx = c->y;
@@ -150,7 +152,8 @@ LRA_DEV void add_column(const column_from *a, int64_t row, int64_t d, double *s)
 }
 COLUMN_KERNEL(column_kernel, column_from, 1, add_column)
 
-/* matmul (dy, w), activation_backward (v, length), and optionally the sum of its columns */
+/* Runs matmul (dy, w) and activation_backward (v, length), and optionally the sum of its columns,
+ * as one kernel. */
 static void run_dense(const lra_call *c, int n, void *stream)
 {
     const lra_call *slope = c + 1, *sums = n > 2 ? c + 2 : NULL;
@@ -184,7 +187,7 @@ static void run_dense(const lra_call *c, int n, void *stream)
                   part};
     if (conv_cuda_dense(&j, stream)) {
         parts = B * ((T + LRA_DENSE_ROWS - 1) / LRA_DENSE_ROWS);
-    } else { /* no tensor cores, or unaligned operands */
+    } else { /* without tensor cores, or with unaligned operands */
         lra_cuda_product p = {false, true, rows, N, K, 1, 0, 0, ELEM_TYPE, ELEM_TYPE};
         bool wide = N % LRA_LANES == 0 && is_aligned(j.gate, j.y, NULL);
         lra_cuda_gemm(&p, c->in[0], c->in[1], slope->out, stream);

@@ -1,14 +1,16 @@
-/* y = act(x w + bias) + residual, whose sums are finished while they are in the L1 cache.
+/* y = act(x w + bias) + residual, where the epilogue is applied to the sums while they are in the
+ * L1 cache.
  *
- * Bottlenecks: arithmetic and memory.  A row of x is 128 to 1024 numbers, so that a core loads a
- * line in every hundred cycles of its products, and it would wait for each line that comes from
- * memory (about 100 ns).
- * - The next rows of x and of the residual are prefetched, evenly, while tiles of the rows before
+ * Bottlenecks: arithmetic and memory. A row of x has 128 to 1024 numbers, so that a core loads one
+ * cache line per hundred cycles of products. It would wait for each line that comes from memory
+ * (about 100 ns).
+ * - The next rows of x and of the residual are prefetched, evenly, while tiles of the previous rows
  *   are multiplied.
- * - A y larger than the L2 cache is written with streaming stores: ordinary stores read each line
- *   first and write it back later, three times the traffic.  The next reader of y finds it in
- *   memory instead of the L3 cache, which costs less than that (4096 rows, 128 to 256: 1.35 times
- *   as fast, reading it again included). */
+ * - A y larger than the L2 cache is written with streaming stores. Ordinary stores read each line
+ *   first and write it back later, which is three times the traffic. The next reader of y then
+ *   finds
+ *   it in memory instead of the L3 cache, which costs less than the additional traffic (4096 rows,
+ *   128 to 256: 1.35 times as fast, including that read). */
 #ifndef LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
 #define LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
 
@@ -18,14 +20,14 @@
 enum {
     GEMM_STRIP = 10 * TILE_ROWS, /* rows that use a panel of w before the next panel is loaded */
     GEMM_BLOCK = 4 * GEMM_STRIP, /* rows of a thread's block */
-    GEMM_STREAM = 1 << 21        /* bytes of a y that is written with streaming stores */
+    GEMM_STREAM = 1 << 21 /* minimum size in bytes of a y that is written with streaming stores */
 };
 
-/* Nullable: bias, residual. */
+/* Arguments of a product. Nullable: bias, residual */
 typedef struct {
     int64_t M, N, K;
-    int64_t skip;       /* rows from a block to the most likely next one of the same thread */
-    const elem *x;      /* (rows,K) */
+    int64_t skip;  /* rows from a block to the block that the same thread probably processes next */
+    const elem *x; /* (rows,K) */
     const real *packed; /* w, (K,N) */
     const real *bias;
     const elem *residual;
@@ -34,7 +36,7 @@ typedef struct {
     bool stream;
 } gemm_result;
 
-/* True if y is to be written with streaming stores; only full cache lines are. */
+/* True if y is written with streaming stores, which requires full cache lines. */
 static inline bool gemm_streams(int64_t rows, int64_t N, const elem *y)
 {
     const int64_t line = 64 / (int64_t)sizeof *y;
@@ -51,7 +53,8 @@ static inline void gemm_stream_row(int64_t n, const real *from, elem *to)
 #endif
 }
 
-/* A tile of sums, TILE_COLUMNS apart, of `live` columns from `at` on. */
+/* Applies the epilogue to a tile of sums, whose rows are TILE_COLUMNS apart, and stores `live`
+ * columns of y from column `at` on. */
 static inline void gemm_finish(const gemm_result *g, int64_t row, int rows, int64_t at,
                                int64_t live, real *sum)
 {
@@ -67,7 +70,7 @@ static inline void gemm_finish(const gemm_result *g, int64_t row, int rows, int6
 }
 
 #if LRA_TYPE_f32
-/* Stores a vector of y, with a streaming store if `stream`. */
+/* Stores a vector of y, with a streaming store if `stream` is true. */
 static inline void gemm_put(bool stream, tile_vector v, real *to)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -85,10 +88,11 @@ static inline void gemm_put(bool stream, tile_vector v, real *to)
     *(tile_loose *)to = v;
 }
 
-/* The last pass of a tile without edges, K deep; before: sums of the passes before, TILE_COLUMNS
- * apart, NULL: none.  Bias, relu and residual are applied to the sums in registers: a separate pass
- * over y took about 2 % of the time of a layer of 128 channels.  Not inlined, because the compiler
- * would keep addresses of the loop over k in memory. */
+/* The last pass over k of a tile without edges, K deep, with the epilogue. before: sums of the
+ * earlier passes, with rows TILE_COLUMNS apart; NULL: none. Bias, relu and residual are applied to
+ * the sums in registers, because a separate pass over y took about 2 % of the time of a layer of
+ * 128 channels. Not inlined, because the compiler would keep addresses of the loop over k in
+ * memory. */
 static __attribute__((noinline)) void gemm_whole(const gemm_result *g, int64_t row, int64_t at,
                                                  tile_rows a, int64_t K, const real *b,
                                                  tile_ahead ahead, const real *before)
@@ -109,7 +113,7 @@ static __attribute__((noinline)) void gemm_whole(const gemm_result *g, int64_t r
 }
 #endif
 
-/* Prefetches the lines that a tile will write. */
+/* Prefetches the lines of y that a tile will write. */
 static inline void gemm_ask(const gemm_result *g, int64_t row, int rows, int64_t at, int64_t live)
 {
     const int64_t line = 64 / (int64_t)sizeof(elem);
@@ -118,7 +122,8 @@ static inline void gemm_ask(const gemm_result *g, int64_t row, int rows, int64_t
             __builtin_prefetch(g->y + n, 1);
 }
 
-/* A tile of y, of `live` columns in V vectors from `at` on; a: its rows of x. */
+/* Computes a tile of y: `live` columns in V vectors from column `at` on. a: the tile's rows of
+ * x. */
 static inline void gemm_result_tile(const gemm_result *g, int64_t row, int rows, int64_t at, int V,
                                     int64_t live, const real *a, tile_ahead ahead)
 {
@@ -141,7 +146,8 @@ static inline void gemm_result_tile(const gemm_result *g, int64_t row, int rows,
     gemm_finish(g, row, rows, at, live, sum);
 }
 
-/* Prefetch of rows [row, row + n) of x, `width` wide: a fraction of a line with every step of k. */
+/* Describes the prefetch of rows [row, row + n) of x, `width` wide, spread evenly over `steps`
+ * iterations of k. */
 static inline tile_ahead gemm_evenly(const elem *x, int64_t row, int64_t n, int64_t width,
                                      int64_t steps)
 {
@@ -150,14 +156,15 @@ static inline tile_ahead gemm_evenly(const elem *x, int64_t row, int64_t n, int6
     return (tile_ahead){(const char *)(x + row * width), (bytes + steps - 1) / steps};
 }
 
-/* Rows [row, row + n), at most a strip; a: the first of them; next: the first row of the next
- * strip. */
+/* Computes rows [row, row + n), at most GEMM_STRIP of them. a: the first of these rows of x; next:
+ * the first row of the next strip, which is prefetched. */
 static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t n, const real *a,
                                      int64_t next)
 {
     const int64_t N = g->N, K = g->K, left = g->M - next;
     const int64_t more = left < GEMM_STRIP ? left : GEMM_STRIP;
-    const int64_t sources = g->residual ? 2 : 1, tiles = gemm_tiles(n, N); /* tiles take turns */
+    /* tiles alternate between prefetching x and the residual */
+    const int64_t sources = g->residual ? 2 : 1, tiles = gemm_tiles(n, N);
     const int64_t steps = (tiles + sources - 1) / sources * K;
     tile_ahead ahead[] = {gemm_evenly(g->x, next, more, K, steps), tile_nothing};
     if (g->residual) ahead[1] = gemm_evenly(g->residual, next, more, N, steps);
@@ -175,7 +182,7 @@ static inline void gemm_result_strip(const gemm_result *g, int64_t row, int64_t 
     }
 }
 
-/* Rows [row, row + n); own: reals of a strip of x, where elem is not real. */
+/* Computes rows [row, row + n). own: scratch for a strip of x as real, used if elem is not real. */
 static inline void gemm_result_rows(const gemm_result *g, int64_t row, int64_t n, real *own)
 {
     const int64_t end = row + n, after = row + g->skip;

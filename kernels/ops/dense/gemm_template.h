@@ -1,27 +1,27 @@
-/* Dense products on the register tile of tile_template.h: c = op(a) b, with b packed once and then
- * multiplied by any number of rows.
+/* Dense products on the register tile of tile_template.h: c = op(a) b, where b is packed once and
+ * then multiplied by any number of rows.
  *
- * Bottleneck: a tile of 6 rows and 4 vectors makes 24 multiply-adds for 4 loads of b and 6 of a, so
- * that it is compute bound as long as b is in the L1 cache: a panel of 64 columns and TILE_DEPTH in
- * k is 64 KiB at most, and all rows of a strip pass over it before the next.  Rows of a are read in
- * place.  Columns (a transposed) are packed first, so that those of a tile are adjacent: in place,
- * every row loads a line of which a tile uses six numbers, and lines a power of two apart fall on
- * few sets of a cache.
- * Sums go through k in the order of memory, in passes of TILE_DEPTH, independently of the rows of a
- * strip and the number of threads. */
+ * Bottleneck: a tile of 6 rows and 4 vectors does 24 multiply-adds for 4 loads of b and 6 of a, so
+ * that it is compute bound as long as b is in the L1 cache. A panel of 64 columns and TILE_DEPTH in
+ * k is 64 KiB at most, and all rows of a strip use it before the next panel. Rows of a are read in
+ * place. Columns (a transposed) are packed first, so that those of a tile are adjacent. In place,
+ * every row would load a line of which a tile uses six numbers, and lines that are a power of two
+ * apart map to few sets of a cache.
+ * Sums run over k in memory order, in passes of TILE_DEPTH. Their order is independent of the rows
+ * of a strip and of the number of threads. */
 #ifndef LRA_OPS_DENSE_GEMM_TEMPLATE_H
 #define LRA_OPS_DENSE_GEMM_TEMPLATE_H
 
 #include "kernels/ops/dense/tile_template.h"
 
-/* Reals of a packed b (K,N). */
+/* Size of a packed b (K,N), in reals. */
 static inline int64_t gemm_packed(int64_t K, int64_t N)
 {
     return K * tile_padded(N);
 }
 
-/* Packs columns [at, end) of b (K,N) into full panels; element (k,n) is at b[k * row + n * column].
- * Reads b along its rows in memory, in either orientation. */
+/* Packs columns [at, end) of b (K,N) into full panels; element (k,n) is b[k * row + n * column]. b
+ * may be stored by rows or by columns; it is read in memory order. */
 #define GEMM_PACK(NAME, TYPE, LOAD)                                                                \
     static inline void NAME(int64_t K, int64_t N, const TYPE *b, int64_t row, int64_t column,      \
                             int64_t at, int64_t end, real *packed)                                 \
@@ -52,7 +52,7 @@ GEMM_PACK(gemm_pack_real, real, )
 #define gemm_pack_real gemm_pack
 #endif
 
-/* All of b, by all threads of a parallel region. */
+/* Packs all of b, with all threads of a parallel region. */
 static inline void gemm_pack_shared(int64_t K, int64_t N, const elem *b, int64_t row,
                                     int64_t column, real *packed)
 {
@@ -61,7 +61,7 @@ static inline void gemm_pack_shared(int64_t K, int64_t N, const elem *b, int64_t
         gemm_pack(K, N, b, row, column, at, N - at < TILE_COLUMNS ? N : at + TILE_COLUMNS, packed);
 }
 
-/* The last columns, where a panel is wider than the remaining columns. */
+/* Tile with fewer columns (`live`) than its panel has. */
 static inline void gemm_edge(int rows, int V, tile_rows a, int64_t K, const real *b, bool add,
                              int64_t live, real *c, int64_t ldc)
 {
@@ -72,8 +72,8 @@ static inline void gemm_edge(int rows, int V, tile_rows a, int64_t K, const real
             c[r * ldc + n] = sum[r * TILE_COLUMNS + n] + (add ? c[r * ldc + n] : 0);
 }
 
-/* Prefetches the rows of c that a tile will write, and the rows of a that the next one will read,
- * during the arithmetic of a tile: c is written in pieces too short for the hardware prefetcher. */
+/* Prefetches, during the arithmetic of a tile, the rows of c that it will write and the rows of a
+ * that the next tile will read. The writes to c are too short for the hardware prefetcher. */
 static inline void gemm_prefetch(int rows, int V, tile_rows a, int64_t depth, bool next,
                                  const real *c, int64_t ldc)
 {
@@ -89,16 +89,17 @@ static inline int64_t gemm_tiles(int64_t M, int64_t N)
     return (M + TILE_ROWS - 1) / TILE_ROWS * ((N + TILE_COLUMNS - 1) / TILE_COLUMNS);
 }
 
-/* Data to prefetch: `bytes` from x on, and rows of y, at most one per step of k. */
+/* Data to prefetch: `bytes` from x on, and rows of y with stride `pitch`, `width` bytes each. One
+ * line or less is prefetched per iteration of k. */
 typedef struct {
     const char *x, *y; /* NULL: none */
     int64_t bytes, width, pitch;
 } gemm_next;
 static const gemm_next gemm_nothing = {0};
 
-/* Prefetches of tile t in K steps: the first tiles prefetch a line of each row of y, the others, up
- * to `tiles`, a fraction of a line of x with every step.  Narrow panels at the end make more
- * tiles. */
+/* Prefetches of tile number t, whose loop has K iterations. The first tiles prefetch one line of
+ * each row of y. The other tiles, up to number `tiles`, prefetch x in equal parts per iteration.
+ * Narrow panels at the end make more tiles, which prefetch nothing. */
 static inline tile_ahead gemm_ahead(const gemm_next *n, int64_t t, int64_t tiles, int64_t K)
 {
     const int64_t lines = n->y ? (n->width + 63) / 64 : 0, steps = (tiles - lines) * K;
@@ -108,7 +109,7 @@ static inline tile_ahead gemm_ahead(const gemm_next *n, int64_t t, int64_t tiles
     return (tile_ahead){n->x + (t - lines) * K * pitch, pitch};
 }
 
-/* The left operand: the rows of the first tile, and the offset from one tile to the next. */
+/* Left operand: the rows of the first tile, and the offset from one tile to the next. */
 typedef struct {
     tile_rows first;
     int64_t next;
@@ -118,14 +119,14 @@ static inline gemm_left gemm_stored(const real *a, int64_t row, int64_t step)
     return (gemm_left){{a, row, step}, TILE_ROWS * row};
 }
 
-/* The right operand: panels of K rows, or rows in place, ld apart, of full vectors. */
+/* Right operand: panels of K rows; or rows of full vectors in place, ld apart. */
 typedef struct {
     const real *b;
-    int64_t K, ld; /* ld: 0 of panels */
+    int64_t K, ld; /* ld 0: panels */
 } gemm_right;
 
-/* c (M,N) = a b over k in [k0, k1), plus c itself if `add`.  a: from k0 on.  `next` is prefetched
- * meanwhile, if all k are one pass. */
+/* c (M,N) = a b, summed over k in [k0, k1); c += a b if `add`. a: starts at column k0. `next` is
+ * prefetched during the product, if one pass covers all k. */
 static inline void gemm_while(int64_t M, int64_t N, int64_t k0, int64_t k1, gemm_left a,
                               gemm_right right, bool add, real *c, int64_t ldc, gemm_next next)
 {
@@ -161,8 +162,9 @@ static inline void gemm_rows(int64_t M, int64_t N, int64_t K, int64_t k0, int64_
                ldc, gemm_nothing);
 }
 
-/* Columns of x, which has K rows ld apart, packed for gemm_while(): for each tile (K, TILE_ROWS).
- * A few rows at a time, so that they stay in the L1 cache while all tiles are packed. */
+/* Packs the columns of x, which has K rows ld apart, as left operand of gemm_while(): (K,
+ * TILE_ROWS) for each tile. It proceeds by a few rows, so that they stay in the L1 cache while all
+ * tiles are packed. */
 static inline int64_t gemm_columns_padded(int64_t width)
 {
     return (width + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;

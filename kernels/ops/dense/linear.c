@@ -1,6 +1,6 @@
-/* Dense layer: y = act(x w + bias) + residual, rows of x in fixed blocks.
- * Gradients: with e = dy act'(x w + bias): dx = e w^T, dw = x^T e, dbias = column sums of e,
- * dresidual = dy.  For relu act' is computed from y, for the others the product is computed
+/* Dense layer: y = act(x w + bias) + residual, in fixed blocks of rows of x.
+ * Gradients, with e = dy act'(x w + bias): dx = e w^T, dw = x^T e, dbias = column sums of e,
+ * dresidual = dy. For relu act' is computed from y; for other activations the product is computed
  * again. */
 #include <omp.h>
 
@@ -8,7 +8,7 @@
 #include "kernels/ops/dense/gemm_result_template.h"
 #include "kernels/ops/dense/product.h"
 
-/* Sizes of a layer, and its blocks of rows. */
+/* Sizes of a layer, and its number of row blocks. */
 typedef struct {
     int64_t M, D, H, n_blocks;
 } linear_sizes;
@@ -20,8 +20,8 @@ static inline linear_sizes sizes_of(const lra_tensor *y)
                           (M + LRA_GEMM_ROWS - 1) / LRA_GEMM_ROWS};
 }
 
-#if !LRA_TYPE_f64 /* without bf16 */
-/* Pairs of k must not straddle rows. */
+#if !LRA_TYPE_f64 /* float64 has no bf16 variant */
+/* True if the bf16 code supports the sizes: pairs of k must not cross rows. */
 static inline bool fits_bf16(const linear_sizes *s)
 {
     return lra_gemm_bf16_fast() && s->D % 2 == 0;
@@ -29,7 +29,7 @@ static inline bool fits_bf16(const linear_sizes *s)
 #endif
 
 #if LRA_TYPE_bf16
-/* On processors with bf16 instructions. */
+/* The layer on processors with bf16 instructions. */
 static void linear_bf16(const lra_call *c)
 {
     const linear_args *a = c->y->args;
@@ -54,7 +54,7 @@ static void linear_bf16(const lra_call *c)
 }
 #endif
 
-/* Reals of scratch of a thread: a strip of x, where elem is not real. */
+/* Scratch of a thread in reals: a strip of x, used if elem is not real. */
 static inline int64_t thread_scratch(const linear_sizes *s)
 {
     return GEMM_STRIP * tile_padded(s->D);
@@ -144,7 +144,7 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n * (int64_t)lra_type_size(lra_real(y->graph));
 }
 
-/* float32 sums of a bf16 result. */
+/* Scratch of the CUDA body: float32 sums of a bf16 result. */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     return y->type == LRA_BF16 ? lra_elements(y) * (int64_t)sizeof(float) : 0;
@@ -163,7 +163,8 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
     return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
 }
 
-/* The flag of y's op for a residual, false if it adds none; NULL: the op has no such flag. */
+/* Pointer to the flag of y's op that says whether it adds a residual. NULL: the op has no such
+ * flag, or the flag may not be set. */
 static bool *residual_of(const lra_tensor *y)
 {
     linear_args *linear = (linear_args *)(uintptr_t)y->args;
@@ -172,8 +173,9 @@ static bool *residual_of(const lra_tensor *y)
     return y->op == &lra_op_matmul && !product->a_t ? &product->has_residual : NULL;
 }
 
-/* Not an argument of the builders: the residual of a layer is known after its last product was
- * built, and that of a gradient after the rule of another op has built the product. */
+/* Adds a residual to an existing product. It is not an argument of the builders, because the
+ * residual of a layer is known only after its last product was built, and that of a gradient only
+ * after the gradient rule of another op has built the product. */
 bool lra_take_residual(lra_tensor *y, lra_tensor *residual)
 {
     bool *has = residual_of(y);

@@ -1,12 +1,13 @@
-/* y = act(x w + bias) + residual on a GPU.  In float32 cuBLAS does as much of the epilogue as it
- * supports.  In bf16 its manual lists no float32 bias: layers of moderate width use the convolution
- * kernel, which has all of it in its epilogue; for others the epilogue is one pass over the sums,
- * which are float32 until then. */
+/* y = act(x w + bias) + residual on a GPU. In float32 cuBLAS computes those parts of the epilogue
+ * that it supports. In bf16 the cuBLAS manual lists no float32 bias: layers of moderate width use
+ * the convolution kernel, whose epilogue has all parts. For other layers the epilogue is one pass
+ * over the sums, which are float32 until then. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/ops/conv/conv_cuda.h"
 
-/* The epilogue pass takes 8 bytes for each sum at 4.3 TB/s, 1.9 ps; mma.sync instead of the library
- * costs 2 x 0.5 D / 770 TFLOP/s more. */
+/* Maximum number of input channels for which the convolution kernel is used. The epilogue pass
+ * takes 8 bytes per sum at 4.3 TB/s, 1.9 ps. Using mma.sync instead of the library costs 2 x 0.5 D
+ * / 770 TFLOP/s more. */
 enum { DENSE_MOST = 1024 };
 
 static __global__ void finish_kernel(int64_t rows, int64_t H, bool wide, lra_act act,
@@ -52,7 +53,7 @@ static bool run_dense(const lra_call *c, const linear_args *a, const real *bias,
     return LRA_TYPE_bf16 && D <= DENSE_MOST && M <= INT32_MAX / 2 && conv_cuda_dense(&j, stream);
 }
 
-/* scratch, of bf16: the sums */
+/* Scratch: the float32 sums of a bf16 result. */
 LRA_CUDA_BODY(linear)
 {
     const linear_args *a = (const linear_args *)c->y->args;

@@ -1,15 +1,15 @@
-/* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows.  The result is cut into
- * ranges of columns, and rows into parts, which are added in order: the cut of rows follows from
- * the shape alone, so that the result does not depend on the number of threads.  A part walks its
- * rows in blocks of TILE_DEPTH, which stay in the L2 cache.
+/* Weight gradient of a dense layer: dw = x^T dy, a sum over all rows. The result is divided into
+ * ranges of columns, and the rows into parts, which are added in order. The division of the rows
+ * depends on the shape only, so that the result does not depend on the number of threads. A part
+ * processes its rows in blocks of TILE_DEPTH, which stay in the L2 cache.
  *
- * Tiles of 6 x 64 (AVX-512) read x and dy there in place: a tile loads about five lines in the time
- * of 24 multiplications, and packing took up to a fourth of the time of the products.  Tiles of 6 x
- * 16 load two lines in the time of 12, of which they use six numbers and 16, and wait for them (256
- * to 1024 on Zen 3: 60 % of the peak, packed 78 %).  Operands are also packed if they have more
- * than IN_PLACE columns, since too many of their lines then fall on the same sets, if their columns
- * are no full vectors, and in bf16.  Where only x is so wide, dy^T x is computed and transposed at
- * the end: every number is the same sum. */
+ * Tiles of 6 x 64 (AVX-512) read x and dy in place there: a tile loads about five lines in the time
+ * of 24 multiplications, and packing took up to a quarter of the time of the products. Tiles of 6 x
+ * 16 load two lines in the time of 12 multiplications, use 6 and 16 numbers of them, and wait for
+ * them (256 to 1024 on Zen 3: 60 % of the peak in place, 78 % packed). Operands are also packed if
+ * they have more than IN_PLACE columns, because too many of their lines then map to the same cache
+ * sets; if their columns are not full vectors; and in bf16. If only x is that wide, dy^T x is
+ * computed and transposed at the end, which gives the same sums. */
 #include <omp.h>
 
 #include "kernels/ops/conv/conv_dw_bf16_template.h"
@@ -17,17 +17,18 @@
 #include "kernels/ops/dense/product.h"
 #include "kernels/ops/dense/product_template.h"
 
-/* Parts are few: each is a matrix that is written, and read again to be added, which took a tenth
- * of the time for 4,096 rows of 128 to 128 in 16 parts; ranges are narrow instead, so that there is
- * work for several threads.  Each range reads all of x, which limits how narrow a range can be. */
+/* There are few parts, because each is a matrix that is written and read again to be added, which
+ * took a tenth of the time for 4,096 rows of 128 to 128 in 16 parts. Instead, ranges are narrow, so
+ * that there is work for several threads. Each range reads all of x, which limits how narrow a
+ * range can be. */
 enum {
-    COLUMNS = 128,      /* of a range; 64 if that gives each thread work */
+    COLUMNS = 128,      /* columns of a range; 64 if that gives each thread work */
     IN_PLACE = 256,     /* maximum width of an x that is read in place */
-    N_PARTS = 32,       /* at most, */
-    PART_SUMS = 1 << 16 /* and at most this number of sums in all parts, unless one part has more */
+    N_PARTS = 32,       /* maximum number of parts */
+    PART_SUMS = 1 << 16 /* maximum number of sums in all parts together, unless there is one part */
 };
 
-/* For transposed operands D and H are those of dy and x. */
+/* Sizes of the product. If x and dy are exchanged (turned), D and H are the widths of dy and x. */
 typedef struct {
     int64_t M, D, H, n_blocks, columns, n_ranges, n_parts;
 } dw_sizes;
@@ -50,14 +51,14 @@ static inline dw_sizes sizes_of(const lra_tensor *y, bool turned, int n_threads)
     return s;
 }
 
-/* Reals of scratch of a thread: a block of x and of dy. */
+/* Scratch of a thread in reals: a block of x and of dy. */
 static inline int64_t thread_scratch(const dw_sizes *s)
 {
     return TILE_DEPTH * (gemm_columns_padded(s->D) + COLUMNS);
 }
 
-#if !LRA_TYPE_f64 /* without bf16 */
-/* As a convolution of one tap, on processors with bf16 instructions. */
+#if !LRA_TYPE_f64 /* float64 has no bf16 variant */
+/* Sizes of the layer as a convolution with one tap, for processors with bf16 instructions. */
 static inline conv_sizes one_tap(const lra_tensor *y)
 {
     return conv_sizes_of(1, lra_rows(y->src[0]), 1, 1, lra_width(y->src[0]), lra_width(y->src[1]),
@@ -65,7 +66,7 @@ static inline conv_sizes one_tap(const lra_tensor *y)
 }
 #endif
 
-/* Prefetch of n complete rows of x, and of `width` columns of n rows of dy. */
+/* Describes the prefetch of n complete rows of x, and of `width` columns of n rows of dy. */
 static inline gemm_next rows_of(const dw_sizes *s, const elem *x, const elem *dy, int64_t width,
                                 int64_t n)
 {
@@ -75,11 +76,11 @@ static inline gemm_next rows_of(const dw_sizes *s, const elem *x, const elem *dy
                        s->H * size};
 }
 
-/* For tiles that read no operand in place. */
+/* True if tiles are too narrow to read operands in place. */
 static const bool narrow = TILE_VECTORS < 4 || LRA_TYPE_bf16;
 
-/* Columns [at, at + n) of x^T dy over blocks [first, end), into sum (D,H).  While a block is
- * multiplied the next one is prefetched from memory; otherwise copying it would wait for every
+/* Adds columns [at, at + n) of x^T dy, summed over blocks [first, end), to sum (D,H). While a block
+ * is multiplied the next one is prefetched from memory; otherwise copying it would wait for every
  * line. */
 static void part_sum(const elem *x, const elem *dy, const dw_sizes *s, int64_t at, int64_t n,
                      int64_t first, int64_t end, real *own, real *sum)

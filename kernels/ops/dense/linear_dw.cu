@@ -1,4 +1,4 @@
-/* dw = x^T dy over all rows on a GPU. */
+/* Weight gradient of a dense layer on a GPU: dw = x^T dy, summed over all rows. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/ops/cuda_common.h"
 

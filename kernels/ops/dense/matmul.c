@@ -1,7 +1,7 @@
-/* Batched product y = a b, a and b optionally transposed in their last two dimensions; with a
- * residual y = a b + residual.
- * Gradients: da = dy b^T, db = a^T dy, transposed where the operand was, dresidual = dy; an operand
- * without leading dimensions is shared by all products and sums their gradients. */
+/* Batched product y = a b, where a and b may be transposed in their last two dimensions; optionally
+ * y = a b + residual.
+ * Gradients: da = dy b^T and db = a^T dy, transposed if the operand was; dresidual = dy. An operand
+ * without leading dimensions is shared by all products and receives the sum of their gradients. */
 #include <omp.h>
 
 #include "kernels/ops/args.h"
@@ -24,22 +24,22 @@ static extent extent_of(const lra_tensor *y)
     s.n_products = lra_elements(y) / (s.M * s.N);
     s.a_step = a->shape.n > 2 ? s.M * s.K : 0;
     s.b_step = b->shape.n > 2 ? s.K * s.N : 0;
-    if (s.b_step == 0 && !args->a_t && s.a_step > 0) { /* all rows in one product */
+    if (s.b_step == 0 && !args->a_t && s.a_step > 0) { /* all rows form one product */
         s.M *= s.n_products;
         s.n_products = 1;
     }
     return s;
 }
 
-#if !LRA_TYPE_f64 /* without bf16 */
-/* Pairs of k must not straddle rows. */
+#if !LRA_TYPE_f64 /* float64 has no bf16 variant */
+/* True if the bf16 code supports the sizes: pairs of k must not cross rows. */
 static inline bool fits_bf16(const extent *s)
 {
     return lra_gemm_bf16_fast() && s->K % 2 == 0;
 }
 
-/* Bytes of scratch of a BF16 graph on processors with bf16 instructions: packed b, one for all
- * threads if they share it; a thread's block of a in pairs of k, if it is transposed. */
+/* Scratch in bytes in a BF16 graph on processors with bf16 instructions: packed b, once for all
+ * threads if they share it; and, if a is transposed, each thread's block of a in pairs of k. */
 static inline int64_t packed_bytes(const extent *s)
 {
     return (lra_packed_bf16(s->K, s->N) * (int64_t)sizeof(uint16_t) + 63) / 64 * 64;
@@ -56,13 +56,13 @@ static inline int64_t scratch_bf16(const extent *s, bool a_t, int n_threads)
 #endif
 #endif
 
-/* Reals of scratch otherwise.  Packed b: one for all threads if they share it. */
+/* Scratch of the other cases, in reals: packed b, once for all threads if they share it. */
 static inline int64_t packed_reals(const extent *s)
 {
     return tile_padded(gemm_packed(s->K, s->N));
 }
-/* Scratch of a thread: rows of a as real; or some columns of a transposed one, and, where elem is
- * not real, rows of y. */
+/* Scratch of a thread in reals: rows of a as real; or, for a transposed a, some of its columns and,
+ * if elem is not real, rows of y. */
 static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
 {
     if (!a_t) return bf16 ? tile_padded(GEMM_STRIP * s->K) : 0;
@@ -71,7 +71,7 @@ static inline int64_t thread_scratch(const extent *s, bool bf16, bool a_t)
 }
 
 #if LRA_TYPE_bf16
-/* Rows [row, row+n) of product i. */
+/* Computes rows [row, row+n) of product i. */
 static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                               const elem *packed, elem *transposed)
 {
@@ -90,7 +90,8 @@ static void product_rows_bf16(const lra_call *c, const extent *s, int64_t i, int
     lra_gemm_bf16_to(n, s->N, s->K, pairs, packed, 16 * s->K, &out);
 }
 
-/* On processors with bf16 instructions.  An unshared b is packed by the thread that needs it. */
+/* The op on processors with bf16 instructions. If b is not shared, each thread packs the b that it
+ * needs. */
 static void matmul_bf16(const lra_call *c, const extent *s)
 {
     const matmul_args *args = c->y->args;
@@ -117,7 +118,7 @@ static void matmul_bf16(const lra_call *c, const extent *s)
 }
 #endif
 
-/* Rows [row, row+n) of product i, a transposed: some columns at a time. */
+/* Computes rows [row, row+n) of product i with a transposed: some columns of a at a time. */
 static void product_columns(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                             const real *packed, real *own)
 {
@@ -139,7 +140,7 @@ static void product_columns(const lra_call *c, const extent *s, int64_t i, int64
 #endif
 }
 
-/* The same, with a not transposed. */
+/* Computes rows [row, row+n) of product i with a not transposed. */
 static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t row, int64_t n,
                          const real *packed, real *own)
 {
@@ -157,7 +158,7 @@ static void product_rows(const lra_call *c, const extent *s, int64_t i, int64_t 
     gemm_result_rows(&result, row, n, own);
 }
 
-/* An unshared b is packed by the thread that needs it. */
+/* If b is not shared, each thread packs the b that it needs. */
 LRA_BODY(matmul)
 {
     const matmul_args *args = c->y->args;
@@ -228,7 +229,7 @@ static lra_tensor *flat(lra_tensor *x)
     return x->shape.n == 2 ? x : lra_reshape(x, LRA_SHAPE(lra_rows(x), lra_width(x)));
 }
 
-/* Sums over all leading dimensions if x has none. */
+/* Sums dx over all leading dimensions if x has none. */
 static lra_tensor *summed(lra_tensor *dx, const lra_tensor *x)
 {
     return dx->shape.n > x->shape.n ? lra_reduce_sum(lra_as_real(dx), x->shape) : dx;
@@ -241,7 +242,8 @@ static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
     lra_tensor *da = s->a_t ? lra_matmul_t(b, s->b_t, dy, true)
                             : lra_matmul_t(dy, false, b, !s->b_t);
     dx[0] = summed(da, a);
-    if (b->shape.n == 2 && !s->a_t) /* a sum over rows, as for a dense layer */
+    /* the product sums over rows, as the weight gradient of a dense layer does */
+    if (b->shape.n == 2 && !s->a_t)
         dx[1] = s->b_t ? lra_linear_dw(flat(dy), flat(a)) : lra_linear_dw(flat(a), flat(dy));
     else
         dx[1] = summed(

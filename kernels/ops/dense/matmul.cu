@@ -14,7 +14,7 @@ LRA_CUDA_BODY(matmul)
     p.n_products = lra_elements(y) / (p.M * p.N);
     p.a_step = a->shape.n > 2 ? p.M * p.K : 0;
     p.b_step = b->shape.n > 2 ? p.K * p.N : 0;
-    if (p.b_step == 0 && !args->a_t && p.a_step > 0) { /* all rows in one product */
+    if (p.b_step == 0 && !args->a_t && p.a_step > 0) { /* all rows form one product */
         p.M *= p.n_products;
         p.n_products = 1;
     }

@@ -7,17 +7,18 @@
 
 #include "kernels/graph/op.h"
 
-/* x as an op reads it through a shadow bit: a parameter unchanged, any other tensor as elem. */
+/* lra_as_weight(): x for an op that reads weights: a parameter unchanged, because the op reads its
+ * bf16 copy (shadow); any other tensor as elem. */
 lra_tensor *lra_as_weight(lra_tensor *x);
 lra_tensor *lra_as_elem(lra_tensor *x);
 lra_tensor *lra_as_real(lra_tensor *x);
 
-/* dx = dy act'(v), zero for t >= length.  v: the value before the activation, for relu also the one
- * after it.  dy, v: (..,D), with length (B,T,D).  Nullable: v with LRA_ACT_NONE, length. */
+/* dx = dy act'(v), zero for t >= length. v: the value before the activation, or for relu the value
+ * after it. dy, v: (..,D), with length (B,T,D). Nullable: length; v with LRA_ACT_NONE */
 lra_tensor *lra_activation_backward(lra_tensor *dy, lra_tensor *v, lra_act act, lra_tensor *length);
-/* Sum over rows, real: (..,H) -> (H). */
+/* Sum over all rows, real: (..,H) -> (H). */
 lra_tensor *lra_column_sum(lra_tensor *dy);
-/* dw = x^T dy over all rows, real.  x: (..,D), dy: (..,H), dw: (D,H). */
+/* dw = x^T dy, summed over all rows, real. x: (..,D), dy: (..,H), dw: (D,H). */
 lra_tensor *lra_linear_dw(lra_tensor *x, lra_tensor *dy);
 
 /* Gradients of a convolution without bias and activation; see lra_conv() for shapes.

@@ -1,16 +1,17 @@
-/* Code shared by the bodies of matrix ops: loading elem as real, the dense product of the LRA_TYPE,
- * and the epilogue of a row: y = act(sum + bias) + residual. */
+/* Code shared by the bodies of matrix ops: conversion of elem to real, the bf16 product, and the
+ * epilogue of a row, y = act(sum + bias) + residual. */
 #ifndef LRA_OPS_DENSE_PRODUCT_TEMPLATE_H
 #define LRA_OPS_DENSE_PRODUCT_TEMPLATE_H
 
 #include "kernels/cpu/gemm.h"
 #include "kernels/ops/elementwise/activation_lanes_template.h"
 
-/* Rows of one call of the dense product; fixed, so that results do not depend on the number of
- * threads. */
+/* Number of rows of one call of the dense product. It is fixed, so that results do not depend on
+ * the number of threads. */
 enum { LRA_GEMM_ROWS = 256 };
 
-/* Rows of n_columns elements as real: x itself when elem is real, else a packed copy in `copy`. */
+/* Rows of n_columns elements as real: x itself if elem is real, otherwise a contiguous copy in
+ * `copy`. Sets ld_copy to the row stride. */
 LRA_FN const real *load_block(const elem *x, int64_t n_rows, int64_t n_columns, int64_t ld,
                               real *copy, int64_t *ld_copy)
 {
@@ -45,7 +46,7 @@ FINISH(finish_gelu_tanh, lanes_gelu_tanh)
 FINISH(finish_silu, lanes_silu)
 #undef FINISH
 
-/* Same for a row of n elements; y may be the same array as sum. */
+/* Epilogue of a row of n elements; y may be the same array as sum. */
 static inline void finish_row(int64_t n, const real *sum, const real *bias, lra_act act,
                               const elem *residual, elem *y)
 {
@@ -59,8 +60,8 @@ static inline void finish_row(int64_t n, const real *sum, const real *bias, lra_
 }
 
 #if LRA_TYPE_bf16
-/* The same for a block of sums of lra_gemm_bf16_to(), for activations that it does not
- * implement. */
+/* Epilogue of a block of sums of lra_gemm_bf16_to(), for activations that it does not implement
+ * itself. */
 #define LRA_FINISH_BLOCK(act)                                                                      \
     static inline void finish_block_##act(const lra_bf16_out *o, int64_t rows, int64_t columns,    \
                                           const real *sum, int64_t ld, int64_t m, int64_t n)       \
@@ -75,7 +76,8 @@ LRA_FINISH_BLOCK(LRA_ACT_GELU)
 LRA_FINISH_BLOCK(LRA_ACT_GELU_TANH)
 LRA_FINISH_BLOCK(LRA_ACT_SILU)
 
-/* y = act(a b + bias) + residual, rows `ld` apart.  Nullable: bias, residual. */
+/* Describes the result y = act(a b + bias) + residual of lra_gemm_bf16_to(); rows are `ld` apart.
+ * Nullable: bias, residual */
 static inline lra_bf16_out bf16_result(elem *y, int64_t ld, const real *bias, lra_act act,
                                        const elem *residual)
 {
@@ -87,8 +89,8 @@ static inline lra_bf16_out bf16_result(elem *y, int64_t ld, const real *bias, lr
     return out;
 }
 
-/* w (K,N), element (k,n) at w[k * row + n * column], packed as lra_pack_bf16() does, by all threads
- * of a parallel region. */
+/* Packs w (K,N) as lra_pack_bf16() does, with all threads of a parallel region. Element (k,n) is
+ * w[k * row + n * column]. */
 static inline void pack_weights(int64_t K, int64_t N, const elem *w, int64_t row, int64_t column,
                                 elem *packed)
 {
@@ -99,7 +101,7 @@ static inline void pack_weights(int64_t K, int64_t N, const elem *w, int64_t row
 }
 #endif
 
-/* out += part 0 + part 1 + .., in this order; each part has n elements.  Called by all threads of a
+/* out += part 0 + part 1 + .., in this order; each part has n elements. Called by all threads of a
  * parallel region. */
 static inline void add_parts(int64_t n_parts, const real *parts, int64_t n, real *out)
 {

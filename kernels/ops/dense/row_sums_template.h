@@ -1,5 +1,5 @@
-/* Sums over rows, column by column; of float32 in double: the gradient of a bias may be tiny
- * compared with the rows that are summed. */
+/* Sums over rows, column by column. Sums of float32 are accumulated in double, because the gradient
+ * of a bias may be tiny compared with the rows that are summed. */
 #ifndef LRA_OPS_DENSE_ROW_SUMS_TEMPLATE_H
 #define LRA_OPS_DENSE_ROW_SUMS_TEMPLATE_H
 
@@ -23,7 +23,8 @@ typedef double sum_lanes __attribute__((vector_size(SUM_LANES * 8))); /* a regis
 typedef float sum_part __attribute__((vector_size(SUM_LANES * 4)));
 #endif
 
-/* Explicit, because the compiler uses more than one instruction. */
+/* Converts floats to doubles. It uses intrinsics, because the compiler generates more than one
+ * instruction. */
 LRA_ROW_FN sum_lanes sum_widen(const real *x)
 {
 #if LRA_TYPE_f64
@@ -49,8 +50,8 @@ LRA_ROW_FN void sum_narrow(real *y, sum_lanes v)
 #endif
 }
 
-/* Columns [i, i + N registers) of all rows; the sums stay in registers.  The hardware prefetcher
- * does not detect strips of wide rows. */
+/* Sums N registers of columns, from column i on, over all rows; the sums stay in registers. Rows
+ * are prefetched, because the hardware prefetcher does not detect strips of wide rows. */
 LRA_ROW_FN void sum_columns(int64_t i, const int N, const real *x, int64_t n, int64_t D, real *sum)
 {
     sum_lanes s[SUM_VECTORS] = {0};
@@ -63,7 +64,7 @@ LRA_ROW_FN void sum_columns(int64_t i, const int N, const real *x, int64_t n, in
 }
 
 #if LRA_TYPE_bf16
-/* Columns [i, i + N vectors) of all rows; the sums stay in registers. */
+/* Sums N vectors of columns, from column i on, over all rows; the sums stay in registers. */
 LRA_ROW_FN void sum_half_columns(int64_t i, int64_t w, const int N, const void *x, int64_t n,
                                  int64_t D, real *sum)
 {
@@ -82,7 +83,7 @@ LRA_ROW_FN void sum_half_rows(const void *x, int64_t n, int64_t D, real *sum)
 }
 #endif
 
-/* sum (D) = the n rows of x (n,D) */
+/* sum (D) = sum of the n rows of x (n,D). */
 LRA_ROW_FN void sum_rows(lra_type t, const void *x, int64_t n, int64_t D, real *sum)
 {
     int64_t i = 0;

@@ -1,10 +1,10 @@
-/* The register tile under convolutions and dense products: c += a b with a read through two
- * strides, so that rows of a may overlap (no BLAS accepts a row step below the row's length) or be
- * columns of a stored matrix.
- * One source for all types and instruction sets, in vectors of the set's width.
+/* The register tile of convolutions and dense products: c += a b. a is read with two strides, so
+ * that its rows may overlap (no BLAS accepts a row stride below the row's length) or may be columns
+ * of a stored matrix.
+ * The same source serves all types and instruction sets, in vectors of the set's width.
  *
- * b is packed in panels: (K, columns) with the columns of one tile adjacent; or it is read in
- * place, where it is read rarely enough. */
+ * b is packed in panels, (K, columns), where the columns of one tile are adjacent. It may also be
+ * read in place, if it is used so rarely that packing does not pay. */
 #ifndef LRA_OPS_DENSE_TILE_TEMPLATE_H
 #define LRA_OPS_DENSE_TILE_TEMPLATE_H
 
@@ -20,18 +20,18 @@ enum { TILE_VECTOR_BYTES = 32, TILE_VECTORS = 2 };
 enum { TILE_VECTOR_BYTES = 16, TILE_VECTORS = 2 };
 #endif
 enum {
-    TILE_ROWS = 6, /* 6 x 4 sums, 4 of b and 1 of a fit 32 registers; 6 x 2 fit 16 */
+    TILE_ROWS = 6, /* registers: 6 x 4 sums, 4 of b and 1 of a fit in 32; 6 x 2 sums fit in 16 */
     TILE_LANES = TILE_VECTOR_BYTES / (int)sizeof(real),
     TILE_COLUMNS = TILE_VECTORS * TILE_LANES,
     TILE_PAD = 16,
-    TILE_DEPTH = 256 /* rows of b per pass: a panel stays in the core's cache */
+    TILE_DEPTH = 256 /* rows of b per pass, such that a panel stays in the core's cache */
 };
 typedef real tile_vector __attribute__((vector_size(TILE_VECTOR_BYTES), may_alias));
-/* Without alignment beyond that of a real. */
+/* Vector with the alignment of a real, for unaligned access. */
 typedef real tile_loose
     __attribute__((vector_size(TILE_VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-/* a(i,k) is at a[i * row + k * step]. */
+/* Left operand: a(i,k) is a[i * row + k * step]. */
 typedef struct {
     const real *a;
     int64_t row, step;
@@ -43,17 +43,17 @@ typedef struct {
 #define TILE_UNROLL _Pragma("GCC unroll 6")
 #endif
 
-/* Data to prefetch during the product, `pitch` bytes further on with every k: prefetched all at
- * once, lines from memory would fill the few line fill buffers of a core, and the tile's own loads
- * from the L2 cache would wait.  NULL: nothing. */
+/* Data to prefetch during the product; the address advances by `pitch` bytes with every k. A
+ * prefetch of all lines at once would occupy the few line fill buffers of a core, and the tile's
+ * own loads from the L2 cache would wait. at NULL: nothing. */
 typedef struct {
     const char *at;
     int64_t pitch;
 } tile_ahead;
 static const tile_ahead tile_nothing = {0};
 
-/* sum (R, V vectors) = a (R,K) b (K, V vectors), in registers; R and V are compile-time constants
- * after inlining.  Rows of b are ldb apart. */
+/* sum (R, V vectors) = a (R,K) b (K, V vectors), in registers. Rows of b are ldb apart. R and V are
+ * compile-time constants after inlining. */
 static inline __attribute__((always_inline)) void
 tile_sums(const int R, const int V, tile_rows a, int64_t K, const real *b, int64_t ldb,
           tile_ahead ahead, tile_vector sum[TILE_ROWS][TILE_VECTORS])
@@ -71,7 +71,7 @@ tile_sums(const int R, const int V, tile_rows a, int64_t K, const real *b, int64
     }
 }
 
-/* c (R, V vectors) = a b, plus c itself if `add`. */
+/* c (R, V vectors) = a b; c += a b if `add`. */
 static inline __attribute__((always_inline)) void tile(const int R, const int V, tile_rows a,
                                                        int64_t K, const real *b, int64_t ldb,
                                                        tile_ahead ahead, bool add, real *c,
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) void tile(const int R, const int V,
     }
 }
 
-/* The same for the numbers of rows and vectors that occur. */
+/* Calls tile() with constant numbers of rows and vectors. */
 static inline __attribute__((always_inline)) void tile_choose(int n_rows, int n_vectors,
                                                               tile_rows a, int64_t K, const real *b,
                                                               int64_t ldb, tile_ahead ahead,
@@ -122,7 +122,8 @@ static inline void tile_any_ahead(int n_rows, int n_vectors, tile_rows a, int64_
     tile_choose(n_rows, n_vectors, a, K, b, ldb, ahead, add, c, ldc);
 }
 
-/* Columns [at, n) are cut into panels of 4, 2 and 1 vectors; the last may hold unused lanes. */
+/* Number of vectors of the panel that starts at column `at` of n. Columns are divided into panels
+ * of 4, 2 and 1 vectors; the last panel may have unused lanes. */
 static inline int tile_panel_vectors(int64_t at, int64_t n)
 {
     int64_t left = (n - at + TILE_LANES - 1) / TILE_LANES;
@@ -131,8 +132,8 @@ static inline int tile_panel_vectors(int64_t at, int64_t n)
     return v;
 }
 
-/* n rounded up to full vectors of every instruction set, so that sizes of scratch do not depend on
- * it. */
+/* Rounds n up to full vectors of every instruction set, so that sizes of scratch do not depend on
+ * the instruction set. */
 static inline int64_t tile_padded(int64_t n)
 {
     return (n + TILE_PAD - 1) / TILE_PAD * TILE_PAD;
