@@ -1,4 +1,4 @@
-/* From options to a command line. */
+/* Builds the command line of a run from options (cell_command.h). */
 #include "probes/run/cell_command.h"
 
 #include <ctype.h>
@@ -60,7 +60,7 @@ static void add_option(lra_command_words *w, const lra_options *o, const lra_opt
             lra_command_words_add(w, lra_format("--%s=%s", name, lra_option_text(o, name)));
         break;
     case LRA_OPTION_INT:
-        if (row->value) /* --memory has none */
+        if (row->value) /* --memory has no default value and is left out */
             lra_command_words_add(w, lra_format("--%s=%" PRId64, name, lra_option_int(o, name)));
         break;
     case LRA_OPTION_REAL:

@@ -1,7 +1,8 @@
-/* The display of running cells.  It reads the status of each (run_status.h).  The time left assumes
- * that waiting cells start as processes become free: a running cell takes the time that it reports,
- * a waiting one its planned time multiplied by the ratio of actual to planned time so far.  Later
- * ladders are assumed to cost the same as this one. */
+/* Displays the progress of running cells, which is read from the status file of each cell
+ * (run_status.h). The estimate of the remaining time assumes that waiting cells start as soon as a
+ * process becomes free. A running cell takes the time that it reports; a waiting cell takes its
+ * planned time multiplied by the ratio of actual to planned time so far. Later ladders are assumed
+ * to cost as much as this one. */
 #include "probes/run/cells_display.h"
 
 #include <math.h>
@@ -20,10 +21,11 @@ typedef enum { WAITS, RUNS, ENDED } cell_state;
 typedef struct {
     cell_state state;
     char *folder;
-    double began;        /* when */
-    double spent;        /* seconds, of this time, once it ended */
-    double before, done; /* shares: when it began (it may be resumed), now */
-    double left;         /* seconds, as reported by the cell; negative: not reported */
+    double began; /* start time, 0 if it has not started */
+    double spent; /* duration in seconds of a cell that has ended */
+    /* completed share of its steps: when it started (it can be resumed), and now */
+    double before, done;
+    double left; /* remaining seconds, as reported by the cell; negative: not reported */
 } cell_view;
 
 struct lra_cells_display {
@@ -33,7 +35,8 @@ struct lra_cells_display {
     lra_progress *progress;
 };
 
-/* The share that is done, 0 when nothing is known; sets *left. */
+/* Returns the completed share of a cell's steps, or 0 if it is unknown. left: remaining seconds, -1
+ * if unknown. */
 static double look(const char *folder, double *left)
 {
     lra_run_status s;
@@ -67,7 +70,7 @@ void lra_cells_display_start(lra_cells_display *d, int i)
 {
     d->cell[i].state = RUNS;
     d->cell[i].began = lra_now();
-    d->cell[i].left = -1; /* the status file is an old one */
+    d->cell[i].left = -1; /* the status file was written by an earlier process */
 }
 
 void lra_cells_display_end(lra_cells_display *d, int i)
@@ -77,8 +80,8 @@ void lra_cells_display_end(lra_cells_display *d, int i)
     d->cell[i].done = 1;
 }
 
-/* Ratio of actual to planned time, from cells with some progress: a start takes longer than steps
- * do. */
+/* Ratio of actual to planned time over cells with enough progress: at the start of a cell,
+ * preparation takes longer than the steps. */
 static double slower(const lra_cells_display *d)
 {
     double planned = 0, taken = 0;

@@ -1,19 +1,19 @@
-/* One status line for cells that are trained by several processes: cells done, cells running, time
- * left. */
+/* One status line for cells that are trained by several processes: number of completed and of
+ * running cells, and the remaining time. */
 #ifndef LRA_PROBES_RUN_CELLS_DISPLAY_H
 #define LRA_PROBES_RUN_CELLS_DISPLAY_H
 
 #include "probes/run/run_cell.h"
 
 typedef struct lra_cells_display lra_cells_display;
-/* Creates the display of the cells of l without a result, n_jobs at once. */
+/* Creates the display for the cells of l that have no result; n_jobs cells run at once. */
 lra_cells_display *lra_cells_display_new(const lra_run_cells *l, int n_jobs);
-/* Cell i begins, ends. */
+/* Marks cell i as started, and as ended. */
 void lra_cells_display_start(lra_cells_display *d, int i);
 void lra_cells_display_end(lra_cells_display *d, int i);
 /* Redraws the line from the progress that the running cells report. */
 void lra_cells_display_draw(lra_cells_display *d);
-/* Seconds until all cells have ended, estimated at the last drawing. */
+/* Estimated seconds until all cells have ended. */
 double lra_cells_display_left(const lra_cells_display *d);
 void lra_cells_display_free(lra_cells_display *d); /* Nullable */
 

@@ -1,4 +1,4 @@
-/* Where a command runs: --device and --precision. */
+/* Opens the device of --device and resolves --precision (device.h). */
 #include "probes/run/device.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "kernels/cpu/features.h"
 #include "kernels/cuda/device.h"
 
-/* The GPU where there is one, else the CPU. */
+/* Opens the GPU if the build supports CUDA and a GPU exists, else the CPU. */
 static int open_best(int n_threads, lra_device *out, lra_err *no_gpu, lra_err *e)
 {
     if (!lra_cuda_is_built()) return lra_cpu_device(out, n_threads, e);

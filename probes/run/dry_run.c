@@ -1,4 +1,4 @@
-/* The time bound of --dry-run. */
+/* Limits the time of --dry-run (dry_run.h). */
 #include "probes/run/dry_run.h"
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* One of several runs. */
+/* Handles the outcome of each run of a command (each_run.h). */
 #include "probes/run/each_run.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
-/* Experiments of the papers.  To add one: a row here.
+/* Experiments of the papers. To add one: a row here.
  *
- * A grid is a product, and each of its runs is trained once: other results of a paper are left out.
- * So are self-pretraining (Never Train from Scratch: two runs in a row; `train --objective
- * pretrain-masked`, then `train --weights`), rows that a paper quotes from others, and language
- * models of other sizes than a preset has.  Settings are those of the paper's preset. */
+ * A grid is a product of values, and each of its runs is trained once, so results that are not such
+ * a product are left out. Also left out: self-pretraining (Never Train from Scratch), which is a
+ * sequence of two runs (`train --objective pretrain-masked`, then `train --weights`), results that
+ * a paper quotes from other papers, and language models of sizes without a preset. Settings are
+ * those of the paper's preset. */
 #include "probes/run/experiments.h"
 
 #include <stddef.h>

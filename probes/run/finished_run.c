@@ -1,4 +1,4 @@
-/* Finished runs. */
+/* Finds and loads finished runs (finished_run.h). */
 #include "probes/run/finished_run.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static bool is_run(const char *folder)
     return holds(folder, "result.h5") || holds(folder, "best.h5") || holds(folder, "checkpoint.h5");
 }
 
-/* Number of runs in a folder; with `below`, in a subfolder of it. */
+/* Number of runs in FOLDER followed by `below` ("" or a subfolder such as "/runs"). */
 static int count_runs(const char *folder, const char *below)
 {
     char **names = NULL, *in = lra_format("%s%s", folder, below);
@@ -114,7 +114,8 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
     if (here)
         found = lra_is_folder(name) ? lra_copy_text(name) : parent_of(name);
     else
-        found = lra_run_by_name(name, out, e); /* sets e where several have that hash */
+        /* fails with a message in e if several runs have that hash */
+        found = lra_run_by_name(name, out, e);
     if (!found && *e->msg) {
         lra_free(below);
         return LRA_USAGE;
@@ -127,8 +128,8 @@ int lra_finished_run_find(const char *name, const char *out, char **folder, lra_
     return rc;
 }
 
-/* Advises to repeat a run only if its contents are wrong: the advice must not destroy an intact
- * file. */
+/* Returns what the user can do about an unreadable result. It advises to move the file away only if
+ * its contents are wrong, so that no intact file is lost. */
 static const char *advice_of(const lra_err *why)
 {
     switch (lra_err_cause(why)) {
@@ -177,7 +178,8 @@ static int read_result(lra_finished_run *r, lra_err *e)
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* A run is defined by its stored text, for any version that wrote it. */
+/* Checks that the hash of a run is that of its stored configuration text, whatever version wrote
+ * it. */
 static int check_hash(const lra_result *r, lra_err *e)
 {
     char hash[17];
@@ -187,7 +189,7 @@ static int check_hash(const lra_result *r, lra_err *e)
                     r->run);
 }
 
-/* A line "PREFIX.key=value" of a stored configuration. */
+/* Applies one line "PREFIX.key=value" of a stored configuration. */
 static int apply_line(lra_config *c, const lra_key *keys, const char *name, const char *value,
                       lra_err *e)
 {
@@ -198,8 +200,8 @@ static int apply_line(lra_config *c, const lra_key *keys, const char *name, cons
     return text ? 0 : LRA_FAILED;
 }
 
-/* Applies the lines.  Runs of older versions name settings of schedules and objectives that they
- * have not. */
+/* Applies all lines of a stored configuration. Runs of older versions can contain settings of other
+ * schedules and objectives than their own; these are ignored. */
 static int apply_lines(lra_job *j, const lra_config *lines, lra_err *e)
 {
     const struct {
@@ -251,9 +253,8 @@ static int make_job(lra_finished_run *r, const lra_options *o, lra_err *e)
     return rc;
 }
 
-/* The selected weights of the run that this one started from, in the neighbouring folder: they are
- * its initial weights. If they are missing, a request for them fails with the name of the missing
- * file. */
+/* Finds the best.h5 of the run from which this one started, in a neighbouring folder: it contains
+ * this run's initial weights. If it is missing, reading it later fails with its name. */
 static void find_start(lra_finished_run *r)
 {
     const char *hash = lra_config_text_or(r->job.train_config, "from", "");
@@ -275,8 +276,8 @@ static void find_start(lra_finished_run *r)
     lra_free(runs);
 }
 
-/* Runs are in OUT/runs. A run that was moved elsewhere has no OUT of its own: its outputs must not
- * be written to the folder two levels above. */
+/* Returns the output folder OUT of a run. A run in OUT/runs uses OUT. For a run that was moved
+ * elsewhere, it is the folder of --out, because outputs must not go two levels above the run. */
 static char *out_of(const char *folder, const lra_options *o)
 {
     char *runs = parent_of(folder);
@@ -293,7 +294,8 @@ static bool is_same_folder(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* A read-only run is probed into the folder that the user names with --out. */
+/* Returns the folder for probe files: the run's own, or, if that is read-only and --out names
+ * another folder, a folder below --out. */
 static char *target_of(const lra_finished_run *r, const lra_options *o)
 {
     const char *out = lra_option_text(o, "out"), *slash = strrchr(r->folder, '/');
@@ -350,7 +352,7 @@ int lra_finished_run_writable(const lra_finished_run *r, const char *file, lra_e
     if (redirected && rc == 0)
         lra_note("run '%s' is read-only: files are written to '%s'", r->folder, r->to);
     if (rc != 0) {
-        /* e says why */
+        /* e already contains the message */
     } else if (lra_is_folder(path)) {
         rc = lra_fail(e, "'%s' is a folder; expected a file", path);
     } else {
@@ -380,7 +382,7 @@ void lra_finished_run_spec(const lra_finished_run *r, lra_train_spec *s)
 {
     lra_job_spec(&r->job, r->result->seed, s);
     lra_free((void *)(uintptr_t)s->folder);
-    s->folder = lra_copy_text(r->folder); /* it may have been moved */
+    s->folder = lra_copy_text(r->folder); /* the run may have been moved since its training */
 }
 
 void lra_finished_run_close(lra_finished_run *r)

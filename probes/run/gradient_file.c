@@ -1,4 +1,4 @@
-/* One batch: built, run, written. */
+/* Computes the gradients of one batch and writes them to a file (gradient_file.h). */
 #include "probes/run/gradient_file.h"
 
 #include "kernels/base/core/mem.h"
@@ -24,7 +24,7 @@ static int set_tokens(const lra_fresh_model *m, const lra_network *k, lra_plan *
     return rc;
 }
 
-/* Adds the metadata that a run of the model would have. */
+/* Adds the metadata that the weights file of a run of this model would contain. */
 static int describe(const lra_fresh_model *m, lra_config *meta, lra_err *e)
 {
     lra_config *all = lra_config_copy(m->config);
@@ -68,10 +68,10 @@ void lra_gradient_spec(const lra_finished_run *run, lra_train_spec *spec)
 {
     lra_job_spec(&run->job, run->result->seed, spec);
     lra_free((void *)(uintptr_t)spec->folder);
-    spec->folder = lra_copy_text(run->folder); /* it may have been moved */
+    spec->folder = lra_copy_text(run->folder); /* the run may have been moved since its training */
 }
 
-/* The batch through a graph of its own length. */
+/* Runs the batch through a graph of its own length and writes the gradients. */
 static int write_batch(lra_loaded_model *m, const lra_batch *b, const lra_config *meta,
                        const char *to, int *n, lra_err *e)
 {

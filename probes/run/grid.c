@@ -1,4 +1,4 @@
-/* Combinations of settings. */
+/* Builds grids of settings and the commands of their runs (grid.h). */
 #include "probes/run/grid.h"
 
 #include <ctype.h>
@@ -10,7 +10,8 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-/* Options of a run that choose by name; the first two are in its title. */
+/* Settings of a run that are options of their own and choose by name; the title of a run contains
+ * the first two. */
 static const char *const chosen[] = {"task",      "model",     "preset",
                                      "precision", "objective", "schedule"};
 enum { N_CHOSEN = sizeof chosen / sizeof *chosen };
@@ -43,7 +44,7 @@ int lra_grid_add(lra_grid *g, const char *text, lra_err *e)
     return 0;
 }
 
-/* Adds a line, unless it is blank or a comment. */
+/* Adds the axis of a line KEY = VALUE, ..; ignores blank lines and comments. */
 static int add_line(lra_grid *g, char *line, lra_err *e)
 {
     line[strcspn(line, "#")] = 0;
@@ -94,7 +95,7 @@ int lra_grid_read(lra_grid *g, const char *path, lra_err *e)
     char *text = lra_file_read(path, MOST_BYTES, &n, e), *next = text;
     if (!text) return LRA_FAILED;
     int rc = 0, number = 0;
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) next += 3; /* a byte order mark */
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) next += 3; /* skip a UTF-8 byte order mark */
     if (strlen(text) < n) rc = lra_fail(e, "'%s' contains a zero byte; expected text", path);
     while (rc == 0 && next) {
         char *line = next;
@@ -134,7 +135,7 @@ void lra_grid_free(lra_grid *g)
     *g = (lra_grid){0};
 }
 
-/* The value of an axis in combination i. */
+/* Value of axis number `axis` in combination i. */
 static const char *value_of(const lra_grid *g, int i, int axis)
 {
     for (int a = g->n_axes - 1; a > axis; a--) i /= g->axis[a].n;
@@ -155,7 +156,8 @@ void lra_grid_command(const lra_grid *g, int i, const lra_options *o, lra_comman
     }
 }
 
-/* Values of combination i where there are several, the first `skipped` of `chosen` left out. */
+/* "KEY=VALUE .." of combination i, for axes with several values. skipped: number of keys at the
+ * start of `chosen` that are left out. NULL: no such axis. */
 static char *differences(const lra_grid *g, int i, int skipped)
 {
     lra_text t = {0};

@@ -1,5 +1,6 @@
-/* A grid: every combination of values of some settings. A setting is a parameter of task, model or
- * training, or one that is chosen by name: task, model, preset, precision, objective, schedule. */
+/* A grid: all combinations of the values of some settings. A setting is a parameter of task, model
+ * or training, or one that is chosen by name: task, model, preset, precision, objective,
+ * schedule. */
 #ifndef LRA_PROBES_RUN_GRID_H
 #define LRA_PROBES_RUN_GRID_H
 
@@ -14,7 +15,7 @@ typedef struct {
 } lra_grid_axis;
 
 typedef struct {
-    int n_axes, n; /* n: combinations */
+    int n_axes, n; /* n: number of combinations */
     lra_grid_axis axis[LRA_GRID_AXES];
 } lra_grid;
 
@@ -22,22 +23,24 @@ typedef struct {
 int lra_grid_add(lra_grid *g, const char *text, lra_err *e);
 /* Adds the lines "KEY = VALUE, VALUE, ..." of a file; a comment begins with #. */
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e);
-/* Adds such lines, except for settings that already vary. */
+/* Adds the lines "KEY = VALUE, VALUE, ..." of a text, except for settings that are already an
+ * axis. */
 int lra_grid_add_others(lra_grid *g, const char *lines, lra_err *e);
-/* Removes the axis of a key from the grid; returns its values separated by commas, which the caller
- * frees; NULL: there is none. */
+/* Removes the axis of a key from the grid; returns its values, separated by commas. NULL if the
+ * grid has no such axis. The caller frees the text. */
 char *lra_grid_take(lra_grid *g, const char *key);
-/* Fails if o sets a setting of the grid. */
+/* Fails if the options o set a setting that is an axis of the grid. */
 int lra_grid_check(const lra_grid *g, const lra_options *o, lra_err *e);
 void lra_grid_free(lra_grid *g);
 
-/* The command of combination i, without its last options; the last axis changes fastest. */
+/* Builds the command of combination i, without the options of lra_cell_command_end(); the last axis
+ * changes fastest. */
 void lra_grid_command(const lra_grid *g, int i, const lra_options *o, lra_command_words *w);
-/* "rate=0.001": the same without task and model; NULL: there are no other differences. The caller
- * frees it. */
+/* Settings of combination i that differ between combinations, without task and model: "rate=0.001".
+ * NULL if there are none. The caller frees it. */
 char *lra_grid_label(const lra_grid *g, int i);
-/* The settings that differ between combinations, "model=s4d rate=0.001"; "the run" if there are
- * none. The caller frees it. */
+/* Settings of combination i that differ between combinations: "model=s4d rate=0.001", or "the run"
+ * if there are none. The caller frees it. */
 char *lra_grid_name(const lra_grid *g, int i);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs: their configuration and hash, folder, data and training specification. */
+/* Builds the configuration and hash, folder, data and training specification of a run (job.h). */
 #include "probes/run/job.h"
 
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 
 enum { CONFIG_VERSION = 2 };
 
-/* As the S4 pipeline scores: validation and test without their last rows where these fill no
- * batch. */
+/* Setting eval-drop-last: validation and test split lose the last rows that do not fill a batch, as
+ * in the evaluation of the S4 code. */
 static int drop_last_rows(lra_job *r, lra_err *e)
 {
     int64_t batch = lra_config_int(r->train_config, "batch");
@@ -32,7 +32,8 @@ static int drop_last_rows(lra_job *r, lra_err *e)
     return 0;
 }
 
-/* Labels of rows can be permuted; targets at steps cannot. */
+/* Fails if permute-labels is set for a task or objective without row labels: only labels of rows
+ * can be permuted, not targets at positions. */
 static int check_labels(const lra_job *r, lra_err *e)
 {
     lra_goal goal = r->task->goal;
@@ -105,7 +106,7 @@ const char *lra_reach_text(int64_t reach, char text[24])
     return text;
 }
 
-/* Adds "PREFIX.key" for every value that differs from the defaults. */
+/* Adds "PREFIX.key=value" for every value that differs from its default. */
 static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
                         const lra_config *usual)
 {
@@ -118,7 +119,8 @@ static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
     }
 }
 
-/* "task.key", "model.key", "train.key" of all values that differ from the defaults. */
+/* Adds all values of task, model and training that differ from their defaults, with prefixes
+ * "task", "model", "train". */
 static void add_all_changes(lra_config *to, const lra_job *r)
 {
     lra_config *task = lra_keys_config(r->task->keys), *model = lra_keys_config(r->model->keys),
@@ -166,7 +168,7 @@ char *lra_job_folder(const lra_job *r, int64_t seed)
     return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
 }
 
-/* "listops resconv K=5 rate=0.002 [my label] seed 0"; the caller frees it. */
+/* Title of a run: "listops resconv K=5 rate=0.002 [my label] seed 0". The caller frees it. */
 static char *title_of(const lra_job *r, int64_t seed)
 {
     lra_text t = {0};

@@ -1,4 +1,5 @@
-/* From options to a run that is set up: settings, then the device; data are loaded later. */
+/* Opens a job from the options of a command (job_options.h): settings first, then the device; data
+ * are loaded later. */
 #include "probes/run/job_options.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ const lra_option lra_job_options[] = {
 
 int lra_job_recompute(const lra_options *o)
 {
-    static const char *const name[] = {"nothing", "cheap", "layers"}; /* lra_keep */
+    static const char *const name[] = {"nothing", "cheap", "layers"}; /* in the order of lra_keep */
     int keep = 2;
     while (keep >= 0 && strcmp(name[keep], lra_option_text(o, "recompute")) != 0) keep--;
     return keep < 0 ? LRA_RECOMPUTE_AUTO : keep;

@@ -1,4 +1,4 @@
-/* The options that describe a run, and a job opened with them. */
+/* The options that describe a run, and functions that open a job with them. */
 #ifndef LRA_PROBES_RUN_JOB_OPTIONS_H
 #define LRA_PROBES_RUN_JOB_OPTIONS_H
 
@@ -8,11 +8,11 @@
 /* --task --model --preset --set --seed(s) --threads --device --precision --out --data-dir ... */
 extern const lra_option lra_job_options[];
 
-/* Value of --recompute for lra_train_spec. */
+/* Value of lra_train_spec.recompute for --recompute. */
 int lra_job_recompute(const lra_options *o);
-/* Reads the options; opens the device, not the data. */
+/* Opens a job from the options: settings and device, but not the data. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
-/* The same with an additional --set. Nullable: assignment. */
+/* Same as lra_job_open(), with an additional --set. Nullable: assignment. */
 int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
 
 #endif

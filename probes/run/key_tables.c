@@ -1,4 +1,4 @@
-/* Tables of settings: iteration, and search for the owners of a key. */
+/* Iterates over the tables of settings, and finds the owners of a key (key_tables.h). */
 #include "probes/run/key_tables.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ bool lra_key_is_known(const char *name)
     return false;
 }
 
-/* The table of this kind among the searched ones; it lacks the key. */
+/* The table of this kind among the n tables of the run, or NULL. It does not contain the key. */
 static const lra_key_table *same_kind(const lra_key_table *all, int n, const char *kind)
 {
     for (int i = 0; i < n; i++)
@@ -57,8 +57,8 @@ static const lra_key_table *same_kind(const lra_key_table *all, int n, const cha
     return NULL;
 }
 
-/* "schedules 'cosine' and 'linear'", at most three of them; returns the kind of the first, NULL: no
- * owner. */
+/* Appends the names of the owners of a key, "schedules 'cosine' and 'linear'", at most three of
+ * them. Returns their kind, or NULL if no table contains the key. */
 static const char *owners(const char *name, lra_text *to)
 {
     enum { SHOWN = 3 };

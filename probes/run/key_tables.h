@@ -8,20 +8,21 @@
 #include "kernels/base/core/mem.h"
 
 typedef struct {
-    const char *kind, *name; /* "schedule", "plateau"; of training the name is "" */
-    const lra_key *keys;     /* NULL: it has no settings */
+    /* kind "schedule", name "plateau"; the name of the table of training is "" */
+    const char *kind, *name;
+    const lra_key *keys; /* settings; NULL if there are none */
 } lra_key_table;
 
-/* The i-th table; false after the last. */
+/* Writes table number i; returns false after the last. */
 bool lra_key_table_at(int i, lra_key_table *t);
-/* Has any of them the key? */
+/* True if any table contains the key. */
 bool lra_key_is_known(const char *name);
-/* The name of the i-th key of all tables (names may repeat); NULL after the last. */
+/* Name of key number i of all tables (names can repeat); NULL after the last. */
 const char *lra_key_name(int i);
-/* Fails with a message that names the other owners of the key; if there are none, with the nearest
- * name among n of the tables, which are those of `of` ("the run", "model 'resconv'"). */
+/* Fails because the n tables of `of` ("the run", "model 'resconv'") do not contain the key. The
+ * message names the other tables that contain it, or else the most similar key of the n tables. */
 int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *of, lra_err *e);
-/* Appends "key=" for every key, each once. */
+/* Appends "key=" for every key, without repetitions. */
 void lra_key_words(lra_text *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* The cells of a ladder: one rung with one seed each. */
+/* The cells of a ladder: each is one rung with one seed. */
 #ifndef LRA_PROBES_RUN_LADDER_CELL_H
 #define LRA_PROBES_RUN_LADDER_CELL_H
 
@@ -8,17 +8,18 @@
 typedef struct {
     int rung;
     int64_t seed;
-    lra_job job;    /* of its rung (lra_rung_job) */
-    char *result;   /* path of its result; if it exists, the cell is trained */
-    bool done;      /* the result existed and could be opened when the ladder was planned */
-    double seconds; /* as planned */
+    lra_job job;    /* job of its rung (lra_rung_job) */
+    char *result;   /* path of its result file; the cell is finished if the file exists */
+    bool done;      /* true if a readable result existed when the ladder was planned */
+    double seconds; /* planned duration in seconds */
 } lra_ladder_cell;
 
 typedef struct {
     const lra_rungs *rungs;
     const lra_options *options;
-    const char *assignment; /* "key=value" that varies between ladders. NULL: none */
-    int ladder, n_ladders;  /* 0, 1, ...: number of the ladder among those of `vary` */
+    /* "key=value" of the setting that differs between ladders. NULL: none */
+    const char *assignment;
+    int ladder, n_ladders; /* index of this ladder from 0, and number of ladders (vary.h) */
     int n;
     const lra_ladder_cell *cell; /* (n) */
 } lra_ladder_cells;

@@ -1,4 +1,5 @@
-/* Trains the cells of a ladder.  Several at once (--jobs) are processes of this same program. */
+/* Trains the cells of a ladder, in this process or (--jobs) in several processes of this
+ * program. */
 #include "probes/run/ladder_cells.h"
 
 #include <inttypes.h>
@@ -26,8 +27,8 @@ static int train_here(const lra_ladder_cells *l, lra_err *e)
     return 0;
 }
 
-/* Builds the command line that trains a cell in its own process; the settings of the rung come
- * last. */
+/* Builds the command line that trains a cell in a separate process. The settings of the rung follow
+ * those of the user, so that they override them. */
 static lra_run_cell cell_apart(const lra_ladder_cells *l, const lra_ladder_cell *c)
 {
     const lra_planned_rung *rung = &l->rungs->rung[c->rung];

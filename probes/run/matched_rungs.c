@@ -1,10 +1,10 @@
-/* Rungs of one size.  With everything else the same, a wider rung has more parameters and does more
- * work, so that reach is confounded with size; here the model's size key is solved for each rung
- * such that the count is that of the reference rung, within 2 %.
+/* Rungs of equal size. If only the kernel changes, a rung with a larger reach also has more
+ * parameters and more FLOPs, so that reach is confounded with size. Here the size key of the model
+ * (such as its width) is solved for each rung such that its number of parameters, or of FLOPs, is
+ * within 2 % of the reference rung.
  *
- * The count grows with the key, and nearly in proportion: between a size below and one above, the
- * next guess is where a straight line meets the target (regula falsi), until the two are
- * neighbours. */
+ * The number grows almost linearly with the key. Between a size below and one above the target, the
+ * next guess is the linear interpolation (regula falsi), until the two sizes are adjacent. */
 #include "models/training/estimate.h"
 #include "probes/run/matched_rungs.h"
 
@@ -15,8 +15,8 @@
 static const double within = 0.02;
 enum { MOST = 1 << 20 }; /* largest size that is tried */
 
-/* Count of a size: parameters, or FLOPs of a training step at the longest bucket without
- * recomputation. */
+/* Computes the count for one size of rung i: parameters, or FLOPs of a training step at the longest
+ * bucket without recomputation. */
 static int count_of(const lra_rungs *l, int i, int64_t size, const lra_job *ladder, double *count,
                     lra_err *e)
 {
@@ -74,7 +74,7 @@ static int solve(lra_rungs *l, int i, const lra_job *r, lra_err *e)
     char name[48];
     bool flops = strcmp(l->match, "flops") == 0;
     const char *unit = flops ? "FLOPs per step" : "parameters";
-    /* Convolutions split their channels into groups. */
+    /* Sizes must be multiples of the number of groups of a convolution. */
     int64_t step = lra_config_has(r->model_config, "groups")
                        ? lra_config_int(r->model_config, "groups")
                        : 1;

@@ -4,7 +4,8 @@
 
 #include "probes/run/rungs.h"
 
-/* Solves the size of every rung for the count of the reference, and stores that count. */
+/* Solves the size of every rung such that its count matches that of the reference rung; stores the
+ * count in l->count. */
 int lra_rungs_match(lra_rungs *l, const lra_job *r, lra_err *e);
 
 #endif

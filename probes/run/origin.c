@@ -1,4 +1,4 @@
-/* The origin record of this program's results. */
+/* Records the origin of this program's results (origin.h). */
 #include "probes/run/origin.h"
 
 #include "kernels/base/core/gsl.h"

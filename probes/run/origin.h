@@ -5,9 +5,9 @@
 #include "kernels/base/core/origin.h"
 #include "kernels/graph/backend.h"
 
-/* The libraries that results depend on, with their versions; caller frees. */
+/* Names and versions of the libraries on which results depend. The caller frees it. */
 char *lra_probe_libraries(void);
-/* Origin record of this program on a device; the caller frees it with lra_origin_free(). */
+/* Fills the origin record of this program on a device; lra_origin_free() frees it. */
 void lra_probe_origin(const lra_device *d, lra_origin *o);
 
 #endif

@@ -11,7 +11,7 @@
 #include "models/training/settings.h"
 #include "probes/run/train_job.h"
 
-/* Adds the training data and their source; nothing for the defaults. */
+/* Adds the objective and the run from which training starts; adds nothing if both are defaults. */
 static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
 {
     const lra_objective *o = r->objective;
@@ -23,8 +23,8 @@ static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
     if (s->from) lra_text_add(t, "start        inputs and encoder of '%s', a new head\n", s->from);
 }
 
-/* Adds every setting of training that is not the default and is in no other line: its value and its
- * meaning. New settings need no change here. */
+/* Adds value and help text of every training setting that differs from its default and that no
+ * other line contains. New settings are included automatically. */
 static void add_others(const lra_job *r, lra_text *t)
 {
     static const char told[] = "objective schedule batch epochs rate warmup decay clip beta1 beta2 "

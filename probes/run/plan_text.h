@@ -5,7 +5,7 @@
 #include "models/training/estimate.h"
 #include "probes/run/job.h"
 
-/* The complete text, "name  text" lines; caller frees. */
+/* The complete text, one "name text" line per decision. The caller frees it. */
 char *lra_job_plan_text(const lra_job *r, const lra_train_spec *s, const lra_train_cost *c);
 
 #endif

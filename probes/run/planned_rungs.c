@@ -1,4 +1,5 @@
-/* A ladder that can be trained: reach that grows, and rungs of one size. */
+/* Checks that the reach grows over the rungs of a ladder, and solves their sizes
+ * (planned_rungs.h). */
 #include "probes/run/planned_rungs.h"
 
 #include <inttypes.h>
@@ -7,8 +8,7 @@
 #include "kernels/base/core/mem.h"
 #include "probes/run/matched_rungs.h"
 
-/* Two rungs that both see everything, or a ladder with nothing but the bag of tokens, make no
- * ladder. */
+/* Fails if the reach does not grow from rung to rung, or if no rung reaches another token. */
 static int check_reach(const lra_rungs *l, const lra_job *ladder, lra_err *e)
 {
     int64_t before = -1, T = ladder->data->max_length, reach = 0;
@@ -43,8 +43,9 @@ static void add_names(lra_text *t, const lra_key *keys)
         lra_text_add(t, "%s%s", t->s[t->n - 1] == '=' ? "" : ",", keys->name);
 }
 
-/* "vary=train.rate usual=0.001"; a schedule or an objective has settings of its own, which go with
- * it. */
+/* Adds "vary=train.rate usual=0.001", the key that differs between ladders and its default. If it
+ * is the schedule or the objective, also adds "own=": the settings of all schedules (or
+ * objectives), which change with it. */
 static void add_vary(lra_text *t, const lra_vary *v)
 {
     lra_text_add(t, " vary=%s.%s usual=%s", v->owner, v->key, v->usual);
@@ -55,8 +56,8 @@ static void add_vary(lra_text *t, const lra_vary *v)
     for (int i = 0; objectives && lra_objective_at(i); i++) add_names(t, lra_objective_at(i)->keys);
 }
 
-/* The ladder's attributes in a result, from which reports know its rungs and what differs between
- * ladders: empty if the rungs differ only in the kernel that bounds the model's reach. */
+/* The ladder's attributes that are stored in a result; reports read from them the rungs and what
+ * differs between ladders. NULL if only the kernel differs and it bounds the reach of the model. */
 static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
 {
     const lra_vary *v = l->vary && l->vary->key ? l->vary : NULL;

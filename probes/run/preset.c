@@ -1,4 +1,4 @@
-/* Presets of a task and a model. */
+/* Finds presets of a task and a model (preset.h). */
 #include "probes/run/preset.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 const char *const lra_preset_names[] = {"quick", "small", "paper", NULL};
 const char *const lra_publishers[] = {"locality", "las", "spt", "lra", "own", NULL};
 
-/* "paper:las" is "paper" by "las". */
+/* Splits "paper:las" into preset "paper" and publisher "las". */
 static int read_name(const char *text, lra_preset *p, const char **publisher, lra_err *e)
 {
     static const char by[] = "paper:";
@@ -24,7 +24,7 @@ static int read_name(const char *text, lra_preset *p, const char **publisher, lr
                           near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-/* Names the papers that have settings of this model for the task. */
+/* Fails with the names of the papers that have settings of this model for the task. */
 static int fail_publisher(const lra_task *t, const lra_model *m, const char *publisher, lra_err *e)
 {
     lra_text papers = {0};
@@ -57,7 +57,8 @@ int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra
     return 0;
 }
 
-/* Amos et al. 2024: masking, and epochs of their Transformers. */
+/* Settings of self-pretraining by Amos et al. 2024. always: masking; paper: number of epochs of
+ * their Transformers, for presets "paper". */
 static const struct {
     const char *task, *always, *paper;
 } pretraining[] = {
@@ -74,7 +75,7 @@ char *lra_preset_objective(const lra_objective *o, const lra_task *task, const c
 {
     lra_text t = {0};
     double share = lra_objective_share(o, task);
-    lra_text_add(&t, "%s", ""); /* not NULL */
+    lra_text_add(&t, "%s", ""); /* so that t.s is not NULL */
     if (share > 0) lra_text_add(&t, "mask=%g", share);
     for (size_t i = 0; i < sizeof pretraining / sizeof *pretraining && o->pretrains; i++) {
         if (strcmp(pretraining[i].task, task->name) != 0) continue;

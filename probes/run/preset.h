@@ -1,10 +1,11 @@
-/* Presets multiply: budget (task x preset), size (model x preset), published settings (paper x task
- * x model), training techniques (paper x task).
- *   quick, small   ours
- *   paper          the locality paper's settings of the model, else those of the model's own paper
- *   paper:NAME     those of one paper: locality, las, spt, lra, own
- * Applied in this order: the task's budget, the technique, the model's settings, the
- * objective's. */
+/* A preset combines four sources of settings: budget (by task and preset), size (by model and
+ * preset), published settings (by paper, task and model), and training techniques (by paper and
+ * task).
+ *   quick, small   settings of this project
+ *   paper          the model's settings in the locality paper, or else in its own paper
+ *   paper:NAME     settings of one paper: locality, las, spt, lra, own
+ * They are applied in this order: the task's budget, the technique, the model's settings, the
+ * objective's settings. */
 #ifndef LRA_PROBES_RUN_PRESET_H
 #define LRA_PROBES_RUN_PRESET_H
 
@@ -14,19 +15,21 @@ extern const char *const lra_preset_names[]; /* "quick", "small", "paper", NULL 
 extern const char *const lra_publishers[];   /* "locality", "las", "spt", "lra", "own", NULL */
 
 typedef struct {
-    const char *name;      /* of lra_preset_names */
-    const char *training;  /* the task's: epochs, batch, schedule */
-    const char *size;      /* the model's: its settings, rate, decay */
-    const char *technique; /* the paper's for the task (technique.h): "augment=1".  NULL: none */
-    const char *published; /* the paper; NULL: none */
-    const char *rungs;     /* values of the model's axis, "1,3,5".  NULL: none */
-    int seeds;             /* of a ladder */
+    const char *name;     /* one of lra_preset_names */
+    const char *training; /* settings by task: epochs, batch, schedule */
+    const char *size;     /* settings by model: its parameters, learning rate, weight decay */
+    /* settings of the paper's technique for the task (technique.h), for example "augment=1". NULL:
+     * none */
+    const char *technique;
+    const char *published; /* name of the paper; NULL: none */
+    const char *rungs;     /* values of the model's axis for a ladder, "1,3,5". NULL: none */
+    int seeds;             /* number of seeds of a ladder */
 } lra_preset;
 
-/* Returns 0, or LRA_USAGE: there is no such preset, or no publication of that name. */
+/* Fills *p. Returns 0, or LRA_USAGE if the preset or the publication does not exist. */
 int lra_preset_find(const lra_task *t, const lra_model *m, const char *text, lra_preset *p,
                     lra_err *e);
-/* Settings that an objective changes at a preset: "mask=0.5 epochs=50"; caller frees. */
+/* Settings that an objective adds to a preset, "mask=0.5 epochs=50". The caller frees it. */
 char *lra_preset_objective(const lra_objective *o, const lra_task *task, const char *preset);
 
 #endif

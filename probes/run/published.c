@@ -1,8 +1,8 @@
-/* Differences between a run and the publication that its preset names.
+/* Lists differences between a run and the publication that its preset names.
  *
- * Sources: the locality paper and its tables 5 to 7; table 9 of the LaS paper and version 1 of the
- * S4 configurations, from which it starts; the public presets of arXiv:2310.02980; the code of the
- * Long Range Arena; the models' own papers. */
+ * Sources: the locality paper and its tables 5 to 7; table 9 of the LaS paper, and version 1 of the
+ * S4 configurations on which that table is based; the public presets of arXiv:2310.02980; the code
+ * of the Long Range Arena; the models' own papers. */
 #include "probes/run/published.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ---- techniques ------------------------------------------------------------------------------ */
 
-/* Settings that are techniques: the value of a run without them. */
+/* Settings that are techniques; off: the value that disables the technique. */
 static const struct {
     const char *key, *off, *name;
 } known[] = {{"augment", "0", "augmentation of the training rows"},
@@ -22,13 +22,13 @@ static const struct {
              {"objective", "classify", "an auxiliary objective"}};
 enum { N_KNOWN = sizeof known / sizeof *known };
 
-/* The value of a key of training or task; "": neither has it. */
+/* Value of a key of training or task, or "" if neither has the key. */
 static const char *value_of(const lra_job *r, const char *key)
 {
     return lra_config_text_or(r->train_config, key, lra_config_text_or(r->task_config, key, ""));
 }
 
-/* True if the run has the first of these settings. */
+/* True if the run has the first "KEY=VALUE" of these settings. */
 static bool has_first(const lra_job *r, const char *settings)
 {
     size_t key = strcspn(settings, "="), value = strcspn(settings + key + 1, " ");
@@ -58,7 +58,7 @@ static void add_technique(const lra_job *r, const lra_technique *t, lra_text *to
                      t->name);
 }
 
-/* Techniques of a run that its paper does not use for the task. */
+/* Adds techniques of the run that its paper does not use for the task. */
 static void add_foreign(const lra_job *r, const lra_technique *t, lra_text *to)
 {
     for (int i = 0; i < N_KNOWN; i++) {
@@ -77,7 +77,7 @@ static void add_foreign(const lra_job *r, const lra_technique *t, lra_text *to)
 
 enum { SCHEDULE = 1, CLIP = 2, WARMUP = 4 };
 
-/* The first row that fits.  models NULL: all. */
+/* What a paper does not state; the first matching row is used. models: NULL means all. */
 static const struct {
     const char *paper, *models;
     unsigned unstated;
@@ -101,7 +101,8 @@ static unsigned unstated_of(const char *paper, const char *model)
     return 0;
 }
 
-/* A publication that names no clip or warm-up counts as 0. */
+/* Adds the settings that the paper does not state. Missing gradient clipping or warm-up is not
+ * reported if the run does not use it either. */
 static void add_unstated(const lra_job *r, lra_text *to)
 {
     unsigned unstated = unstated_of(r->plan.published, r->model->name);
@@ -120,7 +121,7 @@ static void add_unstated(const lra_job *r, lra_text *to)
 
 /* ---- other differences ----------------------------------------------------------------------- */
 
-/* Of a paper, models and tasks; NULL: all. */
+/* Remarks on a paper, for some models and tasks; NULL means all. */
 static const struct {
     const char *paper, *models, *tasks, *text;
 } remarks[] = {
@@ -164,7 +165,7 @@ static void add_remarks(const lra_job *r, lra_text *to)
             lra_text_add(to, "%s\n", remarks[i].text);
 }
 
-/* Rows of several lengths; every row of others has `steps`. */
+/* True if rows have different lengths, so that batches contain padding. */
 static bool has_padding(const lra_task *t)
 {
     return t->data.steps == 0 && !t->input.image && t->goal != LRA_GOAL_STEPS;
@@ -194,7 +195,7 @@ char *lra_published_deviations(const lra_job *r)
 {
     lra_text to = {0};
     const lra_technique *t = lra_technique_find(r->plan.published, r->task->name);
-    lra_text_add(&to, "%s", ""); /* not NULL */
+    lra_text_add(&to, "%s", ""); /* so that the text is not NULL */
     if (strcmp(r->preset, "paper") == 0 && !r->plan.published)
         lra_text_add(&to, "no paper states settings of this model for this task; these are ours\n");
     if (r->plan.published) {

@@ -1,4 +1,4 @@
-/* Deals runs to processes. */
+/* Trains runs in separate processes (run_cells.h). */
 #include "probes/run/run_cells.h"
 
 #include <math.h>
@@ -20,11 +20,11 @@ typedef struct {
     const lra_run_cells *l;
     int n_jobs, running, next, trained, missing;
     lra_process child[LRA_MOST_JOBS];
-    int at[LRA_MOST_JOBS];      /* the cell that child[i] trains */
+    int at[LRA_MOST_JOBS];      /* index of the cell that child[i] trains */
     lra_cells_display *display; /* NULL: no display */
 } dealer;
 
-/* Starts missing cells until n_jobs run. */
+/* Starts cells without a result until n_jobs processes run. */
 static int start_cells(dealer *d, lra_err *e)
 {
     for (; d->next < d->l->n && d->running < d->n_jobs; d->next++) {
@@ -41,8 +41,8 @@ static int start_cells(dealer *d, lra_err *e)
     return 0;
 }
 
-/* The next cell that ends; meanwhile the display is kept up to date.  Returns its process, or
- * -1. */
+/* Waits until a cell ends and updates the display meanwhile. Returns the index of its process, or
+ * -1 on failure. */
 static int wait_for_cell(dealer *d, int *status, lra_err *e)
 {
     int slot = d->n_jobs;
@@ -54,7 +54,7 @@ static int wait_for_cell(dealer *d, int *status, lra_err *e)
     return slot;
 }
 
-/* A cell has ended with this exit code. */
+/* Handles the exit code of a cell that has ended. */
 static int cell_ended(dealer *d, const lra_run_cell *c, int status, lra_err *e)
 {
     if (status == LRA_EXIT_INTERRUPTED) return LRA_STOPPED;
@@ -66,8 +66,8 @@ static int cell_ended(dealer *d, const lra_run_cell *c, int status, lra_err *e)
     return 0;
 }
 
-/* Deals the missing cells to at most n_jobs processes; after a failure no more are started, and
- * those that run finish. */
+/* Trains the cells without a result in at most n_jobs processes. After a failure, no more cells are
+ * started, and the running ones finish. */
 static int deal(dealer *d, lra_err *e)
 {
     int rc = 0;
@@ -93,7 +93,8 @@ double lra_run_cells_memory(double asked, int n_jobs)
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
 {
     dealer d = {.l = l, .n_jobs = n_jobs};
-    lra_signals_hold(); /* cells are stopped by a signal, and save their state */
+    /* a signal stops the cells, which save their state; this process waits for them */
+    lra_signals_hold();
     for (int i = 0; i < l->n; i++) d.missing += !lra_file_exists(l->cell[i].result);
     if (lra_is_tty(stderr) && lra_terminal_level() >= LRA_LOG_NORMAL)
         d.display = lra_cells_display_new(l, n_jobs);

@@ -1,4 +1,4 @@
-/* Names of runs. */
+/* Names runs by the settings in which they differ (run_names.h). */
 #include "probes/run/run_names.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ lra_run_identity lra_run_identity_of(const lra_result *r)
                               .kernel = r->kernel};
 }
 
-/* The kernel of the settings or the model's default; 0: the model has another axis. */
+/* The kernel in the settings, or the model's default. Returns 0 if the model's axis is another
+ * key. */
 static int64_t kernel_of(const lra_config *settings)
 {
     const lra_model *m = lra_model_find(lra_config_text_or(settings, "model", ""), NULL);

@@ -1,4 +1,4 @@
-/* The rungs of a ladder, and which key they differ in. */
+/* Reads the rungs of a ladder, and the key in which they differ (rungs.h). */
 #include "probes/run/rungs.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static int add(lra_rungs *l, int64_t value, lra_err *e)
     return 0;
 }
 
-/* "1,3,5" */
+/* Reads a list of values, "1,3,5", as rungs. */
 static int read_list(lra_rungs *l, const char *list, lra_err *e)
 {
     int rc = 0;
@@ -65,7 +65,7 @@ static int read_list(lra_rungs *l, const char *list, lra_err *e)
 static const char without_axis[] =
     "'lra-probe influence RUN --parts context' measures the reach of a trained run";
 
-/* The key that the model names. */
+/* Uses the key that the model declares as its axis. */
 static int use_own_axis(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     if (!r->model->axis)
@@ -76,7 +76,7 @@ static int use_own_axis(lra_rungs *l, const lra_job *r, lra_err *e)
     return 0;
 }
 
-/* "dilation=1,2", or "1,2" */
+/* Reads KEY=LIST, "dilation=1,2", or a list alone, "1,2", for the model's own axis. */
 static int read_axis(lra_rungs *l, const char *axis, const lra_job *r, lra_err *e)
 {
     size_t n = strcspn(axis, "=");
@@ -88,8 +88,8 @@ static int read_axis(lra_rungs *l, const char *axis, const lra_job *r, lra_err *
     return read_list(l, axis + n + 1, e);
 }
 
-/* For settings that vary in a model without rungs: the model as it is, a rung of its layers, or of
- * another integer if layers vary. */
+/* Creates a ladder of one rung, for settings that vary in a model without an axis. Its axis is
+ * `layers`, or another integer key if `layers` varies; its value is the configured one. */
 static int one_rung(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const char *axis = NULL;
@@ -103,7 +103,7 @@ static int one_rung(lra_rungs *l, const lra_job *r, lra_err *e)
     return add(l, lra_config_int(r->model_config, axis), e);
 }
 
-/* Those that the preset names for this model and task. */
+/* Uses the rungs of the preset for this model and task. */
 static int preset_rungs(lra_rungs *l, const lra_job *r, lra_err *e)
 {
     if (!r->plan.rungs && l->vary && l->vary->key) return one_rung(l, r, e);
@@ -139,7 +139,7 @@ static int fail_axis(const lra_rungs *l, const lra_model *m, lra_err *e)
     return rc;
 }
 
-/* The model has the key, and an encoder for each value. */
+/* Checks that the model has the axis key and accepts each value, and that values increase. */
 static int check_rungs(const lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const lra_network_spec any = {.head = LRA_HEAD_CLASS};
@@ -175,7 +175,8 @@ static int read_reference(lra_rungs *l, const lra_options *o, lra_err *e)
     return lra_fail_usage(e, "--match-rung is %" PRId64 ", which is not one of the rungs", wanted);
 }
 
-/* Checks that the key that differs between ladders does not differ inside one. */
+/* Checks that the key that differs between ladders is neither the axis nor determined by
+ * --match. */
 static int check_vary(const lra_rungs *l, const lra_job *r, lra_err *e)
 {
     const char *key = l->vary ? l->vary->key : NULL;

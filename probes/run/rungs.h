@@ -1,5 +1,5 @@
 /* The rungs of a ladder: values of the key that bounds the reach (--axis, --kernels), and the size
- * of each (--match). */
+ * of each rung (--match). */
 #ifndef LRA_PROBES_RUN_RUNGS_H
 #define LRA_PROBES_RUN_RUNGS_H
 
@@ -8,35 +8,37 @@
 #include "probes/run/job.h"
 #include "probes/run/vary.h"
 
-extern const lra_option lra_rungs_options[]; /* --kernels --axis --match --match-rung */
+extern const lra_option lra_rungs_options[]; /* --kernels, --axis, --match, --match-rung */
 
 typedef struct {
     int64_t value; /* value of the axis key */
-    int64_t size;  /* value of the size key of the model; 0: no such key */
-    char *ladder;  /* of lra_job.  NULL: a plain ladder of kernels */
+    int64_t size;  /* value of the model's size key; 0: the model has no such key */
+    /* ladder attributes (lra_job.ladder). NULL: only the kernel differs, without --match and
+     * --vary */
+    char *ladder;
 } lra_planned_rung;
 
 typedef struct {
-    char *axis; /* a key of the model */
+    char *axis; /* key of the model in which the rungs differ */
     int n;
     lra_planned_rung rung[LRA_LADDER_MAX_RUNGS];
-    const char *match; /* "none", "params", "flops" */
-    int reference;     /* rung of fixed size, which the other rungs match */
-    /* parameters, or FLOPs of a training step, equal in all rungs; 0: not matched */
+    const char *match; /* what --match makes equal: "none", "params", "flops" */
+    int reference;     /* index of the rung whose size the other rungs match */
+    /* number of parameters, or FLOPs of a training step, that all rungs have; 0: not matched */
     double count;
     const lra_vary *vary; /* key that differs between ladders. Nullable: none */
 } lra_rungs;
 
-/* Reads the options; the job must be configured. Fails if the model lacks the key, or refuses a
- * value. */
+/* Reads the options; the job must be configured. Fails if the model does not have the axis key, or
+ * does not accept a value. */
 int lra_rungs_open(lra_rungs *l, const lra_options *o, const lra_job *r, const lra_vary *vary,
                    lra_err *e);
 void lra_rungs_close(lra_rungs *l);
-/* The job of rung i: it owns its model's settings, and borrows everything else from the job of the
- * ladder. Free it with lra_rung_job_free(). */
+/* The job of rung i. It owns its model settings and borrows everything else from the job of the
+ * ladder. lra_rung_job_free() frees it. */
 lra_job lra_rung_job(const lra_rungs *l, int i, const lra_job *ladder);
 void lra_rung_job_free(lra_job *r);
-/* "K = 5", "dilation = 4". */
+/* Writes the name of rung i: "K = 5", "dilation = 4". */
 const char *lra_rungs_name(const lra_rungs *l, int i, char text[48]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lists of seeds. */
+/* Parses lists of seeds (seeds.h). */
 #include "probes/run/seeds.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ static bool is_among(int64_t x, int n, const int64_t *list)
     return i < n;
 }
 
-/* Reads numbers and ranges; returns their number, -1: not a list, -2: a repeated number, -3: too
- * many. */
+/* Reads numbers and ranges. Returns their number, or -1 if the text is no list, -2 if a number is
+ * repeated, -3 if there are too many. */
 static int read_list(const char *at, int most, int64_t *seed)
 {
     int n = 0;

@@ -9,7 +9,7 @@
 /* Parses seeds: "3" means 0, 1, 2; "0,2,5" or "3-7,9" are lists. Returns their number, at most
  * `most` and all different, or LRA_USAGE. The caller frees *seed. */
 int lra_seeds_read(const char *text, int most, int64_t **seed, lra_err *e);
-/* 0 .. n-1. */
+/* Writes the seeds 0 .. n-1; returns n. The caller frees *seed. */
 int lra_seeds_first(int n, int64_t **seed);
 
 #endif

@@ -1,4 +1,5 @@
-/* The settings of a run: defaults, preset, objective, user changes; checked in this order. */
+/* Determines the settings of a run: defaults, then preset, objective and user changes; then checks
+ * them (settings.h). */
 #include "probes/run/settings.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ const lra_key lra_relation_keys[] = {
 /* ---- owners of keys -------------------------------------------------------------------------- */
 
 enum { N_OWNERS = 5 };
-/* The tables of this run, and the places of their values. */
+/* The tables of settings of this run, and the configurations that store their values. */
 typedef struct {
     lra_key_table table[N_OWNERS];
     lra_config *values[N_OWNERS];
@@ -33,7 +34,7 @@ static owners owners_of(const lra_job *r)
         {r->train_config, r->train_config, r->train_config, r->model_config, r->task_config}};
 }
 
-/* The index of the table with the key; -1: none. */
+/* Index of the table with the key, or -1. */
 static int owner_of(const owners *all, const char *name)
 {
     int i = N_OWNERS - 1;
@@ -66,8 +67,8 @@ static int assign(lra_job *r, const char *assignment, lra_err *e)
     return rc;
 }
 
-/* Every change of a preset.  It names settings of its own schedule, which are nothing to a run with
- * another. */
+/* Applies all settings of a preset. Settings that belong to another schedule or objective than the
+ * run's are ignored. */
 static int assign_preset(lra_job *r, const char *text, lra_err *e)
 {
     lra_config *changes = lra_config_parse(text, e);
@@ -75,7 +76,7 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
     for (int i = 0; rc == 0 && lra_config_key(changes, i); i++) {
         const char *key = lra_config_key(changes, i);
         owners all = owners_of(r);
-        if (lra_task_has_key("schedule objective", key)) continue; /* chosen before */
+        if (lra_task_has_key("schedule objective", key)) continue; /* already applied */
         if (owner_of(&all, key) < 0 && lra_key_is_known(key)) continue;
         char *one = lra_format("%s=%s", key, lra_config_value(changes, i));
         rc = assign(r, one, e);
@@ -87,7 +88,8 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
 
 /* ---- choices by name ------------------------------------------------------------------------- */
 
-/* The value of the last "KEY=value" of the user; else the option of that name.  NULL: neither. */
+/* Value of the assignment or of the user's last --set KEY=VALUE; else of the option --KEY. NULL:
+ * none of them is given. */
 static const char *named(const lra_options *o, const char *key, const char *assignment)
 {
     const char *value = lra_option_text(o, key), *one;
@@ -116,7 +118,7 @@ static char *preset_value(const char *key, const char *usual, int n, const char 
     return own;
 }
 
-/* The user's, or the preset's. */
+/* Sets the schedule: the user's choice `name`, or else the preset's. */
 static int choose_schedule(lra_job *r, const char *name, int n, const char *const *texts,
                            lra_err *e)
 {
@@ -136,7 +138,7 @@ static int choose_objective(lra_job *r, const char *name, lra_err *e)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Checks settings without a model, or with one that cannot learn the task. */
+/* Fails if the settings define no valid model, or one that cannot learn the task. */
 static int check_model(const lra_job *r, lra_err *e)
 {
     bool next = r->task->goal == LRA_GOAL_NEXT || r->objective->training == LRA_MASK_NEXT;
@@ -159,12 +161,13 @@ void lra_job_defaults(lra_job *r)
     lra_config_set(r->train_config, "objective", r->objective->name);
 }
 
-/* Applies all settings after the defaults. */
+/* Applies all changes to the defaults: the n texts of the preset, --set options, and the
+ * assignment. */
 static int apply(lra_job *r, const lra_options *o, const char *assignment, int n,
                  const char *const *texts, lra_err *e)
 {
     int rc = 0;
-    /* A model that predicts the next token must not see it. */
+    /* A model that predicts the next token must not have it as input. */
     if (r->task->goal == LRA_GOAL_NEXT && lra_key_find(r->model->keys, "causal"))
         rc = assign(r, "causal=1", e);
     for (int i = 0; rc == 0 && i < n; i++)

@@ -5,17 +5,19 @@
 #include "kernels/base/cli/options.h"
 #include "probes/run/job.h"
 
-/* Keys, besides those of training, that name the related run; absent: none. */
+/* Keys that name a related run (from, matched), besides those of training; missing if there is
+ * none. */
 extern const lra_key lra_relation_keys[];
-/* Default settings; the task's only if none are set. */
+/* Sets the defaults of model and training; also those of the task if it has no settings yet. */
 void lra_job_defaults(lra_job *r);
-/* Fills the settings of task, model and training from the options. Nullable: assignment, an
- * additional --set. */
+/* Fills the settings of task, model and training from the options. assignment: an additional --set.
+ * Nullable: assignment. */
 int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
-/* The same for a job that is open already: replaces its data and settings, keeps its device. */
+/* Same, for a job that is already open: replaces its settings and drops its data, keeps its
+ * device. */
 int lra_job_configure_again(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
-/* Finds the key of that name and its owner: "task", "model", "train" (prefixes of the
- * configuration). NULL: unknown. */
+/* Finds a key by name, and its owner: "task", "model" or "train", the prefixes in the
+ * configuration. NULL: unknown key. */
 const lra_key *lra_job_key(const lra_job *r, const char *name, const char **owner);
 
 #endif

@@ -1,4 +1,4 @@
-/* Null values by runs on permuted labels. */
+/* Measures null values with runs on permuted labels (shuffled.h). */
 #include "probes/run/shuffled.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sources of a model, and results of others. */
+/* Compares the sources of a result with those of this program (sources.h). */
 #include "probes/run/sources.h"
 
 #include <inttypes.h>
@@ -30,7 +30,8 @@ static void add(hashes *h, uint64_t hash)
     if (h->n < MOST) h->hash[h->n++] = hash;
 }
 
-/* The hash of a name in a table, "-" as "_"; false: it has none of its own. */
+/* Adds the hashes of a name in a table, in which "-" is written "_". Returns false if the table
+ * does not contain the name. */
 static bool add_named(hashes *h, const lra_source_hash *table, const char *name)
 {
     bool found = false;
@@ -43,8 +44,8 @@ static bool add_named(hashes *h, const lra_source_hash *table, const char *name)
     return found;
 }
 
-/* An op and those of its gradient, which are named after it: linear, linear_dw; softmax,
- * softmax_grad. */
+/* Adds the hashes of an op and of its gradient ops, whose names begin with its name: linear,
+ * linear_dw; softmax, softmax_grad. */
 static void add_op(hashes *h, const char *name)
 {
     size_t n = strlen(name);

@@ -1,4 +1,4 @@
-/* Steps of data as symbols. */
+/* Converts data to symbols (symbols.h). */
 #include "probes/run/symbols.h"
 
 #include <stdlib.h>
@@ -93,14 +93,14 @@ void lra_coded_free(lra_coded *c)
     lra_free(c->label);
 }
 
-/* A row of a stream is cut into windows. */
+/* Length of the windows into which rows are cut: WINDOW tokens for a stream, else unlimited. */
 static int64_t window_of(const lra_dataset *d)
 {
     return d->task->goal == LRA_GOAL_NEXT ? WINDOW : INT64_MAX;
 }
 
-/* Iterates over the rows and keeps every `every`-th; writes to `to` if it has room. Returns their
- * steps. */
+/* Iterates over the rows and keeps every `every`-th one; writes them to `to` if its arrays are
+ * allocated. Returns the number of tokens in the kept rows. */
 static int64_t walk(const lra_dataset *d, const lra_coding *by, int split, int64_t every,
                     bool first, lra_coded *to)
 {

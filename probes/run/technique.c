@@ -1,12 +1,12 @@
 /* Training techniques of the papers.
  *
- * Sources: the locality paper, its section on training techniques and the epochs of its tables 5 to
- * 7; arXiv:2310.02980. */
+ * Sources: the locality paper (its section on training techniques, and the numbers of epochs in its
+ * tables 5 to 7); arXiv:2310.02980. */
 #include "probes/run/technique.h"
 
 #include <string.h>
 
-/* 67 epochs of three sets have the steps of 200 epochs of one. */
+/* Three training sets with 67 epochs have as many steps as one set with 200 epochs. */
 static const lra_technique techniques[] = {
     {"locality", "listops", "operand shuffling", "augment=1"},
     {"locality", "image", "augmentation by a policy derived from AutoAugment", "augment=1"},

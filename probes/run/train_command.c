@@ -1,4 +1,4 @@
-/* A run as a command: its preset, and the settings that differ from it. */
+/* Writes a run as a command: its preset, and the settings that differ from it (train_command.h). */
 #include "probes/run/train_command.h"
 
 #include <string.h>
@@ -11,11 +11,11 @@
 
 static const lra_option *const done_tables[] = {lra_finished_run_options, NULL};
 static const lra_option *const job_tables[] = {lra_job_options, NULL};
-/* Commands of which only the options filled in here are set. */
+/* Descriptions for lra_options_parse(), with only the members that it needs. */
 static const lra_command done_command = {.program = "lra-probe train", .tables = done_tables};
 static const lra_command job_command = {.program = "lra-probe train", .tables = job_tables};
 
-/* Settings of the preset alone. */
+/* Fills the settings that the run's preset alone would give. */
 static int configure_preset(const lra_finished_run *r, lra_job *preset, lra_err *e)
 {
     char *argv[] = {lra_format("--task=%s", r->job.task->name),
@@ -38,8 +38,7 @@ static void add_word(lra_text *t, const char *option, const char *value)
 
 static void add_changes(lra_text *t, const lra_config *run, const lra_config *preset)
 {
-    /* Names of other runs are options of their own, and the weights include the effect of those
-     * runs. */
+    /* Other runs are named by separate options, and their effect is already part of the weights. */
     static const char named[] = "from matched related";
     for (int i = 0; lra_config_key(run, i); i++) {
         const char *key = lra_config_key(run, i), *value = lra_config_value(run, i);

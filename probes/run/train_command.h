@@ -4,9 +4,9 @@
 
 #include "kernels/base/core/err.h"
 
-/* "lra-probe train --task image --preset small --set kernel=7 ...": every setting that differs from
- * its preset. folder: of the run. NULL with a message if the run is unfinished; the caller frees
- * it. */
+/* Returns "lra-probe train --task image --preset small --set kernel=7 ...": every setting that
+ * differs from the preset. folder: the run's folder. NULL, with a message in e, if the run is
+ * unfinished. The caller frees the text. */
 char *lra_train_command(const char *folder, const char *out, lra_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Trains a job, and writes the measurements to its result file. */
+/* Trains a job and writes its result file (train_job.h). */
 #include "probes/run/train_job.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@
 #include "probes/run/symbols.h"
 #include "reports/results/result.h"
 
-/* Bags of n-grams, counted in the training rows, on every test row: a ladder of local models
- * without training. */
+/* Adds baselines that need no model: n-gram classifiers, counted on the training rows and evaluated
+ * on every test row. */
 static void add_ngrams(const lra_job *r, lra_result *out)
 {
     lra_coding by;
@@ -47,7 +47,7 @@ static void add_ngrams(const lra_job *r, lra_result *out)
     lra_coding_free(&by);
 }
 
-/* Those that the task knows. */
+/* Adds the baselines that the task provides. */
 static void add_baselines(const lra_job *r, lra_result *out)
 {
     const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
@@ -111,7 +111,7 @@ static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
     out->target = copy_of(test->target, (size_t)(out->n * out->n_numbers), sizeof *out->target);
 }
 
-/* Those that the validation rows were given. */
+/* Replaces labels of the validation rows by the permuted ones that were used in training. */
 static void permute_labels(const lra_sequences *val, uint64_t seed, int64_t n, int32_t *label)
 {
     int64_t *from = lra_label_permutation(val->n, seed, LRA_VAL_SPLIT);
@@ -119,7 +119,7 @@ static void permute_labels(const lra_sequences *val, uint64_t seed, int64_t n, i
     lra_free(from);
 }
 
-/* Adds the outputs of the selected weights on the validation split and on training rows. */
+/* Adds the outputs of the best weights on the validation split and on training rows. */
 static void add_others(const lra_job *r, lra_train_report *t, lra_result *out)
 {
     const lra_sequences *val = &r->data->split[LRA_VAL_SPLIT];
@@ -158,7 +158,7 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     out->task_parameters = lra_config_lines(r->data->config);
     out->deviations = lra_job_deviations(r);
     out->seed = (int64_t)s->seed;
-    /* Other models may have a key `kernel` that does not bound their reach. */
+    /* In other models, a key `kernel` may exist that does not bound the reach. */
     if (r->model->axis && strcmp(r->model->axis, "kernel") == 0)
         out->kernel = lra_config_int(r->model_config, "kernel");
     out->reach = lra_job_reach(r), out->max_length = r->data->max_length;
@@ -176,7 +176,8 @@ static int write_result(const lra_job *r, const lra_train_spec *s, lra_train_rep
     return rc;
 }
 
-/* Under the lock: another process may have finished the run while this one waited. */
+/* Trains the run if it still has no result; called with the lock held, because another process may
+ * have finished the run meanwhile. */
 static int train_missing(const lra_job *r, const lra_train_spec *s, const char *path, lra_err *e)
 {
     lra_train_report t = {0};
@@ -189,7 +190,7 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
     return rc;
 }
 
-/* A run that failed before it wrote anything leaves no folder.  The lock is held. */
+/* Removes the folder of a run that failed before it wrote a file. The lock is held. */
 static void leave_nothing(const char *folder, const char *lock)
 {
     char **names = NULL;
@@ -208,7 +209,8 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
     char *path = lra_format("%s/result.h5", s.folder), *lock_path = lra_format("%s/lock", s.folder);
     int rc = lra_folder_make(s.folder, e), lock = -1;
     if (rc == 0 && !lra_file_exists(path)) {
-        /* Cells outlive a killed sweep: the same command waits for them and uses their results. */
+        /* If a sweep was killed, its cells may still run: the repeated command waits for them and
+         * uses their results. */
         lock = lra_lock_wait(lock_path, e);
         rc = lock >= 0           ? train_missing(r, &s, path, e)
              : lra_stop_signal() ? LRA_STOPPED

@@ -4,10 +4,10 @@
 
 #include "probes/run/job.h"
 
-/* Deviations from the publication, a line each; caller frees. */
+/* Differences from the publication, one per line. The caller frees it. */
 char *lra_job_deviations(const lra_job *r);
-/* Trains the missing seeds and writes result.h5; a finished run is left alone. 0, LRA_STOPPED or a
- * negative code. */
+/* Trains the run of one seed and writes result.h5; does nothing if it is finished. Returns 0,
+ * LRA_STOPPED or a negative code. */
 int lra_job_train(const lra_job *r, int64_t seed, lra_err *e);
 
 #endif

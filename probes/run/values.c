@@ -1,4 +1,4 @@
-/* Lists of values. */
+/* Splits lists of values (values.h). */
 #include "probes/run/values.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "kernels/base/core/err.h"
 
-/* Splits values at commas and strips blanks around them; returns their number, or LRA_USAGE. The
- * caller frees each. */
+/* Splits a list at commas and strips blanks around the values. Returns their number, or LRA_USAGE.
+ * The caller frees each value. */
 int lra_values_read(const char *list, int most, char **value, lra_err *e);
 
 #endif

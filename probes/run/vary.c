@@ -1,4 +1,4 @@
-/* One ladder for each value of a setting. */
+/* Reads --vary: one ladder for each value of a setting (vary.h). */
 #include "probes/run/vary.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ char *lra_vary_assignment(const lra_vary *v, int i)
     return v->key ? lra_format("%s=%s", v->key, v->value[i]) : NULL;
 }
 
-/* As values are stored, so that 1e-3 and 0.001 are one. */
+/* Replaces value i by its canonical text, so that 1e-3 and 0.001 are recognised as equal. */
 static int settle(lra_vary *v, int i, const lra_key *key, lra_err *e)
 {
     char *text = lra_key_text(key, v->value[i], e);
@@ -64,7 +64,7 @@ static int settle(lra_vary *v, int i, const lra_key *key, lra_err *e)
     return 0;
 }
 
-/* The settings of a run with the i-th value, made and thrown away. */
+/* Checks that value number i gives valid settings of a run. */
 static int try_value(const lra_vary *v, int i, const lra_options *o, const lra_job *r, lra_err *e)
 {
     lra_job one = {.task = r->task, .model = r->model};

@@ -7,24 +7,25 @@
 #include "probes/run/job.h"
 #include "reports/ladder/sweep_view.h"
 
-extern const lra_option lra_vary_options[]; /* --vary --distance */
+extern const lra_option lra_vary_options[]; /* --vary, --distance */
 
 typedef struct {
     char *key; /* NULL: nothing varies, and n is 1 */
     int n;
-    char *value[LRA_SWEEP_MAX_VALUES]; /* canonical once the job is open */
-    const char *owner;                 /* owner of the key: "task", "model", "train" */
-    const char *usual;                 /* its default */
+    /* values as text, in canonical form after lra_vary_check() */
+    char *value[LRA_SWEEP_MAX_VALUES];
+    const char *owner; /* owner of the key: "task", "model", "train" */
+    const char *usual; /* default value of the key */
 } lra_vary;
 
 /* Reads the options. */
 int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e);
 void lra_vary_close(lra_vary *v);
-/* "key=value" of the i-th value, for lra_job_configure(); the caller frees it. NULL: no key
- * varies. */
+/* "key=value" with value number i, for lra_job_configure(). NULL if nothing varies. The caller
+ * frees it. */
 char *lra_vary_assignment(const lra_vary *v, int i);
-/* With a job that has one of the values: sets the owner of the key, and checks that every value
- * makes a valid run, before one is trained. */
+/* Sets the owner of the key, and checks that every value gives a valid run before any of them is
+ * trained. r: a job with one of the values. */
 int lra_vary_check(lra_vary *v, const lra_options *o, const lra_job *r, lra_err *e);
 
 #endif

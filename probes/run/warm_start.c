@@ -1,4 +1,4 @@
-/* Fine-tuning and its compute-matched control. */
+/* Prepares fine-tuning, and its control run with equal compute (warm_start.h). */
 #include "probes/run/warm_start.h"
 
 #include <inttypes.h>
@@ -27,7 +27,8 @@ static void remove_setting(lra_config *c, const char *owner, int n, const char *
     lra_free(name);
 }
 
-/* Removes the key that varies between the ladders of a sweep; a task key would change the data. */
+/* Removes the key that differs between the ladders of a sweep. If it is a task key, the fingerprint
+ * of the data is also removed. */
 static void remove_varied(lra_config *c, const lra_config *ladder)
 {
     const char *key = lra_config_text_or(ladder, "vary", NULL);
@@ -41,8 +42,8 @@ static void remove_varied(lra_config *c, const lra_config *ladder)
     }
 }
 
-/* Removes the keys that differ between seeds, rungs of a ladder and ladders of a sweep, according
- * to the ladder attributes of the run. */
+/* Removes the keys that differ between seeds, rungs of a ladder and ladders of a sweep, as listed
+ * in the run's ladder attributes. */
 static int remove_own(lra_config *c, const lra_model *model, const lra_result *run, lra_err *e)
 {
     static const char *const always[] = {"seed", "train.from", "train.matched"};
@@ -58,8 +59,8 @@ static int remove_own(lra_config *c, const lra_model *model, const lra_result *r
     return 0;
 }
 
-/* Names the run by its settings without those that vary, so that all seeds and rungs refer to it in
- * the same way. */
+/* Stores the run's hash under `key`, and under "related" a hash of its settings without those that
+ * differ between seeds and rungs, so that all of them refer to the run in the same way. */
 static int name_run(lra_job *r, const char *key, const lra_finished_run *run, lra_err *e)
 {
     char hash[17];

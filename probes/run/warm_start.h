@@ -8,11 +8,10 @@
 /* --from RUN, --matched RUN */
 extern const lra_option lra_warm_start_options[];
 
-/* Finds the run, loads the data of the job and relates it; the run's hash becomes part of the
- * configuration.
- *   from     inputs and encoder of a finished run, with a new head
- *   matched  none of its weights, but additional steps, the number that it took, rounded up to
- *            epochs: the control of the former */
+/* Finds the related run, loads the data of the job and adds the run's hash to the configuration.
+ *   from     initial weights: inputs and encoder of a finished run, with a new head
+ *   matched  control for `from`: random initial weights, and as many additional training steps as
+ *            the finished run took, rounded up to epochs */
 int lra_warm_start(lra_job *r, const lra_options *o, lra_err *e);
 
 #endif
