@@ -1,30 +1,30 @@
-/* lra-probe attention: attention distances of a trained model by layer and head, with the uniform
- * baseline under the same mask and the weights before training.
- *   LAYER.HEAD   profile statistics (range, local mass, entropy, side, decay), of images also in
- *                pixels (.px), sink.max, sink.at, of sinks the profile without that key (.nosink),
- *                share.relative .absolute .content: shares of position and content in its weights;
- *                tree.parent .children .siblings .bracket: of ListOps, mass on relations of the
- *                tree; tree.lift.RELATION, tree.lift.class.RELATION: that mass over the mass of the
- *                best content-blind head (analysis/content_blind.h); shift.w1, shift.js,
- *                shift.peak: the distance whose mass grew most over that of the initial weights;
- *                head.kind (analysis/head_kind.h); maps of one short example
- *   LAYER        head.js: divergence between its heads; value.*: profile of its heads together,
+/* lra-probe attention: attention distances of a trained model by layer and head, compared with the
+ * uniform baseline under the same mask and with the weights before training.
+ *   LAYER.HEAD   profile statistics (range, local mass, entropy, direction, decay), for images also
+ *                in pixels (.px); sink.max, sink.at, and for heads with a sink the profile without
+ *                that key (.nosink); share.relative .absolute .content: shares of position and
+ *                content in the weights; for ListOps tree.parent .children .siblings .bracket:
+ *                weight on related tokens, and tree.lift.RELATION, tree.lift.class.RELATION: that
+ *                weight over the weight of the best content-blind head (analysis/content_blind.h);
+ *                shift.w1, shift.js, shift.peak: the distance whose weight grew most relative to
+ *                initialisation; head.kind (analysis/head_kind.h); maps of one short example
+ *   LAYER        head.js: divergence between its heads; value.*: profile of all its heads together,
  *                weighted by the values and the output matrix
  *   model        heads.KIND: shares of heads; head.js; rollout.*: profile of attention rollout
  *                over all layers; positions.toeplitz, .adj, .off: Toeplitz shares of the products
- *                of learned positions (position_table.h)
- * Two-token XOR at 8, 16, 32 steps: means and radii stay at the uniform baseline, and do not find
- * the distance; on tasks of known distances shift.peak of the head that training moved farthest is
- * within a factor of sqrt 2 of it in 4 of 12 runs (reports/measured/known-truth).
- * Weights that are not computed by one attention op (products of features, mixtures, a memory,
- * hashed chunks: shared/mixing_matrix.h) are evaluated row by row, 32 rows of a longer example (for
- * rollout and maps all): memory and time stay linear in length (except the memory of las with
- * smoothing=centred-remask, which holds maps itself). value.* is left out if the heads are not
- * followed by a linear layer (gates; reformer's form=arena), and for luna with more than 32 pairs
- * of heads.
- * Distances take one pass over the sample for each set of weights, and memory linear in length;
- * sinks take a second pass, rollout of 64 examples a third; statistics of maps are computed for
- * inputs of at most 2,048 positions. */
+ *                of learned position embeddings (position_table.h)
+ * Limits of these measurements (reports/measured/known-truth): for two-token XOR at distance 8, 16,
+ * 32, means and radii stay at the uniform baseline and do not reveal the distance. On tasks with a
+ * known distance, shift.peak of the head with the largest shift is within a factor of sqrt 2 of the
+ * distance in 4 of 12 runs.
+ * Weights that are not computed by one attention op (products of features, mixtures, a memory, LSH
+ * chunks: shared/mixing_matrix.h) are evaluated row by row, for 32 rows of longer examples (all
+ * rows for rollout and maps). Memory and time then stay linear in the length, except for las with
+ * smoothing=centred-remask, which stores maps itself. value.* is missing if no linear layer follows
+ * the heads (gates; reformer with form=arena), and for luna with more than 32 pairs of heads.
+ * Distances take one pass over the sample for each set of weights, and memory linear in the length.
+ * Sinks take a second pass, and rollout, on 64 examples, a third one. Statistics of maps are
+ * computed for inputs of at most 2,048 positions. */
 #include <stdio.h>
 
 #include "kernels/base/core/log.h"
@@ -160,8 +160,8 @@ static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_pr
     return rc;
 }
 
-/* *to stays NULL for a model without attention to its own sequence, which is skipped if several
- * runs are given. */
+/* Measures one run. For a model without attention within its own sequence, *to stays NULL and the
+ * run is skipped if the command was given several runs. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;

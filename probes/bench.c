@@ -2,8 +2,8 @@
  *
  * Peaks are measured in the same run. The roofline time (floor) of a node is FLOPs over the
  * arithmetic peak plus exponentials over their measured rate, or bytes over the memory peak if that
- * is more; bytes count every source and the result once, so a node whose data are in the caches can
- * be faster than its floor. */
+ * is larger. Bytes count every source and the result once, so a node whose data are in the caches
+ * can be faster than its floor. */
 #include "probes/bench/bench.h"
 
 #include <math.h>
@@ -209,15 +209,16 @@ void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int
 
 static const struct {
     const char *name;
-    int (*run)(bench *b, lra_err *e); /* NULL: the peaks, which every run measures */
-    bool alone;                       /* except these, which run alone and print their own output */
+    int (*run)(bench *b, lra_err *e); /* NULL: only the peaks, which every benchmark measures */
+    /* true: runs alone, measures no peaks, and prints its own output */
+    bool alone;
 } kinds[] = {{"ceilings", NULL, false},      {"step", bench_step, false},
              {"ops", bench_ops, false},      {"params", bench_params, false},
              {"levels", bench_levels, true}, {"data", bench_data, false},
              {"memory", bench_memory, true}, {"attention", bench_attention, true}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* Refuses options that no selected benchmark reads. */
+/* The benchmarks that read an option; check_readers() fails if none of them is selected. */
 static const struct {
     const char *option, *kinds;
 } readers[] = {{"op", "ops"},
@@ -254,7 +255,8 @@ static int find_kind(const char *name, lra_err *e)
     return lra_fail_unknown(e, "benchmark", name, N_KINDS, names, "lra-probe bench --help");
 }
 
-/* A GPU has no cache worth a ceiling of its own. */
+/* Peak rates of the device. For a GPU, the copy rate of device memory also serves as that of the
+ * cache. */
 static lra_peaks peaks_of(const bench *b)
 {
     const lra_backend *backend = b->device.backend;
@@ -344,7 +346,8 @@ int bench_stopped(lra_err *e)
                : 0;
 }
 
-/* Batches and steps have a table of their own; its options are refused elsewhere. */
+/* *wanted: true if the benchmark of batches and steps is requested, which has a separate table.
+ * Fails if its options are set without it. */
 static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
 {
     static const char *const own_options[] = {"preset", "objective", "augment", "data-dir", "csv"};
@@ -354,7 +357,7 @@ static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
     bool data = lra_option_n_args(o) == 1 && strcmp(lra_option_arg(o, 0), "data") == 0;
     *wanted = with != NULL;
     if (with && !data) return lra_fail_usage(e, "option '--%s' applies only to 'bench data'", with);
-    bool table = lra_option_flag(o, "predict"); /* has CSV as well */
+    bool table = lra_option_flag(o, "predict"); /* --predict also has CSV output */
     for (int i = 0; !with && i < (int)(sizeof own_options / sizeof *own_options); i++)
         if (lra_option_given(o, own_options[i]) && !(table && strcmp(own_options[i], "csv") == 0))
             return lra_fail_usage(e, "option '--%s' needs '--task TASK' or '--all'",
@@ -362,8 +365,8 @@ static int wants_loader(const lra_options *o, bool *wanted, lra_err *e)
     return 0;
 }
 
-/* The count of a step is not a measurement: it excludes all other benchmarks, and needs the peaks
- * of a GPU. */
+/* *wanted: true if --predict is set, which counts a step instead of measuring it. Fails if it is
+ * combined with other benchmarks, or if the peak rates of a GPU are missing. */
 static int wants_prediction(const lra_options *o, bool *wanted, lra_err *e)
 {
     static const char *const own_options[] = {"table1", "peak", "copies", "launch"};

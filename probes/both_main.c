@@ -1,5 +1,6 @@
-/* Both programs in one file, which is 2 MB smaller than two, for the Python wheel: lra-report if it
- * is called by that name, otherwise lra-probe.  CMakeLists.txt renames their main(). */
+/* Both programs in one file, which is 2 MB smaller than two files, for the Python wheel. It behaves
+ * as lra-report if it is called by that name, else as lra-probe. CMakeLists.txt renames their
+ * main() functions. */
 #include <string.h>
 
 int lra_probe_main(int argc, char **argv);

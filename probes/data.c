@@ -26,7 +26,7 @@
 #include "probes/run/option_rows.h"
 #include "probes/run/technique.h"
 
-enum { MOST_SHOWN = 20000 /* words of a row */ };
+enum { MOST_SHOWN = 20000 /* maximum number of tokens that are printed for a row */ };
 
 static const lra_option own[] = {
     LRA_PRESET_OPTION("preset of task parameters; paper = the published benchmark"),
@@ -98,7 +98,8 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* The name that an option was given by; NULL: it was not. */
+/* Name with which an option was set (--import is an alias of --data-dir), or NULL if it was not
+ * set. */
 static const char *given_as(const lra_options *o, const char *name)
 {
     if (lra_option_given(o, name)) return name;
@@ -106,7 +107,7 @@ static const char *given_as(const lra_options *o, const char *name)
     return other ? "import" : NULL;
 }
 
-/* Where official files are; NULL: data are generated. */
+/* Folder of the official files, or NULL if data are generated. */
 static const char *files_of(const lra_options *o)
 {
     const char *name = given_as(o, "data-dir");
@@ -115,7 +116,8 @@ static const char *files_of(const lra_options *o)
 
 /* ---- make ------------------------------------------------------------------------------------ */
 
-/* Divides n rows in the proportions of the parameters; every split keeps one row. */
+/* Sets the sizes of the splits for n rows, in the proportions of the current sizes; every split
+ * keeps at least one row. */
 static void divide_rows(lra_config *c, int64_t n)
 {
     int64_t part[LRA_N_SPLITS], total = 0;
@@ -141,7 +143,7 @@ static int refuse_old_files(const lra_task *t, const char *folder, lra_err *e)
     return rc;
 }
 
-/* Makes the rows, then writes them. */
+/* Generates the rows, then writes them to official files. */
 static int write_rows(const lra_task *t, const lra_config *c, const char *folder, lra_err *e)
 {
     lra_sequences split[LRA_N_SPLITS] = {{0}};
@@ -152,8 +154,8 @@ static int write_rows(const lra_task *t, const lra_config *c, const char *folder
     return rc;
 }
 
-/* The command that imports the files that these parameters make; it lists the parameters that
- * differ from the task's own. */
+/* The command that imports the files generated with these parameters; it lists the parameters that
+ * differ from the task's defaults. */
 static char *import_command(const lra_task *t, const lra_config *c, const char *folder)
 {
     lra_config *usual = lra_keys_config(t->keys);
@@ -178,7 +180,8 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
     if (!t->files.make_files && (!t->data.make || !t->files.write))
         return lra_fail_usage(e, "task '%s' cannot be generated; --make works for generated tasks",
                               t->name);
-    /* The number of rows does not matter for reading them. */
+    /* the import command does not need the number of rows, so it uses the parameters before the
+     * change */
     lra_config *asked = lra_config_copy(c);
     if (t->data.resize)
         t->data.resize(c, n);
@@ -218,7 +221,7 @@ static int write_png(const char *path, const lra_row *image, int64_t side, lra_e
     return rc;
 }
 
-/* Prints the target of a row. */
+/* Prints the label or the target of a row. */
 static void print_answer(const lra_task *t, const lra_row *row)
 {
     if (t->goal == LRA_GOAL_VALUE)
@@ -295,7 +298,8 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
     return 0;
 }
 
-/* Returns true if "key=value" selects what is read of official files, or how models see it. */
+/* True if "key=value" determines what is read from official files, or how models receive the
+ * input. */
 static bool concerns_files(const lra_task *t, const char *assignment)
 {
     char *key = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
@@ -305,8 +309,8 @@ static bool concerns_files(const lra_task *t, const char *assignment)
     return found;
 }
 
-/* Applies --set and its short forms. For official files only the import and view keys can be
- * set. */
+/* Applies --set and its short forms. With official files, fails for keys that do not affect
+ * them. */
 static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
     bool files = files_of(o) || lra_option_given(o, "check");
@@ -346,8 +350,8 @@ static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *
     return lra_data_check(t, c, lra_option_text(o, "check"), json, e);
 }
 
-/* The initial parameters: for official files, read or made, the task's own defaults, independent of
- * the preset; a preset that is set counts when they are made. */
+/* The initial parameters: those of --preset if data are generated, else the task's defaults. With
+ * --make, the defaults unless --preset is set. */
 static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err *e)
 {
     bool files = files_of(o) || lra_option_given(o, "check") ||
@@ -355,7 +359,7 @@ static lra_config *first_config(const lra_task *t, const lra_options *o, lra_err
     if (files) return lra_keys_config(t->keys);
     const char *preset = lra_option_text(o, "preset");
     lra_config *c = lra_task_config(t, preset, e);
-    /* Training sets of the default publisher, who has more of them than other papers. */
+    /* Preset `paper` means the locality paper, which uses more training sets than other papers. */
     if (c && strcmp(preset, "paper") == 0) lra_technique_set("locality", t, c);
     return c;
 }

@@ -1,6 +1,6 @@
-/* lra-probe export: the weights of a run as a safetensors file, in PyTorch's layout; or those of a
- * run or of a fresh model with one batch and its gradients, to compare another implementation with
- * (models/training/gradients.h). */
+/* lra-probe export: writes the weights of a run as a safetensors file in PyTorch's layout. With
+ * --gradients, writes the weights of a run or of an untrained model together with one batch and its
+ * gradients, for comparison with another implementation (models/training/gradients.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +66,8 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* An unfinished run has no next command; it is continued instead. */
+/* Prints the command that evaluates the exported weights. There is none for an unfinished run,
+ * which must be continued instead. */
 static void print_next(const char *run, const char *out, const char *weights)
 {
     lra_err why;
@@ -79,7 +80,7 @@ static void print_next(const char *run, const char *out, const char *weights)
     lra_free(file);
 }
 
-/* Writes the weights through the run's model, which defines the layout of each. */
+/* Writes the weights by loading the run's model, which defines the layout of each array. */
 static int write_weights(const lra_finished_run *run, bool last, const char *to, int *n, lra_err *e)
 {
     lra_train_spec spec;
@@ -143,7 +144,7 @@ static int export_fresh(const lra_options *o, const char *to, lra_err *e)
     return rc;
 }
 
-/* Refuses options of one kind of call in the other. */
+/* Fails if options for an untrained model are combined with a run, or the reverse. */
 static int check(const lra_options *o, lra_err *e)
 {
     static const char *const fresh[] = {"set",   "precision", "batch", "length",

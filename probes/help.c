@@ -1,4 +1,4 @@
-/* lra-probe help: help, man pages and completion of the complete program; and its main command. */
+/* lra-probe help: prints help texts, man pages and shell completion of the complete program. */
 #include <string.h>
 
 #include "datasets/loader/augment.h"

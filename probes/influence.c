@@ -1,15 +1,15 @@
-/* lra-probe influence: measures which input a trained model relies on, by gradients and by
+/* lra-probe influence: measures which inputs a trained model relies on, by gradients and by
  * interventions, without retraining.
  *
  * It consists of parts (influence/parts.def): distance limits in all layers, layer by layer and
- * head by head; Jacobians; the effective receptive field; features after block replacement;
- * restricted inputs and other lengths; influence by relative position and under position shifts;
- * interactions between parts of the input. Each part first reports its cost, in passes of one
- * example through the network, and is saved to RUN/influence.h5 as soon as it is measured; the same
- * command continues after the last saved part.
- * --budget reduces all sample sizes in proportion, and leaves out the most expensive parts if the
- * minimum samples exceed it; the sizes used are stored in the file.
- * The ids of measurements are documented in each part. */
+ * head by head; Jacobians; the effective receptive field; features after replacement of blocks;
+ * restricted inputs and inputs of other lengths; influence by relative position and under position
+ * shifts; interactions between blocks of the input. Each part first reports its cost, in passes of
+ * one example through the network. It is saved to RUN/influence.h5 as soon as it is measured, and
+ * the same command continues after the last saved part.
+ * --budget reduces all sample sizes in proportion, and leaves out the most expensive parts if even
+ * the minimum samples exceed it; the file stores the sample sizes that were used.
+ * The measurements are documented in the files of the parts. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -94,13 +94,14 @@ static const lra_command command = {
 
 /* ---- the task list --------------------------------------------------------------------------- */
 
-/* A part with its settings for a run. */
+/* A selected part, with its sample size and cost for a run. */
 typedef struct {
     const lra_influence_part *is;
     int64_t wanted, examples;
-    double fewest, passes; /* of the fewest examples; of all */
-    const char *undefined; /* NULL: it is defined */
-    bool there;            /* in the file already */
+    /* cost in passes: with the minimum number of examples; with `examples` examples */
+    double fewest, passes;
+    const char *undefined; /* reason why the part is undefined for the run; NULL: it is defined */
+    bool there;            /* true if the file already contains the part with these settings */
 } task;
 
 static bool named(const char *list, const char *name)
@@ -113,7 +114,7 @@ static bool named(const char *list, const char *name)
     return false;
 }
 
-/* Every name of the list is one of a part. */
+/* Fails if a name of the list is not the name of a part. */
 static int check_names(const char *list, lra_err *e)
 {
     const char *known[MOST_PARTS];
@@ -140,8 +141,8 @@ static int check_options(const lra_influence *p, lra_err *e)
     return rc;
 }
 
-/* Reduces the samples of all parts in proportion; if the minimum samples exceed the budget, the
- * most expensive parts are left out. */
+/* Reduces the samples of all parts in proportion until their cost is within the budget; if the
+ * minimum samples exceed the budget, the most expensive parts are left out. */
 static void spend(const lra_influence *p, int n, task *list, double budget)
 {
     double all = 0, least = 0;
@@ -193,13 +194,13 @@ static int choose(const lra_influence *p, const lra_options *o, task *list)
     return n;
 }
 
-/* --dry-run --json: a document of all runs; NULL: not requested. */
+/* JSON document of all runs for --dry-run --json; NULL: not requested. */
 static json_t *planned;
 
 static void add_planned(const lra_influence *p, int n, const task *list)
 {
     json_t *parts = json_array();
-    char *run = lra_make_printable(lra_copy_text(p->run->folder)); /* JSON is UTF-8 */
+    char *run = lra_make_printable(lra_copy_text(p->run->folder)); /* JSON must be valid UTF-8 */
     for (int i = 0; i < n; i++) {
         const task *t = &list[i];
         json_t *part = json_pack("{s:s, s:b}", "name", t->is->name, "measured", t->there);
@@ -233,8 +234,8 @@ static double print_cost(const lra_influence *p, int n, const task *list)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Takes over the results of an earlier command: of these parts if they were measured with the same
- * settings, of all others unchanged. */
+/* Copies the results of an earlier command: requested parts if they were measured with the same
+ * settings (unless --force is set), and all other parts. */
 static void take_over(lra_influence *p, const lra_probe_result *old, int n, task *list, bool force)
 {
     for (int i = 0; lra_influence_part_at(i); i++) {
@@ -273,8 +274,9 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
     return rc;
 }
 
-/* For one run, at least one requested part must be defined (a budget may be too small for any);
- * among several runs, others may have it. */
+/* If the command was given one run, fails unless at least one requested part is defined for it (all
+ * of them can be too expensive for the budget). With several runs, a part can be defined for the
+ * others. */
 static int check_defined(const lra_influence *p, int n, const task *list, const lra_options *o,
                          lra_err *e)
 {
@@ -302,7 +304,7 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     bool damaged = there && !old && lra_err_cause(e) == LRA_CAUSE_OTHER;
     if (there && !old && !damaged) {
         lra_free(path);
-        return LRA_FAILED; /* it may be intact: it is not overwritten */
+        return LRA_FAILED; /* the file may be intact, so it is not overwritten */
     }
     if (damaged) lra_warn("%s; all parts are measured again", e->msg);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
@@ -324,8 +326,8 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
 static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
                      lra_err *e);
 
-/* Measures the same parts of the run on permuted labels, saves them to that run one by one, and
- * uses them as null values. */
+/* Measures the same parts of the run on permuted labels, saves each of them in that run's file, and
+ * adds them as null values. */
 static int ask_shuffled(const lra_influence *p, const char *folder, const lra_options *o,
                         lra_err *e)
 {
@@ -339,7 +341,8 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
     return rc;
 }
 
-/* shuffled: the run provides null values for another one. LRA_ABSENT: it has none itself. */
+/* Measures one run. shuffled: the run is the one on permuted labels, so it needs no null values of
+ * that kind itself. Returns LRA_ABSENT if the run has none of the parts. */
 static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
                      lra_err *e)
 {

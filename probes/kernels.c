@@ -1,17 +1,17 @@
-/* lra-probe kernels: reach and decay of the convolution kernels of a run, and their change by
- * training.
+/* lra-probe kernels: reach and decay of the convolution kernels of a run, and how training changes
+ * them.
  *
- * Kernels are found by op in the network of the longest examples (probes/kernels/extract.h):
- * convolutions, long convolutions with any kernel, state spaces with their modes, scans between
- * dense layers.  Each channel is measured by analysis/kernel_shape.h; a layer is the median over
- * its channels with quartiles, best and worst.  The initial weights of the same run are measured
- * too.  The direct path (skip, D u) is not part of a kernel and not counted, unless --kernel-skip
- * is set.
- * The memory of an LSTM depends on its input, so it has no kernel; 'influence' measures it.
- * On tasks of known distances (tests/bench/known_truth.sh) shift.peak of the layer that training
- * moved farthest is within a factor of sqrt 2 of the distance in 7 of 10 runs of S4D, in all four
- * of copy; in none of 14 small-kernel convolutions: the composition of layers is not visible in the
- * kernel of one of them.
+ * Kernels are found by op in the network at the length of the longest examples
+ * (probes/kernels/extract.h): convolutions, long convolutions with any kernel, state spaces with
+ * their modes, scans between dense layers. Each channel is measured by analysis/kernel_shape.h. A
+ * layer is described by the median over its channels, with quartiles, minimum and maximum. The
+ * initial weights of the same run are measured too. The direct path (skip, D u) is not part of a
+ * kernel, unless --kernel-skip is set.
+ * The memory of an LSTM depends on its input, so it has no kernel; use 'influence' for it.
+ * On tasks with a known distance (tests/bench/known_truth.sh), shift.peak of the layer with the
+ * largest shift is within a factor of sqrt 2 of the distance in 7 of 10 runs of S4D, including all
+ * four of copy, but in none of 14 runs of convolutions with small kernels: the composition of
+ * several layers is not visible in the kernel of one layer.
  * The measurements are written to RUN/kernels.h5. */
 #include <inttypes.h>
 #include <math.h>
@@ -64,8 +64,8 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* Means over the layers of their medians, for tables with a row for each model; infinite if a
- * layer's is infinite. */
+/* Adds the unit "model": means over layers of the layers' medians, for tables with one row per
+ * model. A mean is infinite if a layer's value is infinite. */
 static void add_model(lra_probe_result *r)
 {
     if (r->n_units == 0) return;
@@ -78,7 +78,8 @@ static void add_model(lra_probe_result *r)
         lra_measurement f = first->measurement[i];
         double sum = 0, init = 0, equal = 0;
         int known = 0;
-        if (strchr(f.id, ':') || strcmp(f.id, "shift.peak") == 0) continue; /* a place */
+        /* skip quantiles, and shift.peak, whose mean over layers has no meaning */
+        if (strchr(f.id, ':') || strcmp(f.id, "shift.peak") == 0) continue;
         for (int u = 0; u < r->n_units; u++) {
             const lra_measurement *x = lra_probe_measurement(r->unit[u], f.id);
             if (!x || isnan(x->value)) continue;
@@ -97,7 +98,8 @@ static void add_model(lra_probe_result *r)
     lra_free(list);
 }
 
-/* Names of the mixing nodes without kernels; see uncovered.h. */
+/* Names of the nodes that mix positions without a kernel (uncovered.h). The caller frees the
+ * text. */
 static char *find_uncovered(const lra_finished_run *run, lra_err *e)
 {
     lra_train_spec spec;
@@ -118,7 +120,8 @@ static void list_kernels(const lra_finished_run *run, const lra_extract *f)
     }
 }
 
-/* Writes RUN/kernels.h5 and reads it again, as lra-report will. */
+/* Writes RUN/kernels.h5 and reads it again, so that the printed values are those that lra-report
+ * will read. */
 static lra_probe_result *through_file(const lra_finished_run *run, const lra_probe_result *r,
                                       lra_err *e)
 {
@@ -130,7 +133,7 @@ static lra_probe_result *through_file(const lra_finished_run *run, const lra_pro
     return again;
 }
 
-/* LRA_ABSENT: there are none. */
+/* Extracts the kernels of a run. Returns LRA_ABSENT if it has none. */
 static int find(const lra_finished_run *run, const lra_options *o, lra_extract *f, lra_err *e)
 {
     static const char none[] =
@@ -147,7 +150,7 @@ static int find(const lra_finished_run *run, const lra_options *o, lra_extract *
     return LRA_ABSENT;
 }
 
-/* With --kernel-skip: notes how many kernels have no direct path. */
+/* For --kernel-skip: reports how many kernels have no direct path. */
 static void tell_skip(const lra_finished_run *run, const lra_extract *f)
 {
     int n = 0;
@@ -157,13 +160,14 @@ static void tell_skip(const lra_finished_run *run, const lra_extract *f)
                  run->folder, f->n - n, f->n);
 }
 
-/* The row of the model is the mean over its layers, where kernels are all that mixes positions. */
+/* Adds the unit "model", the mean over layers, if only kernels mix positions; otherwise records the
+ * nodes without a kernel. */
 static int add_whole(const lra_finished_run *run, lra_probe_result *r, lra_err *e)
 {
     char *uncovered = find_uncovered(run, e);
     if (!uncovered) return LRA_FAILED;
     if (*uncovered) {
-        char *value = lra_copy_text(uncovered); /* settings hold no blanks */
+        char *value = lra_copy_text(uncovered); /* values of settings must not contain blanks */
         for (char *at = value; *at; at++)
             if (*at == ' ') *at = '+';
         lra_probe_result_set(r, "uncovered", "%s", value);
@@ -235,7 +239,8 @@ static int measure_and_write(lra_finished_run *run, const lra_options *o, lra_pr
     return rc;
 }
 
-/* *to stays NULL for a model without kernels, which of several runs is left out. */
+/* Measures one run. For a model without kernels, *to stays NULL and the run is skipped if the
+ * command was given several runs. */
 static int probe_run(const char *name, const lra_options *o, lra_probe_result **to, lra_err *e)
 {
     lra_finished_run run;

@@ -1,4 +1,4 @@
-/* lra-probe list KIND: the registries, for people or as JSON. */
+/* lra-probe list KIND: prints a registry as text or as JSON. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* NAME (nullable), and --all. */
+/* Arguments of a list. only: NAME (Nullable); all: --all. */
 typedef struct {
     const char *only;
     bool all;
@@ -53,7 +53,7 @@ typedef struct {
 
 /* ---- rows: objects whose first member is a name ---------------------------------------------- */
 
-/* A row more. */
+/* Appends a row (a JSON object) with this name. */
 static json_t *add(json_t *rows, const char *name)
 {
     json_t *row = json_object();
@@ -62,7 +62,7 @@ static json_t *add(json_t *rows, const char *name)
     return row;
 }
 
-/* An empty text is left out. */
+/* Sets a text member of a row; omits empty texts. */
 static void put(json_t *row, const char *key, const char *text)
 {
     if (text && *text) json_object_set_new(row, key, json_string(text));
@@ -121,7 +121,7 @@ static int probes(json_t *rows, const query *q, lra_err *e)
     return 0;
 }
 
-/* The reason for a missing GPU is listed too. */
+/* Adds a row for each GPU, or one row with the reason why no GPU can be used. */
 static int gpus(json_t *rows, lra_err *e)
 {
     lra_err why = {{0}};
@@ -234,7 +234,8 @@ static void add_key(json_t *rows, const lra_key_table *t, const lra_key *k)
     lra_free(range);
 }
 
-/* Every --set key there is, or those of one task, model, schedule, objective, or of training. */
+/* Adds a row for each key of --set: all keys, or only those of one task, model, schedule or
+ * objective, or of training. */
 static int parameters(json_t *rows, const query *q, lra_err *e)
 {
     const char *names[256], *only = q->only;
@@ -253,7 +254,7 @@ static int parameters(json_t *rows, const query *q, lra_err *e)
                             "lra-probe list parameters");
 }
 
-/* One cell of task x preset x model. */
+/* Adds the row of one combination of task, preset and model. */
 static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, const char *name)
 {
     lra_preset p;
@@ -277,7 +278,7 @@ static void add_preset(json_t *rows, const lra_task *t, const lra_model *m, cons
     lra_free(settings);
 }
 
-/* The papers that publish settings of a model for a task: " s4 (locality, las)". */
+/* Appends the papers that publish settings of a model for a task: " s4 (locality, las)". */
 static void add_publishers(lra_text *to, const lra_task *t, const lra_model *m)
 {
     int n = 0;
@@ -289,7 +290,7 @@ static void add_publishers(lra_text *to, const lra_task *t, const lra_model *m)
     if (n) lra_text_add(to, ")");
 }
 
-/* A task at a preset, for any model. */
+/* Adds the row of a task at a preset, without a model. */
 static void add_budget(json_t *rows, const lra_task *t, const char *name)
 {
     const lra_budget *b = lra_task_budget(t, name);
@@ -309,7 +310,7 @@ static void add_budget(json_t *rows, const lra_task *t, const char *name)
     lra_free(settings);
 }
 
-/* Of the task or model `only`; NULL: of all. */
+/* Adds all combinations of the task or model `only`; NULL: of all tasks and models. */
 static void add_cells(json_t *rows, const char *only)
 {
     for (int i = 0; lra_task_at(i); i++)
@@ -320,7 +321,8 @@ static void add_cells(json_t *rows, const char *only)
                     add_preset(rows, lra_task_at(i), lra_model_at(m), lra_preset_names[k]);
 }
 
-/* Without NAME and --all a row for each task and preset: there are thousands of cells. */
+/* Adds rows of presets. Without NAME and --all, there is one row per task and preset, because there
+ * are thousands of combinations with models. */
 static int presets(json_t *rows, const query *q, lra_err *e)
 {
     const char *names[256];
@@ -342,8 +344,8 @@ static int presets(json_t *rows, const query *q, lra_err *e)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* Prints columns as wide as their widest text; the last is not padded, papers are in brackets,
- * settings on a line of their own. */
+/* Prints rows in columns as wide as their widest text; the last column is not padded. Papers are in
+ * brackets, settings on a separate line. */
 static void print_text(json_t *rows)
 {
     static const char *const columns[] = {"name", "preset", "model", "seeds",
@@ -392,7 +394,7 @@ static int print(const char *kind, json_t *rows, bool json)
 static const struct {
     const char *name;
     int (*rows)(json_t *rows, const query *q, lra_err *e);
-    bool by_name; /* takes NAME */
+    bool by_name; /* the list accepts the argument NAME */
 } kinds[] = {{"tasks", tasks, false},
              {"models", models, false},
              {"probes", probes, false},

@@ -1,13 +1,13 @@
 /* lra-probe listops: accuracy of a trained model on ListOps by root operator, label, arity, depth
- * and length, compared with majority, greedy and shallow evaluation; and the heuristic that it
- * imitates.
+ * and length, compared with majority, greedy and shallow evaluation; and the heuristic that best
+ * predicts the model's outputs.
  *
- * The selected weights of each run are evaluated on the test split once more (deterministic), and
- * compared with result.h5; if the weights are missing (results are often kept without), the stored
- * predictions are used. The measurements are written to RUN/listops.h5, from which the tables are
- * made.
- * greedy: the most frequent training label of the root operator. shallow-a-D, shallow-b-D: exact
- * above depth D, deeper nodes are replaced by their most frequent label (a) or left out (b).
+ * The best weights of each run are evaluated on the test split again, and the (deterministic)
+ * predictions are compared with result.h5. If the weights file is missing (results are often
+ * archived without it), the stored predictions are used. The measurements are written to
+ * RUN/listops.h5, from which the tables are computed.
+ * greedy: predicts the most frequent training label of the root operator. shallow-a-D, shallow-b-D:
+ * exact above depth D; deeper nodes are replaced by their most frequent label (a) or left out (b).
  * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static int check_run(const lra_finished_run *run, const lra_listops *m, lra_err 
                     run->folder, r->n, r->n_classes, m->n, LISTOPS_LABELS);
 }
 
-/* By the selected weights. */
+/* Computes the logits of the test split with the best weights. */
 static int evaluate(const lra_finished_run *run, float *logits, lra_err *e)
 {
     lra_train_spec spec;
@@ -73,7 +73,7 @@ static int evaluate(const lra_finished_run *run, float *logits, lra_err *e)
     return rc;
 }
 
-/* Predicts labels, and counts those that differ from the result's. */
+/* Computes the predicted labels, and counts those that differ from the stored result. */
 static int predict(const lra_finished_run *run, lra_listops *m, lra_err *e)
 {
     const lra_result *r = run->result;
@@ -127,7 +127,7 @@ static void add_heuristics(const lra_job *j, lra_listops *m)
     }
 }
 
-/* Labels by operator: of the training split, and of fresh rows from the run's generator. */
+/* Counts labels by root operator: in the training split, and in new rows of the run's generator. */
 static int count_labels(const lra_job *j, lra_listops *m, lra_err *e)
 {
     const lra_sequences *train = &j->data->split[LRA_TRAIN_SPLIT];
@@ -152,7 +152,8 @@ static void name_run(const lra_finished_run *run, lra_listops *m)
     m->seed = r->seed, m->kernel = r->kernel, m->reach = r->reach, m->max_length = r->max_length;
 }
 
-/* Nullable: same_data, an earlier run, whose label counts are reused if it has the same data. */
+/* Measures one run. same_data: an earlier run, whose label counts are reused if it has the same
+ * data. Nullable: same_data */
 static int measure(const lra_finished_run *run, const lra_listops *same_data, lra_listops *m,
                    lra_err *e)
 {
@@ -170,7 +171,8 @@ static int measure(const lra_finished_run *run, const lra_listops *same_data, lr
     return count_labels(&run->job, m, e);
 }
 
-/* Writes RUN/listops.h5 and reads it again, as lra-report will. */
+/* Writes RUN/listops.h5 and reads it again, so that the printed values are those that lra-report
+ * will read. */
 static lra_listops *through_file(const lra_finished_run *run, const lra_listops *m, lra_err *e)
 {
     char *path = lra_format("%s/listops.h5", run->to);
@@ -203,7 +205,7 @@ static int probe_run(const char *name, const lra_options *o, const lra_listops *
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* As lra_run_count(). */
+/* Same as lra_run_count(), for lra_listops. */
 static void count(const char *name, lra_listops **list, int *n)
 {
     lra_listops *r = list[*n];

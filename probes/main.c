@@ -1,4 +1,4 @@
-/* lra-probe: its commands are in probes.def. */
+/* Main program of lra-probe; its commands are listed in probes.def. */
 #include <stdio.h>
 
 #include <jansson.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         return 1;
     }
     lra_gsl_start();
-    /* how a GPU's kernels are tried before they are used */
+    /* command with which a GPU's kernels are tested before they are used */
     static char name[] = "lra-probe", kind[] = "bench", what[] = "levels", on[] = "--device=cuda",
                 type[] = "--precision=bf16", quiet[] = "--quiet";
     static char *const trial[] = {name, kind, what, on, type, quiet, NULL};

@@ -1,5 +1,5 @@
-/* lra-probe receptive-field: the ladder. Trains models of growing reach (kernels, or another
- * setting) with several seeds; finished runs are skipped, interrupted ones continue, and the result
+/* lra-probe receptive-field: trains a ladder, models of growing reach (by kernel size or another
+ * setting) with several seeds. Finished runs are skipped, interrupted runs continue, and the result
  * is computed from the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
@@ -62,11 +62,11 @@ typedef struct {
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;
-    int at;         /* index of the current value of vary, */
-    char *differs;  /* as "key=value". NULL: nothing varies */
-    char **results; /* result files of the cells, for all values of vary */
+    int at;         /* index of the current value of --vary */
+    char *differs;  /* the current value as "key=value". NULL: nothing varies */
+    char **results; /* result files of the cells for all values of --vary */
     int n_results;
-    json_t *planned; /* rungs, for --dry-run --json */
+    json_t *planned; /* description of all rungs for --dry-run --json */
 } ladder_run;
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -136,7 +136,8 @@ static void say_match(const ladder_run *l)
         lra_rungs_name(r, r->reference, name));
 }
 
-/* Prints one rung: its size, its cost, its missing runs. Adds the seconds that these take. */
+/* Prints one rung: its size, its cost, and its missing runs; adds the planned seconds of the
+ * missing runs. */
 static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
 {
     lra_train_spec s;
@@ -175,7 +176,7 @@ static int say_rung(ladder_run *l, int k, double *seconds, lra_err *e)
     return 0;
 }
 
-/* Reports rows that no rung could be trained on, before the plan. */
+/* Fails before the plan is printed if the data contain rows on which no rung can be trained. */
 static int check_rows(ladder_run *l, lra_err *e)
 {
     lra_train_spec s;
@@ -187,7 +188,7 @@ static int check_rows(ladder_run *l, lra_err *e)
     return rc;
 }
 
-/* Warns about finished runs of a program version with other sources. */
+/* Warns about finished runs that were trained with other versions of the model's sources. */
 static void say_stale(ladder_run *l)
 {
     int stale = 0;
@@ -262,7 +263,7 @@ static int train_value(ladder_run *l, int i, int n_jobs, lra_err *e)
     return lra_ladder_cells_train(&cells, n_jobs, e);
 }
 
-/* One ladder, or a table of all. */
+/* Prints the table of one ladder, or one table of all ladders. */
 static int print_results(ladder_run *l, lra_err *e)
 {
     lra_result **all = lra_alloc_array((size_t)l->n_results, sizeof *all);
@@ -285,7 +286,7 @@ static int print_results(ladder_run *l, lra_err *e)
     return rc;
 }
 
-/* Refuses settings that differ between rungs and ladders. */
+/* Fails if --set changes a key that differs between rungs or between ladders. */
 static int check_set(const ladder_run *l, lra_err *e)
 {
     for (int i = 0; lra_option_repeat(l->options, "set", i); i++) {
@@ -302,8 +303,8 @@ static int check_set(const ladder_run *l, lra_err *e)
     return 0;
 }
 
-/* Refuses --distance if the task has no such parameter: it would set a model parameter of that
- * name. */
+/* Fails if --distance is set and the task has no such parameter, because a model parameter of that
+ * name would be set instead. */
 static int check_distance(const ladder_run *l, lra_err *e)
 {
     const lra_task *task = lra_task_find(lra_option_text(l->options, "task"), e);
@@ -335,7 +336,7 @@ static int open_all(ladder_run *l, lra_err *e)
     return rc;
 }
 
-/* --dry-run --json: every rung that has runs to train. */
+/* For --dry-run --json: prints every rung with missing runs. */
 static void print_planned(const ladder_run *l)
 {
     json_t *document = json_pack("{s:i, s:O}", "schema", 1, "rungs", l->planned);

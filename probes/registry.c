@@ -1,4 +1,4 @@
-/* The registry of subcommands. */
+/* The registry of subcommands of lra-probe. */
 #include <stddef.h>
 
 #include "probes/probe.h"

@@ -1,4 +1,4 @@
-/* lra-probe status: state of the runs below --out, started by any process. */
+/* lra-probe status: prints the state of the runs below --out, whichever process started them. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,16 +40,17 @@ static const char *const state_names[N_STATES] = {"done",  "training", "stopped"
 typedef struct {
     char *name;
     run_state state;
-    char *why;       /* of damaged and unreadable results; NULL: of others */
-    int64_t process; /* that trains it; 0: none */
-    bool known;      /* status is */
+    char *why;       /* reason why a result is damaged or unreadable; NULL in other states */
+    int64_t process; /* id of the process that trains the run; 0: none */
+    bool known;      /* true if status is set */
     lra_run_status status;
     lra_run_identity who;
-    char value[64]; /* "accuracy 55.10 %" of a result */
+    char value[64]; /* metric of a result, for example "accuracy 55.10 %" */
 } run;
 
-/* A result with wrong contents is damaged. A result that this program cannot read now (a newer
- * format, no permission, too little memory) may be intact. */
+/* Reads a result and returns its state. A result with wrong contents is DAMAGED. A result that this
+ * program cannot read now (newer format, no permission, too little memory) is UNREADABLE and may be
+ * intact. */
 static run_state read_result(const char *path, run *to)
 {
     char value[32];
@@ -87,8 +88,8 @@ static run look(const char *runs, const char *name)
     return r;
 }
 
-/* "03d666": the shortest part of the hash in a folder's name that other commands accept in most
- * folders. */
+/* The first 6 digits of the hash in a folder's name, "03d666", which are usually unique and can be
+ * passed to other commands. Empty if the name contains no hash. */
 static const char *short_hash(const char *name, char hash[8])
 {
     const char *dash = strrchr(name, '-');
@@ -160,7 +161,7 @@ static json_t *json_settings(const lra_config *c)
     return all;
 }
 
-/* Adds task, model, seed, label, settings. */
+/* Adds name, task, model, seed, label and settings of a run to its JSON object. */
 static void add_identity(json_t *o, const lra_run_identity *who, const char *says)
 {
     static const char *const texts[] = {"task", "model"};
@@ -196,7 +197,8 @@ static void print_json(const run *all, char *const *says, int n)
     for (int i = 0; i < n; i++) {
         const run *r = &all[i];
         char *name = lra_make_printable(
-            lra_copy_text(r->name)); /* JSON is UTF-8, names may be anything */
+            /* JSON must be valid UTF-8, but folder names can contain any bytes */
+            lra_copy_text(r->name));
         json_t *o = json_pack("{s:s, s:s}", "run", name, "state", state_names[r->state]);
         lra_free(name);
         if (says[i]) add_identity(o, &r->who, says[i]);
@@ -212,7 +214,8 @@ static void print_json(const run *all, char *const *says, int n)
     json_decref(document);
 }
 
-/* Prints all runs, or those of interest, by the settings in which they differ. */
+/* Prints the runs, named by the settings in which they differ; as text, finished runs only with
+ * --all. */
 static void print_runs(const lra_options *o, const run *all, int n)
 {
     lra_run_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);

@@ -1,6 +1,6 @@
-/* lra-probe sweep: a grid of runs, over any settings of task, model and training and over the
- * choice of task and model; experiments of the papers are named grids, whose settings --vary
- * replaces. Finished runs are skipped, interrupted ones continue, and the table is computed from
+/* lra-probe sweep: trains a grid of runs over settings of task, model and training, and over the
+ * choice of task and model. Experiments of papers are predefined grids; --vary replaces their
+ * settings. Finished runs are skipped, interrupted runs continue, and the table is computed from
  * the result files alone. */
 #include <inttypes.h>
 #include <jansson.h>
@@ -63,16 +63,16 @@ static const lra_command command = {
 typedef struct {
     const lra_options *options;
     lra_grid grid;
-    bool dry, list; /* nothing is trained; commands are listed */
+    bool dry, list; /* --dry-run, --print-plan: nothing is trained */
     int n_seeds;
-    int64_t *seed; /* (n_seeds) of every combination.  NULL: the preset's */
+    int64_t *seed; /* (n_seeds) seeds of every combination. NULL: as many as the preset says */
     int n_cells, missing;
     lra_run_cell *cell;
-    double memory; /* bytes of a run; 0: all that is free */
-    lra_text plan; /* lines of --dry-run, printed when all is planned */
+    double memory; /* memory of each run in bytes (0 = all free memory) */
+    lra_text plan; /* lines of --dry-run, printed after all combinations are planned */
     json_t *planned;
     lra_dataset *data; /* data of the previous combination; NULL: none */
-    char *data_of;     /* their task and its settings */
+    char *data_of;     /* task and settings of these data */
 } sweep_run;
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static void say(sweep_run *s, const char *fmt, ...)
     lra_text_free(&line);
 }
 
-/* A combination: its `train` command, parsed, and the job that this command opens. */
+/* A combination: its parsed `train` command, and the job that this command opens. */
 typedef struct {
     lra_command_words command;
     lra_options *options;
@@ -118,7 +118,8 @@ static void close_combination(combination *c)
     lra_command_words_free(&c->command);
 }
 
-/* Prepends the name of the combination to the message, if there are several; returns the code. */
+/* If there are several combinations, prepends the name of combination i to the message. Returns
+ * rc. */
 static int in_combination(const sweep_run *s, int i, int rc, lra_err *e)
 {
     char *name = lra_grid_name(&s->grid, i);
@@ -127,7 +128,7 @@ static int in_combination(const sweep_run *s, int i, int rc, lra_err *e)
     return rc;
 }
 
-/* Adds a run of the combination; fails if another combination has the same run. */
+/* Adds a run of the combination; fails if another combination defines the same run. */
 static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lra_err *e)
 {
     char *folder = lra_job_folder(&c->job, seed), *name = lra_grid_name(&s->grid, at);
@@ -148,7 +149,7 @@ static int add_cell(sweep_run *s, int at, const combination *c, int64_t seed, lr
     return 0;
 }
 
-/* Prints the cost of the missing runs among the last n cells. */
+/* Prints the cost of the runs without a result among the last n cells. */
 static int say_cost(sweep_run *s, combination *c, const char *name, int n, lra_err *e)
 {
     lra_train_spec spec;
@@ -278,7 +279,7 @@ static int print_commands(const sweep_run *s, lra_err *e)
     return 0;
 }
 
-/* --dry-run --json: every combination that has runs to train. */
+/* For --dry-run --json: prints every combination with missing runs. */
 static void print_planned(const sweep_run *s)
 {
     json_t *document = json_pack("{s:i, s:O}", "schema", 1, "combinations", s->planned);
@@ -314,8 +315,8 @@ static int print_results(const sweep_run *s, lra_err *e)
     return rc;
 }
 
-/* Reads the grid from a file. A word that is neither a file nor a known name fails, and the nearest
- * name is suggested. */
+/* Reads the grid from a file. If the argument is neither a file nor the name of an experiment,
+ * fails with the most similar name. */
 static int read_file(lra_grid *g, const char *from, lra_err *e)
 {
     const char *name[64];

@@ -1,4 +1,4 @@
-/* lra-probe train: one model on one task, one seed. */
+/* lra-probe train: trains one model on one task with one seed. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static void print_plan_json(const lra_job *r, const lra_train_spec *s, const lra
     json_t *buckets = json_array();
     for (int b = 0; b < c->buckets.n; b++)
         json_array_append_new(buckets, json_integer(c->buckets.length[b]));
-    char *folder = lra_make_printable(lra_copy_text(s->folder)); /* JSON is UTF-8 */
+    char *folder = lra_make_printable(lra_copy_text(s->folder)); /* JSON must be valid UTF-8 */
     json_t *document = json_pack(
         "{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}",
         "schema", 1, "run", folder, "settings", s->config, "device", r->device.name, "precision",
@@ -150,7 +150,7 @@ static int print_result(const lra_job *r, int64_t seed, bool done, lra_err *e)
     return result ? 0 : LRA_FAILED;
 }
 
-/* Prints the plan, before it is executed. */
+/* Prints the plan before it is executed. */
 static int say_plan(const lra_job *r, int64_t seed, lra_err *e)
 {
     lra_train_spec s;

@@ -1,8 +1,9 @@
-/* Cost of attention introspection: a forward pass of a model, the same with the statistics of every
- * head (mass, entropy, sinks, side), with value-weighted profiles of all heads together, and with
- * both; and the workspace of each, which grows with the length as long as no map is kept.
- * Attention of a family without maps of its own (probes/shared/mixing_matrix.h) is evaluated after
- * the pass, for the default number of rows; this time is included. */
+/* Measures the cost of attention introspection: the time and the workspace of a forward pass of a
+ * model; of the same pass with statistics of every head (mass by distance, entropy, sinks,
+ * direction); with value-weighted profiles of all heads together; and with both. The workspace
+ * grows linearly with the length if no map is stored.
+ * Attention matrices that are computed row by row (probes/shared/mixing_matrix.h) are evaluated on
+ * the host after the pass, for the number of rows in --queries; this time is included. */
 #include <stdio.h>
 
 #include "kernels/base/core/mem.h"
@@ -24,13 +25,13 @@ static const struct {
 
 typedef struct {
     bench_network m;
-    lra_length_graph view; /* of m */
+    lra_length_graph view; /* view of m */
     lra_attention_nodes nodes;
-    lra_profile *profile; /* of a matrix that is evaluated row by row; NULL: none */
+    lra_profile *profile; /* receives matrices that are evaluated row by row; NULL: none */
     double seconds[MAX_RUNS];
 } asked;
 
-/* Requests the statistics of pass p in layer k. */
+/* Requests the statistics of layer k for variant p (passes[p]). */
 static void ask_layer(int p, asked *a, int k)
 {
     lra_matrix *w = &a->nodes.matrix[k];
@@ -68,7 +69,7 @@ static void close_pass(asked *a)
     bench_network_close(&a->m);
 }
 
-/* The rows of layer k, of every sequence and head. */
+/* Evaluates the rows of layer k for every sequence and head. */
 static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
 {
     const lra_matrix *of = &a->nodes.matrix[k];
@@ -133,7 +134,8 @@ int bench_attention(bench *b, lra_err *e)
         rc = open_pass(b, p, &a[p], e);
         if (rc == 0) rc = run_timed(b, p, &a[p], &warm, e);
     }
-    double begin = lra_now(); /* in turn, so that neighbours disturb all alike */
+    /* the variants alternate, so that other processes disturb all of them equally */
+    double begin = lra_now();
     while (rc == 0 && runs < MAX_RUNS && (runs < 3 || lra_now() - begin < b->seconds)) {
         for (int p = 0; p < N_PASSES && rc == 0; p++)
             rc = run_timed(b, p, &a[p], &a[p].seconds[runs], e);

@@ -1,5 +1,5 @@
-/* Data: making the rows of each generated task, and batching them; loader.c compares batches with
- * steps. */
+/* Times the generation of rows of each generated task, and of batches. loader.c compares the time
+ * of batches with that of training steps. */
 #include <omp.h>
 #include <string.h>
 
@@ -10,10 +10,12 @@
 #include "kernels/base/os/terminal.h"
 #include "probes/bench/bench.h"
 
-/* Number of rows, if the task has a parameter for it: only rates are measured. */
+/* Number of rows to generate, if the task has such a parameter: at first FIRST, then at most MOST,
+ * with about STEPS tokens. TIMES: number of repetitions. Few rows suffice, because only rates are
+ * measured. */
 enum { FIRST = 50, MOST = 1000, STEPS = 1 << 20, TIMES = 3 };
 
-/* Seconds of an epoch of batches. */
+/* Seconds to make all batches of one epoch. */
 static double time_loader(const lra_dataset *d, int64_t batch, int64_t *n_batches)
 {
     lra_buckets buckets = lra_buckets_find(d);
@@ -33,7 +35,7 @@ static double time_loader(const lra_dataset *d, int64_t batch, int64_t *n_batche
     return seconds;
 }
 
-/* As many rows as have about STEPS steps. */
+/* Sets the number of rows such that they have about STEPS tokens. */
 static int choose_rows(const lra_task *t, lra_config *c, lra_err *e)
 {
     if (!t->data.resize) return 0;
@@ -71,7 +73,7 @@ static int run_preset(bench *b, const lra_task *t, const char *preset, lra_err *
     int64_t batches = 0;
     lra_config *c = lra_task_config(t, preset, e);
     int rc = c && choose_rows(t, c, e) == 0 ? 0 : LRA_FAILED;
-    bool last = false; /* three times, or fewer if one exceeds the requested time */
+    bool last = false; /* three repetitions, or fewer if one takes longer than the requested time */
     for (int i = 0; !last && rc == 0; i++) {
         if (bench_stopped(e) != 0) {
             rc = LRA_FAILED;

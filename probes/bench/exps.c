@@ -1,4 +1,4 @@
-/* Exponentials: number in a node, and rate of this machine. */
+/* Counts the exponentials of a node, and measures this machine's rate of exponentials. */
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -6,7 +6,8 @@
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 
-/* Ops with an exponential, or a function of similar cost, for each element of their result. */
+/* True for ops that compute an exponential, or a function of similar cost, for each element of
+ * their result. */
 static bool by_element(const char *op)
 {
     static const char *const ops[] = {
@@ -24,8 +25,9 @@ const lra_node_time *bench_first_node(const lra_node_time *times, int n, const c
     return NULL;
 }
 
-/* A pair of attention takes 4 K FLOP forward and 10 K backward, with one exponential each;
- * gate_grad returns two numbers for each. */
+/* Attention takes one exponential per (query, key) pair; the number of pairs follows from the
+ * FLOPs: 4 K per pair forward and 10 K backward (K: width per head). gate_grad has two results per
+ * exponential. */
 double bench_exps(const lra_node_time *node, const lra_node_time *attention)
 {
     double n = (double)lra_shape_elements(node->shape);
@@ -37,8 +39,8 @@ double bench_exps(const lra_node_time *node, const lra_node_time *attention)
     return strcmp(node->op, "attention_grad") == 0 ? node->flops / (10 * K) : 0;
 }
 
-/* Times the op `exp` on 16 thousand elements, which stay in the L1 and L2 caches; the best of many
- * runs. */
+/* Times the op `exp` on 16,384 elements per thread, which stay in the L1 and L2 caches. *best: the
+ * highest rate so far in exponentials per second. */
 static int measure_one(bench *b, lra_plan *p, double *best, lra_err *e)
 {
     enum { TIMES = 200 };

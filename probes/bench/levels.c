@@ -1,6 +1,6 @@
-/* Checks the device's LRA_CUDA_LEVEL.  Two convolutions of bf16 with gradients, of sizes that every
- * kernel supports, compared with the CPU: the self-test at the opening of a GPU
- * (kernels/cuda/self_test.h). */
+/* Self-test of a GPU with the current LRA_CUDA_LEVEL, which runs when a GPU is opened
+ * (kernels/cuda/self_test.h). It computes two bf16 convolutions and their gradients on the GPU and
+ * on the CPU, at sizes that every kernel supports, and fails if results differ. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,8 +10,8 @@
 #include "kernels/graph/op.h"
 #include "probes/bench/bench.h"
 
-/* B T is large enough that a convolution with 256 columns uses blocks of 128 columns, and one with
- * 128 columns blocks of 64 (kernels/ops/conv/conv_tiles.h). */
+/* B T is so large that a convolution with 256 output columns uses tiles of 128 columns, and one
+ * with 128 output columns uses tiles of 64 (kernels/ops/conv/conv_tiles.h). */
 enum { B = 34, T = 130, K = 5, D = 128, H = 256, N_OUT = 5 };
 
 typedef struct {
@@ -70,7 +70,7 @@ static int run(lra_device *d, float *out[N_OUT], lra_err *e)
     return rc;
 }
 
-/* Largest difference over the largest value; NaN is infinite. */
+/* Returns max |a - b| / max |b| over n values; INFINITY if a difference is NaN. */
 static double difference(const float *a, const float *b, int64_t n)
 {
     double most = 0, off = 0;
@@ -86,7 +86,8 @@ int bench_levels(bench *b, lra_err *e)
 {
     static const char *const names[N_OUT] = {"h", "y", "dx", "dw0", "dw"};
     static const int64_t sizes[N_OUT] = {B * T * H, B * T * D, B * T * D, K * D * H, K * H * D};
-    const double allowed = 0.02; /* another order of sums may round a bf16 the other way */
+    /* sums in another order can round to the neighbouring bf16 value */
+    const double allowed = 0.02;
     const bool json = lra_option_flag(b->options, "json");
     bench_value values[N_OUT + 1] = {{"allowed", NULL, allowed}};
     float *got[N_OUT] = {NULL}, *expected[N_OUT] = {NULL};
@@ -105,7 +106,7 @@ int bench_levels(bench *b, lra_err *e)
                 "allowed",
                 names[i], b->device.name, d, allowed);
     }
-    b->type = LRA_BF16; /* type of the self-test, for any --precision */
+    b->type = LRA_BF16; /* the self-test always uses bf16, whatever --precision is */
     if (rc == 0 && json) rc = bench_print_values(b, N_OUT + 1, values, e);
     for (int i = 0; i < N_OUT; i++) lra_free(got[i]), lra_free(expected[i]);
     return rc;

@@ -1,6 +1,6 @@
-/* Compares the time of batches with the time of training steps, task by task, in one table (see
- * loader_case.h). Tasks that are only imported are found below --data-dir as in 'data --all
- * --check'. */
+/* Compares the time of batches with the time of training steps, for each task, in one table
+ * (loader_case.h). Official files of tasks that cannot be generated are searched below --data-dir,
+ * as in 'data --all --check'. */
 #include <omp.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "probes/run/job.h"
 #include "reports/print/table.h"
 
-enum { ENOUGH = 10 /* the ratio */ };
+enum { ENOUGH = 10 /* ratio of step time to loader time from which loading is fast enough */ };
 
 typedef struct {
     const lra_options *options;
@@ -65,7 +65,7 @@ static void add_row(loader_bench *l, const lra_loader_case *c, lra_loader_times 
     lra_table_cell(table, "-");
 }
 
-/* Nothing was measured: why. */
+/* Adds a row with the reason why nothing was measured. */
 static void add_reason(loader_bench *l, const lra_loader_case *c, const lra_err *why)
 {
     enum { NUMBERS = 15 };
@@ -80,13 +80,14 @@ static void add_reason(loader_bench *l, const lra_loader_case *c, const lra_err 
 
 /* ---- all tasks ------------------------------------------------------------------------------- */
 
-/* The requested case; by default every objective without augmentation, and the task's goal also
- * with it. */
+/* True if this case is requested by --objective and --augment. By default: every objective without
+ * augmentation, and classification also with augmentation. */
 static bool is_wanted(const lra_loader_case *c)
 {
     const char *name = lra_option_text(c->options, "objective");
     const lra_augmentation *a = lra_augmentation_of(c->task);
-    bool can = a && !c->task->data.fresh; /* generated anew in any case */
+    /* tasks with fresh rows generate new rows in every epoch, without augmentation */
+    bool can = a && !c->task->data.fresh;
     if (name && strcmp(name, c->objective->name) != 0) return false;
     if (lra_option_given(c->options, "augment"))
         return can && c->augment && strcmp(a->name, lra_option_text(c->options, "augment")) == 0 &&
@@ -94,8 +95,8 @@ static bool is_wanted(const lra_loader_case *c)
     return !c->augment || (can && c->objective == &lra_objective_classify);
 }
 
-/* Measures one row; there is none for an objective that does not fit the task and was not
- * requested. */
+/* Measures one row of the table. No row is added for an objective that does not fit the task,
+ * unless it was requested. */
 static int run_case(loader_bench *l, lra_loader_case *c, lra_err *e)
 {
     bool only = lra_option_given(l->options, "task"),
@@ -117,7 +118,7 @@ static int run_case(loader_bench *l, lra_loader_case *c, lra_err *e)
     return rc == LRA_ABSENT ? LRA_ABSENT : 0;
 }
 
-/* Measures all rows of a task and a preset. LRA_ABSENT: its data are not available. */
+/* Measures all rows of one task and preset. Returns LRA_ABSENT if the data are not available. */
 static int run_preset(loader_bench *l, lra_loader_case *c, lra_err *e)
 {
     int rc = 0;
@@ -196,7 +197,7 @@ static void add_notes(loader_bench *l)
     lra_table_fact(t, "below_10", l->n_slow);
 }
 
-/* Checks that the requested task and objectives exist and are compatible. */
+/* Fails if the requested task or objectives do not exist, or are not compatible. */
 static int check(const lra_options *o, const lra_task **only, lra_err *e)
 {
     const char *task = lra_option_text(o, "task"), *objective = lra_option_text(o, "objective");

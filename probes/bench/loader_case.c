@@ -1,4 +1,4 @@
-/* One task, one preset: its run, its data, its times. */
+/* Times one task at one preset: opens its run, prepares its data, and measures (loader_case.h). */
 #include "probes/bench/loader_case.h"
 
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"
 
-enum { EPOCH = 8 /* batches of images */, LEAST = 3 };
+enum { EPOCH = 8 /* number of batches for which images are generated */, LEAST = 3 };
 
 /* ---- the run of the step --------------------------------------------------------------------- */
 
 static const lra_option *const job_tables[] = {lra_job_options, NULL};
 static const lra_command job_command = {.program = "lra-probe bench", .tables = job_tables};
 
-/* Command line of the run; its options point into it. */
+/* Command line of the run; the parsed options point into it. */
 typedef struct {
     char **argv;
     int n;
@@ -60,8 +60,9 @@ static void free_line(command_line l)
 
 /* ---- its data -------------------------------------------------------------------------------- */
 
-/* Imports the nearest folder that has the files; if none has, the message names what the first one
- * lacks. Warnings about comparability of accuracies are suppressed. */
+/* Imports the files from the nearest folder that contains them. If no folder does, the message is
+ * that of the first folder. Warnings (for example, about comparability of accuracies) are
+ * suppressed. */
 static int import(const lra_official_folders *p, const lra_job *j, lra_dataset **out, lra_err *e)
 {
     int rc = LRA_ABSENT;
@@ -80,14 +81,14 @@ static int import(const lra_official_folders *p, const lra_job *j, lra_dataset *
 static int make(const lra_job *j, lra_dataset **out, lra_err *e)
 {
     lra_config *c = lra_config_copy(j->task_config);
-    if (j->task->data.resize) /* 8 of 10 are for training */
+    if (j->task->data.resize) /* 8 of 10 parts of the rows are the training split */
         j->task->data.resize(c, (EPOCH + 2) * lra_config_int(j->train_config, "batch"));
     *out = lra_dataset_make(j->task, c, e);
     lra_config_free(c);
     return *out ? 0 : LRA_FAILED;
 }
 
-/* Rows of all splits; of a stream, its windows. */
+/* Number of rows of all splits; for a stream, number of windows. */
 static double rows_of(const lra_dataset *d)
 {
     double n = 0;
@@ -139,7 +140,7 @@ static int take_turns(lra_session *s, lra_loader *l, double seconds, lra_loader_
     double start = lra_now(), ordered;
     lra_loader_epoch(l, 1);
     ordered = (lra_now() - start) / (double)n;
-    lra_loader_get(l, 0); /* its memory has been touched */
+    lra_loader_get(l, 0); /* the first batch touches the loader's memory and is not timed */
     start = lra_now();
     for (t->n = 0; t->n < LRA_MOST_TURNS && (t->n < LEAST || lra_now() - start < seconds); t->n++) {
         double before = lra_now();
@@ -177,7 +178,7 @@ static int measure(const lra_loader_case *c, const lra_job *j, lra_loader_times 
     return rc;
 }
 
-/* Nullable: o (wrong usage). */
+/* Opens the run and measures it. o is NULL if the options could not be parsed. */
 static int run_job(lra_loader_case *c, const lra_options *o, lra_loader_times *t, lra_err *e)
 {
     lra_job job = {0};
@@ -188,7 +189,7 @@ static int run_job(lra_loader_case *c, const lra_options *o, lra_loader_times *t
     if (rc == 0) {
         job.data = c->data;
         rc = measure(c, &job, t, e);
-        job.data = NULL; /* the caller's */
+        job.data = NULL; /* the caller owns the data */
     }
     lra_job_close(&job);
     return rc;

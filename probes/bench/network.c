@@ -1,4 +1,4 @@
-/* A network on random tokens, for timing of steps and attention introspection. */
+/* Plans a network on random tokens, for benchmarks of steps and of attention introspection. */
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
 #include "probes/bench/bench.h"

@@ -1,4 +1,5 @@
-/* Every op family at the sizes of a training step, with its gradient: one small graph each. */
+/* Times every op family and its gradient at the sizes of a training step, with one small graph for
+ * each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,12 @@
 
 enum { WIDTH = 128, HIDDEN = 256, VOCAB = 256 };
 
-/* The inputs of a case. */
+/* The graph of a case and its inputs. */
 typedef struct {
     lra_graph *g;
     int64_t B, T;
-    lra_tensor *x, *h, *row; /* (B,T,128), (B,T,256), (128) */
-    lra_tensor *length;      /* (B) */
+    lra_tensor *x, *h, *row; /* x (B,T,128), h (B,T,256), row (128) */
+    lra_tensor *length;      /* (B) in tokens */
 } inputs;
 
 static lra_tensor *weight(const inputs *in, const char *name, lra_shape s)
@@ -69,7 +70,7 @@ static lra_tensor *matmul(const inputs *in)
     lra_tensor *y = lra_matmul_t(in->x, false, in->x, true); /* (B,T,T) */
     return lra_matmul(y, in->x);
 }
-/* Four heads. */
+/* Self-attention of x with four heads. */
 static lra_tensor *attend(const inputs *in, lra_tensor *x, const lra_attention_spec *s)
 {
     x = lra_reshape(x, LRA_SHAPE(in->B, in->T, 4, lra_width(x) / 4));
@@ -232,7 +233,8 @@ static const struct {
              {"mse", mse}};
 enum { N_CASES = sizeof cases / sizeof *cases };
 
-/* Random inputs: normal-like reals, indices below 10. */
+/* Fills an input with random values: reals are uniform in [-1, 1), indices are below 10. whole: an
+ * int32 input is set to T (length without padding). */
 static int fill(lra_plan *p, const lra_tensor *input, bool whole, int64_t T, lra_err *e)
 {
     int64_t n = lra_elements(input);
@@ -257,7 +259,7 @@ typedef struct {
     lra_plan *plan;
 } running;
 
-/* Forward, and the gradient of everything that has one. */
+/* Builds and plans case i: its op, and the gradients of all inputs and parameters. */
 static int open_case(bench *b, int i, inputs *in, running *r, lra_err *e)
 {
     *in = (inputs){.g = lra_graph_new(b->type, LRA_TRAIN), .B = b->B, .T = b->T};
@@ -292,8 +294,8 @@ static int open_case(bench *b, int i, inputs *in, running *r, lra_err *e)
     return rc;
 }
 
-/* Removes nodes of ones and zeros, which only seed the gradients; returns the number of remaining
- * nodes. */
+/* Removes nodes that fill tensors with ones or zeros, because they only start the gradient
+ * computation. Returns the number of remaining nodes per run. */
 static int drop_seeds(lra_node_time *times, int n, int runs)
 {
     int left = 0;

@@ -1,11 +1,13 @@
-/* Estimates a training step on a GPU by counting, without a GPU: every node takes the longest of
- * its FLOPs over the rate of products and its bytes (sources, result) over the rate of copies, and
- * one launch. Products of convolutions take an integer number of waves of blocks.
- * The peaks are options; the efficiency of kernels is unknown, so times are lower bounds for those
- * peaks.
+/* Estimates a training step on a GPU by counting, without a GPU. A node takes the larger of its
+ * FLOPs over the rate of matrix products and its bytes (sources and result) over the rate of
+ * copies, plus one kernel launch. Matrix products of convolutions take an integer number of waves
+ * of thread blocks.
+ * The peak rates are options. The efficiency of kernels is not modelled, so times are lower bounds
+ * for those peaks.
  *
- * --table1 counts the 30 runs of Table 1 of the locality paper (resconv, five tasks, six kernels):
- * all epochs of the paper's settings, training and validation, at the mean length of the rows. */
+ * --table1 estimates the 30 runs of Table 1 of the locality paper (resconv, five tasks, six
+ * kernels): all epochs of the paper's settings, training and validation, at the mean length of the
+ * rows. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@
 enum { GOAL_HOURS = 8 };
 
 typedef struct {
-    double peak, copy, launch; /* FLOP/s, bytes/s, seconds */
+    double peak, copy, launch; /* peak in FLOP/s, copy in bytes/s, launch in seconds */
 } rates;
 
 typedef struct {
@@ -46,7 +48,7 @@ typedef struct {
     double workspace;
 } prediction;
 
-/* The estimate: a step of B examples of T tokens. */
+/* What is estimated: a step of B examples of T tokens. */
 typedef struct {
     const lra_model *model;
     const lra_config *config;
@@ -72,7 +74,8 @@ static int most_beside(const lra_device *d)
     return n_beside;
 }
 
-/* A device that executes nothing: host memory, scratch of the GPU, side-stream calls. */
+/* Opens a device for planning, which executes nothing: host memory, but the scratch sizes, fusions
+ * and side stream of a GPU. */
 static int open_device(lra_device *d, lra_err *e)
 {
     static lra_backend counted;
@@ -110,8 +113,8 @@ static op_sum *sum_of(prediction *p, const char *op)
     return &p->op[p->n_ops++];
 }
 
-/* Utilisation of the multiprocessors of capability 9.0 by the blocks of a bf16 convolution:
- * complete waves of complete blocks. 1 if unknown. */
+/* Utilisation of the multiprocessors (compute capability 9.0) by a bf16 convolution: useful work
+ * over the work of complete waves of complete thread blocks. 1 if unknown. */
 static double fill_of(const lra_tensor *y)
 {
     if (y->op == &lra_op_conv_dw) {
@@ -221,7 +224,7 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
     lra_table *t = lra_table_new(title, 7, head);
     lra_table_keys(t, key);
     add_row(t, "whole step", &p.all, p.all.seconds);
-    for (int done = 0; done < p.n_ops; done++) { /* the longest first */
+    for (int done = 0; done < p.n_ops; done++) { /* in descending order of time */
         op_sum *most = &p.op[0];
         for (int i = 1; i < p.n_ops; i++)
             if (p.op[i].seconds > most->seconds) most = &p.op[i];
@@ -237,9 +240,9 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
 
 /* ---- Table 1 --------------------------------------------------------------------------------- */
 
-/* Rows of a run as published and divided, and their mean length after truncation: ListOps of its
- * generator, Text counted on the published 25,000 files, Retrieval on 1,512 published documents;
- * images are complete, Pathfinder is three sets. */
+/* Number of rows of a run, as published, and their mean length in tokens after truncation. Mean
+ * lengths are those of the generator for ListOps, of the 25,000 published files for Text, and of
+ * 1,512 published documents for Retrieval. Images are not truncated; Pathfinder has three sets. */
 static const struct {
     const char *task;
     double train, validation, length;
@@ -249,7 +252,8 @@ static const struct {
             {"retrieval", 147086, 18090, 3997.4},
             {"listops", 96000, 2000, 1034.7}};
 
-/* Reads the settings of the model from a text with other settings as well; batch and epochs. */
+/* Reads a text "KEY=VALUE ..": settings of the model to c, batch size and number of epochs; ignores
+ * other settings. */
 static void read_settings(const char *text, const lra_model *m, lra_config *c, double *batch,
                           double *epochs)
 {

@@ -1,4 +1,4 @@
-/* Benchmarks as tables and as JSON. */
+/* Prints benchmarks as tables and as JSON. */
 #include <jansson.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "kernels/cpu/features.h"
 #include "probes/bench/bench.h"
 
-/* Rows that only count. */
+/* Prints a table whose rows have only counts. */
 static void print_counts(const bench_table *t)
 {
     printf("\n%s\n", t->title);
@@ -16,7 +16,7 @@ static void print_counts(const bench_table *t)
         printf("%-50s%12lld\n", t->row[i].name, (long long)t->row[i].count);
 }
 
-/* Milliseconds with four digits or so. */
+/* Milliseconds as text with about four digits. */
 static const char *ms_text(double seconds, char buf[32])
 {
     double ms = 1e3 * seconds;
@@ -74,7 +74,7 @@ static json_t *json_row(const bench_row *r)
                      "floor_s", r->floor > 0 ? json_real(r->floor) : json_null());
 }
 
-/* The machine, with which every document begins. */
+/* Describes the machine; the first member of every JSON document. */
 static json_t *json_machine(const bench *b)
 {
     return json_pack("{s:s, s:s, s:s, s:i, s:s, s:f}", "revision", lra_revision(), "processor",

@@ -56,8 +56,8 @@ static char *text_of(const bench *b, const step *s)
     return text;
 }
 
-/* FLOPs of matrix products alone, as in published counts; attention counts the pairs it
- * computes. */
+/* True for ops that are matrix products: only their FLOPs are counted, as in published counts. For
+ * attention, the FLOPs of the pairs that it computes are counted. */
 static bool is_matrix(const char *op)
 {
     return strncmp(op, "conv", 4) == 0 || strncmp(op, "linear", 6) == 0 ||
@@ -76,7 +76,8 @@ static int run_whole(bench *b, lra_plan *p, lra_err *e)
 int bench_step(bench *b, lra_err *e)
 {
     enum { MAX_RUNS = 1000 };
-    int warm = b->device.backend->wait ? 3 : 1; /* node by node, recorded, replayed */
+    /* on a GPU: executed node by node, then recorded as a CUDA graph, then replayed */
+    int warm = b->device.backend->wait ? 3 : 1;
     step s = {0};
     double seconds[MAX_RUNS];
     lra_node_time *times = NULL;
@@ -118,7 +119,7 @@ int bench_step(bench *b, lra_err *e)
     return rc;
 }
 
-/* `title` names the same step as that of 'bench step'. */
+/* Prints the memory of a step; `title` is that of 'bench step'. */
 static int print_memory(const bench *b, const step *s, double took, lra_err *e)
 {
     char *text = text_of(b, s), size[32];

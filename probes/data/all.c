@@ -1,7 +1,7 @@
 /* Checks all official files below a folder.
  *
- * For each task that can be imported, its reader is tried at the folder, then at the folders below
- * it, the nearest first, until it finds files; they are examined with the task's own parameters.
+ * For each task that can be imported, its reader tries the folder, then the folders below it in
+ * order of depth, until it finds files. These are examined with the task's default parameters.
  * Nothing is written. */
 #include "probes/data/all.h"
 
@@ -22,11 +22,11 @@
 
 typedef struct {
     const lra_task *task;
-    int rc;            /* LRA_ABSENT: no files */
-    const char *place; /* borrowed */
+    int rc;            /* result code; LRA_ABSENT: no files were found */
+    const char *place; /* folder of the files; not owned */
     lra_examination found;
     lra_err why;
-    lra_text warnings; /* a line each */
+    lra_text warnings; /* one per line */
 } verdict;
 
 /* ---- one task -------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void add_row(lra_table *t, const verdict *v, const char *folder)
     lra_table_cell(t, "%s", !good ? v->why.msg : v->warnings.s ? v->warnings.s : "");
 }
 
-/* Adds the error, or the warnings. */
+/* Adds the error, or else the warnings, as notes below the table. */
 static void add_notes(lra_table *t, const verdict *v)
 {
     if (v->rc != 0 && v->rc != LRA_ABSENT) lra_table_note(t, "%s\t%s", v->task->name, v->why.msg);

@@ -1,5 +1,5 @@
-/* Checks official files: all of a task's below a path, or every label of one file of rows that can
- * be evaluated. */
+/* Checks official files: either all files of a task below a path, or every label of a single file
+ * whose rows can be evaluated. */
 #include "probes/data/check.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "kernels/base/core/utf8.h"
 #include "probes/data/examine.h"
 
-enum { MAX_FILES = 16 /* with a line of their own */ };
+enum { MAX_FILES = 16 /* maximum number of files that are printed individually */ };
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
@@ -67,7 +67,7 @@ static json_t *json_files(const lra_digest *files)
     return list;
 }
 
-/* File names that are not UTF-8 cannot be written to JSON. */
+/* Fails if a file name is not valid UTF-8, because it cannot be written to JSON. */
 static int check_names(const lra_examination *x, lra_err *e)
 {
     int rc = 0;
@@ -93,7 +93,7 @@ static void print_json(const lra_task *t, const lra_examination *x)
 
 /* ---- the check ------------------------------------------------------------------------------- */
 
-/* Checks one file of rows, with any name. */
+/* Checks a single file of rows, whatever its name is. */
 static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
 {
     lra_examination x = {.files.listed = true};

@@ -1,4 +1,4 @@
-/* lra-probe data --check. */
+/* Implements 'lra-probe data --check'. */
 #ifndef LRA_PROBES_DATA_CHECK_H
 #define LRA_PROBES_DATA_CHECK_H
 

@@ -1,6 +1,6 @@
 /* Describes prepared data: lengths of each split, labels by group (ListOps: the operator at the
- * root), accuracy of the task's baselines on the test split, fitted on the training split where
- * they learn. */
+ * root), and the test accuracy of the task's baselines, which are fitted on the training split if
+ * they have parameters. */
 #include "probes/data/describe.h"
 
 #include <inttypes.h>
@@ -58,7 +58,8 @@ static int group_of(const lra_task *t, const lra_sequences *r, int64_t i)
     return t->text.group(r->token + r->start[i], row_length(r, i));
 }
 
-/* count[g * n_classes + k]; the last group is all rows. */
+/* Counts labels: count[g * n_classes + k] rows of group g have label k; the last group contains all
+ * rows. */
 static int64_t *count_labels(const lra_task *t, const lra_sequences *r)
 {
     int groups = n_groups(t);
@@ -82,7 +83,8 @@ static const char *group_name(const lra_task *t, int g)
     return g < n_groups(t) ? t->text.group_names[g] : "all";
 }
 
-/* Accuracy of the predictions for each group; the last entry is that of all rows; -1: no rows. */
+/* Accuracy of the predictions for each group; the last entry is for all rows; -1 if a group is
+ * empty. */
 static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t *predicted,
                        double *accuracy)
 {
@@ -102,8 +104,8 @@ static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* In train: rows that also occur in the training split; of that split: rows that occur in an
- * earlier one. */
+/* Prints the lengths of each split. Column "in train": number of rows that also occur in the
+ * training split; in the line of the training split, number of repeated rows. */
 static void print_lengths(const lra_dataset *d)
 {
     lra_repeats repeats;
@@ -122,7 +124,7 @@ static void print_lengths(const lra_dataset *d)
     printf("\n");
 }
 
-/* A line for each class that has a name. */
+/* Prints the count of each class that has a name. */
 static void print_named_labels(const lra_task *t, const int64_t *count, int64_t n)
 {
     printf("\nlabels of the training split\n%-16s %8s %6s\n", "label", "rows", "%");
@@ -177,7 +179,7 @@ static void print_baselines(const lra_dataset *d)
     lra_free(accuracy);
 }
 
-/* Targets of all rows or steps that have one. */
+/* Statistics of the targets of all rows or positions that have one. */
 typedef struct {
     int64_t n;
     double mean, variance, least, most;

@@ -1,4 +1,5 @@
-/* Import, sums of the files, facts of every task, then its own. */
+/* Imports the files, then adds checksums, facts that every task has, and facts of the task's own
+ * inspection (examine.h). */
 #include "probes/data/examine.h"
 
 #include <string.h>
@@ -40,7 +41,8 @@ static void add_repeats(const lra_dataset *d, lra_examination *x)
         lra_facts_add(&x->facts, (double)r.in_train[LRA_TRAIN_SPLIT], "repeated train rows");
 }
 
-/* Data that are read again would be warned about again; this suppresses the repeated warnings. */
+/* Adds the facts of the task's inspect(). It reads the data again, so its warnings, which would be
+ * repetitions, are suppressed. */
 static int inspect(const lra_task *t, const lra_config *c, const char *path, lra_examination *x,
                    lra_err *e)
 {

@@ -1,6 +1,6 @@
-/* Information in data. Symbols and rows are defined in symbols.h. Pairs are counted in training
- * rows, limited to LRA_COUNT_STEPS tokens, which takes seconds, and never cross a row boundary (the
- * first document of a pair; a window of a stream). */
+/* Measures the mutual information in data. Symbols and rows are defined in symbols.h. Pairs of
+ * tokens are counted in training rows, in at most LRA_COUNT_STEPS tokens (which takes seconds), and
+ * only within a row (the first document of a pair; a window of a stream). */
 #include "probes/data/information.h"
 
 #include <math.h>
@@ -54,7 +54,8 @@ static void add_curves(const lra_information *x, lra_probe_unit *u)
     lra_free(curve);
 }
 
-/* True for distances with measurements of their own: powers of two, and multiples of the period. */
+/* True for distances that are reported as measurements: powers of two, and multiples of the
+ * period. */
 static bool is_named(int64_t d, int64_t period)
 {
     return (d & (d - 1)) == 0 || (period && d % period == 0);
@@ -67,7 +68,8 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
     for (int i = 0; i < x->n; i++) {
         const lra_info_point *p = &x->point[i];
         char id[LRA_MEASUREMENT_ID];
-        if (!is_named(p->d, period) && p != x->again) continue; /* the curves have the others */
+        /* other distances are only in the curves */
+        if (!is_named(p->d, period) && p != x->again) continue;
         snprintf(id, sizeof id, "info.excess.%d", (int)p->d);
         lra_measurement f = with_ends(id, p->excess, examples);
         f.null[LRA_NULL_PERM] = 0;
@@ -89,7 +91,7 @@ static void add_information(const lra_information *x, int64_t examples, int64_t 
     lra_probe_unit_measurements(u, 5, all);
 }
 
-/* Adds info.dependence.D and its curves, for the named distances. */
+/* Adds measurements info.dependence.D and curves for the distances of is_named(). */
 static void add_dependence(const lra_information *x, const lra_symbols *rows, int64_t period,
                            lra_probe_unit *u)
 {
@@ -118,7 +120,7 @@ static void add_dependence(const lra_information *x, const lra_symbols *rows, in
     lra_free(curve);
 }
 
-/* Share of the label most frequent in training, in test. */
+/* Chance accuracy: share of test rows with the most frequent label of the training rows. */
 static double chance_of(const lra_coded *train, const lra_coded *test, int n_classes)
 {
     int64_t *count = lra_alloc_array((size_t)n_classes, sizeof *count), right = 0;
@@ -161,7 +163,7 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
 
 /* ---- file ------------------------------------------------------------------------------------ */
 
-/* The parameters of the data, as lines; caller frees. */
+/* The parameters of the data, as "key=value" lines. The caller frees the text. */
 static char *lines_of(const lra_dataset *d)
 {
     lra_text t = {0};
@@ -172,7 +174,7 @@ static char *lines_of(const lra_dataset *d)
     return t.s;
 }
 
-/* A result without a model and a run. */
+/* Creates a result that belongs to data, not to a model or a run. */
 static lra_probe_result *new_result(const lra_dataset *d, const char *preset, lra_err *e)
 {
     lra_device device;
@@ -220,7 +222,8 @@ static lra_probe_result *measure(const lra_dataset *d, const char *preset, lra_e
     return r;
 }
 
-/* Writes it and reads it again, as lra-report will. */
+/* Writes the result to its file and reads it again, so that the printed values are those that
+ * lra-report will read. */
 static lra_probe_result *through_file(const char *out, const lra_probe_result *r, lra_err *e)
 {
     char *folder = lra_format("%s/information/%s-%s", out, r->task, r->fingerprint);

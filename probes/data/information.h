@@ -1,5 +1,5 @@
-/* Locality of the data, without a model: mutual information between a token and another one d steps
- * later, and between bags of n-grams and the label. */
+/* Locality of data, without a model: mutual information between two tokens at distance d, and
+ * between bags of n-grams and the label. */
 #ifndef LRA_PROBES_DATA_INFORMATION_H
 #define LRA_PROBES_DATA_INFORMATION_H
 

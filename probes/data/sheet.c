@@ -1,5 +1,5 @@
-/* A contact sheet: training images in the first row, their images under each variant of the
- * augmentation below, the complete augmentation in the last row. */
+/* Draws a contact sheet: training images in the first row; each variant of the augmentation,
+ * applied to these images, in the rows below; the complete augmentation in the last row. */
 #include "probes/data/sheet.h"
 
 #include <stdio.h>
@@ -11,9 +11,11 @@
 
 enum { COLUMNS = 8, GUTTER = 2, SMALL = 64, STREAM = 0x5348, CHANNELS = 3 };
 
-/* The sheet while it is drawn. */
+/* The picture that is drawn. */
 typedef struct {
-    int64_t side, zoom, cell; /* pixels: of an image; a pixel's; of an image with its gutter */
+    /* side: pixels of an image side; zoom: size of an image pixel in the sheet; cell: size of an
+     * image and its gutter in the sheet */
+    int64_t side, zoom, cell;
     int height, width;
     uint8_t *pixel; /* (height, width, 3) */
 } sheet;
@@ -29,7 +31,8 @@ static void put(sheet *s, int64_t at_row, int64_t column, const lra_row *row)
         }
 }
 
-/* Draws one row of the sheet: a variant applied to images spread over the training split. */
+/* Draws row at_row of the sheet: an augmentation applied to images that are spread over the
+ * training split. */
 static void draw(const lra_dataset *d, const lra_augmentation *a, int64_t at_row, uint16_t *copy,
                  sheet *s)
 {

@@ -1,6 +1,8 @@
-/* Statistics of steps: moments and neighbours of numbers, entropies of words.
- * Known: bits of a byte are 4.3 in English, of a byte after a known one 3.4; both are 8 in noise.
- * ListOps is near to noise in this: 3.81 and 3.77 bits. */
+/* Statistics of adjacent positions: mean, standard deviation and correlation of numbers, entropies
+ * of tokens.
+ * Reference values: the entropy of a byte of English text is 4.3 bits, and 3.4 bits given the
+ * previous byte; both are 8 bits for noise. ListOps is close to noise by this measure: 3.81 and
+ * 3.77 bits. */
 #include "probes/data/statistics.h"
 
 #include <math.h>
@@ -9,16 +11,17 @@
 #include "kernels/base/core/mem.h"
 
 enum {
-    MAX_VOCAB = 4096 /* pairs are counted up to here */,
-    ENOUGH = 100 /* pairs for each there may be */
+    MAX_VOCAB = 4096 /* largest vocabulary for which pairs are counted */,
+    ENOUGH = 100 /* minimum number of counted pairs per possible pair of tokens */
 };
-/* Neighbours with a smaller share of the published correlation, or fewer bits, are reported as
- * noise. */
+/* Data are reported as noise if the correlation of adjacent positions is below LEAST_SHARE of the
+ * published one, or if the previous token provides fewer than LEAST_BITS bits. */
 static const double LEAST_SHARE = 0.5, LEAST_BITS = 0.02;
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Sums over the numbers of one channel, and over pairs of neighbouring steps of the channel. */
+/* Sums over the values of one channel, and over pairs of adjacent positions (a, b) of that
+ * channel. */
 typedef struct {
     double n, sum, squares;
     double pairs, a, b, ab, aa, bb;
@@ -42,7 +45,7 @@ static void add_row(const lra_sequences *r, int64_t i, moments *to)
     }
 }
 
-/* Of all channels together, each about its own mean. */
+/* Correlation of adjacent positions over all channels, each centred at its own mean. */
 static double correlation(const moments *m, int width)
 {
     double ab = 0, aa = 0, bb = 0;
@@ -76,7 +79,7 @@ static void describe_numbers(const lra_dataset *d, lra_facts *found)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* -sum p log2 p of counts with this total. */
+/* Entropy in bits: -sum p log2 p with p = count[i] / total, over n counts. */
 static double entropy(const int64_t *count, int64_t n, int64_t total)
 {
     double bits = 0;
