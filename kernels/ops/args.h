@@ -1,4 +1,4 @@
-/* Arguments of ops that both their C and their CUDA bodies read. */
+/* Arguments of ops, for ops whose C and CUDA files both read them. */
 #ifndef LRA_OPS_ARGS_H
 #define LRA_OPS_ARGS_H
 
@@ -9,9 +9,9 @@ typedef struct {
     bool has_length;
 } activation_backward_args;
 
-/* Rate and decay of one parameter, from its spec. */
+/* Learning rate factor and weight decay of one parameter, from its spec. */
 typedef struct {
-    double factor; /* of the rate of the step */
+    double factor; /* multiplies the learning rate of the optimiser step */
     double decay;
 } adamw_group;
 
@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     double eps, momentum;
     bool has_length, training;
-    int which; /* batch_norm_move: 0 mean, 1 variance */
+    int which; /* batch_norm_move: which state is updated, 0 = mean, 1 = variance */
 } batch_norm_args;
 
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     double rate;
     bool tied;
-    uint32_t key; /* of the path of the forward node */
+    uint32_t key; /* hash of the forward node's path, key of the random draws */
 } dropout_args;
 
 typedef struct {
@@ -64,14 +64,14 @@ typedef struct {
 
 typedef struct {
     int64_t m, K;
-    uint32_t key; /* of the path of the node */
+    uint32_t key; /* hash of the node's path, key of the random draws */
 } orthogonal_args;
 
 typedef struct {
     double eps;
 } layer_norm_args;
 
-/* Element i of the axis is at the distance |i - zero| step. */
+/* Element i of the axis is at distance |i - zero| step. */
 typedef struct {
     int axis;
     int64_t zero, step;
@@ -85,7 +85,8 @@ typedef struct {
 typedef struct {
     int64_t T, heads, block, random, layer;
 } bigbird_blocks_args;
-/* Length of a row of the list: neighbours, both ends, random blocks. */
+/* Maximum number of visible blocks of a query block: itself and its neighbours, both ends, random
+ * blocks. */
 static inline int64_t bigbird_blocks_most(const bigbird_blocks_args *a)
 {
     return 3 + 2 + a->random;
@@ -106,10 +107,11 @@ typedef struct {
 typedef struct {
     lra_pool_kind kind;
     bool has_length;
-    int64_t T; /* of the source; for the gradient */
+    int64_t T; /* rows of the source; set for the gradient only */
 } pool_args;
 
-/* slice: n of y; pad: n of y, the source starts at `from` */
+/* slice: y is elements [from, from + n) of the axis. pad: y has n elements along the axis, and the
+ * source starts at `from`. */
 typedef struct {
     int axis;
     int64_t from, n;
@@ -121,7 +123,7 @@ typedef struct {
 
 typedef struct {
     int64_t times;
-    bool back; /* the gradient: sums of dy */
+    bool back; /* true for the gradient: sums of dy */
 } upsample_args;
 
 #endif

@@ -1,4 +1,5 @@
-/* View of a tensor along one axis, (O,R,I), for ops along an axis. */
+/* A tensor viewed as (O,R,I) for ops along one axis: R is the length of the axis, O and I are the
+ * numbers of elements before and after it. */
 #ifndef LRA_OPS_AXIS_VIEW_BODY_H
 #define LRA_OPS_AXIS_VIEW_BODY_H
 
@@ -25,7 +26,7 @@ static inline axis_view axis_of(const lra_tensor *y)
 }
 
 #if LRA_RECORD
-/* y has the shape of its source; checks the axis. */
+/* Shape rule: y has the shape of its source. Checks the axis. */
 static inline int axis_shape(lra_tensor *y, int axis, lra_err *e)
 {
     const lra_tensor *x = y->src[0];

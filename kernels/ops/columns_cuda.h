@@ -1,10 +1,10 @@
-/* Sums over rows, column by column, on a GPU: partial sums of blocks of LRA_ROW_BLOCK rows, then
- * the partial sums, each in a fixed order and in double, as on the CPU: the gradient of a bias can
- * be much smaller than the rows that are summed.
+/* Sums over rows, column by column, on a GPU. The first kernel computes partial sums of blocks of
+ * LRA_ROW_BLOCK rows, a second one adds them, each in a fixed order and in double, as on the CPU:
+ * the gradient of a bias can be much smaller than the rows that are summed.
  *
- * COLUMN_KERNEL(name, args, N, add): x is viewed as (O,R,D); part (O, blocks of R, N, D), of real
- * or double, gets N sums over rows: add(a, row, d, s) adds the terms of a row to the doubles s[N];
- * row counts over O and R. */
+ * COLUMN_KERNEL(name, args, N, add) defines the first kernel. It views x as (O,R,D) and writes N
+ * sums over the rows of each block to part (O, blocks of R, N, D), of real or double. add(a, row,
+ * d, s) adds the terms of a row to the doubles s[N]; row is an index into (O,R). */
 #ifndef LRA_OPS_COLUMNS_CUDA_H
 #define LRA_OPS_COLUMNS_CUDA_H
 
@@ -15,13 +15,14 @@ static inline int64_t row_blocks(int64_t R)
     return (R + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;
 }
 
-/* Number of blocks along the columns, LRA_WARP columns each. */
+/* Number of blocks along the columns; each block has LRA_WARP columns. */
 LRA_FN int64_t column_chunks(int64_t D)
 {
     return (D + LRA_WARP - 1) / LRA_WARP;
 }
 
-/* part[(block, j, d)] = sum over the rows of threads of s[j].  shared: N x LRA_BLOCK */
+/* part[(block, j, d)] = sum of s[j] over the thread rows of a block. shared: N x LRA_BLOCK
+ * doubles */
 template <int N, class SUM>
 LRA_DEV void column_finish(double *shared, const double s[N], int64_t block, int64_t d, int64_t D,
                            SUM *part)
@@ -54,8 +55,8 @@ LRA_DEV void column_finish(double *shared, const double s[N], int64_t block, int
     LRA_LAUNCH(name, (unsigned)((O)*row_blocks(R) * column_chunks(D)), ROW_BLOCK,                  \
                (N)*LRA_BLOCK * sizeof(double), stream, a, R, row_blocks(R), D, part)
 
-/* y (O,n) = sum over blocks of part (O, n_blocks, n): eight runs of neighbouring blocks, then the
- * runs. */
+/* y (O,n) = sum over blocks of part (O, n_blocks, n). Each of eight thread rows sums a run of
+ * adjacent blocks; then the runs are added. */
 template <class SUM>
 static __global__ void add_blocks_kernel(const SUM *part, int64_t n_blocks, int64_t n, real *y)
 {
@@ -81,7 +82,8 @@ static inline void add_blocks_any(const SUM *part, int64_t O, int64_t n_blocks, 
                LRA_BLOCK * sizeof(double), stream, part, n_blocks, n, y);
 }
 
-/* The same for at most LRA_BLOCK_WARPS blocks: eight adjacent sums a thread. */
+/* Like add_blocks_kernel() for at most LRA_BLOCK_WARPS blocks and O = 1: a thread computes eight
+ * adjacent sums. */
 static __global__ void add_few_kernel(const real *part, int64_t n_blocks, int64_t n, bool wide,
                                       real *y)
 {

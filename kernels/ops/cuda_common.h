@@ -1,5 +1,5 @@
-/* Code shared by CUDA bodies: eight elements at a time (16 bytes of bf16, 32 of float32), sums over
- * a warp and a block in a fixed order, elementwise kernels. */
+/* Code shared by CUDA bodies: loads and stores of eight elements at a time (16 bytes of bf16, 32 of
+ * float32), sums over a warp and a block in a fixed order, elementwise kernels. */
 #ifndef LRA_OPS_CUDA_COMMON_H
 #define LRA_OPS_CUDA_COMMON_H
 
@@ -8,7 +8,7 @@
 #include "kernels/ops/typed.h"
 
 enum { LRA_LANES = 8 };
-/* The type of elem arrays. */
+/* Type of elem arrays in this compilation. */
 #define ELEM_TYPE (LRA_TYPE_bf16 ? LRA_BF16 : LRA_F32)
 
 /* ---- eight elements -------------------------------------------------------------------------- */
@@ -26,7 +26,8 @@ LRA_DEV real bits_real(uint32_t bits)
     return f;
 }
 
-/* v = x[i .. i+n), followed by zeros; n <= 8.  wide: x and i are aligned. */
+/* v = x[i .. i+n), followed by zeros; n <= 8. wide: x is aligned to 16 bytes and i is a multiple of
+ * 8. */
 LRA_DEV void load8(const void *x, lra_type t, int64_t i, int64_t n, bool wide, real v[LRA_LANES])
 {
     if (!wide || n < LRA_LANES) {
@@ -70,7 +71,8 @@ LRA_DEV void store8(void *y, lra_type t, int64_t i, int64_t n, bool wide, const 
     p[1] = float4{v[4], v[5], v[6], v[7]};
 }
 
-/* for (EACH8(i, n)) { elements i .. min(i + 8, n) } over all threads of the grid */
+/* Loop over n elements with all threads of the grid, eight at a time: for (EACH8(i, n)) { elements
+ * i .. min(i + 8, n) - 1 }. */
 #define EACH8(i, n)                                                                                \
     int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * LRA_LANES;                      \
     i < (n);                                                                                       \
@@ -78,7 +80,8 @@ LRA_DEV void store8(void *y, lra_type t, int64_t i, int64_t n, bool wide, const 
 
 /* ---- elementwise kernels --------------------------------------------------------------------- */
 
-/* y = f(a, b; p, q); b is NULL for functions of one variable. */
+/* Arguments of an elementwise function y = f(a, b; p, q); b is NULL for functions of one
+ * variable. */
 typedef struct {
     int64_t n;
     lra_type t;
@@ -88,7 +91,8 @@ typedef struct {
     real p, q;
 } each_args;
 
-/* EACH_KERNEL(name, value): value is an expression of a[k], b[k], e.p and e.q. */
+/* EACH_KERNEL(name, value) defines a kernel that computes y[k] = value, an expression of a[k],
+ * b[k], e.p and e.q. */
 #define EACH_KERNEL(name, value)                                                                   \
     static __global__ void name(each_args e)                                                       \
     {                                                                                              \
@@ -111,7 +115,7 @@ static inline each_args each_of(const lra_call *c, const void *a, const void *b)
 
 /* ---- sums in a fixed order ------------------------------------------------------------------- */
 
-/* Every lane gets the sum (maximum) over its warp. */
+/* Sum (warp_sum) or maximum (warp_max) over a warp; every thread of the warp receives it. */
 LRA_DEV real warp_sum(real v)
 {
     for (int other = LRA_WARP / 2; other; other /= 2) v += __shfl_xor_sync(~0u, v, other);
@@ -128,7 +132,8 @@ LRA_DEV real warp_max(real v)
     return v;
 }
 
-/* Every thread of a block of LRA_BLOCK gets the sum; shared: LRA_BLOCK_WARPS doubles. */
+/* Sum over a block of LRA_BLOCK threads; every thread receives it. shared: LRA_BLOCK_WARPS
+ * doubles */
 LRA_DEV double block_sum(double v, double *shared)
 {
     int tid = (int)(threadIdx.y * blockDim.x + threadIdx.x);
@@ -141,13 +146,13 @@ LRA_DEV double block_sum(double v, double *shared)
     return total;
 }
 
-/* Blocks of (32, 8) threads, a warp for each row. */
+/* EACH_ROW: loop over rows with blocks of (32, 8) threads, one warp per row. */
 #define ROW_BLOCK dim3(LRA_WARP, LRA_BLOCK_WARPS)
 #define EACH_ROW(row, n_rows)                                                                      \
     int64_t row = (int64_t)blockIdx.x * LRA_BLOCK_WARPS + threadIdx.y;                             \
     row < (n_rows);                                                                                \
     row += (int64_t)gridDim.x * LRA_BLOCK_WARPS
-/* A lane's elements of a row of D. */
+/* EACH_LANE8: loop over a row of D elements; each thread of the warp processes eight at a time. */
 #define EACH_LANE8(d, D)                                                                           \
     int64_t d = (int64_t)threadIdx.x * LRA_LANES;                                                  \
     d < (D);                                                                                       \

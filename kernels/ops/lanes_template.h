@@ -1,13 +1,16 @@
-/* Vectors of reals of the instruction set, loaded from and stored to arrays that are elem or real:
- * for row ops and elementwise ops whose loops the compiler vectorises badly (a bf16 array among
- * float32 ones, sums of short rows, conditionals that it turns into masks).  One source for all
- * instruction sets and types; LRA_TYPE f64 has vectors of one.
- *   lanes_fn: f(i, w, ...) reads and writes elements [i, i + w) by lanes_load() and lanes_store();
- *   LANES_EACH(n, f, ...): f for all of [0, n), with w = LANES, a constant, and once with the
- *     remainder
- *   LANES_BODY(n, t, f, ...): the same as the body of an op, in parallel, with t, a constant, as
- *     third argument
- * Arrays that are real in every graph are of type LRA_F32. */
+/* SIMD vectors of reals, loaded from and stored to arrays of elem or real. For row ops and
+ * elementwise ops whose loops the compiler vectorises badly (a bf16 array among float32 arrays,
+ * sums of short rows, conditionals that it turns into masks). The same source serves all
+ * instruction sets and types; with LRA_TYPE f64 a vector has one element.
+ *   lanes_fn: a function f(i, w, ...) that reads and writes elements [i, i + w) with lanes_load()
+ *   and
+ *     lanes_store();
+ *   LANES_EACH(n, f, ...): calls f for all of [0, n), with the constant w = LANES, and once for the
+ *     remainder;
+ *   LANES_BODY(n, t, f, ...): like LANES_EACH, in parallel, as the body of an op; the constant type
+ *   t
+ *     is the third argument of f.
+ * Arrays that are real in every graph have type LRA_F32. */
 #ifndef LRA_OPS_LANES_TEMPLATE_H
 #define LRA_OPS_LANES_TEMPLATE_H
 
@@ -35,8 +38,8 @@
 #define LANES_TYPED(first, last, f, t, ...) LANES_SPAN(first, last, f, LRA_F32, __VA_ARGS__)
 #endif
 
-/* The complete body of an elementwise op: f(i, w, t, ...) for the n elements of type t, in parallel
- * by pieces of LRA_PIECE. */
+/* Complete body of an elementwise op: calls f(i, w, t, ...) for n elements of type t, in parallel,
+ * in pieces of LRA_PIECE. */
 #define LANES_BODY(n, t, f, ...)                                                                   \
     const int64_t all_ = (n);                                                                      \
     LRA_PRAGMA(omp parallel for num_threads(c->n_threads) if (all_ >= LRA_PARALLEL_MIN))           \
@@ -45,7 +48,7 @@
         LANES_TYPED(from_, to_, f, t, __VA_ARGS__);                                                \
     }
 
-/* A loop over the vectors of a few rows, which then stay in registers. */
+/* Unrolls a loop over the vectors of a few rows, so that they stay in registers. */
 #if defined(__clang__)
 #define LANES_UNROLL
 #else
@@ -111,7 +114,7 @@ LRA_ROW_FN void lanes_write(float *y, lanes v)
     memcpy(y, &v, sizeof v);
 }
 
-/* b where one is NaN. */
+/* Maximum of each lane; b if one of the operands is NaN. */
 LRA_ROW_FN lanes lanes_max(lanes a, lanes b)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -135,15 +138,15 @@ LRA_ROW_FN lanes lanes_min(lanes a, lanes b)
 #endif
 }
 
-/* 1 where v > 0, else 0 */
+/* 1 in lanes where v > 0, else 0. */
 LRA_ROW_FN lanes lanes_step(lanes v)
 {
     const lanes one = 1 - (lanes){0};
     return (lanes)((v > (lanes){0}) & (lanes_int)one);
 }
 
-/* Adds the upper half to the lower one repeatedly: the order of the additions is fixed for an
- * instruction set. */
+/* Sum of all lanes. The upper half is repeatedly added to the lower half, so that the order of the
+ * additions is fixed for an instruction set. */
 LRA_ROW_FN real lanes_sum(lanes v)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -154,7 +157,7 @@ LRA_ROW_FN real lanes_sum(lanes v)
     return v[0];
 #endif
 }
-/* A NaN in a lane may be lost. */
+/* Maximum of all lanes. A NaN may be lost. */
 LRA_ROW_FN real lanes_largest(lanes v)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -188,7 +191,7 @@ LRA_ROW_FN lanes lanes_widen(const uint16_t *x)
     return (lanes)(__builtin_convertvector(half, lanes_bits) << 16);
 #endif
 }
-/* e_store() of every lane. */
+/* Stores all lanes as bf16, rounded like e_store(). */
 LRA_ROW_FN void lanes_narrow(uint16_t *y, lanes v)
 {
     lanes_bits bits = (lanes_bits)v, even = bits + ((bits >> 16 & 1u) + 0x7FFFu);
@@ -207,7 +210,7 @@ LRA_ROW_FN void lanes_narrow(uint16_t *y, lanes v)
 #endif
 
 #if LRA_TYPE_f32
-/* lanes_write() with a streaming store, to a full aligned vector. */
+/* lanes_write() with a streaming store; y must be aligned to a full vector. */
 LRA_ROW_FN void lanes_stream(float *y, lanes v)
 {
 #if defined(LRA_LEVEL_avx512)
@@ -227,7 +230,7 @@ static inline void lanes_streamed(void)
 #endif
 }
 
-/* x in every lane */
+/* Vector with x in every lane. */
 LRA_ROW_FN lanes lanes_of(real x)
 {
     return x - (lanes){0};
@@ -235,7 +238,7 @@ LRA_ROW_FN lanes lanes_of(real x)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Elements [i, i + w) of x; the remaining lanes are zero. */
+/* Vector of elements [i, i + w) of x; the remaining lanes are zero. */
 LRA_ROW_FN lanes lanes_load(const void *x, lra_type t, int64_t i, int64_t w)
 {
     real part[LANES];
@@ -265,7 +268,7 @@ LRA_ROW_FN void lanes_store(void *y, lra_type t, int64_t i, int64_t w, lanes v)
     lanes_write((real *)y + i, v);
 }
 
-/* v with `rest` in the lanes from w on */
+/* v, with the lanes from w on replaced by `rest`. */
 LRA_ROW_FN lanes lanes_keep(lanes v, int64_t w, real rest)
 {
     real part[LANES];

@@ -1,6 +1,7 @@
-/* The formulas of math_body.h for one type: F, its bits F_BITS, the same signed F_INT, F_MAX(a, b)
- * and F_MIN(a, b), which are b where one is NaN, and F_NAME(name).  Included by math_body.h for
- * float and by lanes_template.h for vectors of it. */
+/* The formulas of math_body.h for one type F. Included by math_body.h for float and by
+ * lanes_template.h for vectors of float. The includer defines F_BITS and F_INT, the unsigned and
+ * the signed integer type of F's size; F_MAX(a, b) and F_MIN(a, b), which are b if one operand is
+ * NaN; and F_NAME(name). */
 
 LRA_FN F_BITS F_NAME(to_bits)(F x)
 {
@@ -20,10 +21,10 @@ LRA_FN F F_NAME(abs)(F x)
     return F_NAME(from_bits)(F_NAME(to_bits)(x) & 0x7FFFFFFFu);
 }
 
-/* x = n ln 2 + r; returns r, and 2^(n-1) in half: n is at most 128, and 2^128 would overflow.  0
- * for n = -126.
- * Adding 1.5 2^23 leaves the nearest integer in the low bits; here 126 more, so that they are an
- * exponent. */
+/* Reduction x = n ln 2 + r. Returns r, and 2^(n-1) in half (n is at most 128, and 2^128 would
+ * overflow); half is 0 for n = -126.
+ * Adding 1.5 2^23 leaves the nearest integer in the low bits. Here 126 more is added, so that these
+ * bits form a biased exponent. */
 LRA_FN F F_NAME(reduce)(F x, F *half)
 {
     const float shift = 12582912.0f + 126;
@@ -32,7 +33,7 @@ LRA_FN F F_NAME(reduce)(F x, F *half)
     return x - n * 0.693359375f - n * -2.12194440e-4f;
 }
 
-/* 2 (e^r - 1 - r)/r^2 for |r| <= 0.347. */
+/* Polynomial for 2 (e^r - 1 - r)/r^2, |r| <= 0.347. */
 LRA_FN F F_NAME(series)(F r)
 {
     F p = 2 * 1.38144648e-3f * r + 2 * 8.36878062e-3f;
@@ -44,23 +45,24 @@ LRA_FN F F_NAME(series)(F r)
 LRA_FN F F_NAME(exp)(F x)
 {
     F half,
-        y = F_MIN(89, F_MAX(-87.3f, x)); /* n = -126 to 128, which is beyond the largest float */
+        /* then n = -126 .. 128, where 2^128 exceeds the largest float */
+        y = F_MIN(89, F_MAX(-87.3f, x));
     F r = F_NAME(reduce)(y, &half);
     return half * ((F_NAME(series)(r) * r + 2) * r + 2);
 }
 
 LRA_FN F F_NAME(tanh)(F x)
 {
-    F half, y = F_MIN(10, F_NAME(abs)(x)); /* 1 in float32 from 9.01 on */
+    F half, y = F_MIN(10, F_NAME(abs)(x)); /* tanh is 1 in float32 from 9.01 on */
     F r = F_NAME(reduce)(2 * y, &half);
     F m = half * (2 * r + r * r * F_NAME(series)(r)) + (2 * half - 1);
     return F_NAME(from_bits)(F_NAME(to_bits)(m / (m + 2)) | (F_NAME(to_bits)(x) & 0x80000000u));
 }
 
-/* The cumulative normal distribution at x; density, times sqrt(2 pi): exp(-x^2/2). */
+/* Cumulative normal distribution at x. density: exp(-x^2/2), the density times sqrt(2 pi). */
 LRA_FN F F_NAME(normal)(F x, F *density)
 {
-    F y = F_MIN(14, F_NAME(abs)(x)); /* the tail is 0 from 13.2 on */
+    F y = F_MIN(14, F_NAME(abs)(x)); /* the tail is 0 in float32 from 13.2 on */
     F t = (y - 3) / (y + 3), e = F_NAME(exp)(-0.5f * y * y);
     F g = 5.36834027e-5f * t + 1.1554911e-4f;
     g = g * t - 3.39500178e-4f;

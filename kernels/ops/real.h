@@ -66,8 +66,8 @@ LRA_FN real e_load(elem x)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-/* Selects before narrowing: a selection between 16-bit values by a 32-bit condition keeps loops
- * scalar. */
+/* Rounds to bf16. The result is selected while it has 32 bits, because a selection between 16-bit
+ * values by a 32-bit condition would prevent vectorisation. */
 LRA_FN elem e_store(real x)
 {
     uint32_t bits;
@@ -86,7 +86,7 @@ LRA_FN elem e_store(real x)
 }
 #endif
 
-/* Loops below this many elements are not worth a second thread. */
+/* Minimum number of elements of a loop for which several threads are used. */
 enum { LRA_PARALLEL_MIN = 1 << 14 };
 /* Rows per block of a reduction over rows: partial sums of blocks are added in block order, so that
  * the result does not depend on the number of threads. */

@@ -1,4 +1,4 @@
-/* y[i] = x[index of i by strides], on a GPU: permute and broadcast. */
+/* Copies y[i] = x[strided index of i] on a GPU, for permute and broadcast. */
 #ifndef LRA_OPS_STRIDED_CUDA_H
 #define LRA_OPS_STRIDED_CUDA_H
 
@@ -20,7 +20,7 @@ LRA_DEV int64_t strided_at(const strided *s, int64_t i)
     return from;
 }
 
-/* for (EACH(i, n)) over all threads of the grid, one element at a time */
+/* Loop over n elements with all threads of the grid, one at a time: for (EACH(i, n)). */
 #define EACH(i, n)                                                                                 \
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                                    \
     i < (n);                                                                                       \

@@ -1,5 +1,5 @@
-/* Transposes blocks of 16 x 16 numbers in registers: an elementwise transposition waits for 16
- * cache lines at each step, which fall on few sets where rows are a power of two apart. */
+/* Transposes blocks of 16 x 16 numbers in registers. An elementwise transposition would wait for 16
+ * cache lines in each iteration, which map to few cache sets if rows are a power of two apart. */
 #ifndef LRA_OPS_TRANSPOSE_TEMPLATE_H
 #define LRA_OPS_TRANSPOSE_TEMPLATE_H
 
@@ -8,7 +8,7 @@
 #if defined(LRA_LEVEL_avx512) && !LRA_TYPE_f64
 #define LANES_TRANSPOSED 1
 
-/* Swaps lane j of r[i] and lane i of r[j]. */
+/* Transposes 16 vectors: lane j of r[i] and lane i of r[j] are exchanged. */
 LRA_ROW_FN void lanes_transpose(lanes *r)
 {
     __m512 t[16];
@@ -22,7 +22,7 @@ LRA_ROW_FN void lanes_transpose(lanes *r)
             r[i + 2 * k] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
             r[i + 2 * k + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
         }
-    for (int i = 0; i < 4; i++) { /* quarters of a register */
+    for (int i = 0; i < 4; i++) { /* 4 x 4 blocks: quarters of the registers */
         __m512 a = _mm512_shuffle_f32x4(r[i], r[i + 4], 0x88);
         __m512 b = _mm512_shuffle_f32x4(r[i], r[i + 4], 0xDD);
         __m512 c = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], 0x88);

@@ -1,17 +1,17 @@
-/* Activation functions and their slopes, shared by the elementwise ops and by the epilogues of
+/* Activation functions and their derivatives, shared by the elementwise ops and by the epilogues of
  * products:
  *   relu max(x, 0) · gelu x (1 + erf(x/sqrt 2))/2 · gelu_tanh x (1 + tanh(u))/2 with
  *   u = sqrt(2/pi) (x + 0.044715 x^3) · silu x sigmoid(x)
- * (formulas: activation_source_body.h; on vectors: activation_lanes_template.h).
- * Hendrycks & Gimpel, arXiv:1606.08415; SiLU: Elfwing et al., arXiv:1702.03118.
- * The slope of relu at 0 is 0. */
+ * Formulas: activation_source_body.h; vectors: activation_lanes_template.h.
+ * Sources: Hendrycks & Gimpel, arXiv:1606.08415; SiLU: Elfwing et al., arXiv:1702.03118.
+ * The derivative of relu at 0 is 0. */
 #ifndef LRA_OPS_ELEMENTWISE_ACTIVATION_H
 #define LRA_OPS_ELEMENTWISE_ACTIVATION_H
 
 #include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 
-/* Phi(x), the normal distribution, and exp(-x^2/2). */
+/* Phi(x), the cumulative normal distribution. density: exp(-x^2/2). */
 LRA_FN real act_normal(real x, real *density)
 {
 #if LRA_TYPE_f64 || defined(__CUDACC__)
@@ -36,7 +36,8 @@ LRA_FN real act_normal(real x, real *density)
 #undef F_MAX
 #undef F_STEP
 
-/* The activation, and its derivative, both at x (the value before the activation). */
+/* act_value(): the activation at x. act_slope(): its derivative at x, the value before the
+ * activation. */
 LRA_FN real act_value(lra_act act, real x)
 {
     switch (act) {

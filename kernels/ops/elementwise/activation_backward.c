@@ -1,5 +1,6 @@
-/* dx = dy act'(v), zero for t >= length: the backward of an activation that a product applied.
- * The gradient with respect to v is implemented where act'' is zero (none and relu). */
+/* dx = dy act'(v), zero for t >= length: the backward pass of an activation that a product applied
+ * in its epilogue. The gradient with respect to v is implemented only where act'' is zero (none and
+ * relu). */
 #include "kernels/ops/elementwise/activation_lanes_template.h"
 #include "kernels/ops/args.h"
 #include "kernels/ops/dense/product.h"
@@ -108,7 +109,7 @@ lra_tensor *lra_as_weight(lra_tensor *x)
 
 lra_tensor *lra_column_sum(lra_tensor *dy)
 {
-    return lra_reduce_sum(dy, LRA_SHAPE(lra_width(dy))); /* reads elem and sums in real */
+    return lra_reduce_sum(dy, LRA_SHAPE(lra_width(dy))); /* the op reads elem and sums in real */
 }
 
 static lra_tensor *sample(lra_graph *g, int i)

@@ -1,12 +1,12 @@
-/* dx = dy act'(v), zero for t >= length: a separate pass, for the op and where the kernel before it
- * cannot fuse it. */
+/* dx = dy act'(v), zero for t >= length, as a separate kernel: for the op itself, and for products
+ * whose kernel cannot fuse it. */
 #ifndef LRA_OPS_ELEMENTWISE_ACTIVATION_BACKWARD_CUDA_H
 #define LRA_OPS_ELEMENTWISE_ACTIVATION_BACKWARD_CUDA_H
 
 #include "kernels/ops/elementwise/activation.h"
 #include "kernels/ops/cuda_common.h"
 
-/* dx may be dy.  Nullable: v, length */
+/* dx and dy may be the same array.  Nullable: v, length */
 static __global__ void activation_backward_kernel(int64_t n_rows, int64_t D, bool wide, lra_act act,
                                                   const elem *dy, const elem *v,
                                                   const int32_t *length, int64_t T, elem *dx)

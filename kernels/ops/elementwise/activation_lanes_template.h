@@ -1,4 +1,4 @@
-/* Activations of vectors: lanes_gelu(v), lanes_gelu_slope(v), ...  Formulas:
+/* Activations of SIMD vectors: lanes_gelu(v), lanes_gelu_slope(v), ...  Formulas:
  * activation_source_body.h. */
 #ifndef LRA_OPS_ELEMENTWISE_ACTIVATION_LANES_TEMPLATE_H
 #define LRA_OPS_ELEMENTWISE_ACTIVATION_LANES_TEMPLATE_H

@@ -1,7 +1,7 @@
-/* The formulas of activation.h for one type F.  F_NAME(name): name of a function defined here;
- * F_MATH(name): name of a function used, exp, tanh or normal; F_MAX(a, b): b where one is NaN;
- * F_STEP(x): 1 where x > 0.  Included by activation.h for real and by activation_lanes_template.h
- * for vectors of it. */
+/* The formulas of activation.h for one type F. Included by activation.h for real and by
+ * activation_lanes_template.h for vectors of real. The includer defines: F_NAME(name), the name of
+ * a function defined here; F_MATH(name), the name of a function used here (exp, tanh, normal);
+ * F_MAX(a, b), which is b if one operand is NaN; F_STEP(x), which is 1 where x > 0, else 0. */
 
 LRA_FN F F_NAME(sigmoid)(F x)
 {
@@ -15,14 +15,15 @@ LRA_FN F F_NAME(sigmoid_slope)(F x)
 
 LRA_FN F F_NAME(relu)(F x)
 {
-    return F_MAX(0, x); /* NaN stays NaN */
+    return F_MAX(0, x); /* this order of the operands keeps NaN */
 }
 LRA_FN F F_NAME(relu_slope)(F x)
 {
     return F_STEP(x);
 }
 
-/* x + 1 above 0, e^x below; its slope, by its value y, is the smaller of y and 1. */
+/* elu(x) + 1: x + 1 above 0, e^x below. Its derivative, as a function of its value y, is min(y,
+ * 1). */
 LRA_FN F F_NAME(elu_one)(F x)
 {
     F r = F_NAME(relu)(x);

@@ -14,7 +14,7 @@ LRA_BODY(add_n)
 {
     const int64_t n = lra_elements(c->y);
     const int terms = c->y->n_src;
-    if (terms == 2) { /* by far the most */
+    if (terms == 2) { /* the most frequent case */
         LANES_BODY(n, c->y->type, add_lanes, 2, c->in, c->out)
     } else {
         LANES_BODY(n, c->y->type, add_lanes, terms, c->in, c->out)
@@ -47,7 +47,8 @@ static double flops(const lra_tensor *y)
     return (double)lra_elements(y) * (y->n_src - 1);
 }
 
-/* Index of the padding along an axis whose source starts at `at`; n: none. */
+/* Index of the source that is a padding (zeros around a tensor) along `axis` whose tensor starts at
+ * `at`; n if there is none. */
 static int padded_at(int n, lra_tensor *const *x, int axis, int64_t at)
 {
     int i = 0;
@@ -58,8 +59,8 @@ static int padded_at(int n, lra_tensor *const *x, int axis, int64_t at)
     return i;
 }
 
-/* If the sources are zero-padded parts that together fill an axis (as gradients of slices are),
- * returns their concatenation instead of the sum; else NULL. */
+/* If the sources are zero-padded parts that together cover an axis, as gradients of slices do,
+ * returns the concatenation of the parts instead of the sum. Otherwise NULL. */
 static lra_tensor *filled(int n, lra_tensor *const *x)
 {
     enum { MOST = 16 };

@@ -1,5 +1,5 @@
-/* state = value, after all readers of the state; no effect if the update of the step was not
- * applied. The node itself is 1 if the state was written, else 0. */
+/* state = value, after all readers of the state. Has no effect if the optimiser update of this step
+ * was skipped. The node's own result is 1 if the state was written, else 0. */
 #include "kernels/graph/op.h"
 #include "kernels/ops/real.h"
 

@@ -1,4 +1,4 @@
-/* state = value on a GPU, unless the update of the step was not applied. */
+/* state = value on a GPU, unless the optimiser update of this step was skipped. */
 #include "kernels/ops/cuda_common.h"
 
 static __global__ void assign_kernel(int64_t n, const real *gate, const real *value, real *state,

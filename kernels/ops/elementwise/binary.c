@@ -1,5 +1,5 @@
-/* a + b, a - b, a b, a / b, element by element.  The builders make both sources the same shape
- * (lra_broadcast) and type: elem, where one is real and the other elem. */
+/* a + b, a - b, a b, a / b, element by element. The builders give both sources the same shape
+ * (lra_broadcast) and the same type: elem, if one is real and the other elem. */
 #include "kernels/ops/lanes_template.h"
 
 #define BODY(name, operator)                                                                       \
@@ -36,7 +36,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* Broadcast shape of a and b; false: they do not broadcast. */
+/* Computes the broadcast shape of a and b. Returns false if their shapes are incompatible. */
 static bool join(lra_shape a, lra_shape b, lra_shape *y)
 {
     *y = a.n >= b.n ? a : b;
@@ -53,7 +53,7 @@ static lra_tensor *build(const lra_op *op, lra_tensor *a, lra_tensor *b)
 {
     lra_graph *g = a->graph;
     lra_type t = a->type == b->type ? a->type : lra_elem(g);
-    if (a->type == LRA_I32 || b->type == LRA_I32) t = a->type; /* shape() complains */
+    if (a->type == LRA_I32 || b->type == LRA_I32) t = a->type; /* shape() reports the error */
     lra_shape both;
     if (join(a->shape, b->shape, &both)) {
         a = lra_broadcast_to(a, both, t);
@@ -114,7 +114,7 @@ static lra_tensor *sample(const lra_op *op, lra_graph *g, int i)
     const lra_shape b[] = {LRA_SHAPE(3, 5), LRA_SHAPE(5), LRA_SHAPE(4, 7), LRA_SHAPE(2, 3, 4),
                            LRA_SHAPE(2, 1, 5)};
     const char *fill = op == &lra_op_div ? "positive" : "normal";
-    if (i == 5) { /* both sources the same tensor */
+    if (i == 5) { /* both sources are the same tensor */
         lra_tensor *x = lra_sample_input(g, "a", fill, LRA_SHAPE(9));
         return build(op, x, x);
     }

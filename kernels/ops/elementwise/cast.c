@@ -1,5 +1,6 @@
-/* y = x in the other floating type of a BF16 graph: elem -> real is exact, real -> elem rounds to
- * nearest even.  In F32 and F64 graphs there is one type and nothing is inserted. */
+/* y = x in the other floating-point type of a BF16 graph. elem -> real is exact; real -> elem
+ * rounds to nearest even. F32 and F64 graphs have one floating-point type, and lra_cast() adds no
+ * node to them. */
 #include "kernels/ops/lanes_template.h"
 
 LRA_ROW_FN void round_lanes(int64_t i, int64_t w, lra_type t, const void *x, void *y)
@@ -52,7 +53,7 @@ lra_tensor *lra_cast(lra_tensor *x, lra_type type)
     return x->type == type ? x : lra_node(&lra_op_cast, x->graph, 1, &x, &a, sizeof a);
 }
 
-/* The node, also where lra_cast() would insert none. */
+/* Test sample. It adds the node even in graphs where lra_cast() would not. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     cast_args a = {lra_real(g)};

@@ -1,4 +1,4 @@
-/* real <-> elem on a GPU. */
+/* Conversion between real and elem on a GPU. */
 #include "kernels/ops/cuda_common.h"
 
 static __global__ void cast_kernel(int64_t n, bool wide, lra_type from, const void *x, lra_type to,

@@ -1,4 +1,4 @@
-/* The same numbers; stops the gradient.  An alias: no kernel is run. */
+/* y = x without a gradient. The op is an alias: no kernel runs. */
 #include "kernels/graph/op.h"
 
 #if LRA_RECORD

@@ -1,9 +1,9 @@
-/* Inverted dropout: y = x mask/(1 - rate), mask 0 with probability rate; the gradient is the same
- * op with the same mask.  A mask word is Philox4x32-10 with key (seed, xxh32 of the node's path)
- * and counter (step, element/4): nothing is stored, and it does not depend on threads, plans or
- * length buckets.
- * tied: one draw for each (first dimension, last dimension), shared along those between
- * (variational dropout, Gal & Ghahramani 2016). */
+/* Inverted dropout: y = x mask/(1 - rate), mask 0 with probability rate. The gradient is the same
+ * op with the same mask. The random words of a mask are Philox4x32-10 with key (seed, xxh32 of the
+ * node's path) and counter (step, element/4). No mask is stored, and masks do not depend on
+ * threads, plans or length buckets.
+ * tied: one draw for each pair of first and last index (example, channel), shared along the
+ * dimensions between (variational dropout, Gal & Ghahramani 2016). */
 #include "kernels/ops/args.h"
 #include "kernels/ops/elementwise/dropout_template.h"
 
@@ -16,7 +16,7 @@ static inline dropout_draw draw_of(const dropout_args *a, const lra_step *step)
     return dropout_draw_of(a->rate, a->key, step);
 }
 
-/* Factors of elements BLOCK i to BLOCK (i + 1) - 1. */
+/* Computes the dropout factors of elements BLOCK i to BLOCK (i + 1) - 1. */
 static inline void draw(const dropout_draw *a, const lra_step *step, int64_t i, real factor[BLOCK])
 {
     const uint64_t first[] = {(uint64_t)(i * DRAWS), (uint64_t)(i * DRAWS + DRAWS / 2)};
@@ -46,7 +46,7 @@ static inline void apply(const lra_call *c, const lra_step *step)
     }
 }
 
-/* scratch: (B,D) factors, rounded up to full blocks */
+/* Dropout with tied masks. Scratch: (B,D) factors, rounded up to full blocks. */
 static inline void apply_tied(const lra_call *c, const lra_step *step)
 {
     const dropout_draw a = draw_of(c->y->args, step);

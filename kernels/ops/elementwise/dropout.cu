@@ -4,12 +4,12 @@
 #include "kernels/base/core/philox.h"
 
 typedef struct {
-    int64_t n, D, T; /* tied: T rows of D share their draws */
+    int64_t n, D, T; /* tied: T rows of D elements share their draws */
     lra_type t;
     bool wide, tied;
-    uint32_t least; /* a draw w is kept if w >> 8 is at least this */
+    uint32_t least; /* an element is kept if its 24 random bits, w >> 8, are at least this */
     real kept;
-    uint32_t key; /* of the node */
+    uint32_t key; /* key of the draws: hash of the node's path */
 } dropout_job;
 
 LRA_DEV real factor_of(const dropout_job *j, uint32_t word)
@@ -24,13 +24,13 @@ LRA_DEV lra_philox draw(const lra_rng *key, const lra_step *step, int64_t i)
                          (uint32_t)(step->step >> 32), (uint32_t)at, (uint32_t)(at >> 32));
 }
 
-/* Which draw an element has. */
+/* Index of the draw of element `at`. */
 LRA_DEV int64_t draw_of(const dropout_job *j, int64_t at)
 {
     return j->tied ? at / (j->T * j->D) * j->D + at % j->D : at;
 }
 
-/* Four elements whose draws are the words of one counter. */
+/* Multiplies four elements, whose draws are the four words of one counter, by their factors. */
 LRA_DEV void four(const dropout_job *j, const lra_rng *key, const lra_step *step, int64_t at,
                   real v[4])
 {
@@ -38,7 +38,7 @@ LRA_DEV void four(const dropout_job *j, const lra_rng *key, const lra_step *step
     LRA_UNROLL for (int k = 0; k < 4; k++) v[k] *= factor_of(j, words.v[k]);
 }
 
-/* Four elements that may belong to several counters. */
+/* Multiplies four elements, whose draws may belong to several counters, by their factors. */
 LRA_DEV void each(const dropout_job *j, const lra_rng *key, const lra_step *step, int64_t i,
                   real v[4])
 {

@@ -1,5 +1,5 @@
-/* Dropout factors, many at a time: 0, or 1/(1 - rate).  Each lane computes lra_philox_at() with key
- * (seed, path) and counter (step, number of the draw). */
+/* Dropout factors, 0 or 1/(1 - rate), for many elements at a time. Each SIMD lane computes
+ * lra_philox_at() with key (seed, path) and counter (step, number of the draw). */
 #ifndef LRA_OPS_ELEMENTWISE_DROPOUT_TEMPLATE_H
 #define LRA_OPS_ELEMENTWISE_DROPOUT_TEMPLATE_H
 
@@ -7,9 +7,9 @@
 
 #include "kernels/base/core/philox.h"
 
-/* A word is the low half of a 64-bit lane: the lane holds a full product, and the bits above a word
- * are never read.  The number of draws fills the registers, because the rounds of one draw depend
- * on each other. */
+/* DRAWS: number of draws computed at a time. It fills the registers, because the rounds of a single
+ * draw depend on each other. A random word is the low half of a 64-bit lane. A lane can hold a full
+ * 64-bit product; the bits above a word are never read. */
 enum { DRAWS = 32, DROPOUT_BLOCK = 4 * DRAWS };
 #if defined(LRA_LEVEL_avx512)
 enum { DRAW_LANES = 8 };
@@ -21,7 +21,7 @@ enum { DRAW_LANES = 2 };
 enum { VECTORS = DRAWS / DRAW_LANES };
 typedef uint64_t draw_lanes __attribute__((vector_size(DRAW_LANES * 8)));
 
-/* factor times the low half of each lane */
+/* Product of factor and the low half of each lane, 64 bits. */
 LRA_ROW_FN draw_lanes multiply(draw_lanes x, uint32_t factor)
 {
 #if !LRA_TYPE_f64 && defined(LRA_LEVEL_avx512)
@@ -37,7 +37,8 @@ typedef struct {
     draw_lanes word[4][VECTORS];
 } draw_words;
 
-/* DRAWS draws: half of them have counters from first[0] on, half from first[1] on. */
+/* Computes DRAWS draws of four words each. The first half has counters from first[0] on, the second
+ * half from first[1] on. */
 LRA_ROW_FN draw_words philox_lanes(const uint32_t key[2], const lra_step *step,
                                    const uint64_t first[2])
 {
@@ -63,7 +64,7 @@ LRA_ROW_FN draw_words philox_lanes(const uint32_t key[2], const lra_step *step,
     return d;
 }
 
-/* Threshold of a draw: lra_u01f(w) < rate if and only if w >> 8 < least. */
+/* Key and threshold of the draws of a node. lra_u01f(w) < rate if and only if w >> 8 < least. */
 typedef struct {
     uint32_t key[2], least;
     real kept;
@@ -77,7 +78,8 @@ static inline dropout_draw dropout_draw_of(double rate, uint32_t path, const lra
                           .kept = (real)(1 / (1 - rate))};
 }
 
-/* The factors of the draws [first[0], first[0] + 16) and [first[1], first[1] + 16), four each. */
+/* Computes the factors of draws [first[0], first[0] + 16) and [first[1], first[1] + 16), four
+ * factors per draw. */
 static inline void dropout_factors(const dropout_draw *a, const lra_step *step,
                                    const uint64_t first[2], real factor[DROPOUT_BLOCK])
 {

@@ -13,7 +13,7 @@ LRA_DEV real gate_slope(lra_gate_act f, real x)
     return f == LRA_GATE_SILU ? act_silu_slope(x) : act_sigmoid_slope(x);
 }
 
-/* y may be one of the others. */
+/* y may be one of the source arrays. */
 static __global__ void gate_kernel(each_args e, lra_gate_act f)
 {
     for (EACH8(i, e.n)) {
@@ -25,7 +25,7 @@ static __global__ void gate_kernel(each_args e, lra_gate_act f)
     }
 }
 
-/* y: da, followed by db. */
+/* y receives da. db may follow it in memory. */
 static __global__ void gate_grad_kernel(each_args e, lra_gate_act f, const void *dy, void *db)
 {
     for (EACH8(i, e.n)) {

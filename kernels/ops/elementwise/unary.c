@@ -1,12 +1,12 @@
-/* Elementwise functions of one variable, y = f(x) with dx = dy f'(z), z = x or y as UNARY_OPS
- * specifies; and y = scale x + shift.  Formulas: unary_body.h. */
+/* Elementwise functions of one variable: y = f(x) with dx = dy f'(z), where z is x or y as
+ * UNARY_OPS specifies; and y = scale x + shift. Formulas: unary_body.h. */
 #include "kernels/ops/elementwise/activation_lanes_template.h"
 #include "kernels/ops/args.h"
 #include "kernels/ops/elementwise/unary_body.h"
 
 /* ---- value and derivative of a vector -------------------------------------------------------- */
 
-/* Functions without vector code run lane by lane. */
+/* Defines the vector version of functions without vector code: they are computed lane by lane. */
 #define LANE_BY_LANE(name)                                                                         \
     LRA_ROW_FN lanes lanes_##name(lanes v)                                                         \
     {                                                                                              \

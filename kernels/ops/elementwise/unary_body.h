@@ -1,7 +1,8 @@
 /* Elementwise functions of one variable: value and derivative.
- * To add one: name_f(x) and name_d(z), one line in UNARY_OPS, two in ops.def, its builder in ops.h.
- * The second argument of X selects the argument of the derivative, the source x or the result y;
- * the third selects how samples are filled.  Activations of layers: activation.h. */
+ * To add a function, write name_f(x) and name_d(z), one line in UNARY_OPS, two lines in ops.def,
+ * and its builder in ops.h. The second argument of X in UNARY_OPS selects the argument of the
+ * derivative: the source x or the result y. The third argument selects how test samples are filled.
+ * Activations of layers: activation.h. */
 #ifndef LRA_OPS_ELEMENTWISE_UNARY_BODY_H
 #define LRA_OPS_ELEMENTWISE_UNARY_BODY_H
 

@@ -1,8 +1,10 @@
-/* AdamW with decoupled decay over all parameters at once, global-norm clipping, finite guard.
+/* AdamW with decoupled weight decay, over all parameters at once, with clipping of the global
+ * gradient norm and a check for finite values.
  *   g = clip/norm g if norm > clip;  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;
  *   p -= rate (m/(1-b1^t) / (sqrt(v/(1-b2^t)) + eps) + decay p)
- * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates.  An update whose loss or
- * gradient norm is not finite only increments the number of consecutive skipped updates.
+ * Loshchilov & Hutter 2019, algorithm 2; t counts applied updates. If the loss or the gradient norm
+ * is not finite, the update is skipped and only the number of consecutive skipped updates is
+ * incremented.
  * Sources: loss, count (2), step, then n parameters, n gradients, n m, n v. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
@@ -35,7 +37,7 @@ static inline double square_norm(const lra_call *c, int n)
     return total;
 }
 
-/* Constants for all elements of one parameter. */
+/* Constants of an update for all elements of one parameter. */
 typedef struct {
     real scale, b1, b2, rate, decay, correct1, correct2, eps;
 } adamw_step;
@@ -52,7 +54,7 @@ static inline void update_piece(int64_t from, int64_t end, adamw_step s, const r
     }
 }
 
-/* Writes the bf16 copy that products read. */
+/* Updates the bf16 copy (shadow) of a parameter, which products read. Nullable: shadow */
 static inline void write_shadow(int64_t from, int64_t end, const real *p, uint16_t *shadow)
 {
 #if LRA_TYPE_bf16
@@ -140,7 +142,8 @@ static int64_t scratch(const lra_tensor *y, int n_threads)
     return n * (int64_t)sizeof(double);
 }
 
-/* The same, followed by the decision of the step: adamw.cu. */
+/* Scratch of the CUDA body: that of the CPU body, then the decision whether the update is applied
+ * (adamw.cu). */
 static int64_t cuda_scratch(const lra_tensor *y)
 {
     return scratch(y, 1) + 64;
@@ -169,8 +172,8 @@ static lra_tensor *moment(lra_graph *g, const char *which, const lra_tensor *p)
     return m;
 }
 
-/* Adds the gradients to the sums of earlier micro-batches, and keeps them there unless this is the
- * last one. */
+/* Gradient accumulation: adds the gradients of this micro-batch to the sums of earlier ones, and
+ * stores the sums unless this is the last micro-batch. */
 static void accumulate(lra_graph *g, int n, lra_tensor *const *params, lra_tensor **grad, int part,
                        int n_parts)
 {

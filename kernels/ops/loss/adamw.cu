@@ -1,13 +1,15 @@
-/* AdamW on a GPU: squares of all gradients in blocks, one block that decides on the step, one
- * update of all parameters.  Formulas and sources: adamw.c. */
+/* AdamW on a GPU, in three kernels: squares of all gradients in blocks; one block that decides
+ * whether the update is applied; one update of all parameters. Formulas and sources: adamw.c. */
 #include "kernels/ops/cuda_common.h"
 
 enum { LOSS, COUNT, STEP, FIRST };
-/* Parameters of one launch: at most 4 KiB of kernel arguments. */
+/* Parameters per launch. The kernel arguments are limited to 4 KiB. */
 enum { GROUP = 48 };
 
 typedef struct {
-    int64_t n, first_block; /* elements; the first of its blocks of LRA_PIECE in the launch */
+    /* n: elements; first_block: index, within the launch, of the first of its blocks of LRA_PIECE
+     * elements */
+    int64_t n, first_block;
     const real *g;
     real *p, *m, *v;
     uint16_t *shadow; /* NULL: none */
@@ -20,7 +22,7 @@ typedef struct {
     parameter at[GROUP];
 } parameters;
 
-/* Values that the deciding block passes to the updates. */
+/* Values that the deciding block passes to the update kernel. */
 typedef struct {
     real scale, rate, correct1, correct2;
     int32_t applied;
@@ -86,7 +88,8 @@ static __global__ void update_kernel(parameters all, real b1, real b2, real eps,
     }
 }
 
-/* Collects parameters [first, ..) of the call, at most GROUP; returns their number of blocks. */
+/* Collects at most GROUP parameters of the call, from number `first` on. Returns their number of
+ * blocks. */
 static int64_t collect(const lra_call *c, int first, parameters *all)
 {
     const adamw_args *a = (const adamw_args *)c->y->args;
@@ -106,7 +109,7 @@ static int64_t collect(const lra_call *c, int first, parameters *all)
     return n_blocks;
 }
 
-/* scratch: a double for each block of LRA_PIECE elements, then the decision */
+/* Scratch: a double for each block of LRA_PIECE elements, then the decision. */
 LRA_CUDA_BODY(adamw)
 {
     const adamw_args *a = (const adamw_args *)c->y->args;

@@ -1,8 +1,8 @@
-/* Losses: scalars, real, means over the unmasked terms.
- *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0, 0 if there is
- *     none;
- *   cross_entropy_rows = its terms, 0 where label < 0: not a mean, without a gradient;
- *   mse = mean (x - target)^2;  l1 = mean |x - target|, with gradient 0 where they are equal.
+/* Losses: real scalars, means over the unmasked terms.
+ *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0; 0 if there are
+ *   none
+ *   cross_entropy_rows = the terms of cross_entropy, 0 where label < 0; no mean and no gradient
+ *   mse = mean (x - target)^2;  l1 = mean |x - target|, with gradient 0 where they are equal
  * Partial sums of blocks of rows or elements are added in block order. */
 #include "kernels/ops/loss/loss_body.h"
 #include "kernels/ops/typed.h"
@@ -22,7 +22,7 @@ static inline void check_labels(const int32_t *label, int64_t n, int64_t C)
                     (long long)C);
 }
 
-/* Maximum of a row and sum of exp(z - maximum). */
+/* Returns the sum of exp(z - max) over a row; max: maximum of the row. */
 static inline real exp_sum(const real *z, int64_t C, real *max)
 {
     real m = z[0], s = 0;
@@ -98,7 +98,8 @@ LRA_BODY(cross_entropy_grad)
     }
 }
 
-/* name: sources x, target; name_grad: dy, x, target */
+/* Defines the bodies of a loss: name, with sources x and target, and name_grad, with sources dy, x
+ * and target. */
 #define BODIES(name)                                                                               \
     LRA_BODY(name)                                                                                 \
     {                                                                                              \
@@ -154,7 +155,7 @@ static int entropy_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* The gradient of every loss here has the shape of source 1. */
+/* Shape rule of all gradients: the shape of source 1. */
 static int grad_shape(lra_tensor *y, lra_err *e)
 {
     (void)e;
@@ -175,7 +176,7 @@ static int64_t entropy_scratch(const lra_tensor *y, int n_threads)
     return n_blocks_of(lra_rows(y->src[0]), LRA_ROW_BLOCK) * (int64_t)sizeof(double);
 }
 
-/* Sums and counts. */
+/* Scratch of the CUDA body: a sum and a count for each block of rows. */
 static int64_t entropy_cuda_scratch(const lra_tensor *y)
 {
     return 2 * entropy_scratch(y, 1);

@@ -1,9 +1,10 @@
-/* Losses on a GPU: partial sums of blocks in double, then one block adds them in order.  A label
- * beyond the classes, which is a bug, gives NaN. */
+/* Losses on a GPU: each block computes a partial sum in double, then one block adds them in order.
+ * A label beyond the number of classes, which is a bug, gives NaN. */
 #include "kernels/ops/cuda_common.h"
 #include "kernels/ops/loss/loss_body.h"
 
-/* y = sum of part / n, or / sum of counts where n is 0; 0 where that is 0. */
+/* y = sum of part / n. If counts is set, n is the sum of counts instead. y is 0 if n is 0.
+ * Nullable: counts */
 static __global__ void mean_kernel(int64_t n_parts, const double *part, const double *counts,
                                    double n, real *y)
 {
@@ -27,7 +28,8 @@ static void mean_of(int64_t n_parts, const double *part, const double *counts, d
 
 /* ---- cross-entropy --------------------------------------------------------------------------- */
 
-/* Maximum of a row and sum of exp(z - maximum), for all lanes. */
+/* Returns the sum of exp(z - max) over a row; max: maximum of the row. Every thread of the warp
+ * receives both. */
 LRA_DEV real exp_sum(const real *z, int64_t C, real *max)
 {
     real m = z[0], s = 0;
@@ -38,14 +40,14 @@ LRA_DEV real exp_sum(const real *z, int64_t C, real *max)
     return warp_sum(s);
 }
 
-/* -log softmax(z)[label], for all lanes. */
+/* -log softmax(z)[label]; every thread of the warp receives it. */
 LRA_DEV real row_entropy(const real *z, int64_t C, int32_t label)
 {
     real m, sum = exp_sum(z, C, &m);
     return label < C ? r_log(sum) - (z[label] - m) : bits_real(0x7FC00000u);
 }
 
-/* A block for LRA_ROW_BLOCK rows, a warp for each row. */
+/* One block for LRA_ROW_BLOCK rows, one warp per row. */
 static __global__ void entropy_kernel(int64_t rows, int64_t C, const real *logits,
                                       const int32_t *label, double *part, double *counts)
 {
@@ -124,7 +126,8 @@ LRA_CUDA_BODY(cross_entropy_grad)
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-/* name: sources x, target, a block for LRA_PIECE elements; name_grad: dy, x, target */
+/* Defines the kernels of a loss: name, with sources x and target and one block for LRA_PIECE
+ * elements; and name_grad, with sources dy, x and target. */
 #define BODIES(name)                                                                               \
     static __global__ void name##_kernel(int64_t n, const real *x, const real *target,             \
                                          double *part)                                             \

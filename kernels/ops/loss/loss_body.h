@@ -1,5 +1,5 @@
-/* Distances between prediction and target, their derivatives, and the partition of sums into
- * blocks. */
+/* Terms of mse and l1 as functions of prediction and target, their derivatives, and the number of
+ * blocks of a sum. */
 #ifndef LRA_OPS_LOSS_LOSS_BODY_H
 #define LRA_OPS_LOSS_LOSS_BODY_H
 

@@ -1,12 +1,14 @@
 /* Batch normalisation per channel over all rows that are not padding (Ioffe & Szegedy 2015):
  *   y = (x - mean) r gain + bias,  r = 1/sqrt(var + eps),  zero where t >= length.
- * Training normalises with the mean and the biased variance of the batch and updates the states,
- *   state = (1 - momentum) state + momentum new, with the unbiased variance; evaluation uses the
- *     states.
+ * Training normalises with the mean and the biased variance of the batch, and updates the running
+ * statistics (states):
+ *   state = (1 - momentum) state + momentum new, where new has the unbiased variance.
+ * Evaluation normalises with the states.
  *   dx = r gain (dy - mean(dy) - xhat mean(dy xhat)) in training, r gain dy in evaluation.
- * Statistics are one tensor (2,D), mean and biased variance; sums are taken over blocks of rows in
- * order, in double: columns of dx sum to 0, and the gradient of a bias before the norm is this sum.
- * Where we differ: rows beyond the length of their sample are ignored. */
+ * Statistics are one tensor (2,D): mean and biased variance. Sums are taken over blocks of rows in
+ * order, in double. Double is needed because columns of dx sum to 0, and the gradient of a bias
+ * before the norm is this sum.
+ * Difference from the paper: rows beyond the length of their sample are ignored. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/norm/norm_shape.h"
 #include "kernels/ops/typed.h"
@@ -39,14 +41,15 @@ static inline int64_t count_rows(const rows_view *v)
     return n;
 }
 
-/* Adds all blocks into the first one, in order; part: (n_blocks, n) */
+/* Adds all blocks to the first one, in order; part: (n_blocks, n). */
 static inline void add_blocks(double *part, int64_t n_blocks, int64_t n)
 {
     for (int64_t b = 1; b < n_blocks; b++)
         for (int64_t i = 0; i < n; i++) part[i] += part[b * n + i];
 }
 
-/* part[block] (D) = sum of (x - mean)^power, power 1 with mean NULL, or 2 */
+/* Partial sums of each block: part[block] (D) = sum of x if mean is NULL, else sum of (x -
+ * mean)^2. */
 static inline void sum_powers(const lra_call *c, const rows_view *v, const real *mean, double *part)
 {
     lra_type t = c->y->src[0]->type;
@@ -153,7 +156,8 @@ LRA_BODY(batch_norm_dgain)
     }
 }
 
-/* sources: dy, x, mean, var, gain, dgain (2,D), [length]; scratch: (3,D) factors of dy, 1, xhat */
+/* sources: dy, x, mean, var, gain, dgain (2,D), [length]; scratch: (3,D), the factors of dy, 1 and
+ * xhat in dx */
 LRA_BODY(batch_norm_dx)
 {
     const batch_norm_args *a = c->y->args;
@@ -255,7 +259,7 @@ static double flops(const lra_tensor *y)
 
 /* ---- gradient and builder -------------------------------------------------------------------- */
 
-/* mean and var are constants in evaluation; in training their dependence on x is in dx. */
+/* In evaluation mean and var are constants. In training their dependence on x is included in dx. */
 static void grad(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     const batch_norm_args *a = y->args;

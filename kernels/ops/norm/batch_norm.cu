@@ -1,5 +1,6 @@
-/* Batch normalisation on a GPU; formulas and sources: batch_norm.c.  Sums are in double, their
- * parts as well: columns of dx sum to 0, and the gradient of a bias before the norm is this sum. */
+/* Batch normalisation on a GPU; formulas and sources: batch_norm.c. Sums and partial sums are in
+ * double, because columns of dx sum to 0, and the gradient of a bias before the norm is this
+ * sum. */
 #include "kernels/ops/columns_cuda.h"
 
 /* x viewed as B samples of T rows of D. */
@@ -35,7 +36,7 @@ typedef struct {
     rows_view v;
     lra_type t;
     const void *x;
-    const real *mean; /* NULL: plain sums */
+    const real *mean; /* NULL: sums of x; else sums of (x - mean)^2 */
 } power_from;
 
 LRA_DEV void add_power(const power_from *a, int64_t row, int64_t d, double *s)
@@ -91,7 +92,7 @@ LRA_CUDA_BODY(batch_norm_move)
 /* ---- normalising ----------------------------------------------------------------------------- */
 
 typedef struct {
-    const real *mean, *var, *gain, *bias, *sums; /* sums: of the gradient */
+    const real *mean, *var, *gain, *bias, *sums; /* sums: dgain and dbias, for the gradient */
     real eps;
     bool training;
 } norm_by;
@@ -164,7 +165,7 @@ LRA_CUDA_BODY(batch_norm_dgain)
                (const real *)c->in[3], (real)a->eps, y);
 }
 
-/* factors (3,D) of dy, 1, xhat */
+/* Computes the factors (3,D) of dy, 1 and xhat in dx. */
 static __global__ void factors_kernel(rows_view v, norm_by by, real *factors)
 {
     int64_t d = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = count_rows(&v);

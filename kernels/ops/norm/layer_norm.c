@@ -1,19 +1,22 @@
-/* y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, biased variance.
+/* Layer norm: y = (x - mean)/sqrt(var + eps) gain + bias over the last dimension, with the biased
+ * variance.
  * With xhat = (x - mean) r, r = 1/sqrt(var + eps), u = dy gain:
  *   dx = r (u - mean(u) - xhat mean(u xhat));  dgain = sum over rows of dy xhat;
  *     dbias = sum of dy.
- * Ba, Kiros, Hinton 2016.  The gradient recomputes the statistics: x is read anyway. */
+ * Source: Ba, Kiros, Hinton 2016. The gradient recomputes the statistics, because it reads x
+ * anyway. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/lanes_template.h"
 #include "kernels/ops/norm/norm_shape.h"
 
-/* Rows that are processed together: the sum, root and quotient of one row are a chain of dependent
- * steps as long as its remaining work; the other rows fill the latency. */
+/* Number of rows that are processed together. Sum, square root and division of one row are a chain
+ * of dependent instructions that takes as long as the rest of its work. The other rows hide this
+ * latency. */
 enum { TOGETHER = 4 };
 
 typedef struct {
-    const void *x[TOGETHER], *dy[TOGETHER];       /* dy: of gradients */
-    real m[TOGETHER], off[TOGETHER], r[TOGETHER]; /* the mean is m + off */
+    const void *x[TOGETHER], *dy[TOGETHER];       /* dy: in gradients only */
+    real m[TOGETHER], off[TOGETHER], r[TOGETHER]; /* the mean is m + off; r: 1/sqrt(var + eps) */
     const real *gain, *bias;
 } norm_rows;
 
@@ -40,7 +43,7 @@ LRA_ROW_FN void add_both(int64_t i, int64_t w, lra_type t, const void *x, real m
     *square += v * v;
 }
 
-/* lanes_sum() of n vectors, four of them interleaved. */
+/* lanes_sum() of n vectors; four of them are processed together. */
 LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
 {
 #if !LRA_TYPE_f64 && (defined(LRA_LEVEL_avx512) || defined(LRA_LEVEL_avx2))
@@ -65,10 +68,10 @@ LRA_ROW_FN void sums(const int n, const lanes *v, real *to)
     for (int k = 0; k < n; k++) to[k] = lanes_sum(v[k]);
 }
 
-/* m and r of each row.  The second pass reads the differences from the L1 cache: nothing cancels,
- * and a row may be of any magnitude whose square is finite.  The mean of the differences is the
- * rounding error of m and is added to it: an error of m is common to all channels, so that it would
- * accumulate in a product over the channels. */
+/* Computes m, off and r of each row. The second pass reads the differences x - m from the L1 cache.
+ * There is no cancellation, and a row may have any magnitude whose square is finite. The mean of
+ * the differences, off, is the rounding error of m and is added to it. An error of m would be
+ * common to all channels and would accumulate in a product over the channels. */
 LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_rows *s)
 {
     lanes sum[TOGETHER] = {0}, rest[TOGETHER] = {0}, square[TOGETHER] = {0};
@@ -85,14 +88,15 @@ LRA_ROW_FN void statistics(lra_type t, const int n, int64_t D, double eps, norm_
     }
 }
 
-/* f(t, n, first, ...) for rows [first, last): n of them together, then the rest one by one. */
+/* Calls f(t, n, first, ...) for rows [first, last): TOGETHER rows per call, then the remaining rows
+ * one by one. */
 #define ROWS_EACH(f, t, first, last, ...)                                                          \
     do {                                                                                           \
         int64_t row_ = (first), end_ = (last);                                                     \
         for (; row_ + TOGETHER <= end_; row_ += TOGETHER) f(t, TOGETHER, row_, __VA_ARGS__);       \
         for (; row_ < end_; row_++) f(t, 1, row_, __VA_ARGS__);                                    \
     } while (0)
-enum { NORM_ROWS = 64 }; /* of a piece of work */
+enum { NORM_ROWS = 64 }; /* rows per work item */
 
 LRA_ROW_FN void norm(int64_t i, int64_t w, lra_type t, const int k, const norm_rows *s, void *y)
 {
@@ -180,7 +184,7 @@ LRA_ROW_FN void add_row(int64_t i, int64_t w, lra_type t, const int k, const nor
     lanes_store(dgain, LRA_F32, i, w, lanes_load(dgain, LRA_F32, i, w) + dy * xhat);
     lanes_store(dbias, LRA_F32, i, w, lanes_load(dbias, LRA_F32, i, w) + dy);
 }
-/* Adds rows to the sums. */
+/* Adds the terms of some rows to dgain and dbias. */
 LRA_ROW_FN void dgain_some(lra_type t, const int n, int64_t first, const lra_call *c, int64_t D,
                            double eps, real *dgain, real *dbias)
 {
@@ -232,7 +236,7 @@ static int shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* The same, then mean and r of each row. */
+/* Scratch of the CUDA body: that of the CPU body, then mean and r of each row. */
 static int64_t dgain_cuda_scratch(const lra_tensor *y)
 {
     return norm_dgain_scratch(y, 1) + 2 * lra_rows(y->src[1]) * (int64_t)lra_type_size(y->type);

@@ -1,8 +1,8 @@
-/* Layer norm and its gradients on a GPU: a warp for each row. */
+/* Layer norm and its gradients on a GPU: one warp per row. */
 #include "kernels/ops/columns_cuda.h"
 
-/* Mean and 1/sqrt(var + eps) of a row, for all lanes; as on a CPU, the rounding error of the mean
- * is added to it. */
+/* Mean and r = 1/sqrt(var + eps) of a row; every thread of the warp receives them. As on the CPU,
+ * the rounding error of the mean is added to it. */
 LRA_DEV void statistics(lra_type t, const void *x, int64_t row, int64_t D, bool wide, real eps,
                         real *mean, real *r)
 {
@@ -89,7 +89,7 @@ LRA_CUDA_BODY(layer_norm_dx)
                c->y->type, c->in[0], c->in[1], (const real *)c->in[2], (real)a->eps, c->out);
 }
 
-/* stats (rows,2): mean and r */
+/* Computes stats (rows,2): mean and r of each row. */
 static __global__ void stats_kernel(int64_t rows, int64_t D, bool wide, lra_type t, const void *x,
                                     real eps, real *stats)
 {

@@ -1,5 +1,5 @@
-/* Code shared by the gradients of norms: sources are dy, x, ...; the sums of dy xhat (dgain) and of
- * dy (dbias) are one tensor (2,D). */
+/* Code shared by the gradients of norms. Their sources are dy, x, ...; the sums of dy xhat (dgain)
+ * and of dy (dbias) are one tensor (2,D). */
 #ifndef LRA_OPS_NORM_NORM_SHAPE_H
 #define LRA_OPS_NORM_NORM_SHAPE_H
 
@@ -22,7 +22,8 @@ static inline int norm_dgain_shape(lra_tensor *y, lra_err *e)
     return 0;
 }
 
-/* Bytes: n sums over rows of x, one for each block of rows, in numbers of `size` bytes. */
+/* Scratch in bytes: n sums over the rows of x for each block of rows, in numbers of `size`
+ * bytes. */
 static inline int64_t norm_sums_scratch(const lra_tensor *x, int n, size_t size)
 {
     int64_t n_blocks = (lra_rows(x) + LRA_ROW_BLOCK - 1) / LRA_ROW_BLOCK;

@@ -1,7 +1,7 @@
 /* y = x / sqrt(mean x^2 + eps) over the last dimension;  dx = (dy - y mean(dy y)) / sqrt(mean x^2 +
  * eps).
- * RMSNorm (Zhang & Sennrich 2019) multiplies by a gain for each channel, ScaleNorm (Nguyen &
- * Salazar 2019) by one: lra_rms_norm(). */
+ * lra_rms_norm() adds a gain: RMSNorm (Zhang & Sennrich 2019) has a gain per channel, ScaleNorm
+ * (Nguyen & Salazar 2019) has one gain. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/lanes_template.h"
 

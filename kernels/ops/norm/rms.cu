@@ -1,4 +1,4 @@
-/* rms and its gradient on a GPU: a warp for each row. */
+/* rms and its gradient on a GPU: one warp per row. */
 #include "kernels/ops/cuda_common.h"
 
 LRA_DEV real inverse_rms(const void *x, lra_type t, int64_t first, int64_t D, real eps)

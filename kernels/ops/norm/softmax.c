@@ -5,8 +5,8 @@ LRA_ROW_FN void find_max(int64_t i, int64_t w, lra_type t, const void *x, lanes 
 {
     *m = lanes_max(lanes_keep(lanes_load(x, t, i, w), w, -INFINITY), *m);
 }
-/* For a bf16 row the exponentials are kept in y if y is real; else they are computed again from
- * x. */
+/* Computes exponentials and adds them to s. If y is real they are stored in y; otherwise (bf16)
+ * they are recomputed from x later. */
 LRA_ROW_FN void add_exp(int64_t i, int64_t w, lra_type t, const void *x, real m, void *y, lanes *s)
 {
     lanes e = lanes_keep(lanes_exp(lanes_load(x, t, i, w) - m), w, 0);

@@ -1,4 +1,4 @@
-/* softmax over the last dimension and its gradient on a GPU: a warp for each row. */
+/* softmax over the last dimension and its gradient on a GPU: one warp per row. */
 #include "kernels/ops/cuda_common.h"
 
 static __global__ void softmax_kernel(int64_t rows, int64_t D, lra_type t, const void *x, void *y)

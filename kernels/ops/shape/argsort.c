@@ -1,15 +1,15 @@
-/* Indices that sort each row in ascending order, stable: a bottom-up merge sort with two indices of
- * scratch for an element. */
+/* Indices that sort each row in ascending order, stable. Bottom-up merge sort; the scratch holds
+ * two indices per element. */
 #include "kernels/ops/typed.h"
 
-/* Compares the numbers at two indices, for either type of row. */
+/* True if the element at index a sorts before that at index b, for rows of int32 or real. */
 static inline bool goes_before(const void *x, lra_type t, int32_t a, int32_t b)
 {
     if (t == LRA_I32) return ((const int32_t *)x)[a] < ((const int32_t *)x)[b];
     return t_load(x, t, a) < t_load(x, t, b);
 }
 
-/* Merges sorted sequences of `run` indices into sequences of twice the length. */
+/* Merges pairs of adjacent sorted runs, `run` indices each, into runs of twice the length. */
 static inline void merge(const void *x, lra_type t, int64_t D, int64_t run, const int32_t *from,
                          int32_t *to)
 {

@@ -1,5 +1,5 @@
-/* argsort on a GPU: the rank of an element is the number of elements that sort before it.  D
- * comparisons for each; a warp shares them. */
+/* argsort on a GPU: the rank of an element is the number of elements that sort before it. Each
+ * element needs D comparisons, which are shared by the threads of a warp. */
 #include "kernels/ops/cuda_common.h"
 
 LRA_DEV bool goes_before(const void *x, lra_type t, int64_t a, int64_t b)

@@ -1,8 +1,9 @@
-/* Repeating and summing dimensions.
- *   broadcast: y[i] = x[i without repeated dimensions];   reduce: y = sum of x over dimensions.
- * reduce sums one group of adjacent dimensions, x viewed as (O,R,I) -> (O,I), in blocks of
- * LRA_ROW_BLOCK along R whose partial sums are added in block order; the builder chains several.
- * Its result is real: sums of activations are statistics or gradients of parameters. */
+/* Repetition of dimensions (broadcast) and sums over dimensions (reduce_sum).
+ *   broadcast: y[i] = x[i without repeated dimensions];   reduce_sum: y = sum of x over dimensions.
+ * reduce_sum sums one group of adjacent dimensions, with x viewed as (O,R,I) -> (O,I). It sums in
+ * blocks of LRA_ROW_BLOCK along R, whose partial sums are added in block order. For several groups
+ * the builder adds several nodes. The result is real, because sums of activations are statistics or
+ * gradients of parameters. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/shape/broadcast.h"
 #include "kernels/ops/dense/row_sums_template.h"
@@ -32,7 +33,8 @@ LRA_ROW_FN void fill_row(lra_type t, real v, int64_t n, void *y)
     for (int64_t k = 0; k < n; k++) t_store(y, t, k, v);
 }
 
-/* n elements of y from `at` on: those of x from `from` on, or one element of x repeated. */
+/* Writes n elements of y from `at` on: the elements of x from `from` on, or (along = 0) one element
+ * of x repeated. */
 static inline void spread_row(const lra_tensor *x, const void *in, int64_t from, int64_t along,
                               const lra_tensor *y, void *out, int64_t at, int64_t n)
 {
@@ -70,7 +72,7 @@ LRA_BODY(broadcast)
         }
         for (int64_t r = first; r < last; r++) {
             spread_row(x, c->in[0], from, along, y, c->out, r * width, width);
-            for (int i = n - 2; i >= 0; i--) { /* the next row */
+            for (int i = n - 2; i >= 0; i--) { /* advances to the next row */
                 from += stride[i];
                 if (++at[i] < y->shape.d[i]) break;
                 from -= at[i] * stride[i];
@@ -165,7 +167,7 @@ static lra_tensor *broadcast_sample(lra_graph *g, int i)
 {
     const lra_shape from[] = {LRA_SHAPE(5), LRA_SHAPE(3, 1), LRA_SHAPE(2, 1, 4), LRA_SHAPE(1)};
     const lra_shape to[] = {LRA_SHAPE(3, 5), LRA_SHAPE(3, 7), LRA_SHAPE(3, 2, 5, 4), LRA_SHAPE(6)};
-    if (i == 4) /* a scalar */
+    if (i == 4) /* a scalar source */
         return lra_broadcast(lra_sample_input(g, "x", "normal", (lra_shape){0}), LRA_SHAPE(2, 3));
     return i > 4 ? NULL : lra_broadcast(lra_sample_input(g, "x", "normal", from[i]), to[i]);
 }

@@ -1,4 +1,4 @@
-/* broadcast and reduce on a GPU. */
+/* broadcast and reduce_sum on a GPU. */
 #include "kernels/ops/columns_cuda.h"
 #include "kernels/ops/strided_cuda.h"
 
@@ -36,7 +36,7 @@ LRA_DEV void add_element(const reduce_from *a, int64_t row, int64_t d, double *s
 }
 COLUMN_KERNEL(reduce_kernel, reduce_from, 1, add_element)
 
-/* The same where a row is one number: a warp for each block of rows. */
+/* Partial sums if a row is a single number (D = 1): one warp for each block of rows. */
 static __global__ void reduce_row_kernel(int64_t O, int64_t R, int64_t n_blocks, lra_type t,
                                          const void *x, real *part)
 {

@@ -6,7 +6,7 @@
 
 enum { LANES = 64 }; /* adjacent columns that are summed together */
 
-/* Columns [k, k+n) of one (R,I) part. */
+/* Cumulative sums of columns [k, k+n) of one slice (R,I). */
 LRA_ROW_FN void sum_columns(lra_type t, const void *x, void *y, axis_view v, int64_t k, int64_t n,
                             bool back)
 {

@@ -1,4 +1,4 @@
-/* cumsum on a GPU: a thread for each column, in the order of the axis. */
+/* cumsum on a GPU: one thread for each column, in the order of the axis. */
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/cuda_common.h"
 

@@ -1,4 +1,4 @@
-/* y[.., i, ..] = x[.., n-1-i, ..] along one axis; its gradient is the same of dy. */
+/* Reverses an axis: y[.., i, ..] = x[.., n-1-i, ..]. The gradient is the flip of dy. */
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/typed.h"
 

@@ -1,4 +1,4 @@
-/* flip on a GPU: a thread for each element. */
+/* flip on a GPU: one thread for each element. */
 #include "kernels/ops/axis_view_body.h"
 #include "kernels/ops/cuda_common.h"
 

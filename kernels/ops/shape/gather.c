@@ -1,5 +1,6 @@
-/* y[b,m] = x[b, index[b,m]].  x: (B,T,D), index: (B,M), y: (B,M,D).  Its gradient, scatter, adds
- * rows in the order of m, one sample per thread: same bits for any number of threads. */
+/* y[b,m] = x[b, index[b,m]]. x: (B,T,D), index: (B,M), y: (B,M,D). The gradient, scatter, adds rows
+ * in the order of m. Each sample is processed by one thread, so that the bits do not depend on the
+ * number of threads. */
 #include "kernels/ops/typed.h"
 
 static inline void check_index(const int32_t *index, int64_t n, int64_t T)
@@ -22,7 +23,7 @@ LRA_BODY(gather)
                (size_t)D * lra_type_size(t));
 }
 
-/* sources: dy, index; scratch: (B,T,D) real, where y is rounded */
+/* sources: dy, index; scratch: (B,T,D) real, used if y is stored in bf16 */
 LRA_BODY(scatter)
 {
     int64_t B = c->y->shape.d[0], T = c->y->shape.d[1], D = c->y->shape.d[2];

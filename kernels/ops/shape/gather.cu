@@ -26,7 +26,8 @@ LRA_CUDA_BODY(gather)
                c->out);
 }
 
-/* A warp for each row of dx: the rows of dy that came from it, in order. */
+/* One warp for each row of dx. It adds the rows of dy that were gathered from this row, in
+ * order. */
 static __global__ void scatter_kernel(int64_t n, int64_t M, int64_t T, int64_t D, bool wide,
                                       lra_type t, const void *dy, const int32_t *index, void *dx)
 {

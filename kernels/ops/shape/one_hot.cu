@@ -1,4 +1,4 @@
-/* one_hot on a GPU: a thread for each element. */
+/* one_hot on a GPU: one thread for each element. */
 #include "kernels/ops/cuda_common.h"
 
 static __global__ void one_hot_kernel(int64_t n, int64_t C, lra_type t, const int32_t *index,

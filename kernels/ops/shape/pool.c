@@ -1,10 +1,9 @@
-/* (B,T,D) -> (B,D) over t < length: mean, row length-1, maximum.
- * The gradient of the maximum goes to the first of equal values.  A sample of length 0 gives
- * zeros. */
+/* Pooling (B,T,D) -> (B,D) over t < length: mean, last row (length-1), or maximum. The gradient of
+ * the maximum flows to the first of equal values. A sample of length 0 gives zeros. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/dense/row_sums_template.h"
 
-/* acc: (2,D): sum of rows [0,n), block by block, and room for a block. */
+/* Sums rows [0,n) block by block. acc: (2,D): the sum, and scratch for the sum of a block. */
 LRA_ROW_FN void sum_blocks(lra_type t, const void *x, int64_t n, int64_t D, real *acc)
 {
     real *block = acc + D;
@@ -16,7 +15,8 @@ LRA_ROW_FN void sum_blocks(lra_type t, const void *x, int64_t n, int64_t D, real
     }
 }
 
-/* acc: (2,D): maxima of rows [0,n), n > 0, and the rows of the first of them as int32. */
+/* Maxima of rows [0,n), n > 0. acc: (2,D): the maxima, and the index of the first row that has each
+ * maximum, as int32. */
 LRA_ROW_FN void max_rows(lra_type t, const void *x, int64_t n, int64_t D, real *acc)
 {
     int32_t *where = (int32_t *)(acc + D);
@@ -30,7 +30,7 @@ LRA_ROW_FN void max_rows(lra_type t, const void *x, int64_t n, int64_t D, real *
         }
 }
 
-/* acc[0..D): rows [0,n) of x pooled by `kind`. */
+/* Pools rows [0,n) of x by `kind`. acc[0..D): the result. */
 static inline void pool_rows(lra_pool_kind kind, const void *x, lra_type t, int64_t n, int64_t D,
                              real *acc)
 {
@@ -63,7 +63,8 @@ LRA_BODY(pool)
     }
 }
 
-/* dx, zeros so far, gets dy at the first maximum of each column of x.  acc: (2,D) */
+/* Gradient of the maximum: dx, which is zero on entry, receives dy at the first maximum of each
+ * column of x. acc: scratch (2,D) */
 static inline void spread_max(const void *dy, const void *x, lra_type t, int64_t n, int64_t D,
                               void *dx, real *acc)
 {
@@ -81,7 +82,7 @@ LRA_ROW_FN void spread_mean(lra_type t, const void *dy, int64_t n, int64_t D, vo
     for (int64_t i = 1; i < n; i++) memcpy(t_to(dx, t, i * D), dx, (size_t)(D * t_size(t)));
 }
 
-/* sources: dy, [x, of a maximum], [length]; scratch of a maximum: (B,2,D) */
+/* sources: dy, [x, for a maximum], [length]; scratch for a maximum: (B,2,D) */
 LRA_BODY(pool_grad)
 {
     const pool_args *a = c->y->args;
@@ -172,7 +173,7 @@ lra_tensor *lra_pool(lra_tensor *x, lra_tensor *length, lra_pool_kind kind)
     return lra_node(&lra_op_pool, x->graph, length ? 2 : 1, src, &a, sizeof a);
 }
 
-/* Three kinds, with and without length. */
+/* Test samples: three kinds, with and without length. */
 static lra_tensor *sample(lra_graph *g, int i)
 {
     if (i > 5) return NULL;

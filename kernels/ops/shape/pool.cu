@@ -1,15 +1,16 @@
-/* Pooling over time and its gradient on a GPU: blocks of 32 columns, eight threads share a
+/* Pooling over time and its gradient on a GPU. A block processes 32 columns; eight threads share a
  * column. */
 #include "kernels/ops/cuda_common.h"
 
 typedef struct {
     lra_pool_kind kind;
     lra_type t;
-    int64_t T, D, chunks; /* chunks of 32 columns of a sample */
+    int64_t T, D, chunks; /* chunks: groups of 32 columns per sample */
     const int32_t *length;
 } pool_job;
 
-/* Row of the first maximum of column d; returned to all eight threads.  shared: 8 x 32 rows. */
+/* Row of the first maximum of column d; all eight threads of the column receive it. shared: 8 x 32
+ * rows */
 LRA_DEV int64_t first_max(const pool_job *j, const void *x, int64_t start, int64_t n, int64_t d,
                           int32_t *shared)
 {
@@ -84,7 +85,7 @@ static __global__ void pool_grad_kernel(pool_job j, const void *dy, const void *
     }
 }
 
-/* sources: dy, [x, of a maximum], [length] */
+/* sources: dy, [x, for a maximum], [length] */
 LRA_CUDA_BODY(pool_grad)
 {
     const lra_shape *s = &c->y->shape;

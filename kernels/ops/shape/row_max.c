@@ -1,5 +1,5 @@
-/* Over the last dimension: y = max_d x, the gradient goes to the first of equals; argmax is its
- * index. */
+/* Maximum over the last dimension: y = max_d x; the gradient flows to the first of equal values.
+ * argmax is the index of this value. */
 #include "kernels/ops/typed.h"
 
 static inline int64_t first_largest(const void *x, lra_type t, int64_t D)

@@ -1,7 +1,7 @@
-/* row_max, its gradient and argmax on a GPU: a warp for each row. */
+/* row_max, its gradient and argmax on a GPU: one warp per row. */
 #include "kernels/ops/cuda_common.h"
 
-/* Index of the first largest number of the row, returned to every lane. */
+/* Index of the first largest number of a row; every thread of the warp receives it. */
 LRA_DEV int32_t warp_argmax(const void *x, lra_type t, int64_t row, int64_t D)
 {
     int32_t best = (int32_t)(threadIdx.x < D ? threadIdx.x : 0);

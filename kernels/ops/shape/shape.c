@@ -1,8 +1,9 @@
-/* Moving data: reshape and leading slices are aliases; slice_copy, pad, permute and concat copy.
- * Elements are moved as bytes, so every type works, int32 included.
- *   slice: y = x[.., from : from + n, ..];
- *   pad, its gradient: zeros except y[.., from : from + n, ..] = x;
- *   permute: dimension i of y is dimension axes[i] of x;  concat: sources one after the other. */
+/* Ops that move data. reshape and leading slices are aliases; slice_copy, pad, permute and concat
+ * copy. Elements are copied as bytes, so that every type works, including int32.
+ *   slice: y = x[.., from : from + n, ..]
+ *   pad, the gradient of slice: zeros except y[.., from : from + n, ..] = x
+ *   permute: dimension i of y is dimension axes[i] of x; concat: the sources, one after the
+ *   other */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 
@@ -10,7 +11,7 @@ typedef struct {
     lra_shape shape;
 } reshape_args;
 
-/* Number of elements before (O) and after (I) an axis. */
+/* outer(): number of elements before an axis (O). inner(): number of elements after it (I). */
 static inline int64_t outer(const lra_shape *s, int axis)
 {
     int64_t n = 1;
@@ -57,9 +58,10 @@ LRA_BODY(pad)
 
 enum { TILE = 32, LINE = 64 };
 
-/* to[i to_step + j] = from[j from_step + i]: n x m elements.  Squares whose sides are cache lines
- * are transposed in the L1 cache, so that each line is read and written completely: rows that are a
- * power of two apart share few sets of a cache, which lose a line before all of it is used. */
+/* Transposes n x m elements: to[i to_step + j] = from[j from_step + i]. Squares whose sides are
+ * cache lines are transposed in the L1 cache, so that each line is read and written completely.
+ * Otherwise, rows that are a power of two apart would share few cache sets and evict a line before
+ * all of it is used. */
 #define TILE_FN(name, type)                                                                        \
     static inline void name##_square(type *to, const type *from, int64_t to_step,                  \
                                      int64_t from_step)                                            \
@@ -87,7 +89,7 @@ TILE_FN(tile16, uint16_t)
 TILE_FN(tile32, uint32_t)
 TILE_FN(tile64, uint64_t)
 
-/* Tile by tile over the last axis of y and the one that is last in x. */
+/* Proceeds in tiles over two axes: the last axis of y, and the axis of y that is last in x. */
 LRA_BODY(permute)
 {
     const lra_tensor *y = c->y, *x = y->src[0];

@@ -1,4 +1,4 @@
-/* slice_copy, pad, permute, concat on a GPU: elements of 2 or 4 bytes. */
+/* slice_copy, pad, permute and concat on a GPU, for elements of 2 or 4 bytes. */
 #include "kernels/ops/strided_cuda.h"
 
 template <class WORD>
@@ -26,8 +26,9 @@ LRA_CUDA_BODY(permute)
                    (const uint32_t *)c->in[0], (uint32_t *)c->out);
 }
 
-/* Rows of x and y with x_width and y_width elements, n of which are copied from index `from` of x
- * to index `to` of y; the other elements of y are zeroed if `clear`, else unchanged. */
+/* Copies n elements of each row, from index `from` of x to index `to` of y. Rows of x and y have
+ * x_width and y_width elements. The other elements of y are zeroed if `clear` is true, else
+ * unchanged. */
 typedef struct {
     int64_t rows, x_width, y_width, from, to, n;
     bool clear;
@@ -52,7 +53,7 @@ static void copy_part(const part_copy *p, lra_type t, const void *x, void *y, vo
         LRA_LAUNCH(copy_kernel, grid, LRA_BLOCK, 0, stream, *p, (const uint32_t *)x, (uint32_t *)y);
 }
 
-/* Elements of all dimensions from `axis` on: a row. */
+/* Number of elements of a row: the product of all dimensions from `axis` on. */
 static int64_t row_of(const lra_shape *s, int axis)
 {
     int64_t n = 1;
