@@ -190,9 +190,9 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
     return y;
 }
 
-/* The only function that changes the sources of a built node for good; lra_take_residual() alone
- * calls it, while a graph is built, before a plan exists.  The node has no reader, so no other node
- * has used its value. */
+/* The only function that changes the sources of a built node permanently. Only lra_take_residual()
+ * calls it, while a graph is built and before a plan exists. The node has no reader, so that no
+ * other node has used its value. */
 bool lra_add_source(lra_tensor *y, lra_tensor *x)
 {
     const lra_graph *g = y->graph;
@@ -269,7 +269,7 @@ bool lra_is_stored(const lra_tensor *x)
     return x->op == &lra_op_param || x->op == &lra_op_state || x->op == &lra_op_constant;
 }
 
-/* A stored array of the current scope by name; NULL: not found. */
+/* Finds a parameter, state or constant of the current scope by name. NULL: it does not exist. */
 static lra_tensor *find_stored(const lra_graph *g, const char *name)
 {
     for (int i = 0; i < g->n_nodes; i++) {

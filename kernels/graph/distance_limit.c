@@ -1,4 +1,5 @@
-/* The limits of distance of a graph: an input that grows with every op that reads some of it. */
+/* Distance limits of a graph: an input vector with one limit per op (for attention one per head),
+ * which grows with every op that is built. */
 #include "kernels/graph/distance_limit.h"
 
 #include "kernels/graph/graph_impl.h"
@@ -13,7 +14,8 @@ lra_tensor *lra_limit_input(const lra_graph *g)
     return g->limit;
 }
 
-/* The shape of an input is fixed by the plan, and all ops are built before that. */
+/* Extends the limit input by n entries and returns them as a slice. The shape of the input may
+ * still change, because it is fixed by the plan, and all ops are built before that. */
 lra_tensor *lra_next_limits(lra_graph *g, int64_t n)
 {
     if (!g->limited) return NULL;
@@ -33,7 +35,7 @@ lra_tensor *lra_next_limit(lra_graph *g)
     return lra_next_limits(g, 1);
 }
 
-/* The limits that an op reads, a slice of the input; NULL: none. */
+/* The slice of the limit input that an op reads. NULL: the op has no limit. */
 static const lra_tensor *limit_of(const lra_graph *g, const lra_tensor *x)
 {
     for (int s = 0; g->limit && s < x->n_src; s++)
@@ -41,15 +43,19 @@ static const lra_tensor *limit_of(const lra_graph *g, const lra_tensor *x)
     return NULL;
 }
 
-/* Depth of a node. */
+/* Depth of a node, and the limits on the path to it. */
 typedef struct {
-    int depth;                /* limited ops up to it; -1: it does not depend on `from` */
-    const lra_tensor *last;   /* the limit of the last of these ops */
-    const lra_tensor *kernel; /* the limit of a kernel; NULL: not a limited kernel */
+    /* number of limited ops on the longest path from `from` to this node; -1: the node does not
+     * depend on `from` */
+    int depth;
+    const lra_tensor *last; /* limit of the last limited op on this path */
+    /* limit of the kernel, if the node is a masked kernel; NULL: it is not */
+    const lra_tensor *kernel;
 } limited;
 
-/* A long convolution with a limit is two nodes that read the same slice of the limits: the second
- * reuses the result of the unlimited one where possible.  They count once. */
+/* Computes the depth of node x from those of its sources. A long convolution with a limit consists
+ * of two nodes that read the same slice of the limits (the second one reuses the result of the
+ * first, unlimited one where possible). They count once. */
 static limited limited_of(const lra_graph *g, const lra_tensor *x, const lra_tensor *from,
                           const limited *node)
 {

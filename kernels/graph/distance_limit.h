@@ -1,18 +1,21 @@
-/* Distance limits (lra_graph_limit) of ops with heads, with one limit for each head, and the
- * mapping from ops to limits. */
+/* Distance limits (lra_graph_limit()) of ops with heads, which have one limit per head, and the
+ * limits that belong to each op. */
 #ifndef LRA_GRAPH_DISTANCE_LIMIT_H
 #define LRA_GRAPH_DISTANCE_LIMIT_H
 
 #include "kernels/graph/graph.h"
 
-/* The limits of the op being built, (n) int32, one for each head; NULL: the graph has no limits. */
+/* Limits of the op that is being built, (n) int32, one for each head. NULL: the graph has no
+ * limits. */
 lra_tensor *lra_next_limits(lra_graph *g, int64_t n);
-/* The limits that the i-th such op reads, (n), in the order of creation; NULL after the last. */
+/* Limits that the i-th limited op reads, (n), in order of creation. NULL: there are no more limited
+ * ops. */
 const lra_tensor *lra_limits_at(const lra_graph *g, int i);
-/* Number of limited ops on the longest path from x on: ops that mix positions one after another, so
- * that a limit of r in each restricts information to that many times r.  An op with a limited
- * kernel counts once, as do the nodes of a long convolution, which share one limit; parallel ops
- * (heads, directions) count as one.  Known: s4d of L layers L, mega 2 L, h3 2 L. */
+/* Number of limited ops on the longest path from x on. These ops mix positions one after another,
+ * so that a limit of r in each restricts information to depth times r positions. An op with a
+ * limited kernel counts once, and so do the two nodes of a long convolution, which share one limit.
+ * Parallel ops (heads, directions) count as one. Known values: L for s4d with L layers, 2 L for
+ * mega and h3. */
 int lra_limit_depth(const lra_graph *g, const lra_tensor *x);
 
 #endif

@@ -1,6 +1,6 @@
-/* Kernel fusion: nodes that a device runs as one kernel, so that an intermediate result stays in
- * registers or shared memory.  Fused nodes move to the position of the first of them; the other
- * nodes that they depend on move before it. */
+/* Kernel fusion: finds nodes that a device runs as one kernel, so that an intermediate result stays
+ * in registers or shared memory. Fused nodes move to the position of the first of them. Other nodes
+ * that they depend on move before that position. */
 #include "kernels/graph/graph_impl.h"
 
 const char lra_fused;
@@ -9,8 +9,9 @@ enum { MOST = 4 };
 
 typedef struct {
     const lra_plan *plan;
-    int *at;      /* by id: position of a node in the order, -1: it does not run */
-    int *readers; /* by id of a root: number of nodes that read it, plus 1 if it is an output */
+    int *at; /* by id: position of a node in the order, -1: it does not run */
+    /* by id of a root (owner of memory): number of nodes that read it, plus 1 if it is an output */
+    int *readers;
 } view;
 
 static void count_readers(view *v, lra_tensor **order, int n_out, lra_tensor *const *out)
@@ -31,7 +32,7 @@ static bool is_ready(const view *v, const lra_tensor *x, int first, int n)
     return true;
 }
 
-/* The node of the group whose complete result x alone reads. */
+/* The node of the group whose result is read by x only; NULL: there is none. */
 static const lra_tensor *taken_over(const view *v, lra_tensor **group, int n, const lra_tensor *x)
 {
     size_t offset;
@@ -42,7 +43,7 @@ static const lra_tensor *taken_over(const view *v, lra_tensor **group, int n, co
     return NULL;
 }
 
-/* Moves the node at `from` to `to`, which is before it. */
+/* Moves the node at position `from` to the earlier position `to`. */
 static void move(const view *v, lra_tensor **order, int from, int to)
 {
     lra_tensor *x = order[from];
@@ -54,8 +55,8 @@ static void move(const view *v, lra_tensor **order, int from, int to)
     v->at[x->id] = to;
 }
 
-/* Moves the missing sources of x, if they are ready, before the group; false: one of them is not
- * ready. */
+/* Moves the sources of x that come after the group before it, and advances *first accordingly.
+ * Returns false if one of them cannot move, because its own sources come later. */
 static bool lift(const view *v, lra_tensor **order, int *first, int n, const lra_tensor *x)
 {
     size_t offset;
@@ -69,13 +70,15 @@ static bool lift(const view *v, lra_tensor **order, int *first, int n, const lra
     return true;
 }
 
-/* Appends the next node to the group of n at *first; false: there is none. */
+/* Appends one more node to the group of n nodes at *first. Returns false if no node can be
+ * fused. */
 static bool grow(const view *v, lra_tensor **order, int *first, int n)
 {
     const lra_backend *b = v->plan->space->device->backend;
     for (int at = *first + n; at < v->plan->n_calls; at++) {
         lra_tensor *x = order[at];
-        /* a result that other nodes read is written after all of them */
+        /* do not fuse beyond the first node that changes a parameter or a state: it must run after
+         * all its readers */
         if (lra_rank(x) > 0) break;
         lra_fuse how = b->fuses((const lra_tensor *const *)(order + *first), n, x);
         if (how == LRA_FUSE_NOT) continue;
@@ -101,7 +104,8 @@ void lra_fuse_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *cons
     if (fuses) count_readers(&v, order, n_out, out);
     for (int at = 0, from = 0, size; at < p->n_calls; from = at += size) {
         for (size = 1; fuses && size < MOST && grow(&v, order, &at, size);) size++;
-        while (from < at) p->fused[from++] = 1; /* lifted */
+        /* nodes that were moved before the group run alone */
+        while (from < at) p->fused[from++] = 1;
         p->fused[at] = size;
     }
     lra_free(v.at);

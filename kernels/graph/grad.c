@@ -1,9 +1,10 @@
-/* Gradients as nodes: reverse walk over the graph; each op's rule emits expressions.
+/* Gradients as nodes: a reverse walk over the graph, in which each op's rule adds nodes.
  *   d(y . seed)/d(x) = sum over uses u of x of rule_u(d(y . seed)/d(u))
- * Contributions are summed in float32 and rounded once (n-ary lra_add_n).  A product that comes
- * after another contribution adds that one as it is written, and is rounded with it.  Values that
- * are not kept for the rules (recompute.c) are computed again: the rules read copies, made where
- * they are first needed. */
+ * Contributions to a gradient are summed in float32 and rounded once (n-ary lra_add_n()). If a
+ * contribution is a product, the previous contribution becomes its residual: the product adds it
+ * before it is written, and both are rounded together. Values that are not stored for the rules
+ * (recompute.c) are recomputed: the rules read copies of nodes, which are created when they are
+ * first needed. */
 #include "kernels/graph/graph_impl.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ typedef struct {
     int n, capacity;
 } parts;
 
-/* own: no other node reads dx, so that it may be modified. */
+/* Adds contribution dx. own: no other node reads dx, so that a residual may be fused into it. */
 static void add_part(parts *p, lra_tensor *dx, bool own)
 {
     if (own && p->n > 0 && lra_take_residual(dx, p->part[p->n - 1])) p->n--;
@@ -31,13 +32,15 @@ static lra_tensor *total(const parts *p)
     return p->n == 1 ? p->part[0] : lra_add_n(p->n, p->part);
 }
 
-/* Nodes that depend on one of the x, by id. */
+/* Nodes that depend on one of the variables x, indexed by id. */
 typedef struct {
-    bool *on;  /* reachable through ops with gradient rules only: propagates gradients */
-    int *lost; /* otherwise: the first node without a rule on the path, -1: none */
+    /* the node depends on an x through ops with gradient rules only, so that it propagates
+     * gradients */
+    bool *on;
+    int *lost; /* otherwise: id of the first node without a gradient rule on the path; -1: none */
 } dependence;
 
-/* True if no gradient passes beyond t: a leaf or lra_detach(). */
+/* True if gradients end at t: a leaf or lra_detach(). */
 static bool ends(const lra_tensor *t)
 {
     return t->op->flags & LRA_LEAF || t->op == &lra_op_detach;
@@ -68,8 +71,8 @@ static void free_dependence(dependence *d)
     lra_free(d->lost);
 }
 
-/* Error: the gradient passes an op without a gradient rule on the path to an x, and would silently
- * be zero. */
+/* Records an error: the gradient reaches an op without a gradient rule on the path to an x, and
+ * would silently be zero. */
 static void fail_lost(const dependence *d, lra_tensor *t)
 {
     lra_graph *g = t->graph;
@@ -83,14 +86,14 @@ static void fail_lost(const dependence *d, lra_tensor *t)
 /* ---- values that are computed again ---------------------------------------------------------- */
 
 typedef struct {
-    bool *keep;        /* by id of the forward node */
-    lra_tensor **copy; /* NULL: not copied so far */
+    bool *keep;        /* by id of the forward node: its result is stored */
+    lra_tensor **copy; /* by id: copy that recomputes the node; NULL: not created so far */
 } again;
 
 static lra_tensor *stand_in(again *a, lra_tensor *t);
 
-/* The sources of t as the backward pass reads them (stored or recomputed); in the arena.  Sets
- * *same if they are t's own. */
+/* The sources of t that the backward pass reads (stored or recomputed), allocated in the arena.
+ * Sets *same to true if they are t's own sources. */
 static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
 {
     lra_tensor **src = lra_arena_alloc(t->graph->arena, (size_t)(t->n_src + 1) * sizeof *src);
@@ -102,7 +105,8 @@ static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
     return src;
 }
 
-/* t itself when it is kept, else its copy. */
+/* The node that the backward pass reads instead of t: t itself if it is stored, otherwise its
+ * copy. */
 static lra_tensor *stand_in(again *a, lra_tensor *t)
 {
     bool same;
@@ -113,19 +117,21 @@ static lra_tensor *stand_in(again *a, lra_tensor *t)
     return a->copy[t->id];
 }
 
-/* The rule of y's op.  During the call, z has the sources that the rule reads; then its own. */
+/* Applies the gradient rule of y's op. z is y or its copy. During the call z has the sources that
+ * the rule may read; afterwards its own sources are restored. */
 static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     bool same;
     lra_tensor *z = stand_in(a, y), **own = z->src;
-    if (z == y) z->src = sources(a, y, &same); /* a kept result of sources that are not */
+    if (z == y) z->src = sources(a, y, &same); /* y is stored, but its sources are not */
     z->op->grad(z, dy, dx);
     z->src = own;
 }
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* Of the n gradients that a rule made, on top of the nodes before `first`, no other is dx[i]. */
+/* True if dx[i] was created by this rule (its id is at least `first`) and none of the other n - 1
+ * gradients of the rule is the same node. */
 static bool is_own(lra_tensor *const *dx, int n, int i, int first)
 {
     bool own = dx[i]->id >= first;
@@ -133,7 +139,7 @@ static bool is_own(lra_tensor *const *dx, int n, int i, int first)
     return own;
 }
 
-/* Hands dy of one node to its sources. */
+/* Adds the gradients that y's rule computes from dy to its sources. */
 static void pass_on(again *a, lra_tensor *y, lra_tensor *dy, const dependence *d, parts *all)
 {
     lra_tensor **dx = lra_alloc((size_t)(y->n_src + 1) * sizeof *dx);
@@ -167,7 +173,7 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
         if (!d.on[id] || all[id].n == 0 || (t->op->flags & LRA_NOGRAD)) continue;
         g->scope = t->scope;
         lra_tensor *dy = total(&all[id]);
-        all[id].n = 1; /* an x inside the graph keeps its summed gradient */
+        all[id].n = 1; /* if x is an inner node, its summed gradient is kept as the result */
         all[id].part[0] = dy;
         pass_on(&a, t, dy, &d, all);
     }

@@ -1,4 +1,4 @@
-/* The engine: a static graph whose gradients are nodes, planned once, then run many times.
+/* The engine: a static graph whose gradients are nodes. It is planned once and then run many times.
  *
  *   lra_graph  *g = lra_graph_new(LRA_F32, LRA_TRAIN);
  *   lra_tensor *x = lra_input(g, "x", LRA_F32, LRA_SHAPE(B, D));
@@ -10,9 +10,9 @@
  *
  * ops.h declares the op builders, op.h the record that defines an op.
  *
- * Types.  An F32 or F64 graph computes in that type.  In a BF16 graph every tensor is `elem` (bf16:
+ * Types. An F32 or F64 graph computes in that type. In a BF16 graph every tensor is `elem` (bf16:
  * activations and their gradients) or `real` (float32: parameters, their gradients, statistics,
- * logits, losses); the op's shape function sets the type.  Host data are float32 (double in F64
+ * logits, losses); the op's shape function sets the type. Host data are float32 (double in F64
  * graphs) or int32. */
 #ifndef LRA_GRAPH_GRAPH_H
 #define LRA_GRAPH_GRAPH_H
@@ -35,7 +35,7 @@ typedef enum { LRA_TRAIN, LRA_EVAL } lra_mode;
 typedef enum { LRA_KEEP_ALL, LRA_KEEP_PRODUCTS, LRA_KEEP_LAYERS } lra_keep;
 enum { LRA_MAX_RANK = 6 };
 
-/* Row-major, d[n-1] fastest; n = 0 is a scalar. */
+/* Shape of a tensor; row-major, dimension n-1 is the fastest. n = 0 is a scalar. */
 typedef struct {
     int n;
     int64_t d[LRA_MAX_RANK];
@@ -60,37 +60,37 @@ lra_shape lra_shape_from(int n, const int64_t *d);
 int64_t lra_shape_elements(lra_shape s); /* 1 for a scalar */
 bool lra_shape_equal(lra_shape a, lra_shape b);
 const char *lra_shape_text(lra_shape s, char buf[96]); /* "(12,4,1024)" */
-size_t lra_type_size(lra_type t);                      /* bytes: 4, 8, 2, 4 */
+size_t lra_type_size(lra_type t);                      /* bytes per element: 4, 8, 2, 4 */
 
 /* ---- parameter specifications ---------------------------------------------------------------- */
 
 /* Initialiser of an array.  Values are drawn or computed in double on the host and depend only on
  * (seed, path). */
 typedef enum {
-    LRA_INIT_CONSTANT, /* a */
-    LRA_INIT_NORMAL,   /* deviation a, mean b */
-    LRA_INIT_UNIFORM,  /* in [a, b) */
+    LRA_INIT_CONSTANT, /* all values are a */
+    LRA_INIT_NORMAL,   /* normal, standard deviation a, mean b */
+    LRA_INIT_UNIFORM,  /* uniform in [a, b) */
     /* normal truncated at two standard deviations; a: standard deviation after the truncation */
     LRA_INIT_TRUNCATED_NORMAL,
     LRA_INIT_LOG_UNIFORM, /* exp of a uniform in [ln a, ln b) */
     LRA_INIT_FAN,         /* uniform in +-1/sqrt(a), a: fan-in */
     /* uniform in +-a sqrt(6/(fan_in + fan_out)); shape (taps..,fan_in,fan_out) */
     LRA_INIT_XAVIER,
-    LRA_INIT_RAMP,        /* a + b i along the last dimension */
-    LRA_INIT_ALTERNATING, /* +b, -b, +b, .. along the last dimension, plus a normal of deviation a
-                           */
-    LRA_INIT_FILL         /* fill() */
+    LRA_INIT_RAMP, /* a + b i along the last dimension */
+    /* +b, -b, +b, .. along the last dimension, plus a normal of standard deviation a */
+    LRA_INIT_ALTERNATING,
+    LRA_INIT_FILL /* values are computed by fill() */
 } lra_init;
 
-/* Argument of a fill function.  Its random streams are lra_rng_new(seed, stream, i). */
+/* Argument of a fill function. It takes its random numbers from lra_rng_new(seed, stream, i). */
 typedef struct {
     lra_shape shape;
     uint64_t seed;
     uint32_t stream;
-    const void *data; /* of the spec */
+    const void *data; /* data of the spec */
 } lra_fill;
 
-/* How files in PyTorch's layout store the array. */
+/* Layout in which PyTorch files store the array. */
 typedef enum {
     LRA_LAYOUT_SAME,
     LRA_LAYOUT_REVERSED /* dimensions in the opposite order */
@@ -100,10 +100,10 @@ typedef struct {
     lra_init init;
     double a, b;
     void (*fill)(const lra_fill *f, double *v);
-    const void *data; /* of fill(): data_size bytes, copied.  Nullable */
+    const void *data; /* data for fill(): data_size bytes, copied.  Nullable */
     size_t data_size;
-    double rate_factor; /* factor of the learning rate; 0: 1 */
-    double rate;        /* learning rate of its own, with the common schedule; 0: none */
+    double rate_factor; /* multiplies the learning rate; 0 means 1 */
+    double rate;        /* separate learning rate, with the common schedule; 0: none */
     bool no_decay, frozen;
     lra_array_layout layout;
 } lra_param_spec;
@@ -131,7 +131,7 @@ void lra_push(lra_graph *g, const char *fmt, ...) LRA_PRINTF(2, 3); /* opens a s
 void lra_pop(lra_graph *g);
 /* Records an error of the model itself ("kernel 4 must be odd"); only the first message is kept. */
 void lra_graph_fail(lra_graph *g, const char *fmt, ...) LRA_PRINTF(2, 3);
-/* 0, or -1 with the first message recorded. */
+/* Returns 0, or -1 with the first recorded message in e. */
 int lra_graph_check(const lra_graph *g, lra_err *e);
 
 /* Data from the host; t is the graph's own type or LRA_I32 (in a BF16 graph real inputs are
@@ -152,19 +152,19 @@ lra_tensor *lra_shared(lra_graph *g, const char *path);
 /* state = value, executed after all other nodes of the plan; in a plan with lra_adamw() only if
  * that update was applied. */
 void lra_assign(lra_tensor *state, lra_tensor *value);
-/* The int32 (16) input with the values that change at every step (lra_step); created by the first
- * call. */
+/* The int32 (16) input with the values that change at every optimiser step (lra_step). The first
+ * call creates it. */
 lra_tensor *lra_step_input(lra_graph *g);
 /* Names a tensor in the current scope; probes find it by path. */
 lra_tensor *lra_name(lra_tensor *x, const char *name);
 lra_tensor *lra_find(const lra_graph *g, const char *path); /* NULL: no such name */
-/* Lists the nodes of an op in the order of their creation; probes find attention or convolution
- * nodes of any model with it.  Returns their number.  Nullable: out, room for `most`. */
+/* Lists the nodes of an op in order of creation, at most `most` of them. Probes use it to find the
+ * attention or convolution nodes of any model. Returns the number of such nodes.  Nullable: out */
 typedef struct lra_op lra_op;
 int lra_graph_nodes(const lra_graph *g, const lra_op *op, int most, lra_tensor **out);
 lra_shape lra_tensor_shape(const lra_tensor *x);
 lra_type lra_tensor_type(const lra_tensor *x);
-/* The parameters of the graph in the order of their creation; returns their number.  Nullable:
+/* Lists the parameters of the graph in order of creation and returns their number. Nullable:
  * out */
 int lra_graph_params(const lra_graph *g, lra_tensor **out);
 const char *lra_tensor_path(const lra_tensor *x); /* "layer0/conv/w"; for other nodes "scope/op" */
@@ -172,31 +172,32 @@ const char *lra_tensor_path(const lra_tensor *x); /* "layer0/conv/w"; for other 
 /* ---- distance limit: an intervention, not a setting ------------------------------------------ */
 
 enum { LRA_NO_LIMIT = INT32_MAX };
-/* Ops between positions (lra_conv, lra_long_conv, lra_attention) that are built after this call get
- * a distance limit r: positions more than r steps away do not contribute, independently of the
- * weights.  One plan serves every r.  For r >= T-1 the result is bit-identical to that of the op
- * without a limit.  A position that is farther away than the sum of all limits does not change any
- * bit of a result. */
+/* Enables distance limits: ops between positions (lra_conv, lra_long_conv, lra_attention) that are
+ * built after this call have a distance limit r. Positions more than r away do not contribute,
+ * independently of the weights. One plan serves every r. For r >= T-1 the result is bit-identical
+ * to that of the op without a limit. A position that is farther away than the sum of all limits
+ * changes no bit of a result. */
 void lra_graph_limit(lra_graph *g);
-/* The int32 (n) input "limit": r of each such op (for attention one for each head), from 0, in the
- * order of creation (distance_limit.h).  NULL: there is none. */
+/* The int32 (n) input "limit" with the limits r of all limited ops (for attention one per head), in
+ * order of creation (distance_limit.h). NULL: the graph has no limited op. */
 lra_tensor *lra_limit_input(const lra_graph *g);
 
 /* ---- differentiate --------------------------------------------------------------------------- */
 
-/* Call before lra_grad().  Default: LRA_KEEP_ALL. */
+/* Selects which results are stored for the backward pass. Call it before lra_grad(). Default:
+ * LRA_KEEP_ALL. */
 void lra_graph_keep(lra_graph *g, lra_keep keep);
 
-/* Emits nodes; dx[i] is d(y . seed)/d(x[i]); seed NULL means ones.  A tensor that y does not depend
- * on gets zeros; a dependence through an op without a gradient is an error (lra_detach() stops one
- * on purpose). */
+/* Adds the nodes that compute gradients: dx[i] is d(y . seed)/d(x[i]); seed NULL means ones. The
+ * gradient is zeros if y does not depend on x[i]. A dependence through an op without a gradient
+ * rule is an error (lra_detach() stops a gradient on purpose). */
 void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_tensor **dx);
 
 /* Contents of lra_step_input(); 64 bytes. */
 typedef struct {
-    uint64_t seed; /* of the run: dropout */
-    uint64_t step; /* index of the batch in the run: dropout */
-    float rate;    /* learning rate of this step */
+    uint64_t seed; /* seed of the training run, for dropout */
+    uint64_t step; /* index of the batch in the training run, for dropout */
+    float rate;    /* learning rate of this optimiser step */
     int32_t pad[11];
 } lra_step;
 
@@ -220,16 +221,16 @@ int lra_get(lra_plan *p, const lra_tensor *out, void *host, lra_err *e);
 
 typedef struct {
     double flops;           /* of one run, 2 per multiply-add */
-    double bytes;           /* read and written by the nodes */
-    double workspace_bytes; /* of this plan in the space */
+    double bytes;           /* memory traffic of the nodes, read and written */
+    double workspace_bytes; /* workspace that this plan needs in the space */
     int n_nodes;
 } lra_cost;
 lra_cost lra_plan_cost(const lra_plan *p);
 double lra_params_bytes(const lra_params *p);
 double lra_params_copy_bytes(
-    const lra_params *p); /* bytes needed in addition by saving and loading: one array */
+    const lra_params *p); /* additional host memory for saving and loading, in bytes: one array */
 
-/* Measurement of one node in a timed run. */
+/* Measurement of one node in a timed run of a plan. */
 typedef struct {
     const char *op, *path;
     lra_shape shape;
@@ -243,20 +244,21 @@ int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e);
 /* Runs node by node, stops at the first node that produces a non-finite value and names it:
  * "'layer3/softmax' (12,4,1024): first NaN at element 913". */
 int lra_run_checked(lra_plan *p, lra_err *e);
-/* Threads a plan may use; 0 (the default): chosen by its FLOPs per node. */
+/* Sets the number of threads of a plan. 0 (the default): chosen by its FLOPs per node. */
 void lra_plan_threads(lra_plan *p, int n_threads);
 /* Peak FLOP/s of the device with the plan's number of threads; measured in about ten
  * milliseconds. */
 double lra_plan_peak(const lra_plan *p);
-/* Fills every freed range with NaN before it is used again; for tests, and on when LRA_POISON is
- * set. */
+/* Fills every freed range of the workspace with NaN before it is used again, to detect reads of
+ * dead buffers. For tests; also enabled if LRA_POISON is set. */
 void lra_plan_poison(lra_plan *p, bool on);
 /* Disables in-place execution in plans made after this call; for tests. */
 void lra_space_no_inplace(lra_space *s, bool on);
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Arrays by path; NULL if there is none.  Addresses are on the device. */
+/* Arrays of a store, by index or by path; NULL if the path does not exist. Addresses are on the
+ * device. */
 int lra_params_count(const lra_params *p);
 const char *lra_params_path(const lra_params *p, int i);
 lra_shape lra_params_shape(const lra_params *p, int i);
@@ -265,7 +267,7 @@ bool lra_params_constant(const lra_params *p, int i); /* true: not stored in fil
 lra_array_layout lra_params_layout(const lra_params *p, int i);
 int lra_params_get(const lra_params *p, const char *path, void *host, lra_err *e);
 int lra_params_set(lra_params *p, const char *path, const void *host, lra_err *e);
-/* xxh3-64 over all arrays with their names: equal bits, equal hash. */
+/* xxh3-64 over the names and contents of all arrays: equal contents give equal hashes. */
 uint64_t lra_params_hash(const lra_params *p);
 
 /* Checkpoint: one dataset per array: /param/<path>, /adam/m/<path>, /adam/v/<path>, /state/<path>.
@@ -273,7 +275,7 @@ uint64_t lra_params_hash(const lra_params *p);
  * shadows. */
 int lra_params_write(const lra_params *p, lra_h5 *file, lra_err *e);
 int lra_params_read(lra_params *p, lra_h5 *file, lra_err *e);
-/* Only the trained arrays (a model for evaluation). */
+/* Reads the trained arrays only, for a model that is evaluated. */
 int lra_params_read_weights(lra_params *p, lra_h5 *file, lra_err *e);
 
 #ifdef __cplusplus

@@ -11,11 +11,11 @@ struct lra_graph {
     lra_mode mode;
     lra_tensor **node;
     int n_nodes, capacity;
-    const char *scope; /* current, "" at the top */
+    const char *scope; /* current scope; "" at the top level */
     lra_keep keep;
     bool limited;
-    lra_tensor *limit;           /* input.  NULL: nothing is limited */
-    struct lra_declared *mixing; /* declared matrices, in the order of their nodes */
+    lra_tensor *limit;           /* input with the distance limits.  NULL: no op is limited */
+    struct lra_declared *mixing; /* declared mixing matrices, in the order of their nodes */
     int n_mixing;
     lra_err err;
     bool failed;
@@ -23,28 +23,28 @@ struct lra_graph {
 
 /* Arguments of input, param and state nodes. */
 typedef struct {
-    lra_param_spec spec; /* param, state */
-    const char *fill;    /* input: of a sample; NULL: an ordinary one */
+    lra_param_spec spec; /* for params and states */
+    const char *fill; /* for inputs of test samples: how they are filled; NULL: an ordinary input */
 } lra_leaf;
 
 bool lra_is(const lra_tensor *x, const lra_op *op);
-/* A parameter, state or constant: an array of the store. */
+/* True for a parameter, state or constant, whose array is in the store. */
 bool lra_is_stored(const lra_tensor *x);
-/* In a BF16 graph the op reads source i through its bf16 shadow. */
+/* True if, in a BF16 graph, the op reads source i through its bf16 copy (shadow). */
 bool lra_reads_shadow(const lra_op *op, int i);
 /* Execution order: 0 ordinary nodes, 1 parameter updates, 2 state assignments. */
 int lra_rank(const lra_tensor *t);
 /* Returns the node that owns the memory of x, and sets the byte offset of x in it. */
 const lra_tensor *lra_root(const lra_tensor *x, size_t *offset);
 
-/* A second node with the op, the arguments and the scope of t, no name, and sources of the same
- * shapes. */
+/* Adds a second node with the op, arguments and scope of t, without a name, and with sources of the
+ * same shapes. */
 lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src);
-/* Returns by id, up to `last`, the results that stay stored for the backward pass.  on: nodes that
- * propagate gradients.  The caller frees the array. */
+/* Selects the results that stay stored for the backward pass, by id up to `last`. on: nodes that
+ * propagate gradients. The caller frees the array. */
 bool *lra_find_kept(const lra_graph *g, int last, const bool *on);
 
-/* Of one run of a node. */
+/* FLOP and memory traffic in bytes of one execution of a node. */
 double lra_node_flops(const lra_tensor *t);
 double lra_node_bytes(const lra_tensor *t);
 
@@ -73,7 +73,7 @@ lra_array *lra_params_find(const lra_params *p, const char *path);
 /* Initialises an array: init.c. */
 void lra_init_fill(const lra_param_spec *spec, uint64_t seed, const char *path, lra_shape s,
                    double *v);
-/* Creates the arrays that the leaves of a graph need and the store lacks, in one slab. */
+/* Creates the arrays of a graph's leaves that the store lacks, in one allocation. */
 int lra_params_bind(lra_params *p, const lra_graph *g, int n, lra_tensor *const *leaf,
                     const bool *shadow, lra_err *e);
 
@@ -85,23 +85,25 @@ struct lra_space {
 };
 int lra_space_seal(lra_space *s, lra_err *e);
 
-/* A range of the workspace and the positions of the launch order in which it is in use. */
+/* A range of the workspace, and the positions [first, last] of the launch order in which it is in
+ * use. */
 typedef struct {
     size_t offset, size;
     int first, last;
 } lra_range;
 
-/* Which of the calls run as one on the plan's device: reorders them, fills p->fused and
+/* Selects the calls that run as one on the plan's device. Reorders the nodes and fills p->fused and
  * p->hidden. */
 void lra_fuse_nodes(lra_plan *p, lra_tensor **order, int n_out, lra_tensor *const *out);
 
 /* Assigns calls to the side stream of the plan's device: fills p->lane and p->until. */
 void lra_find_lanes(lra_plan *p, lra_tensor **order);
 
-/* Assigns offsets so that ranges in use at the same time do not overlap; returns the total size.
- * Ranges are sorted by `first`. */
+/* Assigns offsets so that ranges in use at the same time do not overlap. Returns the total size.
+ * The ranges must be sorted by `first`. */
 size_t lra_layout(lra_range *r, int n);
-/* Brute force: -1 and a message when two live ranges overlap. */
+/* Compares all pairs of ranges. Returns -1 and a message if two ranges in use at the same time
+ * overlap. */
 int lra_layout_check(const lra_range *r, int n, lra_err *e);
 
 struct lra_plan {
@@ -110,17 +112,17 @@ struct lra_plan {
     lra_space *space;
     lra_call *call;
     int n_calls;
-    lra_range *range; /* buffers and scratches */
+    lra_range *range; /* ranges of result buffers and of scratch */
     int n_ranges;
-    int *range_of;   /* by node id: its buffer, -1: none */
+    int *range_of;   /* by node id: range of its result, -1: none */
     int *scratch_of; /* by call: range of its scratch, -1: none */
-    int *fused;      /* by call: size of the group that it starts; 0: fused with an earlier one */
-    bool *hidden;    /* by node id: elided; only its fused group reads it */
-    lra_lane *lane;  /* by call: on which stream */
-    /* by call: position up to which the memory that it reads and writes is in use */
+    int *fused; /* by call: size of the fused group that it starts; 0: fused with an earlier call */
+    bool *hidden;   /* by node id: the result is elided, because only its fused group reads it */
+    lra_lane *lane; /* by call: its stream and its wait */
+    /* by call: last position at which the memory that the call reads and writes is in use */
     int *until;
-    void **addresses; /* inputs and shadows of all calls, contiguous */
-    const void *gate; /* set when addresses are known */
+    void **addresses; /* addresses of inputs and shadows of all calls, contiguous */
+    const void *gate; /* address of the adamw node's result; set when addresses are known */
     int gate_node;    /* id of the adamw node, -1: none */
     lra_cost cost;
     int n_threads;
@@ -130,9 +132,9 @@ struct lra_plan {
 /* Memory traffic of a call in bytes, not counting operands that earlier calls of its fused group
  * have already loaded or never store. */
 double lra_call_bytes(const lra_plan *p, int at);
-/* Device address of an output; NULL and e: out of memory. */
+/* Device address of an output. NULL and e: out of memory. */
 const void *lra_plan_result(lra_plan *p, const lra_tensor *out, lra_err *e);
-/* n numbers of bf16 at f become float32. */
+/* Converts n bf16 numbers at f to float32 in place. */
 void lra_widen(float *f, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Memory layout: places buffers in the workspace by best fit over the holes that dead buffers
- * left. */
+/* Memory layout: places buffers in the workspace by best fit into the holes that freed buffers
+ * leave. */
 #include "kernels/graph/graph_impl.h"
 
 enum { ALIGN = 256 };
@@ -9,9 +9,9 @@ typedef struct {
 } hole;
 
 typedef struct {
-    hole *at; /* sorted by offset, never touching each other */
+    hole *at; /* sorted by offset; adjacent holes are merged */
     int n;
-    size_t top; /* everything above is free */
+    size_t top; /* all memory above is free */
 } holes;
 
 static size_t rounded(size_t n)
@@ -36,7 +36,7 @@ static size_t take(holes *h, size_t size)
         if (h->at[best].size == 0) erase(h, best);
         return offset;
     }
-    /* A hole that ends at the top grows. */
+    /* no hole is large enough: use the top, and the hole that ends there, if there is one */
     int last = h->n - 1;
     size_t offset = h->top;
     if (last >= 0 && h->at[last].offset + h->at[last].size == h->top) {

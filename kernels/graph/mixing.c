@@ -1,17 +1,17 @@
-/* Mixing matrices. */
+/* Declarations of mixing matrices (mixing.h). */
 #include "kernels/graph/mixing.h"
 
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/graph_impl.h"
 #include "kernels/graph/op.h"
 
-/* A node and its declaration. */
+/* A node and the declaration of its mixing matrix. */
 struct lra_declared {
     lra_tensor *node;
     const lra_mixing *is;
 };
 
-/* The node whose memory x views. */
+/* The node that owns the memory of x: skips reshapes and other aliases. */
 static lra_tensor *computed(lra_tensor *x)
 {
     while (x->op->flags & LRA_ALIAS) x = x->src[0];

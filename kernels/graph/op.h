@@ -1,9 +1,9 @@
-/* An op is defined by one record; the record, its CPU bodies and its test cases share a file of
- * kernels/ops/.  To add an op: add the file, one line in ops.def, and its builder in ops.h.
+/* An op is defined by one record. The record, its CPU bodies and its test cases share a file in
+ * kernels/ops/. To add an op, add the file, one line in ops.def, and its builder in ops.h.
  *
  * A file foo.c is compiled once per graph type (LRA_TYPE f32, f64, bf16) and instruction level
- * (LRA_LEVEL portable, avx2, avx512).  Bodies are written once with the types `real` (arithmetic)
- * and `elem` (storage) of kernels/ops/real.h; code under `#if LRA_RECORD` is compiled once. */
+ * (LRA_LEVEL portable, avx2, avx512). Bodies are written once, with the types `real` (arithmetic)
+ * and `elem` (storage) of kernels/ops/real.h. Code under `#if LRA_RECORD` is compiled once. */
 #ifndef LRA_GRAPH_OP_H
 #define LRA_GRAPH_OP_H
 
@@ -17,14 +17,14 @@ extern "C" {
 struct lra_tensor {
     const lra_op *op;
     lra_graph *graph;
-    int id; /* position in the graph; sources have smaller ids */
+    int id; /* index in the graph; sources have smaller ids */
     lra_type type;
     lra_shape shape;
     int n_src;
     lra_tensor **src;
     const void *args;  /* the op's own struct, copied by lra_node() */
     const char *scope; /* "layer0/attn", "" at the top */
-    const char *name;  /* last part of the path; NULL: not named */
+    const char *name;  /* last part of the path; NULL: the node has no name */
 };
 
 /* Arguments of a body.  All arrays are contiguous; y->src[i]->shape is the shape of in[i]. */
@@ -34,17 +34,22 @@ typedef struct {
     const void *const *in;
     void *const *shadow; /* bf16 shadow of source i or NULL (LRA_WRITES ops keep it current) */
     void *scratch;       /* op->scratch() bytes, 64-byte aligned, contents undefined */
-    const void *gate;    /* assign only: a real; 0: nothing is written.  NULL: always written */
-    int n_threads;       /* for `#pragma omp parallel for num_threads(c->n_threads)` */
+    /* assign only: address of a real that is 0 if nothing is to be written. NULL: always
+     * written */
+    const void *gate;
+    int n_threads; /* for `#pragma omp parallel for num_threads(c->n_threads)` */
 } lra_call;
 
 enum {
-    LRA_INPLACE = 1, /* y may use the memory of source 0 (same bytes, element by element) */
-    LRA_ALIAS = 2,   /* y is source 0's memory from byte lra_alias_offset() on; no body is run */
-    LRA_NOGRAD = 4,  /* gradients stop here */
-    /* writes to sources that are parameters or states; runs after all other nodes */
+    /* y may use the memory of source 0: same size, and element i of y depends on no other element
+     * of source 0 */
+    LRA_INPLACE = 1,
+    /* y is the memory of source 0 from byte lra_alias_offset() on; the op has no body */
+    LRA_ALIAS = 2,
+    LRA_NOGRAD = 4, /* the op has no gradient rule */
+    /* the op writes to sources that are parameters or states; it runs after all other nodes */
     LRA_WRITES = 8,
-    LRA_LEAF = 16 /* input, parameter, state: has no body */
+    LRA_LEAF = 16 /* an input, parameter or state: the op has no body */
 };
 
 enum { LRA_LEVEL_PORTABLE, LRA_LEVEL_AVX2, LRA_LEVEL_AVX512, LRA_N_LEVELS };
@@ -59,15 +64,16 @@ struct lra_op {
         shadow; /* bit i: in a BF16 graph source i, if a parameter, is read through its shadow */
     /* Checks the sources and sets y->shape and y->type; messages do not contain the op's name. */
     int (*shape)(lra_tensor *y, lra_err *e);
-    /* Emits the gradient nodes: dx[i] is the gradient of source i; left NULL: none.  NULL with
-     * LRA_NOGRAD. */
+    /* Adds the gradient nodes: dx[i] is the gradient of source i; NULL if source i has none. The
+     * function is NULL for ops with LRA_NOGRAD. */
     void (*grad)(lra_tensor *y, lra_tensor *dy, lra_tensor **dx);
-    double (*flops)(const lra_tensor *y);                   /* Nullable: one per element of y */
+    double (*flops)(const lra_tensor *y); /* Nullable: one FLOP per element of y */
     int64_t (*scratch)(const lra_tensor *y, int n_threads); /* bytes; Nullable: none */
-    int64_t (*cuda_scratch)(const lra_tensor *y);           /* on a GPU; Nullable: scratch(y, 1) */
-    /* By graph type F32, F64, BF16, then level; NULL: the next lower level is used. */
+    int64_t (*cuda_scratch)(const lra_tensor *y); /* bytes on a GPU; Nullable: scratch(y, 1) */
+    /* CPU bodies by graph type F32, F64, BF16, then by level; NULL: the next lower level is
+     * used. */
     lra_body cpu[3][LRA_N_LEVELS];
-    /* By graph type; F64 is NULL, and all are NULL in a build without CUDA. */
+    /* CUDA bodies by graph type. F64 is NULL, and all are NULL in a build without CUDA. */
     lra_cuda_body cuda[3];
     lra_tensor *(*sample)(lra_graph *g, int i); /* i-th test case, NULL after the last */
 };
@@ -79,7 +85,8 @@ struct lra_op {
 #undef LRA_OP
 const lra_op *lra_op_at(int i); /* NULL after the last */
 
-/* Bytes of scratch of a node on a GPU; 0 for ops that need none there. */
+/* lra_cuda_scratch(): bytes of scratch of a node on a GPU. lra_no_scratch(): the rule of ops that
+ * need none there; returns 0. */
 int64_t lra_cuda_scratch(const lra_tensor *y);
 int64_t lra_no_scratch(const lra_tensor *y);
 
@@ -89,45 +96,48 @@ int64_t lra_no_scratch(const lra_tensor *y);
  * "'scope/op': ...". */
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
-/* Appends x to the sources of y.  Returns false without a change if a node reads y already or y is
- * older than x. */
+/* Appends x to the sources of y. Returns false without a change if another node already reads y, or
+ * if x was created after y. */
 bool lra_add_source(lra_tensor *y, lra_tensor *x);
-/* Fuses a residual into y: y then holds y + residual, added as y's op writes its result.  y must
- * come from lra_linear() without activation and residual, or from lra_matmul_t() with a not
- * transposed; it must have the type and shape of residual, be created after it, have no name and no
- * reader.  Otherwise returns false without a change. */
+/* Fuses a residual into y: y then holds y + residual, which is added as y's op writes its result. y
+ * must come from lra_linear() without activation and residual, or from lra_matmul_t() with a not
+ * transposed. It must have the type and shape of the residual, be created after it, and have no
+ * name and no reader. Otherwise returns false without a change. */
 bool lra_take_residual(lra_tensor *y, lra_tensor *residual);
-/* lra_state() with a path from the top instead of a name in the current scope
- * ("adam/m/layer0/w"). */
+/* Like lra_state(), with an absolute path ("adam/m/layer0/w") instead of a name in the current
+ * scope. */
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);
-/* The distance limit of the op being built, (1) int32; NULL: the graph has none.  Every op that
- * mixes positions calls this once and applies the limit; models with ops that cannot apply one give
- * the reason (lra_model.unlimited). */
+/* The distance limit of the op that is being built, (1) int32. NULL: the graph has no limits. Every
+ * op that mixes positions calls this function once and applies the limit. Models with ops that
+ * cannot apply a limit give the reason (lra_model.unlimited). */
 lra_tensor *lra_next_limit(lra_graph *g);
 int lra_expect_limit(const lra_tensor *limit, lra_err *e);
-lra_type lra_real(const lra_graph *g); /* F32, F64, and F32 in a BF16 graph */
-lra_type lra_elem(const lra_graph *g); /* F32, F64, BF16 */
+lra_type lra_real(const lra_graph *g); /* arithmetic type: F32, F64; F32 in a BF16 graph */
+lra_type lra_elem(const lra_graph *g); /* storage type: F32, F64, BF16 */
 int64_t lra_elements(const lra_tensor *x);
 int64_t lra_bytes(const lra_tensor *x);
-/* Last dimension, and product of all others: (..,D) as rows of D. */
+/* Sizes of x viewed as rows (..,D): lra_width() is the last dimension D, lra_rows() the product of
+ * all others. */
 int64_t lra_width(const lra_tensor *x);
 int64_t lra_rows(const lra_tensor *x);
 size_t lra_alias_offset(const lra_tensor *y);
-/* Checks for shape functions: type is real or elem of the graph; equal shapes; int32. */
+/* Checks for shape functions: the type is real or elem of the graph; the type is int32; the shapes
+ * are equal. */
 int lra_expect_float(const lra_tensor *x, const char *what, lra_err *e);
 int lra_expect_index(const lra_tensor *x, const char *what, lra_err *e);
 int lra_expect_shape(const lra_tensor *x, lra_shape s, const char *what, lra_err *e);
-/* length: NULL or (B) int32. */
+/* Checks a length, which is NULL or (B) int32. */
 int lra_expect_length(const lra_tensor *length, int64_t B, lra_err *e);
 const lra_param_spec *lra_spec_of(const lra_tensor *param);
 
 /* ---- for samples: inputs that the tests fill ------------------------------------------------- */
 
-/* fill: "normal", "away" (normal, |x| > 0.05: for kinks), "positive" (uniform in (0.1,1)),
- * "index:N" (int32 in [0,N)), "label:N" (the same, and some -1), "length:T" (int32 in [1,T]),
- * "step". */
+/* Creates an input for a test sample. fill: "normal", "away" (normal with |x| > 0.05, for functions
+ * with kinks), "positive" (uniform in (0.1,1)), "index:N" (int32 in [0,N)), "label:N" (like
+ * index:N, and some -1), "length:T" (int32 in [1,T]), "step". */
 lra_tensor *lra_sample_input(lra_graph *g, const char *name, const char *fill, lra_shape s);
-const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input */
+/* how the input is filled; NULL: an ordinary input */
+const char *lra_sample_fill(const lra_tensor *input);
 
 /* ---- one file, several compilations ---------------------------------------------------------- */
 
@@ -145,7 +155,7 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 #define LRA_CAT4_(a, b, c, d) a##b##_##c##_##d
 #define LRA_CAT4(a, b, c, d)  LRA_CAT4_(a, b, c, d)
 #define LRA_BODY_NAME(name)   LRA_CAT4(lra_cpu_, name, LRA_TYPE, LRA_LEVEL)
-/* LRA_BODY(softmax) { ... c ... } defines the body of this type and level. */
+/* LRA_BODY(softmax) { ... c ... } defines the body for the compiled type and level. */
 #define LRA_BODY(name)                                                                             \
     void LRA_BODY_NAME(name)(const lra_call *c);                                                   \
     void LRA_BODY_NAME(name)(const lra_call *c)
@@ -156,7 +166,8 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 #define LRA_RECORD 0
 #endif
 
-/* LRA_CUDA_BODY(softmax) { ... c, stream ... }, in softmax.cu. */
+/* LRA_CUDA_BODY(softmax) { ... c, stream ... }, in softmax.cu, defines the CUDA body for the
+ * compiled type. */
 #define LRA_CAT3_(a, b, c) a##b##_##c
 #define LRA_CAT3(a, b, c)  LRA_CAT3_(a, b, c)
 #define LRA_CUDA_BODY(name)                                                                        \
@@ -192,7 +203,8 @@ const char *lra_sample_fill(const lra_tensor *input); /* NULL: an ordinary input
 #define LRA_AVX512_BODY(name, type) NULL
 #endif
 
-/* Declares all bodies of a name; .cpu = LRA_BODIES(softmax) then fills .cpu and .cuda. */
+/* LRA_DECLARE(softmax) declares all bodies of an op; .cpu = LRA_BODIES(softmax) then fills .cpu and
+ * .cuda. */
 #define LRA_DECLARE(name)                                                                          \
     void lra_cpu_##name##_f32_portable(const lra_call *c);                                         \
     void lra_cpu_##name##_f32_avx2(const lra_call *c);                                             \

@@ -1,7 +1,7 @@
 /* The leaf ops, and functions shared by builders and shape functions. */
 #include "kernels/graph/graph_impl.h"
 
-/* Leaves hold data and are never run; their shape is given. */
+/* Leaves hold data and have no body. Their builders set the shape. */
 static int leaf_shape(lra_tensor *y, lra_err *e)
 {
     (void)y, (void)e;

@@ -85,7 +85,7 @@ static uint16_t bf16(float x)
     return (uint16_t)((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
 }
 
-/* The bf16 copy, from host values. */
+/* Computes the bf16 copy (shadow) of an array from host values and uploads it. */
 static int upload_shadow(lra_params *p, lra_array *a, const float *host, lra_err *e)
 {
     int64_t n = lra_shape_elements(a->shape);
@@ -98,7 +98,7 @@ static int upload_shadow(lra_params *p, lra_array *a, const float *host, lra_err
     return rc;
 }
 
-/* Host values (real) to the device, and to the shadow. */
+/* Uploads host values (real) to an array and to its shadow. */
 static int upload(lra_params *p, lra_array *a, const void *host, lra_err *e)
 {
     const lra_backend *b = p->device->backend;
@@ -112,7 +112,7 @@ static int initialise(lra_params *p, lra_array *a, const lra_param_spec *spec, l
     double *v = lra_try_array(n, sizeof *v, a->path, e);
     if (!v) return LRA_FAILED;
     lra_init_fill(spec, p->seed, a->path, a->shape, v);
-    float *f = (float *)v; /* narrowed in place, front to back */
+    float *f = (float *)v; /* converted in place, front to back */
     if (p->real == LRA_F32)
         for (int64_t i = 0; i < n; i++) {
             float x = (float)v[i];
@@ -123,7 +123,7 @@ static int initialise(lra_params *p, lra_array *a, const lra_param_spec *spec, l
     return rc;
 }
 
-/* A shadow for an array that has values: they stay as they are. */
+/* Adds a shadow to an array that has values already; the values do not change. */
 static int add_shadow(lra_params *p, lra_array *a, lra_err *e)
 {
     float *host = lra_try_alloc(real_bytes(p, a), a->path, e);
@@ -165,9 +165,9 @@ uint64_t lra_params_hash(const lra_params *p)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
-/* What a plan needs of an array, by the array's index in the store. */
+/* What a plan needs of an array of the store; the index is that of the array. */
 typedef struct {
-    const lra_tensor *leaf; /* NULL: nothing */
+    const lra_tensor *leaf; /* leaf that reads the array; NULL: the plan does not use it */
     bool shadow;
 } wish;
 
@@ -192,7 +192,7 @@ static size_t aligned(size_t n)
     return (n + 255) / 256 * 256;
 }
 
-/* Assigns memory to a new array or shadow; values that exist are never overwritten. */
+/* Assigns memory to a new array or shadow. Existing values are not overwritten. */
 static int place_one(lra_params *p, lra_array *a, const wish *w, char **slab, lra_err *e)
 {
     bool fresh = !a->data, shadow = w->shadow && !a->shadow;
@@ -208,7 +208,7 @@ static int place_one(lra_params *p, lra_array *a, const wish *w, char **slab, lr
     return shadow ? add_shadow(p, a, e) : 0;
 }
 
-/* Allocates one slab for all arrays and shadows without memory. */
+/* Allocates memory for all new arrays and shadows at once. */
 static int place(lra_params *p, const wish *w, lra_err *e)
 {
     size_t total = 0;
@@ -253,7 +253,7 @@ int lra_params_bind(lra_params *p, const lra_graph *g, int n, lra_tensor *const 
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 
-/* "/param/layer0/w", "/adam/m/layer0/w", "/state/norm/mean" */
+/* Path of the dataset of an array: "/param/layer0/w", "/adam/m/layer0/w", "/state/norm/mean". */
 static char *dataset_path(const lra_array *a)
 {
     if (a->trained) return lra_format("/param/%s", a->path);

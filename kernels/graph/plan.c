@@ -22,7 +22,7 @@ static bool is_leaf(const lra_tensor *x)
 
 /* ---- which nodes, in which order ------------------------------------------------------------- */
 
-/* Outputs, assignments, and everything they are made of. */
+/* Marks outputs, state assignments, and all nodes that they depend on. */
 static bool *find_needed(const lra_graph *g, int n, lra_tensor *const *out)
 {
     bool *needed = lra_alloc((size_t)g->n_nodes + 1);
@@ -55,10 +55,12 @@ static int order_nodes(const lra_graph *g, const bool *needed, lra_tensor **orde
 
 /* ---- liveness -------------------------------------------------------------------------------- */
 
-/* Liveness of a buffer, by node id. */
+/* Lifetime of a node's buffer. */
 typedef struct {
-    int first, last; /* positions; first -1: not in the workspace */
-    int shares;      /* id of the node whose buffer it reuses, -1: its own */
+    /* positions in the launch order, inclusive; first -1: the node has no buffer in the
+     * workspace */
+    int first, last;
+    int shares; /* id of the node whose buffer it reuses; -1: it has its own buffer */
 } life;
 
 static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra_tensor **order,
@@ -71,7 +73,7 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
         if (needed[id] && g->node[id]->op == &lra_op_input) l[id] = (life){0, INT_MAX, -1};
     }
     for (int at = 0, head = 0; at < p->n_calls;
-         at++) { /* a fused group reads and writes at the same time */
+         at++) { /* all nodes of a fused group read and write at the same time */
         const lra_tensor *t = order[at];
         if (p->fused[at]) head = at;
         int until = p->until[at];
@@ -86,7 +88,8 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
     if (p->gate_node >= 0) l[p->gate_node].last = INT_MAX;
 }
 
-/* y may reuse the buffer of source 0 if that dies here and y reads it through no other source. */
+/* Lets y reuse the buffer of source 0, if that buffer is not needed later and y reads it through no
+ * other source. */
 static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
 {
     size_t offset;
@@ -99,21 +102,22 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
         for (int i = 1; i < t->n_src; i++) free_to_take &= lra_root(t->src[i], &offset) != x;
         if (free_to_take) l[t->id].shares = x->id;
     }
-    /* A buffer lives as long as the last node that reuses it. */
+    /* a buffer lives as long as the last node that reuses it */
     for (int at = p->n_calls - 1; at >= 0; at--) {
         const life *y = &l[order[at]->id];
         if (y->shares >= 0 && l[y->shares].last < y->last) l[y->shares].last = y->last;
     }
 }
 
-/* Inputs, which stay alive from the first call on, are contiguous in the order of their creation,
- * so that one copy transfers them. */
+/* Sorts ranges by first use. Inputs, which live from the first call to the end, thus come first, in
+ * order of creation, so that one copy transfers all of them. */
 static int by_first(const void *a, const void *b)
 {
     const lra_range *x = a, *y = b;
     if (x->first != y->first) return x->first < y->first ? -1 : 1;
     if (x->last != y->last) return x->last > y->last ? -1 : 1;
-    return (x->offset > y->offset) - (x->offset < y->offset); /* id of the owner */
+    /* at this time, `offset` is the id of the owner */
+    return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 /* Scratch bytes of the call at `at` and its fused group. */
@@ -128,8 +132,8 @@ static int64_t scratch_of(const lra_plan *p, lra_tensor **order, int at, int max
     return y->op->scratch ? y->op->scratch(y, max_threads) : 0;
 }
 
-/* Side-stream nodes run one after another and share one scratch buffer, which no other node uses
- * from the first of them to the update. */
+/* Adds the scratch buffer of the side stream. Side-stream nodes run one after another and share
+ * this buffer, which no other node uses from the first of them to the optimiser update. */
 static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_threads,
                               lra_range *out)
 {
@@ -146,8 +150,8 @@ static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_thr
     return most > 0 ? 1 : 0;
 }
 
-/* Builds the ranges of all buffers and scratches; `offset` holds the owner of a range until the
- * layout sets it. */
+/* Creates the ranges of all buffers and of all scratch, and lays them out. Until the layout sets
+ * it, `offset` holds the owner of a range. Returns the size of the workspace. */
 static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
 {
     const lra_graph *g = p->graph;
@@ -178,11 +182,13 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
         else
             p->scratch_of[owner - (size_t)g->n_nodes] = i;
     }
-    for (int at = 0; at < p->n_calls; at++) { /* in launch order: chains of takeovers resolve */
+    /* in launch order, so that a reused buffer has its range already */
+    for (int at = 0; at < p->n_calls; at++) {
         const life *y = &l[order[at]->id];
         if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];
         if (!p->lane[at].side) continue;
-        if (p->scratch_of[at] >= 0) beside = p->scratch_of[at]; /* the first of them owns it */
+        /* the first side-stream call owns the shared scratch */
+        if (p->scratch_of[at] >= 0) beside = p->scratch_of[at];
         p->scratch_of[at] = beside;
     }
     return lra_layout(p->range, n);
@@ -232,8 +238,8 @@ static void add_cost(lra_plan *p, int at)
     p->cost.n_nodes++;
 }
 
-/* One thread per 20 MFLOP of a node, on average: a small model is faster on one, and its ladder on
- * several processes. */
+/* Chooses the number of threads: one thread per 20 MFLOP of a node, on average. A small model is
+ * faster on one thread, and its ladder on several processes. */
 static int threads_for(const lra_plan *p, int most)
 {
     double per_node = p->cost.n_nodes ? p->cost.flops / p->cost.n_nodes : 0;
@@ -243,7 +249,8 @@ static int threads_for(const lra_plan *p, int most)
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* Marks the parameters and states in use, and those that a bf16 op reads through a shadow. */
+/* Creates the parameters and states that the plan reads, and the shadows of those that a bf16 op
+ * reads. */
 static int bind_leaves(lra_plan *p, lra_tensor **order, const bool *needed, lra_err *e)
 {
     const lra_graph *g = p->graph;

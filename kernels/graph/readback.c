@@ -9,7 +9,7 @@ enum { MOST = 4, APART = 64 };
 
 struct lra_readback {
     lra_device *device;
-    void *place; /* of the backend; NULL: host memory is used */
+    void *place; /* buffer of the backend; NULL: host memory is used */
     size_t size;
     int n;
     lra_readback_part part[MOST];

@@ -1,18 +1,18 @@
 /* Activation checkpointing: the backward pass recomputes results of the forward pass instead of
- * reading stored ones.  This file selects the stored values; grad.c emits copies of the other nodes
- * where a gradient first needs them.  A copy has the inputs and arguments of its original, and
+ * reading stored ones. This file selects the stored values; grad.c adds copies of the other nodes
+ * when a gradient first needs them. A copy has the inputs and arguments of its original, and
  * therefore identical bits.
  *
- *   LRA_KEEP_PRODUCTS  keeps results that cost more than FEW operations per element: a few per cent
- *                      of time
- *   LRA_KEEP_LAYERS    cuts the forward pass into segments and keeps what crosses a cut: at most
- *                      one more forward pass.  With cuts c and segments of s(c) bytes the memory is
- *                      about
+ *   LRA_KEEP_PRODUCTS  stores results that cost more than FEW operations per element; costs a few
+ *                      per cent of time
+ *   LRA_KEEP_LAYERS    divides the forward pass into segments by cuts, and stores the values that
+ *                      cross a cut; costs at most one more forward pass.  With cuts c and segments
+ *                      of s(c) bytes the memory is about
  *                        sum over c of crossing bytes(c) + max over c of s(c)
- *                      and the cuts are those that make it least.
- * Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", sections 3 and 4;
- * where they place cuts greedily, we place them by dynamic programming for each bound on the
- * longest segment. */
+ *                      and the cuts are those that minimise it.
+ * Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", sections 3 and 4. They
+ * place cuts greedily; we place them by dynamic programming for each bound on the longest
+ * segment. */
 #include "kernels/graph/graph_impl.h"
 
 #include <math.h>
@@ -23,10 +23,11 @@ enum { FEW = 32, MAX_BOUNDS = 64 };
 
 typedef struct {
     int n;
-    int *id;          /* by position in the order of running */
-    int *last;        /* position of the last reader */
-    double *bytes;    /* of the results at positions below i: n + 1 sums */
-    double *crossing; /* bytes that positions >= i read from positions < i: n + 1 */
+    int *id;       /* id of the node, by position in the execution order */
+    int *last;     /* position of the last reader */
+    double *bytes; /* bytes[i]: size of all results at positions below i; n + 1 sums */
+    /* crossing[i]: bytes that positions >= i read from positions < i; n + 1 values */
+    double *crossing;
 } values;
 
 static void free_values(values *v)
@@ -71,8 +72,9 @@ static values find_values(const lra_graph *g, int last, const bool *on)
 
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
-/* The cheapest cuts with segments of at most `bound` bytes: before[i] is the cut before a cut at i.
- * Returns the bytes stored at the cuts, INFINITY if a single value is larger. */
+/* Finds the cheapest cuts with segments of at most `bound` bytes. before[i]: the cut before a cut
+ * at i. Returns the bytes stored at the cuts; INFINITY if a single value is larger than the
+ * bound. */
 static double place_cuts(const values *v, double bound, double *kept, int *before)
 {
     kept[0] = 0;
@@ -85,8 +87,8 @@ static double place_cuts(const values *v, double bound, double *kept, int *befor
     return kept[v->n];
 }
 
-/* Marks the values that cross the cuts of the best plan, and those of the last segment, whose
- * gradients are computed first. */
+/* Marks the values that cross the cuts of the best plan, and all values of the last segment,
+ * because their gradients are computed first. */
 static void keep_crossing(const values *v, bool *keep)
 {
     double *kept = lra_alloc_array((size_t)v->n + 1, sizeof *kept), least = INFINITY, best = 0;
@@ -108,7 +110,7 @@ static void keep_crossing(const values *v, bool *keep)
 bool *lra_find_kept(const lra_graph *g, int last, const bool *on)
 {
     bool *keep = lra_alloc((size_t)last + 1);
-    for (int id = 0; id <= last; id++) /* aliases follow the node that owns their memory */
+    for (int id = 0; id <= last; id++) /* an alias is stored if the node that owns its memory is */
         keep[id] = !on[id] || g->node[id]->op->flags & LRA_LEAF || g->keep == LRA_KEEP_ALL;
     if (g->keep == LRA_KEEP_ALL) return keep;
     values v = find_values(g, last, on);

@@ -1,4 +1,4 @@
-/* Running a plan: addresses, data in and out, the checked and the poisoned run. */
+/* Running a plan: addresses, transfer of data, runs with checks and with poisoned memory. */
 #include "kernels/graph/graph_impl.h"
 #include "kernels/graph/nodes.h"
 
@@ -93,7 +93,7 @@ int lra_set(lra_plan *p, const lra_tensor *input, const void *host, lra_err *e)
     if (input->op != &lra_op_input) LRA_BUG("lra_set() of a node that is not an input");
     if (resolve(p, e) != 0) return LRA_FAILED;
     void *to = address(p, input);
-    if (!to) return 0; /* no output depends on it */
+    if (!to) return 0; /* no output depends on this input */
     lra_device *d = p->space->device;
     return d->backend->copy(d, LRA_COPY_IN, to, host, (size_t)lra_bytes(input), e);
 }
@@ -131,7 +131,8 @@ int lra_get(lra_plan *p, const lra_tensor *out, void *host, lra_err *e)
 
 /* ---- run ------------------------------------------------------------------------------------- */
 
-/* Freed ranges become NaN, so that a read of something dead shows. */
+/* Fills the ranges that are freed after call `at` with NaN, so that a read of a dead buffer becomes
+ * visible. */
 static int poison_after(lra_plan *p, int at, lra_err *e)
 {
     lra_device *d = p->space->device;
@@ -154,7 +155,7 @@ static int poison_scratch(lra_plan *p, int at, lra_err *e)
 static int run_one(lra_plan *p, int at, lra_err *e)
 {
     lra_device *d = p->space->device;
-    if (p->fused[at] == 0) return 0; /* has run */
+    if (p->fused[at] == 0) return 0; /* already run by the call that starts its fused group */
     if (p->poison && poison_scratch(p, at, e) != 0) return LRA_FAILED;
     if (d->backend->run(d, &p->call[at], p->fused[at], e) != 0) return LRA_FAILED;
     return p->poison ? poison_after(p, at + p->fused[at] - 1, e) : 0;
@@ -217,7 +218,7 @@ int lra_run_timed(lra_plan *p, lra_node_time *out, lra_err *e)
     return rc;
 }
 
-/* The first non-finite element of y, or -1. */
+/* Index of the first non-finite element of y; -1: all are finite. */
 static int64_t first_bad(lra_plan *p, const lra_tensor *y, double *value, lra_err *e)
 {
     int64_t n = lra_elements(y), bad = -1;
@@ -232,7 +233,7 @@ static int64_t first_bad(lra_plan *p, const lra_tensor *y, double *value, lra_er
     return bad;
 }
 
-/* The last call that runs with this one. */
+/* Index of the last call of the fused group of call `at`. */
 static int last_of(const lra_plan *p, int at)
 {
     while (at + 1 < p->n_calls && p->fused[at + 1] == 0) at++;
@@ -246,7 +247,8 @@ int lra_run_checked(lra_plan *p, lra_err *e)
         const lra_tensor *y = p->call[at].y;
         double value = 0;
         char shape[96];
-        if (y->op->flags & LRA_WRITES) continue; /* the search changes nothing */
+        /* such nodes are not run, because the search must not change parameters or states */
+        if (y->op->flags & LRA_WRITES) continue;
         if (run_one(p, at, e) != 0) return lra_fail_in(e, "'%s'", lra_tensor_path(y));
         if (p->hidden[y->id]) continue;
         int64_t bad = p->poison && p->range[p->range_of[y->id]].last <= last_of(p, at)

@@ -1,11 +1,12 @@
 /* Assigns nodes to a side stream: nodes whose results are not read before the parameters change
- * (mainly weight gradients), and nodes that only these read, if their results are no larger.
- * Side-stream nodes run one after another, each as soon as all preceding main-stream nodes are
- * done.  The main stream waits for them before the update, or earlier when `most` of them are in
- * flight.  Until then no other node may write to memory that they read or write. */
+ * (mainly weight gradients), and nodes that only these read, if their results are not larger than
+ * those of their readers. Side-stream nodes run one after another, each as soon as all preceding
+ * main-stream nodes are done. The main stream waits for them before the optimiser update, or
+ * earlier when `most` of them are unfinished. Until then no other node may write to memory that
+ * they read or write. */
 #include "kernels/graph/graph_impl.h"
 
-/* The first call that changes a parameter or a state. */
+/* Position of the first call that changes a parameter or a state. */
 static int find_end(const lra_plan *p, lra_tensor **order)
 {
     for (int at = 0; at < p->n_calls; at++)
@@ -26,8 +27,8 @@ static void mark_read_by_side(const lra_tensor *y, bool *known, bool *held)
     }
 }
 
-/* A fused group goes to one stream.  Iterates backwards, so that readers come before their
- * sources. */
+/* Assigns streams; all nodes of a fused group get the same stream. Iterates backwards, so that
+ * readers are assigned before their sources. */
 static void assign_streams(lra_plan *p, lra_tensor **order, int end, bool *known, bool *held)
 {
     size_t offset;
@@ -49,7 +50,8 @@ static int tail_of(const lra_plan *p, int head)
     return head + p->fused[head] - 1;
 }
 
-/* Sets the waits of the main stream, and how long the memory of side-stream calls stays in use. */
+/* Sets the waits of the main stream, and the positions until which memory of side-stream calls is
+ * in use. */
 static void find_waits(lra_plan *p, int end, int most)
 {
     int *head = lra_alloc_array((size_t)p->n_calls + 1, sizeof *head), n = 0;
@@ -66,7 +68,8 @@ static void find_waits(lra_plan *p, int end, int most)
 void lra_find_lanes(lra_plan *p, lra_tensor **order)
 {
     const lra_device *d = p->space->device;
-    /* checkpointing saves memory, and the side stream keeps buffers in use longer */
+    /* no side stream with activation checkpointing: it keeps buffers in use longer, and
+     * checkpointing is meant to save memory */
     bool spare = p->graph->keep != LRA_KEEP_ALL;
     int most = d->backend->side && !spare ? d->backend->side(d) : 0, end = find_end(p, order);
     p->lane = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->lane);
