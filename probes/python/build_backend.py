@@ -17,8 +17,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 NAME = "lra_locality"
-CLASSIFIERS = ["Intended Audience :: Science/Research", "Operating System :: POSIX :: Linux",
-               "Programming Language :: Python :: 3", "Typing :: Typed"]
+CLASSIFIERS = [
+    "Intended Audience :: Science/Research",
+    "Operating System :: POSIX :: Linux",
+    "Programming Language :: Python :: 3",
+    "Typing :: Typed",
+]
 
 
 def _version() -> str:
@@ -27,10 +31,18 @@ def _version() -> str:
 
 
 def _metadata() -> str:
-    lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {_version()}",
-             "Summary: How local are long-sequence models and benchmarks: measures any model, from any framework, on any data",
-             "License: Apache-2.0 (the programs in the wheel: GPL-3.0-or-later)", "Requires-Python: >=3.9", "Requires-Dist: numpy",
-             *(f"Classifier: {c}" for c in CLASSIFIERS), "Description-Content-Type: text/markdown", ""]
+    lines = [
+        "Metadata-Version: 2.1",
+        f"Name: {NAME}",
+        f"Version: {_version()}",
+        "Summary: How local are long-sequence models and benchmarks: measures any model, from any framework, on any data",
+        "License: Apache-2.0 (the programs in the wheel: GPL-3.0-or-later)",
+        "Requires-Python: >=3.9",
+        "Requires-Dist: numpy",
+        *(f"Classifier: {c}" for c in CLASSIFIERS),
+        "Description-Content-Type: text/markdown",
+        "",
+    ]
     return "\n".join(lines) + "\n" + (HERE / "README.md").read_text(encoding="utf-8")
 
 
@@ -38,7 +50,9 @@ def _tag(platform: str) -> str:
     return f"Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: {str(platform == 'any').lower()}\nTag: py3-none-{platform}\n"
 
 
-SCRIPTS = "[console_scripts]\nlra-probe = lra_locality.programs:probe\nlra-report = lra_locality.programs:report\n"
+SCRIPTS = (
+    "[console_scripts]\nlra-probe = lra_locality.programs:probe\nlra-report = lra_locality.programs:report\n"
+)
 
 
 class _Wheel:
@@ -65,7 +79,9 @@ class _Wheel:
 
     def close(self) -> str:
         record = f"{self.info}/RECORD"
-        self.zip.writestr(zipfile.ZipInfo(record, (2020, 1, 1, 0, 0, 0)), "\n".join([*self.records, f"{record},,"]) + "\n")
+        self.zip.writestr(
+            zipfile.ZipInfo(record, (2020, 1, 1, 0, 0, 0)), "\n".join([*self.records, f"{record},,"]) + "\n"
+        )
         self.zip.close()
         os.replace(self.temporary, self.path)
         return self.name
@@ -73,7 +89,11 @@ class _Wheel:
 
 def _sources(wheel: _Wheel) -> None:
     for path in sorted((HERE / NAME).rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts and path.suffix in (".py", ".typed", ".csv", ".json"):
+        if (
+            path.is_file()
+            and "__pycache__" not in path.parts
+            and path.suffix in (".py", ".typed", ".csv", ".json")
+        ):
             wheel.add(path.relative_to(HERE).as_posix(), path.read_bytes())
 
 

@@ -23,15 +23,39 @@ def tensor(dtype="F32", shape=(2,), begin=0, end=8):
 
 class Images(unittest.TestCase):
     def test_golden_bytes(self):
-        got = frames.encode({"b": np.array([1, 2], np.uint8), "a": np.array([1.5], np.float32)}, {"op": "x", "id": 1})
-        text = (b'{"__metadata__":{"id":"1","op":"x"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
-                b'"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}}')
+        got = frames.encode(
+            {"b": np.array([1, 2], np.uint8), "a": np.array([1.5], np.float32)},
+            {"op": "x", "id": 1},
+        )
+        text = (
+            b'{"__metadata__":{"id":"1","op":"x"},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
+            b'"b":{"dtype":"U8","shape":[2],"data_offsets":[4,6]}}'
+        )
         text += b" " * (-len(text) % 8)
-        self.assertEqual(got, struct.pack("<Q", len(text)) + text + struct.pack("<f", 1.5) + b"\x01\x02")
+        self.assertEqual(
+            got,
+            struct.pack("<Q", len(text)) + text + struct.pack("<f", 1.5) + b"\x01\x02",
+        )
 
     def test_round_trip_of_every_type(self):
         rng = np.random.default_rng(0)
-        for dtype in ("?", "u1", "i1", "u2", "i2", "f2", "u4", "i4", "f4", "u8", "i8", "f8", "c8", ">f4", ">i8"):
+        for dtype in (
+            "?",
+            "u1",
+            "i1",
+            "u2",
+            "i2",
+            "f2",
+            "u4",
+            "i4",
+            "f4",
+            "u8",
+            "i8",
+            "f8",
+            "c8",
+            ">f4",
+            ">i8",
+        ):
             for shape in ((), (0,), (3,), (2, 0, 4), (2, 3, 4)):
                 a = (rng.random(shape) * 2).astype(dtype)
                 meta, out = frames.decode(frames.encode({"x": a}, {"k": "v"}))
@@ -51,26 +75,71 @@ class Images(unittest.TestCase):
     def test_refused(self):
         ok = tensor()
         cases = [
-            (b"", "0 bytes"), (b"\x01" * 7, "7 bytes"),
-            (image({}, n=1 << 63), "a header of"), (image({}, n=3), "a header of"),
-            (image(b" {}"), "does not begin"), (image(b"{\xff}"), "not UTF-8"), (image(b"{"), "not JSON"),
-            (image(b"{}x"), "not JSON"), (image(b'{"a":' + b"[" * 100000), "nested"),
-            (image(b'{"x":' + json.dumps(ok).encode() + b',"x":' + json.dumps(ok).encode() + b"}", bytes(8)), "twice"),
-            (image({"__metadata__": {"a": 1}}), "strings"), (image({"__metadata__": []}), "strings"),
-            (image({"x": 3}), "expected dtype"), (image({"x": {**ok, "more": 1}}, bytes(8)), "expected dtype"),
-            (image({"x": tensor("F4")}, bytes(8)), "cast it"), (image({"x": tensor("Q8")}, bytes(8)), "unknown dtype"),
+            (b"", "0 bytes"),
+            (b"\x01" * 7, "7 bytes"),
+            (image({}, n=1 << 63), "a header of"),
+            (image({}, n=3), "a header of"),
+            (image(b" {}"), "does not begin"),
+            (image(b"{\xff}"), "not UTF-8"),
+            (image(b"{"), "not JSON"),
+            (image(b"{}x"), "not JSON"),
+            (image(b'{"a":' + b"[" * 100000), "nested"),
+            (
+                image(
+                    b'{"x":' + json.dumps(ok).encode() + b',"x":' + json.dumps(ok).encode() + b"}",
+                    bytes(8),
+                ),
+                "twice",
+            ),
+            (image({"__metadata__": {"a": 1}}), "strings"),
+            (image({"__metadata__": []}), "strings"),
+            (image({"x": 3}), "expected dtype"),
+            (image({"x": {**ok, "more": 1}}, bytes(8)), "expected dtype"),
+            (image({"x": tensor("F4")}, bytes(8)), "cast it"),
+            (image({"x": tensor("Q8")}, bytes(8)), "unknown dtype"),
             (image({"x": tensor(shape=(1,) * 9, end=4)}, bytes(4)), "at most 8"),
             (image({"x": tensor(shape=(True, 2))}, bytes(8)), "list of at most"),
-            (image(b'{"x":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}', bytes(8)), "the number -2"),
-            (image(b'{"x":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}', bytes(8)), "the number 2.0"),
-            (image(b'{"x":{"dtype":"F32","shape":[1e2],"data_offsets":[0,8]}}', bytes(8)), "the number 1e2"),
-            (image(b'{"x":{"dtype":"F32","shape":[NaN],"data_offsets":[0,8]}}', bytes(8)), "the number NaN"),
-            (image(b'{"x":{"dtype":"F32","shape":[' + b"9" * 5000 + b'],"data_offsets":[0,8]}}', bytes(8)), "the number 9"),
+            (
+                image(b'{"x":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}', bytes(8)),
+                "the number -2",
+            ),
+            (
+                image(
+                    b'{"x":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}}',
+                    bytes(8),
+                ),
+                "the number 2.0",
+            ),
+            (
+                image(
+                    b'{"x":{"dtype":"F32","shape":[1e2],"data_offsets":[0,8]}}',
+                    bytes(8),
+                ),
+                "the number 1e2",
+            ),
+            (
+                image(
+                    b'{"x":{"dtype":"F32","shape":[NaN],"data_offsets":[0,8]}}',
+                    bytes(8),
+                ),
+                "the number NaN",
+            ),
+            (
+                image(
+                    b'{"x":{"dtype":"F32","shape":[' + b"9" * 5000 + b'],"data_offsets":[0,8]}}',
+                    bytes(8),
+                ),
+                "the number 9",
+            ),
             (image({"x": tensor(shape=(1 << 40, 1 << 40), end=0)}), "needs"),
             (image({"x": tensor(begin=8, end=0)}, bytes(8)), "needs"),
             (image({"x": tensor(begin=4, end=12)}, bytes(12)), "begins at byte 4"),
-            (image({"x": tensor(), "y": tensor(begin=4, end=12)}, bytes(12)), "begins at byte 4"),
-            (image({"x": tensor()}, bytes(9)), "end at byte 8"), (image({"x": tensor()}, bytes(7)), "end at byte 8"),
+            (
+                image({"x": tensor(), "y": tensor(begin=4, end=12)}, bytes(12)),
+                "begins at byte 4",
+            ),
+            (image({"x": tensor()}, bytes(9)), "end at byte 8"),
+            (image({"x": tensor()}, bytes(7)), "end at byte 8"),
             (image({"x": tensor("BOOL", (1,), 0, 1)}, b"\x02"), "neither 0 nor 1"),
         ]
         for raw, message in cases:
@@ -80,14 +149,29 @@ class Images(unittest.TestCase):
 
     def test_damage_never_escapes(self):
         """Every truncation and every one-byte change is either read or refused by a FrameError."""
-        good = frames.encode({"x": np.arange(4, dtype=np.float32), "y": np.zeros((2, 2), bool)}, {"op": "forward", "id": 3})
+        good = frames.encode(
+            {"x": np.arange(4, dtype=np.float32), "y": np.zeros((2, 2), bool)},
+            {"op": "forward", "id": 3},
+        )
         for n in range(len(good)):
             with self.assertRaises(frames.FrameError):
                 frames.decode(good[:n])
         for at in range(len(good)):
-            for value in (0, 1, 0x20, 0x22, 0x2D, 0x39, 0x5B, 0x7B, 0x7D, 0xFF, good[at] ^ 1):
+            for value in (
+                0,
+                1,
+                0x20,
+                0x22,
+                0x2D,
+                0x39,
+                0x5B,
+                0x7B,
+                0x7D,
+                0xFF,
+                good[at] ^ 1,
+            ):
                 try:
-                    frames.decode(good[:at] + bytes([value]) + good[at + 1:])
+                    frames.decode(good[:at] + bytes([value]) + good[at + 1 :])
                 except frames.FrameError:
                     pass
 
@@ -107,7 +191,11 @@ class Images(unittest.TestCase):
             from safetensors.numpy import load as load_reference, save as save_reference
         except ImportError:
             self.skipTest("no safetensors")
-        arrays = {"b": np.ones((2, 3), np.float32), "a": np.arange(5), "c": np.array([True, False])}
+        arrays = {
+            "b": np.ones((2, 3), np.float32),
+            "a": np.arange(5),
+            "c": np.array([True, False]),
+        }
         for name, a in load_reference(frames.encode(arrays)).items():
             np.testing.assert_array_equal(a, arrays[name])
         for name, a in frames.decode(save_reference(arrays))[1].items():
@@ -175,12 +263,21 @@ class Frames(unittest.TestCase):
 
         def not_offered(meta, tensors):
             raise frames.Unsupported("no maps")
-        ops = {"forward": lambda m, t: {"logits": np.zeros((1, 2), np.float32)}, "a": fails, "b": memory, "c": not_offered}
+
+        ops = {
+            "forward": lambda m, t: {"logits": np.zeros((1, 2), np.float32)},
+            "a": fails,
+            "b": memory,
+            "c": not_offered,
+        }
         hello, ok, wrong, oom, no, unknown = self.answered(ops, ["forward", "a", "b", "c", "d"])
         self.assertEqual(hello[0]["op"], "ready")
         self.assertEqual(hello[0]["ops"], "forward a b c")
         self.assertEqual((ok[0]["op"], ok[0]["id"]), ("result", "1"))
-        self.assertEqual((wrong[0]["code"], wrong[0]["text"]), ("internal", "ValueError: wrong\nshape"))
+        self.assertEqual(
+            (wrong[0]["code"], wrong[0]["text"]),
+            ("internal", "ValueError: wrong\nshape"),
+        )
         self.assertEqual(oom[0]["code"], "out_of_memory")
         self.assertEqual(no[0]["code"], "unsupported")
         self.assertEqual(unknown[0]["code"], "unsupported")

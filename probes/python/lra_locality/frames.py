@@ -26,8 +26,20 @@ MAX_TENSORS = 64
 _LARGEST = 1 << 48
 
 _NUMPY = {
-    "BOOL": "|b1", "U8": "|u1", "I8": "|i1", "U16": "<u2", "I16": "<i2", "F16": "<f2", "BF16": "<u2",
-    "U32": "<u4", "I32": "<i4", "F32": "<f4", "U64": "<u8", "I64": "<i8", "F64": "<f8", "C64": "<c8",
+    "BOOL": "|b1",
+    "U8": "|u1",
+    "I8": "|i1",
+    "U16": "<u2",
+    "I16": "<i2",
+    "F16": "<f2",
+    "BF16": "<u2",
+    "U32": "<u4",
+    "I32": "<i4",
+    "F32": "<f4",
+    "U64": "<u8",
+    "I64": "<i8",
+    "F64": "<f8",
+    "C64": "<c8",
 }
 _NAMES = {np.dtype(v): k for k, v in _NUMPY.items() if k != "BF16"}
 _UNREADABLE = {"F8_E5M2", "F8_E4M3", "F4", "F6_E2M3", "F6_E3M2", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"}
@@ -71,8 +83,13 @@ def _header(raw: bytes) -> Dict[str, Any]:
     except UnicodeDecodeError as e:
         raise FrameError("the header is not UTF-8") from e
     try:
-        out = json.loads(text.rstrip(" "), object_pairs_hook=_pairs, parse_int=_integer, parse_float=_no_number,
-                         parse_constant=_no_number)
+        out = json.loads(
+            text.rstrip(" "),
+            object_pairs_hook=_pairs,
+            parse_int=_integer,
+            parse_float=_no_number,
+            parse_constant=_no_number,
+        )
     except FrameError:
         raise
     except RecursionError as e:
@@ -93,7 +110,11 @@ def _entry(name: str, entry: Any) -> Tuple[str, List[int], int, int]:
         raise FrameError(f"tensor '{name[:80]}' has dtype {dtype}; cast it to F32")
     if not isinstance(dtype, str) or dtype not in _NUMPY:
         raise FrameError(f"tensor '{name[:80]}' has the unknown dtype {str(dtype)[:40]!r}")
-    if not isinstance(shape, list) or len(shape) > 8 or not all(type(d) is int and d <= 1 << 40 for d in shape):
+    if (
+        not isinstance(shape, list)
+        or len(shape) > 8
+        or not all(type(d) is int and d <= 1 << 40 for d in shape)
+    ):
         raise FrameError(f"tensor '{name[:80]}': the shape is not a list of at most 8 integers up to 2^40")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(type(d) is int for d in offsets):
         raise FrameError(f"tensor '{name[:80]}': data_offsets are not two integers")
@@ -115,8 +136,9 @@ def _array(name: str, raw: memoryview, dtype: str, shape: List[int]) -> np.ndarr
     return a
 
 
-def decode(image: Union[bytes, bytearray, memoryview], max_header: int = MAX_HEADER,
-           max_tensors: int = 100_000) -> Tuple[Meta, Tensors]:
+def decode(
+    image: Union[bytes, bytearray, memoryview], max_header: int = MAX_HEADER, max_tensors: int = 100_000
+) -> Tuple[Meta, Tensors]:
     """Metadata and tensors of a safetensors image.
 
     BF16 becomes float32.  The arrays are views of ``image``.  Raises FrameError.
@@ -127,7 +149,7 @@ def decode(image: Union[bytes, bytearray, memoryview], max_header: int = MAX_HEA
     n = struct.unpack_from("<Q", view)[0]
     if n > max_header or 8 + n > len(view):
         raise FrameError(f"a header of {n} bytes in an image of {len(view)} bytes (at most {max_header})")
-    head = _header(bytes(view[8:8 + n]))
+    head = _header(bytes(view[8 : 8 + n]))
     meta = head.pop("__metadata__", {})
     if not isinstance(meta, dict) or not all(isinstance(v, str) for v in meta.values()):
         raise FrameError("__metadata__ is not an object of strings")
@@ -141,7 +163,7 @@ def decode(image: Union[bytes, bytearray, memoryview], max_header: int = MAX_HEA
         at = end
     if at != len(view) - 8 - n:
         raise FrameError(f"the tensors end at byte {at} of the data, which has {len(view) - 8 - n}")
-    data = view[8 + n:]
+    data = view[8 + n :]
     return meta, {name: _array(name, data[b:e], dtype, shape) for name, dtype, shape, b, e in entries}
 
 
@@ -181,8 +203,9 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Tuple[Meta, Tensors]:
         raise FrameError(f"{os.fspath(path)}: {e}") from e
 
 
-def save(path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Any],
-         meta: Optional[Mapping[str, Any]] = None) -> None:
+def save(
+    path: Union[str, "os.PathLike[str]"], tensors: Mapping[str, Any], meta: Optional[Mapping[str, Any]] = None
+) -> None:
     """Writes a safetensors file: complete, or not at all."""
     temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
     try:
@@ -237,14 +260,18 @@ class Channel:
         head = self._exact(16)
         if not head:
             return None
-        if head[:4] != MAGIC[:len(head)]:
+        if head[:4] != MAGIC[: len(head)]:
             more = head + self._exact(184) if len(head) == 16 else head
-            raise FrameError(f"text in place of a frame: {more.decode('utf-8', 'replace')!r}; send prints to stderr")
+            raise FrameError(
+                f"text in place of a frame: {more.decode('utf-8', 'replace')!r}; send prints to stderr"
+            )
         if len(head) < 16:
             raise FrameError(f"the stream ended after {len(head)} of 16 bytes of a frame")
         _, version, flags, n = struct.unpack("<4sHHQ", head)
         if version != VERSION or flags:
-            raise FrameError(f"a frame of version {version} with flags {flags}, expected version 1 and no flags")
+            raise FrameError(
+                f"a frame of version {version} with flags {flags}, expected version 1 and no flags"
+            )
         if n > self.max_payload:
             raise FrameError(f"a frame of {n} bytes, at most {self.max_payload} are accepted")
         payload = self._exact(n)
@@ -288,8 +315,12 @@ def error_code(e: BaseException) -> str:
     return "internal"
 
 
-def answer(ready: Union[Mapping[str, Any], Callable[[Meta], Mapping[str, Any]]], ops: Mapping[str, Op],
-           channel: Optional[Channel] = None, on_request: Optional[Callable[[Meta], None]] = None) -> None:
+def answer(
+    ready: Union[Mapping[str, Any], Callable[[Meta], Mapping[str, Any]]],
+    ops: Mapping[str, Op],
+    channel: Optional[Channel] = None,
+    on_request: Optional[Callable[[Meta], None]] = None,
+) -> None:
     """Answers requests until ``bye`` or the end of the stream.
 
     ready: metadata of the answer to ``hello`` (model, framework, classes, vocab, ...), or a function
@@ -332,5 +363,3 @@ def pair() -> Tuple[Channel, socket.socket]:
     """A channel and the socket of its other end (to hand to a child process)."""
     ours, theirs = socket.socketpair()
     return Channel.of_socket(ours), theirs
-
-

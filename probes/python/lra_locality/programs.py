@@ -45,24 +45,37 @@ def command(name: str = "lra-probe") -> Tuple[str, str]:
             if path.is_file() and os.access(path, os.X_OK):
                 return str(path), str(path) if file == name else name
     tried = ", ".join(str(f) for f in folders)
-    raise ProgramError(f"the program '{name}' is in none of these folders: {tried}; install the wheel, build it with "
-                       "'./bootstrap build', or set LRA_BIN to the folder that holds it")
+    raise ProgramError(
+        f"the program '{name}' is in none of these folders: {tried}; install the wheel, build it with "
+        "'./bootstrap build', or set LRA_BIN to the folder that holds it"
+    )
 
 
 def explain_exec(path: str, e: OSError) -> ProgramError:
     """The message for a program that the system refuses to start."""
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
-        return ProgramError(f"'{path}' is a Linux program for x86_64, this is {sys.platform} on {platform.machine()}; "
-                            "build the programs here ('./bootstrap build') and set LRA_BIN")
+        return ProgramError(
+            f"'{path}' is a Linux program for x86_64, this is {sys.platform} on {platform.machine()}; "
+            "build the programs here ('./bootstrap build') and set LRA_BIN"
+        )
     return ProgramError(f"'{path}' does not start: {e}")
 
 
-def run(arguments: Sequence[str], program: str = "lra-probe", check: bool = True) -> "subprocess.CompletedProcess[str]":
+def run(
+    arguments: Sequence[str], program: str = "lra-probe", check: bool = True
+) -> "subprocess.CompletedProcess[str]":
     """Runs a program to its end; stdout and stderr are text.  Raises ProgramError with its message."""
     path, name = command(program)
     try:
-        done = subprocess.run([name, *arguments], executable=path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              errors="replace", check=False)
+        done = subprocess.run(
+            [name, *arguments],
+            executable=path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     except OSError as e:
         raise explain_exec(path, e) from e
     if check and done.returncode != 0:

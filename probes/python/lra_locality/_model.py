@@ -1,0 +1,708 @@
+"""A wrapped model: one interface for all frameworks.
+
+Shapes: B examples, T positions, C classes, V vocabulary, D features, F values per position, H heads.
+Subclasses implement ``_invoke`` (one call of the model) and, where the framework allows it, gradients,
+features and attention maps.  This file decides how padding is passed, and finds it out by experiment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import random
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from .frames import Unsupported
+
+Array = np.ndarray
+OPS = ("forward", "features", "vjp", "attn", "kernels")
+MASK_NAMES = (
+    "attention_mask",
+    "src_key_padding_mask",
+    "key_padding_mask",
+    "padding_mask",
+    "pad_mask",
+    "mask",
+)
+LENGTH_NAMES = ("lengths", "length", "seq_lengths", "seq_lens", "seq_len", "lens", "input_lengths")
+
+
+class WrapError(ValueError):
+    """The model cannot be wrapped as described.  The message states what was found and what to pass."""
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """A hint for a wrong name: the closest ones of ``names``."""
+    import difflib
+
+    close = difflib.get_close_matches(name, names, 3, 0.4)
+    return (
+        f"; nearest: {', '.join(close)}" if close else f"; there are {', '.join(list(names)[:12]) or 'none'}"
+    )
+
+
+def is_array(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def _fields(value: Any) -> Optional[Dict[str, Any]]:
+    """Names and values of a dictionary, dataclass or named tuple; None for anything else."""
+    if hasattr(value, "items") and callable(value.items):
+        return {str(k): v for k, v in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return {k: getattr(value, k) for k in value.__dataclass_fields__}
+    if hasattr(value, "_fields"):
+        return {k: getattr(value, k) for k in value._fields}
+    return None
+
+
+def pick_output(value: Any, output: Any = None) -> Any:
+    """The array of logits in what a model returned.
+
+    output: None (array, ``.logits``, ``["logits"]``, first element), a key, an index, or a function.
+    Raises WrapError that lists the names that were found.
+    """
+    if callable(output):
+        return output(value)
+    fields = _fields(value)
+    if output is not None:
+        if isinstance(output, int) and isinstance(value, (tuple, list)):
+            return value[output]
+        if fields is not None and output in fields:
+            return fields[output]
+        if hasattr(value, str(output)):
+            return getattr(value, str(output))
+        raise WrapError(f"output={output!r} is not in the model's output, which is {_describe(value)}")
+    if is_array(value):
+        return value
+    if fields is not None:
+        if fields.get("logits") is not None:
+            return fields["logits"]
+        arrays = [k for k, v in fields.items() if is_array(v)]
+        if len(arrays) == 1 and not hasattr(value, "last_hidden_state"):
+            return fields[arrays[0]]
+        raise WrapError(f"the model returned {_describe(value)} without 'logits'; pass output=NAME")
+    if getattr(value, "logits", None) is not None:
+        return value.logits
+    if isinstance(value, (tuple, list)) and value:
+        return pick_output(value[0])
+    raise WrapError(
+        f"the model returned {_describe(value)}, expected an array of logits; pass output=FUNCTION"
+    )
+
+
+def _describe(value: Any) -> str:
+    fields = _fields(value)
+    if fields is not None:
+        kind = "a dictionary" if isinstance(value, dict) else f"a {type(value).__name__}"
+        return f"{kind} with {', '.join(map(repr, fields)) or 'no keys'}"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def random_states() -> Callable[[], None]:
+    """Saves the random states of numpy and Python; the result restores them."""
+    numpy_state, python_state = np.random.get_state(), random.getstate()
+
+    def restore() -> None:
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
+
+    return restore
+
+
+class Model:
+    """A model that can be asked for logits, features, gradients and attention maps.
+
+    Made by ``wrap()``.  ``print(model)`` states what was found out, what is offered, and how to get the rest.
+    """
+
+    framework = "function"
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        inputs: str = "tokens",
+        vocab: Optional[int] = None,
+        classes: Optional[int] = None,
+        length: Optional[Union[int, Tuple[int, int]]] = None,
+        output: Any = None,
+        mask: Any = None,
+        lengths: Any = None,
+        pad: Optional[int] = None,
+        batch: Optional[int] = None,
+        name: Optional[str] = None,
+    ) -> None:
+        self.model = model
+        self.inputs = inputs
+        self.vocab = vocab
+        self.classes = classes
+        self.grid = tuple(length) if isinstance(length, (tuple, list)) else None
+        self.length: Optional[int] = int(np.prod(length)) if length is not None else None
+        self.output = output
+        self.pad = 0 if pad is None else pad
+        self.max_batch = batch or 0
+        self.name = name or self._default_name()
+        self.kind = ""  # "class", "position" or "value", once the model has been called
+        self.causal: Optional[bool] = None
+        self.padding = ""  # "mask", "lengths", "trim" or "fixed"
+        self.keep_honoured = False
+        self.probed = False
+        self.notes: List[str] = []
+        self.missing: Dict[str, str] = {}  # op -> reason and cure
+        self.layers: List[str] = []
+        self.attention_layers: List[str] = []
+        self.gradient = "occlusion"
+        self._mask_request, self._length_request = mask, lengths
+        self._mask: Optional[Tuple[str, Callable[[Array], Array]]] = None
+        self._lengths: Optional[str] = None
+        self._depth = 0
+
+    # ---- what a subclass provides ------------------------------------------------------------------
+
+    def _default_name(self) -> str:
+        return getattr(self.model, "__name__", None) or type(self.model).__name__
+
+    def _signature(self) -> Dict[str, inspect.Parameter]:
+        """Parameters of the function that is called, by name."""
+        try:
+            return dict(inspect.signature(self.model).parameters)
+        except (TypeError, ValueError):
+            return {}
+
+    def _invoke(self, x: Array, extra: Dict[str, Array]) -> Any:
+        """Calls the model with one batch; ``extra``: arguments by name (mask or lengths)."""
+        return self.model(self._shaped(x), **extra)
+
+    def _numpy(self, value: Any) -> Array:
+        return np.asarray(value)
+
+    def _inspect(self, x: Array, length: Array) -> None:
+        """Finds out what else the model offers, after the first successful call."""
+
+    @contextlib.contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        yield
+
+    # ---- sessions ----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator["Model"]:
+        """Evaluation mode and unchanged random state until the end of the block; may be nested."""
+        if self._depth:
+            self._depth += 1
+            try:
+                yield self
+            finally:
+                self._depth -= 1
+            return
+        restore = random_states()
+        self._depth = 1
+        try:
+            with self._evaluating():
+                yield self
+        finally:
+            self._depth = 0
+            restore()
+
+    # ---- one call ----------------------------------------------------------------------------------
+
+    def _shaped(self, x: Array) -> Array:
+        """A batch in the model's own shape: images (B,F,height,width) from (B,T,F)."""
+        if self.inputs != "image":
+            return x
+        height, width = self._grid_of(x.shape[1])
+        return np.ascontiguousarray(x.reshape(len(x), height, width, -1).transpose(0, 3, 1, 2))
+
+    def _grid_of(self, n: int) -> Tuple[int, int]:
+        if self.grid:
+            return self.grid  # type: ignore[return-value]
+        side = int(round(n**0.5))
+        if side * side != n:
+            raise WrapError(f"images of {n} pixels are not square; pass length=(height, width)")
+        return side, side
+
+    def _extra(self, length: Array, T: int, keep: Optional[Array]) -> Dict[str, Array]:
+        """Arguments that tell the model which positions exist."""
+        if self._mask is not None:
+            name, form = self._mask
+            visible = np.arange(T)[None, :] < length[:, None]
+            return {name: form(visible if keep is None else visible & keep)}
+        if self._lengths is not None:
+            return {self._lengths: length}
+        return {}
+
+    def _raw(self, x: Array, length: Array, keep: Optional[Array]) -> Array:
+        """Output array of one call: (B,C), (B,T,V), (B,1) or (B)."""
+        out = self._numpy(pick_output(self._invoke(x, self._extra(length, x.shape[1], keep)), self.output))
+        if out.ndim == 0 or out.ndim > 3 or len(out) != len(x):
+            raise WrapError(
+                f"the model '{self.name}' returned shape {tuple(out.shape)} for a batch of {len(x)}; expected "
+                "(batch, classes), (batch, length, vocabulary) or (batch); pass output= to choose another output"
+            )
+        if out.dtype.kind not in "fiub":
+            raise WrapError(f"the model '{self.name}' returned {out.dtype}, expected real numbers")
+        return out.astype(np.float32, copy=False)
+
+    def batches(self, length: Array) -> Iterator[Tuple[Array, int]]:
+        """(indices, length of the input) of the calls that a batch is divided into.
+
+        Without mask and lengths, examples of equal length are called together without padding.
+        """
+        if self.padding == "trim":
+            groups = [(np.flatnonzero(length == n), int(n)) for n in np.unique(length)]
+        else:
+            groups = [(np.arange(len(length)), 0)]
+        for index, n in groups:
+            step = self.max_batch or len(index)
+            for at in range(0, len(index), step):
+                yield index[at : at + step], n
+
+    def _fit(self, x: Array, n: int) -> Array:
+        """Examples cut to n positions (0: all), or padded to the fixed length."""
+        if n:
+            return np.ascontiguousarray(x[:, :n])
+        if self.padding == "fixed" and self.length and x.shape[1] != self.length:
+            if x.shape[1] > self.length:
+                raise WrapError(
+                    f"an input of {x.shape[1]} positions, the model '{self.name}' takes {self.length}"
+                )
+            more = np.full((x.shape[0], self.length - x.shape[1], *x.shape[2:]), self.pad, x.dtype)
+            return np.concatenate([x, more], 1)
+        return x
+
+    def _ready(self, x: Any, length: Any) -> Tuple[Array, Array]:
+        """Batch and lengths as arrays, after the model has been tried."""
+        x = np.asarray(x)
+        x = (
+            x.astype(np.int64, copy=False)
+            if self.inputs in ("tokens", "text")
+            else x.astype(np.float32, copy=False)
+        )
+        if self.inputs not in ("tokens", "text") and x.ndim == 2:
+            x = x[:, :, None]
+        length = (
+            np.full(len(x), x.shape[1], np.int64) if length is None else np.asarray(length).astype(np.int64)
+        )
+        if len(length) != len(x) or (len(x) and (length.min() < 1 or length.max() > x.shape[1])):
+            raise ValueError(
+                f"lengths of {len(length)} examples up to {length.max(initial=0)}, the batch is {x.shape[:2]}"
+            )
+        if not self.probed:
+            self.probe(x, length)
+        return x, length
+
+    # ---- public calls ------------------------------------------------------------------------------
+
+    def outputs(self, x: Any, length: Any = None, keep: Any = None) -> Array:
+        """Outputs as the model gives them: (B,C), (B,T,V) padded with zeros, or (B,1); float32."""
+        x, length = self._ready(x, length)
+        keep = None if keep is None else np.asarray(keep, bool)
+        if keep is not None and not self.keep_honoured:
+            raise Unsupported(f"'{self.name}' has no mask that hides positions")
+        out: Optional[Array] = None
+        with self.session():
+            for index, n in self.batches(length):
+                part = self._raw(self._fit(x[index], n), length[index], None if keep is None else keep[index])
+                part = part[:, None] if part.ndim == 1 else part
+                if out is None:
+                    shape = (len(x), x.shape[1], part.shape[2]) if part.ndim == 3 else (len(x), part.shape[1])
+                    out = np.zeros(shape, np.float32)
+                if part.ndim == 3:
+                    used = min(part.shape[1], x.shape[1])
+                    out[index, :used] = part[:, :used]
+                else:
+                    out[index] = part
+        assert out is not None, "an empty batch"
+        return out
+
+    def logits(self, x: Any, length: Any = None, keep: Any = None) -> Array:
+        """(B,C) float32; a model with an output at every position: that of the last position of each example."""
+        out = self.outputs(x, length, keep)
+        if out.ndim == 2:
+            return out
+        last = (np.full(len(out), out.shape[1]) if length is None else np.asarray(length)) - 1
+        return out[np.arange(len(out)), last]
+
+    def features(self, x: Any, length: Any = None, layer: str = "") -> Array:
+        """(B,T,D) float32: features before pooling, or after the named layer."""
+        self._require("features")
+        if self._features_are_outputs(layer):
+            return self.outputs(x, length)
+        x, length = self._ready(x, length)
+        return self._gather(x, length, lambda part, lens: self._features(part, lens, layer))
+
+    def vjp(self, x: Any, length: Any, position: Any, cotangent: Any, layer: str = "") -> Array:
+        """(B,T) float32: squared norm over the embedding of d(cotangent . h[position]) / d e_j.
+
+        position (B): -1 for the gradient of the logits; cotangent (B,D) or (B,C).
+        """
+        self._require("vjp")
+        x, length = self._ready(x, length)
+        position, cotangent = np.asarray(position, np.int64), np.asarray(cotangent, np.float32)
+        out = np.zeros(x.shape[:2], np.float32)
+        with self.session():
+            for index, n in self.batches(length):
+                part = self._vjp(
+                    self._fit(x[index], n), length[index], position[index], cotangent[index], layer
+                )
+                used = min(part.shape[1], x.shape[1])
+                out[index, :used] = part[:, :used]
+        return out
+
+    def attention(
+        self, x: Any, length: Any = None, layer: str = "", rows: Optional[Tuple[int, int]] = None
+    ) -> Array:
+        """(B,H,b-a,T) float32: attention maps of a layer, rows a to b (default all); zero in padding."""
+        self._require("attn")
+        x, length = self._ready(x, length)
+        if layer and layer not in self.attention_layers:
+            raise Unsupported(
+                f"'{self.name}' has no attention in '{layer}'{nearest(layer, self.attention_layers)}"
+            )
+        a, b = rows or (0, x.shape[1])
+        out: Optional[Array] = None
+        with self.session():
+            for index, n in self.batches(length):
+                part = self._attention(
+                    self._fit(x[index], n), length[index], layer or self.attention_layers[0]
+                )
+                if out is None:
+                    out = np.zeros((len(x), part.shape[1], x.shape[1], x.shape[1]), np.float32)
+                used = min(part.shape[-1], x.shape[1])
+                out[index, :, :used, :used] = part[:, :, :used, :used]
+        assert out is not None, "an empty batch"
+        return np.ascontiguousarray(out[:, :, a:b])
+
+    def _gather(self, x: Array, length: Array, call: Callable[[Array, Array], Array]) -> Array:
+        out: Optional[Array] = None
+        with self.session():
+            for index, n in self.batches(length):
+                part = call(self._fit(x[index], n), length[index])
+                if out is None:
+                    out = np.zeros((len(x), x.shape[1], part.shape[2]), np.float32)
+                used = min(part.shape[1], x.shape[1])
+                out[index, :used] = part[:, :used]
+        assert out is not None, "an empty batch"
+        return out
+
+    def _features_are_outputs(self, layer: str) -> bool:
+        return False
+
+    def _features(self, x: Array, length: Array, layer: str) -> Array:
+        raise Unsupported("features")
+
+    def _vjp(self, x: Array, length: Array, position: Array, cotangent: Array, layer: str) -> Array:
+        raise Unsupported("vjp")
+
+    def _attention(self, x: Array, length: Array, layer: str) -> Array:
+        raise Unsupported("attn")
+
+    def _require(self, op: str) -> None:
+        if self.probed and op in self.missing:
+            raise Unsupported(f"'{self.name}': {self.missing[op]}")
+
+    def offers(self) -> List[str]:
+        """Names of the requests that the model answers, in the order of LRAX/1."""
+        return [op for op in OPS if op not in self.missing]
+
+    # ---- finding out -------------------------------------------------------------------------------
+
+    def sample(self, T: int, B: int = 2, seed: int = 0) -> Array:
+        """Made-up examples (B,T) of random tokens other than padding."""
+        assert self.vocab
+        rng = np.random.default_rng(seed)
+        ids = np.array([i for i in range(min(self.vocab, 4096)) if i != self.pad] or [0])
+        return ids[rng.integers(0, len(ids), (B, T))]
+
+    def probe(self, x: Optional[Array] = None, length: Optional[Array] = None) -> None:
+        """Calls the model with a few examples and finds out everything that was not passed to ``wrap()``.
+
+        x: examples of the shape that the model takes; made up if None (tokens with a known vocabulary).
+        """
+        if x is None:
+            x = self.sample(self.length or 32)
+        T = int(x.shape[1])
+        x = x[:2] if len(x) > 1 else np.concatenate([x, x])
+        full = np.full(len(x), T, np.int64)
+        self.probed = True
+        try:
+            with self.session():
+                out = self._try_batch(x, full)
+                self._found_output(out, T)
+                self._find_padding(x, T)
+                self._find_causal(x, T)
+                self._inspect(x, full)
+        except BaseException:
+            self.probed = False
+            raise
+        for op in ("features", "vjp", "attn", "kernels"):
+            if not self._implements(op):
+                self.missing.setdefault(op, self._why_missing(op))
+
+    def _implements(self, op: str) -> bool:
+        return op not in self.missing and op != "kernels"
+
+    def _why_missing(self, op: str) -> str:
+        return {
+            "features": "no features of positions: pass features=",
+            "vjp": "no gradients: the model is a function of numbers; occlusion is used",
+            "attn": "no attention maps: pass attention=",
+            "kernels": "no convolution kernels",
+        }[op]
+
+    def _try_batch(self, x: Array, length: Array) -> Array:
+        """The first call.  A model that takes one example at a time is remembered as such."""
+        self._default_extras()
+        try:
+            return self._raw(self._fit(x, 0), length, None)
+        except WrapError:
+            raise
+        except Exception as e:  # the model's own code
+            if self.max_batch == 1:
+                raise WrapError(self._call_failed(x, e)) from e
+            try:
+                out = self._raw(self._fit(x[:1], 0), length[:1], None)
+            except Exception as e1:
+                raise WrapError(self._call_failed(x, e1)) from e1
+            self.max_batch = 1
+            self.notes.append(
+                f"one example at a time: a batch of {len(x)} raises {type(e).__name__}: {str(e)[:160]}"
+            )
+            return out
+
+    def _call_failed(self, x: Array, e: BaseException) -> str:
+        shape = "x".join(map(str, self._shape_of_call(x)))
+        return (
+            f"the model '{self.name}' raises {type(e).__name__} for a batch of shape {shape}: {str(e)[:300]}\n"
+            "pass inputs= (tokens, values or image), vocab=, length= (fixed length) as the model takes them"
+        )
+
+    def _shape_of_call(self, x: Array) -> Tuple[int, ...]:
+        shaped = self._shaped(self._fit(x, 0))
+        return tuple(getattr(shaped, "shape", (len(x),)))
+
+    def _default_extras(self) -> None:
+        """Required arguments of the signature (lengths, masks) are passed from the first call on."""
+        parameters = self._signature()
+        for name, p in parameters.items():
+            required = p.default is inspect.Parameter.empty and p.kind in (
+                p.POSITIONAL_OR_KEYWORD,
+                p.KEYWORD_ONLY,
+            )
+            if (
+                required
+                and name in LENGTH_NAMES
+                and self._length_request is None
+                and list(parameters)[0] != name
+            ):
+                self._lengths = name
+
+    def _found_output(self, out: Array, T: int) -> None:
+        if out.ndim == 3:
+            self.kind, found = "position", out.shape[2]
+        elif out.ndim == 1 or out.shape[1] == 1:
+            self.kind, found = "value", 1
+        else:
+            self.kind, found = "class", out.shape[1]
+        if self.classes is not None and self.classes != found:
+            raise WrapError(f"classes={self.classes}, and the model '{self.name}' returns {found}")
+        self.classes = found
+
+    # -- padding
+
+    def _same(self, a: Array, b: Array) -> bool:
+        """Equal up to rounding."""
+        a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        if a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()):
+            return False
+        return bool(
+            np.abs(a - b).max(initial=0) <= 1e-4 * max(1e-6, np.abs(a).max(initial=0)) * self._tolerance()
+        )
+
+    def _tolerance(self) -> float:
+        return 1.0
+
+    def _other(self, x: Array) -> Array:
+        """The same batch with other content everywhere."""
+        return (
+            x[:, ::-1][::-1]
+            if self.inputs != "tokens" or not self.vocab
+            else self.sample(x.shape[1], len(x), 1)
+        )
+
+    def _ignores_padding(self, x: Array, T: int) -> bool:
+        """Whether the outputs of a short example stay as they are when its padding changes."""
+        half = max(1, T // 2)
+        length = np.full(len(x), half, np.int64)
+        changed = x.copy()
+        changed[:, half:] = self._other(x)[:, half:]
+        if np.array_equal(changed, x):
+            changed[:, half:] = (
+                changed[:, half:] + 1 if self.inputs != "tokens" else changed[:, half:][:, ::-1]
+            )
+        try:
+            a, b = (self._raw_all(v, length, None) for v in (x, changed))
+        except Exception:  # this form of the argument is not accepted by the model
+            return False
+        if a.ndim == 3:
+            a, b = a[:, :half], b[:, :half]
+        return self._same(a, b)
+
+    def _raw_all(self, x: Array, length: Array, keep: Optional[Array]) -> Array:
+        step = self.max_batch or len(x)
+        parts = [
+            self._raw(x[k : k + step], length[k : k + step], None if keep is None else keep[k : k + step])
+            for k in range(0, len(x), step)
+        ]
+        return np.concatenate(parts)
+
+    def _mask_candidates(self) -> List[Tuple[str, Callable[[Array], Array]]]:
+        """Arguments that may be the mask, each with its forms: visible = 1, or hidden = True."""
+
+        def visible_int(m: Array) -> Array:
+            return m.astype(np.int64)
+
+        def visible(m: Array) -> Array:
+            return m
+
+        def hidden(m: Array) -> Array:
+            return ~m
+
+        request = self._mask_request
+        if request is False or self.inputs == "image":
+            return []
+        if isinstance(request, str):
+            name = request.lstrip("~")
+            return [(name, hidden)] if request.startswith("~") else [(name, visible_int), (name, visible)]
+        names = [n for n in MASK_NAMES if n in self._signature()]
+        forms: List[Tuple[str, Callable[[Array], Array]]] = []
+        for name in names:
+            order = (
+                (visible_int, visible)
+                if name == "attention_mask"
+                else (hidden, visible)
+                if "pad" in name
+                else (visible, hidden, visible_int)
+            )
+            forms += [(name, form) for form in order]
+        return forms
+
+    def _find_padding(self, x: Array, T: int) -> None:
+        if T < 2 or self.padding:
+            self.padding = self.padding or "trim"
+            return
+        required = self._lengths
+        self._lengths = None
+        for candidate in self._mask_candidates():
+            self._mask = candidate
+            if self._ignores_padding(x, T):
+                self.padding = "mask"
+                self._find_keep(x, T)
+                return
+        self._mask = None
+        names = (
+            [self._length_request]
+            if isinstance(self._length_request, str)
+            else []
+            if self._length_request is False
+            else [n for n in LENGTH_NAMES if n in list(self._signature())[1:]]
+        )
+        for name in names:
+            self._lengths = name
+            if self._ignores_padding(x, T):
+                self.padding = "lengths"
+                return
+        self._lengths = required
+        if isinstance(self._mask_request, str) or isinstance(self._length_request, str):
+            raise WrapError(
+                f"the model '{self.name}' ignores mask={self._mask_request!r} lengths={self._length_request!r}: "
+                "its output changes with the padding, or it refuses the argument"
+            )
+        half = np.ascontiguousarray(x[:, : max(1, T // 2)])
+        try:
+            self._raw_all(half, np.full(len(x), half.shape[1], np.int64), None)
+            self.padding = "trim"
+        except Exception:  # a model of one fixed length
+            self.padding = "fixed"
+            self.length = T
+            self.notes.append(f"fixed length {T}: shorter examples are padded with {self.pad}")
+
+    def _find_keep(self, x: Array, T: int) -> None:
+        """Whether the mask also hides positions in the middle."""
+        at = T // 3
+        keep = np.ones((len(x), T), bool)
+        keep[:, at] = False
+        changed = x.copy()
+        changed[:, at] = self._other(x)[:, at]
+        if np.array_equal(changed, x):
+            return
+        full = np.full(len(x), T, np.int64)
+        try:
+            a, b = (self._raw_all(v, full, keep) for v in (x, changed))
+        except Exception:
+            return
+        if a.ndim == 3:
+            a, b = np.delete(a, at, 1), np.delete(b, at, 1)
+        self.keep_honoured = self._same(a, b)
+
+    def _find_causal(self, x: Array, T: int) -> None:
+        """Whether outputs of positions depend on later tokens."""
+        if self.kind != "position" or T < 4:
+            return
+        at = T // 2
+        changed = x.copy()
+        changed[:, at:] = self._other(x)[:, at:]
+        full = np.full(len(x), T, np.int64)
+        a, b = (self._raw_all(v, full, None) for v in (x, changed))
+        n = min(at, a.shape[1])
+        self.causal = self._same(a[:, :n], b[:, :n])
+
+    # ---- text --------------------------------------------------------------------------------------
+
+    def _padding_text(self) -> str:
+        return {
+            "mask": f"mask '{self._mask[0]}'" if self._mask else "",
+            "lengths": f"lengths '{self._lengths}'",
+            "trim": "none: examples of equal length are called together",
+            "fixed": f"to {self.length} positions",
+            "": "not tried yet",
+        }[self.padding]
+
+    def _output_text(self) -> str:
+        return {
+            "class": f"{self.classes} classes",
+            "position": f"{self.classes} at every position",
+            "value": "one number",
+            "": "not tried yet",
+        }[self.kind]
+
+    def __str__(self) -> str:
+        takes = {
+            "tokens": f"tokens of a vocabulary of {self.vocab}",
+            "values": "numbers",
+            "image": "images",
+            "text": "text",
+        }[self.inputs]
+        lines = [
+            f"{self.name} ({self.framework}): {takes} -> {self._output_text()}",
+            f"  padding    {self._padding_text()}",
+        ]
+        if not self.probed:
+            return "\n".join(lines + ["  the rest is found out with the first batch"])
+        if self.causal is not None:
+            lines.append(f"  causal     {'yes' if self.causal else 'no'}")
+        lines.append(f"  gradients  {self.gradient}")
+        if self.layers:
+            lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}")
+        if self.attention_layers:
+            lines.append(f"  attention  {len(self.attention_layers)} layers")
+        lines += [f"  note       {n}" for n in self.notes]
+        lines += [f"  left out   {op}: {why}" for op, why in self.missing.items() if op != "kernels"]
+        return "\n".join(lines)
+
+    __repr__ = __str__

@@ -1,0 +1,511 @@
+"""PyTorch modules and Hugging Face models: hooks find the embedding, the features and the attention maps."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import torch
+from torch import nn
+
+from ._model import Array, Model, WrapError, nearest, pick_output
+from .frames import Unsupported
+
+
+def _first(out: Any) -> Any:
+    """The tensor of a module's output: itself, or the first element of a tuple."""
+    return out[0] if isinstance(out, (tuple, list)) and out else out
+
+
+class TorchModel(Model):
+    """A ``torch.nn.Module``; see ``wrap()``."""
+
+    framework = "torch"
+
+    def __init__(
+        self,
+        model: nn.Module,
+        *,
+        embedding: Union[None, str, nn.Module] = None,
+        features: Union[None, str, Sequence[str]] = None,
+        attention: Union[None, str, Sequence[str], Callable[..., Any]] = None,
+        device: Any = None,
+        **options: Any,
+    ) -> None:
+        wrapper = None
+        for attribute in ("_orig_mod", "module"):
+            inner = getattr(model, attribute, None)
+            if isinstance(inner, nn.Module) and type(model).__name__ in (
+                "OptimizedModule",
+                "DataParallel",
+                "DistributedDataParallel",
+            ):
+                wrapper, model = type(model).__name__, inner
+        self._config = (
+            getattr(model, "config", None) if hasattr(getattr(model, "config", None), "model_type") else None
+        )
+        super().__init__(model, **options)
+        if wrapper:
+            self.notes.append(f"the module inside {wrapper} is measured")
+        self._modules = dict(model.named_modules())
+        if self._config is not None:
+            self.framework = "transformers"
+        tensors = [*model.parameters(), *model.buffers()]
+        self.device = tensors[0].device if tensors else torch.device("cpu")
+        if device is not None and tensors and torch.device(device).type != self.device.type:
+            raise WrapError(
+                f"device={device!r}, and the model '{self.name}' is on {self.device}; move it with model.to({device!r})"
+            )
+        if device is not None and not tensors:
+            self.device = torch.device(device)
+        self._dtype = next((t.dtype for t in tensors if t.is_floating_point()), torch.float32)
+        self._embedding_request = embedding
+        self._embeddings: List[nn.Module] = []
+        self._feature_names = [features] if isinstance(features, str) else list(features or [])
+        self._attention_request = attention
+        for name in self._feature_names:
+            self._module(name, "features")
+        self._find_vocab(options.get("pad"))
+
+    # ---- names and sizes ---------------------------------------------------------------------------
+
+    def _module(self, name: str, option: str) -> nn.Module:
+        if name not in self._modules:
+            raise WrapError(
+                f"{option}={name!r} is no module of '{self.name}'{nearest(name, list(self._modules)[1:])}"
+            )
+        return self._modules[name]
+
+    def _find_vocab(self, pad: Optional[int]) -> None:
+        if self.inputs != "tokens":
+            return
+        if (
+            pad is None
+            and self._config is not None
+            and isinstance(getattr(self._config, "pad_token_id", None), int)
+            and self._config.pad_token_id >= 0
+        ):
+            self.pad = self._config.pad_token_id
+        if self.vocab is None:
+            self.vocab = getattr(self._config, "vocab_size", None)
+        if self.vocab is None:
+            sizes = [m.num_embeddings for m in self.model.modules() if isinstance(m, nn.Embedding)]
+            if sizes:
+                self.vocab = sizes[0]
+                self.notes.append(f"vocab={sizes[0]}: rows of the first embedding")
+
+    def _signature(self) -> Dict[str, inspect.Parameter]:
+        try:
+            return dict(inspect.signature(self.model.forward).parameters)
+        except (TypeError, ValueError):
+            return {}
+
+    def _tolerance(self) -> float:
+        return 1.0 if self._dtype in (torch.float32, torch.float64) else 300.0
+
+    # ---- state -------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        modes = [(m, m.training) for m in self.model.modules()]
+        state = torch.get_rng_state()
+        devices = (
+            torch.cuda.get_rng_state_all()
+            if torch.cuda.is_available() and torch.cuda.is_initialized()
+            else None
+        )
+        self.model.eval()
+        try:
+            yield
+        finally:
+            for m, training in modes:
+                m.training = training
+            torch.set_rng_state(state)
+            if devices is not None:
+                torch.cuda.set_rng_state_all(devices)
+
+    # ---- calls -------------------------------------------------------------------------------------
+
+    def _tensor(self, a: Array) -> torch.Tensor:
+        t = torch.from_numpy(np.array(a))  # a copy: the model may write to it
+        if t.is_floating_point():
+            t = t.to(self._dtype)
+        return t.to(self.device)
+
+    def _call(self, t: torch.Tensor, extra: Dict[str, Array], **more: Any) -> Any:
+        kwargs: Dict[str, Any] = {
+            k: self._tensor(v) if k != self._lengths else torch.from_numpy(np.array(v))
+            for k, v in extra.items()
+        }
+        kwargs.update(more)
+        if self._config is not None and "use_cache" in self._signature():
+            kwargs.setdefault("use_cache", False)
+        main = getattr(self.model, "main_input_name", None) if self._config is not None else None
+        if main and main in self._signature():
+            return self.model(**{main: t}, **kwargs)
+        return self.model(t, **kwargs)
+
+    def _invoke(self, x: Array, extra: Dict[str, Array]) -> Any:
+        with torch.no_grad():
+            return self._call(self._tensor(self._shaped(x)), extra)
+
+    def _numpy(self, value: Any) -> Array:
+        if not torch.is_tensor(value):
+            return np.asarray(value)
+        value = value.detach()
+        return (value.float() if value.is_floating_point() else value).cpu().numpy()
+
+    # ---- finding out -------------------------------------------------------------------------------
+
+    def _inspect(self, x: Array, length: Array) -> None:
+        x, length = (x[:1], length[:1]) if self.max_batch == 1 else (x, length)
+        x = self._fit(x, 0)
+        seen = self._watch(x, length)
+        self._find_embedding(x, seen)
+        self._find_features(x, length, seen)
+        self._find_attention(x, length)
+        self._find_gradient(x, length)
+
+    def _watch(self, x: Array, length: Array) -> List[Tuple[str, nn.Module, Any, Any]]:
+        """Name, module, first input and output of every call of a submodule."""
+        seen: List[Tuple[str, nn.Module, Any, Any]] = []
+
+        def hook(name: str) -> Callable[..., None]:
+            def record(module: nn.Module, args: Any, kwargs: Any, out: Any) -> None:
+                given = args[0] if args else next(iter(kwargs.values()), None)
+                seen.append((name, module, given, _first(out)))
+
+            return record
+
+        handles = []
+        try:
+            for name, module in self._modules.items():
+                if name:
+                    handles.append(module.register_forward_hook(hook(name), with_kwargs=True))
+            self._invoke(x, self._extra(length, x.shape[1], None))
+        except Exception as e:  # compiled or scripted modules
+            self.notes.append(f"no hooks ({type(e).__name__}: {str(e)[:80]})")
+            return []
+        finally:
+            for h in handles:
+                h.remove()
+        return seen
+
+    def _find_embedding(self, x: Array, seen: List[Tuple[str, nn.Module, Any, Any]]) -> None:
+        request = self._embedding_request
+        if isinstance(request, nn.Module):
+            self._embeddings = [request]
+        elif request is not None:
+            self._embeddings = [self._module(request, "embedding")]
+        elif self.inputs == "tokens":
+            tokens = self._tensor(x)
+
+            def is_tokens(t: Any) -> bool:
+                if (
+                    not torch.is_tensor(t)
+                    or t.is_floating_point()
+                    or t.dtype == torch.bool
+                    or t.shape != tokens.shape
+                ):
+                    return False
+                difference = t.to(tokens.device, torch.int64) - tokens
+                return bool((difference == difference.reshape(-1)[0]).all())
+
+            found = [
+                (n, m)
+                for n, m, given, out in seen
+                if is_tokens(given)
+                and torch.is_tensor(out)
+                and out.is_floating_point()
+                and out.dim() == 3
+                and out.shape[:2] == tokens.shape
+            ]
+            leaves = [(n, m) for n, m in found if not any(o.startswith(n + ".") for o, _ in found)]
+            self._embeddings = list({id(m): m for _, m in leaves}.values())
+            if not self._embeddings:
+                self.missing["vjp"] = (
+                    "no module receives the tokens (one-hot inputs?): occlusion is used instead of "
+                    "gradients; embedding=MODULE names the module"
+                )
+
+    def _find_features(self, x: Array, length: Array, seen: List[Tuple[str, nn.Module, Any, Any]]) -> None:
+        T = x.shape[1]
+        if self._feature_names:
+            self.layers = list(self._feature_names)
+            for name in self.layers:
+                out = self._capture(self._tensor(self._shaped(x)), length, T, name)[1]
+                if not torch.is_tensor(out) or out.dim() != 3 or out.shape[1] != T:
+                    found = tuple(out.shape) if torch.is_tensor(out) else type(out).__name__
+                    raise WrapError(f"features={name!r} has output {found}, expected (batch, {T}, features)")
+            return
+        if self._config is not None and self._hidden_states(x, length, T):
+            return
+        if self.kind == "position":
+            self.layers = ["logits"]
+            return
+        names = [
+            n
+            for n, _, _, out in seen
+            if torch.is_tensor(out)
+            and out.is_floating_point()
+            and out.dim() == 3
+            and out.shape[:2] == (len(x), T)
+        ]
+        names = list(dict.fromkeys(reversed(names)))[:4]
+        hint = f"; modules with one: {', '.join(names)}" if names else ""
+        self.missing["features"] = f"pass features=MODULE, whose output is (batch, length, D){hint}"
+
+    def _hidden_states(self, x: Array, length: Array, T: int) -> bool:
+        try:
+            with torch.no_grad():
+                out = self._call(
+                    self._tensor(self._shaped(x)), self._extra(length, T, None), output_hidden_states=True
+                )
+        except Exception:  # a model without this argument
+            return False
+        states = getattr(out, "hidden_states", None)
+        if not states or states[-1].dim() != 3 or states[-1].shape[1] != T:
+            return False
+        self.layers = [f"hidden.{i}" for i in range(1, len(states))]
+        return True
+
+    def _find_attention(self, x: Array, length: Array) -> None:
+        request = self._attention_request
+        T = x.shape[1]
+        if isinstance(request, (str, list, tuple)):
+            self.attention_layers = [request] if isinstance(request, str) else list(request)
+            for name in self.attention_layers:
+                self._module(name, "attention")
+        elif callable(request):
+            maps = self._named(request(self.model, self._tensor(self._shaped(x))))
+            self.attention_layers = list(maps)
+            if not maps:
+                raise WrapError(
+                    "attention= returned no maps; expected (batch, heads, length, length) for each layer"
+                )
+        elif self._config is not None:
+            self._find_eager(x, length)
+        else:
+            self.attention_layers = [
+                n for n, m in self._modules.items() if isinstance(m, nn.MultiheadAttention)
+            ]
+        if not self.attention_layers:
+            self.missing.setdefault(
+                "attn",
+                "no attention maps found; attention=FUNCTION(model, batch) returns those "
+                "of each layer, (batch, heads, length, length)",
+            )
+            return
+        try:
+            shape = self._attention(x, length, self.attention_layers[0]).shape
+        except Exception as e:
+            if request is not None:
+                raise
+            self.missing["attn"] = f"attention maps: {type(e).__name__}: {str(e)[:160]}"
+            self.attention_layers = []
+            return
+        if len(shape) != 4 or shape[2] != T or shape[3] < T:
+            if request is not None:
+                raise WrapError(
+                    f"attention maps of '{self.attention_layers[0]}' have shape {tuple(shape)}, expected "
+                    f"({len(x)}, heads, {T}, {T})"
+                )
+            self.missing["attn"] = (
+                f"attention maps have shape {tuple(shape)}, which are not {T} positions of the input"
+            )
+            self.attention_layers = []
+
+    def _find_eager(self, x: Array, length: Array) -> None:
+        try:
+            maps = self._eager_maps(x, length)
+        except Unsupported as e:
+            self.missing["attn"] = str(e)
+            return
+        except Exception as e:  # no attention in this model, or no eager implementation
+            self.missing["attn"] = f"attention maps: {type(e).__name__}: {str(e)[:160]}"
+            return
+        self.attention_layers = [f"layer.{i}" for i, m in enumerate(maps) if m is not None]
+
+    def _find_gradient(self, x: Array, length: Array) -> None:
+        if "vjp" in self.missing:
+            return
+        classes = self.classes or 1
+        try:
+            direction = np.random.default_rng(0).standard_normal((len(x), classes)).astype(np.float32)
+            grad = self._vjp(x, length, np.full(len(x), -1), direction, "")
+            if not np.isfinite(grad).all():
+                raise Unsupported("gradients are not finite")
+            if not grad.any():
+                raise Unsupported("gradients are zero everywhere (a detached graph, or a step function)")
+        except Exception as e:  # an op without a gradient, a detached graph
+            self.missing["vjp"] = f"no gradients ({type(e).__name__}: {str(e)[:120]}): occlusion is used"
+            return
+        names = [n for n, m in self._modules.items() if any(m is e for e in self._embeddings)]
+        self.gradient = f"by the embedding '{', '.join(names)}'" if names else "by the inputs"
+
+    # ---- features, gradients, attention --------------------------------------------------------------
+
+    def _features_are_outputs(self, layer: str) -> bool:
+        return self.layers == ["logits"]
+
+    def _capture(
+        self, t: torch.Tensor, length: Array, T: int, layer: str, keep: Optional[Array] = None
+    ) -> Tuple[Any, Any]:
+        """Output of the model and of the layer; '' is the last layer."""
+        layer = layer or (self.layers[-1] if self.layers else "")
+        extra = self._extra(length, T, keep)
+        if layer.startswith("hidden.") and layer not in self._modules:
+            out = self._call(t, extra, output_hidden_states=True)
+            return out, out.hidden_states[int(layer.split(".")[1])]
+        if layer not in self._modules:
+            raise Unsupported(f"no layer '{layer}'{nearest(layer, self.layers)}")
+        caught: List[Any] = []
+        handle = self._modules[layer].register_forward_hook(lambda m, a, o: caught.append(_first(o)))
+        try:
+            out = self._call(t, extra)
+        finally:
+            handle.remove()
+        if not caught:
+            raise Unsupported(f"the module '{layer}' is not called by the model")
+        return out, caught[-1]
+
+    def _features(self, x: Array, length: Array, layer: str) -> Array:
+        with torch.no_grad():
+            return self._numpy(self._capture(self._tensor(self._shaped(x)), length, x.shape[1], layer)[1])
+
+    @contextlib.contextmanager
+    def _leaves(self, t: torch.Tensor) -> Iterator[List[torch.Tensor]]:
+        """Tensors by which gradients are taken: outputs of the embedding, or the inputs."""
+        leaves: List[torch.Tensor] = []
+        handles = []
+
+        def hook(module: nn.Module, args: Any, out: torch.Tensor) -> torch.Tensor:
+            e = out.detach().requires_grad_(True)
+            leaves.append(e)
+            return e
+
+        try:
+            for m in self._embeddings:
+                handles.append(m.register_forward_hook(hook))
+            if not self._embeddings:
+                leaves.append(t.requires_grad_(True))
+            yield leaves
+        finally:
+            for h in handles:
+                h.remove()
+
+    def _target(
+        self, t: torch.Tensor, length: Array, T: int, position: Array, cotangent: Array, layer: str
+    ) -> torch.Tensor:
+        """Sum over examples of cotangent . h[position], or of cotangent . logits where position is -1."""
+        rows = torch.arange(len(position), device=self.device)
+        if (position < 0).all():
+            h = pick_output(self._call(t, self._extra(length, T, None)), self.output)
+            h = h[:, None] if h.dim() == 1 else h
+            if h.dim() == 3:
+                h = h[rows, torch.from_numpy(length - 1).to(h.device)]
+        elif (position < 0).any():
+            raise ValueError("positions of -1 (logits) and others in one request")
+        else:
+            if self.layers == ["logits"]:
+                h = pick_output(self._call(t, self._extra(length, T, None)), self.output)
+            else:
+                h = self._capture(t, length, T, layer)[1]
+            h = h[rows, torch.from_numpy(np.asarray(position)).to(h.device)]
+        if h.shape != cotangent.shape:
+            raise ValueError(f"a cotangent of shape {cotangent.shape}, expected {tuple(h.shape)}")
+        return (h.float() * torch.from_numpy(np.array(cotangent)).to(h.device)).sum()
+
+    def _vjp(self, x: Array, length: Array, position: Array, cotangent: Array, layer: str) -> Array:
+        t = self._tensor(self._shaped(x))
+        cudnn = torch.backends.cudnn.flags(enabled=False) if t.is_cuda else contextlib.nullcontext()
+        with torch.inference_mode(False), torch.enable_grad(), self._leaves(t) as leaves, cudnn:
+            target = self._target(t, length, x.shape[1], position, cotangent, layer)
+            grads = torch.autograd.grad(target, leaves, allow_unused=True)
+        total = None
+        for g in grads:
+            if g is None:
+                continue
+            g = g.float()
+            if self.inputs == "image":
+                square = g.square().sum(1).reshape(len(x), -1)
+            else:
+                square = g.square().reshape(len(x), x.shape[1], -1).sum(-1)
+            total = square if total is None else total + square
+        if total is None:
+            return np.zeros(x.shape[:2], np.float32)
+        return total.cpu().numpy()
+
+    def _named(self, maps: Any) -> Dict[str, Any]:
+        if torch.is_tensor(maps):
+            return {"layer.0": maps}
+        if isinstance(maps, dict):
+            return {str(k): v for k, v in maps.items()}
+        return {f"layer.{i}": m for i, m in enumerate(maps or ())}
+
+    def _attention(self, x: Array, length: Array, layer: str) -> Array:
+        request = self._attention_request
+        with torch.no_grad():
+            if callable(request) and not isinstance(request, str):
+                return self._numpy(self._named(request(self.model, self._tensor(self._shaped(x))))[layer])
+            if layer in self._modules:
+                return self._module_maps(x, length, layer)
+            return self._numpy(self._eager_maps(x, length)[int(layer.split(".")[1])])
+
+    def _module_maps(self, x: Array, length: Array, layer: str) -> Array:
+        """Maps that a module returns beside its output; nn.MultiheadAttention is asked for them per head."""
+        caught: List[Any] = []
+
+        def ask(module: nn.Module, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
+            return args, {**kwargs, "need_weights": True, "average_attn_weights": False}
+
+        def keep(module: nn.Module, args: Any, out: Any) -> None:
+            found = [
+                o
+                for o in (out if isinstance(out, (tuple, list)) else (out,))
+                if torch.is_tensor(o) and o.dim() == 4
+            ]
+            caught.extend(found[:1])
+
+        module = self._modules[layer]
+        handles = [module.register_forward_hook(keep)]
+        if isinstance(module, nn.MultiheadAttention):
+            handles.append(module.register_forward_pre_hook(ask, with_kwargs=True))
+        fast = torch.backends.mha.get_fastpath_enabled()
+        torch.backends.mha.set_fastpath_enabled(False)
+        try:
+            self._call(self._tensor(self._shaped(x)), self._extra(length, x.shape[1], None))
+        finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
+            for h in handles:
+                h.remove()
+        if not caught:
+            raise Unsupported(f"the module '{layer}' returns no maps of shape (batch, heads, length, length)")
+        return self._numpy(caught[-1])
+
+    def _eager_maps(self, x: Array, length: Array) -> Sequence[Any]:
+        """Maps of a Hugging Face model; the attention implementation is eager during the call only."""
+        assert self._config is not None
+        before = getattr(self._config, "_attn_implementation", None)
+        switch = getattr(self.model, "set_attn_implementation", None)
+        try:
+            if before != "eager" and switch is not None:
+                switch("eager")
+            with torch.no_grad():
+                out = self._call(
+                    self._tensor(self._shaped(x)),
+                    self._extra(length, x.shape[1], None),
+                    output_attentions=True,
+                )
+        finally:
+            if before not in ("eager", None) and switch is not None:
+                switch(before)
+        maps = getattr(out, "attentions", None)
+        if not maps or all(m is None for m in maps):
+            raise Unsupported(
+                f"the model returned no attention maps ({'an empty tuple' if maps is not None else 'None'}) for "
+                "output_attentions=True with eager attention; attention=FUNCTION(model, batch) returns them"
+            )
+        return maps

@@ -1,0 +1,113 @@
+"""``wrap()``: any model as one interface."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Optional, Sequence, Tuple, Union
+
+from ._model import Model, WrapError
+
+INPUTS = ("tokens", "values", "image", "text")
+
+
+def wrap(
+    model: Any,
+    inputs: str = "tokens",
+    *,
+    vocab: Optional[int] = None,
+    classes: Optional[int] = None,
+    length: Optional[Union[int, Tuple[int, int]]] = None,
+    output: Union[None, str, int, Callable[[Any], Any]] = None,
+    embedding: Any = None,
+    features: Any = None,
+    attention: Any = None,
+    mask: Union[None, bool, str] = None,
+    lengths: Union[None, bool, str] = None,
+    pad: Optional[int] = None,
+    batch: Optional[int] = None,
+    device: Any = None,
+    name: Optional[str] = None,
+    quiet: bool = False,
+) -> Model:
+    """A model that can be checked, served and audited.  Nothing of it is changed.
+
+    model:     a ``torch.nn.Module``; a Hugging Face model; a JAX pair ``(f, params)`` with ``f(params, x)``; an
+               estimator with ``predict_proba`` or ``predict``; any function ``f(batch) -> array``.
+    inputs:    ``tokens`` (B,T) integers, ``values`` (B,T,F) numbers, ``image`` (B,F,height,width; JAX: F last),
+               ``text`` a list of strings.
+    vocab:     number of token ids; default: that of the first embedding or of the configuration.
+    classes:   expected number of outputs; default: as the model returns.
+    length:    the only length that the model takes (images: (height, width)); default: any.
+    output:    key, index or function that picks the logits; default: the array, ``[0]``, ``.logits``, ``["logits"]``.
+    embedding: module whose output gradients refer to; default: the module that receives the tokens.
+    features:  module(s) whose output is (B,T,D); JAX and functions: a function.
+    attention: function(model, batch) -> maps (B,H,T,T) by layer, or module(s) that return them; default: Hugging Face
+               models and ``nn.MultiheadAttention`` are asked.
+    mask:      name of the mask argument, ``"~name"`` if 1 means hidden, False for none; default: found by experiment.
+    lengths:   name of the argument that takes lengths, False for none; default: found by experiment.
+    pad:       token id of padding (default 0, or that of the configuration).
+    batch:     largest batch (default any).
+    device:    device of the inputs; default: that of the model.
+
+    Raises WrapError with what was found and what to pass.
+    """
+    if inputs not in INPUTS:
+        raise WrapError(f"inputs={inputs!r}, expected one of {', '.join(INPUTS)}")
+    if vocab is not None and vocab < 2:
+        raise WrapError(f"vocab={vocab}, expected at least 2")
+    options = {
+        "inputs": inputs,
+        "vocab": vocab,
+        "classes": classes,
+        "length": length,
+        "output": output,
+        "mask": mask,
+        "lengths": lengths,
+        "pad": pad,
+        "batch": batch,
+        "name": name,
+    }
+    wrapped = _of_framework(model, options, embedding, features, attention, device)
+    if wrapped.inputs == "text" and wrapped.vocab is None:
+        wrapped.vocab = 260
+    if wrapped.inputs == "tokens" and wrapped.vocab:
+        wrapped.probe()
+    if not quiet:
+        print(wrapped, file=sys.stderr)
+    return wrapped
+
+
+def _of_framework(
+    model: Any, options: dict, embedding: Any, features: Any, attention: Any, device: Any
+) -> Model:
+    torch = sys.modules.get("torch")
+    if isinstance(model, Model):
+        raise WrapError("the model is wrapped already")
+    if torch is not None and isinstance(model, torch.nn.Module):
+        from ._torch import TorchModel
+
+        return TorchModel(
+            model, embedding=embedding, features=features, attention=attention, device=device, **options
+        )
+    if embedding is not None:
+        raise WrapError("embedding= names a module of a torch model")
+    if isinstance(model, tuple) and len(model) == 2 and callable(model[0]):
+        try:
+            import jax  # noqa: F401
+        except ImportError as e:
+            raise WrapError(
+                "a pair (f, params) is a JAX model, and jax is not installed (pip install jax)"
+            ) from e
+        from ._jax import JaxModel
+
+        return JaxModel(model[0], model[1], features=features, attention=attention, **options)
+    from ._plain import FunctionModel, SklearnModel
+
+    if hasattr(model, "predict_proba") or (hasattr(model, "predict") and hasattr(model, "fit")):
+        return SklearnModel(model, features=features, attention=attention, **options)
+    if callable(model):
+        return FunctionModel(model, features=features, attention=attention, **options)
+    raise WrapError(
+        f"a {type(model).__name__} is no model: expected a torch module, a pair (f, params), an estimator "
+        "or a function of a batch"
+    )
