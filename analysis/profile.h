@@ -55,8 +55,6 @@ void lra_profile_mask_free(lra_profile_mask *m); /* Nullable: m */
 void lra_profile_mask_row(lra_profile_mask *m, int64_t i, int64_t from, int64_t to);
 /* Allows the inputs j of row i with allowed[j] != 0; allowed: (T). */
 void lra_profile_mask_holes(lra_profile_mask *m, int64_t i, const uint8_t *allowed);
-/* All T rows; each may use all inputs, or (causal) none after itself. */
-lra_profile_mask *lra_profile_mask_full(int64_t T, int64_t columns, bool causal);
 /* Distance: max(|y-y'|, |x-x'|); columns 0: |i-j|. */
 int64_t lra_profile_distance(int64_t columns, int64_t i, int64_t j);
 
@@ -105,7 +103,6 @@ void lra_profile_add(lra_profile *p, const lra_profile_sums *s);
 /* ---- read ------------------------------------------------------------------------------------ */
 
 int64_t lra_profile_distances(const lra_profile *p); /* 0 .. n-1 */
-int64_t lra_profile_examples(const lra_profile *p);
 /* Writes the curves, (n) each.  I.rel and its ends are NAN if there are no pairs, the ends also
  * with fewer than two examples.  Nullable: all but p. */
 void lra_profile_curves(const lra_profile *p, double *mass, double *equal_mass, double *rel,

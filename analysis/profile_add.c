@@ -309,11 +309,6 @@ int64_t lra_profile_distances(const lra_profile *p)
     return p->n;
 }
 
-int64_t lra_profile_examples(const lra_profile *p)
-{
-    return p->examples;
-}
-
 /* Relative half width of the interval of I at a distance: I is a ratio of sums over examples. */
 static double intensity_half(const lra_profile *p, int64_t d)
 {

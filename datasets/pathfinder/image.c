@@ -78,11 +78,6 @@ int lra_pathfinder_paddles(const lra_pathfinder *g)
     return g->n_paddles;
 }
 
-int lra_pathfinder_distractors(const lra_pathfinder *g)
-{
-    return g->n_distractors;
-}
-
 static pathfinder_mask new_mask(int window)
 {
     pathfinder_mask m = {window, window + 2 * PATHFINDER_PAD, NULL};

@@ -30,8 +30,7 @@ lra_pathfinder *lra_pathfinder_new(const lra_pathfinder_size *size, int n_paddle
                                    int n_distractors, bool uniform);
 void lra_pathfinder_free(lra_pathfinder *g); /* Nullable: g */
 const lra_pathfinder_size *lra_pathfinder_size_of(const lra_pathfinder *g);
-int lra_pathfinder_paddles(const lra_pathfinder *g);     /* number of paddles of a long path */
-int lra_pathfinder_distractors(const lra_pathfinder *g); /* number of distractors that are tried */
+int lra_pathfinder_paddles(const lra_pathfinder *g); /* number of paddles of a long path */
 
 /* Working memory of one thread. */
 typedef struct lra_pathfinder_sheet lra_pathfinder_sheet;

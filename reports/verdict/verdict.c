@@ -16,7 +16,8 @@ void lra_verdict_add(lra_verdict *v, const char *fmt, ...)
     lra_text_addv(&text, fmt, args);
     va_end(args);
     lra_make_printable(text.s);
-    text.s[0] = (char)toupper((unsigned char)text.s[0]);
+    /* A name such as gMLP keeps its small letter. */
+    if (!isupper((unsigned char)text.s[1])) text.s[0] = (char)toupper((unsigned char)text.s[0]);
     v->sentence[v->n++] = text.s;
 }
 

@@ -69,12 +69,11 @@ TEST(equal_weights)
     }
 }
 
-/* Every mask of rows made at once is that of rows one by one. */
+/* A row given by its ends is the row given by its allowed inputs. */
 TEST(masks)
 {
     for (int k = 0; k < 4; k++) {
         int columns = k / 2 * 6, T = 30;
-        lra_profile_mask *all = lra_profile_mask_full(T, columns, k % 2);
         lra_profile_mask *rows = lra_profile_mask_new(T, columns);
         lra_profile_mask *holes = lra_profile_mask_new(T, columns);
         for (int i = 0; i < T; i++) {
@@ -83,15 +82,9 @@ TEST(masks)
             lra_profile_mask_row(rows, i, 0, k % 2 ? i + 1 : T);
             lra_profile_mask_holes(holes, i, allowed);
         }
-        for (int64_t d = 0; d < all->n; d++) {
-            near(all->other[d], rows->other[d], 1e-12);
-            near(all->other[d], holes->other[d], 1e-12);
-        }
-        assert_int_equal(all->n_other, rows->n_other);
-        assert_int_equal(all->n_other, holes->n_other);
-        near(all->self, rows->self, 1e-12);
-        near(all->self, holes->self, 1e-12);
-        lra_profile_mask_free(all);
+        for (int64_t d = 0; d < rows->n; d++) near(rows->other[d], holes->other[d], 1e-12);
+        assert_int_equal(rows->n_other, holes->n_other);
+        near(rows->self, holes->self, 1e-12);
         lra_profile_mask_free(rows);
         lra_profile_mask_free(holes);
     }

@@ -78,7 +78,6 @@ TEST(a_child_answers_as_the_file_does)
     if (!f) fail_msg("%s", err.msg);
     assert_non_null(f->child);
     assert_false(lra_h5_sealed(f));
-    assert_string_equal(lra_h5_kind(f), "result");
     assert_int_equal(lra_h5_format(f), LRA_H5_FORMAT);
     assert_true(lra_h5_has(f, "/group/numbers") && !lra_h5_has(f, "/nothing"));
     assert_true(lra_h5_has_attr(f, "/", "whole") && !lra_h5_has_attr(f, "/", "hole"));

@@ -560,7 +560,6 @@ static void same(const lra_profile *is, const lra_profile *wanted, int family)
     lra_measurement a[LRA_PROFILE_FINDINGS], b[LRA_PROFILE_FINDINGS];
     int n = lra_profile_measurements(is, &(lra_profile_options){.key = 1}, a);
     int m = lra_profile_measurements(wanted, &(lra_profile_options){.key = 1}, b);
-    assert_int_equal(lra_profile_examples(is), lra_profile_examples(wanted));
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         const lra_measurement *x = lra_measurement_find(n, a, ids[i]),
                               *y = lra_measurement_find(m, b, ids[i]);

@@ -105,26 +105,15 @@ lra_arena *lra_arena_new(void)
     return lra_alloc(sizeof(lra_arena));
 }
 
-void lra_arena_reset(lra_arena *a, lra_mark m)
+void lra_arena_free(lra_arena *a)
 {
-    while (a->top && a->top != m.block) {
+    if (!a) return;
+    while (a->top) {
         block *before = a->top->before;
         free(a->top);
         a->top = before;
     }
-    if (a->top) a->top->used = m.used;
-}
-
-void lra_arena_free(lra_arena *a)
-{
-    if (!a) return;
-    lra_arena_reset(a, (lra_mark){NULL, 0});
     free(a);
-}
-
-lra_mark lra_arena_mark(const lra_arena *a)
-{
-    return (lra_mark){a->top, a->top ? a->top->used : 0};
 }
 
 void *lra_arena_alloc(lra_arena *a, size_t n_bytes)

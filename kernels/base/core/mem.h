@@ -43,18 +43,12 @@ void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e);
 /* ---- arena: many small things freed together ------------------------------------------------ */
 
 typedef struct lra_arena lra_arena;
-typedef struct {
-    void *block;
-    size_t used;
-} lra_mark;
 
 lra_arena *lra_arena_new(void);
 void lra_arena_free(lra_arena *a);                   /* Nullable: a */
 void *lra_arena_alloc(lra_arena *a, size_t n_bytes); /* zeroed, 16-byte aligned */
 char *lra_arena_text(lra_arena *a, const char *s);
 char *lra_arena_format(lra_arena *a, const char *fmt, ...) LRA_PRINTF(2, 3);
-lra_mark lra_arena_mark(const lra_arena *a);
-void lra_arena_reset(lra_arena *a, lra_mark m); /* frees everything allocated since the mark */
 
 /* ---- text that grows ------------------------------------------------------------------------- */
 

@@ -72,7 +72,6 @@ void lra_h5_distrust(const char *path);
 /* Fails if a query without an error result (has, has_attr) has failed; for readers, after the last
  * query. */
 int lra_h5_intact(const lra_h5 *f, lra_err *e);
-const char *lra_h5_kind(const lra_h5 *f);
 int64_t lra_h5_format(const lra_h5 *f);
 /* Did it have its seal?  Without it the library's checksums are all that was compared. */
 bool lra_h5_sealed(const lra_h5 *f);

@@ -99,11 +99,6 @@ int lra_h5_intact(const lra_h5 *f, lra_err *e)
     return f->child ? lra_h5_child_intact(f, e) : 0;
 }
 
-const char *lra_h5_kind(const lra_h5 *f)
-{
-    return f->kind;
-}
-
 int64_t lra_h5_format(const lra_h5 *f)
 {
     return f->format;

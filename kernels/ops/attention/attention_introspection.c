@@ -23,11 +23,6 @@ static const lra_tensor *node_of(const lra_tensor *y)
     return y;
 }
 
-bool lra_attention_crosses(const lra_tensor *attention)
-{
-    return ((const attention_args *)node_of(attention)->args)->cross;
-}
-
 int64_t lra_attention_heads(const lra_tensor *attention)
 {
     const lra_tensor *y = node_of(attention);
@@ -84,10 +79,6 @@ static statistics_sizes sizes_of(const lra_tensor *statistics)
 int64_t lra_attention_statistics_length(const lra_tensor *statistics)
 {
     return sizes_of(statistics).D;
-}
-int64_t lra_attention_statistics_windowed(const lra_tensor *statistics)
-{
-    return sizes_of(statistics).near;
 }
 int64_t lra_attention_statistics_other(const lra_tensor *statistics)
 {

@@ -50,8 +50,6 @@ typedef struct {
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_question *ask);
 int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* D */
-/* number of entries of near */
-int64_t lra_attention_statistics_windowed(const lra_tensor *statistics);
 /* offset of `other` within W */
 int64_t lra_attention_statistics_other(const lra_tensor *statistics);
 /* Gram matrices v_hj W_h . v_gj W_g of the heads h, g at every key j: (B,T',H,H), real. W: weight
@@ -96,8 +94,6 @@ lra_tensor *lra_attention_key_length(const lra_tensor *attention);
 lra_tensor *lra_attention_bias(const lra_tensor *attention);
 /* alpha of a head: its scores are multiplied by exp(-alpha |i-j|). */
 double lra_attention_decay(const lra_tensor *attention, int64_t head);
-/* True for cross attention: the keys are another sequence, so that distances are undefined. */
-bool lra_attention_crosses(const lra_tensor *attention);
 
 #ifdef __cplusplus
 }
