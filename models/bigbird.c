@@ -2,11 +2,12 @@
  * random blocks.
  *   mix(u) = Wo softmax over the listed blocks of (q k^T / sqrt(K)) v
  * A query block attends to itself, its neighbours, the first, the last and `random` other blocks,
- * drawn once per layer and head for all examples with the same number of blocks; the first and the
- * last block attend to all.
+ * drawn once per layer and head for all examples with the same number of blocks. The first and the
+ * last block attend to all blocks.
  * Source: Zaheer et al. 2020, arXiv:2007.14062, as in Tay et al. 2021, arXiv:2011.04006: blocks of
- * 64, three random ones.  There the last block is that of the padded sequence, and random ones are
- * among the first 1,024 positions; here both are of the example. */
+ * 64, three random ones.  In the code of Tay et al. the last block is that of the padded sequence,
+ * and random blocks are among the first 1,024 positions; here both are within the example's
+ * length. */
 #include "models/lra_blocks.h"
 
 static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)

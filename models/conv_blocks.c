@@ -1,4 +1,4 @@
-/* Blocks around long convolutions. */
+/* Residual blocks around long convolutions. */
 #include "models/conv_blocks.h"
 
 #include <math.h>
@@ -23,12 +23,13 @@ lra_tensor *lra_conv_blocks_norm(const lra_build *b, lra_tensor *x)
     return batch ? lra_layer_batch_norm(x, "norm", b->length) : lra_layer_layer_norm(x, "norm");
 }
 
-/* k * u + D u, for each of the kernels of a channel: (B,T,C D). */
+/* Returns k * u + D u for each of the C kernels of a channel: (B,T,C D). */
 static lra_tensor *convolve(const lra_build *b, lra_tensor *u, lra_tensor *k)
 {
     lra_graph *g = b->graph;
     lra_shape s = lra_tensor_shape(k);
-    int64_t D = lra_width(u), width = s.n > 1 ? s.d[s.n - 2] : D; /* 1: the graph has failed */
+    /* the kernel has one dimension only after an error in the graph */
+    int64_t D = lra_width(u), width = s.n > 1 ? s.d[s.n - 2] : D;
     if (width > D) {
         u = lra_broadcast(lra_reshape(u, LRA_SHAPE(b->B, b->T, 1, D)),
                           LRA_SHAPE(b->B, b->T, width / D, D));

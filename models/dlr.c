@@ -2,10 +2,11 @@
  *
  *   k_l = Re sum_n w_n exp(l lambda_n),  lambda_n = -r_n^2 + i a_n,  n < state,  in the blocks of conv_blocks.h
  *
- * lambda is shared by all channels; every channel and direction has its own w, N(0,1)/state in both
- * parts.  There are no conjugate pairs.  r^2 = dt/2 with dt log-uniform in [dt-min, dt-max].
- * init=structured: a_n = 2 pi n/state; random: N(0,1), equivalent modulo 2 pi.  lambda and w learn
- * at `ssm-rate` without decay.
+ * lambda is shared by all channels. Every channel and direction has its own w; real and imaginary
+ * parts are initialised N(0,1)/state. There are no conjugate pairs.  r^2 = dt/2 with dt log-uniform
+ * in [dt-min, dt-max].
+ * init=structured: a_n = 2 pi n/state; random: N(0,1), equivalent modulo 2 pi.  lambda and w are
+ * trained with learning rate `ssm-rate` without weight decay.
  * Source: Gupta et al. 2022, Simplifying and Understanding State Space Models with Diagonal Linear
  * RNNs; presets of Amos et al. 2024 (spt). */
 #include <math.h>

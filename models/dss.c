@@ -3,14 +3,16 @@
  *   kernel=softmax  k_l = Re sum_n (w_n/lambda_n) exp(z_n l) / sum_(m < T_max) exp(z_n m)          z = dt lambda
  *   kernel=exp      k_l = Re sum_n  w_n (exp(z_n) - 1)/lambda_n  exp(z_n l)                        n < state
  *
- * in the blocks of conv_blocks.h, to the past and without their gate.  lambda_n = -exp(d_n) + i a_n
- * is shared by all channels, w ~ N(0,1) in both parts is a channel's own and a direction's; dt of
- * each channel log-uniform in [dt-min, dt-max].  softmax has a dt for each part of lambda, which
- * start equal.  d = ln(1/2); init=skew: a are the angles above 0 of the skew part of LegS of size 2
- * state (legs.h); lin: a_n = pi n.  All of them learn at `ssm-rate` without decay.
+ * in the blocks of conv_blocks.h, causal and without their gate.  lambda_n = -exp(d_n) + i a_n
+ * is shared by all channels. Each channel and direction has its own w, with real and imaginary
+ * parts ~ N(0,1), and each channel its own dt, log-uniform in [dt-min, dt-max].  kernel=softmax has
+ * one dt for the real and one for the imaginary part of lambda; they are equal at initialisation.
+ * Initialisation: d = ln(1/2); init=skew: a is the positive eigenvalues of the skew part of LegS of
+ * size 2 state (hippo.h); init=lin: a_n = pi n. All of these are trained with learning rate
+ * `ssm-rate` without weight decay.
  * Source: Gupta et al. 2022, Diagonal State Spaces are as Effective as Structured State Spaces.
- * Where we differ: its code sums over the padded length, so that padding changes results, and adds
- * 1e-7 to the sum. */
+ * Difference: the public code sums over the padded length, so that padding changes results, and
+ * adds 1e-7 to the sum. */
 #include <math.h>
 
 #include "kernels/base/core/philox.h"
@@ -19,7 +21,7 @@
 #include "models/layers.h"
 #include "models/hippo.h"
 
-/* ln dt, (rows,D), all rows alike; data: the range. */
+/* Initial ln dt, (rows,D), the same for all rows. data: the range of dt. */
 static void fill_log_dt(const lra_fill *f, double *v)
 {
     const double *range = f->data;
@@ -55,7 +57,7 @@ static lra_tensor *kernels(const lra_build *b)
         lra_tensor *steps = lra_reshape(dt, LRA_SHAPE(2, D, 1));
         w = lra_complex_div(w, lra_concat(2, lambda, 0));
         k = lra_ssm_kernel_shares(lra_mul(lra_concat(2, lambda, 0), steps), w, b->T, b->T_max);
-    } else { /* 1/2 of the value for conjugate pairs */
+    } else { /* times 1/2: lra_ssm_kernel() adds the conjugates, which this model does not have */
         k = lra_ssm_kernel(lra_concat(2, lambda, 0), lra_affine(w, 0.5, 0),
                            lra_reshape(dt, LRA_SHAPE(D)), b->T);
     }

@@ -5,8 +5,8 @@
  *
  * U: D -> 2 H, H = `hidden` channels for each of z1, z2; V: H -> D.  Channel h has kernel h mod
  * `kernels`, a row of `taps` (kernels,2 T_max - 1), lag l at l + T_max - 1; b: one bias per
- * position, shared by all channels. taps uniform in +-0.001/T_max, b = 1: at initialisation a layer
- * is close to position-wise (Liu et al.).
+ * position, shared by all channels. taps are initialised uniform in +-0.001/T_max and b = 1, so
+ * that a layer is almost position-wise at initialisation (Liu et al.).
  * Source: "On the locality bias and results in the Long Range Arena", section 7 and table 6; Liu et
  * al. 2021, Pay Attention to MLPs.  The paper gives neither the initialisation nor whether z2 is
  * normalised (gate-norm=0: not); by its formula U: D -> H, so that z1 and z2 have H/2 channels
@@ -17,8 +17,8 @@
 #include "models/layers.h"
 #include "models/model.h"
 
-/* Taps as the two kernels of a long convolution, lags 0 .. T-1 and -1 .. -(T-1), of all channels:
- * (2,H,T). */
+/* Returns the taps of all channels as the two kernels of a long convolution, (2,H,T): lags 0 .. T-1
+ * and -1 .. -(T-1). */
 static lra_tensor *kernels(const lra_build *b, lra_tensor *taps, int64_t H)
 {
     int64_t C = lra_tensor_shape(taps).d[0], T = b->T;
@@ -32,7 +32,7 @@ static lra_tensor *kernels(const lra_build *b, lra_tensor *taps, int64_t H)
     return lra_reshape(lra_broadcast(k, LRA_SHAPE(2, H / C, C, T)), LRA_SHAPE(2, H, T));
 }
 
-/* k * z + b */
+/* Returns k * z + b. */
 static lra_tensor *mix_positions(const lra_build *b, lra_tensor *z)
 {
     lra_graph *g = b->graph;

@@ -6,10 +6,11 @@
  * LayerNorm at the end.  W1: D -> `narrow`, W2: D -> `hidden`, W3: `narrow` -> `hidden`, W4:
  * `hidden` -> D; D/4 and 4 D in the paper.  lambda is shared by all channels; there are no
  * conjugate pairs and no dt.  d, a ~ N(0,1), w ~ N(0,1/state) in both parts, D ~ N(0,1).  causal=0:
- * a second kernel looks ahead.  lambda and w learn at `ssm-rate` without decay.
+ * a second kernel looks ahead.  lambda and w are trained with learning rate `ssm-rate` without
+ * weight decay.
  * Source: Mehta et al. 2022, Long Range Language Modeling via Gated State Spaces.  The paper does
- * not define the inner state space: we use that of a public implementation, whose w are initialised
- * sqrt(state) times as large. */
+ * not define the inner state space. Here it is that of a public implementation, except that the
+ * latter initialises w with sqrt(state) times this deviation. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -21,7 +22,7 @@ static bool causal(const lra_config *c)
     return lra_config_int(c, "causal") != 0;
 }
 
-/* (E,T), or (2,E,T) in both directions. */
+/* Kernels of E channels by lag: (E,T), or (2,E,T) for both directions. */
 static lra_tensor *kernels(const lra_build *b, int64_t E)
 {
     lra_graph *g = b->graph;
@@ -33,7 +34,7 @@ static lra_tensor *kernels(const lra_build *b, int64_t E)
         lra_exp(lra_param(g, "log_turn", LRA_SHAPE(1, 1, N), &spec))};
     spec.a = 1 / sqrt((double)N);
     lra_tensor *w = lra_param(g, "w", LRA_SHAPE(2, sides * E, N), &spec);
-    /* 1/2 of the value for conjugate pairs, at dt = 1. */
+    /* Times 1/2: lra_ssm_kernel() adds the conjugates, which this model does not have; dt = 1. */
     lra_tensor *k = lra_ssm_kernel(lra_concat(2, lambda, 0), lra_affine(w, 0.5, 0),
                                    lra_ones(g, lra_real(g), LRA_SHAPE(1)), b->T);
     return lra_name(sides == 2 ? lra_reshape(k, LRA_SHAPE(2, E, b->T)) : k, "kernel");

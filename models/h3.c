@@ -4,27 +4,27 @@
  *   q, k, v = linear layers of u = LayerNorm(x);  k' = shift * k + E k;  h = k' v
  *   x = x + W (q (diagonal * h + D h)) + w                          per layer; LayerNorm at the end
  *
- * shift_l = sum_n C_(n+l) B_n for l < state, else 0: a register that moves by a token each step; B
- * = (1, 0, .., 0) and C uniform in +-1/sqrt(state) at the start.  diagonal: S4D with conjugate
- * pairs, A = -1/2 - i pi n, B = 1, C ~ N(0,1) complex, all of each channel, bilinear; dt
- * log-uniform in [dt-min, dt-max].  D, E ~ N(0,1).  A, both B and dt learn at `ssm-rate` without
- * decay.  No token sees those that follow.
+ * shift_l = sum_n C_(n+l) B_n for l < state, else 0: a register that moves by one position per
+ * token; B is initialised (1, 0, .., 0), C uniform in +-1/sqrt(state).  diagonal: S4D with
+ * conjugate pairs, A = -1/2 - i pi n, B = 1, C ~ N(0,1) complex, each channel with its own,
+ * discretised bilinearly; dt log-uniform in [dt-min, dt-max].  D, E ~ N(0,1).  A, both B and dt are
+ * trained with learning rate `ssm-rate` without weight decay. The model is causal.
  * Source: Fu et al. 2022, Hungry Hungry Hippos: Towards Language Modeling with State Space Models;
- * heads of one channel.  Here its layer makes a block alone, without a feed-forward layer. */
+ * heads of one channel. Unlike in the paper, a block has no feed-forward layer. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"
 
-/* B of a shift register: (D,N) */
+/* Initial B of the shift register: (D,N), row (1, 0, .., 0). */
 static void fill_first(const lra_fill *f, double *v)
 {
     int64_t N = f->shape.d[1];
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) v[i] = i % N == 0;
 }
 
-/* -Im A: (1,D,N) */
+/* Initial -Im A of the diagonal layer: (1,D,N). */
 static void fill_turn(const lra_fill *f, double *v)
 {
     int64_t N = f->shape.d[2];
@@ -32,14 +32,15 @@ static void fill_turn(const lra_fill *f, double *v)
         v[i] = fmax(acos(-1) * (double)(i % N), 1e-4);
 }
 
-/* Of parameters that learn slowly. */
+/* Specification of parameters that are trained with learning rate `ssm-rate`. */
 static lra_param_spec slow(const lra_build *b)
 {
     return (lra_param_spec){.rate = lra_config_real(b->config, "ssm-rate"), .no_decay = true};
 }
 
-/* (D,N): C with zeros appended, repeated, then reshaped to rows longer by one, so that each row is
- * shifted by one lag more. */
+/* Returns the shift kernels (D,N): sum_n C_(n+l) B_n at lag l. The rows C_(n..) are made by a
+ * reshape: C with N zeros appended is repeated N + 1 times and cut into rows of 2 N + 1 elements,
+ * so that each row is shifted by one lag more than the previous row. */
 static lra_tensor *shift(const lra_build *b, int64_t D, int64_t N)
 {
     lra_graph *g = b->graph;
@@ -56,7 +57,7 @@ static lra_tensor *shift(const lra_build *b, int64_t D, int64_t N)
     return lra_reshape(lra_reduce_sum(rows, LRA_SHAPE(D, 1, N)), LRA_SHAPE(D, N));
 }
 
-/* (D,T) */
+/* Returns the kernels of the diagonal layer, (D,T) by lag. */
 static lra_tensor *diagonal(const lra_build *b, int64_t D, int64_t modes)
 {
     lra_graph *g = b->graph;
@@ -73,7 +74,7 @@ static lra_tensor *diagonal(const lra_build *b, int64_t D, int64_t modes)
                                    b->T);
 }
 
-/* kernel * x + D x */
+/* Returns kernel * x + D x. */
 static lra_tensor *convolve(const lra_build *b, lra_tensor *x, lra_tensor *kernel)
 {
     lra_tensor *skip = lra_param(b->graph, "skip", LRA_SHAPE(lra_width(x)),

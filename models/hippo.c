@@ -29,7 +29,7 @@ void lra_hippo_legs(int64_t modes, double *w, double complex *v)
 
 typedef enum { TURN, B_RE, B_IM, P_RE, P_IM } part;
 
-/* Component k of V* B, or V* P with P_n = B_n/sqrt 2. */
+/* Returns component k of V* B. (V* P is this divided by sqrt 2, because P_n = B_n/sqrt 2.) */
 static double complex turned(int64_t modes, const double complex *v, int64_t k)
 {
     double complex sum = 0;
@@ -38,7 +38,8 @@ static double complex turned(int64_t modes, const double complex *v, int64_t k)
     return sum;
 }
 
-/* One part of the initialisation, for every copy: count values in rows of `modes`. */
+/* Writes one part of the initialisation repeatedly: `count` values in rows of `modes`. cut: bound
+ * on |Im B|. */
 static void fill_legs(int64_t modes, part which, double cut, int64_t count, double *to)
 {
     double *w = lra_alloc_array((size_t)modes, sizeof *w);

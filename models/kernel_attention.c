@@ -1,4 +1,4 @@
-/* Attention by sums over keys. */
+/* Linear attention: weights are products of features. */
 #include "models/kernel_attention.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
-/* (B,T,H,M) to (B,H,T,M), and back. */
+/* Swaps positions and heads: (B,T,H,M) to (B,H,T,M), or back. */
 static lra_tensor *turned(lra_tensor *x)
 {
     return lra_permute(x, 4, (int[]){0, 2, 1, 3});
 }
 
-/* n, plus `added` if it is at most `least`. */
+/* Returns n + `added` where n <= `least`, else n. */
 static lra_tensor *raised(lra_tensor *n, double added, double least)
 {
     if (isinf(least)) return lra_affine(n, 1, added);
@@ -30,7 +30,7 @@ lra_tensor *lra_kernel_attention(const lra_build *b, lra_tensor *q, lra_tensor *
     lra_shape s = lra_tensor_shape(v);
     int64_t V = s.d[s.n - 1];
     s.d[s.n - 1] = 1;
-    /* A channel of ones is summed up to n. */
+    /* A channel of ones is appended to v; its sum is the normaliser n. */
     lra_tensor *one[] = {v, lra_ones(b->graph, v->type, s)};
     lra_tensor *values = lra_concat(2, one, 3);
     lra_tensor *limit = lra_next_limits(b->graph, lra_tensor_shape(q).d[2]);

@@ -2,25 +2,26 @@
  *   S = q k^T / sqrt(K),  D_ij = i - j for j <= i
  *   las           AP(softmax(exp(-alpha_c D) S)) v         l: without AP         s: without the decay
  *   alibi         softmax(S - m_c D) v                     smooth-alibi: AP of it,  m_c = 2^(-8c/h), c = 1..h
- * Head c = 0 has alpha = 0; of the others c = 1..h-1 the paper can be read as (alpha=)
+ * Head c = 0 has alpha = 0. For the other heads c = 1..h-1 the paper is ambiguous; setting `alpha`:
  *   literal  exp(-alpha) = bound c/(h-1)     "exponential-uniformly in [0, B]", exp(-alpha) uniform in [0, B]
  *   scale    exp(-alpha) = 1 - (1 - exp(-bound)) c/(h-1): alpha in [0, B], evenly spaced in exp
- *   geo      alpha = 2^(-8c/h), as the slopes of ALiBi; ours, to compare with
+ *   geo      alpha = 2^(-8c/h), as the slopes of ALiBi; not in the paper, for comparison
  * AP averages the weights of a row over `average` columns:
  *   causal   to the past; weight before the first token is lost, rows then sum to less than 1
  *   centred  to both sides: a token attends to (average-1)/2 future tokens; centred-renorm: rows
  *            sum to 1 again; centred-remask: no future tokens, rows sum to 1 (complete maps)
- * With a distance limit r a token has the row that it would have if the example began r tokens
+ * With a distance limit r, a token has the weights that it would have if the example began r tokens
  * before it: averaged weight at larger distances is lost (causal, centred) or renormalised
- * (centred-renorm, centred-remask).  alibi=paper: slopes over sqrt(K), as its equation 2; original:
- * as they are.  chunk: attention and AP in blocks.  Blocks: transformer_blocks.h.
+ * (centred-renorm, centred-remask).  alibi=paper: slopes divided by sqrt(K), as in its equation 2;
+ * alibi=original: slopes of Press et al. chunk: attention and AP within chunks of this many tokens.
+ * Residual blocks: transformer_blocks.h.
  * Source: "Viewing Transformers Through the Lens of Long Convolution Layers", equations 2 to 4 and
  * table 9; Press et al. 2022, arXiv:2108.12409. */
 #include <math.h>
 
 #include "models/transformer_blocks.h"
 
-/* alpha of the heads. */
+/* Computes alpha of all heads. */
 static void decays(const lra_config *c, int64_t heads, double *alpha)
 {
     double bound = lra_config_real(c, "bound");
@@ -43,7 +44,8 @@ static void slopes(const lra_config *c, int64_t heads, int64_t K, double *slope)
         slope[i] = pow(2, -8.0 * (double)(i + 1) / (double)heads) / over;
 }
 
-/* A feature is active if the model has the key for it. */
+/* Attention with the features for which the model has keys: decay (alpha), slopes (alibi),
+ * averaging (smoothing). */
 static lra_tensor *attend(const lra_build *b, lra_tensor *q, lra_tensor *k, lra_tensor *v)
 {
     const lra_config *c = b->config;
@@ -68,7 +70,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 static int64_t reach(const lra_config *c)
 {
-    return lra_config_int(c, "chunk") - 1; /* without chunks unbounded */
+    return lra_config_int(c, "chunk") - 1; /* chunk = 0 (no chunks): -1, unbounded */
 }
 
 static bool causal(const lra_config *c)
@@ -103,9 +105,10 @@ static const lra_key keys_s[] = {BLOCKS, SMOOTH, LRA_KEYS_END};
 static const lra_key keys_alibi[] = {BLOCKS, ALIBI, LRA_KEYS_END};
 static const lra_key keys_smooth_alibi[] = {BLOCKS, ALIBI, SMOOTH, LRA_KEYS_END};
 
-/* Table 9 of the paper, with B (one for all tasks, one for Text) and P (one for tokens, one for
- * images) where the model has them.  The schedule and its patience are those of the S4 repository
- * at the time; presets that read the last position there use the mean here. */
+/* Presets of table 9 of the paper. B: the setting `bound` for all tasks and for Text; P: the
+ * setting `average` for tokens and for images; "" if the model lacks the key. Schedule and patience
+ * are those of the S4 repository at the time of the paper. Presets that use pool=last there use
+ * pool=mean here. */
 #define PLATEAU "factor=0.2 final-share=0 "
 #define LARGE   PLATEAU "layers=6 width=256 hidden=1024 "
 /* clang-format off */

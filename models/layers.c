@@ -3,7 +3,7 @@
 
 #include "kernels/graph/op.h"
 
-/* Weights and biases of a layer with `fan` inputs per output. */
+/* Parameters of a layer, initialised uniform in +-1/sqrt(fan); fan: number of inputs per output. */
 static lra_tensor *weight(lra_graph *g, const char *name, lra_shape s, int64_t fan)
 {
     return lra_param(g, name, s, LRA_SPEC(LRA_FAN(fan), .layout = LRA_LAYOUT_REVERSED));
@@ -89,7 +89,7 @@ lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n)
     return lra_reshape(x, LRA_SHAPE(s.d[0], s.d[1], n, s.d[2] / n));
 }
 
-/* Gain and bias of a norm over x. */
+/* Creates gain and bias of a norm over the channels of x. */
 static void scales(lra_tensor *x, lra_tensor **gain, lra_tensor **shift)
 {
     lra_shape s = LRA_SHAPE(lra_width(x));
@@ -166,7 +166,8 @@ lra_tensor *lra_complex_div(lra_tensor *a, lra_tensor *b)
     return lra_complex_mul(a, lra_div(lra_complex_conjugate(b), size));
 }
 
-/* The weights NAME/kernel and NAME/b of a convolution, which stays in the scope NAME. */
+/* Opens the scope NAME and creates the parameters NAME/kernel and NAME/b of a convolution; the
+ * caller closes the scope. */
 static void open_conv(lra_tensor *x, const char *name, int64_t n_out, int64_t kernel,
                       int64_t *groups, lra_tensor **w, lra_tensor **b)
 {

@@ -1,10 +1,11 @@
-/* linear-transformer: linear attention: the weights are products of features, so that all keys are
- * summed once.
+/* linear-transformer: linear attention, whose weights are products of features, so that the sum
+ * over keys is computed once for all queries.
  *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / (phi(q_i) sum_j phi(k_j) + 1e-6),  phi(x) = ELU(x) + 1
- * in the blocks of lra_blocks.h; scores are not scaled. With a distance limit the sums run over the
- * keys within it, pair by pair.
+ * in the blocks of lra_blocks.h; scores are not scaled. With a distance limit, each query sums over
+ * the keys within the limit.
  * Source: Katharopoulos et al. 2020, arXiv:2006.16236; sizes of Tay et al. 2021, arXiv:2011.04006,
- * whose code sums over padding too (masked=0: padded to the longest input of the task). */
+ * whose code also sums over padding (masked=0: inputs are padded to the longest input of the
+ * task). */
 #include <math.h>
 
 #include "models/kernel_attention.h"

@@ -5,7 +5,7 @@
  * shorter input uses its first rows.  E^T Wk u is computed as Wk E^T u.  E is initialised Xavier
  * uniform.
  * Source: Wang et al. 2020, arXiv:2006.04768; sizes of Tay et al. 2021, arXiv:2011.04006, whose
- * code includes padding (masked=0: padded to the longest input of the task). */
+ * code attends to padding, too (masked=0: inputs are padded to the longest input of the task). */
 #include "kernels/graph/mixing.h"
 #include "kernels/graph/op.h"
 #include "models/layers.h"

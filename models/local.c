@@ -1,12 +1,13 @@
 /* local: attention inside blocks of `block` tokens; no token attends to another block.
- *   mix(u) = Wo softmax over the own block of (q k^T / sqrt(K)) v
+ *   mix(u) = Wo softmax over the token's block of (q k^T / sqrt(K)) v
  *   layout=contiguous  blocks [n block, (n+1) block), as described in the paper
- *   layout=strided     all tokens at multiples of S from each other, S = T_max/block + 1 rounded
- *                      down, as in the code of the arena.  There the filling of the last of
- *                      them are keys of value 0, and padding is where the other layout has it;
- *                      here neither is a key
- * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64).  The last may be shorter;
- * With pool=cls the CLS token is in the first block and attends to this block only. */
+ *   layout=strided     a block is all tokens at distances that are multiples of S, S = T_max/block
+ *                      + 1
+ *                      rounded down, as in the code of the Long Range Arena. In that code, the
+ *                      filling
+ *                      of the last block and padding are keys of value 0; here they are not keys
+ * Source: Tay et al. 2021, arXiv:2011.04006: blocks of 50 (images: 64). The last block may be
+ * shorter. With pool=cls the CLS token is in the first block and attends only to this block. */
 #include "models/lra_blocks.h"
 
 static bool strided(const lra_config *c)
@@ -33,7 +34,7 @@ static int64_t reach(const lra_config *c)
     return strided(c) ? -1 : lra_config_int(c, "block") - 1;
 }
 
-/* Strided: tokens of equal position modulo the stride meet. */
+/* layout=strided: tokens with equal positions modulo the stride form a block. */
 static int64_t period(const lra_config *c, int64_t T_max)
 {
     int64_t block = lra_config_int(c, "block");

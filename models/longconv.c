@@ -1,13 +1,14 @@
-/* longconv: long convolutions with free kernels, whose small values are squashed to 0.
+/* longconv: long convolutions whose kernels are free parameters; squashing sets small values to 0.
  *
  *   k = squash(smooth(taps)),  squash(v) = sign(v) max(|v| - lambda, 0),  in the blocks of conv_blocks.h
  *
- * A channel has `kernels` kernels of T_max taps, each with a D; causal=0: the same number again for
- * the future, from the next token on.  Dropout on the values of a squashed kernel in training.
- * smooth=average: mean of 7 taps, zero beyond the ends; frequency: the bins of the real Fourier
- * transform of all T_max taps are correlated with g_m = exp(-m^2/2), m = -3..3, zero beyond the
- * first and the last.  start=random: N(0, 0.002^2); double-exp, at lag j of channel d: N(0, 0.02^2)
- * exp(-(j/T_max) (D/2)^(d/D)).
+ * A channel has `kernels` kernels of T_max taps, each with its own D. causal=0: as many kernels for
+ * the future, from the next token on. Dropout on the values of a squashed kernel in training.
+ * smooth=average: mean of 7 taps, with zeros beyond the ends. smooth=frequency: the bins of the
+ * real Fourier transform of all T_max taps are correlated with g_m = exp(-m^2/2), m = -3..3, with
+ * zeros beyond the first and the last bin.
+ * start=random: N(0, 0.002^2). start=double-exp: N(0, 0.02^2) exp(-(j/T_max) (D/2)^(d/D)) at lag j
+ * of channel d.
  * Source: Fu et al. 2023, Simple Hardware-Efficient Long Convolutions for Sequence Modeling. */
 #include <math.h>
 
@@ -15,7 +16,7 @@
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 
-/* Draws taps whose standard deviation depends on lag and channel; data: the width. */
+/* Draws initial taps whose standard deviation depends on lag and channel. data: D. */
 static void fill_double_exp(const lra_fill *f, double *v)
 {
     int64_t D = *(const int64_t *)f->data, L = f->shape.d[f->shape.n - 1];
@@ -36,10 +37,13 @@ static lra_tensor *average(lra_tensor *k, int64_t rows, int64_t L)
     return lra_affine(lra_add_n(7, shifted), 1.0 / 7, 0);
 }
 
-/* Correlating all L bins with g, as if they went round, is a factor 1 + 2 sum_m g_m cos(m a) at lag
- * j, a = 2 pi j/L.  Too much in it are conj(bin n) at -n and conj(bin L/2 - n) at L/2 + n, n = 1..3:
+/* Tables for correlating the bins of a real Fourier transform of L taps with g. If the bins were
+ * periodic, correlation would multiply tap j by 1 + 2 sum_m g_m cos(m a_j), a_j = 2 pi j/L (table
+ * AROUND). Zeros beyond the ends mean that conj(bin n) at -n and conj(bin L/2 - n) at L/2 + n, n =
+ * 1..3, must be subtracted:
  *   sum_n Re sum_i k_i exp(i n a_i) sum_(f <= 3-n) c_f g_(f+n) exp(i f a_j) / L,  c_0 = 1, else c_f = 2,
- * twice that over the lags i of the parity of j.  Tables: cosines and sines by i, by j, factor. */
+ * and this twice, summed over the lags i with the parity of j. Tables IN: cosines and sines by i;
+ * OUT: by j. */
 typedef enum { IN, OUT, AROUND } table;
 static void fill_table(const lra_fill *f, double *v)
 {

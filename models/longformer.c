@@ -1,8 +1,8 @@
 /* longformer: sliding-window attention.
  *   mix(u) = Wo softmax over i - window/2 < j <= i + window/2 of (q_i k_j / sqrt(K)) v
  * Source: Beltagy et al. 2020, arXiv:2004.05150, without global tokens and dilation, as in Tay et
- * al. 2021, arXiv:2011.04006: a window of 512.  With pool=cls the CLS token attends to its window
- * only. */
+ * al. 2021, arXiv:2011.04006, with a window of 512. With pool=cls the CLS token attends to its
+ * window only. */
 #include "models/lra_blocks.h"
 
 static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
@@ -20,7 +20,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_benchmark_blocks(b, x, mix);
 }
 
-/* Towards later tokens; one token less a layer towards earlier ones. */
+/* Reach towards later tokens; towards earlier tokens it is one token less per layer. */
 static int64_t reach(const lra_config *c)
 {
     return lra_config_int(c, "layers") * (lra_config_int(c, "window") / 2);

@@ -1,4 +1,4 @@
-/* The blocks of the Long Range Arena's Transformers. */
+/* The blocks of the Transformers of the Long Range Arena. */
 #include "models/lra_blocks.h"
 
 #include "kernels/graph/op.h"
@@ -6,7 +6,7 @@
 
 static const double EPS = 1e-6;
 
-/* act(x w + bias) with the arena's initialisers. */
+/* Returns act(x w + bias) with the initialisers of the Long Range Arena's code. */
 static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, bool biased, lra_act act)
 {
     lra_graph *g = x->graph;
@@ -54,7 +54,7 @@ static lra_tensor *norm(lra_tensor *x, const char *name)
     return lra_layer_layer_norm_eps(x, name, EPS);
 }
 
-/* x + dropout(W2 dropout(act(W1 u + b1)) + b2) */
+/* Returns x + dropout(W2 dropout(act(W1 u + b1)) + b2). */
 static lra_tensor *add_feed_forward(const lra_config *c, lra_tensor *x, lra_tensor *u)
 {
     double dropout = lra_config_real(c, "dropout");

@@ -3,34 +3,34 @@
  *   x = x + dropout(mix(LayerNorm(x)))                                         per layer
  *   x = x + dropout(W2 dropout(GELU(W1 LayerNorm(x) + b1)) + b2)               per layer; LayerNorm at the end
  *   mix(u) = Wo attend(q, k, v),  q, k, v = Wq u, Wk u, Wv u in heads          without biases, as wide as `qkv`
- * x is a stream in float32 (lra_layer_stream). LayerNorm with eps 1e-6, GELU by tanh.  Weights
- * Xavier uniform, b1 and b2 ~ N(0, 1e-12).
+ * x is a residual stream in float32 (lra_layer_stream). LayerNorm has eps 1e-6, GELU is the tanh
+ * approximation. Weights are initialised Xavier uniform, b1 and b2 ~ N(0, 1e-12).
  * Source: Tay et al. 2021, arXiv:2011.04006, and its code. */
 #ifndef LRA_MODELS_LRA_BLOCKS_H
 #define LRA_MODELS_LRA_BLOCKS_H
 
 #include "models/model.h"
 
-/* Builds the mixing of a layer from its normalised inputs: (B,T,D) -> (B,T,D).  layer: from 0;
- * scope "layer%d". */
+/* Builds the mixing of one layer from its normalised inputs, in the scope "layer%d": (B,T,D) ->
+ * (B,T,D). layer: index from 0. */
 typedef lra_tensor *(*lra_benchmark_mix)(const lra_build *b, lra_tensor *u, int layer);
 lra_tensor *lra_benchmark_blocks(const lra_build *b, lra_tensor *x, lra_benchmark_mix mix);
 
-/* W u in heads of scope NAME: (B,T,D) -> (B,T,H,qkv/H). */
+/* Returns W u, split into heads; parameters in the scope NAME: (B,T,D) -> (B,T,H,qkv/H). */
 lra_tensor *lra_benchmark_heads(const lra_build *b, lra_tensor *u, const char *name);
-/* Wo y, scope "out": (B,T,H,qkv/H) -> (B,T,D). */
+/* Returns Wo y; parameters in the scope "out": (B,T,H,qkv/H) -> (B,T,D). */
 lra_tensor *lra_benchmark_out(const lra_build *b, lra_tensor *y);
-/* mix(u) with lra_attention(), including the projections; weights have the dropout of the model's
- * settings. */
+/* Returns mix(u) with softmax attention, including the projections. The dropout of attention
+ * weights follows the model's settings. */
 lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
 
-/* Functions of the record. */
+/* Members of the record of models with these blocks. */
 lra_positions lra_benchmark_positions(const lra_config *c);
 lra_classifier lra_benchmark_classifier(const lra_config *c); /* Linear, ReLU, Linear */
-int64_t lra_benchmark_reach(const lra_config *c);             /* unbounded */
-bool lra_benchmark_unmasked(const lra_config *c); /* of models that have LRA_BENCHMARK_MASKED */
+int64_t lra_benchmark_reach(const lra_config *c);             /* returns -1: unbounded */
+bool lra_benchmark_unmasked(const lra_config *c); /* for models with the key LRA_BENCHMARK_MASKED */
 
-/* The keys that all of this reads. */
+/* Keys that these functions read. */
 #define LRA_BENCHMARK_KEYS                                                                         \
     LRA_INT_KEY("layers", "4", 1, 1 << 20, "number of blocks (attention and feed-forward layer)"), \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),                       \
@@ -41,12 +41,14 @@ bool lra_benchmark_unmasked(const lra_config *c); /* of models that have LRA_BEN
         LRA_CHOICE_KEY("positions", "sinusoidal", "none|sinusoidal|learned", "position encoding"), \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate")
 
-/* For attention that sums over all keys; the arena's code includes padding among them. */
+/* Key of models whose attention sums over all keys; the Long Range Arena's code includes
+ * padding. */
 #define LRA_BENCHMARK_MASKED                                                                       \
     LRA_FLAG_KEY("masked", "1", "mask padding as keys (0 = padding is attended to like tokens)")
 
-/* Our sizes, and the settings that the arena publishes for all its Transformers and tasks, except
- * for the sizes on images and Path-X.  image, path: "layers=1 heads=8 .. pool=cls". */
+/* Presets. "quick" and "small" are defined by this suite. "paper" has the settings that the Long
+ * Range Arena publishes for all its Transformers and tasks. Sizes on images and pathfinder are
+ * arguments: image, pathfinder = "layers=1 heads=8 .. pool=cls". */
 #define LRA_BENCHMARK_ADAM "beta2=0.98 eps=1e-9 clip=0 "
 #define LRA_BENCHMARK_TEXT(W)                                                                      \
     LRA_BENCHMARK_ADAM                                                                             \
@@ -56,8 +58,9 @@ bool lra_benchmark_unmasked(const lra_config *c); /* of models that have LRA_BEN
     {                                                                                              \
         tasks, "paper", "lra", settings, NULL                                                      \
     }
-/* drops: LRA_BENCHMARK_DROPS, or LRA_BENCHMARK_KEEPS of a model without weights that could be
- * dropped. first: settings of the model before all others; positions: those of text. */
+/* Arguments: drops is LRA_BENCHMARK_DROPS, or LRA_BENCHMARK_KEEPS for models without attention
+ * weights to drop; first: settings of the model that precede the others; positions: position
+ * encoding of the tasks on text and of pathfinder. */
 #define LRA_BENCHMARK_DROPS(share) "attention-dropout=" share " "
 #define LRA_BENCHMARK_KEEPS(share) ""
 #define LRA_BENCHMARK_PAPER(drops, first, positions, image, pathfinder)                            \

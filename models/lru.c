@@ -4,13 +4,15 @@
  *   (p, q) = W GELU(y) + b;  x = x + p sigmoid(q)                          per layer; no norm at the end
  *   lambda = exp(-exp(nu) + i exp(theta)), N = `state` of them
  *
- * |lambda|^2 starts uniform in [r-min^2, r-max^2], its angle uniform in [0, max-phase], gamma = ln
- * sqrt(1 - |lambda|^2), so that states have the scale of the inputs.  B ~ N(0, 1/(2 D)), C ~ N(0,
- * 1/N) in both parts, D ~ N(0,1); dense layers as in scan_layer.h; GELU by tanh.  nu, theta, gamma
- * and B learn at `ring-rate` of the global rate, without decay.  Dropout before W and after the
- * gate, one mask for all positions of a channel.  Running statistics have momentum 0.99.
+ * Initialisation: |lambda|^2 uniform in [r-min^2, r-max^2], angle uniform in [0, max-phase], gamma
+ * = ln sqrt(1 - |lambda|^2), so that states have the scale of the inputs.  B ~ N(0, 1/(2 D)), C ~
+ * N(0, 1/N) in both parts, D ~ N(0,1); dense layers as in scan_layer.h; GELU by tanh.  nu, theta,
+ * gamma and B are trained with `ring-rate` times the global learning rate, without weight decay.
+ * Dropout before W and after the gate, one mask for all positions of a channel.  Running statistics
+ * have momentum 0.99.
  * Source: Orvieto et al. 2023, Resurrecting Recurrent Neural Networks for Long Sequences.
- * Known: at the start of a stationary input a state has the variance of B u. */
+ * Known: at initialisation, a state has the variance of B u if the inputs are stationary and
+ * uncorrelated. */
 #include <math.h>
 
 #include "kernels/base/core/philox.h"
@@ -23,14 +25,14 @@ typedef struct {
     double least, most, phase;
 } ring;
 
-/* nu, theta, gamma: (3,N) */
+/* Initial nu, theta and gamma: (3,N). */
 static void fill_ring(const lra_fill *f, double *v)
 {
     const ring *r = f->data;
     int64_t N = f->shape.d[1];
     lra_rng draw = lra_rng_new(f->seed, f->stream, 0);
     for (int64_t n = 0; n < N; n++) {
-        double u = 1 - lra_rng_u01(&draw); /* above 0 */
+        double u = 1 - lra_rng_u01(&draw); /* in (0, 1] */
         double square = r->least * r->least + u * (r->most * r->most - r->least * r->least);
         v[n] = log(-0.5 * log(square));
         v[N + n] = log(r->phase * (1 - lra_rng_u01(&draw)));
@@ -38,7 +40,7 @@ static void fill_ring(const lra_fill *f, double *v)
     }
 }
 
-/* Row k of the ring, (1,N). */
+/* Returns exp of row k of nu, theta, gamma: (1,N). */
 static lra_tensor *row(lra_tensor *all, int k)
 {
     return lra_exp(lra_slice(all, 0, k, 1));

@@ -2,18 +2,18 @@
  *
  *   (i,f,g,o) = W x_t + b + U h_(t-1) + c;  s_t = sigmoid(f) s_(t-1) + sigmoid(i) tanh(g);  h_t = sigmoid(o) tanh(s_t)
  *
- * per layer, of `hidden` channels; the next layer reads h.  directions=2: a second one from the
- * last token to the first, and the next layer (the head) reads both.  W and U start Xavier uniform
- * as arrays (D,4H) and (H,4H), the two biases (as in PyTorch) at 0, except those of f at
- * `forget-bias`/2 each. With a distance limit r the state of a token starts at zero r tokens before
- * it.
+ * per layer, with `hidden` channels; the next layer reads h. directions=2: a second LSTM runs from
+ * the last token to the first, and the next layer (or the head) reads both outputs. W and U are
+ * initialised Xavier uniform as arrays (D,4H) and (H,4H). The two biases (as in PyTorch) are 0,
+ * except those of f: `forget-bias`/2 each. With a distance limit r, the state of a token is
+ * computed from a zero state r tokens before it.
  * Source: Hochreiter & Schmidhuber 1997, Long Short-Term Memory; Jozefowicz et al. 2015 for a
  * forget bias of 1.
  * Known: a layer has 4 H (D + H + 2) parameters for each direction. */
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 
-/* data: the value of f; order i, f, g, o. */
+/* Initial bias (4H) in the order i, f, g, o: 0 except for f. data: the value of f. */
 static void fill_bias(const lra_fill *f, double *v)
 {
     int64_t n = f->shape.d[0], H = n / 4;

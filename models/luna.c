@@ -1,11 +1,12 @@
-/* luna: attention through a short memory: every layer attends from the memory to the inputs, then
- * from the inputs to it.
+/* luna: attention through a short memory. In every layer the memory attends to the inputs, then the
+ * inputs attend to the memory.
  *
  *   Yp = attend(P; X),  Yx = Wo attend(X; Yp) + bo,  attend(A; B) = heads(softmax(q k^T / sqrt(K)) v),  q of A, k, v of B
  *   X = LayerNorm(X + Yx),  P = LayerNorm(P + Yp),  X = LayerNorm(X + W2 ReLU(W1 X))                        per layer
  *
- * with biases; P (memory,D) goes through all layers, both attentions have their own q, k and v. P ~
- * N(0, 1/D); q, k, v Xavier uniform, gain 1/sqrt 2, others 1.  share=1: one layer for all.
+ * with biases; P (memory,D) is updated by every layer; both attentions have their own q, k and v. P
+ * ~ N(0, 1/D); Weights are Xavier uniform with gain 1/sqrt 2 (q, k, v) or 1 (others). share=1: all
+ * layers share their parameters.
  * positions=sinusoidal: X and P times sqrt(D), then [sin | cos] of t 10000^(-i/(D/2-1)) added.
  * Source: Ma et al. 2021, arXiv:2106.01540, whose code truncates the memory to the longest
  * example. */
@@ -16,7 +17,8 @@
 #include "models/layers.h"
 #include "models/lra_blocks.h"
 
-/* Parts of a layer: q, k, v of both attentions, linear layers, norms (w: gain, b: bias). */
+/* Parameters of a layer: q, k, v of both attentions, linear layers, norms. w: weight or gain; b:
+ * bias. */
 enum { PACK, UNPACK = 3, OUT = 6, UP, DOWN, NORM_MEMORY, NORM1, NORM2, PARTS };
 typedef struct {
     lra_tensor *w[PARTS], *b[PARTS];
@@ -53,7 +55,8 @@ static lra_tensor *part(const layer *l, int i, lra_tensor *x)
     return lra_linear(x, l->w[i], l->b[i], i == UP ? LRA_ACT_RELU : LRA_ACT_NONE, NULL);
 }
 
-/* attend(a; c), both (B,..,D); x: q, k, v.  Nullable: lengths */
+/* Returns attend(a; c), the attention of a to c, both (B,..,D). x: receives q, k and v; first:
+ * index of q. Nullable: lengths. */
 static lra_tensor *attend(const lra_build *b, const layer *l, int first, lra_tensor *a,
                           lra_tensor *a_length, lra_tensor *c, lra_tensor *c_length,
                           lra_tensor *x[3])
@@ -65,7 +68,7 @@ static lra_tensor *attend(const lra_build *b, const layer *l, int first, lra_ten
     return lra_reshape(lra_attention(x[0], x[1], x[2], a_length, &spec), lra_tensor_shape(a));
 }
 
-/* attend(x; yp) of yp = attend(p; x). */
+/* Returns attend(x; yp), where yp = attend(p; x). */
 static lra_tensor *unpack(const lra_build *b, const layer *l, lra_tensor *p, lra_tensor *x,
                           lra_tensor **yp)
 {
@@ -78,7 +81,7 @@ static lra_tensor *unpack(const lra_build *b, const layer *l, lra_tensor *p, lra
     return yx;
 }
 
-/* (n,D); data: the first position. */
+/* Sinusoidal positions (n,D). data: the first position. */
 static void fill_waves(const lra_fill *f, double *v)
 {
     int64_t D = f->shape.d[1], half = D / 2;
@@ -89,7 +92,7 @@ static void fill_waves(const lra_fill *f, double *v)
     }
 }
 
-/* x (..,n,D) times sqrt(D), and positions of n_max from `first` on. */
+/* Returns x sqrt(D) + sinusoidal positions first, first + 1, ..; x: (..,n,D). */
 static lra_tensor *placed(lra_tensor *x, const char *name, int64_t n_max, double first)
 {
     int64_t D = lra_width(x), n = x->shape.d[x->shape.n - 2];

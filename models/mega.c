@@ -5,21 +5,22 @@
  *   o_i = sum_j A_ij v_j;   y = x + phi (SiLU(h + U (o r)) - x);   x = y + W2 SiLU(W1 Norm(y));   Norm at the end
  *
  * K_l = sum_n gamma_n beta_n p_n (1 - p_n a_n)^l / sqrt(state), p = sigmoid(delta), a =
- * sigmoid(alpha), for each channel and direction, both including lag 0, for l < `ema-length`.
+ * sigmoid(alpha), for l < `ema-length`. Each channel and direction has its own kernel; both
+ * directions include lag 0.
  * norm=post: x = Norm(y), the same after the feed-forward layer, none before.  A: softmax of q k^T
  * / sqrt(queries) + c_(j-i), c learned. attention=laplace: A = f(q k^T / n + c), f the distribution
  * function of a normal with mean 0.707107 and deviation 0.282095, n the number of keys of a query;
- * rows need not sum to 1. chunk: attention inside chunks of this number of tokens, with one set of
- * c; the average stays global (mega-chunk). Sums of more than one product are rounded once.
- * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention.  Known: kernels, their sum
- * at initialisation. */
+ * rows need not sum to 1. chunk: attention inside chunks of this number of tokens, which share c;
+ * the moving average crosses chunks (mega-chunk). In bf16, a sum of several products is rounded
+ * once.
+ * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/mega.h"
 
-/* act(x w + b) + residual, w ~ N(0, 0.02). */
+/* Returns act(x w + b) + residual, with w ~ N(0, 0.02^2). */
 static lra_tensor *dense(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
                          lra_tensor *residual)
 {
@@ -46,7 +47,7 @@ static lra_tensor *norm(const lra_build *b, lra_tensor *x, const char *name)
     return lra_rms_norm(x, gain, 1e-5);
 }
 
-/* SiLU(K * u + omega u) */
+/* Returns SiLU(K * u + omega u), the exponential moving average. */
 static lra_tensor *average(const lra_build *b, lra_tensor *u)
 {
     lra_graph *g = b->graph;
@@ -64,7 +65,9 @@ static lra_tensor *average(const lra_build *b, lra_tensor *u)
     lra_tensor *rate[] = {lra_reshape(fall, plane), zero};
     lra_tensor *start[] = {lra_reshape(weight, plane), zero};
     lra_tensor *k = lra_ssm_kernel(lra_concat(2, rate, 0), lra_concat(2, start, 0), NULL, L);
-    if (sides == 2) { /* a long convolution looks ahead from the next token on */
+    /* the future kernel of a long convolution begins at the next token, so that lag 0 is added to
+     * omega */
+    if (sides == 2) {
         lra_tensor *past = lra_slice(k, 0, 0, D), *ahead = lra_slice(k, 0, D, D);
         lra_tensor *none = lra_zeros(g, k->type, LRA_SHAPE(D, 1));
         skip = lra_add(skip, lra_reshape(lra_slice(ahead, 1, 0, 1), LRA_SHAPE(D)));
@@ -77,7 +80,7 @@ static lra_tensor *average(const lra_build *b, lra_tensor *u)
     return lra_cast(y, lra_elem(g));
 }
 
-/* z g + b, of row `at` of g and b, as one head. */
+/* Returns z g + b for row `at` of g and b, as a single head. */
 static lra_tensor *head_of(const lra_build *b, lra_tensor *z, lra_tensor *scale, lra_tensor *shift,
                            int at)
 {
@@ -122,7 +125,8 @@ static lra_tensor *add_gated(const lra_build *b, lra_tensor *x, lra_tensor *u)
     lra_tensor *o = lra_gate(r, LRA_GATE_SILU, attend(b, z, v));
     lra_tensor *h = dense(o, "out", D, LRA_ACT_NONE, lra_slice(m, 2, D + Z + V, D));
     h = lra_dropout(lra_silu(h), dropout, false);
-    lra_type real = lra_real(b->graph); /* three sums that would be rounded one by one */
+    /* computed in `real`, because each of the three sums would be rounded in bf16 */
+    lra_type real = lra_real(b->graph);
     h = lra_cast(h, real), phi = lra_cast(phi, real);
     lra_tensor *whole = lra_cast(x, real);
     return lra_cast(lra_add(whole, lra_gate(phi, LRA_GATE_SIGMOID, lra_sub(h, whole))),

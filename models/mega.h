@@ -1,4 +1,4 @@
-/* Shared by mega and mega-chunk, which differ in the size of a chunk only. */
+/* Shared by mega and mega-chunk, which differ only in the size of a chunk. */
 #ifndef LRA_MODELS_MEGA_H
 #define LRA_MODELS_MEGA_H
 
@@ -30,8 +30,8 @@ lra_classifier lra_mega_classifier(const lra_config *c);
         LRA_FLAG_KEY("causal", "0", "mask later tokens"), LRA_ATTENTION_DROPOUT,                   \
         LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate")
 
-/* Sizes and optimiser of the paper's table for each task; the locality paper uses them with its own
- * number of epochs and schedule, and with softmax everywhere. */
+/* Sizes and optimiser settings of the table of Ma et al. for each task. The locality paper uses
+ * these settings with its own number of epochs and schedule, and with softmax attention. */
 #define LRA_MEGA_LISTOPS "layers=6 width=80 hidden=160 dropout=0.1 rate=0.001 batch=64 decay=0.01 "
 #define LRA_MEGA_TEXT    "layers=4 norm-kind=scale dropout=0.1 rate=0.004 batch=50 decay=0.01 "
 #define LRA_MEGA_PAIRS   "norm-kind=scale dropout=0.1 rate=0.003 batch=64 decay=0.04 "
@@ -44,7 +44,7 @@ lra_classifier lra_mega_classifier(const lra_config *c);
 #define LRA_MEGA_STEPS       "beta2=0.98 schedule=linear "
 #define LRA_MEGA_LAPLACE     "attention=laplace " LRA_MEGA_STEPS
 
-/* Rows of both; far: further settings of Path-X. */
+/* Presets of both models; far: additional settings for Path-X. */
 #define LRA_MEGA_PRESETS(far)                                                                      \
     {NULL, "quick", NULL,                                                                          \
      "layers=2 width=32 hidden=64 queries=16 state=8 norm=pre rate=0.004 decay=0.01", NULL},       \

@@ -1,5 +1,5 @@
-/* mega-chunk: mega with attention inside chunks of 128 tokens (4,096 on Path-X), while the moving
- * average crosses their borders.  An input shorter than a chunk is one chunk; the last chunk may be
+/* mega-chunk: mega with attention inside chunks of 128 tokens (4,096 on Path-X). The moving average
+ * crosses the borders of chunks. An input shorter than a chunk is one chunk; the last chunk may be
  * incomplete.
  * Source: Ma et al. 2022, Mega: Moving Average Equipped Gated Attention, section 3.5. */
 #include "models/mega.h"

@@ -46,7 +46,8 @@ static bool names_task(const char *tasks, const char *task)
     return false;
 }
 
-/* How well a row fits, 0: not at all. */
+/* Returns the priority of a preset for a task, a preset name and a paper; 0: the preset does not
+ * apply. */
 static int fit(const lra_model_preset *p, const char *task, const char *preset, const char *paper)
 {
     if (strcmp(p->preset, preset) != 0 || (p->tasks && !names_task(p->tasks, task))) return 0;

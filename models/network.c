@@ -8,7 +8,8 @@
 #include "models/layers.h"
 #include "models/positions.h"
 
-enum { TRIAL_STEPS = 64 }; /* bucket lengths are multiples of it */
+/* length of the graph that checks an encoder's settings; bucket lengths are multiples of it */
+enum { TRIAL_STEPS = 64 };
 
 static lra_build build_of(const lra_model *m, const lra_config *c, const lra_network_spec *s,
                           int64_t n, int64_t T)
@@ -19,7 +20,7 @@ static lra_build build_of(const lra_model *m, const lra_config *c, const lra_net
     return b;
 }
 
-/* Positions and layers. */
+/* Adds positions to x and builds the encoder. */
 static lra_tensor *encode(const lra_model *m, const lra_build *b, lra_tensor *x)
 {
     if (b->T > b->T_max)
@@ -33,7 +34,7 @@ static lra_tensor *encode(const lra_model *m, const lra_build *b, lra_tensor *x)
     return x;
 }
 
-/* Fails for settings that the encoder does not support ("kernel is 4, expected an odd number"). */
+/* Fails if the encoder does not support the settings ("kernel is 4, expected an odd number"). */
 static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
 {
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
@@ -68,8 +69,8 @@ static int check_pool(const lra_model *m, const lra_config *c, const lra_network
         "mean or max");
 }
 
-/* " (--set directions=1)": the setting that makes the model causal, causal=1 or another key at its
- * default; "" if there is none.  The caller frees it. */
+/* Returns the setting that makes the model causal, for a message: " (--set directions=1)", causal=1
+ * or the default of another key; "" if there is none. The caller frees it. */
 static char *causal_setting(const lra_model *m, const lra_config *c)
 {
     char *found = NULL;
@@ -101,7 +102,7 @@ static lra_embed_start embedding_of(const lra_model *m, const lra_config *c, int
 {
     if (m->embedding) {
         lra_embed_start own = m->embedding(c, channels);
-        own.bias.no_decay = true; /* as all biases */
+        own.bias.no_decay = true; /* no weight decay, as for all biases */
         return own;
     }
     return (lra_embed_start){.table = {LRA_NORMAL(1)},
@@ -109,7 +110,7 @@ static lra_embed_start embedding_of(const lra_model *m, const lra_config *c, int
                              .bias = {LRA_FAN(channels), .no_decay = true}};
 }
 
-/* (n,T) to (n,T,D). */
+/* Builds the input layer: (n,T) ids or (n,T,channels) numbers to (n,T,D). */
 static lra_tensor *embed(lra_network *k)
 {
     lra_graph *g = k->graph;
@@ -130,7 +131,7 @@ static lra_tensor *embed(lra_network *k)
     return start.scale != 0 && start.scale != 1 ? lra_affine(x, start.scale, 0) : x;
 }
 
-/* Pads (n,T,D) to (n,T + more,D) with word 0 or zeros. */
+/* Appends `more` positions of padding to x (n,T,D): the vector of token 0, or of the numbers 0. */
 static lra_tensor *add_padding(const lra_network *k, lra_tensor *x, int64_t more)
 {
     lra_graph *g = k->graph;
@@ -143,7 +144,8 @@ static lra_tensor *add_padding(const lra_network *k, lra_tensor *x, int64_t more
     return lra_concat(2, (lra_tensor *[]){x, row}, 1);
 }
 
-/* length + 1: the argmax of a zero followed by the one-hot vector of the length. */
+/* Returns length + 1 for each row, by an argmax over the one-hot vector of the length after a
+ * zero. */
 static lra_tensor *one_more(lra_tensor *length, int64_t T)
 {
     lra_tensor *place = lra_one_hot(length, T + 1);
@@ -152,7 +154,7 @@ static lra_tensor *one_more(lra_tensor *length, int64_t T)
     return lra_argmax(lra_concat(2, row, 1));
 }
 
-/* (n,T,D) to (n,T+1,D). */
+/* Prepends the CLS vector: (n,T,D) to (n,T+1,D). */
 static lra_tensor *add_cls(const lra_network *k, lra_tensor *x)
 {
     lra_graph *g = k->graph;
@@ -240,13 +242,13 @@ lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-/* (n,D) */
+/* Returns the pooled features: (n,D). */
 static lra_tensor *pool(const lra_network *k)
 {
     return k->cls ? k->cls : lra_pool(k->features, k->length, k->spec.pool);
 }
 
-/* lra_model.mega_head */
+/* Builds the classifier of MEGA (lra_model.mega_head). */
 static lra_tensor *mega_logits(const lra_network *k, lra_tensor *p, const lra_classifier *c)
 {
     const lra_param_spec weights = {LRA_XAVIER(1)}, biases = {.no_decay = true};
@@ -270,7 +272,7 @@ static void classify(lra_network *k, lra_tensor *p)
     k->loss = lra_cross_entropy(k->output, k->label);
 }
 
-/* Numbers of this shape against targets. */
+/* Adds the inputs and the loss of a regression: `numbers` of shape s against targets. */
 static void regress(lra_network *k, lra_tensor *numbers, lra_shape s)
 {
     lra_graph *g = k->graph;

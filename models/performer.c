@@ -2,13 +2,14 @@
  *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / phi(q_i) sum_j phi(k_j)
  *   kernel=relu      phi(x) = max(x, 0) + 0.001
  *   kernel=softmax   phi(x) = (exp(W z - |z|^2/2 - m) + 1e-6) / sqrt(features),  z = x / K^(1/4);
- *                    m: the largest of W z, of a query over its features, of keys over features and positions
- * in the blocks of lra_blocks.h; divisors up to 1e-6 are increased by 2e-6.  W (features,K),
- * different for each layer: orthogonal rows with the lengths of normal vectors.  They are drawn at
- * every step of training (redraw=0: once) and once for evaluation, and saved.
+ *                    m: maximum of W z; for a query over its features, for keys over features and positions
+ * in the blocks of lra_blocks.h; divisors up to 1e-6 are increased by 2e-6. W (features,K) has
+ * orthogonal rows with the norms of normal vectors; each layer has its own. W is drawn at every
+ * training step (redraw=0: once), and once for evaluation; the latter is saved.
  * Source: Choromanski et al. 2021, arXiv:2009.14794; sizes of Tay et al. 2021, arXiv:2011.04006,
- * whose code sums over padding too (masked=0: padded to the longest input of the task), and draws W
- * without the signs of a QR decomposition, so that rows are not uniform. */
+ * whose code also sums over padding (masked=0: inputs are padded to the longest input of the task),
+ * and omits the sign correction of the QR decomposition, so that its W is not uniformly
+ * distributed. */
 #include <math.h>
 
 #include "kernels/base/core/orthogonal.h"
@@ -32,7 +33,8 @@ static lra_tensor *directions(const lra_build *b, int64_t K)
     return lra_cast(redraw ? lra_orthogonal(g, m, K) : W, lra_elem(g));
 }
 
-/* The maximum of each example and head: (B,T,H,1) to (B,1,H,1), without padding. */
+/* Returns the maximum over the positions of each example and head, without padding: (B,T,H,1) to
+ * (B,1,H,1). */
 static lra_tensor *largest(const lra_build *b, lra_tensor *m)
 {
     lra_shape s = lra_tensor_shape(m);
@@ -42,7 +44,7 @@ static lra_tensor *largest(const lra_build *b, lra_tensor *m)
     return lra_reshape(m, LRA_SHAPE(s.d[0], 1, s.d[2], 1));
 }
 
-/* phi(x), (B,T,H,K) to (B,T,H,features). */
+/* Returns phi(x): (B,T,H,K) to (B,T,H,features). W NULL: ReLU features. */
 static lra_tensor *features(const lra_build *b, lra_tensor *x, lra_tensor *W, bool keys)
 {
     if (!W) return lra_affine(lra_relu(x), 1, 1e-3);
@@ -72,7 +74,8 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     return lra_benchmark_blocks(b, x, mix);
 }
 
-/* For ReLU features the sums can be restricted to keys within the distance limit, pair by pair. */
+/* Distance limits are defined for ReLU features only: their sums can be restricted, for each query,
+ * to the keys within the limit. */
 static const char *unlimited(const lra_config *c)
 {
     return lra_config_is(c, "kernel", "softmax")

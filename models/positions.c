@@ -1,4 +1,4 @@
-/* Positions that are added to the inputs.
+/* Position embeddings that are added to the inputs.
  * Source: Vaswani et al. 2017, section 3.5 (sinusoidal, base 10000). */
 #include "models/positions.h"
 
@@ -8,7 +8,7 @@
 
 static const double BASE = 10000;
 
-/* (T,D) */
+/* Sinusoidal position table: (T,D). */
 static void fill_waves(const lra_fill *f, double *v)
 {
     int64_t D = f->shape.d[1];

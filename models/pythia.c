@@ -4,12 +4,13 @@
  *   x = x + attend(LayerNorm1(x)) + W2 GELU(W1 LayerNorm2(x))        per layer; LayerNorm at the end
  *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  one matrix for all: q, k, v of head h are contiguous
  *
- * with biases, causal.  The first r = `rotary` K channels of q and k of a head are rotated, channel
- * i with i + r/2, by t base^(-2i/r); the rest has no position information.  Weights N(0, 0.02^2).
+ * with biases, causal. The first r = `rotary` K channels of q and k of each head are rotated by the
+ * angle t base^(-2i/r), channel i paired with channel i + r/2; the other channels have no position
+ * information. Weights are initialised N(0, 0.02^2).
  * Source: Biderman et al. 2023, arXiv:2304.01373; Black et al. 2022, arXiv:2204.06745.  70M: the
  * defaults; 14M: width=128 hidden=512 heads=4.  Amos et al. 2024 fine-tune the published weights
- * with the causal mask.  They use its tokenizer; here the tasks' tokens have their own table, which
- * is imported only from files with the same number of rows. */
+ * with the causal mask.  They use its tokenizer. Here the token ids are those of the task; the
+ * embedding table is imported only from files with the same number of rows. */
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 #include "models/lra_blocks.h"
@@ -33,7 +34,8 @@ static lra_tensor *linear(lra_tensor *x, const char *name, int64_t n_out, lra_ac
     return y;
 }
 
-/* K channels of each head from `from`; the first r are rotated, channel i with i + r/2. */
+/* Returns K channels of each head, beginning with channel `from`; the first r are rotated (rotary
+ * positions), channel i paired with channel i + r/2. */
 static lra_tensor *turned(const lra_build *b, lra_tensor *u, int64_t from, int64_t K, int64_t r)
 {
     lra_shape s = lra_tensor_shape(u);
@@ -125,7 +127,8 @@ static const lra_key keys[] = {
     LRA_ATTENTION_DROPOUT,
     LRA_KEYS_END};
 
-/* spt: 70M, at rates of ours, since the presets of arXiv:2310.02980 use a batch size of one. */
+/* spt: the 70M model. Learning rates are defined by this suite, because the presets of
+ * arXiv:2310.02980 use a batch size of one. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 heads=2 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "width=128 hidden=512 heads=4 rate=0.0005 decay=0.01", NULL},

@@ -1,15 +1,15 @@
-/* reformer: LSH attention: among tokens of the same or a neighbouring bucket.
+/* reformer: LSH attention; tokens attend to tokens of the same or of a neighbouring bucket.
  *   mix(u) = Wo y,  y_i = softmax over the candidates j of i of (q_i q_j / sqrt(K)) v_j,
- *   v = Wv u,  q = Wq u, also the keys
- * Candidates: the bucket of a token is the argmax of [q R, -q R], R (K,buckets/2) normal, fixed,
- * one for each head; tokens sorted by bucket (stable) are cut into `chunks` of ceil(length/chunks),
- * and a chunk attends to itself and to the previous one, the first to the last.  The score of a
- * token with itself is reduced by 1e5, so that it counts only without other candidates. In the
- * blocks of lra_blocks.h.  Buckets have no gradient. form=arena, as in the code of the Long Range
- * Arena: scores times sqrt(K), no reduction of the own score, one R for all layers and heads, no
- * Wo, `qkv` always the width, y (heads,T,K) read as (T,heads K); padded to the longest input of the
- * task, whose padding is not masked, and further by 1 to `chunks` rows of zeros, which fall into
- * bucket 0.
+ *   v = Wv u,  q = Wq u; queries are also the keys
+ * Candidates: the bucket of a token is the argmax of [q R, -q R]. R (K,buckets/2) is normal and
+ * fixed, one for each head. Tokens sorted by bucket (stable) are divided into `chunks` chunks of
+ * ceil(length/chunks) tokens. A chunk attends to itself and to the previous chunk, the first chunk
+ * to the last. The score of a token with itself is reduced by 1e5, so that it counts only without
+ * other candidates. Residual blocks: lra_blocks.h. Buckets have no gradient.
+ * form=arena, as in the code of the Long Range Arena: scores times sqrt(K), no reduction of a
+ * token's score with itself, one R for all layers and heads, no Wo, `qkv` always the width, y
+ * (heads,T,K) read as (T,heads K). Inputs are padded to the longest input of the task, without
+ * masking, and then by 1 to `chunks` rows of zeros, which fall into bucket 0.
  * Source: Kitaev et al. 2020, arXiv:2001.04451, with one round of hashing; Tay et al. 2021,
  * arXiv:2011.04006. */
 #include <math.h>
@@ -23,7 +23,7 @@ static bool is_arena(const lra_config *c)
     return lra_config_is(c, "form", "arena");
 }
 
-/* R of all heads, (H,K,buckets/2). */
+/* Returns the projections R of all heads: (H,K,buckets/2). */
 static lra_tensor *rotations(const lra_build *b, int64_t H, int64_t K, int layer)
 {
     lra_graph *g = b->graph;
@@ -33,7 +33,8 @@ static lra_tensor *rotations(const lra_build *b, int64_t H, int64_t K, int layer
     return lra_state(g, "rotations", LRA_SHAPE(shared ? 1 : H, K, half), LRA_SPEC(LRA_NORMAL(1)));
 }
 
-/* Tokens of rows (B,H) by bucket, padding last: (B H,T) int32 of q (B,H,T,K). */
+/* Returns the token indices of each row and head (B,H), sorted by bucket, padding last: (B H,T)
+ * int32; q: (B,H,T,K). */
 static lra_tensor *sorted(const lra_build *b, lra_tensor *q, lra_tensor *length, int layer)
 {
     lra_graph *g = b->graph;
@@ -54,7 +55,8 @@ static lra_tensor *sorted(const lra_build *b, lra_tensor *q, lra_tensor *length,
     return lra_argsort(lra_reshape(p, LRA_SHAPE(s.d[0] * s.d[1], s.d[2])));
 }
 
-/* y (B,H,T,K) of q and v, (B,H,T,2K); value: v (B,T,H,K), without the rows that are added. */
+/* Returns y (B,H,T,K). both: q and v, (B,H,T,2K); value: v without the appended rows of zeros,
+ * (B,T,H,K). */
 static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *value,
                           lra_tensor *length, int layer)
 {
@@ -71,7 +73,8 @@ static lra_tensor *attend(const lra_build *b, lra_tensor *both, lra_tensor *valu
     lra_attention_spec spec = {.cross = true, .scale = is_arena(c) ? sqrt((double)K) : 0};
     spec.dropout = lra_config_real(c, "attention-dropout");
     spec.key_length = lra_lsh_buckets(order, length, J, LRA_CHUNK_SEEN);
-    if (!is_arena(c)) { /* query i is key i: the keys begin with those of the chunk itself */
+    /* the keys of a chunk begin with its own tokens, so that query i is key i */
+    if (!is_arena(c)) {
         lra_tensor *own = lra_affine(lra_ones(b->graph, lra_real(b->graph), LRA_SHAPE(1, 1)), -1e5,
                                      0);
         lra_tensor *other = lra_zeros(b->graph, own->type, LRA_SHAPE(1, 1));

@@ -7,19 +7,20 @@
  * of tokens. dilation: taps of layer i (from 0) are min(dilation, K^i) tokens apart, so that the
  * receptive field has no gaps up to the reach, (K-1)/2 sum_i min(dilation, K^i), with as many
  * parameters and operations.  An equal dilation in all layers would leave gaps (gridding).
- * causal=1: all taps at the present and in the past: a layer reaches K-1 tokens to the past and
- * none to the future.
+ * causal=1: all taps are at the current token and in the past; a layer reaches K-1 tokens to the
+ * past and none to the future.
  * Source: "On the locality bias and results in the Long Range Arena", section 8 and table 7. The
- * paper does not give the position of the norm: we use it before the convolution, with a final norm
- * before pooling, as in its Transformer.  Inputs of a convolution are zero beyond an example's
- * length, so that reach is not extended through padding.
+ * paper does not state the position of the norm. Here it is before the convolution, with a final
+ * norm before pooling, as in the paper's Transformer.  Inputs of a convolution are zero beyond an
+ * example's length, so that reach is not extended through padding.
  * Known: 6 layers of K = 61 reach 180 tokens; 4 layers of K = 3 and dilation 27 reach 40. */
 #include "kernels/graph/ops.h"
 #include "models/conv_blocks.h"
 #include "models/layers.h"
 #include "models/model.h"
 
-/* The dilation of the next layer; the first one's is 1. */
+/* Returns the dilation of the layer after one with dilation `step`; the first layer has dilation
+ * 1. */
 static int64_t wider(const lra_config *c, int64_t step)
 {
     int64_t most = lra_config_int(c, "dilation"), kernel = lra_config_int(c, "kernel");
@@ -82,9 +83,10 @@ static const lra_key keys[] = {
 #define PAPER_KERNELS "5,7,11,21,31,61"
 #define QUICK         "layers=3 width=32 hidden=64 "
 #define QUICK_LONG    "layers=3 width=16 hidden=32 groups=16 "
-/* Every ladder except those of Path-X, sounds and the paper has a rung whose receptive field covers
- * the input.  Groups limit the cost of such a rung to minutes.  One layer of kernel K reaches (K -
- * 1) / 2 tokens: rungs below and above every power of two. */
+/* The last column is the kernel sizes of a ladder's rungs. Every ladder except those of Path-X,
+ * speech and "paper" has a rung whose receptive field covers the input; groups limit the time of
+ * such a rung to minutes. Tasks with a known distance have one layer of kernel K, which reaches
+ * (K - 1) / 2 tokens: rungs are just below and above powers of two. */
 static const lra_model_preset presets[] = {
     {"listops", "quick", NULL, QUICK "rate=0.004 decay=0.01", "1,3,5,7,15,23"},
     {PATHFINDER, "quick", NULL, "layers=4 width=32 hidden=64 groups=32 rate=0.004 decay=0.01",
@@ -121,7 +123,8 @@ static const lra_model_preset presets[] = {
     {PATHFINDER, "paper", "locality", "groups=32", PAPER_KERNELS},
     {"text", "paper", "locality", "layers=4 decay=0.2", PAPER_KERNELS},
     {"retrieval", "paper", "locality", "layers=4 rate=0.0003", PAPER_KERNELS},
-    /* The paper has none of these: its sizes, with settings that others publish for the tasks. */
+    /* Tasks that the locality paper does not have: its sizes, with settings that other papers
+     * publish for these tasks. */
     {PATH_X, "paper", NULL, "groups=32", PAPER_KERNELS},
     {LANGUAGE, "paper", NULL, "width=768 hidden=3072 rate=0.00025 decay=0.01", PAPER_KERNELS},
     {"speech-commands " BIDMC, "paper", NULL, "decay=0.05", PAPER_KERNELS},

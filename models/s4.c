@@ -5,8 +5,8 @@
  *
  * version=v4, v3, v1: the parameters of the public code; the papers with v1 have causal=1 gate=0.
  * Source: Gu et al. 2022, Efficiently Modeling Long Sequences with Structured State Spaces, and its
- * later code.  Where we differ: there are no lengths above L; v4's third dropout, before GELU, is a
- * key, off by default. */
+ * later code.  Differences: inputs longer than L are not supported; the third dropout of v4, before
+ * GELU, is a key with default 0. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -62,8 +62,9 @@ static const lra_key keys[] = {
 #define LOCALITY(tasks, settings) {tasks, "paper", "locality", settings, NULL}
 #define SPT(tasks, settings) {tasks, "paper", "spt", settings, NULL}
 /* clang-format on */
-/* own: of its latest code.  locality: the same sizes, with that paper's epochs and schedule.  spt:
- * the presets of arXiv:2310.02980 after pretraining.  las: v1, the baseline of that paper. */
+/* Sources of the settings. own: the latest public code. locality: the same sizes, with that paper's
+ * epochs and schedule. spt: the presets of arXiv:2310.02980 for training after pretraining. las:
+ * version v1, the baseline of that paper. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 state=16 rate=0.004 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 rate=0.004 decay=0.05", NULL},

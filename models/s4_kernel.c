@@ -1,4 +1,4 @@
-/* Kernels of S4. */
+/* Builds the kernels of S4. */
 #include "models/s4_kernel.h"
 
 #include <math.h>
@@ -11,9 +11,10 @@
 #include "models/hippo.h"
 
 typedef struct {
-    bool softplus, raw; /* dt = ln(1 + exp(s)); C as it is drawn */
+    /* softplus: dt = ln(1 + exp(s)), else exp(s). raw: the drawn C is used without conversion */
+    bool softplus, raw;
     double dt[2];
-    uint32_t stream; /* of dt */
+    uint32_t stream; /* random stream of dt */
     int64_t L, width;
 } s4_start;
 
@@ -31,8 +32,9 @@ static void fill_dt(const lra_fill *f, double *v)
     for (int64_t h = 0; h < s->width; h++) v[h] = log(s->softplus ? expm1(v[h]) : v[h]);
 }
 
-/* c = c - c Ab^L of one row, on the stored part of the conjugate pairs: products over all pairs are
- * twice the real parts.  (1 - dt/2 A)^-1 by Sherman and Morrison. */
+/* Converts one row c in place: c - c Ab^L. c has one number of each conjugate pair, so that
+ * products over all numbers are twice the real parts. (1 - dt/2 A)^-1 is computed by the
+ * Sherman-Morrison formula. */
 static void convert(int64_t N, const double *w, const double complex *P, double dt, int64_t L,
                     double complex *c)
 {
@@ -63,7 +65,7 @@ static void convert(int64_t N, const double *w, const double complex *P, double 
     lra_free(all);
 }
 
-/* (2,rows,N); row r has the step size of channel r mod width. */
+/* Initial C, (2,rows,N); row r has the step size of channel r mod width. */
 static void fill_c(const lra_fill *f, double *v)
 {
     const s4_start *s = f->data;
@@ -92,7 +94,7 @@ static void fill_c(const lra_fill *f, double *v)
     lra_free(c);
 }
 
-/* (2,S,N) to (2,width,N): channel h has row h mod S. */
+/* Repeats rows: (2,S,N) to (2,width,N); channel h has row h mod S. */
 static lra_tensor *of_channels(lra_tensor *x, int64_t width)
 {
     int64_t S = lra_tensor_shape(x).d[1], N = lra_width(x);

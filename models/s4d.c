@@ -5,12 +5,11 @@
  *   discrete=bilinear: k_l = 2 Re sum_n C_n B_n dt/(1 - z/2) ((1 + z/2)/(1 - z/2))^l,  z = dt a_n
  *
  * init=lin: a_n = -1/2 - i pi n; inv: -1/2 - i (N/pi)(N/(2n+1) - 1), N = state; real: -(n+1), with
- * w at its least, 1e-4;
- * legs: the normal part of HiPPO-LegS (legs.h).  B = 1 but for legs, C ~ N(0,1) complex, dt
- * log-uniform in [dt-min, dt-max].  a and B are shared by width/copies channels: channel h has
- * those of copy h mod copies.  causal=0: a second kernel with a C of its own looks ahead, from the
- * next token on.  r, w, B and dt learn at `ssm-rate` without decay, C at the global rate; 0: they
- * do too.
+ * w at its minimum, 1e-4; legs: the normal part of HiPPO-LegS (hippo.h). B = 1 except for legs, C ~
+ * N(0,1) complex, dt log-uniform in [dt-min, dt-max].  a and B are shared by width/copies channels:
+ * channel h has those of copy h mod copies.  causal=0: a second kernel with its own C covers the
+ * future, from the next token on. r, w, B and dt are trained with learning rate `ssm-rate` (0 = the
+ * global rate) without weight decay, C with the global rate.
  * Source: Gu et al. 2022, On the Parameterization and Initialization of Diagonal State Space
  * Models. */
 #include <math.h>
@@ -24,7 +23,7 @@
 
 /* ---- starts ---------------------------------------------------------------------------------- */
 
-static const double LEAST = 1e-4; /* of -Re a and -Im a */
+static const double LEAST = 1e-4; /* minimum of -Re a and of -Im a */
 
 typedef enum { LIN, INV, REAL, LEGS } start;
 
@@ -36,7 +35,7 @@ static start start_of(const lra_config *c)
     return (start)i;
 }
 
-/* r = ln(-Re a), of (.., modes) */
+/* Initial r = ln(-Re a): (..,modes). */
 static void fill_decay(const lra_fill *f, double *v)
 {
     start s = *(const start *)f->data;
@@ -45,7 +44,7 @@ static void fill_decay(const lra_fill *f, double *v)
         v[i] = s == REAL ? log((double)(i % modes) + 1) : log(0.5);
 }
 
-/* w = -Im a */
+/* Initial w = -Im a: (..,modes). */
 static void fill_turn(const lra_fill *f, double *v)
 {
     start s = *(const start *)f->data;
@@ -65,7 +64,7 @@ static void fill_turn(const lra_fill *f, double *v)
 
 /* ---- the layer ------------------------------------------------------------------------------- */
 
-/* (D,T), or (2,D,T) in both directions. */
+/* Kernels by lag: (D,T), or (2,D,T) for both directions. */
 static lra_tensor *kernel(const lra_build *b)
 {
     lra_graph *g = b->graph;

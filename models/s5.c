@@ -1,18 +1,18 @@
 /* s5: one diagonal state space with many inputs and outputs, computed by a scan, with a gate.
  *
- *   u = BatchNorm(x);  h_t = Lb h_(t-1) + Bb u_t, from both ends;  y = 2 Re(C h) + D u;  x = x + act(y)     per layer
+ *   u = BatchNorm(x);  h_t = Lb h_(t-1) + Bb u_t in both directions;  y = 2 Re(C h) + D u;  x = x + act(y)     per layer
  *   discrete=zoh       Lb = exp(z), Bb = (exp(z) - 1)/lambda B,  z = lambda dt
  *   discrete=bilinear  Lb = (1 + z/2)/(1 - z/2), Bb = dt/(1 - z/2) B
  *   act=full-glu  W1 a sigmoid(W2 a), a = GELU(y);  half-glu1  a sigmoid(W a);  half-glu2  y sigmoid(W a);  gelu  a
  *
  * No norm at the end.  `state`/2 complex numbers, one of each conjugate pair: lambda of `blocks`
- * blocks of the normal part of LegS with its eigenvectors V (legs.h).  B = V* B0, B0 real, of
+ * blocks of the normal part of LegS with its eigenvectors V (hippo.h).  B = V* B0, B0 real, of
  * deviation sqrt(1/P), P = `state`; c-start: C = C0 V, C0 of sqrt(1/(P D)) in both parts (lecun) or
  * sqrt(1/P) (trunc), all truncated at two standard deviations; complex: C of sqrt(1/2).  D ~
  * N(0,1); dt log-uniform in [dt-min, dt-max]; GELU by tanh.  stable=1: Re lambda <= -1e-4. Dropout:
- * one mask for all positions. groups: lambda and dt learn at `ssm-rate` without decay, the rest at
- * the global rate with it, but `standard` B too as lambda, `nobcdecay` B, C and D too, `bandcdecay`
- * B at ssm-rate with decay.
+ * one mask for all positions. groups: lambda and dt have learning rate `ssm-rate` without weight
+ * decay, other parameters the global rate with decay. Exceptions: groups=standard, B as lambda;
+ * nobcdecay, B, C and D as lambda; bandcdecay, B has `ssm-rate` with decay.
  * Source: Smith et al. 2023, Simplified State Space Layers for Sequence Modeling. */
 #include <math.h>
 
@@ -24,12 +24,12 @@
 #include "models/scan_layer.h"
 
 typedef struct {
-    int64_t blocks, modes; /* of a block */
+    int64_t blocks, modes; /* modes: of one block */
     bool out;
     double deviation;
 } legs_start;
 
-/* V* B0 as (2,D,N), or with `out` C0 V as (2,sides N,D). */
+/* Initial V* B0 as (2,D,N), or if `out` C0 V as (2,sides N,D). */
 static void fill_turned(const lra_fill *f, double *v)
 {
     const legs_start *s = f->data;
@@ -56,7 +56,8 @@ static void fill_turned(const lra_fill *f, double *v)
     lra_free(V);
 }
 
-/* Lb, and the factor of B: kernels of one mode at lag 0, in double because of exp(z) - 1. */
+/* Returns Lb; *b: the factor of B. Both are kernels of one mode at lag 0. They are computed in
+ * double, because exp(z) - 1 cancels. */
 static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor *dt, lra_tensor **b)
 {
     int64_t N = lra_width(lambda);
@@ -168,7 +169,8 @@ static const lra_key keys[] = {
 #define OWN   LRA_OWN_PRESET
 /* clang-format off */
 #define LOCALITY(tasks, settings) {tasks, "paper", "locality", settings, NULL}
-/* Sizes that the locality paper keeps; it has full-glu on Retrieval and Pathfinder. */
+/* Sizes of the S5 paper, which the locality paper uses; the latter has act=full-glu on Retrieval
+ * and Pathfinder. */
 #define LISTOPS   FAST "layers=8 state=16 blocks=8 rate=0.003 batch=50 decay=0.04 "
 #define TEXT      "width=256 state=192 blocks=12 dt-group=global dropout=0.1 rate=0.004 batch=50 decay=0.07 "
 #define RETRIEVAL "state=256 blocks=16 c-start=trunc dt-group=global rate=0.002 batch=32 decay=0.05 "

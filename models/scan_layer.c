@@ -1,4 +1,4 @@
-/* Layers around a scan. */
+/* Linear layers around a scan. */
 #include "models/scan_layer.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "kernels/graph/op.h"
 #include "models/layers.h"
 
-/* Re(C x) of the N states from `first` on, added to y.  Nullable: y */
+/* Returns Re(C x) of the N states from `first` on, added to y. Nullable: y. */
 static lra_tensor *read_out(lra_tensor *x, lra_tensor *out, int64_t first, double scale,
                             lra_tensor *y)
 {
@@ -41,7 +41,7 @@ lra_tensor *lra_scan_linear(lra_tensor *x, const char *name, int64_t n_out)
                                  LRA_SPEC(.no_decay = true));
 }
 
-/* The deviation of a standard normal that is cut at +-2. */
+/* Standard deviation of a standard normal variable truncated at +-2. */
 static const double CUT_DEVIATION = 0.87962566103423978;
 
 void lra_scan_cut_normals(const lra_fill *f, uint32_t index, double deviation, int64_t n, double *v)
@@ -56,7 +56,7 @@ void lra_scan_cut_normals(const lra_fill *f, uint32_t index, double deviation, i
     }
 }
 
-/* (inputs,D) */
+/* Initial weights (inputs,D) of an input layer. */
 static void fill_inputs(const lra_fill *f, double *v)
 {
     lra_scan_cut_normals(f, 0, 1 / sqrt((double)f->shape.d[0]), lra_shape_elements(f->shape), v);

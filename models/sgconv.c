@@ -4,21 +4,22 @@
  *
  * S = 1 + ceil(log2(T_max / s)) parts of s = `part` parameters each; part i > 1 is upsampled
  * linearly by 2^(i-1): its value t is at coordinate (t + 1/2) / 2^(i-1) - 1/2, clipped at the ends.
- * The kernel is truncated to the input. factors=fixed: m from factor-min in the first channel to
- * factor-max in the last, w ~ N(0,1), and every kernel is divided by its norm over all lags at
- * initialisation, which is stored as a state. factors=learned: part i times alpha^i, alpha of each
- * kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second kernel for the
- * future.
+ * The kernel is truncated to the input. factors=fixed: m increases linearly from factor-min in the
+ * first channel to factor-max in the last, w ~ N(0,1), and every kernel is divided by its norm over
+ * all lags at initialisation, which is stored as a state. factors=learned: part i times alpha^i,
+ * alpha of each kernel uniform in [alpha-min, 1), w ~ N(0,1)/s, no division.  causal=0: a second
+ * kernel for the future.
  * Source: Li et al. 2022, What Makes Convolutional Models Great on Long Sequence Modeling?; both of
- * its public codes.  It does not define the output of its blocks on these tasks: here with a gate,
- * gate=0: without.
- * Known: 40 tokens with parts of 8 take 4 of them, 64 lags. */
+ * its public codes. The paper does not define the output of its blocks on these tasks; here it is
+ * gated (gate=0: not).
+ * Known: 40 tokens with s = 8 need S = 4 parts, which cover 64 lags. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
 #include "models/conv_blocks.h"
 
-/* m^(S-1-i) of part i: (S,rows,1); data: channels, m in the first and in the last. */
+/* Factors m^(S-1-i) of part i: (S,rows,1). data: number of channels, m of the first and of the last
+ * channel. */
 static void fill_factor(const lra_fill *f, double *v)
 {
     const double *of = f->data;
@@ -29,7 +30,7 @@ static void fill_factor(const lra_fill *f, double *v)
     }
 }
 
-/* alpha^i: (S,rows,1) */
+/* Returns alpha^i for all parts i: (S,rows,1). */
 static lra_tensor *powers(lra_tensor *alpha, int64_t S)
 {
     lra_tensor *power[64] = {lra_ones(alpha->graph, alpha->type, lra_tensor_shape(alpha))};
@@ -37,8 +38,8 @@ static lra_tensor *powers(lra_tensor *alpha, int64_t S)
     return lra_concat((int)S, power, 0);
 }
 
-/* The norms (rows,1) that the kernels have when they are used for the first time, until when the
- * state is 0. */
+/* Returns the norms (rows,1) of the kernels at their first use. They are stored in a state, which
+ * is 0 before. */
 static lra_tensor *first_norm(lra_tensor *k, int64_t rows)
 {
     lra_graph *g = k->graph;

@@ -1,13 +1,13 @@
-/* spade: a state space in parallel with local attention in the first layer, only local attention in
- * the others.
+/* spade: the first layer has a state space in parallel with local attention, the other layers have
+ * only local attention.
  *
  *   x = x + W [LayerNorm(k * u + D u), LayerNorm(local(u))] + b;  x = x + W2 ReLU(W1 LayerNorm(x))      first layer
  *   x = x + local(u);                                             x = x + W2 ReLU(W1 LayerNorm(x))      the others
  *   u = LayerNorm(x),  local(u) = Wo heads(softmax(q k^T / sqrt(K)) v), keys at most `radius` away, no biases
  *
- * and a LayerNorm at the end.  k: the kernels of S4 (s4_kernel.h, v4), which cover all of an input;
- * with frozen=1 neither they nor D are trained.  causal=1, as in its code: causal convolution and
- * attention.
+ * and a LayerNorm at the end.  k: the kernels of S4 (s4_kernel.h, v4), as long as the input; with
+ * frozen=1 neither k nor D is trained. causal=1, as in the paper's code: convolution and attention
+ * are causal.
  * Source: Zuo et al. 2022, Efficient Long Sequence Modeling via State Space Augmented
  * Transformer. */
 #include "kernels/graph/op.h"
@@ -15,7 +15,7 @@
 #include "models/layers.h"
 #include "models/s4_kernel.h"
 
-/* k * u + D u */
+/* Returns k * u + D u. */
 static lra_tensor *remember(const lra_build *b, lra_tensor *u)
 {
     lra_graph *g = b->graph;

@@ -3,8 +3,8 @@
  *   attend = softmax over the blocks n - 1, n, n + 1 of (q k^T / sqrt(K)) v, for queries of block n
  * Blocks: transformer_blocks.h.  positions: rotary in pairs of neighbouring channels, or added to
  * the inputs.
- * Source: Amos et al. 2024, arXiv:2310.02980: blocks of 4,096 (8,192 for Path-X of 256 x 256).
- * There padding is not masked, and lengths must be multiples of a block; here padding is masked,
+ * Source: Amos et al. 2024, arXiv:2310.02980: blocks of 4,096 (8,192 for Path-X of 256 x 256). In
+ * its code padding is not masked, and lengths must be multiples of a block; here padding is masked,
  * and the last block may be shorter. */
 #include "models/transformer_blocks.h"
 

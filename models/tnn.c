@@ -1,12 +1,13 @@
-/* tnn: gated Toeplitz matrices whose entries a small network computes from the distance.
+/* tnn: gated Toeplitz matrices; a small network (rpe) computes their entries from the distance.
  *
  *   x = x + gtu(Norm(x));  x = x + glu(Norm(x))      per layer, a norm at the end; post: Norm(gtu)
  *   gtu(x) = Wo (SiLU(Wu x) T SiLU(Wv x));  glu(x) = W3 (SiLU(W1 x) W2 x)
  *   T_ts = gamma^|t-s| rpe(t-s), of each channel;  rpe(l) = Wl a(Wh .. a(wf l));  a(h) = ReLU(h/(rms(h) + 1e-8))
  *
  * `rpe-layers` matrices Wh, `rpe` channels between; all have biases.  gamma is fixed.  causal=1: t
- * >= s only.  columns=N, of images of N columns: the sum of two T with an rpe each, along rows and
- * along columns.  Source: Qin et al. 2023, Toeplitz Neural Network for Sequence Modeling. */
+ * >= s only.  columns=N, for images of N columns: the sum of two T, along rows and along columns,
+ * each with its own rpe.  Source: Qin et al. 2023, Toeplitz Neural Network for Sequence
+ * Modeling. */
 #include <math.h>
 
 #include "kernels/graph/op.h"
@@ -21,7 +22,8 @@ static lra_tensor *activate(lra_tensor *h)
     return lra_relu(lra_div(h, lra_affine(sum, 1, 1e-8)));
 }
 
-/* T of `most` entries by lag: (C,T), or (2,C,T), lags from 0 on and from -1 down. */
+/* Returns entries of T by lag: (C,T), or (2,C,T), lags 0, 1, .. and -1, -2, ... most: length of the
+ * lags' constant. */
 static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t most)
 {
     lra_graph *g = b->graph;
@@ -32,7 +34,7 @@ static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t mos
     lra_tensor *lags[] = {lra_slice(ahead, 1, 0, T), NULL};
     lags[1] = lra_affine(lags[0], -1, -1);
     lra_tensor *k = lra_reshape(lra_concat((int)sides, lags, 0), LRA_SHAPE(sides * T, 1));
-    /* In real: integers above 256 are not exact in bf16. */
+    /* Computed in `real`, because integers above 256 are not exact in bf16. */
     lra_tensor *h = lra_layer_linear_real(k, "first", r);
     char name[] = "hidden0";
     for (int64_t i = 0; i < lra_config_int(b->config, "rpe-layers"); i++, name[6]++)
@@ -45,7 +47,7 @@ static lra_tensor *entries(const lra_build *b, int64_t C, int64_t T, int64_t mos
     return lra_name(sides == 2 ? h : lra_reshape(h, LRA_SHAPE(C, T)), "kernel");
 }
 
-/* For lines of n pixels, (..,n,C), each processed as a separate sequence. */
+/* Multiplies by T along lines of n pixels, v (..,n,C); each line is a separate sequence. */
 static lra_tensor *mix(const lra_build *b, lra_tensor *v, const char *scope, int64_t most)
 {
     lra_shape s = lra_tensor_shape(v);
@@ -56,7 +58,7 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *v, const char *scope, int
     return lra_reshape(v, s);
 }
 
-/* For an image of N columns; its last row may be incomplete. */
+/* Mixes an image of N columns along rows and along columns; its last row may be incomplete. */
 static lra_tensor *of_image(const lra_build *b, lra_tensor *v, int64_t N)
 {
     int64_t C = lra_width(v), R = b->T / N + 1;

@@ -4,12 +4,14 @@
  *   norm=arena      the blocks of lra_blocks.h, with their head
  *   attend(u) = Wo heads(softmax(q k^T / sqrt(K)) v),  q, k, v = linear layers of u; all with bias except in norm=arena
  *
- * positions=rotary: pairs (2i,2i+1) of q and k are rotated by t base^(-2i/K); rotary-half: except
- * the slower 50 % of the pairs, rotary-half-fast: except the faster; sinusoidal, learned: added to
- * the inputs; none: no position information.  causal=1: no attention to future tokens.
+ * positions=rotary: pairs (2i,2i+1) of q and k are rotated by t base^(-2i/K). rotary-half: the
+ * slower 50 % of the pairs are not rotated; rotary-half-fast: the faster 50 % are not. sinusoidal,
+ * learned: added to the inputs. none: no position information.  causal=1: no attention to future
+ * tokens.
  * Source: Vaswani et al. 2017; "On the locality bias and results in the Long Range Arena", table 5
- * (act=relu, rotary); Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear). That paper has
- * "half disabled" without naming the pairs: we disable the slowly rotating ones.
+ * (act=relu, rotary); Amos et al. 2024 (act=gelu; head=mlp: Linear, ReLU, Linear). The locality
+ * paper has "half disabled" without stating which pairs; here the slowly rotating pairs are
+ * disabled.
  * Known: without positions the gradient of every key bias is 0. */
 #include "models/lra_blocks.h"
 #include "models/transformer_blocks.h"
@@ -86,9 +88,9 @@ static const lra_key keys[] = {
 /* clang-format on */
 #define SUMMED "positions=sinusoidal "
 #define HALF   "positions=rotary-half "
-/* locality: its table 5.  spt: the public presets of arXiv:2310.02980, at rates of the grid that it
- * recommends where the literal one diverges; the task settings for pooling and blocks of attention
- * are ours. */
+/* Sources of the settings. locality: table 5 of that paper. spt: the public presets of
+ * arXiv:2310.02980; where their learning rate diverges, a rate of the grid that the authors
+ * recommend. Settings of pooling and of block attention are defined by this suite. */
 static const lra_model_preset presets[] = {
     {NULL, "quick", NULL, "layers=2 width=32 hidden=64 rate=0.002 decay=0.01", NULL},
     {NULL, "small", NULL, "layers=4 width=64 hidden=128 rate=0.001 decay=0.05", NULL},

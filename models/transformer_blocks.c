@@ -1,4 +1,4 @@
-/* The blocks of Transformers. */
+/* Transformer blocks. */
 #include "models/transformer_blocks.h"
 
 #include "kernels/graph/op.h"
@@ -18,7 +18,7 @@ static lra_tensor *norm(const lra_build *b, lra_tensor *x, const char *name)
     return batch ? lra_layer_batch_norm(x, name, b->length) : lra_layer_layer_norm(x, name);
 }
 
-/* (B,T,D) to (B,T,n,width/n). */
+/* Returns a linear layer NAME, split into n heads: (B,T,D) to (B,T,n,width/n). */
 static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n, int64_t width)
 {
     lra_shape s = lra_tensor_shape(u);
@@ -26,7 +26,7 @@ static lra_tensor *heads(lra_tensor *u, const char *name, int64_t n, int64_t wid
     return lra_reshape(y, LRA_SHAPE(s.d[0], s.d[1], n, width / n));
 }
 
-/* x + dropout(h w + b) */
+/* Returns x + dropout(h w + b). */
 static lra_tensor *add_linear(lra_tensor *x, lra_tensor *h, const char *name, double dropout)
 {
     h = lra_layer_linear(h, name, lra_width(x), LRA_ACT_NONE, NULL);

@@ -1,10 +1,11 @@
-/* Measuring the selected weights. */
+/* Evaluates the weights of the best epoch. */
 #include "models/training/best_checkpoint.h"
 
 #include "kernels/base/core/mem.h"
 #include "models/training/checkpoint.h"
 
-/* Evaluates a split; *output stays NULL for heads with an output for each position. */
+/* Evaluates a split; *n: number of rows. *output stays NULL for heads with an output at every
+ * token. Nullable: row. */
 static int answer(lra_session *s, int split, lra_sums *total, int64_t *n, float **output,
                   lra_sums **row, lra_err *e)
 {
@@ -25,7 +26,8 @@ static bool has_classes(const lra_train_spec *s)
     return head == LRA_HEAD_CLASS || head == LRA_HEAD_PAIR;
 }
 
-/* Training rows in the order of the split; only the trained fraction if the run used one. */
+/* Evaluates a sample of the training rows, in the order of the split; only rows of the trained
+ * fraction if the run used one. */
 static int measure_training(lra_session *s, lra_train_report *out, lra_err *e)
 {
     lra_loader_spec spec = lra_session_loader_spec(s, LRA_TRAIN_SPLIT, false);

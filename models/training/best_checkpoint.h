@@ -6,7 +6,7 @@
 #include "models/training/train_report.h"
 
 /* Loads the best weights (best.h5) into the session and writes their evaluation into the report:
- * test split, validation split of tasks with classes, and a sample of the training rows. */
+ * the test split, the validation split of tasks with classes, and a sample of the training rows. */
 int lra_best_checkpoint_evaluate(lra_session *s, lra_train_report *out, lra_err *e);
 
 #endif

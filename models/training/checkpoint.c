@@ -1,4 +1,4 @@
-/* Checkpoints. */
+/* Writes and reads checkpoints. */
 #include "models/training/checkpoint.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "models/training/objective.h"
 #include "models/training/session.h"
 
-/* Integers and reals of a run's state, by name; `older` is the name in files from before there were
- * metrics other than accuracy; "": those files lack it, and it is 0. */
+/* Integers and reals of a run's state, by name. older: the name in files of versions before metrics
+ * other than accuracy existed; "": those files lack the value, and it is 0. */
 typedef struct {
     const char *name;
     int64_t *value;
@@ -88,7 +88,7 @@ static int read_history(lra_run_state *now, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* Writes the identity of the run. */
+/* Writes the identity of the run: configuration, fingerprint of the data, label, origin. */
 static int write_identity(const lra_train_spec *s, const char *level, lra_h5 *f, lra_err *e)
 {
     int rc = lra_h5_put_text(f, "/config", s->config, e);
@@ -119,7 +119,7 @@ int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, cons
     lra_free(path);
     if (!f) return LRA_FAILED;
     lra_run_state copy = *now;
-    copy.best_epoch++; /* files count from 1 */
+    copy.best_epoch++; /* files count epochs from 1 */
     whole w[N_WHOLE];
     fraction r[N_FRACTION];
     list_fields(&copy, w, r);
@@ -135,7 +135,7 @@ int lra_checkpoint_write(const lra_train_spec *s, const lra_run_state *now, cons
     return rc;
 }
 
-/* The first line that differs between two configurations. */
+/* Fails if two configurations differ; the message shows the first line that differs. */
 static int check_config(const char *path, const char *stored, const char *wanted, lra_err *e)
 {
     if (strcmp(stored, wanted) == 0) return 0;
@@ -144,7 +144,7 @@ static int check_config(const char *path, const char *stored, const char *wanted
                     (int)strcspn(stored, "\n"), stored, (int)strcspn(wanted, "\n"), wanted);
 }
 
-/* Counts that no run can have written. */
+/* Fails for counters that no run can have written. */
 static int check_state(const lra_run_state *now, const whole w[N_WHOLE], lra_err *e)
 {
     for (int i = 0; i < N_WHOLE; i++) {
@@ -157,7 +157,8 @@ static int check_state(const lra_run_state *now, const whole w[N_WHOLE], lra_err
                     (long long)now->epoch, (long long)now->best_epoch, (long long)now->n_epochs);
 }
 
-/* Of the processor; the level of the host is nothing to a GPU. */
+/* Reads the instruction level of a run on the processor. It is ignored for a run on a GPU, whose
+ * results do not depend on it. */
 static int read_level(lra_run_state *now, lra_h5 *f, lra_err *e)
 {
     lra_origin o;
@@ -188,9 +189,9 @@ static int read_state(const lra_train_spec *s, const char *path, lra_run_state *
         rc = lra_h5_get_int(f, "/", w[i].name, w[i].value, e);
     for (int i = 0; i < N_FRACTION && rc == 0; i++) rc = read_fraction(f, &r[i], e);
     if (rc == 0) rc = read_history(now, f, e);
-    if (lra_h5_format(f) == 1) now->best_epoch++; /* which counted from 0 */
+    if (lra_h5_format(f) == 1) now->best_epoch++; /* files of format 1 count epochs from 0 */
     if (rc == 0) rc = check_state(now, w, e);
-    now->best_epoch--; /* in memory: a row of the history */
+    now->best_epoch--; /* in memory: index of a row of the history */
     return rc == 0 ? lra_params_read(p, f, e) : rc;
 }
 

@@ -1,4 +1,4 @@
-/* The log of a run. */
+/* Writes the log of a run (log.jsonl). */
 #include "models/training/epoch_log.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/origin.h"
 
-/* ,"key":number; null where it is not finite. */
+/* Writes ,"KEYMETRIC":NUMBER, or null if the number is not finite. */
 static void put_number(FILE *f, const char *key, const char *metric, double value)
 {
     fprintf(f, ",\"%s%s\":", key, metric);
@@ -23,7 +23,7 @@ static void put_number(FILE *f, const char *key, const char *metric, double valu
         fprintf(f, "null");
 }
 
-/* A link or a FIFO at this path is not accepted as the log. */
+/* Opens the log; fails for a symbolic link, and does not wait for a FIFO. */
 static int open_log(const char *path, int how)
 {
     return open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how, 0666);
@@ -66,7 +66,7 @@ int lra_epoch_log_cut(const char *path, int64_t n_bytes, lra_err *e)
     struct stat s;
     if (!lra_file_exists(path)) return 0;
     int fd = open_log(path, 0), rc = fd >= 0 ? fstat(fd, &s) : -1;
-    /* A shorter log has lost lines: ftruncate() would fill it with zeros. */
+    /* A log shorter than n_bytes has lost lines; ftruncate() would fill it with zeros. */
     bool shorter = rc == 0 && s.st_size < (off_t)n_bytes;
     if (rc == 0 && !shorter) rc = ftruncate(fd, (off_t)n_bytes);
     if (rc != 0) lra_fail_errno(e, "cannot truncate '%s'", path);

@@ -1,4 +1,4 @@
-/* Estimated cost of a run: FLOPs, bytes and memory from its plans, time from measured steps. */
+/* Estimates the cost of a run: FLOPs, bytes and memory from its plans, time from measured steps. */
 #include "models/training/estimate.h"
 
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "models/training/loaded_model.h"
 #include "models/training/session.h"
 
-/* Seconds of the second of two steps on every bucket, weighted by how often the bucket occurs. */
+/* Measures the seconds per step: runs two steps of every bucket, uses the second, and weights
+ * buckets by their number of batches. */
 static int time_steps(lra_session *s, lra_loader *l, lra_train_cost *c, lra_err *e)
 {
     double seconds[LRA_MAX_BUCKETS] = {0}, total = 0;

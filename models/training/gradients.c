@@ -1,4 +1,4 @@
-/* Gradients of one batch -> safetensors. */
+/* Writes the gradients of one batch to a safetensors file. */
 #include "models/training/gradients.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { N_INPUTS = 8 };
 
-/* Inputs by their names in the file, NULL if the network lacks them. */
+/* Lists the inputs of a network and their names in the file; NULL for inputs that it lacks. */
 static void find_inputs(const lra_network *k, const char *name[N_INPUTS],
                         lra_tensor *input[N_INPUTS])
 {
@@ -55,7 +55,7 @@ typedef struct {
     int n;
 } arrays;
 
-/* Takes over name and values. */
+/* Appends an array; takes ownership of name and values. */
 static void add(arrays *a, char *name, lra_dtype dtype, lra_shape s, const void *values)
 {
     lra_safetensor *t = &a->array[a->n++];
@@ -63,7 +63,8 @@ static void add(arrays *a, char *name, lra_dtype dtype, lra_shape s, const void 
     for (int i = 0; i < s.n; i++) t->array.dims[i] = s.d[i];
 }
 
-/* Same, with its dimensions in PyTorch's order; takes ownership of values. */
+/* Same as add(), with the dimensions in PyTorch's order, that is, reversed; takes ownership of
+ * values. */
 static int add_turned(arrays *a, char *name, lra_dtype dtype, lra_shape s, void *values, lra_err *e)
 {
     void *turned = lra_try_array(lra_shape_elements(s), lra_dtype_bytes(dtype), name, e);
@@ -73,13 +74,14 @@ static int add_turned(arrays *a, char *name, lra_dtype dtype, lra_shape s, void 
     return turned ? 0 : LRA_FAILED;
 }
 
-/* Adds the plan's result for x. */
+/* Appends the value of tensor x after a run of the plan; reversed: in PyTorch's order of
+ * dimensions. */
 static int add_result(arrays *a, lra_plan *plan, const lra_tensor *x, char *name, bool reversed,
                       lra_err *e)
 {
     lra_dtype dtype = x->type == LRA_I32   ? LRA_DTYPE_I32
                       : x->type == LRA_F64 ? LRA_DTYPE_F64
-                                           : LRA_DTYPE_F32; /* bf16 is widened */
+                                           : LRA_DTYPE_F32; /* bf16 is widened to f32 */
     void *values = lra_try_array(lra_elements(x), lra_dtype_bytes(dtype), name, e);
     int rc = values ? lra_get(plan, x, values, e) : LRA_FAILED;
     if (rc == 0 && reversed) return add_turned(a, name, dtype, x->shape, values, e);
@@ -87,7 +89,7 @@ static int add_result(arrays *a, lra_plan *plan, const lra_tensor *x, char *name
     return rc;
 }
 
-/* The i-th array of the store. */
+/* Appends array i of the parameter store. */
 static int add_stored(arrays *a, const lra_params *p, int i, lra_dtype dtype, lra_err *e)
 {
     const char *path = lra_params_path(p, i);

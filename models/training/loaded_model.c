@@ -1,4 +1,4 @@
-/* A trained model, opened. */
+/* Loads trained models for evaluation. */
 #include "models/training/loaded_model.h"
 
 #include <string.h>
@@ -28,8 +28,8 @@ static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
     return rc;
 }
 
-/* Different models can have arrays of the same names and shapes, so the model name is compared.
- * Files of other programs may use any name: only names of our models are compared. */
+/* Compares the model name, because different models can have arrays of the same names and shapes.
+ * Files of other programs may use any name: only names of this suite's models are compared. */
 static int check_model(const lra_train_spec *s, lra_err *e)
 {
     const char *name = lra_config_text_or(s->weights->meta, "lra.model", s->model->name);
@@ -128,7 +128,7 @@ int lra_loaded_limit(lra_loaded_model *m, lra_err *e)
     return 0;
 }
 
-/* A node that reads x; NULL: none. */
+/* Returns a node that reads x, NULL if there is none. */
 static const lra_tensor *reader_of(const lra_graph *g, const lra_tensor *x)
 {
     for (int k = 0; lra_op_at(k); k++) {
@@ -158,7 +158,8 @@ const lra_tensor *lra_loaded_limited_node(const lra_loaded_model *m, int i)
 
 /* ---- graphs and plans ------------------------------------------------------------------------ */
 
-/* Allocates the limits, as many as the first graph has; all graphs are of one model. */
+/* Allocates the distance limits. Their number is that of the first graph; all graphs are of one
+ * model. */
 static void make_limits(lra_loaded_model *m, const lra_tensor *limit)
 {
     if (m->limit || !limit) return;
@@ -228,7 +229,7 @@ int lra_length_graph_run(const lra_loaded_model *m, const lra_length_graph *v, l
     return rc == 0 ? lra_run(v->plan, e) : rc;
 }
 
-/* Keeps the wanted rows and sets the others to -1; returns the number of wanted rows. */
+/* Sets the row indices of rows that are not wanted to -1; returns the number of wanted rows. */
 static int64_t choose(const lra_batch *b, int64_t n, const bool *wanted, int64_t *row)
 {
     int64_t count = 0;
@@ -268,7 +269,7 @@ int lra_loaded_run(lra_loaded_model *m, int split, const bool *wanted,
 
 typedef struct {
     const lra_train_spec *run;
-    float *batch, *output; /* of one batch, of all rows */
+    float *batch, *output; /* outputs of one batch, outputs of all rows */
     lra_sums *sums, *row;
     int64_t width;
 } evaluation;

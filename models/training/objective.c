@@ -1,5 +1,5 @@
-/* Properties derived from an objective: network, share of masked positions, metric for the
- * selection of epochs. */
+/* Properties derived from an objective: network, share of masked positions, and the metric that
+ * selects the best epoch. */
 #include "models/training/objective.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "kernels/base/core/nearest.h"
 #include "models/training/train_spec.h"
 
-/* The default share depends on the task: lra_objective_share(). */
+/* The default share depends on the task, see lra_objective_share(). */
 const lra_key lra_objective_picking[] = {
     LRA_REAL_FIELD(lra_train_spec, mask, "mask", "0.15", 1e-6, 1,
                    "share of the positions that are masked; the default depends on the task"),
@@ -97,7 +97,7 @@ const lra_metric *lra_objective_metric(const lra_objective *o, const lra_dataset
     return m;
 }
 
-/* Mean absolute value of the model inputs. */
+/* Returns the mean absolute value of the model inputs of a split. */
 static double mean_size(const lra_dataset *d, int split)
 {
     const lra_buckets all = {1, {d->max_length}};
@@ -129,7 +129,7 @@ int lra_objective_check(const lra_objective *o, const lra_dataset *d, const lra_
     lra_network_spec asked = lra_objective_network(o, d, LRA_POOL_MEAN);
     if (lra_mask_check(d, (lra_masking){.kind = o->training}, e) != 0)
         return lra_fail_in(e, "objective '%s'", o->name);
-    /* Only next-token prediction requires a causal model. */
+    /* next-token prediction has the head NEXT, which requires a causal model */
     if (o->pretrains) asked.head = o->training == LRA_MASK_NEXT ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
     return lra_network_check(m, c, &asked, e);
 }

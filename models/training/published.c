@@ -1,5 +1,5 @@
-/* Published weights: a pattern with one %d maps the name of a layer's array to the published
- * name. */
+/* Imports published weights. A table of patterns with one %d, the layer, maps array names of this
+ * suite to published names. */
 #include "models/training/published.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "kernels/base/core/mem.h"
 #include "models/training/weights.h"
 
-/* Is text the pattern with a number?  Without %d in it *layer stays. */
+/* Returns true if `text` is `pattern` with a number for %d; *layer is the number, unchanged if the
+ * pattern has no %d. */
 static bool matches(const char *pattern, const char *text, int *layer)
 {
     const char *number = strstr(pattern, "%d");
@@ -22,7 +23,7 @@ static bool matches(const char *pattern, const char *text, int *layer)
     return strcmp(text + before + digits, number + 2) == 0;
 }
 
-/* The pattern with the number in it; the caller frees it. */
+/* Returns the pattern with the number inserted for %d; the caller frees it. */
 static char *filled(const char *pattern, int layer)
 {
     const char *number = strstr(pattern, "%d");
@@ -47,7 +48,8 @@ bool lra_has_published_names(const lra_model *m, const lra_safetensors *t)
     return false;
 }
 
-/* The published name of a path or the path of a published name; *layer: its number. */
+/* Finds the row of the model's table by a published name (`tensor`) or, if that is NULL, by a path;
+ * *layer: number in the name, else 0. NULL: there is none. */
 static const lra_published_name *find_name(const lra_model *m, const char *tensor, const char *path,
                                            int *layer)
 {
@@ -59,8 +61,8 @@ static const lra_published_name *find_name(const lra_model *m, const char *tenso
     return n->tensor ? n : NULL;
 }
 
-/* Index of the parameter that the array is imported into; -1: not a parameter of this model; -2:
- * the array is listed as unused. */
+/* Returns the index of the parameter into which the array is imported; -1: not a parameter of this
+ * model; -2: the array is listed as unused. */
 static int find_target(const lra_params *p, const lra_model *m, const char *tensor)
 {
     int layer;
@@ -73,7 +75,7 @@ static int find_target(const lra_params *p, const lra_model *m, const char *tens
     return i;
 }
 
-/* One array of the file. */
+/* Imports one array of the file; *done: it was imported. */
 static int put(lra_params *p, const lra_model *m, const lra_safetensor *t, const char *name,
                bool *done, lra_err *e)
 {
@@ -86,7 +88,8 @@ static int put(lra_params *p, const lra_model *m, const lra_safetensor *t, const
     return rc;
 }
 
-/* The file's name of an array of the encoder; NULL: no such array; the caller frees it. */
+/* Returns the published name of array i, if it is a parameter of the encoder, else NULL; the caller
+ * frees it. */
 static char *encoder_tensor(const lra_params *p, const lra_model *m, int i)
 {
     const char *path = lra_params_path(p, i);
@@ -96,7 +99,8 @@ static char *encoder_tensor(const lra_params *p, const lra_model *m, int i)
     return n ? filled(n->tensor, layer) : lra_copy_text(path);
 }
 
-/* Every array of the encoder must have one in the file, every array of the file a listed name. */
+/* Fails unless every array of the encoder is in the file and every array of the file has a listed
+ * name. */
 static int check_all(const lra_params *p, const lra_model *m, const lra_safetensors *t,
                      const char *name, lra_err *e)
 {

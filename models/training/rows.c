@@ -1,4 +1,4 @@
-/* Contributions of single rows of a batch to the sums of a metric. */
+/* Computes the contributions of single rows of a batch to the sums of a metric. */
 #include "models/training/rows.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "models/training/objective.h"
 #include "models/training/run_network.h"
 
-/* Nats of the label in double: -log softmax(logits)[label]. */
+/* Loss of a label in nats, in double: -log softmax(logits)[label]. */
 static double nats(const float *logits, int64_t C, int32_t label)
 {
     double most = (double)logits[0], sum = 0;

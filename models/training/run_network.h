@@ -6,9 +6,9 @@
 #include "models/training/train_spec.h"
 
 const lra_objective *lra_session_objective(const lra_train_spec *s);
-/* Inputs and head of a run's network. */
+/* Returns the inputs and the head of a run's network. */
 lra_network_spec lra_session_network(const lra_train_spec *s);
-/* Targets of a batch: of the task, or of pretraining. */
+/* Targets of a batch: those of the task, or those of pretraining. */
 typedef struct {
     const int32_t *label;
     const float *target, *asked;

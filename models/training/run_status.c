@@ -1,5 +1,5 @@
-/* The status of a run: one pwrite() of a line padded to a fixed size, so that a reader always finds
- * a complete line. */
+/* Writes the status of a run by one pwrite() of a line padded to a fixed size, so that a reader
+ * always finds a complete line. */
 #include "models/training/run_status.h"
 
 #include <fcntl.h>
@@ -14,12 +14,13 @@
 struct lra_run_reporter {
     lra_run_status now;
     char *path;
-    int file; /* -1: none */
+    int file; /* file descriptor; -1: there is no status file */
     double started, written;
-    int64_t first_step; /* of this process */
+    int64_t first_step; /* first step done by this process; -1: none yet */
 };
 
-/* Titles and values have letters, digits and signs; every other character becomes '?'. */
+/* Copies a title or value; every character other than printable ASCII, and '"' and '\', becomes
+ * '?'. */
 static void put_text(char *to, size_t size, const char *from)
 {
     size_t n = 0;
@@ -40,7 +41,8 @@ static void write_status(lra_run_reporter *r)
     memset(line + n, ' ', (size_t)(LRA_RUN_STATUS_BYTES - n));
     line[LRA_RUN_STATUS_BYTES - 1] = '\n';
     if (pwrite(r->file, line, LRA_RUN_STATUS_BYTES, 0) != LRA_RUN_STATUS_BYTES) {
-        close(r->file); /* for example a full disk: training continues without it */
+        /* write error, for example a full disk: training continues without a status */
+        close(r->file);
         r->file = -1;
     }
 }
@@ -85,7 +87,7 @@ void lra_run_reporter_free(lra_run_reporter *r, bool finished)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* "key":"text" without escapes. */
+/* Reads "KEY":"TEXT" (without escapes) from a line of JSON. */
 static bool find_text(const char *line, const char *key, char *to, size_t size)
 {
     char name[32];
@@ -95,7 +97,8 @@ static bool find_text(const char *line, const char *key, char *to, size_t size)
     at += strlen(name);
     size_t n = strcspn(at, "\"");
     if (at[n] != '"' || n >= size) return false;
-    for (size_t i = 0; i < n; i++) /* untrusted text that goes to a terminal */
+    /* reject control characters, because the text is printed to a terminal */
+    for (size_t i = 0; i < n; i++)
         if (at[i] < 32 || at[i] > 126) return false;
     memcpy(to, at, n), to[n] = 0;
     return true;

@@ -1,4 +1,4 @@
-/* The learning rate: warm-up, then one of schedules/. */
+/* Computes the learning rate: warm-up, then one of the schedules. */
 #include "models/training/schedule.h"
 
 #include <math.h>

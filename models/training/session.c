@@ -1,4 +1,4 @@
-/* Graphs and plans of a run. */
+/* Builds the graphs and plans of a run. */
 #include "models/training/session.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mo
     return lra_network_of_features(type, mode, s->model, s->model_config, &network, B, T, D);
 }
 
-/* Inputs and encoder, with the task's head or that of pretraining. */
+/* Builds inputs, encoder and the head of the task or of pretraining. */
 static lra_network open_network(const lra_session *s, lra_mode mode, int64_t T)
 {
     return lra_session_build(s->spec, s->spec->type, mode, s->spec->batch, T, false, false);
@@ -61,7 +61,7 @@ static int open_training(const lra_session *s, lra_session_plan *p, int part, in
     return open_plan(s, p, p->update, e);
 }
 
-/* True if the update has a batch for this part. */
+/* Returns true if an update has a batch that uses this plan. */
 static bool has_part(const lra_train_spec *s, int part)
 {
     return part == LRA_LAST_PART || part + 1 < lra_update_batches(s);
@@ -142,10 +142,12 @@ double lra_session_workspace(const lra_session *s)
 double lra_session_room(const lra_session *s)
 {
     const lra_backend *b = s->device->backend;
-    double copy = lra_params_copy_bytes(s->params); /* while a checkpoint is written */
+    /* the copy that a checkpoint needs while it is written */
+    double copy = lra_params_copy_bytes(s->params);
     double free = s->spec->memory > 0 ? s->spec->memory - lra_params_bytes(s->params)
-                  : b->memory_free    ? b->memory_free(s->device) /* they are in memory already */
-                                      : 0;
+                  /* free memory; the parameters are already allocated */
+                  : b->memory_free ? b->memory_free(s->device)
+                                   : 0;
     if (s->spec->memory == 0) copy += LRA_H5_ROOM;
     return s->spec->memory == 0 && free == 0 ? 0 : fmax(1, free - copy); /* 0: unknown */
 }
@@ -163,7 +165,8 @@ static int check_memory(const lra_session *s, lra_err *e)
                     lra_size_text(have, room), s->device->name, fits);
 }
 
-/* Room for the output of the longest bucket, and for results of steps. */
+/* Allocates memory for the output of the longest bucket, and for the results of batches in
+ * flight. */
 static int new_results(lra_session *s, lra_err *e)
 {
     int64_t most = 1;
@@ -210,7 +213,7 @@ void lra_session_close(lra_session *s)
     *s = (lra_session){0};
 }
 
-/* Elements of the targets / sum of the loss mask. */
+/* Returns (number of target elements) / (sum of the loss mask), 0 if the sum is 0. */
 static float scale_of(const lra_network *k, const float *asked)
 {
     int64_t n = lra_elements(k->asked);
@@ -219,8 +222,8 @@ static float scale_of(const lra_network *k, const float *asked)
     return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
-/* Position ids of the rows, clipped to the end of the position table, which only padding exceeds.
- * The caller frees them. */
+/* Returns position ids (n,T) of the rows, which the caller frees. Ids beyond the end of the
+ * position table, which only padding has, are clipped. */
 static int32_t *places_of(const lra_network *k, const lra_batch *b)
 {
     int64_t most = (k->spec.T_max ? k->spec.T_max : k->T) - 1;
@@ -233,7 +236,8 @@ static int32_t *places_of(const lra_network *k, const lra_batch *b)
 }
 
 enum { MOST_INPUTS = 11 };
-/* Inputs of a plan, in the order of their creation: contiguous in memory they are one copy. */
+/* Inputs of a plan, in the order of their creation; inputs that are contiguous in memory are copied
+ * at once. */
 typedef struct {
     const lra_tensor *input[MOST_INPUTS];
     const void *host[MOST_INPUTS];
@@ -251,7 +255,7 @@ static void add_input(feed *f, const lra_tensor *input, const void *host)
     f->input[at] = input, f->host[at] = host, f->n++;
 }
 
-/* Nullable: step_input */
+/* Sets the inputs of a plan to a batch. Nullable: step_input. */
 static int set_batch(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                      const lra_tensor *step_input, const lra_step *step, lra_err *e)
 {
@@ -288,7 +292,7 @@ static int set_step(const lra_session *s, const lra_session_plan *p, const lra_b
     return set_batch(s->spec, &p->network, p->plan, b, p->step, step, e);
 }
 
-/* The plan of the i-th batch of an update. */
+/* Returns the training plan for the i-th batch of an update. */
 static lra_session_plan *part_of(lra_session *s, const lra_batch *b, int64_t i)
 {
     lra_bucket_plans *p = &s->plans[b->bucket];

@@ -1,4 +1,5 @@
-/* The settings of training.  Defaults: the locality paper's schedule and ListOps run. */
+/* The settings of training. Their defaults are the schedule and the ListOps run of the locality
+ * paper. */
 #include "models/training/objective.h"
 #include "models/training/settings.h"
 
@@ -51,5 +52,5 @@ void lra_train_settings(lra_train_spec *s, const lra_config *c)
     lra_keys_fill(s->objective->keys, c, s);
     lra_keys_fill(s->schedule.kind->keys, c, &s->schedule);
     s->optimizer.rate = s->schedule.rate;
-    if (s->fraction >= 1) s->fraction = 0; /* all rows */
+    if (s->fraction >= 1) s->fraction = 0; /* a fraction of 1 is all rows */
 }

@@ -20,30 +20,32 @@
 
 enum { MAX_SKIPPED = 5 };
 
-/* Sums over the batches of one update. */
+/* Sums over the finished batches of the current update. */
 typedef struct {
     lra_sums sums;
-    double loss; /* times number of targets */
+    double loss; /* sum of loss times number of targets */
 } step_sums;
 
-/* Everything a run works with. */
+/* Data and state of a training run. */
 typedef struct {
     const lra_train_spec *spec;
     const lra_metric *metric;
-    double chance; /* of the metric on the validation split */
+    double chance; /* metric of a predictor without inputs on the validation split */
     lra_schedule schedule;
     lra_session session;
-    lra_sums *rows; /* (B) of the batch that was done last */
+    lra_sums *rows; /* (B) contributions of the rows of the last finished batch */
     lra_loader *train, *val;
     lra_run_state now; /* state after the last finished batch */
-    int64_t ahead;     /* updates that are started */
-    int64_t part;      /* batches of the first of them that are finished */
-    step_sums total;   /* of these */
+    int64_t ahead;     /* number of started updates that are not finished */
+    int64_t part;      /* number of finished batches of the oldest of these updates */
+    step_sums total;   /* sums over these batches */
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
-    double peak, flops, busy; /* peak FLOP/s (0: not shown), FLOPs of this session, its seconds */
-    double started, saved;    /* seconds, monotonic: this session; last checkpoint */
+    /* peak FLOP/s (0: not shown); FLOPs and computing time in seconds of this session */
+    double peak, flops, busy;
+    /* start of this session and time of the last checkpoint, monotonic seconds */
+    double started, saved;
     char *log_path;
 } run;
 
@@ -76,7 +78,7 @@ static int fail_not_finite(run *r, const lra_batch *b, const lra_step *step, lra
         (long long)r->now.step, MAX_SKIPPED);
 }
 
-/* "  4210 examples/s  81 % of peak", or "" if not measured. */
+/* Returns the speed as text, "  4210 examples/s  81 % of peak"; "" if it was not measured. */
 static const char *speed(const run *r, char buf[64])
 {
     buf[0] = 0;
@@ -86,7 +88,7 @@ static const char *speed(const run *r, char buf[64])
     return buf;
 }
 
-/* Mean training loss over this epoch so far. */
+/* Returns the mean training loss over this epoch so far. */
 static double train_loss(const lra_run_state *now)
 {
     return now->loss_sum / (now->sums.n ? (double)now->sums.n : 1);
@@ -125,7 +127,7 @@ static int end_update(run *r, const lra_started *last, const float status[4], lr
     return 0;
 }
 
-/* The results of the batch that was started first. */
+/* Waits for the batch that was started first, and adds its results. */
 static int finish_part(run *r, lra_err *e)
 {
     float status[4];
@@ -145,7 +147,7 @@ static int finish_part(run *r, lra_err *e)
     return last ? end_update(r, done, status, e) : 0;
 }
 
-/* Waits for all batches in flight, so that the state equals that of a checkpoint. */
+/* Waits for all batches in flight, so that the state can be stored in a checkpoint. */
 static int finish_all(run *r, lra_err *e)
 {
     while (r->session.n_started > 0)
@@ -163,8 +165,8 @@ static int start_part(run *r, const lra_batch *b, int64_t part, const lra_step *
     return 0;
 }
 
-/* Starts an update.  Collects its results, or those of the previous update if the device works
- * asynchronously. */
+/* Starts an update, and collects its results; if the device works asynchronously, those of the
+ * previous update. */
 static int do_step(run *r, lra_err *e)
 {
     int64_t parts = lra_update_batches(r->spec), at = r->now.step + r->ahead;
@@ -187,17 +189,18 @@ static void say_epoch(const run *r, const lra_epoch_record *h)
     char rate[64], value[2][32];
     lra_metric_value_text(r->metric, h->train_value, value[0]);
     lra_metric_value_text(r->metric, h->val_value, value[1]);
-    void (*say)(const char *, ...) = lra_is_tty(stderr) ? lra_detail : lra_note; /* no bar there */
+    /* without a terminal there is no progress bar, so that every epoch is reported */
+    void (*say)(const char *, ...) = lra_is_tty(stderr) ? lra_detail : lra_note;
     say("%s: epoch %lld of %lld: loss %.4f, %s %s, validation %s%s", r->spec->title,
         (long long)h->epoch + 1, (long long)r->schedule.epochs, h->train_loss, r->metric->text,
         value[0], value[1], speed(r, rate));
 }
 
-/* The value of the metric, and the mean loss, on the validation split. */
+/* Evaluates the validation split: metric and mean loss. */
 static int validate(run *r, double *loss, double *value, lra_err *e)
 {
     lra_sums sums;
-    lra_loader_epoch(r->val, r->now.epoch); /* masks are drawn afresh */
+    lra_loader_epoch(r->val, r->now.epoch); /* new masks in every epoch */
     if (lra_session_evaluate(&r->session, r->val, &sums, NULL, NULL, e) != 0) return LRA_FAILED;
     *loss = sums.n ? sums.loss / (double)sums.n : 0;
     *value = r->metric->value(&sums);
@@ -241,7 +244,7 @@ static bool must_stop(const run *r)
            (r->spec->stop_after && r->now.step + r->ahead >= r->spec->stop_after);
 }
 
-/* The weights that came are the selected ones. */
+/* Untrained runs: selects the given weights as the best ones. */
 static int select_start(run *r, lra_err *e)
 {
     double loss;
@@ -249,7 +252,7 @@ static int select_start(run *r, lra_err *e)
     return lra_best_write(r->spec, r->now.best_epoch, r->now.best_val, r->session.params, e);
 }
 
-/* Nothing got better for so long. */
+/* Returns true if the metric has not improved for `early_stop` epochs. */
 static bool is_stuck(const run *r)
 {
     const lra_run_state *now = &r->now;
@@ -272,10 +275,11 @@ static int train_epochs(run *r, lra_err *e)
     if (now->epoch < r->schedule.epochs)
         lra_detail("%s: stopped after epoch %lld, the best was epoch %lld", r->spec->title,
                    (long long)now->epoch, (long long)now->best_epoch + 1);
-    return lra_stop_signal() ? LRA_STOPPED : 0; /* the last epoch is saved */
+    /* the state after the last epoch is already saved */
+    return lra_stop_signal() ? LRA_STOPPED : 0;
 }
 
-/* From here on a signal takes effect after the next step, and a checkpoint is written before the
+/* Trains all epochs. A signal takes effect after the current step: a checkpoint is written, and the
  * run stops. */
 static int train_all(run *r, lra_err *e)
 {
@@ -285,8 +289,9 @@ static int train_all(run *r, lra_err *e)
     return rc;
 }
 
-/* Adds the instruction level of this session to those of earlier ones.  Registers of other widths
- * sum in another order: results differ in the last bits, and so does every later step. */
+/* Appends the instruction level of this session to those of earlier sessions, if it differs. Vector
+ * registers of another width sum in another order, so that results differ in the last bits, and
+ * with them all later steps. */
 static void join_level(run *r, bool resumed)
 {
     const lra_origin *o = r->spec->origin;

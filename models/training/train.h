@@ -1,5 +1,5 @@
-/* Training one model on one task: epochs, selection on validation, checkpoints, exact resume. Does
- * not write result files: the caller writes the report that it returns. */
+/* Trains one model on one task: epochs, selection on validation, checkpoints, exact resume. It
+ * writes no result files: the caller writes the report that it returns. */
 #ifndef LRA_MODELS_TRAINING_TRAIN_H
 #define LRA_MODELS_TRAINING_TRAIN_H
 
@@ -7,8 +7,9 @@
 #include "models/training/train_spec.h"
 
 enum { LRA_STOPPED = 1 };
-/* Returns 0: done; LRA_STOPPED: a signal requested the stop, the checkpoint is saved; -1: failed.
- * A folder with a checkpoint of the same configuration is resumed, bit for bit. */
+/* Returns 0: finished; LRA_STOPPED: stopped by a signal, with the checkpoint saved; LRA_FAILED:
+ * failed. If the folder has a checkpoint of the same configuration, the run is resumed, bit for
+ * bit. */
 int lra_train(const lra_train_spec *s, lra_device *dev, lra_train_report *r, lra_err *e);
 
 #endif

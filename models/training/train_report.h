@@ -6,8 +6,8 @@
 #include "kernels/base/core/training.h"
 #include "models/training/train_spec.h"
 
-/* Maximum number of rows of the training sample; the fingerprint of the data selects them
- * (lra_loader_spec.sample). */
+/* Maximum number of training rows that are evaluated after training. The sample is keyed by the
+ * fingerprint of the data (lra_loader_spec.sample). */
 enum { LRA_TRAIN_SAMPLE = 10000 };
 
 typedef struct {
@@ -15,21 +15,23 @@ typedef struct {
     int64_t n_epochs;
     lra_training training;
     double best_val;
-    char level[96]; /* instruction levels of all sessions, "avx512+avx2"; "": not known */
-    int64_t n_rows; /* of the test split; streams: windows */
+    char level[96]; /* instruction levels of all sessions, "avx512+avx2"; "": unknown */
+    int64_t n_rows; /* number of rows of the test split; streams: of windows */
     lra_sums test;
-    lra_sums *row; /* (n_rows) contribution of each row to it, in the order of the split */
-    /* (n_rows, outputs) logits or numbers; NULL for heads with an output for each position */
+    lra_sums *row; /* (n_rows) contribution of each test row to `test`, in the order of the split */
+    /* (n_rows, outputs) logits or predicted numbers of the test rows; NULL for heads with an output
+     * at every token. */
     float *output;
-    /* Tasks with classes: the validation split, with the same weights.  0: none. */
+    /* Tasks with classes: number of rows of the validation split, evaluated with the same weights.
+     * 0: none. */
     int64_t n_val;
-    float *val_output; /* (n_val, outputs) */
+    float *val_output; /* (n_val, outputs) logits */
     /* A sample of the training rows, evaluated with the same weights, without augmentation and
      * dropout. */
     int64_t n_train;
     lra_sums train;
-    lra_sums *train_row; /* (n_train) in the order of the split */
-    uint64_t hash;       /* of the final parameters, moments and states */
+    lra_sums *train_row; /* (n_train) contribution of each sampled row, in the order of the split */
+    uint64_t hash;       /* hash of the final parameters, moments and states */
 } lra_train_report;
 void lra_train_report_free(lra_train_report *r);
 

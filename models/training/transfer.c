@@ -1,5 +1,5 @@
-/* Initialisation for fine-tuning.  Source: Amos et al. 2024, arXiv:2310.02980: all weights are
- * trained, with a new head. */
+/* Initialises a model for fine-tuning.
+ * Source: Amos et al. 2024, arXiv:2310.02980: all weights are trained, with a new head. */
 #include "models/training/transfer.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static bool stays(const char *path)
     return starts_with_one_of(path, sizeof own / sizeof *own, own);
 }
 
-/* True if the file's array has our shape, or one row more, for masks. */
+/* Returns true if the file's array has the expected shape, or one additional row in the input
+ * layer, which is that of the mask. */
 static bool fits(const char *path, lra_shape ours, const lra_h5_info *theirs)
 {
     bool input = strcmp(path, "embed/table") == 0 || strcmp(path, "embed/w") == 0;

@@ -1,4 +1,4 @@
-/* Weights: parameters -> safetensors -> parameters. */
+/* Exports and imports weights as safetensors. */
 #include "models/training/weights.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ void lra_weights_reverse(lra_shape *s, size_t element, const void *in, void *out
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The name of the i-th array in a file; NULL: a moment or a constant, which is not exported.  The
- * caller frees it. */
+/* Returns the name of array i in a file; NULL for moments and constants, which are not exported.
+ * The caller frees it. */
 static char *tensor_name(const lra_params *p, int i)
 {
     const char *path = lra_params_path(p, i);
@@ -49,7 +49,7 @@ static bool is_reversed(const lra_params *p, int i)
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
-/* Dimensions of a file: a scalar is an array of one. */
+/* Sets the dimensions of an array in a file; a scalar becomes an array of one element. */
 static void set_dims(lra_ndarray *a, lra_shape s)
 {
     a->rank = s.n ? s.n : 1;
@@ -57,7 +57,7 @@ static void set_dims(lra_ndarray *a, lra_shape s)
     for (int i = 0; i < s.n; i++) a->dims[i] = s.d[i];
 }
 
-/* The i-th array, in PyTorch's layout. */
+/* Reads array i from the store, in PyTorch's layout. */
 static int read_tensor(const lra_params *p, int i, lra_safetensor *t, lra_err *e)
 {
     lra_shape s = lra_params_shape(p, i);
@@ -124,7 +124,7 @@ int lra_weights_export(const lra_params *p, const char *config, int64_t step, co
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* Is any array named as lra_weights_export() names arrays? */
+/* Returns true if any array has a name as lra_weights_export() writes them. */
 static bool has_own_name(const lra_safetensors *t)
 {
     for (int i = 0; i < t->n; i++)
@@ -152,7 +152,7 @@ int lra_weights_check(const lra_safetensors *t, const char *name, lra_err *e)
     }
     const char *format = lra_config_text_or(t->meta, "lra.format", "");
     if (strcmp(format, "1") == 0) return 0;
-    /* Names of another program: lra_weights_import() compares them with the model's. */
+    /* Names of another program: lra_weights_import() compares them with those of the model. */
     if (!*format && !has_own_name(t)) return 0;
     if (!*format)
         return lra_fail(
@@ -173,7 +173,7 @@ static int fail_shape(const lra_ndarray *a, lra_shape wanted, bool turned, const
                     turned ? " (outputs first, as in PyTorch)" : "");
 }
 
-/* Reads one array in our layout; values: (n). */
+/* Reads one array in this suite's layout; values and scratch: (n). */
 static int read_values(const lra_ndarray *a, const char *tensor, const char *name, lra_shape ours,
                        bool turn, float *values, float *scratch, lra_err *e)
 {
@@ -237,7 +237,7 @@ static bool is_among(const char *name, int n, char *const *all)
     return false;
 }
 
-/* Compares the names of the file with those of the model. */
+/* Fails unless the array names of the file and of the model are the same. */
 static int check_names(const lra_params *p, const lra_safetensors *t, const char *name, lra_err *e)
 {
     int n = 0, n_model = lra_params_count(p);

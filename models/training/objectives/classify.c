@@ -1,4 +1,4 @@
-/* The task's own loss. */
+/* The objective `classify`: the task's loss alone. */
 #include "models/training/objective.h"
 
 const lra_objective lra_objective_classify = {

@@ -1,10 +1,11 @@
-/* The task's loss + 1.0 x mean cross-entropy of the masked words, in one pass over the masked
- * input; documents of pairs: the mean of both means.  Evaluated on unmasked inputs.  Scopes:
- * "denoise/w", "denoise/b".
+/* The objective `denoise`: the task's loss + 1.0 x mean cross-entropy of the masked words, in one
+ * pass over the masked input. Pairs: mean over the two documents of their mean losses. Evaluation
+ * has unmasked inputs. Scopes: "denoise/w", "denoise/b".
  * Source: the locality paper (multitask denoising, p = 0.30). */
 #include "models/training/objective.h"
 
-/* Weight 1.0 in the sum.  Documents of a pair count alike, however much of each was picked. */
+/* Adds the loss with weight 1.0. The two documents of a pair have equal weight, whatever their
+ * numbers of masked words. */
 static void add_loss(lra_network *k, int64_t n_words)
 {
     static const char *const names[] = {"word", "second_word"};

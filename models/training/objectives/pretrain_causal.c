@@ -1,5 +1,5 @@
-/* Next-token prediction, for causal models: cross-entropy for words and levels, mean absolute error
- * for values.
+/* The objective `pretrain-causal`: next-token prediction, for causal models. Cross-entropy for
+ * words and levels, mean absolute error for real numbers.
  * Source: Amos et al. 2024, arXiv:2310.02980. */
 #include "models/training/objective.h"
 

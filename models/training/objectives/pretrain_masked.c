@@ -1,7 +1,7 @@
-/* Reconstruction of masked positions: cross-entropy for words and levels, mean absolute error for
- * values.
- * Source: Amos et al. 2024, arXiv:2310.02980 (pretraining on the task's own data; p of its section
- * 4 and presets). */
+/* The objective `pretrain-masked`: reconstruction of masked positions. Cross-entropy for words and
+ * levels, mean absolute error for real numbers.
+ * Source: Amos et al. 2024, arXiv:2310.02980 (pretraining on the task's own data; the masked share
+ * p of its section 4 and presets). */
 #include "models/training/objective.h"
 
 const lra_objective lra_objective_pretrain_masked = {

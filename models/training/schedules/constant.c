@@ -1,4 +1,4 @@
-/* 1 after the warm-up (Amos et al. 2024, arXiv:2310.02980: pretraining). */
+/* Constant rate after the warm-up (Amos et al. 2024, arXiv:2310.02980: pretraining). */
 #include "models/training/schedule.h"
 
 static double rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)

@@ -1,4 +1,4 @@
-/* (1 + cos(pi (t - W) / (T - W))) / 2 (S4, S5); beyond T 0. */
+/* Cosine: (1 + cos(pi (t - W) / (T - W))) / 2; 0 beyond T (S4, S5). */
 #include "models/training/schedule.h"
 
 #include <math.h>

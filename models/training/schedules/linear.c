@@ -1,4 +1,4 @@
-/* (T - t) / (T - W) (MEGA); beyond T 0. */
+/* Linear: (T - t) / (T - W); 0 beyond T (MEGA). */
 #include "models/training/schedule.h"
 
 static double rate(const lra_schedule *s, const lra_schedule_state *now, int64_t step)

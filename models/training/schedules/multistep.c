@@ -1,4 +1,4 @@
-/* `factor` once every `every` epochs (S4 on BIDMC). */
+/* Multistep: multiplies the rate by `factor` every `every` epochs (S4 on BIDMC). */
 #include "models/training/schedule.h"
 
 #include <inttypes.h>

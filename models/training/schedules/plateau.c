@@ -1,11 +1,12 @@
-/* Reduces the rate by a factor on a plateau of the validation score, and linearly in the last
- * epochs.
+/* Plateau: reduces the rate by a factor on a plateau of the validation score, and linearly in the
+ * last epochs.
  * Source: the locality paper states a plateau schedule and a reduction in the last 10 % of the
- * epochs; the numbers are our concretisation, one choice for all runs.
- *   product of `factor`s, one after each `patience` epochs whose validation score is not above the best by `threshold`,
- *   never below min_rate; from epoch ceil((1 - final_share) E) on it rests, and the rate falls linearly to `final_rate`
- *   of its value at entry.  The score is the metric of the task, its negative where less is
- *                           better */
+ * epochs. It does not state the numbers; the defaults here are one choice for all runs.
+ * The rate is multiplied by `factor` after each `patience` epochs whose validation score is not
+ * above the best by `threshold`, but is never below min_rate. From epoch ceil((1 - final_share) E)
+ * on, plateaus have no effect, and the rate decreases linearly to `final_rate` times its value at
+ * that epoch. The score is the metric of the task, with a negative sign if lower values are
+ * better. */
 #include "models/training/schedule.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* 1 / sqrt(max(t + 1, W)): the rate is that of step 1 without warm-up (the LRA's own Transformers:
- * 0.05). */
+/* Inverse square root: 1 / sqrt(max(t + 1, W)). `rate` is the rate that step 1 would have without
+ * warm-up (0.05 for the Transformers of the Long Range Arena). */
 #include "models/training/schedule.h"
 
 #include <math.h>
