@@ -1,6 +1,6 @@
-/* Tile instructions (AMX) for the files of this folder: eight tiles of 16 rows of 64 bytes.
- * With LRA_AMX_EMULATED they are plain C, so that a machine without AMX tests everything else: the
- * memory accesses of the callers and their order. */
+/* AMX tile instructions for the files of this folder: eight tiles of 16 rows of 64 bytes. With
+ * LRA_AMX_EMULATED they are plain C functions, so that a machine without AMX can test everything
+ * else: the memory accesses of the callers and their order. */
 #ifndef LRA_CPU_AMX_H
 #define LRA_CPU_AMX_H
 
@@ -15,7 +15,8 @@ static _Thread_local struct {
 static void tile_start(void) {}
 static void tile_end(void)
 {
-    memset(tiles, 0xFF, sizeof tiles); /* nothing survives: NaN */
+    /* the contents of the tiles are lost; NaN makes later reads visible */
+    memset(tiles, 0xFF, sizeof tiles);
 }
 #define TILE_ZERO(t) memset(&tiles[t], 0, sizeof tiles[t])
 #define TILE_LOAD(t, from, stride)                                                                 \
@@ -32,8 +33,8 @@ static float wide(const unsigned char *p)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-/* TDPBF16PS: sum (m,n) += products of 16 pairs of k; a pair is contiguous in row m of a and in
- * column n of b. */
+/* Emulates TDPBF16PS: sum (m,n) += products of 16 pairs of k. A pair is contiguous in row m of a
+ * and in column n of b. */
 static void emulate(int c, int a, int b)
 {
     for (int m = 0; m < 16; m++)
@@ -56,8 +57,9 @@ typedef struct {
     uint16_t row_bytes[16];
     uint8_t rows[16];
 } tile_config;
-/* All eight tiles 16 x 64.  As an instruction: gcc 12's intrinsic declares an operand of one byte,
- * and the stores to the rest are dropped. */
+/* Configures all eight tiles as 16 rows of 64 bytes. Inline assembly is used, because gcc 12's
+ * intrinsic declares an operand of one byte, so that the stores to the rest of the configuration
+ * are dropped. */
 AMX static void tile_start(void)
 {
     tile_config c __attribute__((aligned(64))) = {.palette = 1};

@@ -14,19 +14,19 @@
 
 enum { ALIGNMENT = 256, HUGE_PAGE = 2 << 20 };
 
-/* Aligns large memory to a huge page and requests huge pages, if the system has them: a page fault
- * for every 4 KiB of a workspace costs more than some of its kernels. */
+/* Requests huge pages for large memory, if the system has them, because a page fault for every 4
+ * KiB of a workspace costs more than some of its kernels. */
 static void ask_for_huge_pages(void *p, size_t n_bytes)
 {
 #if defined(MADV_HUGEPAGE)
-    madvise(p, n_bytes, MADV_HUGEPAGE); /* a wish: refusal changes nothing but speed */
+    madvise(p, n_bytes, MADV_HUGEPAGE); /* a hint: if it is refused, only the speed changes */
 #else
     (void)p, (void)n_bytes;
 #endif
 }
 
-/* lra_try_alloc() aligns to 64: the pointer that it returned is stored before the aligned
- * address. */
+/* Allocates memory with the alignment that devices need. lra_try_alloc() aligns to 64 bytes only;
+ * the pointer that it returned is stored before the aligned address. */
 static void *cpu_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err *e)
 {
     (void)d;
@@ -68,7 +68,8 @@ static int cpu_clear(lra_device *d, void *p, int byte, size_t n_bytes, lra_err *
     return 0;
 }
 
-/* The body of the highest level that the machine supports; NULL: the op has none for this type. */
+/* The body of an op for the highest instruction level that the machine supports. NULL: the op has
+ * none for this type. */
 static lra_body body_of(const lra_op *op, lra_type type)
 {
     for (int level = lra_cpu_level(); level >= LRA_LEVEL_PORTABLE; level--)
@@ -92,7 +93,8 @@ static int cpu_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
     return 0;
 }
 
-/* The device owns nothing: its only setting is kept in the pointer itself. */
+/* The CPU device allocates nothing for itself: its only setting, the number of threads, is stored
+ * in the pointer. */
 static int cpu_threads(const lra_device *d)
 {
     return (int)(intptr_t)d->own;

@@ -1,4 +1,5 @@
-/* Processor features: Intel SDM volume 2, CPUID leaves 1 and 7; volume 1, section 13.3 (XCR0). */
+/* Processor features. Sources: Intel SDM volume 2, CPUID leaves 1 and 7; volume 1, section 13.3
+ * (XCR0). */
 #include "kernels/cpu/features.h"
 
 #include <stdbool.h>
@@ -23,7 +24,7 @@ static const struct {
              {"avx512bf16", LRA_LEVEL_AVX512, LRA_BF16_AVX512},
              {"amx", LRA_LEVEL_AVX512, LRA_BF16_AMX}};
 enum { N_STEPS = sizeof steps / sizeof *steps };
-/* Levels of which this build contains bodies (LRA_LEVELS in CMakeLists.txt). */
+/* Levels for which this build contains bodies (LRA_LEVELS in CMakeLists.txt). */
 static const bool built[LRA_N_LEVELS] = {[LRA_LEVEL_PORTABLE] = true,
 #if defined(LRA_X86) && !defined(LRA_NO_LEVEL_avx2)
                                          [LRA_LEVEL_AVX2] = true,
@@ -38,7 +39,8 @@ static char name[64];
 
 #if defined(__x86_64__)
 
-/* Register state that the system saves: bits 1, 2: xmm, ymm; 5, 6, 7: mask and zmm registers. */
+/* Register state that the operating system saves (XCR0). Bits 1, 2: xmm, ymm; bits 5, 6, 7: mask
+ * and zmm registers. */
 static uint64_t saved_state(void)
 {
     uint32_t low, high;
@@ -64,8 +66,8 @@ static int machine_level(void)
     return built[LRA_LEVEL_AVX2] ? LRA_LEVEL_AVX2 : LRA_LEVEL_PORTABLE;
 }
 
-/* The system hands out tile registers on demand (Linux: arch_prctl(ARCH_REQ_XCOMP_PERM,
- * XTILEDATA)). */
+/* Requests permission to use tile registers, which the operating system grants on demand (Linux:
+ * arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)). */
 static bool tiles_permitted(void)
 {
 #if defined(__linux__)
@@ -164,7 +166,7 @@ const char *lra_cpu_best(void)
 const char *lra_cpu_usable(int i)
 {
     int highest = machine_level(), was = level;
-    level = highest; /* bf16 products are detected in addition to it */
+    level = highest; /* the bf16 unit is detected separately */
     lra_bf16_unit unit = machine_bf16();
     level = was;
     for (int k = 0; k < N_STEPS; k++)

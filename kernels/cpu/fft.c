@@ -1,5 +1,5 @@
-/* Stockham, radix 4, 2, 3 and 5, on one thread.  Roots are computed in double, once per
- * length; each thread keeps an array for the stages. */
+/* Real Fourier transforms on one thread: Stockham's algorithm with radix 4, 2, 3 and 5. Roots of
+ * unity are computed in double, once per length. Each thread keeps an array for the stages. */
 #include "kernels/cpu/fft.h"
 
 #include <math.h>
@@ -20,10 +20,10 @@ static void make_key(void)
 }
 
 typedef struct {
-    size_t capacity, pad[7]; /* 64 bytes */
+    size_t capacity, pad[7]; /* the header occupies 64 bytes */
 } array_head;
 
-/* A thread-local array of at least `bytes` bytes; valid until the thread's next call. */
+/* An array of this thread with at least `bytes` bytes. It is valid until the thread's next call. */
 static void *thread_array(size_t bytes)
 {
     pthread_once(&once, make_key);
@@ -73,7 +73,7 @@ static void check_length(int64_t n)
 #define NAME(x) x##_f64
 #include "kernels/cpu/fft_steps_template.h"
 
-/* The roots of a length; they stay for the life of the program. */
+/* Finds or computes the roots of unity of a length; they are kept until the program ends. */
 #define FIND_PLAN(T, REAL_TYPE)                                                                    \
     static plan_##T find_##T(int64_t n)                                                            \
     {                                                                                              \

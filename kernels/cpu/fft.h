@@ -1,8 +1,9 @@
-/* Real Fourier transforms of one thread, in place:
- *   n reals -> n/2 + 1 complex numbers (re, im), X_k = sum_t x_t exp(-2 pi i k t/n), and back without 1/n.
- * n: an even product of 2, 3 and 5.  Rows are lra_fft_row(n) elements apart.  For tables and tests;
- * long convolutions, where speed counts, have transforms in vectors of the level
- * (kernels/ops/longconv/fft_lanes_template.h). */
+/* Real Fourier transforms on one thread, in place:
+ *   n reals -> n/2 + 1 complex numbers (re, im), X_k = sum_t x_t exp(-2 pi i k t/n), and back
+ *   without 1/n.
+ * n: an even product of 2, 3 and 5. Rows are lra_fft_row(n) elements apart. These functions serve
+ * tables and tests. Long convolutions, where speed matters, have transforms in vectors of the
+ * instruction level (kernels/ops/longconv/fft_lanes_template.h). */
 #ifndef LRA_CPU_FFT_H
 #define LRA_CPU_FFT_H
 
@@ -14,11 +15,11 @@ extern "C" {
 
 /* The smallest even product of 2, 3 and 5 that is at least n. */
 int64_t lra_fft_size(int64_t n);
-/* Elements from one row to the next. */
+/* Number of elements from one row to the next. */
 int64_t lra_fft_row(int64_t n);
 
-/* For i < n/8 powers 2, 4, 6, 1, 3, 5 and 7 of exp(-2 pi i/n)^i, (re, im): FFT_ROOTS reals; n: a
- * power of two from 8 on. */
+/* Roots of unity for radix 8: for i < n/8 the powers 2, 4, 6, 1, 3, 5 and 7 of exp(-2 pi i/n)^i,
+ * (re, im), FFT_ROOTS reals each. n: a power of two, at least 8. */
 enum { FFT_ROOTS = 14 };
 const float *lra_fft_roots_f32(int64_t n);
 const double *lra_fft_roots_f64(int64_t n);

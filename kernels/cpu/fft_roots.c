@@ -1,4 +1,4 @@
-/* Roots of unity for transforms of radix 8; they stay for the life of the program. */
+/* Roots of unity for transforms of radix 8. They are kept until the program ends. */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
 /* The transform of fft.h for one type; included by fft.c with REAL and NAME(x) defined.
- * A real transform of n is a complex one of m = n/2: even elements are its real part, odd ones the
- * imaginary part, and two frequencies k, m - k of it give two of the result.  The complex transform
- * is that of Stockham (autosort): each stage reads one array and writes another, so that nothing is
- * reordered; a stage of radix r sums r numbers that are len/r apart. */
+ * A real transform of n numbers is a complex one of m = n/2 numbers, whose real part is the even
+ * elements and whose imaginary part is the odd elements. Its frequencies k and m - k together give
+ * two frequencies of the result. The complex transform is Stockham's (autosort): each stage reads
+ * one array and writes another, so that nothing is reordered. A stage of radix r combines r numbers
+ * that are len/r apart. */
 
 typedef struct {
     REAL re, im;
@@ -18,8 +19,8 @@ static inline NAME(number) NAME(times)(NAME(number) a, NAME(number) b)
     return (NAME(number)){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* r numbers become their sums a_0 w^0 + a_1 w^k + ..., w = exp(-+2 pi i/r); w: (r) powers.  Radix
- * is a constant where this is inlined. */
+/* Fourier transform of r numbers: b_k = a_0 w^0 + a_1 w^k + ..., w = exp(-+2 pi i/r). w: its powers
+ * (r). The radix is a compile-time constant after inlining. */
 static inline __attribute__((always_inline)) void NAME(butterfly)(const int radix, REAL sign,
                                                                   const NAME(number) * w,
                                                                   const NAME(number) * a,
@@ -46,8 +47,8 @@ static inline __attribute__((always_inline)) void NAME(butterfly)(const int radi
     }
 }
 
-/* One stage: length len in m/len interleaved sequences; the sums over numbers part apart, times
- * root^(ik). */
+/* One stage, for m/len interleaved sequences of length len: transforms radix numbers that are
+ * len/radix apart, then multiplies them by root^(ik). */
 static inline __attribute__((always_inline)) void NAME(stage)(const NAME(plan) * p, const int radix,
                                                               int64_t len, REAL sign,
                                                               const NAME(number) *restrict from,
@@ -77,7 +78,7 @@ static inline __attribute__((always_inline)) void NAME(stage)(const NAME(plan) *
     }
 }
 
-/* Leaves the result in one of the two arrays, and returns it. */
+/* Complex transform. The result is in one of the two arrays; returns that array. */
 static NAME(number) *
     NAME(complex)(const NAME(plan) * p, REAL sign, NAME(number) * x, NAME(number) * other)
 {
@@ -114,7 +115,7 @@ static void NAME(forth)(const NAME(plan) * p, NAME(number) * x, NAME(number) * o
 static void NAME(back)(const NAME(plan) * p, NAME(number) * x, NAME(number) * other)
 {
     int64_t m = p->m;
-    x[0].im = x[m].im = 0; /* as for every transform of reals */
+    x[0].im = x[m].im = 0; /* both are 0 for every transform of reals */
     for (int64_t k = 0; k < m; k++) {
         NAME(number) a = x[k], b = x[m - k], root = p->root[k];
         NAME(number) even = {a.re + b.re, a.im - b.im}, odd = {a.re - b.re, a.im + b.im};

@@ -1,34 +1,41 @@
-/* bf16 products on tiles (AMX).  A tile holds 16 rows of 64 bytes, and one instruction adds to a 16
- * x 16 tile of float32 sums the product of 16 rows of 32 bf16 with 16 pairs of rows of 16 columns,
- * the layout of lra_pack_bf16().
+/* bf16 products on AMX tiles. A tile holds 16 rows of 64 bytes. One instruction (a tile product)
+ * adds to a 16 x 16 tile of float32 sums the product of 16 rows of 32 bf16 numbers of a and 16
+ * pairs of rows by 16 columns of b, in the layout of lra_pack_bf16().
  *
- * Bottlenecks: a tile product takes 16 cycles, a load of a tile 8 from the L1 cache. Four tiles of
- * sums share two of a and two of b, so that a step of 32 in k has 4 products (64 cycles) for 4
- * loads (32 cycles), and b may stream from the L2 cache, 2 KiB in 64 cycles, while the rows of a
- * stay in L1: b is loaded with a non-temporal hint.  Hence the loop order: strips of 32 rows
- * outside, all columns inside.  If b is too large for L2, its columns are processed in ranges that
- * fit. Sums leave the tiles through a block of 32 x 32 floats in L1.  They stay in the tiles until
- * the first step of the next block, where each tile is stored just before it is cleared, between
- * products of the other tiles: stores at the end of the block would wait for its last products and
- * delay the next block (100 cycles, of 256 with 128 in k).  The epilogue (bias, relu, bf16) is
- * interleaved with the steps, a quarter at a time: out-of-order execution runs about a hundred
- * instructions ahead of the products, so that the instructions between two steps are free.  The
- * next rows of a, y and the residual are prefetched in the order of memory, a few lines with every
- * step: this order agrees with the hardware prefetcher, and a strip finds its lines in the caches
- * of the core.  With operands in the L3 cache, 128 to 256 is 1.3 times as fast with prefetching,
- * with operands in memory 2.4 times. The remaining cost is L2 traffic: with 128 in k a block of 32
- * x 32 reads 8 KiB of b and writes 2 KiB of y in 256 cycles, which is why a small k reaches a lower
- * rate.  A strip of 64 rows, which would read b only once for both, gains nothing; nor do
- * non-temporal stores of y (which then wait in order).  If the other hardware thread of the core is
- * busy, tile loads are no longer hidden by products: 64 cycles of products and 32 of loads take
- * 116, in any order.
+ * Costs: a tile product takes 16 cycles; a load of a tile from the L1 cache takes 8.
  *
- * Edges need no kernel of their own.  Rows of a are read in place (in_place()) if there are 32 of
- * them and complete steps of k, in complete cache lines that do not map to few sets of the cache;
- * otherwise they are copied to tiles in scratch, padded with zeros.  The padding must be zero, not
- * neighbouring data: zero times an infinity would be NaN.
+ * Loop order. Four tiles of sums share two tiles of a and two of b. A step of 32 in k thus has 4
+ * products (64 cycles) for 4 loads (32 cycles). b may come from the L2 cache, 2 KiB in 64 cycles,
+ * while the rows of a stay in the L1 cache; b is loaded with a non-temporal hint. The outer loop
+ * therefore runs over strips of 32 rows, the inner loop over all columns. If b is too large for the
+ * L2 cache, its columns are processed in ranges that fit.
  *
- * The instructions, and plain C in their place, are in amx.h. */
+ * Sums. They leave the tiles through a block of 32 x 32 floats in the L1 cache. They stay in the
+ * tiles until the first step of the next block. There each tile is stored just before it is
+ * cleared, between products of the other tiles. Stores at the end of a block would wait for its
+ * last products and delay the next block, by 100 of 256 cycles with 128 in k.
+ *
+ * Epilogue (bias, relu, conversion to bf16). It is interleaved with the steps, a quarter of a block
+ * at a time. Out-of-order execution runs about a hundred instructions ahead of the products, so
+ * that the instructions between two steps cost nothing.
+ *
+ * Prefetching. The next rows of a, y and the residual are prefetched in memory order, a few lines
+ * in every step. This order agrees with the hardware prefetcher, and the next strip finds its lines
+ * in the caches of the core. For 128 to 256 this is 1.3 times as fast as without prefetching if
+ * operands are in the L3 cache, and 2.4 times if they are in memory.
+ *
+ * Limits. The remaining cost is L2 traffic: with 128 in k a block of 32 x 32 reads 8 KiB of b and
+ * writes 2 KiB of y in 256 cycles, so that a small k reaches a lower rate. Two changes gained
+ * nothing: strips of 64 rows, which read b half as often, and non-temporal stores of y, which wait
+ * in order. If the other hardware thread of the core is busy, products no longer hide tile loads:
+ * 64 cycles of products and 32 of loads take 116 cycles, in any order.
+ *
+ * Edges have no kernel of their own. Rows of a are read in place (in_place()) if there are 32 of
+ * them, if k consists of complete steps, and if the rows are complete cache lines that do not map
+ * to few sets of the cache. Otherwise they are copied to tiles in scratch, padded with zeros.
+ * Neighbouring data must not serve as padding: zero times an infinity would be NaN.
+ *
+ * The instructions, and the plain C functions that replace them in tests, are in amx.h. */
 #include "kernels/cpu/gemm_amx.h"
 
 #include <string.h>
@@ -52,25 +59,27 @@
 enum {
     STRIP = 32,
     QUARTER = STRIP / 4,
-    DEPTH = 1024,   /* maximum k of a pass: capacity of scratch for a */
-    SHARE = 512,    /* same, for a that must be transposed: fits L1 together with b and the sums */
-    COLUMNS = 512,  /* maximum columns of a range: capacity of scratch for sums between passes */
-    RANGE = 1 << 19 /* elements of b that fit L2 */
+    DEPTH = 1024, /* maximum k of a pass; capacity of the scratch for a */
+    /* maximum k of a pass if a must be transposed: its copy, b and the sums fit in the L1 cache */
+    SHARE = 512,
+    COLUMNS = 512, /* maximum columns of a range; capacity of the scratch for sums between passes */
+    RANGE = 1 << 19 /* elements of b that fit in the L2 cache */
 };
 
-/* Of a thread. */
+/* Scratch of a thread: a copied strip of a, the last step of b, sums between passes, sums of a
+ * block, sums at the edge. */
 static _Thread_local struct {
     uint16_t a[2][DEPTH / 32][512], b[2][512];
     float part[STRIP * COLUMNS], sum[STRIP * STRIP], edge[STRIP * STRIP];
 } own __attribute__((aligned(64)));
 
-/* Prefetch: contiguous bytes to be read next, and the number of them per step. */
+/* Memory to prefetch: its next address, and the number of bytes to prefetch per step of k. */
 typedef struct {
     const char *at;
     int64_t some;
 } wanted;
 
-/* One call. */
+/* State of one call of lra_gemm_amx(). */
 typedef struct {
     int64_t M, N, K;
     lra_pairs_bf16 a;
@@ -78,23 +87,23 @@ typedef struct {
     int64_t panel;
     const lra_bf16_out *out;
     wanted x, y, residual;
-    /* Destination of the R x C tiles of sums that are not stored yet. Nullable: held */
+    /* Destination of the R x C tiles of sums that are still in the tiles. Nullable: held */
     float *held;
     int64_t ld_held;
     int R, C;
-    /* Position of the unfinished block, in own.sum or still in the tiles; its rows before `done`
-     * are finished; n < 0: none. */
+    /* Position of the block whose epilogue is unfinished. Its sums are in own.sum or still in the
+     * tiles, and its rows before `done` are finished. n < 0: there is no such block. */
     int64_t m, n, done;
 } product;
 
-/* Operands and result of one block of sums. a: tiles of 16 rows at a and a_next, a_step elements
+/* Operands and result of one block of sums. a: tiles of 16 rows at a and a_next; a_step elements
  * from one step of k to the next, `stride` bytes from row to row. b: panels; `tail` replaces the
- * last step of b if K ends within it. */
+ * last step of b if K ends within that step. NULL: it does not. */
 typedef struct {
     const uint16_t *a, *a_next, *b, *b_next;
     int64_t a_step, stride, steps;
     const uint16_t *tail;
-    const float *from; /* Nullable: zero */
+    const float *from; /* initial sums.  Nullable: zero */
     float *to;
     int64_t ld_from, ld_to;
 } tile_job;
@@ -104,7 +113,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* `bytes` from `from` on, prefetched in n_steps steps. */
+/* Prefetches `bytes` from `from` on, in equal parts in each of n_steps steps. */
 static wanted want(const void *from, int64_t bytes, int64_t n_steps)
 {
     return (wanted){from, ((bytes + 63) / 64 + n_steps - 1) / n_steps * 64};
@@ -114,7 +123,7 @@ static wanted want(const void *from, int64_t bytes, int64_t n_steps)
     for (const char *end_ = (w).at + (w).some; (w).at < end_; (w).at += 64)                        \
         __builtin_prefetch((w).at, __VA_ARGS__);
 
-/* Finishes a quarter of the unfinished block. */
+/* Applies the epilogue to a quarter of the unfinished block. */
 static void finish_some(product *p)
 {
     if (p->n < 0) return;
@@ -130,8 +139,8 @@ static void finish(product *p)
     while (p->n >= 0) finish_some(p);
 }
 
-/* Tile t of row r and column c of the block: stores the sums of the previous block and clears the
- * tile for this one. */
+/* In the first step of a block: stores tile t with the sums of the previous block, and initialises
+ * it with the sums of row r and column c of this block. */
 #define EXCHANGE(t, r, c)                                                                          \
     if (first) {                                                                                   \
         if (p->held) {                                                                             \
@@ -144,8 +153,8 @@ static void finish(product *p)
         }                                                                                          \
     }
 
-/* A step of 32 in k of R x C tiles of sums; these and `first` are constants where this is
- * inlined. */
+/* One step of 32 in k for R x C tiles of sums. R, C and `first` are compile-time constants after
+ * inlining. */
 AMX INLINE void step(const int R, const int C, const bool first, const product *p,
                      const tile_job *j, const uint16_t *a, const uint16_t *a_next,
                      const uint16_t *b, const uint16_t *b_next)
@@ -187,7 +196,7 @@ AMX static void release(product *p)
     p->held = NULL;
 }
 
-/* R x C tiles of sums; constants where this is inlined. */
+/* Computes one block of R x C tiles of sums. R and C are compile-time constants after inlining. */
 AMX INLINE void block(const int R, const int C, product *p, const tile_job *j)
 {
     const uint16_t *a = j->a, *a_next = j->a_next, *b = j->b, *b_next = j->b_next;
@@ -225,7 +234,7 @@ AMX static void block_any(int R, int C, product *p, const tile_job *j)
 
 /* ---- a of a strip ---------------------------------------------------------------------------- */
 
-/* Copies rows [0, rows) and k [0, depth) into own.a, padded with zeros. */
+/* Copies rows [0, rows) and columns k in [0, depth) of a to own.a, padded with zeros. */
 COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     for (int64_t r = 0; r < (rows + 15) / 16 * 16; r++)
@@ -237,7 +246,7 @@ COPY static void copy_rows(lra_pairs_bf16 a, int64_t rows, int64_t depth)
         }
 }
 
-/* Same for pairs `step` elements apart. */
+/* Like copy_rows() for a transposed a, whose pairs are `step` elements apart. */
 static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     for (int64_t k = 0; k < depth; k += 32)
@@ -246,8 +255,9 @@ static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
                                 a.a + r * a.row + k / 2 * a.step, a.step, own.a[r / 16][k / 32]);
 }
 
-/* Rows that start within a cache line would touch two; rows whose distance is a multiple of 1 KiB
- * map to few sets of L1, unless they are contiguous.  With few columns a copy does not pay off. */
+/* True if rows of a are read in place. Rows that start within a cache line would touch two lines.
+ * Rows whose distance is a multiple of 1 KiB map to few sets of the L1 cache, unless they are
+ * contiguous. With few columns a copy does not pay off. */
 static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     bool aligned = ((uintptr_t)a.a | (uintptr_t)(2 * a.row)) % 64 == 0;
@@ -287,10 +297,10 @@ AMX INLINE void strip_block(product *p, tile_job *j, int64_t m, int64_t n, int64
     if (last && !direct) p->m = m, p->n = n, p->done = 0;
 }
 
-/* Fast path: complete blocks with bf16 results and no finish function, which are most blocks.  Same
- * as block(), but one block after another with no writes to memory between them other than results:
- * every store waits for earlier stores, which wait for their cache lines, and the processor stalls
- * when its store buffer is full. */
+/* Fast path for complete blocks with bf16 results and no finish function, which are most blocks. It
+ * computes the same as block(), but one block after another, and its only writes to memory between
+ * blocks are results. Other writes would be slow: every store waits for earlier stores, which wait
+ * for their cache lines, and the processor stalls when its store buffer is full. */
 AMX static void result_blocks(product *p, const tile_job *j, int64_t m, int64_t n0, int64_t n1)
 {
     const lra_bf16_out *out = p->out;
@@ -302,7 +312,7 @@ AMX static void result_blocks(product *p, const tile_job *j, int64_t m, int64_t 
     }
     wanted x = p->x, y = p->y, z = p->residual;
     tile_job job = *j;
-    product now = *p; /* in registers */
+    product now = *p; /* a local copy, which the compiler keeps in registers */
     int64_t m_before = p->m, n_before = p->n;
     for (int64_t n = n0; n < n1; n += STRIP) {
         const uint16_t *a = job.a, *a_next = job.a_next;
@@ -343,8 +353,9 @@ static int64_t pass_steps(const product *p)
     return (all + n_passes - 1) / n_passes;
 }
 
-/* Prefetches the operands and results of the strip after the one at row m, as far as they are
- * contiguous.  Of rows of a that overlap, only those not in this strip. */
+/* Selects the memory that is prefetched during the strip at row m: operands and results of the next
+ * strip, as far as they are contiguous. If rows of a overlap, only those that are not part of this
+ * strip are prefetched. */
 static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
 {
     const lra_bf16_out *out = p->out;
@@ -354,7 +365,7 @@ static void want_next(product *p, int64_t m, int64_t n0, int64_t n1)
     p->x = p->y = p->residual = (wanted){0};
     int64_t strip = m / STRIP, strips = (p->M + STRIP - 1) / STRIP;
     const lra_ahead *ahead = &out->ahead[strip % 2];
-    if (ahead->bytes > 0) { /* strips share it */
+    if (ahead->bytes > 0) { /* the strips share this memory in equal parts */
         int64_t share = ahead->bytes / ((strips + 1 - strip % 2) / 2);
         p->residual = want((const char *)ahead->at + strip / 2 * share, share, n_steps);
     }

@@ -1,12 +1,12 @@
-/* bf16 products summed in float32: by gemm_amx.c where the processor has tiles.  This file uses the
- * dot-product instruction on registers, for processors without tiles and for very few rows: each
- * lane of a register of sums takes a[2k] b[2k] + a[2k+1] b[2k+1] of one column, so b is packed in
- * pairs of rows,
+/* bf16 products with float32 sums. gemm_amx.c computes them if the processor has tiles. This file
+ * uses the dot-product instruction on registers, for processors without tiles. Each lane of a
+ * register of sums adds a[2k] b[2k] + a[2k+1] b[2k+1] for one column, so b is packed in pairs of
+ * rows,
  *   packed[n/16][k/2][n%16][k%2],
- * and a pair of a, read as one 32-bit word at any address, goes to all lanes.  Rows of a may
- * overlap. Tiles of 6 x 64 sums stay in registers; a panel of b of DEPTH rows stays in the cache of
- * the core. The order of summation over k is that of memory, independently of the sizes of tiles
- * and panels. */
+ * and a pair of a, read as one 32-bit word from any address, is broadcast to all lanes. Rows of a
+ * may overlap. Tiles of 6 x 64 sums stay in registers; a panel of b with DEPTH rows stays in the
+ * cache of the core. Sums over k follow memory order, independently of the sizes of tiles and
+ * panels. */
 #include "kernels/cpu/gemm.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ bool lra_gemm_bf16_fast(void)
 
 enum { ROWS = 6, VECTORS = 4, DEPTH = 512 };
 
-/* Operands of a tile; `last` masks the lanes of its last vector. */
+/* Operands of a tile. `last` masks the lanes of its last vector. */
 typedef struct {
     int64_t pairs, row, step, panel, ldc;
     const uint16_t *a, *b;
@@ -43,7 +43,7 @@ typedef struct {
     bool add;
 } tile_job;
 
-/* c (R, V vectors) = a b, plus c where `add`; R and V are constants where this is inlined. */
+/* c (R, V vectors) = a b; c += a b if `add`. R and V are compile-time constants after inlining. */
 TARGET INLINE void tile(const int R, const int V, const tile_job *t)
 {
     __m512 sum[ROWS][VECTORS];
@@ -142,7 +142,8 @@ void lra_finish_bf16(int64_t rows, int64_t columns, const float *sum, int64_t ld
             memcpy(out->c + (m + r) * out->ld + n, sum + r * ld, (size_t)columns * sizeof *sum);
 }
 
-/* Sums in L1, for the columns that by_registers() processes at a time. */
+/* Computes the product in blocks whose sums stay in the L1 cache, and applies the epilogue to each
+ * block. */
 static void result_by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 a,
                                 const uint16_t *b, int64_t panel, const lra_bf16_out *out)
 {
@@ -151,7 +152,8 @@ static void result_by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 
     for (int64_t n = 0; n < N; n += COLUMNS)
         for (int64_t m = 0; m < M; m += BLOCK) {
             int64_t rows = smaller(BLOCK, M - m), columns = smaller(COLUMNS, N - n);
-            for (int64_t r = 0; out->y && r < rows; r++) /* stores wait for their lines */
+            /* prefetches the lines that the stores would wait for */
+            for (int64_t r = 0; out->y && r < rows; r++)
                 for (int64_t j = 0; j < columns; j += 32)
                     __builtin_prefetch(out->y + (m + r) * out->ld + n + j, 1);
             by_registers(rows, columns, K, (lra_pairs_bf16){a.a + m * a.row, a.row, a.step},

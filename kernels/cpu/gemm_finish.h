@@ -1,4 +1,4 @@
-/* The last step of a bf16 product: sums that are in the first cache become rows of bf16. */
+/* Epilogue of a bf16 product: converts float32 sums, which are in the L1 cache, to rows of bf16. */
 #ifndef LRA_CPU_GEMM_FINISH_H
 #define LRA_CPU_GEMM_FINISH_H
 
@@ -8,9 +8,9 @@
 
 #define FINISH_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
 
-/* Epilogue of rows of a block of up to 32 columns, whose first element is (m,n) of the product: y =
- * relu(sum + bias) + residual.  Fastest when inlined with constants for: all 32 columns; relu; a
- * residual. */
+/* y = relu(sum + bias) + residual for some rows of a block of up to 32 columns. (m,n): position of
+ * the first element in the product. It is fastest if inlined with constant arguments: whole (all 32
+ * columns), relu, residual. */
 FINISH_TARGET static inline __attribute__((always_inline)) void
 finish_rows(const bool whole, const bool relu, const bool residual, int64_t rows, int64_t columns,
             const float *sum, int64_t ld, const lra_bf16_out *out, int64_t m, int64_t n)
@@ -27,7 +27,7 @@ finish_rows(const bool whole, const bool relu, const bool residual, int64_t rows
     for (int64_t r = 0; r < rows; r++, sum += ld, y += ld_out) {
         __m512 v0 = _mm512_add_ps(_mm512_loadu_ps(sum), bias0);
         __m512 v1 = _mm512_add_ps(_mm512_loadu_ps(sum + 16), bias1);
-        if (relu) { /* in this order NaN stays NaN */
+        if (relu) { /* this order of the operands keeps NaN */
             v0 = _mm512_max_ps(_mm512_setzero_ps(), v0);
             v1 = _mm512_max_ps(_mm512_setzero_ps(), v1);
         }

@@ -1,9 +1,9 @@
 /* Packing of the right operand of bf16 products, in pairs of rows:
  *   packed[n/16][k/2][n%16][k%2]
- * so that a register or a row of a tile holds 16 columns of a pair.  Operands are activations as
- * often as weights, so that every product includes the packing: contiguous rows are interleaved and
- * contiguous columns are transposed with full registers; other layouts are packed element by
- * element. */
+ * A register or a row of a tile then holds 16 columns of a pair. Operands are activations as often
+ * as weights, so that every product includes the packing and it must be fast: contiguous rows are
+ * interleaved, and contiguous columns are transposed, with full registers. Other layouts are packed
+ * element by element. */
 #include "kernels/cpu/gemm_pack.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ int64_t lra_packed_bf16(int64_t K, int64_t N)
     return (K + 1) / 2 * 2 * ((N + 15) / 16 * 16);
 }
 
-/* 16 columns, or n if fewer. */
+/* Packs one panel of n <= 16 columns, element by element. */
 static void pack_panel(int64_t K, int64_t n, const uint16_t *b, int64_t row, int64_t column,
                        uint16_t *to)
 {
@@ -31,7 +31,7 @@ static void pack_panel(int64_t K, int64_t n, const uint16_t *b, int64_t row, int
     }
 }
 
-/* One pair of rows; NULL: zeros. */
+/* Interleaves one pair of rows; a row that is NULL counts as zeros. */
 static void pair_rows(int64_t width, const uint16_t *x0, const uint16_t *x1, uint16_t *pairs)
 {
     for (int64_t j = 0; j < width; j++) {
@@ -73,7 +73,7 @@ TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_
             r[i + 2 * k] = _mm512_unpacklo_epi64(t[i + k], t[i + k + 2]);
             r[i + 2 * k + 1] = _mm512_unpackhi_epi64(t[i + k], t[i + k + 2]);
         }
-    for (int i = 0; i < 4; i++) { /* quarters of 128 bits */
+    for (int i = 0; i < 4; i++) { /* 4 x 4 blocks: quarters of the registers, 128 bits each */
         __m512i a = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
         __m512i b = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xDD);
         __m512i c = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
@@ -84,8 +84,8 @@ TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_
     for (int i = 0; i < 16; i++) _mm512_storeu_si512(to + 32 * i, t[i]);
 }
 
-/* 32 columns of two rows, as far as they are live, become a register of pairs of 16 columns in each
- * panel. */
+/* Packs 32 columns (those in the mask `live`) of a pair of rows: a register of 16 column pairs for
+ * each of two panels. Nullable: x1 (zeros), next (no second panel) */
 TARGET static inline __attribute__((always_inline)) void
 pack_pair(const uint16_t *x0, const uint16_t *x1, __mmask32 live, uint16_t *to, uint16_t *next)
 {
@@ -103,7 +103,7 @@ static inline __mmask32 first_columns(int64_t n)
     return n >= 32 ? 0xFFFFFFFF : (__mmask32)(0xFFFFFFFFu >> (32 - n));
 }
 
-/* Packs panels of contiguous rows. */
+/* Packs panels of a b whose rows are contiguous. */
 TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t row, int64_t panel,
                              uint16_t *packed)
 {
@@ -117,7 +117,8 @@ TARGET static void pack_rows(int64_t K, int64_t N, const uint16_t *b, int64_t ro
     }
 }
 
-/* Packs a few rows at a time, so that the hardware prefetcher follows them. */
+/* Packs panels from rows at arbitrary addresses. It proceeds by a few rows, so that the hardware
+ * prefetcher follows them. */
 TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const *b, int64_t panel,
                                      uint16_t *packed)
 {
@@ -133,9 +134,9 @@ TARGET static void pack_pointed_rows(int64_t K, int64_t N, const uint16_t *const
     }
 }
 
-/* Transposes 32 rows of 8 columns: four rows eight apart share a register, whose 128-bit lanes are
- * transposed in parallel, so that the lanes of a column end up in order.  Loads into lanes need no
- * shuffle. */
+/* Transposes 32 rows of 8 columns. Four rows that are eight apart share a register. Its 128-bit
+ * lanes are transposed in parallel, so that the lanes of a column end up in order. Loads into lanes
+ * need no shuffle. */
 TARGET static void transpose_32_8(const uint16_t *const *x, int64_t column, int64_t ld,
                                   uint16_t *to)
 {
@@ -178,7 +179,7 @@ void lra_pack_rows_bf16(int64_t K, int64_t N, const uint16_t *const *b, int64_t 
     pack_pointed_rows(K, N, b, panel, packed);
 }
 
-/* Packs panels of columns that are contiguous in k: a pair is one 32-bit word. */
+/* Packs panels of a b whose columns are contiguous: a pair is one 32-bit word. */
 TARGET static void pack_columns(int64_t K, int64_t N, const uint16_t *b, int64_t column,
                                 int64_t panel, uint16_t *packed)
 {

@@ -1,7 +1,7 @@
-/* Peak rates: multiply-adds on registers only, and copies.  Each thread keeps twelve independent
- * sums, more than latency times throughput of current cores; their initial values differ, because
- * the compiler would otherwise merge them.  The best of several runs is the peak: other load can
- * only make a run slower. */
+/* Peak rates of a processor: multiply-adds on registers only, and copies. Each thread has twelve
+ * independent sums, which is more than latency times throughput of current cores. Their initial
+ * values differ, because the compiler would otherwise merge them. The best of several runs is the
+ * peak, because other load can only make a run slower. */
 #include "kernels/cpu/peak.h"
 
 #include <omp.h>
@@ -21,8 +21,8 @@
 
 enum { SUMS = 12, RUNS = 10, ROUNDS = 1 << 21 };
 
-/* One burst of ROUNDS x SUMS instructions; returns something of the result, so that it is
- * computed. */
+/* One burst of ROUNDS x SUMS instructions. It returns a number that depends on the result, so that
+ * the compiler does not remove the loop. */
 typedef float (*burst)(void);
 
 static float burst_portable(void)
@@ -70,7 +70,7 @@ __attribute__((target("avx512f"))) static float burst_avx512(void)
 __attribute__((target("avx512f,avx512bf16"))) static float burst_avx512bf16(void)
 {
     __m512 sum[SUMS];
-    const __m512i x = _mm512_set1_epi32(0x3F803F80); /* 32 ones */
+    const __m512i x = _mm512_set1_epi32(0x3F803F80); /* 32 bf16 ones */
     UNROLL for (int k = 0; k < SUMS; k++) sum[k] = _mm512_set1_ps((float)k);
     for (int i = 0; i < ROUNDS; i++)
         UNROLL for (int k = 0; k < SUMS; k++)
@@ -81,7 +81,7 @@ __attribute__((target("avx512f,avx512bf16"))) static float burst_avx512bf16(void
 }
 #endif
 
-/* FLOP/s of n threads, each at `flops` a burst. */
+/* FLOP/s of n_threads threads; flops: FLOP per burst. */
 static double rate(burst run, double flops, int n_threads)
 {
     double best = 0;
@@ -97,14 +97,14 @@ static double rate(burst run, double flops, int n_threads)
     return best;
 }
 
-/* Memory bandwidth: each thread repeatedly copies the second part of its memory to the first, of
- * equal size. */
+/* Memory bandwidth in bytes/s, read plus written. Each thread repeatedly copies the second half of
+ * its memory to the first half. */
 static double copy_rate(size_t bytes_per_thread, int n_threads)
 {
     size_t half = bytes_per_thread / 2;
     int repeats = (int)((512u << 20) / bytes_per_thread) + 1;
     char *memory = lra_alloc_array((size_t)n_threads, bytes_per_thread);
-    /* Otherwise all pages would map to one zero page. */
+    /* touch all pages: untouched ones would all map to one zero page */
     memset(memory, 1, (size_t)n_threads * bytes_per_thread);
     double best = 0;
     for (int r = 0; r < RUNS; r++) {

@@ -1,20 +1,24 @@
-/* Measured peak rates of this processor, the reference of the benchmark (roofline). */
+/* Measured peak rates of this processor, the reference of benchmarks (roofline). */
 #ifndef LRA_CPU_PEAK_H
 #define LRA_CPU_PEAK_H
 
 #include <stdbool.h>
 
 typedef struct {
-    double f32;   /* FLOP/s of independent float32 multiply-adds in registers, all threads */
-    double bf16;  /* the same for bf16 products summed in float32; 0: no such instruction */
-    double dram;  /* bytes/s read plus written by a copy far larger than the caches */
-    double cache; /* the same with 4 MiB a thread */
+    double f32; /* FLOP/s of independent float32 multiply-adds in registers, all threads */
+    /* FLOP/s of bf16 products with float32 sums; 0: the processor has no such instruction */
+    double bf16;
+    /* memory bandwidth: bytes/s read plus written by a copy that is far larger than the caches */
+    double dram;
+    double cache; /* cache bandwidth: the same for 4 MiB per thread */
 } lra_peaks;
 
-/* f32, or bf16 if there is an instruction, only; takes about ten milliseconds. */
+/* FLOP/s in float32, or (bf16, if there is an instruction) of bf16 products. Takes about ten
+ * milliseconds. */
 double lra_cpu_peak(bool bf16, int n_threads);
 
-/* Best of several short runs of each; about two seconds.  At the level of lra_cpu_level(). */
+/* Measures all rates, at the level of lra_cpu_level(); the best of several short runs of each.
+ * Takes about two seconds. */
 lra_peaks lra_cpu_peaks(int n_threads);
 
 #endif

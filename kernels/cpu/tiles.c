@@ -1,13 +1,14 @@
-/* By tiles (AMX), or by the dot-product instruction on registers, with the same operand layout.
- * Bottlenecks of AMX: a tile product takes 16 cycles, a load 8, a store 16.  The operands of
- * attention are short in k (one to four steps), so that sums leave and enter the tiles almost as
- * often as they are multiplied.  Hence four tiles of sums, each of which is stored just before it
+/* bf16 products of operands in tile layout, on AMX tiles or with the dot-product instruction on
+ * registers.
+ * Bottlenecks of AMX: a tile product takes 16 cycles, a load 8, a store 16. The operands of
+ * attention are short in k (one to four steps), so that sums are stored and cleared almost as often
+ * as they are multiplied. There are therefore four tiles of sums, and each is stored just before it
  * is cleared, while the others are in use: 134 ns for 64 x 64 x 32, of which 70 are products; 144
- * if pairs are stored together.  With two steps the right operand of 16 columns stays in two tiles:
- * 111 ns for 64 x 32 x 64 instead of 116, 120 instead of 145 if sums are accumulated.
- * This holds while the unit is busy.  After an idle time of 0.5 microseconds the next products take
- * 300 ns more: callers with other work between products should split it into short pieces
- * (attention_tiles_forward_template.h). */
+ * ns if tiles are stored in pairs. With two steps of k the right operand of 16 columns stays in two
+ * tiles: 111 instead of 116 ns for 64 x 32 x 64; 120 instead of 145 ns if sums are accumulated.
+ * These times hold while the AMX unit is busy. After an idle time of 0.5 microseconds the next
+ * products take 300 ns more. Callers with other work between products should thus split it into
+ * short pieces (attention_tiles_forward_template.h). */
 #include "kernels/cpu/tiles.h"
 
 #include "kernels/base/core/err.h"
@@ -48,10 +49,10 @@ lra_tiles_unit lra_tiles_units(void)
         START(t, c + (r)*j->ld + (s))                                                              \
     }
 
-/* 32 columns from n on of M rows, a multiple of 32. */
+/* Computes columns [n, n + 32) of M rows, a multiple of 32. */
 AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
 {
-    float *held = NULL; /* where the sums go that are in the tiles */
+    float *held = NULL; /* destination of the sums that are still in the tiles */
     for (int64_t m = 0; m < M; m += 32) {
         const uint16_t *a = j->a + m * j->row, *b = j->b + n / 16 * j->panel;
         float *c = j->c + m * j->ld + n;
@@ -78,7 +79,7 @@ AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
     TILE_STORE(3, held + 16 * j->ld + 16, 4 * j->ld);
 }
 
-/* 16 rows of `column`, into tile t. */
+/* Sums of 16 rows and 16 columns in tile t, for column(). */
 #define ROWS(t, a, c)                                                                              \
     do {                                                                                           \
         START(t, c)                                                                                \
@@ -88,7 +89,7 @@ AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
         TILE_PRODUCT(t, 5, 7);                                                                     \
     } while (0)
 
-/* 16 columns from n on of M rows, a multiple of 32, in two steps of k. */
+/* Computes columns [n, n + 16) of M rows, a multiple of 32, for K = 64 (two steps of k). */
 AMX static void column(const lra_tiles_job *j, int64_t M, int64_t n)
 {
     const uint16_t *b = j->b + n / 16 * j->panel;

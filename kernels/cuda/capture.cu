@@ -1,7 +1,7 @@
-/* Running a plan on a GPU.  The first run queues node by node: libraries are initialised, and it is
- * a complete training step.  The second run records the same work into a CUDA graph, which this run
- * and all later ones launch.  Side-stream calls go to a second stream, which forks from the main
- * stream and joins it again; runs of single nodes, checked or timed, use one stream. */
+/* Runs a plan on a GPU. The first run queues node by node: libraries are initialised, and it is a
+ * complete training step. The second run records the same work into a CUDA graph, which this and
+ * all later runs launch. Side-stream calls are queued on a second stream, which forks from the main
+ * stream and joins it again. Runs of single nodes, and checked or timed runs, use one stream. */
 #include "kernels/cuda/fused.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/state.h"
@@ -49,7 +49,7 @@ static int queue_one(const lra_call *calls, int n, cudaStream_t stream, lra_err 
     return 0;
 }
 
-/* Queues all calls on the stream of the work; the first that cannot be queued is named. */
+/* Queues all calls on the main stream. The error names the first call that cannot be queued. */
 static int queue(const lra_call *calls, int n, lra_err *e)
 {
     for (int i = 0, k; i < n; i += k) {
@@ -59,15 +59,16 @@ static int queue(const lra_call *calls, int n, lra_err *e)
     return 0;
 }
 
-/* The main stream waits for side-stream call number `wait`: the number of calls in flight never
- * exceeds the number of events, and at the end it waits for all. */
+/* Makes the main stream wait for side-stream call number `wait`. Events are reused cyclically: the
+ * number of unfinished side-stream calls never exceeds the number of events, and at the end the
+ * main stream waits for all. */
 static cudaError_t meet(int wait)
 {
     return cudaStreamWaitEvent(lra_cuda->work,
                                lra_cuda->done[(wait - 1) % LRA_CUDA_SIDE_STREAM_MOST], 0);
 }
 
-/* Same, on two streams. */
+/* Queues all calls on the main and the side stream. */
 static int queue_lanes(const lra_call *calls, const lra_lane *lanes, int n, lra_err *e)
 {
     lra_cuda_state *s = lra_cuda;
@@ -113,7 +114,8 @@ static __global__ void hold_kernel(long long clocks)
     while (clock64() - start < clocks) {}
 }
 
-/* Call i is between events i and i + 1. */
+/* Queues calls with an event before each of them and after the last: call i runs between events i
+ * and i + 1. */
 static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, lra_err *e)
 {
     long long clocks = (long long)n * HOLD_CLOCKS;
@@ -121,7 +123,8 @@ static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, l
     for (int i = 0; i <= n; i++) {
         if (lra_cuda_check(cudaEventRecord(event[i], lra_cuda->work), "timing", e) != 0)
             return LRA_FAILED;
-        bool alone = i < n && calls[i].gate != LRA_FUSED; /* else it has run */
+        /* otherwise it has run with an earlier call */
+        bool alone = i < n && calls[i].gate != LRA_FUSED;
         if (alone && queue(calls + i, lra_fused_calls(calls + i, n - i), e) != 0) return LRA_FAILED;
     }
     return lra_cuda_check(cudaEventSynchronize(event[n]), "a timed step", e);

@@ -1,4 +1,4 @@
-/* LRA_CUDA_COLUMNS. */
+/* The environment variable LRA_CUDA_COLUMNS. */
 #include "kernels/cuda/columns.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Column count of the blocks of conv_wgmma_kernel, set by tests: LRA_CUDA_COLUMNS. */
+/* Columns per block of conv_wgmma_kernel. Tests set them with the environment variable
+ * LRA_CUDA_COLUMNS. */
 #ifndef LRA_CUDA_COLUMNS_H
 #define LRA_CUDA_COLUMNS_H
 
@@ -8,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Parses 64 or 128; NULL and "": 0, chosen by the number of blocks. */
+/* Parses "64" or "128". NULL and "" give 0: the kernel chooses by the number of blocks. */
 int lra_cuda_columns_find(const char *text, int *out, lra_err *e);
 
 #ifdef __cplusplus

@@ -1,19 +1,20 @@
-/* Host-device transfers.  Inputs are gathered in a slot (staging.h) and sent when work that may
- * read them is queued: from pinned memory to a staging buffer on the loader stream, concurrently
- * with the previous step, then within the device on the main stream.  Results are copied to pinned
- * memory after the work that produces them. */
+/* Host-device transfers. Inputs are gathered in a slot (staging.h) and sent when work that may read
+ * them is queued. They are copied from pinned memory to a staging buffer on the loader stream,
+ * concurrently with the previous optimiser step, and then within the device on the main stream.
+ * Results are copied to pinned memory after the work that produces them. */
 #include "kernels/cuda/state.h"
 
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 
-/* Larger inputs, parameters of a checkpoint, are waited for. */
+/* Capacity of a slot. Larger inputs (parameters of a checkpoint) are copied synchronously. */
 enum { SLOT_SIZE = 8 << 20 };
 
 static cudaError_t open_slot(lra_cuda_slot *s)
 {
-    cudaError_t rc = cudaEventSynchronize(s->moved); /* of two steps ago */
+    /* waits for the transfer of this slot from two steps ago */
+    cudaError_t rc = cudaEventSynchronize(s->moved);
     if (rc != cudaSuccess || s->staging) return rc;
     rc = cudaMallocHost(&s->host, SLOT_SIZE);
     return rc == cudaSuccess ? cudaMalloc(&s->staging, SLOT_SIZE) : rc;
@@ -43,7 +44,7 @@ int lra_cuda_send(lra_err *e)
     return lra_cuda_check(rc, "copying in", e);
 }
 
-/* Returns as soon as `from` may be changed. */
+/* Copies an input to the current slot. After it returns, `from` may be changed. */
 static int gather(void *to, const void *from, size_t n_bytes, lra_err *e)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* A GPU as a device: opening it, memory, and error messages. */
+/* A GPU as a device: opening it, memory, error messages. */
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/messages.h"
 #include "kernels/cuda/device.h"
@@ -20,7 +20,7 @@ enum { RESERVE = 512 << 20 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Errors after which nothing on this GPU works until the process ends. */
+/* True for errors after which nothing on this GPU works until the process ends. */
 static bool is_lost(cudaError_t rc)
 {
     switch (rc) {
@@ -64,7 +64,7 @@ extern "C" int lra_cuda_count(lra_err *e)
     int n = 0, driver = 0;
     cudaError_t rc = cudaGetDeviceCount(&n);
     if (rc == cudaSuccess && n > 0) return n;
-    cudaGetLastError(); /* the runtime remembers it otherwise */
+    cudaGetLastError(); /* clears the error, which the runtime would report again */
     if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
     lra_cuda_trouble why = LRA_BAD_DRIVER;
     if (rc == cudaErrorInsufficientDriver) why = driver > 0 ? LRA_OLD_DRIVER : LRA_NO_DRIVER;
@@ -111,12 +111,12 @@ static void cuda_free(lra_device *d, void *p)
 {
     lra_err ignored;
     (void)d;
-    lra_cuda_send(&ignored); /* some of the inputs may be destined for this memory */
-    cudaFree(p);             /* waits for work that uses it; an error would show at the next call */
+    lra_cuda_send(&ignored); /* gathered inputs may have this memory as destination */
+    cudaFree(p); /* waits for work that uses the memory; an error is reported at the next call */
 }
 
-/* Memory available to a workspace: a reserve remains for kernels that are loaded later, recorded
- * steps and input slots. */
+/* Memory available to a workspace, in bytes. A reserve remains for kernels that are loaded later,
+ * recorded graphs and input slots. */
 static double cuda_memory_free(const lra_device *d)
 {
     size_t free_bytes = 0, total = 0;
@@ -165,8 +165,8 @@ static cudaError_t make_event(cudaEvent_t *event)
     return cudaEventCreateWithFlags(event, cudaEventDisableTiming);
 }
 
-/* Streams do not synchronise with the default stream, which is unused.  The side stream has the
- * lowest priority and uses the resources that the main stream leaves idle. */
+/* Creates the streams. They do not synchronise with the default stream, which is unused. The side
+ * stream has the lowest priority and uses the resources that the main stream leaves idle. */
 static cudaError_t make_streams(lra_cuda_state *s)
 {
     int last = 0, first = 0;
@@ -185,7 +185,7 @@ static cudaError_t make_streams(lra_cuda_state *s)
     return rc;
 }
 
-/* The level given by LRA_CUDA_LEVEL, or the fastest that passes the kernel self-test. */
+/* Sets the level given by LRA_CUDA_LEVEL, or the fastest one that passes the kernel self-test. */
 static int find_level(lra_cuda_state *s, lra_err *e)
 {
     const char *text = getenv("LRA_CUDA_LEVEL");
@@ -197,7 +197,7 @@ static int find_level(lra_cuda_state *s, lra_err *e)
     return 0;
 }
 
-/* Once for this process and its children. */
+/* Prints once, for this process and its children, that the GPU model is experimental. */
 static void say_experimental(const lra_cuda_state *s, const char *model)
 {
     static const char said[] = "LRA_CUDA_EXPERIMENTAL_SAID";
@@ -220,7 +220,7 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     s->capability = p.major * 10 + p.minor;
     if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
     const char *depth = getenv("LRA_CUDA_SIDE_STREAM");
-    if (!depth) depth = getenv("LRA_CUDA_BESIDE"); /* the name before */
+    if (!depth) depth = getenv("LRA_CUDA_BESIDE"); /* earlier name of the variable */
     if (lra_cuda_side_stream_parse(depth, &s->depth, e) != 0) return LRA_FAILED;
     if (lra_cuda_columns_find(getenv("LRA_CUDA_COLUMNS"), &s->columns, e) != 0) return LRA_FAILED;
     say_experimental(s, p.name);

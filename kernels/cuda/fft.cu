@@ -1,4 +1,5 @@
-/* Transforms by cuFFT, loaded with dlopen(): programs that do not use it run without cuFFT. */
+/* Fourier transforms by cuFFT, which is loaded with dlopen(): programs that do not use it run
+ * without cuFFT. */
 #include "kernels/cuda/fft.h"
 #include "kernels/cuda/state.h"
 
@@ -36,7 +37,7 @@ enum { MAX_PLANS = 256 };
 typedef struct {
     int64_t n, row, n_rows;
     bool back;
-    void *stream; /* plans have their own memory, which two streams cannot share */
+    void *stream; /* a cuFFT plan has its own memory, which two streams cannot share */
     cufftHandle plan;
 } known_plan;
 

@@ -1,5 +1,6 @@
-/* Dense products by cuBLASLt, which is loaded when a GPU is opened: the program starts without it.
- * Row-major c = a b is column-major c^T = b^T a^T, so the operands change places. */
+/* Dense products by cuBLASLt, which is loaded when a GPU is opened, so that the program starts
+ * without it. cuBLASLt is column-major, so the operands are exchanged: row-major c = a b is
+ * column-major c^T = b^T a^T. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/state.h"
 
@@ -7,7 +8,7 @@
 
 enum { WORKSPACE = 32 << 20 };
 
-/* The functions in use, as members of `lt`. */
+/* The library functions that are used; each becomes a member of `lt`. */
 #define FUNCTIONS(X)                                                                               \
     X(cublasLtCreate)                                                                              \
     X(cublasLtMatmulDescCreate)                                                                    \
@@ -26,7 +27,7 @@ enum { WORKSPACE = 32 << 20 };
 static struct {
     FUNCTIONS(MEMBER)
     cublasLtHandle_t handle;
-    char *workspace; /* one for the main stream, one for the side stream */
+    char *workspace; /* workspace of the main stream, followed by that of the side stream */
 } lt;
 
 static int load(lra_err *e)
@@ -56,7 +57,7 @@ int lra_cuda_gemm_open(lra_err *e)
 
 typedef struct {
     cublasLtMatmulDesc_t what;
-    cublasLtMatrixLayout_t a, b, c; /* a is our b */
+    cublasLtMatrixLayout_t a, b, c; /* exchanged: a describes our b, b our a */
     cublasLtMatmulPreference_t want;
 } description;
 
@@ -65,7 +66,7 @@ static cudaDataType_t data_type(lra_type t)
     return t == LRA_BF16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-/* Column-major (rows, columns), n of them `step` elements apart. */
+/* Describes n column-major matrices (rows, columns), `step` elements apart. */
 static cublasLtMatrixLayout_t layout(lra_type t, int64_t rows, int64_t columns, int64_t n,
                                      int64_t step)
 {
@@ -81,7 +82,7 @@ static cublasLtMatrixLayout_t layout(lra_type t, int64_t rows, int64_t columns, 
     return l;
 }
 
-/* cuBLASLt assumes an alignment of 256 bytes; a slice may start anywhere. */
+/* Sets the alignment of an operand: cuBLASLt assumes 256 bytes, but a slice may start anywhere. */
 static void want_alignment(cublasLtMatmulPreference_t want,
                            cublasLtMatmulPreferenceAttributes_t which, const void *p)
 {
@@ -123,7 +124,7 @@ static void forget(description *d)
     if (d->want) lt.cublasLtMatmulPreferenceDestroy(d->want);
 }
 
-/* The first algorithm of the heuristic; false: there is none. */
+/* Selects the first algorithm that the heuristic returns. Returns false if there is none. */
 static bool choose(const description *d, cublasLtMatmulAlgo_t *algorithm)
 {
     cublasLtMatmulHeuristicResult_t result;
@@ -168,8 +169,8 @@ extern "C" void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const vo
     forget(&d);
 }
 
-/* Only for float32 with a bias of the same type: the only combination that the library's manual
- * lists. */
+/* Adds the epilogue to the description, only for float32 with a float32 bias: the only combination
+ * that the library's manual lists. */
 static bool add_epilogue(const description *d, const lra_cuda_epilogue *x)
 {
     cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;

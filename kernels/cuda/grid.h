@@ -1,11 +1,12 @@
-/* The limits of grids, for every launch: on a GPU, and on the host shim of the tests. */
+/* Limits of grid sizes, for every launch on a GPU and on the host shim of the tests. */
 #ifndef LRA_CUDA_GRID_H
 #define LRA_CUDA_GRID_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Blocks of a grid that CUDA allows along y and along z; along x: 2^31 - 1. */
+/* Maximum number of blocks that CUDA allows along y and along z. Along x the maximum is 2^31 -
+ * 1. */
 enum { LRA_MAX_GRID_Y = 65535 };
 /* True if CUDA starts a grid of this size. */
 static inline bool lra_grid_allowed(unsigned x, unsigned y, unsigned z)

@@ -1,6 +1,6 @@
-/* How CUDA files start kernels and name shared memory.  All differences between nvcc and the host
- * shim of the tests are in this file: the shim is included before anything else and defines
- * LRA_SHIM.
+/* Macros with which CUDA files launch kernels and declare shared memory. All differences between
+ * nvcc and the host shim of the tests are in this file: the shim is included before anything else
+ * and defines LRA_SHIM.
  *   LRA_LAUNCH(kernel, grid, block, shared, stream, args...)   shared: bytes of LRA_SHARED()
  *   LRA_SHARED(real, tile);                                    in a kernel: real *tile */
 #ifndef LRA_CUDA_LAUNCH_H
@@ -15,7 +15,8 @@
 #ifndef LRA_SHIM
 #include <cuda_runtime.h>
 
-/* True if CUDA starts a grid of this size; else false, with the fault of the device set. */
+/* True if CUDA starts a grid of this size. Otherwise false, and the error is stored in the
+ * device. */
 extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, unsigned z);
 #define LRA_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
     do {                                                                                           \
@@ -40,20 +41,21 @@ extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, u
 #define LRA_NO_UNROLL _Pragma("unroll 1")
 #endif
 
-/* A device function, for kernels only. */
+/* Declares a device function, for kernels only. */
 #define LRA_DEV static __device__ __forceinline__
 
 enum { LRA_WARP = 32, LRA_BLOCK = 256, LRA_BLOCK_WARPS = LRA_BLOCK / LRA_WARP };
 
-/* Blocks for n pieces of work, per_block in each; kernels step by the grid where this is cut
- * off. */
+/* Number of blocks for n work items, per_block in each. It is limited; kernels therefore have a
+ * grid-stride loop. */
 static inline unsigned lra_grid(int64_t n, int64_t per_block)
 {
     int64_t blocks = (n + per_block - 1) / per_block;
     return (unsigned)(blocks < 1 ? 1 : blocks < 1 << 20 ? blocks : 1 << 20);
 }
 
-/* More than 48 KiB of shared memory must be requested, once for each kernel. */
+/* Allows a kernel to use more than 48 KiB of shared memory, which must be requested once per
+ * kernel. */
 #ifndef LRA_SHIM
 #define LRA_ALLOW_SHARED(kernel, n_bytes)                                                          \
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(n_bytes))

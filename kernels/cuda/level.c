@@ -1,4 +1,4 @@
-/* LRA_CUDA_LEVEL. */
+/* The environment variable LRA_CUDA_LEVEL. */
 #include "kernels/cuda/level.h"
 
 #include <string.h>

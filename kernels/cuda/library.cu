@@ -1,5 +1,5 @@
-/* Libraries of the toolkit, loaded by name when they are needed, so that one program runs with and
- * without them. */
+/* Loads libraries of the CUDA toolkit by name when they are needed, so that one program runs with
+ * and without them. */
 #include "kernels/base/core/mem.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/library_files.h"
@@ -12,9 +12,9 @@
 #include <link.h>
 #include <stdio.h>
 
-/* Opens a library found by the loader, or the first file found that loads.  Returns NULL on
- * failure: *bad is a file that was found but does not load (NULL if there is none), *reason the
- * cause.  The caller frees both. */
+/* Opens a library that the loader finds, or the first file found that loads. Returns NULL on
+ * failure. *bad: a file that was found but does not load (NULL if there is none); *reason: the
+ * cause. The caller frees both. */
 static void *find(const char *name, char **bad, char **reason)
 {
     char *path;
@@ -46,7 +46,7 @@ void *lra_cuda_library(const char *stem, int major, lra_err *e)
     return library;
 }
 
-/* "cuFFT /usr/lib/libcufft.so.12", or "cuFFT not found". */
+/* Description of a library: "cuFFT /usr/lib/libcufft.so.12", or "cuFFT not found". */
 static char *described(const char *title, const char *stem, int major)
 {
     lra_err ignored;

@@ -18,7 +18,7 @@ enum { MOST_FOLDERS = 20000, MOST_DEPTH = 8 };
 
 /* ---- programs on PATH ------------------------------------------------------------------------ */
 
-/* The first program of this name on PATH; relative elements of PATH are skipped. */
+/* Path of the first program with this name on PATH. Relative entries of PATH are skipped. */
 static char *on_path(const char *name)
 {
     const char *at = getenv("PATH");
@@ -32,7 +32,7 @@ static char *on_path(const char *name)
     return NULL;
 }
 
-/* The path without its last `levels` names. */
+/* The path without its last `levels` components. */
 static char *above(const char *path, int levels)
 {
     char *top = lra_copy_text(path);
@@ -81,9 +81,10 @@ static char *toolkit_of_nvcc(void)
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-/* Patterns below the value of a variable or the result of a function; neither: from the top. */
+/* A place to search: patterns below the value of an environment variable, or below the result of a
+ * function; if neither is set, absolute patterns. */
 typedef struct {
-    const char *name; /* for people */
+    const char *name; /* name in messages */
     const char *variable;
     char *(*find)(void);
     const char *pattern[3];
@@ -113,7 +114,8 @@ static const place places[] = {
 };
 enum { N_PLACES = sizeof places / sizeof *places, N_PATTERNS = 3 };
 
-/* The folder below which the patterns of a place are searched: "" for the top, NULL for none. */
+/* The folder below which the patterns of a place are searched. "": patterns are absolute; NULL: the
+ * place does not exist. */
 static char *folder_of(const place *p)
 {
     if (p->find) return p->find();
@@ -121,7 +123,7 @@ static char *folder_of(const place *p)
     return value && (!p->variable || *value) ? lra_copy_text(value) : NULL;
 }
 
-/* The i-th file of a pattern; NULL if there are fewer.  *n: number of files. */
+/* The i-th file that matches a pattern; NULL if there are fewer. *n: number of matches. */
 static char *one_of(const char *pattern, int i, int *n)
 {
     glob_t found;
@@ -138,7 +140,7 @@ static char *one_of(const char *pattern, int i, int *n)
 
 typedef struct {
     const char *name;
-    int i, folders; /* files to skip; folders seen */
+    int i, folders; /* i: matches that are still to be skipped; folders: folders visited so far */
     char *found;
 } walk;
 

@@ -1,26 +1,27 @@
-/* Measured peak rates of the open GPU: large matrix products by the library, large copies. Operands
- * are random: products of zeros draw less power and run faster than real ones. */
+/* Measures peak rates of the open GPU: large matrix products by cuBLASLt, large copies. Operands
+ * are random, because products of zeros draw less power and run faster than real ones. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/state.h"
 
-/* The best of TIMES measurements, each of IN_A_ROW calls between two events. */
+/* The result is the best of TIMES measurements, each of IN_A_ROW calls between two events. */
 enum { TIMES = 3, IN_A_ROW = 10 };
 
-/* Numbers in +-[1,2), one of float32 or two of bf16 a word: signs and mantissas are random. */
+/* Fills memory with numbers in +-[1,2), one float32 or two bf16 numbers per word. Signs and
+ * mantissas are random. */
 static __global__ void fill_kernel(int64_t n_words, bool pairs, uint32_t *words)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_words;
          i += (int64_t)gridDim.x * blockDim.x) {
-        uint32_t w = (uint32_t)i * 2654435761u; /* the mixer of MurmurHash3 */
+        uint32_t w = (uint32_t)i * 2654435761u; /* the mixing function of MurmurHash3 */
         w ^= w >> 16, w *= 0x85EBCA6Bu, w ^= w >> 13, w *= 0xC2B2AE35u, w ^= w >> 16;
         words[i] = pairs ? (w & 0x807F807Fu) | 0x3F803F80u : (w & 0x807FFFFFu) | 0x3F800000u;
     }
 }
 
-/* Seconds of one call of work(memory), from the fastest series of IN_A_ROW calls; 0: failed.  A
- * call before the first event keeps the GPU busy while the host queues the others. */
+/* Seconds per call of work(memory), from the fastest series of IN_A_ROW calls; 0: failed. A call
+ * before the first event keeps the GPU busy while the host queues the others. */
 static double best_time(void (*work)(lra_type t, char *memory), lra_type t, char *memory)
 {
     cudaEvent_t start = NULL, end = NULL;
@@ -52,7 +53,8 @@ static double measure(void (*work)(lra_type t, char *memory), lra_type t, size_t
         seconds = best_time(work, t, memory);
     }
     cudaFree(memory);
-    cudaGetLastError(); /* out of memory in a measurement must not fail later calls */
+    /* clears the error: out of memory in a measurement must not fail later calls */
+    cudaGetLastError();
     return seconds > 0 ? amount / seconds : 0;
 }
 

@@ -1,4 +1,4 @@
-/* Trials of levels. */
+/* Kernel self-test: runs each level in a child process. */
 #include "kernels/cuda/self_test.h"
 
 #include <signal.h>
@@ -21,7 +21,7 @@ void lra_cuda_self_test_by(char *const *argv)
     arguments = argv;
 }
 
-/* Tests one level: 0, or an error in e.  The child inherits the environment. */
+/* Tests one level. Returns 0, or -1 with an error in e. The child inherits the environment. */
 static int try_level(const char *level, double seconds, lra_err *e)
 {
     lra_process child = {0};

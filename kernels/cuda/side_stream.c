@@ -1,9 +1,9 @@
-/* LRA_CUDA_SIDE_STREAM. */
+/* The environment variable LRA_CUDA_SIDE_STREAM. */
 #include "kernels/cuda/side_stream.h"
 
 #include <stdlib.h>
 
-/* NOTES.md counts the memory that it costs. */
+/* Default number of unfinished side-stream calls. NOTES.md lists the memory that they cost. */
 enum { DEFAULT = 4 };
 
 int lra_cuda_side_stream_parse(const char *text, int *out, lra_err *e)

@@ -1,7 +1,8 @@
-/* Gathering inputs. */
+/* Gathers inputs for a transfer to the device (staging.h). */
 #include "kernels/cuda/staging.h"
 
-/* True if `to` follows the last part, with nothing but the padding of a buffer between them. */
+/* True if the destination `to` follows that of the last part, with only the padding of a buffer
+ * between them. */
 static int follows(const lra_staged *last, const char *to)
 {
     uintptr_t end = (uintptr_t)last->to + last->n_bytes;

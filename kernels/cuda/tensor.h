@@ -1,5 +1,5 @@
-/* Tensor-core products of bf16 summed in float32, and asynchronous copies into shared memory, for
- * compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync).  The host shim has
+/* Tensor-core products of bf16 with float32 sums, and asynchronous copies to shared memory, for
+ * compute capability 8.0 and newer (PTX ISA 8.x: cp.async, ldmatrix, mma.sync). The host shim has
  * the same functions in tests/shim/tensor.h. */
 #ifndef LRA_CUDA_TENSOR_H
 #define LRA_CUDA_TENSOR_H
@@ -12,21 +12,22 @@ LRA_DEV unsigned tc_address(const void *shared)
     return (unsigned)__cvta_generic_to_shared(shared);
 }
 
-/* Starts copying 16 bytes, both ends aligned to 16; zeros if not valid. */
+/* Starts copying 16 bytes; both addresses are aligned to 16. Writes zeros if `valid` is false. */
 LRA_DEV void tc_copy16(void *shared, const void *global, bool valid)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_address(shared)),
                  "l"(global), "r"(valid ? 16 : 0)
                  : "memory");
 }
-/* Same for 8 bytes, aligned to 8. */
+/* Starts copying 8 bytes; both addresses are aligned to 8. Writes zeros if `valid` is false. */
 LRA_DEV void tc_copy8(void *shared, const void *global, bool valid)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(tc_address(shared)),
                  "l"(global), "r"(valid ? 8 : 0)
                  : "memory");
 }
-/* Closes a group of copies; waits until at most PENDING groups are in flight. */
+/* tc_commit(): closes a group of copies. tc_wait(): waits until at most PENDING groups are in
+ * flight. */
 LRA_DEV void tc_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -36,7 +37,8 @@ template <int PENDING> LRA_DEV void tc_wait(void)
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-/* Four 8 x 8 matrices of 16-bit numbers: lane 8 j + r names row r of matrix j. */
+/* Loads four 8 x 8 matrices of 16-bit numbers. Thread 8 j + r of the warp gives the address of row
+ * r of matrix j. */
 LRA_DEV void tc_load4(uint32_t v[4], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -44,7 +46,7 @@ LRA_DEV void tc_load4(uint32_t v[4], const void *row)
                  : "r"(tc_address(row))
                  : "memory");
 }
-/* Same, with each matrix transposed. */
+/* Like tc_load4(), with each matrix transposed. */
 LRA_DEV void tc_load4_t(uint32_t v[4], const void *row)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -53,7 +55,7 @@ LRA_DEV void tc_load4_t(uint32_t v[4], const void *row)
                  : "memory");
 }
 
-/* c (16,8) += a (16,16) b (16,8), spread over the warp as mma.m16n8k16 has it. */
+/* c (16,8) += a (16,16) b (16,8), distributed over the warp as mma.m16n8k16 requires. */
 LRA_DEV void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
@@ -62,7 +64,7 @@ LRA_DEV void tc_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/* Two bf16, the first in the lower 16 bits. */
+/* Converts two numbers to bf16; the first one is in the lower 16 bits. */
 LRA_DEV uint32_t tc_pair(float first, float second)
 {
     uint32_t pair;

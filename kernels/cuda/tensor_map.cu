@@ -1,5 +1,5 @@
-/* Tensor maps.  The driver function that creates them is not linked; its address is queried from
- * the runtime by name. */
+/* Creates tensor maps (TMA descriptors). The driver function is not linked; its address is queried
+ * from the runtime by name. */
 #include <cuda.h>
 
 #include "kernels/cuda/state.h"

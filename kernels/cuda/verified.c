@@ -1,4 +1,5 @@
-/* The file of verified GPU models, one line each: MODEL, tab, the checks that passed. */
+/* The file of verified GPU models. Each line consists of a model, a tab, and the checks that
+ * passed. */
 #include "kernels/cuda/verified.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Matrix-product features of compute capability 9.0: barriers in shared memory that count bytes,
  * asynchronous copies of tensor boxes (TMA), and products of four warps with operands in shared
- * memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor, wgmma).  The host shim has the same
- * functions in tests/shim/wgmma.h.
+ * memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor, wgmma). The host shim has the same functions
+ * in tests/shim/wgmma.h.
  *
- * Kernels with LRA_HAS_WGMMA 0 have no body: they are never started on another GPU. */
+ * If LRA_HAS_WGMMA is 0, kernels have no body; they are never started on such a GPU. */
 #ifndef LRA_CUDA_WGMMA_H
 #define LRA_CUDA_WGMMA_H
 
@@ -21,24 +21,26 @@ enum { WG_THREADS = 128 };
 
 /* ---- tensor maps: boxes of a tensor (d[2], d[1], d[0]) of bf16, d[0] fastest, contiguous ----- */
 
-/* Goes to a kernel by value, as `const __grid_constant__ lra_map`. */
+/* Tensor map (TMA descriptor). It is passed to a kernel by value, as `const __grid_constant__
+ * lra_map`. */
 typedef struct alignas(64) {
     unsigned char opaque[128];
 } lra_map;
 
-/* Bytes of a row of a box with wg_swizzled(): 64 elements. */
+/* WG_ROW: bytes of a row of a swizzled box, 64 elements. WG_ATOM: eight such rows. */
 enum { WG_ROW = 128, WG_ATOM = 8 * WG_ROW };
 
-/* d[0] is a multiple of 8, data are at a multiple of 16; swizzled: box[0] is 64 and the 16-byte
- * pieces of a row are permuted by wg_swizzled().  False, with the fault of the device set, when the
- * driver refuses. */
+/* Creates the tensor map of an array with dimensions d, for copies of boxes. d[0] is a multiple of
+ * 8, and data are aligned to 16 bytes. swizzled: box[0] is 64, and the 16-byte pieces of a row are
+ * permuted by wg_swizzled(). Returns false, with the error stored in the device, if the driver
+ * refuses. */
 extern "C" bool lra_cuda_map(lra_map *m, const void *data, const int64_t d[3], const int box[3],
                              bool swizzled);
 
-/* Column count of blocks, set by tests: 64, 128, or 0 (the kernel's choice). */
+/* Columns per block of the convolution, set by tests: 64, 128, or 0 (the kernel's choice). */
 extern "C" int lra_cuda_columns(void);
 
-/* Offset of byte `at` in a swizzled box; both are relative to a multiple of 1024 bytes. */
+/* Offset of byte `at` in a swizzled box; both offsets are relative to a multiple of 1024 bytes. */
 static inline __host__ __device__ uint32_t wg_swizzled(uint32_t at)
 {
     return at ^ (at >> 7 & 7u) << 4;
@@ -46,14 +48,18 @@ static inline __host__ __device__ uint32_t wg_swizzled(uint32_t at)
 
 /* ---- operands of a product ------------------------------------------------------------------- */
 
-/* A matrix in shared memory at `address`, a multiple of 16.  It consists of cores of eight lines, a
- * line being 8 neighbouring elements (16 bytes) and the next line 16 bytes on; swizzled: a line is
- * 64 elements (128 bytes), the next 128 bytes on, and the matrix starts in its first rows of 1024
- * bytes.
- *   lines run along K (not transposed): `stride` from eight lines to the next eight, `leading` from 8 elements
- *     to the next 8 along K (swizzled: not used);
- *   lines run along M or N (transposed): from 8 k to the next 8 `leading`, from 8 elements to the next `stride`;
- *     swizzled: the other way round, from 64 elements to the next `leading`, from 8 k to the next `stride`. */
+/* Descriptor of a matrix in shared memory at `address`, a multiple of 16. The matrix consists of
+ * core matrices of eight lines. A line is 8 adjacent elements (16 bytes), and the next line follows
+ * 16 bytes later. Swizzled: a line is 64 elements (128 bytes), the next line follows 128 bytes
+ * later, and the matrix starts in the first rows of a 1024-byte block. Meaning of the strides, in
+ * bytes:
+ *   lines run along K (not transposed): `stride` from eight lines to the next eight, `leading` from
+ *   8
+ *     elements to the next 8 along K (swizzled: not used);
+ *   lines run along M or N (transposed): `leading` from 8 k to the next 8, `stride` from 8 elements
+ *   to
+ *     the next 8; swizzled: `leading` from 64 elements to the next 64, `stride` from 8 k to the
+ *     next 8. */
 static inline __host__ __device__ uint64_t wg_matrix(uint32_t address, uint32_t leading,
                                                      uint32_t stride, bool swizzled)
 {
@@ -69,7 +75,7 @@ LRA_DEV void bar_init(uint64_t *bar, int count)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_address(bar)), "r"(count)
                  : "memory");
 }
-/* Orders this thread's earlier writes to shared memory before later TMA and wgmma operations. */
+/* Orders earlier writes of this thread to shared memory before later TMA and wgmma operations. */
 LRA_DEV void bar_fence(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -84,7 +90,8 @@ LRA_DEV void bar_expect(uint64_t *bar, int n_bytes)
                  "r"(n_bytes)
                  : "memory");
 }
-/* Until the phase of this parity has ended; phases count 0, 1, 0, ... */
+/* Waits until the phase of this parity has ended; the parity of consecutive phases is 0, 1, 0,
+ * ... */
 LRA_DEV void bar_wait(uint64_t *bar, int parity)
 {
     asm volatile("{\n"
@@ -97,8 +104,8 @@ LRA_DEV void bar_wait(uint64_t *bar, int parity)
                  : "memory");
 }
 
-/* Starts copying the box at (c0, c1, c2); elements outside the tensor are zero.  All bytes of the
- * box arrive at the barrier.  shared: a multiple of 128 bytes, of 1024 where swizzled. */
+/* Starts copying the box at (c0, c1, c2). Elements outside of the tensor become zero. All bytes of
+ * the box are counted by the barrier. shared: aligned to 128 bytes; to 1024 if swizzled. */
 LRA_DEV void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, uint64_t *bar)
 {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -109,7 +116,7 @@ LRA_DEV void tm_load(void *shared, const lra_map *map, int c0, int c1, int c2, u
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Required before the first product that uses registers written by other instructions. */
+/* Required before the first product that uses registers which other instructions have written. */
 LRA_DEV void wg_fence(void)
 {
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -126,8 +133,8 @@ template <int PENDING> LRA_DEV void wg_wait(void)
 
 #define WG_OUT4(i)  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
 #define WG_OUT16(i) WG_OUT4(i), WG_OUT4(i + 4), WG_OUT4(i + 8), WG_OUT4(i + 12)
-/* d (64,128) += a (64,16) b (16,128), queued.  Thread 32 w + 4 r + c of the group holds in d[4 j +
- * 2 h + i] row 16 w + 8 h + r, column 8 j + 2 c + i. */
+/* Queues d (64,128) += a (64,16) b (16,128). Thread 32 w + 4 r + c of the warpgroup holds row 16 w
+ * + 8 h + r, column 8 j + 2 c + i in d[4 j + 2 h + i]. */
 template <int TRANSPOSE_A, int TRANSPOSE_B> LRA_DEV void wg_mma(float d[64], uint64_t a, uint64_t b)
 {
     asm volatile("{\n"
@@ -144,7 +151,7 @@ template <int TRANSPOSE_A, int TRANSPOSE_B> LRA_DEV void wg_mma(float d[64], uin
                  : "l"(a), "l"(b), "n"(TRANSPOSE_A), "n"(TRANSPOSE_B));
 }
 
-/* Same for b (16,64): d (64,64). */
+/* Queues d (64,64) += a (64,16) b (16,64). */
 template <int TRANSPOSE_A, int TRANSPOSE_B>
 LRA_DEV void wg_mma_narrow(float d[32], uint64_t a, uint64_t b)
 {
