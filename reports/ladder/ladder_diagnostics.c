@@ -1,6 +1,6 @@
-/* Diagnostics of a ladder, because its index alone misleads: the rung that validation would select,
- * information instead of accuracy, memorisation of the training rows, baselines that are better
- * than the reference. */
+/* Computes diagnostics of a ladder, because its index alone can be misleading: the rung that
+ * validation would select, information instead of accuracy, memorisation of the training rows, and
+ * baselines that are better than the reference. */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- validation and training ----------------------------------------------------------------- */
 
-/* Mean over the seeds of a rung. */
+/* Mean of a value over the seeds of rung r. */
 static double mean_of(const lra_ladder_view *v, int r, double (*value)(const lra_result *))
 {
     double sum = 0;
@@ -36,8 +36,8 @@ void lra_ladder_set_validation(lra_ladder_view *v)
     }
 }
 
-/* Adds a series of the runs of rung r that learned: rows of the training sample, or of the
- * validation split. */
+/* Adds a series of right predictions: of the runs of rung r that learned, on the training sample
+ * (train) or on the validation split. */
 static void add_right(lra_sample *s, const lra_ladder_view *v, int r, bool train)
 {
     const lra_ladder_row *row = &v->ladder.row[r];
@@ -72,7 +72,8 @@ static int narrowest_of(const lra_ladder *l)
     return r;
 }
 
-/* Sets the gap: wide rungs that fit the training rows better and generalise worse. */
+/* Sets the difference of the generalisation gap between the widest and the narrowest rung. If it is
+ * positive, wide rungs fit the training rows better but generalise worse. */
 static void set_gap(lra_ladder_view *v)
 {
     int narrow = narrowest_of(&v->ladder), wide = v->ladder.reference_rung;
@@ -102,8 +103,8 @@ static bool has_answers(const lra_ladder_view *v, const lra_result *reference)
     return !reference || reference->n_val;
 }
 
-/* Negative losses on the test rows, after temperature scaling fitted on validation rows; the view
- * frees them. */
+/* Negative losses on the test rows, after temperature scaling that was fitted on validation rows.
+ * The view frees them. */
 static const double *scores_of(lra_ladder_view *v, const lra_result *r)
 {
     double *loss = lra_ladder_keep(v, lra_alloc_array((size_t)r->n + 1, sizeof *loss));
@@ -122,7 +123,8 @@ static const double *chance_scores(lra_ladder_view *v)
     return loss;
 }
 
-/* The same ladder with losses in place of correctness, for the seeds that learned. */
+/* Computes the same ladder with losses in place of right predictions, for the seeds that
+ * learned. */
 static int set_info(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     lra_ladder_data d = v->data;
@@ -155,7 +157,7 @@ static int set_best(lra_ladder_view *v, lra_err *e)
     return lra_ladder_run(&d, &v->best, e);
 }
 
-/* Locality index with a baseline's accuracy as reference; NAN if no rung sees all tokens. */
+/* Locality index with the accuracy of a baseline as reference; NAN if no rung sees all tokens. */
 static double index_against(const lra_ladder_view *v, const uint8_t *right)
 {
     lra_ladder_data d = v->data;
@@ -188,7 +190,7 @@ static void set_rivals(lra_ladder_view *v)
     if (weak) v->flags |= LRA_FLAG_REFERENCE_WEAK;
 }
 
-/* Sets the difference of each rung to the best order-free baseline. */
+/* Sets the difference of each rung from the best order-free baseline. */
 static void set_simple(lra_ladder_view *v)
 {
     const lra_result *r = v->first;

@@ -1,4 +1,4 @@
-/* Diagnostics of a ladder in addition to its index: validation, information, training, rivals,
+/* Diagnostics of a ladder besides its index: validation, information, training, better baselines,
  * flags. */
 #ifndef LRA_REPORTS_LADDER_LADDER_DIAGNOSTICS_H
 #define LRA_REPORTS_LADDER_LADDER_DIAGNOSTICS_H

@@ -1,4 +1,4 @@
-/* Facts of the table of a ladder, for JSON. */
+/* Adds facts of the table of a ladder for JSON (ladder_notes.h). */
 #include <math.h>
 
 #include "kernels/base/core/mem.h"

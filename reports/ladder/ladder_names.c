@@ -1,4 +1,4 @@
-/* Names of ladders by the properties in which they differ. */
+/* Names ladders by the properties in which they differ (ladder_names.h). */
 #include "reports/ladder/ladder_names.h"
 #include "reports/views/model_names.h"
 
@@ -8,7 +8,7 @@
 
 enum { MODEL = 2, KIND = 4, SEEDS, FLAGS, MOST_SETTINGS = 3 };
 
-/* "over dilation, matched in FLOPs" */
+/* Axis and match of a ladder: "over dilation, matched in FLOPs" */
 static char *kind_of(const lra_ladder_kind *k)
 {
     bool kernels = strcmp(k->axis, "kernel") == 0, matched = strcmp(k->match, "none") != 0;
@@ -21,7 +21,8 @@ static char *kind_of(const lra_ladder_kind *k)
                                : "matched in parameters");
 }
 
-/* Flags of a ladder, separated by commas, without flags of reaches, which figures do not show. */
+/* Flags of a ladder, separated by commas, without flags of measurements that figures do not
+ * show. */
 static char *flags_of(const lra_ladder_view *v)
 {
     const unsigned shown = v->flags & ~(unsigned)(LRA_FLAG_CENSORED | LRA_FLAG_UNRESOLVED);
@@ -33,7 +34,8 @@ static char *flags_of(const lra_ladder_view *v)
     return t.s;
 }
 
-/* Task, preset, model, precision, axis and match, seeds, flags; caller frees. */
+/* Part i of a ladder's name: task, preset, model, precision, axis and match, seeds, or flags. The
+ * caller frees it. */
 static char *part(const lra_ladder_view *v, int i)
 {
     const lra_result *r = v->first;
@@ -46,7 +48,7 @@ static char *part(const lra_ladder_view *v, int i)
     return lra_format("%d seed%s", n, n == 1 ? "" : "s");
 }
 
-/* True if every ladder has this part. */
+/* True if part i of every ladder's name is this text. */
 static bool all_have(const lra_ladder_view *views, int n, int i, const char *text)
 {
     bool same = true;
@@ -63,10 +65,10 @@ static void add_word(lra_text *t, const char *word)
     if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
-/* The parts of ladder k that all share, or that they do not. */
+/* Appends the parts of ladder k's name that all ladders share (shared: true), or the others. */
 static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, bool shared)
 {
-    for (int i = 0; i < FLAGS; i++) { /* flags are part of a caption */
+    for (int i = 0; i < FLAGS; i++) { /* the flags are not part of the name, but of a caption */
         char *own = part(&views[k], i);
         bool said = shared ? i != KIND || !lra_ladder_is_plain(&views[k].kind) : true;
         if (all_have(views, n, i, own) == shared && said) add_word(t, own);
@@ -74,7 +76,7 @@ static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, b
     }
 }
 
-/* True if the key is the axis of a ladder, or the key that is solved for its match. */
+/* True if the key is the axis of a ladder, or the key that --match solved for. */
 static bool is_own(const lra_ladder_view *views, int n, const char *key)
 {
     bool own = false;
@@ -85,10 +87,10 @@ static bool is_own(const lra_ladder_view *views, int n, const char *key)
 
 /* ---- settings -------------------------------------------------------------------------------- */
 
-/* The configuration, with all parameters of the task; NULL: it cannot be read. */
+/* Settings of a ladder, with all parameters of the task. NULL: its configuration cannot be read. */
 static lra_config *settings_of(const lra_ladder_view *v)
 {
-    /* Settings of a single run, or settings that are parts already. */
+    /* Settings of single runs, and settings that are parts of the name already, are removed. */
     static const char *const others[] = {
         "seed",      "data",         "version",    "task",          "model",        "preset",
         "precision", "model.kernel", "train.from", "train.related", "train.matched"};
@@ -112,7 +114,7 @@ static lra_config *settings_of(const lra_ladder_view *v)
     return c;
 }
 
-/* "distance 8": settings of c that another ladder does not have. */
+/* Appends "distance 8", ..: settings of c that another ladder does not have. */
 static void add_settings(lra_text *t, const lra_config *c, lra_config *const *all,
                          const lra_ladder_view *views, int n)
 {

@@ -1,4 +1,4 @@
-/* Notes below the table of a ladder. */
+/* Adds notes below the table of a ladder (ladder_notes.h). */
 #include "reports/ladder/ladder_notes.h"
 
 #include <inttypes.h>
@@ -24,9 +24,10 @@ char *lra_ladder_difference_text(const lra_ladder_view *v, lra_estimate score)
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-/* Two digits: the ends are percentiles of 10,000 replicates, whose Monte Carlo error is 2.7 % of a
- * standard error of the index, so that the third digit of a wide interval depends on the random
- * key. At a bound of the index all replicates may be equal, and the interval would be a point. */
+/* A share and its interval with two digits. The ends of the interval are percentiles of 10,000
+ * bootstrap replicates, whose Monte Carlo error is 2.7 % of a standard error of the index, so that
+ * the third digit of a wide interval is random. If the index is at its bound, all replicates can be
+ * equal; then there is no interval. */
 static char *share_text(const lra_estimate *x)
 {
     if (x->lo == x->hi) return lra_format("%.2f (at its bound, no interval)", x->value);
@@ -112,7 +113,8 @@ static void add_reference(lra_table *t, const lra_ladder_view *v)
 
 /* ---- reaches --------------------------------------------------------------------------------- */
 
-/* "7.8", "<= 8" on the narrowest rung, "> 32" beyond the widest. */
+/* Appends a length in tokens: "7.8"; "<= 8" on the narrowest rung; "> 32" beyond the widest
+ * rung. */
 static void add_length(lra_text *t, const lra_ladder *l, double x, int decimals)
 {
     if (isinf(x))
@@ -146,7 +148,7 @@ static void add_radius(lra_table *t, const lra_ladder_view *v)
     lra_text_free(&text);
 }
 
-/* "9 / 9 / 6": of the margins 1, 2, 5; caller frees. */
+/* Sufficient reach for the margins 1, 2 and 5 points: "9 / 9 / 6". The caller frees it. */
 static char *sufficient_text(const lra_ladder *l)
 {
     lra_text text = {0};
@@ -199,7 +201,7 @@ static void add_slope(lra_table *t, const lra_ladder_view *v)
     lra_free(growth);
 }
 
-/* Adds notes on the two-dimensional reach for images. */
+/* Adds notes on the reach in rows and columns, for images. */
 static void add_grid(lra_table *t, const lra_ladder_view *v)
 {
     int64_t grid = v->first->grid;
@@ -233,7 +235,7 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
         return;
     }
     const lra_estimate *x = &l->reference_minus_chance;
-    bool same = isnan(x->lo) && !isnan(x->value); /* no row differs from another */
+    bool same = isnan(x->lo) && !isnan(x->value); /* lo is NAN if no row differs between the two */
     char *bits = same ? lra_format("%.3f bits", x->value / bit)
                       : lra_format("%.3f bits (%.3f to %.3f)", x->value / bit, x->lo / bit,
                                    x->hi / bit);
@@ -283,7 +285,7 @@ static void add_gap(lra_table *t, const lra_ladder_view *v)
                                     : "");
 }
 
-/* Adds notes on baselines of the table and narrower rungs that are better than the reference. */
+/* Adds notes on baselines, and on narrower rungs, that are better than the reference. */
 static void add_rivals(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
@@ -313,8 +315,8 @@ static void add_rivals(lra_table *t, const lra_ladder_view *v)
 
 /* ---- interpretation -------------------------------------------------------------------------- */
 
-/* Appends "WHAT: 5 of 6 (not K = 3)": number of rungs with R > 0 whose interval is entirely above
- * 0. */
+/* Appends "WHAT: 5 of 6 (not K = 3)": the number of rungs with reach R > 0 whose interval lies
+ * entirely above 0. */
 static void add_count(lra_text *t, const lra_ladder_view *v, const lra_estimate *above,
                       const char *what)
 {
@@ -334,8 +336,8 @@ static void add_count(lra_text *t, const lra_ladder_view *v, const lra_estimate 
     lra_text_free(&missing);
 }
 
-/* Adds the numbers of rungs that beat chance, the best order-free baseline, and the bag of tokens,
- * each by its own paired interval. */
+/* Adds the numbers of rungs that are better than chance, than the best order-free baseline, and
+ * than the bag of tokens, each by its own paired interval. */
 static void add_acceptance(lra_table *t, const lra_ladder_view *v)
 {
     const lra_ladder *l = &v->ladder;
@@ -389,7 +391,7 @@ static void add_seeds(lra_table *t, const lra_ladder_view *v)
     lra_text_free(&text);
 }
 
-/* Marks the statistics that the verdict and the index summarise. */
+/* Marks the notes that the verdict and the index already summarise as details. */
 static void mark_details(lra_table *t)
 {
     static const char *const key[] = {"best rung", "radius", "growth", "information",

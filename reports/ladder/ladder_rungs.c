@@ -1,4 +1,4 @@
-/* Groups results into ladders. */
+/* Groups results into ladders (ladder_rungs.h). */
 #include "reports/ladder/ladder_rungs.h"
 
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 #include "kernels/base/core/mem.h"
 #include "reports/results/result_metric.h"
 
-static const double WITHIN = 0.02; /* relative tolerance of the count, as in --match */
+static const double WITHIN = 0.02; /* relative tolerance of the matched count, as in --match */
 
 /* ---- settings of a result ------------------------------------------------------------------ */
 
-/* "model.KEY=" */
+/* Writes the start of a configuration line: "model.KEY=". */
 static void line_of(const char *key, char line[LRA_LADDER_WORD + 8])
 {
     snprintf(line, LRA_LADDER_WORD + 8, "model.%s=", key);
@@ -81,8 +81,9 @@ static double count_of(const lra_result *r, const lra_ladder_kind *k)
                                            : r->training.step_flops;
 }
 
-/* True if a result of the ladder `from` has the size of the ladder k.  The reference must have
- * exactly the count; a rung that was solved for a count in `from` may differ from it by WITHIN. */
+/* True if a result that was trained for ladder `from` has the matched count of ladder k. The
+ * relative tolerance is WITHIN if the size was solved, that is, if `from` is matched in the same
+ * key over the same axis; otherwise the counts must be equal. */
 static bool has_count(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
 {
     double off = fabs(count_of(r, k) - k->count);
@@ -151,8 +152,9 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
     return text;
 }
 
-/* The result's value of the axis; -1: none.  A run without a ladder record is a rung over kernels
- * only if its kernel bounds its reach, because other models may have a key of the same name. */
+/* Value of the axis of k for a result; -1: none. A run without ladder attributes is a rung of a
+ * ladder of kernels only if its kernel bounds its reach, because other models can have a key of the
+ * same name. */
 static int64_t value_of(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
 {
     bool named = from->usual >= 0;
@@ -161,8 +163,8 @@ static int64_t value_of(const lra_result *r, const lra_ladder_kind *from, const 
     return value < 0 ? k->usual : value;
 }
 
-/* Adds the result, trained for the ladder `from`, if it is, or may be, a rung of a ladder of kind
- * k. */
+/* Adds a result that was trained for ladder `from` as a member, if it is or can be a rung of a
+ * ladder of kind k. */
 static int add(lra_ladder_member *m, const lra_result *r, const lra_ladder_kind *from,
                const lra_ladder_kind *k)
 {
@@ -190,8 +192,8 @@ static int end_of(const lra_ladder_member *m, int n, int from)
     return to;
 }
 
-/* True if the result is also a rung of another ladder, which has several rungs and a result that
- * was trained for it. */
+/* True if the result is also a rung of another ladder that has several rungs and a result that was
+ * trained for it. */
 static bool stands_elsewhere(const lra_ladder_member *m, int n, const lra_ladder_member *x)
 {
     for (int from = 0, to; from < n; from = to) {
@@ -206,8 +208,8 @@ static bool stands_elsewhere(const lra_ladder_member *m, int n, const lra_ladder
     return false;
 }
 
-/* True if the members form a ladder: one of them was trained for it, and they are not a single rung
- * of a longer ladder. */
+/* True if members from .. to - 1 form a ladder: at least one was trained for it, and they are not a
+ * single rung of a longer ladder. */
 static bool is_ladder(const lra_ladder_member *m, int n, int from, int to)
 {
     bool own = false, alone = m[from].value == m[to - 1].value, elsewhere = true;
@@ -217,8 +219,8 @@ static bool is_ladder(const lra_ladder_member *m, int n, int from, int to)
     return own && !(alone && elsewhere);
 }
 
-/* True if x has the size of its rung.  A rung of a matched ladder has one size: that of the results
- * trained for this ladder, else that of the result with the nearest count. */
+/* True if x has the size of its rung. A rung of a matched ladder has one size: that of the results
+ * that were trained for this ladder, or else that of the result with the nearest count. */
 static bool is_of_size(const lra_ladder_member *m, int from, int to, const lra_ladder_member *x)
 {
     if (!is_matched(&x->kind)) return true;

@@ -1,4 +1,4 @@
-/* Scale of the gains of a ladder: reference and chance. */
+/* Determines the scale of the gains of a ladder: reference and chance (ladder_scale.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "reports/results/published.h"
 #include "reports/views/run_names.h"
 
-/* References that are not runs. */
+/* References that are not names of runs. */
 enum { N_FIXED = 3 };
 static const char *const fixed[N_FIXED] = {"widest", "best", "published"};
 
-/* Sets a run as reference; it must have the same rows and the same metric. */
+/* Uses a run as reference; it must have the same rows and the same metric. */
 static int set_run(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     const lra_result *first = v->first, *r = scale->run;
@@ -70,8 +70,8 @@ static int set_published(lra_ladder_view *v, double mega, lra_err *e)
     return 0;
 }
 
-/* Sets chance.  With classes, except for uniform chance, it is a series of rows (1 for the most
- * frequent label), so that differences to chance are paired. */
+/* Sets chance. For tasks with classes (except with uniform chance), it is a series of rows, 1 for
+ * the most frequent label, so that differences from chance are paired. */
 static int set_chance(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     const lra_result *first = v->first;
@@ -127,7 +127,7 @@ const lra_option lra_ladder_scale_options[] = {
      .help = "prediction with gain 0: the most frequent class, or uniform over classes"},
     {.name = NULL}};
 
-/* Fails with an error that suggests the most similar names of runs below OUT. */
+/* Fails with a message that suggests the most similar names of runs below OUT. */
 static int no_such_run(const char *name, const char *out, lra_err *e)
 {
     lra_err ignored;

@@ -1,4 +1,4 @@
-/* Memory of a ladder's view, and its numbers in the unit of the metric. */
+/* Frees the view of a ladder, and converts its values to the unit of the metric (ladder_view.h). */
 #include "reports/ladder/ladder_view.h"
 
 #include <inttypes.h>

@@ -17,47 +17,50 @@ typedef struct {
     double li;          /* index with this baseline as reference; NAN: none */
 } lra_ladder_rival;
 
-/* One ladder: rungs by value of the axis (stored as `kernel` in data and ladder for every axis),
- * each with its seeds.  If smaller values of the metric are better, the ladder and its data hold
- * the negatives: lra_ladder_value() undoes it. */
+/* One ladder: rungs by value of the axis (stored as `kernel` in data and ladder, whatever the axis
+ * is), each with its seeds. If smaller values of the metric are better, the ladder and its data
+ * contain negated values; lra_ladder_value() undoes this. */
 typedef struct {
-    const lra_result *first; /* any of them: task, preset, precision */
+    /* any of the results, for the properties that all share: task, preset, precision */
+    const lra_result *first;
     lra_ladder_kind kind;
     const lra_result *run[LRA_LADDER_MAX_RUNGS][LRA_LADDER_MAX_SEEDS];
     const lra_metric *metric;
-    lra_ladder_data data; /* n_seeds: the fewest of a rung */
+    lra_ladder_data data; /* data.n_seeds: smallest number of seeds of a rung */
     lra_ladder ladder;
-    char reference[128]; /* in words: "the widest rung" */
-    const char *chance;  /* "the label most frequent in training" */
-    int n_left_out;      /* number of duplicate results */
-    void **owned;        /* rows that data and info hold */
+    char reference[128]; /* reference as text: "the widest rung" */
+    const char *chance;  /* chance as text: "the label most frequent in training" */
+    int n_left_out;      /* number of duplicate results that are not used */
+    void **owned;        /* arrays to which data and info point */
     int n_owned;
     /* ---- diagnostics (ladder_diagnostics.c) ---- */
-    int best_rung;   /* on validation; -1: not recorded */
-    lra_ladder best; /* ladder with the best rung as reference, if that is neither the widest nor
-                        the reference */
+    int best_rung; /* index of the best rung on validation; -1: not recorded */
+    /* ladder with the best rung as reference, if the best rung is neither the widest nor the
+     * reference */
+    lra_ladder best;
     bool has_best, has_info, has_gap;
-    lra_ladder info;  /* of information in nats: losses, negative */
-    lra_estimate gap; /* generalisation gap: that of the reference minus that of the narrowest
-                         rung */
-    double train[LRA_LADDER_MAX_RUNGS]; /* of the metric, mean over seeds; NAN: not recorded */
+    lra_ladder info;  /* ladder of negative losses, for the information in nats */
+    lra_estimate gap; /* generalisation gap of the reference minus that of the narrowest rung */
+    /* metric on the training sample, mean over seeds; NAN: not recorded */
+    double train[LRA_LADDER_MAX_RUNGS];
     double val[LRA_LADDER_MAX_RUNGS];
-    const char *simple; /* the best baseline that needs no order; NULL: none */
-    lra_estimate above_simple[LRA_LADDER_MAX_RUNGS]; /* rung minus baseline, paired */
+    const char *simple; /* the best order-free baseline; NULL: none */
+    /* value of each rung minus that baseline, paired */
+    lra_estimate above_simple[LRA_LADDER_MAX_RUNGS];
     int n_rivals;
     lra_ladder_rival rival[LRA_MAX_BASELINES];
     unsigned flags; /* LRA_FLAG_... */
 } lra_ladder_view;
 
-/* Converts a value, or an interval, of the ladder to the metric (undoes the negation). */
+/* Convert a value, or an interval, of the ladder to the metric (undo the negation). */
 double lra_ladder_value(const lra_ladder_view *v, double score);
 lra_estimate lra_ladder_values(const lra_ladder_view *v, lra_estimate score);
 /* Adds columns that identify a ladder in CSV and JSON: data, axis, match, settings (all options of
  * the configuration that the rungs share). */
 void lra_ladder_add_identity(const lra_ladder_view *v, lra_table *t);
-/* Hands rows over to the view, which frees them; returns rows. */
+/* Gives an array to the view, which frees it; returns the array. */
 void *lra_ladder_keep(lra_ladder_view *v, void *rows);
-/* Computes the ladder; an error names the rungs that do not make one. */
+/* Computes the ladder; an error message names the rungs that cannot form a ladder. */
 int lra_ladder_run(const lra_ladder_data *d, lra_ladder *to, lra_err *e);
 
 #endif

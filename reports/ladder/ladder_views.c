@@ -1,4 +1,4 @@
-/* Ladders from result files. */
+/* Creates the views of ladders from results (ladder_views.h). */
 #include "reports/ladder/ladder_views.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/ladder/ladder_diagnostics.h"
 
-/* Rungs by value of the axis, each with its seeds. */
+/* Collects n members as rungs by value of the axis, each with its seeds. */
 static int collect(lra_ladder_view *v, const lra_ladder_member *m, int n, lra_err *e)
 {
     lra_ladder_data *d = &v->data;

@@ -1,4 +1,4 @@
-/* Reaches of a sweep. */
+/* Computes effective distances of a sweep (sweep_reach.h). */
 #include "reports/ladder/sweep_reach.h"
 
 #include <math.h>
@@ -7,13 +7,14 @@
 
 enum { B = LRA_LADDER_REPLICATES };
 
-/* One distance: its rungs and its chance (the last series), once and in replicates. */
+/* One distance of the sweep: its rungs and, as last series, its chance. */
 typedef struct {
     lra_sample *sample;
-    double *drawn; /* (B, series) */
+    double *drawn; /* (B, series) values of bootstrap replicates */
 } place;
 
-/* Test sets of different distances are independent: each has its own draws. */
+/* Draws the bootstrap replicates of distance i, with separate random numbers, because the test sets
+ * of different distances are independent. */
 static void open_place(place *p, const lra_ladder_view *v, int i)
 {
     p->sample = lra_ladder_sample(&v->data, &v->ladder);
@@ -27,7 +28,7 @@ static void close_place(place *p)
     lra_free(p->drawn);
 }
 
-/* Value of series r in replicate b; b < 0: the value itself. */
+/* Value of series r in replicate b; b < 0: the value on the original sample. */
 static double value_of(const place *p, int r, int b)
 {
     int n = p->sample->n_series;

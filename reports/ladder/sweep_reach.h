@@ -1,7 +1,7 @@
-/* Effective distance of the rungs of a sweep over distances, from their measured values:
+/* Effective distance of the rungs of a sweep over distances, computed from their measured values:
  *   gain = (value - chance) / (value at the shortest distance - chance)
- *   d50  distance where the gain falls to 0.5, linear in log2 of the distance between two of the
- *        sweep
+ *   d50  distance at which the gain falls to 0.5, interpolated linearly in log2 of the distance
+ *        between two distances of the sweep
  *   len  longest distance up to which the interval of the gain lies entirely at or above 0.95 */
 #ifndef LRA_REPORTS_LADDER_SWEEP_REACH_H
 #define LRA_REPORTS_LADDER_SWEEP_REACH_H
@@ -9,12 +9,13 @@
 #include "reports/ladder/sweep_view.h"
 
 typedef struct {
-    lra_estimate half; /* d50; INFINITY: beyond the longest distance; NAN: the shortest is not
-                          clearly above chance */
-    double solved;     /* len; NAN: none */
+    /* d50; INFINITY: beyond the longest distance; NAN: the value at the shortest distance is not
+     * significantly above chance */
+    lra_estimate half;
+    double solved; /* len; NAN: no distance */
 } lra_sweep_reach;
 
-/* Returns the values of every rung; the caller frees them with lra_free(). */
+/* Computes d50 and len of every rung; the caller frees them with lra_free(). */
 lra_sweep_reach *lra_sweep_reaches(const lra_sweep *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sweeps from ladders. */
+/* Combines ladders into sweeps (sweep_view.h). */
 #include "reports/ladder/sweep_view.h"
 
 #include <inttypes.h>
@@ -9,7 +9,8 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/cli/options.h"
 
-/* "task.", "model." or "train.": a setting, in which ladders of a sweep may differ. */
+/* True for a line that begins with "task.", "model." or "train.": a setting in which ladders of a
+ * sweep can differ. */
 static bool is_setting(const char *line)
 {
     static const char *const prefix[] = {"task.", "model.", "train."};
@@ -18,7 +19,7 @@ static bool is_setting(const char *line)
     return false;
 }
 
-/* All other properties that ladders of a sweep share, as text; the caller frees it. */
+/* All other properties, which the ladders of a sweep share, as text. The caller frees it. */
 static char *shared_of(const lra_ladder_view *v)
 {
     lra_text t = {0};
@@ -37,8 +38,9 @@ static char *shared_of(const lra_ladder_view *v)
     return t.s;
 }
 
-/* All settings of a ladder: of the task all, of model and training those that are not the default,
- * without those that differ within the ladder.  NULL: an older file; caller frees. */
+/* Settings of a ladder: all of the task, and those of model and training that differ from their
+ * defaults, without those that differ within the ladder. NULL: the file is older and does not
+ * record them. The caller frees them. */
 static lra_config *settings_of(const lra_ladder_view *v)
 {
     lra_err ignored;
@@ -73,7 +75,8 @@ static bool differs_in(const lra_config *a, const lra_config *b, const char *key
     return x && y ? strcmp(x, y) != 0 : x != y;
 }
 
-/* True if the setting is in the list `own` of a schedule or an objective ("mask,final-rate"). */
+/* True if the setting is in the list `own` of the settings of a schedule or an objective
+ * ("mask,final-rate"). */
 static bool is_own(const char *own, const char *setting)
 {
     const char *name = strchr(setting, '.') + 1;
@@ -83,8 +86,8 @@ static bool is_own(const char *own, const char *setting)
     return false;
 }
 
-/* The only setting in which two ladders differ; NULL: none, or several.  own: settings that follow
- * from the swept one. */
+/* The only setting in which two ladders differ; NULL: none, or several. own: settings that change
+ * with the swept one and are ignored. */
 static const char *difference(const lra_config *a, const lra_config *b, const char *own)
 {
     const char *key = NULL;
@@ -100,16 +103,16 @@ static const char *difference(const lra_config *a, const lra_config *b, const ch
     return key;
 }
 
-/* A ladder and the properties that assign it to a sweep. */
+/* A ladder, and the properties that assign it to a sweep. */
 typedef struct {
     const lra_ladder_view *view;
     char *shared;
-    lra_config *settings; /* NULL: an older file */
+    lra_config *settings; /* NULL: an older file without settings */
     bool used;
 } member;
 
-/* Inserts a value in ascending order; values that are not numbers come last, in the order of
- * insertion. */
+/* Inserts a ladder and its value in ascending order of the value; values that are not numbers come
+ * last, in the order of insertion. */
 static void insert(lra_sweep *s, const lra_ladder_view *v, const char *value)
 {
     int at = s->n;
@@ -125,8 +128,9 @@ static void insert(lra_sweep *s, const lra_ladder_view *v, const char *value)
     s->n++;
 }
 
-/* Value of the entry `what` in the ladder record ("vary=train.rate usual=0.001") of the first
- * ladder that was trained for a sweep over `key`; NULL: none has it.  Nullable: key (any sweep). */
+/* Value of the entry `what` in the ladder attributes ("vary=train.rate usual=0.001") of the first
+ * ladder that was trained for a sweep over `key`. NULL: no ladder has it. Nullable: key (any
+ * sweep). */
 static char *said_of(const member *m, int n, const char *key, const char *what)
 {
     lra_err ignored;
@@ -141,10 +145,11 @@ static char *said_of(const member *m, int n, const char *key, const char *what)
     return said;
 }
 
-/* Collects all ladders that differ from the first one in the same setting only. */
+/* Collects all ladders that differ from ladder `first` in the same setting only. */
 static int collect(lra_sweep *s, member *m, int n, int first, lra_err *e)
 {
-    char *path = NULL, *usual = NULL; /* the key with its owner; its default */
+    /* path: the key with its owner, "train.rate"; usual: its default */
+    char *path = NULL, *usual = NULL;
     char *own = said_of(m, n, NULL, "own");
     int rc = 0;
     *s = (lra_sweep){0};

@@ -1,4 +1,4 @@
-/* Attributes by list. */
+/* Writes, reads and frees the attributes of a struct by a list (attribute_schema.h). */
 #include "reports/results/attribute_schema.h"
 
 #include "kernels/base/core/mem.h"

@@ -1,5 +1,5 @@
-/* Attributes of a file's root that are members of a struct: listed once, written, read and freed by
- * the list. */
+/* Attributes of a file's root that are members of a struct. A list declares each attribute once;
+ * functions write, read and free all attributes of a list. */
 #ifndef LRA_REPORTS_RESULTS_ATTRIBUTE_SCHEMA_H
 #define LRA_REPORTS_RESULTS_ATTRIBUTE_SCHEMA_H
 
@@ -14,18 +14,18 @@ typedef struct {
         LRA_ATTRIBUTE_TEXT,
         LRA_ATTRIBUTE_INT,
         LRA_ATTRIBUTE_REAL
-    } kind;        /* char *, int64_t, double */
-    int64_t least; /* of an int64_t; most: 2^60 */
+    } kind;        /* type of the member: char *, int64_t or double */
+    int64_t least; /* minimum of an int64_t; the maximum is 2^60 */
 } lra_attribute;
-/* {LRA_MEMBER(lra_result, seed), LRA_ATTRIBUTE_INT, 0} */
+/* First two fields of an lra_attribute: {LRA_MEMBER(lra_result, seed), LRA_ATTRIBUTE_INT, 0} */
 #define LRA_MEMBER(type, member) #member, offsetof(type, member)
-/* The attribute `member` of a struct that is the member `record` of type. */
+/* The same for member `member` of a nested struct: `record` is a member of `type`. */
 #define LRA_NESTED_MEMBER(type, record, member) #member, offsetof(type, record.member)
 
 int lra_attributes_write(lra_h5 *f, const lra_attribute *field, int n, const void *record,
                          lra_err *e);
-/* Reads the attributes into the record; fails if a number is out of range.  Texts are owned by the
- * record; after a failure, too, they are freed with lra_attributes_free(). */
+/* Reads the attributes into the record; fails if a number is out of range. The record owns the
+ * texts; lra_attributes_free() frees them, also after a failure. */
 int lra_attributes_read(lra_h5 *f, const lra_attribute *field, int n, void *record, lra_err *e);
 void lra_attributes_free(const lra_attribute *field, int n, void *record);
 

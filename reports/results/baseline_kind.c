@@ -1,4 +1,4 @@
-/* Kinds of baselines. */
+/* Determines the kind of a baseline from its name (baseline_kind.h). */
 #include "reports/results/baseline_kind.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct {
-    const char *name; /* complete, or the text before a number */
+    const char *name; /* complete name, or the prefix before a number */
     lra_baseline_kind kind;
 } kinds[] = {{"constant", LRA_BASELINE_CONSTANT},
              {"oracle", LRA_BASELINE_ORACLE},

@@ -1,4 +1,4 @@
-/* The grammar of texts in result files. */
+/* Checks the texts of result files (check_names.h). */
 #include "reports/results/check_names.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ int lra_check_run(const char *task, const char *model, const char *preset, const
     return lra_check_names(sizeof names / sizeof *names, names, e);
 }
 
-/* The next line of a text as one of its own, NULL after the last; caller frees. */
+/* Returns the next line of a text as a copy, NULL after the last. The caller frees it. */
 static char *next_line(const char **at)
 {
     size_t n = strcspn(*at, "\n");

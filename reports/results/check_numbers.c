@@ -1,4 +1,4 @@
-/* Numbers of result files. */
+/* Checks the numbers of result files (check_numbers.h). */
 #include "reports/results/check_numbers.h"
 
 #include <math.h>

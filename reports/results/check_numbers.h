@@ -1,4 +1,4 @@
-/* Numbers of result files, checked when they are written and when they are read. */
+/* Checks of the numbers in result files, when a file is written and when it is read. */
 #ifndef LRA_REPORTS_RESULTS_CHECK_NUMBERS_H
 #define LRA_REPORTS_RESULTS_CHECK_NUMBERS_H
 

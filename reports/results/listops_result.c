@@ -1,4 +1,4 @@
-/* Files of the ListOps breakdown. */
+/* Reads and writes listops.h5 (listops_result.h). */
 #include "reports/results/listops_result.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static const lra_attribute fields[] = {
     {LRA_MEMBER(lra_listops, differs), LRA_ATTRIBUTE_INT, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* The columns of the test split: path in the file and range of the values. */
+/* Columns of the test split: path in the file, and range of the values. */
 typedef struct {
     const char *path;
     size_t offset;

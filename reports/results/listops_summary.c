@@ -1,4 +1,5 @@
-/* Summary of a ListOps breakdown, and probe files of every kind. */
+/* Computes the summary of a ListOps breakdown, and reads probe files of any kind
+ * (listops_summary.h). */
 #include "reports/results/listops_summary.h"
 
 #include <ctype.h>
@@ -8,7 +9,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/formats/h5.h"
 
-/* Adds the accuracy of predictions on the rows with a root operator; root -1: on all rows. */
+/* Adds the accuracy of predictions on the rows with this root operator; root -1: on all rows. */
 static void add_accuracy(lra_probe_result *to, const char *unit, const lra_listops *r,
                          const int32_t *predicted, int root)
 {

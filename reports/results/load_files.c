@@ -1,4 +1,4 @@
-/* Loading the files of one kind, each cell once. */
+/* Loads the files of one kind, each cell once (load_files.h). */
 #include "reports/results/load_files.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@ typedef struct {
     void *item;
     char *path, *cell;
     uint64_t digest;
-    int at; /* order of the places */
+    int at; /* rank in the order of the places */
     bool dropped;
 } entry;
 
@@ -29,7 +29,7 @@ typedef struct {
 
 /* ---- read ------------------------------------------------------------------------------------ */
 
-/* Takes the path. */
+/* Reads one file; takes ownership of the path. */
 static void read_one(loader *l, char *path, lra_err *first)
 {
     lra_err e = {{0}};
@@ -46,7 +46,7 @@ static void read_one(loader *l, char *path, lra_err *first)
     lra_free(path);
 }
 
-/* The first error is a warning where other files could be read. */
+/* Fails with the first error if no file could be read; otherwise the error becomes a warning. */
 static int report_unreadable(const loader *l, const lra_err *first, lra_err *e)
 {
     if (l->unreadable && l->n == 0) {
@@ -116,7 +116,8 @@ static void drop_repeated(loader *l)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The items that are kept, in the order of their places; frees the others and the entries. */
+/* Moves the items that are kept to *list, in the order of their places; frees the other items and
+ * all entries. */
 static int hand_over(loader *l, void ***list)
 {
     int n = 0;

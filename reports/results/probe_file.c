@@ -25,7 +25,7 @@ static const lra_attribute fields[] = {
     {LRA_MEMBER(lra_probe_result, grid), LRA_ATTRIBUTE_INT, 0}};
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-/* A row of the measurements. */
+/* Columns of the array of measurements. */
 static const char columns[] =
     "value lo hi null_uniform null_init null_shuffled null_perm examples seeds undefined";
 enum { COLUMNS = 6 + LRA_NULLS, NULLS_AT = 3, COUNTS_AT = NULLS_AT + LRA_NULLS };
@@ -44,7 +44,7 @@ static void add_flags(lra_text *t, uint32_t flags)
     lra_text_add(t, "%s\n", *between ? "" : "-");
 }
 
-/* The words of /measurement/names as separate columns, for other programs that read the file. */
+/* The words of /measurement/names as separate columns, so that other programs can read them. */
 enum { PART, ID, UNIT, FLAGS, WORDS };
 static const char *const word_path[WORDS] = {"/finding/part", "/finding/id", "/finding/unit",
                                              "/finding/flags"};
@@ -148,8 +148,7 @@ static int read_array(lra_h5 *f, const char *path, lra_probe_array *a, lra_err *
     return a->value ? lra_h5_get(f, path, LRA_H5_F32, a->rank, a->dims, a->value, e) : LRA_FAILED;
 }
 
-/* Checks that each array of a curve has a value and its interval, (points, 3), for each point of
- * `x`. */
+/* Checks that each curve array has a value and its interval, (points, 3), for each point of `x`. */
 static int check_points(const char *group, const lra_probe_unit *u, lra_err *e)
 {
     const lra_probe_array *x = lra_probe_array_find(u, "x");
@@ -204,7 +203,7 @@ static int read_units(lra_probe_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* "censored,flat" or "-". */
+/* Reads flags: "censored,flat", or "-" if there are none. */
 static int read_flags(const char *text, uint32_t *flags, lra_err *e)
 {
     *flags = 0;
@@ -247,7 +246,7 @@ static int fill_measurement(lra_measurement *x, const char *flags, const double 
     return rc == 0 ? read_count(v[COUNTS_AT + 2], "undefined", &x->undefined, e) : rc;
 }
 
-/* A line "unit id measure flags" and its row. */
+/* Reads a measurement: its line "unit id measure flags" and its row of numbers v. */
 static int read_measurement(lra_probe_result *r, const char *line, const double *v, lra_err *e)
 {
     char unit[65], flags[257], extra;

@@ -125,8 +125,8 @@ static void free_probe(void *r)
     lra_probe_result_free(r);
 }
 
-/* True for "skip=1": kernels that include the skip path D u, a different measurement of the same
- * run. */
+/* True if the settings contain "skip=1": the kernels include the skip path D u, which is a
+ * different measurement of the same run. */
 static bool counts_skip(const lra_probe_result *r)
 {
     const char *at = strstr(r->settings, "skip=1\n");

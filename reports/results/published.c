@@ -1,4 +1,4 @@
-/* Published numbers. */
+/* Searches the published numbers (published.h). */
 #include "reports/results/published.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 enum { FIELDS = 9, LONGEST = 96 };
 
-/* One line of CSV, quotes removed, cut to LONGEST; returns the start of the next. */
+/* Reads one line of CSV to fields: quotes are removed, texts are cut to LONGEST bytes. Returns the
+ * start of the next line. */
 static const char *read_line(const char *at, char field[FIELDS][LONGEST])
 {
     for (int f = 0; f < FIELDS; f++) {
@@ -31,7 +32,7 @@ static const char *read_line(const char *at, char field[FIELDS][LONGEST])
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Name of a task in the file; most are equal to ours. */
+/* Name of a task in published.csv; most names are equal to those of this program. */
 static const char *task_name(const char *task, bool causal)
 {
     static const char *const names[][2] = {
@@ -42,7 +43,7 @@ static const char *task_name(const char *task, bool causal)
     return task;
 }
 
-/* Name of a metric in the file, which lists bits per character as bits per byte ("bpb"). */
+/* Name of a metric in published.csv, where bits per character are called bits per byte ("bpb"). */
 static const char *metric_name(const char *metric)
 {
     bool bits = strcmp(metric, "bits-per-byte") == 0 || strcmp(metric, "bits-per-character") == 0;
@@ -53,7 +54,7 @@ static const char *metric_name(const char *metric)
 
 enum { PAPER, TABLE, MODEL, VARIANT, TASK, METRIC, VALUE };
 
-/* NAN: not reported. */
+/* Value of a line; NAN if the paper does not report it. */
 static double value_of(char field[FIELDS][LONGEST])
 {
     return field[VALUE][0] ? strtod(field[VALUE], NULL) : NAN;

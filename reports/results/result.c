@@ -1,4 +1,4 @@
-/* Result files. */
+/* Reads, writes and checks result files (result.h). */
 #include "reports/results/result.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 
 enum { SUMS = 5, MAX_ROWS = 1 << 26, MAX_CLASSES = 1 << 20 };
 
-/* Attributes of the root, by name. */
+/* Attributes of the file's root, with their members and minimum values. */
 static const lra_attribute fields[] = {
     {LRA_MEMBER(lra_result, task), LRA_ATTRIBUTE_TEXT, 0},
     {LRA_MEMBER(lra_result, model), LRA_ATTRIBUTE_TEXT, 0},
@@ -29,7 +29,8 @@ static const lra_attribute fields[] = {
     {LRA_NESTED_MEMBER(lra_result, training, parameters), LRA_ATTRIBUTE_INT, 0},
     {LRA_NESTED_MEMBER(lra_result, training, steps), LRA_ATTRIBUTE_INT, 0},
     {LRA_NESTED_MEMBER(lra_result, training, skipped), LRA_ATTRIBUTE_INT, 0},
-    {LRA_NESTED_MEMBER(lra_result, training, best_epoch), LRA_ATTRIBUTE_INT, -1 /* format 1 */},
+    {LRA_NESTED_MEMBER(lra_result, training, best_epoch), LRA_ATTRIBUTE_INT,
+     -1 /* -1 occurs in format 1 */},
     {LRA_NESTED_MEMBER(lra_result, training, seconds), LRA_ATTRIBUTE_REAL, 0},
     {LRA_NESTED_MEMBER(lra_result, training, step_flops), LRA_ATTRIBUTE_REAL, 0},
     {LRA_NESTED_MEMBER(lra_result, training, padding), LRA_ATTRIBUTE_REAL, 0}};
@@ -38,7 +39,7 @@ enum { N_FIELDS = sizeof fields / sizeof *fields };
 /* Tolerance for losses below 0 due to rounding. */
 static const double ROUNDING = 1e-3;
 
-/* Chance must be finite: a share for accuracy, at least 0 if smaller values are better. */
+/* Chance must be finite: in [0, 1] for accuracy, and at least 0 if smaller values are better. */
 static int check_chance(const lra_result *r, lra_err *e)
 {
     const lra_metric *m = lra_result_metric(r);
@@ -49,7 +50,8 @@ static int check_chance(const lra_result *r, lra_err *e)
                     m->lower ? " of at least 0" : "");
 }
 
-/* Losses must be at least 0; NaN: not recorded.  Epochs of a run that diverged may be infinite. */
+/* Losses must be at least 0. NaN means not recorded. Losses of an epoch can be infinite if the run
+ * diverged. */
 static int check_losses(const lra_result *r, lra_err *e)
 {
     static const int column[] = {LRA_HISTORY_TRAIN_LOSS, LRA_HISTORY_VAL_LOSS};
@@ -131,7 +133,7 @@ static int write_rows(const lra_result *r, lra_h5 *f, lra_err *e)
     return rc == 0 ? lra_h5_put(f, "/test/target", LRA_H5_F32, 2, numbers, r->target, e) : rc;
 }
 
-/* Writes the predictions of the selected weights on the other splits. */
+/* Writes the predictions of the best weights on the validation split and on training rows. */
 static int write_others(const lra_result *r, lra_h5 *f, lra_err *e)
 {
     const int64_t logits[] = {r->n_val, r->n_classes};
@@ -214,7 +216,7 @@ static int read_fields(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* Format 1 counts the selected epoch from 0. */
+/* Checks the best epoch; format 1 counts it from 0, later formats from 1. */
 static int check_epochs(lra_result *r, const lra_h5 *f, lra_err *e)
 {
     if (lra_h5_format(f) == 1) r->training.best_epoch++;
@@ -223,7 +225,7 @@ static int check_epochs(lra_result *r, const lra_h5 *f, lra_err *e)
                     (long long)r->n_epochs);
 }
 
-/* Older files, with accuracy as the only metric, have none of these. */
+/* Reads metric, chance and batch. Older files do not contain them; their metric is accuracy. */
 static int read_metric(lra_result *r, lra_h5 *f, lra_err *e)
 {
     r->chance = NAN;
@@ -280,7 +282,7 @@ static int read_numbers(lra_result *r, lra_h5 *f, lra_err *e)
     return rc;
 }
 
-/* GROUP/logits and GROUP/label; n_classes 0: any. */
+/* Reads GROUP/logits and GROUP/label. n_classes: expected number of classes, 0 = any. */
 static int read_classes(lra_h5 *f, const char *group, int64_t *n, int64_t *n_classes,
                         float **logits, int32_t **label, lra_err *e)
 {
@@ -319,7 +321,7 @@ static int read_test(lra_result *r, lra_h5 *f, lra_err *e)
     return read_classes(f, "/val", &r->n_val, &r->n_classes, &r->val_logits, &r->val_label, e);
 }
 
-/* Older files have none of these. */
+/* Reads the predictions on training rows; older files do not contain them. */
 static int read_training(lra_result *r, lra_h5 *f, lra_err *e)
 {
     r->train_value = r->train_loss = NAN;
@@ -455,7 +457,7 @@ static char *cell_of(const void *item)
     return cell;
 }
 
-/* Hash of the predictions of the selected weights on the test split. */
+/* Hash of the predictions of the best weights on the test split. */
 static uint64_t digest_of(const void *item)
 {
     const lra_result *r = item;

@@ -1,4 +1,4 @@
-/* Finds the files of results. */
+/* Finds result files (result_files.h). */
 #include "reports/results/result_files.h"
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/mem.h"
 
-/* Subfolders of --out with results: of runs, of tasks without a model, of probes of read-only
+/* Subfolders of OUT with results: of runs, of data (without a model), of probes of read-only
  * runs. */
 static const char *const of_out[] = {"runs", "information", "probes"};
 enum { N_BELOW = sizeof of_out / sizeof *of_out };
@@ -17,7 +17,7 @@ typedef struct {
     int n;
 } list;
 
-/* Takes the path. */
+/* Adds a path to the list, which takes ownership of it. */
 static void add(list *l, char *path)
 {
     l->path = lra_resize(l->path, (size_t)(l->n + 1) * sizeof *l->path);
@@ -45,7 +45,8 @@ static int add_place(list *l, const char *place, const char *name, lra_err *e)
 {
     if (!lra_file_exists(place)) return lra_fail(e, "there is no file or folder '%s'", place);
     if (!lra_is_folder(place)) {
-        lra_h5_distrust(place); /* the file may come from an untrusted source */
+        /* read it in a child process, because it may come from an untrusted source */
+        lra_h5_distrust(place);
         add(l, lra_copy_text(place));
         return 0;
     }

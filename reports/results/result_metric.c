@@ -1,4 +1,4 @@
-/* Values and intervals of results. */
+/* Computes values and intervals of results (result_metric.h). */
 #include "reports/results/result_metric.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ double lra_result_batch_r2(const lra_result *r)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* The metric of sums that are given as (targets, right, loss, target, square). */
+/* Metric of the sums sum[0..4]: number of targets, right, loss, target, square. */
 static double value_of_sums(const void *metric, const double *sum)
 {
     const lra_sums s = {llround(sum[0]), llround(sum[1]), sum[2], sum[3], sum[4]};
@@ -175,7 +175,7 @@ static int order_of_words(const char *a, size_t size_a, const char *b, size_t si
     return order ? order : order_of((int64_t)size_a, (int64_t)size_b);
 }
 
-/* Orders two values: numbers by size, before words. */
+/* Compares two values: numbers by size, before words. */
 static int order_of_values(const char *a, size_t size_a, const char *b, size_t size_b)
 {
     char *end_a, *end_b;
@@ -187,7 +187,7 @@ static int order_of_values(const char *a, size_t size_a, const char *b, size_t s
     return order_of_words(a, size_a, b, size_b);
 }
 
-/* Skips lines that are not settings, and lines that differ between seeds. */
+/* Returns the next line that is a setting and does not differ between seeds. */
 static const char *next_setting(const char *line)
 {
     static const char *const other[] = {
@@ -205,7 +205,8 @@ static const char *next_setting(const char *line)
     return line;
 }
 
-/* Orders configurations by the first setting that differs; one without this setting comes last. */
+/* Compares configurations by the first setting that differs; a configuration without this setting
+ * comes last. */
 static int order_of_settings(const char *a, const char *b)
 {
     for (a = next_setting(a), b = next_setting(b); *a && *b;

@@ -1,4 +1,4 @@
-/* Values derived from a result file: correct predictions, chance, baselines. */
+/* Computes values from a result: right predictions, chance, baselines. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "reports/results/result.h"
 #include "reports/results/baseline_kind.h"
 
-/* 1 where the largest of C logits is the label. */
+/* (n) 1 if the largest of the C logits of a row is that of its label. */
 static uint8_t *correct(int64_t n, int64_t C, const float *logits, const int32_t *label)
 {
     uint8_t *right = lra_alloc((size_t)n + 1);

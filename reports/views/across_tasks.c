@@ -1,4 +1,4 @@
-/* Averages over tasks as notes of a table. */
+/* Adds means over tasks as notes of a table (across_tasks.h). */
 #include "reports/views/across_tasks.h"
 
 #include <math.h>

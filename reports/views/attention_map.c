@@ -1,4 +1,4 @@
-/* Maps as pixels. */
+/* Converts attention maps to images (attention_map.h). */
 #include "reports/views/attention_map.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ bool lra_map_is_square(const lra_probe_array *map, int64_t T)
     return map->rank == 2 && map->dims[0] == T && map->dims[1] == T;
 }
 
-/* Mean over rows and columns of a map that fall into pixel (y,x) of n. */
+/* Mean of the map entries that belong to pixel (y,x) of an image with n x n pixels. */
 static double pixel(const lra_probe_array *map, int64_t n, int64_t y, int64_t x)
 {
     int64_t T = map->dims[0];
@@ -53,7 +53,8 @@ static void add_ticks(lra_text *t, const lra_map_panel *p, char axis, bool numbe
                  axis == 'x' ? "0,0.4" : "0.4,0");
     for (int i = 0; i < 3; i++) {
         char text[24] = "";
-        if (numbers && !(axis == 'x' && i == 2)) /* it would touch the next panel's 0 */
+        /* no number at the right end of the x axis, where it would overlap the next panel's 0 */
+        if (numbers && !(axis == 'x' && i == 2))
             snprintf(text, sizeof text, "%lld", (long long)token[i]);
         lra_text_add(t, "%s'%s' %g", i ? ", " : "", text,
                      ((double)token[i] + 0.5) * (double)p->pixels / (double)p->tokens - 0.5);

@@ -1,4 +1,4 @@
-/* Names of cells, made of the settings in which configurations differ. */
+/* Names cells by the settings in which their configurations differ (cell_names.h). */
 #include "reports/views/cell_names.h"
 
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/file.h"
 
-/* A setting of a cell. */
+/* One setting of a cell. */
 typedef struct {
-    int cell, at; /* at: its place in the cell's configuration */
+    int cell, at; /* at: index of the setting in the cell's configuration */
     const char *key, *value;
 } setting;
 
@@ -78,7 +78,7 @@ static char *name_of(const lra_cell_identity *who, const lra_config *config, con
     return t.s;
 }
 
-/* Makes the names of n cells of one model and task. */
+/* Names n cells of one model and task. */
 static void name_group(int n, const lra_cell_identity *const *who, const lra_cell_identity *first,
                        char **name)
 {
@@ -124,8 +124,8 @@ char **lra_result_group_names(int n, const lra_result_group *all)
     return name;
 }
 
-/* The lines of a configuration that are settings of the model, or the others; the caller frees
- * them. */
+/* The lines of a configuration that are settings of the model (model: true), or all other lines.
+ * The caller frees them. */
 static char *lines_of(const char *config, bool model)
 {
     lra_text t = {0};
@@ -138,14 +138,15 @@ static char *lines_of(const char *config, bool model)
     return t.s;
 }
 
-/* Where model settings of two results are compared. */
+/* Scope within which the model settings of results are compared: preset, precision, and for preset
+ * paper also the task. */
 static char *scope_of(const lra_result *r)
 {
     bool published = strcmp(r->preset, "paper") == 0;
     return lra_format("%s %s %s", r->preset, r->precision, published ? r->task : "");
 }
 
-/* Names by the settings of the model, or by all others and the label. */
+/* Names by the model settings alone (model: true), or by all other settings and the label. */
 static char **partial_names(int n, const lra_result_group *all, bool model)
 {
     lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
@@ -168,7 +169,8 @@ char **lra_configuration_names(int n, const lra_result_group *all)
 {
     char **name = partial_names(n, all, true), **other = partial_names(n, all, false);
     for (int k = 0; k < n; k++) {
-        const char *rest = other[k] + strlen(all[k].run[0]->model); /* " epochs=2 [label]" */
+        /* the part after the model: " epochs=2 [label]" */
+        const char *rest = other[k] + strlen(all[k].run[0]->model);
         char *both = lra_format("%s%s", name[k], rest);
         lra_free(name[k]);
         name[k] = both;

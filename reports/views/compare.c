@@ -1,4 +1,4 @@
-/* Comparison of runs. */
+/* Compares runs (compare.h). */
 #include "reports/views/compare.h"
 
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include "kernels/base/os/terminal.h"
 #include "reports/results/result_metric.h"
 
-/* The cells of a row that is being filled: one text for each run; owned. */
+/* The cells of a table row that is being filled: one text for each run, owned. */
 typedef struct {
     int n;
     char *text[LRA_COMPARE_MOST];
-    double x[LRA_COMPARE_MOST]; /* NAN: a text */
+    double x[LRA_COMPARE_MOST]; /* number in the cell; NAN: the cell is a text */
 } cells;
 
 static void set(cells *c, int i, char *text, double x)
@@ -23,7 +23,7 @@ static void set(cells *c, int i, char *text, double x)
     c->text[i] = text, c->x[i] = x;
 }
 
-/* Adds the row if its texts differ, or always; frees them. */
+/* Adds the row if its texts differ, or if `always` is set; frees the texts. */
 static void add(lra_table *t, const char *kind, const char *what, cells *c, bool always)
 {
     bool differ = always;
@@ -67,8 +67,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The keys of all configurations, ascending, each once; texts are borrowed, the caller frees the
- * list. */
+/* The keys of all configurations, ascending, without repetitions. The texts are not owned; the
+ * caller frees the list. */
 static const char **all_keys(int n, lra_config *const *config, int *n_keys)
 {
     int total = 0, m = 0;
@@ -108,7 +108,7 @@ static void add_settings(lra_table *t, const lra_report_input *in)
     for (int i = 0; i < in->n; i++) lra_config_free(config[i]);
 }
 
-/* Adds device, revision, threads, ..., without date and command. */
+/* Adds rows for device, revision, threads, ..., but not for date and command. */
 static void add_origin(lra_table *t, const lra_report_input *in)
 {
     for (int k = 0;; k++) {
@@ -198,8 +198,8 @@ static bool has_row(const lra_table *t, const char *what)
     return false;
 }
 
-/* Adds measurements of entire models: of units that are neither layers nor heads, without
- * quartiles. */
+/* Adds rows for measurements of the complete model: of units that are neither layers nor heads,
+ * without quartiles. */
 static void add_measurements(lra_table *t, const lra_report_input *in)
 {
     for (int p = 0; p < in->n_probes; p++)

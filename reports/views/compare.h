@@ -5,11 +5,11 @@
 #include "reports/report_input.h"
 #include "reports/print/table.h"
 
-enum { LRA_COMPARE_MOST = 60 }; /* runs */
+enum { LRA_COMPARE_MOST = 60 }; /* maximum number of runs */
 
-/* Returns a table with a column for each result of `in` and a row for each property that differs
- * between any of them: settings (missing ones are "default"), host and program, measurements (its
- * metric always; those of entire models in in->probes).  NULL: fewer than two results, or more than
+/* Returns a table with one column per result of `in` and one row for each property in which they
+ * differ: settings (a missing one is "default"), host and program, and measurements (the metric
+ * always; also those of complete models in in->probes). NULL: fewer than two results, or more than
  * LRA_COMPARE_MOST. */
 lra_table *lra_compare_table(const lra_report_input *in, lra_err *e);
 

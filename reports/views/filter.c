@@ -1,4 +1,4 @@
-/* Selection of results by --task, --model and --label. */
+/* Selects results by --task, --model and --label (filter.h). */
 #include "reports/views/filter.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "reports/report_input.h"
 
 extern const lra_option lra_filter_options[];
-/* Removes and frees results that are not selected.  Fails if none remain. */
+/* Removes and frees the results that are not selected. Fails if none remains. */
 int lra_filter(const lra_options *o, lra_report_input *in, lra_err *e);
 
 #endif

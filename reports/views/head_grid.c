@@ -1,4 +1,4 @@
-/* Layout of heads in a grid. */
+/* Arranges the heads of a run as panels of a figure (head_grid.h). */
 #include "reports/views/head_grid.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Notes on files without a seal, and on results from different instruction sets. */
+/* Adds notes on files without a seal, and on results from different instruction sets
+ * (integrity.h). */
 #include "reports/views/integrity.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ char *lra_report_integrity(const lra_report_input *in)
     return text;
 }
 
-/* Index of the column `flags` of CSV and JSON, which is added if missing; -1: no room. */
+/* Index of the column `flags` of CSV and JSON output; adds it if it is missing. -1: no more columns
+ * are possible. */
 static int flags_column(lra_table *t)
 {
     int c = 0;
@@ -94,11 +96,11 @@ enum { MOST_LEVELS = 8 };
 typedef struct {
     const char *level[MOST_LEVELS];
     int runs[MOST_LEVELS], n;
-    bool mixed; /* within a precision */
+    bool mixed; /* true if runs of one precision used different instruction sets */
 } levels;
 
-/* Adds the instruction set of a run, separately for bf16, whose results are not compared bit by bit
- * with others. */
+/* Counts the instruction set of a run. bf16 runs are counted separately, because their results need
+ * not agree bit for bit with others. */
 static void add_level(levels *of, const lra_origin *o, bool bf16)
 {
     int i = 0;

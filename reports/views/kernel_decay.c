@@ -1,4 +1,4 @@
-/* Envelopes of kernels. */
+/* Draws envelopes of kernels by distance (kernel_decay.h). */
 #include "reports/views/kernel_decay.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ void lra_decay_axes_hold(lra_decay_axes *x, const lra_probe_array *a)
 {
     int64_t n = a->dims[1];
     if (n - 1 > x->farthest) x->farthest = n - 1;
-    /* the last lags have few examples, or none */
+    /* at three quarters of the distances, because the last ones have few examples or none */
     double last = (double)a->value[n + 3 * (n - 1) / 4];
     if (last > 0) x->least = fmin(x->least, last);
 }
@@ -37,10 +37,10 @@ void lra_decay_axes_set(lra_decay_axes *x)
 {
     x->octaves = x->farthest > FEW, x->falls = x->least < 0.05;
     x->least = fmax(x->least, 1e-5);
-    if (x->farthest < 1) x->farthest = 1; /* one tap */
+    if (x->farthest < 1) x->farthest = 1; /* a kernel with a single tap has no distance above 0 */
 }
 
-/* Distances that are drawn: all of few, else evenly spread in octaves. */
+/* Next distance that is drawn after d: d + 1 on a linear scale, else evenly spaced in octaves. */
 static int64_t next_distance(const lra_decay_axes *x, int64_t d)
 {
     if (!x->octaves) return d + 1;
@@ -58,7 +58,8 @@ void lra_decay_add_block(lra_text *t, const lra_decay_axes *x, const lra_probe_a
         lra_text_add(t, "%lld", (long long)d);
         for (int q = 0; q < 3; q++) {
             double v = (double)a->value[q * n + d];
-            /* Zeros cannot be drawn on a logarithmic axis and would interrupt lines and bands. */
+            /* Zeros are drawn as a small positive value: a logarithmic axis has no zero, and lines
+             * and bands would be interrupted. */
             if (isnan(v))
                 lra_text_add(t, " ?");
             else

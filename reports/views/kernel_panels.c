@@ -1,4 +1,4 @@
-/* Panels of kernels. */
+/* Selects the panels of kernels (kernel_panels.h). */
 #include "reports/views/kernel_panels.h"
 #include "reports/views/model_names.h"
 
@@ -26,7 +26,8 @@ static const lra_probe_unit *layer_at(const lra_probe_result *r, int at)
     return NULL;
 }
 
-/* `most` layers of a cell; a single one is that in the middle. */
+/* Adds at most `most` evenly spaced layers of a cell as panels; with one panel, the middle layer.
+ * alone: the figure shows only this cell. */
 static void add_cell(lra_kernel_panels *p, const lra_probe_cell *c, int most, bool alone)
 {
     int layers = layers_of(c->seed[0]), n = layers < most ? layers : most;

@@ -1,4 +1,4 @@
-/* ListOps breakdowns from probe files. */
+/* Groups ListOps breakdowns from probe files (listops_view.h). */
 #include "reports/views/listops_view.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static int32_t largest(const int32_t *value, int64_t n)
     return most;
 }
 
-/* Makes a group for each value that occurs; the last group takes all larger values. */
+/* Makes one group for each value that occurs; the last group contains all larger values. */
 static void group_by_value(lra_listops_grouping *to, const int32_t *value, int64_t n)
 {
     int32_t most = largest(value, n), left = 0;
@@ -62,7 +62,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Edges at the quantiles, so that every bin has about as many rows; equal edges make fewer bins. */
+/* Makes bins with edges at the quantiles, so that all bins have about the same number of rows;
+ * equal edges are merged. */
 static void group_by_bin(lra_listops_grouping *to, const int32_t *value, int64_t n)
 {
     int32_t *sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted), from = 0, upto[BINS];
@@ -131,7 +132,7 @@ typedef struct {
     const lra_listops *run;
 } member;
 
-/* Orders runs by data, kernel, configuration, seed. */
+/* Compares runs by data, kernel, configuration, seed. */
 static int by_cell(const void *a, const void *b)
 {
     const member *x = a, *y = b;

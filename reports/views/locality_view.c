@@ -1,4 +1,4 @@
-/* Models by the distance of the tokens that they rely on. */
+/* Tables the distance of the tokens on which models rely (locality_view.h). */
 #include "reports/views/locality_view.h"
 
 #include <math.h>
@@ -9,15 +9,15 @@
 #include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
 
-/* Sources of measurements: the file of a probe, and a unit in it. */
+/* Source of a measurement: the file of a probe, and a unit in it. */
 typedef struct source source;
 struct source {
-    const char *probe, *unit; /* unit NULL: mean over the heads of the file */
-    const char *prefix;       /* of heads and keys; NULL: none */
-    const source *needs;      /* without whose unit this one is missing, too; NULL: none */
-    const char *no_file;      /* reasons for a missing value: the probe has no file of the run, */
-    const char *no_unit;      /* the file lacks the unit or the measurement, */
-    const char *undefined;    /* the value is not a number */
+    const char *probe, *unit; /* unit NULL: mean over all heads of the file */
+    const char *prefix;       /* prefix of table heads and keys; NULL: none */
+    const source *needs;      /* source without which this one is also missing; NULL: none */
+    const char *no_file;      /* reason for a missing value if the run has no file of this probe */
+    const char *no_unit;      /* reason if the file does not contain the unit or the measurement */
+    const char *undefined;    /* reason if the value is not a number */
 };
 static const char no_influence[] = "no influence.h5 in the folder of the result: not measured";
 static const char not_above_chance[] =
@@ -78,7 +78,7 @@ lra_locality_column lra_locality_column_of(lra_locality what)
 
 const char *const lra_mask_names[LRA_MASKS] = {"both", "causal", "unknown"};
 
-/* A probe's file by its run. */
+/* A probe file with the key of its run, for binary search. */
 typedef struct {
     const char *probe, *run, *data;
     int64_t seed;
@@ -116,7 +116,7 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
                                            const char *probe)
 {
     const indexed *all = v->index, own = {probe, r->run, r->fingerprint, r->seed, NULL, 0};
-    int from = 0, to = v->n_indexed; /* binary search for the first one that is not below */
+    int from = 0, to = v->n_indexed; /* binary search for the first entry that is not smaller */
     while (from < to) {
         int middle = from + (to - from) / 2;
         if (by_run(&all[middle], &own) < 0)
@@ -129,8 +129,8 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
 
 /* ---- one number ------------------------------------------------------------------------------ */
 
-/* Mean over the heads of a file.  Its half widths are means, too, because heads share their
- * examples. */
+/* Mean of a measurement over the heads of a file. The half width of its interval is also the mean,
+ * because heads share their examples. */
 static bool mean_over_heads(const lra_probe_result *p, const char *id, lra_measurement *out)
 {
     int n = 0;
@@ -150,7 +150,7 @@ static bool mean_over_heads(const lra_probe_result *p, const char *id, lra_measu
     return true;
 }
 
-/* Gets a measurement of one seed.  Kernels whose lag 0 contains the skip path D u are left out,
+/* Gets a measurement of one seed. Returns false for kernels whose lag 0 contains the skip path D u,
  * because they are not comparable with others. */
 static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measurement *out)
 {
@@ -163,8 +163,8 @@ static bool of_seed(const lra_probe_result *p, lra_locality what, lra_measuremen
     return f != NULL;
 }
 
-/* True if the file was written by an older version that counted the own token as distance 0: it
- * lacks the distances of the other tokens. */
+/* True if the file was written by an older version, which counted the own token as distance 0: such
+ * a file has no distances of the other tokens. */
 static bool is_older(const lra_probe_result *p)
 {
     bool range = false;
@@ -176,8 +176,8 @@ static bool is_older(const lra_probe_result *p)
     return range;
 }
 
-/* Reason for a missing measurement: file p of the run (NULL: no file) has no such unit, or no value
- * in it. */
+/* Reason why a measurement is missing in file p of the run (NULL: the run has no file). found: p
+ * contains the measurement, but its value is not a number. */
 static const char *reason(const lra_probe_result *p, lra_locality what, bool found)
 {
     const source *from = listed[what].source;
@@ -204,7 +204,7 @@ static lra_measurement over_seeds(int n, const lra_measurement *by_seed, int64_t
     return f;
 }
 
-/* Mean of the seeds' differences to the initial weights, 95 %. */
+/* Mean over seeds of the change from the initial weights, with its 95 % interval. */
 static lra_measurement growth_of(int n, const lra_measurement *by_seed)
 {
     lra_measurement f = lra_measurement_of("dist.mean.grew", NAN);
@@ -250,8 +250,8 @@ static void fill(lra_locality_row *r, const lra_locality_view *v, lra_locality w
     lra_free(by_seed);
 }
 
-/* Mask of a file, from the direction of uniform weights: 1 if they cover the past only; 0 for all
- * in older files. */
+/* Mask of the model of a file, from the direction of the uniform weights: it is 1 if they cover
+ * only the past. Unknown if the file has no such measurement. */
 static lra_mask mask_of(const lra_probe_result *p)
 {
     const lra_measurement *f = NULL;
@@ -261,7 +261,7 @@ static lra_mask mask_of(const lra_probe_result *p)
     return back ? LRA_MASK_CAUSAL : LRA_MASK_BOTH;
 }
 
-/* The mask, from the first file that has one. */
+/* Sets the mask from the first file that has one. */
 static void set_mask(lra_locality_row *r, const lra_locality_view *v)
 {
     static const char *const probe[] = {"influence", "attention", "kernels"};
@@ -271,7 +271,8 @@ static void set_mask(lra_locality_row *r, const lra_locality_view *v)
             r->mask = mask_of(lra_locality_probe(v, r->group->run[s], probe[k]));
 }
 
-/* Counts the kinds of decay, and sets `ahead` if uniform weights are those of older files. */
+/* Counts the kinds of decay over seeds. Sets `ahead` if the uniform baseline of a causal model
+ * covers both sides, as in older files. */
 static void count_decays(lra_locality_row *r, const lra_locality_view *v)
 {
     for (int s = 0; s < r->group->n; s++) {
@@ -285,8 +286,8 @@ static void count_decays(lra_locality_row *r, const lra_locality_view *v)
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-/* Orders rows by task, preset and mask, then by ascending distance; rows without one come last, by
- * name. */
+/* Compares rows by task, preset and mask, then by distance (ascending); rows without a distance
+ * come last, ordered by name. */
 static int by_range(const void *a, const void *b)
 {
     const lra_locality_row *x = a, *y = b;
@@ -336,7 +337,7 @@ void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *
     *grew = *fell = *undecided = 0;
     for (int i = 0; i < v->n; i++) {
         const lra_measurement *f = &v->row[i].grew;
-        bool above = f->lo > 0, below = f->hi < 0; /* no interval: neither */
+        bool above = f->lo > 0, below = f->hi < 0; /* without an interval (NAN), both are false */
         if (isnan(f->value)) continue;
         *grew += above, *fell += below, *undecided += !above && !below;
     }

@@ -1,5 +1,5 @@
-/* Distance of the tokens that models rely on, from results and the probe files in their folders: a
- * row for each model, over its seeds.  The entire model is measured by its Jacobians and by
+/* Distance of the tokens on which models rely, from results and the probe files in their folders:
+ * one row per model, over its seeds. The complete model is measured by its Jacobians and by
  * distance limits (influence); its layers by their kernels and heads (kernels, attention). */
 #ifndef LRA_REPORTS_VIEWS_LOCALITY_VIEW_H
 #define LRA_REPORTS_VIEWS_LOCALITY_VIEW_H
@@ -17,49 +17,55 @@ typedef enum {
 } lra_locality;
 
 typedef struct {
-    const char *id;      /* of the measurement: "dist.mean.rel" */
-    const char *prefix;  /* of its head and key, NULL: none; "kernels", "heads": of the layers */
-    const char *columns; /* as in locality.def */
+    const char *id; /* id of the measurement, "dist.mean.rel" */
+    /* prefix of the column's head and key; "kernels", "heads" for measurements of layers; NULL:
+     * none */
+    const char *prefix;
+    const char *columns; /* columns to show, as in locality.def */
 } lra_locality_column;
 lra_locality_column lra_locality_column_of(lra_locality what);
 
-/* Mask: the positions that a model may use; models with different masks are not comparable. */
+/* Mask: the positions that an output can depend on. Models with different masks are not
+ * comparable. */
 typedef enum { LRA_MASK_BOTH, LRA_MASK_CAUSAL, LRA_MASK_UNKNOWN, LRA_MASKS } lra_mask;
 extern const char *const lra_mask_names[LRA_MASKS]; /* "both", "causal", "unknown" */
 
 typedef struct {
     const lra_result_group *group;
     char *name;
-    lra_estimate value;                      /* of the task's metric */
-    lra_measurement at[LRA_LOCALITIES];      /* NAN where it is missing */
-    lra_measurement initial[LRA_LOCALITIES]; /* before training, over the same seeds; NAN: none */
-    const char *missing[LRA_LOCALITIES];     /* reason for a missing value; NULL: present */
+    lra_estimate value;                 /* value of the task's metric */
+    lra_measurement at[LRA_LOCALITIES]; /* measurements; NAN if missing */
+    /* the same at initialisation, over the same seeds; NAN if missing */
+    lra_measurement initial[LRA_LOCALITIES];
+    /* reason for a missing value; NULL: the value exists */
+    const char *missing[LRA_LOCALITIES];
     lra_mask mask;
-    /* LRA_LOCALITY_MEAN after training minus at initialisation: mean of the seeds' differences, 95
-     * % by Student's t, S - 1 degrees of freedom; one seed: no interval; NAN: not known */
+    /* LRA_LOCALITY_MEAN after training minus at initialisation: mean over seeds with its 95 %
+     * interval by Student's t with S - 1 degrees of freedom; no interval for one seed; NAN:
+     * unknown */
     lra_measurement grew;
-    int decay[3]; /* seeds by kind of decay: none, exp, power */
-    bool ahead;   /* lra_probe_equal_ahead() of a seed */
+    int decay[3]; /* number of seeds by kind of decay: none, exponential, power */
+    bool ahead;   /* true if lra_probe_equal_ahead() is true for a seed */
 } lra_locality_row;
 
 typedef struct {
     int n, n_groups;
-    lra_locality_row *row; /* by task, preset and mask, the most local first */
+    lra_locality_row *row; /* rows by task, preset and mask, in ascending order of distance */
     lra_result_group *groups;
-    void *index; /* files of probes by their runs */
+    void *index; /* sorted list of probe files by run */
     int n_indexed;
 } lra_locality_view;
 
-/* Makes the view of in->list and of in->probes of any kind.  Fails if there are no results. */
+/* Creates the view from in->list and from in->probes of any kind. Fails if there are no results. */
 int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e);
 void lra_locality_close(lra_locality_view *v);
-/* Counts the rows with a known growth by their interval: entirely above 0, entirely below 0,
- * neither. */
+/* Counts the rows with a known growth: those whose interval lies entirely above 0, entirely below
+ * 0, and the others. */
 void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *undecided);
-/* The file of a probe on that run; NULL: there is none. */
+/* The file of a probe on this run, or NULL. */
 const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra_result *r,
                                            const char *probe);
-/* "listops, quick, f32"; the caller frees it. */
+/* Name of the data of a row: "listops, quick, f32". The caller frees it. */
 char *lra_locality_data_name(const lra_locality_row *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Columns and notes of tables of measurements. */
+/* Adds columns and notes of tables of measurements (measurement_columns.h). */
 #include "reports/views/measurement_columns.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ void lra_columns_add(lra_columns *c, const char *head, const char *key)
 
 /* ---- measurements ---------------------------------------------------------------------------- */
 
-/* Suffixes of keys; of intervals those of both ends. */
+/* Suffixes of the keys of a column; for an interval, those of its lower and upper end. */
 typedef struct {
     const char *one, *other;
 } suffix;
@@ -30,7 +30,7 @@ static const suffix dotted[LRA_COLUMN_KINDS] = {{"", NULL},       {".lo", ".hi"}
                                                 {":q1", ":q3"},   {".init", NULL},
                                                 {".equal", NULL}, {".shuffled", NULL}};
 
-/* "d95 (tokens)"; the caller frees it. */
+/* Head of a column with its unit, "d95 (tokens)". The caller frees it. */
 static char *with_unit(const char *head, const char *id)
 {
     uint32_t set;
@@ -85,7 +85,7 @@ lra_table *lra_columns_table(lra_columns *c, const char *title)
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* Heads of all ids of a declaration, separated by blanks. */
+/* Appends the heads of all ids that share a declaration, separated by blanks. */
 static void add_heads(lra_text *t, int n, const char *const *id, const lra_measurement_info *info)
 {
     for (int i = 0; i < n; i++) {
@@ -96,7 +96,7 @@ static void add_heads(lra_text *t, int n, const char *const *id, const lra_measu
     }
 }
 
-/* Adds the note on the declaration of id[i], unless an earlier id shares it. */
+/* Adds the note on the declaration of id[i], unless an earlier id has the same declaration. */
 static void note_declaration(lra_table *t, int n, const char *const *id, int i, bool by_id)
 {
     const lra_measurement_info *info = lra_measurement_info_find(id[i], NULL);

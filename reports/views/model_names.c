@@ -1,4 +1,4 @@
-/* Names of models in tables and figures. */
+/* Converts ids of models to their names in papers (model_names.h). */
 #include "reports/views/model_names.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static const struct {
 };
 enum { N_MODELS = sizeof models / sizeof *models };
 
-/* True if the identifier of models.def names the model: '_' is '-' in ids. */
+/* True if the identifier in models.def belongs to this model: '_' in an identifier is '-' in an
+ * id. */
 static bool is_model(const char *identifier, const char *model)
 {
     for (; *identifier && *model; identifier++, model++)
@@ -23,7 +24,7 @@ static bool is_model(const char *identifier, const char *model)
     return !*identifier && !*model;
 }
 
-/* Appends the paper's name, with the value of its setting: "S4 (v4)" of "S4 ({version=v4})". */
+/* Appends the paper's name with the value of its setting: "S4 (v4)" for "S4 ({version=v4})". */
 static void add_paper(lra_text *to, const char *paper, const char *config)
 {
     const char *open = strchr(paper, '{'), *equal = open ? strchr(open, '=') : NULL;
@@ -64,7 +65,7 @@ void lra_table_model(lra_table *t, const char *name, const char *model, const ch
     lra_free(shown);
 }
 
-/* Appends ", S4 (v4) = s4" of a cell, unless the text has it already. */
+/* Appends ", S4 (v4) = s4" for a cell, unless the text already contains it. */
 static void add_pair(lra_text *to, const lra_cell *x)
 {
     size_t id = strcspn(x->text, " ,"), rest = strlen(x->text) - id, n = strlen(x->shown);

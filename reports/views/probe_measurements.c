@@ -1,4 +1,4 @@
-/* Measurements as a table. */
+/* Tables the measurements of probes (probe_measurements.h). */
 #include "reports/views/probe_measurements.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ char *lra_probe_run_name(const lra_probe_result *r)
     return name;
 }
 
-/* Decimals of a number in the unit of f. */
+/* Number of decimals with which x is printed, in the unit of f. */
 static int decimals_of(const lra_measurement *f, double x)
 {
     int decimals = lra_unit_decimals(f->unit);
@@ -97,7 +97,7 @@ static bool among(const char *id, const char *const *ids)
     return false;
 }
 
-/* Texts of flags. */
+/* Explanations of the flags. */
 static const struct {
     uint32_t flag;
     const char *text;
@@ -134,7 +134,7 @@ static bool any_shuffled(lra_probe_result *const *list, int n, const char *const
     return false;
 }
 
-/* Appends an id that the list does not contain; returns its new length. */
+/* Appends an id to the list if it is new; returns the length of the list. */
 static int add_id(const char ***list, int n, const char *id)
 {
     for (int i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* Results of probes, a row for each measurement. */
+/* Tables results of probes, one row per measurement (probe_records.h). */
 #include "reports/views/probe_records.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@ static const char *const key[] = {
     "null_perm", "examples", "seeds",    "undefined", "flags"};
 enum { COLUMNS = sizeof key / sizeof *key };
 
-/* The number after a word in a unit's name ("layer0.head3"); NAN: none. */
+/* The number that follows a word in the name of a unit ("layer0.head3"); NAN: the word does not
+ * occur. */
 static double number_after(const char *name, const char *word)
 {
     const char *at = strstr(name, word);
@@ -24,7 +25,7 @@ static double number_after(const char *name, const char *word)
     return end == at + strlen(word) ? (double)NAN : x;
 }
 
-/* "key=value" lines as words; the caller frees it. */
+/* Converts "key=value" lines to words separated by blanks. The caller frees the text. */
 static char *words_of(const char *lines)
 {
     char *words = lra_copy_text(lines);
@@ -35,7 +36,7 @@ static char *words_of(const char *lines)
     return words;
 }
 
-/* Starts a row: the run and the part of the model. */
+/* Starts a table row with the run and the part of the model. */
 static void add_run(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u)
 {
     lra_table_row(t);
@@ -80,7 +81,7 @@ static void add_measurement(lra_table *t, const lra_measurement *f)
     add_flags(t, f->flags);
 }
 
-/* A point of a curve: its value and interval. */
+/* Adds a point of a curve: x, value and interval. */
 static void add_point(lra_table *t, const struct lra_probe_curve *c, double x, const float *three)
 {
     lra_table_cell(t, "%s", c->name);
@@ -92,7 +93,7 @@ static void add_point(lra_table *t, const struct lra_probe_curve *c, double x, c
     add_flags(t, 0);
 }
 
-/* Adds curves over the points x; their shapes are checked when the file is read. */
+/* Adds curves over the points x; their shapes were checked when the file was read. */
 static void add_curves(lra_table *t, const lra_probe_result *r, const lra_probe_unit *u)
 {
     const lra_probe_array *x = lra_probe_array_find(u, "x");

@@ -1,4 +1,4 @@
-/* Probe files by seed. */
+/* Groups probe files by seed into cells (probe_view.h). */
 #include "reports/views/probe_view.h"
 
 #include <stdlib.h>
@@ -24,8 +24,8 @@ int64_t lra_probe_queries(const lra_probe_result *r)
     return n;
 }
 
-/* True if the file records the direction of the uniform weights of a unit's part; older files do
- * not. */
+/* True if the file records which inputs the uniform baseline of the unit's part covers; older files
+ * do not. */
 static bool knows_equal(const lra_config *settings, const char *unit)
 {
     char *key = lra_format("%.*s-equal", (int)strcspn(unit, "."), unit);
@@ -48,7 +48,7 @@ bool lra_probe_equal_ahead(const lra_probe_result *r)
     return ahead;
 }
 
-/* Probe units that measure the gain under a distance limit: name of the unit for all layers, and
+/* Probe units that contain the gain under a distance limit: name of the unit for all layers, and
  * prefix of the units for one layer. */
 static const struct {
     const char *all, *one;
@@ -103,7 +103,8 @@ static int by_identity(const void *a, const void *b)
     return order ? order : x->at - y->at;
 }
 
-/* Numbers cells by their first file; members are sorted by identity. */
+/* Numbers the cells in the order of their first file. m: members, sorted by identity. Returns the
+ * number of cells. */
 static int number_cells(int n, member *m)
 {
     int *first = lra_alloc_array((size_t)n + 1, sizeof *first), n_cells = 0;

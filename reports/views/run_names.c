@@ -1,4 +1,4 @@
-/* Runs by name. */
+/* Finds runs by name (run_names.h). */
 #include "reports/views/run_names.h"
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ static bool has_hash(const char *folder, const char *start)
     return hash && strncmp(hash + 1, start, strlen(start)) == 0;
 }
 
-/* Searches the names in `runs`; an exact match has precedence. */
+/* Searches the names in folder `runs`; an exact match has precedence over a prefix. */
 static char *search(const char *name, const char *runs, lra_err *e)
 {
     char **entry, *found = NULL;
