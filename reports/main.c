@@ -1,4 +1,4 @@
-/* lra-report: tables and figures from result files alone. */
+/* lra-report: prints tables and draws figures from result files alone. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,8 +124,8 @@ static const lra_option *const figure_tables[] = {figure_options, lra_filter_opt
 static const lra_option json_options[] = {
     {.name = "json", .kind = LRA_OPTION_FLAG, .help = "print one JSON document"}, {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
-/* The places given as arguments, or --out: paths, names of runs in OUT, prefixes of their hashes;
- * NULL: a prefix is ambiguous.  The caller frees them with lra_names_free(). */
+/* The places given as arguments, or --out: paths, names of runs in OUT, or prefixes of their
+ * hashes. NULL: a prefix is ambiguous. The caller frees them with lra_names_free(). */
 static char **places_of(const lra_options *o, int *n, lra_err *e)
 {
     int n_args = lra_option_n_args(o);
@@ -182,7 +182,7 @@ static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
     return n;
 }
 
-/* Prints a note about places without such a file, if others have one. */
+/* Prints a note on places without a file of the probe, if other places have one. */
 static void note_missing(const char *probe, int n, const char *const *place)
 {
     const char *first = NULL;
@@ -232,7 +232,7 @@ static void unload(lra_report_input *in)
     lra_ladder_scale_close(&in->scale);
 }
 
-/* Replaces places that are files by their folders; the caller frees names and list. */
+/* Replaces places that are files by their folders. The caller frees the names and the list. */
 static char **folders_of(int n, const char *const *place)
 {
     char **folder = lra_alloc_array((size_t)n + 1, sizeof *folder);
@@ -285,7 +285,7 @@ static int load_results_and_probes(const lra_options *o, lra_report_input *in, l
     return rc;
 }
 
-/* Loads the files of a source. */
+/* Loads the files of a source, for all places. */
 static int load_all(const lra_options *o, lra_report_source source, lra_report_input *in,
                     lra_err *e)
 {
@@ -344,8 +344,8 @@ static int check_places(const lra_options *o, const char *option, int n, const c
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Prints a table in a format.  screen: only the columns of --columns, and details only with
- * --verbose; files have everything. */
+/* Prints a table in a format. screen: print only the columns of --columns, and details only with
+ * --verbose; files contain everything. */
 static int print_as(const lra_options *o, const lra_report_table *t, const lra_report_input *in,
                     const char *format, bool screen, FILE *out, lra_err *e)
 {
@@ -365,7 +365,7 @@ static int print_as(const lra_options *o, const lra_report_table *t, const lra_r
     return rc;
 }
 
-/* OUT/tables/ID.txt, .md, .tex, .csv, .json */
+/* Writes a table in all formats: OUT/tables/ID.txt, .md, .tex, .csv, .json. */
 static int write_table(const lra_options *o, const lra_report_table *t, const lra_report_input *in,
                        lra_err *e)
 {
@@ -403,8 +403,9 @@ static int print_tables(const lra_options *o, lra_err *e)
     lra_report_input in;
     int rc = load(o, tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
-    /* Results that are named as arguments are only displayed; files are written if --out is given.
-     * They are written before the table is printed: "| head" ends this program. */
+    /* If results are named as arguments, tables are only printed; files are written if --out is
+     * given. Files are written before the table is printed, because "| head" can end this
+     * program. */
     if (lra_option_n_args(o) == 0 || lra_option_given(o, "out"))
         rc = write_table(o, tables[chosen], &in, e);
     if (rc == 0)
@@ -442,7 +443,7 @@ static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e
     return rc;
 }
 
-/* Draws every figure that is possible with the files. */
+/* Draws every figure for which the files contain the data. */
 static int draw_all(const lra_options *o, lra_err *e)
 {
     int drawn = 0;
@@ -497,14 +498,14 @@ static int compare(const lra_options *o, lra_err *e)
 
 /* ---- show, list ------------------------------------------------------------------------------ */
 
-/* Moves the places that are probe files out of the list and reads them; *n: the places that
+/* Moves probe files from the list of places to `probes` and reads them. *n: number of places that
  * remain. */
 static int take_probes(char **place, int *n, lra_probe_result **probes, int *n_probes, lra_err *e)
 {
     int left = 0, rc = 0;
     for (int i = 0; i < *n; i++) {
         bool is_probe = lra_file_exists(place[i]) && !lra_is_folder(place[i]);
-        if (is_probe) lra_h5_distrust(place[i]); /* it may come from an untrusted source */
+        if (is_probe) lra_h5_distrust(place[i]); /* the file may come from an untrusted source */
         lra_probe_result *r = is_probe && rc == 0 ? lra_probe_file_read(place[i], &is_probe, e)
                                                   : NULL;
         if (r) probes[(*n_probes)++] = r;

@@ -1,4 +1,4 @@
-/* Interface of the reports for other programs. */
+/* Makes and prints tables for other programs (report.h). */
 #include "reports/report.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
     return n;
 }
 
-/* A terminal's own width, at least LRA_TABLE_WIDTH; files and pipes have none. */
+/* Width of a terminal, at least LRA_TABLE_WIDTH; 0 (no limit) for files and pipes. */
 static int width_of(FILE *out)
 {
     int columns = lra_terminal_columns(out);

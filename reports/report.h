@@ -8,38 +8,39 @@
 #include "reports/report_input.h"
 #include "reports/print/table.h"
 
-/* A table or a figure: one file and one line in tables.def or figures.def. */
+/* Declaration of a table: one file, and one line in tables.def. */
 typedef struct {
     const char *name, *summary;
-    /* Returns the number of tables, or a negative code; the caller frees them with
+    /* Makes the tables. Returns their number, or a negative code; the caller frees them with
      * lra_tables_free(). */
     int (*make)(const lra_report_input *in, lra_table ***list, lra_err *e);
     lra_report_source source;
-    /* Returns one tidy table for CSV and JSON, made from the tables of make().  NULL: the tables of
-     * make() are used */
+    /* Returns one tidy table for CSV and JSON, made from the tables of make(). NULL: CSV and JSON
+     * use the tables of make() */
     lra_table *(*records)(const lra_report_input *in, lra_table *const *list, int n);
 } lra_report_table;
-/* Returns the tables for a format (those of make(), or that of records() with the notes of the
- * former); files without a seal are marked.  Returns their number or a negative code. */
+/* Makes the tables for a format: those of make(), or that of records() with the notes of the
+ * former; files without a seal are marked. Returns their number, or a negative code. */
 int lra_report_make(const lra_report_table *t, const lra_report_input *in, const char *format,
                     lra_table ***list, lra_err *e);
-/* Makes and prints the tables.  Text on a terminal has its width, at least LRA_TABLE_WIDTH; columns
- * that do not fit continue below.  Text in files and pipes has no limit.  format: text markdown
- * latex csv json. */
+/* Makes and prints the tables. On a terminal, text has its width, at least LRA_TABLE_WIDTH, and
+ * columns that do not fit continue below. In files and pipes, text has no limit. format: text,
+ * markdown, latex, csv or json. */
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e);
-/* The same; without details (lra_tables_brief()). */
+/* Same, without details (lra_tables_brief()). */
 int lra_report_print_brief(const lra_report_table *t, FILE *out, const lra_report_input *in,
                            const char *format, lra_err *e);
-/* Ladders: accuracy against reach, baselines, locality index. */
+/* Prints ladders: accuracy by reach, baselines, locality index. */
 int lra_report_ladder(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
-/* ListOps breakdowns: models and heuristics by operator, label, arity, depth, length; agreement;
- * confusion. */
+/* Prints ListOps breakdowns: models and heuristics by operator, label, arity, depth, length;
+ * agreement; confusion matrices. */
 int lra_report_listops(FILE *out, const lra_report_input *in, const char *format, lra_err *e);
 
 typedef struct {
     const char *name, *summary;
-    /* Fills a plot that is zero; the caller frees it with lra_plot_free(), also on failure. */
+    /* Fills a zero-initialised plot; the caller frees it with lra_plot_free(), also after a
+     * failure. */
     int (*make)(const lra_report_input *in, lra_plot *p, lra_err *e);
     lra_report_source source;
 } lra_report_figure;

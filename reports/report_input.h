@@ -6,7 +6,7 @@
 #include "reports/results/listops_result.h"
 #include "reports/results/probe_result.h"
 
-/* Source of a table or figure: results and the scale of ladders; ListOps breakdowns; the results of
+/* Sources of tables and figures: results and the scale of ladders; ListOps breakdowns; results of
  * one probe; or results and the available results of the probes kernels, attention and
  * influence. */
 typedef enum {

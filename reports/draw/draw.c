@@ -1,4 +1,4 @@
-/* Figures drawn by gnuplot. */
+/* Draws figures with gnuplot (draw.h). */
 #include "reports/draw/draw.h"
 
 #include <stdio.h>
@@ -23,8 +23,9 @@ int lra_draw_check(const char *list, lra_err *e)
                        e, "--format is empty, expected pdf, svg or png, separated by commas");
 }
 
-/* One image: gnuplot runs in the folder of the script, without the user's settings, and writes to
- * its stdout, so that scripts contain no paths, and an image is either complete or missing. */
+/* Draws one image. gnuplot runs in the folder of the script, without the user's settings, and
+ * writes the image to its stdout. Scripts therefore contain no paths, and an image is either
+ * complete or missing. */
 static int draw_one(const char *name, const lra_plot *p, const char *folder, const char *format,
                     lra_err *e)
 {

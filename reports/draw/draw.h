@@ -1,4 +1,4 @@
-/* Draws figures with gnuplot, from a script and a data file. */
+/* Draws a figure with gnuplot, from a script and a data file. */
 #ifndef LRA_REPORTS_DRAW_DRAW_H
 #define LRA_REPORTS_DRAW_DRAW_H
 

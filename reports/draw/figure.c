@@ -1,4 +1,4 @@
-/* Helpers shared by figures. */
+/* Code that figures share (figure.h). */
 #include "reports/draw/figure.h"
 
 int lra_figure_make_listops(const lra_report_input *in, lra_plot *p,

@@ -1,12 +1,12 @@
-/* Helpers shared by figures: their input and the sources of their numbers. */
+/* Code that figures share: their input, and the sources of their numbers. */
 #ifndef LRA_REPORTS_DRAW_FIGURE_H
 #define LRA_REPORTS_DRAW_FIGURE_H
 
 #include "reports/views/listops_view.h"
 #include "reports/report.h"
 
-/* Makes a figure of a ListOps breakdown: calls fill() with the view of `in`, which must be a single
- * one. */
+/* Makes a figure of a ListOps breakdown: calls fill() with the view of `in`; fails if there are
+ * several views. */
 int lra_figure_make_listops(const lra_report_input *in, lra_plot *p,
                             int (*fill)(const lra_listops_view *v, lra_plot *p, lra_err *e),
                             lra_err *e);

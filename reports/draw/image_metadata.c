@@ -1,6 +1,6 @@
-/* Metadata of images: PNG chunks (PNG specification, 11.3), an update at the end of a PDF (ISO
- * 32000-1, 7.5.6), and two elements of SVG.  Implemented here because the code is short and avoids
- * a dependency on libraries for PDF and PNG. */
+/* Adds metadata to images: PNG chunks (PNG specification, 11.3), an incremental update at the end
+ * of a PDF (ISO 32000-1, 7.5.6), and two elements of an SVG. This code is short and avoids a
+ * dependency on libraries for PDF and PNG. */
 #include "reports/draw/image_metadata.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static void add_u32(lra_text *t, uint32_t x)
     lra_text_bytes(t, bytes, sizeof bytes);
 }
 
-/* body: type and data. */
+/* Appends a PNG chunk. body: its type and its data. */
 static void add_chunk(lra_text *t, const lra_text *body)
 {
     add_u32(t, (uint32_t)(body->n - 4));
@@ -63,13 +63,14 @@ static void add_png_text(lra_text *t, const char *keyword, const char *text)
 
 static int add_to_png(lra_text *image, const char *title, const char *description)
 {
-    enum { HEAD = 33 }; /* signature and IHDR; text chunks may follow */
+    /* size in bytes of the signature and the chunk IHDR; text chunks can follow them */
+    enum { HEAD = 33 };
     if (image->n < HEAD || memcmp(image->s, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) != 0)
         return LRA_FAILED;
     lra_text chunks = {0}, dots = {0};
     lra_text_add(&dots, "pHYs");
     for (int i = 0; i < 2; i++) add_u32(&dots, (uint32_t)(LRA_PNG_DPI / 0.0254 + 0.5));
-    lra_text_bytes(&dots, "\1", 1); /* the unit is the metre */
+    lra_text_bytes(&dots, "\1", 1); /* unit 1: the metre */
     add_chunk(&chunks, &dots);
     add_png_text(&chunks, "Title", title);
     add_png_text(&chunks, "Description", description);
@@ -91,7 +92,7 @@ static void add_xml(lra_text *t, const char *text)
         }
 }
 
-/* Replaces gnuplot's own metadata, which extends from the first <title> to the first </desc>. */
+/* Replaces gnuplot's own metadata, from the first <title> to the first </desc>. */
 static int add_to_svg(lra_text *image, const char *title, const char *description)
 {
     const char *from = image->s ? strstr(image->s, "<title>") : NULL,
@@ -116,7 +117,7 @@ static void add_pdf_text(lra_text *t, const char *key, const char *text)
     lra_text_add(t, ")\n");
 }
 
-/* Last occurrence of a text in memory; NULL: none. */
+/* Last occurrence of a text in n bytes; NULL: none. */
 static const char *find_last(const char *s, size_t n, const char *what)
 {
     size_t length = strlen(what);
@@ -128,8 +129,10 @@ static const char *find_last(const char *s, size_t n, const char *what)
 /* Fields of the file trailer that an incremental update needs. */
 typedef struct {
     unsigned long long size, root,
-        table;   /* objects; number of the catalogue; offset of the table of objects */
-    bool stream; /* the table is a stream, as cairo writes it from 1.17.6 on */
+        /* size: number of objects; root: number of the catalogue; table: offset of the
+         * cross-reference table */
+        table;
+    bool stream; /* the cross-reference table is a stream, as in files of cairo 1.17.6 and later */
 } pdf_tail;
 
 static bool read_tail(const lra_text *image, pdf_tail *p)
@@ -147,8 +150,8 @@ static bool read_tail(const lra_text *image, pdf_tail *p)
     return p->size > 0 && p->root > 0;
 }
 
-/* Appends an object, a cross-reference table with its offset, and a trailer; the table has the same
- * kind as the existing one. */
+/* Appends an object with the metadata, a cross-reference table with its offset, and a trailer. The
+ * table has the same format as the existing one. */
 static int add_to_pdf(lra_text *image, const char *title, const char *description)
 {
     pdf_tail p;

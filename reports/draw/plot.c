@@ -1,4 +1,4 @@
-/* Scripts and data for gnuplot. */
+/* Writes scripts and data for gnuplot (plot.h). */
 #include "reports/draw/plot.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* ---- texts of files -------------------------------------------------------------------------- */
 
-/* Placeholder of a control character; lra_plot_write() rejects it. */
+/* Placeholder for a control character; lra_plot_write() fails if a text contains it. */
 enum { REFUSED = 1 };
 
 static void add_character(lra_text *t, char c)
@@ -94,8 +94,8 @@ void lra_plot_use(const lra_plot_options *o)
     options = *o;
 }
 
-/* Ratio of the size of text to 8 points.  Figures are laid out for 8 points in a width divided by
- * this ratio, and everything is drawn larger by this ratio. */
+/* Text size divided by 8 points. Figures are laid out for 8 points, in a width divided by this
+ * ratio; then everything is enlarged by this ratio. */
 static double text_scale(void)
 {
     return options.points > 0 ? options.points / 8 : 1;
@@ -108,9 +108,9 @@ double lra_plot_wide(double cm)
 
 /* ---- style ----------------------------------------------------------------------------------- */
 
-static const double letters = 0.2822; /* cm */
+static const double letters = 0.2822; /* size of 8 points in cm */
 
-/* Estimate for DejaVu Sans, the widest common font; other fonts leave more space. */
+/* Width for DejaVu Sans, the widest common font; other fonts leave more space. */
 double lra_plot_width(const char *text)
 {
     double width = 0;
@@ -142,8 +142,9 @@ char *lra_plot_fit(const char *text, double cm, double points)
     return short_text;
 }
 
-/* Number of characters of a title in its first line: all, if they fit; else up to the comma nearest
- * to the middle, or, if the second line would be too long, up to the last space that fits. */
+/* Number of characters of a title in its first line: all of them if they fit; else up to the comma
+ * nearest to the middle, or, if the second line would then be too long, up to the last space that
+ * fits. */
 static size_t line_of(const char *title, double cm)
 {
     size_t n = strlen(title), comma = 0, space = 0;
@@ -169,8 +170,8 @@ double lra_plot_start(lra_plot *p)
                  "set datafile missing '?'\nset border 3 lw 1.2\n"
                  "set tics nomirror out scale 0.5\nset grid ytics lt 1 lw 1 lc rgb '#dddddd'\n"
                  "set style fill solid noborder\nunset key\n"
-                 /* Arrow styles of intervals: two perpendicular heads; the wider white one is drawn
-                  * below. */
+                 /* Arrow styles of intervals: a line with perpendicular ends, drawn twice; the
+                  * wider white line is below the black one. */
                  "set style arrow 1 heads fixed size screen %g,90 lc rgb '#111111' lw 1.6\n"
                  "set style arrow 2 heads fixed size screen %g,90 lc rgb '#ffffff' lw 3.6\n",
                  0.06 / p->width, 0.08 / p->width);
@@ -209,10 +210,10 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* Centimetres: a sample, a sample with the space after it, the space between columns. */
+/* Centimetres: width of a sample, of a sample and the space after it, and between columns. */
 static const double sample = 0.65, sample_and_space = 0.8, between = 0.3;
 
-/* Width of a legend column with this number of rows that starts with entry i. */
+/* Width in cm of the legend column that has `rows` entries and starts with entry i. */
 static double column_width(int rows, int i, int n, const lra_plot_entry *entry)
 {
     double longest = 0;
@@ -232,8 +233,8 @@ int lra_plot_legend_rows(const lra_plot *p, double x, int n, const lra_plot_entr
     return rows;
 }
 
-/* more: added to the line width, because gnuplot's SVG terminal merges lines that differ only in
- * dashes. */
+/* Draws a legend entry at (x,y). more: added to the line width, because gnuplot's SVG terminal
+ * merges lines that differ only in dashes. */
 static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k, double more)
 {
     lra_text *t = &p->script;
@@ -273,7 +274,8 @@ void lra_plot_legend(lra_plot *p, double x, double y, int n, const lra_plot_entr
 
 void lra_plot_shade_bar(lra_plot *p, double x, double y, const char *least, const char *most)
 {
-    static const double node[] = {0, 0.2, 0.4, 0.6, 0.8, 1}; /* as LRA_PLOT_SHADES */
+    /* positions of the colours in LRA_PLOT_SHADES */
+    static const double node[] = {0, 0.2, 0.4, 0.6, 0.8, 1};
     static const int color[][3] = {{255, 255, 255}, {199, 233, 180}, {127, 205, 187},
                                    {29, 145, 192},  {34, 94, 168},   {8, 29, 88}};
     enum { STEPS = 24 };
@@ -322,7 +324,8 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
         double below = line[i].y - (i ? line[i - 1].y : y0);
         bool free_below = below > (before == ABOVE ? 2 : 1) * text_height;
         int place = free_above ? ABOVE : free_below ? BELOW : RIGHT;
-        /* Line widths differ for the same reason as in the legend. */
+        /* Line widths differ slightly, because gnuplot's SVG terminal merges lines that differ only
+         * in dashes. */
         lra_text_add(t,
                      "set arrow from graph 0, first %g to graph 1, first %g nohead lw %g dt %s "
                      "lc rgb '#666666' back\n",
@@ -359,13 +362,14 @@ void lra_plot_source(lra_plot *p, const char *what, const char *hash)
     lra_free(source);
 }
 
-/* One terminal for each kind of file, with text, lines and dashes of the same size in print:
- * "fontscale", "linewidth", "dashlength" and "pointscale" compensate for the scaling of gnuplot
- * 5.4's terminals (measured: H of 'Sans,8' is 5.8 points high; the length of a dash of 6 is 3 times
- * its width). */
+/* Adds one terminal for each file format, such that text, lines and dashes have the same printed
+ * size. "fontscale", "linewidth", "dashlength" and "pointscale" compensate for the scaling of
+ * gnuplot 5.4's terminals (measured: the letter H of 'Sans,8' is 5.8 points high, and a dash of
+ * length 6 is 3 times as long as the line is wide). */
 static void add_terminals(lra_text *t, const lra_plot *p, const char *name)
 {
-    double s = text_scale(), w = s * p->width / 2.54, h = s * p->height / 2.54; /* inches */
+    /* width and height in inches */
+    double s = text_scale(), w = s * p->width / 2.54, h = s * p->height / 2.54;
     lra_text_add(
         t,
         "if (ARG1 eq 'pdf') set terminal pdfcairo size %.4gin,%.4gin font 'Sans,8' "
@@ -393,7 +397,7 @@ static int write_text(const char *folder, const char *name, const char *ending, 
     return rc;
 }
 
-/* Replaces the colours "#rrggbb" of a script by greys of the same lightness. */
+/* Replaces all colours "#rrggbb" of a script by greys of the same lightness. */
 static void make_grey(lra_text *t)
 {
     for (size_t i = 0; i + 7 <= t->n; i++) {

@@ -1,9 +1,9 @@
-/* Defines all colours, dashes and points.  Colours differ in lightness, so that series are
+/* Defines all colours, dashes and points (plot.h). Colours differ in lightness, so that series are
  * distinguishable without colour (tested by tests/reports/figure_style_test.c). */
 #include "reports/draw/plot.h"
 
-/* Blue, vermilion, pink, orange and sky blue of the colour-blind-safe palette of Okabe and Ito; the
- * first and the third are darker. */
+/* Blue, vermilion, pink, orange and sky blue from the colour-blind-safe palette of Okabe and Ito;
+ * blue and pink are darker than there. */
 const lra_plot_style lra_plot_styles[LRA_PLOT_STYLES] = {
     {"#004A8F", "1", 7, 6},           {"#D55E00", LRA_DASH_DASHES, 5, 4},
     {"#00785A", LRA_DASH_DOTS, 9, 8}, {"#CC79A7", "(9,3,2,3)", 11, 10},
@@ -13,7 +13,7 @@ const char *lra_plot_ramp(int i, int n)
 {
     static const char *const color[LRA_PLOT_STYLES] = {"#9ad3a8", "#56b8a9", "#3393b5",
                                                        "#2471a3", "#1f4e8c", "#0a1f5c"};
-    int first = n < LRA_PLOT_STYLES - 1; /* the lightest colour is used only if all are needed */
+    int first = n < LRA_PLOT_STYLES - 1; /* the lightest colour is used only if n is the maximum */
     int steps = LRA_PLOT_STYLES - 1 - first;
     return color[n > 1 ? first + (2 * i * steps + n - 1) / (2 * (n - 1)) : LRA_PLOT_STYLES - 2];
 }

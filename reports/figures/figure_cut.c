@@ -1,7 +1,7 @@
-/* Figure cut: remaining gain over chance of a run under a distance limit r per layer (all layers
- * together, and each layer alone), and when each position is computed only from the tokens within r
- * of it (context, a limit of the entire model); a panel for each run.  Bars: 95 % intervals of all
- * layers.  Lines: 0 and 1. */
+/* Figure cut: gain over chance that remains for a run under a distance limit r per layer (in all
+ * layers together, and in each layer alone), and if each position is computed only from the tokens
+ * at most r away (context, a limit of the complete model). One panel per run. Bars: 95 % intervals
+ * of the curve of all layers. Horizontal lines: 0 and 1. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 
 enum { MOST_PANELS = 12, MOST_LIMITS = LRA_PLOT_STYLES + 1, MOST_CURVES = MOST_LIMITS + 1 };
 
-/* The curves of a run: all layers first, the context last. */
+/* The curves of a run: first all layers, then each layer, last the context limit. */
 typedef struct {
     const lra_probe_result *run;
     int n;
     const lra_probe_unit *unit[MOST_CURVES];
-    int block; /* block of the first curve in the data */
+    int block; /* index of the data block of the first curve */
 } panel;
 
 static void find_curves(const lra_probe_result *r, panel *p)
@@ -46,7 +46,7 @@ static bool is_context(const panel *p, int c)
     return lra_probe_limited_model(p->unit[c]) != NULL;
 }
 
-/* Curves of layers. */
+/* Number of curves of limits per layer. */
 static int limits_of(const panel *p)
 {
     return p->n - (p->n > 0 && is_context(p, p->n - 1));
@@ -57,7 +57,7 @@ static double place(double r)
     return log2(r + 1);
 }
 
-/* A block for each curve: place, gain, lo, hi. */
+/* Adds a data block for each curve: log2(r + 1), gain, lower and upper end. */
 static void add_data(lra_text *t, const panel *p)
 {
     for (int c = 0; c < p->n; c++) {
@@ -73,7 +73,7 @@ static void add_data(lra_text *t, const panel *p)
     }
 }
 
-/* Layers from light to dark; black: all. */
+/* Legend entry of curve c: black for all layers, else a colour from light to dark by layer. */
 static lra_plot_entry entry_of(const panel *p, int c)
 {
     lra_plot_entry k = {.kind = LRA_LEGEND_LINE, .color = "#000000", .line = 3, .point = 7};
@@ -103,7 +103,7 @@ static bool at_chance(const panel *p)
     return !known;
 }
 
-/* Lower end of the axis of gains: the smallest value of curves and intervals, at most 0. */
+/* Lower end of the gain axis: the smallest value of all curves and intervals, at most 0. */
 static double least_gain(int n, const panel *list)
 {
     double least = -0.05;
@@ -116,7 +116,7 @@ static double least_gain(int n, const panel *list)
     return fmax(least, -0.5);
 }
 
-/* Upper end of the axis: the largest value, from 1 to 1.6. */
+/* Upper end of the gain axis: the largest value, limited to 1 .. 1.6. */
 static double most_gain(int n, const panel *list)
 {
     double most = 1.07;
@@ -129,7 +129,7 @@ static double most_gain(int n, const panel *list)
     return fmin(most, 1.55) + 0.05;
 }
 
-/* Axes shared by the panels. */
+/* Axes that all panels share. */
 typedef struct {
     double width, end, least, most;
 } axes;

@@ -1,7 +1,7 @@
-/* Figure decay: decay of the kernels of layers with distance, initial and trained.  Each line is
- * the median over channels of the envelope (the largest |k| at this or a larger distance, divided
- * by the overall maximum); bands are its quartiles.
- * Before and after pretraining: figure spt-kern. */
+/* Figure decay: how the kernels of layers decay with distance, at initialisation and after
+ * training. A line is the median over channels of the envelope: the largest |k| at this or a larger
+ * distance, divided by the largest |k| of the channel. Bands are quartiles. Figure spt-kern
+ * compares kernels before and after pretraining. */
 #include "kernels/base/core/mem.h"
 #include "reports/views/kernel_decay.h"
 #include "reports/views/kernel_panels.h"
@@ -48,7 +48,7 @@ static const lra_plot_entry key[] = {
     {"at initialisation, quartiles", LRA_LEGEND_LINE, initial, LRA_DASH_DOTS, 1.2, 0, 0},
     {"after training, quartiles", LRA_LEGEND_BOX, band, NULL, 0, 0, 0}};
 
-/* The dashed line of the initial kernels is drawn last, so that coinciding lines remain visible. */
+/* Draws the dashed line of the initial kernels last, so that coinciding lines remain visible. */
 static void add_panel(lra_text *t, int i)
 {
     lra_text_add(

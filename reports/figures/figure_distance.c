@@ -1,7 +1,7 @@
-/* Figure distance: cumulative attention weight of each head of a run on other tokens, by distance
- * (profile.h: M'); after training, at initialisation, and for uniform weights under the same mask;
- * a panel for each head, a row for each layer (L1 H0: layer 1, head 0).
- * Source: mean attention distance of arXiv:2010.11929, here as the full distribution. */
+/* Figure distance: cumulative attention weight on other tokens by distance (M' in profile.h), for
+ * each head of a run: after training, at initialisation, and for uniform weights under the same
+ * mask. One panel per head, one row of panels per layer (L1 H0: layer 1, head 0).
+ * Source: mean attention distance in arXiv:2010.11929, extended to the full distribution. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static int64_t distances_of(const lra_head_grid *g)
     return lra_probe_array_find(g->unit[0][0], "other")->dims[0];
 }
 
-/* A block for each head: place, share within the distance: trained, initial, equal. */
+/* Adds a data block for each head: distance on the axis, then the share of weight within that
+ * distance after training, at initialisation, and for uniform weights. */
 static void add_data(lra_text *t, const lra_head_grid *g)
 {
     for (int i = 0; i < g->rows; i++)
@@ -42,7 +43,8 @@ static void add_data(lra_text *t, const lra_head_grid *g)
         }
 }
 
-/* Coinciding lines remain visible: a dashed line over a solid line over a wide light one. */
+/* If lines coincide, all remain visible: a dashed line above a solid line above a wide light
+ * line. */
 static const lra_plot_entry key[] = {
     {"after training", LRA_LEGEND_LINE, "#000000", NULL, 2, 0, 0},
     {"at initialisation", LRA_LEGEND_LINE, "#56B4E9", LRA_DASH_DASHES, 2.2, 0, 0},

@@ -1,9 +1,9 @@
-/* Figure erf: effective receptive field of the middle position, as in vision.  Images: a map
- * (colour: square-root scale, from 0 to the maximum), with squares that contain 20, 50 and 99 % of
- * it.  Sequences: the share of each offset, with the radii that contain 50 and 99 %.  A panel for
- * each model, of its first seed.
- * Source: Luo et al. 2016, Ding et al. 2022; radii are computed from the shares, not from their
- * roots. */
+/* Figure erf: effective receptive field of the middle position, as in computer vision. For images:
+ * a map (colour: square-root scale from 0 to the maximum), with squares that contain 20, 50 and 99
+ * % of the squared gradient. For sequences: the share of each offset, with the radii that contain
+ * 50 and 99 %. One panel per model, for its first seed.
+ * Source: Luo et al. 2016, Ding et al. 2022; here, radii are computed from the shares, not from
+ * their square roots. */
 #include <math.h>
 #include <string.h>
 
@@ -16,11 +16,11 @@ enum { MOST_PANELS = 12 };
 
 typedef struct {
     char *name;
-    const lra_probe_unit *unit; /* field.px, or field */
+    const lra_probe_unit *unit; /* unit field.px for images, else field */
     const lra_probe_array *erf;
     bool image;
-    double end, most; /* of sequences: of the axis of offsets; the largest share */
-    bool past;        /* true: a causal model, without influence of later tokens */
+    double end, most; /* sequences: end of the offset axis; largest share */
+    bool past;        /* true for a causal model, on which later tokens have no influence */
 } panel;
 
 static double radius(const panel *p, int share)
@@ -31,7 +31,7 @@ static double radius(const panel *p, int share)
     return f ? f->value : NAN;
 }
 
-/* Returns false if the run has no field. */
+/* Fills the panel of a cell; returns false if its run has no unit `field`. */
 static bool find_panel(const lra_probe_cell *c, panel *p)
 {
     const lra_probe_result *r = c->seed[0];
@@ -62,7 +62,7 @@ static bool same_task(int n, const lra_probe_cell *c)
     return true;
 }
 
-/* Offsets up to 1.3 times the radius that holds 99 %. */
+/* Adds the curve of offsets up to 1.3 times the radius that contains 99 %. */
 static void add_curve(lra_text *t, panel *p)
 {
     int64_t n = p->erf->dims[0], middle = n / 2;
@@ -80,7 +80,8 @@ static void add_curve(lra_text *t, panel *p)
         }
 }
 
-/* Line widths differ because gnuplot's SVG terminal merges lines that differ only in dashes. */
+/* Line widths differ slightly, because gnuplot's SVG terminal merges lines that differ only in
+ * dashes. */
 static const lra_plot_entry key[] = {
     {"20 %", LRA_LEGEND_LINE, "#d55e00", "1", 1.6, 0, 0},
     {"50 %", LRA_LEGEND_LINE, "#d55e00", LRA_DASH_DASHES, 1.61, 0, 0},
@@ -119,7 +120,8 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
     } else {
         for (int k = 0; k < 4; k++) {
             double r = radius(p, k < 2 ? 50 : 99) * (k % 2 ? 1 : -1);
-            if (!isnan(r) && !(p->past && r > 0)) /* a causal model has no later side */
+            /* a causal model has no influence of later tokens */
+            if (!isnan(r) && !(p->past && r > 0))
                 lra_text_add(t,
                              "set arrow from %g, graph 0 to %g, graph 1 nohead lc rgb '%s' lw "
                              "%g dt %s back\n",
@@ -139,7 +141,7 @@ static void add_panel(lra_text *t, const panel *p, int block, double width)
 static void add_script(lra_plot *f, int n, const panel *list)
 {
     int columns = n < 3 ? n : 3, rows = (n + columns - 1) / columns;
-    bool image = list[0].image; /* of sequences the radius of 20 % is mostly 0 */
+    bool image = list[0].image; /* sequences: no legend entry for 20 %, whose radius is mostly 0 */
     double left = 1.75, right = f->width - 0.25, bottom = image ? 0.6 : 1.2,
            gap = image ? 0.5 : 1.25, above = image ? 0.75 : 1.2;
     double width = (right - left - gap * (columns - 1)) / columns, height = fmin(width, 4);

@@ -1,7 +1,8 @@
 /* Figure info: mutual information between tokens by distance, for each data set: bits in excess of
- * the part that positions alone explain, with 95 % intervals.  A power law is a straight line.  If
- * an interval reaches 0, or the value is below 0.0001 bits, a hollow triangle marks its upper end.
- * Source: the definition is ours (analysis/pair_information.h). */
+ * the part that positions alone explain, with 95 % intervals. A power law is a straight line. If an
+ * interval includes 0, or the value is below 0.0001 bits, a hollow triangle marks the upper end of
+ * the interval.
+ * Source: the definition is from this project (analysis/pair_information.h). */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,7 +16,7 @@ static const double least_bits = 1e-4;
 typedef struct {
     const lra_report_input *in;
     double least, most, farthest;
-    double floor; /* end of the axis of bits */
+    double floor; /* lower end of the axis of bits */
     bool any_bound;
 } plot;
 
@@ -26,7 +27,7 @@ static const lra_probe_array *curve(const lra_probe_result *r, const char *name)
     return a && a->rank == 1 ? a : NULL;
 }
 
-/* True if point k is shown as a value: its interval lies entirely above 0. */
+/* True if point k is drawn as a value: its interval lies entirely above 0. */
 static bool is_sure(const lra_probe_array *x, const lra_probe_array *lo, int64_t k)
 {
     return (double)x->value[k] > least_bits && lo->value[k] > 0;
@@ -69,8 +70,8 @@ static int open_plot(plot *p, const lra_report_input *in, lra_err *e)
     return 0;
 }
 
-/* One block for each data set, in which an empty line breaks the curve where an interval reaches
- * 0. */
+/* Adds one data block for each data set. An empty line interrupts the curve where an interval
+ * includes 0. */
 static void add_data(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->in->n_probes; i++) {
@@ -89,12 +90,13 @@ static void add_data(lra_text *t, const plot *p)
                 lra_text_add(t, "\n");
             open = sure;
         }
-        if (!open) lra_text_add(t, "? ? ? ?\n"); /* only two empty lines end the block */
+        if (!open) lra_text_add(t, "? ? ? ?\n"); /* two empty lines would end the block */
         lra_text_add(t, "\n\n");
     }
 }
 
-/* Blocks after those of the curves: distance and upper end, where values are not above 0. */
+/* Adds data blocks after those of the curves: distance and upper end of the intervals that include
+ * 0. */
 static void add_bounds(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->in->n_probes; i++) {

@@ -1,7 +1,7 @@
-/* Figure las-1: kernels of layers, initial (left) and trained (right); four channels each, evenly
- * spaced over the layer; the legend names them if all layers have the same number of channels.
- * Positive lags refer to the past, negative ones to the future; both panels of a row have the same
- * range.
+/* Figure las-1: kernels of layers at initialisation (left) and after training (right), for four
+ * evenly spaced channels of each layer; the legend names the channels if all layers have the same
+ * number of channels. Positive lags are in the past, negative lags in the future. Both panels of a
+ * row have the same range.
  * Source: Figure 1 of the LaS paper, which shows S4, MEGA and SGConv at initialisation. */
 #include <math.h>
 #include <stdio.h>
@@ -41,15 +41,15 @@ static int channels_of(const lra_kernel_panel *p)
     return n < CHANNELS ? (int)n : CHANNELS;
 }
 
-/* The i-th channel that is shown. */
+/* Index of the i-th drawn channel. */
 static int64_t channel_at(const lra_kernel_panel *p, int i)
 {
     int n = channels_of(p);
     return n > 1 ? i * (kernel(p, 0)->dims[0] - 1) / (n - 1) : 0;
 }
 
-/* A column for each channel; blocks: initial and trained of every row.  Returns the range by
- * row. */
+/* Adds two data blocks for each row of panels: initial and trained kernels, one column per channel.
+ * range: smallest and largest value of each row. */
 static void add_data(lra_text *t, const lra_kernel_panels *all, double (*range)[2])
 {
     for (int i = 0; i < all->n; i++)
@@ -80,11 +80,11 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     const lra_kernel_panel *p = &all->panel[i];
     int64_t lags = kernel(p, 0)->dims[1];
     double more = 0.06 * (range[1] - range[0]) + 1e-12;
-    /* the word "initial" is at the right above the first panel */
+    /* leaves space for the word "initial" at the right above the first panel */
     char *name = lra_plot_fit(state ? "" : p->name, width - (i ? 0 : 1.6), 8);
     lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left\n");
     lra_free(name);
-    /* one tap, or kernels of zeros, have no range of their own */
+    /* a kernel with one tap, or with only zeros, has an empty range */
     double first = (double)-behind(p), last = (double)(lags - 1 - behind(p));
     if (lags == 1) first -= 0.5, last += 0.5;
     if (!(more > 1e-9)) more = 0.5;

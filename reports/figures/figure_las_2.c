@@ -1,7 +1,7 @@
-/* Figure las-2: the fixed decay of the attention scores of LaS heads, independent of training: the
- * factor exp(-alpha |i-j|) by distance, and as a matrix of queries (from above) by keys (from the
- * left, none after the query) from 0 (light) to 1 (dark); a row for each run, so that variants of
- * alpha (`alpha=literal|scale|geo`) can be compared.  At most six heads are shown.
+/* Figure las-2: the fixed decay of attention scores in LaS heads, which does not depend on
+ * training: the factor exp(-alpha |i-j|) by distance, and as a matrix from 0 (light) to 1 (dark):
+ * queries from top to bottom, keys from left to right, none after the query. One row per run, so
+ * that variants of alpha (`alpha=literal|scale|geo`) can be compared. At most six heads are drawn.
  * Source: Zimerman and Wolf (ICML 2024), equation 4 and the right part of table 1. */
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +14,13 @@
 #include "reports/views/model_names.h"
 
 enum { MOST_ROWS = 4, SHOWN = LRA_PLOT_STYLES, ACROSS = 3, MOST_PIXELS = 64 };
-static const double least_factor = 1e-12; /* end of the axis of factors */
+static const double least_factor = 1e-12; /* lower end of the axis of factors */
 
 typedef struct {
     const char *name;
     const lra_probe_result *run;
     int heads, shown[SHOWN], n;
-    const lra_probe_array *eld[SHOWN]; /* (n) decay factors of the shown heads */
+    const lra_probe_array *eld[SHOWN]; /* (n) decay factors of the drawn heads */
 } row;
 
 /* Writes the heads of the first layer with decaying scores to list (NULL: count only); returns
@@ -43,7 +43,7 @@ static int find_heads(const lra_probe_result *r, const lra_probe_array **list)
     return n;
 }
 
-/* Chooses the heads that are shown, including the first and the last. */
+/* Chooses the heads that are drawn, always including the first and the last. */
 static void choose_heads(const lra_probe_result *r, row *to)
 {
     to->heads = find_heads(r, NULL);
@@ -85,7 +85,7 @@ static void add_data(lra_text *t, const row *r)
     }
 }
 
-/* The distance from which on the factors of all heads that decay are below the axis; at least 4. */
+/* Smallest distance, at least 4, from which all decaying heads have factors below the axis. */
 static int64_t farthest(const row *r)
 {
     int64_t far = 4, T = r->eld[0]->dims[0];
@@ -94,15 +94,14 @@ static int64_t farthest(const row *r)
         int64_t d = 0;
         while (d < T && factor[d] >= least_factor) d++;
         if (d < T && d > far)
-            far = d; /* a head whose factor stays above the axis is visible at all
-                                          distances */
+            far = d; /* heads whose factors stay above the axis do not limit the distance */
         if (d == T && factor[T - 1] < 0.5F) far = T;
     }
     return far < T ? far : T - 1;
 }
 
-/* On a logarithmic axis heads differ by their slopes; on a linear one those of a large alpha
- * coincide. */
+/* Draws the curves of all heads on a logarithmic axis, where heads differ by their slopes; on a
+ * linear axis, heads with a large alpha would coincide. */
 static void add_curves(lra_plot *f, const row *r, int block)
 {
     lra_text *t = &f->script;
@@ -131,7 +130,7 @@ static void add_matrix(lra_plot *f, const row *r, int i, int block)
     lra_map_plot(&f->script, &(lra_map_panel){"las-2.dat", name, block, pixels_of(r), 0, 0, 0});
 }
 
-/* Fills the legend: one line per head; returns the number of entries. */
+/* Fills the legend with one line per head; returns the number of entries. */
 static int entries_of(const row *r, lra_plot_entry *entry)
 {
     for (int i = 0; i < r->n; i++) {
@@ -186,7 +185,8 @@ static void add_script(lra_plot *f, int n, const row *list)
     lra_text_add(t, "unset multiplot\n");
 }
 
-/* Adds a row with the same heads, because the legend names their colours once. */
+/* Adds a row for a cell. All rows must have the same heads, because the legend names their colours
+ * once. */
 static int add_row(const lra_probe_cell *c, int *n, row *list, lra_plot *f, lra_err *e)
 {
     row own = {.name = c->name, .run = c->seed[0]};

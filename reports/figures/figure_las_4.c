@@ -1,9 +1,10 @@
-/* Figure las-4: attention maps of several models: a row for each run, a column for each layer,
- * averaged over its heads; weights of keys (from the left) for queries (from above) of one example.
- * Colour: square root of the weight, from the smallest (light) to the largest (dark) of each map
- * (attention_map.h).  Single heads: figure maps.
- * Source: Zimerman and Wolf (ICML 2024), figure 4, of a causal language model of 12 layers without
- * and with LaS; there the input is 512 tokens of WikiText-103, here it is the run's own. */
+/* Figure las-4: attention maps of several models, averaged over the heads of a layer, for one
+ * example. One row per run, one column per layer; in each map, queries go from top to bottom and
+ * keys from left to right. Colour: square root of the weight, from the smallest (light) to the
+ * largest (dark) weight of each map (attention_map.h). Figure maps draws single heads.
+ * Source: Zimerman and Wolf (ICML 2024), figure 4, which shows a causal language model of 12 layers
+ * without and with LaS. There, the input is 512 tokens of WikiText-103; here, it is an example of
+ * the run's own task. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,11 +20,11 @@ enum { MOST_ROWS = 8, MOST_LAYERS = 12 };
 typedef struct {
     char *name;
     const lra_probe_result *run;
-    int layers, n[MOST_LAYERS];  /* heads of each */
-    const lra_probe_array **map; /* of all heads, layer by layer */
+    int layers, n[MOST_LAYERS];  /* n: number of heads of each layer */
+    const lra_probe_array **map; /* maps of all heads, layer by layer */
 } row;
 
-/* Heads "layer0.head3" with maps, layer by layer. */
+/* Finds the heads "layer0.head3", .. that have maps, layer by layer. */
 static int find_maps(const lra_probe_result *r, row *to, lra_err *e)
 {
     const char *last = "";

@@ -1,8 +1,7 @@
 /* Figure loc-2: accuracy of ListOps models minus the greedy baseline (the most frequent training
- * label), by root operator; for SM, where labels are uniform, minus a uniform guess (10 %).  Bars:
- * models, with 95 % intervals;
- * marks: shallow evaluation to depth 2 and 3, minus the same baseline.  Kernel sizes of one model
- * are coloured from light to dark.
+ * label), by root operator; for SM, where labels are uniform, minus a uniform guess (10 %). Bars:
+ * models, with 95 % intervals. Marks: shallow evaluation to depth 2 and 3, minus the same baseline.
+ * Kernel sizes of one model are coloured from light to dark.
  * Source: Figure 2 of "On the locality bias and results in the Long Range Arena". */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@
 enum { OPERATORS = 4, SM = 3, MODELS = LRA_PLOT_STYLES };
 static const int operators[OPERATORS] = {0, 1, 2, SM}; /* MIN MAX MED SM */
 
-/* Heuristics as marks: full is deeper. */
+/* Heuristics that are drawn as marks; the deeper one has a full point. */
 static const struct {
     const char *name, *title;
     int point;
@@ -25,10 +24,9 @@ static const struct {
              {"shallow-b-2", "shallow B, depth 2", 6, 0.45},
              {"shallow-b-3", "shallow B, depth 3", 7, 0.45}};
 enum { MARKS = sizeof marks / sizeof *marks };
-#define LEFT 1.15 /* cm, of the panel */
+#define LEFT 1.15 /* left margin of the panel in cm */
 
-/* x coordinate of a bar: the bars of an operator are adjacent, followed by its marks and a
- * space. */
+/* x coordinate of a bar: the bars of an operator are adjacent; its marks and a space follow. */
 static double place(int operator, int n_models, double at)
 {
     return operator*(n_models + 3.2) + at;
@@ -49,10 +47,11 @@ static lra_estimate above(const lra_breakdown_row *row, int operator)
 
 static void widen(double range[2], double x)
 {
-    range[0] = fmin(range[0], x), range[1] = fmax(range[1], x); /* they pass over NAN */
+    range[0] = fmin(range[0], x), range[1] = fmax(range[1], x); /* fmin and fmax ignore NAN */
 }
 
-/* One block per model, then one per mark: place, difference lo hi in points, operator. */
+/* Adds one data block per model, then one per mark: x coordinate, difference with lower and upper
+ * end in points, operator. */
 static void add_models(lra_text *t, const lra_listops_view *v, double range[2])
 {
     lra_breakdown_row row[1 + LRA_LISTOPS_ROOTS];
@@ -96,7 +95,7 @@ static void add_marks(lra_text *t, const lra_listops_view *v, double range[2])
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* True if all cells have the same model, which the title then names. */
+/* True if all cells have the same model; the title then contains its name. */
 static bool one_model(const lra_listops_view *v)
 {
     bool one = true;
@@ -106,7 +105,7 @@ static bool one_model(const lra_listops_view *v)
     return one;
 }
 
-/* The number of seeds of all models; 0: they differ. */
+/* Number of seeds if it is the same for all models, else 0. */
 static int seeds_of_all(const lra_listops_view *v)
 {
     int n = v->cell[0].data.n_seeds;
@@ -115,7 +114,7 @@ static int seeds_of_all(const lra_listops_view *v)
     return n;
 }
 
-/* A model in the legend; caller frees. */
+/* Legend text of a model; the caller frees it. */
 static char *name_of(const lra_listops_view *v, int c)
 {
     const lra_listops *r = v->cell[c].run[0];
@@ -138,7 +137,7 @@ static bool has_mark(const lra_listops_view *v, int m)
     return lra_listops_heuristic(v->first, marks[m].name) != NULL;
 }
 
-/* Models, intervals, marks; returns their number. */
+/* Fills the legend: models, intervals, marks. Returns the number of entries. */
 static int fill_legend(const lra_listops_view *v, lra_plot_entry *key)
 {
     int n = 0;
@@ -166,7 +165,8 @@ static void add_plot(lra_text *t, const lra_listops_view *v)
         lra_text_add(
             t, "%s'loc-2.dat' index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE " lw 0.6",
             c ? next : "", c, color_of(v, c));
-    for (int c = 0; c < v->n_cells; c++) /* light below dark, visible on every colour */
+    /* a light line below a dark one, so that the interval is visible on every colour */
+    for (int c = 0; c < v->n_cells; c++)
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 2"
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 1",

@@ -1,11 +1,11 @@
-/* Figure loc-3: predictions of one ListOps model (of several the most accurate one), by root
- * operator and label.
- * Above: accuracy among rows of a label with 95 % intervals, next to the frequency of the label
- * among all predictions for the operator (the null value).  Middle: confusion matrix; the row of
- * each true label sums to 100 %.  Below: distributions of predicted and true labels, which show
- * whether a model predicts more than the modal label.
- * Source: Figure 3 of "On the locality bias and results in the Long Range Arena", which has the
- * upper part. */
+/* Figure loc-3: predictions of one ListOps model (the most accurate one, if there are several), by
+ * root operator and label.
+ * Top: accuracy on the rows with a label, with 95 % intervals, next to the frequency of that label
+ * among all predictions for the operator (the null value). Middle: confusion matrix, in which the
+ * row of each true label sums to 100 %. Bottom: distributions of predicted and true labels, which
+ * show whether a model predicts only the most frequent label.
+ * Source: Figure 3 of "On the locality bias and results in the Long Range Arena", which contains
+ * the top part. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -15,14 +15,15 @@
 
 enum { PANELS = 4, L = LRA_LISTOPS_LABELS }; /* MIN MAX MED SM */
 static const char dat[] = "loc-3.dat", recalled[] = "#a6d8c4", predicted_color[] = "#9ecae1";
-#define LEFT 1.3 /* cm, of the first panel */
+#define LEFT 1.3 /* left margin of the first panel in cm */
 
 /* Data of a model that the figure shows. */
 typedef struct {
     const lra_listops_view *view;
     const lra_listops_cell *cell;
-    lra_breakdown_row recall[1 + LRA_LISTOPS_ROOTS * L]; /* all examples first */
-    int64_t count[LRA_LISTOPS_ROOTS][L][L];              /* label, predicted; over seeds */
+    lra_breakdown_row recall[1 + LRA_LISTOPS_ROOTS * L]; /* row 0: all examples */
+    /* by label and prediction; sums over seeds */
+    int64_t count[LRA_LISTOPS_ROOTS][L][L];
 } model;
 
 static void find_best(const lra_listops_view *v, model *best)
@@ -73,7 +74,8 @@ static void add_confusion(lra_text *t, const model *m, int op)
     lra_text_add(t, "\n\n");
 }
 
-/* Blocks: labels of each operator, then confusion of each. */
+/* Adds data blocks: first the labels of each operator, then the confusion matrix of each
+ * operator. */
 static void add_data(lra_text *t, const model *m)
 {
     lra_plot_comment(t, "%s, %d seeds, data %s", m->cell->name, m->cell->data.n_seeds,
@@ -84,7 +86,7 @@ static void add_data(lra_text *t, const model *m)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* Starts the next panel of a row, with its letter and its title. */
+/* Starts the next panel of a row, with its letter and title. */
 static void place_panel(lra_plot *p, int row, int op, double bottom, double top, const char *name)
 {
     double left = LEFT + 3.8 * op;
@@ -94,7 +96,7 @@ static void place_panel(lra_plot *p, int row, int op, double bottom, double top,
     lra_text_add(&p->script, "set format y '%s'\n", op ? "" : "%g");
 }
 
-/* Bars of a column with a mark for each. */
+/* Draws bars from one data column, with a mark from another column on each bar. */
 static void add_bars(lra_text *t, int op, const char *color, int bar_column, int mark_column)
 {
     lra_text_add(t, "plot '%s' index %d using 1:%d with boxes lc rgb '%s', \\\n", dat, op,
@@ -163,7 +165,7 @@ static void add_histograms(lra_plot *p, double highest)
     }
 }
 
-/* The largest share of a label, predicted or true, in %. */
+/* The largest share of a true or predicted label in %. */
 static double highest_share(const model *m)
 {
     double most = 0;

@@ -1,8 +1,8 @@
-/* Figure loc-T1: the ladder as curves.  Above accuracy (or another metric), below gain over chance,
- * against total reach on a logarithmic axis; bands are 95 % intervals; hollow points are the
- * published values, shown for the `paper` preset only.  Lines for one ladder: reference, chance,
- * the order-free baseline, the null row K = 1; for several: chance, if it is the same for all, and
- * the reference of each as a mark at the right edge.
+/* Figure loc-T1: ladders as curves. Top: accuracy (or another metric); bottom: gain over chance;
+ * both by total reach on a logarithmic axis. Bands are 95 % intervals. Hollow points are published
+ * values, for the `paper` preset only. For one ladder, horizontal lines show the reference, chance,
+ * the order-free baseline and the null row K = 1. For several ladders, a line shows chance if it is
+ * the same for all, and marks at the right edge show their references.
  * Source: Table 1 of "On the locality bias and results in the LRA", drawn as curves. */
 #include <inttypes.h>
 #include <math.h>
@@ -18,9 +18,9 @@
 
 enum { MOST_CURVES = LRA_PLOT_STYLES, MOST_TICKS = 64, FAR = 1000 };
 static const char dat[] = "loc-T1.dat", next[] = ", \\\n     ";
-/* Range of the axis of gains: gains and their intervals are unbounded near chance. */
+/* Limits of the gain axis, because gains and their intervals are unbounded near chance. */
 static const double least_gain = -1, most_gain = 2;
-/* Centimetres: the panels from left to right; a digit. */
+/* Centimetres: left edge of the panels; width of a digit. */
 static const double left = 1.35, digit = 0.18;
 static double right_end(void)
 {
@@ -31,9 +31,12 @@ static double right_end(void)
 typedef struct {
     const lra_ladder_view *view;
     int n;
-    double x0, x1, y0, y1; /* x: tokens; y: the metric in the displayed unit */
+    /* ranges of the axes: x in tokens, y in the displayed unit of the metric */
+    double x0, x1, y0, y1;
     double gain0, gain1, lowest_gain;
-    bool paper, one_chance; /* published values; a chance that all have, on the axis */
+    /* paper: published values are drawn; one_chance: all ladders have the same chance, and it is
+     * within the range of the axis */
+    bool paper, one_chance;
 } plot;
 
 static bool is_paper(const lra_ladder_view *v)
@@ -41,7 +44,7 @@ static bool is_paper(const lra_ladder_view *v)
     return strcmp(v->first->preset, "paper") == 0;
 }
 
-/* The published accuracy of a rung of the `paper` preset as a fraction, else NAN. */
+/* The published accuracy of a rung of the `paper` preset, 0 to 1, else NAN. */
 static double published(const lra_ladder_view *v, int r)
 {
     char variant[32];
@@ -50,7 +53,7 @@ static double published(const lra_ladder_view *v, int r)
     return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
 }
 
-/* True if a rung has a published accuracy. */
+/* True if any rung has a published accuracy. */
 static bool is_published(const lra_ladder_view *v)
 {
     bool any = false;
@@ -59,7 +62,7 @@ static bool is_published(const lra_ladder_view *v)
     return any;
 }
 
-/* Converts a score of the ladder to the displayed unit ("%", bits). */
+/* Converts a score of the ladder to the displayed unit (%, bits). */
 static double shown(const lra_ladder_view *v, double score)
 {
     return v->metric->scale * lra_ladder_value(v, score);
@@ -73,14 +76,15 @@ static double gain_of(const lra_ladder_view *v, double accuracy)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* End of an interval; an infinite one is moved far outside of the axis; the reference has no
+/* An end of an interval; an infinite end is moved far outside the axis. The reference has no
  * interval. */
 static double end_of(double x, double value)
 {
     return isinf(x) ? copysign(FAR, x) : isnan(x) ? value : x;
 }
 
-/* One block per ladder; "?" where there is no number; the null row is not a part of the curve. */
+/* Adds the data block of a ladder; "?" is a missing number. The null row is not part of the
+ * curve. */
 static void add_data(lra_text *t, const lra_ladder_view *v)
 {
     lra_plot_comment(t, "%s %s %s, run %s", v->first->task, v->first->preset, v->first->precision,
@@ -110,7 +114,7 @@ static void add_data(lra_text *t, const lra_ladder_view *v)
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* fmin and fmax pass over NAN. */
+/* Extends the range to x; fmin and fmax ignore NAN. */
 static void widen(double *lo, double *hi, double x)
 {
     *lo = fmin(*lo, x), *hi = fmax(*hi, x);
@@ -132,7 +136,8 @@ static void set_ranges(plot *p)
         widen(&y0, &y1, shown(v, v->ladder.reference));
         for (int r = 0; r < v->ladder.n_rungs; r++) {
             const lra_ladder_row *row = &v->ladder.row[r];
-            if (row->null_row && p->n > 1) continue; /* drawn for a single ladder only */
+            /* the null row is drawn for a single ladder only */
+            if (row->null_row && p->n > 1) continue;
             widen(&y0, &y1, shown(v, row->accuracy.lo));
             widen(&y0, &y1, shown(v, row->accuracy.hi));
             if (row->null_row) continue;
@@ -142,8 +147,9 @@ static void set_ranges(plot *p)
             widen_gain(p, gain_of(v, published(v, r)));
         }
     }
-    /* A distant chance line (perplexity; several similar ladders) would flatten the curves. */
-    if (!(y0 < INFINITY)) y0 = 0, y1 = 1; /* nothing is known */
+    /* A distant chance line (perplexity; several ladders with similar values) is left out, because
+     * it would flatten the curves. */
+    if (!(y0 < INFINITY)) y0 = 0, y1 = 1; /* no value is known */
     double low = y0, high = y1;
     for (int i = 0; i < p->n; i++) {
         const lra_ladder_view *v = &p->view[i];
@@ -160,7 +166,8 @@ static void set_ranges(plot *p)
     p->y0 = y0 - 0.06 * (y1 - y0);
     if (p->view[0].first->n_classes) p->y0 = fmax(p->y0, 0);
     p->y1 = y1 + 0.1 * (y1 - y0);
-    /* With several ladders the axis is adapted to similar gains, so that they fill the panel. */
+    /* With several ladders of similar gains, the axis begins just below the smallest gain, so that
+     * the curves fill the panel. */
     if (p->n > 1 && p->lowest_gain > 0.3 && isfinite(p->lowest_gain))
         p->gain0 = p->lowest_gain - 0.02;
     double pad = 0.05 * (p->gain1 - p->gain0);
@@ -175,8 +182,8 @@ static int digits(int64_t x)
     return n;
 }
 
-/* Ticks at the reaches of all ladders, with numbers (of reaches, or kernels) or without; a number
- * that would overlap the one before is left out. */
+/* Adds ticks at the reaches of all ladders. numbers: labels them with the reach (or, with
+ * `kernels`, the kernel); a label that would overlap the previous one is left out. */
 static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers, bool kernels)
 {
     int64_t reach[MOST_TICKS], kernel[MOST_TICKS];
@@ -209,7 +216,7 @@ static void add_ticks(lra_text *t, const plot *p, const char *axis, bool numbers
 
 /* ---- legend ---------------------------------------------------------------------------------- */
 
-/* The legend of ladder k; caller frees. */
+/* Legend text of ladder k; the caller frees it. */
 static char *title_of(const plot *p, int k)
 {
     double li = p->view[k].ladder.li.value;
@@ -220,7 +227,7 @@ static char *title_of(const plot *p, int k)
     return title;
 }
 
-/* Curves, band, reference, published points; returns their number. */
+/* Fills the legend: curves, band, reference, published points. Returns the number of entries. */
 static int fill_legend(const plot *p, lra_plot_entry *key)
 {
     const char *color = p->n == 1 ? lra_plot_styles[0].color : "#333333";
@@ -241,7 +248,7 @@ static int fill_legend(const plot *p, lra_plot_entry *key)
                  strlen(name) > 32 ? "" : "reference: ", name);
     }
     n++;
-    if (p->n > 1 && p->one_chance) /* of one ladder the line has its name */
+    if (p->n > 1 && p->one_chance) /* for one ladder, the name is at the line itself */
         key[n++] = (lra_plot_entry){"chance", LRA_LEGEND_LINE, "#666666", LRA_DASH_CHANCE, 1.5, 0,
                                     0};
     if (p->paper)
@@ -257,7 +264,8 @@ static bool has_gains(const lra_ladder_view *v)
     return isfinite(v->ladder.row[v->ladder.n_rungs - 1].gain.value);
 }
 
-/* Bands below, curves, published points on top.  column: of the value; lo and hi follow it. */
+/* Draws bands, then curves above them, then published points on top. column: of the value; the
+ * columns of the lower and upper end follow it. */
 static void add_curves(lra_text *t, const plot *p, int column, int published_column, bool gains)
 {
     lra_text_add(t, "plot NaN");
@@ -285,7 +293,8 @@ static void add_curves(lra_text *t, const plot *p, int column, int published_col
 
 /* ---- panels ---------------------------------------------------------------------------------- */
 
-/* One ladder: everything that its accuracies are compared with, and its kernels above. */
+/* For one ladder: draws lines for reference, chance, baseline and null row, and the kernels as
+ * ticks at the top. */
 static void add_one(lra_plot *f, const plot *p, double top)
 {
     lra_text *t = &f->script;
@@ -310,7 +319,7 @@ static void add_one(lra_plot *f, const plot *p, double top)
     lra_free(axis);
 }
 
-/* Several: the reference of each at the right edge. */
+/* For several ladders: marks the reference of each at the right edge. */
 static void add_references(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->n; i++) {
@@ -342,7 +351,7 @@ static void add_metric(lra_plot *f, const plot *p, double bottom, double top)
     add_curves(t, p, 3, 9, false);
 }
 
-/* Adds the index of the ladder, or the reason for a missing index. */
+/* Adds the index of the ladder, or the reason why it has none. */
 static void add_index(lra_text *t, const lra_ladder *l)
 {
     char name[64] = "LI";
@@ -383,7 +392,7 @@ static void add_script(lra_plot *f, plot *p)
     f->width = lra_plot_wide(LRA_COLUMN_CM);
     set_ranges(p);
     int n = fill_legend(p, key), rows = lra_plot_legend_rows(f, left, n, key);
-    double kernels = p->n == 1 ? 0.45 : 0; /* above the panel */
+    double kernels = p->n == 1 ? 0.45 : 0; /* space in cm for the kernels above the panel */
     f->height = 8.4 + LRA_LINE_CM * rows + kernels;
     double top = lra_plot_start(f);
     lra_text_add(&f->script, "set logscale x 2\nset xrange [%g:%g]\nset multiplot\n", p->x0, p->x1);
@@ -393,7 +402,7 @@ static void add_script(lra_plot *f, plot *p)
     lra_text_add(&f->script, "unset multiplot\n");
 }
 
-/* Natural order of names: numbers compare by value, so that "distance 8" comes before "distance
+/* Compares names in natural order: numbers by value, so that "distance 8" comes before "distance
  * 16". */
 static int compare_names(const char *a, const char *b)
 {

@@ -1,15 +1,14 @@
-/* Figure locality: distance of the tokens that models rely on; a row for each model, the most local
- * first, grouped by mask.
- *   left    mean distance of the other tokens that a position depends on (Jacobians, dist.mean),
- *           tokens: hollow at initialisation, full after training; a dash marks uniform
- *           weights (for causal models nearer, because they are restricted to the
- *           past)
- *   middle  smallest limit of all distances that keeps 99 % of the gain (points), and of attention
- *           alone (crosses)
- *   right   the task's metric, with the line of chance
+/* Figure locality: distance of the tokens on which models rely. One row per model, in ascending
+ * order of distance, grouped by mask.
+ *   left    mean distance in tokens of the other tokens on which a position depends (Jacobians,
+ *           dist.mean): hollow at initialisation, full after training; a dash marks uniform weights
+ *           (smaller for causal models, whose weights cover only the past)
+ *   middle  smallest distance limit that keeps 99 % of the gain: of all layers (points), of
+ *           attention alone (crosses)
+ *   right   the task's metric, with a line at chance
  * A panel without values is left out.
- * Bars: 95 % over examples and seeds.  The colour of points shows which layers mix positions:
- * attention, kernels, both, or neither of them. */
+ * Bars: 95 % intervals over examples and seeds. The colour of a point shows which layers of the
+ * model mix positions: attention, kernels, both, or neither. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +22,7 @@ enum { MOST_ROWS = 60, KINDS = 4, RANGE = 0, LIMITS, VALUES, PANELS };
 static const char dat[] = "locality.dat";
 static const double row_cm = 0.4;
 
-/* Styles by the kind of layers that mix positions. */
+/* Styles by the kind of the layers that mix positions. */
 static const struct {
     const char *name, *color;
     int full, hollow;
@@ -40,7 +39,8 @@ static int kind_of(const lra_locality_row *r)
     return heads && kernels ? 2 : heads ? 0 : kernels ? 1 : 3;
 }
 
-/* Models of different masks are drawn as groups with a heading each; one group has none. */
+/* True if a heading is drawn above model i: it is the first of its mask, and the figure contains
+ * several masks. */
 static bool has_heading(const lra_locality_view *v, int i)
 {
     bool first = i == 0 || v->row[i].mask != v->row[i - 1].mask;
@@ -54,7 +54,7 @@ static int lines_of(const lra_locality_view *v)
     return lines;
 }
 
-/* Line of model i, counted from below. */
+/* Row of model i in the figure, counted from the bottom. */
 static int line_of(const lra_locality_view *v, int i)
 {
     int above = i;
@@ -75,13 +75,14 @@ static bool has_panel(const lra_locality_view *v, int panel)
     return panel == VALUES;
 }
 
-/* Limits may be 0. */
+/* Position of a limit r on the axis: log2(r + 1), because limits can be 0. */
 static double place(double r)
 {
     return log2(r + 1);
 }
 
-/* Ranges of the panels. */
+/* Ranges of the panels: near, far: distances in tokens; T: longest input; least, most: metric;
+ * chance: metric at chance. */
 typedef struct {
     double near, far, T, least, most, chance;
 } span;
@@ -134,7 +135,7 @@ static double as_it_is(double x)
     return x;
 }
 
-/* A block for each kind: row, then for each number its value and the ends of its interval. */
+/* Adds a data block for each kind of model: row, then each value with the ends of its interval. */
 static void add_data(lra_text *t, const lra_locality_view *v, double near)
 {
     for (int kind = 0; kind < KINDS; kind++) {
@@ -158,13 +159,14 @@ static void add_data(lra_text *t, const lra_locality_view *v, double near)
             lra_plot_number(t, r->at[LRA_LOCALITY_MEAN].null[LRA_NULL_UNIFORM]);
             lra_text_add(t, "\n");
         }
-        lra_text_add(t, "%d ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?\n\n\n", 0); /* no block is empty */
+        /* gnuplot fails on an empty block */
+        lra_text_add(t, "%d ? ? ? ? ? ? ? ? ? ? ? ? ? ? ? ?\n\n\n", 0);
     }
 }
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* Intervals of all kinds, then their points; `column` is that of the value. */
+/* Draws the intervals of all kinds, then their points. column: of the value. */
 static void add_points(lra_text *t, int column, bool hollow)
 {
     for (int k = 0; k < KINDS; k++)
@@ -179,7 +181,7 @@ static void add_points(lra_text *t, int column, bool hollow)
                      kinds[k].color);
 }
 
-/* Names are no wider. */
+/* Maximum width of names in cm. */
 static const double name_cm = 5;
 
 static void add_rows(lra_text *t, const lra_locality_view *v, bool names)
@@ -205,7 +207,8 @@ static void add_rows(lra_text *t, const lra_locality_view *v, bool names)
     lra_text_add(t, ") scale 0\n");
 }
 
-/* 1, 2, 5, 10, 20, .. within the range; of more than two decades the powers of ten alone. */
+/* Adds ticks at 1, 2, 5, 10, 20, .. within the range; at powers of ten only if the range exceeds
+ * two decades. */
 static void add_log_ticks(lra_text *t, double from, double to)
 {
     const char *between = "";
@@ -264,7 +267,8 @@ static void add_values(lra_text *t, const span *s)
     double range = s->most - s->least, step = lra_plot_step(range);
     lra_text_add(t, "set xrange [%g:%g]\nset xtics %g,%g,%g scale 0.5\n", s->least, s->most,
                  step * ceil(s->least / step), step,
-                 s->most - 0.04 * range); /* a number at the edge would be cut */
+                 /* not closer to the edge, where its number would be cut off */
+                 s->most - 0.04 * range);
     if (isfinite(s->chance))
         lra_text_add(t,
                      "set arrow from first %g, graph 0 to first %g, graph 1 nohead lw 1.3 dt 1 "
@@ -277,7 +281,7 @@ static void add_values(lra_text *t, const span *s)
 
 /* ---- figure ---------------------------------------------------------------------------------- */
 
-/* Fills the legend: the kinds of models in the view, and the other symbols. */
+/* Fills the legend: the kinds of models that occur, and the other symbols. */
 static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTRIES])
 {
     bool there[KINDS] = {false}, window = false, range = has_panel(v, RANGE);

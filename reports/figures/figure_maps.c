@@ -1,9 +1,9 @@
-/* Figure maps: attention maps of a run as images: weights of keys (from the left) for queries (from
- * above) of one example, colour: square root of the weight, from the smallest (light) to the
- * largest (dark) of each map (attention_map.h); a row for each layer, a column for each head (L1
+/* Figure maps: attention maps of a run as images, for one example: queries go from top to bottom,
+ * keys from left to right. Colour: square root of the weight, from the smallest (light) to the
+ * largest (dark) weight of each map (attention_map.h). One row per layer, one column per head (L1
  * H0: layer 1, head 0).
- * Source: the matrices of Zimerman and Wolf (ICML 2024), figures 2 and 4, there of all heads of a
- * layer together. */
+ * Source: the matrices of Zimerman and Wolf (ICML 2024), figures 2 and 4, which average all heads
+ * of a layer. */
 #include <stdio.h>
 
 #include "kernels/base/core/mem.h"

@@ -1,7 +1,7 @@
 /* Figure models: metric of models on each task: adjacent bars for each task, with 95 % intervals
- * over rows and seeds; a line marks the task's chance.  Models are named by the settings in which
- * they differ, so that variants of one model (positions, pretrained or not) can be compared as well
- * as architectures.
+ * over rows and seeds; a line marks chance. Models are named by the settings in which they differ,
+ * so that both architectures and variants of one model (positions, pretrained or not) can be
+ * compared.
  * Source: Figure 1 of Never Train from Scratch and Table 4 of the locality paper, as bars. */
 #include <math.h>
 #include <stdio.h>
@@ -16,21 +16,22 @@
 
 enum { MODELS = LRA_PLOT_STYLES, TASKS = 8 };
 static const char dat[] = "models.dat", next[] = ", \\\n     ";
-static const double space = 1.6; /* between tasks, bars being 1 wide */
+static const double space = 1.6; /* space between tasks; a bar has width 1 */
 
 typedef struct {
     int n, n_models, n_tasks;
     lra_result_group *group;
     char **name;             /* (n) */
     int *task_of, *model_of; /* (n) */
-    int task[TASKS];         /* the first group of each */
+    int task[TASKS];         /* index of the first group of each task */
     int model[MODELS];
     bool rising;
     const lra_metric *metric;
     double low, high;
 } plot;
 
-/* Index of the list entry of group i, which is appended if it is new; -1: no room. */
+/* Index of the list entry that belongs to group i; a new entry is appended. -1: the list is
+ * full. */
 static int find(const plot *p, int i, bool task, int most, int *list, int *n)
 {
     for (int k = 0; k < *n; k++) {
@@ -104,7 +105,7 @@ static const char *fill_of(const plot *p, int model)
     return lra_plot_fill(model, p->n_models, p->rising);
 }
 
-/* x coordinate of a bar. */
+/* x coordinate of the bar of a model on a task. */
 static double place(const plot *p, int task, double model)
 {
     return task * (p->n_models + space) + model;
@@ -117,10 +118,10 @@ static double chance_of(const plot *p, int task)
 
 static void widen(plot *p, double x)
 {
-    p->low = fmin(p->low, x), p->high = fmax(p->high, x); /* they pass over NAN */
+    p->low = fmin(p->low, x), p->high = fmax(p->high, x); /* fmin and fmax ignore NAN */
 }
 
-/* A block for each model: place, value lo hi. */
+/* Adds a data block for each model: x coordinate, value, lower and upper end. */
 static void add_data(lra_text *t, plot *p)
 {
     for (int m = 0; m < p->n_models; m++) {
@@ -158,7 +159,7 @@ static int fill_key(const plot *p, lra_plot_entry key[LRA_PLOT_ENTRIES])
 
 static void add_axes(lra_text *t, const plot *p, double width)
 {
-    /* Bars begin at 0 if all values are above 0. */
+    /* The axis of bars begins at 0 if all values are above 0. */
     double low = p->low > 0 ? 0 : p->low, more = 0.05 * (p->high - low) + 1e-9;
     lra_text_add(t, "set xrange [%g:%g]\nset yrange [%g:%g]\nset boxwidth 0.9\nset xtics scale 0 (",
                  place(p, 0, -1.1), place(p, p->n_tasks - 1, p->n_models + 0.1),
@@ -170,7 +171,7 @@ static void add_axes(lra_text *t, const plot *p, double width)
         lra_free(name);
     }
     lra_text_add(t, ")\n");
-    for (int k = 0; k < p->n_tasks; k++) /* white below black, as intervals */
+    for (int k = 0; k < p->n_tasks; k++) /* a white line below the black one, as for intervals */
         for (int black = 0; black < 2; black++)
             lra_text_add(t,
                          "set arrow from first %g, first %g to first %g, first %g nohead lw %g "
@@ -185,7 +186,8 @@ static void add_bars(lra_text *t, const plot *p)
     for (int m = 0; m < p->n_models; m++)
         lra_text_add(t, "%s'%s' index %d using 1:2 with boxes fc rgb '%s' " LRA_PLOT_EDGE " lw 0.6",
                      m ? next : "plot ", dat, m, fill_of(p, m));
-    for (int m = 0; m < p->n_models; m++) /* light below dark, visible on every colour */
+    /* a light line below a dark one, so that the interval is visible on every colour */
+    for (int m = 0; m < p->n_models; m++)
         lra_text_add(t,
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 2"
                      "%s'' index %d using 1:3:(0):($4-$3) with vectors arrowstyle 1",

@@ -1,10 +1,12 @@
-/* Figure spt-kern: effect of pretraining on the decay of kernels.  A panel for each layer of each
+/* Figure spt-kern: effect of pretraining on the decay of kernels. One panel for each layer of each
  * pair of runs that differ in their initialisation: from scratch, or from a pretrained run
- * (train.from).  Lines are medians over channels of the envelope (the largest |k| at this or a
- * larger distance, divided by the overall maximum):
- *   from scratch   as drawn (dashed) and trained;  pretrained   before the task (dashed) and trained on it.
- * If there is a control with the same number of steps (--matched), it is the run from scratch.
- * Source: "Never Train from Scratch" (Amos et al. 2024), which describes it. */
+ * (train.from). Lines are medians over channels of the envelope (the largest |k| at this or a
+ * larger distance, divided by the largest |k| of the channel):
+ *   from scratch   at random initialisation (dashed) and after training
+ *   pretrained     after pretraining (dashed) and after fine-tuning on the task
+ * If there is a control with the same number of steps (--matched), it is used as the run from
+ * scratch.
+ * Source: "Never Train from Scratch" (Amos et al. 2024), which describes this comparison. */
 #include <string.h>
 
 #include "kernels/base/core/config.h"
@@ -16,8 +18,8 @@
 enum { PANELS = LRA_DECAY_PANELS, LINES = 4 };
 static const char dat[] = "spt-kern.dat";
 
-/* In the order of the data: scratch before and after, pretrained before and after; light and dark,
- * also in grey. */
+/* In the order of the data: from scratch before and after training, pretrained before and after
+ * fine-tuning. One pair is light and the other dark, also in grey. */
 static const lra_plot_entry key[LINES] = {
     {"random initialisation", LRA_LEGEND_LINE, "#E69F00", LRA_DASH_DASHES, 2, 0, 0},
     {"trained from scratch", LRA_LEGEND_LINE, "#E69F00", NULL, 3.5, 0, 0},
@@ -43,7 +45,7 @@ typedef struct {
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* A setting of the run; "": none.  The caller frees it. */
+/* Value of a setting of the run; "": not set. The caller frees it. */
 static char *setting(const lra_probe_result *r, const char *name)
 {
     lra_err e;
@@ -61,7 +63,8 @@ static bool has(const lra_probe_result *r, const char *name)
     return there;
 }
 
-/* Rank of r as the run from scratch for `of`: 0: not comparable; 2: its control. */
+/* Suitability of r as the run from scratch for `of`: 0: not comparable; 1: comparable; 2: its
+ * control. */
 static int worth(const lra_probe_result *r, const lra_probe_result *of)
 {
     if (strcmp(r->task, of->task) != 0 || strcmp(r->model, of->model) != 0 ||
@@ -108,7 +111,7 @@ static bool is_layer(const pair *p, const lra_probe_unit *u, const lra_probe_arr
     return true;
 }
 
-/* `most` layers of a pair, evenly spread. */
+/* Adds at most `most` evenly spaced layers of a pair as panels. */
 static void add_panels(plot *p, const pair *of, int most)
 {
     const lra_probe_array *line[LINES];

@@ -1,11 +1,11 @@
-/* Figure sweep: the metric of every rung against a parameter of the task.  If the parameter is the
- * distance of the task's dependencies, a line of the rung's colour marks its receptive field (2R +
- * 1; R + 1 if outputs are read at single positions): at larger distances the true value is chance.
- * Full points: the field covers the distance; hollow: it does not.
- * Bars: 95 % intervals.  Points are at their exact values; the wider a field, the darker and
- * smaller its points and the thinner its line, so that overlapping points appear as rings.
- * Source: the definition is ours; RULER's effective length (Hsieh et al. 2024) is computed from
- * such curves. */
+/* Figure sweep: the metric of every rung by a parameter of the task. If the parameter is the
+ * distance of the task's dependencies, a vertical line in the rung's colour marks its receptive
+ * field (2R + 1; R + 1 if outputs are read at single positions): at larger distances the rung can
+ * only be at chance. Full points: the field covers the distance; hollow points: it does not. Bars:
+ * 95 % intervals. Points are at their exact values. The wider a field, the darker and smaller its
+ * points and the thinner its line, so that overlapping points appear as rings.
+ * Source: the definition is from this project; RULER's effective length (Hsieh et al. 2024) is
+ * computed from such curves. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,8 +22,10 @@ static const char dat[] = "sweep.dat", next[] = ", \\\n     ";
 /* A sweep and the axes of its figure. */
 typedef struct {
     const lra_sweep *sweep;
-    int n_rungs, first; /* the null row is no curve */
-    bool octaves;       /* x is log2 of the values, which are positive numbers; else their order */
+    /* first: index of the first rung that is drawn; the null row has no curve */
+    int n_rungs, first;
+    /* true: x is log2 of the values, which are positive numbers; false: x is their index */
+    bool octaves;
     const lra_metric *metric;
     double x0, x1, y0, y1;
 } plot;
@@ -43,7 +45,7 @@ static lra_estimate value_of(const plot *p, int i, int rung)
     return lra_ladder_values(p->sweep->at[i], ladder(p, i)->row[p->first + rung].accuracy);
 }
 
-/* The range of y, by a value of the metric. */
+/* Extends the y range to a value of the metric. */
 static void widen(plot *p, double value)
 {
     p->y0 = fmin(p->y0, p->metric->scale * value);
@@ -89,8 +91,8 @@ static int open_plot(plot *p, const lra_sweep *s, lra_err *e)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* One block per rung: place, accuracy, lo, hi, accuracy where the field covers the distance, where
- * not. */
+/* Adds one data block per rung: x coordinate, value with lower and upper end, value if the field
+ * covers the distance, value if it does not. */
 static void add_data(lra_text *t, const plot *p)
 {
     const lra_sweep *s = p->sweep;
@@ -116,7 +118,7 @@ static void add_data(lra_text *t, const plot *p)
     }
 }
 
-/* The widest field is drawn last: thinnest and smallest. */
+/* Line width of a rung: the widest field is drawn last, with the thinnest line. */
 static double width_of(const plot *p, int rung)
 {
     return 2 + 1.2 * (p->n_rungs - 1 - rung);
@@ -129,8 +131,7 @@ static double size_of(const plot *p, int rung)
 
 /* ---- script ---------------------------------------------------------------------------------- */
 
-/* Adds lines at the receptive fields, with the fields as labels above them unless labels would
- * overlap. */
+/* Draws lines at the receptive fields, labelled with the fields unless the labels would overlap. */
 static void add_fields(lra_plot *f, const plot *p, double left, double right)
 {
     lra_text *t = &f->script;
@@ -171,8 +172,7 @@ static void add_axes(lra_plot *f, const plot *p)
                  chance, chance, LRA_DASH_CHANCE);
 }
 
-/* True if there is a distance that the rung's field covers (covered) or does not cover
- * (!covered). */
+/* True if the rung has points with a covering field (covered), or without one (!covered). */
 static bool has_points(const plot *p, int rung, bool covered)
 {
     bool found = false;
@@ -181,7 +181,7 @@ static bool has_points(const plot *p, int rung, bool covered)
     return found;
 }
 
-/* Lines below, then bars, then points; from the lightest to the darkest in each. */
+/* Draws lines, then bars, then points, each from the lightest to the darkest rung. */
 static void add_curves(lra_text *t, const plot *p)
 {
     lra_text_add(t, "plot ");
@@ -208,7 +208,7 @@ static void add_curves(lra_text *t, const plot *p)
     lra_text_add(t, "\n");
 }
 
-/* Rungs, hollow points, chance; returns their number. */
+/* Fills the legend: rungs, hollow points, chance. Returns the number of entries. */
 static int fill_legend(const plot *p, lra_plot_entry *key)
 {
     int n = 0;

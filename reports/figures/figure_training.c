@@ -1,7 +1,7 @@
 /* Figure training: learning curves: training loss (left) and metric on the validation split (right)
- * against steps.  Thin: seeds; thick: their mean, up to the last step that all seeds have; points:
- * the selected epoch of each seed.  The line of chance is the metric of the best prediction that
- * ignores the inputs, on the test split.
+ * by training step. Thin lines: seeds; thick line: their mean, up to the last step that all seeds
+ * have; points: best epoch of each seed. The line of chance is the metric, on the test split, of
+ * the best prediction that ignores the inputs.
  * Source: figures 2 and 3 of the LaS paper, with one panel for each task. */
 #include <math.h>
 #include <stdio.h>
@@ -113,7 +113,8 @@ static void add_row(lra_text *t, double x, double loss, double value)
     lra_text_add(t, "\n");
 }
 
-/* Adds the mean over seeds, up to the last step that all have, at the steps of the first. */
+/* Adds the mean over seeds at the steps of the first seed, up to the last step that all seeds
+ * have. */
 static void add_mean(lra_text *t, const plot *p, const lra_result_group *g)
 {
     int64_t epochs = g->run[0]->n_epochs;
@@ -129,7 +130,8 @@ static void add_mean(lra_text *t, const plot *p, const lra_result_group *g)
     lra_text_add(t, "\n\n");
 }
 
-/* Three blocks for each model: the mean; seeds, an empty line between them; selected epochs. */
+/* Adds three data blocks for each model: the mean; the seeds, separated by an empty line; the best
+ * epochs. */
 static void add_data(lra_text *t, const plot *p)
 {
     for (int i = 0; i < p->n; i++) {
@@ -151,7 +153,7 @@ static void add_data(lra_text *t, const plot *p)
                 add_row(t, step(g->run[s], k), at(p, g->run[s], k, LOSS),
                         at(p, g->run[s], k, VALUE));
         }
-        lra_text_add(t, "? ? ?\n\n\n"); /* no block is empty */
+        lra_text_add(t, "? ? ?\n\n\n"); /* gnuplot fails on an empty block */
     }
 }
 

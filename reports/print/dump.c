@@ -1,4 +1,5 @@
-/* Prints results.  Control characters in texts of files are replaced. */
+/* Prints the contents of result files (dump.h). Control characters in texts of files are
+ * replaced. */
 #include "reports/print/dump.h"
 
 #include <inttypes.h>
@@ -62,7 +63,7 @@ void lra_result_dump(lra_result *r, const char *called, FILE *out)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* {"key": "value"} of "key=value" lines. */
+/* Converts "key=value" lines to a JSON object {"key": "value"}. */
 static json_t *json_settings(const char *text)
 {
     json_t *all = json_object();

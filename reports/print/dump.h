@@ -8,13 +8,13 @@
 
 #include "reports/results/probe_result.h"
 
-/* name: the result among others, by the settings in which they differ. */
+/* Prints a result. name: of the result, by the settings in which it differs from others. */
 void lra_result_dump(lra_result *r, const char *name, FILE *out);
 /* Prints a probe result: its run, its settings, all measurements. */
 void lra_probe_result_show(const lra_probe_result *r, FILE *out);
 json_t *lra_probe_result_json(const lra_probe_result *r); /* a new reference */
-/* {"schema": 1, "results": [...]}, and "probes": [...] if there are any; values that are not
- * recorded are null. */
+/* Prints one JSON document {"schema": 1, "results": [...]}, with "probes": [...] if there are any;
+ * values that are not recorded are null. */
 void lra_results_dump_json(lra_result *const *list, char *const *name, int n,
                            lra_probe_result *const *probes, int n_probes, FILE *out);
 

@@ -1,4 +1,4 @@
-/* Lines and JSON values of dumps. */
+/* Prints lines and makes JSON values of dumps (dump_parts.h). */
 #include "reports/print/dump_parts.h"
 
 #include <inttypes.h>

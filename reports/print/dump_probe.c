@@ -1,4 +1,4 @@
-/* Prints the measurements of a probe on a run. */
+/* Prints the measurements of a probe on a run (dump.h). */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Widths of tables in LaTeX, estimated from the letters of Computer Modern. */
+/* Computes the layout of LaTeX tables (latex_layout.h). Widths are estimated from the letters of
+ * Computer Modern. */
 #include "reports/print/latex_layout.h"
 
 #include <ctype.h>
@@ -7,11 +8,12 @@
 
 #include "reports/print/table_parts.h"
 
-/* Points: the text of an article on letter or A4 paper. */
+/* Text width in points of an article on letter or A4 paper. */
 static const double line_width = 345;
-/* Same, for a column of a two-column article. */
+/* Width in points of a column of a two-column article. */
 static const double column_width = 225;
-/* Columns that may name a row; rows on a page, in addition to caption and notes. */
+/* Maximum number of columns that identify a row; maximum number of rows on a page, in addition to
+ * caption and notes. */
 enum { MOST_NAMES = 3, MOST_ROWS = 36 };
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -60,7 +62,7 @@ static double text_em(const char *text)
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         int i = 0;
-        if ((c & 0xC0) == 0x80) continue; /* inside a character of UTF-8 */
+        if ((c & 0xC0) == 0x80) continue; /* continuation byte of UTF-8 */
         while (i < WIDTHS && !strchr(width[i].letters, c)) i++;
         em += i < WIDTHS ? width[i].em : isupper(c) ? 0.72 : 0.5;
     }
@@ -79,7 +81,7 @@ static double column_points(const lra_latex_layout *l, const lra_table *t, int i
     return column_em(t, l->column[i]) * size + 2 * l->space;
 }
 
-/* Splits the columns into parts: each has the largest number of columns that fits, at least one. */
+/* Splits the columns into parts: each has as many columns as fit, at least one. */
 static void part(lra_latex_layout *l, const lra_table *t, double width, double size)
 {
     l->n_names = 1;
@@ -102,7 +104,7 @@ static void part(lra_latex_layout *l, const lra_table *t, double width, double s
     l->part[l->n_parts] = l->n;
 }
 
-/* Splits the rows into parts; indented rows stay with the row above them. */
+/* Splits the rows into parts; indented rows stay in the part of the row above them. */
 static void part_rows(lra_latex_layout *l, const lra_table *t)
 {
     int from = 0, group = 0;
@@ -122,7 +124,7 @@ void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t)
 {
     static const struct {
         const char *name;
-        double points; /* as wide as that: small letters are wider for their size */
+        double points; /* effective size: small letters are wider than their size suggests */
         int space;
     } sizes[] = {{"small", 9.25, 6},
                  {"small", 9.25, 3},

@@ -9,23 +9,27 @@
 
 typedef struct {
     int n, column[LRA_TABLE_COLUMNS]; /* indices of the columns that are printed */
-    /* Columns that moved to the caption: "seeds 3, preset small"; NULL: none. */
+    /* Columns that moved to the caption, "seeds 3, preset small"; NULL: none. */
     lra_text same;
     const char
-        *size; /* "small", "footnotesize" or "scriptsize": 9, 8 or 7 points in an article of 10 */
+        /* LaTeX size: "small", "footnotesize" or "scriptsize", which are 9, 8 or 7 points in an
+         * article with 10 points */
+        *size;
     int space; /* \tabcolsep in points */
-    bool wide; /* wider than one column of a two-column page: the table spans both columns */
-    /* A table that is too wide is split into parts.  Each part begins with the columns that name a
-     * row; part i then has the columns part[i] to part[i + 1] - 1. */
+    /* true: the table is wider than one column of a two-column page, so it spans both columns */
+    bool wide;
+    /* A table that is too wide is split into n_parts parts. Each part begins with the n_names
+     * columns that identify a row; then part i has the columns part[i] to part[i + 1] - 1. */
     int n_names, n_parts, part[LRA_TABLE_COLUMNS + 1];
-    /* A table that is too long for a page is split, too: rows row[i] to row[i + 1] - 1. */
+    /* A table that is too long for a page is also split by rows: part i has the rows row[i] to
+     * row[i + 1] - 1. */
     int n_row_parts, *row;
 } lra_latex_layout;
 
-/* Columns with the same word or integer in every row, and no empty cell, move to the caption;
- * columns that are empty in all rows are dropped.  A value and its interval stay in one part.  The
- * font size is the largest in which the other columns fit; a table that does not fit at 7 points is
- * split. */
+/* Finds the layout. Columns with the same word or integer in every row, and no empty cell, move to
+ * the caption; columns that are empty in all rows are removed. A value and its interval stay in one
+ * part. The font size is the largest in which the other columns fit; a table that does not fit at 7
+ * points is split. */
 void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t);
 void lra_latex_layout_free(lra_latex_layout *l);
 /* True if the column contains words, which are left-aligned. */

@@ -1,4 +1,4 @@
-/* Tables: filling them. */
+/* Fills tables (table.h). */
 #include "reports/print/table.h"
 
 #include <math.h>
@@ -58,7 +58,8 @@ void lra_tables_free(lra_table **list, int n)
     lra_free(list);
 }
 
-/* "accuracy CI" of the interval in column c, after the value's head without its unit. */
+/* Sets the head of the interval in column c: "accuracy CI", the head of its value without the
+ * unit. */
 static void name_interval(lra_table *t, int c)
 {
     int value = c - 1;
@@ -91,7 +92,7 @@ void lra_table_take_verdict(lra_table *to, lra_table *from)
 void lra_table_add_constant(lra_table *t, const char *key, const char *text)
 {
     int c = t->n_columns;
-    if (c == LRA_TABLE_COLUMNS) return; /* no room: the title contains the text */
+    if (c == LRA_TABLE_COLUMNS) return; /* no more columns: the title contains the text */
     t->head[c] = lra_copy_text(""), t->key[c] = lra_copy_text(key);
     t->n_columns++;
     for (int r = 0; r < t->n_rows; r++) {
@@ -101,7 +102,7 @@ void lra_table_add_constant(lra_table *t, const char *key, const char *text)
     }
 }
 
-/* A number if the text is one, otherwise a text. */
+/* Makes a number cell if the text is a number, otherwise a text cell. */
 static lra_cell cell_of(const char *text)
 {
     char *end;
@@ -120,7 +121,7 @@ void lra_table_add_values(lra_table *t, const char *key, const char *const *text
     char *name = lra_format("%s%s", key, known ? "_2" : "");
     lra_table_add_constant(t, name, "");
     lra_free(name);
-    if (t->n_columns == c) return; /* no room */
+    if (t->n_columns == c) return; /* no more columns */
     for (int r = 0; r < t->n_rows; r++) {
         lra_free(t->cell[r][c].text);
         lra_free(t->cell[r][c].shown);
@@ -138,12 +139,12 @@ static char *format_text(const char *fmt, va_list args)
 
 void lra_table_row(lra_table *t)
 {
-    if ((t->n_rows & (t->n_rows - 1)) == 0) /* room for twice as many */
+    if ((t->n_rows & (t->n_rows - 1)) == 0) /* the capacity is doubled at powers of two */
         t->cell = lra_resize(t->cell, (2 * (size_t)t->n_rows + 1) * sizeof *t->cell);
     t->cell[t->n_rows++] = lra_alloc_array((size_t)t->n_columns + 1, sizeof **t->cell);
 }
 
-/* The next cell of the last row; takes the text. */
+/* Adds the next cell of the last row; takes ownership of the text. */
 static void put(lra_table *t, lra_cell_kind kind, double x, double hi, char *text)
 {
     lra_cell *row = t->cell[t->n_rows - 1];
@@ -171,7 +172,7 @@ void lra_table_cell(lra_table *t, const char *fmt, ...)
     va_end(args);
 }
 
-/* Formats x with this number of decimals; a result of zero has no sign. */
+/* Formats x with this number of decimals; zero has no sign. */
 static char *decimal(double x, int decimals)
 {
     char *text = lra_format("%.*f", decimals, x);
@@ -226,7 +227,7 @@ void lra_table_note(lra_table *t, const char *fmt, ...)
     }
     lra_text text = {0};
     lra_text_addv(&text, fmt, args);
-    char *tab = strchr(text.s, '\t'); /* between key and text */
+    char *tab = strchr(text.s, '\t'); /* the tab separates key and text */
     lra_make_printable(text.s);
     if (tab) *tab = '\t';
     t->is_detail[t->n_notes] = false;

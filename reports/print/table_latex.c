@@ -1,5 +1,5 @@
-/* Tables in LaTeX, with booktabs: special characters are escaped, minus signs and powers of ten are
- * typeset in math mode; no text is smaller than 7 points. */
+/* Prints tables in LaTeX with booktabs: special characters are escaped, minus signs and powers of
+ * ten are typeset in math mode; no text is smaller than 7 points. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -25,8 +25,9 @@ static const struct {
     {"#", "\\#"},
     {"$", "\\$"},
     {"{", "\\{"},
-    {"[", "{[}"}, /* after the end of a row, "[" would open its optional argument, and "*" would be
-                     read as its star */
+    /* after the end of a row, "[" would open an optional argument, and "*" would be part of
+     * "\\*" */
+    {"[", "{[}"},
     {"*", "{*}"},
     {"}", "\\}"}};
 enum { N_SIGNS = sizeof signs / sizeof *signs };
@@ -36,8 +37,8 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* Prints "5e-05" at the start of a word as a power of ten; returns the number of bytes consumed, 0:
- * not such a number. */
+/* Prints "5e-05" at the start of a word as a power of ten. Returns the number of bytes consumed; 0:
+ * no such number. */
 static size_t print_power(const char *at, bool starts, FILE *out)
 {
     size_t n = strspn(at, "0123456789."), digits = 0;
@@ -53,8 +54,8 @@ static size_t print_power(const char *at, bool starts, FILE *out)
     return n + 2 + digits;
 }
 
-/* Prints the word "R_1" as a letter with a subscript; returns the number of bytes consumed, 0: not
- * such a word. */
+/* Prints the word "R_1" as a letter with a subscript. Returns the number of bytes consumed; 0: no
+ * such word. */
 static size_t print_index(const char *at, bool starts, FILE *out)
 {
     bool index = starts && isalpha((unsigned char)*at) && at[1] == '_' && is_digit(at[2]) &&
@@ -63,8 +64,8 @@ static size_t print_index(const char *at, bool starts, FILE *out)
     return index ? 3 : 0;
 }
 
-/* Prints "-" as LaTeX: an en dash if it is the only character of the cell (no value) or between
- * numbers (a range), a minus before a number or between blanks, else a hyphen. */
+/* Prints "-" for LaTeX: an en dash if it is the only character of the cell (no value) or between
+ * numbers (a range), a minus sign before a number or between blanks, else a hyphen. */
 static void print_dash(const char *text, const char *at, FILE *out)
 {
     bool digit_after = is_digit(at[1]), first = at == text;
@@ -102,7 +103,7 @@ static void print_tex(const char *text, FILE *out)
     }
 }
 
-/* Leading blanks are printed as an indent. */
+/* Prints a cell; leading blanks become an indent. */
 static void print_cell(const char *text, FILE *out)
 {
     size_t blanks = strspn(text, " ");
@@ -112,7 +113,7 @@ static void print_cell(const char *text, FILE *out)
 
 enum { LABEL = 48 };
 
-/* Label of a table: letters and digits of its title, up to the first ";" or "(", joined by "-"; a
+/* Label of a table: letters and digits of its title up to the first ";" or "(", joined by "-". A
  * label that is too long is cut at a word. */
 static void label_of(const char *title, char label[LABEL])
 {
@@ -128,8 +129,8 @@ static void label_of(const char *title, char label[LABEL])
     label[cut || (n && label[n - 1] == '-') ? words : n] = 0;
 }
 
-/* A table with the same label as an earlier one in the list gets a number, and so does each
- * part. */
+/* Prints the label of a table or of one of its parts. A number is appended to a part, and to a
+ * table whose label an earlier table in the list has. */
 static void print_label(lra_table *const *list, int i, int part, FILE *out)
 {
     char label[2][LABEL];
@@ -159,7 +160,7 @@ static void print_head(lra_table *const *list, int i, const lra_latex_layout *l,
     fprintf(out, "\\smallskip\n\\%s\n\\setlength{\\tabcolsep}{%dpt}\n", l->size, l->space);
 }
 
-/* The i-th column of a part: first those that name a row; -1 after the last. */
+/* The i-th column of a part: first the columns that identify a row; -1 after the last. */
 static int column_of(const lra_latex_layout *l, int part, int i)
 {
     int at = i < l->n_names ? i : l->part[part] + i - l->n_names;
@@ -173,7 +174,7 @@ static void print_part(const lra_table *t, const lra_latex_layout *l, int part, 
         fputc(lra_latex_is_words(t, column_of(l, part, i)) ? 'l' : 'r', out);
     fputs("}\n\\toprule\n", out);
     for (int k = l->row[rows] - 1; k < l->row[rows + 1]; k++) {
-        int r = k < l->row[rows] ? -1 : k; /* the head first */
+        int r = k < l->row[rows] ? -1 : k; /* -1 (the head) comes first */
         for (int i = 0; column_of(l, part, i) >= 0; i++) {
             if (i) fputs(" & ", out);
             print_cell(lra_table_text(t, r, column_of(l, part, i)), out);
@@ -183,8 +184,8 @@ static void print_part(const lra_table *t, const lra_latex_layout *l, int part, 
     fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
 
-/* With keys of at most this length, the texts of notes are 0.8 lines wide; longer keys are
- * broken. */
+/* Maximum length of a key for which notes have the usual layout, with texts 0.8 lines wide; longer
+ * keys are broken. */
 enum { SHORT_KEY = 12 };
 static bool has_long_keys(const lra_table *t)
 {
@@ -196,7 +197,7 @@ static bool has_long_keys(const lra_table *t)
     return false;
 }
 
-/* Notes with a key are a table of their own; others are a paragraph. */
+/* Prints the notes: those with a key as a separate table, the others as a paragraph. */
 static void print_notes(const lra_table *t, bool wide, FILE *out)
 {
     char key[LRA_NOTE_KEY];

@@ -1,4 +1,4 @@
-/* Helpers shared by the printers of tables. */
+/* Functions that the printers of tables share (table_parts.h). */
 #include "reports/print/table_parts.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Tables: as text and Markdown, and the choice of a format. */
+/* Prints tables as text and as Markdown, and selects the printer of a format (table.h). */
 #include <ctype.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ static void pad(int n, FILE *out)
     for (int i = 0; i < n; i++) fputc(' ', out);
 }
 
-/* Prints the words of a text from column `at` on, broken at `most` characters; further lines are
- * indented.  Returns the column after it. */
+/* Prints the words of a text from column `at` on, with line breaks at `most` characters; further
+ * lines are indented. Returns the column after the text. */
 static int print_words(const char *text, int at, int indent, int most, FILE *out)
 {
     for (const char *word = text; *word; word += strspn(word, " ")) {
@@ -35,8 +35,8 @@ static int print_words(const char *text, int at, int indent, int most, FILE *out
     return at;
 }
 
-/* The texts of notes with a key start below each other; on a terminal they are broken at `most`
- * characters (0: never). */
+/* Prints notes. The texts of notes with a key are aligned; on a terminal, lines are broken at
+ * `most` characters (0: never). */
 static void print_text_notes(const lra_table *t, int most, FILE *out)
 {
     char key[LRA_NOTE_KEY];
@@ -58,7 +58,8 @@ static void print_text_notes(const lra_table *t, int most, FILE *out)
     }
 }
 
-/* The sentences as one paragraph, broken at LRA_TABLE_WIDTH characters. */
+/* Prints the sentences of the verdict as one paragraph, with line breaks at LRA_TABLE_WIDTH
+ * characters. */
 static void print_verdict(const lra_table *t, FILE *out)
 {
     int at = 0;
@@ -68,7 +69,7 @@ static void print_verdict(const lra_table *t, FILE *out)
 }
 
 /* For a table that is too wide: moves columns with the same text in all rows from `column` to
- * `same` ("preset quick, prec. f32"); returns the number of columns that remain. */
+ * `same` ("preset quick, prec. f32"). Returns the number of remaining columns. */
 static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMNS], lra_text *same)
 {
     int left = 0;
@@ -84,7 +85,8 @@ static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMN
 
 enum { MOST_NAMES = 4 };
 
-/* The first columns that name a row, which every block repeats; its width. */
+/* Returns the number of leading columns that identify a row, which every block repeats. total:
+ * their width. */
 static int find_names(const lra_table *t, int n, const int *column, const int *width, int most,
                       int *total)
 {
@@ -96,8 +98,8 @@ static int find_names(const lra_table *t, int n, const int *column, const int *w
     return names;
 }
 
-/* Columns from[b] to from[b + 1] - 1 are block b; each begins with the n_names first columns.  An
- * interval stays with its value. */
+/* Splits the columns into blocks: block b has the columns from[b] to from[b + 1] - 1, and repeats
+ * the n_names first columns. An interval stays in the block of its value. */
 static int find_blocks(const lra_table *t, int n, const int *column, const int *width, int most,
                        int n_names, int used, int from[LRA_TABLE_COLUMNS + 1])
 {
@@ -133,7 +135,7 @@ static void print_line(const lra_table *t, int r, int n, const int *column, cons
     fputc('\n', out);
 }
 
-/* The columns that name a row, and those of a block. */
+/* Prints the columns that identify a row, and those of a block. */
 static void print_block(const lra_table *t, int n_names, int from, int to, const int *column,
                         const int *width, FILE *out)
 {
@@ -176,8 +178,8 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || (c & 0x80);
 }
 
-/* True if the character has a meaning in Markdown at this position: a link, HTML, code, emphasis, a
- * formula, or the end of the cell. */
+/* True if the character has a meaning in Markdown at this position: it could begin a link, HTML,
+ * code, emphasis or a formula, or end the cell. */
 static bool is_markup(char before, const char *at)
 {
     switch (*at) {

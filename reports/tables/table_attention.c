@@ -1,5 +1,5 @@
-/* Table attention: attention distance of the heads of a run: a row for each head, then measurements
- * of layers and models. */
+/* Table attention: attention distance of the heads of a run: one row per head, then measurements of
+ * layers and of the model. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,16 +14,17 @@
 #include "reports/verdict/verdict_probe.h"
 #include "reports/views/model_names.h"
 
-/* A measurement of heads and its columns in text: those of a hidden one appear in CSV and JSON
- * only. */
+/* A measurement of heads and the columns that are printed for it as text. HIDE: only CSV and JSON
+ * contain it. */
 enum { SHOW_UNIFORM = 1, SHOW_INITIAL = 2, HIDE = 4 };
 typedef struct {
     const char *id;
-    int decimals, show; /* SHOW_.. */
+    int decimals, show; /* show: SHOW_UNIFORM, SHOW_INITIAL, HIDE */
 } column;
 typedef struct {
-    const char *title, *first; /* the table is printed if a head has this measurement */
-    bool kind;                 /* true: the kind of a head is the second column */
+    /* first: id of a measurement; the table is printed if any head has it */
+    const char *title, *first;
+    bool kind; /* true: the second column is the kind of the head */
     const column *column;
     int n;
 } group;
@@ -123,7 +124,7 @@ static void add_head(lra_table *t, const lra_probe_unit *u, const group *g)
     }
 }
 
-/* True if the null value for permuted labels is known. */
+/* True if any unit has a null value for permuted labels in this measurement. */
 static bool has_shuffled(const lra_probe_result *r, const char *id)
 {
     for (int u = 0; u < r->n_units; u++) {
@@ -140,14 +141,14 @@ static bool has_any(const lra_probe_result *r, const char *id)
     return false;
 }
 
-/* The heads with its first number, a row each. */
+/* Adds a row for each head that has the measurement g->first. */
 static void add_heads(lra_table *t, const lra_probe_result *r, const group *g)
 {
     for (int u = 0; u < r->n_units; u++)
         if (lra_probe_measurement(r->unit[u], g->first)) add_head(t, r->unit[u], g);
 }
 
-/* Notes on the columns that the run has, and on the kinds of heads. */
+/* Adds notes on the columns that the run has, and on the kinds of heads. */
 static void note_columns(lra_table *t, const lra_probe_result *r, const group *g)
 {
     const char *id[LRA_TABLE_COLUMNS];

@@ -1,17 +1,19 @@
-/* Selects columns of a table (--columns). */
+/* Selects the columns of a table (--columns). */
 #include <stdbool.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 #include "reports/print/table.h"
 
-/* True if a word of n characters names the column: by its key, its head, or as its interval. */
+/* True if a word of n characters is the key of the column, or its head, or, for an interval with
+ * the key "KEY_lo,KEY_hi", the word KEY. */
 static bool is_named(const lra_table *t, int column, const char *word, size_t n)
 {
     const char *key = t->key[column];
     size_t first = strcspn(key, ",");
     if (first == n && strncmp(key, word, n) == 0) return true;
-    const char *head = t->head[column], *unit = strstr(head, " ("); /* "d95 (tokens)": d95, too */
+    /* the head "d95 (tokens)" also matches d95 */
+    const char *head = t->head[column], *unit = strstr(head, " (");
     if (strncmp(head, word, n) == 0 && (strlen(head) == n || unit == head + n)) return true;
     return key[first] == ',' && first == n + 3 && strncmp(key, word, n) == 0 &&
            strncmp(key + n, "_lo", 3) == 0;

@@ -1,4 +1,4 @@
-/* Tables as CSV with one header, and as JSON. */
+/* Prints tables as CSV with one header, and as JSON (table.h). */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "reports/print/table.h"
 #include "reports/print/table_parts.h"
 
-/* The names of a column: none, its key, or the two of an interval. */
+/* Writes the names of a column's fields: none, its key, or the two keys of an interval. Returns
+ * their number. */
 static int names_of(const lra_table *t, int c, char name[2][64])
 {
     const char *key = t->key[c], *comma = strchr(key, ',');
@@ -32,8 +33,8 @@ static void csv_field(const char *text, bool *first, FILE *out)
     if (quoted) fputc('"', out);
 }
 
-/* Spreadsheets interpret a text that starts like this as a formula, which may run programs; a
- * leading apostrophe prevents it. */
+/* Prints a CSV field. Spreadsheets interpret a text that begins with =, +, - or @ as a formula,
+ * which can run programs; a leading apostrophe prevents this. */
 static void csv_text(const char *text, bool *first, FILE *out)
 {
     const char *start = text + strspn(text, " ");
@@ -50,12 +51,12 @@ static void csv_number(double x, bool *first, FILE *out)
     csv_field(text, first, out);
 }
 
-/* A field of every row: a key, or an end of an interval. */
+/* A field of every CSV row or JSON object: a key, or one end of an interval. */
 typedef struct {
     char name[64];
 } field;
 
-/* The fields of all tables in the order in which they are met first; the caller frees them. */
+/* The fields of all tables, in order of their first occurrence. The caller frees them. */
 static field *all_fields(lra_table *const *list, int n, int *n_fields)
 {
     field *all = NULL;
@@ -75,7 +76,8 @@ static field *all_fields(lra_table *const *list, int n, int *n_fields)
     return all;
 }
 
-/* Source of each field of a table: its column, and the end of an interval; -1: missing. */
+/* Source of each field in a table: its column, and which end of an interval it is; column -1: the
+ * table does not have it. */
 typedef struct {
     int column, end;
 } source;

@@ -1,6 +1,6 @@
-/* Table influence: distance of the tokens that a run relies on, by gradients and by the remaining
- * gain under distance limits.  Every value has its interval and its null values: for uniform
- * weights and at initialisation. */
+/* Table influence: distance of the tokens on which a run relies, measured by gradients and by the
+ * gain that remains under distance limits. Every value has its interval and its null values: for
+ * uniform weights and at initialisation. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "reports/report.h"
 #include "reports/verdict/verdict_probe.h"
 
-/* Measurements that are shown; files contain all. */
+/* Measurements in the text table; files contain all measurements. */
 static const char *const headline[] = {"context.r95",
                                        "context.r99",
                                        "cut.r95",
@@ -65,7 +65,7 @@ static const char *const headline[] = {"context.r95",
                                        "erf.r99.px",
                                        NULL};
 
-/* Parts whose weights the measurements of distance profiles describe. */
+/* Parts whose distance profiles are tabled, and what their weights are. */
 static const struct {
     const char *name, *text;
 } weights[] = {{"jacobian",
@@ -143,7 +143,7 @@ static void add_gains(lra_table *t, const char *name, const lra_probe_array *gai
     }
 }
 
-/* A table of gains: selection of its units, heads and title. */
+/* A table of gains: which units it contains, its heads and its title. */
 typedef struct {
     const char *(*of)(const lra_probe_unit *u);
     const char *head, *limit, *title;
@@ -163,8 +163,8 @@ static double number_of(const lra_probe_result *r, const char *unit, const char 
 
 enum { MOST_POINTS = (LRA_TABLE_COLUMNS - 1) / 2 };
 
-/* An empty table with the points x from `first` on as columns.  Marks limits per layer that the
- * layers together exceed. */
+/* Creates an empty table whose columns are the points x from `first` on. Marks limits per layer
+ * with which the layers together reach farther than the limit. */
 static lra_table *empty_gains(const lra_probe_result *r, const gains *is, const lra_probe_array *x,
                               int64_t first, bool *marks)
 {
@@ -210,7 +210,7 @@ static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is,
                        period, period - 1);
 }
 
-/* Gains of a run under limits; NULL: it has none. */
+/* Table of the gains of a run under limits; NULL: the run has none. */
 static lra_table *gains_table(const lra_probe_result *r, const gains *is)
 {
     const lra_probe_array *x = NULL;
@@ -224,7 +224,7 @@ static lra_table *gains_table(const lra_probe_result *r, const gains *is)
         const char *name_of = is->of(r->unit[u]);
         if (!name_of) continue;
         lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
-        if (part.dims[0] != x->dims[0]) continue; /* of other limits */
+        if (part.dims[0] != x->dims[0]) continue; /* measured at other limits */
         part.value += 3 * first;
         undefined = undefined || isnan(part.value[0]);
         add_gains(t, name_of, &part, n);

@@ -1,5 +1,5 @@
-/* Table information: mutual information between tokens at distance d, and accuracy of bags of
- * n-grams for the label; without a model.  Two tables for each data set.
+/* Table information: mutual information between tokens at distance d, and accuracy of n-gram bags
+ * for the label, without a model. Two tables for each data set.
  * Source of the numbers: lra-probe data TASK --information. */
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void add_fact(lra_table *t, const lra_probe_unit *u, const char *id, cons
     lra_table_fact(t, name, f->hi);
 }
 
-/* Element i of an array that is parallel to `distance`; NAN: missing. */
+/* Element i of an array that has one element per `distance`; NAN: missing. */
 static double curve_at(const lra_probe_unit *u, const char *name, int64_t i)
 {
     const lra_probe_array *y = lra_probe_array_find(u, name);
@@ -58,7 +58,7 @@ static void add_again(lra_table *t, const lra_probe_unit *u)
             again->value, most->value, most->lo, most->hi);
 }
 
-/* kind: lra_decay_kind. */
+/* Adds the decay law from distance d0 on; kind: an lra_decay_kind. */
 static void add_law(lra_table *t, double d0, const lra_measurement *alpha,
                     const lra_measurement *tau, int kind)
 {

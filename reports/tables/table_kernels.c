@@ -1,6 +1,7 @@
-/* Tables kernels: distance, decay and shape of the convolution kernels of runs, for each layer;
- * medians over channels, with the null values of initial kernels and uniform weights.  Runs that
- * differ only in their seed are combined.  Source of the numbers: lra-probe kernels. */
+/* Table kernels: distance, decay and shape of the convolution kernels of runs, by layer: medians
+ * over channels, with the null values of initial kernels and of uniform weights. Runs that differ
+ * only in their seed are combined.
+ * Source of the numbers: lra-probe kernels. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -13,8 +14,8 @@
 #include "reports/verdict/verdict_probe.h"
 #include "reports/views/model_names.h"
 
-/* A measurement: whether it appears in text, not only in CSV and JSON, and whether it is a median
- * over channels, followed by their interquartile range. */
+/* A measurement. HIDE: only CSV and JSON contain it; MEDIAN: it is a median over channels, and its
+ * interquartile range follows. */
 enum { HIDE = 1, MEDIAN = 2 };
 typedef struct {
     const char *id;
@@ -57,7 +58,7 @@ static const group groups[] = {{"Distance of convolution kernels, per layer", CO
                                {"Shape of convolution kernels", COLUMNS(shape)}};
 enum { GROUPS = sizeof groups / sizeof *groups, BEFORE = 8 };
 
-/* True if any null value for permuted labels is known. */
+/* True if any measurement has a null value for permuted labels. */
 static bool any_shuffled(const lra_report_input *in)
 {
     for (int i = 0; i < in->n_probes; i++)
@@ -95,7 +96,7 @@ static int decimals_of(double x)
     return isnan(x) || fabs(x) >= 100 ? 0 : fabs(x) >= 10 ? 1 : fabs(x) >= 1 ? 2 : 3;
 }
 
-/* Adds a value with the necessary number of digits, and its half width over seeds. */
+/* Adds a value with a suitable number of digits, and its half width over seeds. */
 static void add_value(lra_table *t, double x, double half)
 {
     if (isnan(x))
@@ -108,7 +109,7 @@ static void add_value(lra_table *t, double x, double half)
         lra_table_value(t, x, "%.*f", decimals_of(x), x);
 }
 
-/* Adds the interquartile range over channels: quartiles; for several seeds their means. */
+/* Adds the interquartile range over channels; for several seeds, the means of the quartiles. */
 static void add_half(lra_table *t, const lra_probe_cell *c, const char *unit, const char *id)
 {
     char *lower = lra_format("%s:q1", id), *upper = lra_format("%s:q3", id);
@@ -161,8 +162,8 @@ static void add_row(lra_table *t, const group *g, const lra_probe_cell *c, const
     }
 }
 
-/* Adds notes on models that also mix positions without kernels: the table covers only a part of
- * them. */
+/* Adds notes on models that also mix positions without kernels, because the table then describes
+ * only a part of them. */
 static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells)
 {
     for (int c = 0; c < n; c++) {
@@ -184,7 +185,7 @@ static void add_uncovered_notes(lra_table *t, int n, const lra_probe_cell *cells
     }
 }
 
-/* Adds a note if lag 0 includes the skip path D u in the n cells. */
+/* Adds a note if lag 0 of the n cells includes the skip path D u. */
 static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
 {
     int counted = 0;
@@ -195,7 +196,7 @@ static void add_skip_note(lra_table *t, int n, const lra_probe_cell *cells)
                                   : "included as lag 0 for models named 'with D u'");
 }
 
-/* True if any unit has the measurement. */
+/* True if any unit of the n cells has the measurement. */
 static bool has_any(int n, const lra_probe_cell *cells, const char *id)
 {
     for (int c = 0; c < n; c++)

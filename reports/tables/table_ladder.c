@@ -1,4 +1,4 @@
-/* The table of a ladder: rungs, null row, baselines; notes are added by ladder_notes.c. */
+/* Table ladder: rungs, null row and baselines of a ladder; ladder_notes.c adds the notes. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "reports/views/model_names.h"
 
 enum { COLUMNS = 28, VALUE = 3, INFO = 8, RATIO = 10, TRAIN = 12, KERNEL = 18 };
-/* The last columns repeat the title in every row of CSV and JSON. */
+/* The last columns appear in CSV and JSON only and repeat the title in every row. */
 static const char *const head[COLUMNS] = {"kernel",
                                           "reach/layer",
                                           "reach",
@@ -70,8 +70,7 @@ static const char *const key[COLUMNS] = {"row",
                                          "solved_size",
                                          "step_flops"};
 
-/* Creates an empty table of the ladder's metric; values of metrics other than accuracy are not
- * scaled. */
+/* Creates an empty table for the ladder's metric; only accuracies are scaled (to %). */
 static lra_table *new_table(const char *title, const lra_ladder_view *v)
 {
     static const char *const value_key[] = {"value", "value_lo,value_hi", "seed_sd"};
@@ -89,8 +88,8 @@ static lra_table *new_table(const char *title, const lra_ladder_view *v)
     return t;
 }
 
-/* Adds the columns that all rows have; baselines have no seeds.  kernel: the rung's value; run: one
- * run of the rung.  Nullable: run */
+/* Adds the columns that all rows have; a baseline has no seeds. kernel: value of the rung; run: one
+ * run of the rung. Nullable: run */
 static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind, int64_t kernel,
                         const lra_result *run)
 {
@@ -109,7 +108,7 @@ static void add_setting(lra_table *t, const lra_ladder_view *v, const char *kind
     lra_table_number(t, run ? run->training.step_flops : NAN, 0);
 }
 
-/* True if all taps of the model's convolutions are at the current or past positions. */
+/* True if all taps of the model's convolutions are at the current or at past positions. */
 static bool is_causal(const lra_result *r)
 {
     return strstr(r->config, "model.causal=1\n") != NULL;
@@ -133,7 +132,7 @@ static void add_seeds(lra_table *t, const lra_ladder_row *row)
     lra_table_number(t, row->n_seeds, 0);
 }
 
-/* Reach per layer of a stack of equal layers. */
+/* Reach per layer, for a stack of equal layers. */
 static double layer_reach(const lra_ladder_view *v, const lra_ladder_row *row)
 {
     bool alike = strcmp(v->kind.axis, "kernel") == 0 &&
@@ -141,7 +140,7 @@ static double layer_reach(const lra_ladder_view *v, const lra_ladder_row *row)
     return alike ? (double)(row->kernel - 1) / (is_causal(v->first) ? 1 : 2) : NAN;
 }
 
-/* The gain of the reference is 1 by definition. */
+/* Adds the interval of a gain; the gain of the reference is 1 by definition and has no interval. */
 static void add_interval(lra_table *t, const lra_ladder_view *v, int r, const lra_estimate *gain)
 {
     bool itself = r == v->ladder.reference_rung;
@@ -205,7 +204,7 @@ static void add_baseline(lra_table *t, const lra_ladder_view *v, const char *nam
     add_setting(t, v, "baseline", 0, NULL);
 }
 
-/* "3 seeds", "2 to 3 seeds"; caller frees. */
+/* Number of seeds as text: "3 seeds", "2 to 3 seeds". The caller frees it. */
 static char *seeds_text(const lra_ladder_view *v)
 {
     int least = v->data.n_seeds, most = least;

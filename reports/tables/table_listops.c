@@ -1,6 +1,6 @@
-/* Table listops: the breakdown of ListOps models.  One table for each grouping, with a column for
- * every group and rows for the heuristics and every model; then agreement with the heuristics, and
- * the confusion matrix of each model by operator.
+/* Table listops: breakdown of ListOps models. One table for each grouping, with one column per
+ * group and rows for the heuristics and every model; then tables of the agreement with heuristics,
+ * and the confusion matrix of each model by operator.
  * Source: Appendix B of "On the locality bias and results in the Long Range Arena". */
 #include "reports/tables/table_listops.h"
 
@@ -15,11 +15,11 @@
 #include "reports/results/baseline_kind.h"
 #include "reports/views/model_names.h"
 
-/* Columns before the groups: the name in text; for CSV and JSON grouping, row, quantity and seeds;
- * all examples. */
+/* Columns before the groups: name (text only); grouping, row, quantity and seeds (CSV and JSON
+ * only); all examples. */
 enum { BEFORE = 6, COLUMNS = BEFORE + LRA_LISTOPS_GROUPS };
 
-/* The rows of a model, in this order: in text, then in CSV and JSON. */
+/* Rows of a model, in this order: name in text, name in CSV and JSON. */
 enum { ACCURACY, ACCURACY_LO, ACCURACY_HI, LESS, LESS_LO, LESS_HI, P_HOLM, N_QUANTITIES };
 static const char *const quantity[N_QUANTITIES][2] = {{"", "accuracy_percent"},
                                                       {"  95 % CI from", "accuracy_percent_lo"},
@@ -29,7 +29,7 @@ static const char *const quantity[N_QUANTITIES][2] = {{"", "accuracy_percent"},
                                                       {"          to", "minus_greedy_percent_hi"},
                                                       {"  p (Holm)", "p_holm"}};
 
-/* Rows of every cell, and their p adjusted over all that the table shows. */
+/* Numbers of every cell; p: p-values, adjusted (Holm) over all cells of the table. */
 typedef struct {
     lra_breakdown_row row[LRA_LISTOPS_CELLS][1 + LRA_LISTOPS_GROUPS];
     double p[LRA_LISTOPS_CELLS][1 + LRA_LISTOPS_GROUPS];
@@ -79,15 +79,15 @@ static void compute(const lra_listops_view *v, const lra_listops_grouping *by, n
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Context of a row: its table, its view, its grouping. */
+/* What the functions that add a row need: table, view and grouping. */
 typedef struct {
     lra_table *t;
     const lra_listops_view *v;
     const lra_listops_grouping *by;
 } place;
 
-/* Starts a row: its name in text; its name in CSV and JSON, its quantity and seeds (0: not a
- * model). */
+/* Starts a row. shown: its name in text; row, key: its name and quantity in CSV and JSON; seeds:
+ * number of seeds, 0 if it is no model. */
 static void add_name(const place *p, const char *shown, const char *row, const char *key, int seeds)
 {
     lra_listops_table_row(p->t, p->v);
@@ -106,8 +106,8 @@ static void add_heuristic(const place *p, const char *shown, const char *name,
         lra_table_number(p->t, 100 * lra_listops_share(p->v->first, predicted, p->by->group, g), 2);
 }
 
-/* The null value.  By label, the majority label of a group is trivial; the null value is then the
- * accuracy of the constant prediction. */
+/* Adds the row of the null value: the majority label of each group; for groups by label, where that
+ * would be trivial, the constant prediction. */
 static void add_null(const place *p, const lra_breakdown_row *row)
 {
     const int32_t *constant = lra_listops_heuristic(p->v->first, "constant");
@@ -240,7 +240,8 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     return n;
 }
 
-/* The columns "quantity" or "column" name the quantity of the numbers. */
+/* Makes the table for CSV and JSON; the column "quantity" or "column" names the quantity of a
+ * number. */
 static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
 {
     static const char *const id[] = {"by",        "row",  "quantity", "seeds", "model",

@@ -1,4 +1,4 @@
-/* Table listops, second part: predictions of models compared with heuristics and labels. */
+/* Second part of table listops: predictions of models compared with heuristics and labels. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,13 +96,13 @@ void lra_listops_tables_agreement(const lra_listops_view *v, lra_table **all, lr
 
 enum { L = LRA_LISTOPS_LABELS };
 
-/* Shares of the predicted labels among n predictions. */
+/* Adds the share of each label among n predictions. */
 static void add_predicted(lra_table *t, const int64_t *count, double n)
 {
     for (int p = 0; p < L; p++) lra_table_number(t, 100 * (double)count[p] / n, 1);
 }
 
-/* Starts the row of a label, or of "all". */
+/* Starts the row of a label, or of all labels ("all"). */
 static void add_label(lra_table *t, const lra_listops_view *v, const lra_listops_cell *c, int root,
                       const char *label, double n, const lra_estimate *right)
 {

@@ -1,11 +1,10 @@
-/* Table locality: a row for each model: its metric, the distance of the tokens that it relies on,
- * the decay of their influence, and the distance limit that it needs; with intervals, and null
- * values for uniform and for initial weights.
- *   of the entire model  Jacobians of positions: mean distance over that of uniform weights, radius
- *                        with 95 %, entropy, decay; smallest limits of all distances (cut) and of
- *                        attention (window) that keep 99 % of the gain
- *   of its layers        kernels (energy) and heads (weight): mean distance over that of uniform
- *                        weights
+/* Table locality: one row per model, with its metric, the distance of the tokens on which it
+ * relies, the decay of their influence, and the distance limit that it needs; with intervals, and
+ * null values for uniform and for initial weights.
+ *   complete model   Jacobians of positions: mean distance relative to uniform weights, radius that
+ *                    contains 95 %, entropy, decay; smallest limits of all layers (cut) and of
+ *                    attention (window) that keep 99 % of the gain
+ *   layers           kernels (energy) and heads (weight): mean distance relative to uniform weights
  * A missing value is a dash with a letter for its reason.
  * Source of the numbers: lra-probe train, influence, kernels, attention. */
 #include <ctype.h>
@@ -25,7 +24,7 @@
 
 enum { BEFORE = 13, AFTER = 9, MOST_REASONS = 26 };
 
-/* Reasons in order of occurrence; the letter is their index. */
+/* Reasons for missing values, in order of occurrence; letter 'a' + i stands for reason i. */
 typedef struct {
     int n;
     const char *text[MOST_REASONS];
@@ -39,7 +38,8 @@ static int letter_of(reasons *r, const char *text)
     return i < MOST_REASONS ? 'a' + i : 'z';
 }
 
-/* True if the measurement has the column of that letter, in text (uppercase) or not. */
+/* True if c->columns contains the letter, as uppercase (a column in text) or as lowercase (CSV and
+ * JSON only). */
 static bool has_column(const lra_locality_column *c, char letter)
 {
     const char both[] = {letter, (char)toupper((unsigned char)letter), 0};
@@ -75,7 +75,7 @@ static lra_table *new_table(void)
         {"growth", "dist_mean_grew"},
         {LRA_TABLE_CI, "dist_mean_grew_lo,dist_mean_grew_hi"},
         {"decay", "decay"},
-        {"decay CI", ""}, /* decay_tau_lo, or of beta */
+        {"decay CI", ""}, /* decay_tau_lo and _hi, or those of decay_beta */
         {"decay initial", ""},
         {"", "decay_none"},
         {"", "decay_exp"},
@@ -126,8 +126,8 @@ static void add_numbers(lra_table *t, const lra_locality_row *row, reasons *why)
     }
 }
 
-/* The growth of the mean distance; then "exp 12.3", "power 1.30 (2 of 3)", "none": the law of most
- * seeds with its tau or beta. */
+/* Adds the growth of the mean distance, then the decay law of most seeds with its tau or beta: "exp
+ * 12.3", "power 1.30 (2 of 3)" or "none". */
 static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reasons *why)
 {
     int seeds = 0, most = LRA_DECAY_NONE;
@@ -158,7 +158,7 @@ static void add_growth_and_decay(lra_table *t, const lra_locality_row *row, reas
     lra_text_free(&text);
 }
 
-/* Adds the reasons for empty fields for CSV and JSON: "window_w99: ...; ...". */
+/* Adds the reasons for empty fields, for CSV and JSON: "window_w99: ...; ...". */
 static void add_missing(lra_table *t, const lra_locality_row *row)
 {
     lra_text text = {0};
@@ -174,7 +174,7 @@ static void add_missing(lra_table *t, const lra_locality_row *row)
     lra_text_free(&text);
 }
 
-/* Adds notes on measurements with fewer seeds than were trained. */
+/* Adds notes on measurements that cover fewer seeds than were trained. */
 static void note_seeds(lra_table *t, const lra_locality_row *row)
 {
     for (int i = 0; i < LRA_LOCALITIES; i++) {
@@ -189,7 +189,8 @@ static void note_seeds(lra_table *t, const lra_locality_row *row)
     }
 }
 
-/* Adds a note with the causal models whose null values are of an older version. */
+/* Adds a note with the causal models whose null values were computed by an older version, with a
+ * baseline that covers both sides. */
 static void note_ahead(lra_table *t, const lra_locality_view *v)
 {
     lra_text text = {0};

@@ -1,4 +1,4 @@
-/* Wide tables as one long table. */
+/* Converts wide tables to one long table (table_melt.h). */
 #include "reports/tables/table_melt.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_NAMES = 32, OWN = 4 };
 
-/* Names of a row: facts, then columns. */
+/* Names that identify a row: n_facts facts of the table, then columns. */
 typedef struct {
     int n_facts, n;
     const char *key[MOST_NAMES];
@@ -47,7 +47,7 @@ static int column_of(const lra_table *t, const char *key)
     return -1;
 }
 
-/* Adds the cell that a name refers to: a fact of the table, or a column of the row. */
+/* Adds a cell for name k: a fact of the table, or a column of the row. */
 static void add_name(lra_table *to, const lra_table *t, int row, const names *all, int k)
 {
     const char *key = all->key[k];
@@ -64,7 +64,7 @@ static void add_name(lra_table *to, const lra_table *t, int row, const names *al
         lra_table_cell(to, "%s", x && x->text ? x->text : "");
 }
 
-/* The interval of column c: the next column, if its key is "KEY_lo,KEY_hi"; NULL: none. */
+/* The interval of column c: the next column, if its key is "KEY_lo,KEY_hi"; else NULL. */
 static const lra_cell *interval_of(const lra_table *t, int row, int c)
 {
     bool next = c + 1 < t->n_columns && strchr(t->key[c + 1], ',');

@@ -1,6 +1,6 @@
-/* The table of models: a row for each model, kernel, settings, preset and precision, and for each
- * task its value with interval, parameters and time: architectures compared by metric, size and
- * cost. */
+/* Table models: architectures compared by metric, size and cost. One row for each model, kernel,
+ * settings, preset and precision; for each task its value with interval, number of parameters, and
+ * time. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -17,11 +17,12 @@
 
 enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_TASKS + 1 };
 
-/* Groups of results by row (model and settings) and task. */
+/* Groups of results, by row (model and settings) and task. */
 typedef struct {
     const lra_result_group *group; /* (n) */
-    char **settings; /* (n) settings in which a configuration differs from others; "": none */
-    int *row;        /* (n) the row of a group */
+    /* (n) settings in which a configuration differs from others; "" if there are none */
+    char **settings;
+    int *row; /* (n) row of each group */
     int n, n_rows, n_tasks;
     const char *task[MOST_TASKS];
 } view;
@@ -34,7 +35,7 @@ static bool are_one_row(const view *v, int i, int k)
            strcmp(a->task, b->task) != 0 && strcmp(v->settings[i], v->settings[k]) == 0;
 }
 
-/* Assigns each group to the first row of its model and settings without a result of its task. */
+/* Assigns each group to the first row of its model and settings that has no result of its task. */
 static void find_rows(view *v)
 {
     v->row = lra_alloc_array((size_t)v->n + 1, sizeof *v->row);
@@ -43,7 +44,8 @@ static void find_rows(view *v)
         for (int k = 0; k < i && row < 0; k++) {
             if (!are_one_row(v, i, k)) continue;
             row = v->row[k];
-            for (int m = 0; m < i && row >= 0; m++) /* the same task is in that row */
+            /* a group of the same task is already in that row */
+            for (int m = 0; m < i && row >= 0; m++)
                 if (v->row[m] == v->row[k] &&
                     strcmp(v->group[m].run[0]->task, v->group[i].run[0]->task) == 0)
                     row = -1;
@@ -52,7 +54,7 @@ static void find_rows(view *v)
     }
 }
 
-/* The group of a row on a task; NULL: there is none. */
+/* The group of a task in a row; NULL: there is none. */
 static const lra_result_group *cell_of(const view *v, int row, const char *task)
 {
     for (int i = 0; i < v->n; i++)
@@ -107,8 +109,8 @@ static lra_table *new_table(const view *v)
     return t;
 }
 
-/* Adds value, interval, parameters and mean time per seed; returns true if the value is not better
- * than chance. */
+/* Adds value, interval, number of parameters and mean time per seed. Returns true if the value is
+ * not significantly better than chance. */
 static bool add_cell(lra_table *t, const lra_result_group *g)
 {
     char text[32];
@@ -126,7 +128,7 @@ static bool add_cell(lra_table *t, const lra_result_group *g)
     return !lra_metric_better(m, m->lower ? v.hi : v.lo, lra_result_chance(r));
 }
 
-/* "3", or "1-3" where tasks differ. */
+/* Adds the number of seeds: "3", or "1-3" if it differs between tasks. */
 static void add_seeds(lra_table *t, const view *v, int row)
 {
     int least = 0, most = 0;
@@ -142,7 +144,7 @@ static void add_seeds(lra_table *t, const view *v, int row)
         lra_table_value(t, least, "%d-%d", least, most);
 }
 
-/* first: the first group of the row. */
+/* Adds a row; first: index of its first group. */
 static void add_row(lra_table *t, const view *v, int row, int first)
 {
     const lra_result *r = v->group[first].run[0];
@@ -170,7 +172,7 @@ static void add_row(lra_table *t, const view *v, int row, int first)
     lra_text_free(&remarks);
 }
 
-/* Names without the model and its kernel, which have columns. */
+/* Settings of each group without the model and its kernel, which have separate columns. */
 static char **settings_of(int n, const lra_result_group *group)
 {
     char **name = lra_configuration_names(n, group);
@@ -191,7 +193,7 @@ static void fill(lra_table *t, const view *v)
 {
     bool named = false;
     for (int i = 0, row = 0; i < v->n; i++) {
-        if (v->row[i] != row) continue; /* rows are numbered as their first groups come */
+        if (v->row[i] != row) continue; /* rows are numbered in the order of their first groups */
         add_row(t, v, row++, i);
         named = named || *v->settings[i];
     }

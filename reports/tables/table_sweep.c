@@ -1,9 +1,9 @@
-/* The table of a sweep: rungs downwards, values of the parameter across; the metric with its
- * interval.  If the parameter is the distance of a task's dependencies, the true result is known: a
- * rung is at chance unless its field covers the distance; cells with a covering field are marked.
- * The table then also has the effective distance of every rung (sweep_reach.h).
- * Source: diagnostics of controlled tasks; RULER's effective length (Hsieh et al. 2024) is len with
- * a fixed threshold, the score of one model. */
+/* Table sweep: rungs by values of a parameter, with the metric and its interval. If the parameter
+ * is the distance of a task's dependencies, the correct result is known: a rung is at chance unless
+ * its receptive field covers the distance. Cells with a covering field are marked, and the table
+ * also has the effective distance of every rung (sweep_reach.h).
+ * Source: controlled diagnostic tasks; RULER's effective length (Hsieh et al. 2024) is len with a
+ * fixed threshold for the score of one model. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "reports/verdict/verdict_sweep.h"
 #include "reports/views/model_names.h"
 
-enum { FIXED = 3, REACHES = 3 }; /* columns before the values and after them */
+enum { FIXED = 3, REACHES = 3 }; /* number of columns before and after those of the values */
 
 static const lra_metric *metric_of(const lra_sweep *s)
 {
@@ -62,8 +62,7 @@ static lra_table *new_table(const lra_sweep *s)
 
 /* ---- effective distance of rungs ------------------------------------------------------------- */
 
-/* Appends a distance; "> LONGEST" if it is infinite, that is, beyond the longest distance of the
- * sweep. */
+/* Appends a distance; an infinite one, beyond the longest distance of the sweep, as "> LONGEST". */
 static void add_end(lra_text *t, const lra_sweep *s, double x)
 {
     if (isinf(x))
@@ -114,7 +113,7 @@ static void add_rung(lra_table *t, const lra_sweep *s, int r, const lra_sweep_re
     if (lra_sweep_is_distance(s)) add_reach(t, s, reach);
 }
 
-/* A row of numbers without reach. */
+/* Adds a row of numbers, for example of a baseline, that has no reach. */
 static void add_row(lra_table *t, const lra_sweep *s, const char *name,
                     double (*value)(const lra_ladder_view *v, const char *name))
 {
@@ -148,7 +147,7 @@ static double baseline_of(const lra_ladder_view *v, const char *name)
 
 /* ---- the known truth ------------------------------------------------------------------------- */
 
-/* Number of rungs at the i-th distance with lra_sweep_covers() == covers, whose interval lies above
+/* Number of rungs at distance number i with lra_sweep_covers() == covers whose interval lies above
  * chance (above) or does not (!above). */
 static int count_rungs(const lra_sweep *s, int i, bool covers, bool above)
 {
@@ -193,7 +192,7 @@ static void add_truth(lra_table *t, const lra_sweep *s)
                       "0.95");
 }
 
-/* Flags about seeds, of any ladder of the sweep. */
+/* Flags about seeds that any ladder of the sweep has. */
 static unsigned flags_of(const lra_sweep *s)
 {
     unsigned flags = 0;
@@ -216,7 +215,8 @@ static void add_facts(lra_table *t, const lra_sweep *s)
     lra_table_fact_text(t, "flags", lra_result_flags(v->first, flags_of(s), flags));
 }
 
-/* "K = 97 at 64 (2 of 3 learned)", all of them. */
+/* Adds a note that lists all cells with seeds that have not learned: "K = 97 at 64 (2 of 3
+ * learned)". */
 static void add_failed(lra_table *t, const lra_sweep *s)
 {
     lra_text text = {0};
@@ -298,13 +298,14 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 
 enum { RECORD = 21 };
 
-/* Settings of the rows so far: each column is named by the key that a sweep varies. */
+/* A long table being filled, and the settings of its rows so far; there will be one column for each
+ * key that a sweep varies. */
 typedef struct {
     lra_table *t;
-    lra_text values; /* "distance=4\n", a line for each row */
+    lra_text values; /* one line "distance=4\n" per row */
 } records_of;
 
-/* Starts a row: what, kind, reach, field. */
+/* Starts a row: name, kind, reach, receptive field. */
 static void start_record(records_of *to, const lra_sweep *s, int i, const char *what,
                          const char *kind, int64_t reach)
 {
@@ -318,7 +319,7 @@ static void start_record(records_of *to, const lra_sweep *s, int i, const char *
     lra_text_add(&to->values, "%s=%s\n", s->key, s->value[i]);
 }
 
-/* Ends a row: value with its interval, and the identity of the ladder. */
+/* Ends a row: value with its interval, and identity of the ladder. */
 static void end_record(records_of *to, const lra_sweep *s, int i, double value, double lo,
                        double hi, double covers, const lra_sweep_reach *reach)
 {
@@ -337,7 +338,7 @@ static void end_record(records_of *to, const lra_sweep *s, int i, double value, 
     for (int k = 0; k < REACHES && !reach; k++) lra_table_number(to->t, NAN, 0);
 }
 
-/* Nullable: reach, the effective distance of each rung. */
+/* Adds the rows of ladder i of a sweep. reach: effective distance of each rung. Nullable: reach */
 static void add_records(records_of *to, const lra_sweep *s, int i, const lra_sweep_reach *reach)
 {
     const lra_ladder_view *v = s->at[i];
@@ -358,7 +359,7 @@ static void add_records(records_of *to, const lra_sweep *s, int i, const lra_swe
     }
 }
 
-/* Adds a column for each key that a sweep varies. */
+/* Adds one column for each key that a sweep varies. */
 static void add_settings(records_of *to)
 {
     lra_config *keys = lra_config_parse(to->values.s ? to->values.s : "", NULL);
@@ -380,7 +381,8 @@ static void add_settings(records_of *to)
     lra_config_free(keys);
 }
 
-/* A row for each rung or baseline and value of the setting, of all sweeps. */
+/* Makes the table for CSV and JSON: one row for each rung or baseline and value of the setting, of
+ * all sweeps. */
 static lra_table *records(const lra_report_input *in, lra_table *const *list, int n)
 {
     static const char *const key[RECORD] = {

@@ -1,6 +1,6 @@
-/* Table T1: Table 1 of "On the locality bias and results in the LRA", measured and published
- * values. It contains results of the `paper` preset only; for others there is the table
- * `ladder`. */
+/* Table T1: measured and published values of Table 1 of "On the locality bias and results in the
+ * LRA". It contains only results of the `paper` preset; table `ladder` contains those of other
+ * presets. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,8 +71,8 @@ static bool is_row(const lra_ladder_view *v)
     return is_paper(v) && lra_ladder_is_plain(&v->kind);
 }
 
-/* Adds the mean of a kernel in one precision over the tasks with this rung; nothing if a task has
- * two ladders. */
+/* Adds the mean of a kernel in one precision over the tasks with this rung; adds nothing if a task
+ * has two ladders. */
 static void add_mean(lra_table *t, const lra_ladder_view *views, int n, const char *precision,
                      int64_t kernel)
 {
@@ -89,7 +89,7 @@ static void add_mean(lra_table *t, const lra_ladder_view *views, int n, const ch
     lra_across_tasks_note(t, who, &all);
 }
 
-/* Kernels in order of the first ladder of each precision. */
+/* Adds the means of all kernels, in the order of the first ladder of each precision. */
 static void add_means(lra_table *t, const lra_ladder_view *views, int n)
 {
     for (int i = 0; i < n; i++) {

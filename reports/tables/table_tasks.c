@@ -1,5 +1,5 @@
-/* The table of all results of a folder, for all tasks: metric, value with interval, chance, time.
- * A row for each task, model and configuration, over its seeds. */
+/* Table tasks: all results of a folder, for all tasks: metric, value with interval, chance, time.
+ * One row for each task, model and configuration, over its seeds. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char *const head[COLUMNS] = {
     "metric", "value",    LRA_TABLE_CI, "chance",   "published", "other metric",
     "seeds",  "examples", "time/seed",  "remarks",  "",          "",
     "",       "",         "",           "",         "",          ""};
-/* Values as they are: an accuracy is a share. */
+/* CSV and JSON contain unscaled values: an accuracy is between 0 and 1. */
 static const char *const key[COLUMNS] = {"task",
                                          "model",
                                          "kernel",
@@ -49,7 +49,7 @@ static const char *const key[COLUMNS] = {"task",
                                          "data",
                                          "flags"};
 
-/* Mean over the seeds. */
+/* Mean of a value over the seeds of a group. */
 static double mean_of(const lra_result_group *g, double (*value)(const lra_result *r))
 {
     double sum = 0;
@@ -68,7 +68,7 @@ static double other_value(const lra_result *r)
     return lra_result_value(r, lra_metric_find(lra_result_metric(r)->also, &e));
 }
 
-/* Flags of a group.  at-chance: the interval contains chance, or is worse. */
+/* Flags of a group. at-chance: the interval contains chance, or is entirely worse. */
 static unsigned flags_of(const lra_result_group *g, const lra_estimate *v, const lra_sample *s)
 {
     const lra_metric *m = lra_result_metric(g->run[0]);
@@ -79,7 +79,7 @@ static unsigned flags_of(const lra_result_group *g, const lra_estimate *v, const
     return flags;
 }
 
-/* Flags in text, without those that the column of seeds shows already. */
+/* Text of the flags, without those that the column of seeds already shows. */
 static const char *remarks_of(const char *flags)
 {
     bool chance = strstr(flags, "at-chance"), test = strstr(flags, "selected-on-test");
@@ -90,7 +90,7 @@ static const char *remarks_of(const char *flags)
                           : "";
 }
 
-/* Adds the second metric: one column in text, three in CSV and JSON. */
+/* Adds the second metric: one column in text, three columns in CSV and JSON. */
 static void add_other(lra_table *t, const lra_metric *other, double value, double batch_r2)
 {
     char text[32];
@@ -103,14 +103,14 @@ static void add_other(lra_table *t, const lra_metric *other, double value, doubl
                        lra_metric_value_text(other, value, text), batch_r2);
 }
 
-/* Adds ", word". */
+/* Appends a word, after ", " if the text is not empty. */
 static void add_word(lra_text *t, const char *word)
 {
     if (*word) lra_text_add(t, "%s%s", t->n ? ", " : "", word);
 }
 
 /* Appends the kind of training: "denoise", "fine-tuned, 5 % of rows"; nothing for training on the
- * task only. */
+ * task alone. */
 static void add_training(lra_text *t, const lra_config *c)
 {
     double share = lra_config_real_or(c, "train.fraction", 1);
@@ -122,25 +122,25 @@ static void add_training(lra_text *t, const lra_config *c)
     add_word(t, rows);
 }
 
-/* A row of the table: its first result and that one's settings. */
+/* A row of the table: its first result and the settings of that result. */
 typedef struct {
     const lra_result *result;
     lra_config *config;
     lra_text training;
-    lra_text own;      /* kind of training, and settings in which rows differ, such as
-                          "distance=4" */
-    lra_text defaults; /* "rate=default" if comparable rows set the rate */
-    lra_config *usual; /* the same by full name: "train.rate" */
+    lra_text own; /* kind of training, and settings in which rows differ, "distance=4" */
+    /* settings that have their default here and are set in comparable rows, "rate=default" */
+    lra_text defaults;
+    lra_config *usual; /* the settings in `defaults`, by full name: "train.rate" */
 } row;
 
 /* All rows of a table. */
 typedef struct {
     row *row;
     int n;
-    lra_config *varied; /* keys: settings in which comparable rows differ, by full name */
+    lra_config *varied; /* full names of the settings in which comparable rows differ */
 } rows;
 
-/* Orders rows by the columns of the table; settings without a column are ignored. */
+/* Compares rows by the columns of the table; settings without a column are ignored. */
 static int by_column(const void *a, const void *b)
 {
     const row *x = *(const row *const *)a, *y = *(const row *const *)b;
@@ -170,7 +170,7 @@ static void add_setting(lra_text *t, const char *name, const char *value)
 
 static const char schedule[] = "train.schedule";
 
-/* A setting of a row, and the schedule of that row: settings may exist for one schedule only. */
+/* A setting of a row and the row's schedule, because some settings exist for one schedule only. */
 typedef struct {
     const char *name, *schedule;
 } told;
@@ -182,7 +182,8 @@ static int by_name(const void *a, const void *b)
     return order ? order : strcmp(x->schedule, y->schedule);
 }
 
-/* The settings that n rows have, each once with each schedule; the caller frees them. */
+/* The settings of n rows, without repetitions of the same setting and schedule. The caller frees
+ * them. */
 static told *told_by(int n, row *const *alike, int *n_told)
 {
     int total = 0, m = 0;
@@ -201,7 +202,7 @@ static told *told_by(int n, row *const *alike, int *n_told)
     return all;
 }
 
-/* Adds settings that comparable rows set and that have their default in this row. */
+/* Adds the settings that comparable rows set and that have their default in this row. */
 static void add_defaults(row *r, const told *all, int n)
 {
     const char *own = lra_config_text_or(r->config, schedule, ""), *before = "";
@@ -217,7 +218,7 @@ static void add_defaults(row *r, const told *all, int n)
     }
 }
 
-/* Sets the texts of settings of n comparable rows. */
+/* Sets the texts of settings for n comparable rows. */
 static void set_settings(int n, row *const *alike, lra_config *varied)
 {
     int n_told;
@@ -253,7 +254,8 @@ static rows rows_open(const lra_result_group *groups, int n)
         *r = (row){.result = groups[i].run[0]};
         r->config = lra_config_parse(r->result->config, &e);
         r->usual = lra_config_new();
-        if (!r->config) r->config = lra_config_new(); /* written by hand: no settings */
+        /* an unreadable configuration (written by hand) has no settings */
+        if (!r->config) r->config = lra_config_new();
         lra_text_add(&r->training, "%s", "");
         add_training(&r->training, r->config);
     }
@@ -284,7 +286,7 @@ static void rows_close(rows *all)
     lra_config_free(all->varied);
 }
 
-/* Both texts; "-": none. */
+/* Joins `own` and `defaults`; "-" if both are empty. The caller frees the text. */
 static char *settings_of(const row *r)
 {
     lra_text t = {0};
@@ -307,7 +309,7 @@ static bool is_causal(const lra_result *r)
     return causal;
 }
 
-/* Adds the best published value of the metric, else of the other one; for the preset `paper`
+/* Adds the best published value of the metric, or else of the other metric; for preset `paper`
  * only. */
 static void add_published(lra_table *t, const lra_result *r, const lra_metric *m,
                           const lra_metric *other)
@@ -370,8 +372,9 @@ static void add_group(lra_table *t, const row *own, const lra_result_group *g)
     lra_table_cell(t, "%s", flags);
 }
 
-/* Adds a column for CSV and JSON for each setting that varies, so that programs can group by it:
- * `rate`, `distance`; "default" where a comparable row sets it, empty where no comparable row does. */
+/* Adds a column for CSV and JSON for each setting that varies (`rate`, `distance`), so that
+ * programs can group by it. A value is "default" if a comparable row sets the setting, and empty if
+ * none does. */
 static void add_varied(lra_table *t, const rows *all)
 {
     const char **text = lra_alloc_array((size_t)all->n + 1, sizeof *text);
@@ -388,7 +391,7 @@ static void add_varied(lra_table *t, const rows *all)
     lra_free(text);
 }
 
-/* The labels of a group, each once; NULL: none.  The caller frees it. */
+/* The labels of a group without repetitions; NULL: none. The caller frees the text. */
 static char *labels_of(const lra_result_group *g)
 {
     lra_text t = {0};
@@ -427,7 +430,7 @@ static bool are_one_model(const lra_result *a, const lra_result *b)
            strcmp(a->preset, b->preset) == 0 && strcmp(a->precision, b->precision) == 0;
 }
 
-/* Adds the mean accuracy of one model, kernel, preset and precision over the tasks; runs with other
+/* Adds the mean accuracy over tasks of one model, kernel, preset and precision; runs with other
  * settings are left out. */
 static void add_mean(lra_table *t, const rows *all, const lra_result_group *groups, int first)
 {

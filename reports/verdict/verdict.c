@@ -1,4 +1,4 @@
-/* Verdicts: their sentences. */
+/* Collects the sentences of verdicts (verdict.h). */
 #include "reports/verdict/verdict.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ void lra_verdict_add(lra_verdict *v, const char *fmt, ...)
     lra_text_addv(&text, fmt, args);
     va_end(args);
     lra_make_printable(text.s);
-    /* A name such as gMLP keeps its small letter. */
+    /* a name such as gMLP keeps its small first letter */
     if (!isupper((unsigned char)text.s[1])) text.s[0] = (char)toupper((unsigned char)text.s[0]);
     v->sentence[v->n++] = text.s;
 }

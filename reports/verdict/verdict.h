@@ -1,8 +1,9 @@
-/* Verdicts: at most three plain sentences before the statistics of a table: the measurement with
- * its interval, the null value that it is compared with, and the caveat that matters most.
+/* Verdicts: at most three plain sentences above the statistics of a table: the measurement with its
+ * interval, the null value with which it is compared, and the most important caveat.
  *
- * A verdict is composed from measurements alone, one file for each kind of table (verdict_*.c), and
- * is text without layout, so that tables (text, Markdown, JSON) and pages share it. */
+ * A verdict is composed from measurements alone, by one file for each kind of table (verdict_*.c).
+ * It is text without layout, so that tables in all formats (text, Markdown, JSON) and web pages can
+ * contain it. */
 #ifndef LRA_REPORTS_VERDICT_VERDICT_H
 #define LRA_REPORTS_VERDICT_VERDICT_H
 
@@ -12,10 +13,10 @@ enum { LRA_VERDICT_SENTENCES = 3 };
 
 typedef struct {
     int n;
-    char *sentence[LRA_VERDICT_SENTENCES]; /* owned; printable, each with its full stop */
+    char *sentence[LRA_VERDICT_SENTENCES]; /* owned; printable sentences, each with its full stop */
 } lra_verdict;
 
-/* Appends a sentence; the first letter becomes a capital. */
+/* Appends a sentence and capitalises its first letter. */
 void lra_verdict_add(lra_verdict *v, const char *fmt, ...) LRA_PRINTF(2, 3);
 /* Frees the sentences. */
 void lra_verdict_free(lra_verdict *v);

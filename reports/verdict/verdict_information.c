@@ -1,4 +1,4 @@
-/* Verdicts on the information in data. */
+/* Composes verdicts on the information in data (verdict_information.h). */
 #include "reports/verdict/verdict_information.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const lra_measurement *find(const lra_probe_unit *u, const char *prefix, 
     return lra_probe_measurement(u, id);
 }
 
-/* "0.1234 bits (0.1200 to 0.1300)"; caller frees. */
+/* "0.1234 bits (0.1200 to 0.1300)". The caller frees it. */
 static char *bits_text(const lra_measurement *f)
 {
     if (isnan(f->lo)) return lra_format("%.4f bits (too few examples for an interval)", f->value);

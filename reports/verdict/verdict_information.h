@@ -5,11 +5,11 @@
 #include "reports/results/probe_result.h"
 #include "reports/verdict/verdict.h"
 
-/* Adds sentences: distance up to which tokens have mutual information; its decay; the caveat that
- * information between tokens is not information about the label.  u: unit `data` of an
+/* Adds sentences: the distance up to which tokens have mutual information; how it decays; the
+ * caveat that information between tokens is not information about the label. u: unit `data` of an
  * information.h5. */
 void lra_verdict_of_information(const lra_probe_unit *u, lra_verdict *to);
-/* Adds a sentence: the n of the most accurate bag of n-grams, and its accuracy against chance. */
+/* Adds a sentence: the n of the most accurate n-gram bag, and its accuracy compared with chance. */
 void lra_verdict_of_ngrams(const lra_probe_unit *u, lra_verdict *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* The verdict of a ladder. */
+/* Composes the verdict of a ladder (verdict_ladder.h). */
 #include "reports/verdict/verdict_ladder.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include "kernels/base/core/mem.h"
 #include "reports/ladder/ladder_notes.h"
 
-/* "K = 7 (reach 9)"; caller frees. */
+/* Rung r as text: "K = 7 (reach 9)". The caller frees it. */
 static char *rung_text(const lra_ladder_view *v, int r)
 {
     char name[48];
@@ -16,7 +16,7 @@ static char *rung_text(const lra_ladder_view *v, int r)
                       row->reach);
 }
 
-/* "57.60 %" */
+/* A value in the unit of the metric: "57.60 %" */
 static const char *value_text(const lra_ladder_view *v, double score, char text[32])
 {
     lra_metric_value_text(v->metric, lra_ladder_value(v, score), text);
@@ -37,8 +37,8 @@ static int rung_of_reach(const lra_ladder *l, double reach)
 
 /* ---- no index -------------------------------------------------------------------------------- */
 
-/* The condition that an index requires of its reference (half width below half of the value): among
- * many rungs, some intervals exclude 0 by luck. */
+/* True if the half width is below half of the value. An index requires the same of its reference:
+ * among many rungs, some intervals exclude 0 by chance. */
 static bool clearly_above(const lra_estimate *x)
 {
     return (x->hi - x->lo) / 2 < x->value / 2;
@@ -88,7 +88,8 @@ static void say_one_rung(const lra_ladder_view *v, lra_verdict *to)
 
 /* ---- sufficient reach ------------------------------------------------------------------------ */
 
-/* "reach 6, differs by -2.66 points (-3.20 to -2.11)" of rung r, the first that fails the test. */
+/* Text on rung r, the first that fails the test: "reach 6, differs by -2.66 points (-3.20 to
+ * -2.11)". */
 static char *failing_text(const lra_ladder_view *v, int r)
 {
     const lra_ladder *l = &v->ladder;
@@ -102,7 +103,7 @@ static char *failing_text(const lra_ladder_view *v, int r)
     return text;
 }
 
-/* Adds the sentence for a sufficient rung r that is not the reference. */
+/* Adds the sentence on the sufficient rung r, which is not the reference. */
 static void say_enough(const lra_ladder_view *v, int r, const char *failing, lra_verdict *to)
 {
     const lra_ladder *l = &v->ladder;
@@ -145,7 +146,8 @@ static void say_sufficient(const lra_ladder_view *v, lra_verdict *to)
 
 /* ---- effect of reach ------------------------------------------------------------------------- */
 
-/* "; by mutual information ...", if its sufficient reach differs, else ""; the caller frees it. */
+/* "; by mutual information ..." if the sufficient reach by mutual information differs, else "". The
+ * caller frees it. */
 static char *info_text(const lra_ladder_view *v)
 {
     const lra_sufficient *x = &v->info.sufficient[0];
@@ -157,8 +159,8 @@ static char *info_text(const lra_ladder_view *v)
                  : lra_copy_text("");
 }
 
-/* ", but by mutual information one is" where accuracy shows no effect of reach and information does;
- * caller frees. */
+/* ", but an effect on mutual information is: ..." if reach has an effect on mutual information but
+ * not on accuracy, else "". The caller frees it. */
 static char *info_slope_text(const lra_ladder_view *v)
 {
     const lra_estimate *x = &v->ladder.slope, *i = &v->info.slope;
@@ -212,7 +214,7 @@ static bool say_seeds(const lra_ladder_view *v, lra_verdict *to)
     return to->n == LRA_VERDICT_SENTENCES;
 }
 
-/* The baseline that is better than the reference by most; NULL: none. */
+/* The baseline that exceeds the reference most; NULL: none does. */
 static const lra_ladder_rival *best_rival(const lra_ladder_view *v)
 {
     const lra_ladder_rival *best = NULL;
@@ -251,7 +253,7 @@ static bool say_better(const lra_ladder_view *v, lra_verdict *to)
     return to->n == LRA_VERDICT_SENTENCES;
 }
 
-/* True if the parameter counts of the rungs with R > 0 differ by more than 2 %. */
+/* True if the numbers of parameters of the rungs with R > 0 differ by more than 2 %. */
 static bool sizes_differ(const lra_ladder_view *v)
 {
     int first = v->ladder.row[0].null_row, last = v->ladder.n_rungs - 1;
@@ -260,7 +262,8 @@ static bool sizes_differ(const lra_ladder_view *v)
     return fabs(a - b) > 0.02 * fmin(a, b);
 }
 
-static const double SOLVED = 0.98; /* accuracy from which on more reach cannot improve the result */
+/* accuracy from which a larger reach cannot improve the result */
+static const double SOLVED = 0.98;
 
 static void say_caveat(const lra_ladder_view *v, lra_verdict *to)
 {

@@ -5,9 +5,9 @@
 #include "reports/ladder/ladder_view.h"
 #include "reports/verdict/verdict.h"
 
-/* Adds sentences: the sufficient reach at 1 point with the difference that it is based on; the
- * effect of reach and the reference against chance; the caveat that matters most, if there is
- * one. */
+/* Adds sentences: the sufficient reach at a margin of 1 point, with the difference on which it is
+ * based; the effect of reach, and the reference compared with chance; the most important caveat, if
+ * there is one. */
 void lra_verdict_of_ladder(const lra_ladder_view *v, lra_verdict *to);
 
 #endif

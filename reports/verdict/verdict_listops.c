@@ -1,4 +1,4 @@
-/* The verdict of a ListOps breakdown. */
+/* Composes the verdict of a ListOps breakdown (verdict_listops.h). */
 #include "reports/verdict/verdict_listops.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "reports/results/baseline_kind.h"
 #include "reports/views/model_names.h"
 
-/* "+33.46 points (+32.49 to +34.42)"; caller frees. */
+/* "+33.46 points (+32.49 to +34.42)". The caller frees it. */
 static char *difference_text(const lra_estimate *x)
 {
     return lra_format("%+.2f points (%+.2f to %+.2f)", 100 * x->value, 100 * x->lo, 100 * x->hi);
@@ -48,7 +48,7 @@ static void say_accuracy(const lra_listops_view *v, const lra_listops_cell *c,
     lra_free(of);
 }
 
-/* row: by operator. */
+/* Adds the operators with the largest and the smallest difference. row: breakdown by operator. */
 static void say_operators(const lra_listops_grouping *by, const lra_breakdown_row *row,
                           lra_verdict *to)
 {
@@ -70,8 +70,8 @@ static void say_operators(const lra_listops_grouping *by, const lra_breakdown_ro
     lra_free(smallest);
 }
 
-/* Adds the deepest shallow evaluator (exact to a limited depth) that is not better than the
- * model. */
+/* Adds a sentence on the deepest shallow evaluator (exact to a limited depth) that is not better
+ * than the model. */
 static void say_shallow(const lra_listops_view *v, double accuracy, lra_verdict *to)
 {
     const lra_listops *r = v->first;

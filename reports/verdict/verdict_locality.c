@@ -1,4 +1,4 @@
-/* The verdict of table locality. */
+/* Composes the verdict of table locality (verdict_locality.h). */
 #include "reports/verdict/verdict_locality.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* "models", or "rows (models on data sets)" where the table has several data sets. */
+/* What the rows are: "models", or "rows (models on data sets)" if there are several data sets. */
 static const char *rows_name(const lra_locality_view *v)
 {
     const lra_result *first = v->row[0].group->run[0];
@@ -40,7 +40,8 @@ static void say_growth(const lra_locality_view *v, lra_verdict *to)
     lra_text_free(&without);
 }
 
-/* Rows of one mask by their relative mean distance. */
+/* Number of rows with one mask: all, with a mean distance below or above that of uniform weights,
+ * and without an interval. */
 typedef struct {
     int n, nearer, farther, untested;
 } by_mask;

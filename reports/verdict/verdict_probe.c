@@ -1,4 +1,4 @@
-/* Verdicts of probes of trained runs. */
+/* Composes verdicts of probes on trained runs (verdict_probe.h). */
 #include "reports/verdict/verdict_probe.h"
 
 #include <math.h>
@@ -8,16 +8,18 @@
 #include "reports/views/probe_measurements.h"
 #include "reports/views/model_names.h"
 
-/* Ids of the relative mean distance: without the own token, or, in older files, with it. */
+/* Ids of the relative mean distance: without the own token, and, in older files, with it. */
 static const char *const relative_ids[] = {"dist.mean.rel", "range.mean.rel"};
 static const char *const own_token[] = {"", ", own token included"};
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
-/* Heads of a run by their intervals of one measurement. */
+/* Number of heads of a run by the interval of one measurement. */
 typedef struct {
-    int n, nearer, farther, closer, wider; /* than uniform weights; than before training */
-    int n_initial;                         /* heads with a known value before training */
+    /* nearer, farther: than uniform weights; closer, wider: than at initialisation */
+    int n, nearer, farther, closer, wider;
+    /* number of heads with a known value at initialisation */
+    int n_initial;
     double least, most;
 } heads;
 
@@ -67,7 +69,8 @@ static bool is_part(const lra_probe_cell *c)
     return strstr(c->seed[0]->settings, "uncovered=") != NULL;
 }
 
-/* The row of all layers; a model of one convolution has none. */
+/* Gets a measurement of unit `model`, the mean over layers, or of the only layer of a model with
+ * one convolution. */
 static bool find(const lra_probe_cell *c, const char *id, lra_measurement *out)
 {
     if (is_part(c)) return false;
@@ -77,14 +80,14 @@ static bool find(const lra_probe_cell *c, const char *id, lra_measurement *out)
            isfinite(out->value);
 }
 
-/* "0.92 (0.48 to 1.36)"; caller frees. */
+/* "0.92 (0.48 to 1.36)". The caller frees it. */
 static char *value_text(const lra_measurement *f, int decimals)
 {
     if (isnan(f->lo)) return lra_format("%.*f", decimals, f->value);
     return lra_format("%.*f (%.*f to %.*f)", decimals, f->value, decimals, f->lo, decimals, f->hi);
 }
 
-/* The name of a cell with the name of its paper; caller frees. */
+/* Name of a cell, with the model's name as in its paper. The caller frees it. */
 static char *name_of(const lra_probe_cell *c)
 {
     return lra_model_shown(c->name, c->seed[0]->model, c->seed[0]->config);
@@ -94,7 +97,7 @@ static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int 
 {
     lra_measurement q;
     char *mean = value_text(f, 2), *radius = NULL, *name = name_of(c);
-    bool layers = c->seed[0]->n_units > 2; /* row model is their mean */
+    bool layers = c->seed[0]->n_units > 2; /* the value is then the mean over layers */
     if (find(c, k ? "range.q95" : "dist.q95", &q))
         radius = value_text(&q, q.value != floor(q.value) ? 1 : 0);
     lra_verdict_add(to,
@@ -108,7 +111,7 @@ static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int 
     lra_free(radius);
 }
 
-/* Names the nearest and the farthest of several. */
+/* Adds a sentence with the nearest and the farthest of several cells. */
 static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k, lra_verdict *to)
 {
     int least = -1, most = -1, known = 0;
@@ -133,7 +136,7 @@ static void say_cells(int n, const lra_probe_cell *cells, const char *id, int k,
     lra_free(other);
 }
 
-/* Adds the sentence on the change by training, over seeds if there are several. */
+/* Adds the sentence on the change by training; over seeds, if there are several. */
 static void say_training(int n, const lra_probe_cell *cells, const char *id, lra_verdict *to)
 {
     int known = 0, several = 0, shown = 0;
@@ -193,7 +196,7 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
 
 /* ---- influence ------------------------------------------------------------------------------- */
 
-/* The measurement of a unit of a run; NULL: none. */
+/* A measurement of a unit of a run; NULL: the run does not have it. */
 static const lra_measurement *measurement_of(const lra_probe_result *r, const char *unit,
                                              const char *id)
 {
@@ -201,11 +204,11 @@ static const lra_measurement *measurement_of(const lra_probe_result *r, const ch
     return u ? lra_probe_measurement(u, id) : NULL;
 }
 
-/* Number of runs with a measurement, and its smallest and largest value. */
+/* Number of runs with a measurement, and the range of its values. */
 typedef struct {
     int n, undefined, censored;
-    double least, most, lo, hi;   /* of values, of all intervals */
-    const lra_measurement *first; /* with a value */
+    double least, most, lo, hi;   /* least, most: of the values; lo, hi: of the intervals */
+    const lra_measurement *first; /* first run's measurement that has a value */
 } spread;
 
 static spread spread_of(lra_probe_result *const *list, int n, const char *unit, const char *id)
@@ -218,7 +221,7 @@ static spread spread_of(lra_probe_result *const *list, int n, const char *unit, 
         s.undefined += isnan(f->value), s.censored += (f->flags & LRA_CENSORED) != 0;
         if (isnan(f->value)) continue;
         s.least = fmin(s.least, f->value), s.most = fmax(s.most, f->value);
-        s.lo = fmin(s.lo, f->lo), s.hi = fmax(s.hi, f->hi); /* without those that are NAN */
+        s.lo = fmin(s.lo, f->lo), s.hi = fmax(s.hi, f->hi); /* fmin and fmax ignore NAN */
         if (!s.first) s.first = f;
     }
     return s;
@@ -236,7 +239,8 @@ static char *limit_text(const spread *s, int n)
     return lra_format("%.0f tokens (%.0f to %.0f)", s->first->value, s->first->lo, s->first->hi);
 }
 
-/* Adds the radius of the limit of the entire model, else that of the limit per layer. */
+/* Adds the radius of the context limit of the complete model, or else that of the limit per
+ * layer. */
 static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
 {
     spread context = spread_of(list, n, "context", "context.r99"),
@@ -285,7 +289,7 @@ static void say_gradients(const lra_probe_result *r, lra_verdict *to)
     if (!f) f = measurement_of(r, "jacobian", relative_ids[++k]);
     if (!f || isnan(f->value)) return;
     double initial = f->null[LRA_NULL_INIT];
-    /* Enough digits that a value outside the interval is also outside as printed. */
+    /* Enough digits to print a value outside the interval as outside. */
     int digits = fmin(fabs(f->lo - initial), fabs(f->hi - initial)) < 0.02 ? 4 : 2;
     char *value = value_text(f, digits);
     char *before =

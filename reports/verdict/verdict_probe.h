@@ -5,14 +5,14 @@
 #include "reports/views/probe_view.h"
 #include "reports/verdict/verdict.h"
 
-/* Adds sentences: the number of heads that attend to nearer, or farther, tokens than uniform
- * weights; the number that differ from the untrained net; the caveat. */
+/* Adds sentences: the number of heads that attend to nearer or farther tokens than uniform weights;
+ * the number that differ from initialisation; the caveat. */
 void lra_verdict_of_attention(const lra_probe_result *r, lra_verdict *to);
 /* Adds sentences: the distance of the kernels of n cells compared with uniform weights and the
  * initial kernels; the caveat. */
 void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to);
-/* Adds sentences: the radius that keeps 99 % of the gain, for the entire model or per layer; the
- * mean distance by gradients compared with uniform weights and the untrained net; the caveat. */
+/* Adds sentences: the radius that keeps 99 % of the gain, for the complete model or per layer; the
+ * mean distance by gradients, compared with uniform weights and with initialisation; the caveat. */
 void lra_verdict_of_influence(lra_probe_result *const *list, int n, lra_verdict *to);
 
 #endif

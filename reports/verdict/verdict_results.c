@@ -1,4 +1,4 @@
-/* Verdicts of tables of results. */
+/* Composes verdicts of tables of results (verdict_results.h). */
 #include "reports/verdict/verdict_results.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 enum { MOST_NAMES = 3 };
 
-/* "a, b and 4 more"; the name is owned by the caller. */
+/* Appends name k of n to a list "a, b and 4 more". */
 static void add_name(lra_text *t, int k, int n, const char *name)
 {
     if (k < MOST_NAMES)
@@ -30,9 +30,9 @@ typedef struct {
     const lra_metric *metric;
     char *name;
     lra_estimate value;
-    int set;        /* rows with the same test set have the same number */
+    int set;        /* index of the row's test set */
     int sign;       /* 1: significantly better than chance, -1: worse, 0: neither, 2: no interval */
-    bool dominated; /* few seeds, which vary more than the test rows */
+    bool dominated; /* true if there are few seeds, and they vary more than the test rows */
 } row;
 
 static bool on_one_set(const lra_result *a, const lra_result *b)
@@ -83,7 +83,7 @@ static void free_rows(int n, row *all)
     lra_free(all);
 }
 
-/* "60.87 % (59.60 to 62.13)"; caller frees. */
+/* "60.87 % (59.60 to 62.13)". The caller frees it. */
 static char *value_text(const row *r)
 {
     char text[32];
@@ -109,7 +109,7 @@ static void say_one_row(const row *r, lra_verdict *to)
     lra_free(value);
 }
 
-/* Appends the rows of a sign to a text: "; worse: a and b". */
+/* Appends the rows with this sign to a text: "; worse: a and b". */
 static void add_signs(int n, const row *all, int sign, bool tasks, const char *head, lra_text *to)
 {
     int count = 0, k = 0;
@@ -148,8 +148,8 @@ static void say_chance(int n, const row *all, lra_verdict *to)
 
 /* ---- best row -------------------------------------------------------------------------------- */
 
-/* The best and second best row of a test set; n: number of rows with an interval. next = -1: fewer
- * than two rows, or the best is not significantly better than chance. */
+/* The best and the second best row of a test set. n: number of rows with an interval; next = -1:
+ * there are fewer than two rows, or the best one is not significantly better than chance. */
 typedef struct {
     int n, best, next;
 } top;
@@ -171,7 +171,8 @@ static top top_of(int n, const row *all, int set)
     return t;
 }
 
-/* The value of row a minus that of row b, paired by test rows. */
+/* Value of row a minus that of row b, paired by test rows, with an interval at this confidence
+ * level. */
 static lra_estimate difference_of(const row *a, const row *b, double level)
 {
     const lra_result_group *g[] = {a->group, b->group};
@@ -215,7 +216,7 @@ static void say_best_of_set(const row *all, const top *t, lra_verdict *to)
     lra_free(value);
 }
 
-/* Adds a sentence on several test sets, of which `several` have two or more rows. */
+/* Adds a sentence for several test sets, of which `several` have two or more rows. */
 static void say_best_of_sets(int n, const row *all, int n_sets, int several, lra_verdict *to)
 {
     int shown = 0, k = 0;
@@ -243,7 +244,7 @@ static void say_best_of_sets(int n, const row *all, int n_sets, int several, lra
     lra_free(is);
 }
 
-/* Returns false if no rows are compared. */
+/* Adds the sentence on the best row. Returns false if no rows can be compared. */
 static bool say_best(int n, const row *all, int n_sets, lra_verdict *to)
 {
     int several = 0, last = 0;
@@ -259,7 +260,7 @@ static bool say_best(int n, const row *all, int n_sets, lra_verdict *to)
 
 /* ---- the caveat ------------------------------------------------------------------------------ */
 
-/* True if the parameter counts of two rows on one test set differ by more than 2 %. */
+/* True if the numbers of parameters of two rows on one test set differ by more than 2 %. */
 static bool sizes_differ(int n, const row *all, int64_t *least, int64_t *most)
 {
     bool differ = false;
@@ -281,7 +282,7 @@ static const char *are(int k)
     return k == 1 ? "is" : "are";
 }
 
-/* "It is", "2 of 3 rows are"; caller frees. */
+/* Subject and verb for k of n rows: "It is", "2 of 3 rows are". The caller frees it. */
 static char *some_are(int k, int n, const char *what)
 {
     return n == 1 ? lra_copy_text("It is") : lra_format("%d of %d %ss %s", k, n, what, are(k));

@@ -1,4 +1,4 @@
-/* The verdict of a sweep. */
+/* Composes the verdict of a sweep (verdict_sweep.h). */
 #include "reports/verdict/verdict_sweep.h"
 
 #include <inttypes.h>
@@ -6,9 +6,10 @@
 
 #include "kernels/base/core/mem.h"
 
-/* Pairs of a rung and a value of the setting, by whether the field covers the distance. */
+/* Number of (rung, value) pairs of a sweep, separately for receptive fields that do not cover ([0])
+ * and that cover ([1]) the distance; above: pairs above chance. */
 typedef struct {
-    int n[2], above[2], untested; /* [1]: covers it */
+    int n[2], above[2], untested; /* [1]: the field covers the distance */
     int runs, learned, single, dominated;
 } counts;
 
@@ -30,7 +31,7 @@ static counts counts_of(const lra_sweep *s)
     return c;
 }
 
-/* "K = 97 (reach 48)"; caller frees. */
+/* Rung r as text: "K = 97 (reach 48)". The caller frees it. */
 static char *rung_text(const lra_sweep *s, int r)
 {
     char name[48];
@@ -99,7 +100,8 @@ static void say_above(const counts *c, lra_verdict *to)
     lra_text_free(&rest);
 }
 
-/* Value b minus value a, independent (Newcombe 1998, method 10 for any interval). */
+/* b minus a for independent estimates, with the interval of Newcombe (1998), method 10, for any two
+ * intervals. */
 static lra_estimate change_of(lra_estimate a, lra_estimate b)
 {
     double d = b.value - a.value;
