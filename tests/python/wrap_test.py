@@ -1,5 +1,5 @@
 """wrap(): every form of model gives logits, and what else it has; nothing of the model is changed."""
-# labels: slow
+# labels: slow; timeout: 1200
 
 import copy
 import random

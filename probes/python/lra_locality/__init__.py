@@ -2,8 +2,22 @@
 
 from ._model import Model, WrapError
 from ._version import __version__
+from .check import Check, CheckTable, check
 from .frames import FrameError, Unsupported
 from .programs import ProgramError
+from .serve import serve
 from .wrap import wrap
 
-__all__ = ["FrameError", "Model", "ProgramError", "Unsupported", "WrapError", "__version__", "wrap"]
+__all__ = [
+    "Check",
+    "CheckTable",
+    "FrameError",
+    "Model",
+    "ProgramError",
+    "Unsupported",
+    "WrapError",
+    "__version__",
+    "check",
+    "serve",
+    "wrap",
+]

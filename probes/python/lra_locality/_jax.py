@@ -161,6 +161,29 @@ class JaxModel(Model):
         )(rows)
         return np.square(self._numpy(g)).sum(-1).reshape(x.shape)
 
+    def gradient_check(self, x: Array, length: Array) -> Tuple[float, float]:
+        x, length = x[:1], length[:1]
+        x = self._fit(x, int(length[0]) if self.padding == "trim" else 0)
+        extra = self._extra(length, x.shape[1], None)
+        cotangent = np.random.default_rng(1).standard_normal((1, self.classes or 1)).astype(np.float32)
+        none = np.full(1, -1)
+
+        def target(v: Any) -> Any:
+            if self._table is None:
+                return self._target(self.params, v, extra, length, none, cotangent)
+            numbers = self._rows(self._table, x)[1]
+            return self._target(self._with(self._table, v), numbers, extra, length, none, cotangent)
+
+        at = self._input(x) if self._table is None else self._rows(self._table, x)[0]
+        direction = jnp.asarray(np.random.default_rng(0).standard_normal(at.shape), at.dtype)
+        expected = float((jax.grad(target)(at) * direction).sum())
+        scale = float(jnp.sqrt(jnp.square(at).mean())) or 1.0
+        found = []
+        for e in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3):
+            step = scale * e
+            found.append(float(target(at + step * direction) - target(at - step * direction)) / (2 * step))
+        return min(found, key=lambda f: abs(f - expected)), expected
+
     def _maps(self, x: Array) -> Dict[str, Any]:
         assert self._attention_of is not None
         maps = self._attention_of(self.params, self._input(x))

@@ -390,6 +390,27 @@ class Model:
         assert out is not None, "an empty batch"
         return out
 
+    def gradient_check(self, x: Array, length: Array) -> Tuple[float, float]:
+        """Derivative along one random direction: (by central difference, by the gradient)."""
+        raise Unsupported("gradients")
+
+    def longest(self) -> int:
+        """Longest input; 0: any."""
+        return self.length or 0 if self.padding == "fixed" else 0
+
+    def weights_text(self) -> str:
+        """Identification of the weights, stored with results."""
+        number = self.fingerprint()
+        return "" if number is None else f"{number:.17g}"
+
+    def training_modules(self) -> List[str]:
+        """Names of modules that are in training mode and behave differently there."""
+        return []
+
+    def fingerprint(self) -> Optional[float]:
+        """A number that changes with the weights; None if they are not known."""
+        return None
+
     def _features_are_outputs(self, layer: str) -> bool:
         return False
 

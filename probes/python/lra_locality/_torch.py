@@ -438,6 +438,75 @@ class TorchModel(Model):
             return np.zeros(x.shape[:2], np.float32)
         return total.cpu().numpy()
 
+    def gradient_check(self, x: Array, length: Array) -> Tuple[float, float]:
+        x, length = x[:1], length[:1]
+        n = int(length[0])
+        t = self._tensor(self._shaped(self._fit(x, n if self.padding == "trim" else 0)))
+        T = x.shape[1] if self.padding != "trim" else n
+        cotangent = np.random.default_rng(1).standard_normal((1, self.classes or 1)).astype(np.float32)
+        none = np.full(1, -1)
+        with torch.inference_mode(False), torch.enable_grad(), self._leaves(t) as leaves:
+            target = self._target(t, length, T, none, cotangent, "")
+            grads = torch.autograd.grad(target, leaves, allow_unused=True)
+        generator = torch.Generator().manual_seed(0)
+        directions = [torch.randn(v.shape, generator=generator).to(v.device, v.dtype) for v in leaves]
+        expected = sum(float((g * u).sum()) for g, u in zip(grads, directions) if g is not None)
+        scale = float(torch.stack([v.detach().float().square().mean() for v in leaves]).mean().sqrt()) or 1.0
+        found = [
+            self._difference(t, length, T, cotangent, directions, scale * e)
+            for e in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3)
+        ]
+        return min(found, key=lambda f: abs(f - expected)), expected
+
+    def _difference(
+        self,
+        t: torch.Tensor,
+        length: Array,
+        T: int,
+        cotangent: Array,
+        directions: Sequence[torch.Tensor],
+        step: float,
+    ) -> float:
+        """Central difference of the target along the directions, one for each leaf."""
+        values = []
+        for sign in (1, -1):
+            left = list(directions)
+            handles = [
+                m.register_forward_hook(lambda m, a, out: out + sign * step * left.pop(0))
+                for m in self._embeddings
+            ]
+            try:
+                with torch.no_grad():
+                    shifted = t if self._embeddings else t + sign * step * left.pop(0)
+                    values.append(
+                        float(self._target(shifted, length, T, np.full(1, -1), cotangent, "").double())
+                    )
+            finally:
+                for h in handles:
+                    h.remove()
+        return (values[0] - values[1]) / (2 * step)
+
+    def longest(self) -> int:
+        fixed = super().longest()
+        for name in ("max_position_embeddings", "n_positions"):
+            if not fixed and self._config is not None:
+                fixed = getattr(self._config, name, 0) or 0
+        return fixed
+
+    def training_modules(self) -> List[str]:
+        kinds = ("Dropout", "BatchNorm", "InstanceNorm", "SyncBatchNorm")
+        return [
+            f"{n} ({type(m).__name__})"
+            for n, m in self._modules.items()
+            if m.training and type(m).__name__.startswith(kinds)
+        ]
+
+    def fingerprint(self) -> Optional[float]:
+        tensors = [*self.model.parameters(), *self.model.buffers()]
+        return float(
+            sum(float(t.detach().double().abs().sum()) + float(t.detach().double().sum()) for t in tensors)
+        )
+
     def _named(self, maps: Any) -> Dict[str, Any]:
         if torch.is_tensor(maps):
             return {"layer.0": maps}

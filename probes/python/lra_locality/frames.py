@@ -306,25 +306,33 @@ class Unsupported(Exception):
     """Raised by an op for a request that the model cannot answer: measurements that need it are skipped."""
 
 
+class BadRequest(ValueError):
+    """Raised for a request that is malformed, or that does not fit the model: the audit ends."""
+
+
 def error_code(e: BaseException) -> str:
     """The LRAX/1 code of an exception."""
     if isinstance(e, (Unsupported, NotImplementedError)):
         return "unsupported"
     if isinstance(e, MemoryError) or "out of memory" in str(e).lower():
         return "out_of_memory"
-    return "internal"
+    return "bad_request" if isinstance(e, BadRequest) else "internal"
+
+
+Ops = Mapping[str, Op]
 
 
 def answer(
     ready: Union[Mapping[str, Any], Callable[[Meta], Mapping[str, Any]]],
-    ops: Mapping[str, Op],
+    ops: Union[Ops, Callable[[], Ops]],
     channel: Optional[Channel] = None,
     on_request: Optional[Callable[[Meta], None]] = None,
 ) -> None:
     """Answers requests until ``bye`` or the end of the stream.
 
     ready: metadata of the answer to ``hello`` (model, framework, classes, vocab, ...), or a function
-    of the hello message that returns it.  ops: name -> function(meta, tensors) -> dict of arrays.
+    of the hello message that returns it.  ops: name -> function(meta, tensors) -> dict of arrays, or
+    a function that returns it, which is called after ``ready``.
     channel: stdin and stdout by default.  Exceptions of an op become ``error`` answers; those that are
     no Exception (KeyboardInterrupt) pass through.
     """
@@ -335,8 +343,13 @@ def answer(
     meta, _ = first
     if meta["op"] != "hello":
         raise FrameError(f"the first message is '{meta['op'][:40]}', expected 'hello'")
-    facts = ready(meta) if callable(ready) else ready
-    channel.send({"op": "ready", "id": meta["id"], "protocol": "1", "ops": " ".join(ops), **facts})
+    try:
+        facts = ready(meta) if callable(ready) else ready
+        known = ops() if callable(ops) else ops
+    except Exception as e:
+        _send_error(channel, meta, error_code(e), str(e))
+        raise
+    channel.send({"op": "ready", "id": meta["id"], "protocol": "1", "ops": " ".join(known), **facts})
     while True:
         message = channel.receive()
         if message is None or message[0]["op"] == "bye":
@@ -344,19 +357,22 @@ def answer(
         meta, tensors = message
         if on_request:
             on_request(meta)
-        if meta["op"] not in ops:
-            channel.send({"op": "error", "id": meta["id"], "code": "unsupported", "text": meta["op"][:80]})
+        if meta["op"] not in known:
+            _send_error(channel, meta, "unsupported", f"the model does not answer '{meta['op'][:80]}'")
             continue
         try:
-            out = ops[meta["op"]](meta, tensors)
-            image_limit = sum(np.asarray(a).nbytes for a in out.values())
-            if image_limit > channel.max_payload - MAX_FRAME_HEADER:
-                raise MemoryError(f"out of memory: an answer of {image_limit} bytes does not fit a frame")
+            out = known[meta["op"]](meta, tensors)
+            size = sum(np.asarray(a).nbytes for a in out.values())
+            if size > channel.max_payload - MAX_FRAME_HEADER:
+                raise MemoryError(f"out of memory: an answer of {size} bytes does not fit a frame")
         except Exception as e:  # the model's own code: any exception is an answer
-            text = f"{type(e).__name__}: {e}"[:4000]
-            channel.send({"op": "error", "id": meta["id"], "code": error_code(e), "text": text})
+            _send_error(channel, meta, error_code(e), f"{type(e).__name__}: {e}")
             continue
         channel.send({"op": "result", "id": meta["id"]}, out)
+
+
+def _send_error(channel: Channel, meta: Meta, code: str, text: str) -> None:
+    channel.send({"op": "error", "id": meta["id"], "code": code, "text": text[:4000]})
 
 
 def pair() -> Tuple[Channel, socket.socket]:

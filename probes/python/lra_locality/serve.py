@@ -1,0 +1,169 @@
+"""``serve()``: a wrapped model answers the requests of ``lra-probe`` (LRAX/1)."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
+
+import numpy as np
+
+from ._model import Array, Model
+from .frames import BadRequest, Channel, Meta, Op, Tensors, Unsupported, answer
+
+
+class Server:
+    """The requests of LRAX/1 as calls of a model."""
+
+    def __init__(self, m: Model) -> None:
+        self.m = m
+        self.width = 0
+        self.requests = 0
+
+    # ---- handshake
+
+    def ready(self, hello: Meta) -> Mapping[str, Any]:
+        """Metadata of ``ready`` for a task; the model is tried on its shape if that was not possible before."""
+        m = self.m
+        kind = hello.get("kind", "tokens")
+        takes = "values" if m.inputs in ("values", "image") else "tokens"
+        if kind != takes:
+            raise BadRequest(
+                f"the task '{hello.get('task', '')}' has {kind}, and the model '{m.name}' takes {takes}; inputs= of wrap() "
+                "states what it takes"
+            )
+        if hello.get("towers", "1") != "1":
+            raise BadRequest(
+                "tasks with pairs of documents need a model of pairs, which wrap() does not make"
+            )
+        if not m.probed:
+            self._try(hello)
+        if "features" not in m.missing:
+            self.width = self._width(hello)
+        return self.facts()
+
+    def _try(self, hello: Meta) -> None:
+        m, T = self.m, max(2, int(hello.get("length", "32")))
+        if m.inputs in ("tokens", "text"):
+            m.vocab = m.vocab or int(hello["vocab"])
+            m.probe()
+        else:
+            shape = (2, m.length or T, max(1, int(hello.get("width", "1"))))
+            m.probe(np.random.default_rng(0).standard_normal(shape).astype(np.float32))
+
+    def _width(self, hello: Meta) -> int:
+        m, T = self.m, self.m.length or 8
+        if m.inputs in ("tokens", "text"):
+            return int(m.features(m.sample(T, 1)).shape[2])
+        if m.inputs == "image":
+            T = m.length or int(hello.get("length", "1"))
+        return int(m.features(np.zeros((1, T, max(1, int(hello.get("width", "1")))), np.float32)).shape[2])
+
+    def operations(self) -> Dict[str, Op]:
+        """The requests that are answered, by name; complete after ``ready()``."""
+        m = self.m
+        ops: Dict[str, Op] = {"forward": self.forward}
+        if "features" not in m.missing:
+            ops["features"] = self.features
+            if "vjp" not in m.missing:
+                ops["vjp"] = self.vjp
+        if "attn" not in m.missing:
+            ops["attn"] = self.attn
+        return ops
+
+    def facts(self) -> Dict[str, Any]:
+        m = self.m
+        facts: Dict[str, Any] = {
+            "ops": " ".join(self.operations()),
+            "model": m.name,
+            "framework": m.framework,
+            "classes": m.classes or 0,
+            "vocab": m.vocab or 0,
+            "max_length": m.longest(),
+            "max_batch": m.max_batch,
+            "mask": int(m.keep_honoured),
+            "causal": int(bool(m.causal)),
+            "layers": " ".join(m.attention_layers or m.layers),
+            "weights": m.weights_text(),
+        }
+        if self.width:
+            facts["width"] = self.width
+        return facts
+
+    # ---- requests
+
+    def inputs(self, tensors: Tensors) -> Tuple[Array, Array, Optional[Array]]:
+        name = "tokens" if "tokens" in tensors else "values"
+        if name not in tensors or "length" not in tensors:
+            raise BadRequest("a request without tokens or values, or without length")
+        x, length = tensors[name], tensors["length"]
+        if x.ndim != (2 if name == "tokens" else 3) or length.shape != x.shape[:1]:
+            raise BadRequest(
+                f"{name} {x.shape} and length {length.shape}; expected (B,T) or (B,T,F), and (B)"
+            )
+        if (
+            name == "tokens"
+            and self.m.vocab
+            and x.size
+            and not 0 <= int(x.min()) <= int(x.max()) < self.m.vocab
+        ):
+            raise BadRequest(
+                f"tokens from {x.min()} to {x.max()}, the model has a vocabulary of {self.m.vocab}"
+            )
+        if length.size and (int(length.max()) > x.shape[1] or int(length.min()) < 0):
+            raise BadRequest(
+                f"lengths from {length.min()} to {length.max()}, the inputs have {x.shape[1]} positions"
+            )
+        self.requests += 1
+        return x, np.maximum(length, 1), tensors.get("keep")
+
+    def forward(self, meta: Meta, tensors: Tensors) -> Tensors:
+        x, length, keep = self.inputs(tensors)
+        return {"logits": self.m.logits(x, length, keep)}
+
+    def features(self, meta: Meta, tensors: Tensors) -> Tensors:
+        x, length, keep = self.inputs(tensors)
+        if keep is not None and not keep.all():
+            raise Unsupported("features with hidden positions")
+        return {"features": self.m.features(x, length, meta.get("layer", ""))}
+
+    def vjp(self, meta: Meta, tensors: Tensors) -> Tensors:
+        x, length, _ = self.inputs(tensors)
+        position, cotangent = tensors["position"], tensors["cotangent"]
+        if position.shape != (len(x),) or cotangent.ndim != 2 or len(cotangent) != len(x):
+            raise BadRequest(
+                f"position {position.shape} and cotangent {cotangent.shape} for {len(x)} examples"
+            )
+        return {"grad_sq": self.m.vjp(x, length, position, cotangent, meta.get("layer", ""))}
+
+    def attn(self, meta: Meta, tensors: Tensors) -> Tensors:
+        x, length, _ = self.inputs(tensors)
+        a, b = 0, x.shape[1]
+        if "rows" in meta:
+            try:
+                a, b = (int(v) for v in meta["rows"].split(":"))
+            except ValueError as e:
+                raise BadRequest(f"rows={meta['rows'][:40]}, expected a:b") from e
+            if not 0 <= a <= b <= x.shape[1]:
+                raise BadRequest(f"rows {a}:{b} of {x.shape[1]} positions")
+        return {"attn": self.m.attention(x, length, meta.get("layer", ""), (a, b))}
+
+
+def serve(
+    m: Model,
+    channel: Union[None, Channel, socket.socket] = None,
+    on_request: Optional[Callable[[Meta], None]] = None,
+) -> int:
+    """Answers requests about a wrapped model until ``bye`` or the end of the stream.
+
+    channel: a Channel or a connected socket; default: stdin and stdout, as ``lra-probe audit -- python FILE``
+    needs it (prints go to stderr from then on).  The model is in evaluation mode meanwhile.
+    Returns the number of requests that were answered.
+    """
+    server = Server(m)
+    end = Channel.of_socket(channel) if isinstance(channel, socket.socket) else channel or Channel.of_stdio()
+    with m.session():
+        answer(server.ready, server.operations, end, on_request)
+    return server.requests
+
+
+__all__: List[str] = ["Server", "serve"]
