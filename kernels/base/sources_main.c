@@ -1,13 +1,13 @@
-/* sources: hashes of the sources that decide the arithmetic of a model, computed at build time.
+/* sources: computes hashes of the sources that determine the arithmetic of a model, at build time.
  *
  *   sources OUT.c ROOT --models FILE... --ops FILE... --engine FILE...
  *
  * The hash of a file ignores comments, blanks, #include lines, texts with blanks (messages, help),
- * the help of keys and tables of presets, and names no path: it stays when files move and when
- * comments are written anew.  The hash of a model is that of the file with its record and of the
- * files of --models that it includes, directly or not, each header with its .c file; that of an op
- * likewise among --ops, without .c files of headers.  OUT.c holds the tables of
- * kernels/base/core/sources.h. */
+ * the help of keys and tables of presets. It contains no path, so that it does not change when
+ * files move or comments are rewritten. The hash of a model covers the file with its record and all
+ * files of --models that this file includes, directly or not, each header together with its .c
+ * file. The hash of an op covers the files of --ops that its file includes, without the .c files of
+ * headers. OUT.c receives the tables of kernels/base/core/sources.h. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,14 +18,14 @@
 enum { MOST_FILES = 2048, MOST_INCLUDES = 64, MOST_NAMES = 64, NAME = 256 };
 
 typedef struct {
-    char *path; /* below ROOT */
+    char *path; /* path relative to ROOT */
     char *text;
-    char **token; /* n_tokens words of the file */
+    char **token; /* the n_tokens words of the file */
     int n_tokens;
     char *include[MOST_INCLUDES];
     int n_includes;
     uint64_t hash;
-    bool pastes; /* makes records of ops by a macro */
+    bool pastes; /* the file makes records of ops with a macro */
 } source;
 typedef struct {
     int n;
@@ -60,7 +60,8 @@ static char *copy(const char *text, size_t n)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* The end of the word at *at, blanks and comments before it left out; NULL: no word is left. */
+/* Finds the next word: skips blanks and comments, sets *at to its start, and returns its end. NULL:
+ * there are no more words. */
 static const char *next_word(const char **at)
 {
     const char *p = *at;
@@ -137,7 +138,7 @@ static bool is_prose(const source *s, int i, int last, bool key)
     return key && is(s, i - 1, ",") && is(s, last + 1, ")");
 }
 
-/* Index of the token after a table of presets that starts at i; else i. */
+/* Index of the token after a table of presets that starts at i; i if there is no such table. */
 static int behind_presets(const source *s, int i)
 {
     if (!is(s, i, "lra_model_preset") || s->n_tokens <= i + 1) return i;
@@ -148,7 +149,7 @@ static int behind_presets(const source *s, int i)
 static void hash_file(source *s)
 {
     uint64_t h = start;
-    bool key = false; /* inside the arguments of a key */
+    bool key = false; /* true inside the arguments of a key */
     for (int i = 0; i < s->n_tokens; i++) {
         i = behind_presets(s, i);
         if (i == s->n_tokens) break;
@@ -230,7 +231,8 @@ static uint64_t combined(const sources *all, const bool *seen)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Every "TYPE PREFIXname" or "PREFIXname =" of every file is a record; a row for each. */
+/* Writes a row of the table for each record. Records are "TYPE PREFIXname" or "PREFIXname =" in any
+ * file. */
 static void write_records(FILE *to, const sources *all, const char *type, const char *prefix,
                           bool bodies)
 {

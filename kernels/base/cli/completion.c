@@ -1,15 +1,15 @@
-/* Shell completion: candidate words at the cursor, from the option tables.
+/* Shell completion: candidate words at the cursor, computed from the option tables.
  *
- * Choices, placeholders and usages have one format: words in lower case are literal
- * ("tasks|models"); a placeholder is expanded: DIR to folders; FILE, PATH and RESULT to files; RUN
- * to the runs below --out; COMMAND to the commands; any other one to the program's own words
- * ("TASK"). */
+ * Choices, placeholders and usages have one format. Words in lower case are literal
+ * ("tasks|models"). A placeholder is expanded: DIR to folders; FILE, PATH and RESULT to files; RUN
+ * to the runs below --out; COMMAND to the commands; any other placeholder to the program's own
+ * words ("TASK"). */
 #include <ctype.h>
 #include <string.h>
 
 #include "kernels/base/cli/completion.h"
 
-/* The function around the cases: %s is the function's name. */
+/* The shell function around the cases; %s is its name. */
 static const char before[] =
     "{\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} out=lra-out\n"
@@ -57,7 +57,7 @@ static const char before[] =
     "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
     "}\n";
 
-/* The text with PROGRAM replaced by a name that bash allows in a function's. */
+/* Writes the text with PROGRAM replaced by a name that bash allows for a function. */
 static void put_script(FILE *out, const char *text, const char *program)
 {
     for (const char *at = text; *at; at++) {
@@ -103,7 +103,7 @@ void lra_completion_words(const lra_program *p, const char *usage, lra_text *to)
     }
 }
 
-/* The text in single quotes, without the blank at its end. */
+/* Writes the text in single quotes, without the blank at its end. */
 static void put_quoted(FILE *out, const lra_text *t)
 {
     size_t n = t->n;
@@ -117,7 +117,7 @@ void lra_completion_values(const lra_program *p, const lra_option *o, lra_text *
     lra_completion_words(p, o->kind == LRA_OPTION_CHOICE ? o->choices : o->arg ? o->arg : "", to);
 }
 
-/* "--task|-t) values='listops ...' ;;" for an option that takes a value. */
+/* Writes the case of an option that takes a value: "--task|-t) values='listops ...' ;;". */
 static void put_values(const lra_program *p, const lra_option *o, FILE *out)
 {
     lra_text t = {0};

@@ -17,7 +17,8 @@ static void put_text(FILE *out, const char *text, const char *escaped)
     }
 }
 
-/* Copies the words without a leading '@' to plain; returns whether `wanted` is among the others. */
+/* Copies the words without a leading '@' to plain. Returns true if `wanted` is among the other
+ * words. */
 static bool split_words(const char *words, const char *wanted, lra_text *plain)
 {
     bool found = false;
@@ -101,7 +102,8 @@ void lra_completion_zsh(const lra_program *p, FILE *out)
 
 /* ---- fish ------------------------------------------------------------------------------------ */
 
-/* " -x -a 'a b c'": the candidate words; -F if files are candidates, else -f or -x. */
+/* Writes the arguments of fish's complete for candidate words: " -x -a 'a b c'"; -F if files are
+ * candidates, otherwise -f or -x. */
 static void fish_words(const char *words, bool exclusive, FILE *out)
 {
     lra_text plain = {0};

@@ -1,4 +1,4 @@
-/* Man pages from the option tables, in the macros of man(7). */
+/* Man pages, generated from the option tables in the macros of man(7). */
 #include <ctype.h>
 #include <string.h>
 
@@ -7,7 +7,8 @@
 #include "kernels/base/cli/manual.h"
 #include "kernels/base/cli/program.h"
 
-/* n bytes of text as they are: no escapes, no requests, no hyphens for dashes. */
+/* Writes n bytes of text literally: they must not be read as escapes or requests, and dashes must
+ * stay dashes. */
 static void put_text(FILE *out, const char *text, size_t n)
 {
     if (n && (*text == '.' || *text == '\'')) fputs("\\&", out);
@@ -39,8 +40,7 @@ static void put_line(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* A name of lra_program or lra_command as a page is called: "lra-probe train" is
- * lra-probe-train. */
+/* Writes the page name of a program or command: "lra-probe train" becomes lra-probe-train. */
 static void put_page(FILE *out, const char *name)
 {
     for (; *name; name++) put_text(out, *name == ' ' ? "-" : name, 1);

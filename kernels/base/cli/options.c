@@ -1,4 +1,4 @@
-/* Parsing and reading options; help is in options_help.c. */
+/* Parsing and reading of options. Help is in options_help.c. */
 #include "kernels/base/cli/options.h"
 
 #include <ctype.h>
@@ -18,11 +18,11 @@ typedef struct {
 
 struct lra_options {
     const lra_command *command;
-    setting *set; /* in the order given */
+    setting *set; /* settings, in the order given */
     int n_set;
     const char **arg;
     int n_args;
-    char **made; /* "key=value" of "--key value" */
+    char **made; /* the "key=value" texts made from "--key value" */
     int n_made;
     bool help;
 };
@@ -134,8 +134,8 @@ static int check(const lra_option *o, const char *value, lra_err *e)
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* The option with a key table, whose keys are accepted as options of their own.  NULL: the command
- * has none. */
+/* The option with a key table, whose keys are accepted as options. NULL: the command has no such
+ * option. */
 static const lra_option *find_keys(const lra_command *c)
 {
     const lra_option *o = lra_option_entry(c, 0);
@@ -150,7 +150,8 @@ static bool is_key(const lra_option *o, const char *name)
     return false;
 }
 
-/* Every name that is valid after "--": options first (they win ties in distance), then keys. */
+/* All names that are valid after "--": options first (they win if two names are equally similar),
+ * then keys. */
 static int all_names(const lra_command *c, const char ***names)
 {
     const lra_option *o = find_keys(c);
@@ -163,7 +164,7 @@ static int all_names(const lra_command *c, const char ***names)
     return n_options + n_keys;
 }
 
-/* Aliases: names of other programs for settings of this one. */
+/* Aliases: names that other programs use for settings of this one. */
 static const struct {
     const char *word, *name;
 } synonyms[] = {{"lr", "rate"},
@@ -193,8 +194,8 @@ static const struct {
                 {"output-dir", "out"},
                 {"num-workers", "threads"}};
 
-/* The alias target if the command has it, else the name with the most similar spelling.  NULL:
- * none. */
+/* The name that a misspelt word probably means: the target of an alias if the command has it,
+ * otherwise the most similar name. NULL: there is none. */
 static const char *meant(const char *word, int n, const char *const *names)
 {
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
@@ -217,8 +218,8 @@ static int fail_unknown_option(const lra_command *c, const char *name, size_t n,
     return rc;
 }
 
-/* The value of the option whose name of n letters is at argv[*i]: "=VALUE", or the next word.
- * NULL: neither. */
+/* The value of the option at argv[*i], whose name has n letters: "=VALUE", or the next word. NULL:
+ * there is no value. */
 static const char *take_value(int argc, char **argv, int *i, size_t n)
 {
     const char *word = argv[*i];
@@ -228,7 +229,7 @@ static const char *take_value(int argc, char **argv, int *i, size_t n)
     return argv[++*i];
 }
 
-/* Handles "--key value" as "--set key=value"; false: unknown key. */
+/* Parses "--key value" as "--set key=value". Returns false for an unknown key. */
 static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e, int *rc)
 {
     const lra_option *o = find_keys(p->command);
@@ -247,14 +248,14 @@ static bool parse_key(lra_options *p, int argc, char **argv, int *i, lra_err *e,
     return known;
 }
 
-/* True for an option that has lost its effect: accepted without a message, so that scripts keep
- * working, and not part of help and completion.  --no-color: nothing is coloured. */
+/* True for a withdrawn option, which has no effect: it is accepted without a message, so that
+ * scripts keep working, and is not part of help and completion. --no-color: nothing is coloured. */
 static bool is_withdrawn(const lra_command *c, const char *word)
 {
     return strcmp(word, "--no-color") == 0 && find(c, "quiet", 5);
 }
 
-/* One option at argv[*i]; moves *i over its value. */
+/* Parses one option at argv[*i], and advances *i over its value. */
 static int parse_option(lra_options *p, int argc, char **argv, int *i, lra_err *e)
 {
     const char *word = argv[*i], *value = "1";
@@ -349,7 +350,7 @@ static const lra_option *known(const lra_options *o, const char *name)
     return entry;
 }
 
-/* The last value given, or the default. */
+/* The last value given by the user, or the default. */
 static const char *value_of(const lra_options *o, const char *name)
 {
     const lra_option *entry = known(o, name);

@@ -12,7 +12,7 @@ void lra_options_usage(const lra_command *c, FILE *out)
             *c->usage ? " " : "", c->usage, c->summary, c->program);
 }
 
-/* Words from `column` on, wrapped. */
+/* Prints text wrapped at RIGHT columns. `at`: current column; further lines start at COLUMN. */
 static void print_wrapped(FILE *out, const char *text, int at)
 {
     for (bool first = true; *text; first = false) {

@@ -1,4 +1,4 @@
-/* Finds the command, parses its options, runs it, turns its error into one line and an exit
+/* Finds the command, parses its options, runs it, and turns its error into one line and an exit
  * code. */
 #include "kernels/base/cli/program.h"
 
@@ -56,7 +56,7 @@ const lra_subcommand *lra_program_find(const lra_program *p, const char *name, l
     return NULL;
 }
 
-/* -q, -v, as far as the command has them. */
+/* Applies -q and -v, if the command has them. */
 static void set_terminal(const lra_command *c, const lra_options *o)
 {
     bool on[2] = {false};
@@ -67,7 +67,7 @@ static void set_terminal(const lra_command *c, const lra_options *o)
     lra_terminal_init(on[0] ? LRA_LOG_QUIET : on[1] ? LRA_LOG_VERBOSE : LRA_LOG_NORMAL);
 }
 
-/* --no-locks, as far as the command has it. */
+/* Applies --no-locks, if the command has it. */
 static void set_locks(const lra_command *c, const lra_options *o)
 {
     for (int i = 0; lra_option_entry(c, i); i++)
@@ -78,7 +78,7 @@ static void set_locks(const lra_command *c, const lra_options *o)
 static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
 {
     const char *usage = s->command->usage;
-    if (argc == 0 && *usage && *usage != '[') { /* an argument is required */
+    if (argc == 0 && *usage && *usage != '[') { /* the command requires an argument */
         lra_options_usage(s->command, stderr);
         return 2;
     }
@@ -100,7 +100,7 @@ static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)
     return rc;
 }
 
-/* Flushes the output.  A closed reader, as in "| head", gives no message. */
+/* Flushes stdout. If its reader has closed the pipe, as in "| head", there is no message. */
 static int end_output(int rc, bool *gone, lra_err *e)
 {
     bool lost = ferror(stdout) != 0;

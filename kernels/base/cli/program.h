@@ -1,6 +1,6 @@
-/* A program made of commands: 'PROGRAM COMMAND [options]'.  One list of commands and their option
- * tables drives running, --help, man pages and completion, so that all of them contain every
- * option. */
+/* A program that consists of commands: 'PROGRAM COMMAND [options]'. One list of commands and their
+ * option tables defines execution, --help, man pages and completion, so that all of them contain
+ * every option. */
 #ifndef LRA_BASE_CLI_PROGRAM_H
 #define LRA_BASE_CLI_PROGRAM_H
 
@@ -10,26 +10,27 @@
 typedef struct {
     const char *name, *summary; /* "train", a few words */
     const lra_command *command;
-    /* 0, or a negative code of err.h; positive: an exit code of its own. */
+    /* Runs the command. Returns 0, a negative code of err.h, or a positive exit code. */
     int (*run)(const lra_options *o, lra_err *e);
 } lra_subcommand;
 
 typedef struct {
     const char *name, *summary;         /* "lra-probe", one sentence */
-    const char *examples;               /* two, each on a line of its own */
-    const char *codes;                  /* "0 done, 1 failed ..." */
+    const char *examples;               /* two examples, each on its own line */
+    const char *codes;                  /* exit codes for the help: "0 done, 1 failed ..." */
     const lra_subcommand *(*at)(int i); /* NULL after the last */
-    /* Appends the words of a placeholder of a usage or an option ("TASK": listops ...), each
-     * followed by a blank; nothing for an unknown placeholder. */
+    /* Appends the words of a placeholder of a usage or an option (for "TASK": listops ...), each
+     * followed by a blank. Appends nothing for an unknown placeholder. */
     void (*words)(const char *placeholder, lra_text *to);
 } lra_program;
 
-/* -q -v: commands that list them in their tables have them applied before run(). */
+/* The options -q and -v. If a command lists them in its tables, they are applied before run(). */
 extern const lra_option lra_common_options[];
 
-/* Implements main(); returns the exit code.  version: prints the text of --version. */
+/* Implements main() and returns the exit code. version: function that prints the text of
+ * --version. */
 int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc, char **argv);
-/* The command of this name, or NULL with a message that suggests one. */
+/* Finds a command by name. NULL: there is none; the message suggests a similar one. */
 const lra_subcommand *lra_program_find(const lra_program *p, const char *name, lra_err *e);
 void lra_program_help(const lra_program *p, FILE *out);
 

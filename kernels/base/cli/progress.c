@@ -10,13 +10,13 @@
 struct lra_progress {
     char *title;
     double total, done, started, drawn;
-    double left; /* seconds; negative: estimated from the share that is done */
+    double left; /* remaining seconds; negative: estimated from the completed share */
     char detail[160];
     bool visible;
     struct lra_progress *below; /* the enclosing progress bar */
 };
 
-static lra_progress *current; /* the innermost; only the main thread draws */
+static lra_progress *current; /* the innermost progress bar; only the main thread draws */
 
 static void erase(lra_progress *p)
 {
@@ -24,8 +24,8 @@ static void erase(lra_progress *p)
     if (p) p->visible = false;
 }
 
-/* Fits the line to the width: a narrow terminal first loses the bar, then the end of the detail,
- * then that of the title. */
+/* Draws the line. On a narrow terminal the bar is omitted first, then the end of the detail, then
+ * that of the title. */
 static void draw(lra_progress *p)
 {
     char left[32] = "?", line[512], bar[25];

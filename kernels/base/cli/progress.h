@@ -5,14 +5,16 @@
 
 typedef struct lra_progress lra_progress;
 lra_progress *lra_progress_new(const char *title, double total);
-/* `detail`: short text after the bar; Nullable: detail */
+/* Updates the bar. done: completed share, 0 to 1; detail: short text after the bar. Nullable:
+ * detail */
 void lra_progress_at(lra_progress *p, double done, const char *detail);
 void lra_progress_title(lra_progress *p, const char *title);
-/* Sets the remaining time, for callers with a better estimate than the share that is done gives. */
+/* Sets the remaining time, for callers whose estimate is better than one from the completed
+ * share. */
 void lra_progress_left(lra_progress *p, double seconds);
 void lra_progress_free(lra_progress *p); /* clears the bar.  Nullable: p */
 
-/* Hide the bar before a log line is printed, and show it again. */
+/* Hides the bar before a log line is printed (hide), and shows it again (show). */
 void lra_progress_hide(void);
 void lra_progress_show(void);
 

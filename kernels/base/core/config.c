@@ -1,4 +1,4 @@
-/* Configurations: a short sorted array of key and value. */
+/* Configurations: a short array of keys and values, sorted by key. */
 #include "kernels/base/core/config.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static entry *find(const lra_config *c, const char *key)
 
 void lra_config_set(lra_config *c, const char *key, const char *value)
 {
-    char *copy = lra_copy_text(value); /* value may be the old one */
+    char *copy = lra_copy_text(value); /* `value` may be the old value, which is freed below */
     entry *old = find(c, key);
     if (old) {
         lra_free(old->value);

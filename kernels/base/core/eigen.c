@@ -8,7 +8,8 @@
 
 #include "kernels/base/core/gsl.h"
 
-/* Makes the first component that is not 0 of every vector real and positive. */
+/* Normalises the phase of each vector: its first component that is not 0 becomes real and
+ * positive. */
 static void turn_vectors(int64_t n, double complex *v)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -21,7 +22,7 @@ static void turn_vectors(int64_t n, double complex *v)
     }
 }
 
-/* Completes a from its upper triangle; returns the sum of the absolute values. */
+/* Completes a from its upper triangle. Returns the sum of absolute values. */
 static double mirror(int64_t n, double complex *a)
 {
     double total = 0;
@@ -36,7 +37,7 @@ static double mirror(int64_t n, double complex *a)
 
 int lra_eigen_hermitian(int64_t n, double complex *a, double *value, double complex *v, lra_err *e)
 {
-    if (!isfinite(mirror(n, a))) /* GSL's iteration would not end */
+    if (!isfinite(mirror(n, a))) /* GSL's iteration would not terminate */
         return lra_fail(e, "a matrix of %lld rows is not finite", (long long)n);
     size_t N = (size_t)n;
     gsl_eigen_hermv_workspace *w = lra_gsl_workspace(gsl_eigen_hermv_alloc(N), "eigenvalues");

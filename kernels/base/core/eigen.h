@@ -1,5 +1,5 @@
-/* Eigenvalues and vectors of Hermitian matrices, in double, by GSL: small matrices on the host,
- * before training.  Errors are about 1e-14 of the largest eigenvalue. */
+/* Eigenvalues and eigenvectors of Hermitian matrices, in double, by GSL. For small matrices on the
+ * host, before training. Errors are about 1e-14 of the largest eigenvalue. */
 #ifndef LRA_BASE_CORE_EIGEN_H
 #define LRA_BASE_CORE_EIGEN_H
 

@@ -1,5 +1,6 @@
-/* Error messages: one line, always terminated, cut with "..." when too long; control characters,
- * which a damaged file may bring into a message and from there to a terminal, are shown as '?'. */
+/* Error messages: one line, always terminated, truncated with "..." if too long. Control
+ * characters, which a damaged file may bring into a message and from there to a terminal, are
+ * replaced by '?'. */
 #include "kernels/base/core/err.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static void clean(char *msg, size_t size, int written)
     lra_make_printable(msg);
 }
 
-/* position of the cause: after the text and its terminator */
+/* position of the cause in msg: after the text and its terminating 0 */
 enum { CAUSE_AT = sizeof(((lra_err *)0)->msg) - 1 };
 
 static void set_cause(lra_err *e, lra_cause cause)

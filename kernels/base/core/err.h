@@ -20,20 +20,20 @@ extern "C" {
 
 enum { LRA_OK = 0, LRA_FAILED = -1, LRA_USAGE = -2, LRA_ABSENT = -3 };
 
-/* One message, one line, filled on failure only: "'a.h5' has 3 columns, expected 2".  The last byte
- * is its cause, lra_err_cause(). */
+/* An error message of one line, filled on failure only: "'a.h5' has 3 columns, expected 2". The
+ * last byte is its cause, see lra_err_cause(). */
 typedef struct {
     char msg[512];
 } lra_err;
 
-/* Cause of an error, which decides the advice: contents that are wrong can be made again, contents
- * that cannot be read now must not be deleted. */
+/* Cause of an error, which decides the advice to the user: wrong contents can be generated again;
+ * contents that merely cannot be read now must not be deleted. */
 typedef enum {
     LRA_CAUSE_OTHER,
     LRA_CAUSE_ACCESS, /* no permission */
-    LRA_CAUSE_MEMORY, /* too little */
-    LRA_CAUSE_NEWER,  /* of a newer program */
-    LRA_CAUSE_SYSTEM  /* of the device, the network, too many open files */
+    LRA_CAUSE_MEMORY, /* too little memory */
+    LRA_CAUSE_NEWER,  /* written by a newer version of the program */
+    LRA_CAUSE_SYSTEM  /* error of the device or the network, or too many open files */
 } lra_cause;
 lra_cause lra_err_cause(const lra_err *e);
 
@@ -43,11 +43,11 @@ int lra_fail_as(lra_err *e, lra_cause cause, const char *fmt, ...) LRA_PRINTF(3,
 /* Writes the message; always returns -1.  Nullable: e. */
 int lra_fail(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* Same for a wrong command line; always returns -2.  Nullable: e. */
+/* Like lra_fail(), for a wrong command line; always returns -2. Nullable: e. */
 int lra_fail_usage(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* Same for something that is missing, so that a caller that searches several places can distinguish
- * missing from broken; always returns -3.  Nullable: e. */
+/* Like lra_fail(), for something that is missing, so that a caller that searches several places can
+ * distinguish missing from broken; always returns -3. Nullable: e. */
 int lra_fail_absent(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* Prepends context to the existing message ("context: message"); always returns -1.  Nullable:
@@ -58,7 +58,8 @@ int lra_fail_in(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
  * and sets its cause; always returns -1.  Nullable: e. */
 int lra_fail_errno(lra_err *e, const char *fmt, ...) LRA_PRINTF(2, 3);
 
-/* A broken invariant of ours: prints file:line and the message, aborts. */
+/* Reports a bug, that is a broken invariant of this program: prints file:line and the message, then
+ * aborts. */
 #define LRA_BUG(...) lra_bug(__FILE__, __LINE__, __VA_ARGS__)
 void lra_bug(const char *file, int line, const char *fmt, ...) LRA_PRINTF(3, 4) LRA_NORETURN;
 

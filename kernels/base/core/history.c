@@ -1,4 +1,4 @@
-/* Epochs in files. */
+/* Reads and writes learning curves. */
 #include "kernels/base/core/history.h"
 
 #include <string.h>

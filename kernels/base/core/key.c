@@ -1,4 +1,4 @@
-/* Tables of settings: checking, canonical text, defaults. */
+/* Tables of settings: checks of values, canonical text, defaults. */
 #include "kernels/base/core/key.h"
 
 #include <inttypes.h>
@@ -14,25 +14,23 @@
 
 void lra_real_text(double value, char text[40])
 {
-    enum {
-        LEAST = -4,
-        MOST = 15
-    }; /* exponents that are written out; below 1e15 every digit is exact */
+    /* exponents of numbers that are written without exponent; below 1e15 every digit is exact */
+    enum { LEAST = -4, MOST = 15 };
     int digits = 0;
     do snprintf(text, 40, "%.*e", digits, value);
     while (strtod(text, NULL) != value && ++digits < 17);
     char *e = strchr(text, 'e');
-    if (!e) return; /* not finite */
+    if (!e) return; /* not a finite number */
     int exponent = (int)strtol(e + 1, NULL, 10), decimals = digits - exponent;
     if (value == 0)
-        snprintf(text, 40, "0"); /* and so is -0 */
+        snprintf(text, 40, "0"); /* -0 is written as 0 */
     else if (exponent >= LEAST && exponent < MOST)
         snprintf(text, 40, "%.*f", decimals > 0 ? decimals : 0, value);
     else
         snprintf(e, (size_t)(text + 40 - e), "e%d", exponent);
 }
 
-/* The number of `value` among the choices; -1: none of them. */
+/* Index of `value` among the choices; -1: it is not one of them. */
 static int choice_of(const char *choices, const char *value)
 {
     const char *at = choices;

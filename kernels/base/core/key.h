@@ -22,16 +22,16 @@ typedef struct {
     const char *name; /* NULL ends a table */
     lra_key_kind kind;
     const char *value; /* default */
-    double min, max;   /* int, real; both included */
-    /* choice: "mean|last|max".  text: the completion placeholder, like lra_option.arg ("SCHEDULE").
-     * Else NULL. */
+    double min, max;   /* range of an int or real, inclusive */
+    /* For a choice: its values, "mean|last|max". For a text: the completion placeholder, like
+     * lra_option.arg ("SCHEDULE"). Otherwise NULL. */
     const char *choices;
     const char *help; /* one line, no full stop */
-    /* offsetof() the field of the owner's struct that lra_keys_fill() sets; 0: none. */
+    /* offsetof() of the field that lra_keys_fill() sets in the owner's struct; 0: none. */
     size_t field;
 } lra_key;
 
-/* Rows of a table, and its end. */
+/* Macros for the rows of a table and for its end. */
 /* clang-format off */
 #define LRA_INT_KEY(name, value, min, max, help)   {name, LRA_KEY_INT, value, min, max, NULL, help, 0}
 #define LRA_REAL_KEY(name, value, min, max, help)  {name, LRA_KEY_REAL, value, min, max, NULL, help, 0}
@@ -39,7 +39,7 @@ typedef struct {
 #define LRA_CHOICE_KEY(name, value, choices, help) {name, LRA_KEY_CHOICE, value, 0, 0, choices, help, 0}
 #define LRA_TEXT_KEY(name, value, arg, help)       {name, LRA_KEY_TEXT, value, 0, 0, arg, help, 0}
 #define LRA_KEYS_END                               {NULL, LRA_KEY_TEXT, NULL, 0, 0, NULL, NULL, 0}
-/* Same, with the field of a struct that the value sets. */
+/* Macros for rows whose value is also written to a field of a struct. */
 #define LRA_INT_FIELD(type, member, name, value, min, max, help)                                   \
     {name, LRA_KEY_INT, value, min, max, NULL, help, offsetof(type, member)}
 #define LRA_REAL_FIELD(type, member, name, value, min, max, help)                                  \
@@ -50,19 +50,20 @@ typedef struct {
     {name, LRA_KEY_CHOICE, value, 0, 0, choices, help, offsetof(type, member)}
 /* clang-format on */
 
-/* Nullable in all of these: keys (a table without rows). */
+/* Nullable in all functions below: keys, a table without rows. */
 
-/* The row of a key; NULL: the table has none. */
+/* Finds the row of a key. NULL: the table has no such row. */
 const lra_key *lra_key_find(const lra_key *keys, const char *name);
-/* The value as it is stored, or NULL with "'rate' is 'x', expected a number from 0 to 10"; the
- * caller frees it. */
+/* Canonical text of a value, as it is stored, or NULL with "'rate' is 'x', expected a number from 0
+ * to 10". The caller frees it. */
 char *lra_key_text(const lra_key *k, const char *value, lra_err *e);
-/* lra_key_kind_name(): "int", "real", "flag", "choice", "text".  The valid values as text: "1 to
- * 65535", "mean, last or max", "" (the caller frees it). */
+/* lra_key_kind_name(): "int", "real", "flag", "choice", "text". lra_key_range(): the valid values
+ * as text, "1 to 65535", "mean, last or max", "" (the caller frees it). */
 const char *lra_key_kind_name(const lra_key *k);
 char *lra_key_range(const lra_key *k);
 
-/* A configuration of all defaults; or adds them to one. */
+/* lra_keys_config(): a configuration of all defaults. lra_keys_add(): adds the defaults to a
+ * configuration. */
 lra_config *lra_keys_config(const lra_key *keys);
 void lra_keys_add(const lra_key *keys, lra_config *to);
 /* Sets "key=value" from user input: returns 0, or LRA_USAGE with a suggestion; `what` names the
@@ -72,12 +73,12 @@ int lra_keys_assign(const lra_key *keys, lra_config *c, const char *assignment, 
 /* Sets every "key=value" of a text from the source code ("layers=3 width=32"); an error in it is a
  * bug. */
 void lra_keys_apply(const lra_key *keys, lra_config *c, const char *text);
-/* Writes the values to the fields of *to: int64_t, double, bool, int (the number of the choice). */
+/* Writes the values to the fields of *to: int64_t, double, bool, or int (index of the choice). */
 void lra_keys_fill(const lra_key *keys, const lra_config *c, void *to);
-/* "layers=6 width=128": the defaults; the caller frees it. */
+/* The defaults as text: "layers=6 width=128"; the caller frees it. */
 char *lra_keys_text(const lra_key *keys);
 
-/* The shortest decimal that reads back the same double. */
+/* The shortest decimal that reads back as the same double. */
 void lra_real_text(double value, char text[40]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Large memory: requests beyond the machine's memory fail with a message, before the kernel's
+/* Large allocations: requests beyond the machine's memory fail with a message, before the kernel's
  * overcommit can accept them. */
 #include <stdlib.h>
 #ifdef __GLIBC__
@@ -11,8 +11,8 @@
 enum { SMALL = 1 << 20, MAPPED = 4 << 20 };
 
 /* Makes glibc return freed blocks to the system, so that they are available to every allocator
- * (lra_memory_free() does not count memory that malloc keeps).  By default glibc keeps blocks of up
- * to 32 MiB once one of them was freed. */
+ * (lra_memory_free() does not count memory that malloc keeps). By default glibc keeps blocks of up
+ * to 32 MiB after one of them was freed. */
 static void give_back_large(void)
 {
 #ifdef __GLIBC__
@@ -22,7 +22,7 @@ static void give_back_large(void)
 #endif
 }
 
-/* In Debug builds LRA_FAIL_ALLOC=n makes the n-th call since it was set fail. */
+/* For tests in Debug builds: LRA_FAIL_ALLOC=n makes the n-th call after it was set fail. */
 static bool fails_on_purpose(void)
 {
 #ifdef LRA_DEBUG

@@ -1,4 +1,4 @@
-/* Lines on stderr. */
+/* Log lines on stderr. */
 #ifndef LRA_BASE_CORE_LOG_H
 #define LRA_BASE_CORE_LOG_H
 
@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* A line on stderr: note at normal level, detail at verbose, warning always ("warning: ..."). */
+/* Prints a line to stderr: lra_note() at normal verbosity, lra_detail() if verbose, lra_warn()
+ * always ("warning: ..."). */
 void lra_note(const char *fmt, ...) LRA_PRINTF(1, 2);
 void lra_detail(const char *fmt, ...) LRA_PRINTF(1, 2);
 void lra_warn(const char *fmt, ...) LRA_PRINTF(1, 2);

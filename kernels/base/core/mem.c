@@ -1,5 +1,5 @@
-/* Memory: small allocations, arenas, growing text.  Large ones are in large.c; nothing else calls
- * malloc. */
+/* Memory: small allocations, arenas, growing text. Large allocations are in large.c; no other file
+ * calls malloc. */
 #include "kernels/base/core/mem.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static void out_of_memory(size_t n_bytes)
     fprintf(stderr,
             "out of memory: %zu more bytes are needed; use a smaller batch or fewer threads\n",
             n_bytes);
-    _Exit(1); /* saved files are complete: they get their names after the last byte */
+    _Exit(1); /* no file is damaged: files get their names only after the last byte */
 }
 
 void *lra_alloc(size_t n_bytes)
@@ -23,7 +23,7 @@ void *lra_alloc(size_t n_bytes)
 
 void *lra_alloc_array(size_t n, size_t size)
 {
-    void *p = calloc(n ? n : 1, size ? size : 1); /* calloc checks the product */
+    void *p = calloc(n ? n : 1, size ? size : 1); /* calloc checks the product for overflow */
     if (!p) out_of_memory(n);
     return p;
 }
@@ -84,7 +84,7 @@ enum { BLOCK = 1 << 16 };
 typedef struct block {
     struct block *before;
     size_t size, used;
-    /* the bytes follow, 16-byte aligned */
+    /* the bytes follow this header, 16-byte aligned */
 } block;
 
 struct lra_arena {

@@ -1,5 +1,5 @@
-/* Memory: checked allocation, arenas, growing text.  Only mem.c and large.c call malloc. Small
- * allocations that fail end the program with one line; large ones (data, workspaces) use
+/* Memory: checked allocation, arenas, growing text. Only mem.c and large.c call malloc. If a small
+ * allocation fails, the program ends with one line. Large allocations (data, workspaces) use
  * lra_try_alloc(), whose failure the user can act on. */
 #ifndef LRA_BASE_CORE_MEM_H
 #define LRA_BASE_CORE_MEM_H
@@ -15,13 +15,14 @@
 extern "C" {
 #endif
 
-/* Zeroed memory; ends the program with exit code 1 if the allocation fails.  n may be 0. */
+/* Allocates zeroed memory. Ends the program with exit code 1 if the allocation fails. n_bytes may
+ * be 0. */
 void *lra_alloc(size_t n_bytes);
-/* n elements of `size` bytes, zeroed, product checked for overflow; ends the program with exit code
- * 1 if the allocation fails. */
+/* Allocates n zeroed elements of `size` bytes; the product is checked for overflow. Ends the
+ * program with exit code 1 if the allocation fails. */
 void *lra_alloc_array(size_t n, size_t size);
-/* Like realloc; ends the program with exit code 1 if the allocation fails; new bytes are not
- * cleared. */
+/* Like realloc(); new bytes are not cleared. Ends the program with exit code 1 if the allocation
+ * fails. */
 void *lra_resize(void *p, size_t n_bytes);
 void lra_free(void *p);                                  /* Nullable: p */
 char *lra_copy_text(const char *s);                      /* Nullable: s */
@@ -33,11 +34,11 @@ char *lra_format(const char *fmt, ...) LRA_PRINTF(1, 2); /* caller frees with lr
  * machine are refused before the kernel's overcommit can accept them (from 1 MiB on). */
 void *lra_try_alloc(size_t n_bytes, const char *what, lra_err *e);
 void lra_free_large(void *p); /* Nullable: p */
-/* True if n bytes can be allocated now.  Called before libraries that crash when an allocation
+/* True if n bytes can be allocated now. For calls of libraries that crash if an allocation
  * fails. */
 bool lra_memory_room(size_t n_bytes);
-/* Same for an array whose size comes from a file: zeroed, n * size checked for overflow, freed with
- * lra_free(). */
+/* Allocates a zeroed array whose size comes from a file; n * size is checked for overflow. Returns
+ * NULL and e on failure. Freed with lra_free(). */
 void *lra_try_array(int64_t n, size_t size, const char *what, lra_err *e);
 
 /* ---- arena: many small things freed together ------------------------------------------------ */
@@ -52,7 +53,7 @@ char *lra_arena_format(lra_arena *a, const char *fmt, ...) LRA_PRINTF(2, 3);
 
 /* ---- text that grows ------------------------------------------------------------------------- */
 
-/* Starts as {0}; `s` is NULL or terminated; never longer than 1 GiB. */
+/* Growing text. Initialised as {0}; `s` is NULL or terminated by 0; at most 1 GiB. */
 typedef struct {
     char *s;
     size_t n, capacity;
@@ -63,7 +64,7 @@ void lra_text_addv(lra_text *t, const char *fmt, va_list args);
 void lra_text_bytes(lra_text *t, const void *bytes, size_t n);
 void lra_text_free(lra_text *t);
 
-/* "141.2 GiB", "12 bytes": for messages; returns buf. */
+/* A size for messages: "141.2 GiB", "12 bytes". Returns buf. */
 char *lra_size_text(char buf[32], double n_bytes);
 
 #ifdef __cplusplus

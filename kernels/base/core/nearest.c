@@ -1,5 +1,5 @@
-/* Misspelt names: the nearest known one by optimal string alignment (insert, delete, replace,
- * swap). */
+/* Misspelt names: finds the most similar known name by optimal string alignment (insert, delete,
+ * replace, swap). */
 #include "kernels/base/core/nearest.h"
 
 #include <stdlib.h>

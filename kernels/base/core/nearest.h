@@ -1,10 +1,11 @@
-/* Names that users mistype. */
+/* Suggestions for names that users mistype. */
 #ifndef LRA_BASE_CORE_NEAREST_H
 #define LRA_BASE_CORE_NEAREST_H
 
 #include "kernels/base/core/err.h"
 
-/* The name nearest to `word` (Damerau-Levenshtein, at most 1 + length/4 edits), or NULL. */
+/* The known name with the smallest edit distance to `word` (Damerau-Levenshtein, at most 1 +
+ * length/4 edits), or NULL. */
 const char *lra_nearest(const char *word, int n, const char *const *names);
 /* Fails with the message "unknown WHAT 'word'; did you mean 'x'? ('SHOW' shows all)"; returns
  * LRA_USAGE. */

@@ -1,4 +1,4 @@
-/* Origins of files. */
+/* Provenance of files (origin.h). */
 #include "kernels/base/core/origin.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 enum { COMMAND_BYTES = 8192 };
 static const char group[] = "/origin";
 
-/* Everything but the number of threads is a text. */
+/* All fields but the number of threads are texts. */
 static const struct {
     const char *name, *title;
     size_t offset;
@@ -48,7 +48,7 @@ char *lra_date_text(char buf[32], time_t t)
     return buf;
 }
 
-/* A word in single quotes; with bytes that are no printable ASCII as $'...\x1b'. */
+/* Appends a word in single quotes; if it has bytes that are not printable ASCII, as $'...\x1b'. */
 static void add_word(lra_text *t, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -83,7 +83,8 @@ char *lra_command_text(int argc, const char *const *argv)
     return t.s;
 }
 
-/* The command without the folder of the program, which does not influence the result. */
+/* The command line, with the name of the program without its folder, which does not influence the
+ * result. */
 static char *command_of(int argc, char **argv)
 {
     const char *name = strrchr(argv[0], '/');
@@ -127,7 +128,8 @@ const char *lra_level_last(const char *level)
 
 bool lra_level_same(const char *a, const char *b, bool bf16)
 {
-    static const char *const units[] = {"avx512bf16", "amx"}; /* of f32 they are avx512 */
+    /* in f32 these levels compute the same bits as avx512 */
+    static const char *const units[] = {"avx512bf16", "amx"};
     for (int i = 0; i < 2 && !bf16; i++) {
         if (strcmp(a, units[i]) == 0) a = "avx512";
         if (strcmp(b, units[i]) == 0) b = "avx512";
@@ -153,7 +155,7 @@ static int read_text(lra_h5 *f, const char *path, const char *name, char **to, l
     return *to ? 0 : LRA_FAILED;
 }
 
-/* Format 1: two attributes of the root, and libraries line by line. */
+/* Reads format 1: two attributes of the root, and libraries line by line. */
 static int read_old(lra_h5 *f, lra_origin *o, lra_err *e)
 {
     int rc = read_text(f, "/", "device", &o->device, e);
@@ -185,7 +187,7 @@ int lra_origin_read(lra_h5 *f, lra_origin *o, lra_err *e)
 
 const char *lra_origin_line(const lra_origin *o, int i, char **text)
 {
-    enum { THREADS = 3 }; /* after the level */
+    enum { THREADS = 3 }; /* index of the threads: after the level */
     *text = NULL;
     if (i == THREADS) {
         if (o->threads) *text = lra_format("%" PRId64, o->threads);

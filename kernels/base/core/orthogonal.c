@@ -1,4 +1,5 @@
-/* Gram-Schmidt, which is a QR decomposition with a positive diagonal. */
+/* Orthogonal rows by the Gram-Schmidt process, which is a QR decomposition where R has a positive
+ * diagonal. */
 #include "kernels/base/core/orthogonal.h"
 
 static double product(const double *a, const double *b, int64_t K)

@@ -1,15 +1,16 @@
 /* Random orthogonal rows with the lengths of normal vectors: directions of random features
  * (Performer).
- *   Q R = G, G (K,K) normal, R with a positive diagonal; row i of Q becomes |g_i| long, g_i another normal vector
- * Without the sign correction the rows would not be uniformly distributed: the first element of the
- * first row would mostly be negative.  More than K rows are independent blocks of K.
+ *   Q R = G, G (K,K) normal, R with a positive diagonal; row i of Q is scaled to |g_i|, g_i another
+ *   normal vector
+ * Without the positive diagonal the rows would not be uniformly distributed: the first element of
+ * the first row would mostly be negative. More than K rows form independent blocks of K rows.
  * Source: Choromanski et al. 2021, arXiv:2009.14794, section 3.2. */
 #ifndef LRA_BASE_CORE_ORTHOGONAL_H
 #define LRA_BASE_CORE_ORTHOGONAL_H
 
 #include "kernels/base/core/philox.h"
 
-/* The i-th standard normal value of the stream (seed, stream) at a step. */
+/* The i-th standard normal value of the stream (seed, stream) at an optimiser step. */
 LRA_PHILOX_FN double lra_normal_at(uint64_t seed, uint32_t stream, uint64_t step, int64_t i)
 {
     lra_rng r = lra_rng_new(seed, stream, 0);
@@ -24,7 +25,7 @@ LRA_PHILOX_FN double lra_normal_at(uint64_t seed, uint32_t stream, uint64_t step
     return i % 2 ? y : x;
 }
 
-/* rows: (m,K) */
+/* Computes the rows (m,K). */
 void lra_orthogonal_rows(uint64_t seed, uint32_t stream, uint64_t step, int64_t m, int64_t K,
                          double *rows);
 

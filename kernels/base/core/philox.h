@@ -1,10 +1,10 @@
-/* Philox4x32-10: counter-based random numbers, the only source of randomness of the suite
- * (MT19937 in datasets/loader/split.c reproduces published splits and nothing else).
+/* Philox4x32-10: counter-based random numbers, the only source of randomness of the suite (except
+ * for MT19937 in datasets/loader/split.c, which reproduces published splits).
  *   (c0..c3), (k0,k1) -> four independent 32-bit words
  * There is no state: the words depend only on counter and key.
- * Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
+ * Source: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3".
  * Known answer: counter 0, key 0 -> 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
- * Shared by the C and the CUDA compiler: an inline header. */
+ * The functions are inline, because C and CUDA files share them. */
 #ifndef LRA_BASE_CORE_PHILOX_H
 #define LRA_BASE_CORE_PHILOX_H
 
@@ -34,7 +34,8 @@ LRA_PHILOX_FN lra_philox lra_philox_at(uint32_t k0, uint32_t k1, uint32_t c0, ui
     return r;
 }
 
-/* Uniform in [0,1) with 24 (32) bits; in (0,1] where a logarithm follows. */
+/* Uniform numbers from one word: in [0,1) with 24 bits (lra_u01f) or 32 bits (lra_u01); in (0,1]
+ * for logarithms (lra_u01_open). */
 LRA_PHILOX_FN float lra_u01f(uint32_t w)
 {
     return (float)(w >> 8) * 0x1p-24f;
@@ -57,7 +58,8 @@ LRA_PHILOX_FN void lra_normal2(uint32_t a, uint32_t b, double *x, double *y)
 
 /* ---- a stream: for code that draws one number after another --------------------------------- */
 
-/* Key (seed, stream id), counter (index, draws): the values of a stream depend on nothing else. */
+/* A stream of random numbers. Its values depend only on the key (seed, stream id) and the counter
+ * (index, number of draws). */
 typedef struct {
     uint32_t key[2];
     uint64_t index;

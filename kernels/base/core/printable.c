@@ -1,10 +1,12 @@
-/* Printable texts: UTF-8 (RFC 3629) without control characters, and without those that turn the
- * direction of a text or end its line (Unicode UAX 9: a name can then be shown as another). */
+/* Printable texts: UTF-8 (RFC 3629) without control characters, and without characters that change
+ * the direction of a text or end its line (Unicode UAX 9). With the latter, one name could be
+ * displayed as another. */
 #include "kernels/base/core/printable.h"
 
 #include <stddef.h>
 
-/* U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+/* True for characters that change the direction of a text or end its line: U+061C, U+200E, U+200F,
+ * U+2028 to U+202E, U+2066 to U+2069. */
 static bool turns(const unsigned char *s)
 {
     if (s[0] == 0xD8) return s[1] == 0x9C;
@@ -13,11 +15,11 @@ static bool turns(const unsigned char *s)
     return s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9;
 }
 
-/* Bytes of the character at s; 0: it is none, or a control character. */
+/* Number of bytes of the printable character at s; 0: there is none. */
 static size_t character(const unsigned char *s)
 {
-    /* Ranges of first bytes, the valid range of the second byte (shortest form, no surrogates, no
-     * C1), length in bytes. */
+    /* Valid characters: range of the first byte, range of the second byte (shortest form, no
+     * surrogates, no C1), length in bytes. */
     static const struct {
         unsigned char first, last, lo, hi;
         size_t n;

@@ -1,6 +1,7 @@
 /* SHA-256.
  * Source: FIPS 180-4, sections 5.1.1, 5.3.3 and 6.2.
- * Known: "abc" gives ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 96177a9c b410ff61 f20015ad. */
+ * Known answer: "abc" gives ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 96177a9c b410ff61
+ * f20015ad. */
 #include "kernels/base/core/sha256.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Numbers of one training run.  lra_train() fills them, a result file holds them as attributes of
- * its root. */
+/* Numbers that describe one training run. lra_train() fills them; a result file stores them as
+ * attributes of its root. */
 #ifndef LRA_BASE_CORE_TRAINING_H
 #define LRA_BASE_CORE_TRAINING_H
 
@@ -7,11 +7,11 @@
 
 typedef struct {
     int64_t parameters;
-    int64_t steps, skipped; /* optimiser steps; updates that were not applied */
+    int64_t steps, skipped; /* number of optimiser steps; number of skipped updates */
     int64_t best_epoch;     /* the selected epoch, from 1; 0: nothing was trained */
-    double seconds;         /* of training, all sessions of a resumed run together */
-    double step_flops;      /* floating-point operations of an optimiser step, longest bucket */
-    double padding;         /* padded share of the positions of the training batches, 0 to 1 */
+    double seconds;    /* duration of the training, summed over all sessions of a resumed run */
+    double step_flops; /* floating-point operations of an optimiser step, longest bucket */
+    double padding;    /* padded share of the positions of the training batches, 0 to 1 */
 } lra_training;
 
 #endif

@@ -1,4 +1,4 @@
-/* JSON holds UTF-8 and nothing else; names of files may be any bytes. */
+/* Check for UTF-8. JSON contains only UTF-8, but file names may be any bytes. */
 #ifndef LRA_BASE_CORE_UTF8_H
 #define LRA_BASE_CORE_UTF8_H
 

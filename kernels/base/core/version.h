@@ -1,4 +1,4 @@
-/* Build information, recorded in every result. */
+/* Version and build of the program. */
 #ifndef LRA_BASE_CORE_VERSION_H
 #define LRA_BASE_CORE_VERSION_H
 

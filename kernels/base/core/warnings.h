@@ -1,4 +1,4 @@
-/* Warnings for a table instead of for the terminal. */
+/* Warnings that are collected for a table instead of being printed to the terminal. */
 #ifndef LRA_BASE_CORE_WARNINGS_H
 #define LRA_BASE_CORE_WARNINGS_H
 

@@ -1,11 +1,11 @@
-/* Reading foreign HDF5 files in a child process.  The library can crash, loop or be taken over by a
- * forged file; a child with limits does the parsing, and answers questions of the reading
- * interface: fixed-size structures and plain bytes over a socket.  Its answers are not trusted:
- * sizes are compared with the request, texts are copied with their length.
+/* Reads untrusted HDF5 files in a child process. A forged file can make the library crash, loop or
+ * run foreign code. The parsing is therefore done by a child with limits, which answers questions
+ * of the reading interface: fixed-size structures and plain bytes over a socket. Its answers are
+ * not trusted: sizes are compared with the request, and texts are copied with their length.
  *
- * A child has no memory beyond a limit, no processor time beyond a limit, no descriptors but the
- * file and the socket, makes no files and opens none, and where the kernel offers seccomp, may call
- * nothing but reading, writing, memory and its own end. */
+ * The child is limited in memory and processor time. It has no descriptors except for the file and
+ * the socket, and cannot create or open files. If the kernel offers seccomp, it may only call read,
+ * write, memory management and exit. */
 #include "kernels/base/formats/h5_child.h"
 
 #include <errno.h>
@@ -31,15 +31,15 @@ typedef struct {
 typedef struct {
     int32_t rc;
     uint32_t yes;
-    uint64_t n_bytes; /* that follow */
+    uint64_t n_bytes; /* bytes of data that follow */
     int64_t number;
     double real;
     lra_h5_info info;
     lra_err err;
 } answer;
 
-/* The first answer about a dataset is cached: a child that changes its answer later cannot make a
- * caller read more than it has allocated. */
+/* The first answer about a dataset, which is cached: a child that later gives another answer cannot
+ * make a caller read more than it has allocated. */
 typedef struct {
     char *path;
     lra_h5_info info;
@@ -48,10 +48,10 @@ typedef struct {
 struct lra_h5_child {
     pid_t pid;
     int fd;
-    double seconds; /* that an answer may take */
+    double seconds; /* time limit of an answer, in seconds */
     found_set *found;
     int n_found;
-    char *failure; /* NULL: it is well */
+    char *failure; /* why the child failed; NULL: it has not failed */
     lra_cause cause;
 };
 
@@ -71,7 +71,7 @@ static bool send_all(int fd, const void *bytes, size_t n)
     return true;
 }
 
-/* In the child: waits without a time limit; the socket closes when the parent ends. */
+/* In the child: receives n bytes, without a time limit. The socket closes when the parent ends. */
 static bool receive(int fd, void *bytes, size_t n)
 {
     char *at = bytes;
@@ -90,7 +90,7 @@ static void reply(int fd, answer *a, const lra_err *e, const void *bytes)
 {
     a->err = *e;
     if (a->rc != 0) a->n_bytes = 0;
-    char first[sizeof *a + SMALL]; /* in one piece: the parent wakes up once */
+    char first[sizeof *a + SMALL]; /* sent in one piece, so that the parent wakes up once */
     size_t small = a->n_bytes < SMALL ? (size_t)a->n_bytes : SMALL, rest = a->n_bytes - small;
     memcpy(first, a, sizeof *a);
     if (small) memcpy(first + sizeof *a, bytes, small);
@@ -115,7 +115,7 @@ static void *get_array(lra_h5 *f, const char *path, const question *q, answer *a
         data = lra_try_alloc(a->n_bytes + 1, path, e);
         if (!data) a->rc = LRA_FAILED;
     }
-    /* The child reports a wrong type or shape before anything is written to `data`. */
+    /* the child reports a wrong type or shape before anything is written to `data` */
     if (a->rc == 0) a->rc = lra_h5_get(f, path, type, q->rank, q->dims, data, e);
     return data;
 }
@@ -194,8 +194,8 @@ static void set_failure(lra_h5 *f, lra_cause cause, const char *reason)
     f->child->cause = cause;
 }
 
-/* Sets the reason for a missing answer and ends the child if it still runs.  If the child was
- * killed from outside, the file is not blamed. */
+/* Records why an answer is missing, and ends the child if it still runs. If another process has
+ * killed the child, the message does not blame the file. late: the time limit has passed. */
 static void fail_child(lra_h5 *f, bool late)
 {
     lra_h5_child *c = f->child;
@@ -228,7 +228,8 @@ static int tell_failure(const lra_h5 *f, lra_err *e)
     return lra_fail_as(e, f->child->cause, "%s", f->child->failure);
 }
 
-/* Receives n bytes within c->seconds; false: the child has failed, and the error is recorded. */
+/* Receives n bytes within c->seconds. Returns false, with the error recorded, if the child has
+ * failed. */
 static bool hear(lra_h5 *f, void *bytes, size_t n)
 {
     lra_h5_child *c = f->child;
@@ -250,14 +251,15 @@ static bool hear(lra_h5 *f, void *bytes, size_t n)
     return true;
 }
 
-/* Fails with the message of the child, which may lack its end; the byte after it is the cause. */
+/* Fails with the error message of the child, if it sent one. The message may lack its terminating
+ * 0; the byte after it is the cause. */
 static int check_answer(answer *a, lra_err *e)
 {
     a->err.msg[sizeof a->err.msg - 2] = 0;
     return a->rc == 0 ? 0 : lra_fail_as(e, lra_err_cause(&a->err), "%s", a->err.msg);
 }
 
-/* Sends a question and receives the head of the answer; the bytes of the answer follow. */
+/* Sends a question and receives the fixed-size part of the answer; its data follow. */
 static int ask(lra_h5 *f, question *q, const char *path, const char *name, answer *a, lra_err *e)
 {
     lra_h5_child *c = f->child;
@@ -267,7 +269,8 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
     if (q->n_path > LONGEST_PATH || q->n_name > LONGEST_PATH)
         return lra_fail(e, "'%s': a name is too long", f->path);
     if (!c->failure) {
-        char all[sizeof *q + 2 * LONGEST_PATH]; /* in one piece: the child wakes up once */
+        /* sent in one piece, so that the child wakes up once */
+        char all[sizeof *q + 2 * LONGEST_PATH];
         size_t n = sizeof *q + q->n_path + q->n_name;
         memcpy(all, q, sizeof *q);
         memcpy(all + sizeof *q, path, q->n_path);
@@ -279,7 +282,7 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
     return check_answer(a, e);
 }
 
-/* The bytes of the answer as text; limit: maximum length. */
+/* Receives the data of an answer as text; limit: maximum length in bytes. */
 static char *hear_text(lra_h5 *f, const answer *a, size_t limit, const char *path, lra_err *e)
 {
     if (a->n_bytes > limit) {
@@ -349,7 +352,7 @@ int lra_h5_child_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, co
     lra_h5_info info;
     answer a;
     if (lra_h5_child_find(f, path, &info, e) != 0) return LRA_FAILED;
-    /* Checked here too, not only in the child: `data` has room for these dimensions. */
+    /* checked here too, not only in the child: `data` must have space for these dimensions */
     if (lra_h5_check_extent(f, path, &info, type, rank, dims, e) != 0) return LRA_FAILED;
     memcpy(q.dims, info.dims, sizeof q.dims);
     if (ask(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
@@ -412,13 +415,13 @@ int lra_h5_child_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
-/* Limits in proportion to the file size; no file of this suite exceeds them. */
+/* Limits of the child, in proportion to the file size; no file of this suite exceeds them. */
 static lra_sandbox limits_of(const lra_h5 *f, const int *keep)
 {
     double size = (double)f->size;
     return (lra_sandbox){
         .memory = 512.0 * MiB + 32 * size,
-        .seconds = 2 + size / (2.0 * MiB), /* deflated, it may be a hundred times as much */
+        .seconds = 2 + size / (2.0 * MiB), /* decompressed data may be a hundred times as large */
         .keep = keep,
         .n_keep = 2};
 }
@@ -431,7 +434,7 @@ static int start_child(lra_h5 *f, const char *kind, lra_err *e)
     keep[0] = fileno(f->source), keep[1] = pair[1];
     lra_sandbox limits = limits_of(f, keep);
     fflush(NULL);
-    lra_h5_start(); /* once here, and not in every child */
+    lra_h5_start(); /* once here, instead of in every child */
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         if (!lra_sandbox_enter(&limits, parent)) _exit(1);
@@ -444,7 +447,7 @@ static int start_child(lra_h5 *f, const char *kind, lra_err *e)
     }
     f->child = lra_alloc(sizeof *f->child);
     f->child->pid = pid, f->child->fd = pair[0];
-    f->child->seconds = 60 + 10 * limits.seconds; /* a disk may be slow, and the machine busy */
+    f->child->seconds = 60 + 10 * limits.seconds; /* the disk may be slow and the machine busy */
     return 0;
 }
 

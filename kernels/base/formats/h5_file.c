@@ -1,4 +1,5 @@
-/* HDF5: the library started and silent, its reasons for failing, types, closing. */
+/* HDF5: initialisation of the library without messages of its own, its error reasons, types,
+ * closing of files. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ void lra_h5_start(void)
 {
     static bool started;
     if (started) return;
-    /* every file is closed by its owner; the library's clean-up can crash after a failure */
+    /* do not clean up at exit: every file is closed by its owner, and the library's cleanup can
+     * crash after a failure */
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -27,7 +29,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *entry, void *to)
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e)
 {
     char *reason = NULL;
-    if (f->write_error) { /* which the library does not know of */
+    if (f->write_error) { /* the library does not know of this error */
         H5Eclear2(H5E_DEFAULT);
         errno = f->write_error;
         return lra_fail_errno(e, "cannot write '%s'", f->path);

@@ -1,6 +1,6 @@
-/* Reading HDF5: rank, type and extent are compared with what the caller expects before anything is
- * read; links that leave the file and data stored outside it are refused.  Files without a seal,
- * and those that the user names, are read by a child process (h5_child.h). */
+/* Reads HDF5. Rank, type and extent are compared with what the caller expects before any data are
+ * read. Links that leave the file and data stored outside of it are refused. Files without a seal,
+ * and files that the user names, are read by a child process (h5_child.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,20 +53,20 @@ int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e)
 typedef struct {
     dev_t device;
     ino_t number;
-} file_identity; /* a file can have many paths */
+} file_identity; /* identifies a file, which can have many paths */
 static file_identity *distrusted;
 static int n_distrusted;
 
 void lra_h5_distrust(const char *path)
 {
     struct stat s;
-    if (stat(path, &s) != 0) return; /* opening it fails, too */
+    if (stat(path, &s) != 0) return; /* opening the file will fail, too */
     distrusted = lra_resize(distrusted, (size_t)(n_distrusted + 1) * sizeof *distrusted);
     distrusted[n_distrusted++] = (file_identity){s.st_dev, s.st_ino};
 }
 
-/* True if the file must be read in a child.  A seal shows that the file has not changed since it
- * was made, but any program can write one. */
+/* True if the file must be read in a child process. A seal shows that the file has not changed
+ * since it was written, but any program can write one. */
 static bool is_foreign(const lra_h5 *f, const struct stat *s)
 {
     bool foreign = !f->sealed;
@@ -111,7 +111,8 @@ bool lra_h5_sealed(const lra_h5 *f)
 
 /* ---- measurement ----------------------------------------------------------------------------- */
 
-/* Every component of the path is a hard link, so that the path stays inside the file. */
+/* True if the path exists and each of its components is a hard link, so that it stays inside the
+ * file. */
 bool lra_h5_has(lra_h5 *f, const char *path)
 {
     if (!*path) return false;
@@ -145,7 +146,7 @@ static lra_h5_type type_of(hid_t set)
     return found;
 }
 
-/* Filters that the library has without plug-ins and that cannot grow without bounds. */
+/* True if all filters are built into the library (no plug-ins) and their output is bounded. */
 static bool known_filters(hid_t list)
 {
     int n = H5Pget_nfilters(list);
@@ -168,8 +169,8 @@ static bool small_chunks(hid_t list, size_t element)
     return rank >= 1 && rank <= LRA_H5_MAX_RANK && bytes <= CHUNK_MAX;
 }
 
-/* True if the data are inside the file, in a supported layout.  Checked before the extent, since a
- * virtual dataset can take its extent from other files. */
+/* True if the data are inside the file, in a supported layout. This is checked before the extent,
+ * because a virtual dataset can take its extent from other files. */
 static bool stored_inside(hid_t set)
 {
     hid_t list = H5Dget_create_plist(set), type = H5Dget_type(set);
@@ -183,8 +184,8 @@ static bool stored_inside(hid_t set)
     return inside;
 }
 
-/* Checks that the stored bytes can decompress to the extent: otherwise the file would allocate
- * memory that it does not fill. */
+/* True if the stored bytes can decompress to the extent. Otherwise the file would make the reader
+ * allocate memory that it does not fill. */
 static bool stored_whole(hid_t set, const lra_h5_info *info)
 {
     hid_t type = H5Dget_type(set);
@@ -290,7 +291,7 @@ bool lra_h5_has_attr(lra_h5 *f, const char *path, const char *name)
     return lra_h5_has(f, path) && H5Aexists_by_name(f->id, path, name, H5P_DEFAULT) > 0;
 }
 
-/* Opens an attribute, which must be one value of the expected type; H5T_C_S1 matches strings of any
+/* Opens an attribute, which must be one value of the expected type. H5T_C_S1 matches strings of any
  * fixed length. */
 static hid_t open_attribute(lra_h5 *f, const char *path, const char *name, hid_t expected,
                             lra_err *e)

@@ -1,8 +1,9 @@
-/* The seal: 64 bytes after the HDF5 data with the xxh3-64 of all bytes before them.  The library's
- * own checksums do not cover all of its metadata, and the library can crash on undetected errors; a
- * file is therefore hashed before the library reads it.  Other programs read sealed files
- * unchanged, since the superblock gives the end of the HDF5 data.  A file that ends there has no
- * seal (older, or rewritten by another tool) and is protected by the library's checksums only. */
+/* The seal of an HDF5 file: 64 bytes after the HDF5 data, with the xxh3-64 of all bytes before
+ * them. The library's own checksums do not cover all of its metadata, and undetected errors can
+ * crash the library. A file is therefore hashed before the library reads it. Other programs can
+ * read sealed files, because the superblock gives the end of the HDF5 data. A file that ends there
+ * has no seal (it is older, or was rewritten by another tool), and only the library's checksums
+ * protect it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void seal_text(uint64_t hash, char seal[LRA_H5_SEAL + 1])
              hash, "");
 }
 
-/* The hash of the first n bytes; false: they cannot be read. */
+/* Hashes the first n bytes of a file. Returns false if they cannot be read. */
 static bool hash_start(FILE *f, size_t n, uint64_t *hash)
 {
     XXH3_state_t *state = XXH3_createState();
@@ -54,15 +55,15 @@ int lra_h5_seal(FILE *f)
     uint64_t hash = 0;
     if (fseeko(f, 0, SEEK_SET) != 0 || fread(start, 1, sizeof start, f) != sizeof start) return -1;
     size_t n = lra_h5_end(start, sizeof start);
-    errno = EIO; /* unless a call below knows better */
+    errno = EIO; /* unless a call below sets another error */
     if (n == 0 || fseeko(f, 0, SEEK_END) != 0 || ftello(f) != (off_t)n || !hash_start(f, n, &hash))
         return -1;
     seal_text(hash, seal);
     return fseeko(f, 0, SEEK_END) == 0 && fwrite(seal, 1, LRA_H5_SEAL, f) == LRA_H5_SEAL ? 0 : -1;
 }
 
-/* True for a complete file without a seal: it ends at the end given by its superblock, or has
- * another superblock version. */
+/* True for a complete file without a seal: it ends at the offset that its superblock gives, or its
+ * superblock has another version. */
 static bool unsealed(const char *superblock, size_t n, off_t size)
 {
     size_t end = lra_h5_end(superblock, n);
@@ -79,7 +80,7 @@ int lra_h5_check_seal(FILE *f, const char *path, bool *sealed, lra_err *e)
     if (size < 0 || ferror(f)) return lra_fail_errno(e, "cannot read '%s'", path);
     *sealed = false;
     if (unsealed(start, n_start, size)) return 0;
-    /* The sizes first: bytes that the file cannot have are not hashed. */
+    /* checks the sizes first: bytes that the file cannot have are not hashed */
     if (lra_h5_end(start, n_start) + LRA_H5_SEAL != (size_t)size)
         return lra_fail(e, "'%s': not a complete HDF5 file (cut short, or damaged)", path);
     if (lra_file_check_holes(f, path, e) != 0) return LRA_FAILED;

@@ -1,9 +1,9 @@
-/* An HDF5 driver that reads and writes one open file and never opens another: a forged file may
- * name external links, external raw data and virtual datasets, whose files (devices, FIFOs) the
- * library would open.
- * A failed write is recorded and not reported to the library, which cannot close a file that cannot
- * be written and crashes on the remaining state.  The library continues as after a success, and
- * lra_h5_commit() reports the failure. */
+/* An HDF5 file driver that reads and writes one open file and never opens another one. A forged
+ * file may name external links, external raw data and virtual datasets, whose files (devices,
+ * FIFOs) the library would open.
+ * A failed write is recorded and not reported to the library, because the library cannot close a
+ * file after a failed write and crashes on the remaining state. The library continues as if the
+ * write had succeeded, and lra_h5_commit() reports the failure. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #endif
 
 typedef struct {
-    H5FD_t common; /* the library's part */
+    H5FD_t common; /* fields that the library requires */
     lra_h5 *f;
     int fd;
     haddr_t end, allocated; /* end of the written data; end of the allocated space */
@@ -28,7 +28,7 @@ static H5FD_t *stream_open(const char *name, unsigned flags, hid_t access, haddr
     if (!f || (*f)->opened) return NULL;
     bool writes = (*f)->target != NULL;
     if (writes != ((flags & H5F_ACC_CREAT) != 0))
-        return NULL; /* the library tests for an existing file before it creates one */
+        return NULL; /* the library checks whether a file exists before it creates one */
     stream *s = lra_alloc(sizeof *s);
     s->f = *f;
     s->fd = fileno(writes ? lra_file_stream((*f)->target) : (*f)->source);
@@ -74,7 +74,7 @@ static haddr_t stream_end(const H5FD_t *file, H5FD_mem_t type)
     return ((const stream *)file)->end;
 }
 
-/* Bytes that were never written are 0. */
+/* Reads bytes; those that were never written are 0. */
 static herr_t stream_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t n,
                           void *to)
 {
@@ -126,7 +126,7 @@ static hid_t driver(void)
     static const H5FD_class_t record = {
 #if H5_VERSION_GE(1, 13, 0)
         .version = H5FD_CLASS_VERSION,
-        .value = (H5FD_class_value_t)513, /* from 512 on they are everybody's */
+        .value = (H5FD_class_value_t)513, /* driver ids from 512 on are free for applications */
 #endif
         .name = "lra",
         .maxaddr = INT64_MAX,
@@ -155,7 +155,7 @@ hid_t lra_h5_stream_create(lra_h5 *f)
     H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
     hid_t id = H5Fcreate(f->path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
-    if (id >= 0) H5Eclear2(H5E_DEFAULT); /* of the question whether it is there */
+    if (id >= 0) H5Eclear2(H5E_DEFAULT); /* clears the error of the check whether the file exists */
     return id;
 }
 

@@ -1,4 +1,4 @@
-/* Texts and tables in HDF5, readable with generic HDF5 programs. */
+/* Texts and tables in HDF5, in a form that generic HDF5 programs display. */
 #include <string.h>
 
 #include "kernels/base/formats/h5_child.h"
@@ -53,7 +53,7 @@ int lra_h5_put_text(lra_h5 *f, const char *path, const char *text, lra_err *e)
     return rc;
 }
 
-/* Bytes of an element, 0: the dataset holds no strings of one length. */
+/* Bytes of an element; 0: the dataset is not an array of fixed-length strings. */
 static size_t string_size(hid_t set)
 {
     hid_t type = H5Dget_type(set);
@@ -63,7 +63,7 @@ static size_t string_size(hid_t set)
     return size;
 }
 
-/* n strings of `size` bytes, which may end with zeros. */
+/* Reads n strings of `size` bytes, padded with zeros, as lines. */
 static char *read_lines(lra_h5 *f, hid_t set, const char *path, size_t size, int64_t n, lra_err *e)
 {
     hid_t type = H5Dget_type(set);
@@ -122,7 +122,7 @@ static int n_names(const char *names)
     return n;
 }
 
-/* Index of the first element of `name` among names; -1: not found. */
+/* Index of `name` in a list of names; -1: not found. */
 static int find_name(const char *names, const char *name)
 {
     size_t n = strcspn(name, " ");
@@ -142,7 +142,7 @@ int lra_h5_put_table(lra_h5 *f, const char *path, const char *columns, int64_t n
     return rc == 0 ? lra_h5_set_text(f, path, "columns", columns, e) : rc;
 }
 
-/* found: the column names in the file, one for each of its columns. */
+/* Copies the wanted columns of a table to values. found: names of the columns in the file. */
 static int pick_columns(const lra_h5_info *info, const double *all, const char *path,
                         const char *found, const char *wanted, double *values, lra_err *e)
 {

@@ -1,4 +1,4 @@
-/* Writing HDF5: a file under its final name is always complete; a full disk is an ordinary write
+/* Writes HDF5. A file under its final name is always complete. A full disk is an ordinary write
  * error. */
 #include <string.h>
 
@@ -49,7 +49,7 @@ int lra_h5_commit(lra_h5 *f, lra_err *e)
 
 /* ---- datasets -------------------------------------------------------------------------------- */
 
-/* Chunks of at most 1 MiB, filled from the last dimension to the first. */
+/* Sets the chunk shape: at most 1 MiB, filled from the last dimension to the first. */
 static void chunk_of(size_t element, int rank, const int64_t *dims, hsize_t *chunk)
 {
     hsize_t room = element < CHUNK_BYTES ? CHUNK_BYTES / element : 1;
@@ -96,8 +96,8 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
         H5Dwrite(set, lra_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
         rc = -1;
     if (set >= 0 && H5Dclose(set) < 0) rc = -1;
-    if (f->write_error)
-        rc = -1; /* fails now, not after gigabytes more that cannot be written either */
+    if (f->write_error) /* fail now, before gigabytes more are written in vain */
+        rc = -1;
     if (rc != 0) lra_h5_fail(f, path, e);
     H5Sclose(space);
     H5Pclose(list);

@@ -46,8 +46,8 @@ int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e)
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Iterates over the elements in row-major order: next_offset() returns the offset of the next
- * one. */
+/* Iterator over the elements in row-major order: next_offset() returns the offset of the next
+ * element. */
 typedef struct {
     const lra_ndarray *a;
     int64_t at[LRA_MAX_DIMS], stride[LRA_MAX_DIMS], offset;
@@ -77,7 +77,7 @@ static int64_t next_offset(walk *w)
     return now;
 }
 
-/* Same for the i-th element only. */
+/* Offset of the i-th element in row-major order. */
 static int64_t offset_of(const lra_ndarray *a, int64_t i)
 {
     walk w = walk_from_start(a);
@@ -89,7 +89,7 @@ static int64_t offset_of(const lra_ndarray *a, int64_t i)
     return offset;
 }
 
-/* The `size` bytes of an element as a number, the first byte lowest. */
+/* The bytes of an element as a number, first byte lowest. */
 static uint64_t load(const lra_ndarray *a, int64_t offset)
 {
     const unsigned char *p = (const unsigned char *)a->bytes + (size_t)offset * a->element;
@@ -189,7 +189,7 @@ int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_
     for (int64_t i = 0; i < a->n; i++) {
         uint64_t bits = load(a, next_offset(&w));
         uint32_t low = (uint32_t)bits;
-        if (a->dtype == LRA_DTYPE_F32) /* bit for bit, also where it is no number */
+        if (a->dtype == LRA_DTYPE_F32) /* bit for bit, including NaN */
             memcpy(&out[i], &low, sizeof low);
         else
             out[i] = (float)real_value(a->dtype, bits);
@@ -199,7 +199,7 @@ int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* Appends a code point; false: invalid. */
+/* Appends a code point as UTF-8. Returns false if it is invalid. */
 static bool add_utf8(lra_text *t, uint32_t c)
 {
     unsigned char u[4];

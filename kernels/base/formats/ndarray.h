@@ -1,7 +1,6 @@
-/* A dense array as a file holds it: element type, shape, bytes; the common ground of npy and
- * safetensors.
- * Limits of every reader: rank <= 8, each dimension <= 2^40, elements <= 2^48, bytes computed with
- * overflow check.  Non-finite values are values. */
+/* A dense array as a file stores it: element type, shape, bytes. Shared by npy and safetensors.
+ * Limits of every reader: rank <= 8, each dimension <= 2^40, elements <= 2^48; the number of bytes
+ * is computed with an overflow check. Non-finite numbers are accepted. */
 #ifndef LRA_BASE_FORMATS_NDARRAY_H
 #define LRA_BASE_FORMATS_NDARRAY_H
 
@@ -13,7 +12,7 @@
 
 enum { LRA_MAX_DIMS = 8 };
 
-/* X(identifier, name in safetensors, bytes of an element, descr in npy or NULL) */
+/* X(identifier, name in safetensors, bytes per element, descr in npy or NULL) */
 #define LRA_DTYPES(X)                                                                              \
     X(BOOL, "BOOL", 1, "b1")                                                                       \
     X(U8, "U8", 1, "u1")                                                                           \
@@ -32,7 +31,7 @@ enum { LRA_MAX_DIMS = 8 };
     X(F64, "F64", 8, "f8")                                                                         \
     X(C64, "C64", 8, "c8")                                                                         \
     X(C128, NULL, 16, "c16")                                                                       \
-    X(TEXT, NULL, 0, "U") /* fixed width, UCS-4; npy only, where the caller accepts it */          \
+    X(TEXT, NULL, 0, "U") /* fixed-width UCS-4 text; npy only, if the caller accepts it */         \
     X(BYTES, NULL, 0, "S")
 
 typedef enum {
@@ -46,25 +45,24 @@ typedef struct {
     lra_dtype dtype;
     int rank; /* 0: a scalar */
     int64_t dims[LRA_MAX_DIMS];
-    int64_t n;         /* elements */
-    size_t element;    /* bytes of one */
-    bool swapped;      /* big-endian */
-    bool fortran;      /* first index fastest */
-    const void *bytes; /* n * element, as stored; borrowed */
+    int64_t n;         /* number of elements */
+    size_t element;    /* bytes per element */
+    bool swapped;      /* the elements are big-endian */
+    bool fortran;      /* the first index is the fastest */
+    const void *bytes; /* n * element bytes, as stored; not owned */
 } lra_ndarray;
 
-const char *lra_dtype_name(lra_dtype t); /* "F32"; of npy's own types "c16", "U", "S" */
+const char *lra_dtype_name(lra_dtype t); /* "F32"; for types of npy only "c16", "U", "S" */
 size_t lra_dtype_bytes(lra_dtype t);     /* 0 for texts */
 
-/* Sets n from rank and dims and checks the limits; `name` is used in the message. */
+/* Sets n from rank and dims, and checks the limits. `name` is used in messages. */
 int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e);
-/* Elements as float32 in row-major order.  Integers, F16 and BF16 are widened; F64 and
- * wide integers are rounded to float32.  BOOL bytes other than 0 and 1, complex numbers, texts and
- * 8-bit floats fail.  `name` is used in the message. */
+/* Converts the elements to float32 in row-major order. Integers, F16 and BF16 are widened; F64 and
+ * wide integers are rounded. BOOL bytes other than 0 and 1, complex numbers, texts and 8-bit floats
+ * are errors. `name` is used in messages. */
 int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_err *e);
 /* The i-th element (row-major) of a TEXT or BYTES array as UTF-8, without the zeros that pad it;
- * caller frees.
- * NULL with a message when it is no valid text. */
+ * the caller frees it. NULL with a message if it is not valid text. */
 char *lra_ndarray_text(const lra_ndarray *a, int64_t i, const char *name, lra_err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* npy files. */
+/* Reads npy files. */
 #include "kernels/base/formats/npy.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ static int expected(scanner *s, const char *what)
                     s->name, c, what);
 }
 
-/* Takes the character if it comes next. */
+/* Skips blanks and, if the next character is c, also this character. Returns true if it was c. */
 static bool take(scanner *s, char c)
 {
     skip_blanks(s);
@@ -52,7 +52,8 @@ static bool take_word(scanner *s, const char *word)
     return true;
 }
 
-/* A quoted text of less than `size` bytes without escapes; sets the quote. */
+/* Reads a quoted text of less than `size` bytes without escapes. Sets quote to its quotation
+ * mark. */
 static int read_quoted(scanner *s, char *to, size_t size, char *quote, const char *what)
 {
     skip_blanks(s);
@@ -77,12 +78,12 @@ static int read_dimension(scanner *s, lra_ndarray *a)
         if (value > (int64_t)1 << 40)
             return lra_fail(s->e, "'%s': dimension %d is above 2^40", s->name, a->rank);
     }
-    if (s->at < s->end && *s->at == 'L') s->at++; /* written by Python 2 */
+    if (s->at < s->end && *s->at == 'L') s->at++; /* files written by Python 2 */
     a->dims[a->rank++] = value;
     return 0;
 }
 
-/* () (n,) (n, m) (n, m,) */
+/* Reads a shape: () (n,) (n, m) (n, m,) */
 static int read_shape(scanner *s, lra_ndarray *a)
 {
     if (!take(s, '(')) return expected(s, "a tuple");
@@ -111,7 +112,7 @@ static int refuse_type(const char *name, const char *descr, lra_err *e)
     return lra_fail(e, "'%s' has element type '%.20s': %s", name, descr, why);
 }
 
-/* The width in "<U12": 1 to 2^20, or 0. */
+/* The width of a text type such as "<U12": 1 to 2^20; 0: invalid. */
 static size_t text_width(const char *digits)
 {
     size_t width = 0;
@@ -146,7 +147,7 @@ static int read_type(const char *name, const char *descr, bool texts, lra_ndarra
 
 /* ---- parse ----------------------------------------------------------------------------------- */
 
-/* Reads one pair; seen: bits of the keys already read. */
+/* Reads one key with its value. seen: bit mask of the keys already read. */
 static int read_pair(scanner *s, bool texts, lra_ndarray *a, unsigned *seen, char *quote)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
@@ -196,7 +197,7 @@ static int read_dict(scanner *s, bool texts, lra_ndarray *a)
     return 0;
 }
 
-/* Sets the range of the header. */
+/* Finds the range [from, to) of the header. */
 static int find_header(const unsigned char *p, size_t n, const char *name, size_t *from, size_t *to,
                        lra_err *e)
 {

@@ -1,14 +1,14 @@
-/* The npy format of numpy: one array with a short header.  Strict, as spec'd by its documentation
- * (NEP 1):
- * versions 1.0, 2.0, 3.0; a Python dict literal of exactly 'descr', 'fortran_order', 'shape'; then
- * the data and nothing else.  Structured types, pickles and byte order '=' are refused. */
+/* The npy format of numpy: one array with a short header. The reader is as strict as the format's
+ * documentation (NEP 1): versions 1.0, 2.0, 3.0; a Python dict literal of exactly 'descr',
+ * 'fortran_order', 'shape'; then the data and nothing else. Structured types, pickles and byte
+ * order '=' are refused. */
 #ifndef LRA_BASE_FORMATS_NPY_H
 #define LRA_BASE_FORMATS_NPY_H
 
 #include "kernels/base/formats/ndarray.h"
 
-/* Parses the array in n bytes of memory; `a` points into them.  texts: accept 'U' and 'S'
- * (fixed-width text).  `name` is used in messages. */
+/* Parses an array in n bytes of memory; `a` points to these bytes. texts: accept 'U' and 'S'
+ * (fixed-width text). `name` is used in messages. */
 int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
                   lra_err *e);
 

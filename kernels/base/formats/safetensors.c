@@ -1,4 +1,4 @@
-/* Reading safetensors; jansson parses the JSON after its outer form has been checked. */
+/* Reads safetensors. jansson parses the JSON, after its outer form has been checked. */
 #include "kernels/base/formats/safetensors.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int lra_safetensors_check_name(const char *name, lra_err *e)
 
 /* ---- the header as text ---------------------------------------------------------------------- */
 
-/* Rejects what jansson accepts and the format does not: nesting (jansson recurses), signs,
+/* Rejects what jansson accepts and the format does not allow: nesting (jansson recurses), signs,
  * fractions and exponents, and anything but spaces after the object. */
 static int check_text(const char *text, size_t n, lra_err *e)
 {
@@ -92,7 +92,7 @@ static int read_dtype(const char *text, lra_dtype *dtype, lra_err *e)
     return lra_fail(e, "dtype '%.40s' is unknown", text);
 }
 
-/* An array of `expected` integers (-1: at most 8) from 0 to 2^48; returns their number. */
+/* Reads an array of `expected` integers (-1: at most 8) from 0 to 2^48. Returns their number. */
 static int read_integers(const json_t *list, const char *what, int expected, json_int_t *to,
                          lra_err *e)
 {
@@ -167,7 +167,8 @@ static int by_place(const void *a, const void *b)
     return strcmp(p->t.name, q->t.name);
 }
 
-/* Fails if there is a hole, an overlap, or data after the last array. */
+/* Assigns the data to the arrays. Fails if there is a hole, an overlap, or data after the last
+ * array. */
 static int place(placed *list, int n, const char *data, size_t n_data, lra_err *e)
 {
     json_int_t at = 0;
@@ -233,8 +234,8 @@ static bool holds(const unsigned char *p, size_t n, const char *word)
     return false;
 }
 
-/* The format of a file that is no safetensors file, and how to save its arrays as one; NULL: not
- * known.  Names of a zip's first entries are among its first bytes. */
+/* For a file that is not safetensors: the name of its format, and how to save its arrays as
+ * safetensors. NULL: unknown. The names of a zip's first entries are among its first bytes. */
 static const char *other_format(const unsigned char *p, size_t n)
 {
     static const char torch[] = "a PyTorch zip; save with safetensors: "

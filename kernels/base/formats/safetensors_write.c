@@ -1,4 +1,4 @@
-/* Writing safetensors. */
+/* Writes safetensors. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 
 enum { ALIGNMENT = 8 };
 
-/* The order of the reference: by its own rank of element types, which puts larger elements first,
- * so that each array is aligned to its own; then by name. */
+/* Compares in the order of the reference implementation: by its ranking of element types, which
+ * puts larger elements first, so that each array is aligned to its element size; then by name. */
 static int by_type(const void *a, const void *b)
 {
     static const int rank[LRA_N_DTYPES] = {
@@ -48,7 +48,7 @@ static json_t *meta_of(const lra_config *meta)
     return object;
 }
 
-/* The header, padded with spaces; NULL if a name or a text is not UTF-8, or a name is used
+/* The header, padded with spaces. NULL if a name or a text is not UTF-8, or if a name is used
  * twice. */
 static char *header_of(int n, const lra_safetensor *const *list, const lra_config *meta)
 {

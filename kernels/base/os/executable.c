@@ -1,4 +1,4 @@
-/* Files of programs. */
+/* Paths of program files, and the restart of this program. */
 #include "kernels/base/os/executable.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* A relative path is completed by the working directory; takes `path`. */
+/* Completes a relative path by the working directory. Frees `path`. */
 static char *absolute(char *path)
 {
     char here[4096];
@@ -30,7 +30,8 @@ char *lra_process_find(const char *program)
     if (strchr(program, '/')) return is_program(program) ? absolute(lra_copy_text(program)) : NULL;
     const char *at = getenv("PATH");
     for (; at && *at; at += strcspn(at, ":"), at += *at == ':') {
-        if (*at == ':') continue; /* an empty element would be the working directory */
+        /* skips empty elements of PATH, which would mean the working directory */
+        if (*at == ':') continue;
         char *full = lra_format("%.*s/%s", (int)strcspn(at, ":"), at, program);
         if (is_program(full)) return absolute(full);
         lra_free(full);
@@ -38,7 +39,7 @@ char *lra_process_find(const char *program)
     return NULL;
 }
 
-/* Without /proc: the file that was started, determined once, in main(). */
+/* Systems without /proc: path of the file that was started, determined once, in main(). */
 static char *own_file;
 
 static void find_own_file(const char *name)
@@ -46,7 +47,8 @@ static void find_own_file(const char *name)
     own_file = name ? lra_process_find(name) : NULL;
 }
 
-/* The link of /proc refers to the running program even if its file was renamed or replaced. */
+/* Restarts this program. The link in /proc refers to the running program even if its file was
+ * renamed or replaced. */
 void lra_self_exec(char *const *argv)
 {
     execv("/proc/self/exe", argv);
@@ -55,10 +57,11 @@ void lra_self_exec(char *const *argv)
 
 void lra_threads_sleep_soon(char **argv)
 {
-    static const char spins[] = "10000"; /* tens of microseconds; libgomp: 300,000 and more */
+    /* spins for tens of microseconds; libgomp's default is 300,000 and more */
+    static const char spins[] = "10000";
     find_own_file(argv[0]);
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
-    /* If the restart fails the program is only slower on a busy machine. */
+    /* if the restart fails, the program is only slower on a busy machine */
     if (setenv("GOMP_SPINCOUNT", spins, 1) == 0) lra_self_exec(argv);
 }
 
@@ -74,6 +77,6 @@ int lra_self_command(char ***words)
         (*words)[n++] = lra_copy_text(word);
     }
     if (f) fclose(f);
-    free(word); /* from getdelim() */
+    free(word); /* allocated by getdelim() */
     return n;
 }

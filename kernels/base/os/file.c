@@ -1,4 +1,4 @@
-/* Files and folders: reading, measurement, hashing. */
+/* Files and folders: reading, checks, hashing. */
 #define _GNU_SOURCE /* SEEK_HOLE */
 #include "kernels/base/os/file.h"
 
@@ -26,8 +26,9 @@ static int read_all(FILE *f, const char *path, char *to, size_t n, lra_err *e)
 FILE *lra_file_open(const char *path, lra_err *e)
 {
     struct stat s;
-    /* Opening a device can have side effects, and opening a FIFO blocks: the type is checked before
-     * the open, and again after it, because the name may then refer to another file. */
+    /* Opening a device can have side effects, and opening a FIFO blocks. The type is therefore
+     * checked before the open, and again after it, because the name may then refer to another
+     * file. */
     bool there = stat(path, &s) == 0, plain = there && S_ISREG(s.st_mode);
     int fd = plain ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     if (fd >= 0 && (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode))) plain = false;
@@ -51,7 +52,7 @@ int lra_file_check_holes(FILE *f, const char *path, lra_err *e)
     off_t before = lseek(fd, 0, SEEK_CUR), at = 0, stored = 0;
     for (int i = 0; i < MOST_PARTS && at < s.st_size; i++) {
         off_t from = lseek(fd, at, SEEK_DATA), to = from >= 0 ? lseek(fd, from, SEEK_HOLE) : -1;
-        if (to < 0) break; /* holes up to the end (ENXIO) */
+        if (to < 0) break; /* no data up to the end (ENXIO) */
         stored += to - from;
         at = to;
     }
@@ -115,8 +116,8 @@ int lra_folder_sync(const char *path, lra_err *e)
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = 0;
     int fd = open(slash ? folder : ".", O_RDONLY | O_CLOEXEC), rc = 0;
-    /* Some file systems cannot sync a folder (EINVAL), and some folders are not readable; both are
-     * ignored. */
+    /* some file systems cannot sync a folder (EINVAL), and some folders are not readable; both are
+     * ignored */
     if (fd < 0 ? errno != EACCES : fsync(fd) != 0 && errno != EINVAL)
         rc = lra_fail_errno(e, "cannot sync the folder of '%s'", path);
     if (fd >= 0) close(fd);
@@ -137,7 +138,8 @@ int lra_folder_make(const char *path, lra_err *e)
         if (!there && !made && errno != EEXIST)
             rc = lra_fail_errno(e, "cannot make the folder '%s'", p);
         else if (made)
-            rc = lra_folder_sync(p, e); /* else a power failure could lose all of the folder */
+            /* otherwise a power failure could lose the complete folder */
+            rc = lra_folder_sync(p, e);
         else if (!lra_is_folder(p))
             rc = lra_fail(e, "'%s' is not a folder", p);
         *at = kept;

@@ -1,6 +1,6 @@
-/* Writing files: complete or absent.  The bytes go to a temporary file in the folder of PATH,
+/* Writes files completely or not at all. The bytes go to a temporary file in the folder of PATH,
  * created with O_EXCL and O_NOFOLLOW, so that no planted link is followed and no other writer's
- * file is shared.  The writer holds a lock on it; an unlocked temporary file belongs to a killed
+ * file is shared. The writer holds a lock on it. An unlocked temporary file belongs to a killed
  * writer and is removed by the next writer that needs its name. */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,19 +18,20 @@ enum { MOST_WRITERS = 1000 };
 struct lra_file {
     FILE *stream;
     char *path, *temporary;
-    int unfinished; /* of lra_unfinished_add() */
+    int unfinished; /* index returned by lra_unfinished_add() */
 };
 
 /* ---- temporary files ------------------------------------------------------------------------- */
 
-/* flock() and not lra_lock(): two descriptors of one process exclude each other too. */
+/* Locks a file exclusively. Uses flock() instead of lra_lock(), because it also excludes a second
+ * descriptor of the same process. */
 static bool lock_alone(int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
     return errno != EWOULDBLOCK && errno != EINTR;
 }
 
-/* True if the name still refers to this file. */
+/* True if the name still refers to this open file. */
 static bool is_named(int fd, const char *name)
 {
     struct stat held, named;
@@ -38,8 +39,8 @@ static bool is_named(int fd, const char *name)
            held.st_dev == named.st_dev;
 }
 
-/* Removes the temporary file of a killed writer.  Without file locks no writer is known to be
- * dead. */
+/* Removes the temporary file of a killed writer. Without file locks a writer cannot be known to be
+ * dead, and nothing is removed. */
 static bool remove_stale(const char *name)
 {
     struct stat s;
@@ -50,7 +51,8 @@ static bool remove_stale(const char *name)
     return stale;
 }
 
-/* Creates and locks the file `temporary`; -1 with errno; EEXIST: another process writes it. */
+/* Creates and locks the file `temporary`. Returns -1 with errno; EEXIST: another process writes
+ * it. */
 static int make_temporary(const char *temporary)
 {
     for (;;) {
@@ -61,14 +63,14 @@ static int make_temporary(const char *temporary)
             errno = EEXIST;
             return -1;
         }
-        /* Another writer may have removed the file between open() and the lock, as if it were
-         * stale. */
+        /* between open() and the lock another writer may have removed the file, because it looked
+         * stale */
         if (lock_alone(fd) && is_named(fd, temporary)) return fd;
         close(fd);
     }
 }
 
-/* Is this a name that make_temporary() gets: "X.0.tmp" to "X.999.tmp"? */
+/* True for names that make_temporary() is given: "X.0.tmp" to "X.999.tmp". */
 static bool is_temporary(const char *name)
 {
     size_t n = strlen(name), digits = 0;
@@ -104,7 +106,7 @@ lra_file *lra_file_create(const char *path, lra_err *e)
 {
     struct stat s;
     int fd = -1;
-    /* The rename replaces the old file, which would delete a device, a FIFO or a socket. */
+    /* the rename would replace a device, a FIFO or a socket */
     if (stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode)) {
         lra_fail(e, "cannot write '%s': it is not a regular file", path);
         return NULL;
@@ -142,17 +144,17 @@ int lra_file_commit(lra_file *w, lra_err *e)
     int rc = 0;
     if (fflush(w->stream) != 0 || fsync(fileno(w->stream)) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
-    else if (ferror(w->stream)) /* its errno is gone */
+    else if (ferror(w->stream)) /* errno of the failed write is no longer known */
         rc = lra_fail(e, "cannot write '%s': an earlier write failed (is the disk full?)", w->path);
-    /* Renamed before it is closed: without its lock it would look like the file of a dead
-     * writer. */
+    /* renamed before it is closed: without its lock it would look like the file of a killed
+     * writer */
     if (rc == 0 && rename(w->temporary, w->path) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
     if (rc == 0)
         rc = lra_folder_sync(w->path, e);
     else
         unlink(w->temporary);
-    fclose(w->stream); /* all data are synced to the disk */
+    fclose(w->stream); /* its errors do not matter: all data are on the disk */
     forget(w);
     return rc;
 }

@@ -11,15 +11,15 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/os/signals.h"
 
-/* Opens the lock file.  A link in its place is not followed, so that no file elsewhere is
- * created. */
+/* Opens the lock file. A symbolic link in its place is not followed, so that no file is created
+ * elsewhere. */
 static int open_lock(const char *path, lra_err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     return fd >= 0 ? fd : lra_fail_errno(e, "cannot open '%s'", path);
 }
 
-/* An environment variable, which child processes inherit. */
+/* environment variable, which child processes inherit */
 static const char without_locks[] = "LRA_NO_LOCKS";
 
 void lra_locks_off(void)
@@ -27,7 +27,8 @@ void lra_locks_off(void)
     setenv(without_locks, "1", 1);
 }
 
-/* 0: locked; 1: another process has it; -1: it cannot be locked. */
+/* Tries to lock. Returns 0: locked; 1: another process holds the lock; -1: the file cannot be
+ * locked. */
 static int try_lock(int fd, const char *path, int how, lra_err *e)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

@@ -1,4 +1,4 @@
-/* Resources of the machine and the share available to this process, from Linux's /proc and
+/* Resources of the machine, and the share of them that this process may use, from Linux's /proc and
  * /sys/fs/cgroup. */
 #include "kernels/base/os/machine.h"
 
@@ -26,13 +26,13 @@ int lra_cpu_count(void)
         }
     }
     if (f) fclose(f);
-    free(line); /* from getline() */
+    free(line); /* allocated by getline() */
     if (allowed > 0) return allowed;
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
 }
 
-/* Alive until all others are tried. */
+/* Body of a test thread: it lives until all other threads have been tried. */
 static void *wait_for_all(void *gate)
 {
     pthread_mutex_lock(gate);
@@ -67,7 +67,7 @@ static double smaller(double free, double left)
     return free == 0 || left < free ? left : free;
 }
 
-/* The first line of a file, or "". */
+/* Reads the first line of a file; "" if it cannot be read. */
 static void first_line(const char *folder, const char *name, char *buf, int size)
 {
     char *path = lra_format("%s/%s", folder, name);
@@ -77,7 +77,7 @@ static void first_line(const char *folder, const char *name, char *buf, int size
     lra_free(path);
 }
 
-/* The number after "NAME " at the start of a line of FOLDER/memory.stat, or 0. */
+/* The number after "NAME " at the start of a line of FOLDER/memory.stat; 0 if there is none. */
 static double stat_of(const char *folder, const char *name)
 {
     double value = 0;
@@ -91,7 +91,7 @@ static double stat_of(const char *folder, const char *name)
     return value;
 }
 
-/* File names of control groups, versions 1 and 2: the folder of the memory controller and its
+/* File names of control groups, for versions 1 and 2: the folder of the memory controller and its
  * files. */
 typedef struct {
     const char *mount, *controller, *limit, *used, *cache[2];
@@ -106,20 +106,20 @@ static const group_names versions[] = {
      {"total_active_file", "total_inactive_file"}},
 };
 
-/* One group.  File cache counts as used there, but the kernel gives it back before it refuses
- * memory. */
+/* Free memory within one control group, at most `free`. The group counts the file cache as used,
+ * but the kernel releases it before it refuses memory. */
 static double group_free(double free, const char *folder, const group_names *v)
 {
     char limit[64], used[64], *end;
     first_line(folder, v->limit, limit, sizeof limit);
     double most = strtod(limit, &end);
-    if (end == limit) return free; /* "max", or no such group */
+    if (end == limit) return free; /* the limit is "max", or the group does not exist */
     first_line(folder, v->used, used, sizeof used);
     double taken = strtod(used, NULL) - stat_of(folder, v->cache[0]) - stat_of(folder, v->cache[1]);
     return smaller(free, most - (taken > 0 ? taken : 0));
 }
 
-/* The group of this process and all above it. */
+/* Free memory within the control group of this process and all its parents. */
 static double groups_free(double free, const char *mount, const char *path, const group_names *v)
 {
     char *folder = lra_format("%s%s", mount, path);
@@ -132,7 +132,8 @@ static double groups_free(double free, const char *mount, const char *path, cons
     return free;
 }
 
-/* A line of /proc/self/cgroup is "4:cpu,memory:/path"; the one of version 2 is "0::/path". */
+/* True if a line of /proc/self/cgroup is that of the controller: "4:cpu,memory:/path", or
+ * "0::/path" for version 2. */
 static bool controls(const char *names, int n, const char *controller)
 {
     if (!*controller) return n == 0;
@@ -177,7 +178,7 @@ static char *proc_text(const char *path)
     return t.s;
 }
 
-/* The address space remaining under ulimit -v. */
+/* Free memory within the limit of the address space (ulimit -v), at most `free`. */
 static double address_space_free(double free)
 {
     struct rlimit limit;

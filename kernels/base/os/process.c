@@ -29,18 +29,18 @@ static void child_stream(int to, int from)
     if (from >= 0) dup2(from, to);
 }
 
-/* In the child: it ends when its parent is killed. */
+/* In the child: makes it end when its parent is killed. */
 static void live_with(pid_t parent)
 {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
-    if (getppid() != parent) _exit(128 + SIGTERM); /* it was gone before that */
+    if (getppid() != parent) _exit(128 + SIGTERM); /* the parent had already ended */
 }
 
-/* In the child: folder (Nullable) and streams in place, default signal handling, then the program.
- * `program` is an absolute path: PATH is not searched again in `folder`, which may contain foreign
- * files.  NULL: this program. */
+/* In the child: sets folder (Nullable), streams and default signal handling, then executes the
+ * program. `program` is an absolute path: PATH is not searched again in `folder`, which may contain
+ * foreign files. NULL: this program's own executable. */
 static void become(const char *folder, const char *program, char *const *argv, const int in[2],
                    const int out[2], const int err[2], unsigned flags, pid_t parent)
 {
@@ -145,7 +145,7 @@ int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra
         if (pid > 0) continue;
         for (int i = 0; i < n && lra_stop_signal(); i++) lra_process_signal(&p[i], SIGTERM);
         if (seconds >= 0 && lra_now() >= end) return n;
-        nanosleep(&nap, NULL); /* a blocking wait would miss a signal that came just before it */
+        nanosleep(&nap, NULL); /* a blocking wait would miss a signal that arrives just before it */
     }
 }
 
@@ -154,8 +154,8 @@ void lra_process_signal(const lra_process *p, int number)
     if (p->pid > 0) kill((pid_t)p->pid, number);
 }
 
-/* Feeds stdin and collects both outputs, each up to slightly more than `most` bytes, until the
- * child closes them. */
+/* Writes `input` to the child's stdin and collects both outputs until the child closes them. At
+ * most slightly more than `most` bytes of each are stored. */
 static void converse(const lra_process *p, int in, const char *input, size_t most, lra_text *out,
                      lra_text *err)
 {
@@ -207,7 +207,7 @@ static int run(const char *folder, char *const *argv, const char *input, size_t 
     return lra_process_wait(&p, e);
 }
 
-/* Moves the text, or "", to *to if the caller wants it. */
+/* Moves the text, or "", to *to, unless `to` is NULL. */
 static void hand_over(lra_text *t, char **to)
 {
     if (to) *to = lra_copy_text(t->s ? t->s : "");

@@ -8,10 +8,10 @@
 
 #include "kernels/base/core/mem.h"
 
-/* A child process without a shell; argv ends with NULL and argv[0] is looked up in PATH.  It gets
- * SIGTERM when this process ends, however it ends. */
+/* A child process that is started without a shell. argv ends with NULL, and argv[0] is looked up in
+ * PATH. The child receives SIGTERM when this process ends for any reason. */
 typedef struct {
-    int64_t pid; /* 0: none */
+    int64_t pid; /* 0: no process */
     int out;     /* read end of its stdout, or -1 */
     int err;     /* read end of its stderr, or -1 */
 } lra_process;
@@ -19,23 +19,25 @@ typedef struct {
 enum {
     LRA_PIPE_OUT = 1,
     LRA_PIPE_ERR = 2,
-    LRA_QUIET_OUT = 4, /* stdout to /dev/null */
-    LRA_SELF = 8       /* runs this program's own executable, independently of argv[0] */
+    LRA_QUIET_OUT = 4, /* stdout goes to /dev/null */
+    LRA_SELF = 8       /* runs this program's own executable, whatever argv[0] is */
 };
 int lra_process_start(lra_process *p, char *const *argv, unsigned flags, lra_err *e);
-/* Waits; returns the exit status (128 + signal number when killed), or -1. */
+/* Waits for the child. Returns its exit status (128 + signal number if a signal ended it), or
+ * -1. */
 int lra_process_wait(lra_process *p, lra_err *e);
-/* Waits for any of n children (pid 0: skipped); returns its index and sets *status, n if none has
- * ended within the given seconds (negative: no limit), or -1.  A signal that asks this process to
- * stop is passed on to the children as SIGTERM, and their end awaited. */
+/* Waits for any of n children (pid 0: skipped). Returns its index and sets *status; returns n if no
+ * child has ended within the given seconds (negative: no limit), or -1. If a signal asks this
+ * process to stop, the children receive SIGTERM, and their end is awaited. */
 int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra_err *e);
 void lra_process_signal(const lra_process *p, int signal);
 
-/* Runs to the end with `input` on stdin (Nullable) and collects stdout and stderr (each at most 1
- * MiB kept, caller frees, Nullable pointers: discarded).  Returns the exit status or -1; a program
- * that is not installed gives an error with its name. */
+/* Runs a program to its end with `input` on stdin (Nullable), and collects stdout and stderr: at
+ * most 1 MiB of each is stored, the caller frees them; NULL pointers: discarded. Returns the exit
+ * status or -1. If the program is not installed, the error contains its name. */
 int lra_process_run(char *const *argv, const char *input, char **out, char **err, lra_err *e);
-/* Same, in a folder, and with all of its stdout, at most `most` bytes: more is an error. */
+/* Like lra_process_run(), in a folder, and with all of stdout. More than `most` bytes are an
+ * error. */
 int lra_process_run_in(const char *folder, char *const *argv, size_t most, lra_text *out,
                        char **err, lra_err *e);
 

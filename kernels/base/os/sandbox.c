@@ -1,4 +1,4 @@
-/* Limits of a process that parses untrusted data. */
+/* Limits for a process that parses untrusted data. */
 #define _GNU_SOURCE /* syscall() */
 #include "kernels/base/os/sandbox.h"
 
@@ -40,7 +40,7 @@ static void close_range_of(unsigned first, unsigned last)
     for (unsigned i = first; i <= last && i < (unsigned)most; i++) close((int)i);
 }
 
-/* From the lowest that is kept to the highest, and between them. */
+/* Closes all descriptors except for those to keep. */
 static void close_others(const lra_sandbox *s)
 {
     unsigned from = 0;
@@ -50,7 +50,7 @@ static void close_others(const lra_sandbox *s)
             unsigned fd = (unsigned)s->keep[i];
             if (fd >= from && fd < next) next = fd;
         }
-        if (next == ~0u) break; /* the same descriptor twice */
+        if (next == ~0u) break; /* the list contains a descriptor twice */
         if (next > 0) close_range_of(from, next - 1);
         from = next + 1;
     }
@@ -59,7 +59,7 @@ static void close_others(const lra_sandbox *s)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* glibc has an enumeration for the resources of limits, other C libraries an int. */
+/* glibc has an enumeration for the resources of limits; other C libraries use int. */
 #ifdef __GLIBC__
 typedef __rlimit_resource_t resource_kind;
 #else
@@ -75,7 +75,7 @@ static bool limit(resource_kind resource, double most)
     return setrlimit(resource, &(struct rlimit){n, n}) == 0;
 }
 
-/* Bytes of the address space that are mapped; 0: unknown. */
+/* Number of bytes of the address space that are mapped; 0: unknown. */
 static double mapped(void)
 {
     unsigned long pages = 0;
@@ -92,11 +92,12 @@ static bool set_limits(const lra_sandbox *s)
     ok = ok && limit(RLIMIT_NPROC, 0);
 #endif
     double seconds = s->seconds < 1 ? 1 : ceil(s->seconds);
-    struct rlimit time = {(rlim_t)seconds, (rlim_t)seconds + 1}; /* SIGXCPU, then SIGKILL */
+    /* SIGXCPU at the limit, SIGKILL one second later */
+    struct rlimit time = {(rlim_t)seconds, (rlim_t)seconds + 1};
     return ok && (setrlimit(RLIMIT_CPU, &time) == 0 || limit(RLIMIT_CPU, seconds));
 }
 
-/* The address sanitizer maps terabytes. */
+/* Limits the address space. Not with the address sanitizer, which maps terabytes. */
 static bool limit_memory(const lra_sandbox *s, double now)
 {
 #ifdef LRA_ASAN
@@ -119,7 +120,8 @@ static bool limit_memory(const lra_sandbox *s, double now)
 #define LRA_ALLOW(call)                                                                            \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* False if the kernel has no seccomp filters; the other limits still apply. */
+/* Installs a filter of system calls. Returns false if the kernel has no seccomp filters; the other
+ * limits still apply. */
 static bool filter_calls(void)
 {
     struct sock_filter rules[] = {
@@ -167,7 +169,7 @@ bool lra_sandbox_enter(const lra_sandbox *limits, pid_t parent)
 #endif
     if (getppid() != parent) return false;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) signal(usual[i], SIG_DFL);
-    /* Those that come to all processes of a job: the parent decides. */
+    /* ignores signals that all processes of a job receive: the parent decides */
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     double now = mapped();
     close_others(limits);

@@ -1,4 +1,4 @@
-/* Limits of a process that parses untrusted data. */
+/* Limits for a process that parses untrusted data. */
 #ifndef LRA_BASE_OS_SANDBOX_H
 #define LRA_BASE_OS_SANDBOX_H
 
@@ -6,16 +6,16 @@
 #include <sys/types.h>
 
 typedef struct {
-    double memory;   /* bytes beyond those that are mapped now */
-    double seconds;  /* of processor time */
-    const int *keep; /* descriptors that stay open, ascending or not; all others are closed */
+    double memory;   /* bytes in addition to those that are mapped now */
+    double seconds;  /* processor time */
+    const int *keep; /* descriptors that stay open, in any order; all others are closed */
     int n_keep;
 } lra_sandbox;
 
-/* In a new child, for the rest of its life: no core files, no new or growing files, no descriptors
- * beyond `keep`, no children, and termination with `parent`.  On Linux of x86-64 and AArch64 a
- * seccomp filter allows only reading, writing, memory management and exit; every other call fails
- * with EPERM. False: a limit could not be set. */
+/* Limits a new child for the rest of its life: no core files, no new or growing files, no
+ * descriptors except for `keep`, no children, and termination with `parent`. On Linux for x86-64
+ * and AArch64 a seccomp filter allows only reading, writing, memory management and exit; every
+ * other call fails with EPERM. Returns false if a limit could not be set. */
 bool lra_sandbox_enter(const lra_sandbox *limits, pid_t parent);
 
 #endif

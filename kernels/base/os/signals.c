@@ -13,13 +13,14 @@
 #include "kernels/base/core/mem.h"
 
 enum { MOST_FILES = 16 };
-static const char parent_name[] = "LRA_PARENT"; /* in the environment of children */
+static const char parent_name[] = "LRA_PARENT"; /* environment variable of child processes */
 
 static volatile sig_atomic_t stop_signal;
 static atomic_int holders;
-static pid_t parent, owner; /* 0: not a child of this program; this process */
+/* parent: 0 if this process is not a child of this program; owner: this process */
+static pid_t parent, owner;
 
-/* A file that is being written; the handler may run on any thread, at any moment. */
+/* A file that is being written. The signal handler may run on any thread at any time. */
 static struct {
     atomic_int there;
     dev_t dev;
@@ -48,12 +49,13 @@ void lra_unfinished_remove(int i)
 
 static const char *limit_text;
 
-/* Async-signal-safe: only functions that POSIX allows in a handler. */
+/* Removes unfinished files. Async-signal-safe: calls only functions that POSIX allows in a
+ * handler. */
 static void remove_unfinished(void)
 {
     struct stat s;
     for (int i = 0; i < MOST_FILES && getpid() == owner;
-         i++) /* not of a child that is about to start */
+         i++) /* not in a child that is about to start a program */
         if (unfinished[i].there && lstat(unfinished[i].path, &s) == 0 &&
             s.st_ino == unfinished[i].ino && s.st_dev == unfinished[i].dev)
             unlink(unfinished[i].path);
@@ -63,9 +65,9 @@ static void leave(void)
 {
     static const char said[] = "stopped\n";
     remove_unfinished();
-    /* a ladder prints the message for its runs */
+    /* in a child the parent, a ladder, prints the message for all its runs */
     ssize_t n = parent ? 0 : write(2, said, sizeof said - 1);
-    (void)n; /* whoever listens */
+    (void)n; /* the message is optional: a failed write is ignored */
     _exit(LRA_EXIT_INTERRUPTED);
 }
 
@@ -74,7 +76,7 @@ static void on_time(int number)
     (void)number;
     remove_unfinished();
     ssize_t n = write(2, limit_text, strlen(limit_text));
-    (void)n; /* nothing is left to do about it */
+    (void)n; /* nothing can be done about a failed write */
     _exit(1);
 }
 
@@ -110,7 +112,8 @@ void lra_signals_init(void)
             (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN))
             sigaction(caught[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a file size limit gives a write error, like a full disk */
+    /* exceeding a file size limit is then a write error, like a full disk */
+    signal(SIGXFSZ, SIG_IGN);
     owner = getpid();
     const char *id = getenv(parent_name);
     long number = id ? strtol(id, NULL, 10) : 0;

@@ -1,4 +1,4 @@
-/* Levels, columns, time. */
+/* Verbosity, width of the terminal, time. */
 #include "kernels/base/os/terminal.h"
 
 #include <stdlib.h>
