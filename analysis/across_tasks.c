@@ -1,4 +1,4 @@
-/* Averages over tasks. */
+/* Averages of one predictor over several tasks. */
 #include "analysis/across_tasks.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ double lra_middle_mean(int n, const double *ascending, const double *weight)
     return sum / (all / 2);
 }
 
-/* The runs of all tasks. */
+/* One run of one task, and its weight in the interquartile mean. */
 typedef struct {
     int task;
     double value, weight;
@@ -66,7 +66,8 @@ static double shifted_iqm(int n, const task_run *run, const double *shift, weigh
     return lra_middle_mean(n, value, weight);
 }
 
-/* Shift of the value of each task in each replicate: (n, m). */
+/* Draws the deviation of the value of each task from its mean in each replicate: (n, m), which the
+ * caller frees. */
 static double *draw_shifts(int m, const lra_task_value *task, uint64_t key, int n)
 {
     double *shift = lra_alloc_array((size_t)n * (size_t)m, sizeof *shift);

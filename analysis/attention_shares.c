@@ -1,4 +1,4 @@
-/* Shares of position and content. */
+/* Decomposes attention into a positional part and a content part. */
 #include "analysis/attention_shares.h"
 
 #include <math.h>
@@ -11,17 +11,20 @@
 enum { CELLS = 2048, LEAST_CELLS = 64, ALL_CELLS = 1 << 20 };
 
 struct lra_shares {
-    int64_t n, T; /* examples; positions that enough of them have */
+    int64_t n, T; /* n: number of examples; T: number of positions that enough examples have */
     int64_t *length;
-    int64_t *from, *to;    /* (T) of every row: keys of any example */
-    double *n_at;          /* (T) examples that have the position */
-    double *sum, *squares; /* (T,T) of X */
-    double *diagonal;      /* (n, 2T-1) sums of X_b by i - j */
-    /* (n) of each example: sums of X^2, of X^2/(n-1), and of squares of entries left out */
+    int64_t *from, *to;    /* (T) range of the keys of each row over all examples, `to` exclusive */
+    double *n_at;          /* (T) number of examples that have each position */
+    double *sum, *squares; /* (T,T) sums of X and of X^2 over examples */
+    double *diagonal;      /* (n, 2T-1) sums of X_b over each diagonal i - j */
+    /* (n) sums over the entries of each example: of X^2, of X^2/(n-1), and of X^2 in excluded
+     * entries */
     double *total, *self, *left;
-    int64_t wide;  /* number of cells that entries are summed in; equal to the number of entries:
-                      one cell each */
-    float *sketch; /* (n, wide) sums of +-X_b; their inner products estimate those of the entries */
+    /* Number of cells (sums) to which the entries are assigned; if it is the number of entries,
+     * each entry has its own cell. */
+    int64_t wide;
+    /* (n, wide) sums of +-X_b; inner products of these estimate inner products of X_b */
+    float *sketch;
 };
 
 static int ascending(const void *a, const void *b)
@@ -30,7 +33,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Number of examples that have position t. */
+/* Returns the number of examples that have position t. */
 static double having(const lra_shares *s, int64_t t)
 {
     double n = 0;
@@ -38,8 +41,8 @@ static double having(const lra_shares *s, int64_t t)
     return n;
 }
 
-/* Number of cells per example: at most ALL_CELLS for all examples together, but at least
- * LEAST_CELLS, and at most one for each entry. */
+/* Returns the number of cells per example: CELLS, reduced so that all examples together have at
+ * most ALL_CELLS, but at least LEAST_CELLS, and at most one for each entry. */
 static int64_t cells_of(int64_t n, int64_t T)
 {
     int64_t wide = CELLS;
@@ -47,7 +50,7 @@ static int64_t cells_of(int64_t n, int64_t T)
     return T * T < wide ? T * T : wide;
 }
 
-/* The cell of an entry, and its sign. */
+/* Returns the cell of an entry and the sign of the entry in its sum, both by a hash. */
 static int64_t cell_of(const lra_shares *s, int64_t entry, double *sign)
 {
     *sign = 1;
@@ -101,7 +104,7 @@ void lra_shares_free(lra_shares *s)
     lra_free(s);
 }
 
-/* Relative tolerance within which a weight counts as uniform: rounding of float32. */
+/* Relative tolerance within which a weight counts as uniform, for rounding in float32. */
 static const double equal_to = 1e-6;
 
 static void add_entry(lra_shares *s, int64_t b, int64_t i, int64_t j, double x)
@@ -142,18 +145,18 @@ void lra_shares_row(lra_shares *s, int64_t b, int64_t i, int64_t from, int64_t n
 
 /* ---- the sums -------------------------------------------------------------------------------- */
 
-/* Sums over each diagonal. */
+/* Sums over each diagonal i - j. */
 typedef struct {
-    double *n, *sum; /* (2T-1) of examples; of X */
-    double *mean;    /* of X~ over the entries of examples of `length` */
-    double *residue; /* of S_b^2 */
-    double *reach;   /* examples that have an entry there */
-    double *entries; /* of examples of `length` */
+    double *n, *sum; /* (2T-1) number of examples, summed over entries; sum of X */
+    double *mean;    /* sum of X~ over the entries that examples of `length` have */
+    double *residue; /* sum of S_b^2 over examples */
+    double *reach;   /* number of examples that have an entry on the diagonal */
+    double *entries; /* number of entries that examples of `length` have */
     int64_t length;
 } diagonals;
 
 typedef struct {
-    double total, of_means, variance; /* sum X^2; sum n X~^2; sum s^2 */
+    double total, of_means, variance; /* sums over all entries: of X^2, of n X~^2, of s^2 */
 } entries;
 
 static entries add_entries(const lra_shares *s, diagonals *d)
@@ -171,7 +174,8 @@ static entries add_entries(const lra_shares *s, diagonals *d)
     return e;
 }
 
-/* Adds the entries (i,j) that examples of `length` have and shorter ones lack. */
+/* Extends the sums to examples of a greater `length`: adds the entries (i,j) that shorter examples
+ * do not have. */
 static void grow(const lra_shares *s, diagonals *d, int64_t length)
 {
     for (int64_t i = 0; i < length; i++) {
@@ -196,7 +200,8 @@ static int by_length(const void *a, const void *b)
                                   : (x->b > y->b) - (x->b < y->b);
 }
 
-/* part: (n) contribution of each example to the sum of relative shares (set_parts()). */
+/* Adds S_b^2 to the residues of all diagonals. part: (n) receives the contribution of each example
+ * to the relative share. */
 static void add_residues(const lra_shares *s, diagonals *d, double *part)
 {
     example *order = lra_alloc_array((size_t)s->n, sizeof *order);
@@ -220,13 +225,14 @@ static void add_residues(const lra_shares *s, diagonals *d, double *part)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Sets part[b]: first-order contribution of example b to sum n |X~|^2, without noise:
+/* Sets part[b] to the first-order contribution of example b to sum n |X~|^2, without noise:
  *   2 <X_b, mean of the others> - |X~|^2 of its entries
- * The inner product is computed from cells; the example's own term is subtracted. */
+ * The inner product is estimated from the cells, without the example's product with itself. */
 static void set_parts(const lra_shares *s, double *part)
 {
     double *cell = lra_alloc_array((size_t)(s->wide + s->T) + 2, sizeof *cell), sign;
-    double *below = cell + s->wide; /* |X~|^2 of entries of the first t positions */
+    /* |X~|^2 of the entries among the first t positions, for each t */
+    double *below = cell + s->wide;
     for (int64_t i = 0; i < s->T; i++)
         for (int64_t j = s->from[i]; j < s->to[i] && j < s->T; j++) {
             int64_t last = i > j ? i : j, at = cell_of(s, i * s->T + j, &sign);
@@ -244,7 +250,7 @@ static void set_parts(const lra_shares *s, double *part)
     lra_free(cell);
 }
 
-/* The interval of a sum of parts of examples over one of totals. */
+/* Sets the interval of the ratio (sum of `part`) / (sum of `total`) over examples. */
 static void set_interval(lra_measurement *f, int64_t n, const double *part, const double *total)
 {
     double mean = 0, squares = 0, all = 0;
@@ -260,7 +266,8 @@ static void set_interval(lra_measurement *f, int64_t n, const double *part, cons
     f->lo = f->value - half, f->hi = f->value + half;
 }
 
-/* relative: (n) parts of that share. */
+/* Sets the intervals of the four shares. relative: (n) contribution of each example to
+ * share.relative. */
 static void set_intervals(const lra_shares *s, const double *relative, lra_measurement *out)
 {
     double *part = lra_alloc_array(2 * (size_t)s->n + 1, sizeof *part), *total = part + s->n;

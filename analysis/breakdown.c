@@ -1,4 +1,4 @@
-/* Predictions broken down by group. */
+/* Breaks predictions down by group. */
 #include "analysis/breakdown.h"
 
 #include <math.h>
@@ -6,11 +6,12 @@
 
 #include "kernels/base/core/mem.h"
 
-/* The examples that a row is computed from. */
+/* The examples of one row of the table. */
 typedef struct {
     const lra_breakdown_data *d;
-    int64_t n, *index;                           /* (n) */
-    uint8_t *score[LRA_BREAKDOWN_MAX_SEEDS + 1]; /* (n) by seed, then of the rival */
+    int64_t n, *index; /* number of examples; (n) their indices */
+    /* (n) scores 0 or 1 of each seed, then of the rival */
+    uint8_t *score[LRA_BREAKDOWN_MAX_SEEDS + 1];
 } workspace;
 
 static workspace open_workspace(const lra_breakdown_data *d)
@@ -35,13 +36,14 @@ static void take_group(workspace *w, const int32_t *group, int g)
         if (g < 0 || group[i] == g) w->index[w->n++] = i;
 }
 
-/* Sets score to 1 where label `of` equals the wanted one. */
+/* Sets score[i] to 1 where the label of[i] equals the wanted one, else 0. */
 static void set_score(const workspace *w, uint8_t *score, const int32_t *wanted, const int32_t *of)
 {
     for (int64_t i = 0; i < w->n; i++) score[i] = of[w->index[i]] == wanted[w->index[i]];
 }
 
-/* Sample whose series 0 is the share of predictions equal to `wanted`; the caller frees it. */
+/* Returns a sample whose series 0 is the share of predictions equal to `wanted`; the caller frees
+ * it. */
 static lra_sample *share_of(const workspace *w, const int32_t *wanted)
 {
     lra_sample *s = lra_sample_new(w->n, true);
@@ -69,8 +71,8 @@ static double majority_of(const workspace *w)
     return (double)most / (double)w->n;
 }
 
-/* p of the difference: McNemar's exact test with one seed or without variation; else the test that
- * belongs to the interval. */
+/* Returns the p-value of the difference: McNemar's exact test with one seed or without variation,
+ * else the test that corresponds to the interval. */
 static double p_of(const workspace *w, const lra_sample *s)
 {
     const uint8_t *rival = w->score[w->d->n_seeds];
@@ -98,7 +100,7 @@ static void fill_row(const workspace *w, const int32_t *rival, lra_breakdown_row
     out->rival = s->series[1].value;
     out->accuracy = lra_sample_value(s, 0);
     out->difference = lra_sample_difference(s, 0, 1, 0.95);
-    out->difference.lo = fmax(out->difference.lo, -1); /* of shares */
+    out->difference.lo = fmax(out->difference.lo, -1); /* a difference of shares is at least -1 */
     out->difference.hi = fmin(out->difference.hi, 1);
     out->p = p_of(w, s);
     out->seeds_dominate = lra_sample_seeds_dominate(s, 0);
@@ -118,7 +120,8 @@ void lra_breakdown_compute(const lra_breakdown_data *d, int n_groups, const int3
 
 /* ---- agreement ------------------------------------------------------------------------------- */
 
-/* Sum over strata of (share of the stratum) * sum over classes of the product of both marginals. */
+/* Expected agreement of independent predictions: sum over strata of (share of the stratum) * sum
+ * over classes of the product of the two marginal frequencies. */
 static double chance_agreement(const workspace *w, int n_strata, const int32_t *stratum,
                                const int32_t *other)
 {
@@ -179,8 +182,8 @@ void lra_breakdown_confusion(const lra_breakdown_data *d, int n_groups, const in
                 count[((int64_t)group[i] * C + d->label[i]) * C + d->predicted[s][i]]++;
 }
 
-/* Quadratic: tables have few rows.  The k-th smallest of m values is multiplied by m - k, and no
- * adjusted value is below that of a smaller one. */
+/* Holm's method: the k-th smallest (k from 0) of m values is multiplied by m - k, and no adjusted
+ * value is below that of a smaller one. Takes quadratic time; tables have few rows. */
 void lra_holm(int n, double *p)
 {
     int m = 0;

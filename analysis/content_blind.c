@@ -1,4 +1,4 @@
-/* Content-blind heads. */
+/* Fits content-blind weights to an attention head. */
 #include "analysis/content_blind.h"
 
 #include <math.h>
@@ -11,16 +11,16 @@ enum { ROUNDS = 200, CLASSES = LRA_BLIND_CLASSES };
 static const double small_change = 1e-9, normal_95 = 1.959963984540054;
 
 typedef struct {
-    int64_t T, token; /* token: where its classes begin */
+    int64_t T, token; /* token: offset of the example's token classes in lra_blind.token */
 } blind_example;
 
 typedef struct {
-    int64_t example, i, bits; /* bits: of the first allowed key */
-    int query;                /* class of its token */
+    int64_t example, i, bits; /* bits: offset of the row's mask of allowed keys in lra_blind.bits */
+    int query;                /* class of the query token */
 } blind_row;
 
 typedef struct {
-    int64_t row, first, n; /* keys */
+    int64_t row, first, n; /* first, n: range of the related keys in lra_blind.key */
     int relation;
     double mass;
 } blind_related;
@@ -32,8 +32,10 @@ struct lra_blind {
     blind_related *related;
     uint8_t *token, *bits;
     int32_t *key;
-    const double *last; /* shares of the row added last */
-    double *sum;        /* (CLASSES, CLASSES, 2 longest - 1) weight by query, key class and lag */
+    const double *last; /* weights of the last added row */
+    /* (CLASSES, CLASSES, 2 longest - 1) sums of the head's weights by query class, key class and
+     * lag */
+    double *sum;
 };
 
 lra_blind *lra_blind_new(void)
@@ -54,7 +56,8 @@ void lra_blind_free(lra_blind *b)
     lra_free(b);
 }
 
-/* Room for one more of n, where n is a power of 2 the array doubles. */
+/* Returns the array with room for `more` elements after its n elements. Its capacity is a power of
+ * 2. */
 static void *grown(void *array, int64_t n, int64_t more, size_t size)
 {
     int64_t room = 1, wanted = n + more;
@@ -64,7 +67,7 @@ static void *grown(void *array, int64_t n, int64_t more, size_t size)
     return lra_resize(array, (size_t)room * size);
 }
 
-/* Enlarges the sums to the lags of T tokens; existing sums move to the middle. */
+/* Enlarges the sums to the lags of T tokens; existing sums are moved to the middle. */
 static void make_room(lra_blind *b, int64_t T)
 {
     if (T <= b->longest) return;
@@ -117,13 +120,13 @@ void lra_blind_related(lra_blind *b, int relation, int64_t n, const int32_t *key
 
 /* ---- the fit --------------------------------------------------------------------------------- */
 
-/* Weights f of lags by class of the query, factors g by classes of query and key; without classes
- * only class 0 is used. */
+/* The fitted weights: f of a lag for each query class, factors g for each query class and key
+ * class. Without classes only class 0 is used. */
 typedef struct {
     const lra_blind *b;
     bool by_class;
     int64_t wide;
-    double *f, *below; /* (CLASSES, wide) */
+    double *f, *below; /* (CLASSES, wide) f, and its denominators */
     double g[CLASSES][CLASSES], g_below[CLASSES][CLASSES];
 } fit;
 
@@ -138,7 +141,7 @@ static double weight(const fit *x, const blind_row *r, const uint8_t *token, int
     return x->f[q * x->wide + r->i - j + x->b->longest - 1] * (x->by_class ? x->g[q][token[j]] : 1);
 }
 
-/* Z of a row, and its tokens' classes. */
+/* Returns Z of a row; *token: classes of the example's tokens. */
 static double row_sum(const fit *x, const blind_row *r, const uint8_t **token)
 {
     const blind_example *e = &x->b->example[r->example];
@@ -150,7 +153,7 @@ static double row_sum(const fit *x, const blind_row *r, const uint8_t **token)
     return sum;
 }
 
-/* Denominators of f, or (of_keys) of g. */
+/* Computes the denominators of f, or if of_keys those of g. */
 static void add_below(fit *x, bool of_keys)
 {
     memset(x->below, 0, (size_t)(CLASSES * x->wide) * sizeof *x->below);
@@ -171,7 +174,7 @@ static void add_below(fit *x, bool of_keys)
     }
 }
 
-/* Sum of the head's weights at an entry of f, or over the lags for one of g. */
+/* Numerator of f at index `at`: sum of the head's weights at this lag. */
 static double above_lag(const fit *x, int q, int64_t at)
 {
     double sum = 0;
@@ -187,7 +190,7 @@ static double above_key(const fit *x, int q, int k)
     return sum;
 }
 
-/* Performs one round; returns the largest change divided by the largest weight. */
+/* Performs one round of the fit; returns the largest change of f divided by the largest f. */
 static double improve(fit *x)
 {
     int queries = x->by_class ? CLASSES : 1;
@@ -214,7 +217,8 @@ static double improve(fit *x)
 
 /* ---- lifts ----------------------------------------------------------------------------------- */
 
-/* mass, expected (n_examples): means over the queries that have the relation; NAN: none. */
+/* Computes means over the queries of each example that have related keys: mass of the head (A), and
+ * expected mass (P), both (n_examples). NAN: no query has one. */
 static void means_of(const fit *x, int relation, double *mass, double *expected)
 {
     const lra_blind *b = x->b;

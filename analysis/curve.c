@@ -1,4 +1,4 @@
-/* The curve of a ladder. */
+/* Computes the curve of a ladder: gains, locality index, radii. */
 #include "analysis/curve.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ lra_curve_axis lra_curve_axis_of(int n_rungs, const int64_t *reach, int64_t end,
     return a;
 }
 
-/* Smallest R with a value of at least `wanted`, interpolated linearly in log2 R between rungs. */
+/* Returns the smallest reach R with a value of at least `wanted`, interpolated linearly in log2 R
+ * between rungs. */
 static double radius(const lra_curve_axis *a, const double *value, double wanted)
 {
     for (int r = a->first; r < a->n_rungs; r++) {

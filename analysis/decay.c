@@ -1,4 +1,4 @@
-/* Fits of decay, and Kendall's test. */
+/* Fits decay laws, and computes Kendall's test. */
 #include "analysis/decay.h"
 
 #include <gsl/gsl_fit.h>
@@ -11,14 +11,15 @@ const char *const lra_decay_names[3] = {"none", "exp", "power"};
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-#define BETTER      4.0   /* of AIC */
-#define LEAST_SHARE 1e-24 /* of the variance: a residual below it is rounding */
+#define BETTER      4.0   /* required difference of AIC */
+#define LEAST_SHARE 1e-24 /* smallest share of the variance that is not rounding error */
 
 typedef struct {
     double slope, level, r2, aic;
 } line;
 
-/* y = level + slope x by weighted least squares, weights above 0 of sum n, x not all equal. */
+/* Fits y = level + slope x by weighted least squares. Weights are positive with sum n; x are not
+ * all equal. *aic_flat: AIC of a constant. */
 static line fit_line(int64_t n, const double *x, const double *y, const double *w, double *aic_flat)
 {
     double size = (double)n, v00, v01, v11, rest;
@@ -59,7 +60,8 @@ lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const doubl
 
 /* ---- Kendall --------------------------------------------------------------------------------- */
 
-/* below[c]: P(at most c of the pairs are inverted), for c up to half of the pairs. */
+/* Null distribution of Kendall's test. below[c]: P(at most c of the pairs are inverted), for c up
+ * to half of the pairs. */
 struct lra_kendall_null {
     int n;
     int64_t pairs;
@@ -73,8 +75,8 @@ lra_kendall_null *lra_kendall_null_new(int n)
     double *a = lra_alloc_array((size_t)size, sizeof *a),
            *b = lra_alloc_array((size_t)size, sizeof *b);
     a[0] = 1;
-    for (int m = 2; m <= n; m++) { /* the m-th element precedes 0 .. m-1 of the others, with equal
-                                      probability */
+    /* element m precedes 0 .. m-1 of the earlier elements, with equal probability */
+    for (int m = 2; m <= n; m++) {
         double window = 0;
         for (int64_t c = 0; c < size; c++) {
             window += a[c];
@@ -103,7 +105,8 @@ lra_kendall lra_kendall_falling(const lra_kendall_null *k, const double *y)
         for (int j = i + 1; j < k->n; j++) falls += y[j]<y[i], rises += y[j]> y[i];
     if (falls + rises == 0) return (lra_kendall){NAN, 1};
     double tau = (double)(rises - falls) / sqrt((double)k->pairs * (double)(falls + rises));
-    int64_t against = k->pairs - falls, above = falls - 1; /* the other side, mirrored */
+    /* the upper half of the distribution is the mirror image of the lower half */
+    int64_t against = k->pairs - falls, above = falls - 1;
     double p = against <= k->pairs / 2 ? k->below[against] : falls == 0 ? 1 : 1 - k->below[above];
     return (lra_kendall){tau, p};
 }

@@ -1,4 +1,4 @@
-/* Distributions. */
+/* Quantiles and distribution functions, by GSL. */
 #include "analysis/distributions.h"
 
 #include <gsl/gsl_cdf.h>

@@ -4,8 +4,9 @@
 #define LRA_ANALYSIS_DISTRIBUTIONS_H
 
 double lra_normal_quantile(double p);
-double lra_t_quantile(double df, double p); /* df > 0, not necessarily an integer */
-/* P(X <= k), X the number of successes in n trials of probability p. */
+/* quantile of Student's t; df > 0, not necessarily an integer */
+double lra_t_quantile(double df, double p);
+/* Returns P(X <= k), where X is the number of successes in n trials with probability p. */
 double lra_binomial_cdf(unsigned k, double p, unsigned n);
 
 #endif

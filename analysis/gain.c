@@ -1,4 +1,4 @@
-/* Gains under restrictions. */
+/* Computes gains of restricted models. */
 #include "analysis/gain.h"
 
 #include <math.h>
@@ -57,7 +57,8 @@ static reading read_curve(int n, const double *x, const double *value)
     return r;
 }
 
-/* Percentiles of member `at` of the readings, around that of the values themselves. */
+/* Returns the percentile interval of the member at offset `at` of all readings, around its value;
+ * it contains the value. room: (n) working memory. */
 static lra_estimate interval_of(const reading *list, int n, double value, size_t at, double *room)
 {
     for (int b = 0; b < n; b++)
@@ -65,8 +66,9 @@ static lra_estimate interval_of(const reading *list, int n, double value, size_t
     return lra_holding(lra_percentile(value, n, room, 0.95));
 }
 
-/* Extends the intervals of the permuted widths to those between the measured ones: the smallest
- * width that costs 5 % lies above the measured one before it, the largest below the next one. */
+/* Extends the intervals of costs_from and costs_to to the values between measured x: the lower end
+ * of the smallest x that costs 5 % to one above the measured x before it, the upper end of the
+ * largest to one below the next measured x. */
 static void cover_grid(lra_gain *g)
 {
     lra_estimate *from = &g->costs_from, *to = &g->costs_to;
@@ -100,7 +102,7 @@ static void add_intervals(const lra_sample *s, const reading *own, uint64_t key,
     lra_free(list);
 }
 
-/* True if the unrestricted model (series n) is not clearly above chance (series n + 1). */
+/* Returns true if the unrestricted model (series n) is not clearly above chance (series n + 1). */
 static bool at_chance(const lra_sample *s, int n, lra_estimate *above)
 {
     *above = lra_sample_difference(s, n, n + 1, 0.95);

@@ -1,13 +1,12 @@
 /* Share of a model's gain over chance that remains when its input, or its reach, is restricted to x
  * tokens:
  *   gain(x) = (metric at x - chance) / (unrestricted metric - chance)
- * and the smallest x with a gain of at least q ("w95": q = 0.95).  All values are of the same
- * examples, so that intervals are paired: 10,000 replicates of all values together (sample.h),
- * percentiles.  Ratios of raw accuracies are not used: with two classes a model at chance would
- * keep more than 50 %.
- * If the unrestricted model is not clearly above chance (half width of the interval of the
- * difference at least half of the difference), no gains are computed.
- * If x is not a window but the scale below or above which a permutation keeps the order, the
+ * and the smallest x with a gain of at least q ("w95": q = 0.95). All values are measured on the
+ * same examples. Intervals are therefore paired: percentiles of 10,000 replicates of all values
+ * together (sample.h). Ratios of accuracies would be misleading: with two classes a model at chance
+ * would retain more than 50 %. If the unrestricted model is not clearly above chance (half width of
+ * the interval of the difference at least half of the difference), no gains are computed. If x is
+ * not a window, but the scale below or above which a permutation preserves the order of tokens, the
  * results are the smallest and the largest x that cost 5 % of the gain. */
 #ifndef LRA_ANALYSIS_GAIN_H
 #define LRA_ANALYSIS_GAIN_H
@@ -15,35 +14,36 @@
 #include "analysis/sample.h"
 
 enum { LRA_GAIN_POINTS = LRA_MAX_SERIES - 2, LRA_GAIN_SHARES = 4 };
-extern const double lra_gain_shares[LRA_GAIN_SHARES]; /* 0.50 0.90 0.95 0.99 */
+extern const double lra_gain_shares[LRA_GAIN_SHARES]; /* shares q: 0.50 0.90 0.95 0.99 */
 
 typedef struct {
     int n;
-    double x[LRA_GAIN_POINTS]; /* ascending */
+    double x[LRA_GAIN_POINTS]; /* sizes of the restricted input in tokens, ascending */
     lra_estimate value[LRA_GAIN_POINTS], gain[LRA_GAIN_POINTS];
-    lra_estimate full, above; /* unrestricted metric; its difference to chance */
+    lra_estimate full, above; /* metric of the unrestricted model; its difference from chance */
     double chance;
-    bool at_chance; /* no gains */
-    /* Smallest x with a gain of at least lra_gain_shares[k]; INFINITY: no x reaches it. */
+    bool at_chance; /* the unrestricted model is not clearly above chance; no gains are computed */
+    /* Smallest x with a gain of at least lra_gain_shares[k]; INFINITY: no measured x has it. */
     lra_estimate least[LRA_GAIN_SHARES];
-    /* Smallest and largest x with a gain of at most 0.95; none: INFINITY and 0.  Their intervals
-     * cover the values between the measured x: the lower end of the smallest is one above the x
-     * before it, the upper end of the largest is one below the next x. */
+    /* Smallest and largest x with a gain of at most 0.95; INFINITY and 0 if there is none. Their
+     * intervals include the values between measured x: the lower end of the smallest is one above
+     * the x before it, the upper end of the largest is one below the next x. */
     lra_estimate costs_from, costs_to;
-    /* Area under the gain against log2 x, over the width of the axis, from the first x > 0 on.
-     * NAN: fewer than two. */
+    /* Mean gain: area under the gain against log2 x from the first x > 0 on, divided by the width
+     * of the axis. NAN: fewer than two x > 0. */
     lra_estimate area;
-    double whole_area; /* area of a gain that is 0 except at the last x: a model that needs the full
-                          input */
+    /* the same area for a model that needs the full input: its gain is 0 except at the last x */
+    double whole_area;
 } lra_gain;
 
-/* Series of s: n restrictions by ascending x, the unrestricted model, chance. */
+/* Computes all results. Series of s: n restrictions by ascending x, the unrestricted model,
+ * chance. */
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out);
 /* Paired difference of the gains of two restrictions, first minus second.  Series of s: the two
  * restrictions, the unrestricted model, chance.  NAN: the unrestricted model is at chance. */
 lra_estimate lra_gain_difference(const lra_sample *s, uint64_t key);
-/* Writes x = 0, 1, 2, 4, .. below `end`, then `end`, without those below `first`; returns their
- * number, at most LRA_GAIN_POINTS. */
+/* Writes 0 and the powers of two that are at least `first` and below `end`, then `end`.
+ * Returns their number, at most LRA_GAIN_POINTS. */
 int lra_gain_axis(int64_t first, int64_t end, double *x);
 
 #endif

@@ -1,4 +1,4 @@
-/* Kinds of heads. */
+/* Classifies attention heads by their measurements. */
 #include "analysis/head_kind.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ static const double uniform_entropy = 0.95, most_of_it = 0.5, near = 0.5, far = 
 const char *const lra_head_kind_names[LRA_HEAD_KINDS] = {"sink",     "uniform", "tree",  "local",
                                                          "position", "content", "mixed", "far"};
 
-/* A measurement of a head and its interval (the value itself if it has none); `otherwise` if it is
- * missing. */
+/* Returns a measurement of a head with its interval (the value itself if it has none); `otherwise`
+ * if it is missing. */
 static lra_estimate number(int n, const lra_measurement *found, const char *id, double otherwise)
 {
     const lra_measurement *f = lra_measurement_find(n, found, id);
@@ -34,8 +34,8 @@ static void add(lra_head_kinds_found *to, lra_head_kinds_found x)
     to->is |= x.is, to->surely |= x.surely, to->perhaps |= x.perhaps;
 }
 
-/* Adds the kind `tree` from the lifts of four relations, by Holm's method: the k-th smallest known
- * p must be at most 0.025 / (known - k). */
+/* Adds the kind `tree` if the lift of one of four relations is above 1 by Holm's method: the k-th
+ * smallest (k from 0) of the known p-values must be at most 0.025 / (known - k). */
 static void add_tree(int n, const lra_measurement *found, lra_head_kinds_found *to)
 {
     static const char *const id[] = {"tree.lift.class.parent", "tree.lift.class.children",
@@ -56,8 +56,8 @@ static void add_tree(int n, const lra_measurement *found, lra_head_kinds_found *
         if (known[k]->value >= least_lift) to->is |= tree, to->surely |= tree;
 }
 
-/* local or far: surely if the entire interval x of dist.mean.rel is below `near` or above `far`,
- * perhaps if a part of it is. */
+/* Adds the kinds `local` and `far` from the interval x of dist.mean.rel. surely: the entire
+ * interval is below `near` or above `far`; perhaps: a part of it is. */
 static void add_distance(lra_estimate x, lra_head_kinds_found *to)
 {
     const unsigned local = 1u << LRA_HEAD_LOCAL, distant = 1u << LRA_HEAD_FAR;
@@ -81,7 +81,7 @@ lra_head_kinds_found lra_head_kinds(int n, const lra_measurement *found)
     add_distance(distance, &k);
     lra_estimate position = {number(n, found, "share.relative", 0).value +
                                  number(n, found, "share.absolute", 0).value,
-                             1 - content.hi, 1 - content.lo}; /* the three add up to 1 */
+                             1 - content.hi, 1 - content.lo}; /* the three shares add up to 1 */
     if (isnan(content.value)) position.lo = position.hi = position.value;
     add(&k, above(position, most_of_it, LRA_HEAD_POSITION));
     add(&k, above(content, most_of_it, LRA_HEAD_CONTENT));

@@ -27,14 +27,14 @@ typedef enum {
     LRA_HEAD_LOCAL,
     LRA_HEAD_POSITION,
     LRA_HEAD_CONTENT,
-    LRA_HEAD_MIXED, /* none of these */
-    LRA_HEAD_FAR,   /* last, because files store the numbers of the other kinds */
+    LRA_HEAD_MIXED, /* none of the other kinds */
+    LRA_HEAD_FAR,   /* last in the list, because files store the numbers of the other kinds */
     LRA_HEAD_KINDS
 } lra_head_kind;
 extern const char *const lra_head_kind_names[LRA_HEAD_KINDS];
 
-/* Bit sets of kinds, without the last one.  is: kinds of the measured values; surely: kinds of all
- * values within the intervals; perhaps: kinds of at least one value within the intervals. */
+/* Bit sets of kinds (LRA_HEAD_MIXED excluded). is: kinds of the measured values; surely: kinds that
+ * hold for all values within the intervals; perhaps: kinds that hold for at least one. */
 typedef struct {
     unsigned is, surely, perhaps;
 } lra_head_kinds_found;

@@ -1,4 +1,4 @@
-/* Losses after temperature scaling. */
+/* Computes losses after temperature scaling. */
 #include "analysis/information.h"
 
 #include <gsl/gsl_errno.h>
@@ -8,7 +8,8 @@
 #include "kernels/base/core/gsl.h"
 #include "kernels/base/core/mem.h"
 
-/* The loss of one row; its derivative by b is added to slope. */
+/* Returns the loss of one row at inverse temperature b; adds its derivative with respect to b to
+ * *slope. */
 static double row_loss(int64_t C, const float *z, int32_t label, double b, double *slope)
 {
     double most = z[0], sum = 0, first = 0;
@@ -22,14 +23,14 @@ static double row_loss(int64_t C, const float *z, int32_t label, double b, doubl
     return log(sum) - b * own;
 }
 
-/* The rows of a fit. */
+/* Rows to which a temperature is fitted. */
 typedef struct {
     int64_t n, classes;
     const float *logits;
     const int32_t *label;
 } rows;
 
-/* Derivative of the loss of all rows by b. */
+/* Returns the derivative of the sum of all losses with respect to b. */
 static double slope_at(double b, void *context)
 {
     const rows *r = context;
@@ -39,7 +40,7 @@ static double slope_at(double b, void *context)
     return slope;
 }
 
-/* The loss is convex in b: the root of its derivative by Brent's method. */
+/* The loss is convex in b; the root of its derivative is found by Brent's method. */
 double lra_temperature_fit(int64_t n, int64_t n_classes, const float *logits, const int32_t *label)
 {
     enum { MOST_STEPS = 100 };

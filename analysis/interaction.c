@@ -1,4 +1,4 @@
-/* Interaction of blocks. */
+/* Measures the interaction of blocks of an input. */
 #include "analysis/interaction.h"
 
 #include <float.h>
@@ -43,15 +43,17 @@ double lra_interaction_place(double squares, double moved)
 
 /* ---- examples -------------------------------------------------------------------------------- */
 
-/* Curves of an example by distance: (blocks), NAN where it has no pair. */
+/* Curves of each example by distance in blocks, (examples, blocks); NAN where an example has no
+ * pair. */
 typedef struct {
-    int64_t n, blocks; /* examples with weight */
+    int64_t n, blocks; /* n: number of examples whose weights are not all 0 */
     int64_t *example;
-    double *is, *null, *mass, *moved; /* I_e, N_e; mass by distance of w and of the null */
+    /* I_e and N_e; mass by distance of w and of the null weights */
+    double *is, *null, *mass, *moved;
 } curves;
 
-/* Curve by distance: mean over pairs divided by the mean of all pairs; number of pairs.  Returns
- * the mean of all pairs. */
+/* Computes the curve of example e: mean weight of the pairs at each distance divided by the mean of
+ * all pairs. Returns the mean of all pairs. */
 static double curve_of(const lra_interactions *x, const double *weight, int64_t e, double *to)
 {
     double all = 0, pairs = 0;
@@ -68,7 +70,7 @@ static double curve_of(const lra_interactions *x, const double *weight, int64_t 
     return mean;
 }
 
-/* Mass by distance of an example: mean over its rows that have weight. */
+/* Computes the mass by distance of example e: mean over its rows whose weights are not all 0. */
 static void mass_of(const lra_interactions *x, const double *weight, int64_t e, double *mass)
 {
     int64_t rows = 0;
@@ -109,7 +111,7 @@ static void free_curves(curves *c)
     lra_free(c->is);
 }
 
-/* Mean of a curve at d over the examples that reach it; n: how many. */
+/* Mean of a curve at distance d over the examples that have this distance; *n: their number. */
 static double mean_at(const curves *c, const double *of, int64_t d, double *n)
 {
     double sum = 0;
@@ -121,7 +123,8 @@ static double mean_at(const curves *c, const double *of, int64_t d, double *n)
 
 /* ---- the test -------------------------------------------------------------------------------- */
 
-/* |mean| over its standard error of values with signs; a mean of equal values: infinite. */
+/* Test statistic of values with signs: max(0, |mean| - least) over the standard error of the mean;
+ * infinite if all values are equal. Nullable: sign. */
 static double size_of(int64_t n, int64_t stride, const double *value, const double *sign,
                       double least)
 {
@@ -142,15 +145,16 @@ static void draw_signs(uint64_t seed, int flip, int64_t n, double *sign)
     for (int64_t e = 0; e < n; e++) sign[e] = lra_rng_u32(&r) & 1 ? 1 : -1;
 }
 
-/* Values of a test: (examples, blocks), NAN where an example does not reach a distance. */
+/* State of the test. Arrays (examples, blocks) are NAN where an example does not have a
+ * distance. */
 typedef struct {
     const curves *c;
-    bool *tested;       /* by distance */
-    double *d, *of_rel; /* D_e; influence function of inter.rel at the example */
+    bool *tested;       /* (blocks) the distance is tested */
+    double *d, *of_rel; /* D_e; influence of each example on inter.rel */
     double *rel, t, p, critical;
 } test;
 
-/* Sets D_e, inter.rel(d) and the influence of each example on inter.rel(d). */
+/* Computes D_e, inter.rel(d), and the influence of each example on inter.rel(d). */
 static void fill(test *t)
 {
     const curves *c = t->c;
@@ -206,7 +210,7 @@ static void free_test(test *t)
     lra_free(t->d);
 }
 
-/* inter.rel at a distance, with its simultaneous interval. */
+/* Returns inter.rel at distance d with its simultaneous interval. */
 static lra_estimate rel_at(const test *t, int64_t d)
 {
     const curves *c = t->c;
@@ -235,7 +239,8 @@ static double contrast(int64_t n, const double *is)
     return median > 0 ? is[1] / median : NAN;
 }
 
-/* The tested distance with the largest mean of D over examples `from` (NULL: all); 0: none. */
+/* Returns the tested distance with the largest mean of D over the examples from[0..n-1] (NULL:
+ * all); 0 if no distance is tested. */
 static int64_t peak(const test *t, const int64_t *from)
 {
     const curves *c = t->c;
@@ -259,7 +264,8 @@ static double mean_distance(int64_t n, const double *mass)
     return all > 0 ? sum / all : NAN;
 }
 
-/* Mean over examples with its interval; null values: uniform weights, moved blocks. */
+/* Returns inter.mean: the mean over examples with its interval. Null values: uniform weights,
+ * permuted blocks. */
 static lra_measurement mean_of(const lra_interactions *x, const curves *c)
 {
     double sum = 0, squares = 0, n = 0, width = (double)x->width, equal = 0, moved = 0;
@@ -270,7 +276,9 @@ static lra_measurement mean_of(const lra_interactions *x, const curves *c)
             if (k == 1) squares += (d - sum / n) * (d - sum / n);
             if (k == 1) continue;
             sum += d, n++;
-            equal += width * (blocks + 1) / 3; /* (k^2 - 1) / 3k with the own block, of k - 1 */
+            /* mean distance (k^2 - 1) / 3k of all pairs of k blocks, times k / (k - 1) without
+             * pairs of equal blocks */
+            equal += width * (blocks + 1) / 3;
             moved += width * mean_distance(x->blocks, c->moved + e * x->blocks);
         }
     lra_measurement f = lra_measurement_of("inter.mean", n > 0 ? sum / n : NAN);
@@ -281,7 +289,7 @@ static lra_measurement mean_of(const lra_interactions *x, const curves *c)
     return f;
 }
 
-/* I by distance, mean over the examples `from` (NULL: all). */
+/* Computes the mean of a curve by distance over the examples from[0..n-1] (NULL: all). */
 static void mean_curve(const curves *c, const double *of, const int64_t *from, double *to)
 {
     for (int64_t d = 0; d < c->blocks; d++) {
@@ -294,7 +302,8 @@ static void mean_curve(const curves *c, const double *of, const int64_t *from, d
     }
 }
 
-/* Contrast and peak of redraws of examples.  Nullable: t */
+/* Sets the intervals of inter.contrast and inter.peak by bootstrap resamples of examples. Nullable:
+ * t. */
 static void set_ends(const lra_interactions *x, const curves *c, const test *t, uint64_t seed,
                      lra_measurement *of_contrast, lra_measurement *of_peak)
 {

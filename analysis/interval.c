@@ -1,4 +1,4 @@
-/* Intervals. */
+/* Confidence intervals. */
 #include "analysis/interval.h"
 
 #include <math.h>

@@ -4,23 +4,23 @@
 
 #include <stdbool.h>
 
-/* A value with its 95 % interval, unit of the value. */
+/* A value with the ends of its 95 % interval, in the unit of the value. */
 typedef struct {
     double value, lo, hi;
 } lra_estimate;
 
-/* Wilson score interval of k successes in n trials; level 0.95.  n >= 1.
+/* Wilson score interval of k successes in n >= 1 trials; level: for example 0.95.
  * centre (p + z^2/2n)/(1 + z^2/n), half width z sqrt(p(1-p)/n + z^2/4n^2)/(1 + z^2/n). */
 lra_estimate lra_wilson(double k, double n, double level);
-/* Percentile interval of n replicates (which are reordered) around a value; NaN replicates are left
- * out; without others the interval is NAN. */
+/* Percentile interval of n replicates around a value; the replicates are reordered. NaN replicates
+ * are ignored; if all are NaN, the interval is NAN. */
 lra_estimate lra_percentile(double value, int n, double *replicate, double level);
 /* Returns the interval, widened so that it contains its value.  Percentiles of a statistic that
  * resampling shifts (a running maximum, the first crossing of a threshold) can miss it. */
 lra_estimate lra_holding(lra_estimate x);
-/* True if the value lies in its interval, or there is no interval. */
+/* Returns true if the value lies in its interval, or if there is no interval. */
 bool lra_holds_value(const lra_estimate *x);
-/* McNemar's exact test: two-sided binomial p of b against c discordant pairs. */
+/* McNemar's exact test: two-sided binomial p-value of b against c discordant pairs. */
 double lra_mcnemar(int b, int c);
 
 #endif

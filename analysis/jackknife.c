@@ -1,4 +1,4 @@
-/* The jackknife. */
+/* Computes jackknife pseudo-values. */
 #include "analysis/jackknife.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The shape of kernels. */
+/* Measures the shape of convolution kernels. */
 #include "analysis/kernel_shape.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ int64_t lra_kernel_distances(const lra_kernel *k)
     return k->behind + 1 > k->ahead ? k->behind + 1 : k->ahead;
 }
 
-/* |k|^2 by lag. */
+/* Computes |k|^2 by lag. */
 static void squares(const lra_kernel *k, double *w)
 {
     int64_t n = lags_of(k);
@@ -31,7 +31,7 @@ static void squares(const lra_kernel *k, double *w)
         for (int64_t i = 0; i < n; i++) w[i] += k->k[c * n + i] * k->k[c * n + i];
 }
 
-/* Combines both directions by distance: their sum, or (most) the larger one. */
+/* Combines both directions by distance: their sum, or if `most` the larger value. */
 static void fold(const lra_kernel *k, const double *w, bool most, double *out)
 {
     memset(out, 0, (size_t)lra_kernel_distances(k) * sizeof *out);
@@ -68,7 +68,7 @@ void lra_kernel_envelope(const lra_kernel *k, double *envelope)
 typedef struct {
     lra_measurement *out;
     int n;
-    const char *suffix; /* suffix of every name: "" or ".mod" */
+    const char *suffix; /* suffix of every id: "" or ".mod" */
 } list;
 
 static void add(list *l, const char *id, double value, double null)
@@ -79,7 +79,7 @@ static void add(list *l, const char *id, double value, double null)
     l->out[l->n++] = f;
 }
 
-/* Ranges of weights by lag; with a suffix distances alone. */
+/* Adds dist.* and range.* of weights by lag; without a suffix also the shape measurements. */
 static void add_ranges(list *l, const lra_kernel *k, const double *weight, const char *suffix)
 {
     lra_measurement all[LRA_PROFILE_FINDINGS];
@@ -88,7 +88,8 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, const
     int64_t n = lags_of(k);
     double *w = lra_alloc_array((size_t)n, sizeof *w);
     lra_profile *p = lra_profile_new(n, 0);
-    for (int64_t i = 0; i < n; i++) w[n - 1 - i] = weight[i]; /* inputs of the output at ahead-1 */
+    /* weights of the inputs of the output at position ahead - 1 */
+    for (int64_t i = 0; i < n; i++) w[n - 1 - i] = weight[i];
     lra_profile_begin(p, n);
     lra_profile_row(p, k->ahead - 1, 0, n, w);
     lra_profile_end(p);
@@ -101,7 +102,7 @@ static void add_ranges(list *l, const lra_kernel *k, const double *weight, const
     lra_free(w);
 }
 
-/* Largest |k| of each block and its lag, from lag 1 on; returns the number of blocks. */
+/* Finds the largest |k| of each block and its lag, from lag 1 on; returns the number of blocks. */
 static int block_maxima(const lra_kernel *k, const double *size, double *d, double *most)
 {
     int64_t n = lra_kernel_distances(k), block = n >= BLOCK * BLOCKS ? BLOCK : n / BLOCKS;
@@ -176,7 +177,7 @@ static void add_roughness(list *l, const lra_kernel *k, const double *w)
     add(l, "kernel.bw95", band, 0.475);
 }
 
-/* Energy within R pixels. */
+/* Adds local.R.px, the share of energy within R pixels. */
 static void add_pixels(list *l, const lra_kernel *k, const double *w, int64_t columns)
 {
     static const int64_t radius[] = {1, 2, 3, 5};
@@ -197,7 +198,8 @@ static void add_pixels(list *l, const lra_kernel *k, const double *w, int64_t co
     }
 }
 
-/* |k|^2 and |k| by lag, which the caller frees; NULL: the kernel is zero, or not finite. */
+/* Returns |k|^2 and then |k| by lag, which the caller frees; NULL if the kernel is zero or not
+ * finite. */
 static double *new_weights(const lra_kernel *k)
 {
     int64_t n = lags_of(k);

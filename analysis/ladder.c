@@ -1,4 +1,4 @@
-/* The ladder. */
+/* Computes the measurements of a ladder. */
 #include "analysis/ladder.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static const lra_estimate none = {NAN, NAN, NAN};
 
 /* ---- rungs ----------------------------------------------------------------------------------- */
 
-/* True if a reach covers the full sequence: at least T - 1, or unbounded. */
+/* Returns true if a reach covers the full sequence: at least T - 1, or unbounded. */
 static bool sees_all(int64_t reach, int64_t T)
 {
     return reach < 0 || reach >= T - 1;
@@ -48,7 +48,7 @@ static int check(const lra_ladder_data *d, lra_ladder *out)
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-/* Adds a rung with the seeds that learned. */
+/* Adds a rung as a series, with the seeds that learned. */
 static void add_rung(const lra_ladder_data *d, const lra_ladder_row *row, int r, lra_sample *s)
 {
     const uint8_t *correct[LRA_MAX_SEEDS];
@@ -103,8 +103,8 @@ static int reference_series(const lra_ladder *l)
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* Condition (b): true if the half width of the interval of `reference - chance` (paired) is below
- * half of the difference. */
+/* Condition (b): returns true if the half width of the paired interval of reference - chance is
+ * below half of this difference. */
 static bool clearly_above(const lra_sample *s, const lra_ladder *l, lra_estimate *difference)
 {
     lra_estimate x = lra_sample_difference(s, reference_series(l), s->n_series - 1, 0.95);
@@ -112,7 +112,8 @@ static bool clearly_above(const lra_sample *s, const lra_ladder *l, lra_estimate
     return s->n == 0 ? x.value > 0 : (x.hi - x.lo) / 2 < x.value / 2;
 }
 
-/* Marks the learned seeds of rung r, gains measured against `full`; returns whether some failed. */
+/* Marks the seeds of rung r that learned, with gains measured against `full`; returns true if some
+ * did not. */
 static bool mark_learned(const lra_sample *s, double full, int r, lra_ladder *out)
 {
     lra_ladder_row *row = &out->row[r];
@@ -128,9 +129,9 @@ static void mark_all(lra_ladder_row *row)
     for (int k = 0; k < row->n_seeds; k++) row->learned[k] = true;
 }
 
-/* Leaves the failed seeds out of the rows; returns the series of the others.  The reference is
- * split first, with gains measured against its own learned seeds; if these are not clearly above
- * chance, no rung is split, because gaps between seeds at chance are noise. */
+/* Excludes the seeds that did not learn from the rows, and returns the series of the others. First
+ * the reference's seeds are split, with gains measured against its own learned seeds. If these are
+ * not clearly above chance, no rung is split, because gaps between seeds at chance are noise. */
 static lra_sample *take_learned(const lra_ladder_data *d, lra_ladder *out)
 {
     lra_sample *s = lra_ladder_sample(d, out);
@@ -175,7 +176,7 @@ static void set_rows(const lra_sample *s, lra_ladder *out)
     }
 }
 
-/* Least squares on log2 R: a contrast. */
+/* Computes the least squares slope of the metric against log2 R, as a contrast of the rungs. */
 static void set_slope(const lra_curve_axis *a, const lra_sample *s, lra_ladder *out)
 {
     double g[LRA_MAX_SERIES] = {0}, mean = 0, square = 0;
@@ -190,7 +191,7 @@ static void set_slope(const lra_curve_axis *a, const lra_sample *s, lra_ladder *
     out->widest_minus_narrowest = lra_sample_difference(s, last, a->first, 0.95);
 }
 
-/* Goes down from the widest rung until a test fails. */
+/* Tests rungs from the widest down until a test fails. */
 static lra_sufficient sufficient(const lra_ladder *l, int first, const lra_estimate *x,
                                  double margin)
 {
@@ -219,7 +220,7 @@ static void set_sufficient(const lra_sample *s, const lra_ladder_data *d, int fi
 
 /* ---- the index ------------------------------------------------------------------------------- */
 
-/* Sets the end of the axis and its flags. */
+/* Sets the end of the axis, and the flags `span` and `extrapolated`. */
 static void set_end(const lra_ladder_data *d, lra_ladder *out)
 {
     bool rung = out->last_reach == d->T;
@@ -250,8 +251,8 @@ static void set_curve(const lra_curve *c, lra_ladder *out)
         out->radius[i] = (lra_estimate){index ? c->radius[i] : NAN, NAN, NAN};
 }
 
-/* If all replicates are equal, uses the interval of the difference to the reference
- * (lra_contrast()), converted to a gain. */
+/* If all replicates are equal: replaces the interval of the gain by that of the difference from the
+ * reference (lra_contrast()), converted to a gain. */
 static void widen_gain(const lra_sample *s, int rung, lra_ladder *out)
 {
     lra_estimate *gain = &out->row[rung].gain;
@@ -260,7 +261,8 @@ static void widen_gain(const lra_sample *s, int rung, lra_ladder *out)
     if (gain->lo == gain->hi && half > 0) gain->lo -= half, gain->hi += half;
 }
 
-/* Percentile intervals of columns of B replicates: gains, li, li_raw, radii. */
+/* Sets percentile intervals of the columns of the table (B replicates): gains, li, li_raw,
+ * radii. */
 static void set_intervals(const lra_ladder_data *d, const lra_sample *s, double *table,
                           lra_ladder *out)
 {
@@ -268,14 +270,14 @@ static void set_intervals(const lra_ladder_data *d, const lra_sample *s, double 
     for (int r = 0; r < R && out->state != LRA_LI_AT_CHANCE; r++) {
         lra_estimate *gain = &out->row[r].gain;
         *gain = r == out->reference_rung
-                    ? (lra_estimate){1, 1, 1} /* by definition */
+                    ? (lra_estimate){1, 1, 1} /* gain of the reference, by definition */
                     : lra_holding(lra_percentile(gain->value, B, table + r * B, 0.95));
         if (r != out->reference_rung) widen_gain(s, r, out);
     }
     if (out->state != LRA_LI_GIVEN) return;
     out->li = lra_percentile(out->li.value, B, table + R * B, 0.95);
     out->li_raw = lra_percentile(out->li_raw.value, B, table + (R + 1) * B, 0.95);
-    out->li.lo = fmax(fmin(out->li.lo, out->li_raw.lo), 0); /* no index is below it */
+    out->li.lo = fmax(fmin(out->li.lo, out->li_raw.lo), 0); /* LI is at least 0 */
     out->li = lra_holding(out->li);
     out->li_raw = lra_holding(out->li_raw);
     for (int i = 0; i < LRA_LADDER_RADII; i++)
@@ -323,7 +325,7 @@ static void open_rows(const lra_ladder_data *d, lra_ladder *out)
                                                           : -1;
 }
 
-/* Checks an invariant: every estimate lies within its interval. */
+/* Checks that every estimate lies within its interval. */
 static void check_intervals(const lra_ladder *l)
 {
     bool good = lra_holds_value(&l->li) && lra_holds_value(&l->li_raw) &&

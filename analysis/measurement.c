@@ -1,4 +1,4 @@
-/* Measured numbers. */
+/* Measured values: creating, checking, combining over seeds. */
 #include "analysis/measurement.h"
 
 #include <math.h>
@@ -77,7 +77,7 @@ static double mean_of(int n, const double *x, int *n_known)
     return *n_known ? sum / *n_known : NAN;
 }
 
-/* Collects one value of all seeds. */
+/* Collects one property of the measurement of each seed. */
 static void column(int n, const lra_measurement *by_seed, double (*of)(const lra_measurement *),
                    double *out)
 {
@@ -96,7 +96,7 @@ static double above_of(const lra_measurement *f)
     return f->hi - f->value;
 }
 
-/* Ends of the interval from the half widths over examples and the spread over seeds. */
+/* Sets value and interval, from the half widths over examples and the standard error over seeds. */
 static void widen(lra_measurement *f, int n, const double *value, const double *below,
                   const double *above)
 {
@@ -108,7 +108,8 @@ static void widen(lra_measurement *f, int n, const double *value, const double *
     for (int i = 0; i < n; i++)
         if (!isnan(value[i])) squares += (value[i] - f->value) * (value[i] - f->value);
     double t = lra_t_quantile(known - 1, 0.975) * sqrt(squares / (known - 1) / known);
-    if (isnan(down)) down = 0; /* computed from weights alone: only seeds vary */
+    /* no interval over examples: computed from weights alone, only seeds vary */
+    if (isnan(down)) down = 0;
     if (isnan(up)) up = 0;
     f->lo = f->value - sqrt(down * down + t * t), f->hi = f->value + sqrt(up * up + t * t);
     f->flags &= ~(uint32_t)LRA_ONE_SEED;

@@ -1,4 +1,4 @@
-/* Declarations of measurements. */
+/* Finds and applies the declarations of measurements. */
 #include "analysis/measurement_info.h"
 
 #include <ctype.h>
@@ -43,13 +43,15 @@ const lra_measurement_modifier *lra_measurement_modifier_at(int i)
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-/* Part of an id that the placeholder of a pattern stands for: a word for NAME, else a number. */
+/* The part of an id that matches the placeholder of a pattern: a word for NAME, a number for a
+ * single letter. */
 typedef struct {
     const char *at;
     size_t n;
 } matched;
 
-/* Length of the placeholder at the beginning of a pattern; 0: it is literal text. */
+/* Returns the length of the placeholder at the start of a pattern; 0: it starts with literal
+ * text. */
 static size_t placeholder(const char *pattern)
 {
     size_t n = 0;
@@ -64,7 +66,8 @@ static size_t word_length(const char *text)
     return n;
 }
 
-/* Length of "5", "0.25" or "1e+03"; 0: no number. */
+/* Returns the length of a number at the start of the text ("5", "0.25", "1e+03"); 0: there is
+ * none. */
 static size_t number_length(const char *text)
 {
     size_t n = 0;
@@ -77,7 +80,8 @@ static size_t number_length(const char *text)
     return n;
 }
 
-/* True if the first n characters of an id fit the pattern. */
+/* Returns true if the first n characters of an id match the pattern; *found: the part that matches
+ * its placeholder. */
 static bool fits(const char *pattern, const char *id, size_t n, matched *found)
 {
     const char *end = id + n;
@@ -103,7 +107,7 @@ static const lra_measurement_info *find(const char *id, size_t n, matched *found
     return NULL;
 }
 
-/* Removes one modifier from id[0 .. n-1]; returns its index, -1: there is none. */
+/* Removes one modifier from id[0 .. n-1]; returns its index, -1 if there is none. */
 static int strip(const char **id, size_t *n)
 {
     for (int i = 0; i < MODIFIERS; i++) {

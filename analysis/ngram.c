@@ -1,4 +1,4 @@
-/* Bags of n-grams. */
+/* Classifies rows by naive Bayes on their n-grams, without order. */
 #include <math.h>
 #include <string.h>
 
@@ -19,9 +19,10 @@ static uint32_t cell_of(const uint8_t *symbol, int n)
 
 struct lra_ngram {
     int n, n_classes;
-    float *weight; /* (cells, classes) log of the share of the class's n-grams */
-    double *prior; /* (classes) log of the share of rows */
-    double *score; /* (classes) */
+    /* (cells, classes) log of the smoothed share of the cell among the class's n-grams */
+    float *weight;
+    double *prior; /* (classes) log of the class's share of the training rows */
+    double *score; /* (classes) working memory */
 };
 
 lra_ngram *lra_ngram_new(int n, int n_classes, const lra_symbols *train, const int32_t *label)

@@ -1,4 +1,4 @@
-/* Dependence of symbols beyond their positions. */
+/* Measures the dependence of symbols beyond their positions. */
 #include "analysis/pair_dependence.h"
 
 #include <math.h>
@@ -13,21 +13,22 @@
 
 enum { DRAWS = LRA_DEPENDENCE_DRAWS, LEAST_DRAWS = 19, NULL_OF = 0x4944 };
 
-/* A group: `size` examples from `from` on in the order of lengths, with `places` positions that all
- * of them have. */
+/* A group of `size` examples, from index `from` on in the order of lengths; places: number of
+ * positions that all of them have. */
 typedef struct {
     int64_t from, places;
 } group;
 
 typedef struct {
     const lra_symbols *s;
-    int64_t d, pairs, width, n_places; /* width: positions of a stratum */
-    int k, strata, n_groups, size;     /* size: examples of a group */
+    int64_t d, pairs, width, n_places; /* width: number of positions per stratum */
+    int k, strata, n_groups, size;     /* size: number of examples per group */
     group *group;
     int64_t *row;
     uint8_t code[LRA_SYMBOL_VALUES];
-    int *own, *other;                            /* (strata, k, k) counts of P, of Q */
-    int *own_of, *other_of, *touched, n_touched; /* of one group */
+    int *own, *other; /* (strata, k, k) counts of P and of Q */
+    /* counts of one group; indices of the cells that it changed */
+    int *own_of, *other_of, *touched, n_touched;
 } work;
 
 static int64_t n_cells(const work *w)
@@ -57,8 +58,9 @@ static void find_groups(work *w)
     w->n_groups = n;
 }
 
-/* Largest number of strata, at least 1, in each of which Q is expected to have five pairs of the
- * rarest of k symbols with itself: a cell that Q never meets makes the divergence too small. */
+/* Returns the maximum number of strata (at least 1) such that in each of them Q is expected to have
+ * five pairs of the rarest of k symbols with itself. Cells that Q never has would make the
+ * divergence too small. */
 static int64_t rare_strata(const work *w, const int order[LRA_SYMBOL_VALUES])
 {
     int64_t count[LRA_SYMBOL_VALUES] = {0}, n = w->s->start[w->s->n];
@@ -71,7 +73,8 @@ static int64_t rare_strata(const work *w, const int order[LRA_SYMBOL_VALUES])
     return strata < 1 ? 1 : (int64_t)fmin(strata, 1e9);
 }
 
-/* Number of symbols and strata; false: too few pairs for two symbols. */
+/* Sets the number of symbols and strata; returns false if there are too few pairs for two
+ * symbols. */
 static bool choose_cells(work *w, int used, const int order[LRA_SYMBOL_VALUES])
 {
     int64_t cells = w->pairs / LRA_INFO_PAIRS_A_CELL;
@@ -84,7 +87,8 @@ static bool choose_cells(work *w, int used, const int order[LRA_SYMBOL_VALUES])
     if (strata > w->n_places) strata = w->n_places;
     w->width = (w->n_places + strata - 1) / strata;
     w->strata = (int)((w->n_places + w->width - 1) / w->width);
-    if (w->width == 1) { /* every position is a stratum: the remaining pairs allow more symbols */
+    /* every position is its own stratum: the remaining pairs allow more symbols */
+    if (w->width == 1) {
         most = (int)sqrt((double)(cells / w->strata));
         if (most > used) most = used;
         if (most > LRA_INFO_SYMBOLS) most = LRA_INFO_SYMBOLS;
@@ -95,8 +99,8 @@ static bool choose_cells(work *w, int used, const int order[LRA_SYMBOL_VALUES])
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Counts the pairs of the examples of a group with those `shift` places on (cyclic); list: cells
- * that neither count of the group has are appended to the touched ones. */
+/* Counts the pairs of each example of a group with the example `shift` positions later in the group
+ * (cyclic). list: also appends cells that were empty in own_of and other_of to `touched`. */
 static void count_shift(work *w, const group *g, int shift, int *count, bool list)
 {
     int64_t n = w->size;
@@ -115,14 +119,14 @@ static void count_shift(work *w, const group *g, int shift, int *count, bool lis
     }
 }
 
-/* A cell of the divergence: Q has size - 1 pairs for each of P.  A cell that Q never met counts as
- * half a pair. */
+/* Contribution of a cell to the divergence. For each pair, P has one count and Q size - 1. A cell
+ * that Q never has counts as half a pair. */
 static double term(double own, double other, double size)
 {
     return own > 0 ? own * log2(own * (size - 1) / (other > 0 ? other : 0.5)) : 0;
 }
 
-/* The divergence, not divided by the number of pairs. */
+/* Returns the divergence, not divided by the number of pairs. */
 static double divergence(const work *w, const int *own, const int *other)
 {
     double sum = 0;
@@ -130,7 +134,7 @@ static double divergence(const work *w, const int *own, const int *other)
     return sum;
 }
 
-/* Sets without[g] to the divergence without group g, in bits. */
+/* Sets without[g] to the divergence in bits without group g. */
 static void leave_out(work *w, double sum, double *without)
 {
     for (int g = 0; g < w->n_groups; g++) {
@@ -151,8 +155,8 @@ static void leave_out(work *w, double sum, double *without)
 
 /* ---- null ------------------------------------------------------------------------------------ */
 
-/* p of the divergence `bits`; spread: 1.96 standard deviations of the draws.  Drawing stops once p
- * exceeds 0.05. */
+/* Returns the p-value of the divergence `bits`; *spread: 1.96 standard deviations of the null
+ * draws. Drawing stops as soon as p exceeds 0.05. */
 static double test(work *w, double bits, uint64_t key, double *spread)
 {
     size_t cells = (size_t)n_cells(w);

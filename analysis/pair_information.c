@@ -1,4 +1,4 @@
-/* Information between symbols. */
+/* Measures the mutual information between symbols at a distance. */
 #include "analysis/pair_information.h"
 
 #include <math.h>
@@ -15,13 +15,16 @@ enum { SINGLE = 16, PER_OCTAVE = 8, MULTIPLES = 8, DRAWS_OF = 0x4946 };
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Pair counts of one distance, (k, k), and the sums that the mutual information is computed
- * from. */
+/* Pair counts (k, k) of one distance, and the sums from which the mutual information is
+ * computed. */
 typedef struct {
-    int k, cells, rows, columns; /* not empty */
-    double n, sum;               /* pairs; sum of c log2 c over cells, minus rows, minus columns */
+    /* k: number of symbols; numbers of non-empty cells, rows and columns */
+    int k, cells, rows, columns;
+    /* n: number of pairs; sum: sum of c log2 c over the cells, minus the same over rows and over
+     * columns */
+    double n, sum;
     double *count, *row, *column;
-    int *touched, n_touched; /* cells that a group has pairs in */
+    int *touched, n_touched; /* indices of the cells in which a group has pairs */
 } table;
 
 static int64_t length_of(const lra_symbols *s, int64_t i)
@@ -30,9 +33,9 @@ static int64_t length_of(const lra_symbols *s, int64_t i)
 }
 
 /* Sets other[k], the partner of the k-th example by length within its group [from, to): the next
- * example of the same length, and the first one for the last.  Equal lengths have the same
- * positions.  An example with a unique length gets the next longer one, the longest the one before
- * it.  -1: none. */
+ * example of the same length, for the last of them the first. Examples of equal length have the
+ * same positions. An example with a unique length has the next longer example as partner, the
+ * longest the one before it. -1: there is none. */
 static void find_others(const lra_symbols *s, const int64_t *row, int64_t from, int64_t to,
                         int64_t *other)
 {
@@ -55,7 +58,7 @@ static double x_log_x(double x)
     return x > 0 ? x * log2(x) : 0;
 }
 
-/* Bits from sums, Miller-Madow. */
+/* Returns the mutual information in bits with the Miller-Madow correction. */
 static double bits_of(double n, double sum, int cells, int rows, int columns)
 {
     if (!(n > 0)) return NAN;
@@ -87,7 +90,7 @@ static void clear(table *t, int k)
     memset(t->column, 0, (size_t)k * sizeof *t->column);
 }
 
-/* Computes the sums of a table after counting. */
+/* Computes the sums of a table from its counts. */
 static void finish(table *t)
 {
     t->sum = 0, t->cells = t->rows = t->columns = 0;
@@ -101,7 +104,8 @@ static void finish(table *t)
     }
 }
 
-/* Bits of a table without the pairs of a group, which is emptied for the next one. */
+/* Returns the bits of the table `all` without the pairs of one group (`part`); empties `part` for
+ * the next group. */
 static double bits_without(const table *all, table *part)
 {
     int k = all->k, cells = all->cells, rows = all->rows, columns = all->columns;
@@ -130,23 +134,23 @@ static double bits_without(const table *all, table *part)
 typedef struct {
     const lra_symbols *s;
     int order[LRA_SYMBOL_VALUES], used, groups;
-    int64_t *row;    /* by length */
-    int64_t *second; /* find_others() */
-    uint8_t *symbol; /* merged */
-    float *times;    /* (draws, groups) */
-    double *without; /* (groups) */
-    double width;    /* of draws: the correction of few groups */
+    int64_t *row;    /* (n) examples in the order of lengths */
+    int64_t *second; /* (n) partner of each example, see find_others() */
+    uint8_t *symbol; /* symbols of all rows after merging */
+    float *times;    /* (draws, groups) number of occurrences of each group in each draw */
+    double *without; /* (groups) excess without each group */
+    double width;    /* factor on the errors of draws, which corrects for few groups */
     table pair, other, part;
-    double *excess; /* (distances, draws) */
+    double *excess; /* (distances, draws) drawn values of the excess */
 } work;
 
-/* Groups are neighbours in the order of lengths. */
+/* Returns the first example of group g. Groups are successive examples in the order of lengths. */
 static int64_t group_start(const work *w, int64_t g)
 {
     return w->s->n * g / w->groups;
 }
 
-/* Draws how often each group occurs in each bootstrap sample. */
+/* Draws the number of occurrences of each group in each bootstrap sample. */
 static void draw(work *w, uint64_t key)
 {
     for (int b = 0; b < LRA_INFO_DRAWS; b++) {
@@ -156,7 +160,8 @@ static void draw(work *w, uint64_t key)
     }
 }
 
-/* Adds the pairs of places [from, to) at distance d; list: and notes the cells.  Nullable: other */
+/* Adds the pairs at distance d of the examples [from, to) to a table; the second symbol is from
+ * example other[i]. list: also records the cells. Nullable: other (then from the same example). */
 static void count_pairs(const work *w, int64_t from, int64_t to, int64_t d, const int64_t *other,
                         bool list, table *t)
 {
@@ -173,7 +178,8 @@ static void count_pairs(const work *w, int64_t from, int64_t to, int64_t d, cons
     }
 }
 
-/* Pairs; groups: how many of them have any.  Nullable: other */
+/* Returns the number of pairs at distance d; *groups: adds the number of groups that have any.
+ * Nullable: other. */
 static int64_t pairs_at(const work *w, int64_t d, const int64_t *other, int *groups)
 {
     int64_t n = 0;
@@ -194,9 +200,10 @@ static lra_estimate basic(double value, double *drawn)
     return lra_holding((lra_estimate){value, 2 * value - e.hi, 2 * value - e.lo});
 }
 
-/* Draws of the excess as a bootstrap of groups makes them: value + bias + error.  Bias and errors
- * are the jackknife's: without(g), the excess without group g, gives pseudo-values G value - (G -
- * 1) without(g); their mean is the value without bias, and resampled means are the errors. */
+/* Draws values of the excess as a bootstrap of groups does: value + bias + error. Bias and errors
+ * are those of the jackknife: without(g), the excess without group g, gives the pseudo-values G
+ * value - (G - 1) without(g). Their mean is the value without bias; resampled means give the
+ * errors. */
 static void draw_excess(const work *w, double value, double *drawn)
 {
     double G = w->groups, mean = 0;
@@ -222,8 +229,8 @@ static void set_without(work *w, int64_t d)
     }
 }
 
-/* Number of symbols such that there are 100 pairs per cell; 0: fewer than two, or too few groups
- * for an interval. */
+/* Returns the number of symbols for which there are 100 pairs per cell; 0: fewer than two symbols,
+ * or too few groups for an interval. */
 static int symbols_at(const work *w, int64_t pairs, int groups)
 {
     int64_t k = (int64_t)sqrt((double)pairs / LRA_INFO_PAIRS_A_CELL);
@@ -233,7 +240,8 @@ static int symbols_at(const work *w, int64_t pairs, int groups)
     return k < 2 || groups < enough ? 0 : (int)k;
 }
 
-/* False: too few pairs for two symbols, or in too few groups for an interval. */
+/* Measures one distance. Returns false if there are too few pairs for two symbols, or too few
+ * groups with pairs for an interval. */
 static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
 {
     int own = 0, groups = 0;
@@ -265,7 +273,7 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
     return true;
 }
 
-/* Fits both laws to those of the first n values that are positive. */
+/* Fits both decay laws to the positive ones of the first n values. */
 static lra_decay fit(int n, const lra_info_point *p, const double *value)
 {
     double *d = lra_alloc_array(3 * (size_t)n + 1, sizeof *d), *y = d + n, *one = y + n;
@@ -277,15 +285,15 @@ static lra_decay fit(int n, const lra_info_point *p, const double *value)
     return f;
 }
 
-/* Decay constant of a rate; INFINITY: the rate is not positive. */
+/* Returns the decay constant 1 / rate; INFINITY if the rate is not positive. */
 static double time_of(double rate)
 {
     return isnan(rate) ? NAN : rate > 0 ? 1 / rate : INFINITY;
 }
 
-/* Resets the kind to "none" unless the law falls to one half or less over the fitted distances and
- * the interval of its rate is positive.  Periodic information is not a decay, even with a small
- * residual. */
+/* Sets the kind to "none" unless the law decreases to one half or less over the fitted distances
+ * and the interval of its rate is positive. Periodic information is thus not a decay, even if the
+ * residual is small. */
 static void set_kind(lra_information *x, double rate, double least)
 {
     double d = (double)x->d0, half = log(2);
@@ -316,7 +324,8 @@ static void fit_all(const work *w, lra_information *x)
     lra_free(value);
 }
 
-/* Next distance of a grid of eight per octave, which contains every power of two. */
+/* Returns the next distance of a grid with eight points per octave, which contains every power of
+ * two. */
 static int64_t next_spread(int64_t d)
 {
     int64_t next = d + 1;

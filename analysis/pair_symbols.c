@@ -1,4 +1,4 @@
-/* Symbols and groups of examples. */
+/* Ranks and merges symbols, and sorts examples. */
 #include "analysis/pair_symbols.h"
 
 #include <stdlib.h>

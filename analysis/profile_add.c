@@ -1,4 +1,4 @@
-/* Profiles: accumulation. */
+/* Accumulates distance profiles. */
 #include "analysis/profile.h"
 
 #include <math.h>
@@ -8,10 +8,14 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
 
-enum { SINGLE = 64, PER_OCTAVE = 24, EXAMPLES = 0x424F /* as in replicates.c */ };
+enum {
+    SINGLE = 64,
+    PER_OCTAVE = 24,
+    EXAMPLES = 0x424F /* stream of random numbers, the same as in replicates.c */
+};
 
-/* Bins of distances: one for each distance up to 63, then 24 per octave; every power of 2 is an
- * end. */
+/* Makes bins of distances: one for each distance up to 63, then 24 per octave; every power of 2 is
+ * the end of a bin. Returns their number. Nullable: end. */
 static int make_bins(int64_t n, int64_t *end)
 {
     int bins = 0;
@@ -87,7 +91,7 @@ void lra_profile_begin(lra_profile *p, int64_t T)
     p->row_undefined = 0;
 }
 
-/* Sum of a row and its allowed inputs. */
+/* Returns the sum of the allowed weights of a row; *keys: number of allowed inputs. */
 static double row_sum(int64_t n, const double *w, int64_t *keys)
 {
     double sum = 0;
@@ -97,7 +101,7 @@ static double row_sum(int64_t n, const double *w, int64_t *keys)
     return sum;
 }
 
-/* Adds the row without output i itself: self, p', and the same for uniform weights. */
+/* Adds a row without its own token i: self, p', and those of uniform weights. */
 static void add_others(lra_profile *p, int64_t i, int64_t from, int64_t n, const double *w,
                        double sum, int64_t keys)
 {
@@ -184,7 +188,8 @@ static void grow(lra_profile *p)
                            (size_t)p->capacity * (size_t)p->n_bins * P_BINNED * sizeof *p->binned);
 }
 
-/* Intensity at multiples of the period, and the mean of its two neighbours. */
+/* Computes the intensity at multiples of the period, and the mean intensity of the two neighbouring
+ * distances. */
 static void add_period(int64_t period, const lra_profile_mask *m, const double *weight, double *to)
 {
     to[P_PERIOD] = to[P_BESIDE] = 0;
@@ -214,8 +219,8 @@ static void add_numbers(const lra_profile_sums *s, const double *mass, const dou
     to[P_KEYS] = m->keys / rows, to[P_LOG_KEYS] = m->log_keys / rows;
 }
 
-/* The example's M' and that of uniform weights on the same rows, (n) each; false: no row defines
- * it. */
+/* Computes M' of an example and that of uniform weights on the same rows, (n) each; returns false
+ * if no row defines it. */
 static bool others_of(const lra_profile_sums *s, double *other, double *equal)
 {
     const lra_profile_mask *m = s->mask;
@@ -231,7 +236,7 @@ static bool others_of(const lra_profile_sums *s, double *other, double *equal)
     return defined;
 }
 
-/* Adds M' of one example to the sums over all. */
+/* Adds M' of one example to the sums over all examples. */
 static void add_example_others(lra_profile *p, const lra_profile_sums *s, double *to)
 {
     const lra_profile_mask *m = s->mask;
@@ -254,7 +259,7 @@ static void add_example_others(lra_profile *p, const lra_profile_sums *s, double
     lra_free(other);
 }
 
-/* Adds one example to the sums over all. */
+/* Adds one example to the sums over all examples. */
 static void add_sums(lra_profile *p, const lra_profile_mask *m, const double *mass,
                      const double *weight, const double *equal)
 {
@@ -309,7 +314,7 @@ int64_t lra_profile_distances(const lra_profile *p)
     return p->n;
 }
 
-/* Relative half width of the interval of I at a distance: I is a ratio of sums over examples. */
+/* Relative half width of the interval of I at a distance; I is a ratio of sums over examples. */
 static double intensity_half(const lra_profile *p, int64_t d)
 {
     double n = (double)p->examples, i = p->weight[d] / p->pairs[d];

@@ -1,4 +1,4 @@
-/* Uniform baseline of a distance profile. */
+/* Uniform baseline of distance profiles. */
 #include <math.h>
 
 #include "analysis/profile.h"
@@ -12,7 +12,7 @@ int64_t lra_profile_distance(int64_t columns, int64_t i, int64_t j)
     return dy > dx ? dy : dx;
 }
 
-/* One more than the largest distance of T inputs. */
+/* Returns one more than the largest distance of T inputs. */
 static int64_t distances_of(int64_t T, int64_t columns)
 {
     if (columns == 0) return T;
@@ -39,7 +39,8 @@ void lra_profile_mask_free(lra_profile_mask *m)
     lra_free(m);
 }
 
-/* Adds a row of n inputs, with `before` of them before the output and `after` of them after it. */
+/* Adds a row of n allowed inputs to the counts; `before` of them precede the output, `after` follow
+ * it. */
 static void count_row(lra_profile_mask *m, int64_t n, int64_t before, int64_t after)
 {
     double keys = (double)n;
@@ -68,7 +69,7 @@ void lra_profile_mask_holes(lra_profile_mask *m, int64_t i, const uint8_t *allow
     for (int64_t d = 0; d <= farthest; d++) m->reach[d] += 1;
 }
 
-/* A pair at each distance from `from` to `to`. */
+/* Adds one pair at each distance from `from` to `to`, inclusive. */
 static void add_run(lra_profile_mask *m, int64_t from, int64_t to, double share, double other)
 {
     for (int64_t d = from; d <= to; d++)

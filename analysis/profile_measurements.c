@@ -1,4 +1,4 @@
-/* Measurements of profiles. */
+/* Computes the measurements of distance profiles. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "analysis/profile_impl.h"
 #include "kernels/base/core/mem.h"
 
-/* Bootstrapped values: quantiles of the mass with and without the own token (MASSES), and both
- * fits. */
+/* Quantities with bootstrap intervals: quantiles of two masses (M and M'), and two fitted
+ * slopes. */
 enum { QUANTILES = 4, MASSES = 2, FITS = MASSES * QUANTILES, REPLICATED = FITS + 2 };
 static const double quantile_of[QUANTILES] = {0.5, 0.9, 0.95, 0.99};
 static const char *const quantile_id[MASSES][QUANTILES] = {
@@ -19,7 +19,7 @@ static const char *const quantile_id[MASSES][QUANTILES] = {
 static const int binned_mass[MASSES] = {P_MASS, P_OTHER};
 #define LEVEL 0.95
 
-/* The list of measurements that is being filled. */
+/* The list of measurements that are written. */
 typedef struct {
     const lra_profile *p;
     const lra_profile_options *o;
@@ -54,8 +54,8 @@ static double number_of(const lra_profile *p, int64_t b, int k)
     return p->number[b * P_NUMBERS + k];
 }
 
-/* Half width of the interval of the mean of (above - ratio below)/mean of below; below < 0: of the
- * mean of above. */
+/* Half width of the interval of the ratio of two means over examples, `above` / `below` (indices of
+ * statistics); below < 0: of the mean `above`. */
 static double half_width(const lra_profile *p, int above, int below)
 {
     double n = 0, a = lra_profile_mean(p, above), squares = 0;
@@ -68,8 +68,8 @@ static double half_width(const lra_profile *p, int above, int below)
     return lra_normal_quantile((1 + LEVEL) / 2) * sqrt(squares / (n - 1) / n) / fabs(m);
 }
 
-/* Sets the ends of an interval.  A share of 1 is a sum, which rounding may raise slightly above
- * 1. */
+/* Sets the ends of an interval within [least, most]. The value is clipped, too: a share of 1 is a
+ * sum, which rounding may raise above 1. */
 static void set_ends(lra_measurement *f, double half, double least, double most)
 {
     if (f->value > most) f->value = most;
@@ -95,8 +95,7 @@ static lra_measurement *add_ratio(list *l, const char *id, int above, int below)
     return f;
 }
 
-/* (past - future)/(past + future) from the ratio past / (past + future), which examples share
- * out. */
+/* Adds `side` = (past - future)/(past + future), where past and future are means over examples. */
 static void add_side(list *l)
 {
     const lra_profile *p = l->p;
@@ -133,7 +132,7 @@ static double sum_to(const double *x, int64_t r)
     return sum;
 }
 
-/* Half width of the mass within r: r + 1 is the end of a bin. */
+/* Half width of the interval of local.R, the mass within r; r + 1 is the end of a bin. */
 static double local_half(const lra_profile *p, double value, int64_t r)
 {
     double n = (double)p->examples, squares = 0;
@@ -170,20 +169,21 @@ static int64_t quantile(int64_t n, const double *mass, double q)
         sum += mass[d];
         if (sum >= q - 1e-12) return d;
     }
-    return n - 1; /* reached only by rounding: all mass is within n */
+    return n - 1; /* reached only by rounding: all mass is within n distances */
 }
 
-/* Data for bootstrap resamples, in addition to the sums in bins. */
+/* Data for bootstrap resamples, in addition to the binned sums. */
 typedef struct {
     const lra_profile *p;
-    const double *mass[MASSES]; /* (n) of all examples, as P_MASS and P_OTHER */
-    double *whole[P_BINNED];    /* (n_bins) the same in bins: sums over examples */
-    double *change[2];          /* (n_bins) of both slopes by a change of ln I.rel in the bin */
-    double slope[2];            /* NAN: no fit */
+    const double *mass[MASSES]; /* (n) M and M' over all examples */
+    double *whole[P_BINNED];    /* (n_bins) binned sums over all examples */
+    /* (n_bins) derivatives of both slopes with respect to ln I.rel in each bin */
+    double *change[2];
+    double slope[2]; /* slopes of both laws; NAN: no fit */
 } replicas;
 
-/* Quantile q of `mass` in bins; within the bin that contains it, mass is distributed as over all
- * examples.  NAN: no mass. */
+/* Returns quantile q of a binned mass. Within the bin that contains it, mass is distributed as over
+ * all examples. NAN: no mass. */
 static double quantile_in_bins(const replicas *r, int which, const double *mass, double q)
 {
     const lra_profile *p = r->p;
@@ -217,7 +217,7 @@ static double slope_of(const replicas *r, int law, double *const *sum)
     return isfinite(slope) ? slope : NAN;
 }
 
-/* Quantiles, tau and beta of LRA_PROFILE_REDRAWS bootstrap resamples: out (REPLICATED,
+/* Computes quantiles, tau and beta of LRA_PROFILE_REDRAWS bootstrap resamples: out (REPLICATED,
  * resamples). */
 static void replicate(const replicas *r, uint64_t key, double *out)
 {
@@ -240,8 +240,8 @@ static void replicate(const replicas *r, uint64_t key, double *out)
     lra_free(count);
 }
 
-/* End (exclusive) of the distances 1, 2, .. of the fit: the first one where the interval of the
- * intensity is not above 0. */
+/* Returns the end (exclusive) of the distances 1, 2, .. of a fit: the first distance at which the
+ * interval of the intensity is not above 0. */
 static int64_t fit_end(const lra_profile *p, const double *rel, const double *lo)
 {
     int64_t d = 1;
@@ -249,7 +249,8 @@ static int64_t fit_end(const lra_profile *p, const double *rel, const double *lo
     return d;
 }
 
-/* Sets the derivatives of the slopes by the values: weighted deviations of x. */
+/* Computes the derivatives of both slopes with respect to the fitted values: the weighted
+ * deviations of x. */
 static void set_change(replicas *r, int64_t end)
 {
     const lra_profile *p = r->p;
@@ -288,9 +289,9 @@ static void set_percentiles(lra_measurement *f, double *replicate)
     if (isinf(f->hi)) f->flags |= LRA_CENSORED_HI;
 }
 
-/* LRA_FLAT if a slope is indistinguishable from 0: its interval contains 0, or, without an
- * interval, no law is better than a constant.  A tau that is not finite is a slope of 0 or
- * above. */
+/* Returns LRA_FLAT if a slope cannot be distinguished from 0: its interval contains 0, or, without
+ * an interval, no law is better than a constant. A tau that is not finite corresponds to a slope of
+ * 0 or above. */
 static uint32_t flat_of(const lra_measurement *f, const lra_decay *fit, bool tau)
 {
     if (fit->n < 3) return 0;
@@ -331,7 +332,8 @@ static void add_quantiles(list *l, int which, const double *mass, const double *
     }
 }
 
-/* Adds range.q95 (the second to last measurement) divided by the reach of a bounded model. */
+/* Adds range.q95.used: range.q95, the last but one measurement, divided by the reach of a bounded
+ * model. */
 static void add_used(list *l)
 {
     if (l->o->reach <= 0) return;
@@ -342,7 +344,8 @@ static void add_used(list *l)
     f->lo = q95.lo / reach, f->hi = q95.hi / reach;
 }
 
-/* Adds quantiles and fits with bootstrap intervals; two or more examples. */
+/* Computes bootstrap values of quantiles and fits, which the caller frees; requires two or more
+ * examples. */
 static double *redraw_all(const lra_profile *p, uint64_t key, const double *mass,
                           const double *other, const lra_decay *f, int64_t end)
 {
@@ -367,7 +370,7 @@ static double *redraw_all(const lra_profile *p, uint64_t key, const double *mass
     return out;
 }
 
-/* The token's own share, and the mean distance of the others. */
+/* Adds self, the token's own share, and dist.mean, the mean distance of the other tokens. */
 static void add_others(list *l)
 {
     int first = l->n;

@@ -1,4 +1,4 @@
-/* Two profiles, compared. */
+/* Compares two or more distance profiles. */
 #include <math.h>
 
 #include "analysis/interval.h"
@@ -24,7 +24,7 @@ double lra_shift_js(int64_t n, const double *a, const double *b)
     return fmin(fmax(sum, 0), 1);
 }
 
-/* Same, from bins: F is linear within a bin. */
+/* Wasserstein-1 distance from binned masses; F is linear within a bin. */
 static double w1_in_bins(const lra_profile *p, const double *a, const double *b)
 {
     double f = 0, sum = 0;
@@ -36,7 +36,8 @@ static double w1_in_bins(const lra_profile *p, const double *a, const double *b)
     return sum;
 }
 
-/* W1 and JS divergence of the resampled examples (count: multiplicities), in bins. */
+/* Computes W1 and Jensen-Shannon divergence of resampled examples (count: multiplicities) from
+ * binned masses. */
 static void shift_in_bins(const lra_profile *a, const lra_profile *b, const double *count,
                           double *mass, double out[2])
 {
@@ -48,7 +49,8 @@ static void shift_in_bins(const lra_profile *a, const lra_profile *b, const doub
     out[1] = lra_shift_js(a->n_bins, mass, other);
 }
 
-/* Bootstrap intervals, shifted so that the full sample gives the value computed without bins. */
+/* Sets bootstrap intervals, shifted so that the sample itself has the value that is computed
+ * without bins. */
 static void set_intervals(const lra_profile *a, const lra_profile *b, uint64_t key,
                           lra_measurement out[2])
 {
@@ -89,12 +91,14 @@ int lra_profile_shift(const lra_profile *a, const lra_profile *b, const lra_prof
 
 /* ---- where it grew most ---------------------------------------------------------------------- */
 
-/* Growth in bins of distances: the largest growth within a bin, and its distance. */
+/* Growth of the ratio b / a in bins of distances. */
 typedef struct {
-    double *most, *at, *whole; /* (n_bins) each; whole: ratio b / a for all examples */
+    /* (n_bins) each: the largest growth within a bin, its distance, and the bin's ratio b / a for
+     * all examples */
+    double *most, *at, *whole;
 } growth;
 
-/* Ratio b / a in each bin for resampled examples (count: multiplicities). */
+/* Computes the ratio b / a in each bin for resampled examples (count: multiplicities). */
 static void growth_in_bins(const lra_profile *a, const lra_profile *b, bool by_intensity,
                            const double *count, double *room, double *out)
 {
@@ -109,7 +113,7 @@ static void growth_in_bins(const lra_profile *a, const lra_profile *b, bool by_i
     for (int k = 0; k < b->n_bins; k++) out[k] *= above[k] / below[k];
 }
 
-/* Sets most and at over distances 1 .. n / 2, the candidates of lra_peak(). */
+/* Sets `most` and `at` from the distances 1 .. n / 2, the candidates of lra_peak(). */
 static void set_growth(const lra_profile *p, const double *mass, const double *other, growth *g)
 {
     double floor = lra_peak_floor(p->n, mass);
@@ -122,8 +126,8 @@ static void set_growth(const lra_profile *p, const double *mass, const double *o
     }
 }
 
-/* Peak of redrawn examples: within a bin, the growth has the shape that it has over all examples,
- * scaled with the bin. */
+/* Returns the peak of resampled examples. Within a bin, the growth has the shape that it has over
+ * all examples, multiplied by the bin's ratio. */
 static double peak_in_bins(const lra_profile *p, const growth *g, const double *drawn)
 {
     double best = -INFINITY, at = NAN;
@@ -173,9 +177,9 @@ lra_measurement lra_profile_peak(const lra_profile *a, const lra_profile *b, boo
 
 /* ---- several --------------------------------------------------------------------------------- */
 
-enum { REDRAWS = 200 }; /* of all pairs */
+enum { REDRAWS = 200 }; /* bootstrap resamples of the mean over pairs of profiles */
 
-/* mass: (n, wide). */
+/* Returns the mean Jensen-Shannon divergence of all pairs of n masses; mass: (n, wide). */
 static double mean_js(int n, int64_t wide, const double *mass)
 {
     double sum = 0;
@@ -192,7 +196,7 @@ static double mean_in_bins(int n, const lra_profile *const *p, const double *cou
     return mean_js(n, bins, mass);
 }
 
-/* Bootstrap interval, shifted as in set_intervals(). */
+/* Returns a bootstrap interval, shifted as in set_intervals(). */
 static lra_estimate interval_of(int n, const lra_profile *const *p, uint64_t key, double value)
 {
     int64_t examples = p[0]->examples;

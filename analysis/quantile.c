@@ -1,4 +1,4 @@
-/* Order and quantiles. */
+/* Sorts numbers and computes quantiles. */
 #include "analysis/quantile.h"
 
 #include <gsl/gsl_sort.h>
@@ -10,8 +10,8 @@ void lra_sort(int64_t n, double *x)
     gsl_sort(x, 1, (size_t)n);
 }
 
-/* GSL's interpolation multiplies infinite numbers by 0, and may round a mixture of equal numbers
- * away from them. */
+/* Infinite and equal neighbours are handled here: GSL's interpolation multiplies infinite numbers
+ * by 0, and may round a mixture of equal numbers away from them. */
 double lra_quantile(int64_t n, const double *sorted, double q)
 {
     double at = q * (double)(n - 1);

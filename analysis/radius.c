@@ -1,4 +1,4 @@
-/* Radii. */
+/* Computes radii, peaks and modes of distances. */
 #include "analysis/radius.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ double lra_peak_middle(int64_t n)
     return last < 1 ? NAN : (1 + (double)last) / 2;
 }
 
-/* Weighted mode of ascending places; count: number of draws of each example. */
+/* Returns the weighted mode of ascending positions; count: multiplicity of each example. */
 static double usual(int64_t n, const int64_t *sorted, const double *count)
 {
     double most = 0, here = 0;

@@ -1,4 +1,4 @@
-/* Series on the same examples: replicates. */
+/* Draws replicates of several series on the same examples. */
 #include <math.h>
 
 #include "analysis/sample.h"
@@ -7,12 +7,13 @@
 
 enum { EXAMPLES = 0x424F, SEEDS = 0x5345 };
 
-/* The seeds' part of series r: t(df) times scale. */
+/* Random part of a series due to its seeds: scale times Student's t(df). */
 typedef struct {
     double scale, df;
 } seed_part;
 
-/* With a single seed, the pooled spread of the other series is used. */
+/* Returns the random part of series r. With a single seed, the pooled variance of the other series
+ * is used. */
 static seed_part part_of(const lra_sample *s, int r)
 {
     const lra_series *x = &s->series[r];
@@ -28,7 +29,7 @@ static seed_part part_of(const lra_sample *s, int r)
     return df > 0 ? (seed_part){sqrt(sum / df), df} : (seed_part){0, 1};
 }
 
-/* Student's t from two uniform words, for any degrees of freedom (Bailey 1994). */
+/* Draws from Student's t with any degrees of freedom, from two uniform numbers (Bailey 1994). */
 static double student(lra_rng *r, double df)
 {
     uint32_t first = lra_rng_u32(r);
@@ -36,8 +37,8 @@ static double student(lra_rng *r, double df)
     return sqrt(df * (pow(u, -2 / df) - 1)) * cos(angle);
 }
 
-/* Covariance of the rows over n, then its Cholesky factor, in place; if no variance of a series
- * remains, its column is 0. */
+/* Computes the covariance of the rows divided by n, then its Cholesky factor, in place. If no
+ * variance of a series remains, its column is 0. */
 static void factor(const lra_sample *s, double (*a)[LRA_MAX_SERIES])
 {
     int R = s->n_series;
@@ -73,7 +74,7 @@ static void draw_normal(const lra_sample *s, lra_rng *rng, double (*a)[LRA_MAX_S
     }
 }
 
-/* Examples with replacement, the same for all series. */
+/* Draws examples with replacement, the same for all series, and computes the means. */
 static void draw_examples(const lra_sample *s, lra_rng *rng, double *out)
 {
     for (int r = 0; r < s->n_series; r++) out[r] = 0;

@@ -1,4 +1,4 @@
-/* Series on the same examples: means, contrasts. */
+/* Means and contrasts of several series on the same examples. */
 #include "analysis/sample.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ static lra_series *new_series(lra_sample *s, int n_seeds)
     return x;
 }
 
-/* Completes a series from the sums over seeds in row and the means in by_seed; squares: sum of all
- * squares. */
+/* Completes a series, whose `row` contains sums over seeds and `by_seed` contains means. squares:
+ * sum of all squared values. */
 static void finish(lra_series *x, int64_t n_examples, double squares)
 {
     double S = x->n_seeds, n = (double)n_examples, between = 0, rows = 0, mean = 0;
@@ -66,7 +66,8 @@ static void finish(lra_series *x, int64_t n_examples, double squares)
 int lra_sample_add_correct(lra_sample *s, int n_seeds, const uint8_t *const *correct)
 {
     lra_series *x = new_series(s, n_seeds);
-    uint8_t *count = lra_alloc((size_t)s->n + 1); /* bytes are added much faster than doubles */
+    /* adding bytes is much faster than adding doubles */
+    uint8_t *count = lra_alloc((size_t)s->n + 1);
     double squares = 0;
     for (int k = 0; k < n_seeds; k++) {
         int64_t right = 0;
@@ -117,8 +118,8 @@ int lra_sample_add_number(lra_sample *s, double value)
 
 /* ---- variances ------------------------------------------------------------------------------- */
 
-/* Variance of the mean over the seeds of series r, and its degrees of freedom.  With a single seed,
- * the pooled variance of the other series is used (0 if there is none). */
+/* Returns the variance of the mean over the seeds of series r; *df: its degrees of freedom. With a
+ * single seed, the pooled variance of the other series is used (0 if there is none). */
 static double seed_variance(const lra_sample *s, int r, double *df)
 {
     const lra_series *x = &s->series[r];
@@ -151,7 +152,8 @@ static double example_variance(const lra_sample *s, const double *g)
     return variance < nothing ? 0 : variance;
 }
 
-/* Paired seeds: variance of the contrast computed per seed. */
+/* Returns the variance over seeds of a contrast that is computed for each seed, because seeds are
+ * paired. */
 static lra_variance paired_seeds(const lra_sample *s, const double *g)
 {
     double mean = 0, sum = 0;
@@ -210,7 +212,7 @@ lra_estimate lra_contrast(const lra_sample *s, const double *g, double level)
     if (s->n == 0 || isnan(value)) return (lra_estimate){value, NAN, NAN};
     lra_variance v = lra_contrast_variance(s, g);
     double half = half_width(&v, level);
-    if (half == 0) /* no pair of examples is discordant */
+    if (half == 0) /* all examples have the same difference */
         half = s->shares ? size / 2 * lra_wilson(0, (double)s->n, level).hi : NAN;
     return (lra_estimate){value, value - half, value + half};
 }
@@ -223,7 +225,7 @@ double lra_contrast_p(const lra_sample *s, const double *g)
     if (x.value == 0) return 1;
     lra_variance v = lra_contrast_variance(s, g);
     if (v.examples + v.seeds == 0) return NAN;
-    double lo = log(least), hi = 0; /* ln p: half widths fall as p grows */
+    double lo = log(least), hi = 0; /* bisection over ln p: half widths decrease as p increases */
     for (int step = 0; step < 60; step++) {
         double p = (lo + hi) / 2;
         if (half_width(&v, 1 - exp(p)) > fabs(x.value))
@@ -307,7 +309,8 @@ lra_estimate lra_mean_of_tasks(int m, const double *value, const lra_variance *v
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* True if the k lowest of ascending values are separated from the others by the required gap. */
+/* Returns true if the k lowest of ascending values are separated from the others by the required
+ * gap (lra_seeds_learned()). */
 static bool splits(int n, const double *sorted, int k, double chance, double full, double error)
 {
     double mean = 0, sum = 0, m = n - k, gap = sorted[k] - sorted[k - 1];

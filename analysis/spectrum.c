@@ -1,4 +1,4 @@
-/* Spectra. */
+/* Spectra of kernels, singular values, and convolution-like matrices. */
 #include "analysis/spectrum.h"
 
 #include <gsl/gsl_blas.h>
@@ -26,11 +26,12 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
         for (int64_t i = 0; i < n; i++) z[i] = k[r * n + i];
         if (gsl_fft_real_radix2_transform(z, 1, (size_t)size) != GSL_SUCCESS)
             LRA_BUG("a transform of %lld points, expected a power of two", (long long)size);
-        /* Real part of frequency f at f, imaginary part at size - f. */
+        /* GSL stores the real part of frequency f at index f, its imaginary part at size - f. */
         power[0] += z[0] * z[0], power[size / 2] += z[size / 2] * z[size / 2];
         for (int64_t f = 1; f < size / 2; f++) power[f] += z[f] * z[f] + z[size - f] * z[size - f];
     }
-    power[0] /= 2, power[size / 2] /= 2; /* the others represent a frequency and its mirror image */
+    /* every other frequency also represents its mirror image */
+    power[0] /= 2, power[size / 2] /= 2;
     for (int64_t f = 0; f <= size / 2; f++) sum += power[f], first += (double)f * power[f];
     *centroid = first / sum / (double)size;
     int64_t f = 0;
@@ -43,12 +44,12 @@ void lra_spectrum(int64_t rows, int64_t n, const double *k, double *centroid, do
 
 /* ---- singular values ------------------------------------------------------------------------- */
 
-/* Entropy of the normalised square roots of n eigenvalues. */
+/* Returns the entropy of the normalised square roots of n eigenvalues. */
 static double entropy_of_roots(int64_t n, const double *value)
 {
     double most = 0, sum = 0, entropy = 0;
     for (int64_t i = 0; i < n; i++) most = fmax(most, value[i]);
-    double least = 1e-12 * most; /* below that: rounding */
+    double least = 1e-12 * most; /* smaller eigenvalues are rounding errors */
     for (int64_t i = 0; i < n; i++) sum += value[i] > least ? sqrt(value[i]) : 0;
     for (int64_t i = 0; i < n; i++) {
         double share = value[i] > least ? sqrt(value[i]) / sum : 0;
@@ -57,8 +58,9 @@ static double entropy_of_roots(int64_t n, const double *value)
     return sum > 0 ? entropy : NAN;
 }
 
-/* The singular values are the roots of the eigenvalues of A A^T, or of the smaller A^T A, which is
- * computed from the transposed matrix, since GSL multiplies rows faster than columns. */
+/* The singular values are the square roots of the eigenvalues of A A^T, or of A^T A if that is
+ * smaller. A^T A is computed from the transposed matrix, because GSL multiplies rows faster than
+ * columns. */
 double lra_effective_rank(int64_t rows, int64_t columns, const double *a)
 {
     size_t n = (size_t)(rows < columns ? rows : columns),
@@ -75,7 +77,8 @@ double lra_effective_rank(int64_t rows, int64_t columns, const double *a)
                                 rows > columns ? &turned.matrix : &matrix.matrix, 0,
                                 &square.matrix);
     for (size_t i = 0; i < n; i++) trace += gram[i * n + i];
-    bool finite = status == GSL_SUCCESS && isfinite(trace); /* GSL's iteration would not end */
+    /* with values that are not finite, GSL's iteration would not end */
+    bool finite = status == GSL_SUCCESS && isfinite(trace);
     if (finite) status = gsl_eigen_symm(&square.matrix, &values.vector, w);
     gsl_eigen_symm_free(w);
     double entropy = finite && status == GSL_SUCCESS ? entropy_of_roots((int64_t)n, value) : NAN;
@@ -85,8 +88,8 @@ double lra_effective_rank(int64_t rows, int64_t columns, const double *a)
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
-/* Sums of squared deviations from the mean of each diagonal and from the overall mean; off: without
- * the main diagonal. */
+/* Computes sums of squared deviations: out[0] from the mean of each diagonal, out[1] from the
+ * overall mean. off: without the main diagonal. */
 static void deviations(int64_t T, const double *x, bool off, double out[2])
 {
     double *sum = lra_alloc_array(2 * (size_t)T, sizeof *sum), all = 0,
