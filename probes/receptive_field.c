@@ -58,7 +58,7 @@ typedef struct {
     const lra_options *options;
     lra_rungs rungs;
     int n_seeds, n_cells;
-    int64_t *seed; /* (n_seeds) */
+    int64_t *seed; /* (n_seeds) seeds of every rung */
     lra_ladder_cell *cells;
     lra_ladder_scale scale;
     lra_vary vary;

@@ -28,7 +28,7 @@ int lra_report_make(const lra_report_table *t, const lra_report_input *in, const
  * markdown, latex, csv or json. */
 int lra_report_print(const lra_report_table *t, FILE *out, const lra_report_input *in,
                      const char *format, lra_err *e);
-/* Same, without details (lra_tables_brief()). */
+/* Same as lra_report_print(), without details (lra_tables_brief()). */
 int lra_report_print_brief(const lra_report_table *t, FILE *out, const lra_report_input *in,
                            const char *format, lra_err *e);
 /* Prints ladders: accuracy by reach, baselines, locality index. */

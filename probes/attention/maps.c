@@ -27,7 +27,7 @@ typedef struct {
     lra_shares **shares;
     lra_blind **blind; /* (heads) content-blind fits; NULL: not computed */
     const bool *sink;  /* (heads) true if the head has a sink; NULL: no head has one */
-    int64_t every;     /* lifts use every such example */
+    int64_t every;     /* stride of the examples that lifts use: 0, every, 2 every, .. */
     int64_t *place;    /* rank in the sample, by row index of the split */
     /* parts: sequences per row (2 for pairs); best: positions of the stored map */
     int64_t parts, best;

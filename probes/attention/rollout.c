@@ -36,7 +36,8 @@ lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *
 {
     lra_graph *g = position->graph;
     int64_t T = lra_attention_positions(node[0]);
-    lra_tensor *r = lra_cast(lra_one_hot(position, T), lra_elem(g)); /* (n,P,T) */
+    /* (n,P,T) one-hot vectors of the P positions */
+    lra_tensor *r = lra_cast(lra_one_hot(position, T), lra_elem(g));
     r = lra_permute(r, 3, (int[]){0, 2, 1});
     for (int k = n_nodes - 1; k >= 0; k--) {
         lra_tensor *sum = lra_affine(row_sums(node[k], r), 0.5, 0.5);

@@ -62,7 +62,7 @@ const lra_node_time *bench_first_node(const lra_node_time *times, int n, const c
 /* Number of exponentials that a node computes: one per element, or one per (query, key) pair; 0 for
  * most ops. attention: the forward node of an attention gradient. Nullable: attention */
 double bench_exps(const lra_node_time *node, const lra_node_time *attention);
-/* Measures b->exps. */
+/* Measures the machine's rate of exponentials per second: b->exps. */
 int bench_measure_exps(bench *b, lra_err *e);
 /* Adds one row per op to t, from the times of `runs` executions of a plan with n nodes. */
 void bench_nodes(const bench *b, bench_table *t, const lra_node_time *times, int n, int runs);

@@ -67,7 +67,7 @@ static lra_tensor *linear_wide(const inputs *in)
 }
 static lra_tensor *matmul(const inputs *in)
 {
-    lra_tensor *y = lra_matmul_t(in->x, false, in->x, true); /* (B,T,T) */
+    lra_tensor *y = lra_matmul_t(in->x, false, in->x, true); /* (B,T,T) scores x x^T */
     return lra_matmul(y, in->x);
 }
 /* Self-attention of x with four heads. */

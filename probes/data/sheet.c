@@ -17,7 +17,7 @@ typedef struct {
      * image and its gutter in the sheet */
     int64_t side, zoom, cell;
     int height, width;
-    uint8_t *pixel; /* (height, width, 3) */
+    uint8_t *pixel; /* (height, width, 3) RGB values */
 } sheet;
 
 static void put(sheet *s, int64_t at_row, int64_t column, const lra_row *row)

@@ -32,8 +32,8 @@ typedef struct {
 typedef struct {
     /* (DRAWS, rows): of the input without replacement, in the block order of each draw */
     double *whole;
-    double *one;     /* (BLOCKS, DRAWS, rows): with one block replaced */
-    double *both;    /* (rows): with both blocks of a pair replaced */
+    double *one;     /* (BLOCKS, DRAWS, rows): of the input with one block replaced */
+    double *both;    /* (rows): of the input with both blocks of a pair replaced */
     double *squares; /* (rows): sum over draws of the squared second difference of a pair */
     lra_occluder as[DRAWS];
     lra_layout layout[DRAWS];

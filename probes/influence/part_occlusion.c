@@ -39,7 +39,7 @@ typedef struct {
 
 /* One batch: features without and with replacement, and sums by sequence, position and block. */
 typedef struct {
-    float *whole, *changed; /* (n, T, D) */
+    float *whole, *changed; /* (n, T, D) features without and with replacement */
     /* (n, POSITIONS, blocks) sum over draws of the change of the features */
     double *sum;
     int *draws;         /* (n, blocks) number of draws that changed a token */

@@ -92,7 +92,7 @@ static void add_costs(lra_probe_unit *u, const lra_perturbation *is, const char 
     lra_probe_unit_measurements(u, 1, &f);
 }
 
-/* Adds the measurements with labels, and those without labels. */
+/* Adds the measurements that use labels, and those that use the outputs alone (kl). */
 static void add_measurements(lra_influence *p, lra_probe_unit *u, const lra_restricted *r,
                              const lra_perturbation *is)
 {

@@ -11,7 +11,7 @@
 #include "probes/shared/steps.h"
 
 enum { LRA_SHIFTS = 4 };
-extern const int32_t lra_shift_steps[LRA_SHIFTS]; /* 1 4 16 64 */
+extern const int32_t lra_shift_steps[LRA_SHIFTS]; /* shifts in tokens: 1, 4, 16, 64 */
 
 typedef struct {
     int64_t asked; /* number of evaluated rows */

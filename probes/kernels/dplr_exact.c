@@ -22,8 +22,8 @@ typedef double complex number;
 
 struct lra_dplr_exact {
     int64_t n, rows, channels; /* n: number of modes, including conjugates */
-    number *y;                 /* (rows, n) */
-    number *G;                 /* (channels, n, n) */
+    number *y;                 /* (rows, n) vectors y of the kernels y Ab^l Bb */
+    number *G;                 /* (channels, n, n) matrices G of the energies */
     /* (channels, n): (1 - dt/2 A)^-1 = diag(r) - (r p) (r q)^T / down, stored as r, rp = r p /
      * down, and rq = r q; Bb: discretised input vector. */
     number *r, *rp, *rq, *Bb;

@@ -86,7 +86,8 @@ static int64_t moved(const lra_tensor *node, int64_t T)
 static void measure_conv(const lra_tensor *node, int64_t T, lra_extracted_kernels *k)
 {
     const conv_args *a = node->args;
-    const lra_shape *s = &weights_of(node)->shape; /* (K, D/G, H) */
+    /* (K, D/G, H): taps, inputs of a group, outputs */
+    const lra_shape *s = &weights_of(node)->shape;
     int64_t half = (s->d[0] - 1) / 2 * a->dilation, past = half + moved(node, T),
             future = half - moved(node, T);
     k->channels = s->d[2], k->components = s->d[1];

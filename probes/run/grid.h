@@ -19,7 +19,7 @@ typedef struct {
     lra_grid_axis axis[LRA_GRID_AXES];
 } lra_grid;
 
-/* Adds "KEY=VALUE,VALUE,...". */
+/* Adds the axis of a text "KEY=VALUE,VALUE,...". */
 int lra_grid_add(lra_grid *g, const char *text, lra_err *e);
 /* Adds the lines "KEY = VALUE, VALUE, ..." of a file; a comment begins with #. */
 int lra_grid_read(lra_grid *g, const char *path, lra_err *e);

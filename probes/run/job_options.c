@@ -83,7 +83,8 @@ const lra_option lra_job_options[] = {
 
 int lra_job_recompute(const lra_options *o)
 {
-    static const char *const name[] = {"nothing", "cheap", "layers"}; /* in the order of lra_keep */
+    /* values of --recompute, in the order of lra_keep */
+    static const char *const name[] = {"nothing", "cheap", "layers"};
     int keep = 2;
     while (keep >= 0 && strcmp(name[keep], lra_option_text(o, "recompute")) != 0) keep--;
     return keep < 0 ? LRA_RECOMPUTE_AUTO : keep;

@@ -21,7 +21,7 @@ typedef struct {
     const char *assignment;
     int ladder, n_ladders; /* index of this ladder from 0, and number of ladders (vary.h) */
     int n;
-    const lra_ladder_cell *cell; /* (n) */
+    const lra_ladder_cell *cell; /* (n) cells */
 } lra_ladder_cells;
 
 #endif

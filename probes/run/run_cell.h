@@ -17,7 +17,7 @@ typedef struct {
     /* part: index of this ladder from 0; n_parts: number of ladders, 1 if the runs are no ladder */
     int part, n_parts;
     int n;
-    const lra_run_cell *cell; /* (n) */
+    const lra_run_cell *cell; /* (n) requested runs */
 } lra_run_cells;
 
 #endif

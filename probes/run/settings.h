@@ -13,8 +13,8 @@ void lra_job_defaults(lra_job *r);
 /* Fills the settings of task, model and training from the options. assignment: an additional --set.
  * Nullable: assignment. */
 int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
-/* Same, for a job that is already open: replaces its settings and drops its data, keeps its
- * device. */
+/* Same as lra_job_configure(), for a job that is already open: replaces its settings and drops its
+ * data, keeps its device. */
 int lra_job_configure_again(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);
 /* Finds a key by name, and its owner: "task", "model" or "train", the prefixes in the
  * configuration. NULL: unknown key. */

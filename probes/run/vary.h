@@ -18,7 +18,7 @@ typedef struct {
     const char *usual; /* default value of the key */
 } lra_vary;
 
-/* Reads the options. */
+/* Reads --vary and --distance. */
 int lra_vary_open(lra_vary *v, const lra_options *o, lra_err *e);
 void lra_vary_close(lra_vary *v);
 /* "key=value" with value number i, for lra_job_configure(). NULL if nothing varies. The caller

@@ -44,7 +44,7 @@ double lra_jacobian_size(const lra_jacobian_row *row, int64_t j)
  * draw: m random vectors v that multiply the features of that position; square: see one_draw(). */
 typedef struct {
     lra_tensor *position, *draw; /* (n) int32; (n,m,D) */
-    lra_tensor *square;          /* (n,m,T) */
+    lra_tensor *square;          /* (n,m,T) results of one_draw() */
     int64_t n, T, D;
 } question;
 
@@ -52,7 +52,7 @@ typedef struct {
 static lra_tensor *one_draw(const lra_network *k, const question *q, lra_tensor *at, int64_t draw)
 {
     lra_tensor *v = lra_slice(q->draw, 1, draw, 1), *dx;
-    lra_tensor *seed = lra_mul(at, v); /* (n,T,1) (n,1,D) */
+    lra_tensor *seed = lra_mul(at, v); /* shapes (n,T,1) and (n,1,D) */
     lra_grad(k->features, lra_cast(seed, lra_tensor_type(k->features)), 1, &k->inputs, &dx);
     dx = lra_cast(dx, lra_real(k->graph));
     lra_tensor *sum = lra_reduce_sum(lra_mul(dx, dx), LRA_SHAPE(q->n, q->T, 1));

@@ -11,7 +11,7 @@ static void open(int64_t n, lra_matrix *w)
 {
     lra_tensor *q = w->of->query, *k = w->of->key;
     w->heads = q->shape.d[1], w->T = q->shape.d[2];
-    w->array[0] = lra_cast(q, lra_real(q->graph)); /* (B,H,T,M) */
+    w->array[0] = lra_cast(q, lra_real(q->graph)); /* queries, (B,H,T,M) */
     w->array[1] = lra_cast(k, lra_real(q->graph));
     lra_tensor *all = lra_reduce_sum(w->array[1], LRA_SHAPE(n, w->heads, 1, k->shape.d[3]));
     w->array[2] = lra_matmul_t(w->array[0], false, all, true); /* n_i, (B,H,T,1) */

@@ -13,7 +13,7 @@ static void open(int64_t n, lra_matrix *w)
     (void)n;
     lra_tensor *b = w->of->map;
     w->heads = b->shape.d[1], w->T = b->shape.d[2];
-    w->array[0] = lra_cast(b, lra_real(b->graph)); /* (B,H,T,T) */
+    w->array[0] = lra_cast(b, lra_real(b->graph)); /* weights b, (B,H,T,T) */
     w->array[1] = lra_cast(w->of->mask, lra_real(b->graph));
 }
 

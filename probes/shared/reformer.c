@@ -20,9 +20,10 @@ static void open(int64_t n, lra_matrix *w)
 {
     const lra_mixing *of = w->of;
     w->heads = of->index->shape.d[0] / n;
-    w->array[ROWS] = lra_cast(of->key, lra_real(of->key->graph)); /* (B H J,2 C,1,K) */
-    w->array[TOKENS] = of->index;                                 /* (B H,J 2 C) */
-    w->array[BIAS] = lra_attention_bias(w->node);                 /* (1,2 R - 1), or NULL */
+    w->array[ROWS] = lra_cast(of->key, lra_real(of->key->graph)); /* keys, (B H J,2 C,1,K) */
+    w->array[TOKENS] = of->index;                                 /* token indices, (B H,J 2 C) */
+    /* bias by relative position, (1,2 R - 1), or NULL */
+    w->array[BIAS] = lra_attention_bias(w->node);
 }
 
 /* The chunk in which token i is a query. */

@@ -38,11 +38,11 @@ typedef struct {
     int64_t classes;
     int64_t vocab;      /* token ids are below this; 0: the inputs are real numbers */
     int64_t width;      /* D of the features before the pool; 0: unknown */
-    int64_t max_length; /* tokens of a sequence; 0: any */
-    int64_t max_batch;  /* rows of a request; 0: any */
-    int64_t reach;      /* features of i depend on tokens at most this far away; -1: unknown */
-    bool mask;          /* lra_request.keep is honoured */
-    bool causal;        /* features of i depend on tokens 0..i alone */
+    int64_t max_length; /* maximum tokens of a sequence; 0: no maximum */
+    int64_t max_batch;  /* maximum rows of a request; 0: no maximum */
+    int64_t reach;      /* maximum distance of the tokens on which a feature depends; -1: unknown */
+    bool mask;          /* true: the model hides the positions of lra_request.keep */
+    bool causal;        /* true: features of position i depend on tokens 0..i alone */
     int n_layers;
     const char *const *layer; /* (n_layers) names for features, attention and kernels */
 } lra_responder_facts;
@@ -52,9 +52,9 @@ typedef struct {
     int towers;            /* 1, or 2: pairs of documents; n = B towers */
     const int32_t *token;  /* (n,T); NULL: the inputs are real numbers */
     const float *value;    /* (n,T,F); NULL: the inputs are tokens */
-    int64_t width;         /* F */
-    const int32_t *length; /* (n) */
-    /* (n,T) 0: the position is invisible. Nullable: all are visible. Needs facts.mask */
+    int64_t width;         /* F, numbers per token */
+    const int32_t *length; /* (n) tokens of each sequence without padding */
+    /* (n,T) 0: the position is hidden from the model. Nullable: none is hidden. Needs facts.mask */
     const uint8_t *keep;
     /* (n) position id of the first token. Nullable: 0. Needs LRA_ANSWERS_PLACE */
     const int32_t *place;
@@ -73,8 +73,8 @@ typedef struct {
     /* float32 answers: differences of outputs are measured. Otherwise in the precision in which the
      * model was trained */
     bool exact;
-    int64_t draws;   /* of vjp() */
-    int64_t longest; /* tokens; 0: no longer than the inputs the model was made for */
+    int64_t draws;   /* random vectors per position in vjp() */
+    int64_t longest; /* tokens of the longest request; 0: at most those of the model's own inputs */
 } lra_preparation;
 
 typedef struct lra_responder lra_responder;
@@ -105,7 +105,7 @@ typedef struct {
     void (*close)(lra_responder *r); /* frees r */
 } lra_responder_functions;
 
-/* Implementations have it as their first member. */
+/* Base of all implementations, which have it as their first member. */
 struct lra_responder {
     const lra_responder_functions *is;
     lra_responder_facts facts;

@@ -46,7 +46,7 @@ static bool is_context(const panel *p, int c)
     return lra_probe_limited_model(p->unit[c]) != NULL;
 }
 
-/* Number of curves of limits per layer. */
+/* Number of curves with limits per layer: all except the context limit. */
 static int limits_of(const panel *p)
 {
     return p->n - (p->n > 0 && is_context(p, p->n - 1));

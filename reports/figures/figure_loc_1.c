@@ -11,7 +11,8 @@
 #include "reports/draw/figure.h"
 
 enum { PANELS = 4, L = LRA_LISTOPS_LABELS };
-static const int operators[PANELS] = {1, 2, 0, 3}; /* MAX MED MIN SM */
+/* root operators in the order MAX, MED, MIN, SM */
+static const int operators[PANELS] = {1, 2, 0, 3};
 static const char bars[] = "#a6cee3";
 
 static int64_t total(const int64_t count[L])

@@ -12,7 +12,8 @@
 #include "reports/views/model_names.h"
 
 enum { OPERATORS = 4, SM = 3, MODELS = LRA_PLOT_STYLES };
-static const int operators[OPERATORS] = {0, 1, 2, SM}; /* MIN MAX MED SM */
+/* root operators in the order MIN, MAX, MED, SM */
+static const int operators[OPERATORS] = {0, 1, 2, SM};
 
 /* Heuristics that are drawn as marks; the deeper one has a full point. */
 static const struct {

@@ -13,7 +13,7 @@
 #include "reports/draw/figure.h"
 #include "reports/views/model_names.h"
 
-enum { PANELS = 4, L = LRA_LISTOPS_LABELS }; /* MIN MAX MED SM */
+enum { PANELS = 4, L = LRA_LISTOPS_LABELS }; /* root operators in the order MIN, MAX, MED, SM */
 static const char dat[] = "loc-3.dat", recalled[] = "#a6d8c4", predicted_color[] = "#9ecae1";
 #define LEFT 1.3 /* left margin of the first panel in cm */
 

@@ -267,7 +267,7 @@ static void add_values(lra_text *t, const span *s)
     double range = s->most - s->least, step = lra_plot_step(range);
     lra_text_add(t, "set xrange [%g:%g]\nset xtics %g,%g,%g scale 0.5\n", s->least, s->most,
                  step * ceil(s->least / step), step,
-                 /* not closer to the edge, where its number would be cut off */
+                 /* the tick stays away from the edge, which would cut its number */
                  s->most - 0.04 * range);
     if (isfinite(s->chance))
         lra_text_add(t,

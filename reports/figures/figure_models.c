@@ -21,8 +21,8 @@ static const double space = 1.6; /* space between tasks; a bar has width 1 */
 typedef struct {
     int n, n_models, n_tasks;
     lra_result_group *group;
-    char **name;             /* (n) */
-    int *task_of, *model_of; /* (n) */
+    char **name;             /* (n) names of the configurations */
+    int *task_of, *model_of; /* (n) index of each group's task and model */
     int task[TASKS];         /* index of the first group of each task */
     int model[MODELS];
     bool rising;

@@ -21,7 +21,7 @@ static const int column[PANELS] = {LRA_HISTORY_TRAIN_LOSS, LRA_HISTORY_VAL_VALUE
 typedef struct {
     int n;
     lra_result_group *group;
-    char **name; /* (n) */
+    char **name; /* (n) names of the models */
     const lra_metric *metric;
     double chance, steps, low[PANELS], high[PANELS];
     lra_plot_style style[MOST];

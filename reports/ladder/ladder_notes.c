@@ -235,7 +235,8 @@ static void add_info(lra_table *t, const lra_ladder_view *v)
         return;
     }
     const lra_estimate *x = &l->reference_minus_chance;
-    bool same = isnan(x->lo) && !isnan(x->value); /* lo is NAN if no row differs between the two */
+    /* x->lo is NAN if the two series are equal in every row */
+    bool same = isnan(x->lo) && !isnan(x->value);
     char *bits = same ? lra_format("%.3f bits", x->value / bit)
                       : lra_format("%.3f bits (%.3f to %.3f)", x->value / bit, x->lo / bit,
                                    x->hi / bit);

@@ -49,7 +49,7 @@ typedef struct {
     lra_estimate above_simple[LRA_LADDER_MAX_RUNGS];
     int n_rivals;
     lra_ladder_rival rival[LRA_MAX_BASELINES];
-    unsigned flags; /* LRA_FLAG_... */
+    unsigned flags; /* bit mask of LRA_FLAG_.. */
 } lra_ladder_view;
 
 /* Convert a value, or an interval, of the ladder to the metric (undo the negation). */

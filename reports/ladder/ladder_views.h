@@ -9,7 +9,8 @@
  * results must stay valid. */
 int lra_ladder_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                      lra_ladder_view **views, lra_err *e);
-/* Same, only for ladders with the metric accuracy; fails if there are none. */
+/* Same as lra_ladder_views(), only for ladders with the metric accuracy; fails if there are
+ * none. */
 int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                               lra_ladder_view **views, lra_err *e);
 /* The ladders with the metric accuracy. If there are none: all ladders, which must share one

@@ -12,7 +12,7 @@ typedef struct {
     /* d50; INFINITY: beyond the longest distance; NAN: the value at the shortest distance is not
      * significantly above chance */
     lra_estimate half;
-    double solved; /* len; NAN: no distance */
+    double solved; /* len in tokens; NAN: there is no such distance */
 } lra_sweep_reach;
 
 /* Computes d50 and len of every rung; the caller frees them with lra_free(). */

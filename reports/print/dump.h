@@ -12,7 +12,7 @@
 void lra_result_dump(lra_result *r, const char *name, FILE *out);
 /* Prints a probe result: its run, its settings, all measurements. */
 void lra_probe_result_show(const lra_probe_result *r, FILE *out);
-json_t *lra_probe_result_json(const lra_probe_result *r); /* a new reference */
+json_t *lra_probe_result_json(const lra_probe_result *r); /* returns a new reference */
 /* Prints one JSON document {"schema": 1, "results": [...]}, with "probes": [...] if there are any;
  * values that are not recorded are null. */
 void lra_results_dump_json(lra_result *const *list, char *const *name, int n,

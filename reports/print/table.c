@@ -92,7 +92,8 @@ void lra_table_take_verdict(lra_table *to, lra_table *from)
 void lra_table_add_constant(lra_table *t, const char *key, const char *text)
 {
     int c = t->n_columns;
-    if (c == LRA_TABLE_COLUMNS) return; /* no more columns: the title contains the text */
+    /* the table has no room for a column: the title contains the text */
+    if (c == LRA_TABLE_COLUMNS) return;
     t->head[c] = lra_copy_text(""), t->key[c] = lra_copy_text(key);
     t->n_columns++;
     for (int r = 0; r < t->n_rows; r++) {
@@ -121,7 +122,7 @@ void lra_table_add_values(lra_table *t, const char *key, const char *const *text
     char *name = lra_format("%s%s", key, known ? "_2" : "");
     lra_table_add_constant(t, name, "");
     lra_free(name);
-    if (t->n_columns == c) return; /* no more columns */
+    if (t->n_columns == c) return; /* the table has no room for another column */
     for (int r = 0; r < t->n_rows; r++) {
         lra_free(t->cell[r][c].text);
         lra_free(t->cell[r][c].shown);

@@ -36,11 +36,11 @@ typedef struct {
     char *title;
     int n_columns, n_rows, n_notes, n_facts;
     char *head[LRA_TABLE_COLUMNS], *key[LRA_TABLE_COLUMNS];
-    lra_cell **cell;      /* (n_rows, LRA_TABLE_COLUMNS) */
+    lra_cell **cell;      /* (n_rows, LRA_TABLE_COLUMNS) cells */
     lra_verdict verdict;  /* printed before the rows */
     lra_table_part *part; /* (n_parts) verdicts, for JSON only */
     int n_parts;
-    char **note;     /* (n_notes) */
+    char **note;     /* (n_notes) texts */
     bool *is_detail; /* (n_notes) true if lra_table_detail() marked the note */
     lra_fact fact[LRA_TABLE_FACTS];
 } lra_table;
@@ -78,13 +78,12 @@ void lra_table_show(lra_table *t, const char *shown);
 void lra_table_number(lra_table *t, double x, int decimals);
 /* Adds a number that is printed as the formatted text. */
 void lra_table_value(lra_table *t, double x, const char *fmt, ...) LRA_PRINTF(3, 4);
-/* Adds an interval, printed as "lo-hi" (or "lo to hi" if an end is negative); NAN is printed as
- * "-". */
+/* Adds an interval, printed as "lo-hi" (or "lo to hi" if lo is negative); NAN is printed as "-". */
 void lra_table_interval(lra_table *t, double lo, double hi, int decimals);
-/* Same, printed after multiplication by `scale`. */
+/* Adds an interval, printed after multiplication by `scale`; CSV and JSON contain lo and hi. */
 void lra_table_scaled_interval(lra_table *t, double lo, double hi, double scale, int decimals);
 
-/* Same, printed as the text. */
+/* Adds an interval that is printed as the text; CSV and JSON contain lo and hi. */
 void lra_table_interval_text(lra_table *t, double lo, double hi, const char *text);
 
 /* Adds a line below the table. "key\ttext" explains a word of the table; the texts of such notes
@@ -106,8 +105,9 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
  * missing if a table has none. A tidy table that was made from several tables has "verdicts"
  * instead: [{"table", "verdict"}, ...]. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
-/* Same, with a limit of `width` characters for text (0: no limit): a wider table prints constant
- * columns once, and continues in a second block below. lra_tables_print() uses LRA_TABLE_WIDTH. */
+/* Same as lra_tables_print(), with a limit of `width` characters for text (0: no limit) in place of
+ * LRA_TABLE_WIDTH: a wider table prints constant columns once, and continues in a second block
+ * below. */
 int lra_tables_print_wide(lra_table *const *list, int n, const char *format, int width, FILE *out,
                           lra_err *e);
 /* Removes all columns except those in a list such as "model,value,lo", by key or by head, and their

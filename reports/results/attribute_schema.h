@@ -19,7 +19,8 @@ typedef struct {
 } lra_attribute;
 /* First two fields of an lra_attribute: {LRA_MEMBER(lra_result, seed), LRA_ATTRIBUTE_INT, 0} */
 #define LRA_MEMBER(type, member) #member, offsetof(type, member)
-/* The same for member `member` of a nested struct: `record` is a member of `type`. */
+/* First two fields of an lra_attribute for a member of a nested struct: `record` is a member of
+ * `type`, and `member` one of record. */
 #define LRA_NESTED_MEMBER(type, record, member) #member, offsetof(type, record.member)
 
 int lra_attributes_write(lra_h5 *f, const lra_attribute *field, int n, const void *record,

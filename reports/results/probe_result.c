@@ -1,4 +1,4 @@
-/* Results of probes: creates, searches, frees and loads them. */
+/* Creates, searches, frees and loads results of probes (probe_result.h). */
 #include "reports/results/probe_result.h"
 
 #include <stdarg.h>

@@ -45,8 +45,8 @@ typedef struct {
     /* Test split: n rows in the order of the split, predicted with the weights of the best epoch.
      * n_classes: 0 if the task has no classes; then logits and label are NULL. */
     int64_t n, n_classes;
-    float *logits;  /* (n, n_classes) */
-    int32_t *label; /* (n) */
+    float *logits;  /* (n, n_classes) logits */
+    int32_t *label; /* (n) labels */
     /* (n) contribution of each row to the metric; NULL: it follows from the logits */
     lra_sums *row;
     /* number of predicted values per row; 0: number and the next array are NULL */
@@ -56,8 +56,8 @@ typedef struct {
     /* Validation split of tasks with classes, predicted with the same weights. n_val = 0: not
      * recorded (see lra_result_val_value()) */
     int64_t n_val;
-    float *val_logits;  /* (n_val, n_classes) */
-    int32_t *val_label; /* (n_val) */
+    float *val_logits;  /* (n_val, n_classes) logits */
+    int32_t *val_label; /* (n_val) labels */
     /* A sample of at most 10,000 training rows, the same for all runs on these data, evaluated with
      * the same weights, without dropout and augmentation. n_train = 0: not recorded. */
     int64_t n_train;
@@ -70,7 +70,7 @@ typedef struct {
     /* Predictions of baselines for the rows of the test split. */
     int n_baselines;
     char *baseline_name[LRA_MAX_BASELINES];
-    int32_t *baseline[LRA_MAX_BASELINES]; /* (n) each */
+    int32_t *baseline[LRA_MAX_BASELINES]; /* (n) predicted labels of each baseline */
 } lra_result;
 
 int lra_result_write(const char *path, const lra_result *r, lra_err *e);
@@ -79,7 +79,8 @@ void lra_result_free(lra_result *r); /* Nullable: r */
 
 /* (n) 1 if the largest logit of a row is that of its label. The caller frees it with lra_free(). */
 uint8_t *lra_result_correct(const lra_result *r);
-/* Same, for the validation split: (n_val). NULL: not recorded. The caller frees it. */
+/* (n_val) 1 if the prediction for a validation row is right; NULL: not recorded. The caller frees
+ * it. */
 uint8_t *lra_result_val_correct(const lra_result *r);
 /* Metric of the best checkpoint on the validation split: computed from the n_val rows if they are
  * stored, else read from the history. NAN: not recorded (nothing was trained). */

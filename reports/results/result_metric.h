@@ -9,7 +9,7 @@
 /* Jackknife pseudo-values of the rows, (n): their mean is the metric, and their variance gives its
  * standard error. The caller frees them. */
 double *lra_result_row_values(const lra_result *r);
-/* Same values, negated if smaller values of the metric are better. */
+/* The values of lra_result_row_values(), negated if smaller values of the metric are better. */
 double *lra_result_scores(const lra_result *r);
 
 /* Value of a metric over all rows of the test split. */

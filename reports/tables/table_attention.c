@@ -19,7 +19,7 @@
 enum { SHOW_UNIFORM = 1, SHOW_INITIAL = 2, HIDE = 4 };
 typedef struct {
     const char *id;
-    int decimals, show; /* show: SHOW_UNIFORM, SHOW_INITIAL, HIDE */
+    int decimals, show; /* bit mask of SHOW_UNIFORM, SHOW_INITIAL and HIDE */
 } column;
 typedef struct {
     /* first: id of a measurement; the table is printed if any head has it */

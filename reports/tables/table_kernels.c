@@ -19,7 +19,7 @@
 enum { HIDE = 1, MEDIAN = 2 };
 typedef struct {
     const char *id;
-    int show; /* HIDE | MEDIAN */
+    int show; /* bit mask of HIDE and MEDIAN */
 } column;
 static const column reach[] = {{"dist.mean.rel", MEDIAN},
                                {"self", MEDIAN},

@@ -19,7 +19,7 @@ enum { OWN = 6, PER_TASK = 4, MOST_TASKS = 20, COLUMNS = OWN + PER_TASK * MOST_T
 
 /* Groups of results, by row (model and settings) and task. */
 typedef struct {
-    const lra_result_group *group; /* (n) */
+    const lra_result_group *group; /* (n) groups of results */
     /* (n) settings in which a configuration differs from others; "" if there are none */
     char **settings;
     int *row; /* (n) row of each group */

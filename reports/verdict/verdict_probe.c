@@ -97,7 +97,7 @@ static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int 
 {
     lra_measurement q;
     char *mean = value_text(f, 2), *radius = NULL, *name = name_of(c);
-    bool layers = c->seed[0]->n_units > 2; /* the value is then the mean over layers */
+    bool layers = c->seed[0]->n_units > 2; /* with several layers, the value is their mean */
     if (find(c, k ? "range.q95" : "dist.q95", &q))
         radius = value_text(&q, q.value != floor(q.value) ? 1 : 0);
     lra_verdict_add(to,

@@ -9,7 +9,7 @@
 
 /* One setting of a cell. */
 typedef struct {
-    int cell, at; /* at: index of the setting in the cell's configuration */
+    int cell, at; /* at: index of the setting among the keys of the cell's configuration */
     const char *key, *value;
 } setting;
 

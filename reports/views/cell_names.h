@@ -15,11 +15,12 @@ typedef struct {
  * from other cells of this model and task, and the user's label. The caller frees them with
  * lra_names_free(). */
 char **lra_cell_names(int n, const lra_cell_identity *all);
-/* Same, for groups of results. */
+/* Same as lra_cell_names(), for groups of results. */
 char **lra_result_group_names(int n, const lra_result_group *all);
-/* Same, for comparisons over several tasks. Model settings are compared over all tasks of a preset,
- * so that a name means one configuration of the model. All other settings, and with preset paper
- * also the model settings (the papers choose them for each task), are compared within one task. */
+/* Same as lra_cell_names(), for comparisons over several tasks. Model settings are compared over
+ * all tasks of a preset, so that a name means one configuration of the model. All other settings,
+ * and with preset paper also the model settings (the papers choose them for each task), are
+ * compared within one task. */
 char **lra_configuration_names(int n, const lra_result_group *all);
 /* Sets said[c][k] to true if the k-th key of configuration c has another value, or is missing, in
  * any of the n configurations. NULL: configuration unknown. The caller frees each said[c]. */

@@ -46,8 +46,8 @@ typedef struct {
 
 /* Groups n results into views; returns the number of views, or -1. The results must stay valid. */
 int lra_listops_views(lra_listops *const *list, int n, lra_listops_view **views, lra_err *e);
-/* Same, for figures: fails unless all runs have the same data. The caller frees the view with
- * lra_listops_views_free(v, 1). */
+/* Same as lra_listops_views(), for figures: fails unless all runs have the same data. The caller
+ * frees the view with lra_listops_views_free(v, 1). */
 int lra_listops_view_only(lra_listops *const *list, int n, lra_listops_view **view, lra_err *e);
 void lra_listops_views_free(lra_listops_view *views, int n);
 /* Accuracy by operator and label: row[0] covers all examples, row[1 + root * LABELS + label] those

@@ -116,7 +116,7 @@ const lra_probe_result *lra_locality_probe(const lra_locality_view *v, const lra
                                            const char *probe)
 {
     const indexed *all = v->index, own = {probe, r->run, r->fingerprint, r->seed, NULL, 0};
-    int from = 0, to = v->n_indexed; /* binary search for the first entry that is not smaller */
+    int from = 0, to = v->n_indexed; /* binary search for the first entry that is not below `own` */
     while (from < to) {
         int middle = from + (to - from) / 2;
         if (by_run(&all[middle], &own) < 0)

@@ -35,7 +35,8 @@ void lra_columns_add(lra_columns *c, const char *head, const char *key);
  * false if only CSV and JSON output contain the column. Nullable: prefix */
 void lra_columns_measurement(lra_columns *c, const char *prefix, const char *id,
                              lra_column_kind kind, bool shown);
-/* Same, with the key as in the files: "dist.q95", "dist.q95.lo,dist.q95.hi". */
+/* Same as lra_columns_measurement(), with the key as in the files: "dist.q95",
+ * "dist.q95.lo,dist.q95.hi". */
 void lra_columns_measurement_dotted(lra_columns *c, const char *id, lra_column_kind kind,
                                     bool shown);
 /* Creates an empty table with these columns, and frees the columns. */

@@ -24,7 +24,7 @@ bool lra_probe_equal_ahead(const lra_probe_result *r);
 /* Probe influence: the layers to which a unit's distance limit applies: "all", "layer0",
  * "layer0.head3". NULL: the unit contains no gains under such limits. */
 const char *lra_probe_limited_layers(const lra_probe_unit *u);
-/* Same, for limits of the complete model: "model". */
+/* "model" for a unit that limits the complete model; NULL: the unit contains no such gains. */
 const char *lra_probe_limited_model(const lra_probe_unit *u);
 
 /* Groups n files into cells, in the order of the first file of each cell; each seed is used once.
