@@ -1,5 +1,5 @@
 /* The CPU device: memory, copies, and the loop that runs a plan's calls in order. */
-#define _GNU_SOURCE /* madvise() */
+#define _GNU_SOURCE /* declares madvise() */
 #include "kernels/cpu/device.h"
 
 #include <omp.h>

@@ -1,5 +1,5 @@
 /* Search for library files by pattern. */
-#define _XOPEN_SOURCE 700 /* realpath() */
+#define _XOPEN_SOURCE 700 /* declares realpath() */
 #include "kernels/cuda/library_files.h"
 
 #include <dirent.h>

@@ -37,7 +37,7 @@ typedef struct {
 } lra_lane;
 
 typedef struct {
-    const char *name; /* "cpu", "cuda" */
+    const char *name; /* name of the backend: "cpu", "cuda" */
     void *(*alloc)(lra_device *d, size_t n_bytes, const char *what,
                    lra_err *e); /* 256-byte aligned; NULL and e: out of memory */
     void (*free)(lra_device *d, void *p);
@@ -88,7 +88,7 @@ typedef struct {
 struct lra_device {
     const lra_backend *backend;
     int index;
-    const char *name;   /* of the device: "cpu", "cuda:0" */
+    const char *name;   /* name of the device: "cpu", "cuda:0" */
     const char *detail; /* model of the device: "NVIDIA H200"; NULL: it is the processor */
     void *own;          /* private data of the backend */
 };

@@ -49,7 +49,7 @@ typedef struct {
      * depend on `from` */
     int depth;
     const lra_tensor *last; /* limit of the last limited op on this path */
-    /* limit of the kernel, if the node is a masked kernel; NULL: it is not */
+    /* limit of a convolution kernel that the node has masked; NULL: it is no such node */
     const lra_tensor *kernel;
 } limited;
 

@@ -220,7 +220,7 @@ int lra_run(lra_plan *p, lra_err *e);
 int lra_get(lra_plan *p, const lra_tensor *out, void *host, lra_err *e);
 
 typedef struct {
-    double flops;           /* of one run, 2 per multiply-add */
+    double flops;           /* FLOP of one run of the plan; a multiply-add counts as 2 */
     double bytes;           /* memory traffic of the nodes, read and written */
     double workspace_bytes; /* workspace that this plan needs in the space */
     int n_nodes;

@@ -54,14 +54,14 @@ typedef struct {
     lra_shape shape;
     bool trained, constant;
     lra_array_layout layout;
-    void *data;   /* real, on the device */
+    void *data;   /* values of type real, on the device */
     void *shadow; /* bf16 copy on the device; NULL: none needed */
 } lra_array;
 
 struct lra_params {
     lra_device *device;
     uint64_t seed;
-    lra_type real; /* of all arrays; fixed by the first plan */
+    lra_type real; /* type of all arrays; set by the first plan */
     lra_array *array;
     int n, capacity;
     void **slab;

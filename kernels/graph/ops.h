@@ -202,7 +202,7 @@ lra_tensor *lra_tanh(lra_tensor *x);
 lra_tensor *lra_sigmoid(lra_tensor *x);
 lra_tensor *lra_exp(lra_tensor *x);
 lra_tensor *lra_softplus(lra_tensor *x); /* ln(1 + e^x) */
-lra_tensor *lra_log(lra_tensor *x);      /* natural; x > 0 */
+lra_tensor *lra_log(lra_tensor *x);      /* natural logarithm; x > 0 */
 lra_tensor *lra_sqrt(lra_tensor *x);     /* x > 0: the slope at 0 is infinite */
 lra_tensor *lra_sin(lra_tensor *x);
 lra_tensor *lra_cos(lra_tensor *x);

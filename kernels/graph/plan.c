@@ -73,7 +73,8 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
         if (needed[id] && g->node[id]->op == &lra_op_input) l[id] = (life){0, INT_MAX, -1};
     }
     for (int at = 0, head = 0; at < p->n_calls;
-         at++) { /* all nodes of a fused group read and write at the same time */
+         /* head: first node of a fused group, whose nodes read and write at the same time */
+         at++) {
         const lra_tensor *t = order[at];
         if (p->fused[at]) head = at;
         int until = p->until[at];

@@ -247,7 +247,7 @@ int lra_run_checked(lra_plan *p, lra_err *e)
         const lra_tensor *y = p->call[at].y;
         double value = 0;
         char shape[96];
-        /* such nodes are not run, because the search must not change parameters or states */
+        /* skips nodes that write parameters or states: the search for a NaN must not change them */
         if (y->op->flags & LRA_WRITES) continue;
         if (run_one(p, at, e) != 0) return lra_fail_in(e, "'%s'", lra_tensor_path(y));
         if (p->hidden[y->id]) continue;

@@ -63,7 +63,7 @@ static void print_option(const lra_option *o, FILE *out)
 /* Prints the usage on lines of at most RIGHT columns, broken after blanks and bars. */
 static void print_usage(const lra_command *c, FILE *out)
 {
-    enum { INDENT = 7 }; /* "usage: " */
+    enum { INDENT = 7 }; /* length of "usage: " */
     char *text = lra_format("%s%s%s [options]", c->program, *c->usage ? " " : "", c->usage);
     int at = INDENT;
     fputs("usage: ", out);

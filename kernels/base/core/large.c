@@ -47,7 +47,8 @@ static void *refuse(double n_bytes, const char *what, lra_err *e)
  * than reading a small file. */
 static bool fits(double n_bytes)
 {
-    double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free(); /* 0: unknown */
+    /* lra_memory_free() returns 0 if it is unknown */
+    double free_bytes = n_bytes < SMALL ? 0 : lra_memory_free();
     return (free_bytes == 0 || n_bytes <= free_bytes) && !fails_on_purpose();
 }
 

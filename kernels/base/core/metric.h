@@ -23,8 +23,8 @@ typedef struct {
 } lra_sums;
 
 typedef struct {
-    const char *name; /* "bits-per-byte": stored in files */
-    const char *text; /* "bits per byte": printed */
+    const char *name; /* name stored in files: "bits-per-byte" */
+    const char *text; /* printed name: "bits per byte" */
     double scale;     /* factor of printed values: 100 for per cent */
     const char *unit; /* unit after the value: " %" or "" */
     int decimals;     /* decimals of printed values */

@@ -12,7 +12,7 @@
 #include "kernels/base/formats/h5.h"
 
 typedef struct {
-    char *device;      /* device: "cpu", "cuda:0" */
+    char *device;      /* name of the device: "cpu", "cuda:0" */
     char *device_name; /* "AMD EPYC 9354", "NVIDIA H200, compute capability 9.0" */
     /* instruction level of the processor: "avx512bf16"; "avx512+avx2" after a resumption at another
      * level */

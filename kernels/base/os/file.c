@@ -1,5 +1,5 @@
 /* Files and folders: reading, checks, hashing. */
-#define _GNU_SOURCE /* SEEK_HOLE */
+#define _GNU_SOURCE /* declares SEEK_HOLE */
 #include "kernels/base/os/file.h"
 
 #include <dirent.h>

@@ -26,7 +26,7 @@ int lra_cpu_count(void)
         }
     }
     if (f) fclose(f);
-    free(line); /* allocated by getline() */
+    free(line); /* getline() allocated it */
     if (allowed > 0) return allowed;
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
@@ -63,7 +63,7 @@ int lra_threads_ready(int n, lra_err *e)
 
 static double smaller(double free, double left)
 {
-    if (left < 1) left = 1; /* 0 would mean unknown */
+    if (left < 1) left = 1; /* at least 1, because 0 means unknown */
     return free == 0 || left < free ? left : free;
 }
 

@@ -1,5 +1,5 @@
 /* Limits for a process that parses untrusted data. */
-#define _GNU_SOURCE /* syscall() */
+#define _GNU_SOURCE /* declares syscall() */
 #include "kernels/base/os/sandbox.h"
 
 #include <math.h>

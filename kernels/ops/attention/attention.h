@@ -60,7 +60,8 @@ LRA_FN int attention_source(const attention_args *a, int option, int n)
  * visible. */
 typedef struct {
     int64_t n_q, n_k, all; /* all: queries of the example, summed over the residues of a stride */
-    int64_t chunk, neighbours; /* as in attention_args */
+    /* chunk length and visible chunks on each side, as in attention_args */
+    int64_t chunk, neighbours;
     /* visible rows before and after, with the distance limit; -1: no pair at all */
     int64_t back, ahead;
     int64_t wide_back, wide_ahead; /* the same without the distance limit */

@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     /* rows of dy in shared memory, which are read again for each tile */
     elem *own = stages + 2 * AM_STAGE(W);
     am_range *met = (am_range *)(own + AM_AGAIN(W) * ROWS * AM_PITCH(W));
-    float *drift = (float *)(met + ROWS + 1) + threadIdx.x; /* numbers of this thread */
+    float *drift = (float *)(met + ROWS + 1) + threadIdx.x; /* first of this thread's numbers */
     attention_place p = attention_find(&j, ROWS, false);
     attention_range reach = attention_reach(&p, p.t0 + ROWS, false);
     attention_rows of_q = attention_side(&j, &p, false, false);

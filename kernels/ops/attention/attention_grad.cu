@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dkv_tile_kernel
 typedef struct {
     attention_job j;
     int64_t diagonals;
-    real *part; /* (B H, diagonals, AT_OFFSETS) */
+    real *part; /* sums by offset: (B H, diagonals, AT_OFFSETS) */
     elem *out;  /* (H,R), each number split into ATTENTION_PARTS elements */
 } bias_job;
 

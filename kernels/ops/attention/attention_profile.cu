@@ -12,7 +12,7 @@ typedef struct {
     attention_job j;
     /* offsets per tile; diagonals of tiles; distances of the result */
     int64_t offsets, diagonals, distances;
-    real *part, *out; /* (B H, diagonals, offsets), (B H, distances) */
+    real *part, *out; /* sums by offset (B H, diagonals, offsets); result (B H, distances) */
 } profile_job;
 
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) profile_rows_kernel(attention_job j)

@@ -67,8 +67,8 @@ LRA_DEV double settle_pass(real *dk, const attention_rows *r, int c, real share,
     return column_sum(sum, shared);
 }
 
-/* Subtracts the rest from the smallest element of a channel that is at least 1024 times as
- * large. */
+/* Subtracts `rest`, the remaining excess of the sum, from one element of channel c: the smallest
+ * one that is at least 1024 times as large as rest. */
 LRA_DEV void settle_rest(real *dk, const attention_rows *r, int c, double rest, double *shared)
 {
     double least = INFINITY;

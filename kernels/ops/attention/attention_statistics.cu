@@ -18,7 +18,8 @@ typedef struct {
     const real *gram;       /* (B,positions,H,H).  NULL: none */
     int64_t first;          /* first of the 64 rows */
     real *scores, *map;     /* weights before and after the moving average: (B H, rows, Tk) */
-    real *row;              /* numbers of each row: (B, residues, heads, rows, numbers) */
+    /* LRA_ATTENTION_NUMBERS statistics of each row: (B, residues, heads, rows, numbers) */
+    real *row;
     real *own; /* (B, residues, heads, rows, 2): p_ii, 1 / (1 - p_ii), as in the result */
     real *out;
 } statistics_job;

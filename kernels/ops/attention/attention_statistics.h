@@ -49,7 +49,7 @@ typedef struct {
  * Nullable: ask */
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_question *ask);
-int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* D */
+int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* number of positions, D */
 /* offset of `other` within W */
 int64_t lra_attention_statistics_other(const lra_tensor *statistics);
 /* Gram matrices v_hj W_h . v_gj W_g of the heads h, g at every key j: (B,T',H,H), real. W: weight
@@ -80,13 +80,14 @@ void lra_attention_span(const lra_tensor *attention, int64_t T, int64_t i, int64
                         int64_t *to);
 /* True if some pairs within lra_attention_span() cannot have weight. */
 bool lra_attention_is_sparse(const lra_tensor *attention);
-int64_t lra_attention_positions(const lra_tensor *attention); /* T of the layer's graph */
+/* number of positions T in the layer's graph */
+int64_t lra_attention_positions(const lra_tensor *attention);
 /* Sets allowed[j] (T): 1 if row i of an example of length T may have weight at key j in this head,
  * including the columns of a moving average. Ignores distance limits. list: block list of the
  * example, (H,query blocks,most). Nullable: list */
 void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head, int64_t i,
                            const int32_t *list, uint8_t *allowed);
-int64_t lra_attention_heads(const lra_tensor *attention); /* heads per position */
+int64_t lra_attention_heads(const lra_tensor *attention); /* number of heads of the layer */
 double lra_attention_scale(const lra_tensor *attention);  /* factor of the products q k */
 /* (B) int32: number of keys of each example; NULL: all keys. */
 lra_tensor *lra_attention_key_length(const lra_tensor *attention);

@@ -69,7 +69,8 @@ static inline real attention_exp2(real x)
 #if LRA_TYPE_f64
     return exp2(x);
 #else
-    /* n + 127 is the biased exponent; it is 0 for x = -127, which gives the result 0 */
+    /* adding it leaves n + 127, the biased exponent of 2^n, in the low bits; for x = -127 it is
+     * 0 */
     const float shift = 12582912.0f + 127;
     float y = x < -127.0f ? -127.0f : x, shifted = y + shift, f = y - (shifted - shift), scale, p;
     uint32_t bits;

@@ -9,7 +9,7 @@ typedef struct {
     int64_t B, T, H, K, V;
     const elem *whole, *q, *k, *v;
     const int32_t *limit, *length;
-    real *sum; /* (B,T,H,V) */
+    real *sum; /* accumulators, (B,T,H,V) */
     elem *y;
 } windowed_job;
 

@@ -10,7 +10,7 @@
 typedef struct {
     lra_chunk_part part;
     int64_t T, J, C; /* T: positions, J: chunks, C: slots per chunk of an example of length T */
-    int64_t heads;   /* rows (heads times hash rounds) per example */
+    int64_t heads;   /* rows of `order` per example, N / B */
 } lsh_buckets_view;
 
 static inline lsh_buckets_view lsh_buckets_view_of(const lra_tensor *y)

@@ -64,7 +64,7 @@ static inline dw_cut cut_of(const lra_tensor *y)
 /* Piece of the result: taps [k, k+n_taps) and columns [column, column+n_columns) of a group. */
 typedef struct {
     int64_t group, k, n_taps, column, n_columns;
-    real *x, *dy, *sum; /* scratch */
+    real *x, *dy, *sum; /* buffers in the thread's scratch */
 } dw_piece;
 
 /* Packs rows [0, n) of dy into panels of the piece's columns; width: row stride of dy. */

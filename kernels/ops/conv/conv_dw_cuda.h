@@ -10,7 +10,7 @@ typedef struct {
     int64_t n_parts;
     const elem *x, *dy;
     const int32_t *length; /* Nullable */
-    real *part;            /* (n_parts, K, n_in, H) */
+    real *part;            /* partial gradients: (n_parts, K, n_in, H) */
 } dw_job;
 
 /* Distance in rows from the middle tap to tap k. */

@@ -33,7 +33,7 @@ template <int LANES, int CHUNKS, int THREADS>
 static __global__ void __launch_bounds__(THREADS) norm_back_kernel(norm_back j)
 {
     enum { SLOTS = THREADS / LANES, APART = LANES * LRA_LANES };
-    LRA_SHARED(real, shared); /* (SLOTS, 2, D) */
+    LRA_SHARED(real, shared); /* partial sums, (SLOTS, 2, D) */
     int lane = threadIdx.x % LANES, slot = threadIdx.x / LANES, d0 = lane * LRA_LANES;
     int64_t first = (int64_t)blockIdx.x * LRA_ROW_BLOCK, D = j.D;
     int64_t end = first + LRA_ROW_BLOCK < j.rows ? first + LRA_ROW_BLOCK : j.rows;

@@ -22,7 +22,7 @@ typedef struct {
     parameter at[GROUP];
 } parameters;
 
-/* Values that the deciding block passes to the update kernel. */
+/* Values that decide_kernel passes to the update kernel. */
 typedef struct {
     real scale, rate, correct1, correct2;
     int32_t applied;

@@ -14,7 +14,7 @@ LRA_DEV bool goes_before(const void *x, lra_type t, int64_t a, int64_t b)
 
 static __global__ void rank_kernel(int64_t n, int64_t D, lra_type t, const void *x, int32_t *y)
 {
-    for (EACH_ROW(i, n)) { /* element i */
+    for (EACH_ROW(i, n)) { /* one warp for element i */
         int64_t first = i / D * D;
         int before = 0;
         for (int64_t d = threadIdx.x; d < D; d += LRA_WARP)

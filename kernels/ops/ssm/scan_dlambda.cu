@@ -16,7 +16,7 @@ typedef struct {
     const void *u; /* NULL without a limit */
     const real *lambda;
     const int32_t *length, *limit;
-    real *part; /* (B,chunks,2,N) */
+    real *part; /* partial gradients: (B,chunks,2,N) */
     real *out;
 } dlambda_view;
 

@@ -47,7 +47,7 @@ LRA_CUDA_BODY(ssm_kernel)
 static __global__ void grad_kernel(ssm_kernel_args s, const real *dk, const real *a, const real *c,
                                    const real *dt, real *out)
 {
-    LRA_SHARED(double, part); /* (4, LRA_BLOCK) */
+    LRA_SHARED(double, part); /* partial sums, (4, LRA_BLOCK) */
     int64_t at = blockIdx.x, r = at / s.N;
     ssm_mode m = ssm_mode_at(&s, a, dt, r, at % s.N);
     c_number g0 = c_of(0, 0), g1 = c_of(0, 0);
