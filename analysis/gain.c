@@ -66,9 +66,9 @@ static lra_estimate interval_of(const reading *list, int n, double value, size_t
     return lra_holding(lra_percentile(value, n, room, 0.95));
 }
 
-/* Extends the intervals of costs_from and costs_to to the values between measured x: the lower end
- * of the smallest x that costs 5 % to one above the measured x before it, the upper end of the
- * largest to one below the next measured x. */
+/* Extends the intervals of costs_from and costs_to over the values between measured x. The lower
+ * end of costs_from becomes one above the preceding measured x; the upper end of costs_to becomes
+ * one below the following measured x. */
 static void cover_grid(lra_gain *g)
 {
     lra_estimate *from = &g->costs_from, *to = &g->costs_to;

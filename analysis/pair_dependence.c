@@ -1,4 +1,4 @@
-/* Measures the dependence of symbols beyond their positions. */
+/* Measures how much symbols at a distance depend on each other, given their positions. */
 #include "analysis/pair_dependence.h"
 
 #include <math.h>

@@ -39,16 +39,15 @@ typedef struct {
     int64_t n, T;             /* distances are 0 .. n-1, inputs 0 .. T-1 */
     int64_t columns;          /* width of an image in pixels; 0: distances along the sequence */
     int64_t n_rows, n_single; /* number of rows; number of rows with a single allowed input */
-    double *pairs, *equal,
-        /* (n) by distance: number of pairs; sum over rows of 1/n_i; number of rows that have an
-         * input at this distance. */
-        *reach;
+    /* (n) by distance: number of pairs; sum over rows of 1/n_i; number of rows that have an input
+     * at this distance. */
+    double *pairs, *equal, *reach;
     /* (n) uniform weights of the inputs j != i alone: sum of 1/(n_i - 1) if i is allowed */
     double *other;
     int64_t n_other;       /* number of rows that have another input than i */
     double self;           /* sum over those rows of 1/n_i where i is allowed */
-    double past, future;   /* sums over rows: mass of uniform weights on each side of the output, */
-    double keys, log_keys; /* and of n_i and ln n_i */
+    double past, future;   /* sums over rows: mass of uniform weights on each side of the output */
+    double keys, log_keys; /* sums over rows: of n_i and of ln n_i */
 } lra_profile_mask;
 
 lra_profile_mask *lra_profile_mask_new(int64_t T, int64_t columns);

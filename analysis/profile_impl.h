@@ -38,13 +38,13 @@ struct lra_profile {
     double *mass, *mass_equal, *weight, *equal, *pairs, *reach;
     double *other, *other_equal; /* (n) sums of M' over the n_other examples that define it */
     double *weight2, *weight_pairs,
-        *pairs2; /* (n) sums of squares and products, for the interval of I */
+        *pairs2; /* (n) sums over examples of weight^2, weight * pairs and pairs^2 */
     int n_bins;
     int64_t *bin_end; /* (n_bins) end of each bin, exclusive */
     int64_t examples, undefined, capacity;
     int64_t n_other, lone; /* lone: number of rows that are undefined only for M' */
     double *number;        /* (examples, P_NUMBERS) */
-    float *binned;         /* (examples, P_BINNED, n_bins) */
+    float *binned;         /* (examples, P_BINNED, n_bins) sums in bins */
     /* The example that is being added: */
     lra_profile_mask *rows;
     double *row_mass, *row_weight, *row_equal, *row_other; /* (n) sums over its rows */

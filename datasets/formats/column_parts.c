@@ -1,4 +1,4 @@
-/* What the readers of columns share. */
+/* Shared code of the readers of columns. */
 #include "datasets/formats/column_parts.h"
 
 #include <math.h>
@@ -16,7 +16,8 @@ lra_quote lra_quote_bytes(const char *bytes, size_t n)
     lra_quote q;
     bool cut = n >= sizeof q.text;
     if (cut) n = sizeof q.text - 4;
-    while (cut && n > 0 && ((unsigned char)bytes[n] & 0xC0) == 0x80) n--; /* not in a character */
+    /* do not cut inside a UTF-8 character */
+    while (cut && n > 0 && ((unsigned char)bytes[n] & 0xC0) == 0x80) n--;
     memcpy(q.text, bytes, n);
     for (size_t i = 0; i < n; i++)
         if (q.text[i] == 0) q.text[i] = '?';
@@ -46,7 +47,7 @@ int64_t lra_line_of(const char *bytes, size_t at, size_t *byte)
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
-/* Bytes of the character at p; 0: it is no UTF-8. */
+/* Returns the number of bytes of the UTF-8 character at p, 0 if it is not valid UTF-8. */
 static size_t character(const unsigned char *p, size_t n)
 {
     size_t size = p[0] < 0x80   ? 1
@@ -99,7 +100,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The number is the word (lower case). */
+/* Returns true if p[0..n-1] is the word, ignoring case; word: in lower case. */
 static bool is_word(const char *p, size_t n, const char *word)
 {
     if (strlen(word) != n) return false;
@@ -119,8 +120,9 @@ static bool read_special(const char *p, size_t n, bool negative, double *to)
     return true;
 }
 
-/* Digits with at most one '.': their value without the point, number of digits (leading zeros are
- * not counted) and of those after the point. */
+/* Reads digits with at most one '.'; returns the number of bytes read. *value: the digits as an
+ * integer, without the point; *digits: number of digits without leading zeros; *decimals: number of
+ * digits after the point. */
 static size_t read_digits(const char *p, size_t n, uint64_t *value, int *digits, int *decimals)
 {
     size_t i = 0;
@@ -139,7 +141,7 @@ static size_t read_digits(const char *p, size_t n, uint64_t *value, int *digits,
     return any ? i : 0;
 }
 
-/* An exponent up to the end; false: it is none. */
+/* Reads an exponent such as "e-3", which must end at p + n; returns false if it is invalid. */
 static bool read_exponent(const char *p, size_t n, int *exponent)
 {
     size_t i = 1;
@@ -176,7 +178,8 @@ bool lra_read_number(const char *p, size_t n, double *to)
     if (used < n && ((p[used] | 0x20) != 'e' || !read_exponent(p + used, n - used, &exponent)))
         return false;
     exponent -= decimals;
-    if (digits <= 15 && exponent >= -22 && exponent <= 22) { /* both exact: one rounding */
+    /* digits and power are exact doubles, so that there is a single rounding */
+    if (digits <= 15 && exponent >= -22 && exponent <= 22) {
         double v = exponent < 0 ? (double)value / power[-exponent]
                                 : (double)value * power[exponent];
         *to = negative ? -v : v;

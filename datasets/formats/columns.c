@@ -1,4 +1,4 @@
-/* Columns by name, conversion, memory. */
+/* Finds, converts and frees columns. */
 #include "datasets/formats/columns.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ const lra_column *lra_columns_find(const lra_columns *c, const char *name, const
 
 /* ---- conversion ------------------------------------------------------------------------------ */
 
-/* float32 represents every integer up to this. */
+/* every integer up to this is exact in float32 */
 #define LARGEST_EXACT 16777216.0f
 
 static int fail_example(const lra_column *c, const char *path, int64_t row, const char *what,
@@ -131,8 +131,8 @@ static bool separates(char c)
     return c == ' ' || c == ',' || c == ';' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Numbers between blanks, commas or semicolons, in one pair of brackets or none.  Returns their
- * number, -1 if there is anything else; writes them if `to` is not NULL. */
+/* Reads numbers separated by blanks, commas or semicolons, in one pair of brackets or none. Returns
+ * their number, -1 for any other text. Nullable: to (then only counts). */
 static int64_t read_list(const char *p, size_t n, double *to)
 {
     while (n > 0 && separates(*p)) p++, n--;
@@ -153,7 +153,8 @@ static int64_t read_list(const char *p, size_t n, double *to)
     return count;
 }
 
-/* Steps of every example, as their starts; the longest. */
+/* Returns the index of the first element of each example's list, and the total at the end: (n+1),
+ * which the caller frees. *longest: length of the longest list. */
 static int64_t *list_starts(const lra_column *c, const char *path, int64_t n, int64_t *longest,
                             lra_err *e)
 {
@@ -177,7 +178,8 @@ static int64_t *list_starts(const lra_column *c, const char *path, int64_t n, in
     return start;
 }
 
-/* Writes the list of an example; false: an element is no integer. */
+/* Writes the list of an example to id or, if that is NULL, to value. Returns false if an id is not
+ * an integer. */
 static bool put_numbers(const double *list, int64_t n, int64_t *id, float *value)
 {
     for (int64_t i = 0; i < n; i++) {

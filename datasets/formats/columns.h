@@ -3,7 +3,7 @@
  *   .csv .tsv          delimited.h: a line of names, then one line per example
  *   .jsonl .ndjson     json_lines.h: one object per line
  *   .npz .safetensors  array_columns.h: arrays whose first dimension is the example
- * Nothing here depends on tasks: which column is the label is the caller's choice. */
+ * Columns do not depend on tasks: the caller chooses which column is the label. */
 #ifndef LRA_DATASETS_FORMATS_COLUMNS_H
 #define LRA_DATASETS_FORMATS_COLUMNS_H
 
@@ -13,12 +13,12 @@
 
 #include "kernels/base/core/err.h"
 
-/* TEXT: a string per example.  NUMBER: a number per example.  IDS: a sequence of integers per
- * example (token ids).  VALUES: a sequence of `width` real numbers per time step and example.
- * REFUSED: no column that can be used, for a `reason` that names the line or the element; the other
- * columns of the file can be.
- * IDS or VALUES follows the way in which the numbers are written: [1, 2] and integer arrays are
- * IDS, [1.0, 2.0] and arrays of floats are VALUES.  lra_columns_take() converts. */
+/* Kinds of columns. TEXT: one string per example. NUMBER: one number per example. IDS: a sequence
+ * of integers (token ids) per example. VALUES: a sequence of time steps per example, each of
+ * `width` real numbers. REFUSED: a column that cannot be used; `reason` names the line or the
+ * element. The other columns of the file can be used.
+ * IDS or VALUES is decided by how the numbers are written: [1, 2] and integer arrays are IDS, [1.0,
+ * 2.0] and arrays of floats are VALUES. lra_columns_take() converts columns. */
 typedef enum {
     LRA_COLUMN_TEXT,
     LRA_COLUMN_NUMBER,
@@ -30,49 +30,53 @@ typedef enum {
 typedef struct {
     char *name;
     lra_column_kind kind;
-    int64_t *start;  /* (n+1) TEXT: bytes; IDS, VALUES: time steps; else NULL */
-    char *text;      /* TEXT: UTF-8, validated; not terminated by zeros */
-    double *number;  /* (n) NUMBER; NAN: missing */
-    bool integral;   /* NUMBER: every present number is an integer */
-    int64_t missing; /* number of examples without a value (NUMBER: NAN; others: empty) */
-    int64_t *id;     /* IDS: (start[n]); negative ids are possible */
-    float *value;    /* VALUES: (start[n], width); may be NAN (null in jsonl) or infinite */
-    int width;       /* VALUES: numbers per time step, at least 1 */
-    char *reason;    /* REFUSED: why; else NULL */
+    /* (n+1) offset of each example: TEXT in bytes; IDS and VALUES in time steps; else NULL */
+    int64_t *start;
+    char *text;      /* TEXT: valid UTF-8 of all examples, without terminating zeros */
+    double *number;  /* NUMBER: (n); NAN: missing */
+    bool integral;   /* NUMBER: all numbers that are not missing are integers */
+    int64_t missing; /* number of examples without a value (NUMBER: NAN; other kinds: empty) */
+    int64_t *id;     /* IDS: (start[n]) integers, which may be negative */
+    /* VALUES: (start[n], width) numbers, which may be NAN (null in jsonl) or infinite */
+    float *value;
+    int width;    /* VALUES: numbers per time step, at least 1 */
+    char *reason; /* REFUSED: the reason; else NULL */
 } lra_column;
 
 typedef struct {
-    int64_t n; /* examples, at least 1 */
+    int64_t n; /* number of examples, at least 1 */
     int n_columns;
-    lra_column *column; /* in the order of the file */
+    lra_column *column; /* (n_columns) in the order of the file */
     uint64_t hash;      /* xxh3-64 of all bytes of the file */
 } lra_columns;
 
-/* Reads the file; its format is that of the extension, checked against the first bytes (a zip named
- * .csv, a parquet file: one line that says what it is and what to do).  A csv or tsv column is
- * NUMBER if every non-empty field is a number, else TEXT; `as_text` (NULL after the last name,
- * nullable): columns that stay TEXT.  Messages name file, line (of the file, from 1) and column.
- * LRA_FAILED with a message. */
+/* Reads a file, whose format follows from its extension and is checked by its first bytes (for a
+ * zip named .csv or a parquet file, the message states what it is and what to do). A csv or tsv
+ * column is NUMBER if every non-empty field is a number, else TEXT. as_text: names of columns that
+ * stay TEXT, terminated by NULL. Messages state the file, its line (from 1) and the column. Returns
+ * 0, or LRA_FAILED and a message. Nullable: as_text. */
 int lra_columns_read(const char *path, const char *const *as_text, lra_columns *out, lra_err *e);
 
-/* Column of this name, of any kind but REFUSED.  NULL with a message that lists the columns of the
- * file and the nearest name, or says why the column is refused; `path` is used in messages. */
+/* Returns the column with this name. Returns NULL and a message if there is none (the message lists
+ * the columns and the most similar name) or if it is REFUSED (the message states the reason). path:
+ * for messages. */
 const lra_column *lra_columns_find(const lra_columns *c, const char *name, const char *path,
                                    lra_err *e);
 
-/* The same as a column of one kind: a column of another kind is converted, in place, if it holds
- * the same information.
- *   IDS     VALUES of width 1 that are integers below 2^24; TEXT that lists integers: 1 2 3 or
- *           [1, 2, 3], as pandas writes lists to csv
- *   VALUES  IDS (integers above 2^24 are rounded to float32); TEXT that lists numbers
- *   NUMBER  no other kind
- *   TEXT    no other kind: numbers of a csv stay text with `as_text`
- * NULL with a message that names the example (from 1). */
+/* Returns the column with this name as a column of the wanted kind. A column of another kind is
+ * converted in place, if it contains the same information:
+ *   IDS     from VALUES of width 1 that are integers below 2^24, and from TEXT that lists integers:
+ *           1 2 3 or [1, 2, 3], as pandas writes lists to csv
+ *   VALUES  from IDS (integers above 2^24 are rounded to float32), and from TEXT that lists numbers
+ *   NUMBER  from no other kind
+ *   TEXT    from no other kind; `as_text` keeps the numbers of a csv as text
+ * Returns NULL and a message that states the example (from 1). */
 const lra_column *lra_columns_take(lra_columns *c, const char *name, lra_column_kind kind,
                                    const char *path, lra_err *e);
 
-void lra_columns_free(lra_columns *c); /* after a failure too; leaves it empty */
+void lra_columns_free(lra_columns *c); /* valid also after a failure; empties *c */
 
-const char *lra_column_kind_text(lra_column_kind kind); /* "text", "lists of integers", ... */
+/* name for messages: "text", "a list of integers", ... */
+const char *lra_column_kind_text(lra_column_kind kind);
 
 #endif

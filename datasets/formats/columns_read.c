@@ -1,4 +1,4 @@
-/* Files of examples: the format, and what to do with others. */
+/* Reads files of examples: recognises the format and calls its reader. */
 #include <string.h>
 #include <strings.h>
 

@@ -1,5 +1,5 @@
-/* csv and tsv.  The first pass finds every error, counts records, and decides which columns are
- * numbers; then memory is allocated once; the second pass fills it. */
+/* Reads csv and tsv in two passes. The first pass finds all errors, counts records, and decides
+ * which columns are numbers. Memory is then allocated once, and the second pass fills it. */
 #include "datasets/formats/delimited.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ typedef struct {
 typedef struct {
     const char *p;
     size_t n;
-    size_t doubled; /* number of "" in it, each of which is one quote */
-    bool last;      /* of its record */
+    size_t doubled; /* number of doubled quotes ("") in the field, each of which is one quote */
+    bool last;      /* the field is the last of its record */
 } field;
 
 static int fail_at(const scanner *s, const char *at, const char *what)
@@ -35,7 +35,7 @@ static int fail_at(const scanner *s, const char *at, const char *what)
     return lra_fail(s->e, "'%s', line %lld, byte %zu: %s", s->name, (long long)line, byte, what);
 }
 
-/* Steps over the separator or the line end after a field. */
+/* Skips the separator or the line end after a field. */
 static int end_field(scanner *s, field *f)
 {
     f->last = true;
@@ -81,7 +81,8 @@ static void skip_empty_lines(scanner *s)
     while (s->at < s->end && (*s->at == '\n' || *s->at == '\r')) s->at++;
 }
 
-/* The text of a field; returns the number of bytes written, n - doubled. */
+/* Copies the text of a field, with doubled quotes as one quote; returns the number of bytes
+ * written, n - doubled. */
 static size_t copy_field(const field *f, char *to)
 {
     if (f->doubled == 0) {
@@ -98,8 +99,8 @@ static size_t copy_field(const field *f, char *to)
 
 /* ---- the line of names ----------------------------------------------------------------------- */
 
-/* The names are numbers: those that pandas gives to columns without names are 0, 1, 2, ...; others
- * are data. */
+/* Returns true if numbers in the first line are column names. pandas names columns 0, 1, 2, ...
+ * that have no names; any other numbers are data. */
 static bool numbers_are_names(const lra_columns *c)
 {
     int next = 0, named = 0;
@@ -134,8 +135,8 @@ static int check_heads(const lra_columns *c, const char *name, lra_err *e)
     return 0;
 }
 
-/* A file whose fields are separated by something else has one column with these characters in its
- * name. */
+/* Fails if the fields seem to have another separator: the file then has one column, whose name
+ * contains that separator. */
 static int check_separator(const lra_columns *c, char separator, const char *name, lra_err *e)
 {
     static const char others[] = "\t;|,";
@@ -189,7 +190,7 @@ static char *field_text(const field *f)
     return text;
 }
 
-/* Reads the names, trimmed. */
+/* Reads the names of the columns, without blanks around them. */
 static int read_heads(scanner *s, lra_columns *c)
 {
     int64_t capacity = 0;
@@ -218,10 +219,10 @@ static int read_heads(scanner *s, lra_columns *c)
 
 typedef struct {
     int64_t bytes, numbers, empty;
-    bool text; /* it is not a column of numbers */
+    bool text; /* a field is not a number */
 } counts;
 
-/* As pandas and R write missing numbers. */
+/* Returns true for missing numbers as pandas and R write them. */
 static bool is_missing(const char *p, size_t n)
 {
     static const char *const words[] = {"NA", "NaN", "nan", "null", "NULL", "None"};
@@ -329,7 +330,7 @@ static void fill_records(scanner *s, lra_columns *c)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Takes the line 'sep=X' that Excel reads. */
+/* Reads the separator from a first line 'sep=X', an extension of Excel. */
 static void take_separator_line(scanner *s)
 {
     size_t n = (size_t)(s->end - s->at);

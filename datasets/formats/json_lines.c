@@ -1,5 +1,5 @@
-/* JSON lines.  jansson reads a line; its values are appended to columns that grow.  Examples
- * without a value are filled in when the next value of the column arrives, or at the end. */
+/* Reads JSON lines. jansson parses each line; its values are appended to growing columns. Missing
+ * values are added when the next value of the column arrives, or at the end. */
 #include "datasets/formats/json_lines.h"
 
 #include <limits.h>
@@ -14,26 +14,26 @@
 
 enum { LONGEST_LINE = 64 << 20, WIDEST = 1 << 20, MOST_CELLS = 1 << 27 };
 
-/* A column that grows. */
+/* A column to which values are appended. */
 typedef struct {
     lra_column c;
-    bool known;        /* c.kind is; before, all values are null or [] */
-    bool lists;        /* a list was seen */
-    int64_t line;      /* that made the kind known, or had the first list */
-    int64_t rows;      /* filled */
-    int64_t used;      /* bytes of text, or steps */
-    int64_t room_rows; /* capacities */
+    bool known;        /* c.kind is set; before, all values of the column were null or [] */
+    bool lists;        /* a list, possibly empty, occurred */
+    int64_t line;      /* line that determined the kind, or had the first list */
+    int64_t rows;      /* number of rows filled so far */
+    int64_t used;      /* used bytes of text, or used time steps */
+    int64_t room_rows; /* capacities in rows and in bytes or time steps */
     int64_t room_used;
 } growing;
 
 typedef struct {
     const char *name;
-    size_t n_bytes; /* of the file */
-    int64_t line;   /* being read */
+    size_t n_bytes; /* size of the file in bytes */
+    int64_t line;   /* number of the current line, from 1 */
     int64_t row;
     growing *column;
     int n_columns, capacity;
-    json_t *index; /* name: number of the column */
+    json_t *index; /* maps a column name to its index */
     lra_err *e;
 } reader;
 
@@ -49,7 +49,7 @@ static void free_column(lra_column *c)
     c->start = NULL, c->text = NULL, c->number = NULL, c->id = NULL, c->value = NULL;
 }
 
-/* The column cannot be used; its memory is released. */
+/* Marks a column as REFUSED and frees its memory; takes ownership of the reason. */
 static int refuse(growing *g, char *reason)
 {
     free_column(&g->c);
@@ -96,7 +96,7 @@ static int room_for(const reader *r, growing *g, int64_t more)
     return 0;
 }
 
-/* Appends missing values up to a row. */
+/* Appends missing values until the column has `row` rows. */
 static int fill(const reader *r, growing *g, int64_t row)
 {
     if (g->c.kind == LRA_COLUMN_REFUSED || row == g->rows) return 0;
@@ -112,13 +112,13 @@ static int fill(const reader *r, growing *g, int64_t row)
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/* What a list holds: steps, numbers of each (0: none is known), whether the numbers are nested, all
- * integers; or the first element that does not fit. */
+/* Contents of a list: number of time steps; numbers per time step (0: unknown); whether time steps
+ * are lists; whether all numbers are integers. */
 typedef struct {
     int64_t steps;
     int width;
     bool nested, integers;
-    int64_t bad; /* from 1; 0: none */
+    int64_t bad; /* number (from 1) of the first element that does not fit; 0: all fit */
 } extent;
 
 static bool is_number(const json_t *v)
@@ -126,7 +126,8 @@ static bool is_number(const json_t *v)
     return json_is_number(v) || json_is_boolean(v);
 }
 
-/* A step: a number or null, or a list of these. */
+/* Returns true if an element is a valid time step: a number or null, or a list of `width` of
+ * these. */
 static bool step_fits(const json_t *v, extent *x)
 {
     if (!json_is_array(v)) {
@@ -170,7 +171,7 @@ static char *list_reason(const reader *r, const json_t *list, const extent *x)
                       (long long)r->line, (long long)x->bad);
 }
 
-/* Lists of integers become lists of reals, when the first list of reals comes. */
+/* Converts a column of lists of integers to lists of reals, when its first list of reals occurs. */
 static int widen(const reader *r, growing *g)
 {
     float *value = lra_try_alloc((size_t)g->room_used * sizeof *value, r->name, r->e);
@@ -184,7 +185,8 @@ static int widen(const reader *r, growing *g)
     return 0;
 }
 
-/* Sets the kind of a column by its first value, or compares with it. */
+/* Sets the kind of a column from its first value. For later values, refuses the column if the kind
+ * differs. */
 static int agree(const reader *r, growing *g, lra_column_kind kind, int width)
 {
     if (!g->known && (!g->lists || kind == LRA_COLUMN_IDS || kind == LRA_COLUMN_VALUES)) {
@@ -246,7 +248,8 @@ static int put_list(const reader *r, growing *g, const json_t *list)
     return 0;
 }
 
-/* Appends a value of the kind of the column; rows are filled up to it. */
+/* Appends a value, which has the column's kind, as the current row; earlier rows without a value
+ * become missing. */
 static int put(const reader *r, growing *g, const json_t *v)
 {
     if (fill(r, g, r->row) != 0 || room_for_rows(r, g, r->row + 1) != 0) return LRA_FAILED;
@@ -267,7 +270,7 @@ static int put(const reader *r, growing *g, const json_t *v)
 
 static int take_list(const reader *r, growing *g, const json_t *list)
 {
-    if (json_array_size(list) == 0) { /* an empty sequence of the kind to come */
+    if (json_array_size(list) == 0) { /* an empty list does not determine the kind of the column */
         if (g->known && g->c.kind != LRA_COLUMN_IDS && g->c.kind != LRA_COLUMN_VALUES)
             return agree(r, g, LRA_COLUMN_IDS, 1);
         if (!g->known && !g->lists) g->lists = true, g->line = r->line;
@@ -294,7 +297,8 @@ static int take_value(const reader *r, growing *g, const json_t *v)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Missing values take memory, too: a small file could need a large multiple of its size. */
+/* Fails if almost all values are missing: these take memory, too, so that a small file could need a
+ * large multiple of its size. */
 static int check_cells(const reader *r)
 {
     const double cells = (double)(r->row + 1) * r->n_columns;
@@ -303,7 +307,8 @@ static int check_cells(const reader *r)
                     r->name, (long long)r->line, r->n_columns, (long long)r->row + 1);
 }
 
-/* The column of a key, added if it is new; `guess`: its place in a line like the one before. */
+/* Returns the column of a key, adding it if it is new. guess: its index if this line has the same
+ * keys as the previous line. */
 static growing *find_column(reader *r, const char *key, int guess)
 {
     if (guess < r->n_columns && strcmp(r->column[guess].c.name, key) == 0) return &r->column[guess];
@@ -339,12 +344,12 @@ static int take_object(reader *r, json_t *object)
         guess = (int)(g - r->column) + 1;
         if (take_value(r, g, value) != 0) return LRA_FAILED;
     }
-    int rc = check_cells(r); /* of examples without any key, too */
+    int rc = check_cells(r); /* also counts examples without any key */
     r->row++;
     return rc;
 }
 
-/* The bytes contain the word; for advice only. */
+/* Returns true if the bytes contain the word; only used for advice in messages. */
 static bool holds(const char *p, size_t n, const char *word)
 {
     size_t length = strlen(word);
@@ -405,7 +410,7 @@ static bool is_blank(const char *p, size_t n)
     return true;
 }
 
-/* The first line of an array or object that is written over several lines. */
+/* Fails if the first line is the start of an array or object that extends over several lines. */
 static int check_first(const reader *r, const char *line, size_t n, bool more)
 {
     while (n > 0 && (*line == ' ' || *line == '\t')) line++, n--;
@@ -436,13 +441,13 @@ static int read_lines(reader *r, const char *at, const char *end)
 
 static int finish_column(const reader *r, growing *g)
 {
-    if (!g->known) { /* without any value */
+    if (!g->known) { /* the column has no value at all */
         g->c.kind = g->lists ? LRA_COLUMN_IDS : LRA_COLUMN_NUMBER;
         g->c.integral = !g->lists;
     }
     if (fill(r, g, r->row) != 0) return LRA_FAILED;
     if (g->c.kind == LRA_COLUMN_REFUSED || g->c.kind == LRA_COLUMN_NUMBER) return 0;
-    return room_for(r, g, 0); /* not NULL if it is empty */
+    return room_for(r, g, 0); /* allocates an empty column, too */
 }
 
 static int finish(reader *r, lra_columns *out)
