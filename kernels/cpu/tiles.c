@@ -79,7 +79,7 @@ AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
     TILE_STORE(3, held + 16 * j->ld + 16, 4 * j->ld);
 }
 
-/* Sums of 16 rows and 16 columns in tile t, for column(). */
+/* Computes 16 rows of 16 columns in tile t; the right operand is in tiles 6 and 7. */
 #define ROWS(t, a, c)                                                                              \
     do {                                                                                           \
         START(t, c)                                                                                \

@@ -83,7 +83,7 @@ struct lra_op {
 #define LRA_OP(name) extern const lra_op lra_op_##name;
 #include "kernels/graph/ops.def"
 #undef LRA_OP
-const lra_op *lra_op_at(int i); /* NULL after the last */
+const lra_op *lra_op_at(int i); /* the i-th op; NULL after the last */
 
 /* lra_cuda_scratch(): bytes of scratch of a node on a GPU. lra_no_scratch(): the rule of ops that
  * need none there; returns 0. */

@@ -62,11 +62,11 @@ lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor
  * a: (2,S,N), c: (2,R,N) (real, imaginary), dt: (H); k: (R,L); all real. Nullable: dt; without it k
  * = Re sum_n c exp(a l). */
 lra_tensor *lra_ssm_kernel(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
-/* The same with bilinear discretisation: k[r,l] = 2 Re sum_n c_rn dt/(1 - z/2) ((1 + z/2)/(1 -
- * z/2))^l, z = dt a */
+/* lra_ssm_kernel() with bilinear discretisation: k[r,l] = 2 Re sum_n c_rn dt/(1 - z/2) ((1 +
+ * z/2)/(1 - z/2))^l, z = dt a. */
 lra_tensor *lra_ssm_kernel_bilinear(lra_tensor *a, lra_tensor *c, lra_tensor *dt, int64_t L);
-/* The same without dt, with modes normalised over T tokens (DSS-softmax): k[r,l] = Re sum_n c_rn
- * exp(a l) / sum_(m < T) exp(a m) */
+/* lra_ssm_kernel() without dt, with modes normalised over T tokens (DSS-softmax): k[r,l] = Re sum_n
+ * c_rn exp(a l) / sum_(m < T) exp(a m). */
 lra_tensor *lra_ssm_kernel_shares(lra_tensor *a, lra_tensor *c, int64_t L, int64_t T);
 
 /* Kernels of layers whose state matrix is diagonal plus low rank, A = diag(a) - p q^T. Each mode is
@@ -84,8 +84,8 @@ typedef struct {
     lra_tensor *decay; /* lambda, (2,N), real: real and imaginary parts; the same for all tokens */
     bool back;         /* runs from the last token of an example to the first */
 } lra_scan_spec;
-/* x[t] = lambda x[t-1] + u[t] (back: lambda x[t+1] + u[t]), complex, from 0; zero for t >= length.
- * u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
+/* x[t] = lambda x[t-1] + u[t] (back: x[t] = lambda x[t+1] + u[t]), complex, with initial state 0;
+ * zero for t >= length. u, x: (B,T,2N), N real parts, then N imaginary ones; x is real. */
 lra_tensor *lra_scan(lra_tensor *u, lra_tensor *length, const lra_scan_spec *s);
 /* Hidden states of an LSTM: (i,f,g,o) = x_t + h_(t-1) w, c = sigmoid(f) c + sigmoid(i) tanh(g), h =
  * sigmoid(o) tanh(c), initial state zero; `back` runs from the last token to the first.  x:

@@ -165,7 +165,7 @@ uint64_t lra_params_hash(const lra_params *p)
 
 /* ---- binding --------------------------------------------------------------------------------- */
 
-/* What a plan needs of an array of the store; the index is that of the array. */
+/* Requirements of a plan for one array of the store. */
 typedef struct {
     const lra_tensor *leaf; /* leaf that reads the array; NULL: the plan does not use it */
     bool shadow;

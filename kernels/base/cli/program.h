@@ -18,7 +18,7 @@ typedef struct {
     const char *name, *summary;         /* "lra-probe", one sentence */
     const char *examples;               /* two examples, each on its own line */
     const char *codes;                  /* exit codes for the help: "0 done, 1 failed ..." */
-    const lra_subcommand *(*at)(int i); /* NULL after the last */
+    const lra_subcommand *(*at)(int i); /* the i-th command; NULL after the last */
     /* Appends the words of a placeholder of a usage or an option (for "TASK": listops ...), each
      * followed by a blank. Appends nothing for an unknown placeholder. */
     void (*words)(const char *placeholder, lra_text *to);

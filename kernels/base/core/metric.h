@@ -34,7 +34,7 @@ typedef struct {
     double (*value)(const lra_sums *s);
 } lra_metric;
 
-const lra_metric *lra_metric_at(int i); /* NULL after the last */
+const lra_metric *lra_metric_at(int i); /* the i-th metric; NULL after the last */
 const lra_metric *lra_metric_find(const char *name, lra_err *e);
 
 void lra_sums_add(lra_sums *to, const lra_sums *more);

@@ -28,7 +28,7 @@ typedef struct {
  * it uses. */
 typedef struct {
     attention_place p;
-    int64_t head, residue, i; /* i: row within its residue */
+    int64_t head, residue, i; /* i: row among the positions of this residue */
     bool real_row;
 } statistics_row;
 

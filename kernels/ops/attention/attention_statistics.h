@@ -50,7 +50,7 @@ typedef struct {
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
                                         const lra_attention_question *ask);
 int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* number of positions, D */
-/* offset of `other` within W */
+/* index of the first entry of `other` in a row of the result */
 int64_t lra_attention_statistics_other(const lra_tensor *statistics);
 /* Gram matrices v_hj W_h . v_gj W_g of the heads h, g at every key j: (B,T',H,H), real. W: weight
  * of the linear layer that reads the heads. NULL: no linear layer reads the heads. */

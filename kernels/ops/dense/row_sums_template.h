@@ -9,7 +9,7 @@ enum {
     SUM_LANES = LANES > 1 ? LANES / 2 : 1,
     SUM_VECTORS = LANES == 16 ? 16 : 8,
     SUM_LINE = LANES > 1 ? 16 / SUM_LANES : 8, /* registers per cache line */
-    SUM_AHEAD = 8                              /* rows that are prefetched before they are added */
+    SUM_AHEAD = 8                              /* distance of the prefetch, in rows */
 };
 #if defined(__clang__)
 #define SUM_UNROLL

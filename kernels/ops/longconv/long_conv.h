@@ -23,8 +23,8 @@ static inline int64_t behind_of(int64_t T, int64_t L)
 {
     return L < T - 1 ? L : T - 1;
 }
-/* Size of the transform. At least T + lags zeros and tokens, so that no lag wraps around into an
- * example. */
+/* Size of the transform: at least T + lags, so that the zeros after an example are as many as the
+ * lags and no lag wraps around into it. */
 static inline int64_t size_of(int64_t T, int64_t L)
 {
     return lra_fft_size(T + lags_of(T, L));
