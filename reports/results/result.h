@@ -49,7 +49,7 @@ typedef struct {
     int32_t *label; /* (n) labels */
     /* (n) contribution of each row to the metric; NULL: it follows from the logits */
     lra_sums *row;
-    /* number of predicted values per row; 0: number and the next array are NULL */
+    /* predicted values per row; 0: the arrays `number` and `target` are NULL */
     int64_t n_numbers;
     float *number; /* (n, n_numbers) predictions and targets; NAN: masked */
     float *target;

@@ -1,4 +1,4 @@
-/* Tables the distance of the tokens on which models rely (locality_view.h). */
+/* Collects the distance of the tokens on which models rely, by model (locality_view.h). */
 #include "reports/views/locality_view.h"
 
 #include <math.h>

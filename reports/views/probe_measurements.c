@@ -1,4 +1,4 @@
-/* Tables the measurements of probes (probe_measurements.h). */
+/* Makes tables of the measurements of probes (probe_measurements.h). */
 #include "reports/views/probe_measurements.h"
 
 #include <math.h>

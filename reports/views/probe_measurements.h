@@ -1,4 +1,4 @@
-/* Tables the measurements of several probe results. */
+/* Makes tables of the measurements of several probe results. */
 #ifndef LRA_REPORTS_VIEWS_PROBE_MEASUREMENTS_H
 #define LRA_REPORTS_VIEWS_PROBE_MEASUREMENTS_H
 

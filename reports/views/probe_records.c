@@ -1,4 +1,4 @@
-/* Tables results of probes, one row per measurement (probe_records.h). */
+/* Makes a table of probe results with one row per measurement (probe_records.h). */
 #include "reports/views/probe_records.h"
 
 #include <math.h>
