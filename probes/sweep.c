@@ -72,7 +72,7 @@ typedef struct {
     lra_text plan; /* lines of --dry-run, printed after all combinations are planned */
     json_t *planned;
     lra_dataset *data; /* data of the previous combination; NULL: none */
-    char *data_of;     /* task and settings of these data */
+    char *data_of;     /* task and settings of `data` */
 } sweep_run;
 
 /* ---- the plan -------------------------------------------------------------------------------- */

@@ -19,8 +19,8 @@ typedef struct {
      * use the tables of make() */
     lra_table *(*records)(const lra_report_input *in, lra_table *const *list, int n);
 } lra_report_table;
-/* Makes the tables for a format: those of make(), or that of records() with the notes of the
- * former; files without a seal are marked. Returns their number, or a negative code. */
+/* Makes the tables for a format: those of make(), or that of records() together with the notes of
+ * make(). Files without a seal are marked. Returns the number of tables, or a negative code. */
 int lra_report_make(const lra_report_table *t, const lra_report_input *in, const char *format,
                     lra_table ***list, lra_err *e);
 /* Makes and prints the tables. On a terminal, text has its width, at least LRA_TABLE_WIDTH, and

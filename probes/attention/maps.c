@@ -16,7 +16,7 @@ static const double most_numbers = 1 << 25; /* maximum number of values in the m
 static const double most_pairs = 4e6;
 enum {
     FEWEST_LIFTED = 16
-}; /* minimum number of examples in that fit, whatever their number of pairs */
+}; /* minimum number of examples in the fit of the lifts, whatever their number of pairs */
 /* maximum size in bytes of the arrays from which shares are computed */
 static const double most_bytes = 2147483648.0;
 

@@ -18,7 +18,7 @@ typedef struct {
     int64_t n;
     int64_t *own;    /* (n) token that represents the same node as this token, or -1 (<eos>) */
     int64_t *around; /* (n) token of the parent node if this token represents a node, else -1 */
-    int64_t *other;  /* (n) the other bracket, or -1 */
+    int64_t *other;  /* (n) position of the matching bracket, or -1 if the token is no bracket */
 } lra_tree;
 
 /* Builds the tree of a valid row of n tokens. */

@@ -58,7 +58,7 @@ static void close_profiles(profiles *a)
     lra_free(a->open);
 }
 
-/* Adds all rows of a complete example to the profiles and frees them. */
+/* Adds all rows of a complete example to the profiles, and frees the rows. */
 static void add_example(profiles *a, int at)
 {
     struct open_example *x = &a->open[at];

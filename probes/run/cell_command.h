@@ -13,8 +13,8 @@ typedef struct {
 
 void lra_command_words_add(lra_command_words *w, char *word); /* Takes ownership of the word. */
 void lra_command_words_free(lra_command_words *w);
-/* One line that any sh parses into these words, of any length; the caller frees it. NULL if a word
- * has a control character, which sh cannot quote on one line. */
+/* Returns the command as one line, of any length, that any sh parses into the same words as w. NULL
+ * if a word has a control character, which sh cannot quote on one line. The caller frees it. */
 char *lra_command_words_line(const lra_command_words *w, lra_err *e);
 
 /* Appends "lra-probe train" and every option of a run with its value in o, except --memory, which

@@ -10,8 +10,8 @@
 
 enum { MOST_BYTES = 1 << 16 };
 
-/* Settings of a run that are options of their own and choose by name; the title of a run contains
- * the first two. */
+/* Settings of a run that have options of their own and select something by name. The title of a run
+ * contains the first two. */
 static const char *const chosen[] = {"task",      "model",     "preset",
                                      "precision", "objective", "schedule"};
 enum { N_CHOSEN = sizeof chosen / sizeof *chosen };

@@ -28,7 +28,7 @@ static const char *value_of(const lra_job *r, const char *key)
     return lra_config_text_or(r->train_config, key, lra_config_text_or(r->task_config, key, ""));
 }
 
-/* True if the run has the first "KEY=VALUE" of these settings. */
+/* True if the run has the first "KEY=VALUE" of `settings`. */
 static bool has_first(const lra_job *r, const char *settings)
 {
     size_t key = strcspn(settings, "="), value = strcspn(settings + key + 1, " ");

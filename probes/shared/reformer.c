@@ -29,7 +29,7 @@ static void open(int64_t n, lra_matrix *w)
 /* The chunk in which token i is a query. */
 typedef struct {
     const float *rows;     /* (2 C,K) keys of the chunk and of the previous chunk */
-    const int32_t *tokens; /* (2 C) their token indices */
+    const int32_t *tokens; /* (2 C) token indices of the keys */
     /* place: row of the query among the keys; keys: number of valid keys in both chunks */
     int64_t place, keys;
 } chunk;

@@ -1,4 +1,4 @@
-/* A model that answers requests: the only view that most measurements have of a model. Two
+/* A model that answers requests: the interface by which most measurements use a model. Two
  * implementations exist: a loaded model of the built-in engine (probes/shared/engine_responder.h)
  * and a program of the user, which answers over a pipe (probes/audit).
  *
@@ -25,8 +25,8 @@ enum {
     LRA_ANSWERS_VJP = 1 << 2,       /* norms of gradients of the features of a position */
     LRA_ANSWERS_ATTENTION = 1 << 3, /* attention matrices */
     LRA_ANSWERS_KERNELS = 1 << 4,   /* convolution kernels */
-    LRA_ANSWERS_RESET = 1 << 5,     /* reset() and restore() */
-    LRA_ANSWERS_PLACE = 1 << 6      /* lra_request.place */
+    LRA_ANSWERS_RESET = 1 << 5,     /* initial weights: reset() and restore() */
+    LRA_ANSWERS_PLACE = 1 << 6      /* position ids of the first tokens: lra_request.place */
 };
 
 /* What a model declares about itself. Texts belong to the responder. */

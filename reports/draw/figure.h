@@ -1,4 +1,4 @@
-/* Code that figures share: their input, and the sources of their numbers. */
+/* Code that figures share: input of a figure, and sources of its numbers. */
 #ifndef LRA_REPORTS_DRAW_FIGURE_H
 #define LRA_REPORTS_DRAW_FIGURE_H
 

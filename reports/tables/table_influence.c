@@ -65,7 +65,7 @@ static const char *const headline[] = {"context.r95",
                                        "erf.r99.px",
                                        NULL};
 
-/* Parts whose distance profiles are tabled, and what their weights are. */
+/* Parts of which the table contains distance profiles, and what their weights are. */
 static const struct {
     const char *name, *text;
 } weights[] = {{"jacobian",
