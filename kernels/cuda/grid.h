@@ -8,7 +8,7 @@
 /* Maximum number of blocks that CUDA allows along y and along z. Along x the maximum is 2^31 -
  * 1. */
 enum { LRA_MAX_GRID_Y = 65535 };
-/* True if CUDA starts a grid of this size. */
+/* True if CUDA allows a grid of this size. */
 static inline bool lra_grid_allowed(unsigned x, unsigned y, unsigned z)
 {
     return x > 0 && y > 0 && z > 0 && x <= INT32_MAX && y <= LRA_MAX_GRID_Y && z <= LRA_MAX_GRID_Y;

@@ -15,7 +15,7 @@
 #ifndef LRA_SHIM
 #include <cuda_runtime.h>
 
-/* True if CUDA starts a grid of this size. Otherwise false, and the error is stored in the
+/* True if CUDA allows a grid of this size. Otherwise false, and the error is stored in the
  * device. */
 extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, unsigned z);
 #define LRA_LAUNCH(kernel, grid, block, shared, stream, ...)                                       \
@@ -29,8 +29,8 @@ extern "C" bool lra_cuda_grid_fits(const char *kernel, unsigned x, unsigned y, u
     type *name = (type *)lra_shared_memory
 #endif
 
-/* LRA_UNROLL: before a loop whose arrays should stay in registers; LRA_NO_UNROLL: before a loop
- * that would use too many registers. */
+/* LRA_UNROLL unrolls the loop that follows, so that its arrays stay in registers. LRA_NO_UNROLL
+ * prevents unrolling, for loops that would use too many registers. */
 #ifdef LRA_SHIM
 #define LRA_UNROLL
 #define LRA_UNROLL_4

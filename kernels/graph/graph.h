@@ -48,7 +48,7 @@ typedef struct lra_tensor lra_tensor; /* a node: op, sources, shape; no data */
 typedef struct lra_params
     lra_params;                     /* named arrays that outlive graphs: weights, moments, states */
 typedef struct lra_space lra_space; /* one device's workspace, shared by all plans of a run */
-typedef struct lra_plan lra_plan;   /* graph + params + space: addresses and launch order */
+typedef struct lra_plan lra_plan;   /* a graph ready to run: memory addresses and launch order */
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 
 typedef struct {
     const lra_option *option;
-    const char *value; /* borrowed from argv or the table */
+    const char *value; /* not owned: part of argv or of the table */
 } setting;
 
 struct lra_options {
@@ -224,7 +224,7 @@ static const char *take_value(int argc, char **argv, int *i, size_t n)
 {
     const char *word = argv[*i];
     if (word[n] == '=') return word + n + 1;
-    if (word[n]) return word + n; /* -nVALUE */
+    if (word[n]) return word + n; /* the value follows the short name: -nVALUE */
     if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) return NULL;
     return argv[++*i];
 }

@@ -103,7 +103,8 @@ char *lra_h5_get_text(lra_h5 *f, const char *path, lra_err *e)
     if (set < 0) return NULL;
     size_t size = string_size(set);
     char *text = NULL;
-    if (info.rank == 1 && info.type == LRA_H5_U8 && info.n <= LRA_H5_TEXT_MAX) /* format 1 */
+    /* files of format 1 store text as bytes */
+    if (info.rank == 1 && info.type == LRA_H5_U8 && info.n <= LRA_H5_TEXT_MAX)
         text = read_bytes(f, path, &info, e);
     else if (info.rank == 1 && size > 0 && info.n <= LRA_H5_TEXT_MAX / (int64_t)(size + 1))
         text = read_lines(f, set, path, size, info.n, e);

@@ -12,8 +12,8 @@
  * PATH. The child receives SIGTERM when this process ends for any reason. */
 typedef struct {
     int64_t pid; /* 0: no process */
-    int out;     /* read end of its stdout, or -1 */
-    int err;     /* read end of its stderr, or -1 */
+    int out;     /* pipe from the child's stdout, or -1 */
+    int err;     /* pipe from the child's stderr, or -1 */
 } lra_process;
 
 enum {

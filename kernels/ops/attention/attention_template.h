@@ -188,7 +188,7 @@ static inline void attention_tables(attention_head *h, int head, const real *bia
     h->distant = a->decay[head] != 0 || a->slope[head] != 0 || bias || a->laplace;
     h->unit = h->distant ? 1 : (real)a->scale * ATTENTION_LOG2E;
     for (int64_t o = 0; o < attention_offsets(s) && h->distant; o++) {
-        int64_t offset = o - (s->Tk - 1); /* i - j */
+        int64_t offset = o - (s->Tk - 1); /* query index i - key index j */
         double d = (double)(offset < 0 ? -offset : offset);
         double log2e = a->laplace ? 1 : 1.4426950408889634;
         double add = bias ? (double)bias[attention_entry(offset, 0, s->R)] : 0;

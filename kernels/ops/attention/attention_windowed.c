@@ -18,7 +18,7 @@ typedef struct {
     attention_sizes s;
     int64_t n, limit;    /* n: tokens of the example */
     const real *k, *v;   /* rows of this head: (n,K), (n,V) */
-    real *q, *score, *y; /* (K), (n), (V) */
+    real *q, *score, *y; /* buffers of one query: (K), (n), (V) */
 } near_head;
 
 /* Copies n rows of a head, H width elements apart in x, to contiguous rows of reals. */

@@ -19,7 +19,7 @@ enum {
 #if LRA_TYPE_f64
 typedef double sum_lanes;
 #else
-typedef double sum_lanes __attribute__((vector_size(SUM_LANES * 8))); /* a register */
+typedef double sum_lanes __attribute__((vector_size(SUM_LANES * 8))); /* a register of doubles */
 typedef float sum_part __attribute__((vector_size(SUM_LANES * 4)));
 #endif
 

@@ -109,7 +109,8 @@ static int64_t collect(const lra_call *c, int first, parameters *all)
     return n_blocks;
 }
 
-/* Scratch: a double for each block of LRA_PIECE elements, then the decision. */
+/* Scratch: a double for each block of LRA_PIECE elements, then the decision whether the update is
+ * applied. */
 LRA_CUDA_BODY(adamw)
 {
     const adamw_args *a = (const adamw_args *)c->y->args;

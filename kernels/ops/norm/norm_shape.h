@@ -36,7 +36,7 @@ static inline int64_t norm_dgain_scratch(const lra_tensor *y, int n_threads)
     return norm_sums_scratch(y->src[1], 2, lra_type_size(lra_real(y->graph)));
 }
 
-/* Row i of (2,D) as (D). */
+/* View of row i of a (2,D) tensor, of shape (D). */
 static inline lra_tensor *norm_sums_row(lra_tensor *both, int64_t i)
 {
     return lra_reshape(lra_slice(both, 0, i, 1), LRA_SHAPE(lra_width(both)));

@@ -13,7 +13,7 @@ typedef struct {
     lra_type type;
 } broadcast_args;
 
-/* x viewed as (O,R,I) */
+/* Lengths of x viewed as (O,R,I); R is summed. */
 typedef struct {
     int64_t O, R, I, n_blocks;
 } reduce_view;

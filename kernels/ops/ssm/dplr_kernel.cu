@@ -16,7 +16,8 @@ LRA_FN int64_t row_size(int64_t L)
     return L + 2;
 }
 
-/* Sums r of all modes of channel h at the point i Y. Not used for frequency L/2. */
+/* Computes the sums r over all modes of channel h, at the point i Y of the imaginary axis. Not used
+ * for frequency L/2. */
 LRA_DEV void sum_modes(const dplr_args *s, const dplr_sources *in, int64_t h, double Y, c_number *r)
 {
     for (int i = 0; i < DPLR_SUMS; i++) r[i] = c_of(0, 0);

@@ -72,7 +72,7 @@ LRA_FN void dplr_mode_at(const dplr_args *s, const dplr_sources *in, int64_t h, 
     }
 }
 
-/* 1/D for the mode's a at the point i Y. */
+/* 1/D for the mode's a, at the point i Y of the imaginary axis. */
 LRA_FN c_number dplr_inverse(c_number a, double Y)
 {
     double re = a.re * a.re + (a.im - Y) * (a.im + Y), im = -2 * Y * a.re;

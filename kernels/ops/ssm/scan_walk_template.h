@@ -17,7 +17,7 @@ typedef struct {
     lra_type type; /* type of u */
     const void *u;
     real *x;
-    lanes re[VECTORS], im[VECTORS]; /* lambda */
+    lanes re[VECTORS], im[VECTORS]; /* real and imaginary parts of lambda */
 } walk;
 
 typedef struct {
