@@ -41,7 +41,7 @@ typedef struct {
     /* true if only a sample of the rows of each matrix was evaluated */
     bool sampled;
     bool placed;         /* true if the model has a table of position embeddings */
-    lra_toeplitz places; /* Toeplitz shares of that table (position_table.h) */
+    lra_toeplitz places; /* Toeplitz shares of position embeddings (position_table.h) */
     /* names of layers whose keys come from another sequence, "layer0 layer1"; NULL: none */
     char *left_out;
 } lra_heads;
