@@ -42,8 +42,8 @@ const char *lra_ladder_rung_name(const lra_ladder_kind *k, int64_t value, char t
 /* Suffix of a title for ladders that are not plain ladders of kernels: ", over dilation". The
  * caller frees it. */
 char *lra_ladder_kind_text(const lra_ladder_kind *k);
-/* True if a "key=value" line of a configuration can differ between rungs of one ladder; this includes
- * the seed. */
+/* True if a "key=value" line of a configuration can differ between the rungs of one ladder.
+ * The seed can. */
 bool lra_ladder_is_own_line(const lra_ladder_kind *k, const char *line);
 /* Value of an integer setting of the model in the configuration; -1: missing. */
 int64_t lra_ladder_setting(const lra_result *r, const char *key);
