@@ -55,7 +55,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Interquartile mean after adding shift[task] to the runs of each task. */
+/* Returns the interquartile mean after adding shift[task] to the values of each task's runs. */
 static double shifted_iqm(int n, const task_run *run, const double *shift, weighed *sorted,
                           double *value, double *weight)
 {

@@ -1,5 +1,4 @@
-/* Averages of one predictor over several tasks.  Examples and seeds of different tasks are
- * independent. */
+/* Averages of one predictor over several tasks, whose examples and seeds are independent. */
 #ifndef LRA_ANALYSIS_ACROSS_TASKS_H
 #define LRA_ANALYSIS_ACROSS_TASKS_H
 

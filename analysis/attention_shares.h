@@ -7,7 +7,8 @@
  * Sampling noise of X~ would add a part of the content to the first two terms.  With R_b = X_b -
  * X~, s^2(i,j) its sample variance, S_b(d) its sum over a diagonal, N(d) = sum n there, k(d)
  * examples that reach it:
- *   c = sum_d sum_b S_b(d)^2 / N(d) k/(k-1)     subtracted from relative; sum s^2 - c from absolute; sum s^2 is added to content
+ *   c = sum_d sum_b S_b(d)^2 / N(d) k/(k-1)
+ * c is subtracted from relative, sum s^2 - c from absolute, and sum s^2 is added to content,
  * so that the three terms are unbiased for independent examples, and still add up to the total.
  * Entries with fewer than LRA_SHARES_LEAST examples are excluded from all sums; share.left is their
  * share of the total. Intervals are over examples.  They use the first-order contribution of each

@@ -27,12 +27,13 @@ typedef struct {
 } lra_breakdown_data;
 
 typedef struct {
-    int64_t n;               /* number of examples */
-    double majority;         /* share of the most frequent label among these examples */
-    lra_estimate accuracy;   /* accuracy of the predictions */
-    double rival;            /* accuracy of the rival */
-    lra_estimate difference; /* accuracy - rival, paired by example */
-    double p;                /* p-value of the difference, not adjusted */
+    int64_t n;             /* number of examples */
+    double majority;       /* share of the most frequent label among these examples */
+    lra_estimate accuracy; /* accuracy of the predictions */
+    double rival;          /* accuracy of the rival */
+    /* accuracy of the predictions minus that of the rival, paired by example */
+    lra_estimate difference;
+    double p; /* p-value of the difference, not adjusted */
     /* there are few seeds, and the variance over seeds exceeds the variance over examples */
     bool seeds_dominate;
 } lra_breakdown_row;

@@ -18,8 +18,8 @@ int lra_gain_axis(int64_t first, int64_t end, double *x)
     return n;
 }
 
-/* Statistics of the values of a curve, computed once for the values and once for every
- * replicate. */
+/* Statistics of one curve of metric values; computed once for the measured values and once for
+ * every replicate. */
 typedef struct {
     double gain[LRA_GAIN_POINTS], least[LRA_GAIN_SHARES], area;
     double costs_from, costs_to;

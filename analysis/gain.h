@@ -39,8 +39,9 @@ typedef struct {
 /* Computes all results. Series of s: n restrictions by ascending x, the unrestricted model,
  * chance. */
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out);
-/* Paired difference of the gains of two restrictions, first minus second.  Series of s: the two
- * restrictions, the unrestricted model, chance.  NAN: the unrestricted model is at chance. */
+/* Returns the paired difference of the gains of two restrictions, first minus second. Series of s:
+ * the two restrictions, the unrestricted model, chance. NAN: the unrestricted model is at
+ * chance. */
 lra_estimate lra_gain_difference(const lra_sample *s, uint64_t key);
 /* Writes 0 and the powers of two that are at least `first` and below `end`, then `end`.
  * Returns their number, at most LRA_GAIN_POINTS. */

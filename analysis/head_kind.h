@@ -2,22 +2,22 @@
  * list names the head:
  *   sink      sink.max above 5 times the uniform weight of that key
  *   uniform   entropy.rel above 0.95
- *   tree      a relation of ListOps trees has tree.lift.class of at least 1.05 and above 1, one-sided
- *             97.5 %, Holm over the relations
+ *   tree      a relation of ListOps trees has a tree.lift.class of at least 1.05 that is
+ *             significantly above 1 (one-sided 97.5 %, Holm's correction over the relations)
  *   local     the interval of dist.mean.rel lies below 0.5
  *   far       the interval of dist.mean.rel lies above 1.1
  *   position  share.relative and share.absolute together above 0.5
- *   content   share.content above 0.5.  If lengths differ, so do the row normalisers,
- *             which counts as content: a head of a fixed decay has up to 0.15
- * local and far are relative to uniform weights under the same mask, which are neither local nor
- * far. */
+ *   content   share.content above 0.5. With examples of different lengths, row normalisers
+ *             differ, which counts as content: a head with a fixed decay then has up to 0.15
+ * dist.mean.rel is relative to uniform weights under the same mask, so that these are neither local
+ * nor far. */
 #ifndef LRA_ANALYSIS_HEAD_KIND_H
 #define LRA_ANALYSIS_HEAD_KIND_H
 
 #include "analysis/measurement.h"
 
-/* A head is a sink if its largest mean weight of a key exceeds this multiple of the uniform weight
- * of that key. */
+/* A head is a sink if the largest mean weight of a key exceeds this multiple of the key's uniform
+ * weight. */
 #define LRA_SINK_FACTOR 5.0
 
 typedef enum {

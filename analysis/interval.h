@@ -1,4 +1,4 @@
-/* Intervals of proportions, and of sorted replicates. */
+/* Confidence intervals of proportions, and percentile intervals of replicates. */
 #ifndef LRA_ANALYSIS_INTERVAL_H
 #define LRA_ANALYSIS_INTERVAL_H
 

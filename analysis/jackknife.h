@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* A function of the sums over rows of n_columns numbers. */
+/* The measured function: `value` of the sums over rows of n_columns numbers. */
 typedef struct {
     int n_columns; /* at most 16 */
     int64_t n;     /* number of rows */

@@ -20,7 +20,7 @@
 #include "analysis/decay.h"
 #include "analysis/measurement.h"
 
-/* Kernel at lags -behind .. ahead-1; a positive lag refers to the past. */
+/* A kernel at lags -behind .. ahead-1; positive lags are in the past. */
 typedef struct {
     int64_t components, behind, ahead;
     const double *k; /* (components, behind + ahead), lag -behind first */

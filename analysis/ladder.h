@@ -32,7 +32,7 @@ typedef struct {
     int64_t kernel;
     /* one-sided reach in tokens, not clipped to T; -1: unbounded */
     int64_t reach;
-    int n_seeds; /* 0: the ladder's number of seeds */
+    int n_seeds; /* number of seeds; 0: that of the ladder */
     /* (n) of each seed: 1 if the prediction is correct, else 0 */
     const uint8_t *correct[LRA_MAX_SEEDS];
     /* (n) of each seed: row values of a metric other than accuracy (jackknife.h) */
@@ -49,7 +49,7 @@ typedef enum {
 
 typedef struct {
     int n_rungs, n_seeds;
-    lra_rung rung[LRA_LADDER_MAX_RUNGS]; /* sorted by reach */
+    lra_rung rung[LRA_LADDER_MAX_RUNGS]; /* rungs, sorted by reach */
     int64_t n;                           /* number of examples */
     int64_t T;                           /* length of the longest example in tokens */
     /* the metric is a mean of row values instead of an accuracy */
@@ -108,7 +108,7 @@ typedef struct {
     lra_estimate reference_minus_chance; /* paired difference */
     /* Reason if li is NAN; with LRA_LI_AT_CHANCE gains are NAN, too. */
     lra_li_state state;
-    bool span, one_seed, few_seeds; /* few_seeds: a row has seeds_dominate */
+    bool span, one_seed, few_seeds; /* few_seeds: seeds_dominate is set in a row */
     /* share of the axis beyond the widest rung; 0: no extrapolation */
     double extrapolated;
     lra_estimate li, li_raw;

@@ -16,7 +16,7 @@ typedef enum {
     LRA_ONE_SEED = 4, /* the interval does not include the variance over seeds */
     LRA_CLIPPED = 8,
     LRA_APPROX = 16,     /* computed from a sample */
-    LRA_FALLBACK = 32,   /* computed by another method than requested */
+    LRA_FALLBACK = 32,   /* computed by a method other than the requested one */
     LRA_ILL_FORMED = 64, /* measured on inputs that the task does not produce */
     /* the variance over seeds exceeds that over examples, with fewer than five seeds */
     LRA_FEW_SEEDS = 128,

@@ -27,14 +27,14 @@ typedef struct {
     const char *unit; /* unit: "tokens", "1" */
     lra_measurement_range range;
     lra_local_direction direction;
-    const char *null;     /* meaning of the null value; "": none */
+    const char *null;     /* meaning of the null value; "": there is no null value */
     const char *head;     /* column head, a pattern like the id */
     const char *sentence; /* meaning of the measurement */
 } lra_measurement_info;
 
 /* A prefix or suffix of ids, which denotes the same measurement of another object. */
 typedef struct {
-    const char *text; /* "value.", ".px" */
+    const char *text; /* text of the modifier: "value.", ".px" */
     bool suffix;
     const char *head;     /* addition to the column head, before or after it */
     const char *sentence; /* meaning of the modifier */

@@ -1,7 +1,8 @@
 /* Dependence of symbols at distance d beyond their positions: a Kullback-Leibler divergence, which,
  * unlike the excess of pair_information.h, is 0 only if no dependence is found.
  *   P(z,a,b)  share of pairs (x_t, x_{t+d}) of one example with symbols a, b; z: stratum of t
- *   Q(z,a,b)  as P, with the second symbol from another example of the same length at the same position, so that both are independent given the position
+ *   Q(z,a,b)  as P, with the second symbol from another example of the same length at the same
+ *             position, so that both are independent given the position
  *   dependence(d) = sum P log2(P / Q)  bits
  * It is 0 if symbols are independent given the position, and at most the conditional mutual
  * information I(x_t; x_{t+d} | t), which it equals if each stratum is one position; without effects

@@ -32,10 +32,10 @@ static int64_t length_of(const lra_symbols *s, int64_t i)
     return s->start[i + 1] - s->start[i];
 }
 
-/* Sets other[k], the partner of the k-th example by length within its group [from, to): the next
- * example of the same length, for the last of them the first. Examples of equal length have the
- * same positions. An example with a unique length has the next longer example as partner, the
- * longest the one before it. -1: there is none. */
+/* Sets other[k], the partner of the k-th example by length within its group [from, to). Examples of
+ * equal length, which have the same positions, are paired cyclically: each with the next one, the
+ * last with the first. An example with a unique length has the next longer example as partner, the
+ * longest one the example before it. -1: there is none. */
 static void find_others(const lra_symbols *s, const int64_t *row, int64_t from, int64_t to,
                         int64_t *other)
 {

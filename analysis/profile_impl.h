@@ -43,7 +43,7 @@ struct lra_profile {
     int64_t *bin_end; /* (n_bins) end of each bin, exclusive */
     int64_t examples, undefined, capacity;
     int64_t n_other, lone; /* lone: number of rows that are undefined only for M' */
-    double *number;        /* (examples, P_NUMBERS) */
+    double *number;        /* (examples, P_NUMBERS) statistics of each example */
     float *binned;         /* (examples, P_BINNED, n_bins) sums in bins */
     /* The example that is being added: */
     lra_profile_mask *rows;

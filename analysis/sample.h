@@ -43,7 +43,7 @@ typedef struct {
 
 typedef struct {
     int64_t n;   /* number of examples; 0: the series are single numbers without intervals */
-    bool shares; /* values are 0 to 1 */
+    bool shares; /* values are shares between 0 and 1 */
     bool paired; /* seed k of one series is paired with seed k of the other series, by design */
     int n_series;
     lra_series series[LRA_MAX_SERIES];

@@ -124,7 +124,7 @@ void lra_distance_order(lra_rng *rng, int n, int *order)
 
 /* ---- baselines ------------------------------------------------------------------------------- */
 
-/* Counts of a feature in the rows of each class. */
+/* Naive Bayes on one feature: its counts in the rows of each class, then log-probabilities. */
 typedef struct {
     int vocab, n_classes;
     int64_t from, to; /* offsets between the tokens of a pair, inclusive; 0 to 0: single tokens */

@@ -1,4 +1,4 @@
-/* All tasks, in the order of datasets.def. */
+/* The registry of tasks, in the order of datasets.def. */
 #include "datasets/registry.h"
 
 #include <string.h>

@@ -8,10 +8,11 @@
  * position, shared by all channels. taps are initialised uniform in +-0.001/T_max and b = 1, so
  * that a layer is almost position-wise at initialisation (Liu et al.).
  * Source: "On the locality bias and results in the Long Range Arena", section 7 and table 6; Liu et
- * al. 2021, Pay Attention to MLPs.  The paper gives neither the initialisation nor whether z2 is
- * normalised (gate-norm=0: not); by its formula U: D -> H, so that z1 and z2 have H/2 channels
- * (halves=split), by its table the convolution has H. After its norm z2 is set to zero at padding,
- * because the bias of the norm would leak into the convolution. */
+ * al. 2021, Pay Attention to MLPs.  The locality paper states neither the initialisation nor
+ * whether z2 is normalised (gate-norm=0: it is not). According to its formula U: D -> H, so that z1
+ * and z2 have H/2 channels (halves=split); according to its table the convolution has H channels.
+ * After the norm, z2 is set to zero at padding; otherwise the bias of the norm would enter the
+ * convolution. */
 #include "kernels/graph/op.h"
 #include "kernels/graph/ops.h"
 #include "models/layers.h"

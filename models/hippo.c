@@ -1,4 +1,4 @@
-/* HiPPO-LegS initialisation of diagonal state-space models. */
+/* Computes the HiPPO-LegS initialisation of diagonal state-space models. */
 #include "models/hippo.h"
 
 #include <complex.h>

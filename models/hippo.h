@@ -19,12 +19,12 @@
  * of V. */
 void lra_hippo_legs(int64_t modes, double *w, double complex *v);
 
-/* Fill functions for arrays (..,modes): -Im a, Re B and Im B. */
+/* Initialisers of arrays (..,modes): -Im a, Re B and Im B. */
 void lra_hippo_turn(const lra_fill *f, double *v);
 void lra_hippo_re(const lra_fill *f, double *v);
 void lra_hippo_im(const lra_fill *f, double *v);
-/* Fill functions for arrays (2,..,modes), real and imaginary parts: B with Im B clipped to
- * +-*(const double *)data, and V* P. */
+/* Initialisers of arrays (2,..,modes) of real and imaginary parts: B, with Im B clipped to
+ * +-*(const double *)data; and V* P. */
 void lra_hippo_b(const lra_fill *f, double *v);
 void lra_hippo_p(const lra_fill *f, double *v);
 

@@ -1,11 +1,12 @@
-/* Layers shared by models: parameters and their op, each in its own scope. */
+/* Layers shared by models. Each function creates the parameters in their own scope and builds the
+ * op. */
 #ifndef LRA_MODELS_LAYERS_H
 #define LRA_MODELS_LAYERS_H
 
 #include "kernels/graph/ops.h"
 
-/* y = act(x w + bias) + residual.  x: (..,D), y: (..,H).  Weight and bias are initialised uniform
- * in +-1/sqrt(D).  Parameters NAME/w (D,H), NAME/b (H).  Nullable: residual. */
+/* Dense layer: returns act(x w + bias) + residual. x: (..,D), result: (..,H). Weight and bias are
+ * initialised uniform in +-1/sqrt(D). Parameters NAME/w (D,H), NAME/b (H). Nullable: residual. */
 lra_tensor *lra_layer_linear(lra_tensor *x, const char *name, int64_t n_out, lra_act act,
                              lra_tensor *residual);
 /* Returns x w + b with the given initialisers. Nullable: biases (the layer then has no bias). */
@@ -28,8 +29,8 @@ lra_tensor *lra_layer_heads(lra_tensor *x, int64_t n);
 /* Returns the weights (D,n) of the linear layer whose output is x or a view x of it; the graph
  * fails for other tensors. */
 lra_tensor *lra_layer_weight(lra_tensor *x);
-/* Layer norm with gain initialised to 1 and bias to 0, both without decay.  NAME/gain, NAME/bias
- * (D).  eps: 1e-5 */
+/* Layer norm over channels. Parameters NAME/gain, NAME/bias (D), initialised to 1 and 0, without
+ * weight decay. eps: 1e-5, or the argument. */
 lra_tensor *lra_layer_layer_norm(lra_tensor *x, const char *name);
 lra_tensor *lra_layer_layer_norm_eps(lra_tensor *x, const char *name, double eps);
 /* Batch norm over the tokens of all examples. Gain and bias as in layer norm; running statistics

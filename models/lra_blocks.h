@@ -26,7 +26,7 @@ lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra
 
 /* Members of the record of models with these blocks. */
 lra_positions lra_benchmark_positions(const lra_config *c);
-lra_classifier lra_benchmark_classifier(const lra_config *c); /* Linear, ReLU, Linear */
+lra_classifier lra_benchmark_classifier(const lra_config *c); /* classifier: Linear, ReLU, Linear */
 int64_t lra_benchmark_reach(const lra_config *c);             /* returns -1: unbounded */
 bool lra_benchmark_unmasked(const lra_config *c); /* for models with the key LRA_BENCHMARK_MASKED */
 

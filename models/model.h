@@ -44,8 +44,8 @@ typedef struct {
     double dropout;
 } lra_classifier;
 
-/* A preset of a model: model settings and training settings, applied after the task's own settings
- * for the preset ("layers=3 width=32 rate=0.004"). */
+/* A preset of a model: settings of the model and of training ("layers=3 width=32 rate=0.004"). They
+ * are applied after the task's own settings for the preset. */
 typedef struct {
     /* task names separated by blanks; NULL: every task that no other row names */
     const char *tasks;

@@ -1,4 +1,4 @@
-/* Inputs, encoder and heads. */
+/* Builds networks: inputs, encoder and heads. */
 #include "models/network.h"
 
 #include <string.h>

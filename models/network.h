@@ -6,7 +6,7 @@
  *   VALUE  numbers = pool(h) W + b                                      mean squared error over the loss mask;
  *          b is initialised to the mean of the targets, not near 0 (training/loaded_model.h)
  *   STEPS  numbers = h W + b at every token                             mean squared error over the loss mask
- *   NEXT   logits = h W + b at every token, over the vocabulary          mean cross-entropy over the loss mask
+ *   NEXT   logits = h W + b at every token, over the vocabulary         mean cross-entropy over the loss mask
  * pool=cls: a learned vector, initialised to 0, is prepended to the inputs as their first position.
  * It is never padding, and its encoder output is the pooled vector. `features` are the outputs of
  * the other positions.  STEPS and NEXT have no pooling. The logits of CLASS and PAIR may have a
@@ -32,7 +32,7 @@ typedef struct {
     lra_head head;
     int64_t vocab;    /* size of the vocabulary; 0: the inputs are real numbers */
     int64_t channels; /* real numbers per token; 0: the inputs are token ids */
-    int64_t outputs;  /* number of classes or regression targets; LRA_HEAD_NEXT: vocab */
+    int64_t outputs;  /* number of classes, or of target numbers; LRA_HEAD_NEXT: vocab */
     lra_pool_kind pool;
     bool absolute; /* regression: mean absolute error instead of mean squared error */
     /* Number of positions of the longest bucket that the task's settings allow; 0: there is one

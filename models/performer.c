@@ -2,7 +2,7 @@
  *   mix(u) = Wo y,  y_i = phi(q_i) sum_j phi(k_j) v_j^T / phi(q_i) sum_j phi(k_j)
  *   kernel=relu      phi(x) = max(x, 0) + 0.001
  *   kernel=softmax   phi(x) = (exp(W z - |z|^2/2 - m) + 1e-6) / sqrt(features),  z = x / K^(1/4);
- *                    m: maximum of W z; for a query over its features, for keys over features and positions
+ *                    m: maximum of W z, over the features of a query, or over features and positions of keys
  * in the blocks of lra_blocks.h; divisors up to 1e-6 are increased by 2e-6. W (features,K) has
  * orthogonal rows with the norms of normal vectors; each layer has its own. W is drawn at every
  * training step (redraw=0: once), and once for evaluation; the latter is saved.

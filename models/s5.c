@@ -56,15 +56,16 @@ static void fill_turned(const lra_fill *f, double *v)
     lra_free(V);
 }
 
-/* Returns Lb; *b: the factor of B. Both are kernels of one mode at lag 0. They are computed in
- * double, because exp(z) - 1 cancels. */
+/* Returns Lb. *b: the factor of B, computed in double as the value at lag 0 of a kernel with one
+ * mode, because exp(z) - 1 loses digits. */
 static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor *dt, lra_tensor **b)
 {
     int64_t N = lra_width(lambda);
     bool held = lra_config_is(c, "discrete", "zoh");
     lra_tensor *one = lra_ones(lambda->graph, lambda->type, LRA_SHAPE(1, N, 1));
     lra_tensor *none = lra_affine(one, 0, 0), *less = lra_affine(one, -1, 0);
-    lra_tensor *parts[] = {lra_complex(one, none), lra_complex(none, less)}; /* Im x = Re(-i x) */
+    /* imaginary parts by the same kernel: Im x = Re(-i x) */
+    lra_tensor *parts[] = {lra_complex(one, none), lra_complex(none, less)};
     lra_tensor *of = lra_concat(2, parts, 1);
     lra_tensor *a = lra_reshape(lambda, LRA_SHAPE(2, N, 1)), *step = lra_reshape(dt, LRA_SHAPE(N));
     *b = held ? lra_ssm_kernel(a, of, step, 1) : lra_ssm_kernel_bilinear(a, of, step, 1);

@@ -1,4 +1,4 @@
-/* Reads the pairs of Retrieval.
+/* Reads the pairs of documents of Retrieval.
  * Source: Tay et al. 2021, new_aan_pairs.{train,eval,test}.tsv of lra_release.gz. */
 #include "datasets/formats/aan.h"
 
@@ -13,7 +13,8 @@ typedef struct {
     size_t n;
 } column;
 
-/* Splits a line into at most MAX columns that fit into `to`; returns the number of its columns. */
+/* Splits a line at tabs. Writes at most MAX columns to `to`, and returns the number of all
+ * columns. */
 static int split_line(const char *line, size_t n, column *to)
 {
     const char *end = line + n;

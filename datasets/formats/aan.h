@@ -18,29 +18,30 @@ typedef struct {
 
 typedef struct {
     int64_t n_rows;
-    int64_t n_columns; /* lines without exactly five columns, skipped */
-    int64_t n_labels;  /* lines whose label is neither 0.0 nor 1.0, skipped */
+    int64_t n_columns; /* skipped lines, which do not have exactly five columns */
+    int64_t n_labels;  /* skipped lines, whose label is neither 0.0 nor 1.0 */
     int64_t n_quoted;  /* text columns that start with a quote */
-    int64_t n_empty;   /* empty text columns; the document is <eos> alone */
+    int64_t n_empty;   /* empty text columns; such a document consists of <eos> alone */
 } lra_aan_counts;
 
-/* Parses the bytes of a file in pieces of any size and returns its pairs. */
+/* Parses the bytes of a file, in pieces of any size, and passes its pairs to a function. */
 typedef struct {
-    const char *name; /* of the file, for messages */
+    const char *name; /* name of the file, for messages */
     int (*pair)(void *of, const lra_aan_pair *pair, lra_err *e);
     void *of;
     lra_aan_counts counts;
     int64_t line;
-    lra_text rest; /* the beginning of an incomplete line */
+    lra_text rest; /* first part of a line whose end has not been read */
 } lra_aan_reader;
 
-/* n = 0: the end of the file. Files of three columns fail with an explanation: they contain no
- * texts. */
+/* Parses the next n bytes; n = 0 ends the file. A file of three columns is an error with an
+ * explanation: it contains no texts. */
 int lra_aan_read(lra_aan_reader *r, const char *bytes, size_t n, lra_err *e);
 void lra_aan_free(lra_aan_reader *r);
 
-/* Adds two documents, each truncated to length - 1 characters (NULL: bytes) and ended with <eos>.
- * token: (2 length) */
+/* Appends a pair as a row of two documents, each truncated to length - 1 characters (characters
+ * NULL: bytes) and ended with <eos>. counted: the characters count for the vocabulary. token: (2
+ * length) working memory. */
 void lra_aan_add(const lra_aan_pair *pair, lra_characters *characters, bool counted, int64_t length,
                  uint16_t *token, lra_sequences *to);
 

@@ -5,8 +5,8 @@
 
 #include "datasets/formats/visit.h"
 
-/* Walks the archive at a path; names of its files begin with the prefix. An archive that ends
- * early, or is larger than allowed when unpacked, is a failure. */
+/* Visits the files of the archive at a path; their names begin with the prefix. Fails if the
+ * archive ends early, or if it is larger than allowed when unpacked. */
 int lra_walk_archive(lra_walk *w, const char *path, const char *prefix, lra_err *e);
 /* Same as lra_walk_archive(), for an archive of n bytes in memory; `name` is used in messages. */
 int lra_walk_bytes(lra_walk *w, const void *bytes, size_t n, const char *name, lra_err *e);

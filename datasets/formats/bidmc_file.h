@@ -1,4 +1,5 @@
-/* BIDMC32HR, BIDMC32RR, BIDMC32SpO2: 32 s of two signals of a patient, and a vital sign. */
+/* BIDMC32HR, BIDMC32RR and BIDMC32SpO2: series of two signals of a patient (32 s), each with a
+ * vital sign as target. */
 #ifndef LRA_DATASETS_FORMATS_BIDMC_FILE_H
 #define LRA_DATASETS_FORMATS_BIDMC_FILE_H
 
@@ -9,7 +10,7 @@ enum { LRA_BIDMC_STEPS = 4000 }; /* tokens of a row: 32 s at 125 Hz */
 
 #define LRA_BIDMC_MADE_UP "# made up by lra-probe data --make, from no patient"
 
-/* The published training file and test file. */
+/* The series of the published training file and test file. */
 typedef struct {
     const char *target; /* "HR" "RR" "SpO2" */
     lra_ts part[2];
@@ -18,7 +19,7 @@ typedef struct {
     bool signals; /* the path contains recordings of PhysioNet, which have no targets */
 } lra_bidmc;
 
-/* Reads both files from a folder or an archive. */
+/* Reads the training file and the test file from a folder or an archive. */
 int lra_bidmc_read(lra_bidmc *b, const char *path, lra_err *e);
 int lra_bidmc_hash(const char *target, const char *path, lra_digest *to, lra_err *e);
 void lra_bidmc_free(lra_bidmc *b);

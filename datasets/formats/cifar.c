@@ -1,4 +1,4 @@
-/* Reads CIFAR-10. */
+/* Reads CIFAR-10 in its binary version. */
 #include "datasets/formats/cifar.h"
 
 #include <string.h>

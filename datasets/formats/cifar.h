@@ -34,27 +34,27 @@ extern const char *const lra_cifar_classes[LRA_CIFAR_CLASSES];
 extern const char *const lra_cifar_files[LRA_CIFAR_FILES];
 
 typedef struct {
-    uint8_t *record; /* (n, LRA_CIFAR_RECORD); NULL: the file is missing */
+    uint8_t *record; /* (n, LRA_CIFAR_RECORD) records of a file; NULL: the file is missing */
     int64_t n;
     uint64_t hash;
 } lra_cifar_file;
 typedef struct {
     lra_cifar_file file[LRA_CIFAR_FILES];
-    int64_t n_cut;     /* bytes after the last complete record */
-    int64_t n_strange; /* records with a label above 9, skipped */
+    int64_t n_cut;     /* bytes after the last complete record of the files */
+    int64_t n_strange; /* skipped records, whose label is above 9 */
     bool other_form;   /* the path contains files of the Python version */
 } lra_cifar;
 
 /* Adds the records of one file. A second copy of a file must have the same bytes. */
 int lra_cifar_add(lra_cifar *c, const char *name, const void *bytes, size_t n, lra_err *e);
-/* Reads all files below a path: a folder, an archive, compressed files. */
+/* Reads all files below a path, which is a folder, an archive or a compressed file. */
 int lra_cifar_read(lra_cifar *c, const char *path, lra_err *e);
-/* xxh3-64 of the files that lra_cifar_read() reads. */
+/* Computes the xxh3-64 hash of the files that lra_cifar_read() reads. */
 int lra_cifar_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_cifar_free(lra_cifar *c);
 
 int64_t lra_cifar_n_train(const lra_cifar *c);
-/* Record i: first the training batches in order, then the test batch. */
+/* Returns record i of all files: the training batches in order, then the test batch. */
 const uint8_t *lra_cifar_record(const lra_cifar *c, int64_t i);
 
 #endif

@@ -1,6 +1,6 @@
-/* Pairs for Retrieval from a list of citations ("citing , cited", one a line, as acl.txt of the ACL
- * Anthology Network) and the texts of papers. The released pairs cannot be reproduced: the sampling
- * of their negatives is not published. */
+/* Pairs of documents for Retrieval, built from a list of citations (lines "citing , cited", as in
+ * acl.txt of the ACL Anthology Network) and the texts of papers. The pairs of the Long Range Arena
+ * cannot be reproduced, because the sampling of their negative pairs is not published. */
 #ifndef LRA_DATASETS_FORMATS_CITATIONS_H
 #define LRA_DATASETS_FORMATS_CITATIONS_H
 
@@ -10,9 +10,9 @@ typedef struct lra_citations lra_citations;
 lra_citations *lra_citations_new(size_t keep); /* keep: stored bytes of each text */
 void lra_citations_free(lra_citations *c);     /* Nullable: c */
 
-/* Returns true for the stem of a paper's file, "E12-1054" or "J79-1032f". */
+/* Returns true if the text is the id of a paper, such as "E12-1054" or "J79-1032f". */
 bool lra_citations_is_id(const char *id, size_t n);
-/* Adds a paper; of two texts of the same paper the longer one is kept. xml: tags are removed. White
+/* Adds a paper; if a paper has two texts, the longer one is kept. xml: tags are removed. White
  * space is normalised to single blanks. */
 void lra_citations_paper(lra_citations *c, const char *id, size_t n_id, const char *text, size_t n,
                          bool xml);

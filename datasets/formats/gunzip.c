@@ -13,7 +13,7 @@ enum { BLOCK = 1 << 18, WITH_GZIP_HEADER = 15 + 16 };
 
 struct lra_gunzip {
     FILE *file;
-    const unsigned char *bytes; /* without a file: bytes still to be passed to zlib */
+    const unsigned char *bytes; /* source in memory: bytes that were not yet passed to zlib */
     size_t n;
     z_stream z;
     bool inside; /* a member has begun and not ended */

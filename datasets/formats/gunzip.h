@@ -1,5 +1,5 @@
-/* Unpacks gzip, and checks the CRC and the length after every member, which libarchive does not
- * check. */
+/* Unpacks gzip. After every member the CRC and the length are checked, which libarchive does not
+ * do. */
 #ifndef LRA_DATASETS_FORMATS_GUNZIP_H
 #define LRA_DATASETS_FORMATS_GUNZIP_H
 
@@ -10,10 +10,10 @@
 
 typedef struct lra_gunzip lra_gunzip;
 
-/* Returns true if these first bytes of a file start a gzip stream. */
+/* Returns true if the first n bytes of a file are the start of a gzip stream. */
 bool lra_gunzip_is(const void *bytes, size_t n);
-/* Reads from the current position of the file, or n bytes of memory. Both are borrowed. Nullable:
- * file, bytes */
+/* Returns a reader of a file, from its current position, or of n bytes of memory; the caller keeps
+ * ownership of both. Nullable: file, bytes. */
 lra_gunzip *lra_gunzip_new(FILE *file, const void *bytes, size_t n);
 /* Unpacks the next block and returns its number of bytes. 0: the end, with correct checksums. -1:
  * failure, explained by lra_gunzip_error(). */

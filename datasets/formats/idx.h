@@ -17,7 +17,7 @@ typedef struct {
     /* complete items in the file: extent[0] unless the file ends early */
     int64_t n;
     int64_t n_extra;     /* bytes after the last complete item */
-    const uint8_t *item; /* (n, ..): points into the bytes */
+    const uint8_t *item; /* (n, ..) data of the items; points into the parsed bytes */
 } lra_idx;
 
 /* Parses the bytes of an IDX file. An early end and bytes after the last item are not errors; n and

@@ -4,9 +4,9 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Draws a square image of n grey levels 0..255, or of colours as their grey levels, two characters
- * a pixel, low levels darker; images wider than 64 pixels are reduced to the brightest pixel of
- * every block. */
+/* Draws a square image with n grey levels 0..255 (colours are converted to grey levels). A pixel is
+ * two characters; low levels are dark. Images wider than 64 pixels are reduced to the brightest
+ * pixel of every block. */
 void lra_image_show(const lra_row *image, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Reads IMDB reviews from a folder, an archive, or several archives in a folder.
  * Source: Maas et al. 2011, "Learning word vectors for sentiment analysis"; ratings 1..4 are
- * negative, 7..10 positive; "unsup" and everything else of the archive is ignored. */
+ * negative, 7..10 positive. All other files of the archive, such as "unsup", are ignored. */
 #include "datasets/formats/imdb.h"
 
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static int add_file(void *of, const char *name, const char *bytes, size_t n, lra
     return lra_reviews_add(of, name, bytes, n, e);
 }
 
-/* Filter of archives in a folder: those named after the data set. */
+/* Filter of archives in a folder: accepts archives that are named after the data set. */
 static bool looks_like_archive(void *of, const char *name)
 {
     (void)of;

@@ -10,7 +10,8 @@
 #define LRA_IMDB_SOURCE                                                                            \
     "aclImdb_v1.tar.gz, unpacked or not: https://ai.stanford.edu/~amaas/data/sentiment/"
 
-/* Columns text, label; this form has no ratings, which become 1 and 10. */
+/* Python that converts Parquet files with the columns text and label. These have no ratings; they
+ * are set to 1 (negative) and 10 (positive). */
 #define LRA_IMDB_PARQUET                                                                           \
     "import glob,os,pandas as p;[(os.makedirs(d,exist_ok=True),open(d+f'/{i}_{1+9*y}.txt','w',"    \
     "encoding='utf8',newline='').write(t)) for s in ('train','test') for i,(t,y) in "              \
@@ -32,11 +33,11 @@ typedef struct {
     size_t keep; /* maximum number of stored bytes of a review, 0: all */
     int64_t n, capacity;
     lra_review *review;
-    char *text; /* all texts, concatenated */
+    char *text; /* texts of all reviews, concatenated */
     size_t n_text, text_capacity;
     int64_t n_repeated;  /* repeated files (the path contains several copies); stored once */
     int64_t n_strange;   /* files whose rating contradicts the label of their folder; kept */
-    int64_t n_unnamed;   /* .txt files whose name is not ID_RATING.txt, skipped */
+    int64_t n_unnamed;   /* skipped .txt files, whose name is not ID_RATING.txt */
     int64_t count[2][2]; /* [part][label] number of reviews */
 } lra_reviews;
 
@@ -50,7 +51,7 @@ int lra_reviews_sort(lra_reviews *r, lra_err *e);
 /* Reads all reviews from the folder, archive or archives at a path. Fails unless every part and
  * class has reviews; warns about irregularities. Nullable: walk (files that the walk skipped). */
 int lra_reviews_read(lra_reviews *r, const char *path, lra_walk *walk, lra_err *e);
-/* Hash of the files that lra_reviews_read() would read. */
+/* Hashes the files that lra_reviews_read() reads. */
 int lra_reviews_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_reviews_free(lra_reviews *r);
 

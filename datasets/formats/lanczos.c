@@ -1,10 +1,11 @@
-/* Lanczos reduction in fixed point.
+/* Downsampling by a Lanczos window in fixed point.
  *   scale = in/out, support = 3 scale, c = (o + 1/2) scale
  *   taps x in [max(0, trunc(c - support + 1/2)), min(in, trunc(c + support + 1/2)))
  *   weight = L((x - c + 1/2) / scale), normalised to sum 1, times 2^22,
  *            rounded to nearest, ties away from zero
  *   L(u) = sinc(u) sinc(u/3) for |u| < 3, else 0
- * Rows first, then columns; the intermediate image is 8-bit too. As in Pillow's Resample.c. */
+ * Rows are reduced first, then columns; the intermediate image has 8 bits, too. Source: Pillow's
+ * Resample.c. */
 #include "datasets/formats/lanczos.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The four files of MNIST, and of data sets in the same format. */
+/* The four files of MNIST, or of another data set in the same format. */
 #ifndef LRA_DATASETS_FORMATS_MNIST_FILE_H
 #define LRA_DATASETS_FORMATS_MNIST_FILE_H
 
@@ -28,15 +28,15 @@ enum {
 
 /* The training or the test set. */
 typedef struct {
-    uint8_t *image; /* (n, LRA_MNIST_PIXELS) */
-    uint8_t *label; /* (n) */
+    uint8_t *image; /* (n, LRA_MNIST_PIXELS) grey levels */
+    uint8_t *label; /* (n) labels */
     int64_t n_images, n_labels;
-    int64_t n; /* images with a label */
+    int64_t n; /* number of images that have a valid label */
 } lra_mnist_part;
 typedef struct {
     lra_mnist_part part[2]; /* training set, test set */
-    int64_t n_missing;      /* items that are announced by headers but missing */
-    int64_t n_strange;      /* labels above 9, skipped with their images */
+    int64_t n_missing;      /* items that the headers of the files state but that are missing */
+    int64_t n_strange;      /* labels above 9; they are skipped with their images */
     int64_t n_unpaired;     /* images without a label, and labels without an image */
     /* bytes after the last complete item of the files */
     int64_t n_extra;
@@ -45,7 +45,7 @@ typedef struct {
 
 /* Adds one of the four files. A second copy of a file must have the same bytes. */
 int lra_mnist_add(lra_mnist *m, const char *name, const void *bytes, size_t n, lra_err *e);
-/* Reads all files below a path: a folder, an archive, compressed files. */
+/* Reads all files below a path, which is a folder, an archive or a compressed file. */
 int lra_mnist_read(lra_mnist *m, const char *path, lra_err *e);
 int lra_mnist_hash(const char *path, lra_digest *to, lra_err *e);
 void lra_mnist_free(lra_mnist *m);

@@ -1,5 +1,5 @@
-/* PNG by libpng. Its errors return by longjmp; between setjmp and them nothing is allocated except
- * libpng's own structures. */
+/* Reads and writes PNG by libpng, whose errors return by longjmp(). Between setjmp() and these
+ * errors, only libpng's own structures are allocated. */
 #include "datasets/formats/png.h"
 
 #include <png.h>
@@ -25,7 +25,7 @@ static void on_error(png_structp png, png_const_charp text)
     png_longjmp(png, 1);
 }
 
-/* libpng's warnings are errors here when reading, and cannot occur when writing. */
+/* Turns libpng's warnings into errors; they only occur when reading. */
 static void on_warning(png_structp png, png_const_charp text)
 {
     (void)png;
@@ -59,7 +59,7 @@ static void check_format(png_structp png, png_infop info)
     png_error(png, text);
 }
 
-/* Reads up to the header. On failure it destroys what it created. */
+/* Opens an image and reads its header. On failure, frees what it allocated. */
 static png_structp open_png(source *s, png_infop *info, lra_err *e)
 {
     s->e = e;

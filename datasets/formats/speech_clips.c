@@ -1,4 +1,5 @@
-/* Names, lists and samples of Speech Commands. */
+/* Collects the names and lists of Speech Commands, divides the clips into splits, and decodes
+ * samples. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Speech Commands from a folder or an archive. */
+/* Reads Speech Commands from a folder or an archive. */
 #ifndef LRA_DATASETS_FORMATS_SPEECH_FILE_H
 #define LRA_DATASETS_FORMATS_SPEECH_FILE_H
 

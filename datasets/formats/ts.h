@@ -19,11 +19,12 @@ typedef struct {
     int dimensions;
     int64_t length;
     int64_t n, capacity;
-    float *value;      /* (n, length, dimensions) */
+    float *value;      /* (n, length, dimensions) values of each series */
     float *target;     /* (n) target of each series */
-    int64_t n_missing; /* series skipped because a value or the target is '?' */
-    int64_t n_damaged; /* series skipped: other dimensions or lengths, or not numbers */
-    lra_err first;     /* error of the first damaged series */
+    int64_t n_missing; /* series skipped because a value or the target is missing ('?') */
+    /* series skipped because they have other dimensions or another length, or are not numbers */
+    int64_t n_damaged;
+    lra_err first; /* error of the first damaged series */
 } lra_ts;
 
 /* Appends the series of a file.  name: for messages. */

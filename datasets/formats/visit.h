@@ -12,13 +12,15 @@
 #include "kernels/base/core/err.h"
 
 typedef struct {
-    /* Filter of files. Nullable: all are read. */
+    /* Filter of files by name. Nullable: all files are visited. */
     bool (*wanted)(void *of, const char *name);
-    /* Filter of archives in a folder. Nullable: none is read. */
+    /* Filter of archives in a folder, by name. Nullable: no archive is read. */
     bool (*inside)(void *of, const char *name);
-    /* Filter of folders. Nullable: all are read. Archives are always read completely. */
+    /* Filter of folders by name. Nullable: all folders are read. Archives are always read
+     * completely. */
     bool (*enter)(void *of, const char *name);
-    /* Visits an accepted file; bytes[n] is 0. A code other than 0 ends the walk. */
+    /* Visits an accepted file. bytes: (n) its content, followed by a byte 0. A return value other
+     * than 0 ends the walk. */
     int (*visit)(void *of, const char *name, const char *bytes, size_t n, lra_err *e);
     /* Replaces `visit` for files of any size: visits their bytes piece by piece, then once with n =
      * 0 at the end of the file. Cannot be combined with `sorted`. */

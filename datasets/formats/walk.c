@@ -16,8 +16,8 @@ enum { BLOCK = 1 << 20 };
 
 /* ---- folders and plain files ----------------------------------------------------------------- */
 
-/* Returns true if the file is compressed or an archive, by its first bytes (of a tar archive: its
- * 257th). */
+/* Returns true if the file is compressed or an archive, judged by its first bytes (a tar archive by
+ * its bytes from 257 on). */
 static bool is_packed(const char *path)
 {
     unsigned char head[264] = {0};

@@ -1,5 +1,5 @@
-/* ListOps files: the benchmark's TSV ("Source<TAB>Target") and the short variant with the label
- * first. */
+/* ListOps files: the benchmark's TSV ("Source<TAB>Target"), and a short form in which the label
+ * precedes the expression. */
 #ifndef LRA_DATASETS_LISTOPS_FILE_H
 #define LRA_DATASETS_LISTOPS_FILE_H
 
@@ -25,7 +25,8 @@ extern const char *const lra_listops_files[LRA_N_SPLITS];
  * in an archive. LRA_ABSENT: none of the files exists. */
 int lra_listops_import(const char *path, lra_sequences split[LRA_N_SPLITS], lra_err *e);
 int lra_listops_hash(const char *path, lra_digest *to, lra_err *e);
-/* Writes rows in the benchmark's format: header, left-nested binary form, CRLF. */
+/* Writes rows in the benchmark's format: header, binary form with parentheses nested to the left,
+ * CRLF. */
 int lra_listops_write(const char *path, const lra_sequences *r, lra_err *e);
 
 #endif

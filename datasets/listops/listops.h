@@ -7,12 +7,12 @@
 
 enum { LISTOPS_ROOTS = LISTOPS_OPS + 1, LISTOPS_LABELS = 10 };
 
-/* Reads the parameters of the generator; LRA_USAGE if one is out of range. */
+/* Reads the parameters of the generator. Returns LRA_USAGE if one is out of range. */
 int lra_listops_shape_read(const lra_config *c, lra_listops_shape *s, lra_err *e);
 
 typedef struct {
     int32_t root;   /* operator of the root: 0..3 MIN MAX MED SM, 4 a digit */
-    int32_t arity;  /* arguments of the root; 0 for a digit */
+    int32_t arity;  /* number of arguments of the root; 0 for a digit */
     int32_t depth;  /* depth of the deepest node (root 1), as max-depth counts */
     int32_t length; /* number of tokens without <eos> */
 } lra_listops_facts;

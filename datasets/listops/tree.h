@@ -1,5 +1,5 @@
-/* ListOps rows as tokens, and operations on them. A row is the expression in prefix order without
- * parentheses ("[MAX 4 [MIN 2 3 X 9 X"), `X` closing a node, then <eos>. */
+/* ListOps rows as tokens, and operations on them. A row is an expression in prefix order without
+ * parentheses, followed by <eos>: "[MAX 4 [MIN 2 3 X 9 X <eos>". X closes a node. */
 #ifndef LRA_DATASETS_LISTOPS_TREE_H
 #define LRA_DATASETS_LISTOPS_TREE_H
 
@@ -14,8 +14,8 @@ enum {
     LISTOPS_UNK,
     LISTOPS_EOS,
     LISTOPS_CLOSE,
-    LISTOPS_DIGIT,                    /* 4..13: digits 0..9 */
-    LISTOPS_MIN = LISTOPS_DIGIT + 10, /* 14..17: MIN MAX MED SM */
+    LISTOPS_DIGIT,                    /* ids 4..13: digits 0..9 */
+    LISTOPS_MIN = LISTOPS_DIGIT + 10, /* ids 14..17: MIN MAX MED SM */
     LISTOPS_VOCAB = LISTOPS_MIN + 4,
     LISTOPS_OPS = 4,
     LISTOPS_WHOLE = 1 << 30 /* as `depth`: evaluate all nodes */
@@ -34,7 +34,7 @@ int lra_listops_root(const uint16_t *token);
 
 typedef struct {
     int64_t max_depth, max_args, min_length, max_length;
-    double op;    /* probability of an operator below max_depth */
+    double op;    /* probability that a node with depth < max_depth is an operator */
     bool root_op; /* the root is always an operator */
 } lra_listops_shape;
 /* Draws at most `tries` trees until one is accepted (min_length < n < max_length). Returns n, not

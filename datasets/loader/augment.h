@@ -30,9 +30,9 @@ const lra_augmentation *lra_augmentation_of(const lra_task *task);
 /* ---- symmetries of the square: augment.c ----------------------------------------------------- */
 
 enum { LRA_D4 = 8 };
-/* Applies one of the eight symmetries of the square to an image of n pixels, row by row, in place:
- * bit 0 mirrors it left to right, bit 1 top to bottom, bit 2 transposes it first. 0 is the
- * identity. */
+/* Applies a symmetry of the square to an image of n pixels (row by row), in place. Bit 2 of
+ * `symmetry` transposes the image first, bit 0 mirrors it left to right, bit 1 top to bottom; 0 is
+ * the identity. */
 void lra_image_turn(uint16_t *pixel, int64_t n, int symmetry);
 /* Applies one of the eight symmetries, all equally likely. */
 void lra_augment_d4(const lra_dataset *d, lra_rng *rng, lra_row *row);

@@ -45,7 +45,8 @@ static const policy_step policy[LRA_N_POLICIES][STEPS] = {
     {{LRA_TRANSLATE_Y, 7, 9}, {LRA_AUTO_CONTRAST, 9, 0}},
 };
 
-/* out(x,y) = in(x + dx - 4, y + dy - 4), black outside. */
+/* Crops after padding with 4 pixels: out(x,y) = in(x + dx - 4, y + dy - 4), black outside of the
+ * image. */
 static void crop(lra_picture *p, int dx, int dy)
 {
     const lra_picture in = *p;

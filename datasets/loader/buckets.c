@@ -1,4 +1,4 @@
-/* Length buckets by dynamic programming. */
+/* Finds length buckets by dynamic programming. */
 #include "datasets/loader/buckets.h"
 
 #include "kernels/base/core/mem.h"

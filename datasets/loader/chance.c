@@ -1,4 +1,4 @@
-/* Chance level: the best constant prediction. */
+/* Computes the chance level: the metric of the best constant prediction. */
 #include "datasets/loader/chance.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@ struct lra_dataset {
      * window */
     int64_t max_length;
     int64_t longest;      /* the same maximum for any rows that the parameters allow */
-    char fingerprint[17]; /* xxh3-64 of all rows */
+    char fingerprint[17]; /* xxh3-64 hash of all rows, in hexadecimal */
     /* Set by an import: number of rows (of a stream: tokens) in the official file of each split
      * before selection or splitting; 0 if there is no such file or the numbers are not comparable.
      * Not stored with prepared data. */

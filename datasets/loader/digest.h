@@ -13,7 +13,7 @@ typedef struct {
 } lra_digest_file;
 
 typedef struct {
-    uint64_t hash; /* xxh3-64 of names and bytes */
+    uint64_t hash; /* xxh3-64 hash of the names and bytes of all files */
     bool listed;   /* true: compute the sums of single files, and fill the members below */
     int64_t n, capacity;
     lra_digest_file *file;

@@ -1,4 +1,4 @@
-/* Facts and defects of official files. */
+/* Collects facts about official files and counts of their defects. */
 #include "datasets/loader/facts.h"
 
 #include <stdarg.h>

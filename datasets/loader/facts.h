@@ -1,4 +1,4 @@
-/* Facts about official files, for users: names and numbers. */
+/* Facts about official files, printed for users: names and values. */
 #ifndef LRA_DATASETS_LOADER_FACTS_H
 #define LRA_DATASETS_LOADER_FACTS_H
 

@@ -53,7 +53,7 @@ static void new_copy(lra_loader *l)
     if (targets) l->copy.target = lra_alloc_array(targets, sizeof *l->copy.target);
 }
 
-/* Allocates the arrays of masked targets. */
+/* Allocates the arrays for targets of masked inputs. */
 static void new_masked(const lra_loader *l, lra_batch *b, size_t steps)
 {
     size_t values = steps * (size_t)l->data->task->input.channels;

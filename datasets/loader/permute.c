@@ -1,4 +1,4 @@
-/* Permuted labels. */
+/* Computes permutations of labels. */
 #include "datasets/loader/permute.h"
 
 #include "kernels/base/core/mem.h"

@@ -1,4 +1,5 @@
-/* Image operations of AutoAugment, bit-identical to Pillow (nearest neighbour, black outside). */
+/* Image operations of AutoAugment, bit-identical to Pillow (nearest-neighbour interpolation, black
+ * outside of the image). */
 #ifndef LRA_DATASETS_LOADER_PILLOW_H
 #define LRA_DATASETS_LOADER_PILLOW_H
 
@@ -23,16 +24,16 @@ typedef enum {
     LRA_CONTRAST,      /* other: the rounded mean of the grey image */
     LRA_SHARPNESS,     /* other: smoothing by 1 1 1 / 1 5 1 / 1 1 1 without the border */
     LRA_POSTERIZE,     /* keeps the highest 8 - round(4 l/9) bits */
-    LRA_SOLARIZE,      /* inverts levels from 255 (1 - l/9) on */
-    LRA_AUTO_CONTRAST, /* stretches each colour to 0..255 */
-    LRA_EQUALIZE,      /* equal areas of each colour's histogram */
+    LRA_SOLARIZE,      /* inverts levels that are at least 255 (1 - l/9) */
+    LRA_AUTO_CONTRAST, /* stretches the levels of each colour linearly to 0..255 */
+    LRA_EQUALIZE,      /* equalises the histogram of each colour */
     LRA_INVERT,
     LRA_N_PILLOW_OPS
 } lra_pillow_op;
 extern const char *const lra_pillow_names[LRA_N_PILLOW_OPS];
 
 void lra_pillow_apply(lra_pillow_op op, int level, int sign, lra_picture *p);
-/* Grey level of a colour: (19595 red + 38470 green + 7471 blue + 2^15) / 2^16. */
+/* Returns the grey level of a colour: (19595 red + 38470 green + 7471 blue + 2^15) / 2^16. */
 uint8_t lra_pillow_grey(const uint8_t rgb[3]);
 
 #endif

@@ -7,7 +7,7 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
 
-/* A set of hashes; open addressing. */
+/* A set of hashes in a hash table with open addressing. */
 typedef struct {
     uint64_t *slot; /* (mask + 1) hashes; 0: empty slot */
     uint64_t mask;

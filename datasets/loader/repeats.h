@@ -1,4 +1,4 @@
-/* Rows that occur in several splits: test rows must not be training rows. */
+/* Counts rows that occur in several splits: test rows must not occur in training. */
 #ifndef LRA_DATASETS_LOADER_REPEATS_H
 #define LRA_DATASETS_LOADER_REPEATS_H
 
@@ -14,7 +14,7 @@ typedef struct {
     int64_t n[LRA_N_SPLITS]; /* number of rows, or of windows */
 } lra_repeats;
 void lra_repeats_count(const lra_dataset *d, lra_repeats *r);
-/* Warns if validation or test rows occur in training. */
+/* Warns if validation or test rows occur in the training split. */
 void lra_repeats_report(const lra_dataset *d);
 
 #endif

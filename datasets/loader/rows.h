@@ -9,7 +9,7 @@
 #include "kernels/base/core/err.h"
 
 enum { LRA_TRAIN_SPLIT, LRA_VAL_SPLIT, LRA_TEST_SPLIT, LRA_N_SPLITS };
-extern const char *const lra_split_names[LRA_N_SPLITS]; /* "train" "val" "test" */
+extern const char *const lra_split_names[LRA_N_SPLITS]; /* names "train", "val", "test" */
 
 /* Rows of tokens, stored contiguously: row i has the tokens start[i] .. start[i+1]-1. A token is
  * `width` numbers: ids or levels (member token), or real numbers (member value). Names say "step"
@@ -17,7 +17,7 @@ extern const char *const lra_split_names[LRA_N_SPLITS]; /* "train" "val" "test" 
 typedef struct {
     int64_t n;
     int64_t *start;  /* (n+1) index of the first token of each row; start[n] = N */
-    int width;       /* numbers per token; 0: no row yet */
+    int width;       /* numbers per token; 0: there are no rows yet */
     uint16_t *token; /* (N, width) ids or levels; NULL: rows hold real numbers */
     float *value;    /* (N, width) real numbers; NULL: rows hold ids or levels */
     int32_t *label;  /* (n) class labels; 0 where a task has no classes */

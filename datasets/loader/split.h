@@ -1,18 +1,18 @@
-/* Permutations that reproduce published splits, bit for bit (the rest of the suite draws from
- * Philox). */
+/* Permutations that reproduce published splits bit for bit. (All other random numbers are
+ * Philox.) */
 #ifndef LRA_DATASETS_LOADER_SPLIT_H
 #define LRA_DATASETS_LOADER_SPLIT_H
 
 #include <stdint.h>
 
-/* order = permutation of 0..n-1 as torch.randperm(n) after manual_seed(seed): random_split() cuts
- * it into consecutive slices (train, validation, test).  0 <= n < 2^32 / 20. */
+/* order[n] = the permutation of 0..n-1 that torch.randperm(n) returns after manual_seed(seed).
+ * torch's random_split() divides it into consecutive parts (train, validation, test). 0 <= n < 2^32
+ * / 20. */
 void lra_split_torch(uint32_t seed, int64_t n, int64_t *order);
 
-/* order = numpy.random.RandomState(seed).permutation(n): scikit-learn's train_test_split() with
- * test fraction f takes the first ceil(f n) entries for test and the next n - ceil(f n) for
- * training.
- * 0 <= n <= 2^32. */
+/* order[n] = numpy.random.RandomState(seed).permutation(n). scikit-learn's train_test_split() with
+ * test fraction f uses the first ceil(f n) entries for test and the others for training. 0 <= n <=
+ * 2^32. */
 void lra_split_numpy(uint32_t seed, int64_t n, int64_t *order);
 
 /* torch's two-way random_split of n rows, as in the public pipelines. order: (n) as

@@ -27,11 +27,11 @@ typedef enum {
 typedef enum {
     /* all sequences: a row stays valid if some of its tokens are replaced */
     LRA_GRAMMAR_NONE,
-    LRA_GRAMMAR_EXPRESSION, /* expressions of datasets/listops/tree.h */
-    LRA_GRAMMAR_DRAWING     /* images of dashed paths of fixed lengths with two markers */
+    LRA_GRAMMAR_EXPRESSION, /* ListOps expressions (datasets/listops/tree.h) */
+    LRA_GRAMMAR_DRAWING     /* images with two markers and dashed paths of fixed lengths */
 } lra_grammar;
 
-/* A preset of a task, for any model. */
+/* Budget of a task at a preset, for any model. */
 typedef struct {
     const char *rows;     /* changes to the task's parameters. NULL: none */
     const char *training; /* settings of training: duration, batches, schedule */
@@ -42,8 +42,8 @@ typedef struct {
 typedef struct lra_task {
     const char *name, *summary;
     lra_goal goal;
-    /* Metric for selection and reports (kernels/base/core/metric.h). NULL: the default of the goal:
-     * accuracy, rmse, r2, bits-per-token. */
+    /* Name of the metric for selection and reports (kernels/base/core/metric.h). NULL: the default
+     * of the goal: accuracy, rmse, r2 or bits-per-token. */
     const char *metric;
     int n_classes, n_targets;
     /* parameters of the task; their defaults are those of the paper. Nullable: none */

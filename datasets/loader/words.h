@@ -1,7 +1,7 @@
-/* Words of texts as tokens: separated by white space, <eos> at every line end, case kept. The final
- * ids depend on the complete training text, so texts are first encoded with provisional ids and
- * renumbered when the counts are complete: <eos> 0, then the words of the training text by
- * descending frequency, ties by first occurrence. */
+/* Words of texts as tokens: separated by white space, with <eos> at every line end; case is
+ * preserved. The final ids depend on the complete training text, so texts are first encoded with
+ * provisional ids, which are replaced when the counts are complete: <eos> 0, then the words of the
+ * training text by descending frequency, ties by first occurrence. */
 #ifndef LRA_DATASETS_LOADER_WORDS_H
 #define LRA_DATASETS_LOADER_WORDS_H
 

@@ -26,11 +26,11 @@ typedef struct {
 typedef struct pathfinder_block pathfinder_block;
 typedef struct pathfinder_copy {
     char *folder; /* folder below the path; "": the path itself */
-    int level;    /* index of pathfinder_copies.level */
+    int level;    /* index in pathfinder_copies.level */
     int64_t n, capacity, n_batches, n_doubled;
     pathfinder_file *file; /* (n) files in order of name */
     pathfinder_block *block;
-    uint64_t hash; /* xxh3-64 of names and bytes of the files */
+    uint64_t hash; /* xxh3-64 hash of the names and bytes of all files */
 } pathfinder_copy;
 
 /* Input: the wanted levels (indices of lra_pathfinder_level_names) of one image size. Output: the

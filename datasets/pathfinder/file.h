@@ -21,7 +21,7 @@ enum { LRA_PATHFINDER_BATCH = 1000 };
 
 #define LRA_PATHFINDER_SOURCE "lra_release.gz (Long Range Arena), unpacked or not"
 
-/* The images of a level, in the order that splits refer to: metadata files by the number in their
+/* The images of a level, in the order to which splits refer: metadata files by the number in their
  * name, lines in file order. Images that are missing, empty or cannot be decoded are skipped and
  * counted. */
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
      * have the same files. */
     int n_copies;
     bool equal;
-    struct pathfinder_copy *from; /* owns the bytes */
+    struct pathfinder_copy *from; /* owner of the files' bytes */
 } lra_pathfinder_set;
 
 /* Reads the wanted levels (indices of lra_pathfinder_level_names) of one image size, set[k] for

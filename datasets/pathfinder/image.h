@@ -1,5 +1,5 @@
-/* Pathfinder images: two long paths, short distractors, two round markers.  Label 1: both markers
- * lie on the same path. */
+/* Pathfinder images: two long paths, short distractors and two round markers. The label is 1 if
+ * both markers are on the same path. */
 #ifndef LRA_DATASETS_PATHFINDER_IMAGE_H
 #define LRA_DATASETS_PATHFINDER_IMAGE_H
 

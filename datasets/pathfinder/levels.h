@@ -1,5 +1,4 @@
-/* The three levels of Pathfinder: their names, their official folders, the length of their
- * paths. */
+/* The three levels of Pathfinder: names, official folders and path lengths. */
 #ifndef LRA_DATASETS_PATHFINDER_LEVELS_H
 #define LRA_DATASETS_PATHFINDER_LEVELS_H
 
@@ -8,9 +7,10 @@ enum { LRA_PATHFINDER_EASY = 6, LRA_PATHFINDER_INTERMEDIATE = 9, LRA_PATHFINDER_
 enum { LRA_PATHFINDER_MAX_PADDLES = LRA_PATHFINDER_HARD };
 
 enum { LRA_PATHFINDER_LEVELS = 3 };
-extern const char *const lra_pathfinder_level_names[LRA_PATHFINDER_LEVELS]; /* "easy" ... */
+/* "easy", "intermediate", "hard" */
+extern const char *const lra_pathfinder_level_names[LRA_PATHFINDER_LEVELS];
 extern const char
-    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* "curv_baseline" ... */
+    *const lra_pathfinder_level_folders[LRA_PATHFINDER_LEVELS]; /* "curv_baseline", .. */
 extern const int lra_pathfinder_level_paddles[LRA_PATHFINDER_LEVELS];
 
 #endif

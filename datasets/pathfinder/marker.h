@@ -6,7 +6,7 @@
 #include "datasets/formats/lanczos.h"
 #include "datasets/pathfinder/paddle.h"
 
-/* Downsampling filter from the canvas of the markers (twice the resolution) to the image. */
+/* Returns the filter that reduces the canvas of the markers (twice the resolution) to the image. */
 lra_lanczos *lra_pathfinder_shrink(const lra_pathfinder_size *size);
 /* Draws a marker: ink = max(ink, disc around tip (y,x)); ink: (window,window). */
 void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *shrink,
@@ -17,8 +17,8 @@ void lra_pathfinder_disc(const lra_pathfinder_size *size, const lra_lanczos *shr
 typedef struct lra_marker_finder lra_marker_finder;
 lra_marker_finder *lra_marker_finder_new(const lra_pathfinder_size *size);
 void lra_marker_finder_free(lra_marker_finder *f); /* Nullable: f */
-/* Sets the positions (y,x) of the two most likely markers; returns the plateau level (0..255) of
- * the dimmer one. */
+/* Finds the positions (y,x) of the two most likely markers; returns the grey level (0..255) of the
+ * dimmer one. */
 int lra_marker_find(const lra_marker_finder *f, const uint8_t *pixel, int at[2][2]);
 
 /* Baseline that predicts the label from the distance between the markers: the majority label of

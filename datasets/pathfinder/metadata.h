@@ -7,7 +7,7 @@
 
 #include "kernels/base/core/err.h"
 
-/* Entries of metadata files, line by line. */
+/* Entries of metadata files, in the order of their lines. */
 typedef struct {
     int64_t n, capacity;
     char **path; /* (n) path of each image below the level's folder: imgs/BATCH/FILE */

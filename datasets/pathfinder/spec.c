@@ -1,4 +1,4 @@
-/* Parameters of the Pathfinder tasks: reading and checking. */
+/* Reads and checks the parameters of the Pathfinder tasks. */
 #include <string.h>
 
 #include "datasets/pathfinder/pathfinder.h"

@@ -39,12 +39,12 @@ void lra_pathfinder_stats_add(lra_pathfinder_stats *s, int n_pixels, const uint8
                               const double value[LRA_PATHFINDER_N_MEASURES]);
 double lra_pathfinder_mean(const lra_pathfinder_stats *s, int measure);
 double lra_pathfinder_deviation(const lra_pathfinder_stats *s, int measure);
-/* Difference of the means over the pooled standard deviation (Cohen's d), and its standard
- * error. */
+/* Returns Cohen's d: the difference of the means divided by the pooled standard deviation. *error:
+ * its standard error. */
 double lra_pathfinder_effect(const lra_pathfinder_stats *a, const lra_pathfinder_stats *b,
                              int measure, double *error);
-/* Total variation distance: 1/2 of the sum of absolute differences of the two histograms of grey
- * levels, 0..1. */
+/* Returns the total variation distance of two histograms of grey levels, 0..1: 1/2 of the sum of
+ * absolute differences. */
 double lra_pathfinder_grey_distance(const lra_pathfinder_stats *a, const lra_pathfinder_stats *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* Estimated cost of training, before it starts. */
+/* Estimates the cost of training before it starts. */
 #ifndef LRA_MODELS_TRAINING_ESTIMATE_H
 #define LRA_MODELS_TRAINING_ESTIMATE_H
 

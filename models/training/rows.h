@@ -1,4 +1,4 @@
-/* Contributions of single rows of a batch to the sums of a metric. */
+/* Contributions of single rows of a batch to the sums of a metric (lra_sums). */
 #ifndef LRA_MODELS_TRAINING_ROWS_H
 #define LRA_MODELS_TRAINING_ROWS_H
 

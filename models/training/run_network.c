@@ -1,4 +1,4 @@
-/* The network of a run. */
+/* Determines the network of a run and the targets of its batches. */
 #include "models/training/run_network.h"
 
 #include "models/training/objective.h"

@@ -1,4 +1,4 @@
-/* The network of a run: its inputs and head, and the targets of a batch. */
+/* The network of a run (inputs and head), and the targets of its batches. */
 #ifndef LRA_MODELS_TRAINING_RUN_NETWORK_H
 #define LRA_MODELS_TRAINING_RUN_NETWORK_H
 

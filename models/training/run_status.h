@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct {
-    char title[96];        /* "listops resconv K=5 seed 0" */
+    char title[96];        /* title of the run: "listops resconv K=5 seed 0" */
     char value[48];        /* "accuracy 55.10 %": training metric of this epoch so far */
     int64_t epoch, epochs; /* current epoch, from 1; number of epochs */
     int64_t step, steps;

@@ -149,7 +149,8 @@ double lra_session_room(const lra_session *s)
                   : b->memory_free ? b->memory_free(s->device)
                                    : 0;
     if (s->spec->memory == 0) copy += LRA_H5_ROOM;
-    return s->spec->memory == 0 && free == 0 ? 0 : fmax(1, free - copy); /* 0: unknown */
+    /* 0: the free memory is unknown */
+    return s->spec->memory == 0 && free == 0 ? 0 : fmax(1, free - copy);
 }
 
 static int check_memory(const lra_session *s, lra_err *e)
@@ -157,7 +158,7 @@ static int check_memory(const lra_session *s, lra_err *e)
     char need[32], have[32], fits[48] = "not even a batch of 1 fits";
     double work = lra_session_workspace(s), room = lra_session_room(s);
     double batch = (double)s->spec->batch, most = floor(room / work * batch);
-    if (room == 0 || work <= room) return 0; /* 0: unknown */
+    if (room == 0 || work <= room) return 0; /* room 0: the free memory is unknown */
     if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f would fit", most);
     return lra_fail(e, "batch %.0f needs %s of workspace%s, found %s on '%s'; %s", batch,
                     lra_size_text(need, work),

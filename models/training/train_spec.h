@@ -44,7 +44,7 @@ typedef struct {
     uint64_t sample_seed; /* seed of the samples of a split that probes evaluate */
     /* With `fraction`: an epoch has as many steps as with all training rows. */
     bool same_steps;
-    int64_t accumulate; /* gradient accumulation: batches per update; 0: 1 */
+    int64_t accumulate; /* gradient accumulation: number of batches per update; 0: 1 */
     /* training ends after this number of epochs without improvement; 0: never */
     int64_t early_stop;
     int threads; /* number of threads of every plan; 0: depends on the plan's work */
