@@ -70,8 +70,8 @@ static bool is_part(const lra_probe_cell *c)
 }
 
 /* Gets measurement `id` of unit `model` (the mean over layers). A model with one convolution has no
- * such unit; its value comes from the only layer. Returns false if the
- * model also mixes positions without a kernel, or if the value is missing or not finite. */
+ * such unit; its value comes from the only layer. Returns false if the model also mixes positions
+ * without a kernel, or if the value is missing or not finite. */
 static bool find(const lra_probe_cell *c, const char *id, lra_measurement *out)
 {
     if (is_part(c)) return false;
