@@ -23,7 +23,7 @@ struct lra_shares {
     /* Number of cells (sums) to which the entries are assigned; if it is the number of entries,
      * each entry has its own cell. */
     int64_t wide;
-    /* (n, wide) sums of +-X_b; inner products of these estimate inner products of X_b */
+    /* (n, wide) sums of +-X_b in each cell; their inner products estimate inner products of X_b */
     float *sketch;
 };
 

@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
     int64_t n;             /* number of examples */
-    double majority;       /* share of the most frequent label among these examples */
+    double majority;       /* share of the most frequent label among the examples */
     lra_estimate accuracy; /* accuracy of the predictions */
     double rival;          /* accuracy of the rival */
     /* accuracy of the predictions minus that of the rival, paired by example */
@@ -41,9 +41,9 @@ typedef struct {
 /* Agreement of the predictions with the labels of a heuristic. Null values: independent predictions
  * with the same label frequencies in every stratum. */
 typedef struct {
-    lra_estimate all; /* share of all examples where both agree */
+    lra_estimate all; /* share of all examples where prediction and heuristic agree */
     double all_null;
-    int64_t n_errors;  /* number of examples where the heuristic is wrong; of these: */
+    int64_t n_errors;  /* number of examples where the heuristic is wrong */
     lra_estimate same; /* share where the prediction is the heuristic's wrong label */
     double same_null;
     lra_estimate right; /* share where the prediction is correct */

@@ -126,7 +126,7 @@ typedef struct {
     const lra_blind *b;
     bool by_class;
     int64_t wide;
-    double *f, *below; /* (CLASSES, wide) f, and its denominators */
+    double *f, *below; /* (CLASSES, wide) f, and the denominators of f */
     double g[CLASSES][CLASSES], g_below[CLASSES][CLASSES];
 } fit;
 
@@ -141,7 +141,7 @@ static double weight(const fit *x, const blind_row *r, const uint8_t *token, int
     return x->f[q * x->wide + r->i - j + x->b->longest - 1] * (x->by_class ? x->g[q][token[j]] : 1);
 }
 
-/* Returns Z of a row; *token: classes of the example's tokens. */
+/* Returns the normaliser Z of a row; *token: classes of the example's tokens. */
 static double row_sum(const fit *x, const blind_row *r, const uint8_t **token)
 {
     const blind_example *e = &x->b->example[r->example];
@@ -153,7 +153,7 @@ static double row_sum(const fit *x, const blind_row *r, const uint8_t **token)
     return sum;
 }
 
-/* Computes the denominators of f, or if of_keys those of g. */
+/* Computes the denominators of f, or of g if of_keys is true. */
 static void add_below(fit *x, bool of_keys)
 {
     memset(x->below, 0, (size_t)(CLASSES * x->wide) * sizeof *x->below);

@@ -21,7 +21,7 @@ typedef struct {
     lra_decay_kind kind;
 } lra_decay;
 
-/* Fits both laws to n points d > 0, y > 0 with weights > 0. */
+/* Fits the exponential and the power law to n points d > 0, y > 0 with weights > 0. */
 lra_decay lra_decay_fit(int64_t n, const double *d, const double *y, const double *weight);
 
 /* Result of Kendall's test for a decay: tau-b of y against its order, and the exact one-sided

@@ -32,7 +32,7 @@ typedef struct {
     /* Mean gain: area under the gain against log2 x from the first x > 0 on, divided by the width
      * of the axis. NAN: fewer than two x > 0. */
     lra_estimate area;
-    /* the same area for a model that needs the full input: its gain is 0 except at the last x */
+    /* the mean gain of a model that needs the full input: its gain is 0 except at the last x */
     double whole_area;
 } lra_gain;
 

@@ -27,8 +27,8 @@ typedef enum {
     LRA_HEAD_LOCAL,
     LRA_HEAD_POSITION,
     LRA_HEAD_CONTENT,
-    LRA_HEAD_MIXED, /* none of the other kinds */
-    LRA_HEAD_FAR,   /* last in the list, because files store the numbers of the other kinds */
+    LRA_HEAD_MIXED, /* no other kind applies */
+    LRA_HEAD_FAR,   /* last in the list, because files store kinds by number */
     LRA_HEAD_KINDS
 } lra_head_kind;
 extern const char *const lra_head_kind_names[LRA_HEAD_KINDS];

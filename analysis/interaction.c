@@ -150,7 +150,7 @@ static void draw_signs(uint64_t seed, int flip, int64_t n, double *sign)
 typedef struct {
     const curves *c;
     bool *tested;       /* (blocks) the distance is tested */
-    double *d, *of_rel; /* D_e; influence of each example on inter.rel */
+    double *d, *of_rel; /* (examples, blocks) D_e; influence of each example on inter.rel */
     double *rel, t, p, critical;
 } test;
 

@@ -43,7 +43,7 @@ typedef struct {
 
 /* Returns D2 = whole - a - b + both; 0 if it is below 8 float32 epsilons of the largest score. */
 double lra_interaction_second(double whole, double a, double b, double both);
-/* Returns delta = whole - a; 0 under the same condition. */
+/* Returns delta = whole - a; 0 if it is below 8 float32 epsilons of the largest score. */
 double lra_interaction_first(double whole, double a);
 /* Returns rho from the sums of squared first differences, without and with permutation. */
 double lra_interaction_place(double squares, double moved);

@@ -20,7 +20,7 @@ enum { SINGLE = 16, PER_OCTAVE = 8, MULTIPLES = 8, DRAWS_OF = 0x4946 };
 typedef struct {
     /* k: number of symbols; numbers of non-empty cells, rows and columns */
     int k, cells, rows, columns;
-    /* n: number of pairs; sum: sum of c log2 c over the cells, minus the same over rows and over
+    /* n: number of pairs; sum: sum of c log2 c over the counts of cells, minus that of rows and
      * columns */
     double n, sum;
     double *count, *row, *column;
@@ -273,7 +273,7 @@ static bool measure(work *w, int64_t d, lra_info_point *p, double *drawn)
     return true;
 }
 
-/* Fits both decay laws to the positive ones of the first n values. */
+/* Fits both decay laws to those of the first n values that are positive. */
 static lra_decay fit(int n, const lra_info_point *p, const double *value)
 {
     double *d = lra_alloc_array(3 * (size_t)n + 1, sizeof *d), *y = d + n, *one = y + n;

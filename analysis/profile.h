@@ -44,8 +44,10 @@ typedef struct {
     double *pairs, *equal, *reach;
     /* (n) uniform weights of the inputs j != i alone: sum of 1/(n_i - 1) if i is allowed */
     double *other;
-    int64_t n_other;       /* number of rows that have another input than i */
-    double self;           /* sum over those rows of 1/n_i where i is allowed */
+    /* number of rows that have an allowed input other than their own token */
+    int64_t n_other;
+    /* sum of 1/n_i over the rows counted by n_other whose own token is allowed */
+    double self;
     double past, future;   /* sums over rows: mass of uniform weights on each side of the output */
     double keys, log_keys; /* sums over rows: of n_i and of ln n_i */
 } lra_profile_mask;
@@ -88,20 +90,21 @@ typedef struct {
     /* (mask->n) sums of the weights by distance, and of uniform weights with equal row sums; */
     const double *intensity;
     const double
-        /* both NULL: all rows sum to 1, so that these are `mass` and the mask's uniform weights */
+        /* both NULL: all rows sum to 1, so that `mass` and the mask's uniform weights are used */
         *equal;
     /* (mask->n) sums or means of p' over the rows that define it, distances from 1 on. NULL:
      * unknown. */
     const double *other;
-    /* the same sums for uniform weights on those rows; NULL: those of the mask */
+    /* (mask->n) sums or means of p' of uniform weights on the rows that define `other`; NULL: those
+     * of the mask */
     const double *other_equal;
-    /* mean of p(i,i) over the rows that have another input; NAN: unknown */
+    /* mean of p(i,i) over the rows that have an input other than i; NAN: unknown */
     double self;
     int64_t lone; /* number of rows that have another input but 1 - p(i,i) < 1e-6 */
     /* means over rows: mass on the past side and on the future side of the output */
     double past, future;
-    /* Means over rows: of -sum p ln p in nats; of the same divided by ln n_i, without rows with a
-     * single input. */
+    /* Means over rows: of the entropy -sum p ln p in nats; of the entropy divided by ln n_i,
+     * without rows with a single input. */
     double entropy, entropy_rel;
     double participation; /* mean over rows of 1 / sum p^2 */
     int64_t undefined;    /* number of undefined rows, which are not part of the mask */

@@ -11,7 +11,7 @@
 enum {
     SINGLE = 64,
     PER_OCTAVE = 24,
-    EXAMPLES = 0x424F /* stream of random numbers, the same as in replicates.c */
+    EXAMPLES = 0x424F /* stream of random numbers; replicates.c uses the same stream */
 };
 
 /* Makes bins of distances: one for each distance up to 63, then 24 per octave; every power of 2 is

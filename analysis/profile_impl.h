@@ -8,7 +8,8 @@
 enum {
     P_MEAN, /* sum d M(d) */
     P_MEAN_EQUAL,
-    P_SELF, /* M(0) over the rows that have another input; NAN: no row has one */
+    /* M(0) over the rows that have an input other than their own token; NAN: there are none */
+    P_SELF,
     P_SELF_EQUAL,
     P_DIST, /* sum d M'(d); NAN: no row defines it */
     P_DIST_EQUAL,

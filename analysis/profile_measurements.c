@@ -177,9 +177,9 @@ typedef struct {
     const lra_profile *p;
     const double *mass[MASSES]; /* (n) M and M' over all examples */
     double *whole[P_BINNED];    /* (n_bins) binned sums over all examples */
-    /* (n_bins) derivatives of both slopes with respect to ln I.rel in each bin */
+    /* (n_bins) derivatives of the slopes of both decay laws with respect to ln I.rel in each bin */
     double *change[2];
-    double slope[2]; /* slopes of both laws; NAN: no fit */
+    double slope[2]; /* slopes of both decay laws; NAN: no fit */
 } replicas;
 
 /* Returns quantile q of a binned mass. Within the bin that contains it, mass is distributed as over
@@ -249,8 +249,8 @@ static int64_t fit_end(const lra_profile *p, const double *rel, const double *lo
     return d;
 }
 
-/* Computes the derivatives of both slopes with respect to the fitted values: the weighted
- * deviations of x. */
+/* Computes the derivatives of the slopes of both decay laws with respect to the fitted values: the
+ * weighted deviations of x. */
 static void set_change(replicas *r, int64_t end)
 {
     const lra_profile *p = r->p;

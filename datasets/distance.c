@@ -129,7 +129,7 @@ typedef struct {
     int vocab, n_classes;
     int64_t from, to; /* offsets between the tokens of a pair, inclusive; 0 to 0: single tokens */
     bool bigram;      /* the feature includes the token after the first token of the pair */
-    double *score;    /* (features, classes): counts, then their logarithms */
+    double *score;    /* (features, classes) counts, then log-probabilities */
 } bayes;
 
 static int64_t n_features(const bayes *b)

@@ -63,7 +63,7 @@ static int64_t *order_of(int64_t n)
     return order;
 }
 
-/* Draws images order[0..n-1] and appends them to the rows. */
+/* Draws images order[0..n-1] and appends them to the rows of `to`. */
 static int draw(const lra_pathfinder *g, uint64_t seed, const int64_t *order, int64_t n,
                 lra_sequences *to, lra_err *e)
 {

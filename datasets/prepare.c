@@ -16,8 +16,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
 
-/* Imports the official files and reports, once, what users of the results need to know about
- * them. */
+/* Imports the official files, and warns once about facts that concern all results on these data. */
 static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
 {
     if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);

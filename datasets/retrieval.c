@@ -47,7 +47,7 @@ typedef struct {
     lra_citations *citations;   /* NULL: pairs are read from files of pairs */
     lra_characters *characters; /* NULL: tokens are bytes */
     int64_t length, rows;
-    uint16_t *token; /* (2 length) tokens of both documents */
+    uint16_t *token; /* (2 length) tokens of the two documents */
     lra_aan_reader reader;
     int split;                /* split of the file that is being read */
     char *file[LRA_N_SPLITS]; /* file from which the pairs of each split were read */

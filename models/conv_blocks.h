@@ -31,7 +31,7 @@ int64_t lra_conv_blocks_reach(const lra_config *c); /* returns -1: unbounded */
  * dt-max]). */
 lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s);
 
-/* Keys that these functions read; two defaults are arguments. */
+/* Keys of models with these blocks; arguments: defaults of `causal` and `gate`. */
 #define LRA_CONV_BLOCK_KEYS(causal, gate)                                                          \
     LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),                                              \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),                                       \

@@ -29,7 +29,7 @@ void lra_hippo_legs(int64_t modes, double *w, double complex *v)
 
 typedef enum { TURN, B_RE, B_IM, P_RE, P_IM } part;
 
-/* Returns component k of V* B. (V* P is this divided by sqrt 2, because P_n = B_n/sqrt 2.) */
+/* Returns component k of V* B. (V* P is V* B divided by sqrt 2, because P_n = B_n/sqrt 2.) */
 static double complex turned(int64_t modes, const double complex *v, int64_t k)
 {
     double complex sum = 0;

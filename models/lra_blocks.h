@@ -24,13 +24,13 @@ lra_tensor *lra_benchmark_out(const lra_build *b, lra_tensor *y);
  * weights follows the model's settings. */
 lra_tensor *lra_benchmark_attention(const lra_build *b, lra_tensor *u, const lra_attention_spec *s);
 
-/* Members of the record of models with these blocks. */
+/* Functions for the records of models with these blocks. */
 lra_positions lra_benchmark_positions(const lra_config *c);
 lra_classifier lra_benchmark_classifier(const lra_config *c); /* classifier: Linear, ReLU, Linear */
 int64_t lra_benchmark_reach(const lra_config *c);             /* returns -1: unbounded */
 bool lra_benchmark_unmasked(const lra_config *c); /* for models with the key LRA_BENCHMARK_MASKED */
 
-/* Keys that these functions read. */
+/* Keys of models with these blocks. */
 #define LRA_BENCHMARK_KEYS                                                                         \
     LRA_INT_KEY("layers", "4", 1, 1 << 20, "number of blocks (attention and feed-forward layer)"), \
         LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),                       \

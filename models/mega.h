@@ -44,7 +44,7 @@ lra_classifier lra_mega_classifier(const lra_config *c);
 #define LRA_MEGA_STEPS       "beta2=0.98 schedule=linear "
 #define LRA_MEGA_LAPLACE     "attention=laplace " LRA_MEGA_STEPS
 
-/* Presets of both models; far: additional settings for Path-X. */
+/* Presets of mega and mega-chunk; far: additional settings for Path-X. */
 #define LRA_MEGA_PRESETS(far)                                                                      \
     {NULL, "quick", NULL,                                                                          \
      "layers=2 width=32 hidden=64 queries=16 state=8 norm=pre rate=0.004 decay=0.01", NULL},       \

@@ -102,7 +102,8 @@ typedef struct {
      * all positions". Nullable: the ops of the model apply distance limits. */
     const char *unlimited;
     const char *(*unlimited_with)(
-        /* the same reason, if it depends on settings. Nullable: `unlimited` */
+        /* reason why a distance limit is undefined with these settings; NULL: it is defined.
+         * Nullable: `unlimited` is the reason */
         const lra_config *c);
     /* True if no output depends on later positions; the reach is then to the past only. Nullable:
      * never. */
@@ -159,8 +160,8 @@ const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *ta
                                               const char *preset, const char *paper);
 /* Returns the reason why a distance limit is undefined with these settings; NULL: it is defined. */
 const char *lra_model_unlimited(const lra_model *m, const lra_config *c);
-/* Returns the model with this name; NULL and a message with the most similar name if there is
- * none. */
+/* Returns the model with this name. If there is none, returns NULL and a message that suggests the
+ * most similar name. */
 const lra_model *lra_model_find(const char *name, lra_err *e);
 
 #endif

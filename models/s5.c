@@ -64,7 +64,7 @@ static lra_tensor *discrete(const lra_config *c, lra_tensor *lambda, lra_tensor 
     bool held = lra_config_is(c, "discrete", "zoh");
     lra_tensor *one = lra_ones(lambda->graph, lambda->type, LRA_SHAPE(1, N, 1));
     lra_tensor *none = lra_affine(one, 0, 0), *less = lra_affine(one, -1, 0);
-    /* imaginary parts by the same kernel: Im x = Re(-i x) */
+    /* the imaginary part is computed by the kernel, too: Im x = Re(-i x) */
     lra_tensor *parts[] = {lra_complex(one, none), lra_complex(none, less)};
     lra_tensor *of = lra_concat(2, parts, 1);
     lra_tensor *a = lra_reshape(lambda, LRA_SHAPE(2, N, 1)), *step = lra_reshape(dt, LRA_SHAPE(N));

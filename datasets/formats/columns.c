@@ -79,7 +79,7 @@ const lra_column *lra_columns_find(const lra_columns *c, const char *name, const
 
 /* ---- conversion ------------------------------------------------------------------------------ */
 
-/* every integer up to this is exact in float32 */
+/* every integer up to this number is exact in float32 */
 #define LARGEST_EXACT 16777216.0f
 
 static int fail_example(const lra_column *c, const char *path, int64_t row, const char *what,

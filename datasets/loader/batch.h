@@ -72,7 +72,8 @@ typedef struct {
     float *target;
     float *asked; /* loss mask of `target`, with the same shape: 1 where a target counts, else 0 */
     int64_t *row; /* (B) row indices, -1: no row; LRA_GOAL_NEXT: window indices */
-    /* Targets of masked inputs, at each token. NULL: no masking, or targets of the other type. */
+    /* Targets of masked inputs, at each token. NULL: no masking, or targets are of the other type
+     * (ids, real numbers). */
     int32_t *word; /* (n,T) target token or level, -1: no target */
     float *plain;  /* (n,T,channels) target numbers, 0 where there is no target */
     /* loss mask of `plain`, with the same shape: 1 where a number is a target, else 0 */

@@ -27,7 +27,7 @@ static int64_t n_steps(const lra_sequences *r)
     return r->n ? r->start[r->n] : 0;
 }
 
-/* Number of elements of one of the arrays of these rows; -1: the rows have no such array. */
+/* Returns the number of elements of one array of a split; -1: the split has no such array. */
 static int64_t length_of(const lra_sequences *r, int array)
 {
     int64_t width = r->width ? r->width : 1;
@@ -202,8 +202,8 @@ static int read_split(lra_h5 *f, int s, lra_dataset *d, lra_err *e)
     return rc == 0 ? check_rows(r, d, n, e) : rc;
 }
 
-/* Checks that the file is of this task and these parameters: another file may have been copied to
- * its path. */
+/* Checks the task and the parameters in the file, because another file may have been copied to its
+ * path. */
 static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
 {
     char *task = lra_h5_attr_text(f, "/", "task", e);

@@ -11,7 +11,8 @@ struct lra_dataset {
     /* maximum length of a model input in tokens: a row; of pairs, a document; of streams, a
      * window */
     int64_t max_length;
-    int64_t longest;      /* the same maximum for any rows that the parameters allow */
+    /* maximum length of a model input in tokens for any rows that the parameters allow */
+    int64_t longest;
     char fingerprint[17]; /* xxh3-64 hash of all rows, in hexadecimal */
     /* Set by an import: number of rows (of a stream: tokens) in the official file of each split
      * before selection or splitting; 0 if there is no such file or the numbers are not comparable.

@@ -18,7 +18,7 @@ struct lra_loader {
     /* group: number of batches that are ordered together. passes: number of passes over the rows in
      * one epoch */
     int64_t group, passes;
-    /* (n_rows) indices of the rows in use; evaluation of streams: of windows */
+    /* (n_rows) indices of the rows in use; when a stream is evaluated, of the windows in use */
     int64_t *all;
     /* (rows of the split) index of the row whose label row i has; NULL: its own */
     int64_t *label_from;

@@ -88,7 +88,7 @@ static void fill_smooth(const lra_picture *p, lra_picture *other)
 
 static void enhance(lra_pillow_op op, double by, lra_picture *p)
 {
-    lra_picture other = {{{0}}}; /* black: the other image of brightness */
+    lra_picture other = {{{0}}}; /* brightness blends the image with black */
     if (op == LRA_COLOR) fill_grey(p, &other);
     if (op == LRA_CONTRAST) fill_mean_grey(p, &other);
     if (op == LRA_SHARPNESS) fill_smooth(p, &other);

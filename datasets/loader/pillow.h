@@ -20,9 +20,11 @@ typedef enum {
     LRA_ROTATE,      /* rotation about the centre by sign 30 l/9 degrees counter-clockwise */
     /* enhancers: other + (1 + sign 0.9 l/9) (in - other); other of BRIGHTNESS: black */
     LRA_BRIGHTNESS,
-    LRA_COLOR,         /* other: the grey image */
-    LRA_CONTRAST,      /* other: the rounded mean of the grey image */
-    LRA_SHARPNESS,     /* other: smoothing by 1 1 1 / 1 5 1 / 1 1 1 without the border */
+    LRA_COLOR,    /* the same blend with other = the grey image */
+    LRA_CONTRAST, /* the same blend with other = the rounded mean of the grey image */
+    /* the same blend with other = the image smoothed by 1 1 1 / 1 5 1 / 1 1 1 (except its
+     * border) */
+    LRA_SHARPNESS,
     LRA_POSTERIZE,     /* keeps the highest 8 - round(4 l/9) bits */
     LRA_SOLARIZE,      /* inverts levels that are at least 255 (1 - l/9) */
     LRA_AUTO_CONTRAST, /* stretches the levels of each colour linearly to 0..255 */

@@ -18,7 +18,7 @@ void lra_words_free(lra_words *w); /* Nullable: w */
 
 /* State of encoding one text, piece by piece. */
 typedef struct {
-    bool counted;   /* true: the words of this text form the vocabulary */
+    bool counted;   /* true: the words of the text form the vocabulary */
     int32_t *token; /* (n) provisional ids */
     int64_t n, capacity;
     int64_t n_lines;

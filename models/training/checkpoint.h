@@ -12,12 +12,12 @@ typedef struct {
     int64_t step;         /* number of updates done in the run */
     int64_t skipped;      /* number of updates not applied, because they were not finite */
     lra_schedule_state schedule;
-    double loss_sum;    /* this epoch so far: sum of loss times number of targets */
-    lra_sums sums;      /* this epoch so far: sums of the metric */
+    double loss_sum;    /* sum of loss times number of targets, over this epoch so far */
+    lra_sums sums;      /* sums of the metric, over this epoch so far */
     double best_val;    /* best validation value of the metric */
     int64_t best_epoch; /* epoch (from 0) with the best value; -1: none */
     double seconds;     /* training time of earlier sessions, in seconds */
-    int64_t log_bytes;  /* size in bytes of log.jsonl at this state */
+    int64_t log_bytes;  /* size of log.jsonl in bytes */
     lra_epoch_record *history;
     int64_t n_epochs; /* rows in `history` */
     char level[96];   /* instruction levels on which the run's steps were computed: "avx512+avx2" */

@@ -11,7 +11,7 @@ typedef struct {
     double step_flops, step_bytes, workspace_bytes, parameter_bytes;
     double room_bytes; /* bytes available for the workspace; 0: unknown */
     lra_keep keep;     /* activation checkpointing of the training graphs */
-    /* measured; mean over the buckets, weighted by their number of batches */
+    /* mean measured time; buckets are weighted by their number of batches */
     double seconds_per_step;
     int64_t steps, parameters;
     lra_buckets buckets;

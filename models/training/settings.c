@@ -1,5 +1,5 @@
-/* The settings of training. Their defaults are the schedule and the ListOps run of the locality
- * paper. */
+/* The settings of training. Their defaults are those of the locality paper: its schedule, and its
+ * run on ListOps. */
 #include "models/training/objective.h"
 #include "models/training/settings.h"
 

@@ -37,8 +37,8 @@ typedef struct {
     lra_loader *train, *val;
     lra_run_state now; /* state after the last finished batch */
     int64_t ahead;     /* number of started updates that are not finished */
-    int64_t part;      /* number of finished batches of the oldest of these updates */
-    step_sums total;   /* sums over these batches */
+    int64_t part;      /* number of finished batches of the oldest started update */
+    step_sums total;   /* sums over the finished batches of the oldest started update */
     lra_progress *progress;
     lra_run_reporter *reporter;
     int64_t examples;
