@@ -43,10 +43,11 @@ typedef struct {
 typedef struct {
     lra_estimate all; /* share of all examples where prediction and heuristic agree */
     double all_null;
-    int64_t n_errors;  /* number of examples where the heuristic is wrong */
-    lra_estimate same; /* share where the prediction is the heuristic's wrong label */
+    int64_t n_errors; /* number of examples where the heuristic is wrong */
+    /* share of the heuristic's errors where the prediction is the same wrong label */
+    lra_estimate same;
     double same_null;
-    lra_estimate right; /* share where the prediction is correct */
+    lra_estimate right; /* share of the heuristic's errors where the prediction is correct */
     double right_null;
 } lra_agreement;
 

@@ -16,7 +16,7 @@ typedef struct {
     int64_t n; /* number of points */
     double tau,
         beta; /* tau: INFINITY or negative if y does not decrease; NAN: fewer than three points */
-    double level_exp, level_power; /* a of each law */
+    double level_exp, level_power; /* intercept a of the exponential law, of the power law */
     double r2_exp, r2_power;
     lra_decay_kind kind;
 } lra_decay;

@@ -81,7 +81,8 @@ lra_head_kinds_found lra_head_kinds(int n, const lra_measurement *found)
     add_distance(distance, &k);
     lra_estimate position = {number(n, found, "share.relative", 0).value +
                                  number(n, found, "share.absolute", 0).value,
-                             1 - content.hi, 1 - content.lo}; /* the three shares add up to 1 */
+                             /* relative, absolute and content shares add up to 1 */
+                             1 - content.hi, 1 - content.lo};
     if (isnan(content.value)) position.lo = position.hi = position.value;
     add(&k, above(position, most_of_it, LRA_HEAD_POSITION));
     add(&k, above(content, most_of_it, LRA_HEAD_CONTENT));

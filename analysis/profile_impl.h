@@ -6,12 +6,12 @@
 
 /* Statistics of one example; the profile's values are their means over examples. */
 enum {
-    P_MEAN, /* sum d M(d) */
+    P_MEAN, /* mean distance: sum d M(d) */
     P_MEAN_EQUAL,
     /* M(0) over the rows that have an input other than their own token; NAN: there are none */
     P_SELF,
     P_SELF_EQUAL,
-    P_DIST, /* sum d M'(d); NAN: no row defines it */
+    P_DIST, /* mean distance of the other tokens: sum d M'(d); NAN: no row defines it */
     P_DIST_EQUAL,
     P_FAR,
     P_FAR_EQUAL,
@@ -32,7 +32,7 @@ enum {
 enum { P_MASS, P_OTHER, P_WEIGHT, P_EQUAL, P_BINNED };
 
 struct lra_profile {
-    int64_t T, columns, n; /* distances 0 .. n-1 */
+    int64_t T, columns, n; /* n: number of distances, 0 .. n-1 */
     int64_t period;        /* period in tokens; 0: none */
     /* (n) sums over all examples, by distance: mean mass; weights; uniform weights; pairs; rows
      * that have an input at this distance. */

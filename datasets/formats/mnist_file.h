@@ -40,7 +40,7 @@ typedef struct {
     int64_t n_unpaired;     /* images without a label, and labels without an image */
     /* bytes after the last complete item of the files */
     int64_t n_extra;
-    char extra[64]; /* name of the first such file */
+    char extra[64]; /* name of the first file with extra bytes */
 } lra_mnist;
 
 /* Adds one of the four files. A second copy of a file must have the same bytes. */

@@ -35,7 +35,7 @@ typedef struct {
      * archive together; 0: 1 GiB and 64 GiB. */
     uint64_t max_file, max_total;
 
-    /* Counters. */
+    /* Counters of files, which the walk sets. */
     int64_t n_files; /* visited files */
     int64_t n_empty; /* accepted files that are empty, which are not visited */
     /* Accepted files that are unreadable, although the rest of the archive is readable; not

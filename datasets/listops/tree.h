@@ -18,7 +18,7 @@ enum {
     LISTOPS_MIN = LISTOPS_DIGIT + 10, /* ids 14..17: MIN MAX MED SM */
     LISTOPS_VOCAB = LISTOPS_MIN + 4,
     LISTOPS_OPS = 4,
-    LISTOPS_WHOLE = 1 << 30 /* as `depth`: evaluate all nodes */
+    LISTOPS_WHOLE = 1 << 30 /* value of `depth` that evaluates all nodes */
 };
 extern const char *const lra_listops_tokens[LISTOPS_VOCAB];
 

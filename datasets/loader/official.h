@@ -7,7 +7,7 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Keys of such a task. */
+/* Keys of tasks with official training and test files. */
 #define LRA_OFFICIAL_ROWS                                                                          \
     LRA_REAL_KEY("val-split", "0.1", 0.001, 0.9,                                                   \
                  "share of the training file used for validation"),                                \

@@ -73,7 +73,7 @@ void lra_sequences_add(lra_sequences *r, const lra_row *row)
 void lra_sequences_add_tokens(lra_sequences *r, const uint16_t *token, int64_t n, int32_t label)
 {
     lra_row row = {.n = n, .width = 1, .label = label};
-    row.token = (uint16_t *)(uintptr_t)token; /* lra_sequences_add() does not write to it */
+    row.token = (uint16_t *)(uintptr_t)token; /* lra_sequences_add() does not write to the tokens */
     lra_sequences_add(r, &row);
 }
 
