@@ -7,7 +7,7 @@
  * K_l = sum_n gamma_n beta_n p_n (1 - p_n a_n)^l / sqrt(state), p = sigmoid(delta), a =
  * sigmoid(alpha), for l < `ema-length`. Each channel and direction has its own kernel; both
  * directions include lag 0.
- * norm=post: x = Norm(y), the same after the feed-forward layer, none before.  A: softmax of q k^T
+ * norm=post: x = Norm(y), also after the feed-forward layer; no norms before layers.  A: softmax of q k^T
  * / sqrt(queries) + c_(j-i), c learned. attention=laplace: A = f(q k^T / n + c), f the distribution
  * function of a normal with mean 0.707107 and deviation 0.282095, n the number of keys of a query;
  * rows need not sum to 1. chunk: attention inside chunks of this number of tokens, which share c;

@@ -1,8 +1,7 @@
 /* MT19937, and the two ways in which public pipelines shuffle with it.
  * Generator: Matsumoto & Nishimura 1998, "Mersenne Twister", seeded by the single-word initialiser
  * of 2002: mt[i] = 1812433253 (mt[i-1] ^ mt[i-1] >> 30) + i.
- *   torch: for i = 0..n-2: swap r[i] with r[i + u32 mod (n-i)]      (biased by the modulo, as
- *                                                                   torch)
+ *   torch: for i = 0..n-2: swap r[i] with r[i + u32 mod (n-i)]      (biased, as in torch)
  *   numpy: for i = n-1..1: swap r[i] with r[j], j in [0,i] by masked rejection
  * Known: torch, seed 42, n = 10 gives 2 6 1 8 4 5 0 9 3 7; numpy, seed 0 gives 2 8 4 9 1 6 7 3 0
  * 5. */

@@ -1,16 +1,15 @@
 /* A trained model, loaded for evaluation, in five steps:
- *   lra_load_model(&m, &run, device, LRA_BEST_WEIGHTS, &e);                     loads a run and its
- *                                                                               weights
- *   for (b..) view = lra_loaded_graph(&m, m.run->batch, m.buckets.length[b]);   builds the network
- *                                                                               of a length
- *   lra_graph_nodes(view->network.graph, &lra_op_attention, ..);                finds its nodes by
- *                                                                               op
- *   lra_length_graph_output(view, lra_attention_profile_of(node));              adds outputs,
- *                                                                               gradients, profiles
- *   lra_loaded_plan(&m, &e);                                                    makes plans and
- *                                                                               reads the weights
- *   lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, each, context, &e);                evaluates rows of
- *                                                                               any split
+ *   1. load a run and its weights
+ *      lra_load_model(&m, &run, device, LRA_BEST_WEIGHTS, &e);
+ *   2. build the network of each length
+ *      for (b..) view = lra_loaded_graph(&m, m.run->batch, m.buckets.length[b]);
+ *   3. find nodes by their op, and add outputs: their values, gradients, profiles
+ *      lra_graph_nodes(view->network.graph, &lra_op_attention, ..);
+ *      lra_length_graph_output(view, lra_attention_profile_of(node));
+ *   4. make the plans and read the weights
+ *      lra_loaded_plan(&m, &e);
+ *   5. evaluate rows of any split
+ *      lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, each, context, &e);
  * The influence of distance is measured with distance limits (kernels/graph/graph.h), which may
  * change between runs:
  *   lra_loaded_limit(&m, &e);       before the first graph; LRA_USAGE: undefined for this model
