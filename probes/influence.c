@@ -30,6 +30,7 @@
 #include "probes/run/option_rows.h"
 #include "probes/run/origin.h"
 #include "probes/run/shuffled.h"
+#include "probes/shared/engine_responder.h"
 #include "reports/report.h"
 
 enum { MOST_PARTS = 32 };
@@ -200,7 +201,7 @@ static json_t *planned;
 static void add_planned(const lra_influence *p, int n, const task *list)
 {
     json_t *parts = json_array();
-    char *run = lra_make_printable(lra_copy_text(p->run->folder)); /* JSON must be valid UTF-8 */
+    char *run = lra_make_printable(lra_copy_text(p->folder)); /* JSON must be valid UTF-8 */
     for (int i = 0; i < n; i++) {
         const task *t = &list[i];
         json_t *part = json_pack("{s:s, s:b}", "name", t->is->name, "measured", t->there);
@@ -219,7 +220,7 @@ static double print_cost(const lra_influence *p, int n, const task *list)
 {
     double all = 0;
     if (planned) add_planned(p, n, list);
-    lra_note("%s", p->spec.title);
+    lra_note("%s", p->subject.title);
     for (int i = 0; i < n; i++) {
         const task *t = &list[i];
         if (t->undefined)
@@ -252,7 +253,7 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
 static int save(const lra_influence *p, lra_err *e)
 {
     lra_cache_sort(p->out);
-    char *path = lra_format("%s/influence.h5", p->run->to);
+    char *path = lra_format("%s/influence.h5", p->to);
     int rc = lra_probe_result_write(path, p->out, e);
     lra_free(path);
     return rc;
@@ -285,7 +286,7 @@ static int check_defined(const lra_influence *p, int n, const task *list, const 
     if (any) return 0;
     const char *hint = list[0].is->hint ? list[0].is->hint(p) : NULL;
     return lra_fail_usage(e, "part '%s' of run '%s' is undefined: %s%s%s", list[0].is->name,
-                          p->run->folder, list[0].undefined, hint ? "; " : "", hint ? hint : "");
+                          p->folder, list[0].undefined, hint ? "; " : "", hint ? hint : "");
 }
 
 static int ask(lra_influence *p, const lra_options *o, lra_err *e)
@@ -293,11 +294,11 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     task list[MOST_PARTS];
     lra_origin origin;
     int n = choose(p, o, list);
-    char *path = lra_format("%s/influence.h5", p->run->to);
-    lra_probe_origin(&p->device, &origin);
-    p->out = lra_probe_result_new("influence", p->run->result, &origin);
+    char *path = lra_format("%s/influence.h5", p->to);
+    lra_probe_origin(&p->engine->device, &origin);
+    p->out = lra_probe_result_new("influence", p->result, &origin);
     char *from = lra_file_exists(path) ? lra_copy_text(path)
-                                       : lra_format("%s/influence.h5", p->run->folder);
+                                       : lra_format("%s/influence.h5", p->folder);
     bool there = lra_file_exists(from);
     lra_probe_result *old = there ? lra_probe_result_read(from, "influence", e) : NULL;
     lra_free(from);
@@ -314,7 +315,7 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
     bool measures = rc == 0 && !lra_option_flag(o, "dry-run") && all > 0;
     if (measures) rc = lra_finished_run_writable(p->run, "influence.h5", e);
     if (measures && rc == 0) {
-        p->steps = (lra_steps){.bar = lra_progress_new(p->spec.title, all)};
+        p->steps = (lra_steps){.bar = lra_progress_new(p->subject.title, all)};
         rc = measure(p, n, list, e);
         lra_progress_free(p->steps.bar);
         if (rc == 0) lra_note("wrote %s", path);
@@ -336,7 +337,7 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
     int rc = probe_run(folder, o, true, &other, e);
     bool any = rc == 0 && !lra_option_flag(o, "dry-run") && lra_cache_add_shuffled(p->out, other);
     if (any) rc = save(p, e);
-    if (any && rc == 0) lra_note("wrote null values to %s/influence.h5", p->run->to);
+    if (any && rc == 0) lra_note("wrote null values to %s/influence.h5", p->to);
     lra_probe_result_free(other);
     return rc;
 }
@@ -347,7 +348,8 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
                      lra_err *e)
 {
     lra_finished_run run;
-    lra_influence p = {.run = &run, .options = o};
+    lra_engine_run engine;
+    lra_influence p = {.options = o, .engine = &engine};
     char *other = NULL;
     int lock = -1, rc = lra_finished_run_open(&run, name, NULL, o, e);
     if (rc == 0 && !shuffled) rc = lra_shuffled_find(&run, o, &other, e);
@@ -356,14 +358,18 @@ static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_
      * on one run are serialised, and no measurements are lost. */
     if (rc == 0 && !lra_option_flag(o, "dry-run")) rc = lra_finished_run_lock(&run, &lock, e);
     if (rc == 0) {
-        lra_finished_run_spec(&run, &p.spec);
-        p.spec.sample_seed = (uint64_t)lra_option_int(o, "sample-seed");
-        p.device = run.job.device;
+        lra_finished_run_spec(&run, &engine.spec);
+        engine.spec.sample_seed = (uint64_t)lra_option_int(o, "sample-seed");
+        engine.device = run.job.device;
+        p.run = &run, p.result = run.result, p.folder = run.folder, p.to = run.to;
+        p.subject = lra_engine_subject(&engine.spec,
+                                       lra_engine_responder_new(&engine.spec, &engine.device));
         rc = check_options(&p, e);
         if (rc == 0) rc = ask(&p, o, e);
         if (rc == 0 && other) rc = ask_shuffled(&p, other, o, e);
         *to = p.out;
-        lra_job_spec_free(&p.spec);
+        lra_responder_close(p.subject.model);
+        lra_job_spec_free(&engine.spec);
     }
     lra_unlock(lock);
     lra_free(other);

@@ -20,7 +20,10 @@
 static int centre_head(const lra_train_spec *s, lra_params *p, lra_err *e)
 {
     lra_network_spec network = lra_session_network(s);
-    if (network.head != LRA_HEAD_VALUE) return 0;
+    bool has_head = false; /* plans of features alone have none */
+    for (int i = 0; i < lra_params_count(p); i++)
+        has_head = has_head || strcmp(lra_params_path(p, i), "head/b") == 0;
+    if (network.head != LRA_HEAD_VALUE || !has_head) return 0;
     float *bias = lra_alloc_array((size_t)network.outputs, sizeof *bias);
     for (int j = 0; j < network.outputs; j++) bias[j] = (float)lra_dataset_mean_target(s->data, j);
     int rc = lra_params_set(p, "head/b", bias, e);

@@ -39,6 +39,11 @@ static lra_sums number_row(int64_t n, const float *x, const float *target, const
     return s;
 }
 
+lra_sums lra_number_row(int64_t n, const float *x, const float *target, const float *asked)
+{
+    return number_row(n, x, target, asked, false);
+}
+
 static lra_sums token_row(int64_t T, const float *loss, const int32_t *label)
 {
     lra_sums s = {0};

@@ -281,6 +281,17 @@ static int set_batch(const lra_train_spec *s, const lra_network *k, lra_plan *p,
     return rc;
 }
 
+int lra_session_set_inputs(const lra_network *k, lra_plan *p, const lra_batch *b, lra_err *e)
+{
+    int32_t *places = k->places ? places_of(k, b) : NULL;
+    int rc = k->length ? lra_set(p, k->length, b->length, e) : 0;
+    if (rc == 0 && k->values) rc = lra_set(p, k->values, b->value, e);
+    if (rc == 0 && !k->values) rc = lra_set(p, k->tokens, b->token, e);
+    if (rc == 0 && places) rc = lra_set(p, k->places, places, e);
+    lra_free(places);
+    return rc;
+}
+
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e)
 {

@@ -55,6 +55,8 @@ lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mo
                              int64_t T, int64_t D);
 int lra_session_set(const lra_train_spec *s, const lra_network *k, lra_plan *p, const lra_batch *b,
                     lra_err *e);
+/* Sets the inputs of the encoder alone: tokens or values, lengths, position ids. */
+int lra_session_set_inputs(const lra_network *k, lra_plan *p, const lra_batch *b, lra_err *e);
 lra_plan *lra_session_largest(const lra_session *s); /* the training plan of the longest bucket */
 
 /* Builds all graphs and plans. Fails if the plans do not fit into memory; the message states a

@@ -58,7 +58,7 @@ void lra_cache_record(lra_probe_result *r, const lra_influence_part *part, const
         lra_probe_result_set(r, s->name, "%s", text);
     }
     lra_probe_result_set(r, part->name, "%" PRId64, examples);
-    if (p->spec.sample_seed) lra_probe_result_set(r, seed, "%" PRIu64, p->spec.sample_seed);
+    if (p->subject.sample_seed) lra_probe_result_set(r, seed, "%" PRIu64, p->subject.sample_seed);
     lra_free(seed);
 }
 
@@ -68,7 +68,7 @@ bool lra_cache_holds(const lra_probe_result *old, const lra_influence_part *part
     char *seed = seed_name(part), text[LRA_SETTING_TEXT];
     snprintf(text, sizeof text, "%" PRId64, examples);
     bool holds = has_value(old, part->name, "", text);
-    snprintf(text, sizeof text, "%" PRIu64, p->spec.sample_seed);
+    snprintf(text, sizeof text, "%" PRIu64, p->subject.sample_seed);
     holds = holds && has_value(old, seed, "0", text);
     for (const lra_part_setting *s = part->settings; s && s->name && holds; s++) {
         s->value(p, text);

@@ -6,7 +6,6 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
 #include "models/training/session.h"
-#include "probes/influence/occlude.h"
 
 enum { MOST_ROWS = 1024 };
 
@@ -92,6 +91,14 @@ static int flush(cropping *w, lra_err *e)
     return rc;
 }
 
+/* Returns the tokens (or input values) of sequence s of a batch; size: bytes per position. */
+static const char *tokens_of(const lra_network *k, const lra_batch *b, int64_t s, size_t *size)
+{
+    *size = k->tokens ? sizeof *b->token : (size_t)k->spec.channels * sizeof *b->value;
+    const char *all = k->tokens ? (const char *)b->token : (const char *)b->value;
+    return all + (size_t)(s * k->T) * *size;
+}
+
 /* Adds the crop around position i of sequence s to the batch, or copies the feature of the complete
  * input if the crop would contain all tokens on which it can depend. */
 static int add_crop(cropping *w, int64_t s, int64_t i, lra_err *e)
@@ -109,7 +116,7 @@ static int add_crop(cropping *w, int64_t s, int64_t i, lra_err *e)
         return 0;
     }
     size_t size, row = (size_t)k->T * w->size, bytes = (size_t)(hi + 1 - lo) * w->size;
-    const char *from = lra_batch_steps(&w->of->network, w->batch, s, &size);
+    const char *from = tokens_of(&w->of->network, w->batch, s, &size);
     memset(w->tokens + (size_t)q * row, 0, row);
     memcpy(w->tokens + (size_t)q * row, from + (size_t)lo * size, bytes);
     w->length[q] = (int32_t)(hi + 1 - lo), w->place[q] = (int32_t)lo;
@@ -131,7 +138,7 @@ static int crop_all(cropping *w, lra_err *e)
 static void open_cropping(cropping *w)
 {
     const lra_network *of = &w->of->network, *k = &w->crop->network;
-    lra_batch_steps(of, w->batch, 0, &w->size);
+    tokens_of(of, w->batch, 0, &w->size);
     w->width = lra_width(of->features);
     size_t all = (size_t)(of->n * of->T * w->width), crops = (size_t)(k->n * k->T);
     w->whole = lra_alloc_array(2 * all, sizeof *w->whole), w->pooled = w->whole + all;

@@ -6,7 +6,6 @@
 
 #include "datasets/prepare.h"
 #include "kernels/base/core/mem.h"
-#include "probes/shared/sample_rows.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -44,23 +43,66 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
-                        lra_steps *steps, lra_own_answers *out, lra_err *e)
+typedef struct {
+    const lra_subject *subject;
+    lra_own_answers *out;
+    int64_t *place;
+    lra_steps *steps;
+    float *output;  /* (rows,C) */
+    lra_sums *sums; /* (rows) of a batch */
+} work;
+
+static bool answers_forward(const lra_subject *s)
 {
-    lra_loaded_model m;
-    lra_sample_answers a = {.steps = steps};
-    *out = (lra_own_answers){0};
-    int rc = lra_load_model(&m, run, dev, LRA_BEST_WEIGHTS, e);
-    m.sample = sample;
-    if (rc == 0) {
-        lra_loaded_buckets(&m);
-        out->n = lra_sample_answers_open(&a, &m, &out->index);
-        a.row = out->row = lra_alloc_array((size_t)out->n + 1, sizeof *out->row);
-        rc = lra_loaded_plan(&m, e);
+    return lra_responder_answers(s->model, LRA_ANSWERS_FORWARD);
+}
+
+const char *lra_own_answers_undefined(const lra_subject *s)
+{
+    bool any = answers_forward(s) || s->score;
+    return any ? NULL : "the model has an output at every position, not one for the input";
+}
+
+static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
+{
+    work *w = context;
+    lra_responder *r = w->subject->model;
+    int64_t asked = 0;
+    bool forward = answers_forward(w->subject);
+    int rc = forward ? r->is->forward(r, q, w->output, e) : w->subject->score(r, q, b, w->sums, e);
+    if (rc == 0 && forward) lra_subject_sums(w->subject, q, b, w->output, w->sums);
+    for (int64_t i = 0; i < q->B && rc == 0; i++) {
+        if (b->row[i] < 0) continue;
+        w->out->row[w->place[b->row[i]]] = w->sums[i];
+        asked++;
     }
-    if (rc == 0) rc = lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, lra_sample_keep, &a, e);
-    lra_loaded_free(&m);
-    lra_sample_answers_free(&a);
+    lra_steps_add(w->steps, (double)asked);
+    return rc;
+}
+
+int lra_own_answers_ask(const lra_subject *s, int64_t longest, int64_t sample, lra_steps *steps,
+                        lra_own_answers *out, lra_err *e)
+{
+    bool forward = answers_forward(s);
+    const lra_preparation p = {.answers = forward ? LRA_ANSWERS_FORWARD : s->score_answers,
+                               .longest = longest};
+    size_t outputs = forward ? (size_t)(s->batch * s->model->facts.classes) : 0;
+    work w = {.subject = s,
+              .out = out,
+              .steps = steps,
+              .output = lra_alloc_array(outputs + 1, sizeof *w.output),
+              .sums = lra_alloc_array((size_t)s->batch, sizeof *w.sums)};
+    *out = (lra_own_answers){0};
+    int rc = lra_subject_prepare(s, LRA_TRAINED_WEIGHTS, p, e);
+    if (rc == 0) {
+        out->n = lra_subject_rows(s, sample, &out->index, &w.place);
+        out->row = lra_alloc_array((size_t)out->n + 1, sizeof *out->row);
+        rc = lra_subject_each(s, sample, ask_batch, &w, e);
+    }
+    lra_subject_release(s);
+    lra_free(w.place);
+    lra_free(w.output);
+    lra_free(w.sums);
     return rc;
 }
 
@@ -75,38 +117,47 @@ void lra_own_answers_free(lra_own_answers *a)
 
 /* Checks that the model built for inputs of `longest` tokens gives the same outputs as the run's
  * model on the run's own rows. */
-static int check_longer(const lra_train_spec *run, lra_device *dev, int64_t longest,
-                        lra_steps *steps, lra_err *e)
+static int check_longer(const lra_subject *s, int64_t longest, lra_steps *steps, lra_err *e)
 {
-    lra_dataset wide = *run->data;
-    lra_train_spec wider = *run;
     lra_own_answers a, b = {0};
-    wide.longest = longest, wider.data = &wide;
-    int rc = lra_own_answers_ask(run, dev, LRA_LENGTH_CHECKED, steps, &a, e);
-    if (rc == 0) rc = lra_own_answers_ask(&wider, dev, LRA_LENGTH_CHECKED, steps, &b, e);
+    int rc = lra_own_answers_ask(s, 0, LRA_LENGTH_CHECKED, steps, &a, e);
+    if (rc == 0) rc = lra_own_answers_ask(s, longest, LRA_LENGTH_CHECKED, steps, &b, e);
     for (int64_t i = 0; i < a.n && rc == 0; i++)
         if (a.row[i].loss != b.row[i].loss || a.row[i].right != b.row[i].right)
             rc = lra_fail(e,
                           "model '%s', built for inputs of %" PRId64
                           " tokens, changes the outputs for "
                           "the run's own rows",
-                          run->model->name, longest);
+                          s->model->facts.model, longest);
     lra_own_answers_free(&a);
     lra_own_answers_free(&b);
     return rc;
 }
 
-int lra_length_ask(const lra_train_spec *run, lra_device *dev, int64_t length, int64_t n,
-                   lra_steps *steps, lra_sums *to, lra_err *e)
+/* A model that is not built again for longer inputs accepts them up to its limit. */
+static int check_limit(const lra_subject *s, int64_t longest, lra_err *e)
+{
+    int64_t most = s->model->facts.max_length;
+    if (most == 0 || longest <= most) return 0;
+    return lra_fail(e, "the model accepts at most %" PRId64 " tokens, found rows of %" PRId64, most,
+                    longest);
+}
+
+int lra_length_ask(const lra_subject *s, int64_t length, int64_t n, lra_steps *steps, lra_sums *to,
+                   lra_err *e)
 {
     lra_own_answers a = {0};
-    lra_train_spec other = *run;
-    lra_dataset *d = make_rows(run->data, length, n, e);
+    lra_subject other = *s;
+    lra_dataset *d = make_rows(s->data, length, n, e);
+    bool rebuilt = lra_responder_answers(s->model, LRA_ANSWERS_LONGER);
     int rc = d ? 0 : LRA_FAILED;
-    other.data = d;
-    if (rc == 0 && d->longest > run->data->longest)
-        rc = check_longer(run, dev, d->longest, steps, e);
-    if (rc == 0) rc = lra_own_answers_ask(&other, dev, 0, steps, &a, e);
+    if (rc == 0 && !rebuilt) rc = check_limit(s, d->max_length, e);
+    if (rc == 0 && rebuilt && d->longest > s->data->longest)
+        rc = check_longer(s, d->longest, steps, e);
+    if (rc == 0) {
+        other.data = d, other.buckets = lra_buckets_find(d);
+        rc = lra_own_answers_ask(&other, d->longest, 0, steps, &a, e);
+    }
     if (rc == 0) memcpy(to, a.row, (size_t)n * sizeof *to);
     lra_own_answers_free(&a);
     lra_dataset_free(d);

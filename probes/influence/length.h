@@ -7,8 +7,8 @@
 #ifndef LRA_PROBES_INFLUENCE_LENGTH_H
 #define LRA_PROBES_INFLUENCE_LENGTH_H
 
-#include "models/training/loaded_model.h"
 #include "probes/shared/steps.h"
+#include "probes/shared/subject.h"
 
 /* number of the run's own rows on which the model built for longer inputs is compared */
 enum { LRA_LENGTH_CHECKED = 64 };
@@ -17,16 +17,19 @@ enum { LRA_LENGTH_CHECKED = 64 };
  * task has no such parameter or generates no rows. */
 const char *lra_length_key(const lra_dataset *d);
 /* Computes the outputs for n generated test rows of a length: to (n), in row order. */
-int lra_length_ask(const lra_train_spec *run, lra_device *dev, int64_t length, int64_t n,
-                   lra_steps *steps, lra_sums *to, lra_err *e);
+int lra_length_ask(const lra_subject *s, int64_t length, int64_t n, lra_steps *steps, lra_sums *to,
+                   lra_err *e);
 
-/* Outputs for a sample of the run's own test rows, by lra_own_answers_ask(). */
+/* Outputs for a sample of the test rows, by lra_own_answers_ask(). */
 typedef struct {
     int64_t n, *index; /* n: number of rows; index (n): row indices in the test split */
     lra_sums *row;     /* (n) outputs */
 } lra_own_answers;
-int lra_own_answers_ask(const lra_train_spec *run, lra_device *dev, int64_t sample,
-                        lra_steps *steps, lra_own_answers *out, lra_err *e);
+/* longest: length that the model is built for, 0 = that of its training data. */
+int lra_own_answers_ask(const lra_subject *s, int64_t longest, int64_t sample, lra_steps *steps,
+                        lra_own_answers *out, lra_err *e);
 void lra_own_answers_free(lra_own_answers *a);
+/* Reason why a model has no contributions to the metric, or NULL if it has. */
+const char *lra_own_answers_undefined(const lra_subject *s);
 
 #endif

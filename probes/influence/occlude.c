@@ -5,52 +5,42 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
-#include "kernels/graph/op.h"
-#include "models/training/session.h"
-#include "probes/shared/sample_rows.h"
 
 struct lra_occluded {
-    const lra_loaded_model *m;
+    const lra_subject *subject;
     lra_steps *steps;
     int (*each)(const lra_occluder *o, void *context, lra_err *e);
     void *context;
     char *copy;    /* copy of the batch's tokens, in which token runs are replaced */
-    float *output; /* output of the network, read back */
+    float *output; /* (rows,C) outputs of the last lra_occlude_ask() */
 };
 
-const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s, size_t *size)
+const char *lra_occlude_lonely(const lra_subject *s)
 {
-    *size = k->tokens ? sizeof *b->token : (size_t)k->spec.channels * sizeof *b->value;
-    const char *all = k->tokens ? (const char *)b->token : (const char *)b->value;
-    return all + (size_t)(s * k->T) * *size;
+    return s->batch < 2 ? "the run has batches of one row, and blocks come from another row" : NULL;
 }
 
-const char *lra_occlude_lonely(const lra_train_spec *run)
+const char *lra_occlude_undefined(const lra_subject *s)
 {
-    return run->batch < 2 ? "the run has batches of one row, and blocks come from another row"
-                          : NULL;
-}
-
-const char *lra_occlude_undefined(const lra_train_spec *run)
-{
-    lra_goal goal = run->data->task->goal;
+    lra_goal goal = s->data->task->goal;
     if (goal == LRA_GOAL_PAIR) return "only the head combines the documents of a pair";
-    if (lra_occlude_lonely(run)) return lra_occlude_lonely(run);
-    return goal == LRA_GOAL_CLASS || goal == LRA_GOAL_VALUE
+    if (lra_occlude_lonely(s)) return lra_occlude_lonely(s);
+    bool one = lra_responder_answers(s->model, LRA_ANSWERS_FORWARD);
+    return one && (goal == LRA_GOAL_CLASS || goal == LRA_GOAL_VALUE)
                ? NULL
                : "the model has an output at every position, not one for the input";
 }
 
 static int64_t row_of(const lra_occluder *o, int64_t s)
 {
-    return s % o->view->rows;
+    return s % o->request->B;
 }
 
 /* Index of the sequence that provides replacement tokens: number `draw` (modulo their count) of the
  * other valid sequences after s. Returns -1 if the batch has no other sequence. */
 static int64_t source_of(const lra_occluder *o, int64_t s, int64_t draw)
 {
-    int64_t rows = o->view->rows, i = row_of(o, s), others = 0;
+    int64_t rows = o->request->B, i = row_of(o, s), others = 0;
     for (int64_t k = 0; k < rows; k++) others += k != i && o->batch->row[k] >= 0;
     if (others == 0) return -1;
     draw %= others;
@@ -85,8 +75,8 @@ bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs 
 {
     int64_t other = source_of(o, s, draw), from, n;
     size_t size;
-    const char *own = lra_batch_steps(&o->view->network, o->batch, s, &size);
-    const char *theirs = lra_batch_steps(&o->view->network, o->batch, other, &size);
+    const char *own = lra_request_tokens(o->request, s, &size);
+    const char *theirs = lra_request_tokens(o->request, other, &size);
     for (int64_t k = 0; piece_of(o, s, other, of, k, &from, &n); k++) {
         size_t at = (size_t)from * size;
         if (n > 0 && memcmp(own + at, theirs + at, (size_t)n * size) != 0) return true;
@@ -96,7 +86,7 @@ bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs 
 
 static double score_of(const lra_occluder *o, int64_t i, const float *output, int64_t outputs)
 {
-    if (o->with->m->run->data->task->goal == LRA_GOAL_VALUE) return (double)output[0];
+    if (o->with->subject->data->task->goal == LRA_GOAL_VALUE) return (double)output[0];
     if (o->rival) return (double)output[o->batch->label[i]] - (double)output[o->rival[i]];
     double best = -INFINITY;
     int32_t label = o->batch->label[i];
@@ -107,8 +97,8 @@ static double score_of(const lra_occluder *o, int64_t i, const float *output, in
 
 void lra_occlude_rivals(const lra_occluder *o, int32_t *rival)
 {
-    int64_t outputs = lra_elements(o->view->network.output) / o->view->rows;
-    for (int64_t i = 0; i < o->view->rows; i++) {
+    int64_t outputs = o->with->subject->model->facts.classes;
+    for (int64_t i = 0; i < o->request->B; i++) {
         const float *output = o->with->output + i * outputs;
         int32_t label = lra_occlude_counts(o, i) && o->batch->label ? o->batch->label[i] : 0;
         rival[i] = label == 0 && outputs > 1;
@@ -130,72 +120,80 @@ static void move_blocks(const lra_occluder *o, int64_t s, size_t size, char *row
     lra_free(from);
 }
 
-int lra_occlude_run(const lra_occluder *o, const lra_token_runs *of, int64_t draw, lra_err *e)
+/* The inputs with token runs of every sequence replaced by those of the draw-th sequence after it;
+ * their tokens are in w->copy. */
+static lra_request occluded(const lra_occluder *o, const lra_token_runs *of, int64_t draw)
 {
-    const lra_network *k = &o->view->network;
+    lra_request to = *o->request;
     lra_occluded *w = o->with;
-    lra_batch to = *o->batch;
     size_t size;
-    int64_t asked = 0, from, n;
-    const char *all = lra_batch_steps(k, o->batch, 0, &size);
-    memcpy(w->copy, all, (size_t)(k->n * k->T) * size);
-    for (int64_t s = 0; s < k->n; s++) {
+    int64_t asked = 0, from, n, sequences = lra_request_sequences(&to);
+    const char *all = lra_request_tokens(o->request, 0, &size);
+    memcpy(w->copy, all, (size_t)(sequences * to.T) * size);
+    for (int64_t s = 0; s < sequences; s++) {
         if (!lra_occlude_counts(o, s)) continue;
         int64_t other = source_of(o, s, draw);
         for (int64_t r = 0; piece_of(o, s, other, &of[s], r, &from, &n); r++) {
-            size_t at = (size_t)from * size, row = (size_t)k->T * size;
+            size_t at = (size_t)from * size, row = (size_t)to.T * size;
             if (n > 0)
                 memcpy(w->copy + (size_t)s * row + at, all + (size_t)other * row + at,
                        (size_t)n * size);
         }
-        if (o->layout) move_blocks(o, s, size, w->copy + (size_t)(s * k->T) * size);
-        asked += s < o->view->rows;
+        if (o->layout) move_blocks(o, s, size, w->copy + (size_t)(s * to.T) * size);
+        asked += s < to.B;
     }
-    if (k->tokens)
-        to.token = (int32_t *)(void *)w->copy;
+    if (to.token)
+        to.token = (const int32_t *)(const void *)w->copy;
     else
-        to.value = (float *)(void *)w->copy;
-    int rc = lra_session_set(w->m->run, k, o->view->plan, &to, e);
-    if (rc == 0) rc = lra_length_graph_run(w->m, o->view, e);
+        to.value = (const float *)(const void *)w->copy;
     lra_steps_add(w->steps, (double)asked);
-    return rc;
+    return to;
+}
+
+int lra_occlude_features(const lra_occluder *o, const lra_token_runs *of, int64_t draw,
+                         float *features, lra_err *e)
+{
+    lra_responder *r = o->with->subject->model;
+    const lra_request q = occluded(o, of, draw);
+    return r->is->features(r, &q, NULL, features, e);
 }
 
 int lra_occlude_ask(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
                     lra_err *e)
 {
-    const lra_tensor *output = o->view->network.output;
-    int64_t outputs = lra_elements(output) / o->view->rows;
     lra_occluded *w = o->with;
-    int rc = lra_occlude_run(o, of, draw, e);
-    if (rc == 0) rc = lra_get(o->view->plan, output, w->output, e);
-    for (int64_t i = 0; i < o->view->rows && rc == 0; i++)
+    lra_responder *r = w->subject->model;
+    int64_t outputs = r->facts.classes;
+    const lra_request q = occluded(o, of, draw);
+    int rc = r->is->forward(r, &q, w->output, e);
+    for (int64_t i = 0; i < q.B && rc == 0; i++)
         if (lra_occlude_counts(o, i)) score[i] = score_of(o, i, w->output + i * outputs, outputs);
     return rc;
 }
 
-static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
+static int take_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     lra_occluded *w = context;
-    const lra_occluder o = {.view = v, .batch = b, .with = w};
-    size_t size;
-    lra_batch_steps(&v->network, b, 0, &size);
-    w->copy = lra_alloc_array((size_t)(v->network.n * v->network.T), size);
-    w->output = lra_alloc_array((size_t)lra_elements(v->network.output), sizeof *w->output);
+    const lra_occluder o = {
+        .request = q, .D = w->subject->model->facts.width, .batch = b, .with = w};
+    size_t size, outputs = (size_t)(q->B * w->subject->model->facts.classes);
+    lra_request_tokens(q, 0, &size);
+    w->copy = lra_alloc_array((size_t)(lra_request_sequences(q) * q->T), size);
+    w->output = lra_alloc_array(outputs + 1, sizeof *w->output);
     int rc = w->each(&o, w->context, e);
     lra_free(w->copy);
     lra_free(w->output);
     return rc;
 }
 
-int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
-                int64_t sample, lra_steps *steps,
-                int (*each)(const lra_occluder *o, void *context, lra_err *e), void *context,
-                lra_err *e)
+int lra_occlude(const lra_subject *s, lra_subject_weights weights, uint32_t answers, int64_t sample,
+                lra_steps *steps, int (*each)(const lra_occluder *o, void *context, lra_err *e),
+                void *context, lra_err *e)
 {
-    lra_loaded_model m;
-    lra_occluded w = {.m = &m, .steps = steps, .each = each, .context = context};
-    int rc = lra_sample_each(&m, run, dev, weights, sample, false, take_batch, &w, e);
-    lra_loaded_free(&m);
+    lra_occluded w = {.subject = s, .steps = steps, .each = each, .context = context};
+    const lra_preparation p = {.answers = answers, .exact = true};
+    int rc = lra_subject_prepare(s, weights, p, e);
+    if (rc == 0) rc = lra_subject_each(s, sample, take_batch, &w, e);
+    lra_subject_release(s);
     return rc;
 }

@@ -6,8 +6,8 @@
 #ifndef LRA_PROBES_INFLUENCE_OCCLUDE_H
 #define LRA_PROBES_INFLUENCE_OCCLUDE_H
 
-#include "models/training/loaded_model.h"
 #include "probes/shared/steps.h"
+#include "probes/shared/subject.h"
 
 /* Two token runs [from, to) of a sequence; an empty run replaces nothing. The first run is repeated
  * `times` times (0: once) at intervals of `stride` tokens, which gives a rectangle of an image. */
@@ -25,7 +25,8 @@ typedef struct {
 /* State of lra_occlude() for the current batch. */
 typedef struct lra_occluded lra_occluded;
 typedef struct {
-    const lra_length_graph *view;
+    const lra_request *request; /* inputs of the batch */
+    int64_t D;                  /* channels of the features */
     const lra_batch *batch;
     lra_occluded *with;
     /* (rows) class that is subtracted in the margin. NULL: the best other class of each output. */
@@ -38,12 +39,13 @@ typedef struct {
  * has another sequence that can provide tokens. For pairs, the tokens come from a document on the
  * same side of the pair. */
 bool lra_occlude_counts(const lra_occluder *o, int64_t s);
-/* Runs the network on a batch in which token runs of every sequence are replaced by those of the
- * draw-th sequence after it; output and features are read back. Sequences for which
- * lra_occlude_counts() is false are not changed. */
-int lra_occlude_run(const lra_occluder *o, const lra_token_runs *of, int64_t draw, lra_err *e);
-/* Computes the score of every row with its token runs replaced as in lra_occlude_run(): score
- * (rows). Rows for which lra_occlude_counts() is false keep the old value. */
+/* Computes the features (n,T,D) of a batch in which token runs of every sequence are replaced by
+ * those of the draw-th sequence after it. Sequences for which lra_occlude_counts() is false are not
+ * changed. */
+int lra_occlude_features(const lra_occluder *o, const lra_token_runs *of, int64_t draw,
+                         float *features, lra_err *e);
+/* Computes the score of every row with its token runs replaced as in lra_occlude_features():
+ * score (rows). Rows for which lra_occlude_counts() is false keep the old value. */
 int lra_occlude_ask(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
                     lra_err *e);
 /* Writes, for each row, the best class except the true one in the outputs of the last
@@ -52,16 +54,14 @@ void lra_occlude_rivals(const lra_occluder *o, int32_t *rival);
 /* True if the replacement of this draw changes any token of sequence s. */
 bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs *of, int64_t draw);
 
-/* Calls `each` for every batch of a sample of the test split. sample: number of rows, 0 = all. */
-int lra_occlude(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
-                int64_t sample, lra_steps *steps,
-                int (*each)(const lra_occluder *o, void *context, lra_err *e), void *context,
-                lra_err *e);
-/* Reason why scores are undefined for a run, or NULL if they are defined. */
-const char *lra_occlude_undefined(const lra_train_spec *run);
+/* Calls `each` for every batch of a sample of the test split. answers: LRA_ANSWERS_FORWARD or
+ * LRA_ANSWERS_FEATURES, which `each` requests; sample: number of rows, 0 = all. */
+int lra_occlude(const lra_subject *s, lra_subject_weights weights, uint32_t answers, int64_t sample,
+                lra_steps *steps, int (*each)(const lra_occluder *o, void *context, lra_err *e),
+                void *context, lra_err *e);
+/* Reason why scores are undefined for a model, or NULL if they are defined. */
+const char *lra_occlude_undefined(const lra_subject *s);
 /* Reason why no other row can provide replacement tokens (batches of one row), or NULL. */
-const char *lra_occlude_lonely(const lra_train_spec *run);
-/* Returns the tokens (or input values) of sequence s of a batch; size: bytes per position. */
-const char *lra_batch_steps(const lra_network *k, const lra_batch *b, int64_t s, size_t *size);
+const char *lra_occlude_lonely(const lra_subject *s);
 
 #endif

@@ -13,22 +13,34 @@
 
 int64_t lra_influence_rows(const lra_influence *p, int64_t examples)
 {
-    int64_t n = p->run->result->n;
+    int64_t n = p->result->n;
     return examples > 0 && examples < n ? examples : n;
+}
+
+bool lra_influence_has_initial(const lra_influence *p)
+{
+    return lra_responder_answers(p->subject.model, LRA_ANSWERS_RESET);
+}
+
+double lra_influence_weights(const lra_influence *p)
+{
+    return lra_influence_has_initial(p) ? 2 : 1;
 }
 
 const char *lra_influence_unplaced(const lra_influence *p)
 {
-    const lra_model *m = p->spec.model;
-    const lra_config *c = p->spec.model_config;
-    if (m->unmasked && m->unmasked(c)) return "the model does not mask padding";
-    if (p->spec.pool == LRA_POOL_CLS) return "the CLS token stays first when tokens move";
-    return m->rooted && m->rooted(c) ? "the model's blocks begin at fixed positions" : NULL;
+    if (!p->engine) return NULL;
+    const lra_train_spec *s = &p->engine->spec;
+    const lra_model *m = s->model;
+    if (m->unmasked && m->unmasked(s->model_config)) return "the model does not mask padding";
+    if (s->pool == LRA_POOL_CLS) return "the CLS token stays first when tokens move";
+    return m->rooted && m->rooted(s->model_config) ? "the model's blocks begin at fixed positions"
+                                                   : NULL;
 }
 
 void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT])
 {
-    bool causal = lra_model_causal(p->spec.model, p->spec.model_config);
+    bool causal = p->subject.model->facts.causal;
     snprintf(text, LRA_SETTING_TEXT, "%s", causal ? "past" : "both");
 }
 
@@ -36,7 +48,7 @@ void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT])
 
 static bool of_classes(const lra_influence *p)
 {
-    return p->run->result->n_classes > 0;
+    return p->result->n_classes > 0;
 }
 
 /* Adds a series with one value per row, larger is better: the accuracy (a mean if a row has several
@@ -48,8 +60,7 @@ static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const l
         value = lra_alloc_array((size_t)n + 1, sizeof *value);
         for (int64_t i = 0; i < n; i++) value[i] = (double)row[i].right / (double)row[i].n;
     } else {
-        lra_result r = {
-            .metric = p->run->result->metric, .n = n, .row = (lra_sums *)(uintptr_t)row};
+        lra_result r = {.metric = p->result->metric, .n = n, .row = (lra_sums *)(uintptr_t)row};
         value = lra_result_scores(&r);
     }
     lra_sample_add_rows(s, 1, (const double *const[]){value});
@@ -58,7 +69,7 @@ static void add_series(const lra_influence *p, lra_sample *s, int64_t n, const l
 
 static void add_chance(const lra_influence *p, lra_sample *s, int64_t n, const int64_t *index)
 {
-    const lra_result *r = p->run->result;
+    const lra_result *r = p->result;
     bool of_training;
     if (!of_classes(p)) {
         double chance = lra_result_chance(r);
@@ -98,14 +109,14 @@ void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index,
                         const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out)
 {
     lra_sample *s = sample_of(p, n, index, n_points, row, full);
-    lra_gain_compute(s, x, p->spec.seed, out);
+    lra_gain_compute(s, x, p->subject.seed, out);
     lra_sample_free(s);
-    if (out->at_chance && n < p->run->result->n) {
-        bool few = is_above_chance(p->run->result);
+    if (out->at_chance && n < p->result->n) {
+        bool few = is_above_chance(p->result);
         lra_note("%s: %" PRId64 " of %" PRId64
                  " test examples are too few: the model is not significantly above chance "
                  "on them%s; '--examples N' sets the number",
-                 p->spec.title, n, p->run->result->n, few ? ", but it is on all of them" : "");
+                 p->subject.title, n, p->result->n, few ? ", but it is on all of them" : "");
     }
 }
 
@@ -113,7 +124,7 @@ lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const i
                                       const lra_sums *row, const lra_sums *full)
 {
     lra_sample *s = sample_of(p, n, index, 2, row, full);
-    lra_estimate x = lra_gain_difference(s, p->spec.seed);
+    lra_estimate x = lra_gain_difference(s, p->subject.seed);
     lra_sample_free(s);
     return x;
 }
@@ -186,7 +197,7 @@ void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *pre
                             const char *area, const lra_gain *g, int64_t n)
 {
     double gain[3 * LRA_GAIN_POINTS], value[3 * LRA_GAIN_POINTS];
-    double sign = lra_result_metric(p->run->result)->lower ? -1 : 1;
+    double sign = lra_result_metric(p->result)->lower ? -1 : 1;
     for (int i = 0; i < g->n; i++) {
         const lra_estimate *a = &g->gain[i], *b = &g->value[i];
         gain[3 * i] = a->value, gain[3 * i + 1] = a->lo, gain[3 * i + 2] = a->hi;

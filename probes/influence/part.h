@@ -11,13 +11,23 @@
 #include "probes/influence/perturb.h"
 #include "probes/shared/steps.h"
 #include "probes/run/finished_run.h"
+#include "probes/shared/subject.h"
 #include "reports/results/probe_result.h"
 
+/* A run of the built-in engine, for parts that change its graphs. */
 typedef struct {
-    const lra_finished_run *run;
-    const lra_options *options; /* parsed options of the command */
     lra_train_spec spec;
     lra_device device;
+} lra_engine_run;
+
+/* What is measured. Parts that only need answers use the subject and the result. */
+typedef struct {
+    lra_subject subject;
+    const lra_result *result;    /* of the test rows: metric, labels, predictions */
+    const lra_options *options;  /* parsed options of the command. Nullable: defaults */
+    lra_engine_run *engine;      /* Nullable: the model is no run of the built-in engine */
+    const lra_finished_run *run; /* of the engine. Nullable */
+    const char *folder, *to;     /* folders of an earlier influence.h5, and of the new one */
     lra_steps steps;
     lra_probe_result *out; /* result to which the measured units are added */
 } lra_influence;
@@ -43,6 +53,8 @@ typedef struct lra_influence_part {
     uint32_t nulls;
     /* settings on which the measurements depend; ends with a record whose name is NULL. Nullable */
     const lra_part_setting *settings;
+    uint32_t needs; /* LRA_ANSWERS_.. bits of the requests of the part */
+    bool engine;    /* the part changes graphs of the built-in engine */
     /* Reason why the part is undefined for this run, or NULL if it is defined. Nullable: always
      * defined */
     const char *(*undefined)(const lra_influence *p);
@@ -105,6 +117,11 @@ void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT]);
     {                                                                                              \
         name "-equal", "both", lra_influence_sides                                                 \
     }
+/* True if the model can be measured with initial weights; otherwise null values of initial weights
+ * and differences from them are left out. */
+bool lra_influence_has_initial(const lra_influence *p);
+/* Number of sets of weights: 2, or 1 without initial weights. */
+double lra_influence_weights(const lra_influence *p);
 /* min(rows of the test split, examples); all rows if examples is 0. */
 int64_t lra_influence_rows(const lra_influence *p, int64_t examples);
 

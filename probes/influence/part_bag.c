@@ -19,7 +19,7 @@ static const lra_geometry blocks = {.draws = draws, .select = select_block};
 
 static const char *undefined(const lra_influence *p)
 {
-    bool language = p->spec.data->task->goal == LRA_GOAL_NEXT;
+    bool language = p->subject.data->task->goal == LRA_GOAL_NEXT;
     return language ? "windows of a language model answer for different tokens" : NULL;
 }
 

@@ -26,15 +26,15 @@ typedef struct {
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_context_undefined(&p->spec);
+    return lra_context_undefined(&p->engine->spec);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    double R[LRA_GAIN_POINTS], T = (double)p->spec.data->max_length, sum = 1;
-    int n = lra_context_axis(p->spec.data->max_length, R);
+    double R[LRA_GAIN_POINTS], T = (double)p->subject.data->max_length, sum = 1;
+    int n = lra_context_axis(p->subject.data->max_length, R);
     for (int i = 0; i + 1 < n; i++) {
-        double width = (double)lra_context_width(&p->spec, (int64_t)R[i]);
+        double width = (double)lra_context_width(&p->engine->spec, (int64_t)R[i]);
         sum += 1 + fmin(width, T);
     }
     return sum * (double)lra_influence_rows(p, examples);
@@ -81,8 +81,9 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_context c;
     answers a = {0};
-    int rc = lra_context_open(&c, &p->spec, &p->device, LRA_BEST_WEIGHTS, examples, &p->steps, e);
-    a.n = lra_context_axis(p->spec.data->max_length, a.x);
+    int rc = lra_context_open(&c, &p->engine->spec, &p->engine->device, LRA_BEST_WEIGHTS, examples,
+                              &p->steps, e);
+    a.n = lra_context_axis(p->subject.data->max_length, a.x);
     a.row = lra_alloc_array((size_t)(c.n * LRA_GAIN_POINTS) + 1, sizeof *a.row);
     for (int k = 0; k + 1 < a.n && rc == 0; k++)
         rc = lra_context_ask(&c, (int64_t)a.x[k], a.row + k * c.n, e);
@@ -110,6 +111,7 @@ const lra_influence_part lra_part_context = {
     .examples = EXAMPLES,
     .least = 1,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .engine = true,
     .undefined = undefined,
     .passes = passes,
     .measure = measure};

@@ -20,20 +20,20 @@
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_model_unlimited(p->spec.model, p->spec.model_config);
+    return lra_model_unlimited(p->engine->spec.model, p->engine->spec.model_config);
 }
 
 static const char *hint(const lra_influence *p)
 {
-    return lra_ablation_hint(&p->spec);
+    return lra_ablation_hint(&p->engine->spec);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    lra_device here = p->device;
+    lra_device here = p->engine->device;
     return (double)lra_influence_rows(p, examples) *
-           (double)lra_ablation_runs(lra_ablation_curves(&p->spec, &here, 0),
-                                     p->spec.data->max_length);
+           (double)lra_ablation_runs(lra_ablation_curves(&p->engine->spec, &here, 0),
+                                     p->subject.data->max_length);
 }
 
 /* cut.reach99 = min(L r, most). If r is only a lower bound (censored), the smallest possible
@@ -53,9 +53,9 @@ static lra_measurement reach_of(const lra_gain *g, int64_t n, double depth, doub
 static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_ablation *c,
                       const lra_gain *g)
 {
-    const lra_model *m = p->spec.model;
-    int64_t reach = m->reach ? m->reach(p->spec.model_config) : -1;
-    double depth = c->depth, most = (double)p->spec.data->max_length - 1;
+    const lra_model *m = p->engine->spec.model;
+    int64_t reach = m->reach ? m->reach(p->engine->spec.model_config) : -1;
+    double depth = c->depth, most = (double)p->subject.data->max_length - 1;
     if (reach >= 0) most = fmin(most, (double)reach);
     lra_measurement f = reach_of(g, c->n, depth, most);
     lra_probe_unit_measurements(u, 1, &f);
@@ -66,7 +66,8 @@ static void add_reach(const lra_influence *p, lra_probe_unit *u, const lra_ablat
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_ablation c;
-    int rc = lra_ablation_measure(&p->spec, &p->device, 0, examples, &p->steps, &c, e);
+    int rc = lra_ablation_measure(&p->engine->spec, &p->engine->device, 0, examples, &p->steps, &c,
+                                  e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
         const lra_ablation_curve *curve = &c.curve[k];
@@ -91,6 +92,7 @@ const lra_influence_part lra_part_cut = {
     .least = 1,
     .units = (const char *const[]){"cut.*", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .engine = true,
     .undefined = undefined,
     .hint = hint,
     .passes = passes,

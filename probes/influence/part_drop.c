@@ -23,7 +23,7 @@ static const lra_geometry marks = {.draws = draws, .select = near_marks, .marks 
 
 static const char *undefined(const lra_influence *p)
 {
-    return p->spec.data->task->text.marks ? NULL : "the task marks no positions";
+    return p->subject.data->task->text.marks ? NULL : "the task marks no positions";
 }
 
 const lra_influence_part lra_part_drop = {

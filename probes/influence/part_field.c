@@ -95,15 +95,18 @@ static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
     lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "field.px" : "field");
     int64_t line = 2 * f->T - 1, square[] = {f->grid ? f->T / f->grid : 0, f->grid};
     normalise(f->map[pixels], pixels ? f->T : line);
-    normalise(initial->map[pixels], pixels ? f->T : line);
     double at = (double)lra_jacobian_middle(f->T, f->grid);
     lra_probe_unit_array(u, "at", 1, (int64_t[]){1}, &at);
     lra_probe_unit_array(u, "erf", pixels ? 2 : 1, pixels ? square : &line, f->map[pixels]);
-    lra_probe_unit_array(u, "erf.init", pixels ? 2 : 1, pixels ? square : &line,
-                         initial->map[pixels]);
+    if (initial->map[pixels]) {
+        normalise(initial->map[pixels], pixels ? f->T : line);
+        lra_probe_unit_array(u, "erf.init", pixels ? 2 : 1, pixels ? square : &line,
+                             initial->map[pixels]);
+    }
     for (int k = 0; k < 4; k++) {
         char id[LRA_MEASUREMENT_ID];
-        lra_estimate r = lra_radius(f->n, f->T, f->near[pixels], shares[k] / 100.0, p->spec.seed);
+        lra_estimate r = lra_radius(f->n, f->T, f->near[pixels], shares[k] / 100.0,
+                                    p->subject.seed);
         snprintf(id, sizeof id, "erf.r%d%s", shares[k], pixels ? ".px" : "");
         lra_measurement x = lra_measurement_of(id, r.value);
         if (pixels) lra_measurement_in_pixels(&x);
@@ -112,8 +115,9 @@ static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
         lra_measurement y = lra_measurement_of(id, area_of(f, pixels, r.value));
         y.lo = area_of(f, pixels, r.lo), y.hi = area_of(f, pixels, r.hi);
         const double null[] = {
-            [LRA_NULL_UNIFORM] = radius_of(f, f->equal[pixels], shares[k], p->spec.seed),
-            [LRA_NULL_INIT] = radius_of(initial, initial->near[pixels], shares[k], p->spec.seed)};
+            [LRA_NULL_UNIFORM] = radius_of(f, f->equal[pixels], shares[k], p->subject.seed),
+            [LRA_NULL_INIT] = radius_of(initial, initial->near[pixels], shares[k],
+                                        p->subject.seed)};
         for (int i = LRA_NULL_UNIFORM; i <= LRA_NULL_INIT; i++)
             x.null[i] = null[i], y.null[i] = area_of(f, pixels, null[i]);
         x.examples = y.examples = f->n;
@@ -126,21 +130,22 @@ static void add_unit(lra_influence *p, field *f, field *initial, bool pixels)
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    return 2.0 * (double)(lra_influence_rows(p, examples) * (1 + DRAWS));
+    return lra_influence_weights(p) * (double)(lra_influence_rows(p, examples) * (1 + DRAWS));
 }
 
-static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, field *f, lra_err *e)
+static int run(lra_influence *p, int64_t examples, lra_subject_weights weights, field *f,
+               lra_err *e)
 {
-    *f = (field){.T = p->spec.data->max_length, .grid = p->run->result->grid};
+    *f = (field){.T = p->subject.data->max_length, .grid = p->result->grid};
     const lra_jacobian_spec s = {.examples = examples,
                                  .positions = 1,
                                  .draws = DRAWS,
                                  .middle = true,
                                  .grid = f->grid,
                                  .weights = weights,
-                                 .seed = p->spec.seed};
+                                 .seed = p->subject.seed};
     for (int k = 0; k < 2; k++) f->map[k] = lra_alloc_array((size_t)(2 * f->T), sizeof(double));
-    return lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, f, &f->report, e);
+    return lra_jacobian_measure(&p->subject, &s, &p->steps, take_row, f, &f->report, e);
 }
 
 static void forget(field *f)
@@ -156,8 +161,9 @@ static void forget(field *f)
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     field best, initial = {0};
-    int rc = run(p, examples, LRA_BEST_WEIGHTS, &best, e);
-    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, &initial, e);
+    int rc = run(p, examples, LRA_TRAINED_WEIGHTS, &best, e);
+    if (rc == 0 && lra_influence_has_initial(p))
+        rc = run(p, examples, LRA_RESET_WEIGHTS, &initial, e);
     if (rc == 0 && best.n == 0)
         rc = lra_fail(e, "no example has a gradient at its middle position");
     if (rc == 0) add_unit(p, &best, &initial, false);
@@ -177,5 +183,6 @@ const lra_influence_part lra_part_field = {
     .units = (const char *const[]){"field.px", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
     .settings = settings,
+    .needs = LRA_ANSWERS_VJP,
     .passes = passes,
     .measure = measure};

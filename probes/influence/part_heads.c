@@ -41,32 +41,33 @@ static const lra_part_setting settings[] = {{"head-groups", "0", group_setting},
 
 static int curves_of(const lra_influence *p)
 {
-    lra_device here = p->device;
-    return lra_ablation_curves(&p->spec, &here, groups_of(p));
+    lra_device here = p->engine->device;
+    return lra_ablation_curves(&p->engine->spec, &here, groups_of(p));
 }
 
 static const char *undefined(const lra_influence *p)
 {
-    const char *why = lra_model_unlimited(p->spec.model, p->spec.model_config);
+    const char *why = lra_model_unlimited(p->engine->spec.model, p->engine->spec.model_config);
     if (why) return why;
     return curves_of(p) ? NULL : "no layer has several heads of attention";
 }
 
 static const char *hint(const lra_influence *p)
 {
-    return lra_ablation_hint(&p->spec);
+    return lra_ablation_hint(&p->engine->spec);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
     return (double)lra_influence_rows(p, examples) *
-           (double)lra_ablation_runs(curves_of(p), p->spec.data->max_length);
+           (double)lra_ablation_runs(curves_of(p), p->subject.data->max_length);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_ablation c;
-    int rc = lra_ablation_measure(&p->spec, &p->device, groups_of(p), examples, &p->steps, &c, e);
+    int rc = lra_ablation_measure(&p->engine->spec, &p->engine->device, groups_of(p), examples,
+                                  &p->steps, &c, e);
     for (int k = 0; k < c.n_curves && rc == 0; k++) {
         lra_gain g;
         char *name = lra_format("heads.%s", c.curve[k].name);
@@ -86,6 +87,7 @@ const lra_influence_part lra_part_heads = {
     .units = (const char *const[]){"heads.*", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
     .settings = settings,
+    .engine = true,
     .undefined = undefined,
     .hint = hint,
     .passes = passes,

@@ -159,11 +159,11 @@ static int ask_all(asked *a, pairs *p, const lra_occluder *o, int64_t first, lra
 /* Draws a permutation of the full blocks of each sequence, for draw r. */
 static void draw_layout(const pairs *p, const lra_occluder *o, int r, ordered *in)
 {
-    int64_t n = o->view->network.n;
+    int64_t n = lra_request_sequences(o->request);
     int64_t *content = in->content + r * n * BLOCKS;
     for (int64_t s = 0; s < n; s++) {
         int64_t *own = content + s * BLOCKS, full = o->batch->length[s] / p->width;
-        int64_t row = o->batch->row[s % o->view->rows];
+        int64_t row = o->batch->row[s % o->request->B];
         lra_rng rng = lra_rng_new(p->seed, STREAM,
                                   (uint64_t)(row < 0 ? 0 : row) << 8 | (uint64_t)r);
         for (int64_t k = 0; k < BLOCKS; k++) own[k] = k;
@@ -183,7 +183,8 @@ static void open_order(const pairs *p, const lra_occluder *o, const asked *a, bo
     in->whole = lra_alloc_array(rows * (2 + DRAWS + BLOCKS * DRAWS), sizeof *in->whole);
     in->one = in->whole + DRAWS * rows;
     in->both = in->one + BLOCKS * DRAWS * rows, in->squares = in->both + rows;
-    in->content = lra_alloc_array((size_t)(DRAWS * o->view->network.n * BLOCKS), sizeof(int64_t));
+    in->content = lra_alloc_array((size_t)(DRAWS * lra_request_sequences(o->request) * BLOCKS),
+                                  sizeof(int64_t));
     for (int r = 0; r < DRAWS; r++) {
         in->as[r] = *o;
         in->as[r].rival = a->rival;
@@ -226,7 +227,7 @@ static double *more_pairs(double *weight, int64_t first, int64_t n)
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     pairs *p = context;
-    asked a = {.rows = o->view->rows};
+    asked a = {.rows = o->request->B};
     int64_t first = p->n;
     for (int64_t i = 0; i < a.rows; i++) p->n += lra_occlude_counts(o, i);
     p->count = lra_resize(p->count, (size_t)(p->n + 1) * sizeof *p->count);
@@ -244,16 +245,17 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_occlude_undefined(&p->spec);
+    return lra_occlude_undefined(&p->subject);
 }
 
 /* Three evaluations: best weights in original and in permuted order, initial weights in original
  * order. */
 static double passes(const lra_influence *p, int64_t examples)
 {
-    int64_t T = p->spec.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
+    int64_t T = p->subject.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
     double n = (double)lra_influence_rows(p, examples), k = (double)((T + width - 1) / width);
-    return n * (2 + 3 * DRAWS * (1 + k + k * (k - 1) / 2));
+    double sets = lra_influence_weights(p); /* the trained weights have two layouts */
+    return n * (sets + (sets + 1) * DRAWS * (1 + k + k * (k - 1) / 2));
 }
 
 static void add_arrays(const lra_influence *p, const pairs *all, const char *unit, double *curve)
@@ -266,19 +268,20 @@ static void add_arrays(const lra_influence *p, const pairs *all, const char *uni
     lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
 }
 
-static int measure_weights(lra_influence *p, int64_t examples, lra_weights_kind weights,
+static int measure_weights(lra_influence *p, int64_t examples, lra_subject_weights weights,
                            const char *unit, lra_measurement *found, lra_err *e)
 {
-    pairs all = {.width = (p->spec.data->max_length + BLOCKS - 1) / BLOCKS,
-                 .seed = p->spec.seed,
-                 .layouts = weights == LRA_BEST_WEIGHTS ? 2 : 1};
-    int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, &all, e);
+    pairs all = {.width = (p->subject.data->max_length + BLOCKS - 1) / BLOCKS,
+                 .seed = p->subject.seed,
+                 .layouts = weights == LRA_TRAINED_WEIGHTS ? 2 : 1};
+    int rc = lra_occlude(&p->subject, weights, LRA_ANSWERS_FORWARD, examples, &p->steps, take_batch,
+                         &all, e);
     if (rc == 0 && all.n == 0)
         rc = lra_fail(e, "no batch has two rows, and replaced tokens come from another row");
     if (rc == 0) {
         const lra_interactions x = {BLOCKS, all.width, all.n, all.count, all.weight, all.null};
         double curve[LRA_INTERACTION_CURVES * BLOCKS];
-        lra_interaction_measurements(&x, p->spec.seed, found, curve);
+        lra_interaction_measurements(&x, p->subject.seed, found, curve);
         add_arrays(p, &all, unit, curve);
     }
     lra_free(all.count);
@@ -290,13 +293,15 @@ static int measure_weights(lra_influence *p, int64_t examples, lra_weights_kind 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_measurement best[LRA_INTERACTION_FINDINGS], initial[LRA_INTERACTION_FINDINGS];
-    int rc = measure_weights(p, examples, LRA_BEST_WEIGHTS, "interaction", best, e);
+    int rc = measure_weights(p, examples, LRA_TRAINED_WEIGHTS, "interaction", best, e);
     lra_probe_unit *u = rc == 0 ? p->out->unit[p->out->n_units - 1] : NULL;
-    if (rc == 0)
-        rc = measure_weights(p, examples, LRA_INITIAL_WEIGHTS, "interaction.init", initial, e);
+    bool has_initial = lra_influence_has_initial(p);
+    if (rc == 0 && has_initial)
+        rc = measure_weights(p, examples, LRA_RESET_WEIGHTS, "interaction.init", initial, e);
     if (rc != 0) return rc;
-    lra_measurements_null(LRA_INTERACTION_FINDINGS, best, LRA_INTERACTION_FINDINGS, initial,
-                          LRA_NULL_INIT);
+    if (has_initial)
+        lra_measurements_null(LRA_INTERACTION_FINDINGS, best, LRA_INTERACTION_FINDINGS, initial,
+                              LRA_NULL_INIT);
     for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) best[k].flags |= LRA_APPROX;
     lra_probe_unit_measurements(u, LRA_INTERACTION_FINDINGS, best);
     return 0;
@@ -320,6 +325,7 @@ const lra_influence_part lra_part_interaction = {
     .units = (const char *const[]){"interaction.init", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT) |
              LRA_NULL_BIT(LRA_NULL_PERM),
+    .needs = LRA_ANSWERS_FORWARD,
     .undefined = undefined,
     .outdated = outdated,
     .passes = passes,

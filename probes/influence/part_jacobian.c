@@ -42,7 +42,7 @@ typedef struct {
 
 static void open_profiles(profiles *a, const lra_influence *p)
 {
-    int64_t T = p->spec.data->max_length, grid = p->run->result->grid;
+    int64_t T = p->subject.data->max_length, grid = p->result->grid;
     *a = (profiles){.n_open = 0};
     a->profile[PLAIN] = lra_profile_new(T, 0);
     a->profile[SQUARES] = lra_profile_new(T, 0);
@@ -99,43 +99,48 @@ static void take_row(void *context, const lra_jacobian_row *row)
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    int64_t T = p->spec.data->max_length, rows = T < POSITIONS ? T : POSITIONS;
-    return 2.0 * (double)(lra_influence_rows(p, examples) * rows * (1 + DRAWS));
+    int64_t T = p->subject.data->max_length, rows = T < POSITIONS ? T : POSITIONS;
+    return lra_influence_weights(p) *
+           (double)(lra_influence_rows(p, examples) * rows * (1 + DRAWS));
 }
 
-static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, profiles *to,
+static int run(lra_influence *p, int64_t examples, lra_subject_weights weights, profiles *to,
                lra_err *e)
 {
     const lra_jacobian_spec s = {.examples = examples,
                                  .positions = POSITIONS,
                                  .draws = DRAWS,
                                  .weights = weights,
-                                 .seed = p->spec.seed};
-    return lra_jacobian_measure(&p->spec, &p->device, &s, &p->steps, take_row, to, &to->report, e);
+                                 .seed = p->subject.seed};
+    return lra_jacobian_measure(&p->subject, &s, &p->steps, take_row, to, &to->report, e);
 }
 
 static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
 {
     lra_measurement own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
-    const lra_profile_options o = {
-        .suffix = k == PIXELS ? ".px" : NULL,
-        .reach = k == PIXELS || p->run->result->reach < 0 ? 0 : p->run->result->reach,
-        .key = p->spec.seed};
+    const lra_profile_options o = {.suffix = k == PIXELS ? ".px" : NULL,
+                                   .reach = k == PIXELS || p->result->reach < 0 ? 0
+                                                                                : p->result->reach,
+                                   .key = p->subject.seed};
     lra_probe_unit *u = lra_probe_unit_new(p->out, unit_names[k]);
     lra_influence_add_curves(u, best->profile[k]);
     int n = lra_profile_measurements(best->profile[k], &o, own);
-    int n_init = lra_profile_measurements(initial->profile[k], &o, init);
-    lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
-    n += lra_profile_shift(initial->profile[k], best->profile[k], &o, own + n);
+    bool has_initial = lra_influence_has_initial(p);
+    if (has_initial) {
+        int n_init = lra_profile_measurements(initial->profile[k], &o, init);
+        lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
+        n += lra_profile_shift(initial->profile[k], best->profile[k], &o, own + n);
+    }
     if (k == PLAIN) {
         lra_measurement f = lra_measurement_of("jacobian.leak", best->report.leak);
         f.examples = best->report.examples, f.null[LRA_NULL_UNIFORM] = 0;
         own[n++] = f;
-        own[n++] = lra_profile_peak(initial->profile[PLAIN], best->profile[PLAIN], true, &o);
     }
+    if (k == PLAIN && has_initial)
+        own[n++] = lra_profile_peak(initial->profile[PLAIN], best->profile[PLAIN], true, &o);
     /* approximate, because draws of v, and positions of long examples, are sampled */
     for (int i = 0; i < n; i++)
-        if (strcmp(own[i].id, "jacobian.leak") != 0 || best->report.examples < p->run->result->n)
+        if (strcmp(own[i].id, "jacobian.leak") != 0 || best->report.examples < p->result->n)
             own[i].flags |= LRA_APPROX;
     lra_probe_unit_measurements(u, n, own);
 }
@@ -145,11 +150,12 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     profiles best, initial;
     open_profiles(&best, p);
     open_profiles(&initial, p);
-    int rc = run(p, examples, LRA_BEST_WEIGHTS, &best, e);
-    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, &initial, e);
+    int rc = run(p, examples, LRA_TRAINED_WEIGHTS, &best, e);
+    if (rc == 0 && lra_influence_has_initial(p))
+        rc = run(p, examples, LRA_RESET_WEIGHTS, &initial, e);
     for (int k = 0; k < N_PROFILES && rc == 0; k++)
         if (best.profile[k]) add_unit(p, k, &best, &initial);
-    if (rc == 0)
+    if (rc == 0 && lra_influence_has_initial(p))
         lra_influence_add_curves(lra_probe_unit_new(p->out, "jacobian.init"),
                                  initial.profile[PLAIN]);
     close_profiles(&best);
@@ -167,5 +173,6 @@ const lra_influence_part lra_part_jacobian = {
     .units = (const char *const[]){"jacobian.p2", "jacobian.px", "jacobian.init", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
     .settings = settings,
+    .needs = LRA_ANSWERS_VJP,
     .passes = passes,
     .measure = measure};

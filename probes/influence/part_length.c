@@ -22,7 +22,7 @@ static const double usual[] = {0.25, 0.5, 1, 2};
 
 static int64_t own_length(const lra_influence *p)
 {
-    return lra_config_int(p->spec.data->config, lra_length_key(p->spec.data));
+    return lra_config_int(p->subject.data->config, lra_length_key(p->subject.data));
 }
 
 const lra_option lra_part_length_options[] = {
@@ -35,7 +35,7 @@ const lra_option lra_part_length_options[] = {
 /* Number i of the list in --lengths; 0 after the last one. */
 static int64_t listed(const lra_influence *p, int i)
 {
-    const char *at = lra_option_text(p->options, "lengths");
+    const char *at = p->options ? lra_option_text(p->options, "lengths") : NULL;
     for (; at && i > 0; i--) {
         at = strchr(at, ',');
         at += at != NULL;
@@ -45,7 +45,7 @@ static int64_t listed(const lra_influence *p, int i)
 
 static int check(const lra_influence *p, lra_err *e)
 {
-    const char *list = lra_option_text(p->options, "lengths");
+    const char *list = p->options ? lra_option_text(p->options, "lengths") : NULL;
     int64_t last = 0;
     int n = 0;
     for (const char *at = list; at && *at; at += *at == ',', n++) {
@@ -81,8 +81,10 @@ static int64_t length_at(const lra_influence *p, int i)
 
 static const char *undefined(const lra_influence *p)
 {
-    if (p->spec.data->task->goal == LRA_GOAL_NEXT) return "a stream has no rows of another length";
-    return lra_length_key(p->spec.data) ? NULL : "the task makes no rows of other lengths";
+    if (lra_own_answers_undefined(&p->subject)) return lra_own_answers_undefined(&p->subject);
+    if (p->subject.data->task->goal == LRA_GOAL_NEXT)
+        return "a stream has no rows of another length";
+    return lra_length_key(p->subject.data) ? NULL : "the task makes no rows of other lengths";
 }
 
 static double passes(const lra_influence *p, int64_t examples)
@@ -112,16 +114,15 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     lra_own_answers own;
     double x[LRA_GAIN_POINTS];
     int points = 0;
-    int rc = lra_own_answers_ask(&p->spec, &p->device, lra_influence_rows(p, examples), &p->steps,
-                                 &own, e);
+    int rc = lra_own_answers_ask(&p->subject, 0, lra_influence_rows(p, examples), &p->steps, &own,
+                                 e);
     lra_sums *row = lra_alloc_array((size_t)(own.n * LRA_GAIN_POINTS) + 1, sizeof *row);
     for (int i = 0; length_at(p, i) > 0 && rc == 0; i++) {
         int64_t length = length_at(p, i);
-        rc = lra_length_ask(&p->spec, &p->device, length, own.n, &p->steps, row + points * own.n,
-                            e);
+        rc = lra_length_ask(&p->subject, length, own.n, &p->steps, row + points * own.n, e);
         if (rc == 0) x[points++] = (double)length;
         if (rc != 0 && (points > 0 || length_at(p, i + 1) > 0)) {
-            lra_note("%s: %s: left out", p->spec.title, e->msg);
+            lra_note("%s: %s: left out", p->subject.title, e->msg);
             rc = 0;
         }
     }

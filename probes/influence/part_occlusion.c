@@ -22,7 +22,6 @@
 
 #include "analysis/profile.h"
 #include "kernels/base/core/mem.h"
-#include "kernels/graph/op.h"
 #include "probes/shared/jacobian.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/part.h"
@@ -48,7 +47,7 @@ typedef struct {
 
 static int64_t width_of(const lra_influence *p, int64_t columns)
 {
-    int64_t T = p->spec.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
+    int64_t T = p->subject.data->max_length, width = (T + BLOCKS - 1) / BLOCKS;
     if (columns) return (columns + SIDE - 1) / SIDE;
     return width < WIDEST ? width : WIDEST;
 }
@@ -105,8 +104,8 @@ static double distance(int64_t D, const float *x, const float *y)
  * pair are separate examples. */
 static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int64_t *at)
 {
-    int64_t T = o->batch->length[s], rows = o->view->rows;
-    int64_t example = o->batch->row[s % rows] * (o->view->network.n / rows) + s / rows;
+    int64_t T = o->batch->length[s], rows = o->request->B;
+    int64_t example = o->batch->row[s % rows] * o->request->towers + s / rows;
     int n = T < POSITIONS ? (int)T : POSITIONS;
     for (int p = 0; p < n; p++) at[p] = lra_jacobian_position(c->seed, example, POSITIONS, p, T);
     return n;
@@ -116,17 +115,15 @@ static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int6
 static int ask_block(const changes *c, asked *a, const lra_occluder *o, int64_t block, int draw,
                      lra_err *e)
 {
-    const lra_network *k = &o->view->network;
-    int64_t D = lra_width(k->features), at[POSITIONS];
-    for (int64_t s = 0; s < k->n; s++) block_of(c, o->batch->length[s], block, &a->of[s]);
-    int rc = lra_occlude_run(o, a->of, draw, e);
-    if (rc == 0) rc = lra_get(o->view->plan, k->features, a->changed, e);
-    for (int64_t s = 0; s < k->n && rc == 0; s++) {
+    int64_t D = o->D, T = o->request->T, n_s = lra_request_sequences(o->request), at[POSITIONS];
+    for (int64_t s = 0; s < n_s; s++) block_of(c, o->batch->length[s], block, &a->of[s]);
+    int rc = lra_occlude_features(o, a->of, draw, a->changed, e);
+    for (int64_t s = 0; s < n_s && rc == 0; s++) {
         if (!lra_occlude_counts(o, s) || !lra_occlude_changes(o, s, &a->of[s], draw)) continue;
         int n = positions_of(c, o, s, at);
         a->draws[s * c->blocks + block]++;
         for (int p = 0; p < n; p++) {
-            int64_t row = (s * k->T + at[p]) * D;
+            int64_t row = (s * T + at[p]) * D;
             a->sum[(s * POSITIONS + p) * c->blocks + block] += distance(D, a->whole + row,
                                                                         a->changed + row);
         }
@@ -160,18 +157,18 @@ static void add_example(changes *c, const asked *a, const lra_occluder *o, int64
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     changes *c = context;
-    const lra_network *k = &o->view->network;
-    size_t n = (size_t)k->n, all = (size_t)lra_elements(k->features);
+    int64_t n_s = lra_request_sequences(o->request);
+    size_t n = (size_t)n_s, all = (size_t)(n_s * o->request->T * o->D);
     asked a = {.whole = lra_alloc_array(2 * all, sizeof *a.whole),
                .sum = lra_alloc_array(n * POSITIONS * (size_t)c->blocks, sizeof *a.sum),
                .draws = lra_alloc_array(n * (size_t)c->blocks, sizeof *a.draws),
                .of = lra_alloc_array(n, sizeof *a.of)};
     a.changed = a.whole + all;
-    int rc = lra_get(o->view->plan, k->features, a.whole, e);
+    int rc = lra_occlude_features(o, a.of, 0, a.whole, e); /* no block is replaced */
     for (int64_t b = 0; b < c->blocks * DRAWS && rc == 0; b++)
-        if (c->columns || b / DRAWS * c->width < o->view->T)
+        if (c->columns || b / DRAWS * c->width < o->request->T)
             rc = ask_block(c, &a, o, b / DRAWS, (int)(b % DRAWS), e);
-    for (int64_t s = 0; s < k->n && rc == 0; s++)
+    for (int64_t s = 0; s < n_s && rc == 0; s++)
         if (lra_occlude_counts(o, s)) add_example(c, &a, o, s);
     lra_free(a.whole);
     lra_free(a.sum);
@@ -185,29 +182,30 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 /* Number of blocks of the longest example. */
 static int64_t all_blocks(const lra_influence *p, int64_t columns)
 {
-    int64_t T = p->spec.data->max_length, width = width_of(p, columns);
+    int64_t T = p->subject.data->max_length, width = width_of(p, columns);
     if (columns == 0) return blocks_of(T, width);
     return blocks_of(columns, width) * blocks_of(T / columns, width);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    int64_t grid = p->run->result->grid, runs = 1 + all_blocks(p, 0) * DRAWS;
+    int64_t grid = p->result->grid, runs = 1 + all_blocks(p, 0) * DRAWS;
     if (grid) runs += 1 + all_blocks(p, grid) * DRAWS;
-    return 2.0 * (double)(lra_influence_rows(p, examples) * runs);
+    return lra_influence_weights(p) * (double)(lra_influence_rows(p, examples) * runs);
 }
 
-static int run(lra_influence *p, int64_t examples, lra_weights_kind weights, int64_t columns,
+static int run(lra_influence *p, int64_t examples, lra_subject_weights weights, int64_t columns,
                changes *c, lra_err *e)
 {
-    int64_t T = p->spec.data->max_length;
+    int64_t T = p->subject.data->max_length;
     *c = (changes){.profile = lra_profile_new(T, columns),
                    .width = width_of(p, columns),
                    .blocks = all_blocks(p, columns),
                    .columns = columns,
-                   .causal = lra_model_causal(p->spec.model, p->spec.model_config),
-                   .seed = p->spec.seed};
-    int rc = lra_occlude(&p->spec, &p->device, weights, examples, &p->steps, take_batch, c, e);
+                   .causal = p->subject.model->facts.causal,
+                   .seed = p->subject.seed};
+    int rc = lra_occlude(&p->subject, weights, LRA_ANSWERS_FEATURES, examples, &p->steps,
+                         take_batch, c, e);
     return rc == 0 && c->examples == 0
                ? lra_fail(e, "no batch has two rows, and replaced tokens come from another row")
                : rc;
@@ -217,21 +215,24 @@ static void add_unit(lra_influence *p, const changes *best, const changes *initi
 {
     lra_measurement own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
     bool pixels = best->columns, reaches = best->width == 1 && !pixels;
-    int64_t reach = reaches && p->run->result->reach > 0 ? p->run->result->reach : 0;
+    int64_t reach = reaches && p->result->reach > 0 ? p->result->reach : 0;
     const lra_profile_options s = {
-        .suffix = pixels ? ".px" : NULL, .reach = reach, .key = p->spec.seed};
+        .suffix = pixels ? ".px" : NULL, .reach = reach, .key = p->subject.seed};
     double width = (double)best->width;
     int n = lra_profile_measurements(best->profile, &s, own);
-    int n_init = lra_profile_measurements(initial->profile, &s, init);
-    lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
-    n += lra_profile_shift(initial->profile, best->profile, &s, own + n);
-    if (!pixels) own[n++] = lra_profile_peak(initial->profile, best->profile, true, &s);
+    if (initial->profile) {
+        int n_init = lra_profile_measurements(initial->profile, &s, init);
+        lra_measurements_null(n, own, n_init, init, LRA_NULL_INIT);
+        n += lra_profile_shift(initial->profile, best->profile, &s, own + n);
+    }
+    if (initial->profile && !pixels)
+        own[n++] = lra_profile_peak(initial->profile, best->profile, true, &s);
     for (int i = 0; i < n; i++) own[i].flags |= LRA_APPROX;
     lra_probe_unit *u = lra_probe_unit_new(p->out, pixels ? "occlusion.px" : "occlusion");
     lra_influence_add_curves(u, best->profile);
     lra_probe_unit_array(u, "width", 1, (int64_t[]){1}, &width);
     lra_probe_unit_measurements(u, n, own);
-    if (!pixels)
+    if (initial->profile && !pixels)
         lra_influence_add_curves(lra_probe_unit_new(p->out, "occlusion.init"), initial->profile);
 }
 
@@ -239,8 +240,9 @@ static void add_unit(lra_influence *p, const changes *best, const changes *initi
 static int measure_blocks(lra_influence *p, int64_t examples, int64_t columns, lra_err *e)
 {
     changes best = {0}, initial = {0};
-    int rc = run(p, examples, LRA_BEST_WEIGHTS, columns, &best, e);
-    if (rc == 0) rc = run(p, examples, LRA_INITIAL_WEIGHTS, columns, &initial, e);
+    int rc = run(p, examples, LRA_TRAINED_WEIGHTS, columns, &best, e);
+    if (rc == 0 && lra_influence_has_initial(p))
+        rc = run(p, examples, LRA_RESET_WEIGHTS, columns, &initial, e);
     if (rc == 0) add_unit(p, &best, &initial);
     lra_profile_free(best.profile);
     lra_profile_free(initial.profile);
@@ -249,14 +251,14 @@ static int measure_blocks(lra_influence *p, int64_t examples, int64_t columns, l
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    int64_t grid = p->run->result->grid;
+    int64_t grid = p->result->grid;
     int rc = measure_blocks(p, examples, 0, e);
     return rc == 0 && grid ? measure_blocks(p, examples, grid, e) : rc;
 }
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_occlude_lonely(&p->spec);
+    return lra_occlude_lonely(&p->subject);
 }
 
 static const lra_part_setting settings[] = {LRA_UNIFORM_SETTING("occlusion"), {.name = NULL}};
@@ -269,6 +271,7 @@ const lra_influence_part lra_part_occlusion = {
     .units = (const char *const[]){"occlusion.px", "occlusion.init", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
     .settings = settings,
+    .needs = LRA_ANSWERS_FEATURES,
     .undefined = undefined,
     .passes = passes,
     .measure = measure};

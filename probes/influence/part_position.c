@@ -26,7 +26,7 @@ typedef struct {
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     effects *f = context;
-    int64_t rows = o->view->rows, first = f->n, at = first;
+    int64_t rows = o->request->B, first = f->n, at = first;
     lra_token_runs *of = lra_alloc_array((size_t)rows, sizeof *of);
     double *whole = lra_alloc_array(2 * (size_t)rows, sizeof *whole), *score = whole + rows;
     for (int64_t i = 0; i < rows; i++) f->n += lra_occlude_counts(o, i);
@@ -116,28 +116,29 @@ static void free_effects(effects *f)
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_occlude_undefined(&p->spec);
+    return lra_occlude_undefined(&p->subject);
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    return 2.0 * (double)lra_influence_rows(p, examples) * (1 + BINS * DRAWS);
+    return lra_influence_weights(p) * (double)lra_influence_rows(p, examples) * (1 + BINS * DRAWS);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     effects best = {0}, initial = {0};
-    int rc = lra_occlude(&p->spec, &p->device, LRA_BEST_WEIGHTS, examples, &p->steps, take_batch,
-                         &best, e);
-    if (rc == 0)
-        rc = lra_occlude(&p->spec, &p->device, LRA_INITIAL_WEIGHTS, examples, &p->steps, take_batch,
-                         &initial, e);
+    int rc = lra_occlude(&p->subject, LRA_TRAINED_WEIGHTS, LRA_ANSWERS_FORWARD, examples, &p->steps,
+                         take_batch, &best, e);
+    if (rc == 0 && lra_influence_has_initial(p))
+        rc = lra_occlude(&p->subject, LRA_RESET_WEIGHTS, LRA_ANSWERS_FORWARD, examples, &p->steps,
+                         take_batch, &initial, e);
     if (rc == 0 && best.n == 0)
         rc = lra_fail(e, "no batch has two rows, and replaced tokens come from another row");
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, "position");
-        lra_measurement x = edge_measurement(&best, p->spec.seed);
-        x.null[LRA_NULL_INIT] = edge_measurement(&initial, p->spec.seed).value;
+        lra_measurement x = edge_measurement(&best, p->subject.seed);
+        if (lra_influence_has_initial(p))
+            x.null[LRA_NULL_INIT] = edge_measurement(&initial, p->subject.seed).value;
         x.null[LRA_NULL_UNIFORM] = 1;
         add_arrays(u, &best);
         lra_probe_unit_measurements(u, 1, &x);
@@ -153,6 +154,7 @@ const lra_influence_part lra_part_position = {
     .examples = EXAMPLES,
     .least = 2,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
+    .needs = LRA_ANSWERS_FORWARD,
     .undefined = undefined,
     .passes = passes,
     .measure = measure};

@@ -13,7 +13,7 @@ static const lra_filler expression = {.fill = fill_expression};
 
 static const char *undefined(const lra_influence *p)
 {
-    bool expressions = p->spec.data->task->data.grammar == LRA_GRAMMAR_EXPRESSION;
+    bool expressions = p->subject.data->task->data.grammar == LRA_GRAMMAR_EXPRESSION;
     return expressions ? NULL : "rows are no expressions";
 }
 

@@ -34,34 +34,32 @@ static lra_measurement measurement_of(const lra_shifted *s, int k)
 
 static const char *undefined(const lra_influence *p)
 {
-    lra_goal goal = p->spec.data->task->goal;
+    lra_goal goal = p->subject.data->task->goal;
     if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_PAIR) return "the outputs are no probabilities";
     const char *why = lra_influence_unplaced(p);
-    const lra_sequences *r = &p->spec.data->split[LRA_TEST_SPLIT];
+    const lra_sequences *r = &p->subject.data->split[LRA_TEST_SPLIT];
     for (int64_t i = 0; i < r->n && !why; i++)
-        if (lra_sequences_length(r, i) < p->spec.data->max_length) return NULL;
+        if (lra_sequences_length(r, i) < p->subject.data->max_length) return NULL;
     return why ? why : "all rows have the same length, which leaves no room for a shift";
 }
 
 static double passes(const lra_influence *p, int64_t examples)
 {
-    return 2.0 * (double)lra_influence_rows(p, examples) * (1 + STEPS);
+    return lra_influence_weights(p) * (double)lra_influence_rows(p, examples) * (1 + STEPS);
 }
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
     lra_shifted best, initial;
     double x[STEPS], kl[3 * STEPS];
-    int rc = lra_shift_measure(&p->spec, &p->device, LRA_BEST_WEIGHTS, examples, &p->steps, &best,
-                               e);
-    if (rc == 0)
-        rc = lra_shift_measure(&p->spec, &p->device, LRA_INITIAL_WEIGHTS, examples, &p->steps,
-                               &initial, e);
+    int rc = lra_shift_measure(&p->subject, LRA_TRAINED_WEIGHTS, examples, &p->steps, &best, e);
+    if (rc == 0 && lra_influence_has_initial(p))
+        rc = lra_shift_measure(&p->subject, LRA_RESET_WEIGHTS, examples, &p->steps, &initial, e);
     if (rc != 0) return rc;
     lra_probe_unit *u = lra_probe_unit_new(p->out, "shift");
     for (int k = 0; k < STEPS; k++) {
         lra_measurement f = measurement_of(&best, k);
-        f.null[LRA_NULL_INIT] = measurement_of(&initial, k).value;
+        if (lra_influence_has_initial(p)) f.null[LRA_NULL_INIT] = measurement_of(&initial, k).value;
         x[k] = lra_shift_steps[k];
         kl[3 * k] = f.value, kl[3 * k + 1] = f.lo, kl[3 * k + 2] = f.hi;
         lra_probe_unit_measurements(u, 1, &f);
@@ -77,6 +75,7 @@ const lra_influence_part lra_part_shift = {
     .examples = EXAMPLES,
     .least = 1,
     .nulls = LRA_NULL_BIT(LRA_NULL_INIT),
+    .needs = LRA_ANSWERS_FORWARD | LRA_ANSWERS_PLACE,
     .undefined = undefined,
     .passes = passes,
     .measure = measure};

@@ -47,7 +47,8 @@ const lra_influence_part lra_part_token = {
 static const char *undefined_mask(const lra_influence *p)
 {
     const char *why = lra_influence_unplaced(p);
-    if (why || lra_adds_positions(p->spec.model, p->spec.model_config)) return why;
+    const lra_train_spec *s = p->engine ? &p->engine->spec : NULL;
+    if (why || !s || lra_adds_positions(s->model, s->model_config)) return why;
     return "the model adds no positions, so part 'keep' measures the same";
 }
 

@@ -5,18 +5,14 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
-#include "kernels/graph/op.h"
 #include "models/training/rows.h"
-#include "models/training/session.h"
-#include "probes/influence/occlude.h"
 #include "probes/influence/probabilities.h"
 #include "probes/influence/perturbed_batch.h"
-#include "probes/shared/sample_rows.h"
 
 enum { WINDOWS = 8, STREAM = 0x5253 };
 
 typedef struct {
-    const lra_loaded_model *m;
+    const lra_subject *subject;
     lra_restricted *out;
     int64_t *place;
     lra_mean_answer average;
@@ -43,38 +39,35 @@ static bool speaks(const lra_dataset *d)
     return d->task->goal == LRA_GOAL_NEXT;
 }
 
-static int ask(const work *w, const lra_length_graph *v, const lra_batch *b, float *output,
-               lra_err *e)
+static int ask(const work *w, const lra_request *q, float *output, lra_err *e)
 {
-    int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
-    if (rc == 0) rc = lra_length_graph_run(w->m, v, e);
-    return rc == 0 ? lra_get(v->plan, v->network.output, output, e) : rc;
+    lra_responder *r = w->subject->model;
+    return r->is->forward(r, q, output, e);
 }
 
 /* ---- sums of outputs ------------------------------------------------------------------------ */
 
-static int64_t outputs_of(const lra_length_graph *v)
+static int64_t outputs_of(const work *w)
 {
-    return lra_elements(v->network.output) / v->rows;
+    return w->subject->model->facts.classes;
 }
 
-static void sums_of(const work *w, const lra_length_graph *v, const lra_batch *b,
-                    const float *output)
+static void sums_of(const work *w, const lra_request *q, const lra_batch *b, const float *output)
 {
-    int64_t C = outputs_of(v);
-    if (!w->label) lra_session_rows(w->m->run, b, v->rows, v->T, output, w->sums);
-    for (int64_t i = 0; i < v->rows && w->label; i++)
+    int64_t C = outputs_of(w);
+    if (!w->label) lra_subject_sums(w->subject, q, b, output, w->sums);
+    for (int64_t i = 0; i < q->B && w->label; i++)
         w->sums[i] = lra_class_row(output + i * C, C, w->label[i]);
 }
 
 /* Adds the outputs of the rows with row[i] >= 0 to the sums of a point. */
-static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, const int64_t *row,
+static void add_rows(work *w, const lra_request *q, const lra_batch *b, const int64_t *row,
                      const float *output, int point)
 {
     lra_restricted *r = w->out;
-    int64_t C = outputs_of(v);
-    sums_of(w, v, b, output);
-    for (int64_t i = 0; i < v->rows; i++) {
+    int64_t C = outputs_of(w);
+    sums_of(w, q, b, output);
+    for (int64_t i = 0; i < q->B; i++) {
         if (row[i] < 0) continue;
         int64_t at = point * r->n + w->place[row[i]] * r->answers + w->answer;
         lra_sums_add(&r->row[at], &w->sums[i]);
@@ -83,12 +76,12 @@ static void add_rows(work *w, const lra_length_graph *v, const lra_batch *b, con
 }
 
 /* Stores the sums and entropies of the outputs for complete inputs. */
-static void add_whole(work *w, const lra_length_graph *v, const lra_batch *b)
+static void add_whole(work *w, const lra_request *q, const lra_batch *b)
 {
     lra_restricted *r = w->out;
-    int64_t C = outputs_of(v);
-    sums_of(w, v, b, w->whole);
-    for (int64_t i = 0; i < v->rows; i++) {
+    int64_t C = outputs_of(w);
+    sums_of(w, q, b, w->whole);
+    for (int64_t i = 0; i < q->B; i++) {
         if (b->row[i] < 0) continue;
         int64_t at = w->place[b->row[i]] * r->answers + w->answer;
         r->full[at] = w->sums[i];
@@ -97,21 +90,21 @@ static void add_whole(work *w, const lra_length_graph *v, const lra_batch *b)
 }
 
 /* Evaluates all draws of one width. */
-static int one_width(work *w, const lra_length_graph *v, const lra_batch *b, int point,
-                     lra_batch *to, int64_t *row, lra_err *e)
+static int one_width(work *w, const lra_request *q, const lra_batch *b, int point, lra_request *to,
+                     int64_t *row, lra_err *e)
 {
-    int64_t C = outputs_of(v), asked, n = v->rows * C, width = (int64_t)w->out->w[point];
-    double *parts = lra_alloc_array((size_t)v->rows, sizeof *parts);
+    int64_t C = outputs_of(w), asked, n = q->B * C, width = (int64_t)w->out->w[point];
+    double *parts = lra_alloc_array((size_t)q->B, sizeof *parts);
     bool averaged = w->change.is->draws.averaged;
     int rc = 0;
     for (int64_t i = 0; i < n; i++) w->mean[i] = 0;
     for (int64_t draw = 0; rc == 0 && (draw == 0 || !w->out->step); draw++) {
-        asked = lra_batch_apply(&w->change, v, b, width, draw, to, row);
+        asked = lra_batch_apply(&w->change, q, b->row, width, draw, to, row);
         if (asked == 0) break;
-        rc = ask(w, v, to, w->output, e);
+        rc = ask(w, to, w->output, e);
         lra_steps_add(w->steps, (double)asked);
-        if (rc == 0 && !averaged) add_rows(w, v, b, row, w->output, point);
-        for (int64_t i = 0; i < v->rows && averaged; i++) {
+        if (rc == 0 && !averaged) add_rows(w, q, b, row, w->output, point);
+        for (int64_t i = 0; i < q->B && averaged; i++) {
             if (row[i] < 0) continue;
             parts[i]++;
             for (int64_t k = 0; k < C; k++) w->mean[i * C + k] += w->output[i * C + k];
@@ -120,32 +113,22 @@ static int one_width(work *w, const lra_length_graph *v, const lra_batch *b, int
     if (rc == 0 && averaged) {
         for (int64_t i = 0; i < n; i++)
             w->mean[i] = parts[i / C] > 0 ? (float)((double)w->mean[i] / parts[i / C]) : 0;
-        add_rows(w, v, b, b->row, w->mean, point);
+        add_rows(w, q, b, b->row, w->mean, point);
     }
     lra_free(parts);
     return rc;
 }
 
-static int all_widths(work *w, const lra_length_graph *v, const lra_batch *b, lra_batch *to,
+static int all_widths(work *w, const lra_request *q, const lra_batch *b, lra_request *to,
                       int64_t *row, lra_err *e)
 {
     int rc = 0;
-    add_whole(w, v, b);
-    for (int p = 0; p < w->out->n_points && rc == 0; p++) rc = one_width(w, v, b, p, to, row, e);
+    add_whole(w, q, b);
+    for (int p = 0; p < w->out->n_points && rc == 0; p++) rc = one_width(w, q, b, p, to, row, e);
     return rc;
 }
 
 /* ---- language models ------------------------------------------------------------------------- */
-
-/* Builds logits at the last position of each input, (n,V), instead of the losses at all
- * positions. */
-static lra_tensor *last_logits(const lra_network *k)
-{
-    lra_graph *g = k->graph;
-    lra_tensor *x = lra_cast(lra_pool(k->features, k->length, LRA_POOL_LAST), lra_elem(g));
-    x = lra_linear(x, lra_shared(g, "head/w"), lra_shared(g, "head/b"), LRA_ACT_NONE, NULL);
-    return lra_cast(x, lra_real(g));
-}
 
 /* Draws the evaluated position of a row of n tokens: one from each of equal parts of the row.
  * Returns -1 if the row is too short. */
@@ -154,71 +137,73 @@ static int64_t step_of(const work *w, int64_t row, int64_t n)
     int64_t parts = w->out->answers < n ? w->out->answers : n;
     if (w->answer >= parts) return -1;
     int64_t from = n * w->answer / parts, to = n * (w->answer + 1) / parts;
-    lra_rng rng = lra_rng_new(w->m->run->seed, STREAM, (uint64_t)(row << 8 | w->answer));
+    lra_rng rng = lra_rng_new(w->subject->seed, STREAM, (uint64_t)(row << 8 | w->answer));
     return from + lra_rng_below(&rng, (uint32_t)(to - from));
 }
 
 /* Evaluates, as a complete input, the tokens up to the evaluated position of each row, then all
  * widths on that input. */
-static int ask_step(work *w, const lra_length_graph *v, const lra_batch *b, lra_batch *to,
+static int ask_step(work *w, const lra_request *q, const lra_batch *b, lra_request *to,
                     int64_t *row, lra_err *e)
 {
-    int64_t asked = 0, *left = lra_alloc_array((size_t)v->rows, sizeof *left);
+    int64_t asked = 0, *left = lra_alloc_array((size_t)q->B, sizeof *left);
+    int32_t *length = lra_alloc_array((size_t)q->B, sizeof *length);
+    lra_request start = *q; /* the tokens up to the evaluated position */
     lra_batch own = *b;
-    own.length = lra_alloc_array((size_t)v->rows, sizeof *own.length), own.row = left;
-    for (int64_t i = 0; i < v->rows; i++) {
+    start.length = length, own.row = left;
+    for (int64_t i = 0; i < q->B; i++) {
         int64_t t = b->row[i] < 0 ? -1 : step_of(w, b->row[i], b->length[i]);
         left[i] = t < 0 ? -1 : b->row[i], asked += t >= 0;
-        own.length[i] = (int32_t)(t < 0 ? 1 : t + 1);
-        w->label[i] = t < 0 ? -1 : b->label[i * v->T + t];
+        length[i] = (int32_t)(t < 0 ? 1 : t + 1);
+        w->label[i] = t < 0 ? -1 : b->label[i * q->T + t];
         if (b->row[i] >= 0) w->out->step[w->place[b->row[i]] * w->out->answers + w->answer] = t;
     }
     int rc = 0;
     if (asked) {
         const lra_batch_change none = {.is = &complete};
-        lra_batch_apply(&none, v, &own, v->T, 0, to, row);
-        rc = ask(w, v, to, w->whole, e);
+        lra_batch_apply(&none, &start, left, q->T, 0, to, row);
+        rc = ask(w, to, w->whole, e);
         lra_steps_add(w->steps, (double)asked);
-        if (rc == 0) rc = all_widths(w, v, &own, to, row, e);
+        if (rc == 0) rc = all_widths(w, &start, &own, to, row, e);
     }
-    lra_free(own.length);
+    lra_free(length);
     lra_free(left);
     return rc;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
+static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
-    const lra_network *k = &v->network;
-    size_t size, n = (size_t)(k->n * k->T);
-    lra_batch to = *b;
+    size_t size, sequences = (size_t)lra_request_sequences(q), n = sequences * (size_t)q->T;
+    lra_request to = *q;
     int rc = 0;
-    int64_t *row = lra_alloc_array((size_t)v->rows, sizeof *row);
-    int32_t *near = NULL, *place = lra_alloc_array((size_t)k->n + 1, sizeof *place);
-    lra_batch_steps(k, b, 0, &size);
+    int64_t *row = lra_alloc_array((size_t)q->B, sizeof *row);
+    int32_t *near = NULL, *place = lra_alloc_array(sequences + 1, sizeof *place);
+    int32_t *length = lra_alloc_array(sequences, sizeof *length);
+    lra_request_tokens(q, 0, &size);
     void *copy = lra_alloc_array(n + 1, size);
-    to.length = lra_alloc_array((size_t)k->n, sizeof *to.length);
-    if (k->tokens)
+    to.length = length;
+    if (q->token)
         to.token = copy;
     else
         to.value = copy;
-    if (w->m->placed) to.place = place;
+    if (w->change.is->keeps_places) to.place = place;
     if (w->change.is->geometry->marks) {
         near = lra_alloc_array(n + 1, sizeof *near);
-        lra_batch_marks(w->m->run->data, v, b, near);
+        lra_batch_marks(w->subject->data, q, b, near);
     }
-    w->change.near = near, w->change.source = b;
+    w->change.near = near, w->change.source = q;
     if (!w->out->step) {
-        rc = lra_get(v->plan, k->output, w->whole, e);
-        if (rc == 0) rc = all_widths(w, v, b, &to, row, e);
+        rc = ask(w, q, w->whole, e);
+        if (rc == 0) rc = all_widths(w, q, b, &to, row, e);
     }
     for (w->answer = 0; w->out->step && w->answer < w->out->answers && rc == 0; w->answer++)
-        rc = ask_step(w, v, b, &to, row, e);
-    if (w->change.is->filler->other_row) lra_spare_keep(&w->change.spare, v, b);
+        rc = ask_step(w, q, b, &to, row, e);
+    if (w->change.is->filler->other_row) lra_spare_keep(&w->change.spare, q);
     lra_free(copy);
-    lra_free(to.length);
+    lra_free(length);
     lra_free(row);
     lra_free(place);
     lra_free(near);
@@ -257,10 +242,11 @@ double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Allocates the arrays of outputs for the rows of the sample. */
-static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
+static void open_answers(const lra_subject *s, int64_t sample, lra_restricted *r, work *w)
 {
-    const lra_dataset *d = m->run->data;
-    int64_t *row, rows = lra_sample_rows(m, &row, &w->place);
+    const lra_dataset *d = s->data;
+    int64_t *row, rows = lra_subject_rows(s, sample, &row, &w->place);
+    size_t outputs = (size_t)(s->batch * outputs_of(w));
     r->n_points = widths_of(d, w->change.is, w->only, r->w);
     r->answers = lra_restrict_answers(d, w->change.is);
     r->n = rows * r->answers;
@@ -268,64 +254,53 @@ static void open_answers(const lra_loaded_model *m, lra_restricted *r, work *w)
     r->index = lra_alloc_array(n + 1, sizeof *r->index);
     for (int64_t i = 0; i < r->n; i++) r->index[i] = row[i / r->answers];
     lra_free(row);
+    w->whole = lra_alloc_array(3 * outputs, sizeof *w->whole);
+    w->output = w->whole + outputs, w->mean = w->output + outputs;
+    w->sums = lra_alloc_array((size_t)s->batch, sizeof *w->sums);
     r->full = lra_alloc_array(n + 1, sizeof *r->full);
     r->row = lra_alloc_array(all + 1, sizeof *r->row);
     if (speaks(d)) r->step = lra_alloc_array(n + 1, sizeof *r->step);
-    if (speaks(d)) w->label = lra_alloc_array((size_t)m->run->batch, sizeof *w->label);
+    if (speaks(d)) w->label = lra_alloc_array((size_t)s->batch, sizeof *w->label);
     if (d->task->goal == LRA_GOAL_VALUE) return;
     r->kl = lra_alloc_array(all + 1, sizeof *r->kl);
     r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
 }
 
 /* Loads a replacement row from the second batch, for the case that the first batch has one row. */
-static void find_spare(const lra_loaded_model *m, work *w)
+static void find_spare(const lra_subject *s, int64_t sample, work *w)
 {
-    const lra_session s = {.spec = m->run, .buckets = m->buckets};
-    lra_loader_spec spec = lra_session_loader_spec(&s, LRA_TEST_SPLIT, false);
-    spec.sample = m->sample, spec.sample_seed = m->run->sample_seed, spec.stratified = true;
-    lra_loader *l = lra_loader_new(&spec);
+    lra_loader *l = lra_subject_loader(s, sample);
     const lra_batch *b = lra_loader_batches(l) > 1 ? lra_loader_get(l, 1) : NULL;
-    if (b) lra_spare_keep(&w->change.spare, m->view[b->bucket], b);
+    if (b) {
+        const lra_request q = lra_subject_request(s, b);
+        lra_spare_keep(&w->change.spare, &q);
+    }
     lra_loader_free(l);
 }
 
-static int measure(lra_loaded_model *m, work *w, lra_err *e)
+int lra_restrict_measure(const lra_subject *s, const lra_perturbation *is, int64_t only,
+                         int64_t sample, lra_steps *steps, lra_restricted *out, lra_err *e)
 {
-    if (w->change.is->filler->other_row) find_spare(m, w);
-    for (int i = 0; i < m->n_views && speaks(m->run->data); i++)
-        m->view[i]->network.output = last_logits(&m->view[i]->network);
-    open_answers(m, w->out, w);
-    int64_t most = lra_sample_ask(m);
-    w->whole = lra_alloc_array(3 * (size_t)most, sizeof *w->whole);
-    w->output = w->whole + most, w->mean = w->output + most;
-    w->sums = lra_alloc_array((size_t)m->run->batch, sizeof *w->sums);
-    int rc = lra_loaded_plan(m, e);
-    if (rc == 0) rc = lra_loaded_run(m, LRA_TEST_SPLIT, NULL, ask_batch, w, e);
-    w->out->mean_entropy = lra_mean_answer_entropy(&w->average);
-    return rc;
-}
-
-int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, const lra_perturbation *is,
-                         int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
-                         lra_err *e)
-{
-    lra_loaded_model m;
-    work w = {.m = &m, .out = out, .steps = steps, .only = only};
+    const lra_preparation p = {.answers = LRA_ANSWERS_FORWARD |
+                                          (is->keeps_places ? LRA_ANSWERS_PLACE : 0)};
+    work w = {.subject = s, .out = out, .steps = steps, .only = only};
     w.change = (lra_batch_change){
-        .is = is, .seed = run->seed, .last = speaks(run->data) && !is->geometry->permutes};
+        .is = is, .seed = s->seed, .last = speaks(s->data) && !is->geometry->permutes};
     *out = (lra_restricted){0};
-    int rc = lra_load_model(&m, run, dev, LRA_BEST_WEIGHTS, e);
-    m.sample = sample;
-    m.placed = is->keeps_places;
-    if (rc == 0) lra_loaded_buckets(&m);
-    if (rc == 0) rc = measure(&m, &w, e);
+    int rc = lra_subject_prepare(s, LRA_TRAINED_WEIGHTS, p, e);
+    if (rc == 0) {
+        if (is->filler->other_row) find_spare(s, sample, &w);
+        open_answers(s, sample, out, &w);
+        rc = lra_subject_each(s, sample, ask_batch, &w, e);
+        out->mean_entropy = lra_mean_answer_entropy(&w.average);
+    }
+    lra_subject_release(s);
     lra_free(w.place);
     lra_free(w.whole);
     lra_free(w.sums);
     lra_free(w.label);
     lra_mean_answer_free(&w.average);
     lra_spare_free(&w.change.spare);
-    lra_loaded_free(&m);
     return rc;
 }
 

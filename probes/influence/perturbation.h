@@ -7,9 +7,9 @@
 #define LRA_PROBES_INFLUENCE_PERTURBATION_H
 
 #include "analysis/gain.h"
-#include "models/training/loaded_model.h"
 #include "probes/influence/perturb.h"
 #include "probes/shared/steps.h"
+#include "probes/shared/subject.h"
 
 /* Outputs of a sample of the test split for n_points widths w in tokens. row, kl: (n_points, n),
  * summed over draws. */
@@ -34,10 +34,9 @@ double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64
 /* Writes the widths in tokens to w; returns their number. */
 int lra_restrict_axis(const lra_dataset *d, const lra_perturbation *is, double *w);
 /* Evaluates the sample for all widths, or for the single width `only` if it is not 0. sample:
- * number of rows of the test split, 0 = all. */
-int lra_restrict_measure(const lra_train_spec *run, lra_device *dev, const lra_perturbation *is,
-                         int64_t only, int64_t sample, lra_steps *steps, lra_restricted *out,
-                         lra_err *e);
+ * number of rows of the test split, 0 = all. Needs LRA_ANSWERS_FORWARD. */
+int lra_restrict_measure(const lra_subject *s, const lra_perturbation *is, int64_t only,
+                         int64_t sample, lra_steps *steps, lra_restricted *out, lra_err *e);
 void lra_restricted_free(lra_restricted *r);
 
 #endif

@@ -111,7 +111,7 @@ void lra_restricted_add_kl(const lra_influence *p, lra_probe_unit *u, const lra_
     add_series(s, r, x);
     for (int64_t i = 0; i < r->n; i++) x[i] = r->entropy[i] - r->mean_entropy;
     add_series(s, r, x);
-    lra_gain_compute(s, r->w, p->spec.seed, out);
+    lra_gain_compute(s, r->w, p->subject.seed, out);
     add_most(out, u, s->n, r->n);
     lra_sample_free(s);
     lra_free(x);
@@ -129,7 +129,7 @@ static void add_least_keys(const lra_influence *p, lra_probe_unit *u, const lra_
     for (int64_t i = 0; i < r->n; i++) x[i] = 1;
     add_series(kept, r, x);
     lra_sample_add_number(kept, 0);
-    lra_gain_compute(kept, r->w, p->spec.seed, &g);
+    lra_gain_compute(kept, r->w, p->subject.seed, &g);
     lra_measurement f = lra_measurement_of("key.w05", g.least[share].value);
     f.lo = g.least[share].lo, f.hi = g.least[share].hi, f.examples = kept->n;
     f.null[LRA_NULL_UNIFORM] = r->w[r->n_points - 1];

@@ -4,16 +4,15 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
-#include "probes/influence/occlude.h"
 
-void lra_spare_keep(lra_spare_row *to, const lra_length_graph *v, const lra_batch *b)
+void lra_spare_keep(lra_spare_row *to, const lra_request *q)
 {
     lra_spare_free(to);
-    for (int64_t s = 0, part = 0; s < v->network.n; s += v->rows, part++) {
+    for (int64_t s = 0, part = 0; s < lra_request_sequences(q); s += q->B, part++) {
         size_t size;
-        const char *from = lra_batch_steps(&v->network, b, s, &size);
-        size_t n = (size_t)b->length[s] * size;
-        to->length[part] = b->length[s];
+        const char *from = lra_request_tokens(q, s, &size);
+        size_t n = (size_t)q->length[s] * size;
+        to->length[part] = q->length[s];
         to->steps[part] = memcpy(lra_alloc(n + 1), from, n);
     }
 }
@@ -26,65 +25,61 @@ void lra_spare_free(lra_spare_row *r)
 
 /* Index of the sequence that provides replacement tokens for s: the next valid row of the batch, on
  * the same side of a pair. Returns -1 if there is none. */
-static int64_t partner(const lra_length_graph *v, const lra_batch *b, int64_t s)
+static int64_t partner(const lra_request *q, const int64_t *from, int64_t s)
 {
-    int64_t part = s / v->rows * v->rows, row = s % v->rows;
-    for (int64_t k = 1; k < v->rows; k++) {
-        int64_t other = (row + k) % v->rows;
-        if (b->row[other] >= 0) return part + other;
+    int64_t part = s / q->B * q->B, row = s % q->B;
+    for (int64_t k = 1; k < q->B; k++) {
+        int64_t other = (row + k) % q->B;
+        if (from[other] >= 0) return part + other;
     }
     return -1;
 }
 
-int64_t lra_batch_apply(const lra_batch_change *w, const lra_length_graph *v, const lra_batch *b,
-                        int64_t width, int64_t draw, lra_batch *to, int64_t *row)
+int64_t lra_batch_apply(const lra_batch_change *w, const lra_request *q, const int64_t *from_row,
+                        int64_t width, int64_t draw, lra_request *to, int64_t *row)
 {
-    int32_t *place = (int32_t *)(uintptr_t)to->place;
-    const lra_network *k = &v->network;
+    int32_t *place = (int32_t *)(uintptr_t)to->place, *length = (int32_t *)(uintptr_t)to->length;
     int64_t asked = 0;
-    for (int64_t i = 0; i < v->rows; i++) row[i] = b->row[i];
-    for (int64_t s = 0; s < k->n; s++) {
+    for (int64_t i = 0; i < q->B; i++) row[i] = from_row[i];
+    for (int64_t s = 0; s < lra_request_sequences(q); s++) {
         size_t size;
-        const char *from = lra_batch_steps(k, b, s, &size);
-        char *copy = (char *)(uintptr_t)lra_batch_steps(k, to, s, &size);
-        memset(copy, 0, (size_t)k->T * size);
-        to->length[s] = b->length[s];
-        if (to->place) place[s] = 0;
-        if (b->row[s % v->rows] < 0) continue;
-        bool last = w->last && width < b->length[s];
-        int64_t part = s / v->rows, their_n = w->spare.length[part];
+        const char *from = lra_request_tokens(q, s, &size);
+        char *copy = (char *)(uintptr_t)lra_request_tokens(to, s, &size);
+        memset(copy, 0, (size_t)q->T * size);
+        length[s] = q->length[s];
+        if (place) place[s] = 0;
+        if (from_row[s % q->B] < 0) continue;
+        bool last = w->last && width < q->length[s];
+        int64_t part = s / q->B, their_n = w->spare.length[part];
         const char *theirs = w->spare.steps[part];
-        int64_t other = w->is->filler->other_row ? partner(v, b, s) : -1;
+        int64_t other = w->is->filler->other_row ? partner(q, from_row, s) : -1;
         const lra_perturb c = {.is = w->is,
                                .w = width,
                                .draw = last ? 1 : draw,
                                .seed = w->seed,
-                               .row = (uint64_t)b->row[s % v->rows],
-                               .near = w->near ? w->near + s * k->T : NULL};
-        if (other >= 0) theirs = lra_batch_steps(k, w->source, other, &size);
+                               .row = (uint64_t)from_row[s % q->B],
+                               .near = w->near ? w->near + s * q->T : NULL};
+        if (other >= 0) theirs = lra_request_tokens(w->source, other, &size);
         if (other >= 0) their_n = w->source->length[other];
-        to->length[s] = (int32_t)lra_perturb_apply(&c, b->length[s], size, from, theirs, their_n,
-                                                   copy);
-        if (to->length[s] == 0)
-            row[s % v->rows] = -1;
+        length[s] = (int32_t)lra_perturb_apply(&c, q->length[s], size, from, theirs, their_n, copy);
+        if (length[s] == 0)
+            row[s % q->B] = -1;
         else if (place)
-            place[s] = (int32_t)lra_perturb_start(&c, b->length[s]);
+            place[s] = (int32_t)lra_perturb_start(&c, q->length[s]);
     }
-    for (int64_t i = 0; i < v->rows; i++) asked += row[i] >= 0;
+    for (int64_t i = 0; i < q->B; i++) asked += row[i] >= 0;
     return asked;
 }
 
-void lra_batch_marks(const lra_dataset *d, const lra_length_graph *v, const lra_batch *b,
-                     int32_t *near)
+void lra_batch_marks(const lra_dataset *d, const lra_request *q, const lra_batch *b, int32_t *near)
 {
-    int64_t T = v->network.T;
-    bool *marked = lra_alloc_array((size_t)T, sizeof *marked);
-    for (int64_t i = 0; i < v->rows; i++) {
+    bool *marked = lra_alloc_array((size_t)q->T, sizeof *marked);
+    for (int64_t i = 0; i < q->B; i++) {
         if (b->row[i] < 0) continue;
         lra_row row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], b->row[i]);
-        memset(marked, 0, (size_t)T * sizeof *marked);
+        memset(marked, 0, (size_t)q->T * sizeof *marked);
         d->task->text.marks(&row, marked);
-        lra_nearest_mark(b->length[i], lra_dataset_grid(d), marked, near + i * T);
+        lra_nearest_mark(q->length[i], lra_dataset_grid(d), marked, near + i * q->T);
     }
     lra_free(marked);
 }

@@ -2,8 +2,8 @@
 #ifndef LRA_PROBES_INFLUENCE_PERTURBED_BATCH_H
 #define LRA_PROBES_INFLUENCE_PERTURBED_BATCH_H
 
-#include "models/training/loaded_model.h"
 #include "probes/influence/perturb.h"
+#include "probes/shared/subject.h"
 
 /* A row of another batch: the tokens of each of its (at most two) documents. */
 typedef struct {
@@ -18,20 +18,19 @@ typedef struct {
     /* (n,T) distance to the nearest marked token, if the geometry uses marks */
     const int32_t *near;
     /* batch that provides replacement tokens, if the filler uses another row */
-    const lra_batch *source;
+    const lra_request *source;
     lra_spare_row spare; /* replacement row for a row that is alone in its batch */
 } lra_batch_change;
 
-/* Writes a perturbed copy of the batch to `to`, whose arrays the caller has allocated. row (rows):
- * row indices of the split, -1 for rows that have no draw with this index. Returns the number of
- * perturbed rows. */
-int64_t lra_batch_apply(const lra_batch_change *c, const lra_length_graph *v, const lra_batch *b,
-                        int64_t width, int64_t draw, lra_batch *to, int64_t *row);
+/* Writes a perturbed copy of the inputs to `to`, whose arrays the caller has allocated. from
+ * (rows): row indices of the split, -1: no row; row (rows): the same, -1 for rows that have no draw
+ * with this index. Returns the number of perturbed rows. */
+int64_t lra_batch_apply(const lra_batch_change *c, const lra_request *q, const int64_t *from,
+                        int64_t width, int64_t draw, lra_request *to, int64_t *row);
 /* Stores a copy of the first row of a batch as a replacement row. */
-void lra_spare_keep(lra_spare_row *to, const lra_length_graph *v, const lra_batch *b);
+void lra_spare_keep(lra_spare_row *to, const lra_request *q);
 void lra_spare_free(lra_spare_row *r);
 /* Writes the distance of each token to the nearest token that the task marks: near (n,T). */
-void lra_batch_marks(const lra_dataset *d, const lra_length_graph *v, const lra_batch *b,
-                     int32_t *near);
+void lra_batch_marks(const lra_dataset *d, const lra_request *q, const lra_batch *b, int32_t *near);
 
 #endif

@@ -15,9 +15,27 @@ const lra_influence_part *lra_influence_part_at(int i)
     return i < (int)(sizeof part / sizeof *part) ? part[i] : NULL;
 }
 
+/* Requests that the perturbation makes. */
+static uint32_t needs_of(const lra_influence_part *part)
+{
+    const lra_perturbation *is = part->perturbation;
+    if (!is) return part->needs;
+    return LRA_ANSWERS_FORWARD | (is->keeps_places ? LRA_ANSWERS_PLACE : 0);
+}
+
+static const char *unanswered(uint32_t missing)
+{
+    if (missing & LRA_ANSWERS_FORWARD)
+        return "the model has an output at every position, not one for the input";
+    if (missing & LRA_ANSWERS_FEATURES) return "the model gives no features of its positions";
+    if (missing & LRA_ANSWERS_VJP) return "the model gives no gradients";
+    return missing ? "the model takes no position ids" : NULL;
+}
+
 const char *lra_part_undefined(const lra_influence_part *part, const lra_influence *p)
 {
-    const char *why = part->perturbation ? lra_restricted_undefined(p) : NULL;
+    if (part->engine && !p->engine) return "it needs the graphs of a built-in model";
+    const char *why = unanswered(needs_of(part) & ~p->subject.model->facts.answers);
     return !why && part->undefined ? part->undefined(p) : why;
 }
 

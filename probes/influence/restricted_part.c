@@ -5,23 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/training/run_network.h"
 #include "probes/influence/perturbed_answers.h"
-
-const char *lra_restricted_undefined(const lra_influence *p)
-{
-    bool speaks = p->spec.data->task->goal == LRA_GOAL_NEXT;
-    switch (lra_session_network(&p->spec).head) {
-    case LRA_HEAD_CLASS:
-    case LRA_HEAD_PAIR:
-    case LRA_HEAD_VALUE: return NULL;
-    case LRA_HEAD_NEXT:
-        if (speaks) return NULL;
-        break;
-    case LRA_HEAD_STEPS: break;
-    }
-    return "the model has an output at every position, not one for the input";
-}
 
 /* ---- two fillers ----------------------------------------------------------------------------- */
 
@@ -44,10 +28,10 @@ static int quarter(int n, const double *w)
 double lra_restricted_passes(const lra_perturbation *is, const lra_influence *p, int64_t examples)
 {
     int64_t rows = lra_influence_rows(p, examples);
-    double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(p->spec.data, is, 0);
+    double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(p->subject.data, is, 0);
     const lra_perturbation *other = alternative_of(is, rows);
-    int n = lra_restrict_axis(p->spec.data, is, w);
-    if (other) runs += lra_restrict_runs(p->spec.data, other, (int64_t)w[quarter(n, w)]);
+    int n = lra_restrict_axis(p->subject.data, is, w);
+    if (other) runs += lra_restrict_runs(p->subject.data, other, (int64_t)w[quarter(n, w)]);
     return runs * (double)rows;
 }
 
@@ -58,8 +42,7 @@ static int add_difference(lra_influence *p, lra_probe_unit *u, int64_t examples,
     lra_restricted o = {0};
     int at = quarter(r->n_points, r->w), rc = 0;
     if (!other) return 0;
-    rc = lra_restrict_measure(&p->spec, &p->device, other, (int64_t)r->w[at], examples, &p->steps,
-                              &o, e);
+    rc = lra_restrict_measure(&p->subject, other, (int64_t)r->w[at], examples, &p->steps, &o, e);
     if (rc == 0) {
         lra_estimate x = lra_restricted_difference(p, r, at, &o);
         lra_measurement f[] = {lra_measurement_of("mode.difference", x.value),
@@ -77,7 +60,7 @@ static int add_difference(lra_influence *p, lra_probe_unit *u, int64_t examples,
 /* True if the task has a grammar, so that perturbed rows are rows that the task cannot produce. */
 static bool has_grammar(const lra_influence *p)
 {
-    return p->spec.data->task->data.grammar != LRA_GRAMMAR_NONE;
+    return p->subject.data->task->data.grammar != LRA_GRAMMAR_NONE;
 }
 
 /* Adds the threshold of a permutation: the smallest (ids.smallest) or largest width that costs 5 %
@@ -114,9 +97,9 @@ int lra_restricted_measure(const lra_perturbation *is, const char *unit, lra_inf
                            int64_t examples, lra_err *e)
 {
     lra_restricted r;
-    bool pixels = is->geometry->marks && p->run->result->grid;
+    bool pixels = is->geometry->marks && p->result->grid;
     bool ill_formed = has_grammar(p) && !is->well_formed;
-    int rc = lra_restrict_measure(&p->spec, &p->device, is, 0, examples, &p->steps, &r, e);
+    int rc = lra_restrict_measure(&p->subject, is, 0, examples, &p->steps, &r, e);
     if (rc == 0) {
         lra_probe_unit *u = lra_probe_unit_new(p->out, unit);
         add_measurements(p, u, &r, is);

@@ -22,8 +22,6 @@
 
 #include "probes/influence/part.h"
 
-/* Reason why perturbed inputs are undefined for a run, or NULL if they are defined. */
-const char *lra_restricted_undefined(const lra_influence *p);
 /* Cost of the part: the number of forward passes of one example. */
 double lra_restricted_passes(const lra_perturbation *is, const lra_influence *p, int64_t examples);
 /* Measures the perturbation and adds the measurements to p->out, as a unit of this name. */

@@ -7,8 +7,8 @@
 #ifndef LRA_PROBES_INFLUENCE_SHIFT_H
 #define LRA_PROBES_INFLUENCE_SHIFT_H
 
-#include "models/training/loaded_model.h"
 #include "probes/shared/steps.h"
+#include "probes/shared/subject.h"
 
 enum { LRA_SHIFTS = 4 };
 extern const int32_t lra_shift_steps[LRA_SHIFTS]; /* shifts in tokens: 1, 4, 16, 64 */
@@ -21,8 +21,9 @@ typedef struct {
     } by[LRA_SHIFTS];
 } lra_shifted;
 
-/* Measures KL for all shifts. sample: number of rows of the test split, 0 = all. */
-int lra_shift_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
-                      int64_t sample, lra_steps *steps, lra_shifted *out, lra_err *e);
+/* Measures KL for all shifts. sample: number of rows of the test split, 0 = all.
+ * Needs LRA_ANSWERS_FORWARD and LRA_ANSWERS_PLACE. */
+int lra_shift_measure(const lra_subject *s, lra_subject_weights weights, int64_t sample,
+                      lra_steps *steps, lra_shifted *out, lra_err *e);
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
-#include "kernels/graph/op.h"
-#include "models/training/session.h"
 
 enum { POSITIONS = 0x4A50, DRAWS = 0x4A44 };
 /* rounding error of a Fourier transform in float32, relative to its largest value */
@@ -38,51 +36,12 @@ double lra_jacobian_size(const lra_jacobian_row *row, int64_t j)
     return sqrt(mu) * (1 + variance / (8 * m));
 }
 
-/* ---- the graph ------------------------------------------------------------------------------- */
-
-/* Inputs and output of the Jacobian in one graph. position: evaluated position i of each sequence;
- * draw: m random vectors v that multiply the features of that position; square: see one_draw(). */
-typedef struct {
-    lra_tensor *position, *draw; /* (n) int32; (n,m,D) */
-    lra_tensor *square;          /* (n,m,T) results of one_draw() */
-    int64_t n, T, D;
-} question;
-
-/* Builds sum over channels of (d (v . h_i) / d e_j)^2 for random vector number `draw`: (n,1,T). */
-static lra_tensor *one_draw(const lra_network *k, const question *q, lra_tensor *at, int64_t draw)
-{
-    lra_tensor *v = lra_slice(q->draw, 1, draw, 1), *dx;
-    lra_tensor *seed = lra_mul(at, v); /* shapes (n,T,1) and (n,1,D) */
-    lra_grad(k->features, lra_cast(seed, lra_tensor_type(k->features)), 1, &k->inputs, &dx);
-    dx = lra_cast(dx, lra_real(k->graph));
-    lra_tensor *sum = lra_reduce_sum(lra_mul(dx, dx), LRA_SHAPE(q->n, q->T, 1));
-    return lra_reshape(sum, LRA_SHAPE(q->n, 1, q->T));
-}
-
-static question ask(lra_length_graph *v, int64_t draws)
-{
-    const lra_network *k = &v->network;
-    lra_graph *g = k->graph;
-    question q = {.n = k->n, .T = k->T, .D = lra_width(k->features)};
-    q.position = lra_input(g, "position", LRA_I32, LRA_SHAPE(q.n));
-    q.draw = lra_input(g, "draw", lra_real(g), LRA_SHAPE(q.n, draws, q.D));
-    lra_tensor *at = lra_cast(lra_one_hot(q.position, q.T), lra_real(g));
-    at = lra_reshape(at, LRA_SHAPE(q.n, q.T, 1));
-    lra_tensor **part = lra_alloc_array((size_t)draws, sizeof(lra_tensor *));
-    for (int64_t d = 0; d < draws; d++) part[d] = one_draw(k, &q, at, d);
-    q.square = draws > 1 ? lra_concat((int)draws, part, 1) : part[0];
-    lra_free(part);
-    lra_length_graph_output(v, q.square);
-    return q;
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 typedef struct {
-    const lra_loaded_model *m;
+    const lra_subject *subject;
     const lra_jacobian_spec *spec;
-    question question[LRA_MAX_BUCKETS];
-    int64_t reach;
+    int64_t reach, D; /* D: channels of the features */
     bool causal;
     lra_steps *steps;
     void (*each)(void *context, const lra_jacobian_row *row);
@@ -122,8 +81,8 @@ static int check_row(work *w, const lra_jacobian_row *r, lra_err *e)
 }
 
 /* Passes row p of n of sequence s to the callback, after check_row(). */
-static int hand_over(work *w, const question *q, int64_t s, int64_t example, int64_t T, int64_t p,
-                     int64_t n, lra_err *e)
+static int hand_over(work *w, const lra_request *q, int64_t s, int64_t example, int64_t T,
+                     int64_t p, int64_t n, lra_err *e)
 {
     int64_t m = w->spec->draws;
     lra_jacobian_row row = {.example = example,
@@ -149,10 +108,10 @@ static int hand_over(work *w, const question *q, int64_t s, int64_t example, int
 }
 
 /* The largest square of all rows of a pass, over inputs at or before the evaluated position. */
-static double largest_of(const work *w, const question *q)
+static double largest_of(const work *w, const lra_request *q)
 {
     double most = 0;
-    for (int64_t s = 0; s < q->n; s++)
+    for (int64_t s = 0; s < lra_request_sequences(q); s++)
         for (int64_t d = 0; d < w->spec->draws; d++)
             for (int64_t j = 0; j <= w->position[s]; j++)
                 most = fmax(most, (double)w->square[(s * w->spec->draws + d) * q->T + j]);
@@ -166,11 +125,10 @@ static int64_t rows_of(const lra_jacobian_spec *s, int64_t T)
     return s->middle ? 1 : s->positions < T ? s->positions : T;
 }
 
-static void set_sequence(work *w, const question *q, int64_t s, int64_t example, int64_t p,
-                         int64_t T)
+static void set_sequence(work *w, int64_t s, int64_t example, int64_t p, int64_t T)
 {
     const lra_jacobian_spec *j = w->spec;
-    int64_t n = j->draws * q->D,
+    int64_t n = j->draws * w->D,
             at = j->middle ? lra_jacobian_middle(T, j->grid)
                            : lra_jacobian_position(j->seed, example, rows_of(j, T), p, T);
     lra_rng rng = lra_rng_new(j->seed, DRAWS, ((uint64_t)example << 24) + (uint64_t)at);
@@ -186,58 +144,52 @@ static void set_sequence(work *w, const question *q, int64_t s, int64_t example,
 
 /* Index of the example to which sequence s of a batch belongs; the two documents of a pair are
  * separate examples. */
-static int64_t example_of(const lra_batch *b, const lra_length_graph *v, int64_t s)
+static int64_t example_of(const lra_batch *b, const lra_request *q, int64_t s)
 {
-    int64_t row = b->row[s % v->rows], parts = v->network.n / v->rows;
-    return row < 0 ? -1 : row * parts + s / v->rows;
+    int64_t row = b->row[s % q->B];
+    return row < 0 ? -1 : row * q->towers + s / q->B;
 }
 
 /* Evaluates row p of every sequence that has such a row. */
-static int one_pass(work *w, const question *q, const lra_length_graph *v, const lra_batch *b,
-                    int64_t p, lra_err *e)
+static int one_pass(work *w, const lra_request *q, const lra_batch *b, int64_t p, lra_err *e)
 {
     int64_t asked = 0;
-    for (int64_t s = 0; s < q->n; s++) {
-        int64_t example = example_of(b, v, s), T = b->length[s];
+    for (int64_t s = 0; s < lra_request_sequences(q); s++) {
+        int64_t example = example_of(b, q, s), T = b->length[s];
         w->position[s] = -1;
         if (example < 0 || p >= rows_of(w->spec, T)) continue;
-        set_sequence(w, q, s, example, p, T);
+        set_sequence(w, s, example, p, T);
         asked++;
     }
-    int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e);
-    if (rc == 0) rc = lra_set(v->plan, q->position, w->position, e);
-    if (rc == 0) rc = lra_set(v->plan, q->draw, w->draw, e);
-    if (rc == 0) rc = lra_length_graph_run(w->m, v, e);
-    if (rc == 0) rc = lra_get(v->plan, q->square, w->square, e);
+    lra_responder *r = w->subject->model;
+    int rc = r->is->vjp(r, q, NULL, w->position, w->spec->draws, w->draw, w->square, e);
     if (rc == 0) w->largest = largest_of(w, q);
-    for (int64_t s = 0; s < q->n && rc == 0; s++)
+    for (int64_t s = 0; s < lra_request_sequences(q) && rc == 0; s++)
         if (w->position[s] >= 0)
-            rc = hand_over(w, q, s, example_of(b, v, s), b->length[s], p,
+            rc = hand_over(w, q, s, example_of(b, q, s), b->length[s], p,
                            rows_of(w->spec, b->length[s]), e);
     lra_steps_add(w->steps, (double)(asked * (1 + w->spec->draws)));
     return rc;
 }
 
-static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
+static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
-    int k = 0, rc = 0;
-    while (w->m->view[k] != v) k++;
-    const question *q = &w->question[k];
     int64_t most = 0;
-    size_t n = (size_t)(q->n * w->spec->draws);
-    for (int64_t s = 0; s < q->n; s++) {
-        if (example_of(b, v, s) < 0) continue;
+    size_t sequences = (size_t)lra_request_sequences(q), n = sequences * (size_t)w->spec->draws;
+    int rc = 0;
+    for (int64_t s = 0; s < lra_request_sequences(q); s++) {
+        if (example_of(b, q, s) < 0) continue;
         w->report->examples++;
         int64_t rows = rows_of(w->spec, b->length[s]);
         most = rows > most ? rows : most;
     }
-    w->position = lra_alloc_array((size_t)q->n, sizeof *w->position);
-    w->draw = lra_alloc_array(n * (size_t)q->D, sizeof *w->draw);
+    w->position = lra_alloc_array(sequences, sizeof *w->position);
+    w->draw = lra_alloc_array(n * (size_t)w->D, sizeof *w->draw);
     w->square = lra_alloc_array(n * (size_t)q->T, sizeof *w->square);
     w->by_draw = lra_alloc_array((size_t)(w->spec->draws * q->T), sizeof *w->by_draw);
     w->mean = lra_alloc_array((size_t)q->T, sizeof *w->mean);
-    for (int64_t p = 0; p < most && rc == 0; p++) rc = one_pass(w, q, v, b, p, e);
+    for (int64_t p = 0; p < most && rc == 0; p++) rc = one_pass(w, q, b, p, e);
     lra_free(w->position);
     lra_free(w->draw);
     lra_free(w->square);
@@ -246,22 +198,24 @@ static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *contex
     return rc;
 }
 
-int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_jacobian_spec *s,
-                         lra_steps *steps, void (*each)(void *context, const lra_jacobian_row *row),
-                         void *context, lra_jacobian_report *out, lra_err *e)
+int lra_jacobian_measure(const lra_subject *subject, const lra_jacobian_spec *s, lra_steps *steps,
+                         void (*each)(void *context, const lra_jacobian_row *row), void *context,
+                         lra_jacobian_report *out, lra_err *e)
 {
-    lra_loaded_model m;
-    work w = {.m = &m, .spec = s, .steps = steps, .each = each, .context = context, .report = out};
+    const lra_preparation p = {.answers = LRA_ANSWERS_VJP, .exact = true, .draws = s->draws};
+    const lra_responder_facts *facts = &subject->model->facts;
     *out = (lra_jacobian_report){0};
-    w.reach = run->model->reach(run->model_config);
-    w.causal = lra_model_causal(run->model, run->model_config);
-    int rc = lra_load_model(&m, run, dev, s->weights, e);
-    m.sample = s->examples;
-    m.type = LRA_F32; /* a bf16 network has the same gradients, but with larger rounding errors */
-    if (rc == 0) lra_loaded_buckets(&m);
-    for (int i = 0; i < m.n_views && rc == 0; i++) w.question[i] = ask(m.view[i], s->draws);
-    if (rc == 0) rc = lra_loaded_plan(&m, e);
-    if (rc == 0) rc = lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, ask_batch, &w, e);
-    lra_loaded_free(&m);
+    int rc = lra_subject_prepare(subject, s->weights, p, e);
+    work w = {.subject = subject,
+              .spec = s,
+              .reach = facts->reach,
+              .D = facts->width,
+              .causal = facts->causal,
+              .steps = steps,
+              .each = each,
+              .context = context,
+              .report = out};
+    if (rc == 0) rc = lra_subject_each(subject, s->examples, ask_batch, &w, e);
+    lra_subject_release(subject);
     return rc;
 }

@@ -16,8 +16,8 @@
 #ifndef LRA_PROBES_SHARED_JACOBIAN_H
 #define LRA_PROBES_SHARED_JACOBIAN_H
 
-#include "models/training/loaded_model.h"
 #include "probes/shared/steps.h"
+#include "probes/shared/subject.h"
 
 typedef struct {
     int64_t examples; /* number of examples of the test split */
@@ -25,7 +25,7 @@ typedef struct {
     /* true: evaluate only the position lra_jacobian_middle() instead of `positions` positions */
     bool middle;
     int64_t grid; /* for `middle`: pixels in a row of the image, 0 if the input is no image */
-    lra_weights_kind weights;
+    lra_subject_weights weights;
     uint64_t seed;
 } lra_jacobian_spec;
 
@@ -50,9 +50,10 @@ typedef struct {
     double leak;
 } lra_jacobian_report;
 
-int lra_jacobian_measure(const lra_train_spec *run, lra_device *dev, const lra_jacobian_spec *s,
-                         lra_steps *steps, void (*each)(void *context, const lra_jacobian_row *row),
-                         void *context, lra_jacobian_report *out, lra_err *e);
+/* Needs LRA_ANSWERS_VJP. */
+int lra_jacobian_measure(const lra_subject *subject, const lra_jacobian_spec *s, lra_steps *steps,
+                         void (*each)(void *context, const lra_jacobian_row *row), void *context,
+                         lra_jacobian_report *out, lra_err *e);
 /* Position number p of n in an example of T tokens: drawn at random from part p of n equal parts.
  * If T <= n, every position is used and the result is p. */
 int64_t lra_jacobian_position(uint64_t seed, int64_t example, int64_t n, int64_t p, int64_t T);

@@ -26,7 +26,8 @@ enum {
     LRA_ANSWERS_ATTENTION = 1 << 3, /* attention matrices */
     LRA_ANSWERS_KERNELS = 1 << 4,   /* convolution kernels */
     LRA_ANSWERS_RESET = 1 << 5,     /* initial weights: reset() and restore() */
-    LRA_ANSWERS_PLACE = 1 << 6      /* position ids of the first tokens: lra_request.place */
+    LRA_ANSWERS_PLACE = 1 << 6,     /* position ids of the first tokens: lra_request.place */
+    LRA_ANSWERS_LONGER = 1 << 7     /* a lra_preparation.longest above facts.max_length */
 };
 
 /* What a model declares about itself. Texts belong to the responder. */
@@ -37,7 +38,7 @@ typedef struct {
     /* C: classes of a classifier, targets of a regression, vocabulary of a language model */
     int64_t classes;
     int64_t vocab;      /* token ids are below this; 0: the inputs are real numbers */
-    int64_t width;      /* D of the features before the pool; 0: unknown */
+    int64_t width;      /* D of the features before the pool; known after prepare(); 0: none */
     int64_t max_length; /* maximum tokens of a sequence; 0: no maximum */
     int64_t max_batch;  /* maximum rows of a request; 0: no maximum */
     int64_t reach;      /* maximum distance of the tokens on which a feature depends; -1: unknown */
@@ -73,8 +74,11 @@ typedef struct {
     /* float32 answers: differences of outputs are measured. Otherwise in the precision in which the
      * model was trained */
     bool exact;
-    int64_t draws;   /* random vectors per position in vjp() */
-    int64_t longest; /* tokens of the longest request; 0: at most those of the model's own inputs */
+    int64_t draws;         /* random vectors per position in vjp() */
+    int64_t B;             /* rows of a request; 0: any number */
+    int n_lengths;         /* elements of length; 0: requests of any length */
+    const int64_t *length; /* (n_lengths) tokens T of the requests, padding included */
+    int64_t longest; /* tokens of the longest possible sequence; 0: that of the training data */
 } lra_preparation;
 
 typedef struct lra_responder lra_responder;

@@ -1,31 +1,16 @@
 /* Finds the rows of a sample and stores their outputs (sample_rows.h). */
 #include "probes/shared/sample_rows.h"
 
-#include <string.h>
-
 #include "kernels/base/core/mem.h"
 #include "kernels/graph/op.h"
+#include "probes/shared/subject.h"
 
 int64_t lra_sample_rows(const lra_loaded_model *m, int64_t **index, int64_t **place)
 {
-    lra_loader_spec spec = {.data = m->run->data,
-                            .split = LRA_TEST_SPLIT,
-                            .buckets = &m->buckets,
-                            .batch = m->run->batch,
-                            .sample = m->sample,
-                            .sample_seed = m->run->sample_seed,
-                            .stratified = true,
-                            .alone = true};
-    lra_loader *l = lra_loader_new(&spec);
-    int64_t n = lra_loader_rows(l), last = 0;
-    *index = lra_alloc_array((size_t)n + 1, sizeof **index);
-    memcpy(*index, lra_loader_used(l), (size_t)n * sizeof **index);
-    for (int64_t i = 0; i < n; i++)
-        if ((*index)[i] > last) last = (*index)[i];
-    *place = lra_alloc_array((size_t)last + 1, sizeof **place);
-    for (int64_t i = 0; i < n; i++) (*place)[(*index)[i]] = i;
-    lra_loader_free(l);
-    return n;
+    const lra_train_spec *run = m->run;
+    lra_subject s = lra_subject_of(NULL, run->data, run->title, run->batch, run->seed);
+    s.sample_seed = run->sample_seed;
+    return lra_subject_rows(&s, m->sample, index, place);
 }
 
 int64_t lra_sample_ask(lra_loaded_model *m)
@@ -69,21 +54,4 @@ int lra_sample_keep(const lra_length_graph *v, const lra_batch *b, void *answers
     }
     lra_steps_add(a->steps, (double)asked);
     return 0;
-}
-
-int lra_sample_each(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
-                    lra_weights_kind weights, int64_t sample, bool placed,
-                    int (*each)(const lra_length_graph *v, const lra_batch *b, void *context,
-                                lra_err *e),
-                    void *context, lra_err *e)
-{
-    int rc = lra_load_model(m, run, dev, weights, e);
-    if (rc != 0) return rc;
-    m->sample = sample, m->type = LRA_F32, m->placed = placed;
-    lra_loaded_buckets(m);
-    lra_sample_ask(m);
-    for (int i = 0; i < m->n_views; i++)
-        lra_length_graph_output(m->view[i], m->view[i]->network.features);
-    rc = lra_loaded_plan(m, e);
-    return rc == 0 ? lra_loaded_run(m, LRA_TEST_SPLIT, NULL, each, context, e) : rc;
 }

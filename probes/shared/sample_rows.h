@@ -32,13 +32,4 @@ void lra_sample_answers_free(lra_sample_answers *a);
 /* Callback for lra_loaded_run(), with a lra_sample_answers as its context. */
 int lra_sample_keep(const lra_length_graph *v, const lra_batch *b, void *answers, lra_err *e);
 
-/* Loads a run in float32 (so that small differences of outputs are resolved), requests outputs and
- * features, and calls `each` for every batch of the sample. The caller calls lra_loaded_free() also
- * after a failure. placed: tokens may have explicit position ids. */
-int lra_sample_each(lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
-                    lra_weights_kind weights, int64_t sample, bool placed,
-                    int (*each)(const lra_length_graph *v, const lra_batch *b, void *context,
-                                lra_err *e),
-                    void *context, lra_err *e);
-
 #endif

@@ -2,6 +2,8 @@
 #ifndef LRA_PROBES_SHARED_STEPS_H
 #define LRA_PROBES_SHARED_STEPS_H
 
+#include <stddef.h>
+
 #include "kernels/base/cli/progress.h"
 
 typedef struct {

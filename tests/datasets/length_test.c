@@ -10,6 +10,7 @@
 #include "models/training/checkpoint.h"
 #include "probes/influence/length.h"
 #include "tests/fixtures/folder.h"
+#include "tests/fixtures/subject.h"
 #include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
@@ -41,6 +42,14 @@ static lra_dataset *by_hand(const char *lengths, int64_t longest)
     return d;
 }
 
+static int ask(const lra_train_spec *run, int64_t length, lra_sums *row, lra_err *e)
+{
+    lra_subject subject = subject_of(run, &trained.device);
+    int rc = lra_length_ask(&subject, length, ROWS, NULL, row, e);
+    close_subject(&subject);
+    return rc;
+}
+
 static void same_as_by_hand(const lra_train_spec *run, int64_t length, lra_dataset *d)
 {
     lra_err e = {{0}};
@@ -48,7 +57,7 @@ static void same_as_by_hand(const lra_train_spec *run, int64_t length, lra_datas
     lra_train_spec other = *run;
     other.data = d;
     OK(lra_evaluate(&other, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, NULL, row, &e));
-    OK(lra_length_ask(run, &trained.device, length, ROWS, NULL, own, &e));
+    OK(ask(run, length, own, &e));
     for (int i = 0; i < ROWS; i++) {
         assert_true(own[i].n == 1 && own[i].loss == row[i].loss && own[i].right == row[i].right);
         assert_true(own[i].loss != trained.report.row[i % TINY_ROWS].loss);
@@ -88,13 +97,13 @@ TEST(longer_than_it_is_made_for)
     lra_sums row[ROWS];
     lra_train_spec spec;
     lra_config *c = begin(&lra_model_transformer, "positions=learned", &spec);
-    assert_int_equal(lra_length_ask(&spec, &trained.device, 64, ROWS, NULL, row, &e), LRA_FAILED);
+    assert_int_equal(ask(&spec, 64, row, &e), LRA_FAILED);
     assert_non_null(strstr(e.msg, "length 64: "));
     assert_non_null(strstr(e.msg, "positions/table' has shape (32,8), expected (64,8)"));
     same_as_by_hand(&spec, 16, by_hand("min-length=4 max-length=16", spec.data->longest));
     lra_config_free(c);
     c = begin(&lra_model_s4, "", &spec);
-    assert_int_equal(lra_length_ask(&spec, &trained.device, 64, ROWS, NULL, row, &e), LRA_FAILED);
+    assert_int_equal(ask(&spec, 64, row, &e), LRA_FAILED);
     assert_string_equal(e.msg, "length 64: model 's4', built for inputs of 64 tokens, changes the "
                                "outputs for the run's own rows");
     lra_config_free(c);
@@ -110,7 +119,7 @@ TEST(lengths_that_the_task_lacks)
     lra_sums row[ROWS];
     lra_dataset none = *trained.run.data;
     lra_task imported = *none.task;
-    assert_true(lra_length_ask(&trained.run.spec, &trained.device, 2, ROWS, NULL, row, &e) != 0);
+    assert_true(ask(&trained.run.spec, 2, row, &e) != 0);
     assert_non_null(strstr(e.msg, "length 2: "));
     imported.data.make = NULL, none.task = &imported;
     assert_null(lra_length_key(&none));

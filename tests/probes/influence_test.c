@@ -11,6 +11,7 @@
 #include "probes/influence/distance_ablation.h"
 #include "probes/shared/jacobian.h"
 #include "tests/fixtures/folder.h"
+#include "tests/fixtures/subject.h"
 #include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
@@ -124,7 +125,16 @@ static void look(void *context, const lra_jacobian_row *r)
 }
 
 static const lra_jacobian_spec usual = {
-    .positions = 8, .draws = 4, .weights = LRA_BEST_WEIGHTS, .seed = 1};
+    .positions = 8, .draws = 4, .weights = LRA_TRAINED_WEIGHTS, .seed = 1};
+
+static int measure(const lra_train_spec *run, const lra_jacobian_spec *ask, seen *s,
+                   lra_jacobian_report *r, lra_err *e)
+{
+    lra_subject subject = subject_of(run, &trained.device);
+    int rc = lra_jacobian_measure(&subject, ask, NULL, look, s, r, e);
+    close_subject(&subject);
+    return rc;
+}
 
 /* Within the reach of 6 steps everything, beyond it exactly nothing. */
 TEST(a_convolution_sees_its_reach)
@@ -132,7 +142,7 @@ TEST(a_convolution_sees_its_reach)
     lra_err e = {{0}};
     seen s = {.reach = -1};
     lra_jacobian_report r;
-    OK(lra_jacobian_measure(&trained.run.spec, &trained.device, &usual, NULL, look, &s, &r, &e));
+    OK(measure(&trained.run.spec, &usual, &s, &r, &e));
     assert_int_equal(s.reach, 6);
     for (int d = 0; d <= 6; d++) assert_true(s.square[d] > 0);
     assert_true(s.ends[0] && s.ends[1]);
@@ -170,13 +180,11 @@ TEST(false_declarations_are_found)
     lra_model wrong = lra_model_resconv;
     spec.model = &wrong;
     wrong.reach = short_reach;
-    assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
-                     -1);
+    assert_int_equal(measure(&spec, &usual, &s, &r, &e), -1);
     assert_non_null(strstr(e.msg, "but the model declares a reach of 5"));
     wrong.reach = lra_model_resconv.reach, wrong.causal = says_causal;
     wrong.encode = encode_open;
-    assert_int_equal(lra_jacobian_measure(&spec, &trained.device, &usual, NULL, look, &s, &r, &e),
-                     -1);
+    assert_int_equal(measure(&spec, &usual, &s, &r, &e), -1);
     assert_non_null(
         strstr(e.msg, "depends on later positions, but the model declares that it is causal"));
 }
@@ -199,10 +207,9 @@ TEST(causal_models_see_the_past)
         lra_jacobian_spec ask = usual;
         seen s = {0};
         lra_jacobian_report r;
-        ask.weights = LRA_INITIAL_WEIGHTS;
+        ask.weights = LRA_RESET_WEIGHTS;
         spec.model = cases[i].model, spec.model_config = c;
-        if (lra_jacobian_measure(&spec, &trained.device, &ask, NULL, look, &s, &r, &e) != 0)
-            fail_msg("%s: %s", spec.model->name, e.msg);
+        if (measure(&spec, &ask, &s, &r, &e) != 0) fail_msg("%s: %s", spec.model->name, e.msg);
         assert_true(r.leak <= cases[i].leak);
         assert_true(s.reach > 2);
         lra_config_free(c);
@@ -217,9 +224,9 @@ TEST(draws_agree)
     double sum[2] = {0};
     for (int k = 0; k < 2; k++) {
         lra_jacobian_spec ask = {
-            .positions = 4, .draws = 64, .weights = LRA_BEST_WEIGHTS, .seed = (uint64_t)k + 9};
+            .positions = 4, .draws = 64, .weights = LRA_TRAINED_WEIGHTS, .seed = (uint64_t)k + 9};
         seen s = {0};
-        OK(lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e));
+        OK(measure(&trained.run.spec, &ask, &s, &r, &e));
         for (int d = 0; d < 7; d++) sum[k] += s.square[d];
     }
     assert_true(sum[0] != sum[1]);
@@ -264,7 +271,7 @@ TEST(the_middle_of_an_image)
     lra_jacobian_report r;
     lra_jacobian_spec ask = usual;
     ask.middle = true, ask.grid = 4;
-    OK(lra_jacobian_measure(&trained.run.spec, &trained.device, &ask, NULL, look, &s, &r, &e));
+    OK(measure(&trained.run.spec, &ask, &s, &r, &e));
     assert_int_equal(s.rows, TINY_ROWS);
     assert_true(s.middle == TINY_ROWS);
 }

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
-#include "kernels/graph/op.h"
-#include "models/training/session.h"
+#include "models/training/objective.h"
 #include "probes/influence/occlude.h"
 #include "probes/influence/registry.h"
 #include "tests/fixtures/goal_run.h"
+#include "tests/fixtures/subject.h"
 #include "tests/fixtures/tiny_run.h"
 
 static int set_up(void **state)
@@ -35,6 +35,7 @@ static double margin(const float *logits, int32_t label)
 
 typedef struct {
     int rows, changed;
+    lra_responder *model;
 } seen;
 
 /* Tokens 2 .. 5 and 7; and the middle two of each five, three times: a square of an image. */
@@ -49,7 +50,8 @@ static bool is_asked(int k, int64_t t)
 static int look(const lra_occluder *o, void *context, lra_err *e)
 {
     seen *s = context;
-    int64_t rows = o->view->rows, T = o->view->T;
+    int64_t rows = o->request->B, T = o->request->T;
+    lra_responder *model = ((seen *)context)->model;
     const lra_batch *b = o->batch;
     lra_token_runs *of = lra_alloc_array((size_t)rows, sizeof *of);
     double *score = lra_alloc_array((size_t)rows, sizeof *score);
@@ -70,7 +72,7 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
             if (!lra_occlude_counts(o, i)) continue;
             bool any = false;
             for (int64_t from = 0; from < rows; from++) { /* one of the other rows explains it */
-                lra_batch own = *b;
+                lra_request own = *o->request;
                 float output[64 * TINY_CLASSES];
                 if (from == i || b->row[from] < 0) continue;
                 memcpy(token, b->token, (size_t)(rows * T) * sizeof *token);
@@ -78,10 +80,7 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
                     if (is_asked(draw % 2, t) && t < b->length[i] && t < b->length[from])
                         token[i * T + t] = b->token[from * T + t];
                 own.token = token;
-                const lra_network *k = &o->view->network;
-                assert_int_equal(lra_session_set(&trained.run.spec, k, o->view->plan, &own, e), 0);
-                assert_int_equal(lra_run(o->view->plan, e), 0);
-                assert_int_equal(lra_get(o->view->plan, k->output, output, e), 0);
+                assert_int_equal(model->is->forward(model, &own, output, e), 0);
                 any |= again[i] == margin(output + i * TINY_CLASSES, b->label[i]);
             }
             assert_true(any);
@@ -100,10 +99,12 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
 TEST(scores_are_of_changed_inputs)
 {
     lra_err e = {{0}};
-    seen s = {0};
-    OK(lra_occlude(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, look, &s, &e));
+    lra_subject subject = subject_of(&trained.run.spec, &trained.device);
+    seen s = {.model = subject.model};
+    OK(lra_occlude(&subject, LRA_TRAINED_WEIGHTS, LRA_ANSWERS_FORWARD, 0, NULL, look, &s, &e));
     assert_true(s.rows >= 4 && s.rows <= TINY_ROWS && s.changed > s.rows);
-    assert_null(lra_occlude_undefined(&trained.run.spec));
+    assert_null(lra_occlude_undefined(&subject));
+    close_subject(&subject);
 }
 
 /* ---- part occlusion -------------------------------------------------------------------------- */
@@ -162,16 +163,18 @@ static lra_probe_result *measured(const lra_influence_part *part, const lra_trai
                          .grid = grid,
                          .n = examples,
                          .reach = -1};
-    lra_finished_run own = {.result = &result};
     lra_origin origin = {0};
-    lra_influence p = {.run = &own, .spec = *spec, .device = *dev};
-    p.spec.model = model;
+    lra_engine_run engine = {.spec = *spec, .device = *dev};
+    engine.spec.model = model;
+    lra_influence p = {
+        .result = &result, .engine = &engine, .subject = subject_of(&engine.spec, &engine.device)};
     p.steps.bar = lra_progress_new(part->name, 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
     assert_null(lra_part_undefined(part, &p));
     OK(lra_part_measure(part, &p, 0, &e));
     assert_true(p.steps.done > 0 && p.steps.done <= lra_part_passes(part, &p, 0));
     lra_progress_free(p.steps.bar);
+    close_subject(&p.subject);
     return p.out;
 }
 
@@ -238,10 +241,41 @@ TEST(a_delay_in_pairs_is_found)
     run pairs;
     open_run(&pairs, LRA_GOAL_PAIR, "pairs", 1);
     lra_train_report report = train(&pairs);
-    assert_non_null(lra_occlude_undefined(&pairs.spec));
+    lra_subject subject = subject_of(&pairs.spec, &pairs.device);
+    assert_non_null(lra_occlude_undefined(&subject));
+    close_subject(&subject);
     find(&pairs.spec, &pairs.device, 0, "occlusion", report.n_rows, 3, list);
     lra_train_report_free(&report);
     close_run(&pairs);
+}
+
+/* A regression has gradients with trained and with initial weights: its head starts at the mean of
+ * the targets, but graphs of features have no head. */
+TEST(gradients_of_a_regression)
+{
+    run own;
+    open_run(&own, LRA_GOAL_VALUE, "value", 1);
+    lra_train_report report = train(&own);
+    lra_probe_result *out = measured(&lra_part_jacobian, &own.spec, own.spec.model, &own.device, 0,
+                                     report.n_rows);
+    const lra_measurement *mean = lra_probe_measurement(lra_probe_unit_find(out, "jacobian"),
+                                                        "range.mean");
+    assert_true(mean->value > 0 && mean->null[LRA_NULL_INIT] > 0);
+    lra_probe_result_free(out);
+    lra_train_report_free(&report);
+    close_run(&own);
+}
+
+/* A pretrained model has outputs at its positions: no output of the input, although the task has
+ * labels. */
+TEST(no_scores_of_a_pretrained_model)
+{
+    lra_err e;
+    lra_train_spec spec = trained.run.spec;
+    spec.objective = lra_objective_find("pretrain-masked", &e), spec.mask = 0.15;
+    lra_subject subject = subject_of(&spec, &trained.device);
+    assert_non_null(lra_occlude_undefined(&subject));
+    close_subject(&subject);
 }
 
 /* Of sums of all before, whose weights are equal: what is found is the null value, where the model

@@ -11,6 +11,7 @@
 #include "probes/influence/probabilities.h"
 #include "probes/influence/perturbed_answers.h"
 #include "tests/fixtures/goal_run.h"
+#include "tests/fixtures/subject.h"
 
 enum { V = 5, D = 16, BACK = 2, ROWS = 26, CONTEXT = 8 };
 
@@ -94,7 +95,9 @@ static lra_restricted ask(const lra_influence_part *part, int64_t sample)
 {
     lra_err e = {{0}};
     lra_restricted r;
-    OK(lra_restrict_measure(&next.spec, &next.device, part->perturbation, 0, sample, NULL, &r, &e));
+    lra_subject subject = subject_of(&next.spec, &next.device);
+    OK(lra_restrict_measure(&subject, part->perturbation, 0, sample, NULL, &r, &e));
+    close_subject(&subject);
     return r;
 }
 
@@ -179,7 +182,7 @@ TEST(other_restrictions_of_a_stream)
 /* ---- measurements ---------------------------------------------------------------------------- */
 
 static lra_result result;
-static lra_finished_run finished;
+static lra_engine_run engine;
 
 static lra_influence influence_of(void)
 {
@@ -197,11 +200,19 @@ static lra_influence influence_of(void)
                           .n = ROWS,
                           .chance = V,
                           .metric = lra_metric_find("perplexity", &e)};
-    finished = (lra_finished_run){.result = &result};
-    lra_influence p = {.run = &finished, .spec = next.spec, .device = next.device};
+    engine = (lra_engine_run){.spec = next.spec, .device = next.device};
+    lra_influence p = {
+        .result = &result, .engine = &engine, .subject = subject_of(&engine.spec, &engine.device)};
     p.steps.bar = lra_progress_new("keep", 1);
     p.out = lra_probe_result_new("influence", &result, &origin);
     return p;
+}
+
+static void close_influence(lra_influence *p)
+{
+    close_subject(&p->subject);
+    lra_progress_free(p->steps.bar);
+    lra_probe_result_free(p->out);
 }
 
 static void near(double x, double expected)
@@ -262,8 +273,7 @@ TEST(measurements_of_a_stream)
         if (key[k] <= 0.05) least = k;
     assert_true(lra_probe_measurement(u, "key.w05")->value == r.w[least]);
     lra_restricted_free(&r);
-    lra_progress_free(p.steps.bar);
-    lra_probe_result_free(p.out);
+    close_influence(&p);
 }
 
 /* The gain of one manner of removal less that of another is what both parts' curves say. */
@@ -296,8 +306,7 @@ TEST(two_modes)
     }
     const lra_probe_unit *keep = lra_probe_unit_find(p.out, "keep");
     assert_true(fabs(lra_probe_measurement(keep, "mode.difference")->value + swapped) < 1e-12);
-    lra_progress_free(p.steps.bar);
-    lra_probe_result_free(p.out);
+    close_influence(&p);
 }
 
 /* One row says nothing of others: means without an interval, and no shares of what is not known. */
@@ -310,8 +319,7 @@ TEST(one_row_of_a_stream)
     assert_true(lra_probe_measurement(u, "kl.most")->value > 0);
     assert_true(isnan(lra_probe_measurement(u, "kl.most")->lo));
     assert_true(isnan(lra_probe_measurement(u, "kl.w95")->value));
-    lra_progress_free(p.steps.bar);
-    lra_probe_result_free(p.out);
+    close_influence(&p);
 }
 
 /* The mean of answers by its definition. */
@@ -349,8 +357,9 @@ TEST(rows_of_other_goals)
         lra_train_report report = train(&own);
         for (int k = 0; k < 4; k++) {
             lra_restricted r;
-            OK(lra_restrict_measure(&own.spec, &own.device, kind[k]->perturbation, 0, 0, NULL, &r,
-                                    &e));
+            lra_subject subject = subject_of(&own.spec, &own.device);
+            OK(lra_restrict_measure(&subject, kind[k]->perturbation, 0, 0, NULL, &r, &e));
+            close_subject(&subject);
             assert_int_equal(r.n, own.data->split[LRA_TEST_SPLIT].n);
             assert_int_equal(r.kl == NULL, goal == LRA_GOAL_VALUE);
             assert_null(r.step);

@@ -13,6 +13,7 @@
 #include "probes/influence/registry.h"
 #include "probes/influence/perturbation.h"
 #include "tests/fixtures/folder.h"
+#include "tests/fixtures/subject.h"
 #include "tests/fixtures/tiny_run.h"
 
 enum { N = 23 };
@@ -233,6 +234,15 @@ TEST(parity_of_ones)
 
 /* ---- a model --------------------------------------------------------------------------------- */
 
+static int measure(const lra_train_spec *run, const lra_influence_part *part, lra_restricted *r,
+                   lra_err *e)
+{
+    lra_subject subject = subject_of(run, &trained.device);
+    int rc = lra_restrict_measure(&subject, part->perturbation, 0, 0, NULL, r, e);
+    close_subject(&subject);
+    return rc;
+}
+
 /* Widths that change nothing give the answers of the whole; narrow ones do not, and every draw is
  * counted. */
 TEST(a_model_is_asked)
@@ -242,8 +252,7 @@ TEST(a_model_is_asked)
                                                &lra_part_order_in, &lra_part_token};
     for (int k = 0; k < 5; k++) {
         lra_restricted r;
-        OK(lra_restrict_measure(&trained.run.spec, &trained.device, kinds[k]->perturbation, 0, 0,
-                                NULL, &r, &e));
+        OK(measure(&trained.run.spec, kinds[k], &r, &e));
         assert_int_equal(r.n, trained.report.n_rows);
         bool order = kinds[k] == &lra_part_order_in;
         int same = order ? 0 : r.n_points - 1, changed = order ? 2 : 0, differ = 0;
@@ -297,8 +306,7 @@ TEST(marks_are_asked)
     uint16_t *token = lra_alloc_array(steps, sizeof *token);
     marking.text.marks = mark_first;
     data.task = &marking, run.data = &data;
-    OK(lra_restrict_measure(&run, &trained.device, lra_part_drop_token.perturbation, 0, 0, NULL, &r,
-                            &e));
+    OK(measure(&run, &lra_part_drop_token, &r, &e));
     assert_true(r.w[0] == 0 && r.w[1] == 1);
     for (int p = 0; p < r.n_points; p++) {
         memcpy(token, of->token, steps * sizeof *token);
@@ -361,8 +369,7 @@ TEST(lonely_rows_swap_too)
         marking.text.marks = mark_first;
         data.task = &marking, run.data = &data, run.batch = batches[k];
         for (int64_t j = 0; j < TINY_ROWS; j++) evaluate_swapped(&run, j, loss[j]);
-        OK(lra_restrict_measure(&run, &trained.device, lra_part_drop.perturbation, 0, 0, NULL, &r,
-                                &e));
+        OK(measure(&run, &lra_part_drop, &r, &e));
         assert_int_equal(r.n, TINY_ROWS);
         for (int64_t i = 0; i < r.n; i++) {
             bool found = false;

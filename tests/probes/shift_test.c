@@ -16,6 +16,7 @@
 #include "probes/influence/registry.h"
 #include "probes/influence/perturbation.h"
 #include "probes/influence/shift.h"
+#include "tests/fixtures/subject.h"
 #include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_group.h"
 
@@ -168,7 +169,9 @@ TEST(moves_are_those_of_the_table)
     by_hand h;
     answers whole, moved;
     int seen = 0;
-    OK(lra_shift_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, NULL, &s, &e));
+    lra_subject subject = subject_of(&spec, &trained.device);
+    OK(lra_shift_measure(&subject, LRA_RESET_WEIGHTS, 0, NULL, &s, &e));
+    close_subject(&subject);
     assert_int_equal(s.asked, TINY_ROWS);
     open_by_hand(&h);
     ask(&h, 0, &whole);
@@ -189,7 +192,9 @@ TEST(moves_are_those_of_the_table)
     assert_int_equal(s.by[LRA_SHIFTS - 1].n, 0); /* 64 steps: no row has room */
     close_by_hand(&h);
     /* Who is told no positions does not see it. */
-    OK(lra_shift_measure(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, 0, NULL, &s, &e));
+    subject = subject_of(&trained.run.spec, &trained.device);
+    OK(lra_shift_measure(&subject, LRA_TRAINED_WEIGHTS, 0, NULL, &s, &e));
+    close_subject(&subject);
     for (int k = 0; k < LRA_SHIFTS; k++) assert_true(s.by[k].kl == 0);
     assert_true(s.by[0].n > 0);
 }
@@ -245,12 +250,10 @@ TEST(masked_windows_keep_their_places)
     by_hand h;
     open_by_hand(&h); /* a run whose best weights are its initial ones */
     assert_int_equal(lra_best_write(&spec, 1, 0, h.m.params, &e), 0);
-    assert_int_equal(lra_restrict_measure(&spec, &trained.device, lra_part_mask.perturbation, 0, 0,
-                                          NULL, &mask, &e),
-                     0);
-    assert_int_equal(lra_restrict_measure(&spec, &trained.device, lra_part_keep.perturbation, 0, 0,
-                                          NULL, &keep, &e),
-                     0);
+    lra_subject subject = subject_of(&spec, &trained.device);
+    OK(lra_restrict_measure(&subject, lra_part_mask.perturbation, 0, 0, NULL, &mask, &e));
+    OK(lra_restrict_measure(&subject, lra_part_keep.perturbation, 0, 0, NULL, &keep, &e));
+    close_subject(&subject);
     int64_t p = point_of(&mask, 4), differ = 0;
     for (int64_t i = 0; i < mask.n; i++) {
         const lra_sums *whole = &mask.row[(mask.n_points - 1) * mask.n + i];

@@ -1,0 +1,410 @@
+/* A loaded model that answers requests. */
+#include "probes/shared/engine_responder.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/graph/op.h"
+#include "models/training/objective.h"
+#include "models/training/session.h"
+
+/* Inputs and output of vjp() in the graph of one length. */
+typedef struct {
+    lra_tensor *position, *cotangent; /* (n) int32; (n,draws,D) */
+    lra_tensor *square;               /* (n,draws,T) */
+} gradient;
+
+typedef struct {
+    lra_responder base;
+    const lra_train_spec *run;
+    lra_device *device;
+    lra_network_spec network;
+    lra_weights_kind weights;
+    /* Of the last prepare(); answers 0: no graphs. */
+    uint32_t answers;
+    int64_t draws;
+    lra_dataset data;    /* the run's, or with another longest length */
+    lra_train_spec spec; /* the run's, of `data` */
+    lra_loaded_model model;
+    gradient *gradient; /* by graph */
+} engine;
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+/* Logits at the last token of the inputs, instead of the losses at all tokens: (n,V). */
+static lra_tensor *last_logits(const lra_network *k)
+{
+    lra_graph *g = k->graph;
+    lra_tensor *x = lra_cast(lra_pool(k->features, k->length, LRA_POOL_LAST), lra_elem(g));
+    x = lra_linear(x, lra_shared(g, "head/w"), lra_shared(g, "head/b"), LRA_ACT_NONE, NULL);
+    return lra_cast(x, lra_real(g));
+}
+
+/* sum over channels of (d (v . h_i) / d e_j)^2 for draw k, (n,1,T); at: (n,T,1), 1 at i. */
+static lra_tensor *one_draw(const lra_network *k, const gradient *q, lra_tensor *at, int64_t draw)
+{
+    lra_tensor *v = lra_slice(q->cotangent, 1, draw, 1), *dx;
+    lra_tensor *seed = lra_mul(at, v); /* (n,T,1) (n,1,D) */
+    lra_grad(k->features, lra_cast(seed, lra_tensor_type(k->features)), 1, &k->inputs, &dx);
+    dx = lra_cast(dx, lra_real(k->graph));
+    lra_tensor *sum = lra_reduce_sum(lra_mul(dx, dx), LRA_SHAPE(k->n, k->T, 1));
+    return lra_reshape(sum, LRA_SHAPE(k->n, 1, k->T));
+}
+
+static gradient add_gradient(const lra_network *k, int64_t draws)
+{
+    lra_graph *g = k->graph;
+    gradient q = {.position = lra_input(g, "position", LRA_I32, LRA_SHAPE(k->n)),
+                  .cotangent = lra_input(g, "draw", lra_real(g),
+                                         LRA_SHAPE(k->n, draws, lra_width(k->features)))};
+    lra_tensor *at = lra_cast(lra_one_hot(q.position, k->T), lra_real(g));
+    at = lra_reshape(at, LRA_SHAPE(k->n, k->T, 1));
+    lra_tensor **part = lra_alloc_array((size_t)draws, sizeof(lra_tensor *));
+    for (int64_t d = 0; d < draws; d++) part[d] = one_draw(k, &q, at, d);
+    q.square = draws > 1 ? lra_concat((int)draws, part, 1) : part[0];
+    lra_free(part);
+    return q;
+}
+
+static void unload(engine *g)
+{
+    if (g->answers) lra_loaded_free(&g->model);
+    lra_free(g->gradient);
+    g->gradient = NULL, g->answers = 0;
+}
+
+/* Adds the graph of one length, with the announced answers as outputs. */
+static void add_graph(engine *g, const lra_preparation *p, int64_t B, int64_t T)
+{
+    lra_length_graph *v = lra_loaded_graph(&g->model, B, T);
+    int k = g->model.n_views - 1;
+    bool speaks = g->network.head == LRA_HEAD_NEXT;
+    if (p->answers & LRA_ANSWERS_FORWARD) {
+        if (speaks) v->network.output = last_logits(&v->network);
+        lra_length_graph_output(v, v->network.output);
+    }
+    if (p->answers & LRA_ENGINE_SCORES) lra_length_graph_output(v, v->network.output);
+    if (p->answers & LRA_ANSWERS_FEATURES) lra_length_graph_output(v, v->network.features);
+    if (p->answers & LRA_ANSWERS_VJP) {
+        g->gradient = lra_resize(g->gradient, (size_t)(k + 1) * sizeof *g->gradient);
+        g->gradient[k] = add_gradient(&v->network, p->draws);
+        lra_length_graph_output(v, g->gradient[k].square);
+    }
+    g->base.facts.width = lra_width(v->network.features);
+}
+
+static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
+{
+    engine *g = (engine *)r;
+    unload(g);
+    if (!p) return 0;
+    g->data = *g->run->data, g->spec = *g->run, g->spec.data = &g->data;
+    if (p->longest > g->data.longest) g->data.longest = p->longest;
+    int rc = lra_load_model(&g->model, &g->spec, g->device, g->weights, e);
+    if (rc != 0) {
+        lra_loaded_free(&g->model);
+        return rc;
+    }
+    g->answers = p->answers, g->draws = p->draws;
+    if (p->exact) g->model.type = LRA_F32;
+    g->model.placed = p->answers & LRA_ANSWERS_PLACE;
+    int64_t B = p->B ? p->B : g->run->batch;
+    for (int i = 0; i < p->n_lengths; i++) add_graph(g, p, B, p->length[i]);
+    for (int i = 0; i < g->model.buckets.n && p->n_lengths == 0; i++)
+        add_graph(g, p, B, g->model.buckets.length[i]);
+    rc = lra_loaded_plan(&g->model, e);
+    if (rc != 0) unload(g);
+    return rc;
+}
+
+/* Builds graphs for an answer that was not announced. */
+static int need(engine *g, uint32_t answers, int64_t draws, lra_err *e)
+{
+    bool has = (g->answers & answers) == answers;
+    if (has && (g->draws == draws || !(answers & LRA_ANSWERS_VJP))) return 0;
+    const lra_preparation p = {.answers = answers, .exact = true, .draws = draws};
+    return prepare(&g->base, &p, e);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* One request; position and cotangent are those of vjp(). */
+typedef struct {
+    uint32_t answer;
+    lra_request inputs;
+    const int32_t *position;
+    const float *cotangent;
+    float *out;
+} asked;
+
+static int run_graph(engine *g, int k, const asked *a, lra_err *e)
+{
+    const lra_length_graph *v = g->model.view[k];
+    const lra_request *q = &a->inputs;
+    lra_batch b = {.n = lra_request_sequences(q),
+                   .token = (int32_t *)(uintptr_t)q->token,
+                   .value = (float *)(uintptr_t)q->value,
+                   .length = (int32_t *)(uintptr_t)q->length,
+                   .place = q->place};
+    int rc = lra_session_set_inputs(&v->network, v->plan, &b, e);
+    if (rc == 0 && a->position) rc = lra_set(v->plan, g->gradient[k].position, a->position, e);
+    if (rc == 0 && a->position) rc = lra_set(v->plan, g->gradient[k].cotangent, a->cotangent, e);
+    return rc == 0 ? lra_length_graph_run(&g->model, v, e) : rc;
+}
+
+static const lra_tensor *tensor_of(const engine *g, int k, uint32_t answer)
+{
+    const lra_network *network = &g->model.view[k]->network;
+    if (answer == LRA_ANSWERS_VJP) return g->gradient[k].square;
+    return answer == LRA_ANSWERS_FEATURES ? network->features : network->output;
+}
+
+/* The smallest graph that holds the rows and tokens; -1: none. */
+static int graph_for(const engine *g, int64_t B, int64_t T)
+{
+    int best = -1;
+    for (int k = 0; k < g->model.n_views; k++) {
+        const lra_length_graph *v = g->model.view[k];
+        if (v->rows == B && v->T == T) return k;
+        if (v->T >= T && (best < 0 || v->T < g->model.view[best]->T)) best = k;
+    }
+    return best;
+}
+
+/* Rows first .. first + n-1 of a request, padded to the graph's rows and tokens. */
+typedef struct {
+    asked a;
+    char *token;
+    int32_t *length, *place, *position;
+    float *cotangent, *out;
+} padded;
+
+static void open_padded(padded *p, const asked *a, const lra_length_graph *v, int64_t n_cotangent,
+                        int64_t n_out)
+{
+    size_t size, n = (size_t)v->network.n;
+    lra_request_tokens(&a->inputs, 0, &size);
+    *p = (padded){.a = *a,
+                  .token = lra_alloc_array(n * (size_t)v->T, size),
+                  .length = lra_alloc_array(n, sizeof *p->length),
+                  .place = lra_alloc_array(n, sizeof *p->place),
+                  .position = lra_alloc_array(n, sizeof *p->position),
+                  .cotangent = lra_alloc_array((size_t)n_cotangent + 1, sizeof *p->cotangent),
+                  .out = lra_alloc_array((size_t)n_out, sizeof *p->out)};
+    lra_request *q = &p->a.inputs;
+    q->B = v->rows, q->T = v->T;
+    if (q->token) q->token = (const int32_t *)(const void *)p->token;
+    if (q->value) q->value = (const float *)(const void *)p->token;
+    q->length = p->length;
+    if (q->place) q->place = p->place;
+    if (a->position) p->a.position = p->position, p->a.cotangent = p->cotangent;
+}
+
+static void close_padded(padded *p)
+{
+    lra_free(p->token);
+    lra_free(p->length);
+    lra_free(p->place);
+    lra_free(p->position);
+    lra_free(p->cotangent);
+    lra_free(p->out);
+}
+
+/* Copies the inputs of `rows` rows; per: numbers of a cotangent of one sequence. */
+static void fill_padded(padded *p, const asked *a, int64_t first, int64_t rows, int64_t per)
+{
+    const lra_request *from = &a->inputs, *to = &p->a.inputs;
+    size_t size;
+    memset(p->length, 0, (size_t)lra_request_sequences(to) * sizeof *p->length);
+    memset(p->place, 0, (size_t)lra_request_sequences(to) * sizeof *p->place);
+    for (int64_t s = 0; s < lra_request_sequences(to); s++) {
+        int64_t row = s % to->B, own = s / to->B * from->B + first + row;
+        char *copy = (char *)(uintptr_t)lra_request_tokens(to, s, &size);
+        memset(copy, 0, (size_t)to->T * size);
+        p->position[s] = -1;
+        if (row >= rows) continue;
+        memcpy(copy, lra_request_tokens(from, own, &size), (size_t)from->T * size);
+        p->length[s] = from->length[own];
+        if (from->place) p->place[s] = from->place[own];
+        if (!a->position) continue;
+        p->position[s] = a->position[own];
+        memcpy(p->cotangent + s * per, a->cotangent + own * per, (size_t)per * sizeof(float));
+    }
+}
+
+/* Copies answers from the padded shape: (sequences,lines,T,D), or (rows,D) of logits. */
+static void take_padded(const padded *p, const asked *a, int64_t first, int64_t rows, int64_t lines,
+                        int64_t D)
+{
+    bool logits = a->answer == LRA_ANSWERS_FORWARD;
+    const lra_request *from = &p->a.inputs, *to = &a->inputs;
+    int64_t n = logits ? from->B : lra_request_sequences(from);
+    int64_t wide = logits ? D : from->T * D, own = logits ? D : to->T * D;
+    for (int64_t s = 0; s < n; s++) {
+        int64_t row = s % from->B, at = s / from->B * to->B + first + row;
+        for (int64_t k = 0; k < lines && row < rows; k++)
+            memcpy(a->out + (at * lines + k) * own, p->out + (s * lines + k) * wide,
+                   (size_t)own * sizeof(float));
+    }
+}
+
+static int answer_padded(engine *g, int k, const asked *a, lra_err *e)
+{
+    const lra_length_graph *v = g->model.view[k];
+    const lra_tensor *of = tensor_of(g, k, a->answer);
+    int64_t D = g->base.facts.width, lines = a->answer == LRA_ANSWERS_VJP ? g->draws : 1;
+    int64_t per = lines * D, rc = 0;
+    padded p;
+    open_padded(&p, a, v, a->position ? v->network.n * per : 0, lra_elements(of));
+    if (a->answer == LRA_ANSWERS_FORWARD) D = g->base.facts.classes;
+    if (a->answer == LRA_ANSWERS_VJP) D = 1;
+    for (int64_t first = 0; first < a->inputs.B && rc == 0; first += v->rows) {
+        int64_t left = a->inputs.B - first, rows = left < v->rows ? left : v->rows;
+        fill_padded(&p, a, first, rows, per);
+        rc = run_graph(g, k, &p.a, e);
+        if (rc == 0) rc = lra_get(v->plan, of, p.out, e);
+        if (rc == 0) take_padded(&p, a, first, rows, lines, D);
+    }
+    close_padded(&p);
+    return (int)rc;
+}
+
+static int answer(engine *g, const asked *a, lra_err *e)
+{
+    const lra_request *q = &a->inputs;
+    int k = graph_for(g, q->B, q->T);
+    if (q->keep) return lra_fail(e, "the built-in engine hides no positions");
+    if (k < 0)
+        return lra_fail(e, "model '%s' is built for %" PRId64 " tokens, the request has %" PRId64,
+                        g->run->model->name, g->model.view[g->model.n_views - 1]->T, q->T);
+    const lra_length_graph *v = g->model.view[k];
+    if (v->rows != q->B || v->T != q->T) return answer_padded(g, k, a, e);
+    int rc = run_graph(g, k, a, e);
+    return rc == 0 ? lra_get(v->plan, tensor_of(g, k, a->answer), a->out, e) : rc;
+}
+
+/* Requests about the features of a named layer. */
+static int check_layer(const char *layer, lra_err *e)
+{
+    return layer ? lra_fail(e, "the built-in engine has no features of layer '%s'", layer) : 0;
+}
+
+static int forward(lra_responder *r, const lra_request *q, float *logits, lra_err *e)
+{
+    engine *g = (engine *)r;
+    const asked a = {.answer = LRA_ANSWERS_FORWARD, .inputs = *q, .out = logits};
+    if (!lra_responder_answers(r, LRA_ANSWERS_FORWARD))
+        return lra_fail(e, "model '%s' has an output at each position", g->run->model->name);
+    int rc = need(g, LRA_ANSWERS_FORWARD | (q->place ? LRA_ANSWERS_PLACE : 0), 0, e);
+    return rc == 0 ? answer(g, &a, e) : rc;
+}
+
+static int features(lra_responder *r, const lra_request *q, const char *layer, float *out,
+                    lra_err *e)
+{
+    const asked a = {.answer = LRA_ANSWERS_FEATURES, .inputs = *q, .out = out};
+    int rc = check_layer(layer, e);
+    if (rc == 0) rc = need((engine *)r, LRA_ANSWERS_FEATURES, 0, e);
+    return rc == 0 ? answer((engine *)r, &a, e) : rc;
+}
+
+static int vjp(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
+               int64_t draws, const float *cotangent, float *grad_sq, lra_err *e)
+{
+    const asked a = {.answer = LRA_ANSWERS_VJP,
+                     .inputs = *q,
+                     .position = position,
+                     .cotangent = cotangent,
+                     .out = grad_sq};
+    int rc = check_layer(layer, e);
+    if (rc == 0) rc = need((engine *)r, LRA_ANSWERS_VJP, draws, e);
+    return rc == 0 ? answer((engine *)r, &a, e) : rc;
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+static int use_weights(engine *g, lra_weights_kind weights)
+{
+    if (g->weights != weights) unload(g);
+    g->weights = weights;
+    return 0;
+}
+
+static int reset(lra_responder *r, uint64_t seed, lra_err *e)
+{
+    (void)seed;
+    (void)e;
+    return use_weights((engine *)r, LRA_INITIAL_WEIGHTS);
+}
+
+static int restore(lra_responder *r, lra_err *e)
+{
+    (void)e;
+    return use_weights((engine *)r, LRA_BEST_WEIGHTS);
+}
+
+/* ---- the responder --------------------------------------------------------------------------- */
+
+static void close_engine(lra_responder *r)
+{
+    unload((engine *)r);
+    lra_free(r);
+}
+
+lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *device)
+{
+    static const lra_responder_functions functions = {.prepare = prepare,
+                                                      .forward = forward,
+                                                      .features = features,
+                                                      .vjp = vjp,
+                                                      .reset = reset,
+                                                      .restore = restore,
+                                                      .close = close_engine};
+    engine *g = lra_alloc(sizeof *g);
+    *g = (engine){.base.is = &functions, .run = run, .device = device, .weights = LRA_BEST_WEIGHTS};
+    g->network = lra_session_network(run);
+    bool pretrained = lra_session_objective(run)->pretrains;
+    bool one = g->network.head != LRA_HEAD_STEPS && !pretrained;
+    const lra_buckets buckets = lra_buckets_find(run->data);
+    g->base.facts = (lra_responder_facts){
+        .answers = LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP | LRA_ANSWERS_RESET | LRA_ANSWERS_PLACE |
+                   LRA_ANSWERS_LONGER | LRA_ENGINE_SCORES | (one ? LRA_ANSWERS_FORWARD : 0),
+        .model = run->model->name,
+        .framework = "lra-locality",
+        .classes = g->network.outputs,
+        .vocab = g->network.vocab,
+        .max_length = buckets.length[buckets.n - 1],
+        .reach = run->model->reach ? run->model->reach(run->model_config) : -1,
+        .causal = lra_model_causal(run->model, run->model_config)};
+    return &g->base;
+}
+
+/* ---- the subject ----------------------------------------------------------------------------- */
+
+lra_subject lra_engine_subject(const lra_train_spec *run, lra_responder *model)
+{
+    lra_subject s = lra_subject_of(model, run->data, run->title, run->batch, run->seed);
+    s.sample_seed = run->sample_seed;
+    s.masking = (lra_masking){lra_session_objective(run)->evaluation, run->mask};
+    if (!lra_responder_answers(model, LRA_ANSWERS_FORWARD))
+        s.score = lra_engine_score, s.score_answers = LRA_ENGINE_SCORES;
+    return s;
+}
+
+int lra_engine_score(lra_responder *r, const lra_request *q, const lra_batch *b, lra_sums *row,
+                     lra_err *e)
+{
+    engine *g = (engine *)r;
+    int rc = need(g, LRA_ENGINE_SCORES, 0, e), k = rc == 0 ? graph_for(g, q->B, q->T) : -1;
+    if (rc != 0) return rc;
+    const lra_length_graph *v = k >= 0 ? g->model.view[k] : NULL;
+    if (!v || v->rows != q->B || v->T != q->T) LRA_BUG("a batch that was not announced");
+    float *output = lra_alloc_array((size_t)lra_elements(v->network.output), sizeof *output);
+    rc = lra_session_set(&g->spec, &v->network, v->plan, b, e);
+    if (rc == 0) rc = lra_length_graph_run(&g->model, v, e);
+    if (rc == 0) rc = lra_get(v->plan, v->network.output, output, e);
+    if (rc == 0) lra_session_rows(&g->spec, b, v->rows, v->T, output, row);
+    lra_free(output);
+    return rc;
+}

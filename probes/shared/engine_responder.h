@@ -1,0 +1,28 @@
+/* A trained model of the built-in engine that answers requests (responder.h): forward(), features()
+ * and vjp(), with the weights of the selected epoch or with the initial weights of the run (reset()
+ * ignores its seed: the initial weights belong to the run's own seed).
+ * prepare() builds the graphs of the announced requests. Requests with the announced number of rows
+ * and length run without a copy; others are padded to the next larger graph. Without prepare() the
+ * graphs of the run's own batches are built on the first request of a kind.
+ * forward() exists for models with one output per input, and for language models, whose answer is
+ * that at the last token; not for models with an output at each position. */
+#ifndef LRA_PROBES_SHARED_ENGINE_RESPONDER_H
+#define LRA_PROBES_SHARED_ENGINE_RESPONDER_H
+
+#include "models/training/loaded_model.h"
+#include "probes/shared/subject.h"
+
+/* Answer of the engine alone: lra_engine_score(). */
+enum { LRA_ENGINE_SCORES = 1 << 16 };
+
+/* Declares a model without loading it. Both arguments must outlive the responder; the run's data
+ * are loaded. */
+lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *device);
+/* The test rows of the run, answered by a responder of it. */
+lra_subject lra_engine_subject(const lra_train_spec *run, lra_responder *model);
+/* Contributions of the rows of a batch to the sums of the metric, also for models with an output at
+ * each position; row: (B). Needs an announcement of LRA_ENGINE_SCORES. */
+int lra_engine_score(lra_responder *r, const lra_request *q, const lra_batch *b, lra_sums *row,
+                     lra_err *e);
+
+#endif
