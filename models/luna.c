@@ -4,9 +4,10 @@
  *   Yp = attend(P; X),  Yx = Wo attend(X; Yp) + bo,  attend(A; B) = heads(softmax(q k^T / sqrt(K)) v),  q of A, k, v of B
  *   X = LayerNorm(X + Yx),  P = LayerNorm(P + Yp),  X = LayerNorm(X + W2 ReLU(W1 X))                        per layer
  *
- * with biases; P (memory,D) is updated by every layer; both attentions have their own q, k and v. P
- * ~ N(0, 1/D); Weights are Xavier uniform with gain 1/sqrt 2 (q, k, v) or 1 (others). share=1: all
- * layers share their parameters.
+ * All maps have biases. Every layer but the last updates P (memory,D). Each of the two attentions
+ * has its own q, k and v.
+ * Initialisation: P ~ N(0, 1/D); weights Xavier uniform, with gain 1/sqrt 2 for q, k and v.
+ * share=1: all layers share their parameters.
  * positions=sinusoidal: X and P times sqrt(D), then [sin | cos] of t 10000^(-i/(D/2-1)) added.
  * Source: Ma et al. 2021, arXiv:2106.01540, whose code truncates the memory to the longest
  * example. */

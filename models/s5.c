@@ -24,7 +24,7 @@
 #include "models/scan_layer.h"
 
 typedef struct {
-    int64_t blocks, modes; /* modes: of one block */
+    int64_t blocks, modes; /* modes: number of modes of one block */
     bool out;
     double deviation;
 } legs_start;
