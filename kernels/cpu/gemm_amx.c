@@ -87,12 +87,13 @@ typedef struct {
     int64_t panel;
     const lra_bf16_out *out;
     wanted x, y, residual;
-    /* Destination of the R x C tiles of sums that are still in the tiles. Nullable: held */
+    /* Sums of the last block that are still in R x C tile registers: they will be stored at `held`,
+     * with rows ld_held apart. Nullable: held */
     float *held;
     int64_t ld_held;
     int R, C;
-    /* Position of the block whose epilogue is unfinished. Its sums are in own.sum or still in the
-     * tiles, and its rows before `done` are finished. n < 0: there is no such block. */
+    /* Position of the block whose epilogue is unfinished. Its sums are in own.sum or still in tile
+     * registers, and its rows before `done` are finished. n < 0: there is no such block. */
     int64_t m, n, done;
 } product;
 
@@ -179,7 +180,7 @@ AMX INLINE void step(const int R, const int C, const bool first, const product *
     }
 }
 
-/* Stores the sums that are still in the tiles. */
+/* Stores the sums that are still in tile registers. */
 AMX static void release(product *p)
 {
     if (!p->held) return;
@@ -255,9 +256,10 @@ static void copy_pairs(lra_pairs_bf16 a, int64_t rows, int64_t depth)
                                 a.a + r * a.row + k / 2 * a.step, a.step, own.a[r / 16][k / 32]);
 }
 
-/* True if rows of a are read in place. Rows that start within a cache line would touch two lines.
- * Rows whose distance is a multiple of 1 KiB map to few sets of the L1 cache, unless they are
- * contiguous. With few columns a copy does not pay off. */
+/* True if rows of a are read in place, without a copy. A copy helps if rows start within a cache
+ * line, because each load would then touch two lines, and if the distance of rows is a multiple of
+ * 1 KiB, because they then map to few sets of the L1 cache (unless they are contiguous). With few
+ * columns a copy does not pay off. */
 static bool in_place(const product *p, lra_pairs_bf16 a, int64_t rows, int64_t depth)
 {
     bool aligned = ((uintptr_t)a.a | (uintptr_t)(2 * a.row)) % 64 == 0;

@@ -52,7 +52,7 @@ lra_tiles_unit lra_tiles_units(void)
 /* Computes columns [n, n + 32) of M rows, a multiple of 32. */
 AMX static void strip(const lra_tiles_job *j, int64_t M, int64_t n, int64_t K)
 {
-    float *held = NULL; /* destination of the sums that are still in the tiles */
+    float *held = NULL; /* destination of the sums that are still in tile registers */
     for (int64_t m = 0; m < M; m += 32) {
         const uint16_t *a = j->a + m * j->row, *b = j->b + n / 16 * j->panel;
         float *c = j->c + m * j->ld + n;

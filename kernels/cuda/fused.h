@@ -1,11 +1,9 @@
 /* Fused kernels, which save memory traffic:
  *   backward pass of a dense layer and of the activation before it (matmul, activation_backward and
  *     the column sums, i.e. the bias gradient), in bf16: activation gradient and sums are computed
- *     in
- *     the epilogue of the product;
+ *     in the epilogue of the product;
  *   backward pass of layer norm (layer_norm_dx, the sum with the residual gradient, and the sums
- *   for
- *     gain and bias): x and dy are read once. */
+ *     for gain and bias): x and dy are read once. */
 #ifndef LRA_CUDA_FUSED_H
 #define LRA_CUDA_FUSED_H
 

@@ -54,11 +54,9 @@ static inline __host__ __device__ uint32_t wg_swizzled(uint32_t at)
  * later, and the matrix starts in the first rows of a 1024-byte block. Meaning of the strides, in
  * bytes:
  *   lines run along K (not transposed): `stride` from eight lines to the next eight, `leading` from
- *   8
- *     elements to the next 8 along K (swizzled: not used);
+ *     8 elements to the next 8 along K (swizzled: not used);
  *   lines run along M or N (transposed): `leading` from 8 k to the next 8, `stride` from 8 elements
- *   to
- *     the next 8; swizzled: `leading` from 64 elements to the next 64, `stride` from 8 k to the
+ *     to the next 8; swizzled: `leading` from 64 elements to the next 64, `stride` from 8 k to the
  *     next 8. */
 static inline __host__ __device__ uint64_t wg_matrix(uint32_t address, uint32_t leading,
                                                      uint32_t stride, bool swizzled)

@@ -233,7 +233,7 @@ lra_tensor *lra_cast(lra_tensor *x, lra_type type);
 /* ---- shape ----------------------------------------------------------------------------------- */
 
 lra_tensor *lra_reshape(lra_tensor *x, lra_shape s); /* alias */
-lra_tensor *lra_detach(lra_tensor *x);               /* alias that stops gradients, on purpose */
+lra_tensor *lra_detach(lra_tensor *x); /* y = x, without a copy; no gradient flows back to x */
 lra_tensor *lra_permute(lra_tensor *x, int n,
                         const int *axes); /* dimension i of y is dimension axes[i] of x; copies */
 lra_tensor *lra_concat(int n, lra_tensor *const *x, int axis);

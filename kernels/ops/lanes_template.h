@@ -3,13 +3,11 @@
  * sums of short rows, conditionals that it turns into masks). The same source serves all
  * instruction sets and types; with LRA_TYPE f64 a vector has one element.
  *   lanes_fn: a function f(i, w, ...) that reads and writes elements [i, i + w) with lanes_load()
- *   and
- *     lanes_store();
+ *     and lanes_store();
  *   LANES_EACH(n, f, ...): calls f for all of [0, n), with the constant w = LANES, and once for the
  *     remainder;
  *   LANES_BODY(n, t, f, ...): like LANES_EACH, in parallel, as the body of an op; the constant type
- *   t
- *     is the third argument of f.
+ *     t is the third argument of f.
  * Arrays that are real in every graph have type LRA_F32. */
 #ifndef LRA_OPS_LANES_TEMPLATE_H
 #define LRA_OPS_LANES_TEMPLATE_H

@@ -65,7 +65,8 @@ static void leave(void)
 {
     static const char said[] = "stopped\n";
     remove_unfinished();
-    /* in a child the parent, a ladder, prints the message for all its runs */
+    /* a child of the command that starts many runs prints nothing: its parent prints one message
+     * for all */
     ssize_t n = parent ? 0 : write(2, said, sizeof said - 1);
     (void)n; /* the message is optional: a failed write is ignored */
     _exit(LRA_EXIT_INTERRUPTED);

@@ -61,8 +61,8 @@ static inline void near_row(const near_head *h, int64_t head, int64_t i)
     for (int64_t d = 0; d < V; d++) h->y[d] = over > 0 || a->product ? h->y[d] / over : 0;
 }
 
-/* Copies the rows of one head from source 0, the result without a limit; first: index of the head's
- * first row. */
+/* Copies the rows of one head from source 0, which is the attention without a limit. first: index
+ * of the head's first row. */
 static inline void near_whole(const lra_call *c, const attention_sizes *s, int64_t first)
 {
     for (int64_t i = 0; i < s->Tq && c->out != c->in[0]; i++) {

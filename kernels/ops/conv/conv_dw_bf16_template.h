@@ -82,7 +82,8 @@ static inline int64_t dw_scratch_bf16(const dw_bf16 *c, int n_threads)
 }
 
 #if LRA_TYPE_bf16
-/* Operands of a piece's product, and a thread's buffers for one chunk of them. */
+/* Operands of the product of one piece (some taps, some columns of a group), and the buffers of a
+ * thread for one chunk of rows. */
 typedef struct {
     const dw_bf16 *cut;
     const int32_t *length; /* Nullable */

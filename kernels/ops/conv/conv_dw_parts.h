@@ -16,7 +16,7 @@ typedef struct {
 enum {
     GDW_ROWS = 64, /* rows of a tile */
     GDW_TAPS = 8,
-    GDW_IN = 2,       /* inputs of an item; with eight taps, these are the sums of a thread */
+    GDW_IN = 2,       /* input channels of a work item; a thread sums 8 taps x 2 inputs */
     GDW_COLUMNS = 32, /* output channels of a block, of one or several groups */
     GDW_ITEMS = 8,    /* maximum number of items of a block; one item per warp */
     GDW_SHARED = 48 << 10

@@ -8,9 +8,8 @@
  *   are multiplied.
  * - A y larger than the L2 cache is written with streaming stores. Ordinary stores read each line
  *   first and write it back later, which is three times the traffic. The next reader of y then
- *   finds
- *   it in memory instead of the L3 cache, which costs less than the additional traffic (4096 rows,
- *   128 to 256: 1.35 times as fast, including that read). */
+ *   finds it in memory instead of the L3 cache, which costs less than the additional traffic (4096
+ *   rows, 128 to 256: 1.35 times as fast, including that read). */
 #ifndef LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
 #define LRA_OPS_DENSE_GEMM_RESULT_TEMPLATE_H
 

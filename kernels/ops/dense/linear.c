@@ -21,7 +21,8 @@ static inline linear_sizes sizes_of(const lra_tensor *y)
 }
 
 #if !LRA_TYPE_f64 /* float64 has no bf16 variant */
-/* True if the bf16 code supports the sizes: pairs of k must not cross rows. */
+/* True if the bf16 code supports the sizes. It reads elements of a row in pairs, so D must be
+ * even. */
 static inline bool fits_bf16(const linear_sizes *s)
 {
     return lra_gemm_bf16_fast() && s->D % 2 == 0;

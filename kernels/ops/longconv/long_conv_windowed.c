@@ -44,7 +44,7 @@ static inline void read_rows(const elem *x, int64_t tokens, int64_t T, int64_t D
             to[(limit + t) * CHANNELS + d] = e_load(x[t * D + d]);
 }
 
-/* Computes rows [t, t + ROWS). Lags are added from the past to the future. */
+/* Computes rows [t, t + ROWS). The terms of a sum are added in order of time. */
 static inline void sum_rows(const real *lags, const real *x, int64_t from, int64_t to,
                             real sum[ROWS][CHANNELS])
 {

@@ -1,6 +1,6 @@
 /* Losses: real scalars, means over the unmasked terms.
- *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0; 0 if there are
- *   none
+ *   cross_entropy = mean of -log softmax(logits)[label] over rows with label >= 0; 0 without
+ *     such rows
  *   cross_entropy_rows = the terms of cross_entropy, 0 where label < 0; no mean and no gradient
  *   mse = mean (x - target)^2;  l1 = mean |x - target|, with gradient 0 where they are equal
  * Partial sums of blocks of rows or elements are added in block order. */
