@@ -127,7 +127,7 @@ class Sources(unittest.TestCase):
         rows = ll.rows({"text": TEXTS, "label": LABELS}, tokenizer=Tokenizer())
         self.assertEqual((rows.kind, rows.vocab), ("tokens", 50))
         self.assertEqual(rows.x[0].tolist()[0], ord("a") % 50)
-        self.assertEqual(max(len(a) for a in ll.rows({"text": TEXTS}, max_length=10).x), 10)
+        self.assertEqual(max(len(a) for a in ll.rows({"text": TEXTS}, max_length=20).x), 20)
 
     def test_folder_and_splits(self):
         self.csv("d/train.csv"), self.csv("d/test.csv", texts=TEXTS[:7], labels=LABELS[:7])
