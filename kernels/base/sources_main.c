@@ -25,7 +25,7 @@ typedef struct {
     char *include[MOST_INCLUDES];
     int n_includes;
     uint64_t hash;
-    bool pastes; /* the file makes records of ops with a macro */
+    bool pastes; /* the file defines lra_op records by a macro */
 } source;
 typedef struct {
     int n;

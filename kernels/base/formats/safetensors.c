@@ -134,7 +134,7 @@ static int read_entry(json_t *entry, placed *p, lra_err *e)
         return LRA_FAILED;
     p->begin = offsets[0], p->end = offsets[1];
     a->element = lra_dtype_bytes(a->dtype);
-    uint64_t bytes = (uint64_t)a->n * a->element; /* n <= 2^48 */
+    uint64_t bytes = (uint64_t)a->n * a->element; /* no overflow, because n <= 2^48 */
     if (p->begin > p->end || (uint64_t)(p->end - p->begin) != bytes)
         return lra_fail(e, "data_offsets %lld to %lld, expected %llu bytes", (long long)p->begin,
                         (long long)p->end, (unsigned long long)bytes);

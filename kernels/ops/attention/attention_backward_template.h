@@ -36,7 +36,7 @@ typedef struct {
     real *by_offset; /* sums of g by offset i - j, indexed like the tables of attention_head */
     attention_ahead next[2]; /* rows of k and v to prefetch: those of this thread's next head */
     bool settles;            /* the rows of dk are corrected, so that their sum is dk_sum */
-    bool decays;             /* dk_sum is not 0 */
+    bool decays;             /* the scores decay with distance, so dk_sum is not 0 */
     /* table of f_ij - f; its sum times g for each lane; (K) required sum of dk */
     real *less, *apart, *dk_sum;
     real *k_mean, *v_mean; /* (K), (V): means over all keys; NULL: not subtracted */
@@ -61,7 +61,8 @@ static inline void attention_take_settled(attention_backward *b, real *own)
     const attention_args *a = b->h.args;
     const attention_sizes *s = &b->h.s;
     const double decay = attention_decay(&b->h);
-    /* Rows of dk rounded to bf16 have rounding errors far above their sum. */
+    /* In bf16 the rows of dk are not corrected, because their rounding errors far exceed their
+     * sum. */
     b->settles = !LRA_TYPE_bf16 && !a->laplace;
     b->decays = b->settles && decay != 0;
     b->less = own, b->apart = b->less + attention_offsets(s);

@@ -345,7 +345,7 @@ static inline void attention_shares(const attention_head *h, const attention_pla
     for (int64_t l = 0; l < p->lanes; l++) share[l] = attention_share(&h->mask, p->i0 + l);
 }
 
-/* Laplace attention: turns products into scores. */
+/* Laplace attention: turns the products q k of a tile into scores. */
 static inline void attention_means(const attention_head *h, const attention_place *p, real *s)
 {
     real share[ATTENTION_QUERIES];
