@@ -197,6 +197,30 @@ int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_
     return 0;
 }
 
+int lra_ndarray_get_f64(const lra_ndarray *a, const char *name, double *out, lra_err *e)
+{
+    if (check_real(a, name, e) != 0) return LRA_FAILED;
+    walk w = walk_from_start(a);
+    for (int64_t i = 0; i < a->n; i++) out[i] = real_value(a->dtype, load(a, next_offset(&w)));
+    return 0;
+}
+
+int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lra_err *e)
+{
+    if (!is_integer(a->dtype))
+        return lra_fail(e, "'%s' holds %s, expected integers", name, lra_dtype_name(a->dtype));
+    if (check_bools(a, name, e) != 0) return LRA_FAILED;
+    walk w = walk_from_start(a);
+    for (int64_t i = 0; i < a->n; i++) {
+        uint64_t bits = load(a, next_offset(&w));
+        if (a->dtype == LRA_DTYPE_U64 && bits > INT64_MAX)
+            return lra_fail(e, "'%s': element %lld is %llu, at most 2^63 - 1 is accepted", name,
+                            (long long)i, (unsigned long long)bits);
+        out[i] = signed_value(a->dtype, bits);
+    }
+    return 0;
+}
+
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 /* Appends a code point as UTF-8. Returns false if it is invalid. */

@@ -103,8 +103,10 @@ static int read_shape(scanner *s, lra_ndarray *a)
 static int refuse_type(const char *name, const char *descr, lra_err *e)
 {
     const char *why =
-        descr[0] == '='      ? "its byte order is not defined in a file"
-        : strchr(descr, 'O') ? "pickled objects are never read; save plain numbers"
+        descr[0] == '=' ? "its byte order is not defined in a file"
+        : strchr(descr, 'O')
+            ? "pickled objects are never read; save numbers of one type, rows of different length "
+              "padded, with their lengths"
         : strcmp(descr, "|V2") == 0 || strcmp(descr, "<V2") == 0
             ? "it looks like bfloat16 saved through numpy: use safetensors or cast to "
               "float32"
@@ -217,21 +219,30 @@ static int find_header(const unsigned char *p, size_t n, const char *name, size_
     return 0;
 }
 
-int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
-                  lra_err *e)
+int lra_npy_parse_header(const void *bytes, size_t there, uint64_t n, const char *name, bool texts,
+                         lra_ndarray *a, size_t *data, lra_err *e)
 {
     const char *p = bytes;
     size_t from = 0, to = 0;
     *a = (lra_ndarray){0};
-    if (find_header(bytes, n, name, &from, &to, e) != 0) return LRA_FAILED;
+    if (find_header(bytes, there, name, &from, &to, e) != 0) return LRA_FAILED;
     scanner s = {p + from, p + to, name, e};
     if (read_dict(&s, texts, a) != 0 || lra_ndarray_count(a, name, e) != 0) return LRA_FAILED;
-    uint64_t there = n - to, most = UINT64_MAX / a->element;
+    uint64_t held = n - to, most = UINT64_MAX / a->element;
     uint64_t wanted = (uint64_t)a->n <= most ? (uint64_t)a->n * a->element : UINT64_MAX;
-    if (wanted != there)
+    if (wanted != held)
         return lra_fail(e, "'%s' holds %" PRIu64 " bytes of data, its header says %" PRIu64, name,
-                        there, wanted);
+                        held, wanted);
     if (a->rank < 2) a->fortran = false;
-    a->bytes = p + to;
+    *data = to;
+    return 0;
+}
+
+int lra_npy_parse(const void *bytes, size_t n, const char *name, bool texts, lra_ndarray *a,
+                  lra_err *e)
+{
+    size_t data;
+    if (lra_npy_parse_header(bytes, n, n, name, texts, a, &data, e) != 0) return LRA_FAILED;
+    a->bytes = (const char *)bytes + data;
     return 0;
 }

@@ -1,0 +1,29 @@
+/* Columns of arrays, as npz and safetensors hold them.  The first dimension is the example.
+ *   (n) and (n,1)        NUMBER; of text: TEXT
+ *   (n,T) integers       IDS
+ *   (n,T) real numbers   VALUES of width 1
+ *   (n,T,F)              VALUES of width F
+ * n is the first dimension that most arrays have.  Arrays of another n, rank or type are REFUSED;
+ * single numbers (rank 0) are left out.  float64 and integers of VALUES are rounded to float32,
+ * float16 and bfloat16 are widened.
+ * Padding: if there is a column of integers 'length' or 'lengths', every sequence that has as many
+ * steps as the largest of them is cut to its length. */
+#ifndef LRA_DATASETS_FORMATS_ARRAY_COLUMNS_H
+#define LRA_DATASETS_FORMATS_ARRAY_COLUMNS_H
+
+#include "datasets/formats/columns.h"
+#include "kernels/base/formats/ndarray.h"
+
+typedef struct {
+    const char *name;
+    lra_ndarray array;  /* bytes are not read */
+    const char *reason; /* the array cannot be used; else NULL */
+} lra_array_source;
+
+/* Nothing is allocated before the shapes are checked.  load() sets the bytes of the i-th array,
+ * which stay valid until its next call.  `path` is used in messages. */
+int lra_columns_of_arrays(const char *path, int n, const lra_array_source *source,
+                          int (*load)(void *of, int i, lra_ndarray *a, lra_err *e), void *of,
+                          lra_columns *out, lra_err *e);
+
+#endif
