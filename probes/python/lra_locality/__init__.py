@@ -3,14 +3,18 @@
 from . import programs
 from ._model import Model, WrapError
 from ._version import __version__
+from .audit import Audit, AuditError, audit
 from .check import Check, CheckTable, check
 from .frames import FrameError, Unsupported
 from .programs import ProgramError
+from .results import Table, figure, table
 from .rows import Rows, RowsError, rows
 from .serve import serve
 from .wrap import wrap
 
 __all__ = [
+    "Audit",
+    "AuditError",
     "Check",
     "CheckTable",
     "FrameError",
@@ -18,12 +22,16 @@ __all__ = [
     "ProgramError",
     "Rows",
     "RowsError",
+    "Table",
     "Unsupported",
     "WrapError",
     "__version__",
+    "audit",
     "check",
+    "figure",
     "programs",
     "rows",
     "serve",
+    "table",
     "wrap",
 ]

@@ -1,0 +1,122 @@
+"""Tables of result files as records, DataFrames, Markdown and LaTeX; made by ``lra-report``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Dict, List, Optional, Sequence, Union
+
+from . import programs
+
+Record = Dict[str, Any]
+
+
+class Table:
+    """One table of lra-report, for the given result files or folders of runs."""
+
+    def __init__(self, name: str, results: Sequence[str], out: str, options: Sequence[str] = ()) -> None:
+        self.name = name
+        self._arguments = ["tables", *results, "--table", name, "--out", out, "--quiet", *options]
+        self._document = json.loads(self._made("json"))
+
+    def _made(self, form: str) -> str:
+        return programs.run([*self._arguments, "--format", form], "lra-report").stdout
+
+    @property
+    def title(self) -> str:
+        return str(self._document["tables"][0]["title"])
+
+    @property
+    def verdict(self) -> List[str]:
+        """The sentences that state the result, its null value and the caveats."""
+        out: List[str] = []
+        for table in self._document["tables"]:
+            parts = table.get("verdicts") or [{"verdict": table.get("verdict", [])}]
+            for part in parts:
+                out += part["verdict"]
+        return out
+
+    def records(self) -> List[Record]:
+        """One dictionary per row, numbers as numbers, None where there is none."""
+        return [row for table in self._document["tables"] for row in table["rows"]]
+
+    def frame(self) -> Any:
+        """A pandas DataFrame of ``records()``."""
+        try:
+            import pandas
+        except ImportError as e:
+            raise ImportError("frame() needs pandas (pip install pandas); records() does not") from e
+        return pandas.DataFrame.from_records(self.records())
+
+    def csv(self) -> str:
+        return self._made("csv")
+
+    def markdown(self) -> str:
+        return self._made("markdown")
+
+    def latex(self) -> str:
+        return self._made("latex")
+
+    def __str__(self) -> str:
+        return self._made("text")
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
+
+
+def table(
+    name: str, results: Union[None, str, Sequence[str]] = None, out: str = "lra-out", **options: Any
+) -> Table:
+    """A table of ``lra-report list``, of all results below `out` or of the given ones.
+
+    options: those of ``lra-report tables``, such as task="listops".
+    """
+    given = [results] if isinstance(results, (str, os.PathLike)) else list(results or [])
+    words: List[str] = []
+    for key, value in options.items():
+        words += [f"--{key.replace('_', '-')}"] + ([] if value is True else [str(value)])
+    return Table(name, [os.fspath(r) for r in given], out, words)
+
+
+def figure(
+    name: str, path: str, results: Union[None, str, Sequence[str]] = None, out: str = "lra-out"
+) -> str:
+    """Draws a figure of ``lra-report list`` (needs gnuplot) and copies it to a .pdf, .svg or .png file.  Returns its path."""
+    import shutil
+    import tempfile
+
+    suffix = os.path.splitext(path)[1].lstrip(".").lower()
+    if suffix not in ("pdf", "svg", "png"):
+        raise ValueError(f"'{path}': expected a name that ends with .pdf, .svg or .png")
+    given = [results] if isinstance(results, (str, os.PathLike)) else list(results or [])
+    if not given:
+        given = [out]
+    with tempfile.TemporaryDirectory() as folder:
+        programs.run(
+            [
+                "figures",
+                *map(os.fspath, given),
+                "--figure",
+                name,
+                "--format",
+                suffix,
+                "--out",
+                folder,
+                "--quiet",
+            ],
+            "lra-report",
+        )
+        made = [
+            os.path.join(d, f) for d, _, files in os.walk(folder) for f in files if f.endswith("." + suffix)
+        ]
+        if not made:
+            raise programs.ProgramError(f"lra-report made no figure '{name}'")
+        shutil.copyfile(sorted(made)[0], path)
+    return path
+
+
+def measurement(records: Sequence[Record], part: str, id: str) -> Optional[Record]:
+    """The first record of a part and a measurement; None if there is none."""
+    return next((r for r in records if r.get("part") == part and r.get("id") == id), None)
