@@ -1,0 +1,406 @@
+/* Models that are functions of their tokens, without any training run: every part that needs only
+ * answers finds the distances that are known. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "datasets/prepare.h"
+#include "kernels/base/core/mem.h"
+#include "probes/influence/registry.h"
+#include "probes/shared/subject_result.h"
+
+enum { BACK = 7, VOCAB = 4, LONGEST = 32, CONTEXT = 32, FAR = 24, WIDTH = 3 };
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* The label is the token BACK positions before the last; 1 in shorter rows. */
+static int make_label(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    static const char *const count[] = {"train", "val", "test"};
+    (void)e;
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        for (int64_t i = 0; i < lra_config_int(c, count[s]); i++) {
+            uint64_t key = (uint64_t)(lra_config_int(c, "data-seed") * 4 + s);
+            lra_rng r = lra_rng_new(key, 0x7E57, (uint64_t)i);
+            uint16_t token[4 * LONGEST];
+            int64_t n = lra_config_int(c, "length") - i % 2;
+            for (int64_t t = 0; t < n; t++) token[t] = (uint16_t)lra_rng_below(&r, VOCAB);
+            lra_sequences_add_tokens(&split[s], token, n, n > BACK ? token[n - 1 - BACK] : 1);
+        }
+    return 0;
+}
+
+/* The label is whether two tokens FAR positions apart are in the same half of the vocabulary. */
+static int make_pairs(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    int rc = make_label(c, split, e);
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        for (int64_t i = 0; i < split[s].n; i++) {
+            const uint16_t *token = split[s].token + split[s].start[i];
+            split[s].label[i] = token[2] / 2 == token[2 + FAR] / 2;
+        }
+    return rc;
+}
+
+static void mark_last(const lra_row *row, bool *marked)
+{
+    marked[row->n - 1] = true;
+}
+
+/* Every token is 0 to 2 more than the one BACK + 1 before it. */
+static int make_stream(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
+{
+    (void)c, (void)e;
+    for (int s = 0; s < LRA_N_SPLITS; s++) {
+        enum { N = 40 * CONTEXT + 1 };
+        uint16_t token[N];
+        lra_rng r = lra_rng_new(3, 0x7E57, (uint64_t)s);
+        for (int t = 0; t <= BACK; t++) token[t] = (uint16_t)lra_rng_below(&r, VOCAB);
+        for (int t = BACK + 1; t < N; t++)
+            token[t] = (uint16_t)((token[t - 1 - BACK] + t % 3) % VOCAB);
+        lra_sequences_add_tokens(&split[s], token, N, 0);
+    }
+    return 0;
+}
+
+static const lra_key keys[] = {LRA_INT_KEY("length", "32", 1, 4 * LONGEST, "tokens of a row"),
+                               LRA_COUNT_KEYS("40", "10", "60", 1000), LRA_DATA_SEED_KEY,
+                               LRA_KEYS_END};
+static const lra_task labels = {.name = "known-label",
+                                .goal = LRA_GOAL_CLASS,
+                                .n_classes = VOCAB,
+                                .keys = keys,
+                                .input.vocab = VOCAB,
+                                .text.marks = mark_last,
+                                .data.longest = lra_longest_length,
+                                .data.make = make_label};
+static const lra_task pairs = {.name = "known-pair",
+                               .goal = LRA_GOAL_CLASS,
+                               .n_classes = 2,
+                               .keys = keys,
+                               .input.vocab = VOCAB,
+                               .data.longest = lra_longest_length,
+                               .data.make = make_pairs};
+static const lra_task stream = {
+    .name = "known-stream",
+    .goal = LRA_GOAL_NEXT,
+    .input.vocab = VOCAB,
+    .keys = (const lra_key[]){LRA_INT_KEY("context", "32", 1, 64, ""), LRA_KEYS_END},
+    .data.longest = lra_longest_context,
+    .data.make = make_stream};
+
+static lra_dataset *dataset_of(const lra_task *t)
+{
+    lra_err e;
+    lra_config *c = lra_keys_config(t->keys);
+    lra_dataset *d = lra_dataset_make(t, c, &e);
+    NOT_NULL(d);
+    lra_config_free(c);
+    return d;
+}
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+/* A function of the tokens of one sequence. */
+typedef struct {
+    lra_responder base;
+    void (*logits)(int64_t n, const int32_t *token, float *out);
+} known;
+
+static int forward(lra_responder *r, const lra_request *q, float *logits, lra_err *e)
+{
+    (void)e;
+    for (int64_t i = 0; i < q->B; i++) {
+        float *out = logits + i * r->facts.classes;
+        for (int64_t c = 0; c < r->facts.classes; c++) out[c] = 0;
+        ((known *)r)->logits(q->length[i], q->token + i * q->T, out);
+    }
+    return 0;
+}
+
+static void token_before_last(int64_t n, const int32_t *token, float *out)
+{
+    if (n > BACK) out[token[n - 1 - BACK]] = 9;
+}
+
+/* One of the three tokens that follow from the one BACK positions before the last. */
+static void next_token(int64_t n, const int32_t *token, float *out)
+{
+    if (n > BACK)
+        for (int add = 0; add < 3; add++) out[(token[n - 1 - BACK] + add) % VOCAB] = 9;
+}
+
+static void same_half(int64_t n, const int32_t *token, float *out)
+{
+    if (n > 2 + FAR) out[token[2] / 2 == token[2 + FAR] / 2] = 9;
+}
+
+/* h_i = A e_j with j = i - BACK, A (WIDTH,VOCAB); 0 if there is no such token. */
+static float entry(int64_t d, int64_t v)
+{
+    return (float)(1 + (d * 2 + v * 3) % 5);
+}
+
+static int features(lra_responder *r, const lra_request *q, const char *layer, float *out,
+                    lra_err *e)
+{
+    (void)r, (void)layer, (void)e;
+    for (int64_t s = 0; s < lra_request_sequences(q); s++)
+        for (int64_t i = 0; i < q->T; i++)
+            for (int64_t d = 0; d < WIDTH; d++)
+                out[(s * q->T + i) * WIDTH + d] = i < BACK
+                                                      ? 0
+                                                      : entry(d, q->token[s * q->T + i - BACK]);
+    return 0;
+}
+
+static int vjp(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
+               int64_t draws, const float *cotangent, float *grad_sq, lra_err *e)
+{
+    (void)r, (void)layer, (void)e;
+    for (int64_t s = 0; s < lra_request_sequences(q); s++)
+        for (int64_t k = 0; k < draws; k++) {
+            const float *v = cotangent + (s * draws + k) * WIDTH;
+            float *to = grad_sq + (s * draws + k) * q->T;
+            for (int64_t j = 0; j < q->T; j++) to[j] = 0;
+            for (int64_t c = 0; c < VOCAB && position[s] >= BACK; c++) {
+                float sum = 0;
+                for (int64_t d = 0; d < WIDTH; d++) sum += v[d] * entry(d, c);
+                to[position[s] - BACK] += sum * sum;
+            }
+        }
+    return 0;
+}
+
+static void close_known(lra_responder *r)
+{
+    (void)r;
+}
+
+static const lra_responder_functions functions = {
+    .forward = forward, .features = features, .vjp = vjp, .close = close_known};
+enum { ALL = LRA_ANSWERS_FORWARD | LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP | LRA_ANSWERS_PLACE };
+
+static known model_of(uint32_t answers, int64_t classes,
+                      void (*logits)(int64_t n, const int32_t *token, float *out))
+{
+    return (known){.base = {.is = &functions,
+                            .facts = {.answers = answers,
+                                      .model = "known",
+                                      .classes = classes,
+                                      .vocab = VOCAB,
+                                      .width = WIDTH,
+                                      .reach = -1}},
+                   .logits = logits};
+}
+
+/* ---- measurements ---------------------------------------------------------------------------- */
+
+typedef struct {
+    lra_dataset *data;
+    lra_result *result;
+    lra_influence p;
+} measured;
+
+static void open_measured(measured *m, const lra_task *t, known *model)
+{
+    lra_err e = {{0}};
+    lra_origin origin = {0};
+    m->data = dataset_of(t);
+    m->p = (lra_influence){.subject = lra_subject_of(&model->base, m->data, "known", 8, 5)};
+    m->result = lra_subject_result(&m->p.subject, "user.known", &e);
+    if (!m->result) fail_msg("%s", e.msg);
+    m->p.result = m->result;
+    m->p.steps.bar = lra_progress_new("known", 1);
+    m->p.out = lra_probe_result_new("influence", m->result, &origin);
+}
+
+static void close_measured(measured *m)
+{
+    lra_progress_free(m->p.steps.bar);
+    lra_probe_result_free(m->p.out);
+    lra_result_free(m->result);
+    lra_dataset_free(m->data);
+}
+
+static void measure(measured *m, const lra_influence_part *part)
+{
+    lra_err e = {{0}};
+    m->p.steps.done = 0;
+    if (lra_part_undefined(part, &m->p))
+        fail_msg("%s: %s", part->name, lra_part_undefined(part, &m->p));
+    if (lra_part_measure(part, &m->p, 0, &e) != 0) fail_msg("%s: %s", part->name, e.msg);
+    assert_true(m->p.steps.done > 0 && m->p.steps.done <= lra_part_passes(part, &m->p, 0));
+}
+
+static const lra_measurement *found(const measured *m, const char *unit, const char *id)
+{
+    const lra_probe_unit *u = lra_probe_unit_find(m->p.out, unit);
+    const lra_measurement *f = u ? lra_probe_measurement(u, id) : NULL;
+    if (!f) fail_msg("%s has no %s", unit, id);
+    return f;
+}
+
+static void equals(const measured *m, const char *unit, const char *id, double value)
+{
+    const lra_measurement *f = found(m, unit, id);
+    if (!(fabs(f->value - value) < 1e-6))
+        fail_msg("%s %s: %g, expected %g", unit, id, f->value, value);
+}
+
+/* The result is that of the rows: every answer is right. */
+TEST(a_result_without_a_run)
+{
+    known model = model_of(ALL, VOCAB, token_before_last);
+    measured m;
+    open_measured(&m, &labels, &model);
+    uint8_t *correct = lra_result_correct(m.result);
+    for (int64_t i = 0; i < m.result->n; i++) assert_int_equal(correct[i], 1);
+    assert_int_equal(m.result->n, 60);
+    assert_string_equal(m.result->model, "user.known");
+    lra_free(correct);
+    close_measured(&m);
+}
+
+/* Gradients and occlusion of features that are those BACK positions before. */
+TEST(features_of_a_delay)
+{
+    known model = model_of(ALL, VOCAB, token_before_last);
+    measured m;
+    open_measured(&m, &labels, &model);
+    measure(&m, &lra_part_jacobian);
+    measure(&m, &lra_part_occlusion);
+    measure(&m, &lra_part_field);
+    static const char *const unit[] = {"jacobian", "occlusion"};
+    for (int k = 0; k < 2; k++) {
+        equals(&m, unit[k], "dist.mean", BACK);
+        equals(&m, unit[k], "range.mean", BACK);
+        equals(&m, unit[k], "range.q50", BACK);
+        equals(&m, unit[k], "range.q99", BACK);
+        equals(&m, unit[k], "side", 1);
+        equals(&m, unit[k], "self", 0);
+        /* No initial weights: no differences from them. */
+        assert_true(isnan(found(&m, unit[k], "dist.mean")->null[LRA_NULL_INIT]));
+        assert_null(lra_probe_measurement(lra_probe_unit_find(m.p.out, unit[k]), "shift.w1"));
+    }
+    assert_null(lra_probe_unit_find(m.p.out, "jacobian.init"));
+    equals(&m, "field", "erf.r99", BACK);
+    close_measured(&m);
+}
+
+/* The last token is marked, and the token BACK before it decides: 8 is the smallest width that
+ * includes it. */
+TEST(tokens_far_of_marks_are_dropped)
+{
+    known model = model_of(ALL, VOCAB, token_before_last);
+    measured m;
+    open_measured(&m, &labels, &model);
+    static const lra_influence_part *const part[] = {&lra_part_drop, &lra_part_drop_token};
+    for (int k = 0; k < 2; k++) {
+        measure(&m, part[k]);
+        equals(&m, part[k]->name, "drop.w95", BACK + 1);
+        assert_true(found(&m, part[k]->name, "drop.w95")->lo == 5); /* above 4 */
+    }
+    close_measured(&m);
+}
+
+/* Only the bin of the deciding position has an effect. */
+TEST(the_position_that_decides)
+{
+    known model = model_of(ALL, VOCAB, token_before_last);
+    measured m;
+    open_measured(&m, &labels, &model);
+    measure(&m, &lra_part_position);
+    const lra_probe_array *effect = lra_probe_array_find(lra_probe_unit_find(m.p.out, "position"),
+                                                         "effect");
+    /* Rows of 31 and 32 tokens: positions 23 and 24 are in bin 15 of 20. */
+    for (int k = 0; k < 20; k++) assert_int_equal(effect->value[3 * k] > 0, k == 15);
+    close_measured(&m);
+}
+
+/* Windows of a stream that end at the answer: the token BACK before it needs BACK + 1 tokens. */
+TEST(windows_of_a_stream)
+{
+    known model = model_of(LRA_ANSWERS_FORWARD, VOCAB, next_token);
+    measured m;
+    open_measured(&m, &stream, &model);
+    static const lra_influence_part *const part[] = {&lra_part_keep, &lra_part_swap,
+                                                     &lra_part_token};
+    for (int k = 0; k < 3; k++) measure(&m, part[k]);
+    equals(&m, "keep", "keep.w95", BACK + 1);
+    equals(&m, "keep", "kl.w95", BACK + 1);
+    assert_true(found(&m, "keep", "keep.w95")->lo == 5);
+    close_measured(&m);
+}
+
+/* Two tokens FAR apart act together: the only pair of blocks with a second difference. */
+TEST(tokens_that_act_together)
+{
+    known model = model_of(LRA_ANSWERS_FORWARD, 2, same_half);
+    measured m;
+    open_measured(&m, &pairs, &model);
+    measure(&m, &lra_part_interaction);
+    equals(&m, "interaction", "inter.peak", FAR);
+    equals(&m, "interaction", "inter.mean", FAR);
+    assert_null(lra_probe_unit_find(m.p.out, "interaction.init"));
+    close_measured(&m);
+}
+
+/* A model that ignores position ids is unchanged by them, and one that counts from the end by the
+ * length. */
+TEST(positions_and_lengths)
+{
+    known model = model_of(ALL, VOCAB, token_before_last);
+    measured m;
+    open_measured(&m, &labels, &model);
+    measure(&m, &lra_part_shift);
+    equals(&m, "shift", "position.shift.1", 0);
+    measure(&m, &lra_part_length);
+    static const char *const id[] = {"length.gain.x0.25", "length.gain.x0.5", "length.gain.x1",
+                                     "length.gain.x2"};
+    for (int k = 1; k < 4; k++) equals(&m, "length", id[k], 1);
+    assert_true(found(&m, "length", id[0])->value < 0.9); /* half of the rows have 7 tokens */
+    close_measured(&m);
+}
+
+/* Every part either runs or has a reason. */
+TEST(all_parts)
+{
+    known model = model_of(ALL, VOCAB, token_before_last);
+    measured m;
+    int ran = 0;
+    open_measured(&m, &labels, &model);
+    for (int i = 0; lra_influence_part_at(i); i++) {
+        const lra_influence_part *part = lra_influence_part_at(i);
+        const char *why = lra_part_undefined(part, &m.p);
+        if (part->engine) assert_string_equal(why, "it needs the graphs of a built-in model");
+        if (why) continue;
+        measure(&m, part);
+        ran++;
+    }
+    assert_int_equal(ran, 16);
+    close_measured(&m);
+}
+
+/* What a model does not answer is named. */
+TEST(answers_that_are_missing)
+{
+    known model = model_of(LRA_ANSWERS_FORWARD, VOCAB, token_before_last);
+    measured m;
+    open_measured(&m, &labels, &model);
+    static const struct {
+        const lra_influence_part *part;
+        const char *why;
+    } missing[] = {{&lra_part_jacobian, "the model gives no gradients"},
+                   {&lra_part_field, "the model gives no gradients"},
+                   {&lra_part_occlusion, "the model gives no features of its positions"},
+                   {&lra_part_mask, "the model takes no position ids"},
+                   {&lra_part_shift, "the model takes no position ids"}};
+    for (int k = 0; k < 5; k++)
+        assert_string_equal(lra_part_undefined(missing[k].part, &m.p), missing[k].why);
+    assert_null(lra_part_undefined(&lra_part_keep, &m.p));
+    close_measured(&m);
+}
+
+GROUP(NULL, NULL);
