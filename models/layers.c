@@ -62,7 +62,8 @@ lra_tensor *lra_layer_stream(lra_tensor *x)
 
 lra_tensor *lra_layer_stream_add(lra_tensor *stream, lra_tensor *y)
 {
-    return lra_take_residual(y, stream) ? y : lra_add(stream, lra_cast(y, stream->type));
+    lra_tensor *sum = lra_with_residual(y, stream);
+    return sum ? sum : lra_add(stream, lra_cast(y, stream->type));
 }
 
 lra_tensor *lra_layer_of_stream(lra_tensor *stream)

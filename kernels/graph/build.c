@@ -190,21 +190,13 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
     return y;
 }
 
-/* The only function that changes the sources of a built node permanently. Only lra_take_residual()
- * calls it, while a graph is built and before a plan exists. The node has no reader, so that no
- * other node has used its value. */
-bool lra_add_source(lra_tensor *y, lra_tensor *x)
+bool lra_is_read(const lra_tensor *y)
 {
     const lra_graph *g = y->graph;
     for (int id = y->id + 1; id < g->n_nodes; id++)
         for (int i = 0; i < g->node[id]->n_src; i++)
-            if (g->node[id]->src[i] == y) return false;
-    if (x->id >= y->id) return false;
-    lra_tensor **src = lra_arena_alloc(g->arena, (size_t)(y->n_src + 1) * sizeof *src);
-    memcpy(src, y->src, (size_t)y->n_src * sizeof *src);
-    src[y->n_src++] = x;
-    y->src = src;
-    return true;
+            if (g->node[id]->src[i] == y) return true;
+    return false;
 }
 
 lra_tensor *lra_copy_node(const lra_tensor *t, lra_tensor **src)

@@ -18,7 +18,8 @@ typedef struct {
 /* Adds contribution dx. own: no other node reads dx, so that a residual may be fused into it. */
 static void add_part(parts *p, lra_tensor *dx, bool own)
 {
-    if (own && p->n > 0 && lra_take_residual(dx, p->part[p->n - 1])) p->n--;
+    lra_tensor *sum = own && p->n > 0 ? lra_with_residual(dx, p->part[p->n - 1]) : NULL;
+    if (sum) dx = sum, p->n--;
     if (p->n == p->capacity) {
         p->capacity = p->capacity ? 2 * p->capacity : 2;
         p->part = lra_resize(p->part, (size_t)p->capacity * sizeof(lra_tensor *));

@@ -96,14 +96,13 @@ int64_t lra_no_scratch(const lra_tensor *y);
  * "'scope/op': ...". */
 lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *const *src,
                      const void *args, size_t args_size);
-/* Appends x to the sources of y. Returns false without a change if another node already reads y, or
- * if x was created after y. */
-bool lra_add_source(lra_tensor *y, lra_tensor *x);
-/* Fuses a residual into y: y then holds y + residual, which is added as y's op writes its result. y
- * must come from lra_linear() without activation and residual, or from lra_matmul_t() with a not
- * transposed. It must have the type and shape of the residual, be created after it, and have no
- * name and no reader. Otherwise returns false without a change. */
-bool lra_take_residual(lra_tensor *y, lra_tensor *residual);
+/* True if another node has y among its sources. */
+bool lra_is_read(const lra_tensor *y);
+/* Returns a node for y + residual, which y's op adds as it writes its result; y itself remains
+ * unread and is never run. y must come from lra_linear() without activation and residual, or from
+ * lra_matmul_t() with a not transposed. It must have the type and shape of the residual, be created
+ * after it, and have no name and no reader. Otherwise returns NULL. */
+lra_tensor *lra_with_residual(lra_tensor *y, lra_tensor *residual);
 /* Like lra_state(), with an absolute path ("adam/m/layer0/w") instead of a name in the current
  * scope. */
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);

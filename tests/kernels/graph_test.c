@@ -296,13 +296,14 @@ TEST(residuals_are_refused)
         y[i] = lra_linear(x, w, NULL, i == 4 ? LRA_ACT_RELU : LRA_ACT_NONE, NULL);
     lra_tensor *reader = lra_tanh(y[1]);
     lra_name(y[2], "known");
-    assert_true(lra_take_residual(y[0], x));
-    assert_true(reads(y[0], x) && y[0]->n_src == 3);
-    assert_false(lra_take_residual(y[0], x)); /* it has one */
-    assert_false(lra_take_residual(y[1], x));
-    assert_false(lra_take_residual(y[2], x));
-    assert_false(lra_take_residual(y[3], reader));
-    assert_false(lra_take_residual(y[4], x));
+    lra_tensor *sum = lra_with_residual(y[0], x);
+    assert_non_null(sum);
+    assert_true(reads(sum, x) && sum->n_src == 3 && y[0]->n_src == 2);
+    assert_null(lra_with_residual(sum, x)); /* it has one */
+    assert_null(lra_with_residual(y[1], x));
+    assert_null(lra_with_residual(y[2], x));
+    assert_null(lra_with_residual(y[3], reader));
+    assert_null(lra_with_residual(y[4], x));
     for (int i = 1; i < 5; i++) assert_int_equal(y[i]->n_src, 2);
     lra_graph_free(g);
 }

@@ -164,27 +164,37 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
     return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
 }
 
-/* Pointer to the flag of y's op that says whether it adds a residual. NULL: the op has no such
- * flag, or the flag may not be set. */
-static bool *residual_of(const lra_tensor *y)
+/* y's op with a residual as its last source. NULL: the op has no residual, or already has one. */
+static lra_tensor *add_residual(lra_tensor *y, lra_tensor *residual)
 {
-    linear_args *linear = (linear_args *)(uintptr_t)y->args;
-    matmul_args *product = (matmul_args *)(uintptr_t)y->args;
-    if (y->op == &lra_op_linear && linear->act == LRA_ACT_NONE) return &linear->has_residual;
-    return y->op == &lra_op_matmul && !product->a_t ? &product->has_residual : NULL;
+    if (y->op != &lra_op_linear && y->op != &lra_op_matmul) return NULL;
+    lra_tensor *src[4]; /* x, w, bias, residual; of a matmul a, b, residual */
+    if (y->n_src > 3) return NULL;
+    for (int i = 0; i < y->n_src; i++) src[i] = y->src[i];
+    src[y->n_src] = residual;
+    if (y->op == &lra_op_linear) {
+        linear_args linear = *(const linear_args *)y->args;
+        if (linear.act != LRA_ACT_NONE || linear.has_residual) return NULL;
+        linear.has_residual = true;
+        return lra_node(y->op, y->graph, y->n_src + 1, src, &linear, sizeof linear);
+    }
+    matmul_args product = *(const matmul_args *)y->args;
+    if (product.a_t || product.has_residual) return NULL;
+    product.has_residual = true;
+    return lra_node(y->op, y->graph, y->n_src + 1, src, &product, sizeof product);
 }
 
-/* Adds a residual to an existing product. It is not an argument of the builders, because the
- * residual of a layer is known only after its last product was built, and that of a gradient only
- * after the gradient rule of another op has built the product. */
-bool lra_take_residual(lra_tensor *y, lra_tensor *residual)
+/* The residual is not an argument of the builders, because the residual of a layer is known only
+ * after its last product was built, and that of a gradient only after the gradient rule of another
+ * op has built the product. */
+lra_tensor *lra_with_residual(lra_tensor *y, lra_tensor *residual)
 {
-    bool *has = residual_of(y);
-    if (!has || *has || y->name || y->type != residual->type ||
-        !lra_shape_equal(y->shape, residual->shape))
-        return false;
-    *has = lra_add_source(y, residual);
-    return *has;
+    if (y->name || y->type != residual->type || !lra_shape_equal(y->shape, residual->shape) ||
+        residual->id >= y->id || lra_is_read(y))
+        return NULL;
+    lra_tensor *sum = add_residual(y, residual);
+    if (sum) sum->scope = y->scope;
+    return sum;
 }
 
 static lra_tensor *sample(lra_graph *g, int i)

@@ -221,7 +221,7 @@ static int shape(lra_tensor *y, lra_err *e)
     y->shape.d[y->shape.n - 2] = M;
     y->shape.d[y->shape.n - 1] = N;
     y->type = lra_elem(y->graph);
-    return 0; /* a residual is set by lra_take_residual(), which checks it */
+    return 0; /* a residual is set by lra_with_residual(), which checks it */
 }
 
 static lra_tensor *flat(lra_tensor *x)
@@ -301,9 +301,10 @@ static lra_tensor *sample(lra_graph *g, int i)
     lra_tensor *y = lra_matmul_t(
         lra_sample_input(g, "a", "normal", lra_shape_from(4 - skip_a, a + skip_a)), s[i].a_t,
         lra_sample_input(g, "b", "normal", lra_shape_from(4 - skip_b, b + skip_b)), s[i].b_t);
-    if (residual && !lra_take_residual(y, residual))
-        lra_graph_fail(g, "a product takes no residual");
-    return y;
+    if (!residual) return y;
+    lra_tensor *sum = lra_with_residual(y, residual);
+    if (!sum) lra_graph_fail(g, "a product takes no residual");
+    return sum ? sum : y;
 }
 
 const lra_op lra_op_matmul = {.name = "matmul",
