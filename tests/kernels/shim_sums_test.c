@@ -240,3 +240,40 @@ TEST(sums_of_columns_are_in_double)
     run(&n, shim_open, results);
     expect_sums("bias of batch norm", got, sum);
 }
+
+/* A gradient with a NaN that is neither the first nor the last element of its thread: the sums of
+ * its table are NaN, not finite numbers. The index lives in an int32 input of the graph. */
+TEST(a_nan_stays_in_the_gradient_of_an_embedding)
+{
+    enum { V = 256, N = 8192, D = 16 };
+    lra_err e = {{0}};
+    lra_device device;
+    assert_int_equal(shim_open(&device, &e), 0);
+    lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
+    lra_tensor *table = lra_input(g, "table", LRA_F32, LRA_SHAPE(V, D)), *dtable;
+    lra_tensor *index = lra_input(g, "index", LRA_I32, LRA_SHAPE(N));
+    lra_tensor *dy = lra_input(g, "dy", LRA_F32, LRA_SHAPE(N, D));
+    lra_grad(lra_embedding(table, index), dy, 1, &table, &dtable);
+    lra_params *params = lra_params_new(&device, 1);
+    lra_space *space = lra_space_new(&device);
+    lra_plan *plan = lra_plan_new(g, params, space, 1, &dtable, &e);
+    if (!plan) fail_msg("%s", e.msg);
+    int32_t *at = lra_alloc_array(N, sizeof *at);
+    float *v = lra_alloc_array((size_t)N * D, sizeof *v),
+          *got = lra_alloc_array(V * D, sizeof *got);
+    for (int i = 0; i < N; i++) at[i] = i % V;
+    for (int i = 0; i < N * D; i++) v[i] = 1;
+    v[3] = NAN; /* row 0 of the table, column 3 */
+    OK(lra_set(plan, index, at, &e));
+    OK(lra_set(plan, dy, v, &e));
+    OK(lra_run(plan, &e));
+    OK(lra_get(plan, dtable, got, &e));
+    assert_true(isnan(got[3]));
+    lra_free(at);
+    lra_free(v);
+    lra_free(got);
+    lra_plan_free(plan);
+    lra_space_free(space);
+    lra_params_free(params);
+    lra_graph_free(g);
+}
