@@ -251,6 +251,17 @@ static int cut_all(const building *b)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static int fail_without(const char *path, int n, const lra_array_source *source, int64_t examples,
+                        lra_err *e)
+{
+    for (int i = 0; i < n && examples < 0; i++)
+        if (source[i].reason)
+            return lra_fail(e, "'%s' has no arrays of examples: %s", path, source[i].reason);
+    return lra_fail(e, "'%s' has no %s", path,
+                    examples == 0 ? "examples: the first dimension of its arrays is 0"
+                                  : "arrays of examples");
+}
+
 int lra_columns_of_arrays(const char *path, int n, const lra_array_source *source,
                           int (*load)(void *of, int i, lra_ndarray *a, lra_err *e), void *of,
                           lra_columns *out, lra_err *e)
@@ -260,10 +271,7 @@ int lra_columns_of_arrays(const char *path, int n, const lra_array_source *sourc
     if (n > LRA_COLUMNS_MAX)
         return lra_fail(e, "'%s' has %d arrays, at most %d are accepted", path, n, LRA_COLUMNS_MAX);
     out->n = count_examples(n, source);
-    if (out->n < 1)
-        return lra_fail(e, "'%s' has no %s", path,
-                        out->n == 0 ? "examples: the first dimension of its arrays is 0"
-                                    : "arrays of examples");
+    if (out->n < 1) return fail_without(path, n, source, out->n, e);
     out->column = lra_alloc_array((size_t)n, sizeof *out->column);
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {

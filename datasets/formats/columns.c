@@ -223,6 +223,8 @@ static int text_to_list(lra_column *c, lra_column_kind kind, const char *path, i
     lra_free_large(c->text);
     c->text = NULL;
     c->start = start, c->id = id, c->value = value;
+    c->missing = 0;
+    for (row = 0; row < n; row++) c->missing += start[row + 1] == start[row];
     c->kind = kind;
     c->width = kind == LRA_COLUMN_VALUES;
     return 0;

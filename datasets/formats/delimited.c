@@ -68,7 +68,14 @@ static int next_field(scanner *s, field *f)
     f->p = p;
     for (;; quote += 2, f->doubled++) {
         quote = quote < end ? memchr(quote, '"', (size_t)(end - quote)) : NULL;
-        if (!quote) return fail_at(s, p - 1, "a quoted field begins here and does not end");
+        if (!quote)
+            return fail_at(
+                s, p - 1,
+                s->separator == '\t'
+                    ? "a quoted field begins here and does not end; a tsv without quoting "
+                      "is converted by pandas.read_csv('IN', sep='\\t', quoting=3)"
+                      ".to_csv('OUT.csv', index=False)"
+                    : "a quoted field begins here and does not end");
         if (quote + 1 == end || quote[1] != '"') break;
     }
     f->n = (size_t)(quote - p);
@@ -363,6 +370,10 @@ int lra_delimited_parse(const char *bytes, size_t n, const char *name, char sepa
     size_t skip = lra_bom_size(bytes, n);
     scanner s = {bytes, bytes + skip, bytes + n, name, separator, e};
     const char *zero = n ? memchr(bytes, 0, n) : NULL;
+    if (zero && n > 3 && zero < bytes + 2 && (bytes[2] == 0 || bytes[3] == 0))
+        return lra_fail(e,
+                        "'%s' is UTF-16 text, expected UTF-8; convert it by 'iconv -f %s -t UTF-8'",
+                        name, zero == bytes ? "UTF-16BE" : "UTF-16LE");
     if (zero) return fail_at(&s, zero, "a NUL byte; the file is not UTF-8 text");
     if (lra_check_utf8_lines(bytes, n, name, e) != 0) return LRA_FAILED;
     int rc = read_records(&s, as_text, out);

@@ -71,6 +71,11 @@ const char *lra_foreign_format(const void *bytes, size_t n)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (n >= known[i].n && memcmp(p, known[i].start, known[i].n) == 0 && is_binary(p, n))
             return known[i].what;
+    if (n >= 23 && memcmp(p, "version https://git-lfs", 23) == 0)
+        return "a Git LFS pointer, which stands for a file that is not there; fetch it: git lfs pull";
+    if (n >= 9 && (memcmp(p, "<!DOCTYPE", 9) == 0 || memcmp(p, "<!doctype", 9) == 0 ||
+                   memcmp(p, "<html", 5) == 0))
+        return "an HTML page, not a file of examples; download the file again";
     if (n >= 4 && memcmp(p, "PK\3\4", 4) == 0) return zip_format(p, n);
     if (n >= 2 && p[0] == 0x80 && p[1] >= 2 && p[1] <= 5) return "a Python pickle, " PICKLE;
     if (n >= 262 && memcmp(p + 257, "ustar", 5) == 0) return "a tar archive; unpack it";

@@ -363,13 +363,20 @@ static int fail_json(const reader *r, const char *line, size_t n, const json_err
     const char *advice = "";
     lra_quote text = lra_quote_text(why->text);
     switch (json_error_code(why)) {
-    case json_error_numeric_overflow: advice = "; integers have at most 64 bits"; break;
+    case json_error_numeric_overflow:
+        if (strstr(text.text, "integer")) advice = "; integers are at most 2^63 - 1";
+        break;
     case json_error_premature_end_of_input:
         advice = "; expected one complete object per line";
+        break;
+    case json_error_end_of_input_expected:
+        advice = "; expected one object per line, and nothing after it";
         break;
     case json_error_invalid_syntax:
         if (holds(line, n, "NaN") || holds(line, n, "Infinity"))
             advice = "; JSON has no NaN or Infinity: write null";
+        else if (holds(line, n, "{'"))
+            advice = "; JSON has double quotes";
         break;
     default: break;
     }
@@ -417,7 +424,7 @@ static int check_first(const reader *r, const char *line, size_t n, bool more)
     while (n > 0 && is_blank(line + n - 1, 1)) n--;
     if (!more || n == 0 || (line[n - 1] != '[' && line[n - 1] != '{' && line[n - 1] != ','))
         return 0;
-    if (*line != '[' && *line != '{') return 0;
+    if ((*line != '[' && *line != '{') || holds(line, n, "},")) return 0;
     return lra_fail(r->e,
                     "'%s' is %s over several lines, expected one object per line; convert "
                     "it by 'jq -c %s'",
@@ -453,6 +460,13 @@ static int finish_column(const reader *r, growing *g)
 static int finish(reader *r, lra_columns *out)
 {
     if (r->n_columns == 0) return lra_fail(r->e, "'%s': its objects have no keys", r->name);
+    for (int i = 0; i < r->n_columns && r->row == 1; i++)
+        if (r->column[i].c.kind == LRA_COLUMN_REFUSED) /* as pandas writes tables by default */
+            return lra_fail(r->e,
+                            "'%s' is one object, expected one per line and example; convert it "
+                            "by pandas.read_json('IN').to_json('OUT.jsonl', "
+                            "orient='records', lines=True)",
+                            r->name);
     for (int i = 0; i < r->n_columns; i++)
         if (finish_column(r, &r->column[i]) != 0) return LRA_FAILED;
     out->n = r->row;

@@ -160,6 +160,22 @@ TEST(npz_types)
     lra_columns_free(&c);
 }
 
+TEST(npz_bytes_are_utf8)
+{
+    npz_member m[] = {array("s", "|S3", "2,",
+                            "\xC3\xA9x"
+                            "a\0\0",
+                            6),
+                      array("t", "|S2", "2,",
+                            "\xC3x"
+                            "a\0",
+                            4)};
+    lra_columns c = read_npz(m, 2, NPZ_PLAIN);
+    assert_memory_equal(get(&c, "s", LRA_COLUMN_TEXT)->text, "\xC3\xA9xa", 4);
+    is_refused(&c, "t", "'t': element 0 is not valid text");
+    lra_columns_free(&c);
+}
+
 TEST(npz_columns_refused)
 {
     static const uint64_t u64[4] = {1, UINT64_MAX, 0, 0};
@@ -265,6 +281,10 @@ TEST(npz_refusals)
     refuses(NULL, 0, " has no arrays of examples");
     npz_member none[] = {array("a", "<i4", "0, 3", counting, 0)};
     refuses(none, 1, " has no examples: the first dimension of its arrays is 0");
+    npz_member only[] = {array("a", "<f16", "2,", counting, 32)};
+    refuses(only, 1,
+            " has no arrays of examples: 'a' has element type '<f16': expected one of f2 f4 "
+            "f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 c8 c16");
 }
 
 /* A header that promises 4 TB is refused before anything is allocated or unpacked. */
@@ -364,6 +384,8 @@ TEST(other_formats_are_named)
                  {"a.pkl", "\x80\4\x95", 3, "a Python pickle"},
                  {"a.npy", "\x93NUMPY\1\0", 8, "one array without a name (npy)"},
                  {"a.h5", "\x89HDF\r\n\x1A\n\0", 9, "an HDF5 file"},
+                 {"a.csv", "version https://git-lfs.github.com/spec/v1\n", 43, "a Git LFS pointer"},
+                 {"a.csv", "<!DOCTYPE html>\n", 16, "an HTML page"},
                  {"a.jsonl", "\x40\0\0\0\0\0\0\0{\"a\":", 13,
                   "a safetensors file; its name has to end in .safetensors"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {

@@ -247,6 +247,13 @@ TEST(csv_refusals)
                   "a\0,\0b\0",
                   8,
                   "'x' is UTF-16 text, expected UTF-8; convert it by 'iconv -f UTF-16 -t UTF-8'");
+    refuses_bytes("csv", "a\0,\0b\0\n\0", 8,
+                  "'x' is UTF-16 text, expected UTF-8; convert it by 'iconv -f UTF-16LE -t UTF-8'");
+    refuses(
+        "tsv", "text\tlabel\n\"Yes, he said\t1\n",
+        "'x', line 2, byte 1: a quoted field begins here and does not end; a tsv without quoting "
+        "is converted by pandas.read_csv('IN', sep='\\t', quoting=3).to_csv('OUT.csv', "
+        "index=False)");
 }
 
 /* ---- JSON lines ---------------------------------------------------------------------------- */
@@ -358,11 +365,20 @@ TEST(json_refusals)
     refuses("jsonl", "{\"a\":1}\n{\"a\":\n2}",
             "'x', line 2, byte 5: unexpected token near end of file; expected one complete object "
             "per line");
+    refuses("jsonl", "{\"a\":1e999}", "'x', line 1, byte 10: real number overflow near '1e999'");
+    refuses("jsonl", "{'a':1}",
+            "'x', line 1, byte 2: string or '}' expected near '''; JSON has double quotes");
+    refuses("jsonl", "{\"a\":1},\n{\"a\":2}",
+            "'x', line 1, byte 8: end of file expected near ','; expected one object per line, and "
+            "nothing after it");
+    refuses("jsonl", "{\"text\":{\"0\":\"a\"},\"label\":{\"0\":1}}",
+            "'x' is one object, expected one per line and example; convert it by "
+            "pandas.read_json('IN').to_json('OUT.jsonl', orient='records', lines=True)");
     refuses("jsonl", "{\"a\":1, \"a\":2}",
             "'x', line 1, byte 11: duplicate object key near '\"a\"'");
     refuses(
         "jsonl", "{\"a\":18446744073709551615}",
-        "'x', line 1, byte 25: too big integer near '18446744073709551615'; integers have at most 64 bits");
+        "'x', line 1, byte 25: too big integer near '18446744073709551615'; integers are at most 2^63 - 1");
     refuses("jsonl", "{\"a\":NaN}",
             "'x', line 1, byte 8: invalid token near 'NaN'; JSON has no NaN or Infinity: write "
             "null");
@@ -449,6 +465,7 @@ TEST(take_lists_from_text)
     NOT_NULL(lra_columns_take(&c, "b", LRA_COLUMN_VALUES, "f", &e));
     is_values(&c, "b", 0, 2, 1, (const float[]){0.5f, 10});
     is_values(&c, "b", 1, 0, 1, NULL);
+    assert_int_equal(get(&c, "b")->missing, 1); /* ';' is an empty list */
     is_values(&c, "b", 2, 2, 1, (const float[]){2, 3});
     refuses_to_take(&c, "c", LRA_COLUMN_VALUES,
                     "'f', column 'c', example 1: 'x' is no list of numbers");

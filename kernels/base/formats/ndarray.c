@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
+#include "kernels/base/core/utf8.h"
 
 static const struct {
     const char *name, *descr;
@@ -249,10 +250,12 @@ char *lra_ndarray_text(const lra_ndarray *a, int64_t i, const char *name, lra_er
     lra_text t = {0};
     lra_text_bytes(&t, "", 0);
     bool ok = true;
-    for (size_t k = 0; k < width && ok; k++) {
-        uint64_t c = load(&units, (int64_t)k);
-        ok = (unit == 4 || c < 0x80) && add_utf8(&t, (uint32_t)c);
+    if (unit == 1) { /* already UTF-8 */
+        lra_text_bytes(&t, units.bytes, width);
+        ok = strlen(t.s) == width && lra_utf8_valid(t.s);
     }
+    for (size_t k = 0; k < width && ok && unit == 4; k++)
+        ok = add_utf8(&t, (uint32_t)load(&units, (int64_t)k));
     if (ok) return t.s ? t.s : lra_copy_text("");
     lra_text_free(&t);
     lra_fail(e, "'%s': element %lld is not valid text", name, (long long)i);
