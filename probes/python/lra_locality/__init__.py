@@ -2,6 +2,7 @@
 
 from . import programs
 from ._model import Model, WrapError
+from ._plain import text_of
 from ._version import __version__
 from .audit import Audit, AuditError, audit
 from .check import Check, CheckTable, check
@@ -33,5 +34,6 @@ __all__ = [
     "rows",
     "serve",
     "table",
+    "text_of",
     "wrap",
 ]

@@ -13,9 +13,10 @@ from ._model import Array, Model, WrapError
 FIRST_BYTE = 4  # ids of text: 0 padding, 1 unknown, 2 end, 3 mask, then the bytes
 
 
-def text_of(ids: Array, n: int) -> str:
-    """The text of a row of byte ids."""
-    return bytes(int(i) - FIRST_BYTE for i in ids[:n] if i >= FIRST_BYTE).decode("utf-8", "replace")
+def text_of(ids: Array, n: Optional[int] = None) -> str:
+    """The text of a row of byte ids (its first n)."""
+    ids = ids if n is None else ids[:n]
+    return bytes(int(i) - FIRST_BYTE for i in ids if i >= FIRST_BYTE).decode("utf-8", "replace")
 
 
 def _converter(make: Callable[[Array], Any]) -> Callable[[Array], Any]:

@@ -1,0 +1,14 @@
+"""A GPT-2 of Hugging Face with random weights; load your own with from_pretrained()."""
+
+import numpy as np
+from transformers import GPT2Config, GPT2LMHeadModel
+
+import lra_locality as ll
+
+config = GPT2Config(vocab_size=50, n_positions=64, n_embd=32, n_layer=2, n_head=2)
+rows = ll.rows(np.random.default_rng(0).integers(1, 50, (100, 32)), vocab=50, name="made-up")
+m = ll.wrap(GPT2LMHeadModel(config))
+print(ll.check(m, rows, causal=True))
+x, length, _ = rows.examples("test", 4)
+print("attention of", m.attention_layers[0], m.attention(x, length).shape)
+print(ll.audit(m, rows, name="gpt2", parts=["jacobian"], examples=20))
