@@ -5,8 +5,8 @@
 . "$LRA_SOURCE/tests/cli/lib.sh"
 python=${LRA_PYTHON:-python3}
 command -v "$python" >/dev/null 2>&1 || skip "no $python"
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip "$python is older than 3.9"
-{ "$python" -m venv env >log 2>&1 && [ -x env/bin/pip ]; } || skip "no venv with pip"
+"$python" -c "import sys, numpy; sys.exit(sys.version_info < (3, 9))" 2>/dev/null || skip "$python is older than 3.9 or has no numpy"
+{ "$python" -m venv --system-site-packages env >log 2>&1 && [ -x env/bin/pip ]; } || skip "no venv with pip"
 
 git -C "$LRA_SOURCE" status --porcelain probes/python >before 2>/dev/null || true
 env/bin/pip install --no-index --no-deps --disable-pip-version-check "$LRA_SOURCE/probes/python" >log 2>&1 ||
