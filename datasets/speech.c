@@ -24,7 +24,7 @@ static int import(const lra_config *c, const char *folder, lra_dataset *d, lra_e
     int rc = lra_clips_read(&clips, folder, lra_config_int(c, "rows"), d->split, e);
     for (int64_t i = 0; i < clips.n && rc == 0; i++) {
         const lra_clip *clip = &clips.clip[i];
-        /* clip was not requested, or was read */
+        /* counts the clips that were read, and those that were not requested (row < 0) */
         d->n_official[clip->split] += clip->row < 0 || clip->there;
     }
     lra_clips_free(&clips);

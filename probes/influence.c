@@ -327,8 +327,8 @@ static int ask(lra_influence *p, const lra_options *o, lra_err *e)
 static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
                      lra_err *e);
 
-/* Measures the same parts of the run on permuted labels, saves each of them in that run's file, and
- * adds them as null values. */
+/* Measures the same parts of a second run, which was trained with permuted labels, and adds them to
+ * p->out as null values. Each of the two runs has its own file. */
 static int ask_shuffled(const lra_influence *p, const char *folder, const lra_options *o,
                         lra_err *e)
 {
@@ -342,8 +342,8 @@ static int ask_shuffled(const lra_influence *p, const char *folder, const lra_op
     return rc;
 }
 
-/* Measures one run. shuffled: the run is the one on permuted labels, so it needs no null values of
- * that kind itself. Returns LRA_ABSENT if the run has none of the parts. */
+/* Measures one run. shuffled: the run was trained with permuted labels, so that it gets no null
+ * values of permuted labels itself. Returns LRA_ABSENT if the run has none of the parts. */
 static int probe_run(const char *name, const lra_options *o, bool shuffled, lra_probe_result **to,
                      lra_err *e)
 {

@@ -1,4 +1,4 @@
-/* Arrays as columns. */
+/* Converts arrays to columns. */
 #include "datasets/formats/array_columns.h"
 
 #include <limits.h>
@@ -45,7 +45,8 @@ static int by_size(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
-/* The first dimension that most arrays have; of several the largest.  -1: there is no array. */
+/* Returns the first dimension that most arrays have, the largest one if there is a tie; -1: there is
+ * no array. */
 static int64_t count_examples(int n, const lra_array_source *source)
 {
     int64_t *dims = lra_alloc_array((size_t)n, sizeof *dims), best = -1;
@@ -69,7 +70,7 @@ static char *shape_text(const lra_ndarray *a)
     return t.s;
 }
 
-/* Sets the kind and the width of a column, or the reason of its refusal. */
+/* Sets the kind and the width of a column, or the reason why it is REFUSED. */
 static void set_kind(lra_column *c, const lra_array_source *s, int64_t n)
 {
     const lra_ndarray *a = &s->array;
@@ -102,7 +103,7 @@ static void set_kind(lra_column *c, const lra_array_source *s, int64_t n)
 
 /* ---- conversion ------------------------------------------------------------------------------ */
 
-/* The array cannot be converted, for the reason in `why`. */
+/* Frees the data of a column and marks it as REFUSED, with the message of `why`. Returns 0. */
 static int refuse(lra_column *c, const lra_err *why)
 {
     lra_free_large(c->start);

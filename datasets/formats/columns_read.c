@@ -34,7 +34,7 @@ static format format_of(const char *path)
     return N_FORMATS;
 }
 
-/* Compares the first bytes with the format of the extension. */
+/* Fails if the first bytes of the file are not of the format of its extension. */
 static int check_start(const char *path, format f, lra_err *e)
 {
     char head[4096];

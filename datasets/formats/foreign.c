@@ -1,4 +1,4 @@
-/* Recognising other formats. */
+/* Recognises files of other formats. */
 #include "datasets/formats/foreign.h"
 
 #include <stdbool.h>
@@ -46,7 +46,7 @@ static bool holds(const unsigned char *p, size_t n, const char *word)
     return false;
 }
 
-/* A text may start with the letters of a format, but does not continue like one. */
+/* True if control characters follow: a text file may start with the same letters as a format. */
 static bool is_binary(const unsigned char *p, size_t n)
 {
     for (size_t i = 0; i < n && i < 64; i++)
@@ -54,7 +54,8 @@ static bool is_binary(const unsigned char *p, size_t n)
     return false;
 }
 
-/* The names of the first members are among the first bytes of a zip. */
+/* Recognises the kind of a zip archive by the names of its first members, which are among its first
+ * bytes. */
 static const char *zip_format(const unsigned char *p, size_t n)
 {
     if (holds(p, n, "data.pkl")) return "a PyTorch file, " PICKLE;

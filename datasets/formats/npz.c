@@ -1,5 +1,5 @@
-/* npz archives. */
-#define ZLIB_CONST /* input is const */
+/* Reads npz archives. */
+#define ZLIB_CONST /* next_in is a pointer to const */
 #include "datasets/formats/npz.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
     MOST_MEMBERS = 100000,
     STORED = 0,
     DEFLATED = 8,
-    MOST_TIMES = 1032 /* deflate does not compress better */
+    MOST_TIMES = 1032 /* maximum compression ratio of deflate */
 };
 #define MOST_UNPACKED ((uint64_t)1 << 36)
 
@@ -50,7 +50,7 @@ typedef struct {
     uint64_t at, size, entries;
 } directory;
 
-/* Position of the record that ends the archive, SIZE_MAX: none. */
+/* Offset of the end-of-central-directory record; SIZE_MAX: there is none. */
 static size_t find_end(const archive *a)
 {
     if (a->n < END) return SIZE_MAX;
@@ -62,8 +62,8 @@ static size_t find_end(const archive *a)
     }
 }
 
-/* Replaces what the short record says by the zip64 record before it, if there is one; *before:
- * where the records of the end begin. */
+/* If there is a zip64 record before the end record, sets *d from it. *before: offset of the first of
+ * these records. */
 static int read_end64(const archive *a, size_t end, directory *d, uint64_t *before)
 {
     *before = end;
@@ -102,7 +102,8 @@ static int find_directory(const archive *a, directory *d)
 
 /* ---- a member -------------------------------------------------------------------------------- */
 
-/* Takes the 64-bit sizes and offset from the extra field 1, of those that are all ones. */
+/* Replaces sizes and offset whose 32-bit value is all ones by the 64-bit values of the extra field
+ * with id 1 (zip64). Returns false if such a value is missing. */
 static bool read_extra(const unsigned char *p, size_t n, uint64_t *size, uint64_t *packed,
                        uint64_t *at)
 {
@@ -132,7 +133,7 @@ static int fail_member(const archive *a, const unsigned char *name, size_t n, co
                     lra_quote_bytes((const char *)name, n).text, what);
 }
 
-/* Finds the data of a member by its local header, which has to have the same name. */
+/* Finds the data of a member by its local header; fails if the name there differs. */
 static int find_data(const archive *a, const unsigned char *name, size_t n_name, uint64_t at,
                      uint64_t directory_at, lra_npz_member *m)
 {
@@ -166,7 +167,8 @@ static int check_member(const archive *a, const unsigned char *p, const unsigned
     return 0;
 }
 
-/* The name of an array; NULL: the member is none, *skipped: and may be skipped. */
+/* Returns the name of an array, which the caller frees; NULL: the member is not an array. *skipped:
+ * true for a member that may be skipped (meta.json). */
 static char *array_name(const unsigned char *name, size_t n, bool *skipped)
 {
     *skipped = n == 9 && memcmp(name, "meta.json", 9) == 0;
@@ -176,7 +178,8 @@ static char *array_name(const unsigned char *name, size_t n, bool *skipped)
     return text;
 }
 
-/* Reads an entry of the directory, of which `room` bytes are left; returns its length, or 0. */
+/* Reads an entry of the directory; room: remaining bytes of the directory. Returns the length of the
+ * entry, or 0 and a message. */
 static size_t read_entry(const archive *a, const unsigned char *p, size_t room,
                          uint64_t directory_at, lra_npz *z)
 {
@@ -220,7 +223,7 @@ static int by_place(const void *a, const void *b)
     return p->packed < q->packed ? -1 : p->packed > q->packed;
 }
 
-/* No two arrays have one name or share bytes; all together are not too large. */
+/* Fails if two arrays have the same name or overlap, or if all arrays together are too large. */
 static int check_members(const archive *a, const lra_npz *z)
 {
     int rc = 0;
@@ -249,8 +252,8 @@ static int check_members(const archive *a, const lra_npz *z)
 
 /* ---- unpacking ------------------------------------------------------------------------------- */
 
-/* Inflates up to `n` bytes; returns their number.  *done: the stream ended, and all packed bytes
- * were used. */
+/* Inflates at most n bytes and returns their number. *done: true if the stream has ended and all
+ * packed bytes were read. */
 static uint64_t inflate_up_to(const lra_npz_member *m, unsigned char *to, uint64_t n, bool *done)
 {
     const uint64_t block = (uint64_t)1 << 30;
@@ -275,7 +278,7 @@ static uint64_t inflate_up_to(const lra_npz_member *m, unsigned char *to, uint64
     return out;
 }
 
-/* Reads the npy header of a member, of which only the first bytes are unpacked. */
+/* Reads the npy header of a member. Only the first bytes of the member are unpacked. */
 static int read_header(const archive *a, lra_npz_member *m)
 {
     enum { FIRST = 12 + 10000 + 64 }; /* the longest header that lra_npy_parse() accepts */
@@ -316,7 +319,7 @@ int lra_npz_unpack(lra_npz *z, int i, lra_ndarray *a, lra_err *e)
         bool done;
         z->unpacked = lra_try_alloc((size_t)m->n + 1, z->name, e);
         if (!z->unpacked) return LRA_FAILED;
-        /* One byte more than it should have shows that it is longer. */
+        /* requests one more byte than expected, so that a longer member is detected */
         uint64_t n = inflate_up_to(m, z->unpacked, m->n + 1, &done);
         if (n != m->n || !done)
             return lra_fail(e, "'%s': array '%s' is damaged: it does not inflate to %llu bytes",

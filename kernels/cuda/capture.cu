@@ -123,7 +123,7 @@ static int queue_timed(const lra_call *calls, int n, const cudaEvent_t *event, l
     for (int i = 0; i <= n; i++) {
         if (lra_cuda_check(cudaEventRecord(event[i], lra_cuda->work), "timing", e) != 0)
             return LRA_FAILED;
-        /* otherwise it has run with an earlier call */
+        /* a call with gate LRA_FUSED was queued with an earlier call */
         bool alone = i < n && calls[i].gate != LRA_FUSED;
         if (alone && queue(calls + i, lra_fused_calls(calls + i, n - i), e) != 0) return LRA_FAILED;
     }

@@ -3,7 +3,8 @@
  * memory (PTX ISA 8.0: mbarrier, cp.async.bulk.tensor, wgmma). The host shim has the same functions
  * in tests/shim/wgmma.h.
  *
- * If LRA_HAS_WGMMA is 0, kernels have no body; they are never started on such a GPU. */
+ * If LRA_HAS_WGMMA is 0 (another compute capability), the kernels that use these functions have no
+ * body; they are not started on such GPUs. */
 #ifndef LRA_CUDA_WGMMA_H
 #define LRA_CUDA_WGMMA_H
 

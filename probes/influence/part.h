@@ -20,13 +20,14 @@ typedef struct {
     lra_device device;
 } lra_engine_run;
 
-/* What is measured. Parts that only need answers use the subject and the result. */
+/* A measurement of one model. Parts that only send requests to the model use the members subject
+ * and result. */
 typedef struct {
     lra_subject subject;
-    const lra_result *result;    /* of the test rows: metric, labels, predictions */
+    const lra_result *result;    /* metric, labels and predictions of the test rows */
     const lra_options *options;  /* parsed options of the command. Nullable: defaults */
     lra_engine_run *engine;      /* Nullable: the model is no run of the built-in engine */
-    const lra_finished_run *run; /* of the engine. Nullable */
+    const lra_finished_run *run; /* the run that `engine` loaded. Nullable */
     const char *folder, *to;     /* folders of an earlier influence.h5, and of the new one */
     lra_steps steps;
     lra_probe_result *out; /* result to which the measured units are added */

@@ -7,7 +7,7 @@
 
 /* A row of another batch: the tokens of each of its (at most two) documents. */
 typedef struct {
-    char *steps[2]; /* NULL if no row is stored */
+    char *steps[2]; /* tokens of each document; NULL: no row is stored */
     int64_t length[2];
 } lra_spare_row;
 

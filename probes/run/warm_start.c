@@ -59,8 +59,9 @@ static int remove_own(lra_config *c, const lra_model *model, const lra_result *r
     return 0;
 }
 
-/* Stores the run's hash under `key`, and under "related" a hash of its settings without those that
- * differ between seeds and rungs, so that all of them refer to the run in the same way. */
+/* Stores the hash of `run` under `key`. Stores under "related" a hash of the settings of `run`
+ * without those that differ between seeds and rungs: all seeds and rungs of a ladder then store the
+ * same text. */
 static int name_run(lra_job *r, const char *key, const lra_finished_run *run, lra_err *e)
 {
     char hash[17];

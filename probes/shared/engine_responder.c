@@ -21,18 +21,19 @@ typedef struct {
     lra_device *device;
     lra_network_spec network;
     lra_weights_kind weights;
-    /* Of the last prepare(); answers 0: no graphs. */
+    /* arguments of the last prepare(); answers 0: there are no graphs */
     uint32_t answers;
     int64_t draws;
-    lra_dataset data;    /* the run's, or with another longest length */
-    lra_train_spec spec; /* the run's, of `data` */
+    lra_dataset data;    /* data of the run, possibly with a greater longest length */
+    lra_train_spec spec; /* specification of the run, with `data` as its data */
     lra_loaded_model model;
-    gradient *gradient; /* by graph */
+    gradient *gradient; /* one for each graph of `model` */
 } engine;
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-/* Logits at the last token of the inputs, instead of the losses at all tokens: (n,V). */
+/* Language models: builds the logits at the last token of each input, (n,V), instead of the losses
+ * at all tokens. */
 static lra_tensor *last_logits(const lra_network *k)
 {
     lra_graph *g = k->graph;
@@ -118,7 +119,7 @@ static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
     return rc;
 }
 
-/* Builds graphs for an answer that was not announced. */
+/* Builds graphs for these answers if the existing ones do not have them. */
 static int need(engine *g, uint32_t answers, int64_t draws, lra_err *e)
 {
     bool has = (g->answers & answers) == answers;
@@ -160,7 +161,8 @@ static const lra_tensor *tensor_of(const engine *g, int k, uint32_t answer)
     return answer == LRA_ANSWERS_FEATURES ? network->features : network->output;
 }
 
-/* The smallest graph that holds the rows and tokens; -1: none. */
+/* Index of the graph for exactly B rows of T tokens; otherwise of the shortest graph for at least T
+ * tokens; -1: there is none. */
 static int graph_for(const engine *g, int64_t B, int64_t T)
 {
     int best = -1;
@@ -211,7 +213,8 @@ static void close_padded(padded *p)
     lra_free(p->out);
 }
 
-/* Copies the inputs of `rows` rows; per: numbers of a cotangent of one sequence. */
+/* Copies the inputs of rows first .. first + rows - 1. per: number of values in the cotangents of
+ * one sequence. */
 static void fill_padded(padded *p, const asked *a, int64_t first, int64_t rows, int64_t per)
 {
     const lra_request *from = &a->inputs, *to = &p->a.inputs;
@@ -233,7 +236,8 @@ static void fill_padded(padded *p, const asked *a, int64_t first, int64_t rows, 
     }
 }
 
-/* Copies answers from the padded shape: (sequences,lines,T,D), or (rows,D) of logits. */
+/* Copies the outputs of a padded request to a->out, without the padding. Their shape is (rows,D) for
+ * logits, else (sequences,lines,T,D). */
 static void take_padded(const padded *p, const asked *a, int64_t first, int64_t rows, int64_t lines,
                         int64_t D)
 {
@@ -284,7 +288,7 @@ static int answer(engine *g, const asked *a, lra_err *e)
     return rc == 0 ? lra_get(v->plan, tensor_of(g, k, a->answer), a->out, e) : rc;
 }
 
-/* Requests about the features of a named layer. */
+/* Fails if a layer is named: the engine has no features of single layers. Nullable: layer */
 static int check_layer(const char *layer, lra_err *e)
 {
     return layer ? lra_fail(e, "the built-in engine has no features of layer '%s'", layer) : 0;

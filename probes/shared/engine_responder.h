@@ -12,13 +12,13 @@
 #include "models/training/loaded_model.h"
 #include "probes/shared/subject.h"
 
-/* Answer of the engine alone: lra_engine_score(). */
+/* Bit of lra_preparation.answers for lra_engine_score(), which only the engine has. */
 enum { LRA_ENGINE_SCORES = 1 << 16 };
 
 /* Declares a model without loading it. Both arguments must outlive the responder; the run's data
  * are loaded. */
 lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *device);
-/* The test rows of the run, answered by a responder of it. */
+/* Subject that consists of `model`, a responder for this run, and the test rows of the run. */
 lra_subject lra_engine_subject(const lra_train_spec *run, lra_responder *model);
 /* Contributions of the rows of a batch to the sums of the metric, also for models with an output at
  * each position; row: (B). Needs an announcement of LRA_ENGINE_SCORES. */

@@ -116,7 +116,7 @@ int64_t lra_matrix_n_rows(const lra_matrix_rows *r, int64_t T)
 
 int64_t lra_matrix_row_at(const lra_matrix_rows *r, int64_t p, int64_t T)
 {
-    /* any number of its multiples (modulo 1) is spread evenly over (0,1) */
+    /* its first n multiples, modulo 1, are spread evenly over (0,1) for any n */
     const double golden = 0.61803398874989485;
     int64_t n = lra_matrix_n_rows(r, T);
     double start = fmod((double)(r->example + 1) * golden, 1);

@@ -27,7 +27,8 @@ enum {
     LRA_ANSWERS_KERNELS = 1 << 4,   /* convolution kernels */
     LRA_ANSWERS_RESET = 1 << 5,     /* initial weights: reset() and restore() */
     LRA_ANSWERS_PLACE = 1 << 6,     /* position ids of the first tokens: lra_request.place */
-    LRA_ANSWERS_LONGER = 1 << 7     /* a lra_preparation.longest above facts.max_length */
+    LRA_ANSWERS_LONGER =
+        1 << 7 /* sequences longer than facts.max_length: lra_preparation.longest */
 };
 
 /* What a model declares about itself. Texts belong to the responder. */
@@ -42,7 +43,7 @@ typedef struct {
     int64_t max_length; /* maximum tokens of a sequence; 0: no maximum */
     int64_t max_batch;  /* maximum rows of a request; 0: no maximum */
     int64_t reach;      /* maximum distance of the tokens on which a feature depends; -1: unknown */
-    bool mask;          /* true: the model hides the positions of lra_request.keep */
+    bool mask;          /* true: the model can hide positions (lra_request.keep) */
     bool causal;        /* true: features of position i depend on tokens 0..i alone */
     int n_layers;
     const char *const *layer; /* (n_layers) names for features, attention and kernels */
@@ -76,7 +77,7 @@ typedef struct {
     bool exact;
     int64_t draws;         /* random vectors per position in vjp() */
     int64_t B;             /* rows of a request; 0: any number */
-    int n_lengths;         /* elements of length; 0: requests of any length */
+    int n_lengths;         /* number of elements of `length`; 0: requests of any length */
     const int64_t *length; /* (n_lengths) tokens T of the requests, padding included */
     int64_t longest; /* tokens of the longest possible sequence; 0: that of the training data */
 } lra_preparation;
@@ -84,10 +85,12 @@ typedef struct {
 typedef struct lra_responder lra_responder;
 
 typedef struct {
-    /* Announces the next requests, until the next call. NULL: none, memory of the last ones may be
-     * released. Nullable: the model needs no preparation. */
+    /* Announces the requests that follow until the next call of prepare(). p NULL: no request
+     * follows, and memory of earlier requests may be released. Nullable: the model needs no
+     * preparation. */
     int (*prepare)(lra_responder *r, const lra_preparation *p, lra_err *e);
-    /* logits: (B,C); of a language model those of the token that follows the last one. */
+    /* Computes logits (B,C); for a language model, the logits of the token that follows the last
+     * one. */
     int (*forward)(lra_responder *r, const lra_request *q, float *logits, lra_err *e);
     /* out: (n,T,D), features before the pool, or of a named layer. Nullable: layer */
     int (*features)(lra_responder *r, const lra_request *q, const char *layer, float *out,
@@ -103,13 +106,13 @@ typedef struct {
                      int64_t to, lra_answer *out, lra_err *e);
     /* out: (channels,lags), the kernel of a layer; lag 0 is the position itself. */
     int (*kernels)(lra_responder *r, const char *layer, int64_t lags, lra_answer *out, lra_err *e);
-    /* Initial weights for this seed, until restore() returns to the trained weights. */
+    /* Replaces the weights by initial weights for this seed, until restore() is called. */
     int (*reset)(lra_responder *r, uint64_t seed, lra_err *e);
     int (*restore)(lra_responder *r, lra_err *e);
     void (*close)(lra_responder *r); /* frees r */
 } lra_responder_functions;
 
-/* Base of all implementations, which have it as their first member. */
+/* Base of all implementations: the first member of their structs. */
 struct lra_responder {
     const lra_responder_functions *is;
     lra_responder_facts facts;

@@ -1,5 +1,5 @@
-/* The subject of a measurement: a model that answers requests (responder.h), and the test rows that
- * it is asked about, in batches. A training run is not needed. */
+/* The subject of a measurement: a model that answers requests (responder.h), and the test rows on
+ * which it is measured, in batches. A training run is not needed. */
 #ifndef LRA_PROBES_SHARED_SUBJECT_H
 #define LRA_PROBES_SHARED_SUBJECT_H
 
@@ -10,30 +10,30 @@
 
 typedef struct {
     lra_responder *model; /* not owned */
-    const char *title;    /* in messages */
+    const char *title;    /* name of the subject in messages */
     const lra_dataset *data;
     lra_buckets buckets;
-    int64_t batch;        /* rows of a batch */
-    uint64_t seed;        /* of random draws: positions, perturbations, bootstrap */
-    uint64_t sample_seed; /* of the sample of test rows */
-    lra_masking masking;  /* of the inputs, for models trained by masking */
+    int64_t batch;        /* number of rows of a batch */
+    uint64_t seed;        /* seed of random draws: positions, perturbations, bootstrap */
+    uint64_t sample_seed; /* seed of the sample of test rows */
+    lra_masking masking;  /* masking of the inputs, for models trained by masking */
     /* Contributions of a batch to the metric, row (B), for models with an output at each position.
      * Nullable */
     int (*score)(lra_responder *r, const lra_request *q, const lra_batch *b, lra_sums *row,
                  lra_err *e);
-    uint32_t score_answers; /* announced before score() */
+    uint32_t score_answers; /* LRA_ANSWERS_.. bits that are announced before score() */
 } lra_subject;
 
 typedef enum { LRA_TRAINED_WEIGHTS, LRA_RESET_WEIGHTS } lra_subject_weights;
 
-/* Test rows of `data`, in batches of `batch` rows. */
+/* Subject that consists of `model` and the test rows of `data`, in batches of `batch` rows. */
 lra_subject lra_subject_of(lra_responder *model, const lra_dataset *data, const char *title,
                            int64_t batch, uint64_t seed);
 /* Announces requests about the batches of the subject, with trained or with initial weights. Fills
  * in the batch size and the lengths. Fails if the model does not answer such requests. */
 int lra_subject_prepare(const lra_subject *s, lra_subject_weights weights, lra_preparation p,
                         lra_err *e);
-/* The model may release the memory of the last requests. */
+/* Allows the model to release the memory of earlier requests. */
 void lra_subject_release(const lra_subject *s);
 /* Loader of the test rows; sample: number of rows, stratified by label, 0: all. */
 lra_loader *lra_subject_loader(const lra_subject *s, int64_t sample);
@@ -48,12 +48,12 @@ int lra_subject_each(const lra_subject *s, int64_t sample,
 /* Returns the number of rows of a sample; index: (n) their rows in the split; place: by row of the
  * split, its rank in the sample. The caller frees both. */
 int64_t lra_subject_rows(const lra_subject *s, int64_t sample, int64_t **index, int64_t **place);
-/* Contributions of the answers logits (B,C) to the sums of the metric; row: (B), 0 for missing
- * rows. Not for language models. */
+/* Computes the contributions of rows with these logits (B,C) to the sums of the metric: row (B), 0
+ * for missing rows. Not for language models. */
 void lra_subject_sums(const lra_subject *s, const lra_request *q, const lra_batch *b,
                       const float *logits, lra_sums *row);
 
-/* Sequences of a request. */
+/* Number of sequences of a request. */
 static inline int64_t lra_request_sequences(const lra_request *q)
 {
     return q->B * q->towers;

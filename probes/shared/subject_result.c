@@ -1,4 +1,4 @@
-/* Results of models that answer requests. */
+/* Computes the result of a model that answers requests. */
 #include "probes/shared/subject_result.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static int add_origin(lra_result *r, lra_err *e)
     return rc;
 }
 
-/* The model is defined by its name and by what it states about its weights. */
+/* Sets the identity of the model: its name, its framework, and the identification of its weights. */
 static void add_identity(const lra_subject *s, const char *name, lra_result *r)
 {
     const lra_dataset *d = s->data;
@@ -54,11 +54,12 @@ static void add_identity(const lra_subject *s, const char *name, lra_result *r)
 typedef struct {
     const lra_subject *subject;
     lra_result *out;
-    float *logits; /* (B,C) of a batch */
+    float *logits; /* (B,C) logits of a batch */
     lra_sums *sums;
 } work;
 
-/* The last token of each row whose next token is known; the sums of a row are those of it. */
+/* Language models: evaluates each row at its last token with a known next token, and stores the
+ * contribution of that token as the contribution of the row. */
 static int ask_next(work *w, const lra_request *q, const lra_batch *b, lra_err *e)
 {
     lra_responder *r = w->subject->model;

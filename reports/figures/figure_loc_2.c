@@ -15,7 +15,7 @@ enum { OPERATORS = 4, SM = 3, MODELS = LRA_PLOT_STYLES };
 /* root operators in the order MIN, MAX, MED, SM */
 static const int operators[OPERATORS] = {0, 1, 2, SM};
 
-/* Heuristics that are drawn as marks; the deeper one has a full point. */
+/* Heuristics that are drawn as marks. Depth 2 has a hollow point, depth 3 a filled one. */
 static const struct {
     const char *name, *title;
     int point;

@@ -22,7 +22,7 @@ typedef struct {
 
 /* A fact of a table, for JSON: a number or a text with a key. */
 typedef struct {
-    char *key, *text; /* if text is NULL, the value is the number */
+    char *key, *text; /* value: the text or, if it is NULL, the number x */
     double x;
 } lra_fact;
 

@@ -373,8 +373,8 @@ static void add_group(lra_table *t, const row *own, const lra_result_group *g)
 }
 
 /* Adds a column for CSV and JSON for each setting that varies (`rate`, `distance`), so that
- * programs can group by it. A value is "default" if a comparable row sets the setting, and empty if
- * none does. */
+ * programs can group by it. A row without the setting has "default" if a comparable row sets it,
+ * else an empty cell. */
 static void add_varied(lra_table *t, const rows *all)
 {
     const char **text = lra_alloc_array((size_t)all->n + 1, sizeof *text);

@@ -61,9 +61,10 @@ int lra_ndarray_count(lra_ndarray *a, const char *name, lra_err *e);
  * wide integers are rounded. BOOL bytes other than 0 and 1, complex numbers, texts and 8-bit floats
  * are errors. `name` is used in messages. */
 int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_err *e);
-/* Same as double; integers beyond 2^53 are rounded. */
+/* Same as lra_ndarray_get_f32(), to double; integers beyond 2^53 are rounded. */
 int lra_ndarray_get_f64(const lra_ndarray *a, const char *name, double *out, lra_err *e);
-/* Same for integers and BOOL only, as int64; fails for U64 elements above 2^63 - 1. */
+/* Same as lra_ndarray_get_f32(), to int64, for integers and BOOL only; fails for U64 elements above
+ * 2^63 - 1. */
 int lra_ndarray_get_i64(const lra_ndarray *a, const char *name, int64_t *out, lra_err *e);
 /* The i-th element (row-major) of a TEXT or BYTES array as UTF-8, without the zeros that pad it;
  * the caller frees it. NULL with a message if it is not valid text. */

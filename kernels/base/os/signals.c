@@ -55,7 +55,7 @@ static void remove_unfinished(void)
 {
     struct stat s;
     for (int i = 0; i < MOST_FILES && getpid() == owner;
-         i++) /* not in a child that is about to start a program */
+         i++) /* not the owner: a child process before its exec */
         if (unfinished[i].there && lstat(unfinished[i].path, &s) == 0 &&
             s.st_ino == unfinished[i].ino && s.st_dev == unfinished[i].dev)
             unlink(unfinished[i].path);

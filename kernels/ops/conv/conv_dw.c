@@ -15,9 +15,10 @@
 
 enum { DW_ROWS = 128, DW_COLUMNS = 64, DW_DEPTH = 256, DW_PIECES = 64, DW_PART_ROWS = 256 };
 
-/* Division of the work. s: sizes with undivided samples even with dilation, because the sum of a
- * tap runs over all rows alike. A piece covers `taps` taps. In the copy of x the rows of adjacent
- * taps start `step` rows apart: `dilation`, unless blocks of rows are shorter. */
+/* Division of the work. s: sizes with dilation 1, so that a sample is one sequence
+ * (conv_template.h), because the gradient of a tap is a sum over all rows of the sample. A piece
+ * covers `taps` taps. In the copy of x the rows of adjacent taps start `step` rows apart; step is
+ * the dilation, or the number of rows of a block if that is smaller. */
 typedef struct {
     conv_sizes s;
     int64_t dilation, step, taps, tap_chunks, column_chunks, row_blocks, n_parts;

@@ -76,7 +76,7 @@ static __global__ void largest_kernel(int64_t n, lra_type t, bool wide, const vo
         load8(dy, t, i, n - i, wide, v);
         for (int k = 0; k < LRA_LANES; k++) {
             real size = v[k] < 0 ? -v[k] : v[k];
-            most = most >= size || most != most ? most : size; /* a NaN stays */
+            most = most >= size || most != most ? most : size; /* NaN is kept */
         }
     }
     unsigned bits;
