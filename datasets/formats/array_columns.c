@@ -45,8 +45,8 @@ static int by_size(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
-/* Returns the first dimension that most arrays have, the largest one if there is a tie; -1: there is
- * no array. */
+/* Returns the first dimension that most arrays have, the largest one if there is a tie; -1: there
+ * is no array. */
 static int64_t count_examples(int n, const lra_array_source *source)
 {
     int64_t *dims = lra_alloc_array((size_t)n, sizeof *dims), best = -1;

@@ -6,8 +6,8 @@
  * n is the first dimension that most arrays have. Arrays with another first dimension, rank or type
  * are REFUSED; single numbers (rank 0) are skipped. In VALUES, float64 and integers are rounded to
  * float32, float16 and bfloat16 are widened.
- * Padding: if there is a column of integers 'length' or 'lengths', every column of sequences with at
- * least as many time steps as the largest length is truncated to these lengths. */
+ * Padding: if there is a column of integers 'length' or 'lengths', every column of sequences with
+ * at least as many time steps as the largest length is truncated to these lengths. */
 #ifndef LRA_DATASETS_FORMATS_ARRAY_COLUMNS_H
 #define LRA_DATASETS_FORMATS_ARRAY_COLUMNS_H
 

@@ -62,8 +62,8 @@ static size_t find_end(const archive *a)
     }
 }
 
-/* If there is a zip64 record before the end record, sets *d from it. *before: offset of the first of
- * these records. */
+/* If there is a zip64 record before the end record, sets *d from it. *before: offset of the first
+ * of these records. */
 static int read_end64(const archive *a, size_t end, directory *d, uint64_t *before)
 {
     *before = end;
@@ -178,8 +178,8 @@ static char *array_name(const unsigned char *name, size_t n, bool *skipped)
     return text;
 }
 
-/* Reads an entry of the directory; room: remaining bytes of the directory. Returns the length of the
- * entry, or 0 and a message. */
+/* Reads an entry of the directory; room: remaining bytes of the directory. Returns the length of
+ * the entry, or 0 and a message. */
 static size_t read_entry(const archive *a, const unsigned char *p, size_t room,
                          uint64_t directory_at, lra_npz *z)
 {

@@ -99,9 +99,9 @@ lra_tensor *lra_node(const lra_op *op, lra_graph *g, int n_src, lra_tensor *cons
 /* True if another node has y among its sources. */
 bool lra_is_read(const lra_tensor *y);
 /* Returns a copy of node y that also adds `residual` as it writes its result. y itself is then not
- * read by any node and never run. y must come from lra_linear() without activation and residual, or from
- * lra_matmul_t() with a not transposed. It must have the type and shape of the residual, be created
- * after it, and have no name and no reader. Otherwise returns NULL. */
+ * read by any node and never run. y must come from lra_linear() without activation and residual, or
+ * from lra_matmul_t() with a not transposed. It must have the type and shape of the residual, be
+ * created after it, and have no name and no reader. Otherwise returns NULL. */
 lra_tensor *lra_with_residual(lra_tensor *y, lra_tensor *residual);
 /* Like lra_state(), with an absolute path ("adam/m/layer0/w") instead of a name in the current
  * scope. */

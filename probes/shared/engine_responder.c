@@ -236,8 +236,8 @@ static void fill_padded(padded *p, const asked *a, int64_t first, int64_t rows, 
     }
 }
 
-/* Copies the outputs of a padded request to a->out, without the padding. Their shape is (rows,D) for
- * logits, else (sequences,lines,T,D). */
+/* Copies the outputs of a padded request to a->out, without the padding. Their shape is (rows,D)
+ * for logits, else (sequences,lines,T,D). */
 static void take_padded(const padded *p, const asked *a, int64_t first, int64_t rows, int64_t lines,
                         int64_t D)
 {

@@ -20,7 +20,8 @@ static int add_origin(lra_result *r, lra_err *e)
     return rc;
 }
 
-/* Sets the identity of the model: its name, its framework, and the identification of its weights. */
+/* Sets the identity of the model: its name, its framework, and the identification of its
+ * weights. */
 static void add_identity(const lra_subject *s, const char *name, lra_result *r)
 {
     const lra_dataset *d = s->data;

@@ -164,8 +164,8 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
     return lra_node(&lra_op_linear, x->graph, n, src, &a, sizeof a);
 }
 
-/* Returns a copy of node y with a residual as its last source. NULL: the op supports no residual, or
- * y already has one. */
+/* Returns a copy of node y with a residual as its last source. NULL: the op supports no residual,
+ * or y already has one. */
 static lra_tensor *add_residual(lra_tensor *y, lra_tensor *residual)
 {
     if (y->op != &lra_op_linear && y->op != &lra_op_matmul) return NULL;
