@@ -22,6 +22,7 @@ static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra
     if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);
     int rc = d->task->files.import(c, data_dir, d, e);
     if (rc != 0) return lra_parquet_explain(d->task, data_dir, rc, e);
+    if (d->task->resolve && d->task->resolve(d, e) != 0) return LRA_FAILED;
     lra_published_report(d);
     lra_repeats_report(d);
     return 0;
@@ -104,6 +105,20 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
+/* Own data: the length of the rows, if all are equal, and the columns that were chosen. */
+static void complete_own(lra_dataset *d)
+{
+    int64_t shortest = d->longest;
+    for (int s = 0; s < LRA_N_SPLITS; s++)
+        for (int64_t i = 0; i < d->split[s].n; i++) {
+            int64_t n = lra_sequences_length(&d->split[s], i);
+            if (n < shortest) shortest = n;
+        }
+    d->own->data.steps = shortest == d->longest ? d->longest : 0;
+    for (int i = 0; lra_config_key(d->resolved, i); i++)
+        lra_config_set(d->config, lra_config_key(d->resolved, i), lra_config_value(d->resolved, i));
+}
+
 /* Computes the members that follow from rows and parameters and are not stored in the file. */
 static void complete(lra_dataset *d, const lra_config *c)
 {
@@ -118,7 +133,8 @@ static void complete(lra_dataset *d, const lra_config *c)
             if (document > d->max_length) d->max_length = document;
         }
     if (t->goal == LRA_GOAL_NEXT) d->max_length = lra_config_int(d->config, "context");
-    d->longest = lra_task_longest(t, c);
+    d->longest = d->own ? longest : lra_task_longest(t, c);
+    if (d->own) complete_own(d);
     if (t->input.positions) {
         d->positions = lra_alloc_array((size_t)(d->max_length * t->input.n_positions) + 1,
                                        sizeof *d->positions);
@@ -173,7 +189,7 @@ static char *cache_path(const lra_dataset *d, const char *folder)
     if (revision) lra_config_set(named, "revision", revision);
     lra_config_hash(named, hash);
     lra_config_free(named);
-    return lra_format("%s/%s-%s.h5", folder, d->task->name, hash);
+    return lra_format("%s/%s-%s.h5", folder, lra_task_id(d->task), hash);
 }
 
 /* Opens or makes the rows of a data set. keep: newly made data are stored; otherwise nothing is
@@ -220,7 +236,7 @@ static lra_config *config_of(const char *path, const lra_task *t, const char *fi
     lra_h5 *f = lra_h5_open(path, "data", &e);
     char *task = f ? lra_h5_attr_text(f, "/", "task", &e) : NULL;
     char *found = task ? lra_h5_attr_text(f, "/", "fingerprint", &e) : NULL;
-    bool same = found && strcmp(task, t->name) == 0 && strcmp(found, fingerprint) == 0;
+    bool same = found && strcmp(task, lra_task_id(t)) == 0 && strcmp(found, fingerprint) == 0;
     char *lines = same ? lra_h5_get_text(f, "/config", &e) : NULL;
     lra_config *config = lines ? lra_config_parse(lines, &e) : NULL;
     lra_free(lines);
@@ -255,7 +271,7 @@ lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char
     lra_dataset *found = NULL;
     for (int i = 0; i < n && !found; i++) {
         size_t length = strlen(names[i]);
-        if (strncmp(names[i], t->name, strlen(t->name)) != 0 || length < 3 ||
+        if (strncmp(names[i], lra_task_id(t), strlen(lra_task_id(t))) != 0 || length < 3 ||
             strcmp(names[i] + length - 3, ".h5") != 0)
             continue;
         char *path = lra_format("%s/%s", folder, names[i]);

@@ -75,10 +75,11 @@ static const lra_option own[] = {
      .arg = "FILE",
      .help = "write augmented training images as one PNG"},
     {.name = "split",
-     .kind = LRA_OPTION_CHOICE,
+     .kind = LRA_OPTION_TEXT,
      .value = "test",
-     .choices = "train|val|test",
-     .help = "with --show: split of the row"},
+     .arg = "SPLIT",
+     .help = "with --show: split of the row, train, val or test; else, of own data, the column of "
+             "the splits"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
     LRA_NO_LOCKS_OPTION,
     LRA_THREADS_OPTION("all processors; the rows do not depend on it"),
@@ -236,7 +237,10 @@ static void print_answer(const lra_task *t, const lra_row *row)
 static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
 {
     int s = 0;
-    while (strcmp(lra_split_names[s], lra_option_text(o, "split")) != 0) s++;
+    const char *split = lra_option_text(o, "split");
+    while (s < LRA_N_SPLITS && strcmp(lra_split_names[s], split) != 0) s++;
+    if (s == LRA_N_SPLITS)
+        return lra_fail_usage(e, "--split is '%s', expected train, val or test", split);
     const lra_sequences *r = &d->split[s];
     int64_t row = lra_option_int(o, "show");
     if (row > r->n)
@@ -261,8 +265,10 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
 
 static int open_and_print(const lra_task *t, const lra_config *c, const lra_options *o, lra_err *e)
 {
+    const char *name = lra_option_arg(o, 0);
     lra_dataset *d = lra_dataset_open(t, c, lra_option_text(o, "out"), files_of(o), e);
     if (!d) return LRA_FAILED;
+    if (d->own && strchr(name, ':')) lra_dataset_rename(d, name);
     const char *sheet = lra_option_text(o, "sheet");
     int rc = sheet                         ? lra_data_sheet(d, sheet, e)
              : lra_option_given(o, "show") ? show(d, o, e)
@@ -276,7 +282,7 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static int refuse_mixed(const lra_options *o, lra_err *e)
+static int refuse_mixed(const lra_task *t, const lra_options *o, lra_err *e)
 {
     static const char *const alone[][2] = {
         {"make", "check"},        {"make", "data-dir"},     {"make", "show"},
@@ -292,9 +298,11 @@ static int refuse_mixed(const lra_options *o, lra_err *e)
             return lra_fail_usage(e, "--%s and --%s exclude each other", a, b);
     }
     static const char *const needs[][2] = {{"png", "show"}, {"split", "show"}, {"force", "make"}};
-    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        if (t->resolve && strcmp(needs[i][0], "split") == 0) continue; /* the column */
         if (lra_option_given(o, needs[i][0]) && !lra_option_given(o, needs[i][1]))
             return lra_fail_usage(e, "option '--%s' needs '--%s'", needs[i][0], needs[i][1]);
+    }
     return 0;
 }
 
@@ -323,6 +331,11 @@ static int change(const lra_task *t, lra_config *c, const lra_options *o, lra_er
             rc = lra_fail_usage(e, "--set %s has no effect on official files; remove it",
                                 assignment);
     }
+    if (rc == 0 && t->resolve && lra_option_given(o, "split") && !lra_option_given(o, "show")) {
+        char *assignment = lra_format("split=%s", lra_option_text(o, "split"));
+        rc = lra_keys_assign(t->keys, c, assignment, what, e);
+        lra_free(assignment);
+    }
     if (rc == 0 && lra_option_text(o, "seeding")) {
         char *assignment = lra_format("seeding=%s", lra_option_text(o, "seeding"));
         rc = lra_keys_assign(t->keys, c, assignment, what, e);
@@ -340,7 +353,7 @@ static void use_threads(const lra_options *o)
 
 static int act(const lra_task *t, lra_config *c, const lra_options *o, lra_err *e)
 {
-    int rc = refuse_mixed(o, e);
+    int rc = refuse_mixed(t, o, e);
     if (rc == 0) rc = change(t, c, o, e);
     if (rc != 0) return rc;
     bool json = lra_option_flag(o, "json");

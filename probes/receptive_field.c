@@ -322,8 +322,8 @@ static int open_all(ladder_run *l, lra_err *e)
     int rc = lra_vary_open(&l->vary, l->options, e);
     char *first = rc == 0 ? lra_vary_assignment(&l->vary, 0) : NULL;
     if (rc == 0) rc = check_distance(l, e);
-    if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
     l->job.dry = lra_option_flag(l->options, "dry-run");
+    if (rc == 0) rc = lra_job_open_with(&l->job, l->options, first, e);
     lra_free(first);
     if (rc == 0) rc = lra_vary_check(&l->vary, l->options, &l->job, e);
     if (rc == 0) rc = lra_rungs_open(&l->rungs, l->options, &l->job, &l->vary, e);

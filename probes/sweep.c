@@ -106,8 +106,8 @@ static int open_combination(const sweep_run *s, int i, combination *c, lra_err *
     lra_grid_command(&s->grid, i, s->options, &c->command);
     c->options = lra_options_parse(lra_probe_train.command, c->command.n - 2, c->command.word + 2,
                                    e);
-    int rc = c->options ? lra_job_open(&c->job, c->options, e) : LRA_USAGE;
     c->job.dry = s->dry;
+    int rc = c->options ? lra_job_open(&c->job, c->options, e) : LRA_USAGE;
     return rc;
 }
 

@@ -192,11 +192,11 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     int64_t seed = lra_option_int(o, "seed");
     if (lra_option_flag(o, "json") && !lra_option_flag(o, "dry-run"))
         return lra_fail_usage(e, "option '--json' needs '--dry-run'");
-    int rc = lra_job_open(r, o, e);
     r->dry = lra_option_flag(o, "dry-run");
+    if (r->dry) lra_dry_run_limit();
+    int rc = lra_job_open(r, o, e);
     r->differs = lra_option_text(o, "differs");
     r->evaluate = lra_option_flag(o, "evaluate");
-    if (r->dry) lra_dry_run_limit();
     if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
     if (rc == 0 && lra_option_given(o, "weights"))

@@ -1,12 +1,15 @@
-/* The HDF5 file of prepared data: /config, and for each split the arrays start, label, and those of
- * token, value, target and middle that its rows have. The attributes width, n_targets and
- * step_targets are omitted if they are 1, 0 and 0. */
+/* The HDF5 file of prepared data: /config, of own data also /properties and the attribute `name`,
+ * and for each split the arrays start, label, and those of token, value, target and middle that its
+ * rows have. The attributes width, n_targets and step_targets are omitted if they are 1, 0 and
+ * 0. */
 #include "datasets/loader/cache.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "datasets/own/own.h"
+#include "datasets/registry.h"
 #include "kernels/base/os/file.h"
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/core/mem.h"
@@ -50,7 +53,8 @@ static const void *data_of(const lra_sequences *r, int array)
 }
 
 /* Computes the fingerprint of the data: a hash of start, token and label of all splits. Other
- * arrays and a width above 1 enter through one additional hash (0 if no split has any). */
+ * arrays and a width above 1 enter through one additional hash (0 if no split has any); for own
+ * data, so do the properties that give the rows their meaning. */
 void lra_cache_fingerprint(lra_dataset *d)
 {
     uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
@@ -68,7 +72,12 @@ void lra_cache_fingerprint(lra_dataset *d)
             parts[0] = lra_hash64(more, sizeof more);
         }
     }
-    snprintf(d->fingerprint, sizeof d->fingerprint, "%016" PRIx64, lra_hash64(parts, sizeof parts));
+    uint64_t hash = lra_hash64(parts, sizeof parts);
+    if (d->properties) {
+        uint64_t both[2] = {hash, lra_hash64(d->properties, lra_own_identity(d->properties))};
+        hash = lra_hash64(both, sizeof both);
+    }
+    snprintf(d->fingerprint, sizeof d->fingerprint, "%016" PRIx64, hash);
 }
 
 /* ---- write ----------------------------------------------------------------------------------- */
@@ -98,11 +107,15 @@ int lra_cache_write(const lra_dataset *d, const char *path, lra_err *e)
     char *lines = lra_config_lines(d->config);
     int rc = lra_h5_put_text(f, "/config", lines, e);
     lra_free(lines);
-    if (rc == 0) rc = lra_h5_set_text(f, "/", "task", d->task->name, e);
+    if (rc == 0) rc = lra_h5_set_text(f, "/", "task", lra_task_id(d->task), e);
+    if (rc == 0 && d->name) rc = lra_h5_set_text(f, "/", "name", d->name, e);
     if (rc == 0) rc = lra_h5_set_text(f, "/", "fingerprint", d->fingerprint, e);
     int64_t n_words = d->words ? (int64_t)strlen(d->words) : 0;
     if (rc == 0 && d->words) rc = lra_h5_put(f, "/words", LRA_H5_U8, 1, &n_words, d->words, e);
     if (rc == 0 && d->words) rc = lra_h5_set_int(f, "/", "vocab", d->vocab, e);
+    int64_t n_bytes = d->properties ? (int64_t)strlen(d->properties) : 0;
+    if (rc == 0 && d->properties)
+        rc = lra_h5_put(f, "/properties", LRA_H5_U8, 1, &n_bytes, d->properties, e);
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = write_split(f, s, &d->split[s], e);
     if (rc == 0) return lra_h5_commit(f, e);
     lra_h5_close(f);
@@ -210,8 +223,8 @@ static int check_origin(const lra_dataset *d, lra_h5 *f, lra_err *e)
     char *config = task ? lra_h5_get_text(f, "/config", e) : NULL;
     char *wanted = lra_config_lines(d->config);
     int rc = config ? 0 : LRA_FAILED;
-    if (rc == 0 && strcmp(task, d->task->name) != 0)
-        rc = lra_fail(e, "it contains '%s', expected '%s'", task, d->task->name);
+    if (rc == 0 && strcmp(task, lra_task_id(d->task)) != 0)
+        rc = lra_fail(e, "it contains '%s', expected '%s'", task, lra_task_id(d->task));
     if (rc == 0 && strcmp(config, wanted) != 0)
         rc = lra_fail(e, "it was made with other parameters than its name states");
     lra_free(task);
@@ -231,6 +244,19 @@ static int read_words(lra_dataset *d, lra_h5 *f, lra_err *e)
     return 0;
 }
 
+/* Own data: the properties, from which the task of the data follows. */
+static int read_properties(lra_dataset *d, lra_h5 *f, lra_err *e)
+{
+    lra_err ignored;
+    if (!d->task->resolve) return 0;
+    d->properties = lra_h5_get_text(f, "/properties", e);
+    if (!d->properties) return LRA_FAILED;
+    d->name = lra_h5_attr_text(f, "/", "name", e);
+    if (!d->name) return LRA_FAILED;
+    if (!lra_task_find(d->name, &ignored)) return lra_fail(e, "its name is '%.80s'", d->name);
+    return d->task->resolve(d, e);
+}
+
 static int read_parts(lra_dataset *d, const char *path, lra_err *e)
 {
     lra_h5 *f = lra_h5_open(path, "data", e);
@@ -238,6 +264,7 @@ static int read_parts(lra_dataset *d, const char *path, lra_err *e)
     char *stored = lra_h5_attr_text(f, "/", "fingerprint", e);
     int rc = stored ? check_origin(d, f, e) : LRA_FAILED;
     if (rc == 0) rc = read_words(d, f, e);
+    if (rc == 0) rc = read_properties(d, f, e);
     for (int s = 0; s < LRA_N_SPLITS && rc == 0; s++) rc = read_split(f, s, d, e);
     if (rc == 0) rc = lra_h5_intact(f, e);
     if (rc == 0) lra_cache_fingerprint(d);

@@ -3,9 +3,17 @@
 #define LRA_DATASETS_LOADER_DATASET_H
 
 #include "datasets/loader/task.h"
+#include "kernels/base/core/mem.h"
 
 struct lra_dataset {
-    const lra_task *task;
+    const lra_task *task; /* the record, or `own` */
+    /* Tasks with resolve(): the instance, in the arena; the text that it is made of; its name for
+     * users, from the file that was imported; keys whose values the data decide, set in config.
+     * NULL: other tasks. */
+    lra_task *own;
+    lra_arena *arena;
+    char *properties, *name;
+    lra_config *resolved;
     lra_config *config; /* parameters of the generator or of the import */
     lra_sequences split[LRA_N_SPLITS];
     /* maximum length of a model input in tokens: a row; of pairs, a document; of streams, a
@@ -32,6 +40,8 @@ struct lra_dataset {
 
 /* Returns a data set of the task without rows. */
 lra_dataset *lra_dataset_new(const lra_task *t);
+/* Changes the name for users of a task with resolve(). */
+void lra_dataset_rename(lra_dataset *d, const char *name);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 /* Returns the side length of the task's square images in pixels; 0: rows are not images. */
 int64_t lra_dataset_grid(const lra_dataset *d);

@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+const lra_task *lra_task_record(const lra_task *t)
+{
+    return t->record ? t->record : t;
+}
+
+const char *lra_task_id(const lra_task *t)
+{
+    return lra_task_record(t)->name;
+}
+
 const lra_budget *lra_task_budget(const lra_task *t, const char *preset)
 {
     const lra_budget *b = strcmp(preset, "quick") == 0   ? &t->quick

@@ -41,6 +41,12 @@ typedef struct {
 /* A task. Members that a record omits are 0 or NULL. */
 typedef struct lra_task {
     const char *name, *summary;
+    /* Properties that the data decide (own data: goal, classes, vocabulary): points d->task to an
+     * instance of the task with them, made of d->properties. Nullable: the record is complete. */
+    int (*resolve)(lra_dataset *d, lra_err *e);
+    /* Of an instance: its record, whose name is part of the identity of runs and names files; the
+     * name of the instance is for users ("file:reviews"). NULL: this is a record. */
+    const struct lra_task *record;
     lra_goal goal;
     /* Name of the metric for selection and reports (kernels/base/core/metric.h). NULL: the default
      * of the goal: accuracy, rmse, r2 or bits-per-token. */
@@ -164,6 +170,9 @@ typedef struct lra_task {
     } text;
 } lra_task;
 
+/* The record in datasets.def: t, or that of an instance; and its name. */
+const lra_task *lra_task_record(const lra_task *t);
+const char *lra_task_id(const lra_task *t);
 const lra_metric *lra_task_metric(const lra_task *t);
 /* Returns the budget of a task at "quick", "small" or "paper"; NULL: the task has no such
  * preset. */

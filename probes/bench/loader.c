@@ -216,6 +216,9 @@ static int check(const lra_options *o, const lra_task **only, lra_err *e)
         !lra_task_budget(*only, lra_option_text(o, "preset")))
         return lra_fail_usage(e, "task '%s' has no preset '%s'", task,
                               lra_option_text(o, "preset"));
+    if (*only && (*only)->resolve)
+        return lra_fail_usage(
+            e, "task '%s' is own data; this benchmark has official and generated tasks", task);
     if (folder && !lra_file_exists(folder))
         return lra_fail(e, "there is no file or folder '%s', expected official files", folder);
     return 0;
@@ -232,7 +235,8 @@ int bench_loader(const lra_options *o, lra_err *e)
     if (folder) lra_official_folders_find(&l.places, folder);
     if (lra_option_int(o, "threads") > 0) omp_set_num_threads((int)lra_option_int(o, "threads"));
     if (only) rc = run_task(&l, only, e);
-    for (int i = 0; !only && lra_task_at(i) && rc == 0; i++) rc = run_task(&l, lra_task_at(i), e);
+    for (int i = 0; !only && lra_task_at(i) && rc == 0; i++)
+        if (!lra_task_at(i)->resolve) rc = run_task(&l, lra_task_at(i), e);
     add_notes(&l);
     if (rc == 0)
         rc = lra_table_print(l.table,

@@ -44,9 +44,9 @@ static void print_facts(const lra_facts *found)
     }
 }
 
-static void print_text(const lra_task *t, const lra_examination *x)
+static void print_text(const lra_examination *x)
 {
-    printf("%s: %s\n", t->name, t->summary);
+    printf("%s: %s\n", x->name, x->summary);
     if (*x->fingerprint) printf("fingerprint %s\n", x->fingerprint);
     printf("\n");
     print_files(&x->files);
@@ -76,14 +76,14 @@ static int check_names(const lra_examination *x, lra_err *e)
     return rc;
 }
 
-static void print_json(const lra_task *t, const lra_examination *x)
+static void print_json(const lra_examination *x)
 {
     char sum[65];
     json_t *facts = json_object();
     lra_digest_sum(&x->files, sum);
     for (int i = 0; i < x->facts.n; i++)
         json_object_set_new(facts, x->facts.name[i], json_real(x->facts.value[i]));
-    json_t *root = json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:o}", "schema", 2, "task", t->name,
+    json_t *root = json_pack("{s:i, s:s, s:s, s:I, s:s, s:o, s:o}", "schema", 2, "task", x->name,
                              "fingerprint", x->fingerprint, "n_files", (json_int_t)x->files.n,
                              "sha256sum", sum, "files", json_files(&x->files), "found", facts);
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
@@ -97,13 +97,15 @@ static void print_json(const lra_task *t, const lra_examination *x)
 static int check_one(const lra_task *t, const char *path, bool json, lra_err *e)
 {
     lra_examination x = {.files.listed = true};
+    snprintf(x.name, sizeof x.name, "%s", t->name);
+    snprintf(x.summary, sizeof x.summary, "%s", t->summary);
     lra_sequences rows = {0};
     const lra_walk whole = {0};
     int rc = t->files.check(path, &rows, e);
     lra_facts_add(&x.facts, (double)rows.n, "rows, all labels correct");
     if (rc == 0) rc = lra_walk_hash(&whole, path, &x.files, e);
     if (rc == 0 && json) rc = check_names(&x, e);
-    if (rc == 0) (json ? print_json : print_text)(t, &x);
+    if (rc == 0) (json ? print_json : print_text)(&x);
     lra_sequences_free(&rows);
     lra_examination_free(&x);
     return rc;
@@ -123,7 +125,7 @@ int lra_data_check(const lra_task *t, const lra_config *c, const char *path, boo
     int rc = lra_data_examine(t, c, path, &x, e);
     bool printable = x.files.n > 0;
     if (rc == 0 && json) rc = check_names(&x, e), printable = printable && rc == 0;
-    if (printable) (json ? print_json : print_text)(t, &x);
+    if (printable) (json ? print_json : print_text)(&x);
     lra_examination_free(&x);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "datasets/loader/repeats.h"
+#include "datasets/own/own.h"
 #include "kernels/base/core/mem.h"
 
 /* ---- statistics ------------------------------------------------------------------------------ */
@@ -124,13 +125,18 @@ static void print_lengths(const lra_dataset *d)
     printf("\n");
 }
 
-/* Prints the count of each class that has a name. */
-static void print_named_labels(const lra_task *t, const int64_t *count, int64_t n)
+enum { MOST_COLUMNS = 20 /* classes with a column */, MOST_LINES = 40 /* and with a line */ };
+
+/* Prints the count of each class; of many classes, of the first ones. */
+static void print_listed_labels(const lra_task *t, const int64_t *count, int64_t n)
 {
+    int shown = t->n_classes <= MOST_LINES ? t->n_classes : MOST_LINES;
     printf("\nlabels of the training split\n%-16s %8s %6s\n", "label", "rows", "%");
-    for (int k = 0; k < t->n_classes; k++)
-        printf("%2d %-13s %8" PRId64 " %6.1f\n", k, t->text.label_names[k], count[k],
+    for (int k = 0; k < shown; k++)
+        printf("%2d %-13s %8" PRId64 " %6.1f\n", k,
+               t->text.label_names ? t->text.label_names[k] : "", count[k],
                100 * (double)count[k] / (double)n);
+    if (shown < t->n_classes) printf("and %d more classes\n", t->n_classes - shown);
 }
 
 static void print_labels(const lra_dataset *d)
@@ -138,8 +144,8 @@ static void print_labels(const lra_dataset *d)
     const lra_task *t = d->task;
     if (t->n_classes == 0) return;
     int64_t *count = count_labels(t, &d->split[LRA_TRAIN_SPLIT]);
-    if (t->text.label_names && n_groups(t) == 0) {
-        print_named_labels(t, count, d->split[LRA_TRAIN_SPLIT].n);
+    if ((t->text.label_names || t->n_classes > MOST_COLUMNS) && n_groups(t) == 0) {
+        print_listed_labels(t, count, d->split[LRA_TRAIN_SPLIT].n);
         lra_free(count);
         return;
     }
@@ -232,6 +238,28 @@ static void print_targets(const lra_dataset *d)
     }
 }
 
+/* Counts of the import of own data; nothing for other tasks. */
+static void print_own(const lra_dataset *d)
+{
+    lra_own own;
+    lra_err e;
+    if (!d->own) return;
+    if (lra_own_parse(d->properties, &own, &e) != 0) LRA_BUG("%s", e.msg);
+    const struct {
+        int64_t n;
+        const char *what;
+    } count[] = {{own.n_repeated, "have the input of an earlier one"},
+                 {own.n_contradicted, "have an input that also occurs with another label"},
+                 {own.n_truncated, "are truncated to the length limit (--length N)"},
+                 {own.n_empty, "are empty texts: their rows are the end token alone"},
+                 {own.n_left_out, "are left out (--rows 0 keeps all)"}};
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+        if (count[i].n)
+            printf("%" PRId64 " of %" PRId64 " examples %s\n", count[i].n, own.n_examples,
+                   count[i].what);
+    lra_own_free(&own);
+}
+
 static void print_text(const lra_dataset *d)
 {
     printf("%s: %s\nfingerprint %s\n", d->task->name, d->task->summary, d->fingerprint);
@@ -241,6 +269,7 @@ static void print_text(const lra_dataset *d)
     printf("\n");
     if (d->vocab)
         printf("vocabulary %d%s\n", d->vocab, d->words ? ", built from the training split" : "");
+    print_own(d);
     print_lengths(d);
     print_labels(d);
     print_targets(d);

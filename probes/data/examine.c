@@ -2,12 +2,14 @@
  * inspection (examine.h). */
 #include "probes/data/examine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "datasets/loader/repeats.h"
 #include "datasets/prepare.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/warnings.h"
+#include "probes/data/own_facts.h"
 #include "probes/data/statistics.h"
 
 static void add_sizes(const lra_dataset *d, lra_examination *x)
@@ -61,10 +63,13 @@ int lra_data_examine(const lra_task *t, const lra_config *c, const char *path, l
     int rc = lra_dataset_import(t, c, path, &d, e);
     if (rc != 0) return rc;
     memcpy(x->fingerprint, d->fingerprint, sizeof x->fingerprint);
+    snprintf(x->name, sizeof x->name, "%s", d->task->name);
+    snprintf(x->summary, sizeof x->summary, "%s", d->task->summary);
     x->vocab = d->vocab;
     add_sizes(d, x);
     add_repeats(d, x);
     lra_data_statistics(d, &x->facts);
+    lra_data_own_facts(d, &x->facts);
     lra_dataset_free(d);
     rc = t->files.import_hash(c, path, &x->files, e);
     if (rc == 0 && t->files.inspect) rc = inspect(t, c, path, x, e);

@@ -6,8 +6,9 @@
 
 typedef struct {
     lra_digest files;
-    char fingerprint[17];    /* hash of all rows */
-    int64_t n[LRA_N_SPLITS]; /* number of rows of each split; for a stream: tokens */
+    char name[80], summary[96]; /* of the task */
+    char fingerprint[17];       /* hash of all rows */
+    int64_t n[LRA_N_SPLITS];    /* number of rows of each split; for a stream: tokens */
     int vocab;
     /* Number of rows in the files and as published, rows that occur in several splits, statistics;
      * then the facts of the task's inspect(). */

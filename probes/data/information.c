@@ -136,7 +136,7 @@ static double chance_of(const lra_coded *train, const lra_coded *test, int n_cla
 static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_unit *u)
 {
     lra_coded train, test;
-    if (d->task->n_classes < 2) return;
+    if (d->task->n_classes < 2 || d->task->n_classes > LRA_NGRAM_CLASSES) return;
     lra_code(d, by, LRA_TRAIN_SPLIT, LRA_COUNT_STEPS, false, &train);
     lra_code(d, by, LRA_TEST_SPLIT, TEST_STEPS, false, &test);
     double chance = chance_of(&train, &test, d->task->n_classes);
@@ -224,9 +224,10 @@ static lra_probe_result *measure(const lra_dataset *d, const char *preset, lra_e
 
 /* Writes the result to its file and reads it again, so that the printed values are those that
  * lra-report will read. */
-static lra_probe_result *through_file(const char *out, const lra_probe_result *r, lra_err *e)
+static lra_probe_result *through_file(const lra_dataset *d, const char *out,
+                                      const lra_probe_result *r, lra_err *e)
 {
-    char *folder = lra_format("%s/information/%s-%s", out, r->task, r->fingerprint);
+    char *folder = lra_format("%s/information/%s-%s", out, lra_task_id(d->task), r->fingerprint);
     char *path = lra_format("%s/information.h5", folder);
     lra_probe_result *again = NULL;
     if (lra_folder_make(folder, e) == 0 && lra_probe_result_write(path, r, e) == 0)
@@ -242,7 +243,7 @@ int lra_data_information(const lra_dataset *d, const char *preset, const char *o
                          lra_err *e)
 {
     lra_probe_result *r = measure(d, preset, e);
-    lra_probe_result *list[] = {r ? through_file(out, r, e) : NULL};
+    lra_probe_result *list[] = {r ? through_file(d, out, r, e) : NULL};
     lra_report_input in = {.probes = list, .n_probes = 1};
     int rc = list[0]
                  ? lra_report_print(&lra_table_information, stdout, &in, json ? "json" : "text", e)

@@ -238,7 +238,8 @@ static int make_job(lra_finished_run *r, const lra_options *o, lra_err *e)
     j->stored = r->result->config, j->stored_hash = r->result->run;
     j->data_dir = lra_option_text(o, "data-dir");
     j->checkpoint_every = 1e6;
-    j->task = lra_task_find(r->result->task, e);
+    j->task_name = r->result->task;
+    j->task = lra_task_find(j->task_name, e);
     j->model = j->task ? lra_model_find(r->result->model, e) : NULL;
     if (!j->model) return LRA_FAILED;
     lra_config *lines = lra_config_parse(r->result->config, e);
@@ -267,7 +268,8 @@ static void find_start(lra_finished_run *r)
             if (size > end && strcmp(names[i] + size - end, ending) == 0)
                 found = lra_copy_text(names[i]);
         }
-        if (!found) found = lra_format("%s-%s-%s", r->result->task, r->result->model, hash);
+        if (!found)
+            found = lra_format("%s-%s-%s", lra_task_id(r->job.task), r->result->model, hash);
         r->job.from = lra_format("%s/%s/best.h5", runs, found);
         if (n >= 0) lra_names_free(names, n);
         lra_free(ending);

@@ -47,18 +47,46 @@ static int check_labels(const lra_job *r, lra_err *e)
     return 0;
 }
 
+/* Labels to train on: other tasks have them. */
+static int check_classes(const lra_job *r, lra_err *e)
+{
+    const lra_task *t = r->task;
+    if (r->objective->pretrains || t->goal != LRA_GOAL_CLASS || t->n_classes > 1) return 0;
+    if (t->n_classes == 1)
+        return lra_fail_usage(e, "'%s' has one class: there is nothing to learn", t->name);
+    return lra_fail_usage(e,
+                          "'%s' has no labels: --label names their column; without labels, "
+                          "'--objective' pretrains ('lra-probe list objectives')",
+                          t->name);
+}
+
+/* Own data: their task, its name, and the columns that were chosen, which are part of the identity
+ * of a run. */
+static void use_task(lra_job *r)
+{
+    const lra_config *chosen = r->data->resolved;
+    if (!r->data->own) return;
+    if (r->task_name && strchr(r->task_name, ':')) lra_dataset_rename(r->data, r->task_name);
+    r->task = r->data->task;
+    for (int i = 0; lra_config_key(chosen, i); i++)
+        lra_config_set(r->task_config, lra_config_key(chosen, i), lra_config_value(chosen, i));
+}
+
 int lra_job_use_data(lra_job *r, lra_dataset *data, lra_err *e)
 {
+    if (r->data != data) lra_dataset_free(r->data);
     r->data = data;
-    if (check_labels(r, e) != 0) return LRA_USAGE;
+    use_task(r);
+    if (check_labels(r, e) != 0 || check_classes(r, e) != 0) return LRA_USAGE;
     return lra_config_int(r->train_config, "eval-drop-last") ? drop_last_rows(r, e) : 0;
 }
 
 int lra_job_load_data(lra_job *r, lra_err *e)
 {
     if (check_labels(r, e) != 0) return LRA_USAGE;
-    r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, r->task_config, r->out,
-                                                             r->data_dir, e);
+    if (!r->data)
+        r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, r->task_config, r->out,
+                                                                 r->data_dir, e);
     return r->data ? lra_job_use_data(r, r->data, e) : LRA_FAILED;
 }
 
@@ -143,7 +171,7 @@ char *lra_job_config(const lra_job *r, int64_t seed, char hash[17])
     }
     lra_config *c = lra_config_new();
     lra_config_set_int(c, "version", CONFIG_VERSION);
-    lra_config_set(c, "task", r->task->name);
+    lra_config_set(c, "task", lra_task_id(r->task));
     lra_config_set(c, "model", r->model->name);
     lra_config_set(c, "precision", r->precision);
     lra_config_set(c, "data", r->data->fingerprint);
@@ -165,7 +193,7 @@ char *lra_job_folder(const lra_job *r, int64_t seed)
 {
     char hash[17];
     lra_free(lra_job_config(r, seed, hash));
-    return lra_format("%s/runs/%s-%s-%s", r->out, r->task->name, r->model->name, hash);
+    return lra_format("%s/runs/%s-%s-%s", r->out, lra_task_id(r->task), r->model->name, hash);
 }
 
 /* Title of a run: "listops resconv K=5 rate=0.002 [my label] seed 0". The caller frees it. */

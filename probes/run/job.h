@@ -8,7 +8,8 @@
 #include "probes/run/preset.h"
 
 typedef struct {
-    const lra_task *task;
+    const lra_task *task;  /* own data: the instance of `data`, once they are loaded */
+    const char *task_name; /* as the user typed it: "file:reviews" names own data.  Nullable */
     const lra_model *model;
     const char *preset; /* "quick", "small", "paper" */
     const char *precision, *out, *data_dir;
@@ -35,16 +36,18 @@ typedef struct {
     /* Attributes of the ladder that contains the run as a rung (rungs.h). They are stored in the
      * result and are not part of the configuration. Nullable */
     const char *ladder;
-    const char *differs;    /* settings that differ from other cells, for messages. Nullable */
-    const char *user_label; /* --label; stored in the result, not part of the configuration */
+    const char *differs;      /* settings that differ from other cells, for messages. Nullable */
+    const char *label_column; /* --label of own data. Nullable */
+    const char *user_label;   /* --label; stored in the result, not part of the configuration */
     /* Configuration and hash that a finished run has stored, whatever version wrote them. NULL:
      * they are computed from the settings. */
     const char *stored, *stored_hash;
 } lra_job;
 
+/* Loads the data, if they are not loaded. */
 int lra_job_load_data(lra_job *r, lra_err *e);
 /* Uses data that are already loaded: takes ownership and removes the rows that the settings
- * exclude. */
+ * exclude. The task of own data becomes their instance. */
 int lra_job_use_data(lra_job *r, lra_dataset *data, lra_err *e);
 /* Loads initial weights from a safetensors file; must be called before the configuration is
  * computed. */

@@ -97,17 +97,19 @@ int lra_job_open(lra_job *r, const lra_options *o, lra_err *e)
 
 int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
-    *r = (lra_job){.out = lra_option_text(o, "out")};
+    *r = (lra_job){.out = lra_option_text(o, "out"), .dry = r->dry};
     r->data_dir = lra_option_text(o, "data-dir");
     r->precision = lra_option_text(o, "precision");
     r->debug_nodes = lra_option_flag(o, "debug-nodes");
     r->checkpoint_every = lra_option_real(o, "checkpoint-every");
     r->memory = 1048576.0 * (double)lra_option_int(o, "memory");
     r->recompute = lra_job_recompute(o);
-    r->user_label = lra_option_text(o, "label");
-    if (r->user_label && lra_check_label(r->user_label, e) != 0) return LRA_USAGE;
-    r->task = lra_task_find(lra_option_text(o, "task"), e);
+    r->task_name = lra_option_text(o, "task");
+    r->task = lra_task_find(r->task_name, e);
     if (!r->task) return LRA_USAGE;
+    const char **label = r->task->resolve ? &r->label_column : &r->user_label;
+    *label = lra_option_text(o, "label");
+    if (r->user_label && lra_check_label(r->user_label, e) != 0) return LRA_USAGE;
     r->model = lra_model_find(lra_option_text(o, "model"), e);
     if (!r->model) return LRA_USAGE;
     int rc = lra_job_configure(r, o, assignment, e);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "datasets/prepare.h"
 #include "kernels/base/core/mem.h"
 #include "models/training/settings.h"
 #include "probes/run/key_tables.h"
@@ -172,6 +173,11 @@ static int apply(lra_job *r, const lra_options *o, const char *assignment, int n
         rc = assign(r, "causal=1", e);
     for (int i = 0; rc == 0 && i < n; i++)
         if (texts[i]) rc = assign_preset(r, texts[i], e);
+    if (rc == 0 && r->label_column) {
+        char *label = lra_format("label=%s", r->label_column);
+        rc = assign(r, label, e);
+        lra_free(label);
+    }
     for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
         rc = assign(r, lra_option_repeat(o, "set", i), e);
     if (rc == 0 && assignment) rc = assign(r, assignment, e);
@@ -191,20 +197,57 @@ static int configure(lra_job *r, const lra_options *o, const char *assignment,
     return apply(r, o, assignment, N, texts, e);
 }
 
+/* Sets a parameter of the task among --set and `assignment`; other keys are checked later. */
+static int assign_task(lra_job *r, lra_config *c, const char *assignment, lra_err *e)
+{
+    char *name = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
+    bool own = lra_key_find(r->task->keys, name) && strchr(assignment, '=');
+    lra_free(name);
+    return own ? lra_keys_assign(r->task->keys, c, assignment, "the run", e) : 0;
+}
+
+/* Own data decide the task and its presets: they are loaded before everything else is
+ * configured. */
+static int resolve(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
+{
+    if (!r->task->resolve || r->task->record) return 0;
+    lra_config *c = lra_task_config(r->task, r->preset, e);
+    int rc = c ? 0 : LRA_USAGE;
+    char *label = r->label_column ? lra_format("label=%s", r->label_column) : NULL;
+    if (rc == 0 && label) rc = assign_task(r, c, label, e);
+    for (int i = 0; rc == 0 && lra_option_repeat(o, "set", i); i++)
+        rc = assign_task(r, c, lra_option_repeat(o, "set", i), e);
+    if (rc == 0 && assignment) rc = assign_task(r, c, assignment, e);
+    if (rc == 0) {
+        r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, c, r->out, r->data_dir,
+                                                                 e);
+        rc = r->data ? 0 : LRA_FAILED;
+    }
+    if (rc == 0) r->task = r->data->task;
+    lra_free(label);
+    lra_config_free(c);
+    return rc;
+}
+
 int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
     if (lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e) != 0)
         return LRA_USAGE;
     r->preset = r->plan.name;
+    int rc = resolve(r, o, assignment, e);
+    if (rc != 0) return rc;
+    if (lra_preset_find(r->task, r->model, lra_option_text(o, "preset"), &r->plan, e) != 0)
+        return LRA_USAGE;
     if (choose_objective(r, named(o, "objective", assignment), e) != 0) return LRA_USAGE;
     char *objective = lra_preset_objective(r->objective, r->task, r->preset);
-    int rc = configure(r, o, assignment, objective, e);
+    rc = configure(r, o, assignment, objective, e);
     lra_free(objective);
     return rc;
 }
 
 int lra_job_configure_again(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
+    r->task = lra_task_record(r->task); /* an instance belongs to the data */
     lra_dataset_free(r->data);
     lra_config_free(r->task_config);
     lra_config_free(r->model_config);

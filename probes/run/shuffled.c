@@ -29,7 +29,7 @@ int lra_shuffled_find(const lra_finished_run *run, const lra_options *o, char **
     lra_config_hash(c, hash);
     lra_config_free(c);
     if (rc != 0) return rc;
-    *folder = lra_format("%s/runs/%s-%s-%s", run->out, r->task, r->model, hash);
+    *folder = lra_format("%s/runs/%s-%s-%s", run->out, lra_task_id(run->job.task), r->model, hash);
     char *result = lra_format("%s/result.h5", *folder);
     if (!lra_file_exists(result)) {
         rc = lra_fail(

@@ -72,6 +72,7 @@ char *lra_train_command(const char *folder, const char *out, lra_err *e)
     char *argv[] = {lra_format("--out=%s", out)};
     lra_options *o = lra_options_parse(&done_command, 1, argv, e);
     int rc = o ? lra_finished_run_open(&r, folder, NULL, o, e) : LRA_USAGE;
+    if (rc == 0 && r.job.task->resolve) rc = lra_finished_run_load_data(&r, e);
     if (rc == 0) rc = configure_preset(&r, &preset, e);
     if (rc == 0) add_all(&t, &r, &preset);
     lra_job_close(&preset);

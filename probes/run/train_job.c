@@ -101,7 +101,7 @@ static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
         out->logits = t->output, t->output = NULL;
         out->label = copy_of(test->label, (size_t)out->n, sizeof *out->label);
         add_baselines(r, out);
-        add_ngrams(r, out);
+        if (out->n_classes <= LRA_NGRAM_CLASSES) add_ngrams(r, out);
         return;
     }
     out->row = t->row, t->row = NULL;

@@ -30,19 +30,13 @@ static const struct {
     int width;
     bool equal;
 } shapes[] = {
-    {"text", 90, 1, false},
-    {"retrieval", 90, 1, false},
-    {"text8", 700, 1, true},
-    {"enwik8", 700, 1, true},
-    {"wikitext-103", 400, 2, true},
-    {"image", 1024, 3, true},
-    {"image-tokens", 1024, 1, true},
-    {"scifar", 1024, 3, true},
-    {"smnist", 784, 1, true},
-    {"pmnist", 784, 1, true},
-    {"speech-commands", 16000, 1, true},
-    {"bidmc-hr", 4000, 2, true},
-    {"bidmc-rr", 4000, 2, true},
+    {"text", 90, 1, false},        {"file", 90, 1, false},
+    {"retrieval", 90, 1, false},   {"text8", 700, 1, true},
+    {"enwik8", 700, 1, true},      {"wikitext-103", 400, 2, true},
+    {"image", 1024, 3, true},      {"image-tokens", 1024, 1, true},
+    {"scifar", 1024, 3, true},     {"smnist", 784, 1, true},
+    {"pmnist", 784, 1, true},      {"speech-commands", 16000, 1, true},
+    {"bidmc-hr", 4000, 2, true},   {"bidmc-rr", 4000, 2, true},
     {"bidmc-spo2", 4000, 2, true},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };

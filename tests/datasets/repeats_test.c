@@ -121,6 +121,7 @@ TEST(sizes)
 TEST(every_task_knows)
 {
     for (int i = 0; lra_task_at(i); i++)
-        if (lra_task_at(i)->files.import && lra_task_at(i)->files.published[LRA_TRAIN_SPLIT] < 1000)
+        if (lra_task_at(i)->files.import && !lra_task_at(i)->resolve &&
+            lra_task_at(i)->files.published[LRA_TRAIN_SPLIT] < 1000)
             fail_msg("'%s' does not know its published rows", lra_task_at(i)->name);
 }

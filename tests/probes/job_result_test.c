@@ -39,6 +39,7 @@ static lra_options *open_job(lra_job *j, const char *precision)
         at += length + (at[length] == ' ');
     }
     lra_options *o = lra_options_parse(&command, n, argv, &e);
+    *j = (lra_job){.dry = false};
     if (!o || lra_job_open(j, o, &e) != 0 || lra_job_load_data(j, &e) != 0) fail_msg("%s", e.msg);
     return o;
 }
@@ -69,6 +70,7 @@ TEST(what_fills_no_batch_is_left_out)
     lra_options *o = open_job(&j, "f32");
     assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 20);
     lra_dataset_free(j.data);
+    j.data = NULL;
     lra_config_set(j.train_config, "eval-drop-last", "1");
     OK(lra_job_load_data(&j, &e));
     assert_int_equal(j.data->split[LRA_TRAIN_SPLIT].n, 64);

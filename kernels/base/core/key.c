@@ -8,6 +8,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/nearest.h"
+#include "kernels/base/core/printable.h"
 #include "kernels/base/cli/options.h"
 
 /* ---- one value ------------------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ static int choice_of(const char *choices, const char *value)
 
 const char *lra_key_kind_name(const lra_key *k)
 {
-    static const char *const names[] = {"int", "real", "flag", "choice", "text"};
+    static const char *const names[] = {"int", "real", "flag", "choice", "text", "column"};
     return names[k->kind];
 }
 
@@ -56,7 +57,8 @@ char *lra_key_range(const lra_key *k)
     case LRA_KEY_INT:
     case LRA_KEY_REAL: lra_text_add(&t, "%.15g to %.15g", k->min, k->max); break;
     case LRA_KEY_FLAG: lra_text_add(&t, "0 or 1"); break;
-    case LRA_KEY_TEXT: break;
+    case LRA_KEY_TEXT:
+    case LRA_KEY_COLUMN: break;
     case LRA_KEY_CHOICE:
         for (const char *at = k->choices; *at;) {
             size_t n = strcspn(at, "|");
@@ -70,11 +72,26 @@ char *lra_key_range(const lra_key *k)
 
 static int fail_value(const lra_key *k, const char *value, lra_err *e)
 {
-    static const char *const what[] = {"an integer from ", "a number from ", "", "", "one word"};
+    static const char *const what[] = {"an integer from ", "a number from ", "", "",
+                                       "one word",         "a name"};
     char *range = lra_key_range(k);
     int rc = lra_fail_usage(e, "'%s' is '%s', expected %s%s", k->name, value, what[k->kind], range);
     lra_free(range);
     return rc;
+}
+
+/* Blanks and '%' as %XX, so that the name is one word. */
+static char *escaped(const char *value)
+{
+    lra_text t = {0};
+    for (const char *c = value; *c; c++) {
+        bool hex = *c == '%' && c[1] == '2' && (c[2] == '0' || c[2] == '5'); /* escaped already */
+        if (*c == ' ' || (*c == '%' && !hex))
+            lra_text_add(&t, "%%%02X", (unsigned)(unsigned char)*c);
+        else
+            lra_text_bytes(&t, c, 1);
+    }
+    return t.s;
 }
 
 char *lra_key_text(const lra_key *k, const char *value, lra_err *e)
@@ -99,6 +116,9 @@ char *lra_key_text(const lra_key *k, const char *value, lra_err *e)
     case LRA_KEY_TEXT:
         if (!*value || value[strcspn(value, " \t\r\n")]) break;
         return lra_copy_text(value);
+    case LRA_KEY_COLUMN:
+        if (!*value || !lra_printable(value)) break;
+        return escaped(value);
     }
     fail_value(k, value, e);
     return NULL;
@@ -184,7 +204,8 @@ void lra_keys_fill(const lra_key *keys, const lra_config *c, void *to)
         case LRA_KEY_REAL: *(double *)at = lra_config_real(c, k->name); break;
         case LRA_KEY_FLAG: *(bool *)at = lra_config_int(c, k->name) != 0; break;
         case LRA_KEY_CHOICE: *(int *)at = choice_of(k->choices, lra_config_text(c, k->name)); break;
-        case LRA_KEY_TEXT: LRA_BUG("'%s' is text and is stored in no field", k->name);
+        case LRA_KEY_TEXT:
+        case LRA_KEY_COLUMN: LRA_BUG("'%s' is text and is stored in no field", k->name);
         }
     }
 }

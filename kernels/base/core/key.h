@@ -8,6 +8,7 @@
  *   flag    0 or 1
  *   choice  one of the choices
  *   text    one word
+ *   column  any text; blanks, '%' and control characters are stored as %20, %25, ..
  * The kind of a value follows from its key, never from its spelling. */
 #ifndef LRA_BASE_CORE_KEY_H
 #define LRA_BASE_CORE_KEY_H
@@ -16,15 +17,22 @@
 
 #include "kernels/base/core/config.h"
 
-typedef enum { LRA_KEY_INT, LRA_KEY_REAL, LRA_KEY_FLAG, LRA_KEY_CHOICE, LRA_KEY_TEXT } lra_key_kind;
+typedef enum {
+    LRA_KEY_INT,
+    LRA_KEY_REAL,
+    LRA_KEY_FLAG,
+    LRA_KEY_CHOICE,
+    LRA_KEY_TEXT,
+    LRA_KEY_COLUMN
+} lra_key_kind;
 
 typedef struct {
     const char *name; /* NULL ends a table */
     lra_key_kind kind;
     const char *value; /* default */
     double min, max;   /* range of an int or real, inclusive */
-    /* For a choice: its values, "mean|last|max". For a text: the completion placeholder, like
-     * lra_option.arg ("SCHEDULE"). Otherwise NULL. */
+    /* For a choice: its values, "mean|last|max". For a text or a column: the completion
+     * placeholder, like lra_option.arg ("SCHEDULE"). Otherwise NULL. */
     const char *choices;
     const char *help; /* one line, no full stop */
     /* offsetof() of the field that lra_keys_fill() sets in the owner's struct; 0: none. */
@@ -38,6 +46,7 @@ typedef struct {
 #define LRA_FLAG_KEY(name, value, help)            {name, LRA_KEY_FLAG, value, 0, 1, NULL, help, 0}
 #define LRA_CHOICE_KEY(name, value, choices, help) {name, LRA_KEY_CHOICE, value, 0, 0, choices, help, 0}
 #define LRA_TEXT_KEY(name, value, arg, help)       {name, LRA_KEY_TEXT, value, 0, 0, arg, help, 0}
+#define LRA_COLUMN_KEY(name, value, help)          {name, LRA_KEY_COLUMN, value, 0, 0, "COLUMN", help, 0}
 #define LRA_KEYS_END                               {NULL, LRA_KEY_TEXT, NULL, 0, 0, NULL, NULL, 0}
 /* Macros for rows whose value is also written to a field of a struct. */
 #define LRA_INT_FIELD(type, member, name, value, min, max, help)                                   \
@@ -57,8 +66,8 @@ const lra_key *lra_key_find(const lra_key *keys, const char *name);
 /* Canonical text of a value, as it is stored, or NULL with "'rate' is 'x', expected a number from 0
  * to 10". The caller frees it. */
 char *lra_key_text(const lra_key *k, const char *value, lra_err *e);
-/* lra_key_kind_name(): "int", "real", "flag", "choice", "text". lra_key_range(): the valid values
- * as text, "1 to 65535", "mean, last or max", "" (the caller frees it). */
+/* lra_key_kind_name(): "int", "real", "flag", "choice", "text", "column". lra_key_range(): the
+ * valid values as text, "1 to 65535", "mean, last or max", "" (the caller frees it). */
 const char *lra_key_kind_name(const lra_key *k);
 char *lra_key_range(const lra_key *k);
 
