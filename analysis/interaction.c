@@ -149,7 +149,7 @@ static void draw_signs(uint64_t seed, int flip, int64_t n, double *sign)
  * distance. */
 typedef struct {
     const curves *c;
-    bool *tested;       /* (blocks) the distance is tested */
+    bool *tested;       /* (blocks) true for each distance that is tested */
     double *d, *of_rel; /* (examples, blocks) D_e; influence of each example on inter.rel */
     double *rel, t, p, critical;
 } test;

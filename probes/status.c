@@ -42,7 +42,7 @@ typedef struct {
     run_state state;
     char *why;       /* reason why a result is damaged or unreadable; NULL in other states */
     int64_t process; /* id of the process that trains the run; 0: none */
-    bool known;      /* true if status is set */
+    bool known;      /* true if `status` was read from the status file of the run */
     lra_run_status status;
     lra_run_identity who;
     char value[64]; /* metric of a result, for example "accuracy 55.10 %" */

@@ -7,7 +7,7 @@ int lra_cuda_say_none(lra_err *e, lra_cuda_trouble why, int found, int built, co
 {
     switch (why) {
     case LRA_NO_DRIVER: return lra_fail(e, "there is no NVIDIA driver");
-    case LRA_OLD_DRIVER: /* a driver runs every CUDA release with its own major number */
+    case LRA_OLD_DRIVER: /* a driver supports every CUDA release with the same major number */
         return lra_fail(
             e, "the NVIDIA driver is too old: it supports CUDA %d.%d, expected %d.0 or newer",
             found / 1000, found % 1000 / 10, built / 1000);

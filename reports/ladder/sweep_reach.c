@@ -36,8 +36,8 @@ static double value_of(const place *p, int r, int b)
 }
 
 /* Chance in replicate b, averaged over the test sets of all distances, which share one label
- * distribution. With a separate chance for each set, the share of gain of a model without errors
- * would vary between the sets. */
+ * distribution. With a separate chance for each set, the gain of a model without errors would not
+ * be 1 at all distances. */
 static double chance_of(const lra_sweep *s, const place *p, int b)
 {
     double sum = 0;

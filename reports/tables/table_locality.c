@@ -75,7 +75,7 @@ static lra_table *new_table(void)
         {"growth", "dist_mean_grew"},
         {LRA_TABLE_CI, "dist_mean_grew_lo,dist_mean_grew_hi"},
         {"decay", "decay"},
-        {"decay CI", ""}, /* decay_tau_lo and _hi, or those of decay_beta */
+        {"decay CI", ""}, /* the interval of tau or of beta, which have CSV columns of their own */
         {"decay initial", ""},
         {"", "decay_none"},
         {"", "decay_exp"},
