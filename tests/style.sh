@@ -48,6 +48,7 @@ analysis analysis kernels/base
 reports/results reports/results analysis kernels/base
 reports reports analysis models/models.def kernels/base
 probes/shared probes/shared probes/run reports analysis datasets models kernels
+probes/audit probes/audit probes/shared probes/run reports analysis datasets models kernels
 probes/attention probes/attention probes/shared probes/run reports analysis datasets models kernels
 probes/bench probes/bench probes/shared probes/run probes/probe.h reports analysis datasets models kernels
 probes/data probes/data probes/shared probes/run reports analysis datasets models kernels

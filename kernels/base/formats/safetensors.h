@@ -42,6 +42,11 @@ const lra_ndarray *lra_safetensors_find(const lra_safetensors *t,
 int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
                           const lra_config *meta, lra_err *e);
 
+/* The same bytes in memory, after `before` zeroed bytes: *bytes of them, which include these.  The
+ * caller frees them with lra_free_large(); `name` is used in messages.  Nullable: meta. */
+char *lra_safetensors_image(const char *name, int n, const lra_safetensor *tensor,
+                            const lra_config *meta, size_t before, size_t *bytes, lra_err *e);
+
 /* Fails unless every reader accepts this name: 1 to 512 bytes, no control characters, no component
  * that is "..", no empty first component. */
 int lra_safetensors_check_name(const char *name, lra_err *e);

@@ -39,12 +39,17 @@ static json_t *entry_of(const lra_ndarray *a, uint64_t *at)
     return entry;
 }
 
+/* NULL if a text is not UTF-8. */
 static json_t *meta_of(const lra_config *meta)
 {
     json_t *object = json_object();
-    for (int i = 0; lra_config_key(meta, i); i++)
-        json_object_set_new(object, lra_config_key(meta, i),
-                            json_string(lra_config_value(meta, i)));
+    for (int i = 0; object && lra_config_key(meta, i); i++) {
+        if (json_object_set_new(object, lra_config_key(meta, i),
+                                json_string(lra_config_value(meta, i))) == 0)
+            continue;
+        json_decref(object);
+        object = NULL;
+    }
     return object;
 }
 
@@ -54,8 +59,9 @@ static char *header_of(int n, const lra_safetensor *const *list, const lra_confi
 {
     uint64_t at = 0;
     json_t *root = json_object();
-    if (meta && lra_config_key(meta, 0)) json_object_set_new(root, "__metadata__", meta_of(meta));
     bool ok = true;
+    if (meta && lra_config_key(meta, 0))
+        ok = json_object_set_new(root, "__metadata__", meta_of(meta)) == 0;
     for (int i = 0; i < n && ok; i++) {
         ok = !json_object_get(root, list[i]->name) &&
              json_object_set_new(root, list[i]->name, entry_of(&list[i]->array, &at)) == 0;
@@ -70,14 +76,24 @@ static char *header_of(int n, const lra_safetensor *const *list, const lra_confi
     return t.s;
 }
 
+static void put_length(char to[8], size_t length)
+{
+    for (int i = 0; i < 8; i++) to[i] = (char)(unsigned char)((uint64_t)length >> 8 * i);
+}
+
+static size_t array_bytes(const lra_safetensor *t)
+{
+    return (size_t)t->array.n * lra_dtype_bytes(t->array.dtype);
+}
+
 static bool write_all(FILE *f, const char *header, int n, const lra_safetensor *const *list)
 {
     size_t length = strlen(header);
-    unsigned char start[8];
-    for (int i = 0; i < 8; i++) start[i] = (unsigned char)((uint64_t)length >> 8 * i);
+    char start[8];
+    put_length(start, length);
     bool ok = fwrite(start, 1, 8, f) == 8 && fwrite(header, 1, length, f) == length;
     for (int i = 0; i < n && ok; i++) {
-        size_t bytes = (size_t)list[i]->array.n * lra_dtype_bytes(list[i]->array.dtype);
+        size_t bytes = array_bytes(list[i]);
         ok = bytes == 0 || fwrite(list[i]->array.bytes, 1, bytes, f) == bytes;
     }
     return ok;
@@ -92,33 +108,76 @@ static int check(const lra_safetensor *t, lra_err *e)
     return 0;
 }
 
+/* A checked, ordered list of tensors and their header. */
+typedef struct {
+    lra_safetensor *copy;
+    const lra_safetensor **list;
+    char *header;
+} layout;
+
+static void free_layout(layout *w)
+{
+    lra_free(w->header);
+    lra_free(w->list);
+    lra_free(w->copy);
+}
+
+/* Freed with free_layout(), after a failure too. */
+static int lay_out(layout *w, const char *name, int n, const lra_safetensor *tensor,
+                   const lra_config *meta, lra_err *e)
+{
+    *w = (layout){.copy = lra_alloc_array((size_t)n + 1, sizeof *w->copy),
+                  .list = lra_alloc_array((size_t)n + 1, sizeof *w->list)};
+    for (int i = 0; i < n; i++) {
+        w->copy[i] = tensor[i], w->list[i] = &w->copy[i];
+        if (check(&w->copy[i], e) != 0) return LRA_FAILED;
+        if (lra_ndarray_count(&w->copy[i].array, w->copy[i].name, e) != 0) return LRA_FAILED;
+    }
+    qsort(w->list, (size_t)n, sizeof *w->list, by_type);
+    w->header = header_of(n, w->list, meta);
+    return w->header
+               ? 0
+               : lra_fail(e, "'%s': names or metadata are not UTF-8, or names are not distinct",
+                          name);
+}
+
 int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
                           const lra_config *meta, lra_err *e)
 {
-    lra_safetensor *copy = lra_alloc_array((size_t)n + 1, sizeof *copy);
-    const lra_safetensor **list = lra_alloc_array((size_t)n + 1, sizeof *list);
-    lra_file *w = NULL;
-    int rc = 0;
-    for (int i = 0; i < n && rc == 0; i++) {
-        copy[i] = tensor[i], list[i] = &copy[i];
-        rc = check(&copy[i], e);
-        if (rc == 0) rc = lra_ndarray_count(&copy[i].array, copy[i].name, e);
+    layout w;
+    int rc = lay_out(&w, path, n, tensor, meta, e);
+    lra_file *file = rc == 0 ? lra_file_create(path, e) : NULL;
+    if (file && !write_all(lra_file_stream(file), w.header, n, w.list)) {
+        lra_fail_errno(e, "cannot write '%s'", path);
+        lra_file_abort(file);
+        file = NULL;
     }
-    if (rc == 0) qsort(list, (size_t)n, sizeof *list, by_type);
-    char *header = rc == 0 ? header_of(n, list, meta) : NULL;
-    if (rc == 0 && !header) rc = lra_fail(e, "'%s': names are not UTF-8, or not distinct", path);
-    if (rc == 0) w = lra_file_create(path, e);
-    if (w && !write_all(lra_file_stream(w), header, n, list)) {
-        rc = lra_fail_errno(e, "cannot write '%s'", path);
-        lra_file_abort(w);
-        w = NULL;
-    }
-    if (w)
-        rc = lra_file_commit(w, e);
-    else
-        rc = LRA_FAILED;
-    lra_free(header);
-    lra_free(list);
-    lra_free(copy);
+    rc = file ? lra_file_commit(file, e) : LRA_FAILED;
+    free_layout(&w);
     return rc;
+}
+
+char *lra_safetensors_image(const char *name, int n, const lra_safetensor *tensor,
+                            const lra_config *meta, size_t before, size_t *bytes, lra_err *e)
+{
+    layout w;
+    char *image = NULL;
+    if (lay_out(&w, name, n, tensor, meta, e) == 0) {
+        size_t length = strlen(w.header), at = before + 8 + length;
+        *bytes = at;
+        for (int i = 0; i < n; i++) *bytes += array_bytes(w.list[i]);
+        image = lra_try_alloc(*bytes, name, e);
+        if (image) {
+            memset(image, 0, before);
+            put_length(image + before, length);
+            memcpy(image + before + 8, w.header, length);
+        }
+        for (int i = 0; i < n && image; i++) {
+            size_t size = array_bytes(w.list[i]);
+            if (size) memcpy(image + at, w.list[i]->array.bytes, size);
+            at += size;
+        }
+    }
+    free_layout(&w);
+    return image;
 }

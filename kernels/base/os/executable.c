@@ -55,14 +55,16 @@ void lra_self_exec(char *const *argv)
     if (own_file) execv(own_file, argv);
 }
 
+/* Spins for tens of microseconds; libgomp's default is 300,000 and more. */
+#define SPINS "10000"
+const char lra_threads_variable[] = "GOMP_SPINCOUNT=" SPINS;
+
 void lra_threads_sleep_soon(char **argv)
 {
-    /* spins for tens of microseconds; libgomp's default is 300,000 and more */
-    static const char spins[] = "10000";
     find_own_file(argv[0]);
     if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY")) return;
     /* if the restart fails, the program is only slower on a busy machine */
-    if (setenv("GOMP_SPINCOUNT", spins, 1) == 0) lra_self_exec(argv);
+    if (setenv("GOMP_SPINCOUNT", SPINS, 1) == 0) lra_self_exec(argv);
 }
 
 int lra_self_command(char ***words)

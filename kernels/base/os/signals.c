@@ -12,7 +12,7 @@
 
 #include "kernels/base/core/mem.h"
 
-enum { MOST_FILES = 16 };
+enum { MOST_FILES = 16, MOST_GROUPS = 64 };
 static const char parent_name[] = "LRA_PARENT"; /* environment variable of child processes */
 
 static volatile sig_atomic_t stop_signal;
@@ -47,6 +47,35 @@ void lra_unfinished_remove(int i)
     if (i >= 0) unfinished[i].there = 0;
 }
 
+/* Process groups that end with this process; 0: a free slot. */
+static atomic_long group[MOST_GROUPS];
+
+/* Async-signal-safe. */
+static void kill_groups(void)
+{
+    for (int i = 0; i < MOST_GROUPS && getpid() == owner; i++) {
+        long id = group[i];
+        if (id > 0) kill((pid_t)-id, SIGKILL);
+    }
+}
+
+int lra_group_add(int64_t pid)
+{
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&registered)) atexit(kill_groups);
+    if (owner == 0) owner = getpid();
+    for (int i = 0; i < MOST_GROUPS; i++) {
+        long none = 0;
+        if (atomic_compare_exchange_strong(&group[i], &none, (long)pid)) return i;
+    }
+    return -1;
+}
+
+void lra_group_remove(int i)
+{
+    if (i >= 0) group[i] = 0;
+}
+
 static const char *limit_text;
 
 /* Removes unfinished files. Async-signal-safe: calls only functions that POSIX allows in a
@@ -65,6 +94,7 @@ static void leave(void)
 {
     static const char said[] = "stopped\n";
     remove_unfinished();
+    kill_groups();
     /* a child of the command that starts many runs prints nothing: its parent prints one message
      * for all */
     ssize_t n = parent ? 0 : write(2, said, sizeof said - 1);
@@ -76,6 +106,7 @@ static void on_time(int number)
 {
     (void)number;
     remove_unfinished();
+    kill_groups();
     ssize_t n = write(2, limit_text, strlen(limit_text));
     (void)n; /* nothing can be done about a failed write */
     _exit(1);
@@ -94,6 +125,7 @@ void lra_time_limit(int seconds, const char *text)
 static void on_signal(int number)
 {
     if (stop_signal == SIGINT && number == SIGINT) {
+        kill_groups();
         signal(SIGINT, SIG_DFL);
         raise(SIGINT);
     }

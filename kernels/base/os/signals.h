@@ -2,6 +2,8 @@
 #ifndef LRA_BASE_OS_SIGNALS_H
 #define LRA_BASE_OS_SIGNALS_H
 
+#include <stdint.h>
+
 /* Exit codes besides 0 (done), 1 (failed) and 2 (wrong usage). Both mean that the training run
  * stopped after saving a checkpoint. */
 enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
@@ -27,5 +29,9 @@ void lra_time_limit(int seconds, const char *text);
  * index for lra_unfinished_remove(); -1: there are too many files. */
 int lra_unfinished_add(const char *path);
 void lra_unfinished_remove(int i);
+/* Registers the process group of a child, which is killed when this process exits or when a signal
+ * ends it (SIGKILL cannot be caught); -1: there are too many. */
+int lra_group_add(int64_t pid);
+void lra_group_remove(int i);
 
 #endif

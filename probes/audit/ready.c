@@ -1,0 +1,195 @@
+/* The handshake. */
+#include "probes/audit/ready.h"
+
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+
+/* Names of ops in `ready`, and their bits. */
+static const struct {
+    const char *name;
+    uint32_t answers;
+} ops[] = {{"forward", LRA_ANSWERS_FORWARD}, {"features", LRA_ANSWERS_FEATURES},
+           {"vjp", LRA_ANSWERS_VJP},         {"attn", LRA_ANSWERS_ATTENTION},
+           {"kernels", LRA_ANSWERS_KERNELS}, {"reset", LRA_ANSWERS_RESET}};
+enum { N_OPS = sizeof ops / sizeof *ops, MOST_INFLIGHT = 8, MOST_LAYERS = 4096 };
+
+/* ---- hello ----------------------------------------------------------------------------------- */
+
+void lra_hello_meta(const lra_model_task *t, lra_config *meta)
+{
+    lra_config_set_int(meta, "protocol", LRA_PROTOCOL);
+    lra_config_set(meta, "task", t->task);
+    lra_config_set(meta, "kind", t->vocab ? "tokens" : "values");
+    lra_config_set_int(meta, "classes", t->classes);
+    lra_config_set_int(meta, t->vocab ? "vocab" : "width", t->vocab ? t->vocab : t->width);
+    lra_config_set_int(meta, "length", t->length);
+    lra_config_set_int(meta, "pad", t->pad);
+    lra_config_set_int(meta, "towers", t->towers);
+}
+
+static int check_protocol(const lra_message *m, lra_err *e)
+{
+    int64_t protocol;
+    if (lra_message_int(m, "protocol", 0, INT32_MAX, &protocol, e) != 0) return LRA_FAILED;
+    if (protocol == LRA_PROTOCOL) return 0;
+    return lra_fail(e, "'%s' is of protocol %lld, expected %d", m->op, (long long)protocol,
+                    LRA_PROTOCOL);
+}
+
+int lra_hello_read(const lra_message *m, lra_model_task *t, lra_err *e)
+{
+    const int64_t most = (int64_t)1 << 31;
+    int64_t pad = 0, towers = 1;
+    *t = (lra_model_task){.task = lra_message_text(m, "task")};
+    const char *kind = lra_message_text(m, "kind");
+    if (check_protocol(m, e) != 0) return LRA_FAILED;
+    if (!kind || (strcmp(kind, "tokens") != 0 && strcmp(kind, "values") != 0))
+        return lra_fail(e, "'hello': 'kind' is '%.40s', expected tokens or values",
+                        kind ? kind : "");
+    bool tokens = strcmp(kind, "tokens") == 0;
+    int rc = lra_message_int(m, "classes", 1, most, &t->classes, e);
+    if (rc == 0)
+        rc = lra_message_int(m, tokens ? "vocab" : "width", 1, most, tokens ? &t->vocab : &t->width,
+                             e);
+    if (rc == 0) rc = lra_message_int(m, "length", 1, most, &t->length, e);
+    if (rc == 0 && lra_message_text(m, "pad")) rc = lra_message_int(m, "pad", 0, most, &pad, e);
+    if (rc == 0 && lra_message_text(m, "towers"))
+        rc = lra_message_int(m, "towers", 1, 2, &towers, e);
+    t->pad = (int32_t)pad, t->towers = (int)towers;
+    return rc;
+}
+
+/* ---- ready ----------------------------------------------------------------------------------- */
+
+void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config *meta)
+{
+    lra_text list = {0}, layers = {0};
+    for (int i = 0; i < N_OPS; i++)
+        if (f->answers & ops[i].answers)
+            lra_text_add(&list, "%s%s", list.n ? " " : "", ops[i].name);
+    if (f->answers & LRA_ANSWERS_RESET) lra_text_add(&list, " restore");
+    for (int i = 0; i < f->n_layers; i++) lra_text_add(&layers, "%s%s", i ? " " : "", f->layer[i]);
+    lra_config_set_int(meta, "protocol", LRA_PROTOCOL);
+    lra_config_set(meta, "ops", list.s ? list.s : "");
+    lra_config_set(meta, "model", f->model ? f->model : "");
+    lra_config_set(meta, "framework", f->framework ? f->framework : "");
+    if (f->weights) lra_config_set(meta, "weights", f->weights);
+    lra_config_set_int(meta, "classes", f->classes);
+    lra_config_set_int(meta, "vocab", f->vocab);
+    lra_config_set_int(meta, "max_length", f->max_length);
+    lra_config_set_int(meta, "max_batch", max_batch);
+    lra_config_set(meta, "mask", f->mask ? "1" : "0");
+    lra_config_set(meta, "causal", f->causal ? "1" : "0");
+    lra_config_set(meta, "layers", layers.s ? layers.s : "");
+    lra_config_set_int(meta, "width", f->width);
+    if (f->reach >= 0) lra_config_set_int(meta, "reach", f->reach);
+    if (f->answers & LRA_ANSWERS_PLACE) lra_config_set(meta, "place", "1");
+    lra_text_free(&list);
+    lra_text_free(&layers);
+}
+
+/* An optional integer; `to` keeps its value if the key is missing. */
+static int read_optional(const lra_message *m, const char *key, int64_t most, int64_t *to,
+                         lra_err *e)
+{
+    return lra_message_text(m, key) ? lra_message_int(m, key, 0, most, to, e) : 0;
+}
+
+static int read_ops(const char *list, uint32_t *answers, lra_err *e)
+{
+    bool restore = false;
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, " ");
+        int k = 0;
+        while (k < N_OPS && (strlen(ops[k].name) != n || strncmp(ops[k].name, at, n) != 0)) k++;
+        if (k < N_OPS)
+            *answers |= ops[k].answers;
+        else if (n == 7 && strncmp(at, "restore", n) == 0)
+            restore = true;
+        else if (n > 0)
+            return lra_fail(e, "'ready' lists the op '%.*s', which the protocol does not have",
+                            n > 40 ? 40 : (int)n, at);
+        at += n;
+        at += strspn(at, " ");
+    }
+    if (!restore) *answers &= ~(uint32_t)LRA_ANSWERS_RESET; /* no way back to the trained weights */
+    if (*answers & LRA_ANSWERS_FORWARD) return 0;
+    return lra_fail(e, "'ready' lists the ops '%.80s', expected 'forward' among them", list);
+}
+
+static int read_layers(const char *list, lra_ready *r, lra_err *e)
+{
+    int n = 0;
+    for (const char *at = list; *at; at += strspn(at, " ")) {
+        size_t k = strcspn(at, " ");
+        if (k) n++;
+        at += k;
+    }
+    if (n > MOST_LAYERS)
+        return lra_fail(e, "'ready' lists %d layers, at most %d are accepted", n, MOST_LAYERS);
+    r->layer = lra_alloc_array((size_t)n + 1, sizeof *r->layer);
+    for (const char *at = list + strspn(list, " "); *at; at += strspn(at, " ")) {
+        size_t k = strcspn(at, " ");
+        r->layer[r->facts.n_layers++] = lra_format("%.*s", (int)k, at);
+        at += k;
+    }
+    r->facts.layer = (const char *const *)r->layer;
+    return 0;
+}
+
+static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_err *e)
+{
+    if (f->classes != t->classes)
+        return lra_fail(e, "the model has %lld outputs, the task '%s' has %lld",
+                        (long long)f->classes, t->task, (long long)t->classes);
+    if (t->vocab && f->vocab < t->vocab)
+        return lra_fail(e, "the model has a vocabulary of %lld tokens, the task '%s' has %lld",
+                        (long long)f->vocab, t->task, (long long)t->vocab);
+    if (f->max_length && f->max_length < t->length)
+        return lra_fail(e,
+                        "the model accepts at most %lld tokens, the longest input of the task '%s' "
+                        "has %lld",
+                        (long long)f->max_length, t->task, (long long)t->length);
+    return 0;
+}
+
+int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, lra_err *e)
+{
+    const int64_t most = (int64_t)1 << 40;
+    int64_t mask = 0, causal = 0, inflight = 1, place = 0;
+    *r = (lra_ready){.facts = {.reach = -1}, .meta = lra_config_copy(m->t.meta)};
+    lra_responder_facts *f = &r->facts;
+    int rc = check_protocol(m, e);
+    if (rc != 0) return rc;
+    const char *list = lra_config_text_or(r->meta, "ops", NULL);
+    if (!list) return lra_fail(e, "'ready' has no 'ops'");
+    rc = read_ops(list, &f->answers, e);
+    if (rc == 0) rc = lra_message_int(m, "classes", 1, most, &f->classes, e);
+    if (rc == 0 && t->vocab) rc = lra_message_int(m, "vocab", 1, most, &f->vocab, e);
+    if (rc == 0) rc = read_optional(m, "max_length", most, &f->max_length, e);
+    if (rc == 0) rc = read_optional(m, "max_batch", most, &r->max_batch, e);
+    if (rc == 0) rc = read_optional(m, "mask", 1, &mask, e);
+    if (rc == 0) rc = read_optional(m, "causal", 1, &causal, e);
+    if (rc == 0) rc = read_optional(m, "width", 1 << 24, &f->width, e);
+    if (rc == 0) rc = read_optional(m, "reach", most, &f->reach, e);
+    if (rc == 0) rc = read_optional(m, "place", 1, &place, e);
+    if (rc == 0) rc = read_optional(m, "inflight", MOST_INFLIGHT, &inflight, e);
+    if (rc == 0) rc = read_layers(lra_config_text_or(r->meta, "layers", ""), r, e);
+    if (rc == 0) rc = compare(f, t, e);
+    f->mask = r->mask = mask != 0, f->causal = causal != 0;
+    if (place) f->answers |= LRA_ANSWERS_PLACE;
+    r->inflight = inflight < 1 ? 1 : (int)inflight;
+    f->model = lra_config_text_or(r->meta, "model", NULL);
+    f->framework = lra_config_text_or(r->meta, "framework", NULL);
+    f->weights = lra_config_text_or(r->meta, "weights", NULL);
+    return rc;
+}
+
+void lra_ready_free(lra_ready *r)
+{
+    for (int i = 0; i < r->facts.n_layers; i++) lra_free(r->layer[i]);
+    lra_free(r->layer);
+    lra_config_free(r->meta);
+    *r = (lra_ready){.inflight = 0};
+}

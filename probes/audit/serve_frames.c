@@ -1,0 +1,331 @@
+/* Answering LRAX/1 by a responder. */
+#include "probes/audit/serve_frames.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/printable.h"
+
+struct lra_server {
+    lra_responder *r;
+    lra_wire_shape shape;
+    int64_t longest;   /* of hello */
+    uint32_t prepared; /* LRA_ANSWERS_.. bits */
+};
+
+/* LRA_REFUSED: the request is wrong, not the model. */
+enum { LRA_REFUSED = -100 };
+
+/* ---- frames on blocking descriptors ---------------------------------------------------------- */
+
+int lra_serve_read(int in, lra_message *m, bool *end, lra_err *e)
+{
+    lra_frame_reader f;
+    *m = (lra_message){.id = -1};
+    *end = false;
+    lra_frame_reader_init(&f, "lra-probe", NULL);
+    int rc = 0;
+    for (bool complete = false; rc == 0 && !complete;) {
+        void *to;
+        size_t room = lra_frame_room(&f, &to);
+        ssize_t n = read(in, to, room);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            rc = lra_fail_errno(e, "cannot read a request");
+        } else if (n == 0) {
+            *end = lra_frame_reader_empty(&f);
+            if (!*end) rc = lra_fail(e, "the input ended inside a frame");
+            break;
+        } else {
+            rc = lra_frame_took(&f, (size_t)n, &complete, e);
+        }
+    }
+    if (rc == 0 && !*end) rc = lra_frame_message(&f, m, e);
+    lra_frame_reader_free(&f);
+    return rc;
+}
+
+int lra_serve_write(int out, const char *frame, size_t n, lra_err *e)
+{
+    for (size_t sent = 0; sent < n;) {
+        ssize_t k = write(out, frame + sent, n - sent);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) return lra_fail_errno(e, "cannot write an answer");
+        sent += (size_t)k;
+    }
+    return 0;
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* Announces an op before its first request. */
+static int prepare(lra_server *s, uint32_t answers, lra_err *e)
+{
+    lra_responder *r = s->r;
+    if (!lra_responder_answers(r, answers))
+        return lra_fail_absent(e, "the model does not answer this op");
+    if ((s->prepared & answers) == answers || !r->is->prepare) return 0;
+    s->prepared |= answers;
+    lra_preparation p = {.answers = s->prepared, .exact = true, .draws = 1, .longest = s->longest};
+    return r->is->prepare(r, &p, e);
+}
+
+static int read_inputs(const lra_server *s, const lra_message *m, lra_wire_request *w, lra_err *e)
+{
+    return lra_wire_read(m, &s->shape, w, e) == 0 ? 0 : LRA_REFUSED;
+}
+
+/* Adds (towers,B,inner) as (B[,2],inner[,last]). */
+static void add_answer(lra_wire *out, const char *name, const lra_request *q, const float *from,
+                       int n_dims, const int64_t *dims)
+{
+    int64_t all[6] = {q->B}, inner = 1;
+    int rank = 1;
+    if (q->towers > 1) all[rank++] = q->towers;
+    for (int i = 0; i < n_dims; i++) all[rank++] = dims[i], inner *= dims[i];
+    int64_t *row = lra_alloc_array((size_t)q->B, sizeof *row);
+    for (int64_t i = 0; i < q->B; i++) row[i] = i;
+    lra_wire_add(out, name, LRA_DTYPE_F32, rank, all,
+                 lra_wire_gather(from, q, row, q->B, inner, sizeof(float)));
+    lra_free(row);
+}
+
+static int forward(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    lra_wire_request w;
+    int rc = prepare(s, LRA_ANSWERS_FORWARD, e);
+    if (rc != 0) return rc;
+    rc = read_inputs(s, m, &w, e);
+    int64_t dims[2] = {w.q.B, s->r->facts.classes};
+    float *logits = NULL;
+    if (rc == 0) {
+        logits = lra_try_array(dims[0] * dims[1], sizeof *logits, "logits", e);
+        rc = logits ? s->r->is->forward(s->r, &w.q, logits, e) : LRA_FAILED;
+    }
+    if (rc == 0)
+        lra_wire_add(out, "logits", LRA_DTYPE_F32, 2, dims, logits);
+    else
+        lra_free(logits);
+    lra_wire_request_free(&w);
+    return rc;
+}
+
+/* The layer of a request; "" and a missing key: before the pool. */
+static int read_layer(const lra_server *s, const lra_message *m, const char **layer, lra_err *e)
+{
+    const lra_responder_facts *f = &s->r->facts;
+    *layer = lra_message_text(m, "layer");
+    if (*layer && !**layer) *layer = NULL;
+    for (int i = 0; *layer && i < f->n_layers; i++)
+        if (strcmp(*layer, f->layer[i]) == 0) return 0;
+    if (!*layer) return 0;
+    lra_fail(e, "there is no layer '%.80s'", *layer);
+    return LRA_REFUSED;
+}
+
+static int features(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    lra_wire_request w;
+    const char *layer;
+    int rc = prepare(s, LRA_ANSWERS_FEATURES, e);
+    if (rc == 0) rc = read_layer(s, m, &layer, e);
+    if (rc != 0) return rc;
+    rc = read_inputs(s, m, &w, e);
+    int64_t dims[2] = {w.q.T, s->r->facts.width};
+    if (rc == 0) {
+        float *h = lra_try_array(w.q.B * w.q.towers * dims[0] * dims[1], sizeof *h, "features", e);
+        rc = h ? s->r->is->features(s->r, &w.q, layer, h, e) : LRA_FAILED;
+        if (rc == 0) add_answer(out, "features", &w.q, h, 2, dims);
+        lra_free(h);
+    }
+    lra_wire_request_free(&w);
+    return rc;
+}
+
+static int run_vjp(lra_server *s, const lra_message *m, const lra_request *q, const char *layer,
+                   lra_wire *out, lra_err *e)
+{
+    int64_t D = s->r->facts.width, n = q->B * q->towers;
+    int32_t *position = lra_wire_read_array(m, "position", LRA_DTYPE_I32, q, 0, e);
+    float *cotangent = position ? lra_wire_read_array(m, "cotangent", LRA_DTYPE_F32, q, D, e)
+                                : NULL;
+    int rc = cotangent ? 0 : LRA_REFUSED;
+    for (int64_t i = 0; i < n && rc == 0; i++) {
+        if (position[i] >= -1 && position[i] < q->length[i]) continue;
+        lra_fail(e, "position %d of row %lld, expected -1 to %d", position[i],
+                 (long long)(i % q->B), q->length[i] - 1);
+        rc = LRA_REFUSED;
+    }
+    float *grad = rc == 0 ? lra_try_array(n * q->T, sizeof *grad, "norms of gradients", e) : NULL;
+    if (rc == 0)
+        rc = grad ? s->r->is->vjp(s->r, q, layer, position, 1, cotangent, grad, e) : LRA_FAILED;
+    if (rc == 0) add_answer(out, "grad_sq", q, grad, 1, &q->T);
+    lra_free(grad);
+    lra_free(cotangent);
+    lra_free(position);
+    return rc;
+}
+
+static int vjp(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    lra_wire_request w;
+    const char *layer;
+    int rc = prepare(s, LRA_ANSWERS_VJP, e);
+    if (rc == 0) rc = read_layer(s, m, &layer, e);
+    if (rc != 0) return rc;
+    rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = run_vjp(s, m, &w.q, layer, out, e);
+    lra_wire_request_free(&w);
+    return rc;
+}
+
+static int attn(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    lra_wire_request w;
+    const char *layer, *rows = lra_message_text(m, "rows");
+    long long from = -1, to = -1;
+    int used = 0;
+    int rc = prepare(s, LRA_ANSWERS_ATTENTION, e);
+    if (rc == 0) rc = read_layer(s, m, &layer, e);
+    if (rc != 0) return rc;
+    rc = read_inputs(s, m, &w, e);
+    bool valid = rows && sscanf(rows, "%18lld:%18lld%n", &from, &to, &used) == 2 && !rows[used];
+    if (rc == 0 && (!valid || from < 0 || to <= from || to > w.q.T)) {
+        lra_fail(e, "'rows' is '%.40s', expected 'a:b' with 0 <= a < b <= %lld", rows ? rows : "",
+                 (long long)w.q.T);
+        rc = LRA_REFUSED;
+    }
+    if (rc == 0) {
+        lra_answer a = {.rank = 0};
+        rc = s->r->is->attention(s->r, &w.q, layer, from, to, &a, e);
+        if (rc == 0) add_answer(out, "attn", &w.q, a.value, 3, a.dims + 1);
+        lra_free(a.value);
+    }
+    lra_wire_request_free(&w);
+    return rc;
+}
+
+static int kernels(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    const char *layer;
+    int64_t lags;
+    int rc = prepare(s, LRA_ANSWERS_KERNELS, e);
+    if (rc == 0) rc = read_layer(s, m, &layer, e);
+    if (rc == 0 && lra_message_int(m, "lags", 1, 1 << 24, &lags, e) != 0) rc = LRA_REFUSED;
+    if (rc != 0) return rc;
+    lra_answer a = {.rank = 0};
+    rc = s->r->is->kernels(s->r, layer, lags, &a, e);
+    if (rc == 0)
+        lra_wire_add(out, "kernel", LRA_DTYPE_F32, a.rank, a.dims, a.value);
+    else
+        lra_free(a.value);
+    return rc;
+}
+
+static int reset(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    (void)out;
+    int64_t seed;
+    int rc = prepare(s, LRA_ANSWERS_RESET, e);
+    if (rc == 0 && lra_message_int(m, "seed", 0, INT64_MAX, &seed, e) != 0) rc = LRA_REFUSED;
+    return rc ? rc : s->r->is->reset(s->r, (uint64_t)seed, e);
+}
+
+static int restore(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    (void)m, (void)out;
+    int rc = prepare(s, LRA_ANSWERS_RESET, e);
+    return rc ? rc : s->r->is->restore(s->r, e);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static int hello(lra_server *s, const lra_message *m, lra_config *meta, lra_err *e)
+{
+    const lra_responder_facts *f = &s->r->facts;
+    lra_model_task t;
+    if (lra_hello_read(m, &t, e) != 0) return LRA_REFUSED;
+    if ((t.vocab == 0) != (s->shape.vocab == 0) || t.towers != s->shape.towers) {
+        lra_fail(e,
+                 "the task has inputs of another kind (tokens or values, towers) than the model");
+        return LRA_REFUSED;
+    }
+    if (t.vocab == 0) s->shape.width = t.width;
+    s->longest = t.length;
+    lra_ready_meta(f, f->max_batch, meta);
+    return 0;
+}
+
+static const char *code_of(int rc, const lra_err *e)
+{
+    return rc == LRA_REFUSED                      ? "bad_request"
+           : rc == LRA_ABSENT                     ? "unsupported"
+           : lra_err_cause(e) == LRA_CAUSE_MEMORY ? "out_of_memory"
+                                                  : "internal";
+}
+
+static int answer(lra_server *s, const lra_message *m, lra_wire *out, lra_config *meta, lra_err *e)
+{
+    static const struct {
+        const char *op;
+        int (*answer)(lra_server *, const lra_message *, lra_wire *, lra_err *);
+    } ops[] = {{"forward", forward}, {"features", features}, {"vjp", vjp},        {"attn", attn},
+               {"kernels", kernels}, {"reset", reset},       {"restore", restore}};
+    if (strcmp(m->op, "hello") == 0) return hello(s, m, meta, e);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(m->op, ops[i].op) == 0) return ops[i].answer(s, m, out, e);
+    return lra_fail_absent(e, "the op '%.40s' is unknown", m->op);
+}
+
+lra_server *lra_server_new(lra_responder *r, const lra_wire_shape *shape)
+{
+    lra_server *s = lra_alloc(sizeof *s);
+    *s = (lra_server){.r = r, .shape = *shape};
+    return s;
+}
+
+void lra_server_free(lra_server *s)
+{
+    lra_free(s);
+}
+
+char *lra_server_answer(lra_server *s, const lra_message *m, size_t *n, lra_err *e)
+{
+    lra_wire out = {0};
+    lra_err why = {{0}};
+    lra_config *meta = lra_config_new();
+    const char *op = strcmp(m->op, "hello") == 0 ? "ready" : "result";
+    int rc = answer(s, m, &out, meta, &why);
+    if (rc != 0) {
+        lra_config_set(meta, "code", code_of(rc, &why));
+        lra_config_set(meta, "text", lra_make_printable(why.msg));
+        op = "error";
+    }
+    char *frame = lra_frame_write(op, m->id, meta, out.n, out.tensor, n, e);
+    lra_wire_free(&out);
+    lra_config_free(meta);
+    return frame;
+}
+
+int lra_serve_frames(lra_responder *r, const lra_wire_shape *shape, int in, int out, lra_err *e)
+{
+    lra_server *s = lra_server_new(r, shape);
+    int rc = 0;
+    for (bool end = false; rc == 0 && !end;) {
+        lra_message m;
+        size_t n;
+        rc = lra_serve_read(in, &m, &end, e);
+        if (rc == 0 && !end) end = strcmp(m.op, "bye") == 0;
+        if (rc == 0 && !end) {
+            char *frame = lra_server_answer(s, &m, &n, e);
+            rc = frame ? lra_serve_write(out, frame, n, e) : LRA_FAILED;
+            lra_free_large(frame);
+        }
+        lra_message_free(&m);
+    }
+    lra_server_free(s);
+    return rc;
+}

@@ -1,0 +1,269 @@
+/* External models that misbehave: each has its message, none hangs, no process is left behind. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/warnings.h"
+#include "kernels/base/os/terminal.h"
+#include "probes/audit/process_responder.h"
+#include "tests/fixtures/stub_responder.h"
+#include "tests/fixtures/test.h"
+
+static char *program(void)
+{
+    const char *build = getenv("LRA_BUILD");
+    return lra_format("%s/tests/stub_model", build ? build : ".");
+}
+
+static lra_process_options options_of(char *const *argv)
+{
+    lra_process_options o = {
+        .command = lra_model_command_default(),
+        .task = {.task = "made-up", .classes = 3, .vocab = 12, .length = 16, .towers = 1},
+        .processes = 1,
+        .batch = 4};
+    o.command.argv = argv;
+    return o;
+}
+
+/* A request of 6 rows. */
+static int32_t token[6 * 16], length[6];
+
+static lra_request a_request(void)
+{
+    for (int i = 0; i < 6 * 16; i++) token[i] = (7 * i + i / 5) % 12;
+    for (int i = 0; i < 6; i++) length[i] = 16 - 2 * i;
+    return (lra_request){.B = 6, .T = 16, .towers = 1, .token = token, .length = length};
+}
+
+static int run_forward(const lra_process_options *o, float logits[18], lra_err *e)
+{
+    lra_responder *r = lra_process_responder_open(o, e);
+    if (!r) return LRA_FAILED;
+    lra_request q = a_request();
+    int rc = r->is->forward(r, &q, logits, e);
+    if (rc == 0) return lra_process_responder_end(r, e);
+    lra_responder_close(r);
+    return rc;
+}
+
+/* Runs the stub with switches (separated by blanks); fails unless `said` is part of the message. */
+static void expect(const char *switches, const char *said)
+{
+    lra_err e = {{0}};
+    float logits[18];
+    char *path = program(), *words = lra_copy_text(switches), *argv[8] = {path}, *rest = words;
+    for (int n = 1; rest && *rest; n++) {
+        argv[n] = rest;
+        rest = strchr(rest, ' ');
+        if (rest) *rest++ = 0;
+    }
+    lra_process_options o = options_of(argv);
+    o.command.bye_limit = o.command.term_limit = 0.2;
+    int rc = run_forward(&o, logits, &e);
+    assert_int_not_equal(rc, 0);
+    if (!strstr(e.msg, said)) fail_msg("%s: '%s' without '%s'", switches, e.msg, said);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+    assert_int_equal(errno, ECHILD);
+    lra_free(words);
+    lra_free(path);
+}
+
+TEST(faults_of_the_protocol)
+{
+    expect("prints", "model wrote text to stdout: 'Loading checkpoint...'; send prints to stderr");
+    expect("echo", "model answered 'hello' with op 'hello', expected 'ready' or 'error'");
+    expect("wrong-id", "model answered 'forward' with id 2, expected 1");
+    expect("wrong-op", "model answered 'forward' with op 'ready', expected 'result' or 'error'");
+    expect("wrong-shape", "answer to 'forward' (id 1): 'logits' is F32 (1,2), expected F32 (4,3)");
+    expect("oversized", "at most 4.0 GiB are accepted (--max-frame)");
+    expect("bad-image", "model sent no valid message: 'message': the header does not start with");
+    expect("version", "LRAX version 2, expected 1");
+    expect("flags", "flags 4, expected 0");
+    expect("bad-classes", "the model has 7 outputs, the task 'made-up' has 3");
+    expect("values", "the task has inputs of another kind (tokens or values, towers)");
+    expect("early", "'ready' has no 'protocol' in its metadata");
+    expect("error", "error code 'tired', expected unsupported, out_of_memory, bad_request");
+    expect("internal", "the model failed at 'forward' (id 1): no more today");
+}
+
+TEST(ends_of_the_process)
+{
+    expect("dies", "model ended with exit status 3; open: request 'forward' (id 1), in the middle "
+                   "of its answer; last line of its stderr: 'stub: KeyError: 'x''");
+    expect("exits", "model ended with exit status 4; open: request 'forward' (id 1); last line of "
+                    "its stderr: 'stub: done'");
+    expect("killed", "model ended with signal 9 (Killed); open: request 'forward' (id 1)");
+    expect("no-such-switch", "model ended with exit status 2; open: request 'hello' (id 0); last "
+                             "line of its stderr: 'stub_model: 'no-such-switch' is no switch'");
+}
+
+TEST(closed_stdout)
+{
+    lra_err e = {{0}};
+    float logits[18];
+    char *path = program(), mode[] = "closes-stdout", *argv[] = {path, mode, NULL};
+    lra_process_options o = options_of(argv);
+    o.command.exit_limit = 0.1;
+    assert_int_not_equal(run_forward(&o, logits, &e), 0);
+    assert_string_equal(e.msg,
+                        "model closed its stdout and did not exit; open: request 'forward' (id 1)");
+    lra_free(path);
+}
+
+static void expect_timeout(const char *mode, double start, double limit, const char *said)
+{
+    lra_err e = {{0}};
+    float logits[18];
+    char *path = program(), *word = lra_copy_text(mode), *argv[] = {path, word, NULL};
+    lra_process_options o = options_of(argv);
+    o.command.start_limit = start, o.command.limit = limit, o.command.term_limit = 0.2;
+    assert_int_not_equal(run_forward(&o, logits, &e), 0);
+    if (!strstr(e.msg, said)) fail_msg("%s: '%s' without '%s'", mode, e.msg, said);
+    lra_free(word);
+    lra_free(path);
+}
+
+TEST(time_limits)
+{
+    expect_timeout("silent", 600, 0.2,
+                   "model did not answer 'forward' (id 1) within 0.2 s (--model-timeout)");
+}
+
+TEST(not_a_program)
+{
+    lra_err e = {{0}};
+    float logits[18];
+    char name[] = "no-such-program-at-all", *argv[] = {name, NULL};
+    lra_process_options o = options_of(argv);
+    assert_int_not_equal(run_forward(&o, logits, &e), 0);
+    assert_string_equal(e.msg, "'no-such-program-at-all' is not a program (not found in PATH)");
+}
+
+/* The warnings of the end of a model that has answered everything. */
+static void expect_warning(const char *mode, const char *said)
+{
+    lra_err e = {{0}};
+    lra_text warned = {0};
+    float logits[18];
+    char *path = program(), *word = lra_copy_text(mode), *argv[] = {path, word, NULL};
+    lra_process_options o = options_of(argv);
+    if (strcmp(mode, "stubborn") == 0 || strcmp(mode, "stays") == 0) o.command.bye_limit = 0.2;
+    if (strcmp(mode, "stubborn") == 0) o.command.term_limit = 0.2;
+    lra_text *before = lra_warn_into(&warned);
+    int rc = run_forward(&o, logits, &e);
+    lra_warn_into(before);
+    OK(rc);
+    if (!said ? warned.n != 0 : !warned.s || !strstr(warned.s, said))
+        fail_msg("%s: '%s' without '%s'", mode, warned.s ? warned.s : "", said ? said : "");
+    lra_text_free(&warned);
+    lra_free(word);
+    lra_free(path);
+}
+
+TEST(ends_after_bye)
+{
+    expect_warning("slow", NULL);
+    expect_warning("none", NULL);
+    expect_warning("talks-after-bye", "model wrote 8 bytes after 'bye', which has no answer");
+    expect_warning("stays", "model did not exit after 'bye' and was ended by SIGTERM");
+    expect_warning("stubborn",
+                   "model did not exit after 'bye' and SIGTERM and was ended by SIGKILL");
+}
+
+/* A process that the model has left in its group ends with it. */
+TEST(children_of_the_model_end)
+{
+    lra_err e = {{0}};
+    char *path = program(), mode[] = "child", *argv[] = {path, mode, NULL};
+    lra_model_command c = lra_model_command_default();
+    c.argv = argv;
+    lra_model_process *p = lra_model_process_start(&c, 0, 1, &e);
+    NOT_NULL(p);
+    lra_config *meta = lra_config_new();
+    lra_model_task task = {.task = "x", .classes = 3, .vocab = 12, .length = 4, .towers = 1};
+    lra_hello_meta(&task, meta);
+    lra_model_exchange x = {.op = "hello", .slot = -1};
+    x.frame = lra_frame_write("hello", 0, meta, 0, NULL, &x.n, &e);
+    OK(lra_model_exchange_all(&p, 1, &x, 1, &e));
+    long pid = 0;
+    for (const char *at = lra_model_process_stderr(p); pid == 0;) { /* its line comes at any time */
+        if (sscanf(at, "child %ld", &pid) == 1 && strchr(at, '\n')) break;
+        pid = 0;
+        x.id++;
+        lra_message_free(&x.answer);
+        lra_free_large((char *)x.frame);
+        x.frame = lra_frame_write("hello", x.id, meta, 0, NULL, &x.n, &e);
+        OK(lra_model_exchange_all(&p, 1, &x, 1, &e));
+        at = lra_model_process_stderr(p);
+    }
+    assert_int_equal(kill((pid_t)pid, 0), 0);
+    lra_model_process_bye(p, 9);
+    /* killed; whether its new parent has reaped it is another matter */
+    char *stat = lra_format("/proc/%ld/stat", pid), letter = 'Z';
+    for (letter = 'R'; letter != 'Z' && letter != 'X';) {
+        FILE *f = fopen(stat, "r");
+        if (!f) break;
+        if (fscanf(f, "%*d %*s %c", &letter) != 1) letter = 'X';
+        fclose(f);
+    }
+    lra_free(stat);
+    lra_message_free(&x.answer);
+    lra_free_large((char *)x.frame);
+    lra_config_free(meta);
+    lra_free(path);
+}
+
+/* 1 MiB of stderr before the first answer does not block, and the last 64 KiB are kept. */
+TEST(stderr_is_read_while_waiting)
+{
+    lra_err e = {{0}};
+    char *path = program(), mode[] = "chatty", *argv[] = {path, mode, NULL};
+    lra_process_options o = options_of(argv);
+    float logits[18];
+    lra_terminal_init(LRA_LOG_QUIET);
+    OK(run_forward(&o, logits, &e));
+    lra_terminal_init(LRA_LOG_NORMAL);
+    lra_free(path);
+}
+
+/* A connected socket instead of a program: the model lives in this process's parent, as from
+ * Python. */
+TEST(connected)
+{
+    lra_err e = {{0}};
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *path = program();
+        dup2(pair[1], 0);
+        dup2(pair[1], 1);
+        close(pair[0]);
+        close(pair[1]);
+        execl(path, path, (char *)NULL);
+        _exit(127);
+    }
+    close(pair[1]);
+    lra_process_options o = options_of(NULL);
+    o.command.fd = pair[0];
+    float logits[18], expected[18];
+    OK(run_forward(&o, logits, &e));
+    close(pair[0]);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    stub_spec s = stub_spec_default();
+    lra_responder *r = stub_responder_new(&s);
+    lra_request q = a_request();
+    OK(r->is->forward(r, &q, expected, &e));
+    assert_memory_equal(logits, expected, sizeof logits);
+    lra_responder_close(r);
+}
