@@ -1,0 +1,53 @@
+/* The result of the checks of a model (check.h): a table of rows. */
+#ifndef LRA_PROBES_AUDIT_CHECK_ROWS_H
+#define LRA_PROBES_AUDIT_CHECK_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* X(identifier, label) */
+#define LRA_CHECKS(X)                                                                              \
+    X(handshake, "handshake, shapes")                                                              \
+    X(finite, "finite")                                                                            \
+    X(deterministic, "deterministic")                                                              \
+    X(batch, "batch invariance")                                                                   \
+    X(padding, "padding invariance")                                                               \
+    X(keep, "keep honoured")                                                                       \
+    X(causal, "causal as declared")                                                                \
+    X(gradient, "gradient")                                                                        \
+    X(accuracy, "accuracy")                                                                        \
+    X(speed, "speed")
+
+enum {
+#define LRA_CHECK(id, label) LRA_CHECK_##id,
+    LRA_CHECKS(LRA_CHECK)
+#undef LRA_CHECK
+        LRA_N_CHECKS
+};
+
+typedef enum { LRA_CHECK_LEFT_OUT, LRA_CHECK_PASSED, LRA_CHECK_FAILED } lra_check_outcome;
+
+typedef struct {
+    const char *label;
+    lra_check_outcome outcome;
+    char *found; /* numbers, or the reason why the check is left out */
+    /* Of a failed row, otherwise NULL: usual meaning, one line of cure, names of disabled parts
+     * separated by blanks ("all": every part, "": none). */
+    const char *meaning, *cure, *disables;
+} lra_check_row;
+
+typedef struct {
+    lra_check_row row[LRA_N_CHECKS];
+    double noise;               /* largest difference of outputs between equal requests */
+    double examples_per_second; /* at the batch size `best_batch` */
+    int64_t best_batch;
+} lra_check;
+
+void lra_check_free(lra_check *c);
+/* False if a failed row disables a part, given by its name. */
+bool lra_check_allows(const lra_check *c, const char *part);
+/* Prints the table: check, outcome, numbers; below a failed row its meaning, cure and parts. */
+void lra_check_print(const lra_check *c, FILE *out);
+
+#endif

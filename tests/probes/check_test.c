@@ -1,0 +1,224 @@
+/* The check table of a model: each fault fails its row, and a correct model fails none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "probes/audit/check.h"
+#include "tests/fixtures/stub_responder.h"
+#include "tests/fixtures/test.h"
+
+enum { B = 200, T = 24, F_MOST = 12 };
+
+typedef struct {
+    int32_t token[B * T], length[B], label[B];
+    float value[B * T * F_MOST];
+    lra_request q;
+} examples;
+
+/* Random inputs, labelled by the model without a fault; `shuffled`: by nothing. */
+static examples *make(stub_spec s, uint64_t seed, bool shuffled)
+{
+    lra_err e = {{0}};
+    examples *x = lra_alloc(sizeof *x);
+    lra_rng rng = lra_rng_new(seed, 77, 0);
+    for (int i = 0; i < B * T; i++) x->token[i] = (int32_t)lra_rng_below(&rng, 12);
+    for (int i = 0; i < B; i++) x->length[i] = 6 + (int32_t)lra_rng_below(&rng, T - 5);
+    for (int i = 0; i < B * T * F_MOST; i++) x->value[i] = (float)(2 * lra_rng_u01(&rng) - 1);
+    x->q = (lra_request){.B = B,
+                         .T = T,
+                         .towers = 1,
+                         .token = s.vocab ? x->token : NULL,
+                         .value = s.vocab ? NULL : x->value,
+                         .width = s.vocab ? 0 : s.width,
+                         .length = x->length};
+    s.fault = STUB_none;
+    lra_responder *r = stub_responder_new(&s);
+    float *logits = lra_alloc_array((size_t)(B * s.classes), sizeof *logits);
+    OK(r->is->forward(r, &x->q, logits, &e));
+    for (int64_t i = 0; i < B; i++) {
+        for (int64_t c = 1; c < s.classes; c++)
+            if (logits[i * s.classes + c] > logits[i * s.classes + x->label[i]])
+                x->label[i] = (int32_t)c;
+        if (shuffled) x->label[i] = (int32_t)lra_rng_below(&rng, (uint32_t)s.classes);
+    }
+    lra_free(logits);
+    lra_responder_close(r);
+    return x;
+}
+
+static int check(stub_spec s, uint64_t seed, bool shuffled, int64_t batch, lra_check *out,
+                 lra_err *e)
+{
+    examples *x = make(s, seed, shuffled);
+    lra_responder *r = stub_responder_new(&s);
+    lra_check_spec spec = {.examples = &x->q, .label = x->label, .batch = batch, .seed = seed};
+    int rc = lra_check_model(r, &spec, out, e);
+    lra_responder_close(r);
+    lra_free(x);
+    return rc;
+}
+
+/* Labels of the rows that failed, in order, separated by commas. */
+static char *failed(const lra_check *c)
+{
+    lra_text t = {0};
+    for (int i = 0; i < LRA_N_CHECKS; i++)
+        if (c->row[i].outcome == LRA_CHECK_FAILED)
+            lra_text_add(&t, "%s%s", t.n ? ", " : "", c->row[i].label);
+    return t.s ? t.s : lra_copy_text("");
+}
+
+static void expect(stub_spec s, const char *rows)
+{
+    lra_err e = {{0}};
+    lra_check c;
+    OK(check(s, 1, false, 16, &c, &e));
+    char *is = failed(&c);
+    if (strcmp(is, rows) != 0) {
+        lra_check_print(&c, stderr);
+        fail_msg("failed: '%s', expected '%s'", is, rows);
+    }
+    for (int i = 0; i < LRA_N_CHECKS; i++)
+        if (c.row[i].outcome == LRA_CHECK_FAILED)
+            assert_true(c.row[i].meaning && c.row[i].cure && c.row[i].disables);
+    lra_free(is);
+    lra_check_free(&c);
+}
+
+static stub_spec with(stub_fault fault)
+{
+    stub_spec s = stub_spec_default();
+    s.fault = fault;
+    return s;
+}
+
+TEST(each_fault_fails_its_row)
+{
+    expect(with(STUB_nan), "finite");
+    expect(with(STUB_random), "deterministic");
+    expect(with(STUB_leak_padding), "padding invariance");
+    expect(with(STUB_ignore_keep), "keep honoured");
+    expect(with(STUB_look_ahead), "causal as declared, accuracy"); /* other features than labels */
+    expect(with(STUB_wrong_vjp), "gradient");
+    expect(with(STUB_detached), "gradient");
+    expect(with(STUB_permuted), "accuracy");
+    expect(with(STUB_constant), "accuracy");
+}
+
+TEST(batch_statistics)
+{
+    lra_err e = {{0}};
+    lra_check c;
+    OK(check(with(STUB_batch_statistics), 1, false, 16, &c, &e));
+    assert_int_equal(c.row[LRA_CHECK_batch].outcome, LRA_CHECK_FAILED);
+    assert_false(lra_check_allows(&c, "jacobian"));
+    lra_check_free(&c);
+}
+
+TEST(gradients_of_values)
+{
+    stub_spec s = with(STUB_none);
+    s.vocab = 0, s.width = 2;
+    expect(s, "");
+    s.fault = STUB_wrong_vjp;
+    expect(s, "gradient");
+    s.width = F_MOST;
+    expect(s, "gradient");
+    s.fault = STUB_none;
+    expect(s, "");
+}
+
+/* A correct model of any kind, on any examples, fails no row. */
+TEST(nothing_wrong)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        lra_err e = {{0}};
+        lra_check c;
+        stub_spec s = with(STUB_none);
+        s.causal = seed % 2;
+        s.K = 1 + (int64_t)(seed % 7);
+        s.classes = 2 + (int64_t)(seed % 5);
+        if (seed % 3 == 0) s.vocab = 0, s.width = 1 + (int64_t)(seed % 4);
+        OK(check(s, seed, false, 16, &c, &e));
+        char *is = failed(&c);
+        if (*is) {
+            lra_check_print(&c, stderr);
+            fail_msg("seed %d: '%s' failed", (int)seed, is);
+        }
+        assert_true(lra_check_allows(&c, "jacobian"));
+        assert_true(c.examples_per_second > 0);
+        lra_free(is);
+        lra_check_free(&c);
+    }
+}
+
+TEST(permutation_is_named)
+{
+    lra_err e = {{0}};
+    lra_check c;
+    OK(check(with(STUB_permuted), 1, false, 16, &c, &e));
+    const char *found = c.row[LRA_CHECK_accuracy].found;
+    if (!strstr(found, "1.000 if output 0 is label 2, output 1 is label 0, output 2 is label 1"))
+        fail_msg("%s", found);
+    assert_false(lra_check_allows(&c, "bag"));
+    assert_true(lra_check_allows(&c, "jacobian"));
+    lra_check_free(&c);
+}
+
+/* Labels without any relation to the inputs: a permutation is named at the rate of the test. */
+TEST(no_permutation_of_noise)
+{
+    int named = 0, passed = 0;
+    enum { SEEDS = 200 };
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        lra_err e = {{0}};
+        lra_check c;
+        stub_spec s = with(STUB_none);
+        s.D = 2, s.K = 1, s.classes = 4;
+        OK(check(s, seed, true, 64, &c, &e));
+        named += strstr(c.row[LRA_CHECK_accuracy].found, " if output ") != NULL;
+        passed += c.row[LRA_CHECK_accuracy].outcome == LRA_CHECK_PASSED;
+        lra_check_free(&c);
+    }
+    assert_in_range(named, 0, 7); /* 1 % of 200: P(more than 7) = 0.1 % */
+    assert_in_range(passed, 0, 7);
+}
+
+TEST(a_model_that_does_not_answer)
+{
+    lra_err e = {{0}};
+    lra_check c;
+    assert_int_equal(check(with(STUB_no_memory), 1, false, 16, &c, &e), LRA_FAILED);
+    assert_non_null(strstr(e.msg, "out of memory"));
+    assert_int_equal(c.row[LRA_CHECK_handshake].outcome, LRA_CHECK_FAILED);
+    assert_false(lra_check_allows(&c, "jacobian"));
+    lra_check_free(&c);
+    OK(check(with(STUB_out_of_memory), 1, false, 3, &c, &e));
+    assert_int_equal(c.row[LRA_CHECK_batch].outcome, LRA_CHECK_PASSED);
+    lra_check_free(&c);
+}
+
+/* Rows that cannot be checked say why and fail nothing. */
+TEST(left_out)
+{
+    lra_err e = {{0}};
+    lra_check c;
+    stub_spec s = stub_spec_default();
+    examples *x = make(s, 1, false);
+    lra_responder *r = stub_responder_new(&s);
+    r->facts.answers = LRA_ANSWERS_FORWARD;
+    r->facts.mask = false;
+    lra_check_spec spec = {.examples = &x->q, .batch = 1, .longest = T, .seed = 1};
+    OK(lra_check_model(r, &spec, &c, &e));
+    static const int rows[] = {LRA_CHECK_batch, LRA_CHECK_keep, LRA_CHECK_causal,
+                               LRA_CHECK_gradient, LRA_CHECK_accuracy};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(c.row[rows[i]].outcome, LRA_CHECK_LEFT_OUT);
+        assert_true(c.row[rows[i]].found && *c.row[rows[i]].found);
+    }
+    assert_int_equal(c.row[LRA_CHECK_padding].outcome, LRA_CHECK_PASSED);
+    lra_check_free(&c);
+    lra_responder_close(r);
+    lra_free(x);
+}
