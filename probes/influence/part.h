@@ -5,6 +5,8 @@
 #ifndef LRA_PROBES_INFLUENCE_PART_H
 #define LRA_PROBES_INFLUENCE_PART_H
 
+#include <jansson.h>
+
 #include "analysis/gain.h"
 #include "kernels/base/cli/options.h"
 #include "models/training/loaded_model.h"
@@ -28,6 +30,7 @@ typedef struct {
     const lra_options *options;  /* parsed options of the command. Nullable: defaults */
     lra_engine_run *engine;      /* Nullable: the model is no run of the built-in engine */
     const lra_finished_run *run; /* the run that `engine` loaded. Nullable */
+    json_t *planned;             /* receives the plan of each model. Nullable */
     const char *folder, *to;     /* folders of an earlier influence.h5, and of the new one */
     lra_steps steps;
     lra_probe_result *out; /* result to which the measured units are added */

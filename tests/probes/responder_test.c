@@ -7,8 +7,12 @@
 
 #include "datasets/prepare.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/terminal.h"
+#include "probes/influence/measure_parts.h"
+#include "probes/influence/model_run.h"
 #include "probes/influence/registry.h"
 #include "probes/shared/subject_result.h"
+#include "tests/fixtures/folder.h"
 
 enum { BACK = 7, VOCAB = 4, LONGEST = 32, CONTEXT = 32, FAR = 24, WIDTH = 3 };
 
@@ -148,10 +152,10 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
     (void)r, (void)layer, (void)e;
     for (int64_t s = 0; s < lra_request_sequences(q); s++)
         for (int64_t i = 0; i < q->T; i++)
-            for (int64_t d = 0; d < WIDTH; d++)
-                out[(s * q->T + i) * WIDTH + d] = i < BACK
-                                                      ? 0
-                                                      : entry(d, q->token[s * q->T + i - BACK]);
+            for (int64_t d = 0; d < WIDTH; d++) {
+                float *to = &out[(s * q->T + i) * WIDTH + d];
+                *to = i < BACK ? 0 : entry(d, q->token[s * q->T + i - BACK]);
+            }
     return 0;
 }
 
@@ -403,4 +407,77 @@ TEST(answers_that_are_missing)
     close_measured(&m);
 }
 
-GROUP(NULL, NULL);
+/* ---- a folder -------------------------------------------------------------------------------- */
+
+static const lra_option flags[] = {{.name = "force", .kind = LRA_OPTION_FLAG, .help = ""},
+                                   {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = ""},
+                                   {.name = NULL}};
+static const lra_option *const tables[] = {lra_influence_sampling_options, lra_part_length_options,
+                                           lra_part_heads_options, flags, NULL};
+static const lra_command command = {.program = "audit", .tables = tables, .max_args = 0};
+
+static lra_probe_result *audited(known *model, const lra_dataset *d, const char *parts,
+                                 char **result_folder)
+{
+    lra_err e = {{0}};
+    lra_options *o;
+    lra_terminal_init(LRA_LOG_QUIET);
+    char *argv[] = {(char *)(uintptr_t) "--parts", (char *)(uintptr_t)parts};
+    NOT_NULL(o = lra_options_parse(&command, 2, argv, &e));
+    const lra_model_run run = {.model = &model->base,
+                               .data = d,
+                               .name = "known",
+                               .out = folder,
+                               .batch = 8,
+                               .seed = 5,
+                               .options = o};
+    lra_probe_result *out;
+    if (lra_model_run_measure(&run, &out, result_folder, &e) != 0) fail_msg("%s", e.msg);
+    lra_options_free(o);
+    return out;
+}
+
+/* The folder is read like a run. A second command keeps its parts, unless the model has other
+ * answers. */
+TEST(a_folder_of_a_model)
+{
+    lra_err e = {{0}};
+    known model = model_of(ALL, VOCAB, token_before_last);
+    lra_dataset *d = dataset_of(&labels);
+    char *first, *second, *third;
+    lra_probe_result *a = audited(&model, d, "jacobian", &first);
+    lra_probe_result *b = audited(&model, d, "drop", &second);
+    assert_string_equal(first, second);
+    assert_non_null(lra_probe_unit_find(b, "jacobian"));
+    char *path = lra_format("%s/result.h5", first);
+    lra_result *r = lra_result_read(path, &e);
+    NOT_NULL(r);
+    assert_true(r->n == 60 && lra_result_metric(r)->value && r->reach == -1);
+    assert_string_equal(r->model, "user.known");
+    lra_free(path);
+    path = lra_format("%s/influence.h5", first);
+    lra_probe_result *read = lra_probe_result_read(path, "influence", &e);
+    NOT_NULL(read);
+    assert_non_null(lra_probe_unit_find(read, "drop"));
+    model.logits = next_token;
+    lra_probe_result *c = audited(&model, d, "drop", &third);
+    assert_string_equal(first, third);
+    assert_null(lra_probe_unit_find(c, "jacobian"));
+    lra_probe_result *const all[] = {a, b, c, read};
+    for (int k = 0; k < 4; k++) lra_probe_result_free(all[k]);
+    lra_result_free(r);
+    lra_free(path);
+    lra_free(first);
+    lra_free(second);
+    lra_free(third);
+    lra_dataset_free(d);
+}
+
+TEST(names_of_models)
+{
+    char *name = lra_model_run_name("My Net/v1.2");
+    assert_string_equal(name, "my-net-v1.2");
+    lra_free(name);
+}
+
+GROUP(make_folder, remove_folder);

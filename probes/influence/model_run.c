@@ -1,0 +1,97 @@
+/* Measures a model that this program did not train (model_run.h). */
+#include "probes/influence/model_run.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/base/core/log.h"
+#include "kernels/base/core/mem.h"
+#include "kernels/base/os/file.h"
+#include "kernels/base/os/lock.h"
+#include "probes/influence/measure_parts.h"
+#include "probes/shared/subject_result.h"
+
+char *lra_model_run_name(const char *from)
+{
+    char *name = lra_format("%.48s", *from ? from : "model"); /* names have at most 64 letters */
+    for (char *at = name; *at; at++) {
+        int c = tolower((unsigned char)*at);
+        *at = (char)(isalnum(c) && c < 128 ? c : strchr("-_.", c) ? c : '-');
+    }
+    return name;
+}
+
+/* True if both results have the same answers for the same rows, bit for bit. */
+static bool equal_answers(const lra_result *a, const lra_result *b)
+{
+    size_t n = (size_t)a->n, classes = (size_t)a->n_classes, numbers = (size_t)a->n_numbers;
+    if (a->n != b->n || a->n_classes != b->n_classes || a->n_numbers != b->n_numbers) return false;
+    if (classes) return memcmp(a->logits, b->logits, n * classes * sizeof *a->logits) == 0;
+    if (numbers) return memcmp(a->number, b->number, n * numbers * sizeof *a->number) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (a->row[i].loss != b->row[i].loss) return false;
+    return true;
+}
+
+/* Writes the result, unless the folder has an equal one; measurements of other answers are removed.
+ */
+static int write_result(const lra_result *r, const char *folder, lra_err *e)
+{
+    char *path = lra_format("%s/result.h5", folder), *old = lra_format("%s/influence.h5", folder);
+    lra_err unread;
+    lra_result *before = lra_file_exists(path) ? lra_result_read(path, &unread) : NULL;
+    bool equal = before && equal_answers(before, r);
+    if (before && !equal && lra_file_exists(old)) {
+        lra_note("%s: the model's answers have changed, all parts are measured again", folder);
+        unlink(old);
+    }
+    int rc = equal ? 0 : lra_result_write(path, r, e);
+    lra_result_free(before);
+    lra_free(path);
+    lra_free(old);
+    return rc;
+}
+
+static int measure(const lra_model_run *m, lra_influence *p, lra_err *e)
+{
+    bool dry = m->options && lra_option_flag(m->options, "dry-run");
+    int rc = lra_influence_check_options(p, e), lock = -1;
+    if (rc == 0 && !dry) rc = lra_folder_make(p->to, e);
+    if (rc == 0 && !dry) {
+        char *path = lra_format("%s/lock", p->to);
+        lock = lra_lock_wait(path, e);
+        lra_free(path);
+        rc = lock >= 0 ? write_result(p->result, p->to, e) : LRA_FAILED;
+    }
+    if (rc == 0) rc = lra_influence_measure(p, false, e);
+    lra_unlock(lock);
+    return rc;
+}
+
+int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char **folder, lra_err *e)
+{
+    char *name = lra_format("user.%s", m->name);
+    char *title = lra_format("%s %s", m->data->task->name, name);
+    lra_influence p = {.options = m->options,
+                       .subject = lra_subject_of(m->model, m->data, title, m->batch, m->seed)};
+    p.subject.sample_seed = m->sample_seed;
+    lra_result *r = lra_subject_result(&p.subject, name, e);
+    int rc = r ? 0 : LRA_FAILED;
+    *out = NULL, *folder = NULL;
+    if (rc == 0) {
+        *folder = lra_format("%s/runs/%s-%s-%s", m->out, m->data->task->name, name, r->run);
+        p.result = r, p.folder = p.to = *folder;
+        rc = measure(m, &p, e);
+        *out = p.out;
+    }
+    if (rc != 0) {
+        lra_probe_result_free(*out);
+        lra_free(*folder);
+        *out = NULL, *folder = NULL;
+    }
+    lra_result_free(r);
+    lra_free(name);
+    lra_free(title);
+    return rc;
+}
