@@ -12,6 +12,7 @@
 #include "datasets/own/own.h"
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/file.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -23,6 +24,17 @@ static void add_classes(const lra_own *own, lra_text *t)
     for (int k = 0; own->class_name && k < own->n_classes && k < SHOWN; k++)
         lra_text_add(t, "%s%.40s", k ? ", " : ": ", own->class_name[k]);
     lra_text_add(t, "%s)", own->class_name && own->n_classes > SHOWN ? ", .." : "");
+}
+
+/* Is it another import than the last one? A dry run repeats it for every plan. */
+static bool is_new(const lra_dataset *d, const char *path)
+{
+    static uint64_t last;
+    char *all = lra_format("%s\n%s", path, d->properties);
+    uint64_t hash = lra_hash64(all, strlen(all)), before = last;
+    lra_free(all);
+    last = hash;
+    return hash != before;
 }
 
 /* One line: which columns are read, and as what. */
@@ -126,9 +138,10 @@ static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err
     if (rc == 0) rc = fill(&x, c, d, e);
     if (rc == 0) {
         d->name = lra_own_name(path);
-        report_columns(d, &x);
-        report_splits(d, &x);
-        report_counts(d, &x);
+        bool report = is_new(d, path);
+        if (report) report_columns(d, &x);
+        if (report) report_splits(d, &x);
+        if (report) report_counts(d, &x);
     }
     lra_own_examples_free(&x);
     return rc;

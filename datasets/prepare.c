@@ -9,6 +9,7 @@
 #include "datasets/loader/cache.h"
 #include "datasets/loader/published.h"
 #include "datasets/loader/repeats.h"
+#include "datasets/own/own.h"
 #include "kernels/base/os/file.h"
 #include "kernels/base/formats/h5.h"
 #include "kernels/base/os/lock.h"
@@ -21,7 +22,8 @@ static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra
 {
     if (lra_parquet_is(data_dir)) return lra_parquet_explain(d->task, data_dir, LRA_FAILED, e);
     int rc = d->task->files.import(c, data_dir, d, e);
-    if (rc != 0) return lra_parquet_explain(d->task, data_dir, rc, e);
+    if (rc != 0) rc = lra_parquet_explain(d->task, data_dir, rc, e);
+    if (rc != 0) return lra_own_explain(d->task, data_dir, rc, e);
     if (d->task->resolve && d->task->resolve(d, e) != 0) return LRA_FAILED;
     lra_published_report(d);
     lra_repeats_report(d);

@@ -53,7 +53,8 @@ static const lra_option own[] = {
     {.name = "all",
      .kind = LRA_OPTION_FLAG,
      .help = "with --check: check every task whose files are found below the folder, in one table"},
-    LRA_DATA_DIR_OPTION(" to describe instead of generated data"),
+    LRA_DATA_DIR_OPTION(" to describe instead of generated data; of task file: a file of own data, "
+                        "or a folder with train and test files"),
     {.name = "import", .kind = LRA_OPTION_TEXT, .arg = "DIR", .help = "same as --data-dir"},
     {.name = "information",
      .kind = LRA_OPTION_FLAG,
@@ -93,7 +94,8 @@ static const lra_command command = {
     .summary = "Generates, imports, checks and describes the data of a task.",
     .usage = "TASK|--all",
     .examples = "  lra-probe data listops --preset small --show 1\n"
-                "  lra-probe data pathfinder --make 1000 --set size=64 --out lra-out",
+                "  lra-probe data pathfinder --make 1000 --set size=64 --out lra-out\n"
+                "  lra-probe data file --data-dir reviews.csv --text review --label sentiment",
     .min_args = 0,
     .max_args = 1,
     .tables = tables,

@@ -99,6 +99,30 @@ int lra_own_files_find(const char *path, const char *format, lra_own_examples *x
         strcmp(format, "auto") == 0 ? "EXT (csv, tsv, jsonl, ndjson, npz, safetensors)" : format);
 }
 
+/* Extensions that no official file has. */
+static bool is_own(const char *path)
+{
+    static const char *const only[] = {".csv", ".jsonl", ".ndjson", ".npz"};
+    size_t n = strlen(path);
+    for (size_t k = 0; k < sizeof only / sizeof *only; k++) {
+        size_t length = strlen(only[k]);
+        if (n > length && strcmp(path + n - length, only[k]) == 0) return true;
+    }
+    return false;
+}
+
+int lra_own_explain(const lra_task *t, const char *path, int code, lra_err *e)
+{
+    lra_own_examples x = {0};
+    lra_err why = *e, ignored;
+    if (t->resolve) return code;
+    bool found = lra_own_files_find(path, "auto", &x, &ignored) == 0 && is_own(x.file[0].path);
+    lra_own_examples_free(&x);
+    if (found)
+        lra_fail(e, "%.380s; own data are read with 'lra-probe data file --check PATH'", why.msg);
+    return code;
+}
+
 int lra_own_files_hash(const lra_own_examples *x, uint64_t *hash, lra_err *e)
 {
     enum { PIECE = 1 << 20 };

@@ -53,6 +53,10 @@ char *lra_own_name(const char *path);
 const char *lra_own_baseline(int b, const lra_sequences *train, const lra_sequences *of,
                              int32_t *predicted);
 
+/* Appends a hint to the message of a failed import of another task if the path looks like own data;
+ * returns the code. */
+int lra_own_explain(const lra_task *t, const char *path, int code, lra_err *e);
+
 /* Column names in keys: blanks, '%' and control characters as %XX; caller frees. */
 char *lra_own_decode(const char *value);
 

@@ -29,6 +29,7 @@ says '"task": "file:mine"'
 expect 2 "the name of own data is 'M y'" "$probe" data 'file:M y' --data-dir reviews.csv
 expect 1 "has no column 'txt'\|no column 'txt'" "$probe" data file --data-dir reviews.csv --text txt
 expect 1 "exclude each other" "$probe" data file --data-dir reviews.csv --text a --tokens b
+expect 1 "own data are read with 'lra-probe data file --check PATH'" "$probe" data text --check reviews.csv
 expect 1 "there is no file or folder 'absent.csv'" "$probe" data file --data-dir absent.csv
 expect 1 "data-dir must name its files" "$probe" data file
 printf 'a,b\n1,2\n3,4\n' >numbers.csv
@@ -92,7 +93,8 @@ cmp -s names-same.csv names-equal.jsonl || complain "equal data are different ru
 tail -c 4000 same.csv.safetensors >a && tail -c 4000 equal.jsonl.safetensors >b && cmp -s a b || complain "equal data give other weights"
 
 # ---- a known distance -------------------------------------------------------------------------------
-# The label is 1 if two capitals, 6 apart among small letters, are equal: a reach of 6 is needed.
+# The label is 1 if two capitals, 6 apart among small letters, are equal: a position between them sees both from a reach of 3
+# on.
 awk "$lcg"'BEGIN { z = 3; print "text,label"
     for (i = 0; i < 3000; i++) { s = ""; at = 2 + draw(8); same = draw(2); p = draw(2); q = same ? p : 1 - p
         for (k = 0; k < 24; k++) s = s (k == at ? (p ? "A" : "B") : k == at + 6 ? (q ? "A" : "B") : substr("cdef", 1 + draw(4), 1))
@@ -107,6 +109,15 @@ has ladder 'Ladder: file:pair, preset quick'
 "$report" tables --table ladder --format csv --out l 2>err |
     awk -F, '$3 == 2 { low = $4 } $3 == 6 { high = $4 } { print $1, $3, $4 } END { exit !(low > 30 && low < 70 && high > 95) }' >rungs ||
     complain "a reach of 2 should be at chance and one of 6 right: $(cat rungs)"
+# The label is the letter 10 positions before the end token: a model that reads the last position needs a reach of exactly 10.
+awk "$lcg"'BEGIN { z = 5; print "text,label"; for (i = 0; i < 3000; i++) { s = ""; n = 14 + draw(10)
+    for (k = n; k > 0; k--) { c = draw(2) ? "A" : "B"; if (k == 10) l = c; s = s c } print s "," l } }' >end.csv
+"$probe" receptive-field --task file --data-dir end.csv --kernels 19,21 --layers 1 --pool last --seeds 1 --jobs 2 --threads 1 --out e -q \
+    >ladder 2>err || complain "ladder with --jobs: $(cat err)"
+"$report" tables --table ladder --format csv --out e 2>err |
+    awk -F, '$3 == 9 { low = $4 } $3 == 10 { high = $4 } { print $1, $3, $4 } END { exit !(low > 30 && low < 70 && high > 95) }' >rungs ||
+    complain "a reach of 9 should be at chance and one of 10 right: $(cat rungs)"
+# Probes of a finished run do not need the user's file.
 mv pair.csv gone.csv
 for run in l/runs/*; do
     expect 0 '' "$probe" influence "$run" --parts jacobian,keep,position --examples 20 --threads 1 -q
