@@ -271,8 +271,9 @@ int lra_columns_of_arrays(const char *path, int n, const lra_array_source *sourc
     *out = (lra_columns){0};
     if (n > LRA_COLUMNS_MAX)
         return lra_fail(e, "'%s' has %d arrays, at most %d are accepted", path, n, LRA_COLUMNS_MAX);
-    out->n = count_examples(n, source);
-    if (out->n < 1) return fail_without(path, n, source, out->n, e);
+    int64_t examples = count_examples(n, source);
+    if (examples < 1) return fail_without(path, n, source, examples, e);
+    out->n = examples;
     out->column = lra_alloc_array((size_t)n, sizeof *out->column);
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {

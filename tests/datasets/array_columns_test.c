@@ -64,6 +64,7 @@ static void refuses(npz_member *m, int n, const char *message)
     assert_int_equal(read_members(m, n, NPZ_PLAIN, &c, &e), LRA_FAILED);
     assert_string_equal(after_path(e.msg), message);
     assert_null(c.column);
+    assert_int_equal(c.n, 0);
     lra_columns_free(&c);
 }
 
