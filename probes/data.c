@@ -17,6 +17,7 @@
 #include "kernels/base/os/shell.h"
 #include "kernels/base/os/terminal.h"
 #include "probes/data/all.h"
+#include "probes/data/arrays.h"
 #include "probes/data/check.h"
 #include "probes/data/describe.h"
 #include "probes/data/information.h"
@@ -61,6 +62,10 @@ static const lra_option own[] = {
      .help =
          "measure the locality of the rows without a model: mutual information between tokens d "
          "positions apart, and between n-grams and the label"},
+    {.name = "arrays",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "write the rows of all splits as arrays of a safetensors file"},
     {.name = "show",
      .kind = LRA_OPTION_INT,
      .min = 1,
@@ -272,7 +277,9 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
     if (!d) return LRA_FAILED;
     if (d->own && strchr(name, ':')) lra_dataset_rename(d, name);
     const char *sheet = lra_option_text(o, "sheet");
-    int rc = sheet                         ? lra_data_sheet(d, sheet, e)
+    const char *arrays = lra_option_text(o, "arrays");
+    int rc = arrays                        ? lra_data_arrays(d, arrays, e)
+             : sheet                       ? lra_data_sheet(d, sheet, e)
              : lra_option_given(o, "show") ? show(d, o, e)
              : lra_option_flag(o, "information")
                  ? lra_data_information(d, files_of(o) ? "paper" : lra_option_text(o, "preset"),
@@ -287,13 +294,15 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
 static int refuse_mixed(const lra_task *t, const lra_options *o, lra_err *e)
 {
     static const char *const alone[][2] = {
-        {"make", "check"},        {"make", "data-dir"},     {"make", "show"},
-        {"check", "data-dir"},    {"check", "show"},        {"make", "json"},
-        {"show", "json"},         {"data-dir", "preset"},   {"check", "preset"},
-        {"png", "make"},          {"png", "check"},         {"seeding", "data-dir"},
-        {"information", "make"},  {"information", "check"}, {"information", "show"},
-        {"information", "sheet"}, {"sheet", "make"},        {"sheet", "check"},
-        {"sheet", "show"},        {"sheet", "json"},        {"data-dir", "import"}};
+        {"make", "check"},        {"make", "data-dir"},      {"make", "show"},
+        {"check", "data-dir"},    {"check", "show"},         {"make", "json"},
+        {"show", "json"},         {"data-dir", "preset"},    {"check", "preset"},
+        {"png", "make"},          {"png", "check"},          {"seeding", "data-dir"},
+        {"information", "make"},  {"information", "check"},  {"information", "show"},
+        {"information", "sheet"}, {"sheet", "make"},         {"sheet", "check"},
+        {"sheet", "show"},        {"sheet", "json"},         {"arrays", "make"},
+        {"arrays", "check"},      {"arrays", "show"},        {"arrays", "sheet"},
+        {"arrays", "json"},       {"arrays", "information"}, {"data-dir", "import"}};
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
         const char *a = given_as(o, alone[i][0]), *b = given_as(o, alone[i][1]);
         if (a && b && strcmp(a, b) != 0)

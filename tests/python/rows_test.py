@@ -225,6 +225,37 @@ class Programs(unittest.TestCase):
             expected = [int((values.split == k).sum()) for k in range(3)]
             self.assertEqual(self.counts(values.save(os.path.join(d, "d.jsonl")), d), expected)
 
+    def test_tasks(self):
+        """task(): rows as 'lra-probe data --show' prints them."""
+        try:
+            program = ll.programs.command()[0]
+        except ll.ProgramError as e:
+            self.skipTest(str(e))
+        with tempfile.TemporaryDirectory() as d:
+            sizes = {"train": 60, "val": 20, "test": 30}
+            rows = ll.task("listops", out=d, **sizes)
+            self.assertEqual((rows.kind, rows.goal, rows.classes), ("tokens", "class", 10))
+            self.assertEqual([int((rows.split == k).sum()) for k in range(3)], [60, 20, 30])
+            options = [w for k, v in sizes.items() for w in ("--set", f"{k}={v}")]
+            for k in (1, 30):
+                shown = subprocess.run(
+                    [program, "data", "listops", *options, "--out", d, "--show", str(k)],
+                    capture_output=True,
+                    text=True,
+                )
+                i = int(rows.index("test")[k - 1])
+                self.assertIn(f"test row {k}, {len(rows.x[i])} tokens, label {rows.label[i]}", shown.stdout)
+            copy = ll.task("cumsum", out=d, **sizes)
+            self.assertEqual((copy.kind, copy.goal), ("values", ""))
+            self.assertEqual(copy.targets[0].shape[0], len(copy.x[0]))
+            marks = ll.task("xor", out=d, distance=2, copies=1, length=32, **sizes)
+            self.assertEqual((marks.length, marks.classes), (32, 2))
+            self.assertEqual(marks.task[:2], ["--task", "xor"])
+            with self.assertRaisesRegex(ll.ProgramError, "unknown task 'listop'.*"):
+                ll.task("listop", out=d)
+            with self.assertRaisesRegex(ll.ProgramError, "exclude each other"):
+                ll.programs.run(["data", "xor", "--arrays", d + "/a", "--show", "1", "--out", d])
+
 
 if __name__ == "__main__":
     unittest.main()

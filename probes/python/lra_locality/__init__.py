@@ -11,6 +11,7 @@ from .programs import ProgramError
 from .results import Table, figure, table
 from .rows import Rows, RowsError, rows
 from .serve import serve
+from .task import task
 from .wrap import wrap
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "rows",
     "serve",
     "table",
+    "task",
     "text_of",
     "wrap",
 ]

@@ -296,6 +296,8 @@ class Rows:
         self.classes = len(label_names) if label_names else 1 if goal == "value" else 0
         self.length = max(len(a) for a in x)
         self.task: Optional[List[str]] = None  # options of lra-probe that name these rows, for task()
+        self.meta: Dict[str, str] = {}  # of task(): goal, classes, fingerprint and others
+        self.targets: Optional[List[Array]] = None  # of tasks with a target at every token: (n, targets)
         self._texts, self._labels = texts, labels
 
     def __len__(self) -> int:
