@@ -156,4 +156,13 @@ if [ -w /dev/full ]; then
     "$probe" data listops --check "$dir" >/dev/full 2>err
     [ $? -eq 1 ] && grep -q 'cannot write' err || complain "a full disk went unnoticed"
 fi
+# Rows as arrays: a safetensors file with all splits, which the header names.
+expect 0 '' "$probe" data xor --set train=64 --set val=32 --set test=32 --arrays rows.safetensors
+for name in train/start train/tokens train/label val/start test/tokens '"goal":"class"'; do
+    has rows.safetensors "$name"
+done
+[ "$(wc -c <rows.safetensors)" -ge $((128 * 320 * 4)) ] || complain "the arrays lack rows"
+expect 2 "'*--arrays'* and '*--show'* exclude each other" "$probe" data xor --arrays a.safetensors --show 1
+expect 1 "no/such" "$probe" data xor --set train=64 --set val=32 --set test=32 --arrays no/such/folder.safetensors
+
 exit $bad
