@@ -77,7 +77,8 @@ int32_t lra_ngram_says(const lra_ngram *g, int64_t length, const uint8_t *symbol
 void lra_ngram_free(lra_ngram *g); /* Nullable: g */
 /* Values of n that the diagnostics of data and the baselines of ladders evaluate. */
 enum { LRA_NGRAM_WIDTHS = 6 };
-/* Maximum number of classes for which callers evaluate them: 1 MiB of weights per class. */
+/* Maximum number of classes for which callers evaluate these classifiers, which need 1 MiB of
+ * weights per class. */
 enum { LRA_NGRAM_CLASSES = 256 };
 extern const int lra_ngram_widths[LRA_NGRAM_WIDTHS];
 

@@ -1,7 +1,7 @@
 /* File: a user's own data, from csv, tsv, jsonl, npz or safetensors. Inputs are text (bytes as
  * tokens, ids as in datasets/formats/bytes.h, and <eos>), tokens (ids from 0), or values (real
- * numbers, one or several per step). Labels are classes (integers, text), real numbers, or missing.
- * Goal, classes, vocabulary and presets are properties of the data: datasets/own/own.h. */
+ * numbers, one or several per time step). Labels are classes (integers, text), real numbers, or
+ * missing. Goal, classes, vocabulary and presets are properties of the data: datasets/own/own.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static bool is_new(const lra_dataset *d, const char *path)
     return hash != before;
 }
 
-/* One line: which columns are read, and as what. */
+/* Prints one line: the columns that are read, and their kinds. */
 static void report_columns(const lra_dataset *d, const lra_own_examples *x)
 {
     static const char *const input[] = {"text (bytes)", "tokens", "values"};
@@ -94,7 +94,7 @@ static void report_counts(const lra_dataset *d, const lra_own_examples *x)
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* Adds the examples of a split: all, or `rows` evenly spaced ones. */
+/* Adds the examples of a split to its rows: all (rows 0), or at most `rows`, evenly spaced. */
 static int add_split(lra_own_examples *x, int split, int64_t rows, lra_sequences *to, lra_err *e)
 {
     int64_t n = 0, at = 0, taken = 0;
@@ -147,7 +147,7 @@ static int import(const lra_config *c, const char *path, lra_dataset *d, lra_err
     return rc;
 }
 
-/* Names are no part of the identity: equal bytes are equal data. */
+/* File names are not part of the hash, so that equal bytes are the same data. */
 static int import_hash(const lra_config *c, const char *path, lra_digest *to, lra_err *e)
 {
     lra_own_examples x = {0};

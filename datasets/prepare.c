@@ -107,7 +107,8 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-/* Own data: the length of the rows, if all are equal, and the columns that were chosen. */
+/* Own data: sets the length of the rows if all are equally long, and adds the resolved parameters
+ * to the configuration. */
 static void complete_own(lra_dataset *d)
 {
     int64_t shortest = d->longest;

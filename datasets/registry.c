@@ -17,7 +17,7 @@ const lra_task *lra_task_at(int i)
     return i >= 0 && i < N_TASKS ? registry[i] : NULL;
 }
 
-/* "file:reviews": own data with a name. */
+/* Checks the part of the name of own data after "file:", which begins at `from`. */
 static int check_own(const char *name, size_t from, lra_err *e)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.+-";

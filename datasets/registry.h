@@ -8,7 +8,7 @@
 #include "datasets/datasets.def"
 #undef LRA_TASK
 const lra_task *lra_task_at(int i); /* NULL after the last */
-/* By name; "file:NAME" is `file`, whose data have names of their own. */
+/* Finds a task by name. "file:NAME" is the task `file`; NAME is the name of the data. */
 const lra_task *lra_task_find(const char *name, lra_err *e);
 
 #endif

@@ -461,7 +461,7 @@ static int finish(reader *r, lra_columns *out)
 {
     if (r->n_columns == 0) return lra_fail(r->e, "'%s': its objects have no keys", r->name);
     for (int i = 0; i < r->n_columns && r->row == 1; i++)
-        if (r->column[i].c.kind == LRA_COLUMN_REFUSED) /* as pandas writes tables by default */
+        if (r->column[i].c.kind == LRA_COLUMN_REFUSED) /* the default format of pandas */
             return lra_fail(r->e,
                             "'%s' is one object, expected one per line and example; convert it "
                             "by pandas.read_json('IN').to_json('OUT.jsonl', "

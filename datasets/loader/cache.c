@@ -1,5 +1,5 @@
-/* The HDF5 file of prepared data: /config, of own data also /properties and the attribute `name`,
- * and for each split the arrays start, label, and those of token, value, target and middle that its
+/* The HDF5 file of prepared data: /config; for own data also /properties and the attribute `name`;
+ * for each split the arrays start, label, and those of token, value, target and middle that its
  * rows have. The attributes width, n_targets and step_targets are omitted if they are 1, 0 and
  * 0. */
 #include "datasets/loader/cache.h"
@@ -53,8 +53,8 @@ static const void *data_of(const lra_sequences *r, int array)
 }
 
 /* Computes the fingerprint of the data: a hash of start, token and label of all splits. Other
- * arrays and a width above 1 enter through one additional hash (0 if no split has any); for own
- * data, so do the properties that give the rows their meaning. */
+ * arrays and a width above 1 enter through one additional hash (0 if no split has any). For
+ * own data the hash also covers the properties (lra_own_identity()). */
 void lra_cache_fingerprint(lra_dataset *d)
 {
     uint64_t parts[1 + 3 * LRA_N_SPLITS] = {0};
@@ -244,7 +244,7 @@ static int read_words(lra_dataset *d, lra_h5 *f, lra_err *e)
     return 0;
 }
 
-/* Own data: the properties, from which the task of the data follows. */
+/* Reads the properties and the name of own data, and makes the instance of the task. */
 static int read_properties(lra_dataset *d, lra_h5 *f, lra_err *e)
 {
     lra_err ignored;

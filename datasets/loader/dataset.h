@@ -6,10 +6,10 @@
 #include "kernels/base/core/mem.h"
 
 struct lra_dataset {
-    const lra_task *task; /* the record, or `own` */
-    /* Tasks with resolve(): the instance, in the arena; the text that it is made of; its name for
-     * users, from the file that was imported; keys whose values the data decide, set in config.
-     * NULL: other tasks. */
+    const lra_task *task; /* the record of the task; for tasks with resolve(): `own` */
+    /* Tasks with resolve(), else NULL. own: instance of the task, allocated in `arena`; properties:
+     * text from which it is made; name: its name for users, which follows from the file name;
+     * resolved: parameters whose values follow from the data. */
     lra_task *own;
     lra_arena *arena;
     char *properties, *name;
@@ -40,7 +40,7 @@ struct lra_dataset {
 
 /* Returns a data set of the task without rows. */
 lra_dataset *lra_dataset_new(const lra_task *t);
-/* Changes the name for users of a task with resolve(). */
+/* Changes d->name, for tasks with resolve(). */
 void lra_dataset_rename(lra_dataset *d, const char *name);
 void lra_dataset_free(lra_dataset *d); /* Nullable: d */
 /* Returns the side length of the task's square images in pixels; 0: rows are not images. */

@@ -41,11 +41,11 @@ typedef struct {
 /* A task. Members that a record omits are 0 or NULL. */
 typedef struct lra_task {
     const char *name, *summary;
-    /* Properties that the data decide (own data: goal, classes, vocabulary): points d->task to an
-     * instance of the task with them, made of d->properties. Nullable: the record is complete. */
+    /* For tasks whose goal, classes and vocabulary follow from the data: makes an instance of the
+     * task from d->properties and sets d->task to it. Nullable: the record is complete. */
     int (*resolve)(lra_dataset *d, lra_err *e);
-    /* Of an instance: its record, whose name is part of the identity of runs and names files; the
-     * name of the instance is for users ("file:reviews"). NULL: this is a record. */
+    /* Instances: the record of the task, whose name is part of the identity of runs and of file
+     * names; the name of the instance is only printed ("file:reviews"). NULL: this is a record. */
     const struct lra_task *record;
     lra_goal goal;
     /* Name of the metric for selection and reports (kernels/base/core/metric.h). NULL: the default
@@ -170,7 +170,8 @@ typedef struct lra_task {
     } text;
 } lra_task;
 
-/* The record in datasets.def: t, or that of an instance; and its name. */
+/* lra_task_record(): the record of an instance, or t itself. lra_task_id(): the name of the
+ * record. */
 const lra_task *lra_task_record(const lra_task *t);
 const char *lra_task_id(const lra_task *t);
 const lra_metric *lra_task_metric(const lra_task *t);

@@ -1,4 +1,4 @@
-/* Baselines of own data with classes: the most frequent label, the length, a bag of tokens. */
+/* Baselines of own data with classes: constant, by length, and naive Bayes on bags of tokens. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,8 +26,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The most frequent label of the training rows in the same of at most 16 bins of lengths with equal
- * shares of rows. */
+/* Predicts the most frequent label of the training rows in the same bin of lengths. There are at
+ * most 16 bins, with about the same number of training rows each. */
 static void by_length(const lra_sequences *train, const lra_sequences *of, int32_t *predicted)
 {
     int64_t *all = lra_alloc_array((size_t)train->n + 1, sizeof *all), edge[BINS];
@@ -72,7 +72,8 @@ static int64_t largest_token(const lra_sequences *r)
     return most;
 }
 
-/* Multinomial naive Bayes with add-one smoothing; tokens that training lacks do not count. */
+/* Predicts labels by multinomial naive Bayes with add-one smoothing. Tokens above the largest id of
+ * the training rows are ignored. */
 static void by_bag(const lra_sequences *train, const lra_sequences *of, int32_t *predicted)
 {
     int64_t V = largest_token(train) + 1;

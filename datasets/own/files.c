@@ -1,4 +1,4 @@
-/* Files of own data: where they are, their columns. */
+/* Finds the files of own data, chooses their columns, and divides the examples into splits. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "kernels/base/os/file.h"
 
 static const char *const formats[] = {"csv", "tsv", "jsonl", "ndjson", "npz", "safetensors", NULL};
-/* Names of the files and of the values of the column of splits. */
+/* Names of each split: of its file in a folder, and in a column of splits. */
 static const char *const words[LRA_N_SPLITS][5] = {{"train", "training", NULL},
                                                    {"val", "valid", "validation", "dev", NULL},
                                                    {"test", "testing", NULL}};
@@ -55,7 +55,7 @@ static void add_file(lra_own_examples *x, char *path, int split)
     x->file[x->n_files++] = (lra_own_file){.path = path, .split = split};
 }
 
-/* The file of a split in a folder; NULL: none. */
+/* Returns the path of the file of a split in a folder; NULL: there is none. */
 static char *split_file(const char *folder, int split, const char *format)
 {
     for (int k = 0; words[split][k]; k++) {
@@ -66,7 +66,8 @@ static char *split_file(const char *folder, int split, const char *format)
     return NULL;
 }
 
-/* The files of one format; false if train or test is missing. */
+/* Adds the files of one format in a folder. Returns false, adding none, if train or test is
+ * missing. */
 static bool find_format(const char *folder, const char *format, lra_own_examples *x)
 {
     char *path[LRA_N_SPLITS];
@@ -171,7 +172,8 @@ static bool fits(const lra_column *c, lra_own_input input)
     return c->kind == LRA_COLUMN_VALUES || c->kind == LRA_COLUMN_IDS;
 }
 
-/* The first of the names that is a column, whatever its case; NULL: none. */
+/* Returns the column with the first of these names that exists, ignoring case; NULL: there is
+ * none. */
 static const lra_column *known(const lra_columns *c, const char *const *names)
 {
     for (int k = 0; names[k]; k++)
@@ -187,7 +189,8 @@ static bool is_one_of(const lra_column *c, const char *const *names)
     return names[k];
 }
 
-/* The input of a file whose columns have no known name: the only column that can be one. */
+/* For a file without a known name of an input column: returns the only column that can be the
+ * input, and sets *input to its kind. NULL: there is none, or there are several. */
 static const lra_column *only_input(const lra_columns *c, lra_own_input *input)
 {
     const lra_column *found = NULL;
@@ -219,7 +222,8 @@ static int no_input(const lra_own_file *f, lra_err *e)
     return rc;
 }
 
-/* Reads the column as inputs of this kind; lists that are written as text are converted. */
+/* Sets f->input to the column `name`, converted to this kind of input if necessary (lists may be
+ * written as text). */
 static int take_input(lra_own_file *f, const char *name, lra_own_input input, lra_err *e)
 {
     static const lra_column_kind kind[LRA_OWN_INPUTS] = {LRA_COLUMN_TEXT, LRA_COLUMN_IDS,
@@ -252,7 +256,8 @@ static int find_input(lra_own_file *f, const lra_config *c, lra_own_input *input
     return rc;
 }
 
-/* The column of a key: by the name of the user, else by a known name; "none": NULL. */
+/* Sets *found to the column of labels or of splits. key: the column name given by the user; "auto":
+ * the column with a known name, if there is one; "none": NULL. */
 static int find_other(lra_own_file *f, const char *key, const char *const *names,
                       const lra_column **found, lra_err *e)
 {
@@ -274,8 +279,8 @@ static int find_other(lra_own_file *f, const char *key, const char *const *names
     return *found ? 0 : LRA_FAILED;
 }
 
-/* The column of true lengths of series and tokens: integers from 1 to the length of the
- * example. */
+/* Returns the column with the length of each sequence without padding; NULL: no column has integers
+ * from 1 to the stored length of each example. Not for text. */
 static const lra_column *find_lengths(const lra_own_file *f)
 {
     const lra_column *c = known(&f->columns, length_names);
@@ -289,7 +294,8 @@ static const lra_column *find_lengths(const lra_own_file *f)
     return c;
 }
 
-/* Columns that are text even where every field is a number. */
+/* Reads the file. Columns with a known name of text inputs, and the one that the user named as
+ * text, stay text even if every field is a number. */
 static int read_columns(lra_own_file *f, const lra_config *c, lra_err *e)
 {
     const char *as_text[sizeof text_names / sizeof *text_names + 1];
@@ -367,7 +373,8 @@ static int split_of_word(const char *word, size_t n)
     return -1;
 }
 
-/* The split of example i by the file or its column; -1 with a message: unknown. */
+/* Returns the split of example i, from the file or its column of splits; -1 and a message if the
+ * value is not valid. */
 static int split_of(const lra_own_file *f, int64_t i, lra_err *e)
 {
     const lra_column *c = f->marks;
@@ -399,8 +406,8 @@ static int by_hash(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The number of distinct hashes of the examples of a split (-1: all), sorted in *list; the caller
- * frees it. */
+/* Returns the number of distinct hashes of the examples of a split (-1: of all splits). *list:
+ * these hashes, ascending; the caller frees it. */
 static int64_t distinct(const lra_own_examples *x, int split, uint64_t **list)
 {
     uint64_t *h = lra_alloc_array((size_t)x->n + 1, sizeof *h);
@@ -421,14 +428,16 @@ static int64_t count(const lra_own_examples *x, int split)
     return n;
 }
 
-/* The tenth of a hash, 0 to 9: the split of an input does not depend on the other inputs. */
+/* Returns a number from 0 to 9 that depends on the hash alone, so that the split of an input does
+ * not depend on the other inputs. */
 static int tenth_of(uint64_t hash)
 {
     return (int)((hash >> 20) % 10);
 }
 
-/* Few inputs, of which no tenth is sure to have one: the first in order of the hash are for test,
- * the next for validation. */
+/* Divides the examples by the rank of their hash: the first tenth of the distinct inputs is the
+ * test split, the second tenth the validation split (at least one input each). For few distinct
+ * inputs, for which tenth_of() can leave a split empty. */
 static int divide_by_rank(lra_own_examples *x, lra_err *e)
 {
     uint64_t *h;

@@ -8,7 +8,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/printable.h"
 
-/* Every example has a label. */
+/* Fails unless every example has a label. */
 static int check_present(const lra_own_examples *x, lra_err *e)
 {
     for (int k = 0; k < x->n_files; k++) {
@@ -49,10 +49,10 @@ static int use_numbers(lra_own_examples *x, lra_err *e)
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* A label of an example, as number or text. */
+/* The label of an example: a number, or a text of n bytes. */
 typedef struct {
     double number;
-    const char *text; /* NULL: number */
+    const char *text; /* NULL: the label is `number` */
     int64_t n, example;
 } label;
 

@@ -1,4 +1,4 @@
-/* Properties of own data as text, and the instance of the task that they define. */
+/* Converts properties of own data to text and back, and makes an instance of the task from them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void lra_own_free(lra_own *own)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* "key=value\n" with line ends and backslashes of the value escaped. */
+/* Appends "key=value\n"; line ends and backslashes in the value are escaped. */
 static void add_text(lra_text *t, const char *key, const char *value)
 {
     if (!value) return;
@@ -47,7 +47,7 @@ static void add_number(lra_text *t, const char *key, int64_t value)
     lra_text_add(t, "%s=%lld\n", key, (long long)value);
 }
 
-/* Fields that are numbers. */
+/* Fields of lra_own that are int64_t, and their keys. */
 #define NUMBERS(X)                                                                                 \
     X(n_train, "note.train")                                                                       \
     X(n_examples, "note.examples")                                                                 \
@@ -103,7 +103,7 @@ static int choice_of(const char *value, int n, const char *const *names, lra_err
     return lra_fail(e, "properties of own data contain '%.80s'", value);
 }
 
-/* A count up to `most`; -1 with a message. */
+/* Parses an integer from 0 to `most`; returns -1 and a message if it is not one. */
 static int64_t count_of(const char *value, int64_t most, lra_err *e)
 {
     char *end;
@@ -137,7 +137,7 @@ static int set_int(int *field, const char *value, int64_t most, lra_err *e)
     return n >= 0 ? 0 : LRA_FAILED;
 }
 
-/* Sets one property; unknown ones are of a newer version and are ignored. */
+/* Sets one property. Unknown keys are ignored, because a newer version may have written them. */
 static int set_property(lra_own *own, int *n_names, const char *key, const char *value, lra_err *e)
 {
     int k = 0;
@@ -173,7 +173,7 @@ static int set_property(lra_own *own, int *n_names, const char *key, const char 
     return k < 0 ? LRA_FAILED : 0;
 }
 
-/* Properties that do not contradict each other. */
+/* Fails if properties contradict each other. */
 static int check(const lra_own *own, int n_names, lra_err *e)
 {
     bool values = own->input == LRA_OWN_VALUES, classes = own->target == LRA_OWN_CLASS;
@@ -251,8 +251,8 @@ char *lra_own_decode(const char *value)
 
 /* ---- the instance ---------------------------------------------------------------------------- */
 
-/* Scale and shift such that each value of a step has mean 0 and standard deviation 1 in the
- * training rows; a constant one: only mean 0. */
+/* Computes scale and shift such that each channel has mean 0 and standard deviation 1 over all time
+ * steps of the training rows. A constant channel is only shifted. */
 static void standardise(const lra_dataset *d, float *scale, float *shift)
 {
     const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
@@ -278,8 +278,8 @@ static void standardise(const lra_dataset *d, float *scale, float *shift)
     }
 }
 
-/* Training settings by the number of training rows: about `steps` steps, with batches that give the
- * small data sets several steps per epoch. */
+/* Returns training settings for n training rows: about `steps` optimiser steps, within 3 to 60
+ * epochs. For few rows the batches are smaller, so that an epoch has several steps. */
 static const char *training(lra_arena *a, int64_t n, int64_t steps, const char *more)
 {
     int64_t batch = 32;
@@ -333,14 +333,15 @@ static void set_target(lra_task *t, const lra_own *own, lra_arena *a)
     t->text.label_names = names;
 }
 
-/* Parameters whose values follow from the file: the columns that were chosen. */
+/* Returns the parameters whose values follow from the data: the names of the columns that were
+ * read, and the format. */
 static lra_config *columns_of(const lra_own *own)
 {
     static const lra_key column = LRA_COLUMN_KEY("column", "auto", "");
     const char *const name[] = {input_names[own->input], "label", "split"};
     const char *const value[] = {own->input_column, own->label_column, own->split_column};
     lra_config *c = lra_config_new();
-    lra_config_set(c, "format", "auto"); /* equal data in other formats are the same run */
+    lra_config_set(c, "format", "auto"); /* a run does not depend on the format of its data */
     for (int i = 0; i < 3; i++) {
         char *text = lra_key_text(&column, value[i] ? value[i] : "none", NULL);
         if (text) lra_config_set(c, name[i], text);

@@ -1,4 +1,4 @@
-/* Rows of own data: encoding of one example, and a scan over all. */
+/* Encodes examples of own data as rows, and scans all examples once for their properties. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/file.h"
 
-/* Makes room for a row of n steps. */
+/* Ensures that the arrays of x->row can hold n time steps. */
 static void reserve(lra_own_examples *x, int64_t n)
 {
     if (n <= x->capacity) return;
@@ -21,14 +21,15 @@ static void reserve(lra_own_examples *x, int64_t n)
         x->row.token = lra_resize(x->row.token, numbers * sizeof *x->row.token);
 }
 
-/* Steps of example i: of a series, its true length. */
+/* Returns the number of time steps of example i, without padding if there is a column of
+ * lengths. */
 static int64_t steps_of(const lra_own_file *f, int64_t i)
 {
     if (f->lengths) return (int64_t)f->lengths->number[i];
     return f->input->start[i + 1] - f->input->start[i];
 }
 
-/* The first length - 1 bytes and <eos>. */
+/* Encodes the first length - 1 bytes of the text and <eos>. */
 static int encode_text(lra_own_examples *x, const lra_own_file *f, int64_t i)
 {
     int64_t from = f->input->start[i], n = f->input->start[i + 1] - from;
@@ -71,7 +72,7 @@ static int encode_values(lra_own_examples *x, const lra_own_file *f, int64_t i, 
         if (!isfinite(v))
             return lra_own_fail(f, i, e, "value %" PRId64 " of column '%s' is not finite", k + 1,
                                 f->input->name);
-        x->row.value[k] = v == 0 ? 0 : v; /* -0 */
+        x->row.value[k] = v == 0 ? 0 : v; /* -0 becomes 0 */
     }
     return 0;
 }
@@ -84,7 +85,7 @@ int lra_own_encode(lra_own_examples *x, const lra_own_file *f, int64_t i, lra_er
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-/* The largest id of the tokens that are kept. */
+/* Returns the largest token id of all inputs after truncation. */
 static int64_t largest_id(const lra_own_examples *x)
 {
     int64_t largest = 0;
@@ -134,7 +135,7 @@ static int set_width(lra_own_examples *x, lra_err *e)
     return 0;
 }
 
-/* Is the input longer than the row that it becomes? */
+/* True if the input is longer than the key `length` allows. */
 static bool is_truncated(const lra_own_examples *x, const lra_own_file *f, int64_t i)
 {
     return steps_of(f, i) > x->length - (x->own.input == LRA_OWN_TEXT);
@@ -152,7 +153,8 @@ static int by_key(const void *a, const void *b)
     return (x->label > y->label) - (x->label < y->label);
 }
 
-/* Examples whose input occurs more than once, and with different labels. */
+/* Counts examples with the same input as an earlier one (n_repeated), and examples whose input also
+ * occurs with another label (n_contradicted). */
 static void count_repeated(lra_own_examples *x)
 {
     keyed *all = lra_alloc_array((size_t)x->n + 1, sizeof *all);

@@ -1,4 +1,4 @@
-/* Rows of own data as text. */
+/* Prints rows of own data as text. */
 #include "datasets/own/show.h"
 
 #include <inttypes.h>

@@ -125,9 +125,12 @@ static void print_lengths(const lra_dataset *d)
     printf("\n");
 }
 
-enum { MOST_COLUMNS = 20 /* classes with a column */, MOST_LINES = 40 /* and with a line */ };
+enum {
+    MOST_COLUMNS = 20 /* maximum number of classes of a table with a column per class */,
+    MOST_LINES = 40 /* maximum number of printed classes with a line per class */
+};
 
-/* Prints the count of each class; of many classes, of the first ones. */
+/* Prints the number and share of rows of each class, at most MOST_LINES classes. */
 static void print_listed_labels(const lra_task *t, const int64_t *count, int64_t n)
 {
     int shown = t->n_classes <= MOST_LINES ? t->n_classes : MOST_LINES;
@@ -238,7 +241,7 @@ static void print_targets(const lra_dataset *d)
     }
 }
 
-/* Counts of the import of own data; nothing for other tasks. */
+/* Prints the counts of the import of own data; prints nothing for other tasks. */
 static void print_own(const lra_dataset *d)
 {
     lra_own own;

@@ -6,7 +6,7 @@
 
 typedef struct {
     lra_digest files;
-    char name[80], summary[96]; /* of the task */
+    char name[80], summary[96]; /* name and summary of the task */
     char fingerprint[17];       /* hash of all rows */
     int64_t n[LRA_N_SPLITS];    /* number of rows of each split; for a stream: tokens */
     int vocab;

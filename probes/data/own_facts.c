@@ -1,4 +1,4 @@
-/* Facts about own data. */
+/* Collects facts about own data. */
 #include "probes/data/own_facts.h"
 
 #include <stdlib.h>

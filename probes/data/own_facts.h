@@ -4,8 +4,8 @@
 
 #include "datasets/loader/dataset.h"
 
-/* Adds them; nothing for other tasks. Accuracies of baselines are those on the test split, in
- * percent. */
+/* Adds the facts of own data; adds nothing for other tasks. Accuracies of baselines are measured on
+ * the test split, in per cent. */
 void lra_data_own_facts(const lra_dataset *d, lra_facts *found);
 
 #endif

@@ -47,7 +47,8 @@ static int check_labels(const lra_job *r, lra_err *e)
     return 0;
 }
 
-/* Labels to train on: other tasks have them. */
+/* Fails if the objective needs classes and the data have fewer than two. Only own data can have
+ * fewer. */
 static int check_classes(const lra_job *r, lra_err *e)
 {
     const lra_task *t = r->task;
@@ -60,8 +61,8 @@ static int check_classes(const lra_job *r, lra_err *e)
                           t->name);
 }
 
-/* Own data: their task, its name, and the columns that were chosen, which are part of the identity
- * of a run. */
+/* Own data: sets the task of the job to the instance, with the name that the user gave, and adds
+ * the resolved parameters, which are part of the identity of a run. */
 static void use_task(lra_job *r)
 {
     const lra_config *chosen = r->data->resolved;

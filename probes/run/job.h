@@ -8,8 +8,8 @@
 #include "probes/run/preset.h"
 
 typedef struct {
-    const lra_task *task;  /* own data: the instance of `data`, once they are loaded */
-    const char *task_name; /* as the user typed it: "file:reviews" names own data.  Nullable */
+    const lra_task *task;  /* own data: the instance data->own after the data are loaded */
+    const char *task_name; /* task as typed by the user, such as "file:reviews". Nullable */
     const lra_model *model;
     const char *preset; /* "quick", "small", "paper" */
     const char *precision, *out, *data_dir;
@@ -44,10 +44,10 @@ typedef struct {
     const char *stored, *stored_hash;
 } lra_job;
 
-/* Loads the data, if they are not loaded. */
+/* Loads the data unless they are already loaded. */
 int lra_job_load_data(lra_job *r, lra_err *e);
 /* Uses data that are already loaded: takes ownership and removes the rows that the settings
- * exclude. The task of own data becomes their instance. */
+ * exclude. For own data, r->task becomes the instance of the data. */
 int lra_job_use_data(lra_job *r, lra_dataset *data, lra_err *e);
 /* Loads initial weights from a safetensors file; must be called before the configuration is
  * computed. */

@@ -10,8 +10,8 @@ extern const lra_option lra_job_options[];
 
 /* Value of lra_train_spec.recompute for --recompute. */
 int lra_job_recompute(const lra_options *o);
-/* Opens a job from the options: settings and device, but not the data, except own data, on which
- * the settings depend. r->dry is set before the call (a dry run writes nothing). */
+/* Opens a job from the options: settings and device. Does not load the data, except own data,
+ * because their settings depend on them. r->dry must be set before the call. */
 int lra_job_open(lra_job *r, const lra_options *o, lra_err *e);
 /* Same as lra_job_open(), with an additional --set. Nullable: assignment. */
 int lra_job_open_with(lra_job *r, const lra_options *o, const char *assignment, lra_err *e);

@@ -197,7 +197,7 @@ static int configure(lra_job *r, const lra_options *o, const char *assignment,
     return apply(r, o, assignment, N, texts, e);
 }
 
-/* Sets a parameter of the task among --set and `assignment`; other keys are checked later. */
+/* Applies "key=value" if the key is a parameter of the task; other keys are checked later. */
 static int assign_task(lra_job *r, lra_config *c, const char *assignment, lra_err *e)
 {
     char *name = lra_format("%.*s", (int)strcspn(assignment, "="), assignment);
@@ -206,8 +206,8 @@ static int assign_task(lra_job *r, lra_config *c, const char *assignment, lra_er
     return own ? lra_keys_assign(r->task->keys, c, assignment, "the run", e) : 0;
 }
 
-/* Own data decide the task and its presets: they are loaded before everything else is
- * configured. */
+/* Own data: loads them first, because the goal, the classes and the presets of the task follow from
+ * the data. */
 static int resolve(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
     if (!r->task->resolve || r->task->record) return 0;
@@ -247,7 +247,7 @@ int lra_job_configure(lra_job *r, const lra_options *o, const char *assignment, 
 
 int lra_job_configure_again(lra_job *r, const lra_options *o, const char *assignment, lra_err *e)
 {
-    r->task = lra_task_record(r->task); /* an instance belongs to the data */
+    r->task = lra_task_record(r->task); /* the instance is freed together with the data */
     lra_dataset_free(r->data);
     lra_config_free(r->task_config);
     lra_config_free(r->model_config);

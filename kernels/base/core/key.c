@@ -80,12 +80,13 @@ static int fail_value(const lra_key *k, const char *value, lra_err *e)
     return rc;
 }
 
-/* Blanks and '%' as %XX, so that the name is one word. */
+/* Returns the name with blanks, '%' and control characters as %XX, so that it is one word. */
 static char *escaped(const char *value)
 {
     lra_text t = {0};
     for (const char *c = value; *c; c++) {
-        bool hex = *c == '%' && c[1] == '2' && (c[2] == '0' || c[2] == '5'); /* escaped already */
+        bool hex = *c == '%' && c[1] == '2' &&
+                   (c[2] == '0' || c[2] == '5'); /* %20 and %25 are escaped already */
         if (*c == ' ' || (*c == '%' && !hex))
             lra_text_add(&t, "%%%02X", (unsigned)(unsigned char)*c);
         else
