@@ -77,7 +77,8 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     if (f->weights) lra_config_set(meta, "weights", f->weights);
     lra_config_set_int(meta, "classes", f->classes);
     lra_config_set_int(meta, "vocab", f->vocab);
-    lra_config_set_int(meta, "max_length", f->max_length);
+    bool any = f->answers & LRA_ANSWERS_LONGER;
+    lra_config_set_int(meta, "max_length", any ? 0 : f->max_length);
     lra_config_set_int(meta, "max_batch", max_batch);
     lra_config_set(meta, "mask", f->mask ? "1" : "0");
     lra_config_set(meta, "causal", f->causal ? "1" : "0");
@@ -179,6 +180,7 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = compare(f, t, e);
     f->mask = r->mask = mask != 0, f->causal = causal != 0;
     if (place) f->answers |= LRA_ANSWERS_PLACE;
+    if (f->max_length == 0) f->answers |= LRA_ANSWERS_LONGER;
     r->inflight = inflight < 1 ? 1 : (int)inflight;
     f->model = lra_config_text_or(r->meta, "model", NULL);
     f->framework = lra_config_text_or(r->meta, "framework", NULL);

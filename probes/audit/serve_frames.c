@@ -61,16 +61,31 @@ int lra_serve_write(int out, const char *frame, size_t n, lra_err *e)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Announces an op before its first request. */
-static int prepare(lra_server *s, uint32_t answers, lra_err *e)
+/* Announces requests with up to T tokens (0: as before) before the first of them. */
+static int prepare(lra_server *s, uint32_t answers, int64_t T, lra_err *e)
 {
     lra_responder *r = s->r;
     if (!lra_responder_answers(r, answers))
         return lra_fail_absent(e, "the model does not answer this op");
-    if ((s->prepared & answers) == answers || !r->is->prepare) return 0;
+    bool ready = (s->prepared & answers) == answers && T <= s->longest;
+    if (ready || !r->is->prepare) return 0;
     s->prepared |= answers;
+    if (T > s->longest) s->longest = T;
+    const int64_t length[] = {r->facts.max_length, s->longest};
     lra_preparation p = {.answers = s->prepared, .exact = true, .draws = 1, .longest = s->longest};
+    if (length[0] > 0 && length[1] > length[0]) p.n_lengths = 2, p.length = length;
     return r->is->prepare(r, &p, e);
+}
+
+static int check_op(const lra_server *s, uint32_t answers, lra_err *e)
+{
+    if (lra_responder_answers(s->r, answers)) return 0;
+    return lra_fail_absent(e, "the model does not answer this op");
+}
+
+static uint32_t place_of(const lra_request *q)
+{
+    return q->place ? LRA_ANSWERS_PLACE : 0;
 }
 
 static int read_inputs(const lra_server *s, const lra_message *m, lra_wire_request *w, lra_err *e)
@@ -96,9 +111,10 @@ static void add_answer(lra_wire *out, const char *name, const lra_request *q, co
 static int forward(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     lra_wire_request w;
-    int rc = prepare(s, LRA_ANSWERS_FORWARD, e);
+    int rc = check_op(s, LRA_ANSWERS_FORWARD, e);
     if (rc != 0) return rc;
     rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = prepare(s, LRA_ANSWERS_FORWARD | place_of(&w.q), w.q.T, e);
     int64_t dims[2] = {w.q.B, s->r->facts.classes};
     float *logits = NULL;
     if (rc == 0) {
@@ -130,10 +146,11 @@ static int features(lra_server *s, const lra_message *m, lra_wire *out, lra_err 
 {
     lra_wire_request w;
     const char *layer;
-    int rc = prepare(s, LRA_ANSWERS_FEATURES, e);
+    int rc = check_op(s, LRA_ANSWERS_FEATURES, e);
     if (rc == 0) rc = read_layer(s, m, &layer, e);
     if (rc != 0) return rc;
     rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = prepare(s, LRA_ANSWERS_FEATURES | place_of(&w.q), w.q.T, e);
     int64_t dims[2] = {w.q.T, s->r->facts.width};
     if (rc == 0) {
         float *h = lra_try_array(w.q.B * w.q.towers * dims[0] * dims[1], sizeof *h, "features", e);
@@ -173,10 +190,11 @@ static int vjp(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     lra_wire_request w;
     const char *layer;
-    int rc = prepare(s, LRA_ANSWERS_VJP, e);
+    int rc = check_op(s, LRA_ANSWERS_VJP, e);
     if (rc == 0) rc = read_layer(s, m, &layer, e);
     if (rc != 0) return rc;
     rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = prepare(s, LRA_ANSWERS_VJP | place_of(&w.q), w.q.T, e);
     if (rc == 0) rc = run_vjp(s, m, &w.q, layer, out, e);
     lra_wire_request_free(&w);
     return rc;
@@ -188,10 +206,11 @@ static int attn(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
     const char *layer, *rows = lra_message_text(m, "rows");
     long long from = -1, to = -1;
     int used = 0;
-    int rc = prepare(s, LRA_ANSWERS_ATTENTION, e);
+    int rc = check_op(s, LRA_ANSWERS_ATTENTION, e);
     if (rc == 0) rc = read_layer(s, m, &layer, e);
     if (rc != 0) return rc;
     rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = prepare(s, LRA_ANSWERS_ATTENTION | place_of(&w.q), w.q.T, e);
     bool valid = rows && sscanf(rows, "%18lld:%18lld%n", &from, &to, &used) == 2 && !rows[used];
     if (rc == 0 && (!valid || from < 0 || to <= from || to > w.q.T)) {
         lra_fail(e, "'rows' is '%.40s', expected 'a:b' with 0 <= a < b <= %lld", rows ? rows : "",
@@ -212,7 +231,7 @@ static int kernels(lra_server *s, const lra_message *m, lra_wire *out, lra_err *
 {
     const char *layer;
     int64_t lags;
-    int rc = prepare(s, LRA_ANSWERS_KERNELS, e);
+    int rc = check_op(s, LRA_ANSWERS_KERNELS, e);
     if (rc == 0) rc = read_layer(s, m, &layer, e);
     if (rc == 0 && lra_message_int(m, "lags", 1, 1 << 24, &lags, e) != 0) rc = LRA_REFUSED;
     if (rc != 0) return rc;
@@ -229,7 +248,8 @@ static int reset(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     (void)out;
     int64_t seed;
-    int rc = prepare(s, LRA_ANSWERS_RESET, e);
+    int rc = check_op(s, LRA_ANSWERS_RESET, e);
+    s->prepared = 0; /* other weights: announced again */
     if (rc == 0 && lra_message_int(m, "seed", 0, INT64_MAX, &seed, e) != 0) rc = LRA_REFUSED;
     return rc ? rc : s->r->is->reset(s->r, (uint64_t)seed, e);
 }
@@ -237,7 +257,8 @@ static int reset(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 static int restore(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     (void)m, (void)out;
-    int rc = prepare(s, LRA_ANSWERS_RESET, e);
+    int rc = check_op(s, LRA_ANSWERS_RESET, e);
+    s->prepared = 0;
     return rc ? rc : s->r->is->restore(s->r, e);
 }
 
@@ -254,9 +275,11 @@ static int hello(lra_server *s, const lra_message *m, lra_config *meta, lra_err 
         return LRA_REFUSED;
     }
     if (t.vocab == 0) s->shape.width = t.width;
-    s->longest = t.length;
-    lra_ready_meta(f, f->max_batch, meta);
-    return 0;
+    /* everything at once, so that the graphs are built once; and D is known after it */
+    const uint32_t all = LRA_ANSWERS_FORWARD | LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP;
+    int rc = prepare(s, f->answers & all, t.length, e);
+    if (rc == 0) lra_ready_meta(f, f->max_batch, meta);
+    return rc;
 }
 
 static const char *code_of(int rc, const lra_err *e)

@@ -20,7 +20,7 @@ typedef struct {
     const lra_train_spec *run;
     lra_device *device;
     lra_network_spec network;
-    lra_weights_kind weights;
+    lra_weights_kind weights, trained; /* of the graphs; after restore() */
     /* arguments of the last prepare(); answers 0: there are no graphs */
     uint32_t answers;
     int64_t draws;
@@ -345,7 +345,13 @@ static int reset(lra_responder *r, uint64_t seed, lra_err *e)
 static int restore(lra_responder *r, lra_err *e)
 {
     (void)e;
-    return use_weights((engine *)r, LRA_BEST_WEIGHTS);
+    return use_weights((engine *)r, ((engine *)r)->trained);
+}
+
+void lra_engine_responder_use(lra_responder *r, lra_weights_kind trained)
+{
+    ((engine *)r)->trained = trained;
+    use_weights((engine *)r, trained);
 }
 
 /* ---- the responder --------------------------------------------------------------------------- */
@@ -366,7 +372,11 @@ lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *d
                                                       .restore = restore,
                                                       .close = close_engine};
     engine *g = lra_alloc(sizeof *g);
-    *g = (engine){.base.is = &functions, .run = run, .device = device, .weights = LRA_BEST_WEIGHTS};
+    *g = (engine){.base.is = &functions,
+                  .run = run,
+                  .device = device,
+                  .weights = LRA_BEST_WEIGHTS,
+                  .trained = LRA_BEST_WEIGHTS};
     g->network = lra_session_network(run);
     bool pretrained = lra_session_objective(run)->pretrains;
     bool one = g->network.head != LRA_HEAD_STEPS && !pretrained;
