@@ -270,6 +270,12 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     return 0;
 }
 
+/* The preset that a measurement of the data states: official files are those of the paper. */
+static const char *preset_of(const lra_dataset *d, const lra_options *o)
+{
+    return d->own ? "own" : files_of(o) ? "paper" : lra_option_text(o, "preset");
+}
+
 static int open_and_print(const lra_task *t, const lra_config *c, const lra_options *o, lra_err *e)
 {
     const char *name = lra_option_arg(o, 0);
@@ -282,8 +288,8 @@ static int open_and_print(const lra_task *t, const lra_config *c, const lra_opti
              : sheet                       ? lra_data_sheet(d, sheet, e)
              : lra_option_given(o, "show") ? show(d, o, e)
              : lra_option_flag(o, "information")
-                 ? lra_data_information(d, files_of(o) ? "paper" : lra_option_text(o, "preset"),
-                                        lra_option_text(o, "out"), lra_option_flag(o, "json"), e)
+                 ? lra_data_information(d, preset_of(d, o), lra_option_text(o, "out"),
+                                        lra_option_flag(o, "json"), e)
                  : lra_data_describe(d, lra_option_flag(o, "json"), e);
     lra_dataset_free(d);
     return rc;

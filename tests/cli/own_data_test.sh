@@ -52,6 +52,7 @@ expect 0 ', no labels' "$probe" data file --data-dir bare.csv --out o
 expect 2 "'file:bare' has no labels: --label names their column" "$probe" train --task file --data-dir bare.csv --out o -q
 expect 0 '' "$probe" train --task file --data-dir bare.csv --objective pretrain-masked --epochs 1 --threads 1 --out o -q
 expect 0 '' "$probe" data file --data-dir bare.csv --out o --information
+says 'preset own'
 # As many classes as there may be, and one more.
 awk 'BEGIN { print "text,label"; for (i = 0; i < 10000; i++) print "t" i "," i * 3 }' >many.csv
 expect 0 '(10000 classes: 0, 3, 6, 9, 12, 15, ..)' "$probe" data file --data-dir many.csv --out o
@@ -61,6 +62,20 @@ expect 1 "has 10001 different labels, expected at most 10000 classes ('--goal va
     "$probe" data file --data-dir many.csv
 expect 0 "label 'label' (a real number)" "$probe" data file --data-dir many.csv --goal value --out o
 says '^target 1 of 1$'
+
+# Another file of the same name is another run; the same contents under another name are not.
+mkdir x y
+for k in x y; do awk -v k=$k 'BEGIN { print "text,label"; for (i = 0; i < 60; i++) print k " word " i "," i % 2 }' >$k/a.csv; done
+cp x/a.csv x/b.csv
+for f in x/a.csv y/a.csv x/b.csv; do
+    expect 0 '' "$probe" train --task file --data-dir $f --epochs 1 --threads 1 --out names -q
+done
+[ "$(ls names/runs | wc -l)" = 2 ] || complain "two contents under three names: $(ls names/runs)"
+# Prepared data that are gone are made again from the file.
+rm -r names/data
+expect 1 '--data-dir must name its files' "$probe" kernels names/runs/* -q
+run=$(grep -l 'x/a.csv' names/runs/*/result.h5 | head -1)
+expect 0 '' "$probe" kernels "$(dirname "$run")" --data-dir x/a.csv -q
 
 # ---- leaks, contradictions, lengths -----------------------------------------------------------------
 awk 'BEGIN { print "text,label,split"
