@@ -12,7 +12,7 @@ enum { SEVERAL = 8, REPEATS = 3, REPLACED = 0x4348, MORE_PADDING = 8, MOST_TIMED
 static const double tolerance = 1e-4; /* relative to the largest output */
 static const double timed_seconds = 2;
 
-static const char of_windows[] = "keep swap token mask bag length drop drop_token prune shift";
+static const char of_windows[] = "keep swap token mask bag length drop drop-token prune shift";
 
 /* ---- handshake, finite ----------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@ enum { MOST_PERMUTED = 64, LEAST = 10 };
 static const double level = 0.01;
 /* Gains compare accuracies; label-free measurements remain. */
 static const char of_labels[] =
-    "keep swap token mask bag order_in order_out length drop drop_token prune shift";
+    "keep swap token mask bag order-in order-out length drop drop-token prune shift";
 
 /* Labelled examples: counts of (output, label), of the first and of the second half. */
 typedef struct {

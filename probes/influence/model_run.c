@@ -76,6 +76,7 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     lra_influence p = {.options = m->options,
                        .subject = lra_subject_of(m->model, m->data, title, m->batch, m->seed)};
     p.subject.sample_seed = m->sample_seed;
+    p.refused = m->refused, p.refused_context = m->context;
     lra_result *r = lra_subject_result(&p.subject, name, e);
     int rc = r ? 0 : LRA_FAILED;
     *out = NULL, *folder = NULL;

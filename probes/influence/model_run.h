@@ -13,6 +13,9 @@ typedef struct {
     const char *out;  /* the folder is OUT/runs/TASK-user.NAME-HASH */
     int64_t batch;    /* rows of a request */
     uint64_t seed, sample_seed;
+    /* Reason why a part is not measured (lra_influence.refused), and its context. Nullable */
+    const char *(*refused)(const void *context, const char *part);
+    const void *context;
     const lra_options *options; /* of the command: those of measure_parts.h */
 } lra_model_run;
 

@@ -30,8 +30,11 @@ typedef struct {
     const lra_options *options;  /* parsed options of the command. Nullable: defaults */
     lra_engine_run *engine;      /* Nullable: the model is no run of the built-in engine */
     const lra_finished_run *run; /* the run that `engine` loaded. Nullable */
-    json_t *planned;             /* receives the plan of each model. Nullable */
-    const char *folder, *to;     /* folders of an earlier influence.h5, and of the new one */
+    /* Reason why the named part is not measured, or NULL. Nullable */
+    const char *(*refused)(const void *context, const char *part);
+    const void *refused_context;
+    json_t *planned;         /* receives the plan of each model. Nullable */
+    const char *folder, *to; /* folders of an earlier influence.h5, and of the new one */
     lra_steps steps;
     lra_probe_result *out; /* result to which the measured units are added */
 } lra_influence;

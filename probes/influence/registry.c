@@ -35,7 +35,8 @@ static const char *unanswered(uint32_t missing)
 const char *lra_part_undefined(const lra_influence_part *part, const lra_influence *p)
 {
     if (part->engine && !p->engine) return "it needs the graphs of a built-in model";
-    const char *why = unanswered(needs_of(part) & ~p->subject.model->facts.answers);
+    const char *why = p->refused ? p->refused(p->refused_context, part->name) : NULL;
+    if (!why) why = unanswered(needs_of(part) & ~p->subject.model->facts.answers);
     return !why && part->undefined ? part->undefined(p) : why;
 }
 

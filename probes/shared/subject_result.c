@@ -1,10 +1,13 @@
 /* Computes the result of a model that answers requests. */
 #include "probes/shared/subject_result.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "datasets/loader/chance.h"
+#include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
 #include "models/training/rows.h"
@@ -20,6 +23,15 @@ static int add_origin(lra_result *r, lra_err *e)
     return rc;
 }
 
+/* Sets a text of the model, which may have any characters, by its hash. Nullable: text */
+static void set_hash(lra_config *c, const char *key, const char *text)
+{
+    char hash[17];
+    if (!text) return;
+    snprintf(hash, sizeof hash, "%016" PRIx64, lra_hash64(text, strlen(text)));
+    lra_config_set(c, key, hash);
+}
+
 /* Sets the identity of the model: its name, its framework, and the identification of its
  * weights. */
 static void add_identity(const lra_subject *s, const char *name, lra_result *r)
@@ -32,8 +44,8 @@ static void add_identity(const lra_subject *s, const char *name, lra_result *r)
     lra_config_set(c, "model", name);
     lra_config_set(c, "data", d->fingerprint);
     lra_config_set_int(c, "seed", (int64_t)s->seed);
-    if (facts->framework) lra_config_set(c, "model.framework", facts->framework);
-    if (facts->weights) lra_config_set(c, "model.weights", facts->weights);
+    set_hash(c, "model.framework", facts->framework);
+    set_hash(c, "model.weights", facts->weights);
     r->config = lra_config_lines(c);
     lra_config_hash(c, hash);
     lra_config_free(c);

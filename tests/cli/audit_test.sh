@@ -1,0 +1,48 @@
+#!/bin/sh
+# labels: quick timeout: 300
+# lra-probe audit: a program that answers requests is checked and measured on own data; its folder is taken like a run.
+. "$LRA_SOURCE/tests/cli/lib.sh"
+model=$LRA_BUILD/tests/stub_model
+
+# 300 rows of 20 to 32 tokens below 12, three classes.
+awk 'function draw(n) { z = (z * 16807) % 2147483647; return int(z / 2147483647 * n) }
+    BEGIN { z = 5; for (i = 0; i < 300; i++) { printf "{\"x\": ["; n = 20 + draw(13)
+        for (t = 0; t < n; t++) printf "%s%d", t ? ", " : "", draw(12)
+        printf "], \"label\": %d}\n", draw(3) } }' >rows.jsonl
+data="--task file --data-dir rows.jsonl --tokens x --label label --out o --name Net/1"
+
+expect 0 '' "$probe" audit $data --check -- "$model"
+says '^deterministic  *ok'
+[ ! -d o/runs ] || complain "--check writes a run"
+# The model sees 4 tokens back: reach 3.
+expect 0 'user.net-1-.*/influence.h5' "$probe" audit $data --parts jacobian,occlusion,field -- "$model"
+says 'jacobian  *dist.q95  *3 '
+says 'occlusion  *dist.q95  *3 '
+says 'field  *erf.r99  *3 '
+cp o/runs/*/influence.h5 once.h5
+expect 0 '(measured)' "$probe" audit $data --parts jacobian -- "$model"
+cmp -s once.h5 o/runs/*/influence.h5 || complain "a measured part is measured again"
+expect 0 '' "$report" tables o --table influence
+says 'user.net-1'
+# What the model has not, and faults that disable parts.
+expect 2 "part 'context' of run .* is undefined: it needs the graphs of a built-in model" \
+    "$probe" audit $data --no-check --parts context -- "$model"
+"$probe" audit $data --name broken --parts jacobian -- "$model" detached >out 2>err
+[ $? -eq 2 ] || complain "a model without gradients is measured"
+grep -q "part 'jacobian' of run .* is undefined: a check of the model failed" err || complain "$(tail -1 err)"
+expect 0 '' "$probe" audit $data --check -- "$model" random
+says '^deterministic  *FAILED'
+# A recording answers without the model.
+expect 0 '' "$probe" audit $data --name taped --parts position --no-check --record tape -- "$model"
+expect 0 '' "$probe" audit $data --name taped --parts position --no-check --force --replay tape
+# Two copies of the program give the same numbers.
+for procs in 1 2; do
+    expect 0 '' "$probe" audit $data --parts position --no-check --force --json --model-procs $procs --model-timeout 60 \
+        -- "$model"
+    cp out "procs$procs"
+done
+cmp -s procs1 procs2 || complain "two copies of the program give other numbers"
+expect 2 'no program' "$probe" audit $data
+expect 2 'exclude each other' "$probe" audit $data --replay tape -- "$model"
+expect 2 "unknown part 'nothing'" "$probe" audit $data --parts nothing -- "$model"
+exit $bad
