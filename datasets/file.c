@@ -26,7 +26,8 @@ static void add_classes(const lra_own *own, lra_text *t)
     lra_text_add(t, "%s)", own->class_name && own->n_classes > SHOWN ? ", .." : "");
 }
 
-/* Is it another import than the last one? A dry run repeats it for every plan. */
+/* True if this import differs from the previous one. A dry run imports the same data for every
+ * plan, and messages are printed once. */
 static bool is_new(const lra_dataset *d, const char *path)
 {
     static uint64_t last;

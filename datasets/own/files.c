@@ -100,7 +100,7 @@ int lra_own_files_find(const char *path, const char *format, lra_own_examples *x
         strcmp(format, "auto") == 0 ? "EXT (csv, tsv, jsonl, ndjson, npz, safetensors)" : format);
 }
 
-/* Extensions that no official file has. */
+/* Extensions of files of own data; no official file has them. */
 static bool is_own(const char *path)
 {
     static const char *const only[] = {".csv", ".jsonl", ".ndjson", ".npz"};

@@ -1,4 +1,4 @@
-/* Checks of a model before it is measured. */
+/* Checks a model before it is measured (check.h). */
 #include "probes/audit/check.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const char of_windows[] = "keep swap token mask bag length drop drop-toke
 
 /* ---- handshake, finite ----------------------------------------------------------------------- */
 
-/* Outputs of all examples, in batches. */
+/* Computes the outputs of all examples, in batches: w->logits. */
 static int ask_all(lra_check_work *w, lra_err *e)
 {
     const lra_request *x = w->s->examples;
@@ -70,13 +70,13 @@ static int check_answers(lra_check_work *w, lra_err *e)
 
 /* ---- invariances ----------------------------------------------------------------------------- */
 
-/* Differences up to this are rounding errors, or the noise of the model. */
+/* Largest difference that can be rounding or noise of the model; size: largest output. */
 static double allowed(const lra_check_work *w, double size)
 {
     return fmax(tolerance * size, 4 * w->out->noise);
 }
 
-/* A request failed: the row says so. */
+/* Marks the check as failed because the model did not answer one of its requests. */
 static void fail_asked(lra_check_work *w, int check, const lra_err *e, const char *disables)
 {
     lra_check_fail(w, check, lra_copy_text(e->msg), "the model could not answer this request",
@@ -118,7 +118,9 @@ static void check_deterministic(lra_check_work *w, const lra_check_batch *b)
     lra_free(first);
 }
 
-/* Largest difference of the outputs of a batch to those of other batches of the same examples. */
+/* Compares the outputs of a batch with those of other batches of the same examples. *alone,
+ * *reversed: largest difference for examples in batches of one, and for the batch in reverse
+ * order. */
 static int compare_batches(lra_check_work *w, const lra_check_batch *b, const int64_t *row,
                            double *alone, double *reversed, double *size, lra_err *e)
 {
@@ -128,7 +130,7 @@ static int compare_batches(lra_check_work *w, const lra_check_batch *b, const in
     *alone = *reversed = *size = 0;
     if (all) *size = lra_check_size(all, n * C);
     for (int64_t i = 0; i < n; i++) back[i] = row[n - 1 - i];
-    for (int64_t i = 0; i <= n && rc == 0; i++) { /* the last: all in reverse order */
+    for (int64_t i = 0; i <= n && rc == 0; i++) { /* i = n: all in reverse order */
         lra_check_batch one = lra_check_batch_new(w, i < n ? &row[i] : back, i < n ? 1 : n, b->q.T);
         float *x = lra_check_forward(w, &one.q, e);
         if (x && i < n) *alone = fmax(*alone, lra_check_difference(x, all + i * C, C));
@@ -165,7 +167,8 @@ static void check_batch(lra_check_work *w, const lra_check_batch *b, const int64
     }
 }
 
-/* The examples cut to half their length, with `more` positions added, the padding random or not. */
+/* Returns outputs for examples that are truncated to half of their length. more: number of padding
+ * positions added to T; random: the padding contains random tokens. */
 static float *ask_padded(lra_check_work *w, const int64_t *row, int64_t n, int64_t more,
                          bool random, lra_err *e)
 {
@@ -191,7 +194,7 @@ static void check_padding(lra_check_work *w, const int64_t *row, int64_t n)
     lra_err e;
     int64_t T = w->s->examples->T, C = w->r->facts.classes;
     bool longer = w->s->longest == 0 || T + MORE_PADDING <= w->s->longest;
-    int64_t more = longer ? MORE_PADDING : -(T / 4); /* rows have at most half of T */
+    int64_t more = longer ? MORE_PADDING : -(T / 4); /* the examples have at most T / 2 tokens */
     float *plain = ask_padded(w, row, n, 0, false, &e);
     float *values = plain ? ask_padded(w, row, n, 0, true, &e) : NULL;
     float *count = values ? ask_padded(w, row, n, more, false, &e) : NULL;
@@ -220,7 +223,8 @@ static void check_padding(lra_check_work *w, const int64_t *row, int64_t n)
     lra_free(count);
 }
 
-/* Outputs with every third position hidden, whose tokens are replaced or not. */
+/* Returns outputs with every third position hidden. replaced: the tokens of these positions are
+ * replaced. */
 static float *ask_hidden(lra_check_work *w, const int64_t *row, int64_t n, bool replaced,
                          lra_err *e)
 {
@@ -268,8 +272,8 @@ static void check_keep(lra_check_work *w, const int64_t *row, int64_t n)
 
 /* ---- causal ---------------------------------------------------------------------------------- */
 
-/* Largest change of the features of positions up to the middle, when later tokens are replaced, and
- * the largest feature. */
+/* Replaces all tokens after the middle. *change: largest change of a feature of the positions up to
+ * the middle; *size: largest feature. */
 static int compare_causal(lra_check_work *w, const int64_t *row, int64_t n, double *change,
                           double *size, lra_err *e)
 {

@@ -1,27 +1,31 @@
-/* Checks of a model before it is measured: does it answer, and do its answers mean what the
- * measurements assume.
- *   handshake      three batches are answered with the right shapes
- *   finite         their outputs are finite
- *   deterministic  the same batch four times; the largest difference is the noise floor
- *   batch          an example alone, among others and in another order: relative tolerance 1e-4
- *   padding        values and number of padding positions changed
- *   keep           tokens of hidden positions replaced; only if the model declares `mask`
- *   causal         tokens after i replaced: features up to i must not change if declared causal
- *   gradient       vjp against central differences of the features (values), or its support and
- *                  rank correlation against replaced tokens (occlusion)
- *   accuracy       on labelled examples against the best constant answer: binomial test at 1 %;
- *                  a permutation of the outputs that would fit is named: half of the examples
- *                  choose it, the other half test it
+/* Checks a model before it is measured: whether it answers requests, and whether its outputs have
+ * the properties that the measurements assume.
+ *   handshake      the outputs of three batches have the expected shapes
+ *   finite         these outputs are finite
+ *   deterministic  the same batch is sent four times; the largest difference is the noise floor
+ *   batch          outputs of an example are the same alone, in a batch, and in a batch in reverse
+ *                  order, with a relative tolerance of 1e-4
+ *   padding        outputs do not depend on the values and the number of padding positions
+ *   keep           outputs do not depend on the tokens of hidden positions; only if the model
+ *                  declares `mask`
+ *   causal         if the model is declared causal: features of positions up to i do not change if
+ *                  tokens after i are replaced
+ *   gradient       vjp agrees with central differences of the features (real inputs), or with the
+ *                  effects of replaced tokens (check_gradient.c)
+ *   accuracy       accuracy on labelled examples exceeds that of the best constant prediction
+ *                  (binomial test at 1 %), and no permutation of the outputs fits significantly
+ *                  better; it is selected on half of the examples and tested on the other half
  *   speed          examples per second at the best batch size
- * A failed row has its usual meaning, a cure, and the parts of the audit that it disables. */
+ * A failed check has a usual meaning, a remedy, and a list of the parts of the audit that it
+ * disables. */
 #ifndef LRA_PROBES_AUDIT_CHECK_H
 #define LRA_PROBES_AUDIT_CHECK_H
 
 #include "probes/audit/check_rows.h"
 #include "probes/audit/check_spec.h"
 
-/* Fails if the model does not answer at all, with the message of the first request; *out is filled
- * as far as it got.  Free it in any case. */
+/* Runs all checks. Fails, with the message of the first request, if the model answers no request;
+ * *out then contains the rows before the failure. The caller frees *out in any case. */
 int lra_check_model(lra_responder *r, const lra_check_spec *s, lra_check *out, lra_err *e);
 
 #endif

@@ -1,4 +1,5 @@
-/* Accuracy on labelled examples, and a permutation of the outputs that would fit better. */
+/* Checks the accuracy on labelled examples, and searches for a permutation of the outputs with a
+ * higher accuracy. */
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +9,11 @@
 
 enum { MOST_PERMUTED = 64, LEAST = 10 };
 static const double level = 0.01;
-/* Gains compare accuracies; label-free measurements remain. */
+/* Parts that measure gains, and thus need labels. */
 static const char of_labels[] =
     "keep swap token mask bag order-in order-out length drop drop-token prune shift";
 
-/* Labelled examples: counts of (output, label), of the first and of the second half. */
+/* Confusion matrices (C,C) of the first and of the second half of the labelled examples. */
 typedef struct {
     int64_t C, n, right;
     double *count[2];
@@ -56,14 +57,14 @@ static double majority(const confusion *m)
     return most / (double)m->n;
 }
 
-/* P(at least k of n) for the chance p. */
+/* Returns the probability of at least k successes in n trials with probability p. */
 static double tail(double k, double p, double n)
 {
     return k < 1 ? 1 : 1 - lra_binomial_cdf((unsigned)k - 1, p, (unsigned)n);
 }
 
-/* The assignment `to` of outputs to labels with the largest sum of weight (C,C), by shortest
- * augmenting paths with potentials (Hungarian method), O(C^3).  Rows and columns count from 1. */
+/* Assigns outputs to labels one to one, with the largest sum of weight (C,C): to (C). Shortest
+ * augmenting paths with potentials (Hungarian method), O(C^3); indices count from 1. */
 static void assign(int64_t C, const double *weight, int64_t *to)
 {
     size_t n = (size_t)C + 1;
@@ -106,7 +107,7 @@ static double right_of(const confusion *m, int half, const int64_t *to)
     return n;
 }
 
-/* "output 0 is label 2, ..." of outputs whose label is another one. */
+/* Lists the outputs that are not assigned to their own label: "output 0 is label 2, ...". */
 static char *order_text(const confusion *m, const int64_t *to)
 {
     lra_text t = {0};
@@ -119,8 +120,9 @@ static char *order_text(const confusion *m, const int64_t *to)
     return t.s ? t.s : lra_copy_text("");
 }
 
-/* A permutation that the first half of the examples chooses, and with which the second half is
- * significantly better than without and than chance; NULL: none.  *share: its accuracy there. */
+/* Selects a permutation of the outputs on the first half of the examples. Returns it as text if its
+ * accuracy on the second half (*share) is significantly above both chance and the accuracy without
+ * it; else NULL. */
 static char *find_permutation(const confusion *m, double chance, double *share)
 {
     if (m->C > MOST_PERMUTED || m->total[1] < LEAST / 2) return NULL;

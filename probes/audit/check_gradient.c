@@ -1,12 +1,13 @@
-/* Gradients of a model against changes of its inputs.
- * For a position i in the middle of an example and a random vector v, vjp gives
+/* Compares the gradients of a model with changes of its inputs.
+ * For a position i in the middle of an example and a random vector v, vjp returns
  *   G_j = || d (v . h_i) / d e_j ||^2
- * Values: central differences along each of F channels give the same number; more than 8 channels
- * are replaced by 8 random directions u, since E (u . g)^2 = ||g||^2 for u ~ N(0,1).
- * Tokens have no small changes.  E_j, the largest squared change of v . h_i for two other tokens at
- * j, is compared with G_j: gradients that are zero where tokens have effects, or effects that are
- * zero where gradients are not, are those of another function; and so is a negative rank
- * correlation of both. */
+ * Real inputs: G_j is compared with E_j, the sum of squared central differences along the F
+ * channels. With more than 8 channels, E_j is the mean over 8 random directions u, because
+ * E (u . g)^2 = ||g||^2 for u ~ N(0,1).
+ * Tokens cannot be changed by a small amount. E_j is then the largest squared change of v . h_i if
+ * the token at j is replaced, by two different tokens.
+ * The check fails if more than 10 % of E are at positions with G_j = 0, or of G at positions with
+ * E_j = 0; for tokens also if the mean rank correlation of E and G is below -0.3. */
 #include <math.h>
 #include <string.h>
 
@@ -16,16 +17,16 @@
 #include "probes/audit/check_work.h"
 
 enum { EXAMPLES = 4, TRIED = 24, OTHERS = 2, CHANNELS = 8, DIRECTIONS = 0x4744 };
-static const int64_t most_features = 1 << 26; /* numbers of one answer */
+static const int64_t most_features = 1 << 26; /* maximum number of features of one request */
 
-/* One example: position i, vector v, gradients, and changed copies of it. */
+/* An example: evaluated position i, vector v, gradients G, and effects E of changed positions. */
 typedef struct {
     lra_check_work *w;
     int64_t row, i, L, D;
-    float *v, *grad; /* (D), (T) */
+    float *v, *grad; /* (D) v; (T) G_j */
     lra_rng rng;
     int64_t n, at[TRIED]; /* positions that are changed */
-    double effect[TRIED]; /* E_j, or the central differences */
+    double effect[TRIED]; /* E_j of these positions */
 } subject;
 
 static float *vector(lra_rng *rng, int64_t D)
@@ -40,7 +41,7 @@ static float *vector(lra_rng *rng, int64_t D)
     return v;
 }
 
-/* Half of the positions near i, half anywhere. */
+/* Chooses the positions that are changed: half of them near i, half anywhere. */
 static void choose_positions(subject *s)
 {
     int64_t near = s->i - TRIED / 4 > 0 ? s->i - TRIED / 4 : 0;
@@ -69,7 +70,8 @@ static int ask_gradient(subject *s, lra_err *e)
     return rc;
 }
 
-/* v . h_i of n copies of the example, of which `change` alters copy k; (n). */
+/* Returns v . h_i for n copies of the example, where change() has changed copy k: (n), which the
+ * caller frees; NULL and a message on failure. */
 static double *ask_copies(subject *s, int64_t n,
                           void (*change)(subject *, lra_check_batch *, int64_t k, int64_t copy),
                           lra_err *e)
@@ -102,7 +104,7 @@ static double *ask_copies(subject *s, int64_t n,
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
-/* Copy 0 is the example. */
+/* Replaces one token of copy k; copy 0 is the unchanged example. */
 static void change_token(subject *s, lra_check_batch *b, int64_t k, int64_t copy)
 {
     if (k > 0) lra_check_replace(s->w, b, copy, s->at[(k - 1) / OTHERS], &s->rng);
@@ -134,8 +136,8 @@ static double step_of(const subject *s)
     return 1e-2 * fmax(lra_check_size(x->value + s->row * x->T * F, s->L * F), 1e-3);
 }
 
-/* Copies 2 m and 2 m + 1: a step forward and backward along direction m % directions at position
- * m / directions. */
+/* Changes the values of one position. Copies 2 m and 2 m + 1 have a step forward and backward along
+ * direction number m % directions, at changed position number m / directions. */
 static void change_value(subject *s, lra_check_batch *b, int64_t k, int64_t copy)
 {
     int64_t F = s->w->s->examples->width, m = k / 2, j = s->at[m / directions(s)];
@@ -170,9 +172,9 @@ typedef struct {
     int64_t n;
     double largest_gradient, largest_effect;
     double gradient, gradient_without_effect, effect, effect_without_gradient;
-    double rank; /* sum of rank correlations, of `ranked` examples */
+    double rank; /* sum of the rank correlations of `ranked` examples */
     int ranked;
-    double worst; /* of values: largest |sqrt(E) - sqrt(G)| over the largest sqrt(G) */
+    double worst; /* real inputs: largest |sqrt(E) - sqrt(G)| / largest sqrt(G) */
     bool finite;
 } comparison;
 
@@ -245,7 +247,7 @@ static void judge(lra_check_work *w, const comparison *c)
 {
     bool values = w->s->examples->value != NULL;
     double rank = c->ranked ? c->rank / c->ranked : 0;
-    double few = w->s->examples->width > CHANNELS ? 3 : 0.1; /* random directions scatter */
+    double few = w->s->examples->width > CHANNELS ? 3 : 0.1; /* 3: u is random */
     if (!c->finite)
         fail(w, lra_format("gradients are NaN or infinite"));
     else if (c->largest_gradient == 0 && c->largest_effect > 0)

@@ -1,4 +1,4 @@
-/* The table of checks. */
+/* Prints and frees the table of checks. */
 #include "probes/audit/check_rows.h"
 
 #include <string.h>

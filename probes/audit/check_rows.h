@@ -31,23 +31,24 @@ typedef enum { LRA_CHECK_LEFT_OUT, LRA_CHECK_PASSED, LRA_CHECK_FAILED } lra_chec
 typedef struct {
     const char *label;
     lra_check_outcome outcome;
-    char *found; /* numbers, or the reason why the check is left out */
-    /* Of a failed row, otherwise NULL: usual meaning, one line of cure, names of disabled parts
-     * separated by blanks ("all": every part, "": none). */
+    char *found; /* measured numbers, or the reason why the check was skipped */
+    /* Failed checks, else NULL: the usual meaning, a remedy in one line, and the names of the parts
+     * that it disables, separated by blanks ("all": every part, "": none). */
     const char *meaning, *cure, *disables;
 } lra_check_row;
 
 typedef struct {
     lra_check_row row[LRA_N_CHECKS];
-    double noise;               /* largest difference of outputs between equal requests */
-    double examples_per_second; /* at the batch size `best_batch` */
+    double noise;               /* largest difference between outputs of equal requests */
+    double examples_per_second; /* speed at batch size `best_batch` */
     int64_t best_batch;
 } lra_check;
 
 void lra_check_free(lra_check *c);
-/* False if a failed row disables a part, given by its name. */
+/* Returns false if a failed check disables the part with this name. */
 bool lra_check_allows(const lra_check *c, const char *part);
-/* Prints the table: check, outcome, numbers; below a failed row its meaning, cure and parts. */
+/* Prints the table: check, outcome, numbers; below a failed check its meaning, its remedy, and the
+ * parts that it disables. */
 void lra_check_print(const lra_check *c, FILE *out);
 
 #endif

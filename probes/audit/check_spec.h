@@ -5,11 +5,11 @@
 #include "probes/shared/responder.h"
 
 typedef struct {
-    const lra_request *examples; /* up to 200 rows without keep and place */
-    const int32_t *label;        /* (B); -1: none. Nullable: a regression, or no labels */
-    int64_t batch;               /* rows of a request */
-    int32_t pad;                 /* token at positions >= length */
-    int64_t longest;             /* tokens that a request may have; 0: any */
+    const lra_request *examples; /* at most 200 rows; their keep and place are NULL */
+    const int32_t *label;        /* (B) class, -1: no label. Nullable: regression, or no labels */
+    int64_t batch;               /* number of rows of a request */
+    int32_t pad;                 /* token at padding positions */
+    int64_t longest;             /* maximum number of tokens of a request; 0: no maximum */
     uint64_t seed;
 } lra_check_spec;
 

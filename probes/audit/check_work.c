@@ -1,4 +1,4 @@
-/* Small batches made from the examples of a check. */
+/* Makes small batches from the examples, and evaluates them. */
 #include "probes/audit/check_work.h"
 
 #include <math.h>

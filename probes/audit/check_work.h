@@ -1,4 +1,4 @@
-/* What the checks share: small batches made from the examples, and their differences. */
+/* Code shared by the checks: small batches made from the examples, and differences of outputs. */
 #ifndef LRA_PROBES_AUDIT_CHECK_WORK_H
 #define LRA_PROBES_AUDIT_CHECK_WORK_H
 
@@ -10,10 +10,10 @@ typedef struct {
     lra_responder *r;
     const lra_check_spec *s;
     lra_check *out;
-    float *logits; /* (B,C) of all examples */
+    float *logits; /* (B,C) outputs of all examples */
 } lra_check_work;
 
-/* A request of its own memory. */
+/* A request that owns its arrays. */
 typedef struct {
     lra_request q;
     int32_t *token, *length;
@@ -21,25 +21,24 @@ typedef struct {
     uint8_t *keep;
 } lra_check_batch;
 
-/* Copies n rows of the examples; T: tokens of the copy, more (padded) or fewer (cut) than those of
- * the examples. */
+/* Copies n rows of the examples, padded or truncated to T tokens. */
 lra_check_batch lra_check_batch_new(const lra_check_work *w, const int64_t *row, int64_t n,
                                     int64_t T);
 void lra_check_batch_free(lra_check_batch *b);
-/* Replaces position t of sequence s by another token, or by other numbers. */
+/* Replaces the token (or the real inputs) at position t of sequence s by a random other one. */
 void lra_check_replace(const lra_check_work *w, lra_check_batch *b, int64_t s, int64_t t,
                        lra_rng *rng);
 
-/* Logits (B,C); the caller frees them.  NULL with a message on failure. */
+/* Returns the logits (B,C), which the caller frees; NULL and a message on failure. */
 float *lra_check_forward(const lra_check_work *w, const lra_request *q, lra_err *e);
-/* Features (n,T,D); the same. */
+/* Returns the features (n,T,D) likewise. */
 float *lra_check_features(const lra_check_work *w, const lra_request *q, lra_err *e);
-/* Largest |a - b| of n numbers; infinite if one of them is not finite. */
+/* Returns the largest |a - b| of n pairs; infinite if a number is not finite. */
 double lra_check_difference(const float *a, const float *b, int64_t n);
-/* Largest |a|. */
+/* Returns the largest |a| of n numbers. */
 double lra_check_size(const float *a, int64_t n);
 
-/* Sets the outcome of a row; takes `found` (lra_format()). */
+/* Set the outcome of a check. They take ownership of `found`, a text from lra_format(). */
 void lra_check_pass(lra_check_work *w, int check, char *found);
 void lra_check_leave_out(lra_check_work *w, int check, const char *why);
 void lra_check_fail(lra_check_work *w, int check, char *found, const char *meaning,

@@ -1,4 +1,4 @@
-/* Frames of LRAX/1. */
+/* Reads and writes frames of LRAX/1. */
 #include "probes/audit/frame.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ static uint64_t number(const unsigned char *p, int bytes)
     return x;
 }
 
-/* Checks the complete head and makes room for the payload. */
+/* Checks the head, which is complete, and allocates memory for the payload. */
 static int start_payload(lra_frame_reader *r, lra_err *e)
 {
     char is[32], most[32];
@@ -120,7 +120,7 @@ int lra_frame_took(lra_frame_reader *r, size_t n, bool *complete, lra_err *e)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* 0, 1, 2, ...: digits without a leading zero. */
+/* Parses an id: decimal digits without leading zeros. */
 static bool read_id(const char *text, int64_t *id)
 {
     if (!text || text[0] < '0' || text[0] > '9' || (text[0] == '0' && text[1])) return false;
@@ -182,7 +182,7 @@ int lra_message_int(const lra_message *m, const char *key, int64_t least, int64_
     return 0;
 }
 
-/* "(2,*,3)" */
+/* Shape as text, "(2,*,3)", where * is any extent. */
 static char *shape_text(int rank, const int64_t *dims)
 {
     lra_text t = {0};

@@ -1,4 +1,5 @@
-/* The external model as a child process: one poll loop over the descriptors of all copies. */
+/* Runs an external model as child processes, with one poll loop for the descriptors of all
+ * copies. */
 #include "probes/audit/model_process.h"
 
 #include <dirent.h>
@@ -23,22 +24,22 @@
 
 extern char **environ;
 
-/* A stop signal that arrives just before poll() is seen after one slice. */
+/* SLICE_MS: time limit of a poll() call, so that a stop signal just before it is noticed soon. */
 enum { SLICE_MS = 100, LONGEST_LINE = 4096, MOST_TEXT = 4096 };
-/* Reads of one descriptor in a row: the others and the time limit are looked at in between. */
+/* Maximum number of consecutive reads of one descriptor; then the others and the time limits are
+ * checked. */
 enum { MOST_READS = 256 };
 struct lra_model_process {
     lra_model_command command;
-    char name[32]; /* "model", "model 2": in messages */
-    pid_t pid;     /* 0: connected, or reaped */
-    int group;     /* of lra_group_add() */
+    char name[32]; /* name in messages: "model", "model 2" */
+    pid_t pid;     /* 0: a connected socket, or the child was reaped */
+    int group;     /* index returned by lra_group_add() */
     int in, out, err;
     lra_frame_reader reader;
-    lra_text line, kept; /* stderr: incomplete line; last bytes */
-    /* The open request. */
-    lra_model_exchange *x; /* NULL: idle */
+    lra_text line, kept;   /* stderr: its incomplete last line; its last bytes */
+    lra_model_exchange *x; /* the open request; NULL: idle */
     size_t sent;
-    double end, limit; /* time limit: when, and after how many seconds */
+    double end, limit; /* end: time at which the request times out; limit: its time limit */
 };
 
 lra_model_command lra_model_command_default(void)
@@ -69,7 +70,7 @@ static int make_pipe(int fd[2], lra_err *e)
     return 0;
 }
 
-/* Sets FD_CLOEXEC on all descriptors above 2, also on those that libraries have opened. */
+/* Sets FD_CLOEXEC on all descriptors above 2, including those that libraries have opened. */
 static void close_all_on_exec(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -90,7 +91,7 @@ static bool is_variable(const char *text, const char *name)
     return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
-/* The number of a slot in "0,1,2", which repeats. */
+/* Returns the entry of the list "0,1,2" for a slot; the list is repeated if it is shorter. */
 static char *gpu_of(const char *gpus, int slot)
 {
     int n = 1;
@@ -99,7 +100,8 @@ static char *gpu_of(const char *gpus, int slot)
     return lra_format("CUDA_VISIBLE_DEVICES=%.*s", (int)strcspn(gpus, ","), gpus);
 }
 
-/* The environment of a copy: ends with NULL; the first `*own` texts are its own. */
+/* Returns the environment of a copy, terminated by NULL; the caller frees the array and its first
+ * *own texts. */
 static char **make_environment(const char *gpus, int slot, int *own)
 {
     int n = 0, k = 0;
@@ -142,7 +144,7 @@ static int spawn(lra_model_process *p, const char *program, char *const *argv, c
     return rc;
 }
 
-/* A descriptor above 2, so that dup2() of one stream does not replace another. */
+/* Moves a descriptor above 2, so that dup2() to one of the streams does not close it. */
 static int above_streams(int fd)
 {
     if (fd < 0 || fd > 2) return fd;
@@ -207,7 +209,7 @@ lra_model_process *lra_model_process_start(const lra_model_command *c, int slot,
     lra_frame_reader_init(&p->reader, p->name, &c->frame);
     lra_signals_hold();
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* ignored signals are inherited: exit statuses would be lost */
+    signal(SIGCHLD, SIG_DFL); /* if SIGCHLD were ignored (inherited), exit statuses would be lost */
     int rc = c->argv ? start_child(p, slot, e) : connect_socket(p, e);
     const int fd[3] = {p->in, p->out, p->err};
     for (int i = 0; i < 3; i++)
@@ -241,7 +243,7 @@ static void keep(lra_model_process *p, const char *bytes, size_t n)
     k->n -= gone;
 }
 
-/* Reads what is there; closes the descriptor at its end. */
+/* Reads the available bytes of stderr, and closes it at its end. */
 static void read_stderr(lra_model_process *p)
 {
     char buf[4096];
@@ -261,7 +263,7 @@ const char *lra_model_process_stderr(const lra_model_process *p)
     return p->kept.s ? p->kept.s : "";
 }
 
-/* "; last line of its stderr: '...'", or "". The caller frees it. */
+/* Returns "; last line of its stderr: '...'", or "" if stderr is empty. The caller frees it. */
 static char *last_words(const lra_model_process *p)
 {
     const char *s = lra_model_process_stderr(p);
@@ -278,7 +280,7 @@ static char *last_words(const lra_model_process *p)
 
 /* ---- the end of a child ---------------------------------------------------------------------- */
 
-/* True if the child has ended; it stays a zombie, so that the id of its group stays its own. */
+/* True if the child has ended. It is not reaped, so that the id of its group is not reused. */
 static bool has_ended(const lra_model_process *p, siginfo_t *info)
 {
     memset(info, 0, sizeof *info);
@@ -286,7 +288,7 @@ static bool has_ended(const lra_model_process *p, siginfo_t *info)
                            info->si_pid == p->pid);
 }
 
-/* Reads and discards stdout; returns the number of bytes. */
+/* Reads and discards the available bytes of stdout; returns their number. */
 static size_t discard_stdout(lra_model_process *p)
 {
     char buf[4096];
@@ -303,8 +305,9 @@ static size_t discard_stdout(lra_model_process *p)
     return total;
 }
 
-/* Waits until the child has ended, for at most `seconds`, or until a stop signal if `stops`; reads
- * its stderr meanwhile, and with `said` its stdout, whose bytes it counts. */
+/* Waits at most `seconds` until the child has ended, and reads its stderr meanwhile. Returns
+ * whether it has ended. stops: a stop signal ends the wait. *said: number of bytes on stdout, which
+ * are discarded. Nullable: said (stdout is not read) */
 static bool wait_end(lra_model_process *p, double seconds, bool stops, size_t *said,
                      siginfo_t *info)
 {
@@ -376,7 +379,7 @@ static int send_some(lra_model_process *p, lra_err *e)
     return 0;
 }
 
-/* Text instead of a frame: what has arrived is shown. */
+/* Fails because text was received instead of a frame; the message shows the text. */
 static int fail_text(lra_model_process *p, lra_err *e)
 {
     char *text = lra_alloc(LRA_FRAME_HEAD + MOST_TEXT);
@@ -389,7 +392,7 @@ static int fail_text(lra_model_process *p, lra_err *e)
     return LRA_FAILED;
 }
 
-/* The complete frame becomes the answer to the open request. */
+/* Converts the complete frame to the answer to the open request, and checks op and id. */
 static int take_answer(lra_model_process *p, lra_err *e)
 {
     lra_model_exchange *x = p->x;
@@ -426,7 +429,7 @@ static int receive_some(lra_model_process *p, lra_err *e)
     return take_answer(p, e);
 }
 
-/* Gives the next requests to idle processes; returns the number of busy ones. */
+/* Assigns the next requests to idle processes; returns the number of busy processes. */
 static int deal_out(lra_model_process *const *p, int slots, lra_model_exchange *x, int n,
                     bool *started)
 {
@@ -492,7 +495,8 @@ int lra_model_exchange_all(lra_model_process *const *p, int slots, lra_model_exc
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-/* Sends signals until the child has ended; returns the last one, 0: none was needed. */
+/* Waits for the end of the child, then sends SIGTERM and SIGKILL. Returns the last signal sent, 0
+ * if none was needed. */
 static int make_end(lra_model_process *p, double first_limit, size_t *said, siginfo_t *info)
 {
     if (wait_end(p, first_limit, true, said, info)) return 0;
@@ -503,7 +507,7 @@ static int make_end(lra_model_process *p, double first_limit, size_t *said, sigi
     return SIGKILL;
 }
 
-/* Children of the child that are left in its group end with it. */
+/* Kills the remaining processes of the group and reaps the child. */
 static void reap(lra_model_process *p)
 {
     if (p->pid == 0) return;
@@ -526,7 +530,7 @@ static void release(lra_model_process *p)
     lra_free(p);
 }
 
-/* Writes bye, as far as it fits: the frame is smaller than any pipe. */
+/* Writes bye without waiting; the frame is smaller than the buffer of a pipe. */
 static void say_bye(lra_model_process *p, int64_t id)
 {
     lra_err e;

@@ -1,4 +1,4 @@
-/* An external model as a responder. */
+/* An external model as a responder (process_responder.h). */
 #include "probes/audit/process_responder.h"
 
 #include <stdio.h>
@@ -15,11 +15,12 @@ typedef struct {
     lra_model_task task;
     lra_model_process *process[LRA_MODEL_MOST_PROCESSES];
     int n_processes;
-    lra_recorder *recorder; /* Nullable */
-    lra_replay *replay;     /* Nullable: without processes */
+    lra_recorder *recorder; /* recording that is written. Nullable */
+    lra_replay *replay;     /* recording that answers instead of processes. Nullable */
     lra_ready ready;
     int64_t id, batch;
-    char *broken; /* message of the exchange that failed: later ones fail at once. Nullable */
+    char *
+        broken; /* error message of a failed exchange; all later exchanges fail with it. Nullable */
 } external;
 
 static external *of(lra_responder *r)
@@ -29,7 +30,7 @@ static external *of(lra_responder *r)
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
-/* Sends n requests, of which the first `kept` are recorded. */
+/* Sends n requests and waits for the answers. The first `kept` exchanges are recorded. */
 static int exchange(external *m, lra_model_exchange *x, int n, int kept, lra_err *e)
 {
     lra_err second;
@@ -62,7 +63,7 @@ static bool is_out_of_memory(const lra_message *m)
     return is_error(m) && code && strcmp(code, "out_of_memory") == 0;
 }
 
-/* An answer `error` as a failure; 0 for other answers. */
+/* Fails with the message of an answer with op error; returns 0 for other answers. */
 static int check_error(const lra_model_exchange *x, lra_err *e)
 {
     const lra_message *m = &x->answer;
@@ -93,14 +94,14 @@ typedef struct call call;
 struct call {
     const char *op, *layer; /* Nullable: layer */
     const lra_request *q;
-    int64_t n, *row; /* rows of messages, and their rows of q */
-    /* Adds arrays and metadata for rows [from, to).  Nullable */
+    int64_t n, *row; /* n: rows of all messages; row: (n) their rows in q */
+    /* Adds arrays and metadata of rows [from, to) to a message, besides the inputs. Nullable */
     void (*add)(const call *c, int64_t from, int64_t to, lra_wire *w, lra_config *meta);
-    /* Takes the answer. */
+    /* Stores the answer for rows [from, to). */
     int (*take)(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e);
-    /* Of single ops. */
+    /* Members that only some ops use. */
     float *out;
-    int64_t width; /* elements of an answer for one row, and its axes */
+    int64_t width; /* number of elements of the answer for one row */
     const int32_t *position, *draw;
     const float *cotangent;
     int64_t draws, from, to;
@@ -123,7 +124,7 @@ static char *make_frame(external *m, const call *c, int64_t from, int64_t to, in
     return frame;
 }
 
-/* Sends c in pieces of `size` rows.  Returns 1 if the model is out of memory. */
+/* Sends a request in messages of `size` rows. Returns 1 if the model is out of memory. */
 static int send_pieces(external *m, call *c, int64_t size, lra_err *e)
 {
     int n = (int)((c->n + size - 1) / size), rc = 0;
@@ -208,7 +209,8 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
     return rc;
 }
 
-/* (rows[,2],T,D): the shape of features, from which D is learnt if it is unknown. */
+/* Writes the shape (rows[,2],T,last) of an answer, with an axis of 2 for two towers; returns the
+ * rank. */
 static int shape_of_rows(const call *c, int64_t rows, int64_t last, int64_t dims[4])
 {
     int rank = 0;
@@ -343,7 +345,7 @@ static void add_attention(const call *c, int64_t from, int64_t to, lra_wire *w, 
     lra_free(rows);
 }
 
-/* (rows[,2],H,to-from,T); the first piece tells H. */
+/* Stores attention matrices (rows[,2],H,to - from,T). H follows from the first answer. */
 static int take_attention(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
     int64_t n = to - from, Q = c->to - c->from, T = c->q->T, towers = c->q->towers;
@@ -399,7 +401,8 @@ static int attention(lra_responder *r, const lra_request *q, const char *layer, 
     return rc;
 }
 
-/* One request without inputs; to every copy if `all`, so that they keep the same weights. */
+/* Sends a request without inputs to one copy or, if `all`, to every copy, so that all copies have
+ * the same weights. */
 static int single(external *m, const char *op, const lra_config *meta, bool all,
                   lra_message *answer, lra_err *e)
 {
@@ -411,7 +414,8 @@ static int single(external *m, const char *op, const lra_config *meta, bool all,
         if (!x[i].frame) rc = LRA_FAILED;
     }
     m->id++;
-    if (rc == 0) rc = exchange(m, x, n, 1, e); /* copies answer alike: one is recorded */
+    if (rc == 0)
+        rc = exchange(m, x, n, 1, e); /* the answers of all copies are equal; one is recorded */
     for (int i = 0; i < (m->replay ? 1 : n) && rc == 0; i++) rc = check_error(&x[i], e);
     if (rc == 0 && answer) {
         *answer = x[0].answer;
@@ -480,7 +484,7 @@ static int say_hello(external *m, lra_err *e)
     return rc;
 }
 
-/* Asks for the features of one row of two positions, whose last axis is D. */
+/* Determines D, the last axis of the features of one row with two positions. */
 static int learn_width(external *m, lra_err *e)
 {
     const int64_t T = m->task.length < 2 ? m->task.length : 2, n = m->task.towers;

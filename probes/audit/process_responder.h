@@ -1,15 +1,16 @@
-/* An external model as a responder (probes/shared/responder.h): requests become LRAX/1 messages,
- * answered by N copies of a program, by a connected process, or from a recording.
- *
- * Start: `hello` tells the task; `ready` declares the model (lra_responder_facts).  Beside the keys
- * of the protocol, `ready` may have `width` (D of the features; asked by one small request if
- * `features` is answered, else needed for `vjp`), `reach` and `place` (1: requests may have place).
- * A request of B rows is sent in pieces of at most `batch` rows, dealt out to the copies.  Pieces,
- * ids and answers do not depend on the number of copies.  If a model answers out_of_memory, the
- * complete request is sent again in pieces of half the size, down to one row; the size that worked
- * is kept.  Draws of vjp() are sent as rows; sequences without a position are left out.
- * Answers are checked for shape, not for finite values.  An op that the model does not answer
- * returns LRA_ABSENT. */
+/* An external model as a responder (probes/shared/responder.h). Requests are sent as LRAX/1
+ * messages to N copies of a program or to a connected process, or are answered from a recording.
+ * 
+ * `hello` describes the task; the model describes itself in its answer `ready`
+ * (lra_responder_facts). In addition to the keys of the protocol, `ready` may contain `reach`,
+ * `place` (1: requests may contain position ids) and `width` (D of the features). Without `width`,
+ * D is determined by a small request if the model answers `features`; otherwise `vjp` is not
+ * possible. A request of B rows is divided into messages of at most `batch` rows, which are
+ * distributed over the copies. Messages, ids and answers do not depend on the number of copies. If
+ * a model answers out_of_memory, the complete request is sent again with half as many rows per
+ * message, down to one; later requests use that number, too. Each draw of vjp() is a row of a
+ * message; sequences without a position are not sent. The shapes of answers are checked; their
+ * values may be infinite or NaN. An op that the model does not support returns LRA_ABSENT. */
 #ifndef LRA_PROBES_AUDIT_PROCESS_RESPONDER_H
 #define LRA_PROBES_AUDIT_PROCESS_RESPONDER_H
 
@@ -19,18 +20,18 @@
 typedef struct {
     lra_model_command command;
     lra_model_task task;
-    int processes;               /* copies; a connected process is one */
-    int64_t batch;               /* rows of a message; the model's max_batch may be smaller */
-    const char *record, *replay; /* files. Nullable */
+    int processes; /* number of copies; 1 for a connected process */
+    int64_t batch; /* maximum number of rows of a message; also limited by the model's max_batch */
+    const char *record, *replay; /* paths of recordings to write and to read. Nullable */
 } lra_process_options;
 
-/* Starts the model and negotiates.  NULL with a message if the program cannot be started, breaks
- * the protocol or does not fit the task. */
+/* Starts the model and performs the handshake. Returns NULL and a message if the program cannot be
+ * started, violates the protocol, or does not fit the task. */
 lra_responder *lra_process_responder_open(const lra_process_options *o, lra_err *e);
-/* Rows of a message now: after out_of_memory fewer than `batch`. */
+/* Returns the current maximum number of rows of a message, which out_of_memory reduces. */
 int64_t lra_process_responder_batch(const lra_responder *r);
-/* Ends the conversation: bye, warnings about the end of the model, the recording on the disk.
- * After a failure lra_responder_close() is enough: no bye, SIGTERM.  Frees r. */
+/* Ends the model by bye, with warnings if it does not end normally, completes the recording, and
+ * frees r. After a failure, lra_responder_close() suffices: it sends SIGTERM without bye. */
 int lra_process_responder_end(lra_responder *r, lra_err *e);
 
 #endif

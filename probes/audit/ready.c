@@ -1,11 +1,11 @@
-/* The handshake. */
+/* Writes and reads the messages of the handshake. */
 #include "probes/audit/ready.h"
 
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
 
-/* Names of ops in `ready`, and their bits. */
+/* Names of ops in `ready`, and their LRA_ANSWERS_.. bits. */
 static const struct {
     const char *name;
     uint32_t answers;
@@ -90,7 +90,7 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     lra_text_free(&layers);
 }
 
-/* An optional integer; `to` keeps its value if the key is missing. */
+/* Reads an optional integer; *to is unchanged if the key is missing. */
 static int read_optional(const lra_message *m, const char *key, int64_t most, int64_t *to,
                          lra_err *e)
 {
@@ -114,7 +114,8 @@ static int read_ops(const char *list, uint32_t *answers, lra_err *e)
         at += n;
         at += strspn(at, " ");
     }
-    if (!restore) *answers &= ~(uint32_t)LRA_ANSWERS_RESET; /* no way back to the trained weights */
+    if (!restore)
+        *answers &= ~(uint32_t)LRA_ANSWERS_RESET; /* the trained weights could not be restored */
     if (*answers & LRA_ANSWERS_FORWARD) return 0;
     return lra_fail(e, "'ready' lists the ops '%.80s', expected 'forward' among them", list);
 }

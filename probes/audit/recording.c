@@ -1,4 +1,4 @@
-/* Recordings of frames. */
+/* Writes and reads recordings of frames. */
 #include "probes/audit/recording.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ int lra_recorder_close(lra_recorder *r, lra_err *e)
 
 typedef struct {
     int64_t id;
-    const char *frame, *answer; /* with their heads; NULL: not recorded */
+    const char *frame, *answer; /* complete frames, including heads; NULL: not recorded */
     size_t n_frame, n_answer;
 } recorded;
 
@@ -134,7 +134,8 @@ lra_replay *lra_replay_open(const char *path, lra_err *e)
 
 static const recorded *find(const lra_replay *r, int64_t id)
 {
-    for (int i = 0; i < r->n; i++) /* ids count from 0, so that the first guess is right */
+    for (int i = 0; i < r->n;
+         i++) /* ids count from 0, so that the first comparison usually succeeds */
         if (r->list[(i + id) % r->n].id == id) return &r->list[(i + id) % r->n];
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* Answering LRAX/1 by a responder. */
+/* Answers LRAX/1 requests by calling a responder. */
 #include "probes/audit/serve_frames.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 struct lra_server {
     lra_responder *r;
     lra_wire_shape shape;
-    int64_t longest;   /* of hello */
-    uint32_t prepared; /* LRA_ANSWERS_.. bits */
+    int64_t longest;   /* maximum length of an input, from hello */
+    uint32_t prepared; /* LRA_ANSWERS_.. bits that were announced to the responder */
 };
 
-/* LRA_REFUSED: the request is wrong, not the model. */
+/* Return code for an invalid request, which is answered by bad_request. */
 enum { LRA_REFUSED = -100 };
 
 /* ---- frames on blocking descriptors ---------------------------------------------------------- */
@@ -61,7 +61,8 @@ int lra_serve_write(int out, const char *frame, size_t n, lra_err *e)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Announces requests with up to T tokens (0: as before) before the first of them. */
+/* Announces requests of an op with at most T tokens before the first one (T 0: as announced
+ * before). */
 static int prepare(lra_server *s, uint32_t answers, int64_t T, lra_err *e)
 {
     lra_responder *r = s->r;
@@ -93,7 +94,7 @@ static int read_inputs(const lra_server *s, const lra_message *m, lra_wire_reque
     return lra_wire_read(m, &s->shape, w, e) == 0 ? 0 : LRA_REFUSED;
 }
 
-/* Adds (towers,B,inner) as (B[,2],inner[,last]). */
+/* Adds an array (towers,B,inner) to the answer as (B[,2],inner[,last]). */
 static void add_answer(lra_wire *out, const char *name, const lra_request *q, const float *from,
                        int n_dims, const int64_t *dims)
 {
@@ -129,7 +130,8 @@ static int forward(lra_server *s, const lra_message *m, lra_wire *out, lra_err *
     return rc;
 }
 
-/* The layer of a request; "" and a missing key: before the pool. */
+/* Reads the layer of a request; NULL, for the features before the pool, if the key is missing or
+ * "". */
 static int read_layer(const lra_server *s, const lra_message *m, const char **layer, lra_err *e)
 {
     const lra_responder_facts *f = &s->r->facts;

@@ -1,4 +1,4 @@
-/* Requests as arrays of messages. */
+/* Converts requests to arrays of messages, and back. */
 #include "probes/audit/wire.h"
 
 #include <string.h>
@@ -49,7 +49,7 @@ void lra_wire_scatter(void *to, const lra_request *q, const int64_t *row, int64_
                    (const char *)rows + (size_t)(i * q->towers + k) * bytes, bytes);
 }
 
-/* Adds (n[,2],inner[,F]); F 0: no last axis. */
+/* Adds rows of `from` as an array (n[,2],inner[,F]); F 0: no last axis. */
 static void add_rows(lra_wire *w, const char *name, lra_dtype dtype, const void *from,
                      const lra_request *q, const int64_t *row, int64_t n, int64_t inner, int64_t F)
 {
@@ -75,7 +75,7 @@ void lra_wire_inputs(lra_wire *w, const lra_request *q, const int64_t *row, int6
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* (towers,B,inner) from (B[,2],inner) of the message. */
+/* Returns an array (B[,2],inner) of the message as (towers,B,inner). */
 static void *spread(const lra_ndarray *a, const lra_request *q, int64_t inner)
 {
     size_t size = lra_dtype_bytes(a->dtype);

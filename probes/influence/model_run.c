@@ -22,7 +22,7 @@ char *lra_model_run_name(const char *from)
     return name;
 }
 
-/* True if both results have the same answers for the same rows, bit for bit. */
+/* True if both results have the same outputs for the same rows, bit for bit. */
 static bool equal_answers(const lra_result *a, const lra_result *b)
 {
     size_t n = (size_t)a->n, classes = (size_t)a->n_classes, numbers = (size_t)a->n_numbers;
@@ -34,8 +34,8 @@ static bool equal_answers(const lra_result *a, const lra_result *b)
     return true;
 }
 
-/* Writes the result, unless the folder has an equal one; measurements of other answers are removed.
- */
+/* Writes the result unless the folder contains an equal one. If the outputs have changed, removes
+ * the measurements of the previous outputs. */
 static int write_result(const lra_result *r, const char *folder, lra_err *e)
 {
     char *path = lra_format("%s/result.h5", folder), *old = lra_format("%s/influence.h5", folder);

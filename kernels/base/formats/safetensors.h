@@ -42,8 +42,8 @@ const lra_ndarray *lra_safetensors_find(const lra_safetensors *t,
 int lra_safetensors_write(const char *path, int n, const lra_safetensor *tensor,
                           const lra_config *meta, lra_err *e);
 
-/* The same bytes in memory, after `before` zeroed bytes: *bytes of them, which include these.  The
- * caller frees them with lra_free_large(); `name` is used in messages.  Nullable: meta. */
+/* Returns the bytes of such a file in memory, preceded by `before` zero bytes; *bytes: total size.
+ * The caller frees them with lra_free_large(). `name` is used in messages. Nullable: meta. */
 char *lra_safetensors_image(const char *name, int n, const lra_safetensor *tensor,
                             const lra_config *meta, size_t before, size_t *bytes, lra_err *e);
 

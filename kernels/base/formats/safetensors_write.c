@@ -39,7 +39,7 @@ static json_t *entry_of(const lra_ndarray *a, uint64_t *at)
     return entry;
 }
 
-/* NULL if a text is not UTF-8. */
+/* Returns NULL if a text is not UTF-8. */
 static json_t *meta_of(const lra_config *meta)
 {
     json_t *object = json_object();
@@ -108,7 +108,7 @@ static int check(const lra_safetensor *t, lra_err *e)
     return 0;
 }
 
-/* A checked, ordered list of tensors and their header. */
+/* Tensors in the order of the file, after all checks, and the header of the file. */
 typedef struct {
     lra_safetensor *copy;
     const lra_safetensor **list;
@@ -122,7 +122,7 @@ static void free_layout(layout *w)
     lra_free(w->copy);
 }
 
-/* Freed with free_layout(), after a failure too. */
+/* Fills the layout, which the caller frees with free_layout(), also after a failure. */
 static int lay_out(layout *w, const char *name, int n, const lra_safetensor *tensor,
                    const lra_config *meta, lra_err *e)
 {

@@ -55,7 +55,7 @@ void lra_self_exec(char *const *argv)
     if (own_file) execv(own_file, argv);
 }
 
-/* Spins for tens of microseconds; libgomp's default is 300,000 and more. */
+/* Makes threads spin for tens of microseconds; libgomp's default is a count of 300,000 or more. */
 #define SPINS "10000"
 const char lra_threads_variable[] = "GOMP_SPINCOUNT=" SPINS;
 

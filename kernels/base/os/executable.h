@@ -15,7 +15,8 @@ char *lra_process_find(const char *program);
  * user has set GOMP_SPINCOUNT or OMP_WAIT_POLICY they are not changed.  Must be the first call in
  * main(). */
 void lra_threads_sleep_soon(char **argv);
-/* "NAME=VALUE", as lra_threads_sleep_soon() sets it: other programs should not inherit it. */
+/* The environment variable that lra_threads_sleep_soon() sets, as "NAME=VALUE". It is removed from
+ * the environment of other programs. */
 extern const char lra_threads_variable[];
 /* Replaces the process by a new start of the same program, even if its file was replaced or
  * removed; returns on failure. */

@@ -47,7 +47,7 @@ void lra_unfinished_remove(int i)
     if (i >= 0) unfinished[i].there = 0;
 }
 
-/* Process groups that end with this process; 0: a free slot. */
+/* Process groups that are killed when this process ends; 0: a free slot. */
 static atomic_long group[MOST_GROUPS];
 
 /* Async-signal-safe. */
