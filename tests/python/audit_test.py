@@ -16,8 +16,8 @@ import small_models as models
 from small_models import C, T, V
 
 PROGRAM = """#!{python}
-# Takes the place of lra-probe: asks a few questions over --fd and ends as MODE says.
-import os, signal, socket, sys, time
+# Takes the place of lra-probe: starts the program after "--", asks a few questions and ends as MODE says.
+import os, signal, subprocess, sys, time
 sys.path.insert(0, {path!r})
 import numpy as np
 from lra_locality import frames
@@ -25,7 +25,10 @@ mode = os.environ["MODE"]
 arguments = sys.argv[1:]
 with open(os.environ["LOG"], "w") as f:
     f.write(f"{{os.getpid()}}\\n" + "\\n".join(arguments))
-c = frames.Channel.of_socket(socket.socket(fileno=int(arguments[arguments.index("--fd") + 1])))
+if mode == "usage":
+    sys.exit("lra-probe: unknown part 'none'")
+model = subprocess.Popen(arguments[arguments.index("--") + 1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+c = frames.Channel(model.stdout, model.stdin)
 c.send({{"op": "hello", "id": 0, "protocol": 1, "kind": "tokens", "vocab": {V}, "length": {T}}})
 ready = c.receive()[0]
 if ready["op"] == "error":
@@ -42,7 +45,7 @@ for k in range(1, 4):
     if mode == "killed" and k == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     if mode == "text" and k == 2:
-        c._writer.write(b"Segmentation fault, core dumped\\n"); c._writer.flush(); c.close(); time.sleep(600)
+        c._writer.write(b"Segmentation fault, core dumped\\n"); c._writer.flush(); sys.exit("lra-probe: core dumped")
     if mode == "stubborn" and k == 2:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 if mode == "unfinished":
@@ -106,10 +109,9 @@ class Conversation(unittest.TestCase):
             ("--name", "net"),
             ("--parts", "keep,jacobian"),
             ("--examples", "20"),
-            ("--budget", "10 min"),
             ("--threads", "1"),
-            ("--tokens", "tokens"),
-            ("--vocab", str(V)),
+            ("--data-dir", words[4]),
+            ("--out", os.path.join(self.out, "lra-out")),
         ):
             self.assertEqual(words[words.index(option) + 1], value)
         self.assertEqual(a.run, "lra-out/runs/file-user.net-0123456789abcdef")
@@ -122,12 +124,22 @@ class Conversation(unittest.TestCase):
     def test_message_of_the_program_is_the_error(self):
         self.fails("no space left on device", mode="dies")
         self.fails("budget is too small", mode="unfinished")
+        self.fails("unknown part 'none'", mode="usage")
+
+    def test_budget(self):
+        for budget, passes in (("2 s", 1), (77, 77)):
+            self.audit(budget=budget)
+            with open(self.log) as f:
+                words = f.read().splitlines()[1:]
+            self.assertGreaterEqual(int(words[words.index("--budget") + 1]), passes)
+        with self.assertRaisesRegex(ValueError, "budget='soon'"):
+            self.audit(budget="soon")
 
     def test_killed_program(self):
         self.fails("status -9", mode="killed")
 
     def test_text_in_place_of_frames(self):
-        self.fails("status -|Segmentation", mode="text")
+        self.fails("core dumped", mode="text")
 
     def test_model_that_raises(self):
         def fails(x):

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 from . import programs
 from ._model import Model
 from .check import CheckTable, check as check_model
-from .frames import Channel, FrameError
+from .frames import BadRequest, Channel, FrameError
 from .results import Record, Table
 from .rows import Rows
 from .serve import serve
@@ -27,38 +27,56 @@ class AuditError(RuntimeError):
 
 
 class _Child:
-    """lra-probe with one end of a socket pair; its messages are passed on and kept."""
+    """lra-probe as a child, and the connection to it; its messages are passed on and kept.
 
-    def __init__(self, arguments: Sequence[str], quiet: bool) -> None:
+    lra-probe starts ``_relay.py`` as the external program, which connects to a socket in a private folder.
+    """
+
+    def __init__(self, arguments: Sequence[str], folder: str, quiet: bool) -> None:
         path, name = programs.command("lra-probe")
-        ours, theirs = socket.socketpair()
-        self.fd = theirs.fileno()
         self.lines: List[str] = []
-        try:
-            self.process = subprocess.Popen(
-                [name, *arguments, "--fd", str(self.fd)],
-                executable=path,
-                pass_fds=[self.fd],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as e:
-            ours.close()
-            raise programs.explain_exec(path, e) from e
-        finally:
-            theirs.close()
-        self.channel = Channel.of_socket(ours)
         self.output: List[str] = []
-        self._threads = [
-            threading.Thread(
-                target=self._read, args=(self.process.stderr, self.lines, not quiet), daemon=True
-            ),
-            threading.Thread(target=self._read, args=(self.process.stdout, self.output, False), daemon=True),
-        ]
-        for t in self._threads:
-            t.start()
+        at = os.path.join(folder, "model")
+        relay = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_relay.py")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(at)
+            listener.listen(1)
+            try:
+                self.process = subprocess.Popen(
+                    [name, *arguments, "--", sys.executable, "-I", "-S", relay, at],
+                    executable=path,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            except OSError as e:
+                raise programs.explain_exec(path, e) from e
+            self._threads = [
+                threading.Thread(target=self._read, args=args, daemon=True)
+                for args in (
+                    (self.process.stderr, self.lines, not quiet),
+                    (self.process.stdout, self.output, False),
+                )
+            ]
+            for t in self._threads:
+                t.start()
+            self.channel: Optional[Channel] = None
+            try:
+                self.channel = self._accept(listener)
+            except BaseException:
+                self.stop()
+                raise
+
+    def _accept(self, listener: socket.socket) -> Optional[Channel]:
+        """The connection; None if the program has ended without asking for the model."""
+        listener.settimeout(0.05)
+        while True:
+            try:
+                return Channel.of_socket(listener.accept()[0])
+            except socket.timeout:
+                if self.process.poll() is not None:
+                    return None
 
     def _read(self, stream: Any, to: List[str], show: bool) -> None:
         for raw in stream:
@@ -76,7 +94,8 @@ class _Child:
 
     def stop(self) -> None:
         """Ends the child: a signal, after which it saves what it has, then SIGKILL.  No process is left."""
-        self.channel.close()
+        if self.channel is not None:
+            self.channel.close()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             try:
@@ -131,7 +150,7 @@ def audit(
     name: Optional[str] = None,
     parts: Union[None, str, Sequence[str]] = None,
     examples: Optional[int] = None,
-    budget: Optional[str] = None,
+    budget: Union[None, str, int] = None,
     seed: Optional[int] = None,
     out: str = "lra-out",
     record: Optional[str] = None,
@@ -143,7 +162,7 @@ def audit(
 
     name:     of the model in tables (default: its class).
     parts:    measurements, such as ["keep", "jacobian"]; default: all that the model offers.
-    examples: test examples per part.   budget: longest time, such as "10 min".   seed: number of the model's seed.
+    examples: test examples per part.   budget: longest time, such as "10 min", or a number of passes.   seed: number of the model's seed.
     out:      folder of results.        record: file that keeps all requests and answers.
     check:    try the model first, and stop if a failed check makes every number meaningless.
     options:  further options of ``lra-probe audit``.
@@ -161,20 +180,40 @@ def audit(
                 f"check '{r.name}' failed: {r.found} (usually: {r.means}; cure: {r.cure})" for r in failed
             )
         )
+    passes = None if budget is None else _passes(budget, checks, m, rows)
     os.makedirs(out, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["audit", *_data_options(rows, folder, out), "--name", name or m.name, "--out", out]
+        arguments += [] if check else ["--no-check"]
         for option, value in (
             ("parts", parts if parts is None or isinstance(parts, str) else ",".join(parts)),
             ("examples", examples),
-            ("budget", budget),
+            ("budget", passes),
             ("seed", seed),
             ("record", record),
         ):
             if value is not None:
                 arguments += [f"--{option}", str(value)]
-        lines, output = _converse(m, [*arguments, *options], quiet)
+        lines, output = _converse(m, [*arguments, *options], folder, quiet)
     return Audit(_run_of(output, lines), out, checks, lines)
+
+
+def _passes(budget: Union[str, int], checks: Optional[CheckTable], m: Model, rows: Rows) -> int:
+    """A budget such as "10 min" as a number of examples that the model evaluates in this time."""
+    if isinstance(budget, int):
+        return budget
+    number, _, unit = budget.strip().partition(" ")
+    scale = {"s": 1, "sec": 1, "min": 60, "h": 3600}.get(unit.rstrip("s") or "s")
+    try:
+        seconds = float(number) * (scale or 0)
+    except ValueError:
+        seconds = 0
+    if not seconds > 0:
+        raise ValueError(
+            f"budget={budget!r}, expected a time such as '30 s', '10 min' or '2 h', or a number of passes"
+        )
+    rate = (checks or check_model(m, rows)).examples_per_second
+    return max(1, int(seconds * rate))
 
 
 def _data_options(rows: Rows, folder: str, out: str) -> List[str]:
@@ -184,21 +223,20 @@ def _data_options(rows: Rows, folder: str, out: str) -> List[str]:
     return rows.save(os.path.join(folder, f"{rows.name}.jsonl"))
 
 
-def _converse(m: Model, arguments: Sequence[str], quiet: bool) -> Tuple[List[str], List[str]]:
+def _converse(m: Model, arguments: Sequence[str], folder: str, quiet: bool) -> Tuple[List[str], List[str]]:
     """Runs the program and answers its requests until it ends; its messages and its output."""
-    child = _Child(arguments, quiet)
+    child = _Child(arguments, folder, quiet)
     fault: Optional[BaseException] = None
     try:
-        serve(m, child.channel)
-        child.channel.close()
+        if child.channel is not None:
+            serve(m, child.channel)
+            child.channel.close()
         code = child.wait()
-    except (
-        OSError,
-        FrameError,
-    ) as e:  # the program has ended within a conversation: its own message says why
+    except (OSError, FrameError, BadRequest) as e:  # the program ends, and its own message says why
         fault = e
-        child.stop()
-        code = child.process.returncode
+        if child.channel is not None:
+            child.channel.close()
+        code = child.wait()
     except BaseException:
         child.stop()
         raise

@@ -341,21 +341,16 @@ class Rows:
                     index = index[np.arange(most) * len(index) // most]
                 for i in index:
                     f.write(json.dumps(self._record(column, int(i), s)) + "\n")
-        options = [
-            "--task",
-            "file",
-            "--data-dir",
-            os.fspath(path),
-            f"--{column}",
-            column,
-            "--split",
-            "split",
-            "--label",
-            "label" if self._labels is not None else "none",
-            "--length",
-            str(self.length),
-        ]
-        return options + (["--vocab", str(self.vocab)] if self.kind == "tokens" else [])
+        keys = {
+            column: column,
+            "split": "split",
+            "label": "label" if self._labels is not None else "none",
+            "length": self.length,
+        }
+        if self.kind == "tokens":
+            keys["vocab"] = self.vocab
+        options = ["--task", "file", "--data-dir", os.fspath(path)]
+        return options + [w for k, v in keys.items() for w in ("--set", f"{k}={v}")]
 
     def _record(self, column: str, i: int, split: int) -> Dict[str, Any]:
         if self._texts is not None:
