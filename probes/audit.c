@@ -1,7 +1,7 @@
 /* lra-probe audit: measures an external model, a program that answers requests (LRAX/1) on its
- * stdin and stdout. The parts are those of lra-probe influence that need only answers; the results
- * are a run folder, OUT/runs/TASK-user.NAME-HASH, which tables and figures take like a trained run.
- * Everything after "--" is the program and its arguments, started without a shell. */
+ * stdin and stdout. Measures those parts of lra-probe influence that only send requests to a model,
+ * and writes a run folder, OUT/runs/TASK-user.NAME-HASH, which tables and figures read like that of
+ * a trained run. The words after "--" are the program and its arguments; no shell is used. */
 #include <stdio.h>
 #include <string.h>
 
@@ -116,7 +116,8 @@ static lra_model_task task_of(const lra_dataset *d)
                             .towers = t->goal == LRA_GOAL_PAIR ? 2 : 1};
 }
 
-/* argv: the program and its arguments, ended by NULL; must outlive the model. */
+/* Starts the model. argv: the program and its arguments, terminated by NULL; must stay valid as
+ * long as the model. */
 static lra_responder *open_model(const lra_options *o, const lra_dataset *d, char *const *argv,
                                  lra_err *e)
 {
@@ -129,7 +130,7 @@ static lra_responder *open_model(const lra_options *o, const lra_dataset *d, cha
     if (argv[0]) p.command.argv = argv;
     p.command.limit = (double)lra_option_int(o, "model-timeout");
     lra_responder *r = lra_process_responder_open(&p, e);
-    /* An output at each position is no output of the input. */
+    /* forward() has one output per input, but this goal has one per position */
     if (r && d->task->goal == LRA_GOAL_STEPS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
     return r;
 }
@@ -181,7 +182,7 @@ static const char *refused(const void *check, const char *part)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* check: NULL: the model was not checked. */
+/* Measures the parts. Nullable: check (the model was not checked) */
 static int measure(const lra_options *o, const lra_dataset *d, lra_responder *model,
                    const lra_check *check, lra_err *e)
 {

@@ -270,7 +270,8 @@ static int show(const lra_dataset *d, const lra_options *o, lra_err *e)
     return 0;
 }
 
-/* The preset that a measurement of the data states: official files are those of the paper. */
+/* The preset that is stored with measurements of the data; official files have the preset
+ * "paper". */
 static const char *preset_of(const lra_dataset *d, const lra_options *o)
 {
     return d->own ? "own" : files_of(o) ? "paper" : lra_option_text(o, "preset");
@@ -316,8 +317,7 @@ static int refuse_mixed(const lra_task *t, const lra_options *o, lra_err *e)
     }
     static const char *const needs[][2] = {{"png", "show"}, {"split", "show"}, {"force", "make"}};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (t->resolve && strcmp(needs[i][0], "split") == 0)
-            continue; /* without --show it is a column */
+        if (t->resolve && strcmp(needs[i][0], "split") == 0) continue; /* a column */
         if (lra_option_given(o, needs[i][0]) && !lra_option_given(o, needs[i][1]))
             return lra_fail_usage(e, "option '--%s' needs '--%s'", needs[i][0], needs[i][1]);
     }

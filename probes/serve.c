@@ -1,6 +1,6 @@
-/* lra-probe serve: a trained model of this program as an external model: answers the frames of
- * LRAX/1 (probes/audit/frame.h) on stdin and stdout.  An audit of a served run is a measurement of
- * a known model through the protocol; it equals the run's own probes. */
+/* lra-probe serve: answers LRAX/1 requests (probes/audit/frame.h) on stdin and stdout by a trained
+ * model of this program. An audit of a served run gives the same measurements as lra-probe
+ * influence on the run, and thus tests the protocol. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +44,8 @@ static lra_weights_kind weights_of(const lra_options *o)
                                         : LRA_BEST_WEIGHTS;
 }
 
-/* Moves stdout to a descriptor of its own: whatever prints to stdout from now on writes to
- * stderr. */
+/* Sets *out to a copy of the descriptor of stdout, and redirects stdout to stderr, so that printed
+ * text cannot get between the frames. */
 static int take_stdout(int *out, lra_err *e)
 {
     fflush(stdout);

@@ -10,8 +10,7 @@ enum { MOST = 5 * LRA_N_SPLITS };
 typedef struct {
     int n;
     lra_safetensor tensor[MOST];
-    void
-        *owned[MOST]; /* arrays that free_arrays() frees; NULL: the array belongs to the data set */
+    void *owned[MOST]; /* to be freed; NULL: part of the data set */
 } arrays;
 
 static void add(arrays *a, int split, const char *name, lra_dtype dtype, int rank, int64_t n,

@@ -30,7 +30,7 @@ typedef struct {
     const lra_options *options;  /* parsed options of the command. Nullable: defaults */
     lra_engine_run *engine;      /* Nullable: the model is no run of the built-in engine */
     const lra_finished_run *run; /* the run that `engine` loaded. Nullable */
-    /* Reason why the named part is not measured, or NULL. Nullable */
+    /* Returns the reason why a part is not measured, or NULL. Nullable */
     const char *(*refused)(const void *context, const char *part);
     const void *refused_context;
     json_t *planned;         /* receives the plan of each model. Nullable */

@@ -20,7 +20,7 @@ typedef struct {
     const lra_train_spec *run;
     lra_device *device;
     lra_network_spec network;
-    lra_weights_kind weights, trained; /* of the graphs; after restore() */
+    lra_weights_kind weights, trained; /* weights in the graphs; weights that restore() uses */
     /* arguments of the last prepare(); answers 0: there are no graphs */
     uint32_t answers;
     int64_t draws;

@@ -18,7 +18,8 @@ enum { LRA_ENGINE_SCORES = 1 << 16 };
 /* Declares a model without loading it. Both arguments must outlive the responder; the run's data
  * are loaded. */
 lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *device);
-/* Weights that restore() returns to, instead of those of the selected epoch; uses them. */
+/* Selects these weights, now and in later calls of restore(), instead of those of the best
+ * epoch. */
 void lra_engine_responder_use(lra_responder *r, lra_weights_kind trained);
 /* Subject that consists of `model`, a responder for this run, and the test rows of the run. */
 lra_subject lra_engine_subject(const lra_train_spec *run, lra_responder *model);

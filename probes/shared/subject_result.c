@@ -23,7 +23,8 @@ static int add_origin(lra_result *r, lra_err *e)
     return rc;
 }
 
-/* Sets a text of the model, which may have any characters, by its hash. Nullable: text */
+/* Sets the key to the hash of a text, because the text may contain any characters. Nullable:
+ * text */
 static void set_hash(lra_config *c, const char *key, const char *text)
 {
     char hash[17];
