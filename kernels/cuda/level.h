@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 typedef enum {
-    LRA_CUDA_PLAIN, /* these kernels use no tensor cores */
+    LRA_CUDA_PLAIN, /* kernels without tensor cores */
     LRA_CUDA_MMA,   /* mma.sync: the default */
     LRA_CUDA_WGMMA  /* TMA and wgmma: compute capability 9.0 */
 } lra_cuda_level_kind;

@@ -251,7 +251,7 @@ static int reset(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
     (void)out;
     int64_t seed;
     int rc = check_op(s, LRA_ANSWERS_RESET, e);
-    s->prepared = 0; /* other weights: announced again */
+    s->prepared = 0; /* requests to the new weights must be announced again */
     if (rc == 0 && lra_message_int(m, "seed", 0, INT64_MAX, &seed, e) != 0) rc = LRA_REFUSED;
     return rc ? rc : s->r->is->reset(s->r, (uint64_t)seed, e);
 }

@@ -30,10 +30,10 @@ typedef struct {
 
 /* Scores of all rows of a batch in one layout: blocks in original order, or permuted. */
 typedef struct {
-    /* (DRAWS, rows): of the input without replacement, in the block order of each draw */
+    /* (DRAWS, rows): scores without replacement, in the block order of each draw */
     double *whole;
-    double *one;     /* (BLOCKS, DRAWS, rows): of the input with one block replaced */
-    double *both;    /* (rows): of the input with both blocks of a pair replaced */
+    double *one;     /* (BLOCKS, DRAWS, rows): scores with one block replaced */
+    double *both;    /* (rows): scores with both blocks of a pair replaced */
     double *squares; /* (rows): sum over draws of the squared second difference of a pair */
     lra_occluder as[DRAWS];
     lra_layout layout[DRAWS];

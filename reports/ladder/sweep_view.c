@@ -19,7 +19,8 @@ static bool is_setting(const char *line)
     return false;
 }
 
-/* All other properties, which the ladders of a sweep share, as text. The caller frees it. */
+/* The properties of a ladder that are equal in all ladders of a sweep, as text. The caller frees
+ * it. */
 static char *shared_of(const lra_ladder_view *v)
 {
     lra_text t = {0};

@@ -124,7 +124,7 @@ void lra_latex_layout_find(lra_latex_layout *l, const lra_table *t)
 {
     static const struct {
         const char *name;
-        double points; /* effective size: small letters are wider than their size suggests */
+        double points; /* effective font size: small fonts are relatively wide */
         int space;
     } sizes[] = {{"small", 9.25, 6},
                  {"small", 9.25, 3},
