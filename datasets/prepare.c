@@ -94,6 +94,9 @@ static int name_data(lra_dataset *d, const lra_config *c, const char *data_dir, 
     if (!d->task->files.import)
         return lra_fail_usage(e, "task '%s' can only be generated; remove --data-dir",
                               d->task->name);
+    if (!lra_file_exists(data_dir) && d->task->resolve)
+        return lra_fail(e, "there is no file or folder '%s'; expected %s", data_dir,
+                        d->task->files.source);
     if (!lra_file_exists(data_dir))
         return lra_fail(e, "there is no file or folder '%s', expected the official files of '%s'",
                         data_dir, d->task->name);

@@ -442,11 +442,12 @@ static int divide_by_rank(lra_own_examples *x, lra_err *e)
 {
     uint64_t *h;
     int64_t n = distinct(x, -1, &h), part = n / 10 > 0 ? n / 10 : 1;
-    int rc = n >= 3 ? 0
-                    : lra_fail(e,
-                               "there are %lld distinct inputs, expected at least one each for "
-                               "training, validation and test",
-                               (long long)n);
+    int rc = n >= 3
+                 ? 0
+                 : lra_fail(e,
+                            "the examples have %lld distinct input%s, expected at least one each "
+                            "for training, validation and test",
+                            (long long)n, n == 1 ? "" : "s");
     for (int64_t i = 0; i < x->n && rc == 0; i++)
         x->split[i] = x->hash[i] < h[part]       ? LRA_TEST_SPLIT
                       : x->hash[i] < h[2 * part] ? LRA_VAL_SPLIT

@@ -30,7 +30,7 @@ expect 2 "the name of own data is 'M y'" "$probe" data 'file:M y' --data-dir rev
 expect 1 "has no column 'txt'\|no column 'txt'" "$probe" data file --data-dir reviews.csv --text txt
 expect 1 "exclude each other" "$probe" data file --data-dir reviews.csv --text a --tokens b
 expect 1 "own data are read with 'lra-probe data file --check PATH'" "$probe" data text --check reviews.csv
-expect 1 "there is no file or folder 'absent.csv'" "$probe" data file --data-dir absent.csv
+expect 1 "there is no file or folder 'absent.csv'; expected a csv, tsv" "$probe" data file --data-dir absent.csv
 expect 1 "data-dir must name its files" "$probe" data file
 printf 'a,b\n1,2\n3,4\n' >numbers.csv
 expect 1 "has the columns 'a', 'b': name that of the inputs with --text" "$probe" data file --data-dir numbers.csv
@@ -40,7 +40,7 @@ printf 'text,label\nc,0\nd,1\n' >folder/test.csv
 expect 0 "no validation examples; a tenth of the training examples is used" "$probe" data file --data-dir folder --out o
 printf 'text,label,split\na,0,train\nb,1,text\n' >splits.csv
 expect 1 "example 2: column 'split' is 'text', expected train, val or test" "$probe" data file --data-dir splits.csv
-expect 1 'there are 2 distinct inputs, expected at least one each' "$probe" data file --data-dir splits.csv --split none
+expect 1 'the examples have 2 distinct inputs, expected at least one each' "$probe" data file --data-dir splits.csv --split none
 printf 'text,label\na,0\nb,\nc,1\n' >holes.csv
 expect 1 "example 2: no label in column 'label' (1 of 3 examples have none)" "$probe" data file --data-dir holes.csv
 

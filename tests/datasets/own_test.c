@@ -167,7 +167,8 @@ TEST(made_splits)
     lra_dataset *few = import("splits/few.csv", "text,label\na,0\nb,1\nc,0\na,1\n", "");
     for (int s = 0; s < LRA_N_SPLITS; s++) assert_true(few->split[s].n > 0);
     lra_dataset_free(few);
-    refuses("splits/two.csv", "text,label\na,0\nb,1\na,1\n", "", "there are 2 distinct inputs");
+    refuses("splits/two.csv", "text,label\na,0\nb,1\na,1\n", "",
+            "the examples have 2 distinct inputs");
     refuses("splits/no_test.csv", "text,label,split\na,0,train\nb,1,val\n", "",
             "column 'split' of 'no_test.csv' has no test examples");
     refuses("splits/one.csv", "text,label,split\na,0,train\na,0,train\nb,1,test\n", "",
