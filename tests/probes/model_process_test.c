@@ -10,6 +10,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/warnings.h"
+#include "kernels/base/os/signals.h"
 #include "kernels/base/os/terminal.h"
 #include "probes/audit/process_responder.h"
 #include "tests/fixtures/stub_responder.h"
@@ -177,6 +178,68 @@ TEST(ends_after_bye)
                    "model did not exit after 'bye' and SIGTERM and was ended by SIGKILL");
 }
 
+/* Waits until a process is gone, or is a zombie that its new parent has not reaped. */
+static void wait_gone(long pid)
+{
+    char *stat = lra_format("/proc/%ld/stat", pid), letter = 'R';
+    while (letter != 'Z' && letter != 'X') {
+        FILE *f = fopen(stat, "r");
+        if (!f) break;
+        if (fscanf(f, "%*d %*s %c", &letter) != 1) letter = 'X';
+        fclose(f);
+    }
+    lra_free(stat);
+}
+
+/* In a process of its own: a request that is never answered. */
+static void wait_for_silence(int to)
+{
+    lra_err e = {{0}};
+    float logits[18];
+    char *path = program(), a[] = "silent", b[] = "stubborn", c[] = "lines";
+    char *argv[] = {path, a, b, c, NULL};
+    lra_process_options o = options_of(argv);
+    o.command.term_limit = 0.2;
+    dup2(to, 2);
+    lra_signals_init();
+    int rc = run_forward(&o, logits, &e);
+    fprintf(stderr, "%s\n", e.msg);
+    lra_free(path);
+    _exit(rc == 0 ? 0 : 7);
+}
+
+/* Sends a signal `n` times while the model is silent; the model ends too. */
+static void interrupt(int number, int n, int expected_status)
+{
+    int to[2], status = 0;
+    assert_int_equal(pipe(to), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) wait_for_silence(to[1]);
+    close(to[1]);
+    FILE *f = fdopen(to[0], "r");
+    char line[256];
+    long model = 0;
+    while (model == 0 && fgets(line, sizeof line, f)) sscanf(line, "model: pid %ld", &model);
+    assert_true(model > 0);
+    for (int i = 0; i < n; i++) {
+        kill(pid, number);
+        if (waitpid(pid, &status, WNOHANG) == pid) n = -1;
+    }
+    if (n >= 0) assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (expected_status >= 0) assert_int_equal(WEXITSTATUS(status), expected_status);
+    wait_gone(model);
+    fclose(f);
+}
+
+TEST(signals_end_the_model)
+{
+    interrupt(SIGTERM, 1, 7);
+    interrupt(SIGHUP, 1, 7);
+    interrupt(SIGINT, 1, 7);
+    interrupt(SIGINT, 1000, -1); /* the second ends the program at once */
+}
+
 /* A process that the model has left in its group ends with it. */
 TEST(children_of_the_model_end)
 {
@@ -206,14 +269,7 @@ TEST(children_of_the_model_end)
     assert_int_equal(kill((pid_t)pid, 0), 0);
     lra_model_process_bye(p, 9);
     /* killed; whether its new parent has reaped it is another matter */
-    char *stat = lra_format("/proc/%ld/stat", pid), letter = 'Z';
-    for (letter = 'R'; letter != 'Z' && letter != 'X';) {
-        FILE *f = fopen(stat, "r");
-        if (!f) break;
-        if (fscanf(f, "%*d %*s %c", &letter) != 1) letter = 'X';
-        fclose(f);
-    }
-    lra_free(stat);
+    wait_gone(pid);
     lra_message_free(&x.answer);
     lra_free_large((char *)x.frame);
     lra_config_free(meta);
