@@ -24,7 +24,8 @@ int lra_subject_prepare(const lra_subject *s, lra_subject_weights weights, lra_p
     bool reset = weights == LRA_RESET_WEIGHTS;
     if (!lra_responder_answers(r, p.answers | (reset ? LRA_ANSWERS_RESET : 0)))
         return lra_fail(e, "%s: the model does not answer these requests", s->title);
-    int rc = reset ? r->is->reset(r, s->seed, e) : r->is->restore ? r->is->restore(r, e) : 0;
+    bool restores = r->is->restore && lra_responder_answers(r, LRA_ANSWERS_RESET);
+    int rc = reset ? r->is->reset(r, s->seed, e) : restores ? r->is->restore(r, e) : 0;
     p.B = s->batch, p.n_lengths = s->buckets.n, p.length = s->buckets.length;
     return rc == 0 && r->is->prepare ? r->is->prepare(r, &p, e) : rc;
 }

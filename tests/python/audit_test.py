@@ -220,6 +220,33 @@ class Conversation(unittest.TestCase):
 class Real(unittest.TestCase):
     """With the program itself."""
 
+    def test_function_of_numpy_arrays(self):
+        """A sum of three neighbours: occlusion finds exactly their distance; a model without reset is measured."""
+        try:
+            if ll.programs.run(["audit", "--help"], check=False).returncode != 0:
+                self.skipTest("this lra-probe has no audit")
+        except ll.ProgramError as e:
+            self.skipTest(str(e))
+        table = np.random.default_rng(0).standard_normal((V, 4)).astype(np.float32)
+
+        def features(x):
+            h = table[np.asarray(x)]
+            padded = np.pad(h, ((0, 0), (1, 1), (0, 0)))
+            return np.tanh(padded[:, :-2] + h + padded[:, 2:])
+
+        x = np.random.default_rng(1).integers(0, V, (200, T))
+        logits = lambda b: features(b).mean(1) @ np.eye(4)[:, :C]  # noqa: E731
+        rows = ll.rows((x, logits(x).argmax(1)), vocab=V, name="neighbours")
+        m = ll.wrap(logits, vocab=V, features=features, name="three", quiet=True)
+        with tempfile.TemporaryDirectory() as d:
+            a = ll.audit(m, rows, parts=["keep", "occlusion"], examples=10, out=d, quiet=True)
+            self.assertTrue(os.path.isdir(a.run) or os.path.exists(a.run), a.run)
+            self.assertEqual(
+                {r["part"].split(".")[0] for r in a.records()} & {"keep", "occlusion"}, {"keep", "occlusion"}
+            )
+            self.assertEqual(a.value("occlusion", "dist.q50"), 1)
+            self.assertTrue(all("three" in r["model"] for r in a.records()))
+
     def test_tables_of_a_trained_run(self):
         try:
             ll.programs.command("lra-report")
