@@ -38,6 +38,11 @@ static const lra_option of_model[] = {
     LRA_COUNT_OPTION("model-procs", "1", 1, LRA_MODEL_MOST_PROCESSES,
                      "number of copies of the program that answer at the same time"),
     LRA_COUNT_OPTION("model-timeout", "300", 1, 1e6, "maximum time of one answer, in seconds"),
+    LRA_COUNT_OPTION("max-frame", "4", 1, 1024, "maximum size of one answer, in GiB"),
+    {.name = "model-gpus",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "LIST",
+     .help = "GPUs of the copies, such as 0,1: each copy finds its own in CUDA_VISIBLE_DEVICES"},
     {.name = "record",
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
@@ -129,6 +134,8 @@ static lra_responder *open_model(const lra_options *o, const lra_dataset *d, cha
                              .replay = lra_option_text(o, "replay")};
     if (argv[0]) p.command.argv = argv;
     p.command.limit = (double)lra_option_int(o, "model-timeout");
+    p.command.frame.payload = (uint64_t)lra_option_int(o, "max-frame") << 30;
+    p.command.gpus = lra_option_text(o, "model-gpus");
     lra_responder *r = lra_process_responder_open(&p, e);
     /* forward() has one output per input, but this goal has one per position */
     if (r && d->task->goal == LRA_GOAL_STEPS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;

@@ -45,4 +45,8 @@ cmp -s procs1 procs2 || complain "two copies of the program give other numbers"
 expect 2 'no program' "$probe" audit $data
 expect 2 'exclude each other' "$probe" audit $data --replay tape -- "$model"
 expect 2 "unknown part 'nothing'" "$probe" audit $data --parts nothing -- "$model"
+# Each copy finds its slot and its GPU; it exits without an answer.
+lra-probe audit --task listops --preset quick --set train=64 --set val=64 --set test=64 --out gpus --model-procs 2 \
+    --model-gpus 3,5 --max-frame 1 -- sh -c 'echo slot $LRAX_SLOT, gpu $CUDA_VISIBLE_DEVICES >&2' >out 2>err && complain "a model without answers"
+grep -q "model 0 ended.*'slot 0, gpu 3'\|model 1 ended.*'slot 1, gpu 5'" err || complain "slots and GPUs: $(cat err)"
 exit $bad
