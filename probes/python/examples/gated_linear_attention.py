@@ -21,7 +21,8 @@ class Gated(nn.Module):
         return self.head(torch.stack(out, 1))
 
 
-rows = ll.rows(torch.randint(1, 20, (200, 24)).numpy(), vocab=20, name="made-up")
+x = torch.randint(0, 20, (400, 25)).numpy()
+rows = ll.rows((x[:, :-1], x[:, -1]), vocab=20, name="made-up")  # label: the next token
 m = ll.wrap(Gated())
 print(ll.check(m, rows, causal=True))
 print(ll.audit(m, rows, name="gated", parts=["jacobian"], examples=20))
