@@ -84,8 +84,8 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "test",
      .arg = "SPLIT",
-     .help = "with --show: split of the row, train, val or test; else, of own data, the column of "
-             "the splits"},
+     .help = "with --show: split of the row (train, val or test); without it, for own data: name of "
+             "the column of the splits"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
     LRA_NO_LOCKS_OPTION,
     LRA_THREADS_OPTION("all processors; the rows do not depend on it"),

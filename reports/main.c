@@ -646,7 +646,7 @@ static const lra_program program = {
     .name = "lra-report",
     .summary = "Makes tables and figures from result files.",
     .examples = "  lra-report tables --out lra-out\n  lra-report figures --out lra-out",
-    .codes = "0 done, 1 failed, 2 wrong usage",
+    .codes = "0 success, 1 failure, 2 usage error",
     .at = command_at,
     .words = words,
 };

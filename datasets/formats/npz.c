@@ -41,7 +41,7 @@ static uint64_t little(const unsigned char *p, int n)
 
 static int fail(const archive *a, const char *what)
 {
-    return lra_fail(a->e, "'%s' is no npz file that can be read: %s", a->name, what);
+    return lra_fail(a->e, "'%s' is not a readable npz file: %s", a->name, what);
 }
 
 /* ---- the central directory ------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static int check_member(const archive *a, const unsigned char *p, const unsigned
     if (method == STORED && m->n != m->n_packed)
         return fail_member(a, name, n, "is stored, and its two sizes differ");
     if (method == DEFLATED && m->n / MOST_TIMES > m->n_packed)
-        return fail_member(a, name, n, "says that it is larger than deflate can pack");
+        return fail_member(a, name, n, "states a size that deflate cannot reach");
     return 0;
 }
 

@@ -49,7 +49,7 @@ static const char *undefined_mask(const lra_influence *p)
     const char *why = lra_influence_unplaced(p);
     const lra_train_spec *s = p->engine ? &p->engine->spec : NULL;
     if (why || !s || lra_adds_positions(s->model, s->model_config)) return why;
-    return "the model adds no positions, so part 'keep' measures the same";
+    return "the model has no position embeddings: part 'keep' gives the same result";
 }
 
 /* Uses the same windows as part keep. */

@@ -278,7 +278,7 @@ static int answer(engine *g, const asked *a, lra_err *e)
 {
     const lra_request *q = &a->inputs;
     int k = graph_for(g, q->B, q->T);
-    if (q->keep) return lra_fail(e, "the built-in engine hides no positions");
+    if (q->keep) return lra_fail(e, "the built-in engine cannot hide positions");
     if (k < 0)
         return lra_fail(e, "model '%s' is built for %" PRId64 " tokens, the request has %" PRId64,
                         g->run->model->name, g->model.view[g->model.n_views - 1]->T, q->T);

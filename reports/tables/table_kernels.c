@@ -232,8 +232,7 @@ static lra_table *group_table(const group *g, bool shuffled, int n, const lra_pr
                    shuffled ? "; shuffled: after training on permuted labels" : "");
     lra_table_note(t, "%s",
                    one_seed(n, cells)
-                       ? "seeds\tone: no intervals; values of one run are computed from its "
-                         "weights, without error"
+                       ? "one seed\tno intervals: values are computed exactly from the weights"
                        : "+-\thalf width of the 95 % confidence interval over seeds; none for "
                          "one seed");
     return t;

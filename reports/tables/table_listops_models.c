@@ -64,8 +64,8 @@ static lra_table *imitation_table(const lra_listops_view *v)
                                       "right_null_percent"};
     enum { COLUMNS = sizeof head / sizeof *head };
     lra_table *t = lra_listops_table_new(v, "where a heuristic is wrong", COLUMNS, head, key);
-    lra_table_note(t, "errors\tnumber of test examples that the heuristic predicts wrongly; all "
-                      "shares are of these");
+    lra_table_note(t, "errors\tnumber of test examples that the heuristic predicts wrongly; the "
+                      "shares below refer to these examples");
     lra_table_note(t, "same error\tthe model predicts the wrong label of the heuristic");
     lra_table_note(t, "correct\tthe model predicts the true label");
     lra_table_note(t, "null\texpected if predictions were independent of the heuristic, with the "

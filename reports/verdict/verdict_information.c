@@ -40,8 +40,8 @@ static void say_distance(const lra_probe_unit *u, lra_verdict *to)
         char *own = bits_text(dependence);
         lra_verdict_add(to,
                         "adjacent tokens depend on each other %s: the divergence of their pairs "
-                        "from the null is %s; the difference of the mutual informations, %s, does "
-                        "not show it.",
+                        "from the null is %s; the difference of the mutual informations, %s, "
+                        "is not significant.",
                         null, own, bits);
         lra_free(own);
     } else if (dependence && !isnan(dependence->lo)) {
@@ -95,8 +95,8 @@ void lra_verdict_of_information(const lra_probe_unit *u, lra_verdict *to)
     say_distance(u, to);
     say_decay(u, to);
     lra_verdict_add(to,
-                    "This describes the inputs, not the label: a task can need dependences that "
-                    "pairs of tokens do not show, and ignore those of pairs.");
+                    "This describes the inputs, not the label: the label can depend on larger "
+                    "groups of tokens, and need not depend on the pairs measured here.");
 }
 
 void lra_verdict_of_ngrams(const lra_probe_unit *u, lra_verdict *to)

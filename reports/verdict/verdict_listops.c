@@ -42,7 +42,7 @@ static void say_accuracy(const lra_listops_view *v, const lra_listops_cell *c,
                     100 * all->rival, difference,
                     all->difference.lo > 0   ? ""
                     : all->difference.hi < 0 ? ", it is worse"
-                                             : ", a difference is not shown");
+                                             : ", the difference is not significant");
     lra_free(difference);
     lra_free(model);
     lra_free(of);
@@ -65,7 +65,7 @@ static void say_operators(const lra_listops_grouping *by, const lra_breakdown_ro
     lra_verdict_add(
         to, "By root operator the difference is largest for %s, %s, and smallest for %s, %s%s.",
         by->name[most], largest, by->name[least], smallest,
-        row[1 + least].difference.lo > 0 ? "" : ", where it is not shown to be above 0");
+        row[1 + least].difference.lo > 0 ? "" : ", where it is not significantly above 0");
     lra_free(largest);
     lra_free(smallest);
 }

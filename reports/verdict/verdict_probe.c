@@ -104,9 +104,9 @@ static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int 
     lra_verdict_add(to,
                     "the energy of the kernels of %s has a mean distance of %s times that of "
                     "uniform weights (the null value: 1)%s%s%s%s%s.",
-                    name, mean, own_token[k], radius ? ", 95 % of it within " : "",
+                    name, mean, own_token[k], radius ? "; 95 % of the energy is within " : "",
                     radius ? radius : "", radius ? " tokens" : "",
-                    radius && layers ? ", the mean of the radii of its layers" : "");
+                    radius && layers ? " (mean over layers)" : "");
     lra_free(mean);
     lra_free(name);
     lra_free(radius);
