@@ -48,8 +48,7 @@ static int check_start(const char *path, format f, lra_err *e)
                     (f == SAFETENSORS && foreign == lra_foreign_safetensors);
     if (foreign && !expected) return lra_fail(e, "'%s' is %s", path, foreign);
     if (f == N_FORMATS && rc == 0)
-        return lra_fail(e, "'%s' has no known extension, expected " EXTENSIONS,
-                        path);
+        return lra_fail(e, "'%s' has no known extension, expected " EXTENSIONS, path);
     return rc;
 }
 

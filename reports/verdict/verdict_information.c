@@ -94,9 +94,8 @@ void lra_verdict_of_information(const lra_probe_unit *u, lra_verdict *to)
     if (!find(u, "info.excess", 1)) return;
     say_distance(u, to);
     say_decay(u, to);
-    lra_verdict_add(to,
-                    "This describes the inputs, not the label: the label can depend on larger "
-                    "groups of tokens, and need not depend on the pairs measured here.");
+    lra_verdict_add(to, "This describes the inputs, not the label: the label can depend on larger "
+                        "groups of tokens, and need not depend on the pairs measured here.");
 }
 
 void lra_verdict_of_ngrams(const lra_probe_unit *u, lra_verdict *to)
