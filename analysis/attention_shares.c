@@ -311,5 +311,5 @@ int lra_shares_measurements(const lra_shares *s, lra_measurement *out)
     }
     set_intervals(s, part, out);
     lra_free(all);
-    return LRA_SHARES_FINDINGS;
+    return LRA_SHARES_MEASUREMENTS;
 }

@@ -40,7 +40,7 @@ void lra_shares_row(lra_shares *s, int64_t b, int64_t i, int64_t from, int64_t n
                     const uint8_t *allowed);
 /* Writes share.relative, share.absolute, share.content and share.left (share of the total in
  * excluded entries) to out. Returns 4, their number. */
-enum { LRA_SHARES_FINDINGS = 4 };
+enum { LRA_SHARES_MEASUREMENTS = 4 };
 int lra_shares_measurements(const lra_shares *s, lra_measurement *out);
 
 #endif

@@ -370,7 +370,7 @@ int lra_interaction_measurements(const lra_interactions *x, uint64_t seed, lra_m
              &out[LRA_INTERACTION_PEAK]);
     out[LRA_INTERACTION_P] = lra_measurement_of("inter.p", tests ? t.p : (double)NAN);
     bool flat = !tests || !(t.p <= level) || t.t == 0;
-    for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) {
+    for (int k = 0; k < LRA_INTERACTION_MEASUREMENTS; k++) {
         out[k].examples = c.n, out[k].undefined = x->examples - c.n;
         if (k != LRA_INTERACTION_P && flat) out[k].flags |= LRA_FLAT;
     }
@@ -378,5 +378,5 @@ int lra_interaction_measurements(const lra_interactions *x, uint64_t seed, lra_m
     lra_free(is);
     if (tests) free_test(&t);
     free_curves(&c);
-    return LRA_INTERACTION_FINDINGS;
+    return LRA_INTERACTION_MEASUREMENTS;
 }

@@ -82,7 +82,7 @@ static void add(list *l, const char *id, double value, double null)
 /* Adds dist.* and range.* of weights by lag; without a suffix also the shape measurements. */
 static void add_ranges(list *l, const lra_kernel *k, const double *weight, const char *suffix)
 {
-    lra_measurement all[LRA_PROFILE_FINDINGS];
+    lra_measurement all[LRA_PROFILE_MEASUREMENTS];
     const lra_profile_options o = {
         .suffix = suffix, .groups = LRA_PROFILE_DISTANCES | (*suffix ? 0 : LRA_PROFILE_SHAPE)};
     int64_t n = lags_of(k);

@@ -26,7 +26,7 @@ typedef struct {
     const double *k; /* (components, behind + ahead), lag -behind first */
 } lra_kernel;
 
-enum { LRA_KERNEL_FINDINGS = 128 };
+enum { LRA_KERNEL_MEASUREMENTS = 128 };
 /* Writes the measurements to out; returns their number, 0 if the kernel is zero or not finite.
  * columns: width of an image in pixels; adds local.R.px, the share of energy within R pixels, where
  * a lag d is the offset (dy, dx) = (round(d/columns), the rest); 0: no image. Nullable: null (null

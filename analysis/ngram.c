@@ -51,7 +51,7 @@ lra_ngram *lra_ngram_new(int n, int n_classes, const lra_symbols *train, const i
     return g;
 }
 
-int32_t lra_ngram_says(const lra_ngram *g, int64_t length, const uint8_t *symbol)
+int32_t lra_ngram_predict(const lra_ngram *g, int64_t length, const uint8_t *symbol)
 {
     int32_t best = 0;
     for (int k = 0; k < g->n_classes; k++) g->score[k] = g->prior[k];

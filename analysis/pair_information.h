@@ -73,7 +73,7 @@ void lra_information_free(lra_information *x); /* Nullable: x */
  * row shorter than n gets the most frequent class of the training rows. */
 typedef struct lra_ngram lra_ngram;
 lra_ngram *lra_ngram_new(int n, int n_classes, const lra_symbols *train, const int32_t *label);
-int32_t lra_ngram_says(const lra_ngram *g, int64_t length, const uint8_t *symbol);
+int32_t lra_ngram_predict(const lra_ngram *g, int64_t length, const uint8_t *symbol);
 void lra_ngram_free(lra_ngram *g); /* Nullable: g */
 /* Values of n that the diagnostics of data and the baselines of ladders evaluate. */
 enum { LRA_NGRAM_WIDTHS = 6 };

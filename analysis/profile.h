@@ -139,9 +139,9 @@ typedef struct {
     int64_t reach;      /* reach of a bounded model in tokens; 0: unbounded */
     uint64_t key;       /* key of the bootstrap resamples of examples: the run's seed */
 } lra_profile_options;
-enum { LRA_PROFILE_FINDINGS = 56 };
-/* Writes all measurements of the profile to out (at most LRA_PROFILE_FINDINGS) and returns their
- * number.
+enum { LRA_PROFILE_MEASUREMENTS = 56 };
+/* Writes all measurements of the profile to out, at most LRA_PROFILE_MEASUREMENTS, and returns
+ * their number.
  *   self dist.mean dist.mean.rel dist.q50 .q90 .q95 .q99 range.mean range.mean.rel range.q50 .q90 .q95 .q99 [range.q95.used] local.R far.half side entropy entropy.rel
  *   support support.pr decay.tau decay.beta decay.kind decay.r2.exp decay.r2.power [periodic.p]
  * decay.kind: 0 none, 1 exponential, 2 power law. Means have the intervals described in README.md.

@@ -192,11 +192,11 @@ static void grow(lra_profile *p)
  * distances. */
 static void add_period(int64_t period, const lra_profile_mask *m, const double *weight, double *to)
 {
-    to[P_PERIOD] = to[P_BESIDE] = 0;
+    to[P_PERIOD] = to[P_ADJACENT] = 0;
     for (int64_t d = period; period > 1 && d + 1 < m->n; d += period) {
         if (!(m->pairs[d - 1] > 0 && m->pairs[d] > 0 && m->pairs[d + 1] > 0)) continue;
         to[P_PERIOD] += weight[d] / m->pairs[d];
-        to[P_BESIDE] += (weight[d - 1] / m->pairs[d - 1] + weight[d + 1] / m->pairs[d + 1]) / 2;
+        to[P_ADJACENT] += (weight[d - 1] / m->pairs[d - 1] + weight[d + 1] / m->pairs[d + 1]) / 2;
     }
 }
 

@@ -25,7 +25,7 @@ enum {
     P_KEYS,
     P_LOG_KEYS,
     P_PERIOD, /* intensity at multiples of the period; at neighbouring distances */
-    P_BESIDE,
+    P_ADJACENT,
     P_NUMBERS
 };
 /* Quantities of one example that are stored in bins of distances. */

@@ -408,8 +408,8 @@ int lra_profile_measurements(const lra_profile *p, const lra_profile_options *o,
     if (groups & LRA_PROFILE_SHAPE) add_spread(&l);
     if (groups & LRA_PROFILE_FITS)
         add_fits(&l, &f, redraws ? redraws + FITS * LRA_PROFILE_REDRAWS : NULL);
-    if (groups & LRA_PROFILE_SHAPE && p->period > 1 && lra_profile_mean(p, P_BESIDE) > 0)
-        add_ratio(&l, "periodic.p", P_PERIOD, P_BESIDE);
+    if (groups & LRA_PROFILE_SHAPE && p->period > 1 && lra_profile_mean(p, P_ADJACENT) > 0)
+        add_ratio(&l, "periodic.p", P_PERIOD, P_ADJACENT);
     lra_free(redraws);
     lra_free(mass);
     return l.n;

@@ -65,7 +65,7 @@ double lra_peak_middle(int64_t n)
 }
 
 /* Returns the weighted mode of ascending positions; count: multiplicity of each example. */
-static double usual(int64_t n, const int64_t *sorted, const double *count)
+static double mode_of(int64_t n, const int64_t *sorted, const double *count)
 {
     double most = 0, here = 0;
     int64_t at = 0;
@@ -82,19 +82,19 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-lra_estimate lra_usual_place(int64_t n, const int64_t *place, uint64_t key)
+lra_estimate lra_modal_position(int64_t n, const int64_t *place, uint64_t key)
 {
     int64_t *sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted);
     double *count = lra_alloc_array((size_t)n + 1, sizeof *count), drawn[REDRAWS];
     memcpy(sorted, place, (size_t)n * sizeof *sorted);
     qsort(sorted, (size_t)n, sizeof *sorted, ascending);
     for (int64_t i = 0; i < n; i++) count[i] = 1;
-    lra_estimate r = {usual(n, sorted, count), NAN, NAN};
+    lra_estimate r = {mode_of(n, sorted, count), NAN, NAN};
     for (int k = 0; k < REDRAWS && n > 1; k++) {
         lra_rng rng = lra_rng_new(key, STREAM, (uint64_t)k);
         for (int64_t i = 0; i < n; i++) count[i] = 0;
         for (int64_t i = 0; i < n; i++) count[lra_rng_below(&rng, (uint32_t)n)] += 1;
-        drawn[k] = usual(n, sorted, count);
+        drawn[k] = mode_of(n, sorted, count);
     }
     if (n > 1) r = lra_holding(lra_percentile(r.value, REDRAWS, drawn, 0.95));
     lra_free(sorted);

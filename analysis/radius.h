@@ -27,6 +27,6 @@ double lra_peak_middle(int64_t n);
 
 /* Returns the mode of n positions, the smallest among equals, with a bootstrap interval over
  * examples. */
-lra_estimate lra_usual_place(int64_t n, const int64_t *place, uint64_t key);
+lra_estimate lra_modal_position(int64_t n, const int64_t *place, uint64_t key);
 
 #endif

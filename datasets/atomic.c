@@ -210,7 +210,7 @@ static void show(const lra_row *row, FILE *out)
     const lra_task lra_task_##id = {                                                               \
         .name = #id,                                                                               \
         .summary = what,                                                                           \
-        .goal = LRA_GOAL_STEPS,                                                                    \
+        .goal = LRA_GOAL_TOKENS,                                                                   \
         .n_targets = 1,                                                                            \
         .data.longest = longest_##id,                                                              \
         .input.channels = width + 2,                                                               \

@@ -319,7 +319,7 @@ static int64_t longest(const lra_config *c)
         .input.channels = 1,                                                                       \
         .input.level_scale = 2.0 / 255,                                                            \
         .input.level_shift = -1,                                                                   \
-        .input.ask_levels = true,                                                                  \
+        .input.predicts_levels = true,                                                             \
         .keys =                                                                                    \
             (const lra_key[]){                                                                     \
                 LRA_CHOICE_KEY("level", level, "easy|intermediate|hard",                           \

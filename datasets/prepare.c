@@ -228,8 +228,8 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
     return open_rows(t, c, out, data_dir, true, e);
 }
 
-lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,
-                              const char *data_dir, lra_err *e)
+lra_dataset *lra_dataset_open_readonly(const lra_task *t, const lra_config *c, const char *out,
+                                       const char *data_dir, lra_err *e)
 {
     return open_rows(t, c, out, data_dir, false, e);
 }

@@ -11,8 +11,8 @@ lra_dataset *lra_dataset_open(const lra_task *t, const lra_config *c, const char
                               const char *data_dir, lra_err *e);
 /* Same as lra_dataset_open(), but writes nothing: data that are not prepared are made and not
  * stored. */
-lra_dataset *lra_dataset_look(const lra_task *t, const lra_config *c, const char *out,
-                              const char *data_dir, lra_err *e);
+lra_dataset *lra_dataset_open_readonly(const lra_task *t, const lra_config *c, const char *out,
+                                       const char *data_dir, lra_err *e);
 /* Returns the prepared data below OUT/data with this fingerprint, imported or generated, with the
  * model inputs that the parameters define; NULL without a message if there are none. */
 lra_dataset *lra_dataset_find(const lra_task *t, const lra_config *c, const char *out,

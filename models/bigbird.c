@@ -54,7 +54,7 @@ const lra_model lra_model_bigbird = {
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .reach = lra_benchmark_reach,
-    .rooted = lra_always_rooted,
+    .position_dependent = lra_always_position_dependent,
     .positions = lra_benchmark_positions,
     .classifier = lra_benchmark_classifier,
 };

@@ -48,8 +48,9 @@ static lra_tensor *mix_positions(const lra_build *b, lra_tensor *z)
                                  LRA_SPEC(LRA_UNIFORM(-most, most)));
     lra_tensor *shift = lra_param(g, "b", LRA_SHAPE(b->T_max),
                                   LRA_SPEC(LRA_CONSTANT(1), .no_decay = true));
-    shift = b->places ? lra_embedding(lra_reshape(shift, LRA_SHAPE(b->T_max, 1)), b->places)
-                      : lra_reshape(lra_slice(shift, 0, 0, b->T), LRA_SHAPE(b->T, 1));
+    shift = b->position_ids
+                ? lra_embedding(lra_reshape(shift, LRA_SHAPE(b->T_max, 1)), b->position_ids)
+                : lra_reshape(lra_slice(shift, 0, 0, b->T), LRA_SHAPE(b->T, 1));
     z = lra_long_conv(z, lra_name(kernels(b, taps, H), "kernel"), b->length);
     return lra_add(z, lra_cast(shift, lra_elem(g)));
 }
@@ -121,5 +122,5 @@ const lra_model lra_model_gmlp = {
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = reach,
-    .reads_places = true,
+    .reads_position_ids = true,
 };

@@ -147,8 +147,9 @@ static const char *const variants_smooth_alibi[] = {"alibi=original average=5", 
     .name = title, .paper = "ICML 2024: Zimerman & Wolf", .summary = what,                         \
     .deviations = "mean pooling for all tasks", .keys = keys_##id, .presets = presets_##id,        \
     .tiny = "layers=2 width=8 hidden=8 heads=2", .variants = variants_##id, .axis = "chunk",       \
-    .match = "hidden", .encode = encode, .reach = reach, .rooted = lra_chunks_position_dependent,  \
-    .period = lra_chunk_period, .causal = causal, .positions = lra_transformer_positions
+    .match = "hidden", .encode = encode, .reach = reach,                                           \
+    .position_dependent = lra_chunks_position_dependent, .period = lra_chunk_period,               \
+    .causal = causal, .positions = lra_transformer_positions
 /* clang-format off */
 const lra_model lra_model_las = {
     RECORD("las", las, "causal attention with decaying scores and averaged weights")};

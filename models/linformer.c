@@ -19,7 +19,8 @@ static lra_tensor *mix(const lra_build *b, lra_tensor *u, int layer)
     const lra_attention_spec spec = {.cross = true,
                                      .dropout = lra_config_real(b->config, "attention-dropout")};
     lra_tensor *E = lra_param(g, "mixture", s, LRA_SPEC(LRA_XAVIER(1)));
-    E = b->places ? lra_embedding(E, b->places) : lra_cast(lra_slice(E, 0, 0, b->T), lra_elem(g));
+    E = b->position_ids ? lra_embedding(E, b->position_ids)
+                        : lra_cast(lra_slice(E, 0, 0, b->T), lra_elem(g));
     lra_tensor *x = lra_layer_mask(u, b->length), *few = lra_matmul_t(E, true, x, false);
     lra_tensor *q = lra_benchmark_heads(b, u, "q"), *k = lra_benchmark_heads(b, few, "k");
     lra_tensor *v = lra_benchmark_heads(b, few, "v");
@@ -60,9 +61,9 @@ const lra_model lra_model_linformer = {
     .encode = encode,
     .unmasked = lra_benchmark_unmasked,
     .reach = lra_benchmark_reach,
-    .rooted = lra_always_rooted,
-    .reads_places = true,
-    .unlimited = "its keys are projections of all positions",
+    .position_dependent = lra_always_position_dependent,
+    .reads_position_ids = true,
+    .no_limit_reason = "its keys are projections of all positions",
     .positions = lra_benchmark_positions,
     .classifier = lra_benchmark_classifier,
 };

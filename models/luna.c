@@ -94,7 +94,7 @@ static void fill_waves(const lra_fill *f, double *v)
 }
 
 /* Returns x sqrt(D) + sinusoidal positions first, first + 1, ..; x: (..,n,D). */
-static lra_tensor *placed(lra_tensor *x, const char *name, int64_t n_max, double first)
+static lra_tensor *explicit_positions(lra_tensor *x, const char *name, int64_t n_max, double first)
 {
     int64_t D = lra_width(x), n = x->shape.d[x->shape.n - 2];
     lra_param_spec waves = {LRA_FILL(fill_waves), .data = &first, .data_size = sizeof first};
@@ -111,7 +111,9 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
     lra_tensor *p = lra_param(b->graph, "memory", LRA_SHAPE(n, D),
                               LRA_SPEC(LRA_NORMAL(1 / sqrt((double)D))));
     p = lra_cast(p, lra_elem(b->graph));
-    if (waves) x = placed(x, "positions", b->T_max, 1), p = placed(p, "memory_positions", n, 0);
+    if (waves)
+        x = explicit_positions(x, "positions", b->T_max, 1),
+        p = explicit_positions(p, "memory_positions", n, 0);
     p = lra_broadcast(lra_reshape(p, LRA_SHAPE(1, n, D)), LRA_SHAPE(b->B, n, D));
     x = lra_dropout(x, dropout, false), p = lra_dropout(p, dropout, false);
     layer l = {{NULL}, {NULL}};
@@ -165,6 +167,6 @@ const lra_model lra_model_luna = {
     .pools = LRA_POOLS_ROWS | LRA_POOL_BIT(LRA_POOL_CLS),
     .encode = encode,
     .reach = lra_benchmark_reach,
-    .unlimited = "its memory is packed from all positions",
+    .no_limit_reason = "its memory is packed from all positions",
     .positions = positions,
 };

@@ -69,7 +69,7 @@ lra_classifier lra_mega_classifier(const lra_config *c);
         "are a setting",                                                                           \
     .tiny = "layers=2 width=6 hidden=8 queries=4 state=3", .match = "hidden",                      \
     .pools = LRA_POOLS_ROWS, .encode = lra_mega_encode, .reach = lra_conv_blocks_reach,            \
-    .rooted = lra_chunks_position_dependent, .period = lra_chunk_period,                           \
+    .position_dependent = lra_chunks_position_dependent, .period = lra_chunk_period,               \
     .causal = lra_conv_blocks_causal, .embedding = lra_mega_embedding,                             \
     .classifier = lra_mega_classifier, .mega_head = true
 

@@ -28,9 +28,9 @@ const lra_model *lra_model_find(const char *name, lra_err *e)
     return NULL;
 }
 
-const char *lra_model_unlimited(const lra_model *m, const lra_config *c)
+const char *lra_model_no_limit_reason(const lra_model *m, const lra_config *c)
 {
-    return m->unlimited_with ? m->unlimited_with(c) : m->unlimited;
+    return m->no_limit_reason_with ? m->no_limit_reason_with(c) : m->no_limit_reason;
 }
 
 /* ---- presets --------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *ta
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-bool lra_always_rooted(const lra_config *c)
+bool lra_always_position_dependent(const lra_config *c)
 {
     (void)c;
     return true;
@@ -98,7 +98,7 @@ int64_t lra_chunk_period(const lra_config *c, int64_t T_max)
 
 int64_t lra_model_period(const lra_model *m, const lra_config *c, int64_t T_max)
 {
-    if (!m->rooted || !m->rooted(c) || m->reads_places) return 0;
+    if (!m->position_dependent || !m->position_dependent(c) || m->reads_position_ids) return 0;
     return m->period ? m->period(c, T_max) : -1;
 }
 

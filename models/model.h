@@ -14,7 +14,7 @@ typedef struct {
     const lra_config *config;
     lra_tensor *length; /* (B) int32: length of each row in tokens. Nullable: no padding */
     /* (B,T) int32 position ids for position embeddings. NULL: 0, 1, .. */
-    lra_tensor *places;
+    lra_tensor *position_ids;
     int64_t B, T, T_max;
     struct {
         int64_t rows, columns;
@@ -100,8 +100,8 @@ typedef struct {
     int64_t (*reach)(const lra_config *c);
     /* Reason why a distance limit (graph.h) is undefined for the model: "its memory is summed over
      * all positions". Nullable: the ops of the model apply distance limits. */
-    const char *unlimited;
-    const char *(*unlimited_with)(
+    const char *no_limit_reason;
+    const char *(*no_limit_reason_with)(
         /* reason why a distance limit is undefined with these settings; NULL: it is defined.
          * Nullable: `unlimited` is the reason */
         const lra_config *c);
@@ -110,15 +110,15 @@ typedef struct {
     bool (*causal)(const lra_config *c);
     /* True if the encoder is not shift-invariant even without position inputs (for example, fixed
      * block boundaries).  Nullable: never. */
-    bool (*rooted)(const lra_config *c);
+    bool (*position_dependent)(const lra_config *c);
     /* Returns n > 0 if the encoder depends on the position only modulo n tokens, as with blocks of
      * equal size: an input that is truncated at a multiple of n keeps its blocks. 0: the encoder
      * does not depend on the position. T_max: see lra_build. Nullable: 0, or unknown if
-     * `rooted`. */
+     * `position_dependent`. */
     int64_t (*period)(const lra_config *c, int64_t T_max);
-    /* True if the encoder itself reads lra_build.places (position ids), in addition to the
+    /* True if the encoder itself reads lra_build.position_ids, in addition to the
      * positions added to the inputs. */
-    bool reads_places;
+    bool reads_position_ids;
     /* Position embeddings added to the inputs. Nullable: none. */
     lra_positions (*positions)(const lra_config *c);
     /* Initialisation of the input layer. Nullable: tables N(0,1), linear layers uniform in
@@ -138,9 +138,9 @@ typedef struct {
 #include "models/models.def"
 #undef LRA_MODEL
 
-/* Functions for `rooted`: of encoders that always have blocks, and of encoders that have blocks if
- * the key `chunk` is set. */
-bool lra_always_rooted(const lra_config *c);
+/* Functions for `position_dependent`: of encoders that always have blocks, and of encoders that
+ * have blocks if the key `chunk` is set. */
+bool lra_always_position_dependent(const lra_config *c);
 bool lra_chunks_position_dependent(const lra_config *c);
 /* Functions for `period`: of encoders whose block size is the key `block`, or the key `chunk`. */
 int64_t lra_block_period(const lra_config *c, int64_t T_max);
@@ -159,7 +159,7 @@ const lra_model *lra_model_at(int i); /* NULL after the last */
 const lra_model_preset *lra_model_preset_find(const lra_model *m, const char *task,
                                               const char *preset, const char *paper);
 /* Returns the reason why a distance limit is undefined with these settings; NULL: it is defined. */
-const char *lra_model_unlimited(const lra_model *m, const lra_config *c);
+const char *lra_model_no_limit_reason(const lra_model *m, const lra_config *c);
 /* Returns the model with this name. If there is none, returns NULL and a message that suggests the
  * most similar name. */
 const lra_model *lra_model_find(const char *name, lra_err *e);

@@ -52,7 +52,7 @@ static int check_encoder(const lra_model *m, const lra_config *c, lra_err *e)
 
 static bool has_pool(const lra_network_spec *s)
 {
-    return s->head != LRA_HEAD_STEPS && s->head != LRA_HEAD_NEXT;
+    return s->head != LRA_HEAD_TOKENS && s->head != LRA_HEAD_NEXT;
 }
 
 static int check_pool(const lra_model *m, const lra_config *c, const lra_network_spec *s,
@@ -177,8 +177,9 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
 {
     lra_graph *g = lra_graph_new(type, mode);
     lra_network k = {.graph = g, .model = m, .config = c, .spec = *s, .B = B, .T = T, .n = B};
-    const char *unlimited = lra_model_unlimited(m, c);
-    if (s->limited && unlimited) lra_graph_fail(g, "a distance limit is undefined: %s", unlimited);
+    const char *no_limit_reason = lra_model_no_limit_reason(m, c);
+    if (s->limited && no_limit_reason)
+        lra_graph_fail(g, "a distance limit is undefined: %s", no_limit_reason);
     if (s->limited) lra_graph_limit(g);
     if (s->head == LRA_HEAD_PAIR) k.n = 2 * B;
     lra_tensor *x = embed(&k);
@@ -193,10 +194,10 @@ lra_network lra_network_open(lra_type type, lra_mode mode, const lra_model *m, c
         x = add_cls(&k, x);
         b.length = unmasked ? NULL : one_more(k.length, T), b.T++, b.T_max++;
     }
-    if (s->placed && (cls || unmasked))
+    if (s->explicit_positions && (cls || unmasked))
         lra_graph_fail(g, "position ids exist for tokens, not for CLS or padding that counts");
-    if (s->placed && (lra_adds_positions(m, c) || m->reads_places))
-        k.places = b.places = lra_input(g, "places", LRA_I32, LRA_SHAPE(k.n, T));
+    if (s->explicit_positions && (lra_adds_positions(m, c) || m->reads_position_ids))
+        k.position_ids = b.position_ids = lra_input(g, "places", LRA_I32, LRA_SHAPE(k.n, T));
     x = encode(m, &b, x);
     if (cls) k.cls = lra_reshape(lra_slice(x, 1, 0, 1), LRA_SHAPE(k.n, lra_width(x)));
     if (cls || unmasked) x = lra_slice(x, 1, cls, T);
@@ -230,14 +231,16 @@ lra_tensor *lra_network_linear(lra_tensor *x, const char *name, int64_t outputs)
     return lra_cast(y, lra_real(g));
 }
 
-lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale)
+lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *target_mask,
+                            lra_tensor *scale)
 {
-    return lra_mul(lra_mse(lra_mul(x, asked), target), scale);
+    return lra_mul(lra_mse(lra_mul(x, target_mask), target), scale);
 }
 
-lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale)
+lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *target_mask,
+                           lra_tensor *scale)
 {
-    return lra_mul(lra_l1(lra_mul(x, asked), target), scale);
+    return lra_mul(lra_l1(lra_mul(x, target_mask), target), scale);
 }
 
 /* ---- heads ----------------------------------------------------------------------------------- */
@@ -278,11 +281,11 @@ static void regress(lra_network *k, lra_tensor *numbers, lra_shape s)
     lra_graph *g = k->graph;
     lra_type real = lra_real(g);
     k->target = lra_input(g, "target", real, s);
-    k->asked = lra_input(g, "asked", real, s);
+    k->target_mask = lra_input(g, "asked", real, s);
     k->scale = lra_input(g, "scale", real, (lra_shape){0});
     k->output = lra_name(numbers, "numbers");
-    k->loss = k->spec.absolute ? lra_network_l1(k->output, k->target, k->asked, k->scale)
-                               : lra_network_mse(k->output, k->target, k->asked, k->scale);
+    k->loss = k->spec.absolute ? lra_network_l1(k->output, k->target, k->target_mask, k->scale)
+                               : lra_network_mse(k->output, k->target, k->target_mask, k->scale);
 }
 
 static void class_head(lra_network *k)
@@ -330,7 +333,7 @@ void lra_network_head(lra_network *k)
     case LRA_HEAD_CLASS: class_head(k); return;
     case LRA_HEAD_PAIR: pair_head(k); return;
     case LRA_HEAD_VALUE: value_head(k); return;
-    case LRA_HEAD_STEPS: steps_head(k); return;
+    case LRA_HEAD_TOKENS: steps_head(k); return;
     case LRA_HEAD_NEXT: next_head(k); return;
     }
 }

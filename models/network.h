@@ -24,7 +24,7 @@ typedef enum {
     LRA_HEAD_CLASS,
     LRA_HEAD_PAIR,
     LRA_HEAD_VALUE,
-    LRA_HEAD_STEPS,
+    LRA_HEAD_TOKENS,
     LRA_HEAD_NEXT
 } lra_head;
 
@@ -41,8 +41,8 @@ typedef struct {
     int64_t rows, columns; /* height and width of images in pixels; 0: the inputs are not images */
     /* ops that mix positions obey the distance limits in lra_network.limit */
     bool limited;
-    /* Position ids are the input lra_network.places. Not supported with LRA_POOL_CLS. */
-    bool placed;
+    /* Position ids are the input lra_network.position_ids. Not supported with LRA_POOL_CLS. */
+    bool explicit_positions;
 } lra_network_spec;
 
 /* The network of one length bucket; tensors that it does not have are NULL. */
@@ -63,12 +63,13 @@ typedef struct {
     lra_tensor *given;    /* (n,T,D) real: features as an input, see lra_network_of_features() */
     lra_tensor *cls;      /* (n,D) pooled vector of LRA_POOL_CLS */
     lra_tensor *limit;    /* distance limits: lra_limit_input() */
-    lra_tensor *places;   /* (n,T) int32 position ids: rows of the position table; NULL: not used */
+    lra_tensor
+        *position_ids; /* (n,T) int32 position ids: rows of the position table; NULL: not used */
     /* Inputs of the head. */
     lra_tensor *label; /* (B) class labels; LRA_HEAD_NEXT: (B,T) next tokens; int32, -1: masked */
-    /* target numbers; LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_STEPS: (B,T,outputs) real */
+    /* target numbers; LRA_HEAD_VALUE: (B,outputs), LRA_HEAD_TOKENS: (B,T,outputs) real */
     lra_tensor *target;
-    lra_tensor *asked; /* loss mask with the shape of `target`: 1 or 0 */
+    lra_tensor *target_mask; /* loss mask with the shape of `target`: 1 or 0 */
     /* () real: number of elements of `target` / sum of the loss mask; 0 if the sum is 0 */
     lra_tensor *scale;
     /* Inputs of an additional loss of an objective: (B,T) int32 ids to be predicted in the first
@@ -107,10 +108,12 @@ int64_t lra_network_parameters(const lra_model *m, const lra_config *c, const lr
 
 /* Returns a linear layer NAME: (..,D) -> (..,outputs), real. */
 lra_tensor *lra_network_linear(lra_tensor *x, const char *name, int64_t outputs);
-/* Mean squared error and mean absolute error (l1) over the elements whose loss mask `asked` is 1.
- * x, target (0 where masked) and asked have equal shapes; scale: see lra_network.scale. */
-lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *asked,
+/* Mean squared error and mean absolute error (l1) over the elements whose loss mask `target_mask`
+ * is 1. x, target (0 where masked) and target_mask have equal shapes; scale: see
+ * lra_network.scale. */
+lra_tensor *lra_network_mse(lra_tensor *x, lra_tensor *target, lra_tensor *target_mask,
                             lra_tensor *scale);
-lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *asked, lra_tensor *scale);
+lra_tensor *lra_network_l1(lra_tensor *x, lra_tensor *target, lra_tensor *target_mask,
+                           lra_tensor *scale);
 
 #endif

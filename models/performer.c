@@ -76,7 +76,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 
 /* Distance limits are defined for ReLU features only: their sums can be restricted, for each query,
  * to the keys within the limit. */
-static const char *unlimited(const lra_config *c)
+static const char *no_limit_reason(const lra_config *c)
 {
     return lra_config_is(c, "kernel", "softmax")
                ? "the features of kernel=softmax are scaled by the maximum over all positions"
@@ -118,7 +118,7 @@ const lra_model lra_model_performer = {
     .encode = encode,
     .unmasked = lra_benchmark_unmasked,
     .reach = lra_benchmark_reach,
-    .unlimited_with = unlimited,
+    .no_limit_reason_with = no_limit_reason,
     .positions = lra_benchmark_positions,
     .classifier = lra_benchmark_classifier,
 };

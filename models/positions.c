@@ -34,8 +34,8 @@ lra_tensor *lra_add_positions(const lra_build *b, lra_tensor *x, lra_positions k
     case LRA_POSITIONS_ROTARY:
     default: lra_pop(g); return x;
     }
-    lra_tensor *rows = b->places ? lra_embedding(table, b->places)
-                                 : lra_cast(lra_slice(table, 0, 0, b->T), lra_elem(g));
+    lra_tensor *rows = b->position_ids ? lra_embedding(table, b->position_ids)
+                                       : lra_cast(lra_slice(table, 0, 0, b->T), lra_elem(g));
     x = lra_add(x, rows);
     lra_pop(g);
     return x;

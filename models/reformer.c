@@ -149,7 +149,7 @@ const lra_model lra_model_reformer = {
     .encode = encode,
     .unmasked = is_arena,
     .reach = lra_benchmark_reach,
-    .unlimited =
+    .no_limit_reason =
         "all tokens are sorted together, so that one token can change the chunks of others",
     .positions = lra_benchmark_positions,
     .classifier = lra_benchmark_classifier,

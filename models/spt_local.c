@@ -58,7 +58,7 @@ const lra_model lra_model_spt_local = {
     .match = "hidden",
     .encode = encode,
     .reach = reach,
-    .rooted = lra_always_rooted,
+    .position_dependent = lra_always_position_dependent,
     .period = lra_block_period,
     .positions = lra_transformer_positions,
 };

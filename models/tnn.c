@@ -80,7 +80,7 @@ static lra_tensor *gtu(const lra_build *b, lra_tensor *x)
     return lra_layer_linear(lra_gate(u, LRA_GATE_SILU, v), "out", lra_width(x), LRA_ACT_NONE, NULL);
 }
 
-static const char *unlimited(const lra_config *c)
+static const char *no_limit_reason(const lra_config *c)
 {
     return lra_config_int(c, "columns") ? "its rows and columns have separate distances" : NULL;
 }
@@ -150,6 +150,6 @@ const lra_model lra_model_tnn = {
     .pools = LRA_POOLS_ROWS,
     .encode = encode,
     .reach = lra_conv_blocks_reach,
-    .unlimited_with = unlimited,
+    .no_limit_reason_with = no_limit_reason,
     .causal = lra_conv_blocks_causal,
 };

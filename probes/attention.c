@@ -183,16 +183,16 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
 
 static int attention(const lra_options *o, lra_err *e)
 {
-    int asked = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
-    lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
-    for (int i = 0; i < asked && rc == 0; i++) {
+    int requested = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
+    lra_probe_result **list = lra_alloc_array((size_t)requested, sizeof *list);
+    for (int i = 0; i < requested && rc == 0; i++) {
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
         rc = lra_run_outcome(o, rc, &failed, e);
         lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && n == 0 && failed == 0)
-        rc = lra_fail_usage(e, "none of the %d runs has self-attention", asked);
+        rc = lra_fail_usage(e, "none of the %d runs has self-attention", requested);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && n)
         rc = lra_report_print(&lra_table_attention, stdout, &in,

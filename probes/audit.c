@@ -138,7 +138,7 @@ static lra_responder *open_model(const lra_options *o, const lra_dataset *d, cha
     p.command.gpus = lra_option_text(o, "model-gpus");
     lra_responder *r = lra_process_responder_open(&p, e);
     /* forward() has one output per input, but this goal has one per position */
-    if (r && d->task->goal == LRA_GOAL_STEPS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
+    if (r && d->task->goal == LRA_GOAL_TOKENS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
     return r;
 }
 

@@ -330,12 +330,12 @@ int bench_room(const bench *b, const lra_plan *plan, lra_err *e)
     const lra_backend *backend = b->device.backend;
     double need = lra_plan_cost(plan).workspace_bytes, most;
     double have = backend->memory_free ? backend->memory_free(&b->device) : 0; /* 0: unknown */
-    char asked[32], found[32], fits[48] = "not even a batch of 1 fits";
+    char requested[32], found[32], fits[48] = "not even a batch of 1 fits";
     if (have == 0 || need <= have) return 0;
     most = (double)b->B * (have / need);
     if (most >= 1) snprintf(fits, sizeof fits, "a batch of %.0f fits", floor(most));
     return lra_fail(e, "batch %lld of length %lld needs %s of workspace, found %s on '%s'; %s",
-                    (long long)b->B, (long long)b->T, lra_size_text(asked, need),
+                    (long long)b->B, (long long)b->T, lra_size_text(requested, need),
                     lra_size_text(found, have), b->device.name, fits);
 }
 

@@ -84,8 +84,9 @@ static const lra_option own[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "test",
      .arg = "SPLIT",
-     .help = "with --show: split of the row (train, val or test); without it, for own data: name of "
-             "the column of the splits"},
+     .help =
+         "with --show: split of the row (train, val or test); without it, for own data: name of "
+         "the column of the splits"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
     LRA_NO_LOCKS_OPTION,
     LRA_THREADS_OPTION("all processors; the rows do not depend on it"),
@@ -166,17 +167,17 @@ static int write_rows(const lra_task *t, const lra_config *c, const char *folder
  * differ from the task's defaults. */
 static char *import_command(const lra_task *t, const lra_config *c, const char *folder)
 {
-    lra_config *usual = lra_keys_config(t->keys);
+    lra_config *defaults = lra_keys_config(t->keys);
     char *path = lra_shell_word(folder);
     lra_text line = {0};
     lra_text_add(&line, "lra-probe data %s --data-dir %s", t->name, path);
     for (int i = 0; lra_config_key(c, i); i++) {
         const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
-        bool same = strcmp(lra_config_text_or(usual, key, ""), value) == 0;
+        bool same = strcmp(lra_config_text_or(defaults, key, ""), value) == 0;
         if (!same && lra_task_has_key(t->files.import_keys, key))
             lra_text_add(&line, " --set %s=%s", key, value);
     }
-    lra_config_free(usual);
+    lra_config_free(defaults);
     lra_free(path);
     return line.s;
 }
@@ -190,7 +191,7 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
                               t->name);
     /* the import command does not need the number of rows, so it uses the parameters before the
      * change */
-    lra_config *asked = lra_config_copy(c);
+    lra_config *requested = lra_config_copy(c);
     if (t->data.resize)
         t->data.resize(c, n);
     else
@@ -207,11 +208,11 @@ static int make_files(const lra_task *t, lra_config *c, const lra_options *o, lr
     if (rc == 0) {
         lra_note("%" PRId64 " rows in %s", n, lra_time_text(time, lra_now() - start));
         printf("%s\n", folder);
-        char *next = import_command(t, asked, folder);
+        char *next = import_command(t, requested, folder);
         lra_note("next: %s", next);
         lra_free(next);
     }
-    lra_config_free(asked);
+    lra_config_free(requested);
     lra_free(folder);
     return rc;
 }

@@ -125,20 +125,20 @@ static void print_planned(void)
 
 static int influence(const lra_options *o, lra_err *e)
 {
-    int asked = lra_option_n_args(o), n = 0, failed = 0;
+    int requested = lra_option_n_args(o), n = 0, failed = 0;
     int rc = lra_influence_check_names(lra_option_text(o, "parts"), e);
     bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
-    lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
+    lra_probe_result **list = lra_alloc_array((size_t)requested, sizeof *list);
     planned = dry && json ? json_array() : NULL;
     if (dry) lra_dry_run_limit();
-    for (int i = 0; i < asked && rc == 0; i++) {
+    for (int i = 0; i < requested && rc == 0; i++) {
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, false, &list[n], e);
         rc = lra_run_outcome(o, rc, &failed, e);
         lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && n == 0 && failed == 0)
-        rc = lra_fail_usage(e, "all %d runs were trained on permuted labels", asked);
+        rc = lra_fail_usage(e, "all %d runs were trained on permuted labels", requested);
     lra_report_input in = {.probes = list, .n_probes = n};
     if (rc == 0 && planned) print_planned();
     if (rc == 0 && n && !dry)

@@ -256,18 +256,18 @@ static int probe_run(const char *name, const lra_options *o, lra_probe_result **
 
 static int kernels(const lra_options *o, lra_err *e)
 {
-    int asked = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
+    int requested = lra_option_n_args(o), n = 0, rc = 0, failed = 0;
     bool dry = lra_option_flag(o, "dry-run");
     if (dry) lra_dry_run_limit();
-    lra_probe_result **list = lra_alloc_array((size_t)asked, sizeof *list);
-    for (int i = 0; i < asked && rc == 0; i++) {
+    lra_probe_result **list = lra_alloc_array((size_t)requested, sizeof *list);
+    for (int i = 0; i < requested && rc == 0; i++) {
         if (lra_run_is_unfinished(o, lra_option_arg(o, i))) continue;
         rc = probe_run(lra_option_arg(o, i), o, &list[n], e);
         rc = lra_run_outcome(o, rc, &failed, e);
         lra_run_count(lra_option_arg(o, i), list, &n);
     }
     if (rc == 0 && !dry && n == 0 && failed == 0)
-        rc = lra_fail_usage(e, "none of the %d runs has convolution kernels", asked);
+        rc = lra_fail_usage(e, "none of the %d runs has convolution kernels", requested);
     if (rc == 0 && !dry && lra_option_given(o, "channels"))
         rc = lra_channels_csv(lra_option_text(o, "channels"), n, list, e);
     lra_report_input in = {.probes = list, .n_probes = n};

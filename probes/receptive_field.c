@@ -189,7 +189,7 @@ static int check_rows(ladder_run *l, lra_err *e)
 }
 
 /* Warns about finished runs that were trained with other versions of the model's sources. */
-static void say_stale(ladder_run *l)
+static void warn_stale(ladder_run *l)
 {
     int stale = 0;
     for (int i = 0; i < l->n_cells; i++)
@@ -206,7 +206,7 @@ static int print_plan(ladder_run *l, lra_err *e)
 {
     int done = 0, rc = 0;
     for (int i = 0; i < l->n_cells; i++) done += l->cells[i].done;
-    say_stale(l);
+    warn_stale(l);
     if (done < l->n_cells && check_rows(l, e) != 0) return LRA_USAGE;
     say(l, "ladder: %s, preset %s, %d %s%s x %d seeds = %d runs, %d done", l->job.task->name,
         l->job.preset, l->rungs.n, strcmp(l->rungs.axis, "kernel") ? "rungs over " : "kernels",

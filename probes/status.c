@@ -44,7 +44,7 @@ typedef struct {
     int64_t process; /* id of the process that trains the run; 0: none */
     bool known;      /* true if `status` was read from the status file of the run */
     lra_run_status status;
-    lra_run_identity who;
+    lra_run_identity identity;
     char value[64]; /* metric of a result, for example "accuracy 55.10 %" */
 } run;
 
@@ -63,12 +63,12 @@ static run_state read_result(const char *path, run *to)
     const lra_metric *m = lra_result_metric(r);
     snprintf(to->value, sizeof to->value, "%s %s", m->name,
              lra_metric_value_text(m, lra_results_value(&r, 1).value, value));
-    to->who = lra_run_identity_of(r);
+    to->identity = lra_run_identity_of(r);
     lra_result_free(r);
     return DONE;
 }
 
-static run look(const char *runs, const char *name)
+static run read_run(const char *runs, const char *name)
 {
     run r = {.name = lra_copy_text(name)};
     char *folder = lra_format("%s/%s", runs, name), *lock = lra_format("%s/lock", folder);
@@ -80,7 +80,7 @@ static run look(const char *runs, const char *name)
               : lra_file_exists(checkpoint) ? STOPPED
                                             : EMPTY;
     if (r.state != DONE && !r.why) r.known = lra_run_status_read(folder, &r.status);
-    if (r.state != DONE) r.who = lra_run_identity_of_checkpoint(folder);
+    if (r.state != DONE) r.identity = lra_run_identity_of_checkpoint(folder);
     lra_free(folder);
     lra_free(lock);
     lra_free(result);
@@ -162,21 +162,21 @@ static json_t *json_settings(const lra_config *c)
 }
 
 /* Adds name, task, model, seed, label and settings of a run to its JSON object. */
-static void add_identity(json_t *o, const lra_run_identity *who, const char *says)
+static void add_identity(json_t *o, const lra_run_identity *identity, const char *says)
 {
     static const char *const texts[] = {"task", "model"};
-    char *label = lra_make_printable(lra_copy_text(who->label));
+    char *label = lra_make_printable(lra_copy_text(identity->label));
     json_object_set_new(o, "name", json_string(says));
     for (int k = 0; k < 2; k++) {
         char *text = lra_make_printable(
-            lra_copy_text(lra_config_text_or(who->config, texts[k], "")));
+            lra_copy_text(lra_config_text_or(identity->config, texts[k], "")));
         json_object_set_new(o, texts[k], json_string(text));
         lra_free(text);
     }
     json_object_set_new(o, "seed",
-                        json_integer((json_int_t)lra_config_real_or(who->config, "seed", 0)));
+                        json_integer((json_int_t)lra_config_real_or(identity->config, "seed", 0)));
     json_object_set_new(o, "label", *label ? json_string(label) : json_null());
-    json_object_set_new(o, "settings", json_settings(who->config));
+    json_object_set_new(o, "settings", json_settings(identity->config));
     lra_free(label);
 }
 
@@ -201,7 +201,7 @@ static void print_json(const run *all, char *const *says, int n)
             lra_copy_text(r->name));
         json_t *o = json_pack("{s:s, s:s}", "run", name, "state", state_names[r->state]);
         lra_free(name);
-        if (says[i]) add_identity(o, &r->who, says[i]);
+        if (says[i]) add_identity(o, &r->identity, says[i]);
         if (r->why) json_object_set_new(o, "reason", json_string(r->why));
         if (r->process) json_object_set_new(o, "process", json_integer(r->process));
         if (*r->value) json_object_set_new(o, "test", json_string(r->value));
@@ -218,16 +218,16 @@ static void print_json(const run *all, char *const *says, int n)
  * --all. */
 static void print_runs(const lra_options *o, const run *all, int n)
 {
-    lra_run_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
-    for (int i = 0; i < n; i++) who[i] = all[i].who;
-    char **says = lra_run_names(n, who);
+    lra_run_identity *identity = lra_alloc_array((size_t)n + 1, sizeof *identity);
+    for (int i = 0; i < n; i++) identity[i] = all[i].identity;
+    char **says = lra_run_names(n, identity);
     if (lra_option_flag(o, "json"))
         print_json(all, says, n);
     else
         print_text(all, says, n, lra_option_flag(o, "all"));
     for (int i = 0; i < n; i++) lra_free(says[i]);
     lra_free(says);
-    lra_free(who);
+    lra_free(identity);
 }
 
 static int status(const lra_options *o, lra_err *e)
@@ -244,12 +244,12 @@ static int status(const lra_options *o, lra_err *e)
     int found = 0;
     for (int i = 0; i < n; i++) {
         char *folder = lra_format("%s/%s", runs, name[i]);
-        if (lra_is_folder(folder)) all[found++] = look(runs, name[i]);
+        if (lra_is_folder(folder)) all[found++] = read_run(runs, name[i]);
         lra_free(folder);
     }
     if (rc == 0) print_runs(o, all, found);
     for (int i = 0; i < found; i++) {
-        lra_run_identity_free(&all[i].who);
+        lra_run_identity_free(&all[i].identity);
         lra_free(all[i].name);
         lra_free(all[i].why);
     }

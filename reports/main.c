@@ -462,16 +462,16 @@ static int draw_all(const lra_options *o, lra_err *e)
 
 static int draw_figures(const lra_options *o, lra_err *e)
 {
-    const char *ids[N_FIGURES + 1], *asked = lra_option_text(o, "figure");
+    const char *ids[N_FIGURES + 1], *requested = lra_option_text(o, "figure");
     int chosen = -1;
     for (int i = 0; i < N_FIGURES; i++) {
         ids[i] = figures[i]->name;
-        if (strcmp(ids[i], asked) == 0) chosen = i;
+        if (strcmp(ids[i], requested) == 0) chosen = i;
     }
     ids[N_FIGURES] = "all";
-    bool all = strcmp(asked, "all") == 0;
+    bool all = strcmp(requested, "all") == 0;
     if (chosen < 0 && !all)
-        return lra_fail_unknown(e, "figure", asked, N_FIGURES + 1, ids, "lra-report list");
+        return lra_fail_unknown(e, "figure", requested, N_FIGURES + 1, ids, "lra-report list");
     if (check_places(o, "figure", N_FIGURES, ids, e) != 0) return LRA_USAGE;
     if (lra_draw_check(lra_option_text(o, "format"), e) != 0 || use_plot_options(o, e) != 0)
         return LRA_USAGE;
@@ -522,17 +522,17 @@ static int take_probes(char **place, int *n, lra_probe_result **probes, int *n_p
 static void print_shown(const lra_options *o, lra_result *const *list, int n,
                         lra_probe_result *const *probes, int n_probes)
 {
-    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    lra_cell_identity *identity = lra_alloc_array((size_t)n + 1, sizeof *identity);
     for (int i = 0; i < n; i++)
-        who[i] = (lra_cell_identity){list[i]->model, list[i]->task, list[i]->config,
-                                     list[i]->kernel, list[i]->user_label};
-    char **name = lra_cell_names(n, who);
+        identity[i] = (lra_cell_identity){list[i]->model, list[i]->task, list[i]->config,
+                                          list[i]->kernel, list[i]->user_label};
+    char **name = lra_cell_names(n, identity);
     bool json = lra_option_flag(o, "json");
     if (json) lra_results_dump_json(list, name, n, probes, n_probes, stdout);
     for (int i = 0; i < n && !json; i++) lra_result_dump(list[i], name[i], stdout);
     for (int i = 0; i < n_probes && !json; i++) lra_probe_result_show(probes[i], stdout);
     lra_names_free(name, n);
-    lra_free(who);
+    lra_free(identity);
 }
 
 static int show(const lra_options *o, lra_err *e)

@@ -241,7 +241,7 @@ static void divide(edges *g, int64_t part[LRA_N_SPLITS])
 }
 
 /* Returns true if two papers may be a pair of label 0: they differ, and neither cites the other. */
-static bool strangers(const lra_citations *c, int64_t a, int64_t b)
+static bool unrelated(const lra_citations *c, int64_t a, int64_t b)
 {
     return a != b && !cites(c, a, b) && !cites(c, b, a);
 }
@@ -258,10 +258,10 @@ static void draw_others(const lra_citations *c, const edges *g, int64_t from, in
     for (int64_t k = 0; k < n; k++) {
         int64_t cited = edge[k][1], mine = order[k], found = -1;
         for (int64_t j = k; j < n && found < 0; j++)
-            if (strangers(c, edge[order[j]][0], cited)) found = j;
+            if (unrelated(c, edge[order[j]][0], cited)) found = j;
         for (int64_t j = 0; j < k && found < 0; j++)
-            if (other[j] >= 0 && strangers(c, other[j], cited) &&
-                strangers(c, edge[mine][0], edge[j][1]))
+            if (other[j] >= 0 && unrelated(c, other[j], cited) &&
+                unrelated(c, edge[mine][0], edge[j][1]))
                 found = j;
         other[k] = -1;
         if (found < 0) continue;

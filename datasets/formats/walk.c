@@ -72,8 +72,8 @@ static int walk_plain(lra_walk *w, const char *path, const char *name, lra_err *
 
 /* Returns true if the folder contains `packed` and the same file unpacked, as after gzip or xz with
  * --keep. */
-static bool stands_beside(const lra_walk *w, const char *path, const char *prefix, char **names,
-                          int n, const char *packed)
+static bool has_neighbour_file(const lra_walk *w, const char *path, const char *prefix,
+                               char **names, int n, const char *packed)
 {
     const char *dot = strrchr(packed, '.');
     size_t length = dot ? (size_t)(dot - packed) : 0;
@@ -109,7 +109,7 @@ static int walk_folder(lra_walk *w, const char *path, const char *prefix, int le
                      ? walk_folder(w, below, deeper, levels - 1, e)
                      : 0;
         else if (w->inside && w->inside(w->of, name) && is_packed(below))
-            rc = stands_beside(w, path, prefix, names, n, names[i])
+            rc = has_neighbour_file(w, path, prefix, names, n, names[i])
                      ? leave_out(below)
                      : lra_walk_archive(w, below, deeper, e);
         else

@@ -67,17 +67,17 @@ typedef struct {
      * NULL: none. */
     const int32_t *place;
     int32_t *label; /* (B) labels, -1: no row. LRA_GOAL_NEXT: (B,T) the next token, -1: no target */
-    /* Target numbers. LRA_GOAL_VALUE: (B,targets); LRA_GOAL_STEPS, a target at every token:
+    /* Target numbers. LRA_GOAL_VALUE: (B,targets); LRA_GOAL_TOKENS, a target at every token:
      * (B,T,targets). 0 where there is no target. */
     float *target;
-    float *asked; /* loss mask of `target`, with the same shape: 1 where a target counts, else 0 */
-    int64_t *row; /* (B) row indices, -1: no row; LRA_GOAL_NEXT: window indices */
+    float *target_mask; /* shape of `target`: 1 where a target counts, else 0 */
+    int64_t *row;       /* (B) row indices, -1: no row; LRA_GOAL_NEXT: window indices */
     /* Targets of masked inputs, at each token. NULL: no masking, or targets are of the other type
      * (ids, real numbers). */
-    int32_t *word; /* (n,T) target token or level, -1: no target */
-    float *plain;  /* (n,T,channels) target numbers, 0 where there is no target */
-    /* loss mask of `plain`, with the same shape: 1 where a number is a target, else 0 */
-    float *picked;
+    int32_t *word;       /* (n,T) target token or level, -1: no target */
+    float *value_target; /* (n,T,channels) target numbers, 0 where there is no target */
+    /* loss mask of value_target, with the same shape: 1 where a number is a target, else 0 */
+    float *value_mask;
 } lra_batch;
 /* Returns the i-th batch of the epoch. It stays valid until the second next call. If batches are
  * large, a training loader fills the next batch in a helper thread meanwhile. */

@@ -177,10 +177,10 @@ static int check_rows(const lra_sequences *r, const lra_dataset *d, const int64_
     return numbers_fit(r, d->vocab) ? 0 : bad_rows(e);
 }
 
-static int read_attribute(lra_h5 *f, const char *group, const char *name, int usual, int *value,
+static int read_attribute(lra_h5 *f, const char *group, const char *name, int otherwise, int *value,
                           lra_err *e)
 {
-    int64_t found = usual;
+    int64_t found = otherwise;
     if (lra_h5_has_attr(f, group, name) && lra_h5_get_int(f, group, name, &found, e) != 0)
         return LRA_FAILED;
     if (found < 0 || found > MAX_WIDTH)

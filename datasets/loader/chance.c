@@ -31,7 +31,7 @@ double lra_dataset_chance(const lra_dataset *d, int split)
     case LRA_GOAL_CLASS:
     case LRA_GOAL_PAIR: return lra_sequences_majority(&d->split[split], t->n_classes, &label);
     case LRA_GOAL_VALUE:
-    case LRA_GOAL_STEPS:
+    case LRA_GOAL_TOKENS:
         s = target_sums(&d->split[LRA_TRAIN_SPLIT], 0);
         s = target_sums(&d->split[split], s.n ? s.target / (double)s.n : 0);
         break;

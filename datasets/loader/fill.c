@@ -86,11 +86,11 @@ static void mask_sequence(const lra_loader *l, lra_batch *b, int64_t i, int64_t 
         lra_mask_tokens(l->data, l->spec.masking, rng, n, token, word);
         return;
     }
-    float *plain = b->plain + i * T * C, *picked = b->picked + i * T * C;
+    float *value_target = b->value_target + i * T * C, *value_mask = b->value_mask + i * T * C;
     float *value = b->value + i * T * seen;
-    lra_mask_values(l->data, l->spec.masking, rng, n, plain, value, picked, token, word);
-    memset(plain + n * C, 0, (size_t)((T - n) * C) * sizeof *plain);
-    memset(picked + n * C, 0, (size_t)((T - n) * C) * sizeof *picked);
+    lra_mask_values(l->data, l->spec.masking, rng, n, value_target, value, value_mask, token, word);
+    memset(value_target + n * C, 0, (size_t)((T - n) * C) * sizeof *value_target);
+    memset(value_mask + n * C, 0, (size_t)((T - n) * C) * sizeof *value_mask);
     memset(value + n * seen, 0, (size_t)((T - n) * seen) * sizeof *value);
 }
 
@@ -100,7 +100,7 @@ static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra
                          int64_t from, int64_t n, int64_t T)
 {
     size_t rest = (size_t)(T - n), channels = (size_t)l->data->task->input.channels;
-    float *values = b->plain ? b->plain : b->value;
+    float *values = b->value_target ? b->value_target : b->value;
     if (b->token) {
         if (n) put_tokens(row, from, n, b->token + i * T);
         memset(b->token + i * T + n, 0, rest * sizeof *b->token);
@@ -113,9 +113,9 @@ static void put_sequence(const lra_loader *l, lra_batch *b, int64_t i, const lra
     b->length[i] = n ? (int32_t)n : 1;
 }
 
-static void put_target(float x, float *target, float *asked)
+static void put_target(float x, float *target, float *target_mask)
 {
-    *asked = isnan(x) ? 0.0f : 1.0f;
+    *target_mask = isnan(x) ? 0.0f : 1.0f;
     *target = isnan(x) ? 0.0f : x;
 }
 
@@ -124,9 +124,9 @@ static void put_targets(lra_batch *b, int64_t i, const lra_row *row, int64_t T)
     int64_t all = (row->step_targets ? T : 1) * row->n_targets;
     int64_t n = (row->step_targets ? row->n : 1) * row->n_targets;
     for (int64_t j = 0; j < n; j++)
-        put_target(row->target[j], &b->target[i * all + j], &b->asked[i * all + j]);
+        put_target(row->target[j], &b->target[i * all + j], &b->target_mask[i * all + j]);
     memset(b->target + i * all + n, 0, (size_t)(all - n) * sizeof *b->target);
-    memset(b->asked + i * all + n, 0, (size_t)(all - n) * sizeof *b->asked);
+    memset(b->target_mask + i * all + n, 0, (size_t)(all - n) * sizeof *b->target_mask);
 }
 
 static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t entry, int64_t T)
@@ -134,7 +134,7 @@ static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t entry, int64
     const lra_task *t = l->data->task;
     bool pair = t->goal == LRA_GOAL_PAIR, none = entry < 0;
     lra_row row = none ? (lra_row){.n_targets = t->n_targets} : row_of(l, entry);
-    row.step_targets = t->goal == LRA_GOAL_STEPS;
+    row.step_targets = t->goal == LRA_GOAL_TOKENS;
     int64_t first = pair ? row.middle : row.n, second = row.n - first;
     put_sequence(l, b, i, &row, 0, first, T);
     if (pair) put_sequence(l, b, l->batch + i, &row, first, second, T);
@@ -151,7 +151,7 @@ static void put_row(lra_loader *l, lra_batch *b, int64_t i, int64_t entry, int64
     }
     int64_t all = (row.step_targets ? T : 1) * row.n_targets;
     memset(b->target + i * all, 0, (size_t)all * sizeof *b->target);
-    memset(b->asked + i * all, 0, (size_t)all * sizeof *b->asked);
+    memset(b->target_mask + i * all, 0, (size_t)all * sizeof *b->target_mask);
 }
 
 void lra_loader_fill(lra_loader *l, lra_batch *b, int64_t i)

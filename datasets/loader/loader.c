@@ -58,10 +58,10 @@ static void new_masked(const lra_loader *l, lra_batch *b, size_t steps)
 {
     size_t values = steps * (size_t)l->data->task->input.channels;
     if (l->spec.masking.kind == LRA_MASK_NONE) return;
-    if (lra_mask_asks_words(l->data)) b->word = lra_alloc_array(steps, sizeof *b->word);
+    if (lra_mask_predicts_tokens(l->data)) b->word = lra_alloc_array(steps, sizeof *b->word);
     if (values == 0) return;
-    b->plain = lra_alloc_array(values, sizeof *b->plain);
-    b->picked = lra_alloc_array(values, sizeof *b->picked);
+    b->value_target = lra_alloc_array(values, sizeof *b->value_target);
+    b->value_mask = lra_alloc_array(values, sizeof *b->value_mask);
 }
 
 static void free_buffer(lra_batch *b)
@@ -71,11 +71,11 @@ static void free_buffer(lra_batch *b)
     lra_free(b->length);
     lra_free(b->label);
     lra_free(b->target);
-    lra_free(b->asked);
+    lra_free(b->target_mask);
     lra_free(b->row);
     lra_free(b->word);
-    lra_free(b->plain);
-    lra_free(b->picked);
+    lra_free(b->value_target);
+    lra_free(b->value_mask);
 }
 
 static void new_buffer(const lra_loader *l, lra_batch *b)
@@ -91,10 +91,10 @@ static void new_buffer(const lra_loader *l, lra_batch *b)
     new_masked(l, b, steps);
     b->length = lra_alloc_array((size_t)b->n, sizeof(int32_t));
     b->label = lra_alloc_array(t->goal == LRA_GOAL_NEXT ? steps : (size_t)B, sizeof(int32_t));
-    size_t targets = (size_t)((t->goal == LRA_GOAL_STEPS ? B * T : B) * t->n_targets);
+    size_t targets = (size_t)((t->goal == LRA_GOAL_TOKENS ? B * T : B) * t->n_targets);
     if (!targets) return;
     b->target = lra_alloc_array(targets, sizeof(float));
-    b->asked = lra_alloc_array(targets, sizeof(float));
+    b->target_mask = lra_alloc_array(targets, sizeof(float));
 }
 
 static int ascending(const void *a, const void *b)
@@ -190,7 +190,7 @@ lra_loader *lra_loader_new(const lra_loader_spec *s)
     l->spec.augment = s->augment && s->data->task->data.augment;
     l->group = s->training && s->group > 1 ? s->group : 1;
     bool asks_levels = s->masking.kind && s->data->task->input.channels &&
-                       lra_mask_asks_words(s->data);
+                       lra_mask_predicts_tokens(s->data);
     l->spec.levels = s->levels || asks_levels;
     if (s->permuted) l->label_from = lra_label_permutation(l->rows->n, s->seed, s->split);
     choose_rows(l);

@@ -24,14 +24,14 @@ int64_t lra_mask_channels(const lra_dataset *d, lra_masking m)
     return d->task->input.channels + (d->task->input.channels && m.kind == LRA_MASK_MASKED);
 }
 
-bool lra_mask_asks_words(const lra_dataset *d)
+bool lra_mask_predicts_tokens(const lra_dataset *d)
 {
-    return d->task->input.channels == 0 || d->task->input.ask_levels;
+    return d->task->input.channels == 0 || d->task->input.predicts_levels;
 }
 
 int64_t lra_mask_classes(const lra_dataset *d)
 {
-    return lra_mask_asks_words(d) ? d->vocab : 0;
+    return lra_mask_predicts_tokens(d) ? d->vocab : 0;
 }
 
 int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e)
@@ -71,10 +71,11 @@ static void denoise(const lra_dataset *d, double p, lra_rng *rng, int64_t n, int
                     int32_t *word)
 {
     for (int64_t t = 0; t < n; t++) {
-        bool picked = lra_rng_u01(rng) < p, random = picked && lra_rng_u01(rng) < RANDOM_SHARE;
-        picked = picked && is_word(d, token[t]);
-        word[t] = picked ? token[t] : -1;
-        if (picked) token[t] = random ? random_word(d, rng) : lra_mask_id(d);
+        bool value_mask = lra_rng_u01(rng) < p,
+             random = value_mask && lra_rng_u01(rng) < RANDOM_SHARE;
+        value_mask = value_mask && is_word(d, token[t]);
+        word[t] = value_mask ? token[t] : -1;
+        if (value_mask) token[t] = random ? random_word(d, rng) : lra_mask_id(d);
     }
 }
 
@@ -96,31 +97,33 @@ void lra_mask_tokens(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t 
         int64_t k = n - from < CHUNK ? n - from : CHUNK;
         lra_rng_fill(rng, k, drawn);
         for (int64_t i = 0; i < k; i++) {
-            bool picked = drawn[i] < limit;
-            word[from + i] = picked ? token[from + i] : -1;
-            token[from + i] = picked ? mask : token[from + i];
+            bool value_mask = drawn[i] < limit;
+            word[from + i] = value_mask ? token[from + i] : -1;
+            token[from + i] = value_mask ? mask : token[from + i];
         }
     }
 }
 
 /* Next-token prediction: the target at each token is the next token; nothing is masked. */
-static void ask_next(int64_t n, int64_t C, float *plain, float *value, float *picked,
-                     const int32_t *level, int32_t *word)
+static void predict_next(int64_t n, int64_t C, float *value_target, float *value, float *value_mask,
+                         const int32_t *level, int32_t *word)
 {
-    memcpy(value, plain, (size_t)(n * C) * sizeof *value);
-    memmove(plain, plain + C, (size_t)((n - 1) * C) * sizeof *plain);
-    for (int64_t j = 0; j < n * C; j++) picked[j] = j < (n - 1) * C;
-    for (int64_t c = 0; c < C; c++) plain[(n - 1) * C + c] = 0;
+    memcpy(value, value_target, (size_t)(n * C) * sizeof *value);
+    memmove(value_target, value_target + C, (size_t)((n - 1) * C) * sizeof *value_target);
+    for (int64_t j = 0; j < n * C; j++) value_mask[j] = j < (n - 1) * C;
+    for (int64_t c = 0; c < C; c++) value_target[(n - 1) * C + c] = 0;
     for (int64_t t = 0; word && t < n; t++) word[t] = t + 1 < n ? level[t + 1] : -1;
 }
 
-void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n, float *plain,
-                     float *value, float *picked, const int32_t *level, int32_t *word)
+void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n,
+                     float *value_target, float *value, float *value_mask, const int32_t *level,
+                     int32_t *word)
 {
     int64_t C = d->task->input.channels, seen = lra_mask_channels(d, m);
     uint32_t drawn[CHUNK];
     uint64_t limit = limit_of(m.p);
-    if (m.kind == LRA_MASK_NEXT && n > 0) ask_next(n, C, plain, value, picked, level, word);
+    if (m.kind == LRA_MASK_NEXT && n > 0)
+        predict_next(n, C, value_target, value, value_mask, level, word);
     if (m.kind == LRA_MASK_NEXT) return;
     for (int64_t from = 0; from < n; from += CHUNK) {
         int64_t k = n - from < CHUNK ? n - from : CHUNK;
@@ -129,10 +132,10 @@ void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t 
             int64_t t = from + i;
             bool masked = drawn[i] < limit;
             for (int64_t c = 0; c < C; c++) {
-                float now = plain[t * C + c];
+                float now = value_target[t * C + c];
                 value[t * seen + c] = masked ? 0 : now;
-                plain[t * C + c] = masked ? now : 0;
-                picked[t * C + c] = masked;
+                value_target[t * C + c] = masked ? now : 0;
+                value_mask[t * C + c] = masked;
             }
             value[t * seen + C] = masked;
             if (word) word[t] = masked ? level[t] : -1;

@@ -26,9 +26,9 @@ int32_t lra_mask_id(const lra_dataset *d);
  * inputs at each token. */
 int64_t lra_mask_vocab(const lra_dataset *d, lra_masking m);
 int64_t lra_mask_channels(const lra_dataset *d, lra_masking m);
-/* lra_mask_asks_words(): true if targets are words or levels, false if they are real numbers.
+/* lra_mask_predicts_tokens(): true if targets are words or levels, false if they are real numbers.
  * lra_mask_classes(): number of words or levels, 0 for real numbers. */
-bool lra_mask_asks_words(const lra_dataset *d);
+bool lra_mask_predicts_tokens(const lra_dataset *d);
 int64_t lra_mask_classes(const lra_dataset *d);
 /* Checks the masking. LRA_USAGE: streams cannot be masked, and denoising needs words. */
 int lra_mask_check(const lra_dataset *d, lra_masking m, lra_err *e);
@@ -40,7 +40,8 @@ void lra_mask_tokens(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t 
 /* Masks real inputs. plain: (n,channels) holds the numbers and becomes the targets, 0 where there
  * is none. value: (n, lra_mask_channels()) receives the inputs of the model. picked: (n,channels)
  * receives the loss mask. Nullable: level (n) levels, word (n) target levels. */
-void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n, float *plain,
-                     float *value, float *picked, const int32_t *level, int32_t *word);
+void lra_mask_values(const lra_dataset *d, lra_masking m, lra_rng *rng, int64_t n,
+                     float *value_target, float *value, float *value_mask, const int32_t *level,
+                     int32_t *word);
 
 #endif

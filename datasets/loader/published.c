@@ -21,7 +21,7 @@ char *lra_published_text(const lra_dataset *d)
 {
     static const char *const part[LRA_N_SPLITS] = {"training", "validation", "test"};
     const int64_t *published = d->task->files.published;
-    int parts = 0, said = 0;
+    int parts = 0, n_listed = 0;
     bool differs = false, known = false;
     lra_text t = {0};
     for (int s = 0; s < LRA_N_SPLITS; s++) {
@@ -32,12 +32,12 @@ char *lra_published_text(const lra_dataset *d)
     if (!known || !differs) return NULL;
     for (int s = 0; s < LRA_N_SPLITS; s++) {
         if (published[s] == 0) continue;
-        lra_text_add(&t, "%s", said == 0 ? "" : said + 1 == parts ? " and " : ", ");
+        lra_text_add(&t, "%s", n_listed == 0 ? "" : n_listed + 1 == parts ? " and " : ", ");
         add_number(&t, d->n_official[s]);
         lra_text_add(&t, d->n_official[s] > published[s] ? " instead of " : " of ");
         add_number(&t, published[s]);
         if (parts > 1) lra_text_add(&t, " %s", part[s]);
-        said++;
+        n_listed++;
     }
     lra_text_add(&t, d->task->goal == LRA_GOAL_NEXT ? " tokens" : " rows");
     return t.s;

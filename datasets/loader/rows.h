@@ -21,7 +21,7 @@ typedef struct {
     uint16_t *token; /* (N, width) ids or levels; NULL: rows hold real numbers */
     float *value;    /* (N, width) real numbers; NULL: rows hold ids or levels */
     int32_t *label;  /* (n) class labels; 0 where a task has no classes */
-    /* Target numbers. LRA_GOAL_VALUE: (n, n_targets). LRA_GOAL_STEPS: (N, n_targets), NAN where
+    /* Target numbers. LRA_GOAL_VALUE: (n, n_targets). LRA_GOAL_TOKENS: (N, n_targets), NAN where
      * there is no target. */
     float *target;
     int n_targets; /* numbers per target; 0: target is NULL */

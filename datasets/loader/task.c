@@ -36,13 +36,13 @@ lra_config *lra_task_config(const lra_task *t, const char *preset, lra_err *e)
 
 const lra_metric *lra_task_metric(const lra_task *t)
 {
-    static const char *const usual[] = {[LRA_GOAL_CLASS] = "accuracy",
-                                        [LRA_GOAL_PAIR] = "accuracy",
-                                        [LRA_GOAL_VALUE] = "rmse",
-                                        [LRA_GOAL_STEPS] = "r2",
-                                        [LRA_GOAL_NEXT] = "bits-per-token"};
+    static const char *const defaults[] = {[LRA_GOAL_CLASS] = "accuracy",
+                                           [LRA_GOAL_PAIR] = "accuracy",
+                                           [LRA_GOAL_VALUE] = "rmse",
+                                           [LRA_GOAL_TOKENS] = "r2",
+                                           [LRA_GOAL_NEXT] = "bits-per-token"};
     lra_err e;
-    const lra_metric *m = lra_metric_find(t->metric ? t->metric : usual[t->goal], &e);
+    const lra_metric *m = lra_metric_find(t->metric ? t->metric : defaults[t->goal], &e);
     if (!m) LRA_BUG("task '%s': %s", t->name, e.msg);
     return m;
 }

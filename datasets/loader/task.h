@@ -16,11 +16,11 @@ typedef struct lra_dataset lra_dataset; /* defined in dataset.h */
 
 /* Kind of target that a model of the task predicts, and its metrics. */
 typedef enum {
-    LRA_GOAL_CLASS, /* a class label per row: accuracy */
-    LRA_GOAL_PAIR,  /* a class label per pair of documents: accuracy */
-    LRA_GOAL_VALUE, /* real numbers per row: root mean squared error, R2 */
-    LRA_GOAL_STEPS, /* real numbers at every token: R2 */
-    LRA_GOAL_NEXT   /* the next token; a split is one long row: bits per token, perplexity */
+    LRA_GOAL_CLASS,  /* a class label per row: accuracy */
+    LRA_GOAL_PAIR,   /* a class label per pair of documents: accuracy */
+    LRA_GOAL_VALUE,  /* real numbers per row: root mean squared error, R2 */
+    LRA_GOAL_TOKENS, /* real numbers at every token: R2 */
+    LRA_GOAL_NEXT    /* the next token; a split is one long row: bits per token, perplexity */
 } lra_goal;
 
 /* Grammar: which token sequences are valid rows of a task. */
@@ -137,7 +137,7 @@ typedef struct lra_task {
         int channels;
         double level_scale, level_shift;
         /* Masked tokens are predicted as one of `vocab` levels; otherwise as real numbers. */
-        bool ask_levels;
+        bool predicts_levels;
         /* Computes another scale and shift, fitted on the training split. Nullable. */
         void (*levels)(const lra_dataset *d, float *scale, float *shift);
         /* Writes the model inputs (n, channels) of a row, if they are not scaled levels.

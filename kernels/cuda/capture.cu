@@ -10,7 +10,7 @@
 
 typedef struct {
     const lra_call *calls;
-    const lra_lane *lanes;
+    const lra_stream_use *streams;
     int n, runs;
     cudaGraphExec_t graph;
 } recording;
@@ -69,18 +69,18 @@ static cudaError_t meet(int wait)
 }
 
 /* Queues all calls on the main and the side stream. */
-static int queue_lanes(const lra_call *calls, const lra_lane *lanes, int n, lra_err *e)
+static int queue_calls(const lra_call *calls, const lra_stream_use *streams, int n, lra_err *e)
 {
     lra_cuda_state *s = lra_cuda;
-    for (int i = 0, k, beside = 0; i < n; i += k) {
-        bool here = !lanes[i].side;
-        cudaError_t rc = lanes[i].wait > 0 ? meet(lanes[i].wait) : cudaSuccess;
+    for (int i = 0, k, n_side = 0; i < n; i += k) {
+        bool here = !streams[i].side;
+        cudaError_t rc = streams[i].wait > 0 ? meet(streams[i].wait) : cudaSuccess;
         k = lra_fused_calls(calls + i, n - i);
         if (rc == cudaSuccess && !here) rc = cudaEventRecord(s->forked, s->work);
         if (rc == cudaSuccess && !here) rc = cudaStreamWaitEvent(s->side, s->forked, 0);
         if (lra_cuda_check(rc, "a step", e) != 0) return LRA_FAILED;
         if (queue_one(calls + i, k, here ? s->work : s->side, e) != 0) return LRA_FAILED;
-        if (!here) rc = cudaEventRecord(s->done[beside++ % LRA_CUDA_SIDE_STREAM_MOST], s->side);
+        if (!here) rc = cudaEventRecord(s->done[n_side++ % LRA_CUDA_SIDE_STREAM_MOST], s->side);
         if (lra_cuda_check(rc, "a step", e) != 0) return LRA_FAILED;
     }
     return 0;
@@ -152,12 +152,12 @@ int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seco
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_stream_use *streams, int n,
                        lra_err *e)
 {
     (void)d, (void)e;
     recording *r = (recording *)lra_alloc(sizeof *r);
-    r->calls = calls, r->lanes = lanes, r->n = n;
+    r->calls = calls, r->streams = streams, r->n = n;
     return r;
 }
 
@@ -167,7 +167,7 @@ static int record(recording *r, lra_err *e)
     if (lra_cuda_check(cudaStreamBeginCapture(lra_cuda->work, cudaStreamCaptureModeThreadLocal),
                        "recording a step", e) != 0)
         return LRA_FAILED;
-    int queued = queue_lanes(r->calls, r->lanes, r->n, e);
+    int queued = queue_calls(r->calls, r->streams, r->n, e);
     cudaError_t rc = cudaStreamEndCapture(lra_cuda->work, &graph);
     if (queued == 0 && rc == cudaSuccess) rc = cudaGraphInstantiate(&r->graph, graph, 0);
     if (graph) cudaGraphDestroy(graph);
@@ -178,7 +178,7 @@ int lra_cuda_replay(lra_device *d, void *captured, lra_err *e)
 {
     recording *r = (recording *)captured;
     if (r->runs == 0) {
-        if (lra_cuda_send(e) != 0 || queue_lanes(r->calls, r->lanes, r->n, e) != 0)
+        if (lra_cuda_send(e) != 0 || queue_calls(r->calls, r->streams, r->n, e) != 0)
             return LRA_FAILED;
         r->runs = 1;
         return lra_cuda_wait(d, e);

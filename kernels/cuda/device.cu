@@ -43,8 +43,8 @@ static bool is_lost(cudaError_t rc)
 int lra_cuda_check(cudaError_t rc, const char *what, lra_err *e)
 {
     if (rc == cudaSuccess) return 0;
-    return lra_cuda_say_failed(e, what, lra_cuda ? lra_cuda->name : "cuda", cudaGetErrorString(rc),
-                               is_lost(rc));
+    return lra_cuda_fail_call(e, what, lra_cuda ? lra_cuda->name : "cuda", cudaGetErrorString(rc),
+                              is_lost(rc));
 }
 
 /* ---- which GPUs there are -------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ extern "C" int lra_cuda_count(lra_err *e)
     lra_cuda_trouble why = LRA_BAD_DRIVER;
     if (rc == cudaErrorInsufficientDriver) why = driver > 0 ? LRA_OLD_DRIVER : LRA_NO_DRIVER;
     if (rc == cudaErrorNoDevice || rc == cudaSuccess) why = LRA_NO_GPU;
-    lra_cuda_say_none(e, why, driver, CUDART_VERSION, cudaGetErrorString(rc));
+    lra_cuda_fail_none(e, why, driver, CUDART_VERSION, cudaGetErrorString(rc));
     return 0;
 }
 
@@ -103,7 +103,7 @@ static void *cuda_alloc(lra_device *d, size_t n_bytes, const char *what, lra_err
     }
     cudaGetLastError();
     cudaMemGetInfo(&free_bytes, &total);
-    lra_cuda_say_memory(e, what, (double)n_bytes, d->name, (double)free_bytes);
+    lra_cuda_fail_memory(e, what, (double)n_bytes, d->name, (double)free_bytes);
     return NULL;
 }
 
@@ -212,13 +212,13 @@ static int open_gpu(int index, lra_cuda_state *s, lra_err *e)
     cudaDeviceProp p;
     int n = lra_cuda_count(e);
     if (n == 0) return LRA_FAILED;
-    if (index >= n) return lra_cuda_say_index(e, index, n);
+    if (index >= n) return lra_cuda_fail_index(e, index, n);
     s->index = index;
     snprintf(s->name, sizeof s->name, "cuda:%d", index);
     if (lra_cuda_describe(index, s->detail, sizeof s->detail, e) != 0) return LRA_FAILED;
     if (lra_cuda_check(cudaGetDeviceProperties(&p, index), "asking", e) != 0) return LRA_FAILED;
     s->capability = p.major * 10 + p.minor;
-    if (s->capability < 80) return lra_cuda_say_capability(e, s->name, p.name, s->capability);
+    if (s->capability < 80) return lra_cuda_fail_capability(e, s->name, p.name, s->capability);
     const char *depth = getenv("LRA_CUDA_SIDE_STREAM");
     if (!depth) depth = getenv("LRA_CUDA_BESIDE"); /* earlier name of the variable */
     if (lra_cuda_side_stream_parse(depth, &s->depth, e) != 0) return LRA_FAILED;

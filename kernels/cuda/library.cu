@@ -37,8 +37,8 @@ void *lra_cuda_library(const char *stem, int major, lra_err *e)
     snprintf(name, sizeof name, "lib%s.so.%d", stem, major);
     void *library = find(name, &bad, &reason);
     if (!library) {
-        char *places = lra_cuda_library_places();
-        lra_cuda_say_library(e, name, bad, reason, places);
+        char *places = lra_cuda_library_paths();
+        lra_cuda_fail_library(e, name, bad, reason, places);
         lra_free(places);
     }
     lra_free(bad);

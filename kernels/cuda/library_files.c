@@ -207,7 +207,7 @@ char *lra_cuda_library_file(const char *name, int i)
     return path ? path : lra_cuda_library_below("/opt", name, i);
 }
 
-char *lra_cuda_library_places(void)
+char *lra_cuda_library_paths(void)
 {
     char *text = lra_copy_text("the loader's path (LD_LIBRARY_PATH)");
     for (int k = 0; k < N_PLACES; k++) {

@@ -17,7 +17,7 @@ char *lra_cuda_library_file(const char *name, int i);
 char *lra_cuda_library_below(const char *top, const char *name, int i);
 /* One line that lists the places searched, with the values of the environment variables: "CUDA_HOME
  * (not set), ..."; to be freed with lra_free(). */
-char *lra_cuda_library_places(void);
+char *lra_cuda_library_paths(void);
 /* sys.prefix of the first python3, or else python, on PATH, found without running it: the folder
  * that holds pyvenv.cfg, otherwise the parent of the program's folder with links resolved. NULL if
  * there is no python. To be freed with lra_free(). */

@@ -3,7 +3,7 @@
 
 #include "kernels/base/core/mem.h"
 
-int lra_cuda_say_none(lra_err *e, lra_cuda_trouble why, int found, int built, const char *reason)
+int lra_cuda_fail_none(lra_err *e, lra_cuda_trouble why, int found, int built, const char *reason)
 {
     switch (why) {
     case LRA_NO_DRIVER: return lra_fail(e, "there is no NVIDIA driver");
@@ -20,7 +20,7 @@ int lra_cuda_say_none(lra_err *e, lra_cuda_trouble why, int found, int built, co
     }
 }
 
-int lra_cuda_say_index(lra_err *e, int index, int n)
+int lra_cuda_fail_index(lra_err *e, int index, int n)
 {
     if (n == 1)
         return lra_fail(e, "there is no 'cuda:%d', this process sees one GPU: 'cuda:0'", index);
@@ -28,29 +28,29 @@ int lra_cuda_say_index(lra_err *e, int index, int n)
                     index, n, n - 1);
 }
 
-int lra_cuda_say_capability(lra_err *e, const char *device, const char *model, int capability)
+int lra_cuda_fail_capability(lra_err *e, const char *device, const char *model, int capability)
 {
     return lra_fail(e, "'%s' (%s) has compute capability %d.%d, expected 8.0 or newer", device,
                     model, capability / 10, capability % 10);
 }
 
-int lra_cuda_say_memory(lra_err *e, const char *what, double needed, const char *device,
-                        double left)
+int lra_cuda_fail_memory(lra_err *e, const char *what, double needed, const char *device,
+                         double left)
 {
     char a[32], b[32];
     return lra_fail(e, "'%s' needs %s on '%s', %s free; a smaller batch needs less", what,
                     lra_size_text(a, needed), device, lra_size_text(b, left));
 }
 
-int lra_cuda_say_library(lra_err *e, const char *name, const char *bad, const char *reason,
-                         const char *places)
+int lra_cuda_fail_library(lra_err *e, const char *name, const char *bad, const char *reason,
+                          const char *places)
 {
     if (bad) return lra_fail(e, "'%s' cannot be loaded: %s", bad, reason ? reason : "unknown");
     return lra_fail(e, "'%s' was not found; searched: %s", name, places);
 }
 
-int lra_cuda_say_failed(lra_err *e, const char *what, const char *device, const char *reason,
-                        bool lost)
+int lra_cuda_fail_call(lra_err *e, const char *what, const char *device, const char *reason,
+                       bool lost)
 {
     if (lost)
         return lra_fail(e,

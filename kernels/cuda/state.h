@@ -52,7 +52,7 @@ const void *lra_cuda_readback_wait(lra_device *d, void *place, lra_err *e);
 /* Backend functions that run plans: capture.cu. */
 int lra_cuda_run(lra_device *d, const lra_call *calls, int n, lra_err *e);
 int lra_cuda_run_timed(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
-void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+void *lra_cuda_capture(lra_device *d, const lra_call *calls, const lra_stream_use *streams, int n,
                        lra_err *e);
 int lra_cuda_replay(lra_device *d, void *captured, lra_err *e);
 void lra_cuda_forget(lra_device *d, void *captured);

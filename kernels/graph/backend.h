@@ -13,9 +13,11 @@ typedef struct {
     size_t at, n_bytes;
 } lra_readback_part;
 
-/* Answer of fuses(). LRA_FUSE_BESIDE: fused, and all results are written. LRA_FUSE_OVER: fused, and
- * the result of the group that `next` reads is elided (not written) if no other node reads it. */
-typedef enum { LRA_FUSE_NOT, LRA_FUSE_BESIDE, LRA_FUSE_OVER } lra_fuse;
+/* Result of fuses():
+ *   LRA_FUSE_STORED   fused, and all results are written
+ *   LRA_FUSE_ELIDED   fused, and the result of the group that `next` reads is elided (not written)
+ *                     if no other node reads it */
+typedef enum { LRA_FUSE_NOT, LRA_FUSE_STORED, LRA_FUSE_ELIDED } lra_fuse;
 extern const char lra_fused;
 #define LRA_FUSED ((const void *)&lra_fused)
 /* Number of calls, from this one on, that run as one fused call; at most n. */
@@ -34,7 +36,7 @@ typedef struct {
     /* before this call the main stream waits until the first `wait` side-stream calls are done (a
      * fused group counts as one); 0: no wait */
     int wait;
-} lra_lane;
+} lra_stream_use;
 
 typedef struct {
     const char *name; /* name of the backend: "cpu", "cuda" */
@@ -52,7 +54,7 @@ typedef struct {
     int (*run_timed)(lra_device *d, const lra_call *calls, int n, double *seconds, lra_err *e);
     /* Records a list of calls with their streams once, for replay. NULL: the engine calls run()
      * every time. */
-    void *(*capture)(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+    void *(*capture)(lra_device *d, const lra_call *calls, const lra_stream_use *streams, int n,
                      lra_err *e);
     int (*replay)(lra_device *d, void *captured, lra_err *e);
     void (*forget)(lra_device *d, void *captured);

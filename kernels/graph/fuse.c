@@ -83,9 +83,9 @@ static bool grow(const view *v, lra_tensor **order, int *first, int n)
         lra_fuse how = b->fuses((const lra_tensor *const *)(order + *first), n, x);
         if (how == LRA_FUSE_NOT) continue;
         const lra_tensor *source = taken_over(v, order + *first, n, x);
-        if (how == LRA_FUSE_OVER && !source) continue;
+        if (how == LRA_FUSE_ELIDED && !source) continue;
         if (!lift(v, order, first, n, x)) continue;
-        if (how == LRA_FUSE_OVER) v->plan->hidden[source->id] = true;
+        if (how == LRA_FUSE_ELIDED) v->plan->hidden[source->id] = true;
         move(v, order, at, *first + n);
         return true;
     }

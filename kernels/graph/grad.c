@@ -91,7 +91,7 @@ typedef struct {
     lra_tensor **copy; /* by id: copy that recomputes the node; NULL: not created so far */
 } again;
 
-static lra_tensor *stand_in(again *a, lra_tensor *t);
+static lra_tensor *recomputed(again *a, lra_tensor *t);
 
 /* The sources of t that the backward pass reads (stored or recomputed), allocated in the arena.
  * Sets *same to true if they are t's own sources. */
@@ -100,7 +100,7 @@ static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
     lra_tensor **src = lra_arena_alloc(t->graph->arena, (size_t)(t->n_src + 1) * sizeof *src);
     *same = true;
     for (int i = 0; i < t->n_src; i++) {
-        src[i] = stand_in(a, t->src[i]);
+        src[i] = recomputed(a, t->src[i]);
         *same = *same && src[i] == t->src[i];
     }
     return src;
@@ -108,7 +108,7 @@ static lra_tensor **sources(again *a, lra_tensor *t, bool *same)
 
 /* The node that the backward pass reads instead of t: t itself if it is stored, otherwise its
  * copy. */
-static lra_tensor *stand_in(again *a, lra_tensor *t)
+static lra_tensor *recomputed(again *a, lra_tensor *t)
 {
     bool same;
     if (a->keep[t->id]) return t;
@@ -123,7 +123,7 @@ static lra_tensor *stand_in(again *a, lra_tensor *t)
 static void apply_rule(again *a, lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 {
     bool same;
-    lra_tensor *z = stand_in(a, y), **own = z->src;
+    lra_tensor *z = recomputed(a, y), **own = z->src;
     if (z == y) z->src = sources(a, y, &same); /* y is stored, but its sources are not */
     z->op->grad(z, dy, dx);
     z->src = own;

@@ -117,8 +117,8 @@ struct lra_plan {
     int *range_of;   /* by node id: range of its result, -1: none */
     int *scratch_of; /* by call: range of its scratch, -1: none */
     int *fused; /* by call: size of the fused group that it starts; 0: fused with an earlier call */
-    bool *hidden;   /* by node id: the result is elided, because only its fused group reads it */
-    lra_lane *lane; /* by call: its stream and its wait */
+    bool *hidden; /* by node id: the result is elided, because only its fused group reads it */
+    lra_stream_use *lane; /* by call: its stream and its wait */
     /* by call: last position at which the memory that the call reads and writes is in use */
     int *until;
     void **addresses; /* addresses of inputs and shadows of all calls, contiguous */

@@ -108,7 +108,7 @@ lra_tensor *lra_with_residual(lra_tensor *y, lra_tensor *residual);
 lra_tensor *lra_state_at(lra_graph *g, const char *path, lra_shape s, const lra_param_spec *spec);
 /* The distance limit of the op that is being built, (1) int32. NULL: the graph has no limits. Every
  * op that mixes positions calls this function once and applies the limit. Models with ops that
- * cannot apply a limit give the reason (lra_model.unlimited). */
+ * cannot apply a limit give the reason (lra_model.no_limit_reason). */
 lra_tensor *lra_next_limit(lra_graph *g);
 int lra_expect_limit(const lra_tensor *limit, lra_err *e);
 lra_type lra_real(const lra_graph *g); /* arithmetic type: F32, F64; F32 in a BF16 graph */

@@ -81,8 +81,8 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
         if (!p->hidden[t->id]) l[t->id] = (life){head, until, -1};
         for (int i = 0; i < t->n_src; i++) {
             const lra_tensor *root = lra_root(t->src[i], &offset);
-            bool stands = !is_leaf(root) && !p->hidden[root->id];
-            if (stands && l[root->id].last < until) l[root->id].last = until;
+            bool is_stored = !is_leaf(root) && !p->hidden[root->id];
+            if (is_stored && l[root->id].last < until) l[root->id].last = until;
         }
     }
     for (int i = 0; i < n_out; i++) l[lra_root(out[i], &offset)->id].last = INT_MAX;
@@ -156,7 +156,7 @@ static int add_scratch_beside(const lra_plan *p, lra_tensor **order, int max_thr
 static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_threads)
 {
     const lra_graph *g = p->graph;
-    int capacity = g->n_nodes + p->n_calls + 1, beside = -1;
+    int capacity = g->n_nodes + p->n_calls + 1, side_node = -1;
     p->range = lra_alloc_array((size_t)capacity, sizeof *p->range);
     p->range_of = lra_alloc_array((size_t)g->n_nodes + 1, sizeof(int));
     p->scratch_of = lra_alloc_array((size_t)p->n_calls + 1, sizeof(int));
@@ -189,8 +189,8 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
         if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];
         if (!p->lane[at].side) continue;
         /* the first side-stream call owns the shared scratch */
-        if (p->scratch_of[at] >= 0) beside = p->scratch_of[at];
-        p->scratch_of[at] = beside;
+        if (p->scratch_of[at] >= 0) side_node = p->scratch_of[at];
+        p->scratch_of[at] = side_node;
     }
     return lra_layout(p->range, n);
 }

@@ -33,13 +33,13 @@ static void assign_streams(lra_plan *p, lra_tensor **order, int end, bool *known
 {
     size_t offset;
     for (int tail = end - 1, head; tail >= 0; tail = head - 1) {
-        bool beside = true;
+        bool side_node = true;
         for (head = tail; p->fused[head] == 0;) head--;
-        for (int at = head; at <= tail; at++) beside &= !held[order[at]->id];
+        for (int at = head; at <= tail; at++) side_node &= !held[order[at]->id];
         for (int at = head; at <= tail; at++) {
-            p->lane[at].side = beside;
-            if (beside) mark_read_by_side(order[at], known, held);
-            for (int i = 0; i < order[at]->n_src && !beside; i++)
+            p->lane[at].side = side_node;
+            if (side_node) mark_read_by_side(order[at], known, held);
+            for (int i = 0; i < order[at]->n_src && !side_node; i++)
                 held[lra_root(order[at]->src[i], &offset)->id] = true;
         }
     }

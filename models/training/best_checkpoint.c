@@ -10,7 +10,7 @@ static int answer(lra_session *s, int split, lra_sums *total, int64_t *n, float 
                   lra_sums **row, lra_err *e)
 {
     lra_network_spec network = lra_session_network(s->spec);
-    bool at_steps = network.head == LRA_HEAD_STEPS || network.head == LRA_HEAD_NEXT;
+    bool at_steps = network.head == LRA_HEAD_TOKENS || network.head == LRA_HEAD_NEXT;
     lra_loader *l = lra_session_loader(s, split, false);
     *n = lra_loader_rows(l);
     if (row) *row = lra_alloc_array((size_t)*n + 1, sizeof **row);

@@ -16,8 +16,8 @@ static void find_inputs(const lra_network *k, const char *name[N_INPUTS],
     static const char *const names[N_INPUTS] = {
         "input/tokens", "input/values", "input/length", "input/label",
         "input/target", "input/asked",  "input/scale",  NULL};
-    lra_tensor *const inputs[N_INPUTS] = {k->tokens, k->values, k->length, k->label,
-                                          k->target, k->asked,  k->scale,  NULL};
+    lra_tensor *const inputs[N_INPUTS] = {k->tokens, k->values,      k->length, k->label,
+                                          k->target, k->target_mask, k->scale,  NULL};
     memcpy(name, names, sizeof names);
     memcpy(input, inputs, sizeof inputs);
 }

@@ -123,10 +123,10 @@ int lra_loaded_limit(lra_loaded_model *m, lra_err *e)
 {
     const lra_model *model = m->run->model;
     if (m->n_views) LRA_BUG("a distance limit must be set before the graphs are built");
-    const char *unlimited = lra_model_unlimited(model, m->run->model_config);
-    if (unlimited)
+    const char *no_limit_reason = lra_model_no_limit_reason(model, m->run->model_config);
+    if (no_limit_reason)
         return lra_fail_usage(e, "a distance limit is undefined for model '%s': %s", model->name,
-                              unlimited);
+                              no_limit_reason);
     m->limited = true;
     return 0;
 }
@@ -182,12 +182,13 @@ static lra_length_graph *add_view(lra_loaded_model *m, const lra_network *k, int
 
 lra_length_graph *lra_loaded_graph(lra_loaded_model *m, int64_t rows, int64_t T)
 {
-    lra_network k = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited, m->placed);
+    lra_network k = lra_session_build(m->run, m->type, LRA_EVAL, rows, T, m->limited,
+                                      m->explicit_positions);
     make_limits(m, k.limit);
     return add_view(m, &k, rows, T);
 }
 
-lra_length_graph *lra_open_head(lra_loaded_model *m, int64_t rows, int64_t T, int64_t D)
+lra_length_graph *lra_loaded_head(lra_loaded_model *m, int64_t rows, int64_t T, int64_t D)
 {
     lra_network k = lra_session_head(m->run, m->type, LRA_EVAL, rows, T, D);
     return add_view(m, &k, rows, T);

@@ -63,7 +63,7 @@ typedef struct {
     int64_t step; /* step of the last checkpoint; -1 for other weights */
     bool limited;
     /* Set before the first graph: batches may contain position ids (lra_batch.place). */
-    bool placed;
+    bool explicit_positions;
     /* (n_limits) distance limit in tokens of each op that mixes positions, in the order of the
      * network; attention has one for each head. */
     int32_t *limit;
@@ -88,7 +88,7 @@ const lra_tensor *lra_loaded_limited_node(const lra_loaded_model *m, int i);
 lra_length_graph *lra_loaded_graph(lra_loaded_model *m, int64_t rows, int64_t T);
 /* Builds only the head, for given features of D channels (lra_network.given); lra_loaded_run() does
  * not run it. */
-lra_length_graph *lra_open_head(lra_loaded_model *m, int64_t rows, int64_t T, int64_t D);
+lra_length_graph *lra_loaded_head(lra_loaded_model *m, int64_t rows, int64_t T, int64_t D);
 /* Builds the networks of all buckets of the run, for batches of the run's size. */
 void lra_loaded_buckets(lra_loaded_model *m);
 /* Adds a tensor of the graph to the outputs of the plan; after a run, lra_get() reads it. */

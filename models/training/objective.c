@@ -56,7 +56,7 @@ static lra_head head_of(lra_goal goal)
     static const lra_head heads[] = {[LRA_GOAL_CLASS] = LRA_HEAD_CLASS,
                                      [LRA_GOAL_PAIR] = LRA_HEAD_PAIR,
                                      [LRA_GOAL_VALUE] = LRA_HEAD_VALUE,
-                                     [LRA_GOAL_STEPS] = LRA_HEAD_STEPS,
+                                     [LRA_GOAL_TOKENS] = LRA_HEAD_TOKENS,
                                      [LRA_GOAL_NEXT] = LRA_HEAD_NEXT};
     return heads[goal];
 }
@@ -76,8 +76,8 @@ lra_network_spec lra_objective_network(const lra_objective *o, const lra_dataset
     s.channels = lra_mask_channels(d, m);
     s.outputs = s.head == LRA_HEAD_NEXT ? s.vocab : t->n_targets ? t->n_targets : t->n_classes;
     if (!o->pretrains) return s;
-    bool words = lra_mask_asks_words(d);
-    s.head = words ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
+    bool words = lra_mask_predicts_tokens(d);
+    s.head = words ? LRA_HEAD_NEXT : LRA_HEAD_TOKENS;
     s.outputs = words ? lra_mask_classes(d) : t->input.channels;
     s.absolute = true;
     return s;
@@ -92,7 +92,8 @@ const lra_metric *lra_objective_metric(const lra_objective *o, const lra_dataset
 {
     lra_err e;
     if (!o->pretrains) return lra_task_metric(d->task);
-    const lra_metric *m = lra_metric_find(lra_mask_asks_words(d) ? "bits-per-token" : "mae", &e);
+    const lra_metric *m = lra_metric_find(lra_mask_predicts_tokens(d) ? "bits-per-token" : "mae",
+                                          &e);
     if (!m) LRA_BUG("%s", e.msg);
     return m;
 }
@@ -120,16 +121,16 @@ static double mean_size(const lra_dataset *d, int split)
 double lra_objective_chance(const lra_objective *o, const lra_dataset *d, int split)
 {
     if (!o->pretrains) return lra_dataset_chance(d, split);
-    return lra_mask_asks_words(d) ? log2((double)lra_mask_classes(d)) : mean_size(d, split);
+    return lra_mask_predicts_tokens(d) ? log2((double)lra_mask_classes(d)) : mean_size(d, split);
 }
 
 int lra_objective_check(const lra_objective *o, const lra_dataset *d, const lra_model *m,
                         const lra_config *c, lra_err *e)
 {
-    lra_network_spec asked = lra_objective_network(o, d, LRA_POOL_MEAN);
+    lra_network_spec network = lra_objective_network(o, d, LRA_POOL_MEAN);
     if (lra_mask_check(d, (lra_masking){.kind = o->training}, e) != 0)
         return lra_fail_in(e, "objective '%s'", o->name);
     /* next-token prediction has the head NEXT, which requires a causal model */
-    if (o->pretrains) asked.head = o->training == LRA_MASK_NEXT ? LRA_HEAD_NEXT : LRA_HEAD_STEPS;
-    return lra_network_check(m, c, &asked, e);
+    if (o->pretrains) network.head = o->training == LRA_MASK_NEXT ? LRA_HEAD_NEXT : LRA_HEAD_TOKENS;
+    return lra_network_check(m, c, &network, e);
 }

@@ -24,13 +24,13 @@ lra_sums lra_class_row(const float *logits, int64_t C, int32_t label)
     return (lra_sums){.n = 1, .right = best == label, .loss = nats(logits, C, label)};
 }
 
-static lra_sums number_row(int64_t n, const float *x, const float *target, const float *asked,
+static lra_sums number_row(int64_t n, const float *x, const float *target, const float *target_mask,
                            bool absolute)
 {
     lra_sums s = {0};
     for (int64_t i = 0; i < n; i++) {
         double y = (double)target[i], d = (double)x[i] - y;
-        if (asked[i] == 0) continue;
+        if (target_mask[i] == 0) continue;
         s.n++;
         s.loss += absolute ? fabs(d) : d * d;
         s.target += y;
@@ -39,9 +39,9 @@ static lra_sums number_row(int64_t n, const float *x, const float *target, const
     return s;
 }
 
-lra_sums lra_number_row(int64_t n, const float *x, const float *target, const float *asked)
+lra_sums lra_number_row(int64_t n, const float *x, const float *target, const float *target_mask)
 {
-    return number_row(n, x, target, asked, false);
+    return number_row(n, x, target, target_mask, false);
 }
 
 static lra_sums token_row(int64_t T, const float *loss, const int32_t *label)
@@ -58,13 +58,14 @@ static lra_sums token_row(int64_t T, const float *loss, const int32_t *label)
 static lra_sums sequence(const lra_network_spec *k, int64_t i, int64_t T, const float *output,
                          const lra_loss_mask *a)
 {
-    int64_t C = k->outputs, n = k->head == LRA_HEAD_STEPS ? C * T : C;
+    int64_t C = k->outputs, n = k->head == LRA_HEAD_TOKENS ? C * T : C;
     switch (k->head) {
     case LRA_HEAD_CLASS:
     case LRA_HEAD_PAIR: return lra_class_row(output + i * C, C, a->label[i]);
     case LRA_HEAD_VALUE:
-    case LRA_HEAD_STEPS:
-        return number_row(n, output + i * n, a->target + i * n, a->asked + i * n, k->absolute);
+    case LRA_HEAD_TOKENS:
+        return number_row(n, output + i * n, a->target + i * n, a->target_mask + i * n,
+                          k->absolute);
     case LRA_HEAD_NEXT: return token_row(T, output + i * T, a->label + i * T);
     }
     return (lra_sums){0};

@@ -16,6 +16,7 @@ lra_network_spec lra_session_network(const lra_train_spec *s)
 lra_loss_mask lra_session_loss_mask(const lra_train_spec *s, const lra_batch *b)
 {
     if (lra_session_objective(s)->pretrains)
-        return (lra_loss_mask){.label = b->word, .target = b->plain, .asked = b->picked};
-    return (lra_loss_mask){.label = b->label, .target = b->target, .asked = b->asked};
+        return (lra_loss_mask){
+            .label = b->word, .target = b->value_target, .target_mask = b->value_mask};
+    return (lra_loss_mask){.label = b->label, .target = b->target, .target_mask = b->target_mask};
 }

@@ -11,7 +11,7 @@ lra_network_spec lra_session_network(const lra_train_spec *s);
 /* Targets of a batch: those of the task, or those of pretraining. */
 typedef struct {
     const int32_t *label;
-    const float *target, *asked;
+    const float *target, *target_mask;
 } lra_loss_mask;
 lra_loss_mask lra_session_loss_mask(const lra_train_spec *s, const lra_batch *b);
 

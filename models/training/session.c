@@ -11,10 +11,10 @@
 #include "models/training/objective.h"
 
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
-                              int64_t T, bool limited, bool placed)
+                              int64_t T, bool limited, bool explicit_positions)
 {
     lra_network_spec network = lra_session_network(s);
-    network.limited = limited, network.placed = placed;
+    network.limited = limited, network.explicit_positions = explicit_positions;
     int64_t B = rows * lra_objective_parts(lra_session_objective(s), s->data);
     return lra_network_build(type, mode, s->model, s->model_config, &network, B, T);
 }
@@ -215,17 +215,17 @@ void lra_session_close(lra_session *s)
 }
 
 /* Returns (number of target elements) / (sum of the loss mask), 0 if the sum is 0. */
-static float scale_of(const lra_network *k, const float *asked)
+static float scale_of(const lra_network *k, const float *target_mask)
 {
-    int64_t n = lra_elements(k->asked);
+    int64_t n = lra_elements(k->target_mask);
     double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += (double)asked[i];
+    for (int64_t i = 0; i < n; i++) sum += (double)target_mask[i];
     return sum > 0 ? (float)((double)n / sum) : 0;
 }
 
 /* Returns position ids (n,T) of the rows, which the caller frees. Ids beyond the end of the
  * position table, which only padding has, are clipped. */
-static int32_t *places_of(const lra_network *k, const lra_batch *b)
+static int32_t *position_ids_of(const lra_network *k, const lra_batch *b)
 {
     int64_t most = (k->spec.T_max ? k->spec.T_max : k->T) - 1;
     int32_t *at = lra_alloc_array((size_t)(k->n * k->T), sizeof *at);
@@ -261,34 +261,34 @@ static int set_batch(const lra_train_spec *s, const lra_network *k, lra_plan *p,
                      const lra_tensor *step_input, const lra_step *step, lra_err *e)
 {
     const lra_loss_mask a = lra_session_loss_mask(s, b);
-    int32_t *places = k->places ? places_of(k, b) : NULL;
-    float scale = k->target ? scale_of(k, a.asked) : 0;
+    int32_t *position_ids = k->position_ids ? position_ids_of(k, b) : NULL;
+    float scale = k->target ? scale_of(k, a.target_mask) : 0;
     feed f = {.n = 0};
     int rc = 0;
     add_input(&f, k->values, b->value);
     if (!k->values) add_input(&f, k->tokens, b->token);
     add_input(&f, k->length, b->length);
-    add_input(&f, k->places, places);
+    add_input(&f, k->position_ids, position_ids);
     add_input(&f, k->label, a.label);
     for (int i = 0; i < 2; i++)
         add_input(&f, k->word[i], k->word[i] ? b->word + i * k->B * k->T : NULL);
     add_input(&f, k->target, a.target);
-    add_input(&f, k->asked, a.asked);
+    add_input(&f, k->target_mask, a.target_mask);
     add_input(&f, k->scale, &scale);
     add_input(&f, step_input, step);
     for (int i = 0; i < f.n && rc == 0; i++) rc = lra_set(p, f.input[i], f.host[i], e);
-    lra_free(places);
+    lra_free(position_ids);
     return rc;
 }
 
 int lra_session_set_inputs(const lra_network *k, lra_plan *p, const lra_batch *b, lra_err *e)
 {
-    int32_t *places = k->places ? places_of(k, b) : NULL;
+    int32_t *position_ids = k->position_ids ? position_ids_of(k, b) : NULL;
     int rc = k->length ? lra_set(p, k->length, b->length, e) : 0;
     if (rc == 0 && k->values) rc = lra_set(p, k->values, b->value, e);
     if (rc == 0 && !k->values) rc = lra_set(p, k->tokens, b->token, e);
-    if (rc == 0 && places) rc = lra_set(p, k->places, places, e);
-    lra_free(places);
+    if (rc == 0 && position_ids) rc = lra_set(p, k->position_ids, position_ids, e);
+    lra_free(position_ids);
     return rc;
 }
 
@@ -324,10 +324,10 @@ int lra_session_start(lra_session *s, const lra_batch *b, int64_t i, const lra_s
     int ring = lra_session_ahead(s) + 1;
     if (s->n_started == ring) LRA_BUG("%d batches are in flight", ring);
     lra_started *now = &s->started[(s->first + s->n_started) % ring];
-    lra_tensor *const asked[] = {p->network.output, p->update};
+    lra_tensor *const target_mask[] = {p->network.output, p->update};
     if (set_step(s, p, b, step, e) != 0) return LRA_FAILED;
     if (lra_run(p->plan, e) != 0) return LRA_FAILED;
-    if (lra_readback_start(now->results, p->plan, 2, asked, e) != 0) return LRA_FAILED;
+    if (lra_readback_start(now->results, p->plan, 2, target_mask, e) != 0) return LRA_FAILED;
     now->batch = b, now->step = *step;
     s->n_started++;
     return 0;

@@ -49,7 +49,7 @@ typedef struct {
  * for the documents of pairs. limited: with distance limits; placed: with position ids as inputs,
  * see lra_network_spec. */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
-                              int64_t T, bool limited, bool placed);
+                              int64_t T, bool limited, bool explicit_positions);
 /* Builds only the head, for given features of D channels (lra_network_of_features). */
 lra_network lra_session_head(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                              int64_t T, int64_t D);

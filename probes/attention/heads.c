@@ -26,7 +26,7 @@ typedef struct {
     int64_t rows; /* maximum number of evaluated rows of an example's matrix, 0: all */
     bool again;   /* second pass: excludes the sinks that the first pass found */
     lra_attention_nodes nodes[LRA_MAX_BUCKETS];
-    question asked[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
+    question requested[LRA_MAX_BUCKETS][LRA_ATTENTION_LAYERS];
     lra_uniform_baseline masks;
     int64_t done; /* number of examples in earlier batches */
 } work;
@@ -269,7 +269,7 @@ static int leave_sinks_out(work *w, const lra_length_graph *v, int view, const l
 {
     int rc = lra_session_set(w->m->run, &v->network, v->plan, b, e), first = 0;
     for (int k = 0; k < w->nodes[view].n && rc == 0; k++) {
-        const question *q = &w->asked[view][k];
+        const question *q = &w->requested[view][k];
         int64_t H = lra_attention_layer_heads(&w->nodes[view], k), n = v->network.n;
         first += (int)H;
         if (!q->without) continue;
@@ -299,7 +299,7 @@ static int take_batch(const lra_length_graph *v, const lra_batch *b, void *conte
         if (rows->family)
             rc = take_rows(w, v, b, k, rows, first, e);
         else
-            rc = read_layer(v, &w->asked[view][k], H, &x, e);
+            rc = read_layer(v, &w->requested[view][k], H, &x, e);
         for (int64_t s = 0; s < v->network.n && rc == 0 && !rows->family; s++)
             if (counts(v, b, s))
                 add_example(w, view, k, first, s, b->length[s] + lra_attention_extra(v), &x);
@@ -313,21 +313,21 @@ static int take_batch(const lra_length_graph *v, const lra_batch *b, void *conte
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Requests the statistics of every layer of graph i. */
-static int ask_view(work *w, int i, lra_err *e)
+static int evaluate_graph(work *w, int i, lra_err *e)
 {
     lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->nodes[i], e);
     if (rc != 0) return rc;
     for (int k = 0; k < w->nodes[i].n; k++) {
         const lra_tensor *node = w->nodes[i].node[k];
-        question *q = &w->asked[i][k];
+        question *q = &w->requested[i][k];
         *q = (question){0}; /* requests of the first pass were freed with its graphs */
         if (w->nodes[i].matrix[k].family) {
-            lra_matrix_ask(v, &w->nodes[i].matrix[k]);
-            if (!w->again) lra_matrix_ask_values(v, &w->nodes[i].matrix[k]);
+            lra_matrix_add_outputs(v, &w->nodes[i].matrix[k]);
+            if (!w->again) lra_matrix_add_value_outputs(v, &w->nodes[i].matrix[k]);
             continue;
         }
-        lra_attention_question ask = {.columns = w->masks.columns};
+        lra_attention_statistics_spec ask = {.columns = w->masks.columns};
         char *name = lra_format("without%d", k);
         if (w->again)
             ask.without = q->without = lra_input(
@@ -339,7 +339,7 @@ static int ask_view(work *w, int i, lra_err *e)
         lra_length_graph_output(v, q->each);
         if (q->lists) lra_length_graph_output(v, q->lists);
         if (w->again) continue;
-        ask = (lra_attention_question){.gram = lra_attention_gram(node)};
+        ask = (lra_attention_statistics_spec){.gram = lra_attention_gram(node)};
         if (!ask.gram) continue;
         q->together = lra_attention_statistics_of(node, &ask);
         lra_length_graph_output(v, q->together);
@@ -370,7 +370,7 @@ static void open_heads(work *w)
 {
     lra_heads *out = w->heads;
     int last = w->m->n_views - 1;
-    const question *longest = w->asked[last];
+    const question *longest = w->requested[last];
     name_layers(w);
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
     for (int k = 0, at = 0; k < out->n_layers; k++) {
@@ -409,7 +409,7 @@ static int one_pass(work *w, lra_loaded_model *m, const lra_train_spec *run, lra
     int rc = lra_load_model(m, run, dev, weights, e);
     w->m = m, m->sample = sample, w->done = 0;
     if (rc == 0) lra_loaded_buckets(m);
-    for (int i = 0; i < m->n_views && rc == 0; i++) rc = ask_view(w, i, e);
+    for (int i = 0; i < m->n_views && rc == 0; i++) rc = evaluate_graph(w, i, e);
     if (rc == 0 && !w->again) open_heads(w);
     if (rc == 0) rc = lra_loaded_plan(m, e);
     if (rc == 0 && !w->again)

@@ -291,7 +291,7 @@ lra_tensor *lra_attention_map(const lra_tensor *node)
     return lra_attention_apply(node, lra_matrix_unit(node->graph, B, T, lra_attention_heads(node)));
 }
 
-static int ask_view(work *w, int i, lra_err *e)
+static int evaluate_graph(work *w, int i, lra_err *e)
 {
     lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->view[i].nodes, e);
@@ -300,7 +300,7 @@ static int ask_view(work *w, int i, lra_err *e)
         const lra_tensor *node = w->view[i].nodes.node[k];
         const lra_matrix *matrix = &w->view[i].nodes.matrix[k];
         if (matrix->family) {
-            lra_matrix_ask(v, matrix);
+            lra_matrix_add_outputs(v, matrix);
             continue;
         }
         w->view[i].lists[k] = lra_attention_lists(node);
@@ -373,7 +373,7 @@ static int measure(lra_loaded_model *m, work *w, lra_err *e)
     int64_t *index = NULL;
     int rc = 0;
     lra_loaded_buckets(m);
-    for (int i = 0; i < m->n_views && rc == 0; i++) rc = ask_view(w, i, e);
+    for (int i = 0; i < m->n_views && rc == 0; i++) rc = evaluate_graph(w, i, e);
     if (rc == 0) rc = lra_loaded_plan(m, e);
     if (rc == 0) {
         int64_t rows = lra_sample_rows(m, &index, &w->place);

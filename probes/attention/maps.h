@@ -18,7 +18,7 @@ typedef struct {
 } lra_related;
 
 typedef struct {
-    lra_measurement share[LRA_SHARES_FINDINGS];
+    lra_measurement share[LRA_SHARES_MEASUREMENTS];
     int64_t n_related;
     lra_related *related[LRA_RELATIONS]; /* (n_related) for each relation, by example */
     lra_measurement lift[LRA_RELATIONS],

@@ -158,7 +158,7 @@ static int take_batch(const lra_length_graph *v, const lra_batch *b, void *conte
     return rc;
 }
 
-static int ask_view(work *w, int i, lra_err *e)
+static int evaluate_graph(work *w, int i, lra_err *e)
 {
     lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->view[i].nodes, e);
@@ -168,7 +168,7 @@ static int ask_view(work *w, int i, lra_err *e)
     w->view[i].T = lra_attention_layer_positions(nodes, 0);
     w->by_rows = nodes->matrix[0].family != NULL;
     for (int k = 0; k < nodes->n; k++)
-        if (w->by_rows) lra_matrix_ask(v, &nodes->matrix[k]);
+        if (w->by_rows) lra_matrix_add_outputs(v, &nodes->matrix[k]);
     if (w->by_rows) return 0;
     w->view[i].position = lra_input(v->network.graph, "rollout", LRA_I32,
                                     LRA_SHAPE(v->network.n, LRA_ROLLOUT_ROWS));
@@ -186,7 +186,7 @@ int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_weights_
     m.sample = sample;
     m.type = LRA_F32; /* float32, because values are products over all layers */
     if (rc == 0) lra_loaded_buckets(&m);
-    for (int i = 0; i < m.n_views && rc == 0; i++) rc = ask_view(&w, i, e);
+    for (int i = 0; i < m.n_views && rc == 0; i++) rc = evaluate_graph(&w, i, e);
     if (rc == 0 && (w.view[0].rows || w.by_rows)) {
         w.profile = lra_profile_new(w.view[m.n_views - 1].T, 0);
         rc = lra_loaded_plan(&m, e);

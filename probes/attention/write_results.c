@@ -9,7 +9,7 @@
 #include "analysis/radius.h"
 #include "kernels/base/core/mem.h"
 
-enum { MOST = 3 * LRA_PROFILE_FINDINGS + LRA_SHARES_FINDINGS + 3 * LRA_RELATIONS + 8 };
+enum { MOST = 3 * LRA_PROFILE_MEASUREMENTS + LRA_SHARES_MEASUREMENTS + 3 * LRA_RELATIONS + 8 };
 
 /* ---- numbers of a head ----------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static int add_sinks(const lra_attention_head *h, uint64_t key, lra_measurement 
 {
     out[0] = mean_of("sink.max", h->examples, h->sink);
     lra_head_sink(h, &out[0].null[LRA_NULL_UNIFORM]);
-    lra_estimate at = lra_usual_place(h->examples, h->sink_at, key);
+    lra_estimate at = lra_modal_position(h->examples, h->sink_at, key);
     out[1] = lra_measurement_of("sink.at", at.value);
     out[1].lo = at.lo, out[1].hi = at.hi;
     out[1].examples = h->examples;
@@ -87,7 +87,7 @@ static int measurements_of(const lra_attention_measured *m, int i, uint64_t key,
     n += add_sinks(h, key, out + n);
     if (m->maps.shares) {
         memcpy(out + n, m->maps.head[i].share, sizeof m->maps.head[i].share);
-        n += LRA_SHARES_FINDINGS;
+        n += LRA_SHARES_MEASUREMENTS;
     }
     if (m->maps.related && m->maps.n_heads) {
         n += add_relations(&m->maps.head[i], out + n);
@@ -193,7 +193,7 @@ static void add_head(lra_probe_result *r, const lra_attention_measured *best,
 static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                         const lra_profile *initial, uint64_t key, bool sampled)
 {
-    lra_measurement found[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    lra_measurement found[LRA_PROFILE_MEASUREMENTS + 4], init[LRA_PROFILE_MEASUREMENTS];
     const lra_profile_options o = {.key = key, .prefix = prefix};
     int n = lra_profile_measurements(p, &o, found),
         n_init = lra_profile_measurements(initial, &o, init);

@@ -17,7 +17,7 @@ static const char of_windows[] = "keep swap token mask bag length drop drop-toke
 /* ---- handshake, finite ----------------------------------------------------------------------- */
 
 /* Computes the outputs of all examples, in batches: w->logits. */
-static int ask_all(lra_check_work *w, lra_err *e)
+static int evaluate_pairs(lra_check_work *w, lra_err *e)
 {
     const lra_request *x = w->s->examples;
     int64_t C = w->r->facts.classes, row[MOST_TIMED * 4];
@@ -40,7 +40,7 @@ static int check_answers(lra_check_work *w, lra_err *e)
 {
     const lra_responder_facts *f = &w->r->facts;
     int64_t n = w->s->examples->B, bad = 0;
-    if (ask_all(w, e) != 0) {
+    if (evaluate_pairs(w, e) != 0) {
         lra_check_fail(w, LRA_CHECK_handshake, lra_copy_text(e->msg),
                        "the model does not answer requests as the protocol says",
                        "correct the model's program", "all");

@@ -29,15 +29,15 @@ typedef struct {
     lra_attention_nodes nodes;
     lra_profile *profile; /* receives matrices that are evaluated row by row; NULL: none */
     double seconds[MAX_RUNS];
-} asked;
+} request;
 
 /* Requests the statistics of layer k for variant p (passes[p]). */
-static void ask_layer(int p, asked *a, int k)
+static void start_layer(int p, request *a, int k)
 {
     lra_matrix *w = &a->nodes.matrix[k];
-    lra_attention_question ask = {.columns = 0};
-    if (w->family && (passes[p].heads || passes[p].values)) lra_matrix_ask(&a->view, w);
-    if (w->family && passes[p].values) lra_matrix_ask_values(&a->view, w);
+    lra_attention_statistics_spec ask = {.columns = 0};
+    if (w->family && (passes[p].heads || passes[p].values)) lra_matrix_add_outputs(&a->view, w);
+    if (w->family && passes[p].values) lra_matrix_add_value_outputs(&a->view, w);
     if (w->family) return;
     if (passes[p].heads)
         lra_length_graph_output(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
@@ -46,14 +46,14 @@ static void ask_layer(int p, asked *a, int k)
         lra_length_graph_output(&a->view, lra_attention_statistics_of(a->nodes.node[k], &ask));
 }
 
-static int open_pass(bench *b, int p, asked *a, lra_err *e)
+static int open_pass(bench *b, int p, request *a, lra_err *e)
 {
     lra_network_spec spec = {.vocab = b->vocab, .outputs = b->classes, .pool = LRA_POOL_MEAN};
     a->m.k = lra_network_build(b->type, LRA_EVAL, b->model, b->config, &spec, b->B, b->T);
     a->view = (lra_length_graph){.network = a->m.k, .rows = b->B, .T = b->T};
     lra_length_graph_output(&a->view, a->m.k.output);
     int rc = lra_attention_nodes_of(&a->view, &a->nodes, e);
-    for (int k = 0; k < a->nodes.n && rc == 0; k++) ask_layer(p, a, k);
+    for (int k = 0; k < a->nodes.n && rc == 0; k++) start_layer(p, a, k);
     for (int k = 0; k < a->nodes.n && rc == 0 && p != PLAIN; k++)
         if (a->nodes.matrix[k].family && !a->profile)
             a->profile = lra_profile_new(lra_attention_layer_positions(&a->nodes, k), 0);
@@ -62,7 +62,7 @@ static int open_pass(bench *b, int p, asked *a, lra_err *e)
     return rc;
 }
 
-static void close_pass(asked *a)
+static void close_pass(request *a)
 {
     lra_free(a->view.out);
     lra_profile_free(a->profile);
@@ -70,7 +70,7 @@ static void close_pass(asked *a)
 }
 
 /* Evaluates the rows of layer k for every sequence and head. */
-static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
+static int tell_rows(const bench *b, int p, request *a, int k, lra_err *e)
 {
     const lra_matrix *of = &a->nodes.matrix[k];
     double *of_keys = lra_alloc_array((size_t)(3 * b->T) + 1, sizeof *of_keys);
@@ -88,7 +88,7 @@ static int tell_rows(const bench *b, int p, asked *a, int k, lra_err *e)
     return rc;
 }
 
-static int run_timed(bench *b, int p, asked *a, double *seconds, lra_err *e)
+static int run_timed(bench *b, int p, request *a, double *seconds, lra_err *e)
 {
     const lra_backend *backend = b->device.backend;
     double start = lra_now();
@@ -100,7 +100,7 @@ static int run_timed(bench *b, int p, asked *a, double *seconds, lra_err *e)
     return rc;
 }
 
-static int print(const bench *b, asked *a, int runs, lra_err *e)
+static int print(const bench *b, request *a, int runs, lra_err *e)
 {
     bench_value values[3 * N_PASSES];
     int n = 0;
@@ -127,7 +127,7 @@ static int print(const bench *b, asked *a, int runs, lra_err *e)
 
 int bench_attention(bench *b, lra_err *e)
 {
-    asked *a = lra_alloc_array(N_PASSES, sizeof *a);
+    request *a = lra_alloc_array(N_PASSES, sizeof *a);
     double warm;
     int rc = 0, runs = 0;
     for (int p = 0; p < N_PASSES && rc == 0; p++) {

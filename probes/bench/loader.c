@@ -136,12 +136,14 @@ static int run_preset(loader_bench *l, lra_loader_case *c, lra_err *e)
 
 static int run_task(loader_bench *l, const lra_task *t, lra_err *e)
 {
-    static const char *const usual[] = {"quick", "small"};
+    static const char *const presets[] = {"quick", "small"};
     const char *one = lra_option_text(l->options, "preset");
     int rc = 0;
     for (int i = 0; i < (one ? 1 : 2) && rc == 0; i++) {
-        lra_loader_case c = {
-            .options = l->options, .places = &l->places, .task = t, .preset = one ? one : usual[i]};
+        lra_loader_case c = {.options = l->options,
+                             .places = &l->places,
+                             .task = t,
+                             .preset = one ? one : presets[i]};
         if (lra_option_flag(l->options, "all")) lra_note("%s, %s", t->name, c.preset);
         if (lra_task_budget(t, c.preset)) rc = run_preset(l, &c, e);
     }
@@ -170,8 +172,8 @@ static lra_table *new_table(void)
 static void add_notes(loader_bench *l)
 {
     const lra_options *o = l->options;
-    int asked = (int)lra_option_int(o, "threads"), most = omp_get_num_procs();
-    int threads = asked > 0 && asked < most ? asked : most;
+    int requested = (int)lra_option_int(o, "threads"), most = omp_get_num_procs();
+    int threads = requested > 0 && requested < most ? requested : most;
     lra_table *t = l->table;
     lra_table_note(
         t,

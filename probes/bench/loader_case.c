@@ -102,10 +102,10 @@ static double rows_of(const lra_dataset *d)
 
 static int prepare(lra_loader_case *c, const lra_job *j, lra_err *e)
 {
-    bool asked = lra_option_given(c->options, "task") && c->places->n;
+    bool requested = lra_option_given(c->options, "task") && c->places->n;
     double start = lra_now();
     int rc;
-    if (j->task->data.make && !asked)
+    if (j->task->data.make && !requested)
         rc = make(j, &c->data, e);
     else if (!j->task->files.import)
         rc = lra_fail_usage(e, "task '%s' can only be generated; remove --data-dir", j->task->name);

@@ -195,7 +195,7 @@ static void add_row(lra_table *t, const char *name, const op_sum *s, double whol
     lra_table_cell(t, "%s", s->by_products >= s->by_bytes ? "products" : "bytes");
 }
 
-static void say_rates(lra_table *t, const rates *r)
+static void note_rates(lra_table *t, const rates *r)
 {
     lra_table_note(
         t,
@@ -231,7 +231,7 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
         add_row(t, most->op, most, p.all.seconds);
         most->seconds = -1;
     }
-    say_rates(t, r);
+    note_rates(t, r);
     int rc = lra_table_print(t, format_of(b->options), stdout, e);
     lra_table_free(t);
     lra_free(p.op);
@@ -358,7 +358,7 @@ static int print_runs(const bench *b, const rates *r, lra_err *e)
     lra_table_fact(t, "hours", hours);
     lra_table_fact(t, "flops", flops);
     lra_table_fact(t, "goal_hours", GOAL_HOURS);
-    say_rates(t, r);
+    note_rates(t, r);
     if (rc == 0) rc = lra_table_print(t, format_of(b->options), stdout, e);
     lra_table_free(t);
     return rc;

@@ -87,7 +87,7 @@ int lra_data_arrays(const lra_dataset *d, const char *path, lra_err *e)
     static const char *const goals[] = {[LRA_GOAL_CLASS] = "class",
                                         [LRA_GOAL_PAIR] = "pair",
                                         [LRA_GOAL_VALUE] = "value",
-                                        [LRA_GOAL_STEPS] = "steps",
+                                        [LRA_GOAL_TOKENS] = "steps",
                                         [LRA_GOAL_NEXT] = "next"};
     const lra_task *t = d->task;
     arrays a = {0};

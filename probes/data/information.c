@@ -147,7 +147,7 @@ static void add_ngrams(const lra_dataset *d, const lra_coding *by, lra_probe_uni
                                      train.label);
         for (int64_t i = 0; i < test.rows.n; i++) {
             int64_t from = test.start[i], length = test.start[i + 1] - from;
-            right += lra_ngram_says(g, length, test.symbol + from) == test.label[i];
+            right += lra_ngram_predict(g, length, test.symbol + from) == test.label[i];
         }
         lra_ngram_free(g);
         snprintf(id, sizeof id, "ngram.accuracy.%d", lra_ngram_widths[w]);

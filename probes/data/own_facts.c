@@ -69,7 +69,7 @@ static void add_ngrams(const lra_dataset *d, int32_t *predicted, lra_facts *foun
                                      train.label);
         for (int64_t i = 0; i < test->n; i++) {
             int64_t n = lra_code_row(d, &by, LRA_TEST_SPLIT, i, symbol);
-            predicted[i] = lra_ngram_says(g, n, symbol);
+            predicted[i] = lra_ngram_predict(g, n, symbol);
         }
         lra_ngram_free(g);
         snprintf(name, sizeof name, "ngram-%d", lra_ngram_widths[w]);

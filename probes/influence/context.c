@@ -50,7 +50,7 @@ typedef struct {
     /* The batch of crops: tokens (crops,T), length (crops) in tokens, place (crops): position id of
      * the first token of each crop, places (crops,T): position ids of all tokens. */
     char *tokens;
-    int32_t *length, *place, *places;
+    int32_t *length, *place, *position_ids;
     /* to: row of `pooled` that receives the feature; at: index of its token inside the crop */
     int64_t *to, *at;
     float *features;
@@ -64,12 +64,13 @@ static int set_crops(cropping *w, lra_err *e)
     int64_t last = (k->spec.T_max ? k->spec.T_max : k->T) - 1;
     int rc = lra_set(w->crop->plan, input, w->tokens, e);
     if (rc == 0) rc = lra_set(w->crop->plan, k->length, w->length, e);
-    for (int64_t i = 0; i < k->n * k->T && k->places; i++) {
+    for (int64_t i = 0; i < k->n * k->T && k->position_ids; i++) {
         int64_t at = w->place[i / k->T] + i % k->T;
         /* ids of padding are clamped to the last valid id */
-        w->places[i] = (int32_t)(at < last ? at : last);
+        w->position_ids[i] = (int32_t)(at < last ? at : last);
     }
-    return rc == 0 && k->places ? lra_set(w->crop->plan, k->places, w->places, e) : rc;
+    return rc == 0 && k->position_ids ? lra_set(w->crop->plan, k->position_ids, w->position_ids, e)
+                                      : rc;
 }
 
 /* Evaluates the batch of crops and copies the feature of each crop's own position to `pooled`. */
@@ -145,7 +146,7 @@ static void open_cropping(cropping *w)
     w->features = lra_alloc_array(crops * (size_t)w->width, sizeof *w->features);
     w->tokens = lra_alloc_array(crops, w->size);
     w->length = lra_alloc_array(2 * (size_t)k->n + crops, sizeof *w->length);
-    w->place = w->length + k->n, w->places = w->place + k->n;
+    w->place = w->length + k->n, w->position_ids = w->place + k->n;
     w->to = lra_alloc_array(2 * (size_t)k->n, sizeof *w->to), w->at = w->to + k->n;
 }
 
@@ -161,7 +162,7 @@ static void close_cropping(cropping *w)
 /* Runs the head on the pooled features and stores the outputs of each row. */
 static int answer(cropping *w, lra_err *e)
 {
-    lra_sample_answers *a = &w->c->answers;
+    lra_sample_outputs *a = &w->c->answers;
     const lra_length_graph *head = w->c->head[w->batch->bucket];
     int rc = lra_set(head->plan, head->network.given, w->pooled, e);
     if (rc == 0) rc = lra_session_set(w->c->m.run, &head->network, head->plan, w->batch, e);
@@ -179,7 +180,7 @@ typedef struct {
     int64_t R;
 } question;
 
-static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
+static int evaluate_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     const question *q = context;
     int i = 0;
@@ -193,11 +194,11 @@ static int ask_batch(const lra_length_graph *v, const lra_batch *b, void *contex
     return rc;
 }
 
-int lra_context_ask(lra_context *c, int64_t R, lra_sums *row, lra_err *e)
+int lra_context_evaluate(lra_context *c, int64_t R, lra_sums *row, lra_err *e)
 {
     question q = {c, R};
     c->answers.row = row;
-    return lra_loaded_run(&c->m, LRA_TEST_SPLIT, NULL, ask_batch, &q, e);
+    return lra_loaded_run(&c->m, LRA_TEST_SPLIT, NULL, evaluate_batch, &q, e);
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
@@ -226,7 +227,7 @@ static void open_heads(lra_context *c)
 {
     for (int b = 0; b < c->m.buckets.n; b++) {
         int64_t D = lra_width(c->m.view[b]->network.features);
-        c->head[b] = lra_open_head(&c->m, c->m.run->batch, c->m.buckets.length[b], D);
+        c->head[b] = lra_loaded_head(&c->m, c->m.run->batch, c->m.buckets.length[b], D);
         lra_length_graph_output(c->head[b], c->head[b]->network.output);
     }
 }
@@ -238,9 +239,9 @@ int lra_context_open(lra_context *c, const lra_train_spec *run, lra_device *dev,
     c->causal = lra_model_causal(run->model, run->model_config);
     c->period = lra_model_period(run->model, run->model_config, run->data->longest);
     if (lra_load_model(&c->m, run, dev, weights, e) != 0) return LRA_FAILED;
-    c->m.sample = sample, c->m.type = LRA_F32, c->m.placed = true;
+    c->m.sample = sample, c->m.type = LRA_F32, c->m.explicit_positions = true;
     lra_loaded_buckets(&c->m);
-    c->n = lra_sample_answers_open(&c->answers, &c->m, &c->index);
+    c->n = lra_sample_outputs_open(&c->answers, &c->m, &c->index);
     for (int i = 0; i < c->m.n_views; i++)
         lra_length_graph_output(c->m.view[i], c->m.view[i]->network.features);
     open_heads(c);
@@ -256,6 +257,6 @@ void lra_context_close(lra_context *c)
 {
     lra_free(c->index);
     lra_free(c->full);
-    lra_sample_answers_free(&c->answers);
+    lra_sample_outputs_free(&c->answers);
     lra_loaded_free(&c->m);
 }

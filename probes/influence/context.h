@@ -22,7 +22,7 @@ typedef struct {
     int64_t longest; /* T: tokens of the longest example */
     int64_t n, *index;
     lra_sums *full; /* (n) outputs for complete inputs */
-    lra_sample_answers answers;
+    lra_sample_outputs answers;
     lra_length_graph *head[LRA_MAX_BUCKETS]; /* (buckets) graphs of the head alone */
     /* Graphs of the crops, by ascending radius in tokens. */
     int n_views;
@@ -42,7 +42,7 @@ int64_t lra_context_width(const lra_train_spec *run, int64_t R);
 int lra_context_open(lra_context *c, const lra_train_spec *run, lra_device *dev,
                      lra_weights_kind weights, int64_t sample, lra_steps *steps, lra_err *e);
 /* Computes the outputs with radius R < T - 1: row (n). */
-int lra_context_ask(lra_context *c, int64_t R, lra_sums *row, lra_err *e);
+int lra_context_evaluate(lra_context *c, int64_t R, lra_sums *row, lra_err *e);
 void lra_context_close(lra_context *c);
 
 #endif

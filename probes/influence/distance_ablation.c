@@ -121,7 +121,7 @@ static int *find_curves(const lra_loaded_model *m, int groups, lra_ablation *c)
  * LRA_NO_LIMIT. If r covers the longest input, the limit is set to the padded length of the longest
  * graph: a kernel truncated below it would change the last bits of a Fourier transform. */
 enum { ALL = -1 };
-static int ask(lra_loaded_model *m, const int *of, int curve, double r, lra_sample_answers *a,
+static int ask(lra_loaded_model *m, const int *of, int curve, double r, lra_sample_outputs *a,
                lra_sums *to, lra_err *e)
 {
     bool whole = r >= (double)m->run->data->max_length;
@@ -141,8 +141,8 @@ static bool same(const lra_sums *a, const lra_sums *b, int64_t n)
 
 /* Evaluates all curves at all r. The last r covers every input, so its outputs are those of the
  * unlimited model: they are checked once, with all limits set, and copied to every curve. */
-static int ask_all(lra_loaded_model *m, const int *of, lra_sample_answers *a, lra_ablation *c,
-                   lra_err *e)
+static int evaluate_pairs(lra_loaded_model *m, const int *of, lra_sample_outputs *a,
+                          lra_ablation *c, lra_err *e)
 {
     int last = c->n_points - 1;
     lra_sums *whole = lra_alloc_array((size_t)c->n + 1, sizeof *whole);
@@ -194,24 +194,24 @@ int lra_ablation_curves(const lra_train_spec *run, lra_device *dev, int groups)
 
 const char *lra_ablation_hint(const lra_train_spec *run)
 {
-    bool limited = lra_model_unlimited(run->model, run->model_config) == NULL;
+    bool limited = lra_model_no_limit_reason(run->model, run->model_config) == NULL;
     return limited || lra_context_undefined(run) ? NULL
                                                  : "'--parts context' limits the complete model";
 }
 
-static int measure(lra_loaded_model *m, int groups, lra_sample_answers *a, lra_ablation *c,
+static int measure(lra_loaded_model *m, int groups, lra_sample_outputs *a, lra_ablation *c,
                    lra_err *e)
 {
     int *of = find_curves(m, groups, c);
     const lra_network *first = &m->view[0]->network;
     c->depth = lra_limit_depth(first->graph, first->values ? first->values : first->tokens);
     c->n_points = lra_gain_axis(0, m->run->data->max_length, c->r);
-    c->n = lra_sample_answers_open(a, m, &c->index);
+    c->n = lra_sample_outputs_open(a, m, &c->index);
     c->full = lra_alloc_array((size_t)c->n + 1, sizeof *c->full);
     for (int k = 0; k < c->n_curves; k++)
         c->curve[k].row = lra_alloc_array((size_t)(c->n * c->n_points) + 1, sizeof(lra_sums));
     int rc = lra_loaded_plan(m, e);
-    if (rc == 0) rc = ask_all(m, of, a, c, e);
+    if (rc == 0) rc = evaluate_pairs(m, of, a, c, e);
     lra_free(of);
     return rc;
 }
@@ -220,14 +220,14 @@ int lra_ablation_measure(const lra_train_spec *run, lra_device *dev, int groups,
                          lra_steps *steps, lra_ablation *out, lra_err *e)
 {
     lra_loaded_model m;
-    lra_sample_answers a = {.steps = steps};
+    lra_sample_outputs a = {.steps = steps};
     *out = (lra_ablation){0};
     int rc = open_limited(&m, run, dev, e);
     m.sample = sample;
     if (rc == 0) lra_loaded_buckets(&m);
     if (rc == 0 && m.n_limits == 0) rc = lra_fail_usage(e, "the model has no op between positions");
     if (rc == 0) rc = measure(&m, groups, &a, out, e);
-    lra_sample_answers_free(&a);
+    lra_sample_outputs_free(&a);
     lra_loaded_free(&m);
     return rc;
 }

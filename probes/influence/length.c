@@ -45,7 +45,7 @@ static lra_dataset *make_rows(const lra_dataset *own, int64_t length, int64_t n,
 
 typedef struct {
     const lra_subject *subject;
-    lra_own_answers *out;
+    lra_own_outputs *out;
     int64_t *place;
     lra_steps *steps;
     float *output;  /* (rows,C) */
@@ -63,25 +63,25 @@ const char *lra_own_answers_undefined(const lra_subject *s)
     return any ? NULL : "the model has an output at every position, not one for the input";
 }
 
-static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
+static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     lra_responder *r = w->subject->model;
-    int64_t asked = 0;
+    int64_t requested = 0;
     bool forward = answers_forward(w->subject);
     int rc = forward ? r->is->forward(r, q, w->output, e) : w->subject->score(r, q, b, w->sums, e);
     if (rc == 0 && forward) lra_subject_sums(w->subject, q, b, w->output, w->sums);
     for (int64_t i = 0; i < q->B && rc == 0; i++) {
         if (b->row[i] < 0) continue;
         w->out->row[w->place[b->row[i]]] = w->sums[i];
-        asked++;
+        requested++;
     }
-    lra_steps_add(w->steps, (double)asked);
+    lra_steps_add(w->steps, (double)requested);
     return rc;
 }
 
-int lra_own_answers_ask(const lra_subject *s, int64_t longest, int64_t sample, lra_steps *steps,
-                        lra_own_answers *out, lra_err *e)
+int lra_own_outputs_evaluate(const lra_subject *s, int64_t longest, int64_t sample,
+                             lra_steps *steps, lra_own_outputs *out, lra_err *e)
 {
     bool forward = answers_forward(s);
     const lra_preparation p = {.answers = forward ? LRA_ANSWERS_FORWARD : s->score_answers,
@@ -92,12 +92,12 @@ int lra_own_answers_ask(const lra_subject *s, int64_t longest, int64_t sample, l
               .steps = steps,
               .output = lra_alloc_array(outputs + 1, sizeof *w.output),
               .sums = lra_alloc_array((size_t)s->batch, sizeof *w.sums)};
-    *out = (lra_own_answers){0};
+    *out = (lra_own_outputs){0};
     int rc = lra_subject_prepare(s, LRA_TRAINED_WEIGHTS, p, e);
     if (rc == 0) {
         out->n = lra_subject_rows(s, sample, &out->index, &w.place);
         out->row = lra_alloc_array((size_t)out->n + 1, sizeof *out->row);
-        rc = lra_subject_each(s, sample, ask_batch, &w, e);
+        rc = lra_subject_each(s, sample, evaluate_batch, &w, e);
     }
     lra_subject_release(s);
     lra_free(w.place);
@@ -106,11 +106,11 @@ int lra_own_answers_ask(const lra_subject *s, int64_t longest, int64_t sample, l
     return rc;
 }
 
-void lra_own_answers_free(lra_own_answers *a)
+void lra_own_outputs_free(lra_own_outputs *a)
 {
     lra_free(a->index);
     lra_free(a->row);
-    *a = (lra_own_answers){0};
+    *a = (lra_own_outputs){0};
 }
 
 /* ---- lengths --------------------------------------------------------------------------------- */
@@ -119,9 +119,9 @@ void lra_own_answers_free(lra_own_answers *a)
  * model on the run's own rows. */
 static int check_longer(const lra_subject *s, int64_t longest, lra_steps *steps, lra_err *e)
 {
-    lra_own_answers a, b = {0};
-    int rc = lra_own_answers_ask(s, 0, LRA_LENGTH_CHECKED, steps, &a, e);
-    if (rc == 0) rc = lra_own_answers_ask(s, longest, LRA_LENGTH_CHECKED, steps, &b, e);
+    lra_own_outputs a, b = {0};
+    int rc = lra_own_outputs_evaluate(s, 0, LRA_LENGTH_CHECKED, steps, &a, e);
+    if (rc == 0) rc = lra_own_outputs_evaluate(s, longest, LRA_LENGTH_CHECKED, steps, &b, e);
     for (int64_t i = 0; i < a.n && rc == 0; i++)
         if (a.row[i].loss != b.row[i].loss || a.row[i].right != b.row[i].right)
             rc = lra_fail(e,
@@ -129,8 +129,8 @@ static int check_longer(const lra_subject *s, int64_t longest, lra_steps *steps,
                           " tokens, changes the outputs for "
                           "the run's own rows",
                           s->model->facts.model, longest);
-    lra_own_answers_free(&a);
-    lra_own_answers_free(&b);
+    lra_own_outputs_free(&a);
+    lra_own_outputs_free(&b);
     return rc;
 }
 
@@ -143,10 +143,10 @@ static int check_limit(const lra_subject *s, int64_t longest, lra_err *e)
                     longest);
 }
 
-int lra_length_ask(const lra_subject *s, int64_t length, int64_t n, lra_steps *steps, lra_sums *to,
-                   lra_err *e)
+int lra_length_evaluate(const lra_subject *s, int64_t length, int64_t n, lra_steps *steps,
+                        lra_sums *to, lra_err *e)
 {
-    lra_own_answers a = {0};
+    lra_own_outputs a = {0};
     lra_subject other = *s;
     lra_dataset *d = make_rows(s->data, length, n, e);
     bool rebuilt = lra_responder_answers(s->model, LRA_ANSWERS_LONGER);
@@ -156,10 +156,10 @@ int lra_length_ask(const lra_subject *s, int64_t length, int64_t n, lra_steps *s
         rc = check_longer(s, d->longest, steps, e);
     if (rc == 0) {
         other.data = d, other.buckets = lra_buckets_find(d);
-        rc = lra_own_answers_ask(&other, d->longest, 0, steps, &a, e);
+        rc = lra_own_outputs_evaluate(&other, d->longest, 0, steps, &a, e);
     }
     if (rc == 0) memcpy(to, a.row, (size_t)n * sizeof *to);
-    lra_own_answers_free(&a);
+    lra_own_outputs_free(&a);
     lra_dataset_free(d);
     return rc == 0 ? 0 : lra_fail_in(e, "length %" PRId64, length);
 }

@@ -17,18 +17,18 @@ enum { LRA_LENGTH_CHECKED = 64 };
  * task has no such parameter or generates no rows. */
 const char *lra_length_key(const lra_dataset *d);
 /* Computes the outputs for n generated test rows of a length: to (n), in row order. */
-int lra_length_ask(const lra_subject *s, int64_t length, int64_t n, lra_steps *steps, lra_sums *to,
-                   lra_err *e);
+int lra_length_evaluate(const lra_subject *s, int64_t length, int64_t n, lra_steps *steps,
+                        lra_sums *to, lra_err *e);
 
-/* Outputs for a sample of the test rows, by lra_own_answers_ask(). */
+/* Outputs for a sample of the test rows, by lra_own_outputs_evaluate(). */
 typedef struct {
     int64_t n, *index; /* n: number of rows; index (n): row indices in the test split */
     lra_sums *row;     /* (n) outputs */
-} lra_own_answers;
+} lra_own_outputs;
 /* longest: length that the model is built for, 0 = that of its training data. */
-int lra_own_answers_ask(const lra_subject *s, int64_t longest, int64_t sample, lra_steps *steps,
-                        lra_own_answers *out, lra_err *e);
-void lra_own_answers_free(lra_own_answers *a);
+int lra_own_outputs_evaluate(const lra_subject *s, int64_t longest, int64_t sample,
+                             lra_steps *steps, lra_own_outputs *out, lra_err *e);
+void lra_own_outputs_free(lra_own_outputs *a);
 /* Reason why a model has no contributions to the metric, or NULL if it has. */
 const char *lra_own_answers_undefined(const lra_subject *s);
 

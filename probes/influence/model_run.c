@@ -81,7 +81,7 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     int rc = r ? 0 : LRA_FAILED;
     *out = NULL, *folder = NULL;
     if (rc == 0) {
-        *folder = lra_format("%s/runs/%s-%s-%s", m->out, m->data->task->name, name, r->run);
+        *folder = lra_format("%s/runs/%s-%s-%s", m->out, lra_task_id(m->data->task), name, r->run);
         p.result = r, p.folder = p.to = *folder;
         rc = measure(m, &p, e);
         *out = p.out;

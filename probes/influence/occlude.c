@@ -12,10 +12,10 @@ struct lra_occluded {
     int (*each)(const lra_occluder *o, void *context, lra_err *e);
     void *context;
     char *copy;    /* copy of the batch's tokens, in which token runs are replaced */
-    float *output; /* (rows,C) outputs of the last lra_occlude_ask() */
+    float *output; /* (rows,C) outputs of the last lra_occlude_scores() */
 };
 
-const char *lra_occlude_lonely(const lra_subject *s)
+const char *lra_occlude_no_partner(const lra_subject *s)
 {
     return s->batch < 2 ? "the run has batches of one row, and blocks come from another row" : NULL;
 }
@@ -24,7 +24,7 @@ const char *lra_occlude_undefined(const lra_subject *s)
 {
     lra_goal goal = s->data->task->goal;
     if (goal == LRA_GOAL_PAIR) return "only the head combines the documents of a pair";
-    if (lra_occlude_lonely(s)) return lra_occlude_lonely(s);
+    if (lra_occlude_no_partner(s)) return lra_occlude_no_partner(s);
     bool one = lra_responder_answers(s->model, LRA_ANSWERS_FORWARD);
     return one && (goal == LRA_GOAL_CLASS || goal == LRA_GOAL_VALUE)
                ? NULL
@@ -127,7 +127,7 @@ static lra_request occluded(const lra_occluder *o, const lra_token_runs *of, int
     lra_request to = *o->request;
     lra_occluded *w = o->with;
     size_t size;
-    int64_t asked = 0, from, n, sequences = lra_request_sequences(&to);
+    int64_t requested = 0, from, n, sequences = lra_request_sequences(&to);
     const char *all = lra_request_tokens(o->request, 0, &size);
     memcpy(w->copy, all, (size_t)(sequences * to.T) * size);
     for (int64_t s = 0; s < sequences; s++) {
@@ -140,13 +140,13 @@ static lra_request occluded(const lra_occluder *o, const lra_token_runs *of, int
                        (size_t)n * size);
         }
         if (o->layout) move_blocks(o, s, size, w->copy + (size_t)(s * to.T) * size);
-        asked += s < to.B;
+        requested += s < to.B;
     }
     if (to.token)
         to.token = (const int32_t *)(const void *)w->copy;
     else
         to.value = (const float *)(const void *)w->copy;
-    lra_steps_add(w->steps, (double)asked);
+    lra_steps_add(w->steps, (double)requested);
     return to;
 }
 
@@ -158,8 +158,8 @@ int lra_occlude_features(const lra_occluder *o, const lra_token_runs *of, int64_
     return r->is->features(r, &q, NULL, features, e);
 }
 
-int lra_occlude_ask(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
-                    lra_err *e)
+int lra_occlude_scores(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
+                       lra_err *e)
 {
     lra_occluded *w = o->with;
     lra_responder *r = w->subject->model;

@@ -46,10 +46,10 @@ int lra_occlude_features(const lra_occluder *o, const lra_token_runs *of, int64_
                          float *features, lra_err *e);
 /* Computes the score of every row with its token runs replaced as in lra_occlude_features():
  * score (rows). Rows for which lra_occlude_counts() is false keep the old value. */
-int lra_occlude_ask(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
-                    lra_err *e);
+int lra_occlude_scores(const lra_occluder *o, const lra_token_runs *of, int64_t draw, double *score,
+                       lra_err *e);
 /* Writes, for each row, the best class except the true one in the outputs of the last
- * lra_occlude_ask(): rival (rows). */
+ * lra_occlude_scores(): rival (rows). */
 void lra_occlude_rivals(const lra_occluder *o, int32_t *rival);
 /* True if the replacement of this draw changes any token of sequence s. */
 bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs *of, int64_t draw);
@@ -62,6 +62,6 @@ int lra_occlude(const lra_subject *s, lra_subject_weights weights, uint32_t answ
 /* Reason why scores are undefined for a model, or NULL if they are defined. */
 const char *lra_occlude_undefined(const lra_subject *s);
 /* Reason why no other row can provide replacement tokens (batches of one row), or NULL. */
-const char *lra_occlude_lonely(const lra_subject *s);
+const char *lra_occlude_no_partner(const lra_subject *s);
 
 #endif

@@ -27,15 +27,16 @@ double lra_influence_weights(const lra_influence *p)
     return lra_influence_has_initial(p) ? 2 : 1;
 }
 
-const char *lra_influence_unplaced(const lra_influence *p)
+const char *lra_influence_no_position_ids(const lra_influence *p)
 {
     if (!p->engine) return NULL;
     const lra_train_spec *s = &p->engine->spec;
     const lra_model *m = s->model;
     if (m->unmasked && m->unmasked(s->model_config)) return "the model does not mask padding";
     if (s->pool == LRA_POOL_CLS) return "the CLS token stays first when tokens move";
-    return m->rooted && m->rooted(s->model_config) ? "the model's blocks begin at fixed positions"
-                                                   : NULL;
+    return m->position_dependent && m->position_dependent(s->model_config)
+               ? "the model's blocks begin at fixed positions"
+               : NULL;
 }
 
 void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT])

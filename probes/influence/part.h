@@ -113,9 +113,9 @@ lra_measurement lra_influence_threshold(const char *prefix, const char *more, co
 /* Adds the curves of a distance profile to a unit. */
 typedef struct lra_profile lra_profile;
 void lra_influence_add_curves(lra_probe_unit *u, const lra_profile *p);
-/* Reason why tokens cannot have explicit position ids (lra_network_spec.placed), or NULL if they
- * can. */
-const char *lra_influence_unplaced(const lra_influence *p);
+/* Reason why tokens cannot have explicit position ids (lra_network_spec.explicit_positions), or
+ * NULL if they can. */
+const char *lra_influence_no_position_ids(const lra_influence *p);
 /* Value of the setting NAME-equal: which inputs the uniform baseline covers, "past" for a causal
  * model, else "both". In files without the setting, the baseline of a causal model also covers
  * later inputs. */

@@ -48,7 +48,7 @@ static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
     memmove(at + c->n, at, after * (size_t)c->n * sizeof *at);
     memmove(a->x + k + 1, a->x + k, after * sizeof *a->x);
     a->x[k] = R, a->n++;
-    return lra_context_ask(c, (int64_t)R, at, e);
+    return lra_context_evaluate(c, (int64_t)R, at, e);
 }
 
 /* Returns the first point that keeps a share q of the gain, if the gap to the previous radius is
@@ -86,7 +86,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     a.n = lra_context_axis(p->subject.data->max_length, a.x);
     a.row = lra_alloc_array((size_t)(c.n * LRA_GAIN_POINTS) + 1, sizeof *a.row);
     for (int k = 0; k + 1 < a.n && rc == 0; k++)
-        rc = lra_context_ask(&c, (int64_t)a.x[k], a.row + k * c.n, e);
+        rc = lra_context_evaluate(&c, (int64_t)a.x[k], a.row + k * c.n, e);
     if (rc == 0) { /* the last radius is the complete input, so its outputs are known */
         lra_gain g;
         memcpy(a.row + (a.n - 1) * c.n, c.full, (size_t)c.n * sizeof *a.row);

@@ -20,7 +20,7 @@
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_model_unlimited(p->engine->spec.model, p->engine->spec.model_config);
+    return lra_model_no_limit_reason(p->engine->spec.model, p->engine->spec.model_config);
 }
 
 static const char *hint(const lra_influence *p)

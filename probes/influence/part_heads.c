@@ -47,7 +47,8 @@ static int curves_of(const lra_influence *p)
 
 static const char *undefined(const lra_influence *p)
 {
-    const char *why = lra_model_unlimited(p->engine->spec.model, p->engine->spec.model_config);
+    const char *why = lra_model_no_limit_reason(p->engine->spec.model,
+                                                p->engine->spec.model_config);
     if (why) return why;
     return curves_of(p) ? NULL : "no layer has several heads of attention";
 }

@@ -47,9 +47,10 @@ typedef struct {
     int32_t *rival;
     double *draws; /* (rows) number of draws that change a token of the pair */
     ordered in[2];
-} asked;
+} evaluation;
 
-static void replace(const asked *a, const pairs *p, const lra_occluder *o, int k, int64_t block)
+static void replace(const evaluation *a, const pairs *p, const lra_occluder *o, int k,
+                    int64_t block)
 {
     for (int64_t i = 0; i < a->rows; i++) {
         int64_t from = block * p->width, n = o->batch->length[i];
@@ -65,8 +66,8 @@ static int64_t blocks_of(const pairs *p, const lra_occluder *o, int64_t i)
 
 /* ---- scores ---------------------------------------------------------------------------------- */
 
-static int ask_pair(asked *a, const pairs *p, const lra_occluder *o, int64_t x, int64_t y,
-                    lra_err *e)
+static int evaluate_pair(evaluation *a, const pairs *p, const lra_occluder *o, int64_t x, int64_t y,
+                         lra_err *e)
 {
     int rc = 0;
     replace(a, p, o, 0, x);
@@ -77,7 +78,7 @@ static int ask_pair(asked *a, const pairs *p, const lra_occluder *o, int64_t x, 
     for (int r = 0; r < DRAWS && rc == 0; r++)
         for (int l = 0; l < p->layouts && rc == 0; l++) {
             ordered *in = &a->in[l];
-            rc = lra_occlude_ask(&in->as[r], a->of, r, in->both, e);
+            rc = lra_occlude_scores(&in->as[r], a->of, r, in->both, e);
             const double *of_x = in->one + (x * DRAWS + r) * a->rows,
                          *of_y = in->one + (y * DRAWS + r) * a->rows,
                          *whole = in->whole + r * a->rows;
@@ -93,7 +94,7 @@ static int ask_pair(asked *a, const pairs *p, const lra_occluder *o, int64_t x, 
 }
 
 /* rho of block x of row i (interaction.h): effect of the block's position alone. */
-static double place_of(const asked *a, int64_t x, int64_t i)
+static double place_of(const evaluation *a, int64_t x, int64_t i)
 {
     double squares[2] = {0, 0};
     for (int l = 0; l < 2; l++)
@@ -113,8 +114,8 @@ static void keep(double *weight, int64_t at, int64_t x, int64_t y, double w)
 }
 
 /* Stores the weights of the block pair (x, y), y < x, of every example of the batch. */
-static void keep_pair(const asked *a, pairs *p, const lra_occluder *o, int64_t first, int64_t x,
-                      int64_t y)
+static void keep_pair(const evaluation *a, pairs *p, const lra_occluder *o, int64_t first,
+                      int64_t x, int64_t y)
 {
     for (int64_t i = 0, at = first; i < a->rows; i++) {
         if (!lra_occlude_counts(o, i)) continue;
@@ -128,7 +129,7 @@ static void keep_pair(const asked *a, pairs *p, const lra_occluder *o, int64_t f
     }
 }
 
-static int ask_all(asked *a, pairs *p, const lra_occluder *o, int64_t first, lra_err *e)
+static int evaluate_pairs(evaluation *a, pairs *p, const lra_occluder *o, int64_t first, lra_err *e)
 {
     int64_t most = 0;
     int rc = 0;
@@ -138,17 +139,17 @@ static int ask_all(asked *a, pairs *p, const lra_occluder *o, int64_t first, lra
     replace(a, p, o, 1, -1);
     for (int k = 0; k < p->layouts * DRAWS && rc == 0; k++) {
         ordered *in = &a->in[k / DRAWS];
-        rc = lra_occlude_ask(&in->as[k % DRAWS], a->of, 0, in->whole + k % DRAWS * a->rows, e);
+        rc = lra_occlude_scores(&in->as[k % DRAWS], a->of, 0, in->whole + k % DRAWS * a->rows, e);
     }
     for (int64_t k = 0; k < most * DRAWS && rc == 0; k++) {
         replace(a, p, o, 0, k / DRAWS);
         for (int l = 0; l < p->layouts && rc == 0; l++)
-            rc = lra_occlude_ask(&a->in[l].as[k % DRAWS], a->of, k % DRAWS,
-                                 a->in[l].one + k * a->rows, e);
+            rc = lra_occlude_scores(&a->in[l].as[k % DRAWS], a->of, k % DRAWS,
+                                    a->in[l].one + k * a->rows, e);
     }
     for (int64_t x = 0; x < most && rc == 0; x++)
         for (int64_t y = 0; y < x && rc == 0; y++) {
-            rc = ask_pair(a, p, o, x, y, e);
+            rc = evaluate_pair(a, p, o, x, y, e);
             if (rc == 0) keep_pair(a, p, o, first, x, y);
         }
     return rc;
@@ -176,7 +177,7 @@ static void draw_layout(const pairs *p, const lra_occluder *o, int r, ordered *i
     in->as[r].layout = &in->layout[r];
 }
 
-static void open_order(const pairs *p, const lra_occluder *o, const asked *a, bool moved,
+static void open_order(const pairs *p, const lra_occluder *o, const evaluation *a, bool moved,
                        ordered *in)
 {
     size_t rows = (size_t)a->rows;
@@ -192,7 +193,7 @@ static void open_order(const pairs *p, const lra_occluder *o, const asked *a, bo
     }
 }
 
-static int open_asked(asked *a, const pairs *p, const lra_occluder *o, lra_err *e)
+static int open_evaluation(evaluation *a, const pairs *p, const lra_occluder *o, lra_err *e)
 {
     size_t rows = (size_t)a->rows;
     a->of = lra_alloc_array(rows, sizeof *a->of);
@@ -201,12 +202,12 @@ static int open_asked(asked *a, const pairs *p, const lra_occluder *o, lra_err *
     for (int l = 0; l < p->layouts; l++) open_order(p, o, a, l == 1, &a->in[l]);
     replace(a, p, o, 0, -1);
     replace(a, p, o, 1, -1);
-    int rc = lra_occlude_ask(o, a->of, 0, a->draws, e);
+    int rc = lra_occlude_scores(o, a->of, 0, a->draws, e);
     if (rc == 0) lra_occlude_rivals(o, a->rival);
     return rc;
 }
 
-static void close_asked(asked *a)
+static void close_evaluation(evaluation *a)
 {
     lra_free(a->of);
     lra_free(a->rival);
@@ -227,7 +228,7 @@ static double *more_pairs(double *weight, int64_t first, int64_t n)
 static int take_batch(const lra_occluder *o, void *context, lra_err *e)
 {
     pairs *p = context;
-    asked a = {.rows = o->request->B};
+    evaluation a = {.rows = o->request->B};
     int64_t first = p->n;
     for (int64_t i = 0; i < a.rows; i++) p->n += lra_occlude_counts(o, i);
     p->count = lra_resize(p->count, (size_t)(p->n + 1) * sizeof *p->count);
@@ -235,9 +236,9 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
     if (p->layouts > 1) p->null = more_pairs(p->null, first, p->n);
     for (int64_t i = 0, at = first; i < a.rows; i++)
         if (lra_occlude_counts(o, i)) p->count[at++] = blocks_of(p, o, i);
-    int rc = open_asked(&a, p, o, e);
-    if (rc == 0) rc = ask_all(&a, p, o, first, e);
-    close_asked(&a);
+    int rc = open_evaluation(&a, p, o, e);
+    if (rc == 0) rc = evaluate_pairs(&a, p, o, first, e);
+    close_evaluation(&a);
     return rc;
 }
 
@@ -292,7 +293,7 @@ static int measure_weights(lra_influence *p, int64_t examples, lra_subject_weigh
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    lra_measurement best[LRA_INTERACTION_FINDINGS], initial[LRA_INTERACTION_FINDINGS];
+    lra_measurement best[LRA_INTERACTION_MEASUREMENTS], initial[LRA_INTERACTION_MEASUREMENTS];
     int rc = measure_weights(p, examples, LRA_TRAINED_WEIGHTS, "interaction", best, e);
     lra_probe_unit *u = rc == 0 ? p->out->unit[p->out->n_units - 1] : NULL;
     bool has_initial = lra_influence_has_initial(p);
@@ -300,10 +301,10 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         rc = measure_weights(p, examples, LRA_RESET_WEIGHTS, "interaction.init", initial, e);
     if (rc != 0) return rc;
     if (has_initial)
-        lra_measurements_null(LRA_INTERACTION_FINDINGS, best, LRA_INTERACTION_FINDINGS, initial,
-                              LRA_NULL_INIT);
-    for (int k = 0; k < LRA_INTERACTION_FINDINGS; k++) best[k].flags |= LRA_APPROX;
-    lra_probe_unit_measurements(u, LRA_INTERACTION_FINDINGS, best);
+        lra_measurements_null(LRA_INTERACTION_MEASUREMENTS, best, LRA_INTERACTION_MEASUREMENTS,
+                              initial, LRA_NULL_INIT);
+    for (int k = 0; k < LRA_INTERACTION_MEASUREMENTS; k++) best[k].flags |= LRA_APPROX;
+    lra_probe_unit_measurements(u, LRA_INTERACTION_MEASUREMENTS, best);
     return 0;
 }
 

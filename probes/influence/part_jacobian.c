@@ -117,7 +117,7 @@ static int run(lra_influence *p, int64_t examples, lra_subject_weights weights, 
 
 static void add_unit(lra_influence *p, int k, const profiles *best, const profiles *initial)
 {
-    lra_measurement own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    lra_measurement own[LRA_PROFILE_MEASUREMENTS + 4], init[LRA_PROFILE_MEASUREMENTS];
     const lra_profile_options o = {.suffix = k == PIXELS ? ".px" : NULL,
                                    .reach = k == PIXELS || p->result->reach < 0 ? 0
                                                                                 : p->result->reach,

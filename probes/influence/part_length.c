@@ -18,7 +18,7 @@
 #include "probes/influence/part.h"
 
 enum { EXAMPLES = 500, LONGEST = 1 << 20 };
-static const double usual[] = {0.25, 0.5, 1, 2};
+static const double multiples[] = {0.25, 0.5, 1, 2};
 
 static int64_t own_length(const lra_influence *p)
 {
@@ -75,8 +75,8 @@ static bool outdated(const lra_influence *p, const lra_probe_result *old)
 static int64_t length_at(const lra_influence *p, int i)
 {
     if (listed(p, 0)) return listed(p, i);
-    int n = (int)(sizeof usual / sizeof *usual);
-    return i < n ? (int64_t)(usual[i] * (double)own_length(p)) : 0;
+    int n = (int)(sizeof multiples / sizeof *multiples);
+    return i < n ? (int64_t)(multiples[i] * (double)own_length(p)) : 0;
 }
 
 static const char *undefined(const lra_influence *p)
@@ -111,15 +111,15 @@ static void add_unit(lra_influence *p, const lra_gain *g, int64_t n)
 
 static int measure(lra_influence *p, int64_t examples, lra_err *e)
 {
-    lra_own_answers own;
+    lra_own_outputs own;
     double x[LRA_GAIN_POINTS];
     int points = 0;
-    int rc = lra_own_answers_ask(&p->subject, 0, lra_influence_rows(p, examples), &p->steps, &own,
-                                 e);
+    int rc = lra_own_outputs_evaluate(&p->subject, 0, lra_influence_rows(p, examples), &p->steps,
+                                      &own, e);
     lra_sums *row = lra_alloc_array((size_t)(own.n * LRA_GAIN_POINTS) + 1, sizeof *row);
     for (int i = 0; length_at(p, i) > 0 && rc == 0; i++) {
         int64_t length = length_at(p, i);
-        rc = lra_length_ask(&p->subject, length, own.n, &p->steps, row + points * own.n, e);
+        rc = lra_length_evaluate(&p->subject, length, own.n, &p->steps, row + points * own.n, e);
         if (rc == 0) x[points++] = (double)length;
         if (rc != 0 && (points > 0 || length_at(p, i + 1) > 0)) {
             lra_note("%s: %s: left out", p->subject.title, e->msg);
@@ -133,7 +133,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         add_unit(p, &g, own.n);
     }
     lra_free(row);
-    lra_own_answers_free(&own);
+    lra_own_outputs_free(&own);
     return rc;
 }
 

@@ -43,7 +43,7 @@ typedef struct {
     double *sum;
     int *draws;         /* (n, blocks) number of draws that changed a token */
     lra_token_runs *of; /* (n) block that is replaced in each sequence */
-} asked;
+} evaluation;
 
 static int64_t width_of(const lra_influence *p, int64_t columns)
 {
@@ -112,8 +112,8 @@ static int positions_of(const changes *c, const lra_occluder *o, int64_t s, int6
 }
 
 /* Replaces one block in all sequences, with one draw, and adds the changes of the features. */
-static int ask_block(const changes *c, asked *a, const lra_occluder *o, int64_t block, int draw,
-                     lra_err *e)
+static int evaluate_block(const changes *c, evaluation *a, const lra_occluder *o, int64_t block,
+                          int draw, lra_err *e)
 {
     int64_t D = o->D, T = o->request->T, n_s = lra_request_sequences(o->request), at[POSITIONS];
     for (int64_t s = 0; s < n_s; s++) block_of(c, o->batch->length[s], block, &a->of[s]);
@@ -131,7 +131,7 @@ static int ask_block(const changes *c, asked *a, const lra_occluder *o, int64_t 
     return rc;
 }
 
-static void add_example(changes *c, const asked *a, const lra_occluder *o, int64_t s)
+static void add_example(changes *c, const evaluation *a, const lra_occluder *o, int64_t s)
 {
     int64_t T = o->batch->length[s], at[POSITIONS];
     int n = positions_of(c, o, s, at);
@@ -159,15 +159,15 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
     changes *c = context;
     int64_t n_s = lra_request_sequences(o->request);
     size_t n = (size_t)n_s, all = (size_t)(n_s * o->request->T * o->D);
-    asked a = {.whole = lra_alloc_array(2 * all, sizeof *a.whole),
-               .sum = lra_alloc_array(n * POSITIONS * (size_t)c->blocks, sizeof *a.sum),
-               .draws = lra_alloc_array(n * (size_t)c->blocks, sizeof *a.draws),
-               .of = lra_alloc_array(n, sizeof *a.of)};
+    evaluation a = {.whole = lra_alloc_array(2 * all, sizeof *a.whole),
+                    .sum = lra_alloc_array(n * POSITIONS * (size_t)c->blocks, sizeof *a.sum),
+                    .draws = lra_alloc_array(n * (size_t)c->blocks, sizeof *a.draws),
+                    .of = lra_alloc_array(n, sizeof *a.of)};
     a.changed = a.whole + all;
     int rc = lra_occlude_features(o, a.of, 0, a.whole, e); /* no block is replaced */
     for (int64_t b = 0; b < c->blocks * DRAWS && rc == 0; b++)
         if (c->columns || b / DRAWS * c->width < o->request->T)
-            rc = ask_block(c, &a, o, b / DRAWS, (int)(b % DRAWS), e);
+            rc = evaluate_block(c, &a, o, b / DRAWS, (int)(b % DRAWS), e);
     for (int64_t s = 0; s < n_s && rc == 0; s++)
         if (lra_occlude_counts(o, s)) add_example(c, &a, o, s);
     lra_free(a.whole);
@@ -213,7 +213,7 @@ static int run(lra_influence *p, int64_t examples, lra_subject_weights weights, 
 
 static void add_unit(lra_influence *p, const changes *best, const changes *initial)
 {
-    lra_measurement own[LRA_PROFILE_FINDINGS + 4], init[LRA_PROFILE_FINDINGS];
+    lra_measurement own[LRA_PROFILE_MEASUREMENTS + 4], init[LRA_PROFILE_MEASUREMENTS];
     bool pixels = best->columns, reaches = best->width == 1 && !pixels;
     int64_t reach = reaches && p->result->reach > 0 ? p->result->reach : 0;
     const lra_profile_options s = {
@@ -258,7 +258,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
 
 static const char *undefined(const lra_influence *p)
 {
-    return lra_occlude_lonely(&p->subject);
+    return lra_occlude_no_partner(&p->subject);
 }
 
 static const lra_part_setting settings[] = {LRA_UNIFORM_SETTING("occlusion"), {.name = NULL}};

@@ -33,14 +33,14 @@ static int take_batch(const lra_occluder *o, void *context, lra_err *e)
     f->effect = lra_resize(f->effect, (size_t)(f->n * BINS + 1) * sizeof *f->effect);
     f->drop = lra_resize(f->drop, (size_t)(f->n * BINS + 1) * sizeof *f->drop);
     for (int64_t i = first * BINS; i < f->n * BINS; i++) f->effect[i] = f->drop[i] = 0;
-    int rc = lra_occlude_ask(o, of, 0, whole, e);
+    int rc = lra_occlude_scores(o, of, 0, whole, e);
     for (int k = 0; k < BINS * DRAWS && rc == 0; k++) {
         int bin = k / DRAWS;
         for (int64_t i = 0; i < rows; i++) {
             of[i].from[0] = o->batch->length[i] * (int64_t)bin / BINS;
             of[i].to[0] = o->batch->length[i] * (int64_t)(bin + 1) / BINS;
         }
-        rc = lra_occlude_ask(o, of, k % DRAWS, score, e);
+        rc = lra_occlude_scores(o, of, k % DRAWS, score, e);
         at = first;
         for (int64_t i = 0; i < rows && rc == 0; i++) {
             if (!lra_occlude_counts(o, i)) continue;

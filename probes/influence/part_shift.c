@@ -28,7 +28,7 @@ static lra_measurement measurement_of(const lra_shifted *s, int k)
         f.hi = mean + lra_normal_quantile(0.975) * sqrt(of_mean);
     }
     f.examples = moved;
-    f.undefined = s->asked - moved;
+    f.undefined = s->requested - moved;
     return f;
 }
 
@@ -36,7 +36,7 @@ static const char *undefined(const lra_influence *p)
 {
     lra_goal goal = p->subject.data->task->goal;
     if (goal != LRA_GOAL_CLASS && goal != LRA_GOAL_PAIR) return "the outputs are no probabilities";
-    const char *why = lra_influence_unplaced(p);
+    const char *why = lra_influence_no_position_ids(p);
     const lra_sequences *r = &p->subject.data->split[LRA_TEST_SPLIT];
     for (int64_t i = 0; i < r->n && !why; i++)
         if (lra_sequences_length(r, i) < p->subject.data->max_length) return NULL;

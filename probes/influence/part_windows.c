@@ -46,7 +46,7 @@ const lra_influence_part lra_part_token = {
 
 static const char *undefined_mask(const lra_influence *p)
 {
-    const char *why = lra_influence_unplaced(p);
+    const char *why = lra_influence_no_position_ids(p);
     const lra_train_spec *s = p->engine ? &p->engine->spec : NULL;
     if (why || !s || lra_adds_positions(s->model, s->model_config)) return why;
     return "the model has no position embeddings: part 'keep' gives the same result";
@@ -65,5 +65,5 @@ const lra_influence_part lra_part_mask = {
                                               .filler = &lra_crop,
                                               .draws = {.stream = STREAM_KEEP},
                                               .ids = {WINDOW_IDS},
-                                              .keeps_places = true,
+                                              .keeps_position_ids = true,
                                               .alternative = &lra_part_keep}};

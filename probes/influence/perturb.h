@@ -69,8 +69,8 @@ struct lra_perturbation {
         bool smallest;
         bool answers; /* also measures key.w05 (perturbed_answers.h) */
     } ids;
-    bool keeps_places; /* tokens keep their original position ids (lra_batch.place) */
-    bool well_formed;  /* the result is always a row that the task can produce */
+    bool keeps_position_ids; /* tokens keep their original position ids (lra_batch.place) */
+    bool well_formed;        /* the result is always a row that the task can produce */
     /* Part with the same geometry and another filler, with which it is compared. Nullable. */
     const struct lra_influence_part *alternative;
 };

@@ -15,7 +15,7 @@ typedef struct {
     const lra_subject *subject;
     lra_restricted *out;
     int64_t *place;
-    lra_mean_answer average;
+    lra_mean_output average;
     lra_steps *steps;
     int64_t only; /* the only evaluated width; 0: all widths */
     /* Buffers for one batch. */
@@ -85,7 +85,7 @@ static void add_whole(work *w, const lra_request *q, const lra_batch *b)
         if (b->row[i] < 0) continue;
         int64_t at = w->place[b->row[i]] * r->answers + w->answer;
         r->full[at] = w->sums[i];
-        if (r->kl) r->entropy[at] = lra_mean_answer_add(&w->average, C, w->whole + i * C);
+        if (r->kl) r->entropy[at] = lra_mean_output_add(&w->average, C, w->whole + i * C);
     }
 }
 
@@ -93,16 +93,16 @@ static void add_whole(work *w, const lra_request *q, const lra_batch *b)
 static int one_width(work *w, const lra_request *q, const lra_batch *b, int point, lra_request *to,
                      int64_t *row, lra_err *e)
 {
-    int64_t C = outputs_of(w), asked, n = q->B * C, width = (int64_t)w->out->w[point];
+    int64_t C = outputs_of(w), requested, n = q->B * C, width = (int64_t)w->out->w[point];
     double *parts = lra_alloc_array((size_t)q->B, sizeof *parts);
     bool averaged = w->change.is->draws.averaged;
     int rc = 0;
     for (int64_t i = 0; i < n; i++) w->mean[i] = 0;
     for (int64_t draw = 0; rc == 0 && (draw == 0 || !w->out->step); draw++) {
-        asked = lra_batch_apply(&w->change, q, b->row, width, draw, to, row);
-        if (asked == 0) break;
+        requested = lra_batch_apply(&w->change, q, b->row, width, draw, to, row);
+        if (requested == 0) break;
         rc = ask(w, to, w->output, e);
-        lra_steps_add(w->steps, (double)asked);
+        lra_steps_add(w->steps, (double)requested);
         if (rc == 0 && !averaged) add_rows(w, q, b, row, w->output, point);
         for (int64_t i = 0; i < q->B && averaged; i++) {
             if (row[i] < 0) continue;
@@ -146,24 +146,24 @@ static int64_t step_of(const work *w, int64_t row, int64_t n)
 static int ask_step(work *w, const lra_request *q, const lra_batch *b, lra_request *to,
                     int64_t *row, lra_err *e)
 {
-    int64_t asked = 0, *left = lra_alloc_array((size_t)q->B, sizeof *left);
+    int64_t requested = 0, *left = lra_alloc_array((size_t)q->B, sizeof *left);
     int32_t *length = lra_alloc_array((size_t)q->B, sizeof *length);
     lra_request start = *q; /* the tokens up to the evaluated position */
     lra_batch own = *b;
     start.length = length, own.row = left;
     for (int64_t i = 0; i < q->B; i++) {
         int64_t t = b->row[i] < 0 ? -1 : step_of(w, b->row[i], b->length[i]);
-        left[i] = t < 0 ? -1 : b->row[i], asked += t >= 0;
+        left[i] = t < 0 ? -1 : b->row[i], requested += t >= 0;
         length[i] = (int32_t)(t < 0 ? 1 : t + 1);
         w->label[i] = t < 0 ? -1 : b->label[i * q->T + t];
         if (b->row[i] >= 0) w->out->step[w->place[b->row[i]] * w->out->answers + w->answer] = t;
     }
     int rc = 0;
-    if (asked) {
+    if (requested) {
         const lra_batch_change none = {.is = &complete};
         lra_batch_apply(&none, &start, left, q->T, 0, to, row);
         rc = ask(w, to, w->whole, e);
-        lra_steps_add(w->steps, (double)asked);
+        lra_steps_add(w->steps, (double)requested);
         if (rc == 0) rc = all_widths(w, &start, &own, to, row, e);
     }
     lra_free(length);
@@ -173,7 +173,7 @@ static int ask_step(work *w, const lra_request *q, const lra_batch *b, lra_reque
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
+static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     size_t size, sequences = (size_t)lra_request_sequences(q), n = sequences * (size_t)q->T;
@@ -189,7 +189,7 @@ static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lr
         to.token = copy;
     else
         to.value = copy;
-    if (w->change.is->keeps_places) to.place = place;
+    if (w->change.is->keeps_position_ids) to.place = place;
     if (w->change.is->geometry->marks) {
         near = lra_alloc_array(n + 1, sizeof *near);
         lra_batch_marks(w->subject->data, q, b, near);
@@ -217,7 +217,7 @@ int lra_restrict_axis(const lra_dataset *d, const lra_perturbation *is, double *
     return lra_gain_axis(0, grid ? grid : T, w);
 }
 
-int64_t lra_restrict_answers(const lra_dataset *d, const lra_perturbation *is)
+int64_t lra_outputs_per_row(const lra_dataset *d, const lra_perturbation *is)
 {
     return speaks(d) && !is->geometry->permutes ? WINDOWS : 1;
 }
@@ -236,7 +236,7 @@ double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64
     int n = widths_of(d, is, only, w);
     for (int i = 0; i < n; i++)
         sum += speaks(d) ? 1 : (double)is->geometry->draws((int64_t)w[i], d->max_length);
-    return sum * (double)lra_restrict_answers(d, is);
+    return sum * (double)lra_outputs_per_row(d, is);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -248,7 +248,7 @@ static void open_answers(const lra_subject *s, int64_t sample, lra_restricted *r
     int64_t *row, rows = lra_subject_rows(s, sample, &row, &w->place);
     size_t outputs = (size_t)(s->batch * outputs_of(w));
     r->n_points = widths_of(d, w->change.is, w->only, r->w);
-    r->answers = lra_restrict_answers(d, w->change.is);
+    r->answers = lra_outputs_per_row(d, w->change.is);
     r->n = rows * r->answers;
     size_t n = (size_t)r->n, all = n * (size_t)r->n_points;
     r->index = lra_alloc_array(n + 1, sizeof *r->index);
@@ -282,7 +282,7 @@ int lra_restrict_measure(const lra_subject *s, const lra_perturbation *is, int64
                          int64_t sample, lra_steps *steps, lra_restricted *out, lra_err *e)
 {
     const lra_preparation p = {.answers = LRA_ANSWERS_FORWARD |
-                                          (is->keeps_places ? LRA_ANSWERS_PLACE : 0)};
+                                          (is->keeps_position_ids ? LRA_ANSWERS_PLACE : 0)};
     work w = {.subject = s, .out = out, .steps = steps, .only = only};
     w.change = (lra_batch_change){
         .is = is, .seed = s->seed, .last = speaks(s->data) && !is->geometry->permutes};
@@ -291,15 +291,15 @@ int lra_restrict_measure(const lra_subject *s, const lra_perturbation *is, int64
     if (rc == 0) {
         if (is->filler->other_row) find_spare(s, sample, &w);
         open_answers(s, sample, out, &w);
-        rc = lra_subject_each(s, sample, ask_batch, &w, e);
-        out->mean_entropy = lra_mean_answer_entropy(&w.average);
+        rc = lra_subject_each(s, sample, evaluate_batch, &w, e);
+        out->mean_entropy = lra_mean_output_entropy(&w.average);
     }
     lra_subject_release(s);
     lra_free(w.place);
     lra_free(w.whole);
     lra_free(w.sums);
     lra_free(w.label);
-    lra_mean_answer_free(&w.average);
+    lra_mean_output_free(&w.average);
     lra_spare_free(&w.change.spare);
     return rc;
 }

@@ -27,7 +27,7 @@ typedef struct {
     double *kl, *entropy, mean_entropy;
 } lra_restricted;
 /* Language models: number of outputs evaluated in each row; other models: 1. */
-int64_t lra_restrict_answers(const lra_dataset *d, const lra_perturbation *is);
+int64_t lra_outputs_per_row(const lra_dataset *d, const lra_perturbation *is);
 /* Number of forward passes of one example for all widths, or for the single width `only` if it is
  * not 0. */
 double lra_restrict_runs(const lra_dataset *d, const lra_perturbation *is, int64_t only);

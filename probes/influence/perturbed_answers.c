@@ -23,10 +23,10 @@ static lra_sums *by_row(const lra_restricted *r, int sets, const lra_sums *x)
 static void mean_by_row(const lra_restricted *r, const double *x, double *row)
 {
     for (int64_t i = 0; i < r->n / r->answers; i++) {
-        double sum = 0, asked = 0;
+        double sum = 0, requested = 0;
         for (int64_t k = i * r->answers; k < (i + 1) * r->answers; k++)
-            if (r->full[k].n > 0) sum += x[k], asked++;
-        row[i] = sum / asked;
+            if (r->full[k].n > 0) sum += x[k], requested++;
+        row[i] = sum / requested;
     }
 }
 

@@ -39,7 +39,7 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_request *q, const i
                         int64_t width, int64_t draw, lra_request *to, int64_t *row)
 {
     int32_t *place = (int32_t *)(uintptr_t)to->place, *length = (int32_t *)(uintptr_t)to->length;
-    int64_t asked = 0;
+    int64_t requested = 0;
     for (int64_t i = 0; i < q->B; i++) row[i] = from_row[i];
     for (int64_t s = 0; s < lra_request_sequences(q); s++) {
         size_t size;
@@ -67,8 +67,8 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_request *q, const i
         else if (place)
             place[s] = (int32_t)lra_perturb_start(&c, q->length[s]);
     }
-    for (int64_t i = 0; i < q->B; i++) asked += row[i] >= 0;
-    return asked;
+    for (int64_t i = 0; i < q->B; i++) requested += row[i] >= 0;
+    return requested;
 }
 
 void lra_batch_marks(const lra_dataset *d, const lra_request *q, const lra_batch *b, int32_t *near)

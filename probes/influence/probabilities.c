@@ -24,7 +24,7 @@ double lra_kl(int64_t C, const float *a, const float *b)
     return fmax(kl, 0);
 }
 
-double lra_mean_answer_add(lra_mean_answer *m, int64_t C, const float *logits)
+double lra_mean_output_add(lra_mean_output *m, int64_t C, const float *logits)
 {
     double all = log_sum(C, logits), entropy = 0;
     if (!m->sum) m->sum = lra_alloc_array((size_t)C, sizeof *m->sum);
@@ -37,7 +37,7 @@ double lra_mean_answer_add(lra_mean_answer *m, int64_t C, const float *logits)
     return entropy;
 }
 
-double lra_mean_answer_entropy(const lra_mean_answer *m)
+double lra_mean_output_entropy(const lra_mean_output *m)
 {
     double entropy = 0;
     for (int64_t c = 0; c < m->C; c++) {
@@ -47,8 +47,8 @@ double lra_mean_answer_entropy(const lra_mean_answer *m)
     return entropy;
 }
 
-void lra_mean_answer_free(lra_mean_answer *m)
+void lra_mean_output_free(lra_mean_output *m)
 {
     lra_free(m->sum);
-    *m = (lra_mean_answer){0};
+    *m = (lra_mean_output){0};
 }

@@ -14,10 +14,10 @@ double lra_kl(int64_t C, const float *a, const float *b);
 typedef struct {
     int64_t n, C;
     double *sum; /* (C) sum of the probabilities */
-} lra_mean_answer;
+} lra_mean_output;
 /* Adds softmax(logits) to the mean; returns its entropy H(p) in nats. */
-double lra_mean_answer_add(lra_mean_answer *m, int64_t C, const float *logits);
-double lra_mean_answer_entropy(const lra_mean_answer *m);
-void lra_mean_answer_free(lra_mean_answer *m);
+double lra_mean_output_add(lra_mean_output *m, int64_t C, const float *logits);
+double lra_mean_output_entropy(const lra_mean_output *m);
+void lra_mean_output_free(lra_mean_output *m);
 
 #endif

@@ -20,7 +20,7 @@ static uint32_t needs_of(const lra_influence_part *part)
 {
     const lra_perturbation *is = part->perturbation;
     if (!is) return part->needs;
-    return LRA_ANSWERS_FORWARD | (is->keeps_places ? LRA_ANSWERS_PLACE : 0);
+    return LRA_ANSWERS_FORWARD | (is->keeps_position_ids ? LRA_ANSWERS_PLACE : 0);
 }
 
 static const char *unanswered(uint32_t missing)

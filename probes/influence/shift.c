@@ -25,19 +25,19 @@ static int move_batch(work *w, const lra_request *q, const lra_batch *b, int k, 
 {
     lra_responder *r = w->subject->model;
     lra_request to = *q;
-    int64_t C = r->facts.classes, n = q->B * C, asked = 0, sequences = lra_request_sequences(q);
+    int64_t C = r->facts.classes, n = q->B * C, requested = 0, sequences = lra_request_sequences(q);
     int32_t *place = lra_alloc_array((size_t)sequences, sizeof *place);
     for (int64_t s = 0; s < sequences; s++) place[s] = lra_shift_steps[k];
     for (int64_t i = 0; i < q->B; i++)
-        asked += b->row[i] >= 0 && has_room(w, q, i, lra_shift_steps[k]);
+        requested += b->row[i] >= 0 && has_room(w, q, i, lra_shift_steps[k]);
     to.place = place;
-    int rc = asked ? r->is->forward(r, &to, w->output + n, e) : 0;
+    int rc = requested ? r->is->forward(r, &to, w->output + n, e) : 0;
     for (int64_t i = 0; i < q->B && rc == 0; i++) {
         if (b->row[i] < 0 || !has_room(w, q, i, lra_shift_steps[k])) continue;
         double kl = lra_kl(C, w->output + i * C, w->output + n + i * C);
         w->out->by[k].n++, w->out->by[k].kl += kl, w->out->by[k].square += kl * kl;
     }
-    lra_steps_add(w->steps, (double)asked);
+    lra_steps_add(w->steps, (double)requested);
     lra_free(place);
     return rc;
 }
@@ -46,7 +46,7 @@ static int take_batch(const lra_request *q, const lra_batch *b, void *context, l
 {
     work *w = context;
     lra_responder *r = w->subject->model;
-    for (int64_t i = 0; i < q->B; i++) w->out->asked += b->row[i] >= 0;
+    for (int64_t i = 0; i < q->B; i++) w->out->requested += b->row[i] >= 0;
     w->output = lra_alloc_array((size_t)(2 * q->B * r->facts.classes), sizeof(float));
     int rc = r->is->forward(r, q, w->output, e);
     for (int k = 0; k < LRA_SHIFTS && rc == 0; k++) rc = move_batch(w, q, b, k, e);

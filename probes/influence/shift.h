@@ -14,7 +14,7 @@ enum { LRA_SHIFTS = 4 };
 extern const int32_t lra_shift_steps[LRA_SHIFTS]; /* shifts in tokens: 1, 4, 16, 64 */
 
 typedef struct {
-    int64_t asked; /* number of evaluated rows */
+    int64_t requested; /* number of evaluated rows */
     struct {
         int64_t n; /* n: rows with room for the shift; kl, square: sums of KL and KL^2 over them */
         double kl, square;

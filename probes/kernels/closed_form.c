@@ -32,8 +32,8 @@ static bool are_kernel(const lra_modes *m, bool modes, int64_t row, int64_t firs
 
 /* First lag in the array of the anticausal kernel of channel c: 0 if the array includes lag 0, 1 if
  * it begins at the next lag. Returns 2 if the state space does not reproduce that array. */
-static int64_t readback_of(const lra_extracted_kernels *k, const lra_modes *m, bool modes,
-                           int64_t c, const double *zero)
+static int64_t anticausal_start(const lra_extracted_kernels *k, const lra_modes *m, bool modes,
+                                int64_t c, const double *zero)
 {
     int64_t later = 0;
     while (later < 2 && !are_kernel(m, modes, c + k->channels, later, k->behind, zero - 1, -1))
@@ -53,7 +53,7 @@ static bool has_kernel(const lra_extracted_kernels *k, int state, bool modes, in
     const double *zero = zero_of(k, state, c);
     if (m->rows != (k->behind ? 2 : 1) * k->channels) return false;
     return are_kernel(m, modes, c, 0, k->ahead, zero, 1) &&
-           (!k->behind || readback_of(k, m, modes, c, zero) < 2);
+           (!k->behind || anticausal_start(k, m, modes, c, zero) < 2);
 }
 
 /* Share of the kernel's energy beyond the lags of the array; NAN if it is unknown. */
@@ -63,7 +63,8 @@ static double cut_of(const lra_extracted_kernels *k, int state, int64_t c)
     if (!has_kernel(k, state, false, c)) return NAN;
     double far = energy_of(m, c, k->ahead), all = energy_of(m, c, 0);
     if (k->behind) {
-        int64_t row = c + k->channels, later = readback_of(k, m, false, c, zero_of(k, state, c));
+        int64_t row = c + k->channels,
+                later = anticausal_start(k, m, false, c, zero_of(k, state, c));
         far += energy_of(m, row, k->behind + later);
         all += energy_of(m, row, later);
     }
@@ -102,7 +103,7 @@ static int fill_moduli(lra_extracted_kernels *k, int state, lra_err *e)
         }
         turns = put_moduli(m, c, 0, k->ahead, z, zero, 1) || turns;
         if (!k->behind) continue;
-        int64_t later = readback_of(k, m, false, c, zero_of(k, state, c));
+        int64_t later = anticausal_start(k, m, false, c, zero_of(k, state, c));
         turns = put_moduli(m, c + k->channels, later, k->behind, z, zero - 1, -1) || turns;
     }
     lra_free(z);

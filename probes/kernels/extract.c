@@ -62,7 +62,7 @@ static void measure_long(const lra_tensor *node, lra_extracted_kernels *k)
     int64_t T = x->shape.d[1], L = lra_width(weights_of(node));
     k->channels = lra_width(x), k->components = 1;
     k->ahead = lags_of(T, L);
-    k->behind = a->two_sided ? behind_of(T, L) : 0;
+    k->behind = a->two_sided ? back_lags_of(T, L) : 0;
 }
 
 /* Copies w, (D,L) or (2,D,L); lag j of the second (anticausal) kernel becomes lag -(1+j). */
@@ -184,10 +184,10 @@ static int ask_node(network *n, lra_tensor *node, lra_err *e)
 {
     lra_tensor *skip = n->skip ? lra_skip_find(n->view->network.graph, node) : NULL;
     if (skip) lra_length_graph_output(n->view, skip);
-    if (is_scan(node)) return lra_scan_ask(n->view, node, e);
+    if (is_scan(node)) return lra_scan_add_outputs(n->view, node, e);
     lra_tensor *modes = lra_modes_node(weights_of(node));
     lra_length_graph_output(n->view, weights_of(node));
-    if (modes) lra_modes_ask(n->view, modes);
+    if (modes) lra_modes_add_outputs(n->view, modes);
     return 0;
 }
 

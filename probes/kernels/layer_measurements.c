@@ -13,7 +13,7 @@
 #include "kernels/base/core/mem.h"
 #include "probes/kernels/modes.h"
 
-enum { DRAWN = 16, FINDINGS = 8 * LRA_KERNEL_FINDINGS };
+enum { DRAWN = 16, MEASUREMENTS = 8 * LRA_KERNEL_MEASUREMENTS };
 
 /* ---- over channels --------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ typedef struct {
     const lra_extracted_kernels *of;
     int state, n_ids;
     /* ids and flags, taken from the first channel with the most measurements */
-    lra_measurement id[LRA_KERNEL_FINDINGS];
+    lra_measurement id[LRA_KERNEL_MEASUREMENTS];
     double *value;     /* (ids, channels) NAN: undefined */
     double *p, *p_mod; /* (channels) p-values of decay.test and decay.test.mod */
     int64_t undefined;
@@ -57,12 +57,12 @@ static channels *channels_new(const lra_extracted_kernels *k, int state, int64_t
     channels *x = lra_alloc(sizeof *x);
     lra_kernel first = lra_extract_channel(k, state, 0);
     lra_kendall_null *null = lra_kendall_null_new(lra_kernel_blocks(&first));
-    lra_measurement one[LRA_KERNEL_FINDINGS];
+    lra_measurement one[LRA_KERNEL_MEASUREMENTS];
     x->of = k, x->state = state;
-    x->value = lra_alloc_array((size_t)k->channels * LRA_KERNEL_FINDINGS, sizeof *x->value);
+    x->value = lra_alloc_array((size_t)k->channels * LRA_KERNEL_MEASUREMENTS, sizeof *x->value);
     x->p = lra_alloc_array(2 * (size_t)k->channels, sizeof *x->p);
     x->p_mod = x->p + k->channels;
-    for (int64_t i = 0; i < k->channels * LRA_KERNEL_FINDINGS; i++) x->value[i] = NAN;
+    for (int64_t i = 0; i < k->channels * LRA_KERNEL_MEASUREMENTS; i++) x->value[i] = NAN;
     for (int64_t c = 0; c < k->channels; c++) {
         lra_kernel kernel = lra_extract_channel(k, state, c);
         int n = lra_kernel_measurements(&kernel, columns, null, one, &x->p[c]);
@@ -282,7 +282,7 @@ void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_prob
     lra_kernel first = lra_extract_channel(k, 0, 0);
     for (int s = 0; s < LRA_FOUND_STATES; s++) {
         channels *x = channels_new(k, s, columns);
-        list[s] = lra_alloc_array(FINDINGS, sizeof **list);
+        list[s] = lra_alloc_array(MEASUREMENTS, sizeof **list);
         n[s] = add_layer(x, list[s]);
         add_channel_decay(x, u);
         channels_free(x);

@@ -26,7 +26,7 @@ lra_tensor *lra_modes_node(lra_tensor *x)
     return x;
 }
 
-void lra_modes_ask(lra_length_graph *v, lra_tensor *node)
+void lra_modes_add_outputs(lra_length_graph *v, lra_tensor *node)
 {
     for (int i = 0; i < node->n_src; i++) lra_length_graph_output(v, node->src[i]);
 }

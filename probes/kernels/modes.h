@@ -24,7 +24,7 @@ lra_tensor *lra_modes_node(lra_tensor *kernel);
 /* Reads a tensor after a forward pass, converted to double. The caller frees the array. NULL:
  * failure. */
 double *lra_view_numbers(const lra_length_graph *v, const lra_tensor *x, lra_err *e);
-void lra_modes_ask(lra_length_graph *v, lra_tensor *node);
+void lra_modes_add_outputs(lra_length_graph *v, lra_tensor *node);
 /* Computes the modes after a forward pass. */
 int lra_modes_get(const lra_length_graph *v, lra_tensor *node, lra_modes *m, lra_err *e);
 

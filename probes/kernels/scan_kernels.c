@@ -93,7 +93,7 @@ int lra_scan_sizes(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m,
     return 0;
 }
 
-int lra_scan_ask(lra_length_graph *v, lra_tensor *scan, lra_err *e)
+int lra_scan_add_outputs(lra_length_graph *v, lra_tensor *scan, lra_err *e)
 {
     parts p;
     if (find_parts(v, scan, &p, e) != 0) return LRA_FAILED;

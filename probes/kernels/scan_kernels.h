@@ -21,8 +21,9 @@ typedef struct {
  * one. Writes at most `most`, returns their number. */
 int lra_scans_find(const lra_graph *g, int most, lra_tensor **scan);
 /* Requests the parameters of a scan. Fails if the ops around the scan are not dense layers. */
-int lra_scan_ask(lra_length_graph *v, lra_tensor *scan, lra_err *e);
-/* Reads the parameters after a forward pass; the nodes are found again, as in lra_scan_ask(). */
+int lra_scan_add_outputs(lra_length_graph *v, lra_tensor *scan, lra_err *e);
+/* Reads the parameters after a forward pass; the nodes are found again, as in
+ * lra_scan_add_outputs(). */
 int lra_scan_read(const lra_length_graph *v, lra_tensor *scan, lra_scan_map *m, lra_err *e);
 void lra_scan_map_free(lra_scan_map *m);
 /* Fills only the sizes, from the shapes of the tensors; lambda, b and g are NULL. */

@@ -42,8 +42,8 @@ static void add_node(lra_text *t, const lra_tensor *node)
 
 char *lra_uncovered_nodes(const lra_train_spec *run, lra_device *device, lra_err *e)
 {
-    const char *unlimited = lra_model_unlimited(run->model, run->model_config);
-    if (unlimited) return lra_copy_text(unlimited);
+    const char *no_limit_reason = lra_model_no_limit_reason(run->model, run->model_config);
+    if (no_limit_reason) return lra_copy_text(no_limit_reason);
     lra_loaded_model m;
     lra_text t = {0};
     int rc = lra_load_model(&m, run, device, LRA_INITIAL_WEIGHTS, e);

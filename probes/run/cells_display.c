@@ -37,7 +37,7 @@ struct lra_cells_display {
 
 /* Returns the completed share of a cell's steps, or 0 if it is unknown. left: remaining seconds, -1
  * if unknown. */
-static double look(const char *folder, double *left)
+static double read_progress(const char *folder, double *left)
 {
     lra_run_status s;
     *left = -1;
@@ -59,7 +59,7 @@ lra_cells_display *lra_cells_display_new(const lra_run_cells *l, int n_jobs)
         if (lra_file_exists(l->cell[i].result))
             c->state = ENDED, c->before = c->done = 1;
         else
-            c->before = c->done = look(c->folder, &c->left);
+            c->before = c->done = read_progress(c->folder, &c->left);
         all += l->cell[i].seconds;
     }
     d->progress = lra_progress_new("", all);
@@ -124,7 +124,7 @@ void lra_cells_display_draw(lra_cells_display *d)
         cell_view *c = &d->cell[i];
         ended += c->state == ENDED;
         if (c->state == RUNS) {
-            double left, share = look(c->folder, &left);
+            double left, share = read_progress(c->folder, &left);
             if (share > c->before) c->done = share, c->left = left;
             lra_text_add(&what, "%s%s %.0f %%", running++ ? ", " : "", l->cell[i].name,
                          100 * c->done);

@@ -284,8 +284,8 @@ static char *out_of(const char *folder, const lra_options *o)
 {
     char *runs = parent_of(folder);
     const char *slash = strrchr(runs, '/');
-    bool usual = strcmp(slash ? slash + 1 : runs, "runs") == 0;
-    char *out = usual ? parent_of(runs) : lra_copy_text(lra_option_text(o, "out"));
+    bool below_runs = strcmp(slash ? slash + 1 : runs, "runs") == 0;
+    char *out = below_runs ? parent_of(runs) : lra_copy_text(lra_option_text(o, "out"));
     lra_free(runs);
     return out;
 }

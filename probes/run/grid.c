@@ -163,9 +163,9 @@ static char *differences(const lra_grid *g, int i, int skipped)
     lra_text t = {0};
     for (int a = 0; a < g->n_axes; a++) {
         const char *key = g->axis[a].key;
-        bool told = g->axis[a].n == 1;
-        for (int k = 0; k < skipped; k++) told = told || strcmp(key, chosen[k]) == 0;
-        if (!told) lra_text_add(&t, "%s%s=%s", t.n ? " " : "", key, value_of(g, i, a));
+        bool named = g->axis[a].n == 1;
+        for (int k = 0; k < skipped; k++) named = named || strcmp(key, chosen[k]) == 0;
+        if (!named) lra_text_add(&t, "%s%s=%s", t.n ? " " : "", key, value_of(g, i, a));
     }
     return t.s;
 }

@@ -38,7 +38,7 @@ static int check_labels(const lra_job *r, lra_err *e)
 {
     lra_goal goal = r->task->goal;
     if (!lra_config_int(r->train_config, "permute-labels")) return 0;
-    if (goal == LRA_GOAL_STEPS || goal == LRA_GOAL_NEXT)
+    if (goal == LRA_GOAL_TOKENS || goal == LRA_GOAL_NEXT)
         return lra_fail_usage(e, "'permute-labels' needs labels of rows; task '%s' has none",
                               r->task->name);
     if (r->objective->pretrains)
@@ -86,8 +86,8 @@ int lra_job_load_data(lra_job *r, lra_err *e)
 {
     if (check_labels(r, e) != 0) return LRA_USAGE;
     if (!r->data)
-        r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, r->task_config, r->out,
-                                                                 r->data_dir, e);
+        r->data = (r->dry ? lra_dataset_open_readonly : lra_dataset_open)(r->task, r->task_config,
+                                                                          r->out, r->data_dir, e);
     return r->data ? lra_job_use_data(r, r->data, e) : LRA_FAILED;
 }
 
@@ -137,11 +137,11 @@ const char *lra_reach_text(int64_t reach, char text[24])
 
 /* Adds "PREFIX.key=value" for every value that differs from its default. */
 static void add_changes(lra_config *to, const char *prefix, const lra_config *c,
-                        const lra_config *usual)
+                        const lra_config *defaults)
 {
     for (int i = 0; lra_config_key(c, i); i++) {
         const char *key = lra_config_key(c, i), *value = lra_config_value(c, i);
-        if (strcmp(lra_config_text_or(usual, key, ""), value) == 0) continue;
+        if (strcmp(lra_config_text_or(defaults, key, ""), value) == 0) continue;
         char *name = lra_format("%s.%s", prefix, key);
         lra_config_set(to, name, value);
         lra_free(name);

@@ -80,15 +80,15 @@ static const char *owners(const char *name, lra_text *to)
 
 int lra_key_fail(const char *name, const lra_key_table *all, int n, const char *of, lra_err *e)
 {
-    lra_text who = {0};
-    const char *kind = owners(name, &who);
+    lra_text owner_names = {0};
+    const char *kind = owners(name, &owner_names);
     const lra_key_table *own = kind ? same_kind(all, n, kind) : NULL;
     if (own) {
-        lra_fail_usage(e, "'%s' belongs to %s; the run has '%s'", name, who.s, own->name);
-        lra_text_free(&who);
+        lra_fail_usage(e, "'%s' belongs to %s; the run has '%s'", name, owner_names.s, own->name);
+        lra_text_free(&owner_names);
         return LRA_USAGE;
     }
-    lra_text_free(&who);
+    lra_text_free(&owner_names);
     const char *names[256];
     int count = 0;
     for (int i = 0; i < n; i++)

@@ -36,19 +36,19 @@ static int count_of(const lra_rungs *l, int i, int64_t size, const lra_job *ladd
 typedef struct {
     int64_t size;
     double count;
-} guess;
+} trial_size;
 
 /* Finds the sizes lo and hi = lo + step whose counts bracket the target; lo = hi if the smallest
  * size already exceeds it. */
-static int bracket(const lra_rungs *l, int i, int64_t step, const lra_job *r, guess *lo, guess *hi,
-                   lra_err *e)
+static int bracket(const lra_rungs *l, int i, int64_t step, const lra_job *r, trial_size *lo,
+                   trial_size *hi, lra_err *e)
 {
-    int64_t usual = l->rung[i].size / step * step;
+    int64_t start = l->rung[i].size / step * step;
     int rc;
     lo->size = step;
     rc = count_of(l, i, lo->size, r, &lo->count, e);
     *hi = *lo;
-    for (int64_t size = usual > step ? usual : 2 * step; rc == 0 && hi->count < l->count;
+    for (int64_t size = start > step ? start : 2 * step; rc == 0 && hi->count < l->count;
          size *= 2) {
         if (size > MOST) return 0;
         *lo = *hi, hi->size = size;
@@ -58,7 +58,7 @@ static int bracket(const lra_rungs *l, int i, int64_t step, const lra_job *r, gu
         double share = (l->count - lo->count) / (hi->count - lo->count);
         int64_t gap = (hi->size - lo->size) / step, at = llround(share * (double)gap);
         at = at < 1 ? 1 : at > gap - 1 ? gap - 1 : at;
-        guess g = {.size = lo->size + at * step};
+        trial_size g = {.size = lo->size + at * step};
         rc = count_of(l, i, g.size, r, &g.count, e);
         if (g.count < l->count)
             *lo = g;
@@ -70,7 +70,7 @@ static int bracket(const lra_rungs *l, int i, int64_t step, const lra_job *r, gu
 
 static int solve(lra_rungs *l, int i, const lra_job *r, lra_err *e)
 {
-    guess lo, hi;
+    trial_size lo, hi;
     char name[48];
     bool flops = strcmp(l->match, "flops") == 0;
     const char *unit = flops ? "FLOPs per step" : "parameters";
@@ -79,7 +79,7 @@ static int solve(lra_rungs *l, int i, const lra_job *r, lra_err *e)
                        ? lra_config_int(r->model_config, "groups")
                        : 1;
     if (bracket(l, i, step, r, &lo, &hi, e) != 0) return LRA_FAILED;
-    guess best = fabs(lo.count - l->count) < fabs(hi.count - l->count) ? lo : hi;
+    trial_size best = fabs(lo.count - l->count) < fabs(hi.count - l->count) ? lo : hi;
     if (!(fabs(best.count / l->count - 1) <= within))
         return lra_fail_usage(e,
                               "%s: no value of '%s' has the %.6g %s of %s = %" PRId64

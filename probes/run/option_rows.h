@@ -18,8 +18,8 @@
 #define LRA_THREADS_OPTION(zero)                                                                   \
     {.name = "threads", .kind = LRA_OPTION_INT, .value = "0", .min = 0, .max = 1024, .arg = "N",   \
      .help = "number of threads (0 = " zero ")"}
-#define LRA_DEVICE_OPTION(usual, text)                                                             \
-    {.name = "device", .letter = 'd', .kind = LRA_OPTION_TEXT, .value = usual, .arg = "DEVICE",    \
+#define LRA_DEVICE_OPTION(default_device, text)                                                             \
+    {.name = "device", .letter = 'd', .kind = LRA_OPTION_TEXT, .value = default_device, .arg = "DEVICE",    \
      .help = text}
 #define LRA_OUT_OPTION(text)                                                                       \
     {.name = "out", .letter = 'o', .kind = LRA_OPTION_TEXT, .value = "lra-out", .arg = "DIR",      \
@@ -27,8 +27,8 @@
 #define LRA_DATA_DIR_OPTION(text)                                                                  \
     {.name = "data-dir", .kind = LRA_OPTION_TEXT, .arg = "DIR",                                    \
      .help = "folder of official raw files" text}
-#define LRA_COUNT_OPTION(word, usual, least, most, text)                                           \
-    {.name = word, .kind = LRA_OPTION_INT, .value = usual, .min = least, .max = most, .arg = "N",  \
+#define LRA_COUNT_OPTION(word, default_device, least, most, text)                                           \
+    {.name = word, .kind = LRA_OPTION_INT, .value = default_device, .min = least, .max = most, .arg = "N",  \
      .help = text}
 #define LRA_QUERIES_OPTION(text) LRA_COUNT_OPTION("queries", "32", 0, 1e9, text)
 #define LRA_SEEDS_OPTION(text)                                                                     \

@@ -27,11 +27,12 @@ static void add_data(const lra_job *r, const lra_train_spec *s, lra_text *t)
  * other line contains. New settings are included automatically. */
 static void add_others(const lra_job *r, lra_text *t)
 {
-    static const char told[] = "objective schedule batch epochs rate warmup decay clip beta1 beta2 "
-                               "eps";
+    static const char listed[] =
+        "objective schedule batch epochs rate warmup decay clip beta1 beta2 "
+        "eps";
     for (const lra_key *k = lra_train_keys; k->name; k++) {
         const char *value = lra_config_text(r->train_config, k->name);
-        if (lra_task_has_key(told, k->name) || strcmp(value, k->value) == 0) continue;
+        if (lra_task_has_key(listed, k->name) || strcmp(value, k->value) == 0) continue;
         lra_text_add(t, "%-12s %s: %s\n", k->name, value, k->help);
     }
 }

@@ -48,7 +48,7 @@ static void add_names(lra_text *t, const lra_key *keys)
  * objectives), which change with it. */
 static void add_vary(lra_text *t, const lra_vary *v)
 {
-    lra_text_add(t, " vary=%s.%s usual=%s", v->owner, v->key, v->usual);
+    lra_text_add(t, " vary=%s.%s usual=%s", v->owner, v->key, v->default_value);
     bool schedules = strcmp(v->key, "schedule") == 0, objectives = strcmp(v->key, "objective") == 0;
     if (!schedules && !objectives) return;
     lra_text_add(t, " own=");
@@ -65,14 +65,14 @@ static char *ladder_text(const lra_rungs *l, int i, const lra_job *r)
     bool plain = kernels && r->model->axis && strcmp(r->model->axis, "kernel") == 0;
     if (plain && !matched && !v) return NULL;
     lra_text t = {0};
-    lra_config *usual = lra_keys_config(r->model->keys);
-    lra_text_add(&t, "axis=%s default=%s", l->axis, lra_config_text(usual, l->axis));
+    lra_config *default_value = lra_keys_config(r->model->keys);
+    lra_text_add(&t, "axis=%s default=%s", l->axis, lra_config_text(default_value, l->axis));
     if (matched)
         lra_text_add(&t, " match=%s key=%s value=%" PRId64 " reference=%" PRId64 " count=%.17g",
                      l->match, r->model->match, l->rung[i].size, l->rung[l->reference].size,
                      l->count);
     if (v) add_vary(&t, v);
-    lra_config_free(usual);
+    lra_config_free(default_value);
     return t.s;
 }
 

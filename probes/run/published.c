@@ -168,7 +168,7 @@ static void add_remarks(const lra_job *r, lra_text *to)
 /* True if rows have different lengths, so that batches contain padding. */
 static bool has_padding(const lra_task *t)
 {
-    return t->data.steps == 0 && !t->input.image && t->goal != LRA_GOAL_STEPS;
+    return t->data.steps == 0 && !t->input.image && t->goal != LRA_GOAL_TOKENS;
 }
 
 static void add_data(const lra_job *r, lra_text *to)

@@ -85,9 +85,9 @@ static int deal(dealer *d, lra_err *e)
     return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
 }
 
-double lra_run_cells_memory(double asked, int n_jobs)
+double lra_run_cells_memory(double requested, int n_jobs)
 {
-    return n_jobs > 1 && asked == 0 ? MIB * floor(lra_memory_free() / n_jobs / MIB) : asked;
+    return n_jobs > 1 && requested == 0 ? MIB * floor(lra_memory_free() / n_jobs / MIB) : requested;
 }
 
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)

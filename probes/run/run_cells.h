@@ -7,7 +7,7 @@
 /* Memory in bytes for each of n_jobs processes: the requested amount, or (if 0) an equal share of
  * the free memory, rounded down to MiB. For a single job, 0 stays 0: it uses the memory that is
  * free when it starts. */
-double lra_run_cells_memory(double asked, int n_jobs);
+double lra_run_cells_memory(double requested, int n_jobs);
 /* Trains the runs without a result, at most n_jobs at once. Returns 0, LRA_STOPPED or a negative
  * code. */
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e);

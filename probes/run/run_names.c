@@ -25,10 +25,10 @@ static int64_t kernel_of(const lra_config *settings)
 {
     const lra_model *m = lra_model_find(lra_config_text_or(settings, "model", ""), NULL);
     if (!m || !m->axis || strcmp(m->axis, "kernel") != 0) return 0;
-    lra_config *usual = lra_keys_config(m->keys);
-    const char *kernel = lra_config_text(usual, "kernel");
+    lra_config *defaults = lra_keys_config(m->keys);
+    const char *kernel = lra_config_text(defaults, "kernel");
     double value = lra_config_real_or(settings, "model.kernel", strtod(kernel, NULL));
-    lra_config_free(usual);
+    lra_config_free(defaults);
     return (int64_t)value;
 }
 
@@ -59,22 +59,22 @@ void lra_run_identity_free(lra_run_identity *r)
 
 char **lra_run_names(int n, const lra_run_identity *all)
 {
-    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    lra_cell_identity *identity = lra_alloc_array((size_t)n + 1, sizeof *identity);
     char **name = lra_alloc_array((size_t)n + 1, sizeof *name);
     int m = 0;
     for (int i = 0; i < n; i++)
         if (all[i].config)
-            who[m++] = (lra_cell_identity){lra_config_text_or(all[i].config, "model", "?"),
-                                           lra_config_text_or(all[i].config, "task", "?"),
-                                           all[i].lines, all[i].kernel, all[i].label};
-    char **cell = lra_cell_names(m, who);
+            identity[m++] = (lra_cell_identity){lra_config_text_or(all[i].config, "model", "?"),
+                                                lra_config_text_or(all[i].config, "task", "?"),
+                                                all[i].lines, all[i].kernel, all[i].label};
+    char **cell = lra_cell_names(m, identity);
     for (int i = 0, k = 0; i < n; i++) {
         if (!all[i].config) continue;
-        name[i] = lra_make_printable(lra_format("%s %s seed %s", who[k].task, cell[k],
+        name[i] = lra_make_printable(lra_format("%s %s seed %s", identity[k].task, cell[k],
                                                 lra_config_text_or(all[i].config, "seed", "?")));
         k++;
     }
     lra_names_free(cell, m);
-    lra_free(who);
+    lra_free(identity);
     return name;
 }

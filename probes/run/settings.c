@@ -104,9 +104,9 @@ static const char *named(const lra_options *o, const char *key, const char *assi
 
 /* The value of a key in the last of the preset's texts that has it; `usual` if none has. Texts may
  * be NULL. The caller frees the value. */
-static char *preset_value(const char *key, const char *usual, int n, const char *const *texts)
+static char *preset_value(const char *key, const char *otherwise, int n, const char *const *texts)
 {
-    char *own = lra_copy_text(usual);
+    char *own = lra_copy_text(otherwise);
     for (int i = 0; i < n; i++) {
         lra_err e;
         lra_config *c = lra_config_parse(texts[i] ? texts[i] : "", &e);
@@ -219,8 +219,8 @@ static int resolve(lra_job *r, const lra_options *o, const char *assignment, lra
         rc = assign_task(r, c, lra_option_repeat(o, "set", i), e);
     if (rc == 0 && assignment) rc = assign_task(r, c, assignment, e);
     if (rc == 0) {
-        r->data = (r->dry ? lra_dataset_look : lra_dataset_open)(r->task, c, r->out, r->data_dir,
-                                                                 e);
+        r->data = (r->dry ? lra_dataset_open_readonly : lra_dataset_open)(r->task, c, r->out,
+                                                                          r->data_dir, e);
         rc = r->data ? 0 : LRA_FAILED;
     }
     if (rc == 0) r->task = r->data->task;

@@ -38,7 +38,7 @@ static void add_ngrams(const lra_job *r, lra_result *out)
         out->baseline[b] = lra_alloc_array((size_t)test->n + 1, sizeof(int32_t));
         for (int64_t i = 0; i < test->n; i++) {
             int64_t steps = lra_code_row(r->data, &by, LRA_TEST_SPLIT, i, symbol);
-            out->baseline[b][i] = lra_ngram_says(g, steps, symbol);
+            out->baseline[b][i] = lra_ngram_predict(g, steps, symbol);
         }
         lra_ngram_free(g);
     }

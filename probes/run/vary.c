@@ -81,7 +81,7 @@ int lra_vary_check(lra_vary *v, const lra_options *o, const lra_job *r, lra_err 
     if (!v->key) return 0;
     const lra_key *key = lra_job_key(r, v->key, &v->owner);
     if (!key) LRA_BUG("no key '%s'", v->key);
-    v->usual = key->value;
+    v->default_value = key->value;
     for (int i = 0; i < v->n && rc == 0; i++) {
         rc = settle(v, i, key, e);
         if (rc == 0) rc = try_value(v, i, o, r, e);

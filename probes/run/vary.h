@@ -14,8 +14,8 @@ typedef struct {
     int n;
     /* values as text, in canonical form after lra_vary_check() */
     char *value[LRA_SWEEP_MAX_VALUES];
-    const char *owner; /* owner of the key: "task", "model", "train" */
-    const char *usual; /* default value of the key */
+    const char *owner;         /* owner of the key: "task", "model", "train" */
+    const char *default_value; /* default value of the key */
 } lra_vary;
 
 /* Reads --vary and --distance. */

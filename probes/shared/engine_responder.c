@@ -109,7 +109,7 @@ static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
     }
     g->answers = p->answers, g->draws = p->draws;
     if (p->exact) g->model.type = LRA_F32;
-    g->model.placed = p->answers & LRA_ANSWERS_PLACE;
+    g->model.explicit_positions = p->answers & LRA_ANSWERS_PLACE;
     int64_t B = p->B ? p->B : g->run->batch;
     for (int i = 0; i < p->n_lengths; i++) add_graph(g, p, B, p->length[i]);
     for (int i = 0; i < g->model.buckets.n && p->n_lengths == 0; i++)
@@ -137,9 +137,9 @@ typedef struct {
     const int32_t *position;
     const float *cotangent;
     float *out;
-} asked;
+} requested;
 
-static int run_graph(engine *g, int k, const asked *a, lra_err *e)
+static int run_graph(engine *g, int k, const requested *a, lra_err *e)
 {
     const lra_length_graph *v = g->model.view[k];
     const lra_request *q = &a->inputs;
@@ -176,14 +176,14 @@ static int graph_for(const engine *g, int64_t B, int64_t T)
 
 /* Rows first .. first + n-1 of a request, padded to the graph's rows and tokens. */
 typedef struct {
-    asked a;
+    requested a;
     char *token;
     int32_t *length, *place, *position;
     float *cotangent, *out;
 } padded;
 
-static void open_padded(padded *p, const asked *a, const lra_length_graph *v, int64_t n_cotangent,
-                        int64_t n_out)
+static void open_padded(padded *p, const requested *a, const lra_length_graph *v,
+                        int64_t n_cotangent, int64_t n_out)
 {
     size_t size, n = (size_t)v->network.n;
     lra_request_tokens(&a->inputs, 0, &size);
@@ -215,7 +215,7 @@ static void close_padded(padded *p)
 
 /* Copies the inputs of rows first .. first + rows - 1. per: number of values in the cotangents of
  * one sequence. */
-static void fill_padded(padded *p, const asked *a, int64_t first, int64_t rows, int64_t per)
+static void fill_padded(padded *p, const requested *a, int64_t first, int64_t rows, int64_t per)
 {
     const lra_request *from = &a->inputs, *to = &p->a.inputs;
     size_t size;
@@ -238,8 +238,8 @@ static void fill_padded(padded *p, const asked *a, int64_t first, int64_t rows, 
 
 /* Copies the outputs of a padded request to a->out, without the padding. Their shape is (rows,D)
  * for logits, else (sequences,lines,T,D). */
-static void take_padded(const padded *p, const asked *a, int64_t first, int64_t rows, int64_t lines,
-                        int64_t D)
+static void take_padded(const padded *p, const requested *a, int64_t first, int64_t rows,
+                        int64_t lines, int64_t D)
 {
     bool logits = a->answer == LRA_ANSWERS_FORWARD;
     const lra_request *from = &p->a.inputs, *to = &a->inputs;
@@ -253,7 +253,7 @@ static void take_padded(const padded *p, const asked *a, int64_t first, int64_t 
     }
 }
 
-static int answer_padded(engine *g, int k, const asked *a, lra_err *e)
+static int answer_padded(engine *g, int k, const requested *a, lra_err *e)
 {
     const lra_length_graph *v = g->model.view[k];
     const lra_tensor *of = tensor_of(g, k, a->answer);
@@ -274,7 +274,7 @@ static int answer_padded(engine *g, int k, const asked *a, lra_err *e)
     return (int)rc;
 }
 
-static int answer(engine *g, const asked *a, lra_err *e)
+static int answer(engine *g, const requested *a, lra_err *e)
 {
     const lra_request *q = &a->inputs;
     int k = graph_for(g, q->B, q->T);
@@ -297,7 +297,7 @@ static int check_layer(const char *layer, lra_err *e)
 static int forward(lra_responder *r, const lra_request *q, float *logits, lra_err *e)
 {
     engine *g = (engine *)r;
-    const asked a = {.answer = LRA_ANSWERS_FORWARD, .inputs = *q, .out = logits};
+    const requested a = {.answer = LRA_ANSWERS_FORWARD, .inputs = *q, .out = logits};
     if (!lra_responder_answers(r, LRA_ANSWERS_FORWARD))
         return lra_fail(e, "model '%s' has an output at each position", g->run->model->name);
     int rc = need(g, LRA_ANSWERS_FORWARD | (q->place ? LRA_ANSWERS_PLACE : 0), 0, e);
@@ -307,7 +307,7 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
 static int features(lra_responder *r, const lra_request *q, const char *layer, float *out,
                     lra_err *e)
 {
-    const asked a = {.answer = LRA_ANSWERS_FEATURES, .inputs = *q, .out = out};
+    const requested a = {.answer = LRA_ANSWERS_FEATURES, .inputs = *q, .out = out};
     int rc = check_layer(layer, e);
     if (rc == 0) rc = need((engine *)r, LRA_ANSWERS_FEATURES, 0, e);
     return rc == 0 ? answer((engine *)r, &a, e) : rc;
@@ -316,11 +316,11 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
 static int vjp(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
                int64_t draws, const float *cotangent, float *grad_sq, lra_err *e)
 {
-    const asked a = {.answer = LRA_ANSWERS_VJP,
-                     .inputs = *q,
-                     .position = position,
-                     .cotangent = cotangent,
-                     .out = grad_sq};
+    const requested a = {.answer = LRA_ANSWERS_VJP,
+                         .inputs = *q,
+                         .position = position,
+                         .cotangent = cotangent,
+                         .out = grad_sq};
     int rc = check_layer(layer, e);
     if (rc == 0) rc = need((engine *)r, LRA_ANSWERS_VJP, draws, e);
     return rc == 0 ? answer((engine *)r, &a, e) : rc;
@@ -379,7 +379,7 @@ lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *d
                   .trained = LRA_BEST_WEIGHTS};
     g->network = lra_session_network(run);
     bool pretrained = lra_session_objective(run)->pretrains;
-    bool one = g->network.head != LRA_HEAD_STEPS && !pretrained;
+    bool one = g->network.head != LRA_HEAD_TOKENS && !pretrained;
     const lra_buckets buckets = lra_buckets_find(run->data);
     g->base.facts = (lra_responder_facts){
         .answers = LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP | LRA_ANSWERS_RESET | LRA_ANSWERS_PLACE |

@@ -153,13 +153,13 @@ static int64_t example_of(const lra_batch *b, const lra_request *q, int64_t s)
 /* Evaluates row p of every sequence that has such a row. */
 static int one_pass(work *w, const lra_request *q, const lra_batch *b, int64_t p, lra_err *e)
 {
-    int64_t asked = 0;
+    int64_t requested = 0;
     for (int64_t s = 0; s < lra_request_sequences(q); s++) {
         int64_t example = example_of(b, q, s), T = b->length[s];
         w->position[s] = -1;
         if (example < 0 || p >= rows_of(w->spec, T)) continue;
         set_sequence(w, s, example, p, T);
-        asked++;
+        requested++;
     }
     lra_responder *r = w->subject->model;
     int rc = r->is->vjp(r, q, NULL, w->position, w->spec->draws, w->draw, w->square, e);
@@ -168,11 +168,11 @@ static int one_pass(work *w, const lra_request *q, const lra_batch *b, int64_t p
         if (w->position[s] >= 0)
             rc = hand_over(w, q, s, example_of(b, q, s), b->length[s], p,
                            rows_of(w->spec, b->length[s]), e);
-    lra_steps_add(w->steps, (double)(asked * (1 + w->spec->draws)));
+    lra_steps_add(w->steps, (double)(requested * (1 + w->spec->draws)));
     return rc;
 }
 
-static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
+static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     int64_t most = 0;
@@ -215,7 +215,7 @@ int lra_jacobian_measure(const lra_subject *subject, const lra_jacobian_spec *s,
               .each = each,
               .context = context,
               .report = out};
-    if (rc == 0) rc = lra_subject_each(subject, s->examples, ask_batch, &w, e);
+    if (rc == 0) rc = lra_subject_each(subject, s->examples, evaluate_batch, &w, e);
     lra_subject_release(subject);
     return rc;
 }

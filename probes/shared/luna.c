@@ -21,7 +21,7 @@ static void open(int64_t n, lra_matrix *w)
     const lra_mixing *of = w->of;
     lra_graph *g = of->key->graph;
     int64_t G = lra_attention_heads(of->inner), M = of->key->shape.d[1];
-    if (!lra_attention_is_plain(w->node) || !lra_attention_is_plain(of->inner) ||
+    if (!lra_attention_is_softmax(w->node) || !lra_attention_is_softmax(of->inner) ||
         /* not NULL if the number of memory rows depends on the example */
         lra_attention_key_length(w->node))
         LRA_BUG("a memory with other weights than softmax(q k^T)");

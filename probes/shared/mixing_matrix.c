@@ -44,7 +44,7 @@ lra_matrix lra_matrix_at(const lra_tensor *node, int64_t n, int64_t T)
 
 /* ---- after a run ----------------------------------------------------------------------------- */
 
-void lra_matrix_ask(lra_length_graph *v, const lra_matrix *w)
+void lra_matrix_add_outputs(lra_length_graph *v, const lra_matrix *w)
 {
     for (int k = 0; k < LRA_MATRIX_ARRAYS && w->array[k]; k++)
         lra_length_graph_output(v, w->array[k]);
@@ -145,20 +145,20 @@ void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int
                         const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
                         lra_profile *pixels, const lra_matrix_columns *columns)
 {
-    int64_t told = lra_matrix_n_rows(rows, T);
+    int64_t n_selected = lra_matrix_n_rows(rows, T);
     double *w = lra_alloc_array((size_t)T + 1, sizeof *w), n_rows[2] = {0};
     for (int64_t j = 0; j < T && columns; j++)
         columns->choice[j] = columns->mean[j] = columns->equal[j] = 0;
     if (tokens) lra_profile_begin(tokens, T);
     if (pixels) lra_profile_begin(pixels, T);
-    for (int64_t p = 0; p < told; p++) {
+    for (int64_t p = 0; p < n_selected; p++) {
         int64_t i = lra_matrix_row_at(rows, p, T);
         v->of->family->row(v, s, head, i, T, w);
         if (hole >= 0) w[hole] = NAN;
         int64_t n = shares(T, w);
         if (tokens) lra_profile_row(tokens, i, 0, T, w);
         if (pixels) lra_profile_row(pixels, i, 0, T, w);
-        if (columns) add_columns(p, told > 1 && told < T, T, n, w, n_rows, columns);
+        if (columns) add_columns(p, n_selected > 1 && n_selected < T, T, n, w, n_rows, columns);
     }
     if (tokens) lra_profile_end(tokens);
     if (pixels) lra_profile_end(pixels);

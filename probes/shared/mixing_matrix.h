@@ -72,9 +72,9 @@ lra_tensor *lra_matrix_unit(lra_graph *g, int64_t B, int64_t n, int64_t H);
 /* The matrix that a node declares, in a graph of n sequences of T positions. Its family is NULL if
  * it is the matrix of an attention op. */
 lra_matrix lra_matrix_at(const lra_tensor *node, int64_t n, int64_t T);
-void lra_matrix_ask(lra_length_graph *v, const lra_matrix *w);
+void lra_matrix_add_outputs(lra_length_graph *v, const lra_matrix *w);
 /* Also requests the arrays for lra_matrix_value_profile(), if a linear layer follows the heads. */
-void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w);
+void lra_matrix_add_value_outputs(lra_length_graph *v, lra_matrix *w);
 /* Reads the arrays after a forward pass. The caller calls lra_matrix_free() also after a
  * failure. */
 int lra_matrix_read(const lra_length_graph *v, const lra_matrix *w, lra_matrix_values *to,

@@ -13,9 +13,9 @@ int64_t lra_sample_rows(const lra_loaded_model *m, int64_t **index, int64_t **pl
 
 /* Starts the readback of the network outputs in all graphs; returns the number of elements of the
  * largest output. */
-int64_t lra_sample_ask(lra_loaded_model *m);
+int64_t lra_sample_start_readback(lra_loaded_model *m);
 
-/* Collects the outputs of a sample, one lra_sums for each row. lra_sample_answers_free() frees all
+/* Collects the outputs of a sample, one lra_sums for each row. lra_sample_outputs_free() frees all
  * members except row. */
 typedef struct {
     const lra_train_spec *run;
@@ -24,12 +24,12 @@ typedef struct {
     float *output;
     lra_sums *batch;
     lra_steps *steps; /* progress display. Nullable */
-} lra_sample_answers;
+} lra_sample_outputs;
 /* Starts the readback in all graphs and finds the rows of the sample; returns their number n. index
  * (n): row indices in the split, which the caller frees. */
-int64_t lra_sample_answers_open(lra_sample_answers *a, lra_loaded_model *m, int64_t **index);
-void lra_sample_answers_free(lra_sample_answers *a);
-/* Callback for lra_loaded_run(), with a lra_sample_answers as its context. */
+int64_t lra_sample_outputs_open(lra_sample_outputs *a, lra_loaded_model *m, int64_t **index);
+void lra_sample_outputs_free(lra_sample_outputs *a);
+/* Callback for lra_loaded_run(), with a lra_sample_outputs as its context. */
 int lra_sample_keep(const lra_length_graph *v, const lra_batch *b, void *answers, lra_err *e);
 
 #endif

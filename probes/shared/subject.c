@@ -121,6 +121,7 @@ void lra_subject_sums(const lra_subject *s, const lra_request *q, const lra_batc
     int64_t C = s->model->facts.classes;
     bool numbers = s->data->task->goal == LRA_GOAL_VALUE;
     for (int64_t i = 0; i < q->B; i++)
-        row[i] = numbers ? lra_number_row(C, logits + i * C, b->target + i * C, b->asked + i * C)
-                         : lra_class_row(logits + i * C, C, b->label[i]);
+        row[i] = numbers
+                     ? lra_number_row(C, logits + i * C, b->target + i * C, b->target_mask + i * C)
+                     : lra_class_row(logits + i * C, C, b->label[i]);
 }

@@ -41,7 +41,7 @@ static void add_identity(const lra_subject *s, const char *name, lra_result *r)
     const lra_responder_facts *facts = &s->model->facts;
     lra_config *c = lra_config_new();
     char hash[17];
-    lra_config_set(c, "task", d->task->name);
+    lra_config_set(c, "task", lra_task_id(d->task));
     lra_config_set(c, "model", name);
     lra_config_set(c, "data", d->fingerprint);
     lra_config_set_int(c, "seed", (int64_t)s->seed);
@@ -74,7 +74,7 @@ typedef struct {
 
 /* Language models: evaluates each row at its last token with a known next token, and stores the
  * contribution of that token as the contribution of the row. */
-static int ask_next(work *w, const lra_request *q, const lra_batch *b, lra_err *e)
+static int predict_next(work *w, const lra_request *q, const lra_batch *b, lra_err *e)
 {
     lra_responder *r = w->subject->model;
     int64_t C = r->facts.classes;
@@ -93,14 +93,14 @@ static int ask_next(work *w, const lra_request *q, const lra_batch *b, lra_err *
     return rc;
 }
 
-static int ask_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
+static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
     lra_result *out = w->out;
     lra_responder *r = w->subject->model;
     int64_t C = r->facts.classes;
     bool next = w->subject->data->task->goal == LRA_GOAL_NEXT;
-    int rc = next ? ask_next(w, q, b, e) : r->is->forward(r, q, w->logits, e);
+    int rc = next ? predict_next(w, q, b, e) : r->is->forward(r, q, w->logits, e);
     if (rc == 0 && !next) lra_subject_sums(w->subject, q, b, w->logits, w->sums);
     for (int64_t i = 0; i < q->B && rc == 0; i++) {
         int64_t row = b->row[i];
@@ -164,7 +164,7 @@ lra_result *lra_subject_result(const lra_subject *s, const char *name, lra_err *
               .sums = lra_alloc_array((size_t)s->batch, sizeof *w.sums)};
     int rc = add_origin(r, e);
     if (rc == 0 && forward) rc = lra_subject_prepare(s, LRA_TRAINED_WEIGHTS, p, e);
-    if (rc == 0 && forward) rc = lra_subject_each(s, 0, ask_batch, &w, e);
+    if (rc == 0 && forward) rc = lra_subject_each(s, 0, evaluate_batch, &w, e);
     if (forward) lra_subject_release(s);
     lra_free(w.logits);
     lra_free(w.sums);

@@ -38,7 +38,7 @@ static lra_tensor *layer_behind(const lra_tensor *node)
     return w;
 }
 
-void lra_matrix_ask_values(lra_length_graph *v, lra_matrix *w)
+void lra_matrix_add_value_outputs(lra_length_graph *v, lra_matrix *w)
 {
     lra_tensor *out = layer_behind(w->node), *values = w->of->value, *by = out;
     w->paths = w->heads;
@@ -102,11 +102,11 @@ void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
     float *gram = turned(P, T, v->gram + s * positions * P * P);
     double *a = lra_alloc_array((size_t)((P + 1) * T) + 1, sizeof *a), *w = a + P * T;
     uint8_t *seen = lra_alloc_array((size_t)T + 1, 1);
-    lra_matrix_rows told = *rows;
-    if (P > v->of->heads && lra_matrix_n_rows(rows, T) < T) told.most = (rows->most + 1) / 2;
+    lra_matrix_rows subset = *rows;
+    if (P > v->of->heads && lra_matrix_n_rows(rows, T) < T) subset.most = (rows->most + 1) / 2;
     lra_profile_begin(to, T);
-    for (int64_t p = 0; p < lra_matrix_n_rows(&told, T); p++) {
-        int64_t i = lra_matrix_row_at(&told, p, T);
+    for (int64_t p = 0; p < lra_matrix_n_rows(&subset, T); p++) {
+        int64_t i = lra_matrix_row_at(&subset, p, T);
         row_of_paths(v, s, i, T, a, seen);
         lengths(P, T, a, gram, w);
         for (int64_t j = 0; j < T; j++)

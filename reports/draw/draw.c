@@ -30,16 +30,16 @@ static int draw_one(const char *name, const lra_plot *p, const char *folder, con
                     lra_err *e)
 {
     enum { MOST = 64 << 20 };
-    char *script = lra_format("%s.gp", name), *said = NULL,
+    char *script = lra_format("%s.gp", name), *output = NULL,
          *argv[] = {"gnuplot", "-d", "-c", script, (char *)(uintptr_t)format, "-", NULL},
          *to = lra_format("%s/%s.%s", folder, name, format);
     lra_text image = {0};
-    int status = lra_process_run_in(folder, argv, MOST, &image, &said, e);
+    int status = lra_process_run_in(folder, argv, MOST, &image, &output, e);
     if (status < 0)
         lra_fail_in(e, "gnuplot is not installed: wrote '%s/%s' and its .dat file, no image",
                     folder, script);
     else if (status > 0)
-        lra_fail(e, "gnuplot could not draw '%s/%s': %.200s", folder, script, said);
+        lra_fail(e, "gnuplot could not draw '%s/%s': %.200s", folder, script, output);
     char *described = lra_format("%s%s%s", p->sources.s ? p->sources.s : "", p->caption ? "; " : "",
                                  p->caption ? p->caption : "");
     int rc = status == 0 ? lra_metadata_add(&image, format, p->title, described, e) : LRA_FAILED;
@@ -48,7 +48,7 @@ static int draw_one(const char *name, const lra_plot *p, const char *folder, con
     if (rc == 0) printf("wrote %s\n", to);
     lra_text_free(&image);
     lra_free(script);
-    lra_free(said);
+    lra_free(output);
     lra_free(to);
     return rc;
 }

@@ -41,7 +41,7 @@ void lra_plot_tick(lra_text *t, const char *text, double at)
     lra_text_add(t, " %g", at);
 }
 
-void lra_plot_say(lra_text *t, const char *before, const char *text, const char *after, ...)
+void lra_plot_add_quoted(lra_text *t, const char *before, const char *text, const char *after, ...)
 {
     va_list args;
     lra_text_add(t, "%s", before);
@@ -185,8 +185,8 @@ double lra_plot_start(lra_plot *p)
         size_t n = lines ? strlen(at) : line_of(at, p->width - 0.2);
         char *whole = lra_format("%.*s", (int)n, at),
              *text = lra_plot_fit(whole, p->width - 0.2, 8);
-        lra_plot_say(t, "set label ", text, " at screen 0.5, screen %.4g center\n",
-                     1 - LRA_LINE_CM * (0.6 + lines) / p->height);
+        lra_plot_add_quoted(t, "set label ", text, " at screen 0.5, screen %.4g center\n",
+                            1 - LRA_LINE_CM * (0.6 + lines) / p->height);
         lra_free(whole);
         lra_free(text);
         at += n + (at[n] == ' ');
@@ -204,8 +204,9 @@ void lra_plot_box(lra_plot *p, double left, double right, double bottom, double 
 
 void lra_plot_axis(lra_plot *p, double x, double y, const char *name)
 {
-    lra_plot_say(&p->script, "set label ", name, " at screen %.4g, screen %.4g center rotate\n",
-                 x / p->width, y / p->height);
+    lra_plot_add_quoted(&p->script, "set label ", name,
+                        " at screen %.4g, screen %.4g center rotate\n", x / p->width,
+                        y / p->height);
 }
 
 /* ---- legend ---------------------------------------------------------------------------------- */
@@ -257,8 +258,8 @@ static void add_entry(lra_plot *p, double x, double y, const lra_plot_entry *k, 
         lra_text_add(t, "set label '' at screen %.4g,%.4g point pt %d ps %g lw 2 lc rgb '%s'\n",
                      0.5 * (x0 + x1), at, k->point, k->size, k->color);
     char *text = lra_plot_fit(k->text, p->width - x - sample_and_space, 8);
-    lra_plot_say(t, "set label ", text, " at screen %.4g,%.4g left\n",
-                 (x + sample_and_space) / p->width, at);
+    lra_plot_add_quoted(t, "set label ", text, " at screen %.4g,%.4g left\n",
+                        (x + sample_and_space) / p->width, at);
     lra_free(text);
 }
 
@@ -299,10 +300,12 @@ void lra_plot_shade_bar(lra_plot *p, double x, double y, const char *least, cons
                  "fs empty border lc rgb '#333333' lw 0.6\n",
                  x0 / p->width, (y - high) / p->height, (x0 + wide) / p->width,
                  (y + high) / p->height);
-    lra_plot_say(&p->script, "set label ", least, " at screen %.4g, screen %.4g right font ',7'\n",
-                 (x0 - 0.12) / p->width, y / p->height);
-    lra_plot_say(&p->script, "set label ", most, " at screen %.4g, screen %.4g left font ',7'\n",
-                 (x0 + wide + 0.12) / p->width, y / p->height);
+    lra_plot_add_quoted(&p->script, "set label ", least,
+                        " at screen %.4g, screen %.4g right font ',7'\n", (x0 - 0.12) / p->width,
+                        y / p->height);
+    lra_plot_add_quoted(&p->script, "set label ", most,
+                        " at screen %.4g, screen %.4g left font ',7'\n",
+                        (x0 + wide + 0.12) / p->width, y / p->height);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -331,7 +334,7 @@ void lra_plot_lines(lra_text *t, int n, lra_plot_line *line, double x0, double y
                      "lc rgb '#666666' back\n",
                      line[i].y, line[i].y, 1.51 + 0.01 * i, line[i].dash ? line[i].dash : "1");
         if (!*line[i].name) continue;
-        lra_plot_say(t, "set label ", line[i].name, " at ");
+        lra_plot_add_quoted(t, "set label ", line[i].name, " at ");
         if (place == RIGHT)
             lra_text_add(t, "graph 0.99, first %g right", line[i].y);
         else

@@ -52,8 +52,8 @@ int lra_plot_write(const lra_plot *p, const char *folder, const char *name, lra_
  * doubled. */
 void lra_plot_string(lra_text *t, const char *text);
 /* Appends `before`, the text as by lra_plot_string(), and `after`, which is a printf format:
- * lra_plot_say(t, "set label ", name, " at 0,%g\n", y). */
-void lra_plot_say(lra_text *t, const char *before, const char *text, const char *after, ...)
+ * lra_plot_add_quoted(t, "set label ", name, " at 0,%g\n", y). */
+void lra_plot_add_quoted(lra_text *t, const char *before, const char *text, const char *after, ...)
     LRA_PRINTF(4, 5);
 /* Appends the label of a tick at position `at`; % is printed literally. */
 void lra_plot_tick(lra_text *t, const char *text, double at);

@@ -150,7 +150,7 @@ static void add_panel(lra_text *t, const panel *p, const axes *a, bool left, boo
         lra_text_add(t, ", ");
         lra_plot_tick(t, text, place(r));
     }
-    lra_plot_say(t, ")\nset label ", name, " at graph 0.5, graph 1.08 center font ',7'\n");
+    lra_plot_add_quoted(t, ")\nset label ", name, " at graph 0.5, graph 1.08 center font ',7'\n");
     if (at_chance(p))
         lra_text_add(t, "set label 'at chance: gain undefined' at graph 0.5, graph 0.5 center "
                         "font ',7'\n");
@@ -191,9 +191,9 @@ static void add_script(lra_plot *f, int n, const panel *list)
     lra_plot_legend(f, left, top, entries, key);
     top = bottom + rows * (height + 0.55) - 0.4;
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "gain kept (1 = full input)");
-    lra_plot_say(&f->script, "set label ", "distance limit (tokens)",
-                 " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
-                 0.22 / f->height);
+    lra_plot_add_quoted(&f->script, "set label ", "distance limit (tokens)",
+                        " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
+                        0.22 / f->height);
     for (int i = 0; i < n; i++) {
         double x = left + (i % columns) * (width + gap),
                y = top - height - (i / columns) * (height + 0.55);

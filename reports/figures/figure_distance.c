@@ -90,10 +90,11 @@ static void add_script(lra_plot *f, const lra_head_grid *g)
     lra_plot_legend(f, left, top, 3, key);
     top = bottom + g->rows * (panel + below) - below;
     lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "attention weight within the distance");
-    lra_plot_say(&f->script, "set label ", "distance from the query (tokens)",
-                 " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
-                 0.22 / f->height);
-    lra_head_grid_panels(f, g, &(lra_head_places){left, top, width, panel, gap, below}, add_panel);
+    lra_plot_add_quoted(&f->script, "set label ", "distance from the query (tokens)",
+                        " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
+                        0.22 / f->height);
+    lra_head_grid_panels(f, g, &(lra_head_grid_layout){left, top, width, panel, gap, below},
+                         add_panel);
 }
 
 static int make(const lra_report_input *in, lra_plot *f, lra_err *e)

@@ -103,7 +103,7 @@ static void add_square(lra_text *t, const panel *p, int share, const lra_plot_en
 static void add_panel(lra_text *t, const panel *p, int block, double width)
 {
     char *name = lra_plot_fit(p->name, width, 7);
-    lra_plot_say(t, "set label ", name, " at graph 0, graph 1.07 left font ',7'\n");
+    lra_plot_add_quoted(t, "set label ", name, " at graph 0, graph 1.07 left font ',7'\n");
     lra_free(name);
     if (!p->image && p->past)
         lra_text_add(t, "set label 'causal' at graph 0.02, graph 0.94 left font ',7' textcolor rgb "
@@ -153,10 +153,10 @@ static void add_script(lra_plot *f, int n, const panel *list)
     top = bottom + rows * (height + above) - above;
     if (!image) {
         lra_plot_axis(f, 0.25, 0.5 * (bottom + top), "squared gradient (share of the sum)");
-        lra_plot_say(&f->script, "set label ",
-                     "offset from the middle position (tokens; < 0: earlier)",
-                     " at screen %.4g, screen %.4g center\n", 0.5 * (left + right) / f->width,
-                     0.25 / f->height);
+        lra_plot_add_quoted(&f->script, "set label ",
+                            "offset from the middle position (tokens; < 0: earlier)",
+                            " at screen %.4g, screen %.4g center\n",
+                            0.5 * (left + right) / f->width, 0.25 / f->height);
     } else {
         lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.28, "gradient 0",
                            "maximum (square-root scale)");

@@ -82,7 +82,7 @@ static void add_panel(lra_plot *f, const lra_kernel_panels *all, int i, int stat
     double more = 0.06 * (range[1] - range[0]) + 1e-12;
     /* leaves space for the word "initial" at the right above the first panel */
     char *name = lra_plot_fit(state ? "" : p->name, width - (i ? 0 : 1.6), 8);
-    lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left\n");
+    lra_plot_add_quoted(t, "set label ", name, " at graph 0, graph 1.1 left\n");
     lra_free(name);
     /* a kernel with one tap, or with only zeros, has an empty range */
     double first = (double)-behind(p), last = (double)(lags - 1 - behind(p));
@@ -148,8 +148,8 @@ static void add_script(lra_plot *f, const lra_kernel_panels *all, double (*range
     lra_plot_legend(f, left, top, n, key);
     top -= LRA_LINE_CM * rows;
     lra_plot_axis(f, 0.25, (top + 1.1) / 2, "kernel");
-    lra_plot_say(t, "set label ", "lag (tokens; > 0: past)", " at screen 0.5, screen %.4g center\n",
-                 0.25 / f->height);
+    lra_plot_add_quoted(t, "set label ", "lag (tokens; > 0: past)",
+                        " at screen 0.5, screen %.4g center\n", 0.25 / f->height);
     for (int i = 0; i < all->n; i++)
         for (int s = 0; s < 2; s++) {
             double x = left + s * (wide + between), y = top - 0.6 - i * (high + gap);

@@ -146,10 +146,11 @@ static int entries_of(const row *r, lra_plot_entry *entry)
 static void say_axes(lra_plot *f, double curves, double maps)
 {
     lra_text *t = &f->script;
-    lra_plot_say(t, "set label ", "decay factor against distance (tokens)",
-                 " at screen %.4g, screen %.4g center\n", curves / f->width, 0.3 / f->height);
-    lra_plot_say(t, "set label ", "head: alpha; x: key, y: query",
-                 " at screen %.4g, screen %.4g center\n", maps / f->width, 0.66 / f->height);
+    lra_plot_add_quoted(t, "set label ", "decay factor against distance (tokens)",
+                        " at screen %.4g, screen %.4g center\n", curves / f->width,
+                        0.3 / f->height);
+    lra_plot_add_quoted(t, "set label ", "head: alpha; x: key, y: query",
+                        " at screen %.4g, screen %.4g center\n", maps / f->width, 0.66 / f->height);
     lra_plot_shade_bar(f, maps, 0.3, "factor 0", "1");
 }
 

@@ -77,8 +77,8 @@ static void add_script(lra_plot *f, int n, const row *list)
     double y = bottom + n * (side + above) - above;
     char *steps = lra_format("horizontal: key, vertical: query (%lld tokens)",
                              (long long)list[0].map[0]->dims[0]);
-    lra_plot_say(&f->script, "set label ", steps, " at screen 0.5, screen %.4g center\n",
-                 0.8 / f->height);
+    lra_plot_add_quoted(&f->script, "set label ", steps, " at screen 0.5, screen %.4g center\n",
+                        0.8 / f->height);
     lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.3, LRA_MAP_LEAST, LRA_MAP_MOST);
     lra_free(steps);
     for (int i = 0; i < n; i++, y -= side + above) {

@@ -49,7 +49,7 @@ static double published(const lra_ladder_view *v, int r)
 {
     char variant[32];
     snprintf(variant, sizeof variant, "kernel=%" PRId64, v->ladder.row[r].kernel);
-    if (!is_paper(v) || !lra_ladder_is_plain(&v->kind)) return NAN;
+    if (!is_paper(v) || !lra_ladder_is_published(&v->kind)) return NAN;
     return lra_published("locality", "1", "resconv", variant, v->first->task, "accuracy") / 100;
 }
 
@@ -314,8 +314,8 @@ static void add_one(lra_plot *f, const plot *p, double top)
     lra_text_add(t, "set x2range [%g:%g]\nset logscale x2 2\n", p->x0, p->x1);
     add_ticks(t, p, "x2tics", true, true);
     char *axis = lra_format("%s =", strcmp(v->kind.axis, "kernel") ? v->kind.axis : "K");
-    lra_plot_say(t, "set label ", axis, " at screen %.4g, screen %.4g right\n",
-                 (left - 0.1) / f->width, (top + 0.36) / f->height);
+    lra_plot_add_quoted(t, "set label ", axis, " at screen %.4g, screen %.4g right\n",
+                        (left - 0.1) / f->width, (top + 0.36) / f->height);
     lra_free(axis);
 }
 

@@ -365,9 +365,9 @@ static void add_script(lra_plot *f, const lra_locality_view *v, const span *s)
     for (int p = 0, drawn = 0; p < PANELS; p++) {
         double own = share[p] / all * wide;
         if (!has_panel(v, p)) continue;
-        lra_plot_say(t, "set label ", lra_plot_width(name[p]) < own + 2 * gap ? name[p] : brief[p],
-                     " at screen %.4g, screen %.4g center\n", (x + 0.5 * own) / f->width,
-                     0.22 / f->height);
+        lra_plot_add_quoted(
+            t, "set label ", lra_plot_width(name[p]) < own + 2 * gap ? name[p] : brief[p],
+            " at screen %.4g, screen %.4g center\n", (x + 0.5 * own) / f->width, 0.22 / f->height);
         lra_plot_box(f, x, x + own, bottom, bottom + lines_of(v) * row_cm);
         add_rows(t, v, drawn++ == 0);
         if (p == RANGE) add_range(t, s);

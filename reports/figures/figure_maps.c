@@ -44,10 +44,11 @@ static void add_script(lra_plot *f, const lra_head_grid *g, int64_t T)
     double top = bottom + g->rows * (panel + above);
     lra_plot_axis(f, 0.3, 0.5 * (bottom + top), "query");
     char *name = lra_format("key (%lld tokens)", (long long)T);
-    lra_plot_say(t, "set label ", name, " at screen 0.5, screen %.4g center\n", 0.8 / f->height);
+    lra_plot_add_quoted(t, "set label ", name, " at screen 0.5, screen %.4g center\n",
+                        0.8 / f->height);
     lra_plot_shade_bar(f, 0.5 * f->width - 0.9, 0.3, LRA_MAP_LEAST, LRA_MAP_MOST);
     lra_free(name);
-    lra_head_grid_panels(f, g, &(lra_head_places){left, top - above, panel, panel, gap, above},
+    lra_head_grid_panels(f, g, &(lra_head_grid_layout){left, top - above, panel, panel, gap, above},
                          add_panel);
 }
 

@@ -162,9 +162,9 @@ static void add_axes(lra_plot *f, const plot *p)
         lra_text_add(t, i ? ", " : "");
         lra_plot_tick(t, s->value[i], place(p, i));
     }
-    lra_plot_say(t, ")\nset xlabel ",
-                 lra_sweep_is_distance(s) ? "distance of the dependency (tokens)" : s->key,
-                 " offset 0,0.6\n");
+    lra_plot_add_quoted(t, ")\nset xlabel ",
+                        lra_sweep_is_distance(s) ? "distance of the dependency (tokens)" : s->key,
+                        " offset 0,0.6\n");
     double chance = p->metric->scale * lra_ladder_value(s->at[0], s->at[0]->ladder.chance);
     lra_text_add(t,
                  "set arrow from graph 0, first %g to graph 1, first %g nohead lw 1.5 dt %s "

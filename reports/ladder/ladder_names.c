@@ -13,7 +13,7 @@ static char *kind_of(const lra_ladder_kind *k)
 {
     bool kernels = strcmp(k->axis, "kernel") == 0, matched = strcmp(k->match, "none") != 0;
     bool flops = strcmp(k->match, "flops") == 0;
-    if (lra_ladder_is_plain(k)) return lra_copy_text("kernel sizes");
+    if (lra_ladder_is_published(k)) return lra_copy_text("kernel sizes");
     return lra_format("%s%s%s%s", kernels ? "" : "over ", kernels ? "" : k->axis,
                       matched && !kernels ? ", " : "",
                       !matched ? ""
@@ -70,8 +70,8 @@ static void add_parts(lra_text *t, const lra_ladder_view *views, int n, int k, b
 {
     for (int i = 0; i < FLAGS; i++) { /* the flags are not part of the name, but of a caption */
         char *own = part(&views[k], i);
-        bool said = shared ? i != KIND || !lra_ladder_is_plain(&views[k].kind) : true;
-        if (all_have(views, n, i, own) == shared && said) add_word(t, own);
+        bool is_shown = shared ? i != KIND || !lra_ladder_is_published(&views[k].kind) : true;
+        if (all_have(views, n, i, own) == shared && is_shown) add_word(t, own);
         lra_free(own);
     }
 }

@@ -42,11 +42,11 @@ static bool set_word(char to[LRA_LADDER_WORD], const char *word)
 
 static int kind_of(const lra_result *r, lra_ladder_kind *k, lra_err *e)
 {
-    *k = (lra_ladder_kind){.axis = "kernel", .usual = -1, .match = "none"};
+    *k = (lra_ladder_kind){.axis = "kernel", .default_value = -1, .match = "none"};
     if (!r->ladder || !*r->ladder) return 0;
     lra_config *c = lra_config_parse(r->ladder, e);
     if (!c) return LRA_FAILED;
-    k->usual = strtoll(lra_config_text_or(c, "default", "-1"), NULL, 10);
+    k->default_value = strtoll(lra_config_text_or(c, "default", "-1"), NULL, 10);
     k->reference = strtoll(lra_config_text_or(c, "reference", "-1"), NULL, 10);
     k->count = strtod(lra_config_text_or(c, "count", "0"), NULL);
     bool good = set_word(k->axis, lra_config_text_or(c, "axis", "")) &&
@@ -103,7 +103,7 @@ int64_t lra_ladder_size(const lra_ladder_kind *k, const lra_result *r)
     return size >= 0 ? size : k->reference;
 }
 
-bool lra_ladder_is_plain(const lra_ladder_kind *k)
+bool lra_ladder_is_published(const lra_ladder_kind *k)
 {
     return is_kernels(k) && !is_matched(k);
 }
@@ -145,7 +145,7 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
     line_of(k->key, key);
     const char *const own[] = {"seed=", axis, key};
     char *common = lra_result_identity(r, is_matched(k) ? 3 : 2, own);
-    char *text = !lra_ladder_is_plain(k)
+    char *text = !lra_ladder_is_published(k)
                      ? lra_format("%s%s %s %.17g\n", common, k->axis, k->match, k->count)
                      : lra_copy_text(common);
     lra_free(common);
@@ -157,10 +157,10 @@ static char *identity(const lra_result *r, const lra_ladder_kind *k)
  * same name. */
 static int64_t value_of(const lra_result *r, const lra_ladder_kind *from, const lra_ladder_kind *k)
 {
-    bool named = from->usual >= 0;
+    bool named = from->default_value >= 0;
     if (is_kernels(k) && !named) return r->reach >= 0 ? r->kernel : -1;
     int64_t value = is_kernels(k) && r->kernel > 0 ? r->kernel : lra_ladder_setting(r, k->axis);
-    return value < 0 ? k->usual : value;
+    return value < 0 ? k->default_value : value;
 }
 
 /* Adds a result that was trained for ladder `from` as a member, if it is or can be a rung of a

@@ -15,7 +15,7 @@
 enum { LRA_LADDER_WORD = 24 };
 typedef struct {
     char axis[LRA_LADDER_WORD];
-    int64_t usual;               /* default value of the axis; -1: unknown */
+    int64_t default_value;       /* default value of the axis; -1: unknown */
     char match[LRA_LADDER_WORD]; /* what is matched: "none", "params", "flops" */
     char key[LRA_LADDER_WORD];   /* name of the key that is solved for the match */
     int64_t reference;           /* value of the solved key in the reference rung */
@@ -36,7 +36,7 @@ int lra_ladder_members(lra_result *const *list, int n, lra_ladder_member **membe
 void lra_ladder_members_free(lra_ladder_member *members, int n);
 
 /* True if the axis is the kernel and the ladder is not matched, as in published tables. */
-bool lra_ladder_is_plain(const lra_ladder_kind *k);
+bool lra_ladder_is_published(const lra_ladder_kind *k);
 /* Writes the name of a rung: "K = 5", "dilation = 4". */
 const char *lra_ladder_rung_name(const lra_ladder_kind *k, int64_t value, char text[48]);
 /* Suffix of a title for ladders that are not plain ladders of kernels: ", over dilation". The

@@ -132,26 +132,26 @@ static void insert(lra_sweep *s, const lra_ladder_view *v, const char *value)
 /* Value of the entry `what` in the ladder attributes ("vary=train.rate usual=0.001") of the first
  * ladder that was trained for a sweep over `key`. NULL: no ladder has it. Nullable: key (any
  * sweep). */
-static char *said_of(const member *m, int n, const char *key, const char *what)
+static char *text_of(const member *m, int n, const char *key, const char *what)
 {
     lra_err ignored;
-    char *said = NULL;
-    for (int i = 0; i < n && !said; i++) {
+    char *message = NULL;
+    for (int i = 0; i < n && !message; i++) {
         const char *text = m[i].view->first->ladder;
         lra_config *c = text && *text ? lra_config_parse(text, &ignored) : NULL;
         bool of_key = c && (!key || strcmp(lra_config_text_or(c, "vary", ""), key) == 0);
-        if (of_key && lra_config_has(c, what)) said = lra_copy_text(lra_config_text(c, what));
+        if (of_key && lra_config_has(c, what)) message = lra_copy_text(lra_config_text(c, what));
         lra_config_free(c);
     }
-    return said;
+    return message;
 }
 
 /* Collects all ladders that differ from ladder `first` in the same setting only. */
 static int collect(lra_sweep *s, member *m, int n, int first, lra_err *e)
 {
     /* path: the key with its owner, "train.rate"; usual: its default */
-    char *path = NULL, *usual = NULL;
-    char *own = said_of(m, n, NULL, "own");
+    char *path = NULL, *default_value = NULL;
+    char *own = text_of(m, n, NULL, "own");
     int rc = 0;
     *s = (lra_sweep){0};
     m[first].used = true;
@@ -161,22 +161,24 @@ static int collect(lra_sweep *s, member *m, int n, int first, lra_err *e)
         if (!key || (path && strcmp(key, path) != 0)) continue;
         if (!s->key) {
             path = lra_copy_text(key);
-            usual = said_of(m, n, key, "usual");
+            default_value = text_of(m, n, key, "usual");
             s->key = lra_copy_text(strchr(key, '.') + 1);
             s->of_task = strncmp(key, "task.", 5) == 0;
             insert(s, m[first].view,
-                   lra_config_text_or(m[first].settings, key, usual ? usual : "default"));
+                   lra_config_text_or(m[first].settings, key,
+                                      default_value ? default_value : "default"));
         }
         if (s->n == LRA_SWEEP_MAX_VALUES) {
             rc = lra_fail(e, "one sweep has at most %d values of '%s'; name fewer results",
                           LRA_SWEEP_MAX_VALUES, s->key);
             break;
         }
-        insert(s, m[i].view, lra_config_text_or(m[i].settings, key, usual ? usual : "default"));
+        insert(s, m[i].view,
+               lra_config_text_or(m[i].settings, key, default_value ? default_value : "default"));
         m[i].used = true;
     }
     lra_free(path);
-    lra_free(usual);
+    lra_free(default_value);
     lra_free(own);
     return rc;
 }

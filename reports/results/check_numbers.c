@@ -9,7 +9,7 @@ int lra_check_number(const char *what, double v, double most, lra_err *e)
     return lra_fail(e, "'%s' is %g, expected 0 to %g", what, v, most);
 }
 
-int lra_check_answers(const char *what, int64_t rows, int64_t columns, const float *v, lra_err *e)
+int lra_check_labels(const char *what, int64_t rows, int64_t columns, const float *v, lra_err *e)
 {
     for (int64_t i = 0; v && i < rows * columns; i++)
         if (!isfinite(v[i]))

@@ -10,6 +10,6 @@
 int lra_check_number(const char *what, double v, double most, lra_err *e);
 /* Fails if a value is not finite: a row of NaN would count as a prediction of class 0.
  * v: (rows,columns).  Nullable: v. */
-int lra_check_answers(const char *what, int64_t rows, int64_t columns, const float *v, lra_err *e);
+int lra_check_labels(const char *what, int64_t rows, int64_t columns, const float *v, lra_err *e);
 
 #endif

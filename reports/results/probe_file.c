@@ -276,9 +276,9 @@ static int read_measurements(lra_probe_result *r, lra_h5 *f, lra_err *e)
     double *values = NULL;
     char *names = lra_h5_get_text(f, names_path, e);
     int rc = names ? lra_h5_get_table(f, values_path, columns, &n, &values, e) : LRA_FAILED;
-    if (rc == 0 && n > LRA_PROBE_FINDINGS)
+    if (rc == 0 && n > LRA_PROBE_MEASUREMENTS)
         rc = lra_fail(e, "'%s' has %lld rows, at most %d", values_path, (long long)n,
-                      LRA_PROBE_FINDINGS);
+                      LRA_PROBE_MEASUREMENTS);
     for (char *at = names; rc == 0 && *at; i++) {
         size_t length = strcspn(at, "\n");
         bool last = at[length] == '\0';

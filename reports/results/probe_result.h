@@ -16,7 +16,7 @@ enum {
     LRA_PROBE_RANK = 3,
     LRA_PROBE_UNITS = 1 << 14,
     LRA_PROBE_ARRAYS = 64,
-    LRA_PROBE_FINDINGS = 1 << 20
+    LRA_PROBE_MEASUREMENTS = 1 << 20
 };
 
 typedef struct {

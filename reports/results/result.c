@@ -77,9 +77,9 @@ static int check_numbers(const lra_result *r, lra_err *e)
     if (rc == 0) rc = lra_check_number("padding", r->training.padding, 1, e);
     if (rc == 0 && share && r->n_train > 0 && !isnan(r->train_value))
         rc = lra_check_number("train_value", r->train_value, 1, e);
-    if (rc == 0) rc = lra_check_answers("/test/logits", r->n, r->n_classes, r->logits, e);
-    if (rc == 0) rc = lra_check_answers("/val/logits", r->n_val, r->n_classes, r->val_logits, e);
-    if (rc == 0) rc = lra_check_answers("/test/number", r->n, r->n_numbers, r->number, e);
+    if (rc == 0) rc = lra_check_labels("/test/logits", r->n, r->n_classes, r->logits, e);
+    if (rc == 0) rc = lra_check_labels("/val/logits", r->n_val, r->n_classes, r->val_logits, e);
+    if (rc == 0) rc = lra_check_labels("/test/number", r->n, r->n_numbers, r->number, e);
     for (int64_t i = 0; rc == 0 && r->row && i < r->n; i++)
         if (!isfinite(r->row[i].loss + r->row[i].target + r->row[i].square))
             rc = lra_fail(e, "'/test/rows': row %lld of %lld holds sums that are no numbers",

@@ -68,7 +68,7 @@ static bool is_paper(const lra_ladder_view *v)
 
 static bool is_row(const lra_ladder_view *v)
 {
-    return is_paper(v) && lra_ladder_is_plain(&v->kind);
+    return is_paper(v) && lra_ladder_is_published(&v->kind);
 }
 
 /* Adds the mean of a kernel in one precision over the tasks with this rung; adds nothing if a task
@@ -84,9 +84,9 @@ static void add_mean(lra_table *t, const lra_ladder_view *views, int n, const ch
                 lra_across_tasks_add(&all, views[i].first->task,
                                      lra_ladder_sample(&views[i].data, &views[i].ladder), r);
     }
-    char who[64];
-    snprintf(who, sizeof who, "K = %" PRId64 " (%s)", kernel, precision);
-    lra_across_tasks_note(t, who, &all);
+    char label[64];
+    snprintf(label, sizeof label, "K = %" PRId64 " (%s)", kernel, precision);
+    lra_across_tasks_note(t, label, &all);
 }
 
 /* Adds the means of all kernels, in the order of the first ladder of each precision. */

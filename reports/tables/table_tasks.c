@@ -173,37 +173,37 @@ static const char schedule[] = "train.schedule";
 /* A setting of a row and the row's schedule, because some settings exist for one schedule only. */
 typedef struct {
     const char *name, *schedule;
-} told;
+} reported;
 
 static int by_name(const void *a, const void *b)
 {
-    const told *x = a, *y = b;
+    const reported *x = a, *y = b;
     int order = strcmp(x->name, y->name);
     return order ? order : strcmp(x->schedule, y->schedule);
 }
 
 /* The settings of n rows, without repetitions of the same setting and schedule. The caller frees
  * them. */
-static told *told_by(int n, row *const *alike, int *n_told)
+static reported *told_by(int n, row *const *alike, int *n_reported)
 {
     int total = 0, m = 0;
     for (int i = 0; i < n; i++)
         for (int k = 0; lra_config_key(alike[i]->config, k); k++) total++;
-    told *all = lra_alloc_array((size_t)total + 1, sizeof *all);
+    reported *all = lra_alloc_array((size_t)total + 1, sizeof *all);
     total = 0;
     for (int i = 0; i < n; i++)
         for (int k = 0; lra_config_key(alike[i]->config, k); k++)
-            all[total++] = (told){lra_config_key(alike[i]->config, k),
-                                  lra_config_text_or(alike[i]->config, schedule, "")};
+            all[total++] = (reported){lra_config_key(alike[i]->config, k),
+                                      lra_config_text_or(alike[i]->config, schedule, "")};
     qsort(all, (size_t)total, sizeof *all, by_name);
     for (int i = 0; i < total; i++)
         if (m == 0 || by_name(&all[m - 1], &all[i]) != 0) all[m++] = all[i];
-    *n_told = m;
+    *n_reported = m;
     return all;
 }
 
 /* Adds the settings that comparable rows set and that have their default in this row. */
-static void add_defaults(row *r, const told *all, int n)
+static void add_defaults(row *r, const reported *all, int n)
 {
     const char *own = lra_config_text_or(r->config, schedule, ""), *before = "";
     for (int i = 0; i < n; i++) {
@@ -221,24 +221,24 @@ static void add_defaults(row *r, const told *all, int n)
 /* Sets the texts of settings for n comparable rows. */
 static void set_settings(int n, row *const *alike, lra_config *varied)
 {
-    int n_told;
-    told *all = told_by(n, alike, &n_told);
+    int n_reported;
+    reported *all = told_by(n, alike, &n_reported);
     lra_config **config = lra_alloc_array((size_t)n, sizeof *config);
-    bool **said = lra_alloc_array((size_t)n, sizeof *said);
+    bool **differs = lra_alloc_array((size_t)n, sizeof *differs);
     for (int i = 0; i < n; i++) config[i] = alike[i]->config;
-    lra_settings_differ(n, config, said);
+    lra_settings_differ(n, config, differs);
     for (int i = 0; i < n; i++) {
         row *r = alike[i];
         if (*r->training.s) add_word(&r->own, r->training.s);
         for (int k = 0; lra_config_key(r->config, k); k++)
-            if (said[i][k] && !has_column(lra_config_key(r->config, k))) {
+            if (differs[i][k] && !has_column(lra_config_key(r->config, k))) {
                 add_setting(&r->own, lra_config_key(r->config, k), lra_config_value(r->config, k));
                 lra_config_set(varied, lra_config_key(r->config, k), "");
             }
-        add_defaults(r, all, n_told);
-        lra_free(said[i]);
+        add_defaults(r, all, n_reported);
+        lra_free(differs[i]);
     }
-    lra_free(said);
+    lra_free(differs);
     lra_free(config);
     lra_free(all);
 }
@@ -443,12 +443,12 @@ static void add_mean(lra_table *t, const rows *all, const lra_result_group *grou
             lra_across_tasks_add(&tasks, b->task, lra_results_sample(groups[i].run, groups[i].n),
                                  0);
     }
-    lra_text who = {0};
-    lra_text_add(&who, "%s", a->model);
-    if (a->kernel) lra_text_add(&who, " K = %" PRId64, a->kernel);
-    lra_text_add(&who, " (%s, %s)", a->preset, a->precision);
-    lra_across_tasks_note(t, who.s, &tasks);
-    lra_text_free(&who);
+    lra_text model_text = {0};
+    lra_text_add(&model_text, "%s", a->model);
+    if (a->kernel) lra_text_add(&model_text, " K = %" PRId64, a->kernel);
+    lra_text_add(&model_text, " (%s, %s)", a->preset, a->precision);
+    lra_across_tasks_note(t, model_text.s, &tasks);
+    lra_text_free(&model_text);
 }
 
 static void add_notes(lra_table *t, const rows *all, const lra_result_group *groups)

@@ -195,7 +195,7 @@ static void say_slope(const lra_ladder_view *v, lra_verdict *to)
 
 /* ---- the caveat ------------------------------------------------------------------------------ */
 
-static bool say_seeds(const lra_ladder_view *v, lra_verdict *to)
+static bool note_seeds(const lra_ladder_view *v, lra_verdict *to)
 {
     const lra_ladder *l = &v->ladder;
     int runs = 0, learned = 0;
@@ -265,12 +265,12 @@ static bool sizes_differ(const lra_ladder_view *v)
 /* accuracy from which a larger reach cannot improve the result */
 static const double SOLVED = 0.98;
 
-static void say_caveat(const lra_ladder_view *v, lra_verdict *to)
+static void print_caveat(const lra_ladder_view *v, lra_verdict *to)
 {
     const lra_ladder *l = &v->ladder;
     int first = l->row[0].null_row, last = l->n_rungs - 1;
     char reference[32];
-    if (say_seeds(v, to) || say_better(v, to)) return;
+    if (note_seeds(v, to) || say_better(v, to)) return;
     bool solved = !v->data.values && l->reference >= SOLVED;
     if (l->span && !solved)
         lra_verdict_add(
@@ -298,10 +298,10 @@ void lra_verdict_of_ladder(const lra_ladder_view *v, lra_verdict *to)
         say_at_chance(v, to);
     } else if (v->ladder.state == LRA_LI_ONE_RUNG) {
         say_one_rung(v, to);
-        say_seeds(v, to);
+        note_seeds(v, to);
     } else {
         say_sufficient(v, to);
         say_slope(v, to);
-        say_caveat(v, to);
+        print_caveat(v, to);
     }
 }

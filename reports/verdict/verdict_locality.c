@@ -88,7 +88,7 @@ static bool at_chance(const lra_locality_row *r)
     return !isnan(bad) && !lra_metric_better(m, bad, lra_result_chance(r->group->run[0]));
 }
 
-static void say_caveat(const lra_locality_view *v, lra_verdict *to)
+static void print_caveat(const lra_locality_view *v, lra_verdict *to)
 {
     int chance = 0, single = 0, without = 0, measured = 0;
     for (int i = 0; i < v->n; i++) {
@@ -123,5 +123,5 @@ void lra_verdict_of_locality(const lra_locality_view *v, lra_verdict *to)
     if (v->n == 0) return;
     say_growth(v, to);
     say_masks(v, to);
-    say_caveat(v, to);
+    print_caveat(v, to);
 }

@@ -94,7 +94,7 @@ static char *name_of(const lra_probe_cell *c)
     return lra_model_shown(c->name, c->seed[0]->model, c->seed[0]->config);
 }
 
-static void say_one_cell(const lra_probe_cell *c, const lra_measurement *f, int k, lra_verdict *to)
+static void note_one_cell(const lra_probe_cell *c, const lra_measurement *f, int k, lra_verdict *to)
 {
     lra_measurement q;
     char *mean = value_text(f, 2), *radius = NULL, *name = name_of(c);
@@ -186,7 +186,7 @@ void lra_verdict_of_kernels(int n, const lra_probe_cell *cells, lra_verdict *to)
         }
     if (!known) return;
     if (known == 1 && find(&cells[at], relative_ids[k], &f))
-        say_one_cell(&cells[at], &f, k, to);
+        note_one_cell(&cells[at], &f, k, to);
     else
         say_cells(n, cells, relative_ids[k], k, to);
     say_training(n, cells, relative_ids[k], to);

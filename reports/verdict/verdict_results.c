@@ -288,7 +288,7 @@ static char *some_are(int k, int n, const char *what)
     return n == 1 ? lra_copy_text("It is") : lra_format("%d of %d %ss %s", k, n, what, are(k));
 }
 
-static void say_caveat(int n, const row *all, bool compared, lra_verdict *to)
+static void print_caveat(int n, const row *all, bool compared, lra_verdict *to)
 {
     int unsealed = 0, on_test = 0, single = 0, dominated = 0;
     int64_t least, most;
@@ -335,13 +335,13 @@ void lra_verdict_of_results(int n, const lra_result_group *groups, lra_verdict *
     else
         say_chance(n, all, to);
     bool compared = say_best(n, all, n_sets, to);
-    say_caveat(n, all, compared, to);
+    print_caveat(n, all, compared, to);
     free_rows(n, all);
 }
 
 /* ---- Table 1 --------------------------------------------------------------------------------- */
 
-static void say_one_cell(const lra_published_cell *c, lra_verdict *to)
+static void note_one_cell(const lra_published_cell *c, lra_verdict *to)
 {
     const lra_estimate *x = &c->measured;
     char *ends = isnan(x->lo) ? lra_copy_text("no interval")
@@ -417,7 +417,7 @@ void lra_verdict_of_published(int n, const lra_published_cell *cells, lra_verdic
     int deviate = 0, single = 0;
     if (n == 0) return;
     if (n == 1)
-        say_one_cell(cells, to);
+        note_one_cell(cells, to);
     else
         say_published(n, cells, to);
     say_largest(n, cells, to);

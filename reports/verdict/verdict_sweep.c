@@ -135,7 +135,7 @@ static void say_change(const lra_sweep *s, lra_verdict *to)
 
 /* ---- the caveat ------------------------------------------------------------------------------ */
 
-static void say_caveat(const lra_sweep *s, const counts *c, lra_verdict *to)
+static void print_caveat(const lra_sweep *s, const counts *c, lra_verdict *to)
 {
     int cells = c->n[0] + c->n[1];
     if (c->learned < c->runs)
@@ -172,5 +172,5 @@ void lra_verdict_of_sweep(const lra_sweep *s, const lra_sweep_reach *reach, lra_
         say_above(&c, to);
         say_change(s, to);
     }
-    say_caveat(s, &c, to);
+    print_caveat(s, &c, to);
 }

@@ -21,6 +21,6 @@ typedef struct {
 void lra_across_tasks_add(lra_across_tasks *a, const char *task, lra_sample *sample, int r);
 /* Adds notes in %: the mean over two or more tasks, and the interquartile mean if there is one.
  * Values must be shares (0 to 1).  Frees the samples. */
-void lra_across_tasks_note(lra_table *t, const char *who, lra_across_tasks *a);
+void lra_across_tasks_note(lra_table *t, const char *identity, lra_across_tasks *a);
 
 #endif

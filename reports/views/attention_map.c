@@ -66,12 +66,12 @@ void lra_map_plot(lra_text *t, const lra_map_panel *p)
 {
     double end = (double)p->pixels - 0.5;
     if (p->tokens > 2) {
-        add_ticks(t, p, 'x', p->below);
+        add_ticks(t, p, 'x', p->gap_y);
         add_ticks(t, p, 'y', p->left);
     }
     lra_text_add(t, "set xrange [-0.5:%g]\nset yrange [%g:-0.5]\n", end, end);
-    lra_plot_say(t, "set label ", p->name,
-                 " at graph 0, graph 1 left offset character 0, character 0.6 font ',7'\n");
+    lra_plot_add_quoted(t, "set label ", p->name,
+                        " at graph 0, graph 1 left offset character 0, character 0.6 font ',7'\n");
     lra_text_add(
         t, "plot '%s' index %d matrix using 1:2:3 with image pixels\nunset label\nunset object\n",
         p->file, p->block);

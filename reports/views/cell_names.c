@@ -39,7 +39,7 @@ static bool has_own_place(const char *key)
     return false;
 }
 
-void lra_settings_differ(int n, lra_config *const *config, bool **said)
+void lra_settings_differ(int n, lra_config *const *config, bool **differs)
 {
     int total = 0, m = 0;
     for (int c = 0; c < n; c++)
@@ -50,7 +50,7 @@ void lra_settings_differ(int n, lra_config *const *config, bool **said)
         for (; config[c] && lra_config_key(config[c], k); k++)
             all[m++] = (setting){c, k, lra_config_key(config[c], k),
                                  lra_config_value(config[c], k)};
-        said[c] = lra_alloc_array((size_t)k + 1, sizeof **said);
+        differs[c] = lra_alloc_array((size_t)k + 1, sizeof **differs);
     }
     qsort(all, (size_t)total, sizeof *all, by_setting);
     for (int from = 0, to; from < total; from = to) {
@@ -58,41 +58,42 @@ void lra_settings_differ(int n, lra_config *const *config, bool **said)
         while (to < total && strcmp(all[to].key, all[from].key) == 0 &&
                strcmp(all[to].value, all[from].value) == 0)
             to++;
-        for (int i = from; i < to && to - from < n; i++) said[all[i].cell][all[i].at] = true;
+        for (int i = from; i < to && to - from < n; i++) differs[all[i].cell][all[i].at] = true;
     }
     lra_free(all);
 }
 
-static char *name_of(const lra_cell_identity *who, const lra_config *config, const bool *said)
+static char *name_of(const lra_cell_identity *identity, const lra_config *config,
+                     const bool *differs)
 {
     lra_text t = {0};
-    lra_text_add(&t, "%s", who->model);
-    if (who->kernel) lra_text_add(&t, " K = %lld", (long long)who->kernel);
+    lra_text_add(&t, "%s", identity->model);
+    if (identity->kernel) lra_text_add(&t, " K = %lld", (long long)identity->kernel);
     for (int k = 0; config && lra_config_key(config, k); k++) {
         const char *key = lra_config_key(config, k), *dot = strchr(key, '.');
-        if (said[k] && !has_own_place(key))
+        if (differs[k] && !has_own_place(key))
             lra_text_add(&t, " %s=%s", dot ? dot + 1 : key, lra_config_value(config, k));
         if (strcmp(key, "train.from") == 0) lra_text_add(&t, " pretrained");
     }
-    if (who->label && *who->label) lra_text_add(&t, " [%s]", who->label);
+    if (identity->label && *identity->label) lra_text_add(&t, " [%s]", identity->label);
     return t.s;
 }
 
 /* Names n cells of one model and task. */
-static void name_group(int n, const lra_cell_identity *const *who, const lra_cell_identity *first,
-                       char **name)
+static void name_group(int n, const lra_cell_identity *const *identity,
+                       const lra_cell_identity *first, char **name)
 {
     lra_config **config = lra_alloc_array((size_t)n, sizeof *config);
-    bool **said = lra_alloc_array((size_t)n, sizeof *said);
-    for (int c = 0; c < n; c++) config[c] = lra_config_parse(who[c]->config, NULL);
-    lra_settings_differ(n, config, said);
+    bool **differs = lra_alloc_array((size_t)n, sizeof *differs);
+    for (int c = 0; c < n; c++) config[c] = lra_config_parse(identity[c]->config, NULL);
+    lra_settings_differ(n, config, differs);
     for (int c = 0; c < n; c++) {
-        name[who[c] - first] = name_of(who[c], config[c], said[c]);
+        name[identity[c] - first] = name_of(identity[c], config[c], differs[c]);
         lra_config_free(config[c]);
-        lra_free(said[c]);
+        lra_free(differs[c]);
     }
     lra_free(config);
-    lra_free(said);
+    lra_free(differs);
 }
 
 char **lra_cell_names(int n, const lra_cell_identity *all)
@@ -114,13 +115,13 @@ char **lra_cell_names(int n, const lra_cell_identity *all)
 
 char **lra_result_group_names(int n, const lra_result_group *all)
 {
-    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    lra_cell_identity *identity = lra_alloc_array((size_t)n + 1, sizeof *identity);
     for (int k = 0; k < n; k++) {
         const lra_result *r = all[k].run[0];
-        who[k] = (lra_cell_identity){r->model, r->task, r->config, r->kernel, r->user_label};
+        identity[k] = (lra_cell_identity){r->model, r->task, r->config, r->kernel, r->user_label};
     }
-    char **name = lra_cell_names(n, who);
-    lra_free(who);
+    char **name = lra_cell_names(n, identity);
+    lra_free(identity);
     return name;
 }
 
@@ -149,19 +150,19 @@ static char *scope_of(const lra_result *r)
 /* Names by the model settings alone (model: true), or by all other settings and the label. */
 static char **partial_names(int n, const lra_result_group *all, bool model)
 {
-    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    lra_cell_identity *identity = lra_alloc_array((size_t)n + 1, sizeof *identity);
     for (int k = 0; k < n; k++) {
         const lra_result *r = all[k].run[0];
-        who[k] = (lra_cell_identity){r->model, model ? scope_of(r) : lra_copy_text(r->task),
-                                     lines_of(r->config, model), model ? r->kernel : 0,
-                                     model ? "" : r->user_label};
+        identity[k] = (lra_cell_identity){r->model, model ? scope_of(r) : lra_copy_text(r->task),
+                                          lines_of(r->config, model), model ? r->kernel : 0,
+                                          model ? "" : r->user_label};
     }
-    char **name = lra_cell_names(n, who);
+    char **name = lra_cell_names(n, identity);
     for (int k = 0; k < n; k++) {
-        lra_free((void *)(uintptr_t)who[k].task);
-        lra_free((void *)(uintptr_t)who[k].config);
+        lra_free((void *)(uintptr_t)identity[k].task);
+        lra_free((void *)(uintptr_t)identity[k].config);
     }
-    lra_free(who);
+    lra_free(identity);
     return name;
 }
 

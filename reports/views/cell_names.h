@@ -24,6 +24,6 @@ char **lra_result_group_names(int n, const lra_result_group *all);
 char **lra_configuration_names(int n, const lra_result_group *all);
 /* Sets said[c][k] to true if the k-th key of configuration c has another value, or is missing, in
  * any of the n configurations. NULL: configuration unknown. The caller frees each said[c]. */
-void lra_settings_differ(int n, lra_config *const *config, bool **said);
+void lra_settings_differ(int n, lra_config *const *config, bool **differs);
 
 #endif

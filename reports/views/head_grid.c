@@ -57,15 +57,15 @@ int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_re
     return 0;
 }
 
-void lra_head_grid_panels(lra_plot *f, const lra_head_grid *g, const lra_head_places *at,
+void lra_head_grid_panels(lra_plot *f, const lra_head_grid *g, const lra_head_grid_layout *at,
                           void (*panel)(lra_text *t, const lra_head_grid *g, int i, int k,
                                         int block))
 {
     int block = 0;
     for (int i = 0; i < g->rows; i++)
         for (int k = 0; k < g->columns[i]; k++) {
-            double x = at->left + k * (at->width + at->beside),
-                   y = at->top - i * (at->height + at->below);
+            double x = at->left + k * (at->width + at->gap_x),
+                   y = at->top - i * (at->height + at->gap_y);
             lra_plot_box(f, x, x + at->width, y - at->height, y);
             panel(&f->script, g, i, k, block++);
         }

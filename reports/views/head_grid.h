@@ -21,10 +21,10 @@ int lra_head_grid_widest(const lra_head_grid *g);
 /* Sizes in centimetres: left, top: upper left corner of the first panel; width, height: size of a
  * panel; beside, below: horizontal and vertical gap between panels. */
 typedef struct {
-    double left, top, width, height, beside, below;
-} lra_head_places;
+    double left, top, width, height, gap_x, gap_y;
+} lra_head_grid_layout;
 /* Calls `panel` for each head: row i, column k, data block `block`. */
-void lra_head_grid_panels(lra_plot *f, const lra_head_grid *g, const lra_head_places *at,
+void lra_head_grid_panels(lra_plot *f, const lra_head_grid *g, const lra_head_grid_layout *at,
                           void (*panel)(lra_text *t, const lra_head_grid *g, int i, int k,
                                         int block));
 

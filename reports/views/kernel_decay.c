@@ -88,11 +88,11 @@ static void add_panel(lra_plot *f, const lra_decay_figure *d, int i, double widt
 {
     lra_text *t = &f->script;
     char *name = lra_plot_fit(d->name[i], width + 0.3, 7);
-    lra_plot_say(t, "set label ", name, " at graph 0, graph 1.1 left font ',7'\n");
+    lra_plot_add_quoted(t, "set label ", name, " at graph 0, graph 1.1 left font ',7'\n");
     lra_free(name);
     if (d->empty[i])
-        lra_plot_say(t, "set label ", d->empty[i],
-                     " at graph 0.5, graph 0.5 center font ',7' textcolor rgb '#555555'\n");
+        lra_plot_add_quoted(t, "set label ", d->empty[i],
+                            " at graph 0.5, graph 0.5 center font ',7' textcolor rgb '#555555'\n");
     lra_text_add(t, "set format y '%s'\nset format x '%s'\nplot ", i % ACROSS == 0 ? "%g" : "",
                  i + ACROSS >= d->n ? "%g" : "");
     if (d->empty[i])
@@ -116,9 +116,9 @@ void lra_decay_add_script(lra_plot *f, const lra_decay_figure *d)
     lra_text_add(&f->script, "set multiplot\n");
     add_axes(&f->script, d->axes);
     lra_plot_axis(f, 0.25, (bottom + top) / 2, "envelope of |k| (max. = 1)");
-    lra_plot_say(&f->script, "set label ", "distance (tokens)",
-                 " at screen %.4g, screen %.4g center\n", (left + (f->width - left) / 2) / f->width,
-                 0.25 / f->height);
+    lra_plot_add_quoted(&f->script, "set label ", "distance (tokens)",
+                        " at screen %.4g, screen %.4g center\n",
+                        (left + (f->width - left) / 2) / f->width, 0.25 / f->height);
     for (int i = 0; i < d->n; i++) {
         double x = left + i % across * (wide + between), y = top - gap - i / across * (high + gap);
         lra_plot_box(f, x, x + wide, y - high, y);

@@ -72,18 +72,19 @@ const char *lra_probe_limited_model(const lra_probe_unit *u)
 
 static void name_cells(int n, lra_probe_cell *cells)
 {
-    lra_cell_identity *who = lra_alloc_array((size_t)n + 1, sizeof *who);
+    lra_cell_identity *cell_identity = lra_alloc_array((size_t)n + 1, sizeof *cell_identity);
     for (int c = 0; c < n; c++) {
         const lra_probe_result *r = cells[c].seed[0];
-        who[c] = (lra_cell_identity){r->model, r->task, r->config, r->kernel, r->user_label};
+        cell_identity[c] = (lra_cell_identity){r->model, r->task, r->config, r->kernel,
+                                               r->user_label};
     }
-    char **name = lra_cell_names(n, who);
+    char **name = lra_cell_names(n, cell_identity);
     for (int c = 0; c < n; c++) {
         bool skip = lra_probe_skip(cells[c].seed[0]);
         cells[c].name = skip ? lra_format("%s with D u", name[c]) : lra_copy_text(name[c]);
     }
     lra_names_free(name, n);
-    lra_free(who);
+    lra_free(cell_identity);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */

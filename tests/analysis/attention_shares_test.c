@@ -32,7 +32,7 @@ static void random_maps(uint64_t seed, double by_position, double by_example)
                 map[b][i][j] = exp(by_position * fixed[i][j] + by_example * lra_rng_u01(&r));
 }
 
-static void measure(lra_measurement out[LRA_SHARES_FINDINGS])
+static void measure(lra_measurement out[LRA_SHARES_MEASUREMENTS])
 {
     lra_shares *s = lra_shares_new(N, length);
     uint8_t allowed[T];
@@ -40,7 +40,7 @@ static void measure(lra_measurement out[LRA_SHARES_FINDINGS])
     for (int b = 0; b < N; b++)
         for (int i = 0; i < length[b]; i++)
             lra_shares_row(s, b, i, 0, keys_of(b, i), map[b][i], allowed);
-    assert_int_equal(lra_shares_measurements(s, out), LRA_SHARES_FINDINGS);
+    assert_int_equal(lra_shares_measurements(s, out), LRA_SHARES_MEASUREMENTS);
     lra_shares_free(s);
 }
 
@@ -110,7 +110,7 @@ static void by_definition(double share[4])
 TEST(they_are_the_definition)
 {
     for (int k = 0; k < 6; k++) {
-        lra_measurement f[LRA_SHARES_FINDINGS];
+        lra_measurement f[LRA_SHARES_MEASUREMENTS];
         double wanted[4];
         lra_rng r = lra_rng_new(7, 7, (uint64_t)k);
         causal = k % 2;
@@ -129,7 +129,7 @@ TEST(they_are_the_definition)
 /* All by distance, all by place, one random key an example; equal weights are undefined. */
 TEST(known_answers)
 {
-    lra_measurement f[LRA_SHARES_FINDINGS];
+    lra_measurement f[LRA_SHARES_MEASUREMENTS];
     lra_rng r = lra_rng_new(3, 3, 0);
     causal = false;
     for (int b = 0; b < N; b++) length[b] = T;
@@ -163,7 +163,7 @@ TEST(known_answers)
 TEST(ragged_lengths_count_as_content)
 {
     for (int k = 0; k < 3; k++) {
-        lra_measurement share[LRA_SHARES_FINDINGS];
+        lra_measurement share[LRA_SHARES_MEASUREMENTS];
         causal = k == 2;
         for (int b = 0; b < N; b++) {
             length[b] = k == 0 ? T : T - b % 9;
@@ -182,7 +182,7 @@ TEST(ragged_lengths_count_as_content)
 TEST(few_examples_are_undefined)
 {
     const int64_t lengths[] = {9, 4, 7};
-    lra_measurement f[LRA_SHARES_FINDINGS];
+    lra_measurement f[LRA_SHARES_MEASUREMENTS];
     assert_int_equal(lra_shares_positions(3, lengths), 0);
     lra_shares *s = lra_shares_new(3, lengths);
     lra_shares_row(s, 0, 1, 0, 2, (double[]){0.25, 0.75}, (uint8_t[]){1, 1});
@@ -231,7 +231,7 @@ static void free_maps(drawn_maps *m)
 
 /* All but one; without: -1: all. */
 static void measure_drawn(const drawn_maps *m, int without,
-                          lra_measurement out[LRA_SHARES_FINDINGS])
+                          lra_measurement out[LRA_SHARES_MEASUREMENTS])
 {
     int64_t *lengths = lra_alloc_array((size_t)m->n, sizeof *lengths);
     uint8_t *allowed = lra_alloc((size_t)m->size);
@@ -263,7 +263,7 @@ TEST(intervals_are_the_jackknifes)
     } cases[] = {{10, 0, 1.5, 1, 0.05}, {10, 3, 1.5, 1, 0.05}, {64, 0, 1.5, 1, 0.15}};
     enum { MAPS = 80 };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        static lra_measurement one[MAPS][LRA_SHARES_FINDINGS], all[LRA_SHARES_FINDINGS];
+        static lra_measurement one[MAPS][LRA_SHARES_MEASUREMENTS], all[LRA_SHARES_MEASUREMENTS];
         drawn_maps m = draw_maps(11 + c, MAPS, cases[c].size, cases[c].shorter,
                                  cases[c].by_position, cases[c].by_example);
         measure_drawn(&m, -1, all);
@@ -289,7 +289,7 @@ TEST(intervals_cover)
     static const double cases[][2] = {{1.5, 1}, {0.5, 2}};
     enum { SAMPLES = 1000 };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        lra_measurement truth[LRA_SHARES_FINDINGS], f[LRA_SHARES_FINDINGS];
+        lra_measurement truth[LRA_SHARES_MEASUREMENTS], f[LRA_SHARES_MEASUREMENTS];
         int held[3] = {0};
         drawn_maps m = draw_maps(1000, 20000, 6, 0, cases[c][0], cases[c][1]);
         measure_drawn(&m, -1, truth);

@@ -18,14 +18,14 @@ static void near(double value, double expected, double tolerance)
 
 typedef struct {
     int n;
-    lra_measurement f[LRA_PROFILE_FINDINGS];
+    lra_measurement f[LRA_PROFILE_MEASUREMENTS];
 } numbers;
 
 static numbers read(lra_profile *p)
 {
     numbers x;
     x.n = lra_profile_measurements(p, &(lra_profile_options){.key = 7}, x.f);
-    assert_in_range(x.n, 1, LRA_PROFILE_FINDINGS);
+    assert_in_range(x.n, 1, LRA_PROFILE_MEASUREMENTS);
     lra_profile_free(p);
     return x;
 }
@@ -161,7 +161,7 @@ TEST(kernels)
 {
     for (int k = 0; k < 2; k++) {
         double lag[16] = {0}, rest = 0, mean = 0;
-        lra_measurement f[LRA_KERNEL_FINDINGS];
+        lra_measurement f[LRA_KERNEL_MEASUREMENTS];
         lag[0] = k ? 5 : 0.1;
         for (int d = 1; d < 16; d++) lag[d] = pow(0.7, d);
         for (int d = 1; d < 16; d++) rest += lag[d] * lag[d], mean += d * lag[d] * lag[d];

@@ -143,11 +143,12 @@ TEST(radii)
 TEST(usual_places)
 {
     const int64_t places[] = {7, 3, 7, 9, 3}, alike[] = {4, 4, 4}, few[] = {8, 2, 5};
-    lra_estimate r = lra_usual_place(5, places, 1);
+    lra_estimate r = lra_modal_position(5, places, 1);
     assert_true(r.value == 3 && r.lo == 3 && r.hi == 9);
-    r = lra_usual_place(3, alike, 1);
+    r = lra_modal_position(3, alike, 1);
     assert_true(r.value == 4 && r.lo == 4 && r.hi == 4);
-    r = lra_usual_place(3, few, 1);
+    r = lra_modal_position(3, few, 1);
     assert_true(r.value == 2 && r.lo == 2 && r.hi == 8);
-    assert_true(isnan(lra_usual_place(1, few, 1).lo) && isnan(lra_usual_place(0, few, 1).value));
+    assert_true(isnan(lra_modal_position(1, few, 1).lo) &&
+                isnan(lra_modal_position(0, few, 1).value));
 }

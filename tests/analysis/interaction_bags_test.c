@@ -271,7 +271,7 @@ static bool found_in(int classes, bool window, int set, double *right, int *rise
         measure_example(&m, e);
     }
     const lra_interactions pairs = {BLOCKS, M, N, count, weight, null};
-    lra_measurement f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
     lra_interaction_measurements(&pairs, (uint64_t)set, f, NULL);
     *rises += f[LRA_INTERACTION_REL].lo > 1.1;
     return !(f[LRA_INTERACTION_PEAK].flags & LRA_FLAT);

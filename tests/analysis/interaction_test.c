@@ -111,10 +111,10 @@ static bool is_flat(const lra_measurement *f)
 
 TEST(known_answers)
 {
-    lra_measurement f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
     double curve[LRA_INTERACTION_CURVES * BLOCKS];
     lra_interactions x = measure(product_of_two, 1);
-    assert_int_equal(lra_interaction_measurements(&x, 1, f, curve), LRA_INTERACTION_FINDINGS);
+    assert_int_equal(lra_interaction_measurements(&x, 1, f, curve), LRA_INTERACTION_MEASUREMENTS);
     assert_true(f[LRA_INTERACTION_MEAN].value == 40 && f[LRA_INTERACTION_Q95].value == 40);
     assert_true(f[LRA_INTERACTION_PEAK].value == 40 && f[LRA_INTERACTION_PEAK].lo == 40 &&
                 f[LRA_INTERACTION_PEAK].hi == 40 && !is_flat(f));
@@ -143,7 +143,7 @@ TEST(known_answers)
 /* Examples of unequal length, by plain loops. */
 TEST(they_are_the_definition)
 {
-    lra_measurement f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
     double curve[LRA_INTERACTION_CURVES * BLOCKS], mean = 0;
     static double own[2][N][BLOCKS];
     for (int e = 0; e < N; e++) {
@@ -196,7 +196,7 @@ TEST(they_are_the_definition)
  * Fewer examples than a test needs: none. */
 TEST(ends_of_a_peak)
 {
-    lra_measurement f[LRA_INTERACTION_FINDINGS];
+    lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
     for (int e = 0; e < N; e++) {
         count[e] = 8;
         for (int a = 0; a < 8; a++)

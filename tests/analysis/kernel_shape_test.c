@@ -21,7 +21,7 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.9g, expected %.9g", value, expected);
 }
 
-static lra_measurement found[LRA_KERNEL_FINDINGS];
+static lra_measurement found[LRA_KERNEL_MEASUREMENTS];
 static int n_found;
 
 static void measure(int64_t components, int64_t behind, int64_t ahead, const double *k,
@@ -29,7 +29,7 @@ static void measure(int64_t components, int64_t behind, int64_t ahead, const dou
 {
     n_found = lra_kernel_measurements(&(lra_kernel){components, behind, ahead, k}, columns, NULL,
                                       found, p);
-    assert_in_range(n_found, 0, LRA_KERNEL_FINDINGS);
+    assert_in_range(n_found, 0, LRA_KERNEL_MEASUREMENTS);
 }
 static double value(const char *id)
 {

@@ -18,14 +18,14 @@ static void near(double value, double expected, double tolerance)
 /* The numbers of a profile, which is freed. */
 typedef struct {
     int n;
-    lra_measurement f[LRA_PROFILE_FINDINGS];
+    lra_measurement f[LRA_PROFILE_MEASUREMENTS];
 } numbers;
 
 static numbers read(lra_profile *p)
 {
     numbers x;
     x.n = lra_profile_measurements(p, &(lra_profile_options){.key = 7}, x.f);
-    assert_in_range(x.n, 1, LRA_PROFILE_FINDINGS);
+    assert_in_range(x.n, 1, LRA_PROFILE_MEASUREMENTS);
     lra_profile_free(p);
     return x;
 }

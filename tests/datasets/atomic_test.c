@@ -133,9 +133,9 @@ TEST(models_see_position)
                 assert_true(seen[w] == row.value[t * row.width + w]);
             expect_near((double)seen[C - 2], cos(angle));
             expect_near((double)seen[C - 1], sin(angle));
-            bool asked = !isnan(row.target[t]);
-            assert_true(batch->asked[T + t] == (asked ? 1.0f : 0.0f));
-            if (asked) assert_true(batch->target[T + t] == row.target[t]);
+            bool target_mask = !isnan(row.target[t]);
+            assert_true(batch->target_mask[T + t] == (target_mask ? 1.0f : 0.0f));
+            if (target_mask) assert_true(batch->target[T + t] == row.target[t]);
         }
         lra_loader_free(l);
         lra_dataset_free(d);

@@ -164,7 +164,7 @@ TEST(what_models_see)
     for (int i = 0; i < 2; i++) {
         int64_t T = buckets.length[b->bucket], series = b->row[i] == 0 ? 2 : 4;
         assert_true(b->target[i] == (float)target_of(series));
-        assert_true(b->asked[i] == 1);
+        assert_true(b->target_mask[i] == 1);
         for (int64_t t = 0; t < STEPS; t++)
             for (int c = 0; c < 2; c++)
                 assert_true(b->value[(i * T + t) * 2 + c] == (float)value_of(series, t, c));

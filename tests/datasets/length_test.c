@@ -45,7 +45,7 @@ static lra_dataset *by_hand(const char *lengths, int64_t longest)
 static int ask(const lra_train_spec *run, int64_t length, lra_sums *row, lra_err *e)
 {
     lra_subject subject = subject_of(run, &trained.device);
-    int rc = lra_length_ask(&subject, length, ROWS, NULL, row, e);
+    int rc = lra_length_evaluate(&subject, length, ROWS, NULL, row, e);
     close_subject(&subject);
     return rc;
 }

@@ -121,17 +121,17 @@ static uint64_t hash_of(const lra_loader_spec *s, const lra_batch *b)
     bool stream = t->goal == LRA_GOAL_NEXT;
     int64_t T = stream ? s->data->max_length : s->buckets->length[b->bucket];
     int64_t steps = b->n * T, C = t->input.channels, seen = lra_mask_channels(s->data, s->masking);
-    int64_t targets = (t->goal == LRA_GOAL_STEPS ? B * T : B) * t->n_targets;
+    int64_t targets = (t->goal == LRA_GOAL_TOKENS ? B * T : B) * t->n_targets;
     uint64_t h = mix((uint64_t)b->bucket, b->token, steps, sizeof *b->token);
     h = mix(h, b->value, steps * seen, sizeof *b->value);
     h = mix(h, b->length, b->n, sizeof *b->length);
     h = mix(h, b->label, stream ? steps : B, sizeof *b->label);
     h = mix(h, b->target, targets, sizeof *b->target);
-    h = mix(h, b->asked, targets, sizeof *b->asked);
+    h = mix(h, b->target_mask, targets, sizeof *b->target_mask);
     h = mix(h, b->row, B, sizeof *b->row);
     h = mix(h, b->word, steps, sizeof *b->word);
-    h = mix(h, b->plain, steps * C, sizeof *b->plain);
-    return mix(h, b->picked, steps * C, sizeof *b->picked);
+    h = mix(h, b->value_target, steps * C, sizeof *b->value_target);
+    return mix(h, b->value_mask, steps * C, sizeof *b->value_mask);
 }
 
 typedef struct {

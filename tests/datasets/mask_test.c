@@ -14,7 +14,7 @@ static const lra_task with_mask = {
     .name = "m", .input.vocab = VOCAB, .input.first_word = FIRST, .input.mask = 7};
 static const lra_task colours = {.name = "colours", .input.vocab = 256, .input.channels = 3};
 static const lra_task levels = {
-    .name = "l", .input.vocab = 256, .input.channels = 1, .input.ask_levels = true};
+    .name = "l", .input.vocab = 256, .input.channels = 1, .input.predicts_levels = true};
 
 /* A share of n draws with probability p, to four standard deviations. */
 static void assert_share(double count, double n, double p)
@@ -41,7 +41,7 @@ TEST(denoising)
     const lra_task *const tasks[] = {&words, &with_mask};
     for (int k = 0; k < 2; k++) {
         int mask = k ? 7 : VOCAB, n_words = VOCAB - FIRST - k;
-        double open = 0, picked = 0, masked = 0, became[VOCAB + 1] = {0};
+        double open = 0, value_mask = 0, masked = 0, became[VOCAB + 1] = {0};
         draw_tokens(tasks[k], (lra_masking){LRA_MASK_DENOISE, 0.3}, 5, token, word);
         for (int i = 0; i < N; i++) {
             int was = i % VOCAB;
@@ -56,16 +56,16 @@ TEST(denoising)
                 continue;
             }
             assert_int_equal(word[i], was);
-            picked++;
+            value_mask++;
             masked += token[i] == mask;
             became[token[i]]++;
         }
-        assert_share(picked, open, 0.3);
-        assert_share(masked, picked, 2.0 / 3);
+        assert_share(value_mask, open, 0.3);
+        assert_share(masked, value_mask, 2.0 / 3);
         for (int v = 0; v <= VOCAB; v++) {
             if (v < FIRST) assert_true(became[v] == 0);
             if (v >= FIRST && v < VOCAB && v != mask)
-                assert_share(became[v], picked - masked, 1.0 / n_words);
+                assert_share(became[v], value_mask - masked, 1.0 / n_words);
         }
     }
     lra_free(token);
@@ -75,15 +75,15 @@ TEST(denoising)
 TEST(masking)
 {
     int32_t *token = lra_alloc_array(N, sizeof *token), *word = lra_alloc_array(N, sizeof *word);
-    double picked = 0, special = 0;
+    double value_mask = 0, special = 0;
     draw_tokens(&words, (lra_masking){LRA_MASK_MASKED, 0.15}, 6, token, word);
     for (int i = 0; i < N; i++) {
         assert_int_equal(token[i], word[i] < 0 ? i % VOCAB : VOCAB);
         if (word[i] >= 0) assert_int_equal(word[i], i % VOCAB);
-        picked += word[i] >= 0;
+        value_mask += word[i] >= 0;
         special += word[i] >= 0 && word[i] < FIRST;
     }
-    assert_share(picked, N, 0.15);
+    assert_share(value_mask, N, 0.15);
     assert_share(special, (double)N * FIRST / VOCAB, 0.15);
     draw_tokens(&words, (lra_masking){LRA_MASK_NEXT, 0.15}, 6, token, word);
     for (int i = 0; i < N; i++) {
@@ -101,12 +101,12 @@ TEST(values)
     enum { M = 5000, C = 3 };
     lra_dataset d = {.task = &colours, .vocab = 256};
     lra_masking m = {LRA_MASK_MASKED, 0.5};
-    static float plain[M * C], value[M * (C + 1)], picked[M * C];
+    static float value_target[M * C], value[M * (C + 1)], value_mask[M * C];
     double n_picked = 0;
-    for (int i = 0; i < M * C; i++) plain[i] = (float)(i + 1);
+    for (int i = 0; i < M * C; i++) value_target[i] = (float)(i + 1);
     lra_rng rng = lra_rng_new(1, 2, 3);
     assert_int_equal(lra_mask_channels(&d, m), C + 1);
-    lra_mask_values(&d, m, &rng, M, plain, value, picked, NULL, NULL);
+    lra_mask_values(&d, m, &rng, M, value_target, value, value_mask, NULL, NULL);
     for (int t = 0; t < M; t++) {
         bool masked = value[t * (C + 1) + C] == 1.0f;
         n_picked += masked;
@@ -114,8 +114,8 @@ TEST(values)
         for (int c = 0; c < C; c++) {
             float was = (float)(t * C + c + 1);
             assert_true(value[t * (C + 1) + c] == (masked ? 0.0f : was));
-            assert_true(plain[t * C + c] == (masked ? was : 0.0f));
-            assert_true(picked[t * C + c] == (masked ? 1.0f : 0.0f));
+            assert_true(value_target[t * C + c] == (masked ? was : 0.0f));
+            assert_true(value_mask[t * C + c] == (masked ? 1.0f : 0.0f));
         }
     }
     assert_share(n_picked, M, 0.5);
@@ -125,16 +125,16 @@ TEST(next_values_and_levels)
 {
     lra_dataset d = {.task = &levels, .vocab = 256};
     lra_masking m = {LRA_MASK_NEXT, 0};
-    float plain[4] = {1, 2, 3, 4}, value[4], picked[4];
+    float value_target[4] = {1, 2, 3, 4}, value[4], value_mask[4];
     const int32_t level[4] = {10, 20, 30, 40};
     int32_t word[4];
     lra_rng rng = lra_rng_new(1, 2, 3);
     assert_int_equal(lra_mask_channels(&d, m), 1);
     assert_int_equal(lra_mask_classes(&d), 256);
-    lra_mask_values(&d, m, &rng, 4, plain, value, picked, level, word);
+    lra_mask_values(&d, m, &rng, 4, value_target, value, value_mask, level, word);
     assert_memory_equal(value, ((float[]){1, 2, 3, 4}), sizeof value);
-    assert_memory_equal(plain, ((float[]){2, 3, 4, 0}), sizeof plain);
-    assert_memory_equal(picked, ((float[]){1, 1, 1, 0}), sizeof picked);
+    assert_memory_equal(value_target, ((float[]){2, 3, 4, 0}), sizeof value_target);
+    assert_memory_equal(value_mask, ((float[]){1, 1, 1, 0}), sizeof value_mask);
     assert_memory_equal(word, ((int32_t[]){20, 30, 40, -1}), sizeof word);
 }
 
@@ -151,15 +151,15 @@ TEST(picks_are_drawn_step_by_step)
         if (k >= 6) lra_rng_u32(&a); /* not at the first of four words */
         b = expected = a;
         int32_t token[STEPS], word[STEPS], level[STEPS], found[STEPS];
-        float plain[STEPS], value[2 * STEPS], picked[STEPS];
-        for (int t = 0; t < STEPS; t++) token[t] = level[t] = FIRST, plain[t] = 1;
+        float value_target[STEPS], value[2 * STEPS], value_mask[STEPS];
+        for (int t = 0; t < STEPS; t++) token[t] = level[t] = FIRST, value_target[t] = 1;
         lra_mask_tokens(&tokens, m, &a, STEPS, token, word);
-        lra_mask_values(&one, m, &b, STEPS, plain, value, picked, level, found);
+        lra_mask_values(&one, m, &b, STEPS, value_target, value, value_mask, level, found);
         for (int t = 0; t < STEPS; t++) {
-            bool asked = lra_rng_u01(&expected) < m.p;
-            assert_int_equal(word[t] >= 0, asked);
-            assert_int_equal(found[t] >= 0, asked);
-            assert_true(picked[t] == (float)asked);
+            bool target_mask = lra_rng_u01(&expected) < m.p;
+            assert_int_equal(word[t] >= 0, target_mask);
+            assert_int_equal(found[t] >= 0, target_mask);
+            assert_true(value_mask[t] == (float)target_mask);
         }
         assert_int_equal(lra_rng_u32(&a), lra_rng_u32(&b));
     }

@@ -207,23 +207,23 @@ TEST(the_last_of_two_counts)
     file_list l = {.n = 0};
     write_level("twice/pathfinder32", EASY);
     read_files("twice", &l);
-    lra_pathfinder_set plain, set;
-    read_level("twice", EASY, &plain);
+    lra_pathfinder_set value_target, set;
+    read_level("twice", EASY, &value_target);
     /* Image 1 once more at the end, as image 0; metadata once more, as they are. */
     const packed_file *last = &l.file[l.n - 1];
     add_file(&l, l.file[0].name, l.file[1].bytes, l.file[1].n, NULL);
     add_file(&l, last->name, last->bytes, last->n, NULL);
     pack_write(folder, "twice.tar", l.file, l.n, PACK_TAR);
     read_level("twice.tar", EASY, &set);
-    assert_int_equal(set.n, plain.n);
+    assert_int_equal(set.n, value_target.n);
     assert_int_equal(set.n_doubled, 2);
     uint8_t x[32 * 32], y[32 * 32];
-    lra_pathfinder_decode(&plain, 1, x);
+    lra_pathfinder_decode(&value_target, 1, x);
     lra_pathfinder_decode(&set, 0, y);
     assert_memory_equal(x, y, sizeof x);
     lra_pathfinder_decode(&set, 1, y);
     assert_memory_equal(x, y, sizeof x);
-    lra_pathfinder_sets_free(1, &plain);
+    lra_pathfinder_sets_free(1, &value_target);
     lra_pathfinder_sets_free(1, &set);
     free_files(&l);
 }

@@ -91,7 +91,7 @@ static void fill_steps(lra_dataset *d)
 TEST(targets_at_steps)
 {
     const lra_task task = {.name = "steps",
-                           .goal = LRA_GOAL_STEPS,
+                           .goal = LRA_GOAL_TOKENS,
                            .n_targets = 1,
                            .input.channels = 1,
                            .input.values = times_ten};
@@ -105,10 +105,10 @@ TEST(targets_at_steps)
     assert_null(b->token);
     for (int k = 0; k < 4; k++)
         for (int t = 0; t < 4; t++) {
-            bool inside = k < 3 && t <= k, asked = inside && t > 0;
+            bool inside = k < 3 && t <= k, target_mask = inside && t > 0;
             assert_true(b->value[4 * k + t] == (inside ? 10.0f * (float)k : 0));
-            assert_true(b->asked[4 * k + t] == (float)asked);
-            assert_true(b->target[4 * k + t] == (asked ? (float)(k + t) : 0));
+            assert_true(b->target_mask[4 * k + t] == (float)target_mask);
+            assert_true(b->target[4 * k + t] == (target_mask ? (float)(k + t) : 0));
         }
     assert_int_equal(b->length[2], 3);
     assert_int_equal(b->label[3], -1);
@@ -181,7 +181,7 @@ TEST(every_token_is_asked_once)
     lra_buckets buckets = lra_buckets_find(d);
     assert_int_equal(buckets.n, 1);
     lra_loader *l = loader_of(d, &buckets, 4, false);
-    int asked[WORDS] = {0};
+    int target_mask[WORDS] = {0};
     assert_int_equal(lra_loader_rows(l), 11);
     assert_int_equal(lra_loader_batches(l), 3);
     for (int64_t i = 0; i < 3; i++) {
@@ -189,10 +189,10 @@ TEST(every_token_is_asked_once)
         for (int k = 0; k < 40; k++) {
             if (b->label[k] < 0) continue;
             assert_int_equal(b->label[k], b->token[k] + 1);
-            asked[b->label[k] - FIRST]++;
+            target_mask[b->label[k] - FIRST]++;
         }
     }
-    for (int i = 0; i < WORDS; i++) assert_int_equal(asked[i], i > 0);
+    for (int i = 0; i < WORDS; i++) assert_int_equal(target_mask[i], i > 0);
     lra_loader_free(l);
     lra_dataset_free(d);
     lra_dataset_free(made);

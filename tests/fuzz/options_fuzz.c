@@ -39,7 +39,7 @@ bool lra_fuzz_seed(int i, lra_text *to)
     return true;
 }
 
-static void ask_all(const lra_options *o)
+static void evaluate_pairs(const lra_options *o)
 {
     for (int i = 0; lra_option_entry(&command, i); i++) {
         const lra_option *entry = lra_option_entry(&command, i);
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!o) {
         lra_fuzz_check_message(&e);
     } else if (!lra_options_help_wanted(o)) {
-        ask_all(o);
+        evaluate_pairs(o);
         open_job(o);
     }
     lra_options_free(o);

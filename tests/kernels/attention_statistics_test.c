@@ -360,7 +360,7 @@ static double *compute(const test_case *c, lra_type type, int32_t n)
     open_machine(&m, c, type);
     if (c->hole) m.without = lra_input(m.g, "without", LRA_I32, LRA_SHAPE(B, H));
     if (c->together) m.gram = lra_input(m.g, "gram", type, LRA_SHAPE(B, c->T, H, H));
-    const lra_attention_question ask = {m.without, m.gram, c->columns};
+    const lra_attention_statistics_spec ask = {m.without, m.gram, c->columns};
     m.out[m.n_out++] = lra_attention_statistics_of(m.attention, &ask);
     assert_int_equal(lra_attention_statistics_length(m.out[0]), c->T);
     double *y = run_machine(&m, n);
@@ -467,7 +467,7 @@ TEST(maps_are_of_plain_attention)
     for (int k = 0; k < N; k++) {
         machine m;
         open_machine(&m, &cases[k], LRA_F64);
-        bool plain = lra_attention_is_plain(m.attention);
+        bool plain = lra_attention_is_softmax(m.attention);
         close_machine(&m);
         assert_int_equal(plain, k == 0 || k == 2 || k == 10);
         if (!plain) continue;

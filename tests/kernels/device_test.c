@@ -27,24 +27,24 @@ static void expect(int rc, lra_err *e, const char *text)
 TEST(no_gpu_at_all)
 {
     lra_err e = {{0}};
-    expect(lra_cuda_say_none(&e, LRA_NO_DRIVER, 0, 13000, NULL), &e, "there is no NVIDIA driver");
-    expect(lra_cuda_say_none(&e, LRA_OLD_DRIVER, 12020, 13010, NULL), &e,
+    expect(lra_cuda_fail_none(&e, LRA_NO_DRIVER, 0, 13000, NULL), &e, "there is no NVIDIA driver");
+    expect(lra_cuda_fail_none(&e, LRA_OLD_DRIVER, 12020, 13010, NULL), &e,
            "the NVIDIA driver is too old: it supports CUDA 12.2, expected 13.0 or newer");
     expect(
-        lra_cuda_say_none(&e, LRA_NO_GPU, 13000, 13000, NULL), &e,
+        lra_cuda_fail_none(&e, LRA_NO_GPU, 13000, 13000, NULL), &e,
         "the NVIDIA driver finds no GPU (CUDA_VISIBLE_DEVICES hides the GPUs that it does not list)");
-    expect(lra_cuda_say_none(&e, LRA_BAD_DRIVER, 13000, 13000, "unknown error"), &e,
+    expect(lra_cuda_fail_none(&e, LRA_BAD_DRIVER, 13000, 13000, "unknown error"), &e,
            "the NVIDIA driver cannot be used: unknown error");
 }
 
 TEST(the_wrong_gpu)
 {
     lra_err e = {{0}};
-    expect(lra_cuda_say_index(&e, 3, 1), &e,
+    expect(lra_cuda_fail_index(&e, 3, 1), &e,
            "there is no 'cuda:3', this process sees one GPU: 'cuda:0'");
-    expect(lra_cuda_say_index(&e, 3, 2), &e,
+    expect(lra_cuda_fail_index(&e, 3, 2), &e,
            "there is no 'cuda:3', this process sees 2 GPUs: 'cuda:0' to 'cuda:1'");
-    expect(lra_cuda_say_capability(&e, "cuda:0", "Tesla T4", 75), &e,
+    expect(lra_cuda_fail_capability(&e, "cuda:0", "Tesla T4", 75), &e,
            "'cuda:0' (Tesla T4) has compute capability 7.5, expected 8.0 or newer");
 }
 
@@ -52,11 +52,11 @@ TEST(a_gpu_that_fails)
 {
     lra_err e = {{0}};
     double GiB = (double)(1 << 30);
-    expect(lra_cuda_say_memory(&e, "workspace", 141.25 * GiB, "cuda:0", 139 * GiB), &e,
+    expect(lra_cuda_fail_memory(&e, "workspace", 141.25 * GiB, "cuda:0", 139 * GiB), &e,
            "'workspace' needs 141.2 GiB on 'cuda:0', 139.0 GiB free; a smaller batch needs less");
-    expect(lra_cuda_say_failed(&e, "a step", "cuda:0", "invalid argument", false), &e,
+    expect(lra_cuda_fail_call(&e, "a step", "cuda:0", "invalid argument", false), &e,
            "a step on 'cuda:0': invalid argument");
-    expect(lra_cuda_say_failed(&e, "a step", "cuda:0", "illegal address", true), &e,
+    expect(lra_cuda_fail_call(&e, "a step", "cuda:0", "illegal address", true), &e,
            "a step: the GPU 'cuda:0' was lost: illegal address; checkpoints are intact, start the "
            "same command again");
 }
@@ -165,7 +165,7 @@ TEST(the_python_on_path)
     found = lra_cuda_library_file("libq.so.13", 0);
     assert_non_null(found);
     lra_free(found);
-    char *places = lra_cuda_library_places();
+    char *places = lra_cuda_library_paths();
     assert_non_null(strstr(places, "python on PATH ("));
     assert_null(strchr(places, '\n'));
     setenv("PATH", "", 1);
@@ -200,15 +200,15 @@ TEST(a_library_that_is_missing)
 {
     lra_err e = {{0}};
     unsetenv("VIRTUAL_ENV");
-    char *places = lra_cuda_library_places();
-    lra_cuda_say_library(&e, "libcublasLt.so.13", NULL, NULL, places);
+    char *places = lra_cuda_library_paths();
+    lra_cuda_fail_library(&e, "libcublasLt.so.13", NULL, NULL, places);
     assert_non_null(
         strstr(e.msg, "'libcublasLt.so.13' was not found; searched: the loader's path"));
     assert_non_null(strstr(e.msg, "VIRTUAL_ENV (not set)"));
     assert_non_null(strstr(e.msg, "/opt/**/nvidia/*/lib"));
     lra_free(places);
     e.msg[0] = 0;
-    expect(lra_cuda_say_library(&e, "x", "/a/libx.so", "no such symbol", ""), &e,
+    expect(lra_cuda_fail_library(&e, "x", "/a/libx.so", "no such symbol", ""), &e,
            "'/a/libx.so' cannot be loaded: no such symbol");
 }
 

@@ -151,7 +151,7 @@ static void nothing_from_beyond(const lra_model *m, const char *variant, lra_typ
 static bool obeys(const lra_model *m, const char *variant)
 {
     lra_config *c = model_tiny(m, variant);
-    bool limited = !lra_model_unlimited(m, c);
+    bool limited = !lra_model_no_limit_reason(m, c);
     lra_config_free(c);
     return limited;
 }
@@ -467,7 +467,7 @@ TEST(others_say_so)
     const lra_model sums = {.name = "sums",
                             .keys = keys,
                             .encode = encode_sum,
-                            .unlimited = "its sums run over all positions"};
+                            .no_limit_reason = "its sums run over all positions"};
     lra_config *c = lra_keys_config(keys);
     lra_network_spec s = {.vocab = 5, .outputs = 2, .limited = true};
     lra_network k = lra_network_build(LRA_F32, LRA_EVAL, &sums, c, &s, 1, 8);
@@ -476,7 +476,7 @@ TEST(others_say_so)
     lra_graph_free(k.graph);
     lra_config_free(c);
     c = lra_keys_config(lra_model_tnn.keys);
-    assert_null(lra_model_unlimited(&lra_model_tnn, c)); /* of some settings alone */
+    assert_null(lra_model_no_limit_reason(&lra_model_tnn, c)); /* of some settings alone */
     lra_config_set_int(c, "columns", 4);
     k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_tnn, c, &s, 1, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);

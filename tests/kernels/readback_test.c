@@ -25,7 +25,7 @@ typedef struct {
     const lra_staging *in;
     const char *slot;
     const lra_call *calls;
-    const lra_lane *lanes;
+    const lra_stream_use *uses;
     int n;
     place *to;
     lra_readback_part part[PARTS];
@@ -34,7 +34,7 @@ typedef struct {
 static const lra_backend *cpu;
 static lra_staging staging[SLOTS];
 static char slot[SLOTS][SLOT];
-static lanes_device streams;
+static streams_device streams;
 static lra_rng times;
 static struct {
     work queue[QUEUE];
@@ -53,7 +53,7 @@ static void do_first(void)
         for (size_t k = 0; k < s->n_bytes; k++) s->to[k] = w->slot[s->at + k];
     }
     if (w->calls && !fake.idle)
-        assert_int_equal(run_lanes(&streams, w->calls, w->lanes, w->n, &e), 0);
+        assert_int_equal(run_streams(&streams, w->calls, w->uses, w->n, &e), 0);
     for (int i = 0; w->to && i < w->n; i++)
         memcpy(w->to->memory + w->part[i].at, w->part[i].from, w->part[i].n_bytes);
 }
@@ -119,16 +119,16 @@ static int fake_run(lra_device *d, const lra_call *calls, int n, lra_err *e)
 
 typedef struct {
     const lra_call *calls;
-    const lra_lane *lanes;
+    const lra_stream_use *uses;
     int n;
 } recording;
 
-static void *fake_capture(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n,
+static void *fake_capture(lra_device *d, const lra_call *calls, const lra_stream_use *uses, int n,
                           lra_err *e)
 {
     (void)d, (void)e;
     recording *r = lra_alloc(sizeof *r);
-    *r = (recording){calls, lanes, n};
+    *r = (recording){calls, uses, n};
     return r;
 }
 
@@ -138,7 +138,7 @@ static int fake_replay(lra_device *d, void *captured, lra_err *e)
     (void)d, (void)e;
     send();
     work *w = add_work();
-    w->calls = r->calls, w->lanes = r->lanes, w->n = r->n;
+    w->calls = r->calls, w->uses = r->uses, w->n = r->n;
     fake.runs++;
     return 0;
 }
@@ -219,7 +219,7 @@ static void queue_on(lra_device *d)
     b.readback_copy = readback_copy, b.readback_wait = readback_wait,
     b.side = fake_side_stream_depth;
     times = lra_rng_new(1, 80, 0);
-    streams = (lanes_device){.run = cpu->run, .when = LANES_RANDOM, .random = &times};
+    streams = (streams_device){.run = cpu->run, .when = LANES_RANDOM, .random = &times};
     d->backend = &b;
     fake.late = fake.runs = fake.copies = 0;
 }

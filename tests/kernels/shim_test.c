@@ -174,7 +174,7 @@ TEST(opened_models_answer_as_on_the_cpu)
         lra_train_spec spec = run.spec;
         lra_config *c = model_tiny(lra_model_at(i), "");
         spec.model = lra_model_at(i), spec.model_config = c;
-        if (lra_model_unlimited(spec.model, c)) {
+        if (lra_model_no_limit_reason(spec.model, c)) {
             lra_config_free(c);
             continue;
         }

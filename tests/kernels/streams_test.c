@@ -20,22 +20,23 @@ enum { GRAPHS = 60, N_PARAMS = 6, STEPS = 3, PARTS = 2 };
 /* ---- the device ------------------------------------------------------------------------------ */
 
 static struct {
-    lanes_device lanes;
+    streams_device streams;
     lra_rng random;
     int most; /* calls beside that are under way */
 } fake;
 
 typedef struct {
     const lra_call *calls;
-    const lra_lane *lanes;
+    const lra_stream_use *streams;
     int n;
 } recording;
 
-static void *record(lra_device *d, const lra_call *calls, const lra_lane *lanes, int n, lra_err *e)
+static void *record(lra_device *d, const lra_call *calls, const lra_stream_use *streams, int n,
+                    lra_err *e)
 {
     (void)d, (void)e;
     recording *r = lra_alloc(sizeof *r);
-    *r = (recording){calls, lanes, n};
+    *r = (recording){calls, streams, n};
     return r;
 }
 
@@ -43,7 +44,7 @@ static int replay(lra_device *d, void *captured, lra_err *e)
 {
     const recording *r = captured;
     (void)d;
-    return run_lanes(&fake.lanes, r->calls, r->lanes, r->n, e);
+    return run_streams(&fake.streams, r->calls, r->streams, r->n, e);
 }
 
 static void forget(lra_device *d, void *captured)
@@ -65,7 +66,8 @@ static void lanes_on(lra_device *d, int most, lanes_time when, uint64_t seed, bo
     b = *d->backend;
     b.capture = record, b.replay = replay, b.forget = forget, b.side = most_beside;
     fake.most = most, fake.random = lra_rng_new(seed, 79, 0);
-    fake.lanes.run = d->backend->run, fake.lanes.when = when, fake.lanes.random = &fake.random;
+    fake.streams.run = d->backend->run, fake.streams.when = when,
+    fake.streams.random = &fake.random;
     d->backend = &b;
 }
 
@@ -116,23 +118,23 @@ static bool disturbs(const lra_plan *p, int a, int b)
  * many are beside. */
 static int check_lanes(const lra_plan *p, int most, const char *what)
 {
-    int n_beside = 0, waited = 0;
+    int n_side = 0, waited = 0;
     for (int at = 0; at < p->n_calls; at++) {
         if (p->lane[at].wait > waited) waited = p->lane[at].wait;
-        if (waited > n_beside) fail_msg("%s: waits for what is not queued yet", what);
+        if (waited > n_side) fail_msg("%s: waits for what is not queued yet", what);
         if (!p->lane[at].side) continue;
         assert_int_equal(lra_rank(p->call[at].y), 0);
-        n_beside += p->fused[at] > 0;
-        if (n_beside - waited > most)
-            fail_msg("%s: %d calls beside, at most %d", what, n_beside - waited, most);
+        n_side += p->fused[at] > 0;
+        if (n_side - waited > most)
+            fail_msg("%s: %d calls beside, at most %d", what, n_side - waited, most);
         int other = at + 1;
-        for (; other < p->n_calls && p->lane[other].wait < n_beside; other++)
+        for (; other < p->n_calls && p->lane[other].wait < n_side; other++)
             if (!p->lane[other].side && (disturbs(p, other, at) || disturbs(p, at, other)))
                 fail_msg("%s: '%s' and '%s' meet", what, lra_tensor_path(p->call[at].y),
                          lra_tensor_path(p->call[other].y));
         if (other == p->n_calls) fail_msg("%s: nobody waits", what);
     }
-    return n_beside;
+    return n_side;
 }
 
 /* ---- random graphs --------------------------------------------------------------------------- */
@@ -239,7 +241,7 @@ TEST(whenever_they_run)
 {
     static const lra_type types[] = {LRA_F32, LRA_BF16};
     static const int most[] = {1, 2, 5, LRA_CUDA_SIDE_STREAM_MOST};
-    fake.lanes.n_beside = fake.lanes.n_passed = n_fused = 0;
+    fake.streams.n_side = fake.streams.n_passed = n_fused = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         lra_type type = types[seed / PARTS % 2];
         outcome serial = train(type, seed, (way){0, LANES_EARLY, false});
@@ -252,8 +254,8 @@ TEST(whenever_they_run)
                                  most[i], when, fused ? ", joined" : "");
                 }
     }
-    assert_true(fake.lanes.n_beside > 100 * GRAPHS);
-    assert_true(fake.lanes.n_passed > 100 * GRAPHS && n_fused > GRAPHS);
+    assert_true(fake.streams.n_side > 100 * GRAPHS);
+    assert_true(fake.streams.n_passed > 100 * GRAPHS && n_fused > GRAPHS);
 }
 
 /* ---- models ---------------------------------------------------------------------------------- */
@@ -332,7 +334,7 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
     lra_err e = {{0}};
     lra_device device;
     lra_adamw_spec spec = {.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .rate = 0.01};
-    int n_dw = 0, n_dx = 0, n_dx_beside = 0, n_beside = 0;
+    int n_dw = 0, n_dx = 0, n_dx_beside = 0, n_side = 0;
     assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
     lanes_on(&device, most, LANES_LATE, 1, false);
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
@@ -354,16 +356,15 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
         const lra_tensor *t = plan->call[at].y;
         bool beside = plan->lane[at].side, dx = t->op == &lra_op_matmul && t->id >= forward;
         if (lra_rank(t) == 0 && t->id < forward && t != loss) assert_false(beside);
-        n_beside += beside, n_dw += t->op == &lra_op_linear_dw && beside;
+        n_side += beside, n_dw += t->op == &lra_op_linear_dw && beside;
         n_dx += dx, n_dx_beside += dx && beside;
     }
     bool on = most > 0 && keep == LRA_KEEP_ALL;
     assert_int_equal(n_dw, on ? 3 : 0);
     assert_int_equal(n_dx, 2);
     assert_int_equal(n_dx_beside, on && rows < WIDTH); /* at the end, where nothing else is left */
-    if (!on || rows > WIDTH)
-        assert_int_equal(n_beside, on ? 4 : 0); /* only updates read the loss */
-    assert_int_equal(plan->lane[find_call(plan, out[0])].wait, n_beside);
+    if (!on || rows > WIDTH) assert_int_equal(n_side, on ? 4 : 0); /* only updates read the loss */
+    assert_int_equal(plan->lane[find_call(plan, out[0])].wait, n_side);
     for (int at = 0; at < values->n_calls; at++) assert_false(values->lane[at].side);
     lra_plan_free(plan);
     lra_plan_free(values);

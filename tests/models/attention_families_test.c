@@ -317,7 +317,7 @@ typedef struct {
     lra_tensor *part[LRA_MAX_BUCKETS][LAYERS][SOURCES];
     lra_profile *profile[LAYERS * HEADS], *some[LAYERS * HEADS], *rolled, *value[LAYERS],
         *some_value[LAYERS];
-    int longest, asked;
+    int longest, target_mask;
     double *kept; /* (layers heads, longest, longest) */
 } work;
 
@@ -414,7 +414,7 @@ static void add_values(const work *w, const parts *p, int layer, int n, const do
     }
     lra_profile_end(w->value[layer]);
     bool pairs = families[w->family].model == &lra_model_luna; /* of heads: half as many rows */
-    add_some(w->some_value[layer], n, pairs ? (SOME + 1) / 2 : SOME, w->asked, all);
+    add_some(w->some_value[layer], n, pairs ? (SOME + 1) / 2 : SOME, w->target_mask, all);
 }
 
 /* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads
@@ -487,10 +487,10 @@ static int take(const lra_length_graph *v, const lra_batch *b, void *context, lr
             for (int h = 0; h < H; h++) {
                 normalise(n, own + h * n * n);
                 add_profile(w->profile[l * H + h], n, own + h * n * n);
-                add_some(w->some[l * H + h], n, SOME, w->asked, own + h * n * n);
+                add_some(w->some[l * H + h], n, SOME, w->target_mask, own + h * n * n);
             }
         }
-        w->asked++;
+        w->target_mask++;
         roll(a, LAYERS, H, n, rolled);
         if (n <= LRA_ROLLOUT_ROWS) add_profile(w->rolled, n, rolled);
         if (n > w->longest) {
@@ -535,7 +535,7 @@ static void expect(work *w, int family, const lra_train_spec *spec)
         OK(lra_attention_nodes_of(v, &w->nodes[i], &e));
         assert_int_equal(w->nodes[i].n, LAYERS);
         assert_int_equal(w->nodes[i].n_left_out, 0);
-        for (int l = 0; l < LAYERS; l++) lra_matrix_ask(v, &w->nodes[i].matrix[l]);
+        for (int l = 0; l < LAYERS; l++) lra_matrix_add_outputs(v, &w->nodes[i].matrix[l]);
     }
     w->heads = (int)lra_attention_layer_heads(&w->nodes[0], 0);
     for (int i = 0; i < LAYERS * w->heads; i++) {
@@ -557,7 +557,7 @@ static void same(const lra_profile *is, const lra_profile *wanted, int family)
     static const char *const ids[] = {"self",           "dist.mean", "dist.mean.rel", "range.mean",
                                       "range.mean.rel", "range.q95", "local.1",       "side",
                                       "entropy",        "support",   "entropy.rel"};
-    lra_measurement a[LRA_PROFILE_FINDINGS], b[LRA_PROFILE_FINDINGS];
+    lra_measurement a[LRA_PROFILE_MEASUREMENTS], b[LRA_PROFILE_MEASUREMENTS];
     int n = lra_profile_measurements(is, &(lra_profile_options){.key = 1}, a);
     int m = lra_profile_measurements(wanted, &(lra_profile_options){.key = 1}, b);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {

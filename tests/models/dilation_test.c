@@ -51,7 +51,7 @@ static void jacobian(const lra_config *c, int64_t T, int64_t at, double *share)
 {
     lra_err e = {{0}};
     lra_device device;
-    const lra_network_spec spec = {.head = LRA_HEAD_STEPS, .channels = CHANNELS, .outputs = 1};
+    const lra_network_spec spec = {.head = LRA_HEAD_TOKENS, .channels = CHANNELS, .outputs = 1};
     lra_network k = lra_network_open(LRA_F64, LRA_EVAL, &lra_model_resconv, c, &spec, 1, T);
     lra_tensor *seed = lra_input(k.graph, "seed", LRA_F64, LRA_SHAPE(1, 1, WIDTH)), *dx;
     lra_grad(lra_slice(k.features, 1, at, 1), seed, 1, &k.values, &dx);

@@ -33,7 +33,7 @@ TEST(every_goal_is_learned)
 /* Rows add up to the whole, and the best epoch is the best of the history. */
 TEST(rows_add_up)
 {
-    static const int64_t asked[N_TINY_TASKS] = {32, 32, 32, 0, 202};
+    static const int64_t target_mask[N_TINY_TASKS] = {32, 32, 32, 0, 202};
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         run r;
         open_run(&r, (lra_goal)goal, "rows", 3);
@@ -44,7 +44,7 @@ TEST(rows_add_up)
         assert_int_equal(sums.n, report.test.n);
         assert_true(fabs(sums.loss - report.test.loss) <= 1e-9 * fabs(sums.loss));
         assert_int_equal(sums.right, report.test.right);
-        if (asked[goal]) assert_int_equal(sums.n, asked[goal]);
+        if (target_mask[goal]) assert_int_equal(sums.n, target_mask[goal]);
         assert_int_equal(report.n_rows, goal == LRA_GOAL_NEXT ? 26 : 32);
         for (int64_t i = 0; i < report.n_epochs; i++)
             assert_false(lra_metric_better(m, report.history[i].val_value, report.best_val));

@@ -244,7 +244,7 @@ TEST(a_model_without_limits_is_undefined)
     lra_loaded_model m;
     lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
-    lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
+    lstm.name = "lstm", lstm.no_limit_reason = "its state comes from all steps before";
     spec.model = &lstm;
     OK(lra_load_model(&m, &spec, &trained.device, LRA_INITIAL_WEIGHTS, &e));
     assert_int_equal(lra_loaded_limit(&m, &e), LRA_USAGE);

@@ -46,20 +46,20 @@ static double nats(int n, int32_t label)
 /* Mean over what is asked; 0: nothing. */
 static double mean_nats(int n, const int32_t *label, int64_t n_labels)
 {
-    double sum = 0, asked = 0;
+    double sum = 0, target_mask = 0;
     for (int64_t i = 0; i < n_labels; i++) {
         if (label[i] < 0) continue;
         sum += nats(n, label[i]);
-        asked++;
+        target_mask++;
     }
-    return asked > 0 ? sum / asked : 0;
+    return target_mask > 0 ? sum / target_mask : 0;
 }
 
 static double expected_loss(const run *r, const lra_objective *o, const lra_batch *b, int64_t T)
 {
     int n_words = (int)lra_mask_classes(r->data);
     int64_t B = r->spec.batch;
-    double sum = 0, asked = 0;
+    double sum = 0, target_mask = 0;
     if (o == &lra_objective_denoise) {
         double first = mean_nats(n_words, b->word, B * T);
         double words = b->n == B ? first
@@ -68,10 +68,10 @@ static double expected_loss(const run *r, const lra_objective *o, const lra_batc
     }
     if (b->word) return mean_nats(n_words, b->word, b->n * T);
     for (int64_t i = 0; i < B * T; i++) {
-        sum += b->picked[i] > 0 ? fabs((double)b->plain[i]) : 0;
-        asked += (double)b->picked[i];
+        sum += b->value_mask[i] > 0 ? fabs((double)b->value_target[i]) : 0;
+        target_mask += (double)b->value_mask[i];
     }
-    return sum / asked;
+    return sum / target_mask;
 }
 
 static void check_loss(lra_goal goal, const lra_objective *o)
@@ -105,7 +105,7 @@ TEST(losses_are_known)
 {
     check_loss(LRA_GOAL_CLASS, &lra_objective_denoise);
     check_loss(LRA_GOAL_PAIR, &lra_objective_denoise);
-    for (lra_goal goal = LRA_GOAL_CLASS; goal <= LRA_GOAL_STEPS; goal++) {
+    for (lra_goal goal = LRA_GOAL_CLASS; goal <= LRA_GOAL_TOKENS; goal++) {
         check_loss(goal, &lra_objective_pretrain_masked);
         check_loss(goal, &lra_objective_pretrain_causal);
     }
@@ -127,7 +127,7 @@ TEST(evaluation)
         assert_int_equal(lra_session_open(&s, &r.spec, &r.device, &e), 0);
         set_head(s.params, "head");
         lra_loader *l = lra_session_loader(&s, LRA_VAL_SPLIT, false);
-        double loss = 0, asked = 0;
+        double loss = 0, target_mask = 0;
         for (int64_t i = 0; i < lra_loader_batches(l); i++) {
             const lra_batch *b = lra_loader_get(l, i);
             assert_int_equal(b->word != NULL, k == 1);
@@ -135,11 +135,11 @@ TEST(evaluation)
             const int32_t *label = k ? b->word : b->label;
             for (int64_t j = 0; j < n; j++) {
                 loss += label[j] >= 0 ? nats(k ? 8 : 2, label[j]) : 0;
-                asked += label[j] >= 0;
+                target_mask += label[j] >= 0;
             }
         }
         assert_int_equal(lra_session_evaluate(&s, l, &total, NULL, NULL, &e), 0);
-        assert_true((double)total.n == asked && asked > 0);
+        assert_true((double)total.n == target_mask && target_mask > 0);
         assert_true(fabs(total.loss - loss) < 1e-4 * loss);
         lra_loader_free(l);
         lra_session_close(&s);

@@ -134,7 +134,7 @@ TEST(epochs_of_a_plateau_are_counted_on)
  * better or less. */
 TEST(the_better_side_counts)
 {
-    static const lra_goal goals[] = {LRA_GOAL_CLASS, LRA_GOAL_VALUE, LRA_GOAL_STEPS};
+    static const lra_goal goals[] = {LRA_GOAL_CLASS, LRA_GOAL_VALUE, LRA_GOAL_TOKENS};
     int n_lower = 0;
     for (int g = 0; g < 3; g++) {
         run r;

@@ -215,7 +215,7 @@ static double related_mass(const maps *x, const lra_tree *t, lra_relation r, int
 
 static double value_of(const lra_profile *p, const char *id)
 {
-    lra_measurement list[LRA_PROFILE_FINDINGS];
+    lra_measurement list[LRA_PROFILE_MEASUREMENTS];
     int n = lra_profile_measurements(p, &(lra_profile_options){.key = 1}, list);
     const lra_measurement *f = lra_measurement_find(n, list, id);
     return f ? f->value : NAN;
@@ -360,7 +360,7 @@ TEST(equal_weights_are_their_null)
         OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, 0, &h, &e));
         const lra_profile *both[] = {h.head[0].tokens, h.head[0].pixels};
         for (int p = 0; p < 2; p++) {
-            lra_measurement list[LRA_PROFILE_FINDINGS];
+            lra_measurement list[LRA_PROFILE_MEASUREMENTS];
             int n = lra_profile_measurements(both[p], &(lra_profile_options){.key = 1}, list);
             static const char *const id[] = {"self", "dist.mean", "dist.q95"};
             assert_true(fabs(lra_measurement_find(n, list, "dist.mean.rel")->value - 1) < 1e-5);

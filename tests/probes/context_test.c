@@ -29,7 +29,7 @@ static double ask(lra_context *c, int64_t R, int *flips)
 {
     lra_err e = {{0}};
     lra_sums *row = lra_alloc_array((size_t)c->n + 1, sizeof *row);
-    if (lra_context_ask(c, R, row, &e) != 0) fail_msg("R = %lld: %s", (long long)R, e.msg);
+    if (lra_context_evaluate(c, R, row, &e) != 0) fail_msg("R = %lld: %s", (long long)R, e.msg);
     double d = difference(row, c->full, c->n, flips);
     lra_free(row);
     return d;
@@ -132,7 +132,7 @@ TEST(positions_are_those_of_the_whole)
         assert_int_equal(lra_params_set(c.m.params, path, v, &e), 0);
         lra_free(v);
     }
-    assert_int_equal(lra_context_ask(&c, c.longest - 1, c.full, &e), 0);
+    assert_int_equal(lra_context_evaluate(&c, c.longest - 1, c.full, &e), 0);
     assert_true(ask(&c, 0, &flips) < 1e-5);
     lra_context_close(&c);
     lra_config_free(settings);

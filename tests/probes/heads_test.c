@@ -57,7 +57,7 @@ typedef struct {
 
 static lra_network_spec spec_of(lra_head head)
 {
-    bool numbers = head == LRA_HEAD_VALUE || head == LRA_HEAD_STEPS;
+    bool numbers = head == LRA_HEAD_VALUE || head == LRA_HEAD_TOKENS;
     return (lra_network_spec){.head = head,
                               .vocab = numbers ? 0 : VOCAB,
                               .channels = numbers ? 2 : 0,
@@ -114,14 +114,14 @@ static void get(fixture *f, const lra_tensor *x, double *to)
  * sequence. */
 typedef struct {
     int32_t token[2 * B * T], length[2 * B], label[B * T];
-    double value[B * T * 2], target[B * T * OUTPUTS], asked[B * T * OUTPUTS], scale;
+    double value[B * T * 2], target[B * T * OUTPUTS], target_mask[B * T * OUTPUTS], scale;
 } batch;
 
 static batch batch_of(const fixture *f, int32_t padding)
 {
     static const int32_t length[2 * B] = {T, 4, 1, 2, T, 3};
     lra_rng r = lra_rng_new(5, 6, 7);
-    bool steps = f->k.spec.head == LRA_HEAD_STEPS, next = f->k.spec.head == LRA_HEAD_NEXT;
+    bool steps = f->k.spec.head == LRA_HEAD_TOKENS, next = f->k.spec.head == LRA_HEAD_NEXT;
     batch b = {.scale = 0};
     memcpy(b.length, length, sizeof length);
     for (int i = 0; i < 2 * B * T; i++) {
@@ -136,15 +136,15 @@ static batch batch_of(const fixture *f, int32_t padding)
         int32_t word = (int32_t)lra_rng_below(&r, next ? VOCAB : OUTPUTS);
         b.label[i] = next && (i % T >= length[i / T] || i % 3 == 1) ? -1 : word;
     }
-    int n = (steps ? B * T : B) * OUTPUTS, asked = 0;
+    int n = (steps ? B * T : B) * OUTPUTS, target_mask = 0;
     for (int i = 0; i < n; i++) {
         bool inside = !steps || i / OUTPUTS % T < length[i / OUTPUTS / T];
         double x = 3 * lra_rng_u01(&r);
-        b.asked[i] = inside && i % 3 != 1;
+        b.target_mask[i] = inside && i % 3 != 1;
         b.target[i] = inside && i % 3 != 1 ? x : 0;
-        asked += inside && i % 3 != 1;
+        target_mask += inside && i % 3 != 1;
     }
-    b.scale = (double)n / asked;
+    b.scale = (double)n / target_mask;
     return b;
 }
 
@@ -157,7 +157,7 @@ static double loss_of(fixture *f, const batch *b)
     set(f, f->k.length, b->length);
     set(f, f->k.label, b->label);
     set(f, f->k.target, b->target);
-    set(f, f->k.asked, b->asked);
+    set(f, f->k.target_mask, b->target_mask);
     set(f, f->k.scale, &b->scale);
     assert_int_equal(lra_run(f->plan, &e), 0);
     get(f, f->k.loss, &loss);
@@ -214,18 +214,18 @@ TEST(losses_are_means_of_what_is_asked)
         open_fixture(&f, &smooth, (lra_head)head);
         batch b = batch_of(&f, 0);
         double loss = loss_of(&f, &b), output[B * T * VOCAB], sum = 0;
-        int64_t n = lra_elements(f.k.output), asked = 0;
+        int64_t n = lra_elements(f.k.output), target_mask = 0;
         get(&f, f.k.output, output);
         for (int64_t i = 0; i < n; i++) {
-            bool counts = f.k.label ? b.label[i] >= 0 : b.asked[i] != 0;
+            bool counts = f.k.label ? b.label[i] >= 0 : b.target_mask[i] != 0;
             double d = f.k.label ? output[i] : output[i] - b.target[i];
             if (f.k.label && !counts) assert_true(output[i] == 0);
             if (!counts) continue;
             sum += f.k.label ? d : d * d;
-            asked++;
+            target_mask++;
         }
-        assert_true(asked > 0 && asked < n);
-        assert_true(fabs(loss - sum / (double)asked) < 1e-12);
+        assert_true(target_mask > 0 && target_mask < n);
+        assert_true(fabs(loss - sum / (double)target_mask) < 1e-12);
         close_fixture(&f);
     }
 }
@@ -237,7 +237,7 @@ TEST(nothing_asked_is_no_loss)
         open_fixture(&f, &smooth, (lra_head)head);
         batch b = batch_of(&f, 0);
         for (int i = 0; i < B * T; i++) b.label[i] = -1;
-        memset(b.asked, 0, sizeof b.asked);
+        memset(b.target_mask, 0, sizeof b.target_mask);
         memset(b.target, 0, sizeof b.target);
         b.scale = 0;
         assert_true(loss_of(&f, &b) == 0);
@@ -263,7 +263,7 @@ TEST(padding_never_matters)
                 loss[pad] = loss_of(&f, &b);
                 get(&f, f.k.output, output[pad]);
                 /* Numbers at steps behind a sequence are not asked for. */
-                for (int i = 0; head == LRA_HEAD_STEPS && i < B * T * OUTPUTS; i++)
+                for (int i = 0; head == LRA_HEAD_TOKENS && i < B * T * OUTPUTS; i++)
                     if (i / OUTPUTS % T >= b.length[i / OUTPUTS / T]) output[pad][i] = 0;
             }
             assert_true(loss[0] == loss[1]);

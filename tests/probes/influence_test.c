@@ -89,7 +89,7 @@ TEST(cuts_that_are_undefined)
     lra_ablation c;
     lra_train_spec spec = trained.run.spec;
     lra_model lstm = lra_model_resconv;
-    lstm.name = "lstm", lstm.unlimited = "its state comes from all steps before";
+    lstm.name = "lstm", lstm.no_limit_reason = "its state comes from all steps before";
     spec.model = &lstm;
     assert_int_equal(lra_ablation_measure(&spec, &trained.device, 0, 0, NULL, &c, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "is undefined for model 'lstm'"));
@@ -322,7 +322,7 @@ TEST(intervals_hold_the_sampling_of_positions)
             }
             lra_profile_end(p);
         }
-        lra_measurement list[LRA_PROFILE_FINDINGS];
+        lra_measurement list[LRA_PROFILE_MEASUREMENTS];
         int k = lra_profile_measurements(p, &(lra_profile_options){.key = 3}, list);
         const lra_measurement *f = lra_measurement_find(k, list, "dist.mean");
         if (s < 0) truth = f->value;

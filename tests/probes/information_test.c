@@ -292,7 +292,7 @@ TEST(ngrams)
     for (int n = 1; n <= 2; n++) {
         lra_ngram *g = lra_ngram_new(n, 2, &(lra_symbols){N, from, s}, label);
         for (int i = N; i < 2 * N; i++)
-            right[n - 1] += (lra_ngram_says(g, L, s + from[i]) == label[i]) / (double)N;
+            right[n - 1] += (lra_ngram_predict(g, L, s + from[i]) == label[i]) / (double)N;
         lra_ngram_free(g);
     }
     assert_true(right[0] < 0.75);
@@ -307,8 +307,8 @@ TEST(short_rows)
     const int64_t from[] = {0, 2, 4, 6};
     const int32_t label[] = {0, 1, 1};
     lra_ngram *g = lra_ngram_new(2, 2, &(lra_symbols){3, from, train}, label);
-    assert_int_equal(lra_ngram_says(g, 2, test), 0);
-    assert_int_equal(lra_ngram_says(g, 2, test + 2), 1);
-    assert_int_equal(lra_ngram_says(g, 1, test + 4), 1);
+    assert_int_equal(lra_ngram_predict(g, 2, test), 0);
+    assert_int_equal(lra_ngram_predict(g, 2, test + 2), 1);
+    assert_int_equal(lra_ngram_predict(g, 1, test + 4), 1);
     lra_ngram_free(g);
 }

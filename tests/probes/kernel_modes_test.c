@@ -96,7 +96,7 @@ static void scan_impulses(int sides)
     }
     lra_tensor *scan[4];
     assert_int_equal(lra_scans_find(g, 4, scan), 1);
-    OK(lra_scan_ask(&t.view, scan[0], &e));
+    OK(lra_scan_add_outputs(&t.view, scan[0], &e));
     lra_length_graph_output(&t.view, sum);
     plan_trial(&t);
     fill(&r, D * 2 * N, in);
@@ -166,7 +166,7 @@ TEST(planted_decay)
     double lambda[] = {0.95, 0}, b[] = {3, 0}, g[] = {-2, 0}, p;
     lra_scan_map m = {1, 1, 1, 1, lambda, b, g};
     lra_modes modes;
-    lra_measurement list[LRA_KERNEL_FINDINGS];
+    lra_measurement list[LRA_KERNEL_MEASUREMENTS];
     lra_scan_kernels(&m, 1, 1, 0, LAGS, k, NULL);
     lra_scan_modes(&m, &modes);
     is_near(-1 / modes.x[0], -1 / log(0.95), 1e-9);
@@ -193,7 +193,7 @@ TEST(planted_turn)
     static double z[2 * LAGS], k[2 * LAGS], mod[LAGS], re[LAGS];
     double x[] = {-1 / tau, 0.015}, w[] = {0.3, -0.4}, p;
     const lra_modes m = {.rows = 1, .n = 1, .scale = 2, .x = x, .w = w};
-    lra_measurement list[LRA_KERNEL_FINDINGS];
+    lra_measurement list[LRA_KERNEL_MEASUREMENTS];
     lra_modes_complex(&m, 0, LAGS, z);
     for (int d = 0; d < LAGS; d++) {
         re[d] = z[2 * d], mod[d] = hypot(z[2 * d], z[2 * d + 1]);
@@ -324,7 +324,7 @@ static legs *open_legs(int modes, double size)
     x->out = lra_dplr_kernel(in[0], in[1], in[2], in[3], in[4], in[5], LENGTH);
     lra_tensor *used = lra_reshape(lra_slice(x->out, 1, 0, 100), LRA_SHAPE(2, CHANNELS, 100));
     assert_ptr_equal(lra_modes_node(used), x->out);
-    lra_modes_ask(&x->t.view, x->out);
+    lra_modes_add_outputs(&x->t.view, x->out);
     lra_length_graph_output(&x->t.view, x->out);
     plan_trial(&x->t);
     for (int i = 0; i < 6; i++) set_input(&x->t, in[i], data[i]);

@@ -56,7 +56,7 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
     lra_token_runs *of = lra_alloc_array((size_t)rows, sizeof *of);
     double *score = lra_alloc_array((size_t)rows, sizeof *score);
     int32_t *token = lra_alloc_array((size_t)(rows * T), sizeof *token);
-    assert_int_equal(lra_occlude_ask(o, of, 0, score, e), 0);
+    assert_int_equal(lra_occlude_scores(o, of, 0, score, e), 0);
     for (int64_t i = 0; i < rows; i++) {
         if (!lra_occlude_counts(o, i)) continue;
         const float *logits = trained.report.output + b->row[i] * TINY_CLASSES;
@@ -67,7 +67,7 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
     for (int draw = 0; draw < 6; draw++) {
         double *again = lra_alloc_array((size_t)rows, sizeof *again);
         for (int64_t i = 0; i < rows; i++) of[i] = asked[draw % 2];
-        assert_int_equal(lra_occlude_ask(o, of, draw, again, e), 0);
+        assert_int_equal(lra_occlude_scores(o, of, draw, again, e), 0);
         for (int64_t i = 0; i < rows; i++) {
             if (!lra_occlude_counts(o, i)) continue;
             bool any = false;

@@ -41,7 +41,7 @@ typedef struct {
         attention[2 * B * H * 4 * T], kernel[D * LAGS], reset[B * C], restored[B * C];
 } answers;
 
-static void ask_all(lra_responder *r, bool values, int towers, answers *a)
+static void evaluate_pairs(lra_responder *r, bool values, int towers, answers *a)
 {
     lra_err e = {{0}};
     lra_answer x;
@@ -110,7 +110,7 @@ static void ask_variant(const variant *v, answers *a)
     assert_int_equal(r->facts.width, D);
     assert_int_equal(r->facts.n_layers, 1);
     assert_true(r->facts.mask);
-    ask_all(r, v->values, v->towers, a);
+    evaluate_pairs(r, v->values, v->towers, a);
     OK(lra_process_responder_end(r, &e));
     for (int i = 0; i < 3; i++) lra_free(words[i]);
 }
@@ -120,7 +120,7 @@ static void ask_memory(bool values, int towers, answers *a)
     stub_spec s = stub_spec_default();
     if (values) s.vocab = 0, s.width = 2;
     lra_responder *r = stub_responder_new(&s);
-    ask_all(r, values, towers, a);
+    evaluate_pairs(r, values, towers, a);
     lra_responder_close(r);
 }
 

@@ -326,21 +326,21 @@ TEST(one_row_of_a_stream)
 TEST(means_of_answers)
 {
     static const float a[3][2] = {{0, 0}, {2, -1}, {-3, 4}};
-    lra_mean_answer m = {0};
+    lra_mean_output m = {0};
     double mean[2] = {0}, kl = 0, entropy = 0;
     for (int i = 0; i < 3; i++) {
         double p = 1 / (1 + exp((double)(a[i][1] - a[i][0])));
         mean[0] += p / 3, mean[1] += (1 - p) / 3;
-        entropy += lra_mean_answer_add(&m, 2, a[i]) / 3;
+        entropy += lra_mean_output_add(&m, 2, a[i]) / 3;
         assert_true(lra_kl(2, a[i], a[i]) == 0);
     }
     for (int i = 0; i < 3; i++) {
         const float logits[2] = {(float)log(mean[0]), (float)log(mean[1])};
         kl += lra_kl(2, a[i], logits) / 3;
     }
-    assert_true(fabs(kl - (lra_mean_answer_entropy(&m) - entropy)) < 1e-7);
+    assert_true(fabs(kl - (lra_mean_output_entropy(&m) - entropy)) < 1e-7);
     assert_true(fabs(lra_kl(2, a[0], a[1]) - (-log(2) + log(1 + exp(3)) - 1.5)) < 1e-12);
-    lra_mean_answer_free(&m);
+    lra_mean_output_free(&m);
 }
 
 /* ---- other goals ----------------------------------------------------------------------------- */

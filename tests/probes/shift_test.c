@@ -43,16 +43,17 @@ static void blocks_are_told(const lra_model *m, const char *variant)
 {
     lra_err e = {{0}};
     lra_config *c = model_tiny(m, variant);
-    lra_network_spec s = {.vocab = TRIAL_VOCAB, .outputs = 2, .T_max = T, .placed = true};
+    lra_network_spec s = {
+        .vocab = TRIAL_VOCAB, .outputs = 2, .T_max = T, .explicit_positions = true};
     bool counts = m->unmasked && m->unmasked(c), adds = lra_adds_positions(m, c);
     lra_network k = lra_network_build(LRA_F32, LRA_EVAL, m, c, &s, 2, T);
     assert_int_equal(lra_graph_check(k.graph, &e) == 0, !counts);
     if (counts) assert_non_null(strstr(e.msg, "position ids exist for tokens"));
     if (!counts) {
-        bool rooted = m->rooted && m->rooted(c);
-        if (rooted != (has_blocks(k.graph) || strcmp(m->name, "linformer") == 0))
-            fail_msg("%s %s: rooted is %d", m->name, variant, rooted);
-        assert_int_equal(k.places != NULL, adds || m->reads_places);
+        bool position_dependent = m->position_dependent && m->position_dependent(c);
+        if (position_dependent != (has_blocks(k.graph) || strcmp(m->name, "linformer") == 0))
+            fail_msg("%s %s: rooted is %d", m->name, variant, position_dependent);
+        assert_int_equal(k.position_ids != NULL, adds || m->reads_position_ids);
     }
     lra_graph_free(k.graph);
     lra_config_free(c);
@@ -172,7 +173,7 @@ TEST(moves_are_those_of_the_table)
     lra_subject subject = subject_of(&spec, &trained.device);
     OK(lra_shift_measure(&subject, LRA_RESET_WEIGHTS, 0, NULL, &s, &e));
     close_subject(&subject);
-    assert_int_equal(s.asked, TINY_ROWS);
+    assert_int_equal(s.requested, TINY_ROWS);
     open_by_hand(&h);
     ask(&h, 0, &whole);
     for (int k = 0; k < LRA_SHIFTS; k++) {

@@ -86,7 +86,7 @@ static void live(void)
     }
 }
 
-static void go_on(int i)
+static void advance(int i)
 {
     static ucontext_t fresh;
     unsigned x = shim_block_size.x, y = shim_block_size.y, u = (unsigned)i;
@@ -131,7 +131,7 @@ static int run_warp(int first)
         for (int k = 0; k < n; k++) {
             int i = first + (shim_backwards ? n - 1 - k : k);
             if (!is_ready(i)) continue;
-            go_on(i);
+            advance(i);
             progress = 1;
         }
         if (!release(first, 32, SHIM_WARP)) continue;

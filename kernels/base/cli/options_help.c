@@ -34,12 +34,12 @@ char *lra_option_about(const lra_option *o)
     lra_text_add(&t, "%s", o->help);
     bool number = o->kind == LRA_OPTION_INT || o->kind == LRA_OPTION_REAL ||
                   o->kind == LRA_OPTION_INTS;
-    bool choice = o->kind == LRA_OPTION_CHOICE, usual = o->value && *o->value;
-    if (!number && !choice && !usual) return t.s;
+    bool choice = o->kind == LRA_OPTION_CHOICE, has_default = o->value && *o->value;
+    if (!number && !choice && !has_default) return t.s;
     lra_text_add(&t, " [");
     if (choice) lra_text_add(&t, "%s", o->choices);
     if (number) lra_text_add(&t, "%.15g to %.15g", o->min, o->max);
-    if (usual) lra_text_add(&t, "%sdefault %s", number || choice ? ", " : "", o->value);
+    if (has_default) lra_text_add(&t, "%sdefault %s", number || choice ? ", " : "", o->value);
     lra_text_add(&t, "]");
     return t.s;
 }

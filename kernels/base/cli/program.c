@@ -134,9 +134,9 @@ int lra_program_main(const lra_program *p, int (*version)(lra_err *e), int argc,
         const lra_subcommand *s = lra_program_find(p, argv[1], &e);
         rc = s ? run(s, argc - 2, argv + 2, &e) : LRA_USAGE;
     }
-    bool said = rc < 0, gone = false;
+    bool reported = rc < 0, gone = false;
     rc = end_output(rc, &gone, &e);
     if (rc >= 0) return rc;
-    if (said || !gone) fprintf(stderr, "%s: %s\n", p->name, e.msg);
+    if (reported || !gone) fprintf(stderr, "%s: %s\n", p->name, e.msg);
     return rc == LRA_USAGE ? 2 : 1;
 }

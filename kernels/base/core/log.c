@@ -17,9 +17,9 @@ static lra_text *warnings; /* NULL: stderr */
  * replaced by '?'. */
 static void line(const char *before, const char *fmt, va_list args)
 {
-    lra_text said = {0};
-    lra_text_addv(&said, fmt, args);
-    for (char *at = said.s, *end; at; at = end) {
+    lra_text message = {0};
+    lra_text_addv(&message, fmt, args);
+    for (char *at = message.s, *end; at; at = end) {
         end = strchr(at, '\n');
         if (end) *end = 0;
         lra_make_printable(at);
@@ -27,9 +27,9 @@ static void line(const char *before, const char *fmt, va_list args)
     }
     fflush(stdout); /* stdout and stderr may be the same file: keeps the order of lines */
     lra_progress_hide();
-    fprintf(stderr, "%s%s\n", before, said.s);
+    fprintf(stderr, "%s%s\n", before, message.s);
     lra_progress_show();
-    lra_text_free(&said);
+    lra_text_free(&message);
 }
 
 void lra_note(const char *fmt, ...)

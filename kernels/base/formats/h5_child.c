@@ -26,7 +26,7 @@ typedef struct {
     uint32_t kind, type, n_path, n_name;
     int32_t rank;
     int64_t dims[LRA_H5_MAX_RANK];
-} question;
+} query;
 
 typedef struct {
     int32_t rc;
@@ -36,7 +36,7 @@ typedef struct {
     double real;
     lra_h5_info info;
     lra_err err;
-} answer;
+} reply_header;
 
 /* The first answer about a dataset, which is cached: a child that later gives another answer cannot
  * make a caller read more than it has allocated. */
@@ -86,7 +86,7 @@ static bool receive(int fd, void *bytes, size_t n)
 
 /* ---- the child ------------------------------------------------------------------------------- */
 
-static void reply(int fd, answer *a, const lra_err *e, const void *bytes)
+static void reply(int fd, reply_header *a, const lra_err *e, const void *bytes)
 {
     a->err = *e;
     if (a->rc != 0) a->n_bytes = 0;
@@ -104,7 +104,7 @@ static size_t bytes_of(const lra_h5_info *info)
     return (size_t)info->n * lra_h5_type_bytes(info->type);
 }
 
-static void *get_array(lra_h5 *f, const char *path, const question *q, answer *a, lra_err *e)
+static void *get_array(lra_h5 *f, const char *path, const query *q, reply_header *a, lra_err *e)
 {
     lra_h5_info info;
     void *data = NULL;
@@ -120,7 +120,7 @@ static void *get_array(lra_h5 *f, const char *path, const question *q, answer *a
     return data;
 }
 
-static char *list_names(lra_h5 *f, const char *path, answer *a, lra_err *e)
+static char *list_names(lra_h5 *f, const char *path, reply_header *a, lra_err *e)
 {
     char **names;
     lra_text all = {0};
@@ -133,9 +133,9 @@ static char *list_names(lra_h5 *f, const char *path, answer *a, lra_err *e)
     return all.s;
 }
 
-static void answer_one(lra_h5 *f, int fd, const question *q, const char *path, const char *name)
+static void answer_one(lra_h5 *f, int fd, const query *q, const char *path, const char *name)
 {
-    answer a;
+    reply_header a;
     lra_err e = {{0}};
     void *bytes = NULL;
     memset(&a, 0, sizeof a);
@@ -161,8 +161,8 @@ static void answer_one(lra_h5 *f, int fd, const question *q, const char *path, c
 /* Serves requests until the parent process exits. */
 LRA_NORETURN static void serve(lra_h5 *f, const char *kind, int fd)
 {
-    question q;
-    answer a;
+    query q;
+    reply_header a;
     lra_err e = {{0}};
     memset(&a, 0, sizeof a);
     a.rc = lra_h5_open_inside(f, kind, &e);
@@ -223,14 +223,14 @@ static void fail_child(lra_h5 *f, bool late)
     }
 }
 
-static int tell_failure(const lra_h5 *f, lra_err *e)
+static int report_failure(const lra_h5 *f, lra_err *e)
 {
     return lra_fail_as(e, f->child->cause, "%s", f->child->failure);
 }
 
 /* Receives n bytes within c->seconds. Returns false, with the error recorded, if the child has
  * failed. */
-static bool hear(lra_h5 *f, void *bytes, size_t n)
+static bool receive_reply(lra_h5 *f, void *bytes, size_t n)
 {
     lra_h5_child *c = f->child;
     char *at = bytes;
@@ -253,14 +253,15 @@ static bool hear(lra_h5 *f, void *bytes, size_t n)
 
 /* Fails with the error message of the child, if it sent one. The message may lack its terminating
  * 0; the byte after it is the cause. */
-static int check_answer(answer *a, lra_err *e)
+static int check_answer(reply_header *a, lra_err *e)
 {
     a->err.msg[sizeof a->err.msg - 2] = 0;
     return a->rc == 0 ? 0 : lra_fail_as(e, lra_err_cause(&a->err), "%s", a->err.msg);
 }
 
 /* Sends a question and receives the fixed-size part of the answer; its data follow. */
-static int ask(lra_h5 *f, question *q, const char *path, const char *name, answer *a, lra_err *e)
+static int send_query(lra_h5 *f, query *q, const char *path, const char *name, reply_header *a,
+                      lra_err *e)
 {
     lra_h5_child *c = f->child;
     bool sent = false;
@@ -278,12 +279,13 @@ static int ask(lra_h5 *f, question *q, const char *path, const char *name, answe
         sent = send(c->fd, all, n, MSG_NOSIGNAL) == (ssize_t)n;
         if (!sent) fail_child(f, false);
     }
-    if (!sent || !hear(f, a, sizeof *a)) return tell_failure(f, e);
+    if (!sent || !receive_reply(f, a, sizeof *a)) return report_failure(f, e);
     return check_answer(a, e);
 }
 
 /* Receives the data of an answer as text; limit: maximum length in bytes. */
-static char *hear_text(lra_h5 *f, const answer *a, size_t limit, const char *path, lra_err *e)
+static char *receive_text(lra_h5 *f, const reply_header *a, size_t limit, const char *path,
+                          lra_err *e)
 {
     if (a->n_bytes > limit) {
         lra_fail(e, "'%s': '%s' has %llu bytes, at most %zu are accepted", f->path, path,
@@ -291,8 +293,8 @@ static char *hear_text(lra_h5 *f, const answer *a, size_t limit, const char *pat
         return NULL;
     }
     char *text = lra_try_alloc(a->n_bytes + 1, path, e);
-    if (text && !hear(f, text, a->n_bytes)) {
-        tell_failure(f, e);
+    if (text && !receive_reply(f, text, a->n_bytes)) {
+        report_failure(f, e);
         lra_free_large(text);
         text = NULL;
     }
@@ -302,16 +304,16 @@ static char *hear_text(lra_h5 *f, const answer *a, size_t limit, const char *pat
 
 bool lra_h5_child_has(lra_h5 *f, const char *path)
 {
-    question q = {.kind = HAS};
-    answer a;
-    return ask(f, &q, path, "", &a, NULL) == 0 && a.yes;
+    query q = {.kind = HAS};
+    reply_header a;
+    return send_query(f, &q, path, "", &a, NULL) == 0 && a.yes;
 }
 
 bool lra_h5_child_has_attr(lra_h5 *f, const char *path, const char *name)
 {
-    question q = {.kind = HAS_ATTR};
-    answer a;
-    return ask(f, &q, path, name, &a, NULL) == 0 && a.yes;
+    query q = {.kind = HAS_ATTR};
+    reply_header a;
+    return send_query(f, &q, path, name, &a, NULL) == 0 && a.yes;
 }
 
 static bool sensible(const lra_h5_info *info)
@@ -330,14 +332,14 @@ static bool sensible(const lra_h5_info *info)
 int lra_h5_child_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e)
 {
     lra_h5_child *c = f->child;
-    question q = {.kind = FIND};
-    answer a;
+    query q = {.kind = FIND};
+    reply_header a;
     for (int i = 0; i < c->n_found; i++)
         if (strcmp(c->found[i].path, path) == 0) {
             *info = c->found[i].info;
             return 0;
         }
-    if (ask(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
+    if (send_query(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
     if (!sensible(&a.info)) return lra_fail(e, "'%s': '%s' has an implausible size", f->path, path);
     c->found = lra_resize(c->found, (size_t)(c->n_found + 1) * sizeof *c->found);
     c->found[c->n_found++] = (found_set){lra_copy_text(path), a.info};
@@ -348,60 +350,60 @@ int lra_h5_child_find(lra_h5 *f, const char *path, lra_h5_info *info, lra_err *e
 int lra_h5_child_get(lra_h5 *f, const char *path, lra_h5_type type, int rank, const int64_t *dims,
                      void *data, lra_err *e)
 {
-    question q = {.kind = GET, .type = (uint32_t)type, .rank = rank};
+    query q = {.kind = GET, .type = (uint32_t)type, .rank = rank};
     lra_h5_info info;
-    answer a;
+    reply_header a;
     if (lra_h5_child_find(f, path, &info, e) != 0) return LRA_FAILED;
     /* checked here too, not only in the child: `data` must have space for these dimensions */
     if (lra_h5_check_extent(f, path, &info, type, rank, dims, e) != 0) return LRA_FAILED;
     memcpy(q.dims, info.dims, sizeof q.dims);
-    if (ask(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
+    if (send_query(f, &q, path, "", &a, e) != 0) return LRA_FAILED;
     if (a.n_bytes != bytes_of(&info))
         return lra_fail(e, "'%s': '%s' has another size than before", f->path, path);
-    return hear(f, data, a.n_bytes) ? 0 : tell_failure(f, e);
+    return receive_reply(f, data, a.n_bytes) ? 0 : report_failure(f, e);
 }
 
 char *lra_h5_child_text(lra_h5 *f, const char *path, lra_err *e)
 {
-    question q = {.kind = TEXT};
-    answer a;
-    if (ask(f, &q, path, "", &a, e) != 0) return NULL;
-    return hear_text(f, &a, 2 * (size_t)LRA_H5_TEXT_MAX, path, e);
+    query q = {.kind = TEXT};
+    reply_header a;
+    if (send_query(f, &q, path, "", &a, e) != 0) return NULL;
+    return receive_text(f, &a, 2 * (size_t)LRA_H5_TEXT_MAX, path, e);
 }
 
 int lra_h5_child_int(lra_h5 *f, const char *path, const char *name, int64_t *value, lra_err *e)
 {
-    question q = {.kind = INT};
-    answer a;
-    int rc = ask(f, &q, path, name, &a, e);
+    query q = {.kind = INT};
+    reply_header a;
+    int rc = send_query(f, &q, path, name, &a, e);
     if (rc == 0) *value = a.number;
     return rc;
 }
 
 int lra_h5_child_real(lra_h5 *f, const char *path, const char *name, double *value, lra_err *e)
 {
-    question q = {.kind = REAL};
-    answer a;
-    int rc = ask(f, &q, path, name, &a, e);
+    query q = {.kind = REAL};
+    reply_header a;
+    int rc = send_query(f, &q, path, name, &a, e);
     if (rc == 0) *value = a.real;
     return rc;
 }
 
 char *lra_h5_child_attr_text(lra_h5 *f, const char *path, const char *name, lra_err *e)
 {
-    question q = {.kind = ATTR_TEXT};
-    answer a;
-    if (ask(f, &q, path, name, &a, e) != 0) return NULL;
-    return hear_text(f, &a, LRA_H5_TEXT_MAX, name, e);
+    query q = {.kind = ATTR_TEXT};
+    reply_header a;
+    if (send_query(f, &q, path, name, &a, e) != 0) return NULL;
+    return receive_text(f, &a, LRA_H5_TEXT_MAX, name, e);
 }
 
 int lra_h5_child_list(lra_h5 *f, const char *group, char ***names, lra_err *e)
 {
-    question q = {.kind = LIST};
-    answer a;
+    query q = {.kind = LIST};
+    reply_header a;
     int n = 0;
-    if (ask(f, &q, group, "", &a, e) != 0) return LRA_FAILED;
-    char *all = hear_text(f, &a, LONGEST_LIST, group, e), *at = all;
+    if (send_query(f, &q, group, "", &a, e) != 0) return LRA_FAILED;
+    char *all = receive_text(f, &a, LONGEST_LIST, group, e), *at = all;
     if (!all) return LRA_FAILED;
     char **list = NULL;
     for (char *end = all + a.n_bytes; at < end; at += strlen(at) + 1) {
@@ -453,19 +455,19 @@ static int start_child(lra_h5 *f, const char *kind, lra_err *e)
 
 int lra_h5_child_open(lra_h5 *f, const char *kind, lra_err *e)
 {
-    answer a;
+    reply_header a;
     if (start_child(f, kind, e) != 0) return LRA_FAILED;
-    if (!hear(f, &a, sizeof a)) return tell_failure(f, e);
+    if (!receive_reply(f, &a, sizeof a)) return report_failure(f, e);
     if (check_answer(&a, e) != 0) return LRA_FAILED;
     f->format = a.number;
-    f->kind = hear_text(f, &a, LRA_H5_TEXT_MAX, "lra.kind", e);
+    f->kind = receive_text(f, &a, LRA_H5_TEXT_MAX, "lra.kind", e);
     if (!f->kind) return LRA_FAILED;
     return lra_h5_check_kind(f, kind, e);
 }
 
 int lra_h5_child_intact(const lra_h5 *f, lra_err *e)
 {
-    return f->child->failure ? tell_failure(f, e) : 0;
+    return f->child->failure ? report_failure(f, e) : 0;
 }
 
 void lra_h5_child_close(lra_h5 *f)

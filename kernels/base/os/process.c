@@ -156,7 +156,7 @@ void lra_process_signal(const lra_process *p, int number)
 
 /* Writes `input` to the child's stdin and collects both outputs until the child closes them. At
  * most slightly more than `most` bytes of each are stored. */
-static void converse(const lra_process *p, int in, const char *input, size_t most, lra_text *out,
+static void exchange(const lra_process *p, int in, const char *input, size_t most, lra_text *out,
                      lra_text *err)
 {
     struct pollfd fd[3] = {{p->out, POLLIN, 0}, {p->err, POLLIN, 0}, {in, POLLOUT, 0}};
@@ -201,7 +201,7 @@ static int run(const char *folder, char *const *argv, const char *input, size_t 
         return LRA_FAILED;
     }
     fcntl(in[1], F_SETFL, O_NONBLOCK);
-    converse(&p, in[1], input, most, out, err);
+    exchange(&p, in[1], input, most, out, err);
     close(p.out);
     close(p.err);
     return lra_process_wait(&p, e);

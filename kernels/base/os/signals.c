@@ -92,12 +92,12 @@ static void remove_unfinished(void)
 
 static void leave(void)
 {
-    static const char said[] = "stopped\n";
+    static const char stopped_line[] = "stopped\n";
     remove_unfinished();
     kill_groups();
     /* a child of the command that starts many runs prints nothing: its parent prints one message
      * for all */
-    ssize_t n = parent ? 0 : write(2, said, sizeof said - 1);
+    ssize_t n = parent ? 0 : write(2, stopped_line, sizeof stopped_line - 1);
     (void)n; /* the message is optional: a failed write is ignored */
     _exit(LRA_EXIT_INTERRUPTED);
 }

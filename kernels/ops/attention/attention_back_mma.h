@@ -96,7 +96,7 @@ LRA_DEV void am_center(const attention_job *j, const attention_place *p, const f
 /* Stores the row statistics that the pass over keys needs, for the rows of this thread. On return
  * `sum` holds the factor by which the accumulators of a row are multiplied. */
 template <int W, bool DISTANT>
-LRA_DEV void am_leave(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
+LRA_DEV void am_store(const attention_job *j, const attention_place *p, const float max[AM_M(W)][2],
                       const float dot[AM_M(W)][2], const float *drift, float sum[AM_M(W)][2])
 {
     /* with DISTANT the accumulators already contain the scale */
@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
     }
     tc_wait<0>(); /* no copy is in flight here: the last group is empty */
     if (p.decay == 0) am_center<W>(&j, &p, drift, sums);
-    am_leave<W, DISTANT>(&j, &p, max, dot, drift, sum);
+    am_store<W, DISTANT>(&j, &p, max, dot, drift, sum);
     am_finish<W>(&p, sum, sums, j.out, &of_q);
 }
 

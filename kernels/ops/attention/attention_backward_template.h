@@ -281,7 +281,7 @@ static inline void attention_back_tile(const attention_backward *b, const attent
         aw_differentiate(&pairs);
     } else if (!whole && AW_STRIPS && attention_plain(&b->h)) {
         as_view view;
-        as_look(&b->h, p, &view);
+        as_visible(&b->h, p, &view);
         as_differentiate(&pairs, &view, p);
         as_add_rows(&view, p, b->V, b->h.tile, b->dy_rows, dv);
         as_add_rows(&view, p, b->K, b->other, b->q_rows, dk);

@@ -85,7 +85,7 @@ static lra_tensor *core(const lra_op *op, int n, lra_tensor *const *x, lra_tenso
 
 /* Appends a channel of ones to v. Attention turns this channel into the sum of a row's remaining
  * weights. */
-static lra_tensor *beside_ones(lra_tensor *v)
+static lra_tensor *append_ones(lra_tensor *v)
 {
     const int64_t *d = v->shape.d;
     lra_tensor *both[] = {v, lra_ones(v->graph, v->type, LRA_SHAPE(d[0], d[1], d[2], 1))};
@@ -93,7 +93,7 @@ static lra_tensor *beside_ones(lra_tensor *v)
 }
 /* Divides the other channels by the last one, the sum of weights. This sum is at least 1/width, or
  * 0, like the other channels, where no key is visible. */
-static lra_tensor *over_ones(lra_tensor *y, int width)
+static lra_tensor *divide_by_ones(lra_tensor *y, int width)
 {
     const int64_t n = lra_width(y) - 1;
     lra_tensor *sum = lra_slice(y, 3, n, 1);
@@ -104,7 +104,7 @@ static lra_tensor *over_ones(lra_tensor *y, int width)
 lra_tensor *attention_values(const attention_args *a, lra_tensor *v, lra_tensor *length)
 {
     if (v->shape.n != 4) return v; /* invalid shape: the op reports the error */
-    if (a->renorm && a->smooth > 1) v = beside_ones(v);
+    if (a->renorm && a->smooth > 1) v = append_ones(v);
     if (a->smooth > 1) v = lra_moving_average(v, length, a->smooth, a->smooth_past, a->chunk);
     return a->stride > 1 ? by_residue(v, a->stride) : v;
 }
@@ -117,7 +117,7 @@ lra_tensor *attention_result(lra_tensor *y, int64_t T)
     lra_shape of_y = LRA_SHAPE(n.B, n.Tq * a->stride, n.H / a->stride, n.V);
     y = lra_reshape(lra_slice(y, 0, 0, lra_shape_elements(of_y)), of_y);
     if (a->stride > 1) y = lra_slice(y, 1, 0, T);
-    return a->renorm && a->smooth > 1 ? over_ones(y, a->smooth) : y;
+    return a->renorm && a->smooth > 1 ? divide_by_ones(y, a->smooth) : y;
 }
 
 /* Returns the spec with the graph's distance limits, one per head, if the graph has any. If weights

@@ -32,7 +32,7 @@ LRA_DEV void at_dot(const attention_job *j, const attention_place *p, const atte
 }
 
 /* Stores the row statistics of a thread's rows that the pass over keys needs. */
-LRA_DEV void at_leave(const attention_job *j, const attention_place *p, const at_softmax *r,
+LRA_DEV void at_store(const attention_job *j, const attention_place *p, const at_softmax *r,
                       const real one[AT_SUMS], const real dot[AT_SUMS], const real apart[AT_SUMS])
 {
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++)
@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_dq_tile_kernel(
         at_add<CHUNKS>(tile, j.k, &b.of.k, j0, c0, shared, sum);
     }
     LRA_UNROLL for (int i = 0; i < AT_SUMS; i++) shrink[i] = at_one_of(&p, at_sum(r.sum[i]));
-    if (blockIdx.y == 0) at_leave(&j, &p, &r, shrink, dot, apart);
+    if (blockIdx.y == 0) at_store(&j, &p, &r, shrink, dot, apart);
     at_finish<CHUNKS>(&p, c0, shrink, sum, j.out, &b.of.q);
 }
 

@@ -9,7 +9,7 @@
 #if LRA_RECORD
 /* The tensor that x copies, casts, reshapes or (renorm) normalises; NULL: x is another
  * operation. */
-static const lra_tensor *behind(const lra_tensor *x)
+static const lra_tensor *producer_of(const lra_tensor *x)
 {
     bool same = x->op->flags & LRA_ALIAS || x->op == &lra_op_slice_copy || x->op == &lra_op_cast;
     bool renormalised = x->op == &lra_op_div && x->n_src == 2;
@@ -18,7 +18,7 @@ static const lra_tensor *behind(const lra_tensor *x)
 
 static const lra_tensor *node_of(const lra_tensor *y)
 {
-    while (y && y->op != &lra_op_attention) y = behind(y);
+    while (y && y->op != &lra_op_attention) y = producer_of(y);
     if (!y) LRA_BUG("statistics of a node that is not attention");
     return y;
 }
@@ -57,7 +57,7 @@ lra_tensor *lra_attention_key_length(const lra_tensor *attention)
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
-                                        const lra_attention_question *ask)
+                                        const lra_attention_statistics_spec *spec)
 {
     const lra_tensor *y = node_of(attention);
     attention_args a = *(const attention_args *)y->args;
@@ -65,9 +65,9 @@ lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
     int n = 2;
     a.dropout = 0;
     for (int i = 3; i < y->n_src; i++) src[n++] = y->src[i];
-    if (ask && ask->without) src[n++] = ask->without, a.has |= 1u << ATTENTION_WITHOUT;
-    if (ask && ask->gram) src[n++] = ask->gram, a.has |= 1u << ATTENTION_GRAM;
-    if (ask) a.columns = ask->columns;
+    if (spec && spec->without) src[n++] = spec->without, a.has |= 1u << ATTENTION_WITHOUT;
+    if (spec && spec->gram) src[n++] = spec->gram, a.has |= 1u << ATTENTION_GRAM;
+    if (spec) a.columns = spec->columns;
     return lra_node(&lra_op_attention_statistics, y->graph, n, src, &a, sizeof a);
 }
 
@@ -107,7 +107,7 @@ static lra_tensor *weights_behind(const lra_tensor *y, int64_t inputs)
     lra_graph_nodes(y->graph, &lra_op_linear, n, list);
     for (int i = 0; i < n && !w; i++) {
         const lra_tensor *x = list[i]->src[0];
-        while (x && x != y) x = x->n_src ? behind(x) : NULL;
+        while (x && x != y) x = x->n_src ? producer_of(x) : NULL;
         if (x && list[i]->src[1]->shape.d[0] == inputs) w = list[i]->src[1];
     }
     lra_free(list);
@@ -143,7 +143,7 @@ lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x)
     return attention_result(own, a->T);
 }
 
-bool lra_attention_is_plain(const lra_tensor *attention)
+bool lra_attention_is_softmax(const lra_tensor *attention)
 {
     const attention_args *a = node_of(attention)->args;
     const unsigned lengths = 1u << ATTENTION_LENGTH | 1u << ATTENTION_KEY_LENGTH;
@@ -158,7 +158,7 @@ lra_tensor *lra_attention_map_of(const lra_tensor *attention)
     const lra_tensor *y = node_of(attention);
     const attention_args *a = y->args;
     const lra_type wide = lra_real(y->graph);
-    if (!lra_attention_is_plain(y)) LRA_BUG("a map of attention that is more than a softmax");
+    if (!lra_attention_is_softmax(y)) LRA_BUG("a map of attention that is more than a softmax");
     lra_tensor *q = lra_permute(lra_cast(y->src[0], wide), 4, (int[]){0, 2, 1, 3});
     lra_tensor *k = lra_permute(lra_cast(y->src[1], wide), 4, (int[]){0, 2, 1, 3});
     lra_tensor *score = lra_matmul_t(lra_affine(q, a->scale, 0), false, k, true);
@@ -238,14 +238,14 @@ lra_tensor *attention_statistics_sample(lra_graph *g, int i)
     const lra_tensor *y = node_of(attention_sample(g, sample[i].attention));
     const lra_tensor *v = values_of(y);
     const int64_t *d = v->shape.d, B = d[0], T = d[1], H = d[2];
-    lra_attention_question ask = {.columns = sample[i].columns};
+    lra_attention_statistics_spec spec = {.columns = sample[i].columns};
     if (sample[i].without)
-        ask.without = lra_sample_input(g, "without", "index:11", LRA_SHAPE(B, H));
+        spec.without = lra_sample_input(g, "without", "index:11", LRA_SHAPE(B, H));
     if (sample[i].together) {
         lra_tensor *u = lra_sample_input(g, "u", "normal", LRA_SHAPE(B * T, H, 3));
         u = lra_cast(lra_matmul_t(u, false, u, true), lra_real(g));
-        ask.gram = lra_reshape(u, LRA_SHAPE(B, T, H, H));
+        spec.gram = lra_reshape(u, LRA_SHAPE(B, T, H, H));
     }
-    return lra_attention_statistics_of(y, &ask);
+    return lra_attention_statistics_of(y, &spec);
 }
 #endif

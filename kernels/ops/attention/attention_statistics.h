@@ -30,7 +30,7 @@ typedef struct {
      * the weights w_ij = || sum_h a_hij v_hj W_h ||, and the result is (B,1,W). Nullable */
     lra_tensor *gram;
     int64_t columns; /* width of the image, for distances in pixels; 0: not an image */
-} lra_attention_question;
+} lra_attention_statistics_spec;
 
 /* Statistics from one pass over the scores, with memory linear in the number of keys. Returns
  * (B,H,W), real. p_ij = a_ij / sum_j a_ij. Means are over the rows that see a key. D: number of
@@ -48,7 +48,7 @@ typedef struct {
  *   near of other      with columns: as near, with p' instead of p, summed over the rows of `other`
  * Nullable: ask */
 lra_tensor *lra_attention_statistics_of(const lra_tensor *attention,
-                                        const lra_attention_question *ask);
+                                        const lra_attention_statistics_spec *spec);
 int64_t lra_attention_statistics_length(const lra_tensor *statistics); /* number of positions, D */
 /* index of the first entry of `other` in a row of the result */
 int64_t lra_attention_statistics_other(const lra_tensor *statistics);
@@ -65,9 +65,9 @@ lra_tensor *lra_values_gram(lra_tensor *v, lra_tensor *w);
 lra_tensor *lra_attention_apply(const lra_tensor *attention, lra_tensor *x);
 /* True if the weights are softmax_j(scale q_i . k_j) over all keys of an example, without other
  * terms. */
-bool lra_attention_is_plain(const lra_tensor *attention);
-/* The full maps of a plain layer (lra_attention_is_plain()): (B,H,T,T'), real, computed in real; 0
- * for keys that are padding. */
+bool lra_attention_is_softmax(const lra_tensor *attention);
+/* The full maps of a softmax layer (lra_attention_is_softmax()): (B,H,T,T'), real, computed in
+ * real; 0 for keys that are padding. */
 lra_tensor *lra_attention_map_of(const lra_tensor *attention);
 
 /* ---- which pairs there are ------------------------------------------------------------------- */

@@ -56,7 +56,7 @@ LRA_FN attention_range statistics_spread(const attention_args *a, const attentio
     return r;
 }
 
-/* Index of the excluded key (lra_attention_question.without) within residue r; -1: none. */
+/* Index of the excluded key (lra_attention_statistics_spec.without) within residue r; -1: none. */
 LRA_FN int64_t statistics_hole(const statistics_sizes *z, const int32_t *without, int64_t r)
 {
     if (!without || *without < 0 || *without % z->stride != r) return -1;

@@ -27,7 +27,7 @@ static inline int as_lane(int64_t l)
     return (int)(l < 0 ? 0 : l < ATTENTION_QUERIES ? l : ATTENTION_QUERIES);
 }
 
-static inline void as_look(const attention_head *h, const attention_place *p, as_view *v)
+static inline void as_visible(const attention_head *h, const attention_place *p, as_view *v)
 {
     const bool hides = attention_hides(h, p);
     for (int64_t r = 0; r < ATTENTION_KEYS; r++) {

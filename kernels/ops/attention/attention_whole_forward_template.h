@@ -117,7 +117,7 @@ static inline bool aw_attend(attention_forward *f, const attention_place *p)
     if (whole) {
         aw_weights(&a);
     } else {
-        as_look(&f->h, p, &view);
+        as_visible(&f->h, p, &view);
         as_weights(&a, &view, p->lanes);
     }
 #pragma omp simd reduction(| : far)

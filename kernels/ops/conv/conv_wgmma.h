@@ -328,8 +328,8 @@ static inline void wgmma_start(const conv_job *j, void *stream)
 static inline void conv_wgmma_run(const conv_job *j, void *stream)
 {
     conv_tiles s = {j->B, j->T, j->groups, j->n_out};
-    int asked = lra_cuda_columns();
-    bool wide = (asked ? asked : conv_tile_columns(&s)) == CONV_TILE_COLUMNS;
+    int requested = lra_cuda_columns();
+    bool wide = (requested ? requested : conv_tile_columns(&s)) == CONV_TILE_COLUMNS;
     if (j->in == 1 && wide)
         wgmma_start<true, CONV_TILE_COLUMNS>(j, stream);
     else if (j->in == 1)

@@ -35,10 +35,10 @@ static bool is_dense(const lra_tensor *y)
 static lra_fuse fuses_dense(const lra_tensor *const *group, int n, const lra_tensor *x)
 {
     if (n == 1 && x->op == &lra_op_activation_backward && x->src[0] == group[0])
-        return LRA_FUSE_OVER;
+        return LRA_FUSE_ELIDED;
     if (n != 2 || x->op != &lra_op_reduce_sum || x->src[0] != group[1]) return LRA_FUSE_NOT;
     const reduce_sum_args *a = x->args; /* a sum over all rows */
-    return a->from == 0 && a->to == group[1]->shape.n - 1 ? LRA_FUSE_BESIDE : LRA_FUSE_NOT;
+    return a->from == 0 && a->to == group[1]->shape.n - 1 ? LRA_FUSE_STORED : LRA_FUSE_NOT;
 }
 
 static lra_fuse fuses_norm(const lra_tensor *const *group, int n, const lra_tensor *x)
@@ -47,12 +47,12 @@ static lra_fuse fuses_norm(const lra_tensor *const *group, int n, const lra_tens
     if (has(group, n, x->op)) return LRA_FUSE_NOT;
     if (x->op == &lra_op_add_n)
         return x->n_src == 2 && x->type == dx->type && (x->src[0] == dx) != (x->src[1] == dx)
-                   ? LRA_FUSE_OVER
+                   ? LRA_FUSE_ELIDED
                    : LRA_FUSE_NOT;
     const layer_norm_args *a = x->args, *b = dx->args;
     return x->op == &lra_op_layer_norm_dgain && x->src[0] == dx->src[0] &&
                    x->src[1] == dx->src[1] && a->eps == b->eps
-               ? LRA_FUSE_BESIDE
+               ? LRA_FUSE_STORED
                : LRA_FUSE_NOT;
 }
 

@@ -163,7 +163,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
 static inline void read_kernels(const real *k, const real *behind, int64_t w, int64_t T, int64_t L,
                                 const fft_plan *plan, fft_number *z)
 {
-    const int64_t n = plan->n, lags = lags_of(T, L), others = behind ? behind_of(T, L) : 0;
+    const int64_t n = plan->n, lags = lags_of(T, L), others = behind ? back_lags_of(T, L) : 0;
     const real one = 1 / (real)n;
     lanes r[LANES];
     for (int64_t t = 0; t < n; t++) z[t] = (fft_number){(lanes){0}, (lanes){0}};
@@ -182,7 +182,7 @@ static inline void read_kernels(const real *k, const real *behind, int64_t w, in
 static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, int64_t L,
                                  const fft_plan *plan, fft_number *z)
 {
-    const int64_t n = plan->n, lags = lags_of(T, L), others = behind_of(T, L);
+    const int64_t n = plan->n, lags = lags_of(T, L), others = back_lags_of(T, L);
     const real one = 1 / (real)n;
     lanes r[LANES];
     fft_back_from(plan, 0, n, z);
@@ -414,7 +414,7 @@ static int64_t dk_cuda_scratch(const lra_tensor *y)
     return cuda_scratch_of(&y->src[0]->shape, ((const long_conv_args *)y->args)->L, 2);
 }
 
-lra_tensor *lra_long_conv_whole(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
+lra_tensor *lra_long_conv_unlimited(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
 {
     long_conv_args a = {kernel->shape.n == 3, length != NULL, false, 0};
     lra_tensor *src[] = {x, kernel, length};
@@ -425,7 +425,7 @@ lra_tensor *lra_long_conv(lra_tensor *x, lra_tensor *kernel, lra_tensor *length)
 {
     lra_tensor *limit = lra_next_limit(x->graph);
     return limit ? lra_long_conv_windowed(x, kernel, limit, length)
-                 : lra_long_conv_whole(x, kernel, length);
+                 : lra_long_conv_unlimited(x, kernel, length);
 }
 
 /* Test samples: kernels that are shorter and longer than the sequence, one and two directions, more

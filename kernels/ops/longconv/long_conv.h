@@ -11,15 +11,15 @@ typedef struct {
 } long_conv_args;
 
 /* Long convolution without the distance limit of the graph. */
-lra_tensor *lra_long_conv_whole(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
+lra_tensor *lra_long_conv_unlimited(lra_tensor *x, lra_tensor *kernel, lra_tensor *length);
 
 /* Number of kernel values that have an effect at T tokens: lags 0 .. T-1 (lags_of), lags -1 ..
- * -(T-1) (behind_of). */
+ * -(T-1) (back_lags_of). */
 static inline int64_t lags_of(int64_t T, int64_t L)
 {
     return L < T ? L : T;
 }
-static inline int64_t behind_of(int64_t T, int64_t L)
+static inline int64_t back_lags_of(int64_t T, int64_t L)
 {
     return L < T - 1 ? L : T - 1;
 }

@@ -25,7 +25,7 @@ static inline long_conv_job long_conv_job_of(const long_conv_args *a, const lra_
 {
     int64_t T = x->d[1], n = size_of(T, L);
     long_conv_job j = {*a, x->d[0], T, x->d[2], L, n, lra_fft_row(n), lags_of(T, L), 0, NULL};
-    if (a->two_sided) j.behind = behind_of(T, L);
+    if (a->two_sided) j.behind = back_lags_of(T, L);
     j.length = (const int32_t *)length;
     return j;
 }

@@ -143,7 +143,7 @@ lra_tensor *lra_long_conv_windowed(lra_tensor *x, lra_tensor *kernel, lra_tensor
 {
     const long_conv_args a = {kernel->shape.n == 3, length != NULL, false, 0};
     kernel = cut(kernel, limit);
-    lra_tensor *src[] = {lra_long_conv_whole(x, kernel, length), x, kernel, limit, length};
+    lra_tensor *src[] = {lra_long_conv_unlimited(x, kernel, length), x, kernel, limit, length};
     return lra_node(&lra_op_long_conv_windowed, x->graph, length ? 5 : 4, src, &a, sizeof a);
 }
 

@@ -14,7 +14,7 @@ LRA_ROW_FN void upsample_row(lra_type t, const void *x, void *y, upsample_view v
 
 LRA_ROW_FN void sum_row(lra_type t, const void *dy, void *dx, upsample_view v)
 {
-    for (int64_t j = 0; j < v.s; j++) t_store(dx, t, j, stretch_sum(dy, t, v, j));
+    for (int64_t j = 0; j < v.s; j++) t_store(dx, t, j, upsample_sum(dy, t, v, j));
 }
 
 LRA_BODY(upsample)

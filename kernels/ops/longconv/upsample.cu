@@ -11,7 +11,7 @@ static __global__ void upsample_kernel(upsample_view v, bool back, lra_type t, c
         const void *row = t_at(x, t, i / out * in);
         int64_t at = i % out;
         t_store(y, t, i,
-                back ? stretch_sum(row, t, v, at)
+                back ? upsample_sum(row, t, v, at)
                      : upsample_value(row, t, v, at / v.times, at % v.times));
     }
 }

@@ -38,7 +38,7 @@ LRA_FN real upsample_value(const void *x, lra_type t, upsample_view v, int64_t j
 /* Gradient of number j of a row. It sums the contributions of its own block, of the right half of
  * the previous block, and of the left half of the next block. The outer halves of the first and the
  * last block contribute to their own numbers. */
-LRA_FN real stretch_sum(const void *dy, lra_type t, upsample_view v, int64_t j)
+LRA_FN real upsample_sum(const void *dy, lra_type t, upsample_view v, int64_t j)
 {
     real sum = 0;
     for (int64_t k = 0; k < v.times; k++) {

@@ -69,7 +69,7 @@ static inline bool counts(double re, double im)
 }
 
 /* Multiplies `at` by `step`, for all modes. */
-static inline void go_on(const ssm_room *w, int64_t N)
+static inline void advance(const ssm_room *w, int64_t N)
 {
     const double *step = w->step;
     double *at = w->at;
@@ -97,7 +97,7 @@ static inline void fill_modes(const ssm_room *w, const ssm_kernel_args *s, const
     for (int64_t j = 0; j < BLOCK; j++) {
         real *row = w->table + j * 2 * N;
         for (int64_t i = 0; i < 2 * N; i++) row[i] = (real)w->at[i];
-        go_on(w, N);
+        advance(w, N);
     }
     memcpy(w->step, w->at, (size_t)(2 * N) * sizeof *w->at);
 }
@@ -142,7 +142,7 @@ LRA_BODY(ssm_kernel)
                 real *left = w.rows[0] + b * 2 * N;
                 for (int64_t n = 0; n < N; n++)
                     left[n] = (real)w.at[n], left[N + n] = (real)-w.at[N + n];
-                go_on(&w, N);
+                advance(&w, N);
             }
             tile_rows rows = {w.rows[0], 2 * N, 1};
             gemm_rows(nb, BLOCK, 2 * N, 0, 2 * N, rows, w.packed, false, w.k, BLOCK);
@@ -194,7 +194,7 @@ LRA_BODY(ssm_kernel_grad)
             memset(w.sum[0], 0, (size_t)(4 * N) * sizeof(double));
             for (int64_t b = 0; b < nb; b++) {
                 add_block(&w, N, b);
-                go_on(&w, N);
+                advance(&w, N);
             }
             for (int64_t n = 0; n < N; n++) {
                 c_number weight = ssm_weight_at(s, c->in[2], r, n);
