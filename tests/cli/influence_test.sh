@@ -46,7 +46,7 @@ grep -q ' order-in  *kl.local ' out || complain "no order without labels: $(cat 
 has out 'drop.w95'
 has out 'length.gain.x2'
 grep -q 'heads *undefined: no layer has several heads' err || complain "heads of convolutions: $(cat err)"
-grep -q 'mask *undefined: the model adds no positions' err || complain "a mask of a model that knows no positions: $(cat err)"
+grep -q 'mask *undefined: the model has no position embeddings' err || complain "a mask of a model that knows no positions: $(cat err)"
 grep -q 'prune *undefined: rows are no expressions' err || complain "a pruned expression of none: $(cat err)"
 grep -q 'shift *undefined: all rows have the same length' err || complain "rows without room to move: $(cat err)"
 cp "o/runs/$run/influence.h5" kept

@@ -89,9 +89,8 @@ TEST(kernels_of_cells)
     lra_verdict v = {0};
     lra_verdict_of_kernels(n, cells, &v);
     says(&v, 0,
-         "has a mean distance of 0.25 times that of uniform weights (the null value: 1), 95 % of "
-         "it "
-         "within 12 tokens.");
+         "has a mean distance of 0.25 times that of uniform weights (the null value: 1); 95 % of "
+         "the energy is within 12 tokens.");
     says(&v, 1, "At initialisation it was 0.40; one seed has no interval.");
     lra_verdict_free(&v);
     lra_probe_cells_free(cells, n);
@@ -113,7 +112,7 @@ TEST(kernels_of_layers_and_of_one_seed)
     int n = lra_probe_cells(1, list, &cells);
     lra_verdict v = {0};
     lra_verdict_of_kernels(n, cells, &v);
-    says(&v, 0, "95 % of it within 3.5 tokens, the mean of the radii of its layers.");
+    says(&v, 0, "95 % of the energy is within 3.5 tokens (mean over layers).");
     lra_verdict_free(&v);
     lra_probe_cells_free(cells, n);
     n = lra_probe_cells(2, list, &cells);
@@ -227,7 +226,7 @@ TEST(dependence_of_neighbours)
         "That adjacent tokens depend on each other beyond what their positions explain"};
     static const char *const text[] = {
         "divergence of their pairs from the null is 0.0737 bits (0.0720 to 0.0753); the difference of the mutual "
-        "informations, 0.0014 bits (-0.0027 to 0.0075), does not show it.",
+        "informations, 0.0014 bits (-0.0027 to 0.0075), is not significant.",
         "is not shown: the divergence of their pairs from the null is 0.0001 bits (0.0000 to "
         "0.0011)."};
     for (int i = 0; i < 2; i++) {

@@ -176,7 +176,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dq_mma_kernel(
             am_apply<W, N>(s, keys + at * AM_PITCH(W), sums);
         }
     }
-    tc_wait<0>(); /* no copy is in flight here: the last group is empty */
+    tc_wait<0>(); /* equivalent without it: the last group is empty */
     if (p.decay == 0) am_center<W>(&j, &p, drift, sums);
     am_store<W, DISTANT>(&j, &p, max, dot, drift, sum);
     am_finish<W>(&p, sum, sums, j.out, &of_q);
@@ -291,7 +291,7 @@ static __global__ void __launch_bounds__(AM_THREADS, 2) attention_dkv_mma_kernel
             am_apply<W, N>(dp, q + at * AM_PITCH(W), dk);
         }
     }
-    tc_wait<0>(); /* no copy is in flight here: the loop has waited for the last tile */
+    tc_wait<0>(); /* equivalent without it: the loop has waited for the last tile */
     __syncthreads();
     p = kept->place, of_k = kept->of_k;
     float factor[M][2];

@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 2) conv_mma_kernel(conv_job 
     }
     mma_finish(&j, &p, row0, column0, lane, sum);
     if (!j.columns) return;
-    tc_wait<0>();    /* no copy is in flight here: the last groups are empty */
+    tc_wait<0>();    /* equivalent without it: the last groups are empty */
     __syncthreads(); /* after this barrier no warp reads a slab */
     mma_columns(&j, &p, warp % 4, column0, lane, sum, (float *)slabs);
 }

@@ -178,7 +178,7 @@ LRA_DEV void wg_clear(const conv_job *j, const wg_tile *w, int rows, unsigned ch
     }
     bar_fence();
     bar_arrive(bar);
-    bar_wait(bar, parity); /* required by the memory model; removing it changes no result */
+    bar_wait(bar, parity); /* equivalent without it, but the memory model requires it */
 }
 
 /* sum (128, COLUMNS) += rows of the slab from `row` on, times the weights of a tap. */
