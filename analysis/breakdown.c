@@ -10,7 +10,7 @@
 typedef struct {
     const lra_breakdown_data *d;
     int64_t n, *index; /* number of examples; (n) their indices */
-    /* (n) scores 0 or 1 of each seed, then of the rival */
+    /* (n) per seed, then for the rival predictor: 1 where the prediction is correct, else 0 */
     uint8_t *score[LRA_BREAKDOWN_MAX_SEEDS + 1];
 } workspace;
 

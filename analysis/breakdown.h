@@ -1,5 +1,5 @@
-/* Breaks predictions down by group: accuracy, comparison with a rival, agreement with a heuristic,
- * confusion matrix.
+/* Breaks predictions down by group: accuracy, comparison with a rival predictor, agreement with a
+ * heuristic, confusion matrix.
  *
  * Accuracy is the mean over seeds. 95 % intervals of accuracies and differences are those of
  * sample.h, over examples and seeds; with one seed, over examples alone. If nothing varies (all

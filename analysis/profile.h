@@ -24,8 +24,8 @@
  *
  * Known: uniform weights of T tokens: dist.mean (T+1)/3, causal (T+2)/4; T = 1024: 341.667, 256.5;
  * range.mean 341.333, support 1024; causal 255.75.  Weights 0.98^d,
- * one-sided: mean 49, q50 34, q90 113, q95 148, q99 227, support 134.5527, by squares 99, tau
- * 49.4983. */
+ * one-sided: mean 49, q50 34, q90 113, q95 148, q99 227, support 134.5527, participation
+ * ratio (support.pr) 99, tau 49.4983. */
 #ifndef LRA_ANALYSIS_PROFILE_H
 #define LRA_ANALYSIS_PROFILE_H
 

@@ -1,5 +1,5 @@
-/* Distance limits (lra_graph_limit()) of ops with heads, which have one limit per head, and the
- * limits that belong to each op. */
+/* Access to the distance limits of a graph (lra_graph_limit()): which limits an op reads, and how
+ * many limited ops lie on a path. An op with heads has one limit per head. */
 #ifndef LRA_GRAPH_DISTANCE_LIMIT_H
 #define LRA_GRAPH_DISTANCE_LIMIT_H
 

@@ -247,7 +247,8 @@ static void judge(lra_check_work *w, const comparison *c)
 {
     bool values = w->s->examples->value != NULL;
     double rank = c->ranked ? c->rank / c->ranked : 0;
-    double few = w->s->examples->width > CHANNELS ? 3 : 0.1; /* 3: u is random */
+    /* 3: E is estimated from random directions u, so that only large differences count */
+    double few = w->s->examples->width > CHANNELS ? 3 : 0.1;
     if (!c->finite)
         fail(w, lra_format("gradients are NaN or infinite"));
     else if (c->largest_gradient == 0 && c->largest_effect > 0)

@@ -36,7 +36,7 @@ struct lra_model_process {
     int group;     /* index returned by lra_group_add() */
     int in, out, err;
     lra_frame_reader reader;
-    lra_text line, kept;   /* stderr: its incomplete last line; its last bytes */
+    lra_text line, kept;   /* of stderr: the incomplete last line; the last bytes */
     lra_model_exchange *x; /* the open request; NULL: idle */
     size_t sent;
     double end, limit; /* end: time at which the request times out; limit: its time limit */
@@ -495,8 +495,8 @@ int lra_model_exchange_all(lra_model_process *const *p, int slots, lra_model_exc
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-/* Waits for the end of the child, then sends SIGTERM and SIGKILL. Returns the last signal sent, 0
- * if none was needed. */
+/* Waits until the child has ended. Sends SIGTERM if it has not ended within first_limit seconds,
+ * and SIGKILL after the next time limit. Returns the last signal sent; 0: none was needed. */
 static int make_end(lra_model_process *p, double first_limit, size_t *said, siginfo_t *info)
 {
     if (wait_end(p, first_limit, true, said, info)) return 0;

@@ -94,8 +94,8 @@ typedef struct call call;
 struct call {
     const char *op, *layer; /* Nullable: layer */
     const lra_request *q;
-    int64_t n, *row; /* n: rows of all messages; row: (n) their rows in q */
-    /* Adds arrays and metadata of rows [from, to) to a message, besides the inputs. Nullable */
+    int64_t n, *row; /* number of rows of all messages; (n) their row indices in q */
+    /* Adds arrays and metadata of rows [from, to) to a message that has the inputs. Nullable */
     void (*add)(const call *c, int64_t from, int64_t to, lra_wire *w, lra_config *meta);
     /* Stores the answer for rows [from, to). */
     int (*take)(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e);

@@ -114,8 +114,8 @@ static int read_ops(const char *list, uint32_t *answers, lra_err *e)
         at += n;
         at += strspn(at, " ");
     }
-    if (!restore)
-        *answers &= ~(uint32_t)LRA_ANSWERS_RESET; /* the trained weights could not be restored */
+    /* without restore(), the trained weights would be lost */
+    if (!restore) *answers &= ~(uint32_t)LRA_ANSWERS_RESET;
     if (*answers & LRA_ANSWERS_FORWARD) return 0;
     return lra_fail(e, "'ready' lists the ops '%.80s', expected 'forward' among them", list);
 }

@@ -277,7 +277,7 @@ static int hello(lra_server *s, const lra_message *m, lra_config *meta, lra_err 
         return LRA_REFUSED;
     }
     if (t.vocab == 0) s->shape.width = t.width;
-    /* everything at once, so that the graphs are built once; and D is known after it */
+    /* announces all requests together, so that the graphs are built once and D becomes known */
     const uint32_t all = LRA_ANSWERS_FORWARD | LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP;
     int rc = prepare(s, f->answers & all, t.length, e);
     if (rc == 0) lra_ready_meta(f, f->max_batch, meta);

@@ -55,9 +55,9 @@ bool lra_occlude_counts(const lra_occluder *o, int64_t s)
     return o->batch->row[row_of(o, s)] >= 0 && o->batch->length[s] > 0 && source_of(o, s, 0) >= 0;
 }
 
-/* Writes token run number k (the repetitions of the first run, then the second run), cut at the
- * shorter of the two sequences: *n tokens from position *from; *n <= 0 if nothing remains. Returns
- * false after the last run. */
+/* Computes token run number k: *n tokens that start at position *from. Runs are numbered with all
+ * repetitions of the first one before the second one. A run is truncated at the end of the shorter
+ * of the two sequences; *n <= 0 if nothing remains. Returns false after the last run. */
 static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_token_runs *of,
                      int64_t k, int64_t *from, int64_t *n)
 {

@@ -90,7 +90,8 @@ static void add_most(const lra_gain *g, lra_probe_unit *u, int64_t n, int64_t n_
     lra_probe_unit_array(u, "kl", 2, (int64_t[]){g->n, 3}, kl);
     lra_measurement f = lra_measurement_of("kl.most", kl[3 * most]);
     f.lo = kl[3 * most + 1], f.hi = kl[3 * most + 2], f.examples = n;
-    /* with a single output, the mean output equals it, so the cost is 0 and no null value exists */
+    /* the null value is the KL of the mean output; a single output equals the mean, so that it has
+     * no null value */
     if (n_answers > 1) f.null[LRA_NULL_UNIFORM] = -g->chance;
     lra_probe_unit_measurements(u, 1, &f);
 }

@@ -70,7 +70,7 @@ static void add_costs(lra_probe_unit *u, const lra_perturbation *is, const char 
 {
     const lra_estimate *x = is->ids.smallest ? &g->costs_from : &g->costs_to;
     lra_measurement f = lra_influence_threshold(prefix, is->ids.costs, x, n);
-    /* null value: the order has no effect */
+    /* null value: threshold of a model for which the order of the tokens has no effect */
     f.null[LRA_NULL_UNIFORM] = is->ids.smallest ? INFINITY : 0;
     lra_probe_unit_measurements(u, 1, &f);
 }

@@ -56,7 +56,7 @@ SCRIPTS = (
 
 
 class _Wheel:
-    """A wheel in the making: files with fixed times (the same input gives the same bytes) and their record."""
+    """A wheel under construction: files with fixed times (so that builds are reproducible) and their RECORD."""
 
     def __init__(self, folder: str, platform: str) -> None:
         self.name = f"{NAME}-{_version()}-py3-none-{platform}.whl"

@@ -13,8 +13,8 @@ extern const lra_option lra_rungs_options[]; /* --kernels, --axis, --match, --ma
 typedef struct {
     int64_t value; /* value of the axis key */
     int64_t size;  /* value of the model's size key; 0: the model has no such key */
-    /* ladder attributes (lra_job.ladder). NULL: only the kernel differs, without --match and
-     * --vary */
+    /* ladder attributes (lra_job.ladder). NULL: the rungs differ in the kernel only (neither
+     * --match nor --vary is set) */
     char *ladder;
 } lra_planned_rung;
 

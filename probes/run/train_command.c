@@ -38,7 +38,8 @@ static void add_word(lra_text *t, const char *option, const char *value)
 
 static void add_changes(lra_text *t, const lra_config *run, const lra_config *preset)
 {
-    /* Other runs are named by separate options, and their effect is already part of the weights. */
+    /* Keys that identify other runs: --set does not accept them, and the exported weights already
+     * contain their effect. */
     static const char named[] = "from matched related";
     for (int i = 0; lra_config_key(run, i); i++) {
         const char *key = lra_config_key(run, i), *value = lra_config_value(run, i);

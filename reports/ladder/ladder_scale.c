@@ -70,8 +70,9 @@ static int set_published(lra_ladder_view *v, double mega, lra_err *e)
     return 0;
 }
 
-/* Sets chance. For tasks with classes (except with uniform chance), it is a series of rows, 1 for
- * the most frequent label, so that differences from chance are paired. */
+/* Sets chance. For tasks with classes, also sets the score of the majority label for each row
+ * (1: correct), so that differences from chance are paired by row. Uniform chance is a single
+ * number. */
 static int set_chance(lra_ladder_view *v, const lra_ladder_scale *scale, lra_err *e)
 {
     const lra_result *first = v->first;

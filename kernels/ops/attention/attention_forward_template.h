@@ -15,8 +15,8 @@ typedef struct {
     attention_ahead next[2]; /* rows of k and v to prefetch: those of this thread's next head */
 } attention_forward;
 
-/* Scratch of a thread that needs scores but no values: the tables, k, a block of queries with their
- * maxima and sums, and `tiles` tiles of all keys. */
+/* Scratch of a thread, in reals, that needs scores but no values: k, a block of queries with their
+ * maxima and sums, `tiles` blocks of scores for all keys, and two tables by offset i - j. */
 static inline int64_t attention_score_scratch(const attention_sizes *s, int64_t tiles)
 {
     return s->Tk * s->K + ATTENTION_QUERIES * (s->K + tiles * s->Tk + 2) + ATTENTION_TILE +

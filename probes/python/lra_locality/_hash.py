@@ -59,7 +59,7 @@ def _mix(b: bytes, at: int, secret: int) -> int:
 
 
 def _short(b: bytes) -> int:
-    """Up to 16 bytes."""
+    """Hash of at most 16 bytes."""
     n = len(b)
     if n > 8:
         low = _u64(b, 0) ^ _u64(_SECRET, 24) ^ _u64(_SECRET, 32)
@@ -80,7 +80,7 @@ def _short(b: bytes) -> int:
 
 
 def _middle(b: bytes) -> int:
-    """17 to 240 bytes."""
+    """Hash of 17 to 240 bytes."""
     n = len(b)
     acc = n * _P64_1
     if n <= 128:
@@ -103,14 +103,14 @@ _SWAP = np.array([1, 0, 3, 2, 5, 4, 7, 6])
 
 
 def _accumulate(acc: Any, stripes: Any, keys: Any) -> Any:
-    """acc (8) plus what stripes (n,8) contribute."""
+    """Returns the accumulators acc (8) after the stripes (n,8)."""
     keyed = stripes ^ keys
     product = (keyed & np.uint64(0xFFFFFFFF)) * (keyed >> np.uint64(32))
     return acc + product.sum(0, dtype=np.uint64) + stripes[:, _SWAP].sum(0, dtype=np.uint64)
 
 
 def _long(b: bytes) -> int:
-    """More than 240 bytes."""
+    """Hash of more than 240 bytes."""
     n = len(b)
     acc = np.array([_P32_3, _P64_1, _P64_2, _P64_3, _P64_4, _P32_2, _P64_5, _P32_1], np.uint64)
     blocks = (n - 1) // 1024

@@ -30,7 +30,7 @@ LENGTH_NAMES = ("lengths", "length", "seq_lengths", "seq_lens", "seq_len", "lens
 
 
 class WrapError(ValueError):
-    """The model cannot be wrapped as described.  The message states what was found and what to pass."""
+    """Raised if a model cannot be wrapped.  The message states the found value and the argument to pass."""
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
@@ -59,7 +59,7 @@ def _fields(value: Any) -> Optional[Dict[str, Any]]:
 
 
 def pick_output(value: Any, output: Any = None) -> Any:
-    """The array of logits in what a model returned.
+    """Returns the array of logits in the return value of a model.
 
     output: None (array, ``.logits``, ``["logits"]``, first element), a key, an index, or a function.
     Raises WrapError that lists the names that were found.

@@ -28,7 +28,7 @@ def _write_all(data: bytes) -> None:
 
 
 def main(path: str) -> None:
-    """Ends when either side does."""
+    """Copies in both directions; returns when the model has closed the socket."""
     s = socket.socket(socket.AF_UNIX)
     s.connect(path)
     to_model = threading.Thread(

@@ -157,7 +157,7 @@ class TorchModel(Model):
         value = value.detach()
         return (value.float() if value.is_floating_point() else value).cpu().numpy()
 
-    # ---- finding out -------------------------------------------------------------------------------
+    # ---- detection ---------------------------------------------------------------------------------
 
     def _inspect(self, x: Array, length: Array) -> None:
         x, length = (x[:1], length[:1]) if self.max_batch == 1 else (x, length)
@@ -524,7 +524,7 @@ class TorchModel(Model):
             return self._numpy(self._eager_maps(x, length)[int(layer.split(".")[1])])
 
     def _module_maps(self, x: Array, length: Array, layer: str) -> Array:
-        """Maps that a module returns beside its output; nn.MultiheadAttention is asked for them per head."""
+        """Attention maps that a module returns with its output; requests maps per head of nn.MultiheadAttention."""
         caught: List[Any] = []
 
         def ask(module: nn.Module, args: Any, kwargs: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:

@@ -23,7 +23,7 @@ STOP_SECONDS = 15  # between a signal to the child and SIGKILL
 
 
 class AuditError(RuntimeError):
-    """The audit did not end: a check failed, or the program ended with the given message."""
+    """Raised if the audit is not completed: a check failed, or the program ended with this message."""
 
 
 class _Child:
@@ -69,7 +69,7 @@ class _Child:
                 raise
 
     def _accept(self, listener: socket.socket) -> Optional[Channel]:
-        """The connection; None if the program has ended without asking for the model."""
+        """The connection; None if the program has ended without connecting to the model."""
         listener.settimeout(0.05)
         while True:
             try:
@@ -93,7 +93,7 @@ class _Child:
         return code
 
     def stop(self) -> None:
-        """Ends the child: a signal, after which it saves what it has, then SIGKILL.  No process is left."""
+        """Ends the child: sends a signal, after which it saves its results, then SIGKILL; leaves no process."""
         if self.channel is not None:
             self.channel.close()
         if self.process.poll() is None:

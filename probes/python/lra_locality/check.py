@@ -1,4 +1,4 @@
-"""``check()``: what must hold before numbers of a model mean anything, tried on the model itself."""
+"""``check()``: tests whether a wrapped model has the properties that the measurements assume."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLERANCE = 1e-4  # relative, of float32
 
 @dataclass
 class Check:
-    """One row of the table.  state: ok, note, failed, or skipped."""
+    """The result of one check.  state: ok, note, failed, or skipped."""
 
     name: str
     state: str
@@ -28,7 +28,7 @@ class Check:
 
 @dataclass
 class CheckTable:
-    """The rows in the order in which they were tried.  ``print(table)`` shows them."""
+    """The results of the checks in the order in which they ran.  ``print(table)`` shows them."""
 
     model: str
     rows: List[Check] = field(default_factory=list)
@@ -37,12 +37,12 @@ class CheckTable:
 
     @property
     def ok(self) -> bool:
-        """True if no row failed."""
+        """True if no check failed."""
         return all(r.state != "failed" for r in self.rows)
 
     @property
     def disabled(self) -> Tuple[str, ...]:
-        """Measurements that failed rows disable."""
+        """Names of the measurements that failed checks disable."""
         return tuple(dict.fromkeys(d for r in self.rows if r.state == "failed" for d in r.disables))
 
     def row(self, name: str) -> Check:
@@ -364,7 +364,7 @@ def _other_order(predicted: Array, label: Array, classes: int) -> Optional[Tuple
 def check(
     m: Model, rows: Any = None, *, causal: Optional[bool] = None, parts: Sequence[str] = ()
 ) -> CheckTable:
-    """Tries a wrapped model and returns a table: what holds, what failed, what that disables.
+    """Checks a wrapped model and returns a table: outcome of each check, and the parts that a failure disables.
 
     rows:   from ``rows()`` or ``task()``; a pair (x, length); None: made-up tokens.
     causal: what the model is declared to be; default: as found.

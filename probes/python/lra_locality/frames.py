@@ -49,7 +49,7 @@ Meta = Dict[str, str]
 
 
 class FrameError(ValueError):
-    """Bytes that are no safetensors image or no LRAX/1 frame.  The message states the first fault."""
+    """Raised for bytes that are not a safetensors image or an LRAX/1 frame.  The message states the first error."""
 
 
 # ---- safetensors ---------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def _no_number(text: str) -> Any:
 
 
 def _header(raw: bytes) -> Dict[str, Any]:
-    """The JSON object of a header; each of its faults has a message of its own."""
+    """The JSON object of a header; each kind of error has its own message."""
     if raw[:1] != b"{":
         raise FrameError("the header does not begin with '{'")
     try:
@@ -244,7 +244,7 @@ class Channel:
         return cls(sys.stdin.buffer, out)
 
     def _exact(self, n: int) -> bytes:
-        """n bytes, fewer at the end of the stream; memory grows with what arrives."""
+        """Reads n bytes, or fewer at the end of the stream; memory is allocated as the bytes arrive."""
         parts: List[bytes] = []
         left = n
         while left:
@@ -283,7 +283,7 @@ class Channel:
         return meta, tensors
 
     def send(self, meta: Mapping[str, Any], tensors: Optional[Mapping[str, Any]] = None) -> None:
-        """Sends one message.  Raises OSError when the other end is gone."""
+        """Sends one message.  Raises OSError if the other end is closed."""
         payload = encode(tensors or {}, meta)
         if len(payload) > self.max_payload:
             raise FrameError(f"an answer of {len(payload)} bytes, a frame holds at most {self.max_payload}")

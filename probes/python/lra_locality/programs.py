@@ -13,7 +13,7 @@ _HERE = Path(__file__).resolve().parent
 
 
 class ProgramError(RuntimeError):
-    """A program that is missing, does not start on this machine, or failed.  The message is its own."""
+    """Raised if a program is missing, does not start on this machine, or failed; contains its error message."""
 
 
 def _folders() -> List[Path]:

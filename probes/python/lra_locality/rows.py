@@ -42,7 +42,7 @@ Columns = Dict[str, Any]
 
 
 class RowsError(ValueError):
-    """Data that cannot be read as rows.  The message names the file, the example and the cure."""
+    """Raised for data that cannot be read.  The message names the file, the example and the remedy."""
 
 
 # ---- readers: columns of equal length by name --------------------------------------------------------
@@ -304,7 +304,7 @@ class Rows:
         return len(self.x)
 
     def index(self, split: str = "test") -> Array:
-        """Numbers of the examples of a split."""
+        """Indices of the examples of a split."""
         if split not in SPLITS:
             raise ValueError(f"split={split!r}, expected train, val or test")
         return np.flatnonzero(self.split == SPLITS.index(split))
@@ -512,7 +512,7 @@ def _text(value: Any, i: int) -> str:
 
 
 def _ids(made: Any) -> Any:
-    """Token ids of what a tokenizer returns."""
+    """Extracts the token ids from the return value of a tokenizer."""
     if hasattr(made, "ids"):
         return made.ids
     return made["input_ids"] if isinstance(made, dict) or hasattr(made, "input_ids") else made
@@ -553,7 +553,7 @@ def _sequence(value: Any, i: int, kind: str, n: Optional[int]) -> Array:
 
 
 def _labels(column: Any, n: int) -> Tuple[List[Any], str, Array, Optional[List[str]]]:
-    """Labels as they were, goal, labels as numbers, names of classes."""
+    """Returns the original labels, the goal, the labels as numbers, and the class names."""
     values = [v.item() if hasattr(v, "item") and np.ndim(v) == 0 else v for v in column]
     values = [int(v) if isinstance(v, bool) else v for v in values]
     missing = [
@@ -599,7 +599,7 @@ def _tenths(h: Array) -> Array:
 
 
 def _divide(x: Sequence[Array], vocab: int, notes: List[str]) -> Array:
-    """80/10/10 by the hash; few distinct inputs by its order."""
+    """Divides 80/10/10 by the value of the hash, or by its rank if there are few distinct inputs."""
     h = hashes(x, vocab)
     tenth = _tenths(h)
     out = np.where(tenth == 9, 2, np.where(tenth == 8, 1, 0))

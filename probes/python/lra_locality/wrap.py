@@ -29,7 +29,7 @@ def wrap(
     name: Optional[str] = None,
     quiet: bool = False,
 ) -> Model:
-    """A model that can be checked, served and audited.  Nothing of it is changed.
+    """A model that can be checked, served and audited.  The model itself is not modified.
 
     model:     a ``torch.nn.Module``; a Hugging Face model; a JAX pair ``(f, params)`` with ``f(params, x)``; an
                estimator with ``predict_proba`` or ``predict``; any function ``f(batch) -> array``.
