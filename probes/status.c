@@ -123,8 +123,8 @@ static void print_run(const run *r, const char *says)
 static void print_counts(const int count[N_STATES], int n, double longest)
 {
     char text[32];
-    printf("%d runs: %d done, %d training, %d stopped, %d empty", n, count[DONE], count[TRAINING],
-           count[STOPPED], count[EMPTY]);
+    printf("%d run%s: %d done, %d training, %d stopped, %d empty", n, n == 1 ? "" : "s",
+           count[DONE], count[TRAINING], count[STOPPED], count[EMPTY]);
     if (count[DAMAGED])
         printf(
             ", %d damaged (move result.h5 away; the command that trained the run makes it again)",

@@ -10,6 +10,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
 #include "reports/results/result_metric.h"
+#include "reports/views/measurement_columns.h"
 
 /* The cells of a table row that is being filled: one text for each run, owned. */
 typedef struct {
@@ -153,6 +154,7 @@ static void add_metric(lra_table *t, const lra_report_input *in)
 
 static void add_counts(lra_table *t, const lra_report_input *in)
 {
+    enum { REACH = 4 };
     static const char *const what[] = {"parameters", "steps", "best epoch",
                                        "epochs",     "reach", "test examples"};
     for (int k = 0; k < 6; k++) {
@@ -165,7 +167,8 @@ static void add_counts(lra_table *t, const lra_report_input *in)
                                  r->n_epochs,
                                  r->reach,
                                  r->n};
-            set(&c, i, lra_format("%" PRId64, x[k]), (double)x[k]);
+            bool all = k == REACH && r->reach < 0; /* the complete input */
+            set(&c, i, all ? lra_copy_text("all") : lra_format("%" PRId64, x[k]), (double)x[k]);
         }
         add(t, "measured", what[k], &c, false);
     }
@@ -224,6 +227,19 @@ static void add_measurements(lra_table *t, const lra_report_input *in)
         }
 }
 
+/* Explains the ids in the rows from `first` on; an id is the last word of its row. */
+static void note_ids(lra_table *t, int first)
+{
+    const char **id = lra_alloc_array((size_t)t->n_rows + 1, sizeof *id);
+    int n = 0;
+    for (int r = first; r < t->n_rows; r++) {
+        const char *last = strrchr(t->cell[r][1].text, ' ');
+        if (last) id[n++] = last + 1;
+    }
+    lra_note_measurements(t, n, id, true);
+    lra_free(id);
+}
+
 lra_table *lra_compare_table(const lra_report_input *in, lra_err *e)
 {
     char *head[2 + LRA_COMPARE_MOST];
@@ -246,7 +262,9 @@ lra_table *lra_compare_table(const lra_report_input *in, lra_err *e)
     add_origin(t, in);
     add_metric(t, in);
     add_counts(t, in);
+    int first = t->n_rows;
     add_measurements(t, in);
+    note_ids(t, first);
     lra_table_note(t, "default\tnot set by the run: the value of its preset");
     lra_table_note(t, "CI\t95 %% confidence interval of the test metric over test examples");
     return t;

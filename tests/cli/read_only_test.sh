@@ -60,6 +60,6 @@ for table in kernels attention influence listops; do
     [ "$(wc -l <out)" -gt 2 ] || complain "$table: $(cat out)"
 done
 expect 0 '' lra-probe status --out w
-has out '1 runs: 1 done'
+has out '1 run: 1 done'
 find ro -type f -exec cksum {} + | sort | cmp -s - before || complain "a read-only run has changed"
 exit $bad

@@ -14,7 +14,7 @@ mkdir -p "odd/runs/$(printf 'x\377y\033z')"
 "$probe" status --out odd --json >out 2>err || complain "odd: $(cat err)"
 has out '"state":"empty"'
 "$probe" status --out odd >out 2>err || complain "odd: $(cat err)"
-has out '1 runs: 0 done, 0 training, 0 stopped, 1 empty'
+has out '1 run: 0 done, 0 training, 0 stopped, 1 empty'
 grep -q "$(printf '\033')" out && complain "an escape sequence of a name is printed"
 
 small="--set train=640 --set val=64 --set test=64 --set width=8 --set hidden=8 --set layers=1"
@@ -29,7 +29,7 @@ done
 "$probe" status --out o >out 2>err || complain "status: $(cat err)"
 grep -q '^training  [0-9a-f]\{6\} listops resconv K *= *5 ' out || complain "training: $(cat out)"
 has out 'of 100000'
-has out '1 runs: 0 done, 1 training'
+has out '1 run: 0 done, 1 training'
 "$probe" status --out o --json >json 2>err || complain "status --json: $(cat err)"
 has json '"state":"training"'
 has json "\"process\":$pid"
@@ -40,10 +40,10 @@ has json '"epochs":100000'
 for folder in o/runs/*; do head -c 3000 other/runs/*/result.h5 >"$folder/result.h5"; done
 "$probe" status --out o >out 2>err || complain "damaged: $(cat err)"
 has out 'damaged   listops-resconv'
-has out '1 runs: 0 done, 0 training, 0 stopped, 0 empty, 1 damaged (move result.h5 away'
+has out '1 run: 0 done, 0 training, 0 stopped, 0 empty, 1 damaged (move result.h5 away'
 for folder in o/runs/*; do cp other/runs/*/result.h5 "$folder/result.h5"; done
 "$probe" status --out o >out 2>err || complain "ending: $(cat err)"
-has out '1 runs: 1 done, 0 training'
+has out '1 run: 1 done, 0 training'
 rm o/runs/*/result.h5
 kill -TERM $pid
 wait $pid
