@@ -12,7 +12,7 @@
 
 typedef struct {
     const char *path;
-    lra_columns *out;
+    lra_data_columns *out;
     lra_err *e;
 } building;
 
@@ -71,12 +71,12 @@ static char *shape_text(const lra_ndarray *a)
 }
 
 /* Sets the kind and the width of a column, or the reason why it is REFUSED. */
-static void set_kind(lra_column *c, const lra_array_source *s, int64_t n)
+static void set_kind(lra_data_column *c, const lra_array_source *s, int64_t n)
 {
     const lra_ndarray *a = &s->array;
     bool number = a->rank == 1 || (a->rank == 2 && a->dims[1] == 1);
     bool text = is_text(a->dtype);
-    c->kind = LRA_COLUMN_REFUSED;
+    c->kind = LRA_DATA_COLUMN_REFUSED;
     if (s->reason) {
         c->reason = lra_copy_text(s->reason);
     } else if (a->dims[0] != n) {
@@ -93,30 +93,30 @@ static void set_kind(lra_column *c, const lra_array_source *s, int64_t n)
     } else if (a->rank == 3 && (a->dims[2] < 1 || a->dims[2] > INT_MAX)) {
         c->reason = lra_format("it has %lld numbers in each step", (long long)a->dims[2]);
     } else {
-        c->kind = text                                   ? LRA_COLUMN_TEXT
-                  : number                               ? LRA_COLUMN_NUMBER
-                  : a->rank == 2 && is_integer(a->dtype) ? LRA_COLUMN_IDS
-                                                         : LRA_COLUMN_VALUES;
-        c->width = c->kind != LRA_COLUMN_VALUES ? 0 : a->rank == 3 ? (int)a->dims[2] : 1;
+        c->kind = text                                   ? LRA_DATA_COLUMN_TEXT
+                  : number                               ? LRA_DATA_COLUMN_NUMBER
+                  : a->rank == 2 && is_integer(a->dtype) ? LRA_DATA_COLUMN_IDS
+                                                         : LRA_DATA_COLUMN_VALUES;
+        c->width = c->kind != LRA_DATA_COLUMN_VALUES ? 0 : a->rank == 3 ? (int)a->dims[2] : 1;
     }
 }
 
 /* ---- conversion ------------------------------------------------------------------------------ */
 
 /* Frees the data of a column and marks it as REFUSED, with the message of `why`. Returns 0. */
-static int refuse(lra_column *c, const lra_err *why)
+static int refuse(lra_data_column *c, const lra_err *why)
 {
     lra_free_large(c->start);
     lra_free_large(c->text);
     lra_free_large(c->number);
     lra_free_large(c->id);
     lra_free_large(c->value);
-    *c = (lra_column){.name = c->name, .kind = LRA_COLUMN_REFUSED};
+    *c = (lra_data_column){.name = c->name, .kind = LRA_DATA_COLUMN_REFUSED};
     c->reason = lra_copy_text(why->msg);
     return 0;
 }
 
-static int read_text(const building *b, lra_column *c, const lra_ndarray *a)
+static int read_text(const building *b, lra_data_column *c, const lra_ndarray *a)
 {
     int64_t capacity = 0, used = 0;
     lra_err why = {{0}};
@@ -138,7 +138,7 @@ static int read_text(const building *b, lra_column *c, const lra_ndarray *a)
     return 0;
 }
 
-static int read_numbers(const building *b, lra_column *c, const lra_ndarray *a)
+static int read_numbers(const building *b, lra_data_column *c, const lra_ndarray *a)
 {
     lra_err why = {{0}};
     c->integral = true;
@@ -153,65 +153,66 @@ static int read_numbers(const building *b, lra_column *c, const lra_ndarray *a)
     return 0;
 }
 
-static int allocate(const building *b, lra_column *c, const lra_ndarray *a)
+static int allocate(const building *b, lra_data_column *c, const lra_ndarray *a)
 {
     size_t rows = (size_t)b->out->n;
     bool ok = true;
-    if (c->kind == LRA_COLUMN_NUMBER) {
+    if (c->kind == LRA_DATA_COLUMN_NUMBER) {
         c->number = lra_try_alloc(rows * sizeof *c->number, b->path, b->e);
         return c->number ? 0 : LRA_FAILED;
     }
     c->start = lra_try_alloc((rows + 1) * sizeof *c->start, b->path, b->e);
     if (!c->start) return LRA_FAILED;
     c->start[0] = 0;
-    if (c->kind == LRA_COLUMN_IDS) {
+    if (c->kind == LRA_DATA_COLUMN_IDS) {
         c->id = lra_try_alloc((size_t)a->n * sizeof *c->id, b->path, b->e);
         ok = c->id;
-    } else if (c->kind == LRA_COLUMN_VALUES) {
+    } else if (c->kind == LRA_DATA_COLUMN_VALUES) {
         c->value = lra_try_alloc((size_t)a->n * sizeof *c->value, b->path, b->e);
         ok = c->value;
     }
     return ok ? 0 : LRA_FAILED;
 }
 
-static int read_array(const building *b, lra_column *c, const lra_ndarray *a)
+static int read_array(const building *b, lra_data_column *c, const lra_ndarray *a)
 {
     lra_err why = {{0}};
     int64_t steps = a->rank > 1 ? a->dims[1] : 1;
     if (allocate(b, c, a) != 0) return LRA_FAILED;
-    if (c->kind == LRA_COLUMN_TEXT) return read_text(b, c, a);
-    if (c->kind == LRA_COLUMN_NUMBER) return read_numbers(b, c, a);
+    if (c->kind == LRA_DATA_COLUMN_TEXT) return read_text(b, c, a);
+    if (c->kind == LRA_DATA_COLUMN_NUMBER) return read_numbers(b, c, a);
     for (int64_t i = 0; i < b->out->n; i++) c->start[i + 1] = (i + 1) * steps;
     if (steps == 0) c->missing = b->out->n;
-    int rc = c->kind == LRA_COLUMN_IDS ? lra_ndarray_get_i64(a, c->name, c->id, &why)
-                                       : lra_ndarray_get_f32(a, c->name, c->value, &why);
+    int rc = c->kind == LRA_DATA_COLUMN_IDS ? lra_ndarray_get_i64(a, c->name, c->id, &why)
+                                            : lra_ndarray_get_f32(a, c->name, c->value, &why);
     return rc == 0 ? 0 : refuse(c, &why);
 }
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-static const lra_column *find_lengths(const lra_columns *c)
+static const lra_data_column *find_lengths(const lra_data_columns *c)
 {
     static const char *const names[] = {"length", "lengths"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         for (int i = 0; i < c->n_columns; i++)
             if (strcmp(c->column[i].name, names[k]) == 0 &&
-                c->column[i].kind == LRA_COLUMN_NUMBER && c->column[i].integral &&
+                c->column[i].kind == LRA_DATA_COLUMN_NUMBER && c->column[i].integral &&
                 c->column[i].missing == 0)
                 return &c->column[i];
     return NULL;
 }
 
-static bool is_sequence(const lra_column *c)
+static bool is_sequence(const lra_data_column *c)
 {
-    return c->kind == LRA_COLUMN_IDS || c->kind == LRA_COLUMN_VALUES;
+    return c->kind == LRA_DATA_COLUMN_IDS || c->kind == LRA_DATA_COLUMN_VALUES;
 }
 
-static void cut(lra_column *c, const double *length, int64_t n)
+static void cut(lra_data_column *c, const double *length, int64_t n)
 {
     int64_t steps = c->start[1], to = 0;
-    size_t size = c->kind == LRA_COLUMN_IDS ? sizeof *c->id : (size_t)c->width * sizeof *c->value;
-    char *bytes = c->kind == LRA_COLUMN_IDS ? (char *)c->id : (char *)c->value;
+    size_t size = c->kind == LRA_DATA_COLUMN_IDS ? sizeof *c->id
+                                                 : (size_t)c->width * sizeof *c->value;
+    char *bytes = c->kind == LRA_DATA_COLUMN_IDS ? (char *)c->id : (char *)c->value;
     c->missing = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t keep = (int64_t)length[i];
@@ -225,8 +226,8 @@ static void cut(lra_column *c, const double *length, int64_t n)
 
 static int cut_all(const building *b)
 {
-    lra_columns *c = b->out;
-    const lra_column *lengths = find_lengths(c);
+    lra_data_columns *c = b->out;
+    const lra_data_column *lengths = find_lengths(c);
     int64_t longest = 0, row = 0, n_cut = 0, most = -1;
     if (!lengths) return 0;
     for (int64_t i = 0; i < c->n; i++) {
@@ -263,12 +264,12 @@ static int fail_without(const char *path, int n, const lra_array_source *source,
                                   : "arrays of examples");
 }
 
-int lra_columns_of_arrays(const char *path, int n, const lra_array_source *source,
-                          int (*load)(void *of, int i, lra_ndarray *a, lra_err *e), void *of,
-                          lra_columns *out, lra_err *e)
+int lra_data_columns_of_arrays(const char *path, int n, const lra_array_source *source,
+                               int (*load)(void *of, int i, lra_ndarray *a, lra_err *e), void *of,
+                               lra_data_columns *out, lra_err *e)
 {
     const building b = {path, out, e};
-    *out = (lra_columns){0};
+    *out = (lra_data_columns){0};
     if (n > LRA_COLUMNS_MAX)
         return lra_fail(e, "'%s' has %d arrays, at most %d are accepted", path, n, LRA_COLUMNS_MAX);
     int64_t examples = count_examples(n, source);
@@ -278,15 +279,15 @@ int lra_columns_of_arrays(const char *path, int n, const lra_array_source *sourc
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {
         if (source[i].array.rank == 0 && !source[i].reason) continue;
-        lra_column *c = &out->column[out->n_columns++];
+        lra_data_column *c = &out->column[out->n_columns++];
         c->name = lra_copy_text(source[i].name);
         set_kind(c, &source[i], out->n);
-        if (c->kind == LRA_COLUMN_REFUSED) continue;
+        if (c->kind == LRA_DATA_COLUMN_REFUSED) continue;
         lra_ndarray a = source[i].array;
         rc = load(of, i, &a, e);
         if (rc == 0) rc = read_array(&b, c, &a);
     }
     if (rc == 0) rc = cut_all(&b);
-    if (rc != 0) lra_columns_free(out);
+    if (rc != 0) lra_data_columns_free(out);
     return rc;
 }

@@ -22,8 +22,8 @@ typedef struct {
 
 /* Converts n arrays to columns; checks their shapes before it allocates memory. load() sets the
  * bytes of the i-th array, which stay valid until its next call. path: for messages. */
-int lra_columns_of_arrays(const char *path, int n, const lra_array_source *source,
-                          int (*load)(void *of, int i, lra_ndarray *a, lra_err *e), void *of,
-                          lra_columns *out, lra_err *e);
+int lra_data_columns_of_arrays(const char *path, int n, const lra_array_source *source,
+                               int (*load)(void *of, int i, lra_ndarray *a, lra_err *e), void *of,
+                               lra_data_columns *out, lra_err *e);
 
 #endif

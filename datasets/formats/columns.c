@@ -9,22 +9,22 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/nearest.h"
 
-const char *lra_column_kind_text(lra_column_kind kind)
+const char *lra_data_column_kind_text(lra_data_column_kind kind)
 {
     switch (kind) {
-    case LRA_COLUMN_TEXT: return "text";
-    case LRA_COLUMN_NUMBER: return "a number";
-    case LRA_COLUMN_IDS: return "a list of integers";
-    case LRA_COLUMN_VALUES: return "a list of numbers";
-    case LRA_COLUMN_REFUSED: break;
+    case LRA_DATA_COLUMN_TEXT: return "text";
+    case LRA_DATA_COLUMN_NUMBER: return "a number";
+    case LRA_DATA_COLUMN_IDS: return "a list of integers";
+    case LRA_DATA_COLUMN_VALUES: return "a list of numbers";
+    case LRA_DATA_COLUMN_REFUSED: break;
     }
     return "nothing that can be used";
 }
 
-void lra_columns_free(lra_columns *c)
+void lra_data_columns_free(lra_data_columns *c)
 {
     for (int i = 0; i < c->n_columns; i++) {
-        lra_column *column = &c->column[i];
+        lra_data_column *column = &c->column[i];
         lra_free(column->name);
         lra_free(column->reason);
         lra_free_large(column->start);
@@ -34,12 +34,12 @@ void lra_columns_free(lra_columns *c)
         lra_free_large(column->value);
     }
     lra_free(c->column);
-    *c = (lra_columns){0};
+    *c = (lra_data_columns){0};
 }
 
 /* ---- by name --------------------------------------------------------------------------------- */
 
-static int fail_name(const lra_columns *c, const char *name, const char *path, lra_err *e)
+static int fail_name(const lra_data_columns *c, const char *name, const char *path, lra_err *e)
 {
     enum { SHOWN = 12 };
     lra_text list = {0};
@@ -58,12 +58,13 @@ static int fail_name(const lra_columns *c, const char *name, const char *path, l
     return LRA_FAILED;
 }
 
-static lra_column *find(const lra_columns *c, const char *name, const char *path, lra_err *e)
+static lra_data_column *find(const lra_data_columns *c, const char *name, const char *path,
+                             lra_err *e)
 {
     for (int i = 0; i < c->n_columns; i++) {
-        lra_column *column = &c->column[i];
+        lra_data_column *column = &c->column[i];
         if (strcmp(column->name, name) != 0) continue;
-        if (column->kind != LRA_COLUMN_REFUSED) return column;
+        if (column->kind != LRA_DATA_COLUMN_REFUSED) return column;
         lra_fail(e, "'%s', column '%s': %s", path, lra_quote_text(name).text, column->reason);
         return NULL;
     }
@@ -71,8 +72,8 @@ static lra_column *find(const lra_columns *c, const char *name, const char *path
     return NULL;
 }
 
-const lra_column *lra_columns_find(const lra_columns *c, const char *name, const char *path,
-                                   lra_err *e)
+const lra_data_column *lra_data_columns_find(const lra_data_columns *c, const char *name,
+                                             const char *path, lra_err *e)
 {
     return find(c, name, path, e);
 }
@@ -82,14 +83,14 @@ const lra_column *lra_columns_find(const lra_columns *c, const char *name, const
 /* every integer up to this number is exact in float32 */
 #define LARGEST_EXACT 16777216.0f
 
-static int fail_example(const lra_column *c, const char *path, int64_t row, const char *what,
+static int fail_example(const lra_data_column *c, const char *path, int64_t row, const char *what,
                         lra_err *e)
 {
     return lra_fail(e, "'%s', column '%s', example %lld: %s", path, lra_quote_text(c->name).text,
                     (long long)row + 1, what);
 }
 
-static int values_to_ids(lra_column *c, const char *path, int64_t n, lra_err *e)
+static int values_to_ids(lra_data_column *c, const char *path, int64_t n, lra_err *e)
 {
     if (c->width != 1)
         return lra_fail(e, "'%s', column '%s' has %d numbers in each step, expected integers", path,
@@ -110,11 +111,11 @@ static int values_to_ids(lra_column *c, const char *path, int64_t n, lra_err *e)
     lra_free_large(c->value);
     c->value = NULL, c->width = 0;
     c->id = id;
-    c->kind = LRA_COLUMN_IDS;
+    c->kind = LRA_DATA_COLUMN_IDS;
     return 0;
 }
 
-static int ids_to_values(lra_column *c, const char *path, int64_t n, lra_err *e)
+static int ids_to_values(lra_data_column *c, const char *path, int64_t n, lra_err *e)
 {
     float *value = lra_try_alloc((size_t)(c->start[n] + 1) * sizeof *value, path, e);
     if (!value) return LRA_FAILED;
@@ -122,7 +123,7 @@ static int ids_to_values(lra_column *c, const char *path, int64_t n, lra_err *e)
     lra_free_large(c->id);
     c->id = NULL;
     c->value = value, c->width = 1;
-    c->kind = LRA_COLUMN_VALUES;
+    c->kind = LRA_DATA_COLUMN_VALUES;
     return 0;
 }
 
@@ -155,7 +156,7 @@ static int64_t read_list(const char *p, size_t n, double *to)
 
 /* Returns the index of the first element of each example's list, and the total at the end: (n+1),
  * which the caller frees. *longest: length of the longest list. */
-static int64_t *list_starts(const lra_column *c, const char *path, int64_t n, int64_t *longest,
+static int64_t *list_starts(const lra_data_column *c, const char *path, int64_t n, int64_t *longest,
                             lra_err *e)
 {
     int64_t *start = lra_try_alloc((size_t)(n + 1) * sizeof *start, path, e);
@@ -193,7 +194,7 @@ static bool put_numbers(const double *list, int64_t n, int64_t *id, float *value
     return true;
 }
 
-static int text_to_list(lra_column *c, lra_column_kind kind, const char *path, int64_t n,
+static int text_to_list(lra_data_column *c, lra_data_column_kind kind, const char *path, int64_t n,
                         lra_err *e)
 {
     int64_t longest = 0, row = 0;
@@ -202,8 +203,9 @@ static int text_to_list(lra_column *c, lra_column_kind kind, const char *path, i
     size_t steps = (size_t)start[n] + 1;
     float *value = NULL;
     double *list = lra_try_alloc((size_t)(longest + 1) * sizeof *list, path, e);
-    if (list && kind == LRA_COLUMN_IDS) id = lra_try_alloc(steps * sizeof *id, path, e);
-    if (list && kind == LRA_COLUMN_VALUES) value = lra_try_alloc(steps * sizeof *value, path, e);
+    if (list && kind == LRA_DATA_COLUMN_IDS) id = lra_try_alloc(steps * sizeof *id, path, e);
+    if (list && kind == LRA_DATA_COLUMN_VALUES)
+        value = lra_try_alloc(steps * sizeof *value, path, e);
     int rc = id || value ? 0 : LRA_FAILED;
     for (; row < n && rc == 0; row++) {
         int64_t count = read_list(c->text + c->start[row],
@@ -226,26 +228,27 @@ static int text_to_list(lra_column *c, lra_column_kind kind, const char *path, i
     c->missing = 0;
     for (row = 0; row < n; row++) c->missing += start[row + 1] == start[row];
     c->kind = kind;
-    c->width = kind == LRA_COLUMN_VALUES;
+    c->width = kind == LRA_DATA_COLUMN_VALUES;
     return 0;
 }
 
-const lra_column *lra_columns_take(lra_columns *c, const char *name, lra_column_kind kind,
-                                   const char *path, lra_err *e)
+const lra_data_column *lra_data_columns_take(lra_data_columns *c, const char *name,
+                                             lra_data_column_kind kind, const char *path,
+                                             lra_err *e)
 {
-    lra_column *column = find(c, name, path, e);
+    lra_data_column *column = find(c, name, path, e);
     if (!column || column->kind == kind) return column;
-    bool lists = kind == LRA_COLUMN_IDS || kind == LRA_COLUMN_VALUES;
+    bool lists = kind == LRA_DATA_COLUMN_IDS || kind == LRA_DATA_COLUMN_VALUES;
     int rc;
-    if (lists && column->kind == LRA_COLUMN_TEXT)
+    if (lists && column->kind == LRA_DATA_COLUMN_TEXT)
         rc = text_to_list(column, kind, path, c->n, e);
-    else if (kind == LRA_COLUMN_IDS && column->kind == LRA_COLUMN_VALUES)
+    else if (kind == LRA_DATA_COLUMN_IDS && column->kind == LRA_DATA_COLUMN_VALUES)
         rc = values_to_ids(column, path, c->n, e);
-    else if (kind == LRA_COLUMN_VALUES && column->kind == LRA_COLUMN_IDS)
+    else if (kind == LRA_DATA_COLUMN_VALUES && column->kind == LRA_DATA_COLUMN_IDS)
         rc = ids_to_values(column, path, c->n, e);
     else
         rc = lra_fail(e, "'%s', column '%s' has %s in each example, expected %s", path,
-                      lra_quote_text(name).text, lra_column_kind_text(column->kind),
-                      lra_column_kind_text(kind));
+                      lra_quote_text(name).text, lra_data_column_kind_text(column->kind),
+                      lra_data_column_kind_text(kind));
     return rc == 0 ? column : NULL;
 }

@@ -59,7 +59,7 @@ static int load_npz(void *of, int i, lra_ndarray *a, lra_err *e)
     return lra_npz_unpack(of, i, a, e);
 }
 
-static int read_npz(const char *path, lra_columns *out, lra_err *e)
+static int read_npz(const char *path, lra_data_columns *out, lra_err *e)
 {
     size_t n;
     lra_npz z;
@@ -69,7 +69,7 @@ static int read_npz(const char *path, lra_columns *out, lra_err *e)
     lra_array_source *source = lra_alloc_array((size_t)z.n + 1, sizeof *source);
     for (int i = 0; i < z.n; i++)
         source[i] = (lra_array_source){z.member[i].name, z.member[i].array, z.member[i].reason};
-    if (rc == 0) rc = lra_columns_of_arrays(path, z.n, source, load_npz, &z, out, e);
+    if (rc == 0) rc = lra_data_columns_of_arrays(path, z.n, source, load_npz, &z, out, e);
     if (rc == 0) out->hash = lra_hash64(bytes, n);
     lra_free(source);
     lra_npz_free(&z);
@@ -85,14 +85,14 @@ static int load_tensor(void *of, int i, lra_ndarray *a, lra_err *e)
     return 0;
 }
 
-static int read_safetensors(const char *path, lra_columns *out, lra_err *e)
+static int read_safetensors(const char *path, lra_data_columns *out, lra_err *e)
 {
     lra_safetensors t;
     int rc = lra_safetensors_read(path, &t, e);
     lra_array_source *source = lra_alloc_array((size_t)t.n + 1, sizeof *source);
     for (int i = 0; i < t.n; i++)
         source[i] = (lra_array_source){.name = t.tensor[i].name, .array = t.tensor[i].array};
-    if (rc == 0) rc = lra_columns_of_arrays(path, t.n, source, load_tensor, &t, out, e);
+    if (rc == 0) rc = lra_data_columns_of_arrays(path, t.n, source, load_tensor, &t, out, e);
     if (rc == 0) out->hash = t.hash;
     lra_free(source);
     lra_safetensors_free(&t);
@@ -101,7 +101,7 @@ static int read_safetensors(const char *path, lra_columns *out, lra_err *e)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static int read_text(const char *path, format f, const char *const *as_text, lra_columns *out,
+static int read_text(const char *path, format f, const char *const *as_text, lra_data_columns *out,
                      lra_err *e)
 {
     size_t n;
@@ -115,9 +115,10 @@ static int read_text(const char *path, format f, const char *const *as_text, lra
     return rc;
 }
 
-int lra_columns_read(const char *path, const char *const *as_text, lra_columns *out, lra_err *e)
+int lra_data_columns_read(const char *path, const char *const *as_text, lra_data_columns *out,
+                          lra_err *e)
 {
-    *out = (lra_columns){0};
+    *out = (lra_data_columns){0};
     format f = format_of(path);
     if (check_start(path, f, e) != 0) return LRA_FAILED;
     if (f == NPZ) return read_npz(path, out, e);

@@ -108,7 +108,7 @@ static size_t copy_field(const field *f, char *to)
 
 /* Returns true if numbers in the first line are column names. pandas names columns 0, 1, 2, ...
  * that have no names; any other numbers are data. */
-static bool numbers_are_names(const lra_columns *c)
+static bool numbers_are_names(const lra_data_columns *c)
 {
     int next = 0, named = 0;
     for (int i = 0; i < c->n_columns; i++) {
@@ -122,7 +122,7 @@ static bool numbers_are_names(const lra_columns *c)
     return named > 1 || (named == 1 && c->n_columns > 1 && !*c->column[0].name);
 }
 
-static int check_heads(const lra_columns *c, const char *name, lra_err *e)
+static int check_heads(const lra_data_columns *c, const char *name, lra_err *e)
 {
     double v;
     bool numbered = numbers_are_names(c);
@@ -144,7 +144,7 @@ static int check_heads(const lra_columns *c, const char *name, lra_err *e)
 
 /* Fails if the fields seem to have another separator: the file then has one column, whose name
  * contains that separator. */
-static int check_separator(const lra_columns *c, char separator, const char *name, lra_err *e)
+static int check_separator(const lra_data_columns *c, char separator, const char *name, lra_err *e)
 {
     static const char others[] = "\t;|,";
     const char *head = c->column[0].name;
@@ -164,15 +164,16 @@ static int check_separator(const lra_columns *c, char separator, const char *nam
 
 static int by_name(const void *a, const void *b)
 {
-    const lra_column *p = *(const lra_column *const *)a, *q = *(const lra_column *const *)b;
+    const lra_data_column *p = *(const lra_data_column *const *)a,
+                          *q = *(const lra_data_column *const *)b;
     int order = strcmp(p->name, q->name);
     return order ? order : p < q ? -1 : p > q;
 }
 
-static int check_names(const lra_columns *c, const char *name, lra_err *e)
+static int check_names(const lra_data_columns *c, const char *name, lra_err *e)
 {
     int rc = 0;
-    const lra_column **sorted = lra_alloc_array((size_t)c->n_columns, sizeof *sorted);
+    const lra_data_column **sorted = lra_alloc_array((size_t)c->n_columns, sizeof *sorted);
     for (int i = 0; i < c->n_columns; i++) sorted[i] = &c->column[i];
     qsort(sorted, (size_t)c->n_columns, sizeof *sorted, by_name);
     for (int i = 0; i + 1 < c->n_columns && rc == 0; i++) {
@@ -198,7 +199,7 @@ static char *field_text(const field *f)
 }
 
 /* Reads the names of the columns, without blanks around them. */
-static int read_heads(scanner *s, lra_columns *c)
+static int read_heads(scanner *s, lra_data_columns *c)
 {
     int64_t capacity = 0;
     field f;
@@ -210,7 +211,7 @@ static int read_heads(scanner *s, lra_columns *c)
             capacity = capacity ? 2 * capacity : 16;
             c->column = lra_resize(c->column, (size_t)capacity * sizeof *c->column);
         }
-        c->column[c->n_columns++] = (lra_column){.name = field_text(&f)};
+        c->column[c->n_columns++] = (lra_data_column){.name = field_text(&f)};
     } while (!f.last);
     if (check_heads(c, s->name, s->e) != 0 || check_separator(c, s->separator, s->name, s->e) != 0)
         return LRA_FAILED;
@@ -263,7 +264,7 @@ static int fail_count(const scanner *s, const char *at, int64_t found, int expec
         s->separator == '\t' ? "\\t" : (const char[]){s->separator, 0});
 }
 
-static int count_records(scanner *s, lra_columns *c, counts *k)
+static int count_records(scanner *s, lra_data_columns *c, counts *k)
 {
     for (skip_empty_lines(s); s->at < s->end; skip_empty_lines(s), c->n++) {
         const char *from = s->at;
@@ -289,14 +290,14 @@ static bool is_listed(const char *const *names, const char *name)
     return false;
 }
 
-static int allocate(lra_columns *c, counts *k, const char *const *as_text, const char *name,
+static int allocate(lra_data_columns *c, counts *k, const char *const *as_text, const char *name,
                     lra_err *e)
 {
     for (int i = 0; i < c->n_columns; i++) {
-        lra_column *column = &c->column[i];
+        lra_data_column *column = &c->column[i];
         bool text = k[i].text || is_listed(as_text, column->name) ||
                     (k[i].numbers == 0 && k[i].empty < c->n);
-        column->kind = text ? LRA_COLUMN_TEXT : LRA_COLUMN_NUMBER;
+        column->kind = text ? LRA_DATA_COLUMN_TEXT : LRA_DATA_COLUMN_NUMBER;
         column->integral = !text;
         column->missing = text ? k[i].empty : c->n - k[i].numbers;
         if (text) {
@@ -311,9 +312,9 @@ static int allocate(lra_columns *c, counts *k, const char *const *as_text, const
     return 0;
 }
 
-static void fill_field(lra_column *c, int64_t row, const field *f)
+static void fill_field(lra_data_column *c, int64_t row, const field *f)
 {
-    if (c->kind == LRA_COLUMN_TEXT) {
+    if (c->kind == LRA_DATA_COLUMN_TEXT) {
         c->start[row + 1] = c->start[row] + (int64_t)copy_field(f, c->text + c->start[row]);
         return;
     }
@@ -323,7 +324,7 @@ static void fill_field(lra_column *c, int64_t row, const field *f)
     if (!isnan(v) && !(isfinite(v) && floor(v) == v)) c->integral = false;
 }
 
-static void fill_records(scanner *s, lra_columns *c)
+static void fill_records(scanner *s, lra_data_columns *c)
 {
     for (int64_t row = 0; row < c->n; row++) {
         skip_empty_lines(s);
@@ -347,7 +348,7 @@ static void take_separator_line(scanner *s)
     s->at += 5;
 }
 
-static int read_records(scanner *s, const char *const *as_text, lra_columns *out)
+static int read_records(scanner *s, const char *const *as_text, lra_data_columns *out)
 {
     take_separator_line(s);
     skip_empty_lines(s);
@@ -363,9 +364,9 @@ static int read_records(scanner *s, const char *const *as_text, lra_columns *out
 }
 
 int lra_delimited_parse(const char *bytes, size_t n, const char *name, char separator,
-                        const char *const *as_text, lra_columns *out, lra_err *e)
+                        const char *const *as_text, lra_data_columns *out, lra_err *e)
 {
-    *out = (lra_columns){0};
+    *out = (lra_data_columns){0};
     if (lra_expect_utf8(bytes, n, name, e) != 0) return LRA_FAILED;
     size_t skip = lra_bom_size(bytes, n);
     scanner s = {bytes, bytes + skip, bytes + n, name, separator, e};
@@ -377,6 +378,6 @@ int lra_delimited_parse(const char *bytes, size_t n, const char *name, char sepa
     if (zero) return fail_at(&s, zero, "a NUL byte; the file is not UTF-8 text");
     if (lra_check_utf8_lines(bytes, n, name, e) != 0) return LRA_FAILED;
     int rc = read_records(&s, as_text, out);
-    if (rc != 0) lra_columns_free(out);
+    if (rc != 0) lra_data_columns_free(out);
     return rc;
 }

@@ -16,6 +16,6 @@
 /* Parses n bytes of memory in two passes, so that sizes are known before memory is allocated. name:
  * for messages. Does not set the hash. Nullable: as_text. */
 int lra_delimited_parse(const char *bytes, size_t n, const char *name, char separator,
-                        const char *const *as_text, lra_columns *out, lra_err *e);
+                        const char *const *as_text, lra_data_columns *out, lra_err *e);
 
 #endif

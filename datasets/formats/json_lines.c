@@ -16,7 +16,7 @@ enum { LONGEST_LINE = 64 << 20, WIDEST = 1 << 20, MOST_CELLS = 1 << 27 };
 
 /* A column to which values are appended. */
 typedef struct {
-    lra_column c;
+    lra_data_column c;
     bool known;        /* c.kind is set; before, all values of the column were null or [] */
     bool lists;        /* a list, possibly empty, occurred */
     int64_t line;      /* line that determined the kind, or had the first list */
@@ -39,7 +39,7 @@ typedef struct {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void free_column(lra_column *c)
+static void free_column(lra_data_column *c)
 {
     lra_free_large(c->start);
     lra_free_large(c->text);
@@ -54,14 +54,14 @@ static int refuse(growing *g, char *reason)
 {
     free_column(&g->c);
     g->known = true;
-    g->c.kind = LRA_COLUMN_REFUSED;
+    g->c.kind = LRA_DATA_COLUMN_REFUSED;
     g->c.reason = reason;
     return 0;
 }
 
 static int room_for_rows(const reader *r, growing *g, int64_t rows)
 {
-    if (g->c.kind == LRA_COLUMN_NUMBER) {
+    if (g->c.kind == LRA_DATA_COLUMN_NUMBER) {
         double *number = lra_grow(g->c.number, &g->room_rows, g->rows, rows, sizeof *number,
                                   r->name, r->e);
         if (number) g->c.number = number;
@@ -78,18 +78,18 @@ static int room_for_rows(const reader *r, growing *g, int64_t rows)
 
 static int room_for(const reader *r, growing *g, int64_t more)
 {
-    lra_column *c = &g->c;
-    void *old = c->kind == LRA_COLUMN_TEXT  ? (void *)c->text
-                : c->kind == LRA_COLUMN_IDS ? (void *)c->id
-                                            : (void *)c->value;
-    size_t size = c->kind == LRA_COLUMN_TEXT  ? 1
-                  : c->kind == LRA_COLUMN_IDS ? sizeof *c->id
-                                              : (size_t)c->width * sizeof *c->value;
+    lra_data_column *c = &g->c;
+    void *old = c->kind == LRA_DATA_COLUMN_TEXT  ? (void *)c->text
+                : c->kind == LRA_DATA_COLUMN_IDS ? (void *)c->id
+                                                 : (void *)c->value;
+    size_t size = c->kind == LRA_DATA_COLUMN_TEXT  ? 1
+                  : c->kind == LRA_DATA_COLUMN_IDS ? sizeof *c->id
+                                                   : (size_t)c->width * sizeof *c->value;
     void *p = lra_grow(old, &g->room_used, g->used, g->used + more, size, r->name, r->e);
     if (!p) return LRA_FAILED;
-    if (c->kind == LRA_COLUMN_TEXT)
+    if (c->kind == LRA_DATA_COLUMN_TEXT)
         c->text = p;
-    else if (c->kind == LRA_COLUMN_IDS)
+    else if (c->kind == LRA_DATA_COLUMN_IDS)
         c->id = p;
     else
         c->value = p;
@@ -99,11 +99,11 @@ static int room_for(const reader *r, growing *g, int64_t more)
 /* Appends missing values until the column has `row` rows. */
 static int fill(const reader *r, growing *g, int64_t row)
 {
-    if (g->c.kind == LRA_COLUMN_REFUSED || row == g->rows) return 0;
+    if (g->c.kind == LRA_DATA_COLUMN_REFUSED || row == g->rows) return 0;
     if (room_for_rows(r, g, row) != 0) return LRA_FAILED;
     g->c.missing += row - g->rows;
     for (; g->rows < row; g->rows++)
-        if (g->c.kind == LRA_COLUMN_NUMBER)
+        if (g->c.kind == LRA_DATA_COLUMN_NUMBER)
             g->c.number[g->rows] = (double)NAN;
         else
             g->c.start[g->rows + 1] = g->used;
@@ -180,33 +180,35 @@ static int widen(const reader *r, growing *g)
     lra_free_large(g->c.id);
     g->c.id = NULL;
     g->c.value = value;
-    g->c.kind = LRA_COLUMN_VALUES;
+    g->c.kind = LRA_DATA_COLUMN_VALUES;
     g->c.width = 1;
     return 0;
 }
 
 /* Sets the kind of a column from its first value. For later values, refuses the column if the kind
  * differs. */
-static int agree(const reader *r, growing *g, lra_column_kind kind, int width)
+static int agree(const reader *r, growing *g, lra_data_column_kind kind, int width)
 {
-    if (!g->known && (!g->lists || kind == LRA_COLUMN_IDS || kind == LRA_COLUMN_VALUES)) {
+    if (!g->known && (!g->lists || kind == LRA_DATA_COLUMN_IDS || kind == LRA_DATA_COLUMN_VALUES)) {
         g->known = true;
         g->line = r->line;
         g->c.kind = kind;
-        g->c.width = kind == LRA_COLUMN_VALUES ? width : 0;
-        g->c.integral = kind == LRA_COLUMN_NUMBER;
+        g->c.width = kind == LRA_DATA_COLUMN_VALUES ? width : 0;
+        g->c.integral = kind == LRA_DATA_COLUMN_NUMBER;
         return 0;
     }
-    lra_column_kind before = g->known ? g->c.kind : LRA_COLUMN_IDS;
-    if (before == LRA_COLUMN_IDS && kind == LRA_COLUMN_VALUES && width == 1) return widen(r, g);
-    if (before == LRA_COLUMN_VALUES && kind == LRA_COLUMN_IDS && g->c.width == 1) return 0;
-    if (before == kind && (kind != LRA_COLUMN_VALUES || width == g->c.width)) return 0;
-    if (kind == LRA_COLUMN_VALUES && before == LRA_COLUMN_VALUES)
+    lra_data_column_kind before = g->known ? g->c.kind : LRA_DATA_COLUMN_IDS;
+    if (before == LRA_DATA_COLUMN_IDS && kind == LRA_DATA_COLUMN_VALUES && width == 1)
+        return widen(r, g);
+    if (before == LRA_DATA_COLUMN_VALUES && kind == LRA_DATA_COLUMN_IDS && g->c.width == 1)
+        return 0;
+    if (before == kind && (kind != LRA_DATA_COLUMN_VALUES || width == g->c.width)) return 0;
+    if (kind == LRA_DATA_COLUMN_VALUES && before == LRA_DATA_COLUMN_VALUES)
         return refuse(g, lra_format("line %lld has %d numbers in each step, line %lld has %d",
                                     (long long)r->line, width, (long long)g->line, g->c.width));
     return refuse(g, lra_format("line %lld is %s, line %lld %s", (long long)r->line,
-                                lra_column_kind_text(kind), (long long)g->line,
-                                lra_column_kind_text(before)));
+                                lra_data_column_kind_text(kind), (long long)g->line,
+                                lra_data_column_kind_text(before)));
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -237,7 +239,7 @@ static int put_list(const reader *r, growing *g, const json_t *list)
     if (room_for(r, g, n) != 0) return LRA_FAILED;
     for (int64_t i = 0; i < n; i++, g->used++) {
         const json_t *step = json_array_get(list, (size_t)i);
-        if (g->c.kind == LRA_COLUMN_IDS) {
+        if (g->c.kind == LRA_DATA_COLUMN_IDS) {
             g->c.id[g->used] = integer_of(step);
             continue;
         }
@@ -254,14 +256,14 @@ static int put(const reader *r, growing *g, const json_t *v)
 {
     if (fill(r, g, r->row) != 0 || room_for_rows(r, g, r->row + 1) != 0) return LRA_FAILED;
     int64_t before = g->used;
-    if (g->c.kind == LRA_COLUMN_NUMBER) {
+    if (g->c.kind == LRA_DATA_COLUMN_NUMBER) {
         double number = real_of(v);
         g->c.number[r->row] = number;
         if (floor(number) != number) g->c.integral = false;
         g->rows++;
         return 0;
     }
-    if ((g->c.kind == LRA_COLUMN_TEXT ? put_text(r, g, v) : put_list(r, g, v)) != 0)
+    if ((g->c.kind == LRA_DATA_COLUMN_TEXT ? put_text(r, g, v) : put_list(r, g, v)) != 0)
         return LRA_FAILED;
     g->c.start[++g->rows] = g->used;
     g->c.missing += g->used == before;
@@ -271,28 +273,28 @@ static int put(const reader *r, growing *g, const json_t *v)
 static int take_list(const reader *r, growing *g, const json_t *list)
 {
     if (json_array_size(list) == 0) { /* an empty list does not determine the kind of the column */
-        if (g->known && g->c.kind != LRA_COLUMN_IDS && g->c.kind != LRA_COLUMN_VALUES)
-            return agree(r, g, LRA_COLUMN_IDS, 1);
+        if (g->known && g->c.kind != LRA_DATA_COLUMN_IDS && g->c.kind != LRA_DATA_COLUMN_VALUES)
+            return agree(r, g, LRA_DATA_COLUMN_IDS, 1);
         if (!g->known && !g->lists) g->lists = true, g->line = r->line;
         return 0;
     }
     extent x = measure(list);
     if (x.bad) return refuse(g, list_reason(r, list, &x));
-    lra_column_kind kind = x.integers ? LRA_COLUMN_IDS : LRA_COLUMN_VALUES;
+    lra_data_column_kind kind = x.integers ? LRA_DATA_COLUMN_IDS : LRA_DATA_COLUMN_VALUES;
     if (agree(r, g, kind, x.width) != 0) return LRA_FAILED;
-    return g->c.kind == LRA_COLUMN_REFUSED ? 0 : put(r, g, list);
+    return g->c.kind == LRA_DATA_COLUMN_REFUSED ? 0 : put(r, g, list);
 }
 
 static int take_value(const reader *r, growing *g, const json_t *v)
 {
-    if (g->c.kind == LRA_COLUMN_REFUSED || json_is_null(v)) return 0;
+    if (g->c.kind == LRA_DATA_COLUMN_REFUSED || json_is_null(v)) return 0;
     if (json_is_array(v)) return take_list(r, g, v);
     if (json_is_object(v))
         return refuse(g, lra_format("line %lld: an object; expected text, a number or a list",
                                     (long long)r->line));
-    lra_column_kind kind = json_is_string(v) ? LRA_COLUMN_TEXT : LRA_COLUMN_NUMBER;
+    lra_data_column_kind kind = json_is_string(v) ? LRA_DATA_COLUMN_TEXT : LRA_DATA_COLUMN_NUMBER;
     if (agree(r, g, kind, 1) != 0) return LRA_FAILED;
-    return g->c.kind == LRA_COLUMN_REFUSED ? 0 : put(r, g, v);
+    return g->c.kind == LRA_DATA_COLUMN_REFUSED ? 0 : put(r, g, v);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -449,19 +451,19 @@ static int read_lines(reader *r, const char *at, const char *end)
 static int finish_column(const reader *r, growing *g)
 {
     if (!g->known) { /* the column has no value at all */
-        g->c.kind = g->lists ? LRA_COLUMN_IDS : LRA_COLUMN_NUMBER;
+        g->c.kind = g->lists ? LRA_DATA_COLUMN_IDS : LRA_DATA_COLUMN_NUMBER;
         g->c.integral = !g->lists;
     }
     if (fill(r, g, r->row) != 0) return LRA_FAILED;
-    if (g->c.kind == LRA_COLUMN_REFUSED || g->c.kind == LRA_COLUMN_NUMBER) return 0;
+    if (g->c.kind == LRA_DATA_COLUMN_REFUSED || g->c.kind == LRA_DATA_COLUMN_NUMBER) return 0;
     return room_for(r, g, 0); /* allocates an empty column, too */
 }
 
-static int finish(reader *r, lra_columns *out)
+static int finish(reader *r, lra_data_columns *out)
 {
     if (r->n_columns == 0) return lra_fail(r->e, "'%s': its objects have no keys", r->name);
     for (int i = 0; i < r->n_columns && r->row == 1; i++)
-        if (r->column[i].c.kind == LRA_COLUMN_REFUSED) /* the default format of pandas */
+        if (r->column[i].c.kind == LRA_DATA_COLUMN_REFUSED) /* the default format of pandas */
             return lra_fail(r->e,
                             "'%s' is one object, expected one per line and example; convert it "
                             "by pandas.read_json('IN').to_json('OUT.jsonl', "
@@ -474,15 +476,15 @@ static int finish(reader *r, lra_columns *out)
     out->n_columns = r->n_columns;
     for (int i = 0; i < r->n_columns; i++) {
         out->column[i] = r->column[i].c;
-        r->column[i].c = (lra_column){0};
+        r->column[i].c = (lra_data_column){0};
     }
     return 0;
 }
 
-int lra_json_lines_parse(const char *bytes, size_t n, const char *name, lra_columns *out,
+int lra_json_lines_parse(const char *bytes, size_t n, const char *name, lra_data_columns *out,
                          lra_err *e)
 {
-    *out = (lra_columns){0};
+    *out = (lra_data_columns){0};
     if (lra_expect_utf8(bytes, n, name, e) != 0) return LRA_FAILED;
     if (lra_check_utf8_lines(bytes, n, name, e) != 0) return LRA_FAILED;
     reader r = {.name = name, .n_bytes = n, .index = json_object(), .e = e};

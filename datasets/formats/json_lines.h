@@ -15,7 +15,7 @@
 #include "datasets/formats/columns.h"
 
 /* Parses n bytes of memory; name: for messages. Does not set the hash. */
-int lra_json_lines_parse(const char *bytes, size_t n, const char *name, lra_columns *out,
+int lra_json_lines_parse(const char *bytes, size_t n, const char *name, lra_data_columns *out,
                          lra_err *e);
 
 #endif

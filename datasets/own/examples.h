@@ -9,8 +9,8 @@
 typedef struct {
     char *path;
     int split; /* split of the examples; -1: all splits */
-    lra_columns columns;
-    const lra_column *input, *label, *marks,
+    lra_data_columns columns;
+    const lra_data_column *input, *label, *marks,
         *lengths;  /* marks: split of each example; NULL: there is no such column */
     int64_t first; /* index of its first example among the examples of all files */
 } lra_own_file;

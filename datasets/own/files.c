@@ -34,7 +34,7 @@ int lra_own_fail(const lra_own_file *f, int64_t i, lra_err *e, const char *fmt, 
 void lra_own_examples_free(lra_own_examples *x)
 {
     for (int k = 0; k < x->n_files; k++) {
-        lra_columns_free(&x->file[k].columns);
+        lra_data_columns_free(&x->file[k].columns);
         lra_free(x->file[k].path);
     }
     lra_own_free(&x->own);
@@ -165,16 +165,16 @@ static bool same_word(const char *a, const char *b)
     return !*a && !*b;
 }
 
-static bool fits(const lra_column *c, lra_own_input input)
+static bool fits(const lra_data_column *c, lra_own_input input)
 {
-    if (input == LRA_OWN_TEXT) return c->kind == LRA_COLUMN_TEXT;
-    if (input == LRA_OWN_TOKENS) return c->kind == LRA_COLUMN_IDS;
-    return c->kind == LRA_COLUMN_VALUES || c->kind == LRA_COLUMN_IDS;
+    if (input == LRA_OWN_TEXT) return c->kind == LRA_DATA_COLUMN_TEXT;
+    if (input == LRA_OWN_TOKENS) return c->kind == LRA_DATA_COLUMN_IDS;
+    return c->kind == LRA_DATA_COLUMN_VALUES || c->kind == LRA_DATA_COLUMN_IDS;
 }
 
 /* Returns the column with the first of these names that exists, ignoring case; NULL: there is
  * none. */
-static const lra_column *known(const lra_columns *c, const char *const *names)
+static const lra_data_column *known(const lra_data_columns *c, const char *const *names)
 {
     for (int k = 0; names[k]; k++)
         for (int i = 0; i < c->n_columns; i++)
@@ -182,7 +182,7 @@ static const lra_column *known(const lra_columns *c, const char *const *names)
     return NULL;
 }
 
-static bool is_one_of(const lra_column *c, const char *const *names)
+static bool is_one_of(const lra_data_column *c, const char *const *names)
 {
     int k = 0;
     while (names[k] && !same_word(c->name, names[k])) k++;
@@ -191,21 +191,21 @@ static bool is_one_of(const lra_column *c, const char *const *names)
 
 /* For a file without a known name of an input column: returns the only column that can be the
  * input, and sets *input to its kind. NULL: there is none, or there are several. */
-static const lra_column *only_input(const lra_columns *c, lra_own_input *input)
+static const lra_data_column *only_input(const lra_data_columns *c, lra_own_input *input)
 {
-    const lra_column *found = NULL;
+    const lra_data_column *found = NULL;
     for (int i = 0; i < c->n_columns; i++) {
-        const lra_column *k = &c->column[i];
-        if (k->kind == LRA_COLUMN_NUMBER || k->kind == LRA_COLUMN_REFUSED ||
+        const lra_data_column *k = &c->column[i];
+        if (k->kind == LRA_DATA_COLUMN_NUMBER || k->kind == LRA_DATA_COLUMN_REFUSED ||
             is_one_of(k, label_names) || is_one_of(k, split_names))
             continue;
         if (found) return NULL;
         found = k;
     }
     if (found)
-        *input = found->kind == LRA_COLUMN_TEXT  ? LRA_OWN_TEXT
-                 : found->kind == LRA_COLUMN_IDS ? LRA_OWN_TOKENS
-                                                 : LRA_OWN_VALUES;
+        *input = found->kind == LRA_DATA_COLUMN_TEXT  ? LRA_OWN_TEXT
+                 : found->kind == LRA_DATA_COLUMN_IDS ? LRA_OWN_TOKENS
+                                                      : LRA_OWN_VALUES;
     return found;
 }
 
@@ -226,15 +226,15 @@ static int no_input(const lra_own_file *f, lra_err *e)
  * written as text). */
 static int take_input(lra_own_file *f, const char *name, lra_own_input input, lra_err *e)
 {
-    static const lra_column_kind kind[LRA_OWN_INPUTS] = {LRA_COLUMN_TEXT, LRA_COLUMN_IDS,
-                                                         LRA_COLUMN_VALUES};
-    f->input = lra_columns_take(&f->columns, name, kind[input], base_of(f->path), e);
+    static const lra_data_column_kind kind[LRA_OWN_INPUTS] = {
+        LRA_DATA_COLUMN_TEXT, LRA_DATA_COLUMN_IDS, LRA_DATA_COLUMN_VALUES};
+    f->input = lra_data_columns_take(&f->columns, name, kind[input], base_of(f->path), e);
     return f->input ? 0 : LRA_FAILED;
 }
 
 static int find_input(lra_own_file *f, const lra_config *c, lra_own_input *input, lra_err *e)
 {
-    const lra_column *found = NULL;
+    const lra_data_column *found = NULL;
     for (int k = 0; k < LRA_OWN_INPUTS; k++) {
         const char *key = lra_config_text(c, input_keys[k]);
         if (strcmp(key, "auto") == 0) continue;
@@ -245,7 +245,7 @@ static int find_input(lra_own_file *f, const lra_config *c, lra_own_input *input
         return rc;
     }
     for (int k = 0; k < LRA_OWN_INPUTS && !found; k++) {
-        const lra_column *one = known(&f->columns, input_names[k]);
+        const lra_data_column *one = known(&f->columns, input_names[k]);
         if (one && fits(one, (lra_own_input)k)) found = one, *input = (lra_own_input)k;
     }
     if (!found) found = only_input(&f->columns, input);
@@ -259,19 +259,19 @@ static int find_input(lra_own_file *f, const lra_config *c, lra_own_input *input
 /* Sets *found to the column of labels or of splits. key: the column name given by the user; "auto":
  * the column with a known name, if there is one; "none": NULL. */
 static int find_other(lra_own_file *f, const char *key, const char *const *names,
-                      const lra_column **found, lra_err *e)
+                      const lra_data_column **found, lra_err *e)
 {
     *found = NULL;
     if (strcmp(key, "none") == 0) return 0;
     if (strcmp(key, "auto") == 0) {
         *found = known(&f->columns, names);
         if (*found == f->input) *found = NULL;
-        if (!*found || (*found)->kind != LRA_COLUMN_REFUSED) return 0;
-        *found = lra_columns_find(&f->columns, (*found)->name, base_of(f->path), e);
+        if (!*found || (*found)->kind != LRA_DATA_COLUMN_REFUSED) return 0;
+        *found = lra_data_columns_find(&f->columns, (*found)->name, base_of(f->path), e);
         return LRA_FAILED;
     }
     char *name = lra_own_decode(key);
-    *found = lra_columns_find(&f->columns, name, base_of(f->path), e);
+    *found = lra_data_columns_find(&f->columns, name, base_of(f->path), e);
     lra_free(name);
     if (*found && *found == f->input)
         return lra_fail(e, "column '%s' of '%s' cannot be input and label or split", f->input->name,
@@ -281,11 +281,11 @@ static int find_other(lra_own_file *f, const char *key, const char *const *names
 
 /* Returns the column with the length of each sequence without padding; NULL: no column has integers
  * from 1 to the stored length of each example. Not for text. */
-static const lra_column *find_lengths(const lra_own_file *f)
+static const lra_data_column *find_lengths(const lra_own_file *f)
 {
-    const lra_column *c = known(&f->columns, length_names);
-    if (!c || c == f->input || c == f->label || c->kind != LRA_COLUMN_NUMBER || !c->integral ||
-        c->missing || !f->input->start || f->input->kind == LRA_COLUMN_TEXT)
+    const lra_data_column *c = known(&f->columns, length_names);
+    if (!c || c == f->input || c == f->label || c->kind != LRA_DATA_COLUMN_NUMBER || !c->integral ||
+        c->missing || !f->input->start || f->input->kind == LRA_DATA_COLUMN_TEXT)
         return NULL;
     for (int64_t i = 0; i < f->columns.n; i++) {
         double n = (double)(f->input->start[i + 1] - f->input->start[i]);
@@ -304,7 +304,7 @@ static int read_columns(lra_own_file *f, const lra_config *c, lra_err *e)
     for (int k = 0; text_names[k]; k++) as_text[n++] = text_names[k];
     as_text[n++] = named;
     as_text[n] = NULL;
-    int rc = lra_columns_read(f->path, as_text, &f->columns, e);
+    int rc = lra_data_columns_read(f->path, as_text, &f->columns, e);
     lra_free(named);
     if (rc == 0 && f->columns.n == 0)
         rc = lra_fail(e, "'%s' contains no examples", base_of(f->path));
@@ -377,14 +377,14 @@ static int split_of_word(const char *word, size_t n)
  * value is not valid. */
 static int split_of(const lra_own_file *f, int64_t i, lra_err *e)
 {
-    const lra_column *c = f->marks;
+    const lra_data_column *c = f->marks;
     int s = -1;
     if (f->split >= 0) return f->split;
-    if (c->kind == LRA_COLUMN_NUMBER) {
+    if (c->kind == LRA_DATA_COLUMN_NUMBER) {
         if (c->number[i] == 0 || c->number[i] == 1 || c->number[i] == 2) return (int)c->number[i];
         lra_own_fail(f, i, e, "column '%s' is %g, expected 0, 1, 2 or train, val, test", c->name,
                      c->number[i]);
-    } else if (c->kind == LRA_COLUMN_TEXT) {
+    } else if (c->kind == LRA_DATA_COLUMN_TEXT) {
         size_t n = (size_t)(c->start[i + 1] - c->start[i]);
         s = split_of_word(c->text + c->start[i], n);
         if (s < 0)

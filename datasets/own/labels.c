@@ -13,15 +13,16 @@ static int check_present(const lra_own_examples *x, lra_err *e)
 {
     for (int k = 0; k < x->n_files; k++) {
         const lra_own_file *f = &x->file[k];
-        const lra_column *c = f->label;
-        if (c->kind != LRA_COLUMN_NUMBER && c->kind != LRA_COLUMN_TEXT)
+        const lra_data_column *c = f->label;
+        if (c->kind != LRA_DATA_COLUMN_NUMBER && c->kind != LRA_DATA_COLUMN_TEXT)
             return lra_own_fail(f, 0, e, "column '%s' holds lists, expected a label", c->name);
         if (c->kind != x->file[0].label->kind)
             return lra_own_fail(f, 0, e, "the labels in column '%s' are %s, in another file %s",
-                                c->name, c->kind == LRA_COLUMN_TEXT ? "text" : "numbers",
-                                c->kind == LRA_COLUMN_TEXT ? "numbers" : "text");
+                                c->name, c->kind == LRA_DATA_COLUMN_TEXT ? "text" : "numbers",
+                                c->kind == LRA_DATA_COLUMN_TEXT ? "numbers" : "text");
         for (int64_t i = 0; i < f->columns.n && c->missing; i++)
-            if (c->kind == LRA_COLUMN_NUMBER ? isnan(c->number[i]) : c->start[i] == c->start[i + 1])
+            if (c->kind == LRA_DATA_COLUMN_NUMBER ? isnan(c->number[i])
+                                                  : c->start[i] == c->start[i + 1])
                 return lra_own_fail(f, i, e,
                                     "no label in column '%s' (%lld of %lld examples have none): "
                                     "fill or remove them",
@@ -69,11 +70,11 @@ static label *labels_of(const lra_own_examples *x)
 {
     label *all = lra_alloc_array((size_t)x->n + 1, sizeof *all);
     for (int k = 0; k < x->n_files; k++) {
-        const lra_column *c = x->file[k].label;
+        const lra_data_column *c = x->file[k].label;
         for (int64_t i = 0; i < x->file[k].columns.n; i++) {
             label *l = &all[x->file[k].first + i];
             l->example = x->file[k].first + i;
-            if (c->kind == LRA_COLUMN_NUMBER)
+            if (c->kind == LRA_DATA_COLUMN_NUMBER)
                 l->number = c->number[i];
             else
                 l->text = c->text + c->start[i], l->n = c->start[i + 1] - c->start[i];
@@ -128,7 +129,7 @@ int lra_own_labels(lra_own_examples *x, const char *goal, lra_err *e)
         return lra_fail_usage(e, "--goal %s needs labels; --label names their column", goal);
     }
     if (check_present(x, e) != 0) return LRA_FAILED;
-    bool numbers = x->file[0].label->kind == LRA_COLUMN_NUMBER, integers = numbers;
+    bool numbers = x->file[0].label->kind == LRA_DATA_COLUMN_NUMBER, integers = numbers;
     for (int k = 0; k < x->n_files; k++) integers = integers && x->file[k].label->integral;
     if (strcmp(goal, "value") == 0 && !numbers)
         return lra_fail_usage(e, "--goal value needs numbers; column '%s' holds text",

@@ -91,7 +91,7 @@ static int64_t largest_id(const lra_own_examples *x)
     int64_t largest = 0;
     for (int k = 0; k < x->n_files; k++)
         for (int64_t i = 0; i < x->file[k].columns.n; i++) {
-            const lra_column *c = x->file[k].input;
+            const lra_data_column *c = x->file[k].input;
             int64_t n = steps_of(&x->file[k], i);
             for (int64_t j = 0; j < n && j < x->length; j++)
                 if (c->id[c->start[i] + j] > largest) largest = c->id[c->start[i] + j];
@@ -118,7 +118,7 @@ static int set_vocabulary(lra_own_examples *x, int64_t vocab, lra_err *e)
 
 static int set_width(lra_own_examples *x, lra_err *e)
 {
-    const lra_column *c = x->file[0].input;
+    const lra_data_column *c = x->file[0].input;
     x->own.width = 1;
     if (x->own.input == LRA_OWN_VALUES) x->own.width = c->width;
     for (int k = 1; k < x->n_files && x->own.input == LRA_OWN_VALUES; k++) {

@@ -31,21 +31,21 @@ static char *write_bytes(const char *name, const void *bytes, size_t n)
     return path;
 }
 
-static int read_members(npz_member *m, int n, npz_form form, lra_columns *c, lra_err *e)
+static int read_members(npz_member *m, int n, npz_form form, lra_data_columns *c, lra_err *e)
 {
     lra_text t = {0};
     make_npz(m, n, form, &t);
     char *path = write_bytes("x.npz", t.s, t.n);
-    int rc = lra_columns_read(path, NULL, c, e);
+    int rc = lra_data_columns_read(path, NULL, c, e);
     lra_free(path);
     lra_text_free(&t);
     return rc;
 }
 
-static lra_columns read_npz(npz_member *m, int n, npz_form form)
+static lra_data_columns read_npz(npz_member *m, int n, npz_form form)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     OK(read_members(m, n, form, &c, &e));
     return c;
 }
@@ -60,28 +60,29 @@ static const char *after_path(const char *message)
 static void refuses(npz_member *m, int n, const char *message)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     assert_int_equal(read_members(m, n, NPZ_PLAIN, &c, &e), LRA_FAILED);
     assert_string_equal(after_path(e.msg), message);
     assert_null(c.column);
     assert_int_equal(c.n, 0);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
-static const lra_column *get(const lra_columns *c, const char *name, lra_column_kind kind)
+static const lra_data_column *get(const lra_data_columns *c, const char *name,
+                                  lra_data_column_kind kind)
 {
     lra_err e = {{0}};
-    const lra_column *column = lra_columns_find(c, name, "x", &e);
+    const lra_data_column *column = lra_data_columns_find(c, name, "x", &e);
     NOT_NULL(column);
     assert_int_equal(column->kind, kind);
     return column;
 }
 
-static void is_refused(const lra_columns *c, const char *name, const char *reason)
+static void is_refused(const lra_data_columns *c, const char *name, const char *reason)
 {
     for (int i = 0; i < c->n_columns; i++)
         if (strcmp(c->column[i].name, name) == 0) {
-            assert_int_equal(c->column[i].kind, LRA_COLUMN_REFUSED);
+            assert_int_equal(c->column[i].kind, LRA_DATA_COLUMN_REFUSED);
             assert_string_equal(c->column[i].reason, reason);
             return;
         }
@@ -90,25 +91,25 @@ static void is_refused(const lra_columns *c, const char *name, const char *reaso
 
 /* ---- shapes and types ---------------------------------------------------------------------- */
 
-static void check_forms(const lra_columns *c)
+static void check_forms(const lra_data_columns *c)
 {
     assert_int_equal(c->n, 2);
     assert_int_equal(c->n_columns, 6);
-    const lra_column *ids = get(c, "ids", LRA_COLUMN_IDS);
+    const lra_data_column *ids = get(c, "ids", LRA_DATA_COLUMN_IDS);
     for (int i = 0; i < 6; i++) assert_int_equal(ids->id[i], i);
     assert_int_equal(ids->start[1], 3);
     assert_int_equal(ids->start[2], 6);
-    const lra_column *x = get(c, "x", LRA_COLUMN_VALUES);
+    const lra_data_column *x = get(c, "x", LRA_DATA_COLUMN_VALUES);
     assert_int_equal(x->width, 1);
     assert_memory_equal(x->value, halves, 6 * sizeof *halves);
-    const lra_column *xf = get(c, "xf", LRA_COLUMN_VALUES);
+    const lra_data_column *xf = get(c, "xf", LRA_DATA_COLUMN_VALUES);
     assert_int_equal(xf->width, 2);
     assert_int_equal(xf->start[2], 6);
     for (int i = 0; i < 12; i++) assert_true(xf->value[i] == (float)i);
-    const lra_column *label = get(c, "label", LRA_COLUMN_NUMBER);
+    const lra_data_column *label = get(c, "label", LRA_DATA_COLUMN_NUMBER);
     assert_true(label->number[0] == 0 && label->number[1] == 1 && label->integral);
-    assert_true(get(c, "y", LRA_COLUMN_NUMBER)->number[1] == 0.5);
-    const lra_column *split = get(c, "split", LRA_COLUMN_TEXT);
+    assert_true(get(c, "y", LRA_DATA_COLUMN_NUMBER)->number[1] == 0.5);
+    const lra_data_column *split = get(c, "split", LRA_DATA_COLUMN_TEXT);
     assert_int_equal(split->start[2], 5);
     assert_memory_equal(split->text,
                         "ab\xC3\xA9"
@@ -127,10 +128,10 @@ TEST(npz_stored_deflated_and_zip64)
             array("scalar", "<i4", "", counting, 4),     {.name = "meta.json"}};
         lra_text_add(&m[7].bytes, "{}");
         for (int i = 0; i < 8; i++) m[i].deflated = form >= 3;
-        lra_columns c = read_npz(m, 8, (npz_form)(form % 3));
+        lra_data_columns c = read_npz(m, 8, (npz_form)(form % 3));
         check_forms(&c);
         assert_true(c.hash != 0);
-        lra_columns_free(&c);
+        lra_data_columns_free(&c);
     }
 }
 
@@ -146,19 +147,19 @@ TEST(npz_types)
                       array("u64", "<u8", "2,", u64, 16),   array("f64", "<f8", "2,", f64, 16),
                       array("bt", "|b1", "2, 1", bools, 2), {.name = "fortran"}};
     m[7].bytes = make_npy("<i2", true, "2, 2", transposed, 8);
-    lra_columns c = read_npz(m, 8, NPZ_LOCAL64);
-    assert_true(get(&c, "u8", LRA_COLUMN_NUMBER)->number[0] == 255);
-    assert_true(get(&c, "b", LRA_COLUMN_NUMBER)->number[0] == 1);
-    assert_true(get(&c, "big", LRA_COLUMN_NUMBER)->number[0] == -2);
-    assert_true(get(&c, "big", LRA_COLUMN_NUMBER)->number[1] == 2);
-    assert_true(get(&c, "f16", LRA_COLUMN_NUMBER)->number[1] == -2.5);
-    assert_false(get(&c, "f16", LRA_COLUMN_NUMBER)->integral);
-    assert_true(get(&c, "u64", LRA_COLUMN_NUMBER)->number[0] == 18446744073709551616.);
-    assert_true(get(&c, "f64", LRA_COLUMN_NUMBER)->number[0] == 0.1);
-    assert_false(get(&c, "f64", LRA_COLUMN_NUMBER)->integral);
-    const lra_column *fortran = get(&c, "fortran", LRA_COLUMN_IDS);
+    lra_data_columns c = read_npz(m, 8, NPZ_LOCAL64);
+    assert_true(get(&c, "u8", LRA_DATA_COLUMN_NUMBER)->number[0] == 255);
+    assert_true(get(&c, "b", LRA_DATA_COLUMN_NUMBER)->number[0] == 1);
+    assert_true(get(&c, "big", LRA_DATA_COLUMN_NUMBER)->number[0] == -2);
+    assert_true(get(&c, "big", LRA_DATA_COLUMN_NUMBER)->number[1] == 2);
+    assert_true(get(&c, "f16", LRA_DATA_COLUMN_NUMBER)->number[1] == -2.5);
+    assert_false(get(&c, "f16", LRA_DATA_COLUMN_NUMBER)->integral);
+    assert_true(get(&c, "u64", LRA_DATA_COLUMN_NUMBER)->number[0] == 18446744073709551616.);
+    assert_true(get(&c, "f64", LRA_DATA_COLUMN_NUMBER)->number[0] == 0.1);
+    assert_false(get(&c, "f64", LRA_DATA_COLUMN_NUMBER)->integral);
+    const lra_data_column *fortran = get(&c, "fortran", LRA_DATA_COLUMN_IDS);
     for (int i = 0; i < 4; i++) assert_int_equal(fortran->id[i], i + 1);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 TEST(npz_bytes_are_utf8)
@@ -171,10 +172,10 @@ TEST(npz_bytes_are_utf8)
                             "\xC3x"
                             "a\0",
                             4)};
-    lra_columns c = read_npz(m, 2, NPZ_PLAIN);
-    assert_memory_equal(get(&c, "s", LRA_COLUMN_TEXT)->text, "\xC3\xA9xa", 4);
+    lra_data_columns c = read_npz(m, 2, NPZ_PLAIN);
+    assert_memory_equal(get(&c, "s", LRA_DATA_COLUMN_TEXT)->text, "\xC3\xA9xa", 4);
     is_refused(&c, "t", "'t': element 0 is not valid text");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 TEST(npz_columns_refused)
@@ -190,7 +191,7 @@ TEST(npz_columns_refused)
                       array("u64", "<u8", "2, 2", u64, 32),
                       array("b", "|b1", "2, 2", bools, 4),
                       array("f0", "<f4", "2, 2, 0", halves, 0)};
-    lra_columns c = read_npz(m, 9, NPZ_PLAIN);
+    lra_data_columns c = read_npz(m, 9, NPZ_PLAIN);
     assert_int_equal(c.n, 2);
     is_refused(&c, "object",
                "'object' has element type '|O': pickled objects are never read; save numbers of "
@@ -206,8 +207,8 @@ TEST(npz_columns_refused)
     is_refused(&c, "u64", "'u64': element 1 is 18446744073709551615, at most 2^63 - 1 is accepted");
     is_refused(&c, "b", "'b': BOOL byte 2 is 2, expected 0 or 1");
     is_refused(&c, "f0", "it has 0 numbers in each step");
-    get(&c, "label", LRA_COLUMN_NUMBER);
-    lra_columns_free(&c);
+    get(&c, "label", LRA_DATA_COLUMN_NUMBER);
+    lra_data_columns_free(&c);
 }
 
 /* ---- lengths ------------------------------------------------------------------------------- */
@@ -218,16 +219,18 @@ TEST(lengths_cut_padding)
     npz_member m[] = {
         array("ids", "<i4", "3, 4", counting, 48), array("x", "<f4", "3, 4, 1", halves, 48),
         array("pair", "<i4", "3, 2", counting, 24), array("lengths", "<i4", "3,", lengths, 12)};
-    lra_columns c = read_npz(m, 4, NPZ_PLAIN);
-    const lra_column *ids = get(&c, "ids", LRA_COLUMN_IDS), *x = get(&c, "x", LRA_COLUMN_VALUES);
+    lra_data_columns c = read_npz(m, 4, NPZ_PLAIN);
+    const lra_data_column *ids = get(&c, "ids", LRA_DATA_COLUMN_IDS),
+                          *x = get(&c, "x", LRA_DATA_COLUMN_VALUES);
     static const int64_t kept[6] = {0, 1, 8, 9, 10, 11}, start[4] = {0, 2, 2, 6};
     for (int i = 0; i < 6; i++) assert_int_equal(ids->id[i], kept[i]);
     for (int i = 0; i < 6; i++) assert_true(x->value[i] == (float)kept[i] / 2);
     assert_memory_equal(ids->start, start, sizeof start);
     assert_memory_equal(x->start, start, sizeof start);
     assert_int_equal(ids->missing, 1);
-    assert_int_equal(get(&c, "pair", LRA_COLUMN_IDS)->start[3], 6); /* shorter than the lengths */
-    lra_columns_free(&c);
+    assert_int_equal(get(&c, "pair", LRA_DATA_COLUMN_IDS)->start[3],
+                     6); /* shorter than the lengths */
+    lra_data_columns_free(&c);
 }
 
 TEST(lengths_that_do_not_fit)
@@ -241,8 +244,8 @@ TEST(lengths_that_do_not_fit)
     refuses(b, 2, ": 'length' of example 2 is -1, expected the number of its steps");
     npz_member d[] = {array("y", "<i4", "2,", counting, 8),
                       array("length", "<i4", "2,", longer, 8)};
-    lra_columns c = read_npz(d, 2, NPZ_PLAIN); /* no sequences: a column like others */
-    lra_columns_free(&c);
+    lra_data_columns c = read_npz(d, 2, NPZ_PLAIN); /* no sequences: a column like others */
+    lra_data_columns_free(&c);
 }
 
 /* ---- archives that are wrong --------------------------------------------------------------- */
@@ -277,7 +280,7 @@ TEST(npz_refusals)
             "numpy.savez(FILE, NAME=ARRAY, ...)");
     npz_member up[] = {array("../a.npy", "<i4", "2,", counting, 8)};
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     assert_int_equal(read_members(up, 1, NPZ_PLAIN, &c, &e), LRA_FAILED);
     refuses(NULL, 0, " has no arrays of examples");
     npz_member none[] = {array("a", "<i4", "0, 3", counting, 0)};
@@ -292,13 +295,13 @@ TEST(npz_refusals)
 TEST(npz_claims)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     npz_member m[] = {array("a", "<f8", "1000000000, 512", counting, 48),
                       array("b", "<i4", "2,", counting, 8)};
     m[0].deflated = true;
     OK(read_members(m, 2, NPZ_PLAIN, &c, &e));
     is_refused(&c, "a", "'a' holds 48 bytes of data, its header says 4096000000000");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 /* Cut anywhere, or with any one byte changed, an archive is read or refused with a message. */
@@ -350,16 +353,16 @@ TEST(safetensors_columns)
         {"tokens", {.dtype = LRA_DTYPE_I64, .rank = 2, .dims = {2, 2}, .bytes = ids}},
         {"label", {.dtype = LRA_DTYPE_I64, .rank = 1, .dims = {2}, .bytes = label}}};
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     char *path = lra_format("%s/x.safetensors", folder);
     OK(lra_safetensors_write(path, 3, tensors, NULL, &e));
-    OK(lra_columns_read(path, NULL, &c, &e));
+    OK(lra_data_columns_read(path, NULL, &c, &e));
     assert_int_equal(c.n, 2);
-    const lra_column *x = get(&c, "x", LRA_COLUMN_VALUES);
+    const lra_data_column *x = get(&c, "x", LRA_DATA_COLUMN_VALUES);
     assert_true(x->value[0] == 1 && x->value[1] == -2.5f && isinf(x->value[2]));
-    assert_int_equal(get(&c, "tokens", LRA_COLUMN_IDS)->id[3], 4);
-    assert_true(get(&c, "label", LRA_COLUMN_NUMBER)->integral);
-    lra_columns_free(&c);
+    assert_int_equal(get(&c, "tokens", LRA_DATA_COLUMN_IDS)->id[3], 4);
+    assert_true(get(&c, "label", LRA_DATA_COLUMN_NUMBER)->integral);
+    lra_data_columns_free(&c);
     lra_free(path);
 }
 
@@ -391,10 +394,10 @@ TEST(other_formats_are_named)
                   "a safetensors file; its name has to end in .safetensors"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         lra_err e = {{0}};
-        lra_columns c;
+        lra_data_columns c;
         char *path = write_bytes(known[i].name, known[i].bytes, known[i].n);
         char *message = lra_format("'%s' is %s", path, known[i].what);
-        assert_int_equal(lra_columns_read(path, NULL, &c, &e), LRA_FAILED);
+        assert_int_equal(lra_data_columns_read(path, NULL, &c, &e), LRA_FAILED);
         if (strncmp(e.msg, message, strlen(message)) != 0) fail_msg("%s", e.msg);
         lra_free(message);
         lra_free(path);
@@ -404,33 +407,33 @@ TEST(other_formats_are_named)
 TEST(extensions)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     static const char *const names[] = {"a.csv", "A.CSV", "b.json", "c.ndjson", "d.tsv"};
     static const char *const texts[] = {"x,y\n1,2\n", "x,y\n1,2\n", "{\"x\":1}\n", "{\"x\":1}",
                                         "x\ty\n1\t2\n"};
     for (int i = 0; i < 5; i++) {
         char *path = write_bytes(names[i], texts[i], strlen(texts[i]));
-        OK(lra_columns_read(path, NULL, &c, &e));
-        assert_true(get(&c, "x", LRA_COLUMN_NUMBER)->number[0] == 1);
-        lra_columns_free(&c);
-        OK(lra_columns_read(path, (const char *const[]){"x", NULL}, &c, &e));
+        OK(lra_data_columns_read(path, NULL, &c, &e));
+        assert_true(get(&c, "x", LRA_DATA_COLUMN_NUMBER)->number[0] == 1);
+        lra_data_columns_free(&c);
+        OK(lra_data_columns_read(path, (const char *const[]){"x", NULL}, &c, &e));
         assert_int_equal(c.column[0].kind, names[i][2] == 'j' || names[i][2] == 'n'
-                                               ? LRA_COLUMN_NUMBER
-                                               : LRA_COLUMN_TEXT);
-        lra_columns_free(&c);
+                                               ? LRA_DATA_COLUMN_NUMBER
+                                               : LRA_DATA_COLUMN_TEXT);
+        lra_data_columns_free(&c);
         lra_free(path);
     }
     char *path = write_bytes("a.txt", "x,y\n1,2\n", 8);
-    assert_int_equal(lra_columns_read(path, NULL, &c, &e), LRA_FAILED);
+    assert_int_equal(lra_data_columns_read(path, NULL, &c, &e), LRA_FAILED);
     assert_non_null(strstr(e.msg, "a.txt' has no known extension, expected .csv, "
                                   ".tsv, .jsonl, .ndjson, .npz or .safetensors"));
     lra_free(path);
     path = write_bytes("text.npz", "x,y\n1,2\nthat is no archive at all", 33);
-    assert_int_equal(lra_columns_read(path, NULL, &c, &e), LRA_FAILED);
+    assert_int_equal(lra_data_columns_read(path, NULL, &c, &e), LRA_FAILED);
     assert_string_equal(after_path(e.msg), " is not a readable npz file: the end of a zip "
                                            "archive is missing (an incomplete file?)");
     lra_free(path);
-    assert_int_equal(lra_columns_read(folder, NULL, &c, &e), LRA_FAILED);
-    assert_int_equal(lra_columns_read("none.csv", NULL, &c, &e), LRA_FAILED);
+    assert_int_equal(lra_data_columns_read(folder, NULL, &c, &e), LRA_FAILED);
+    assert_int_equal(lra_data_columns_read("none.csv", NULL, &c, &e), LRA_FAILED);
     assert_string_equal(e.msg, "cannot open 'none.csv': No such file or directory");
 }

@@ -43,38 +43,38 @@ static void add_float(lra_text *t, float v)
         lra_text_add(t, "%08" PRIx32, bits);
 }
 
-static void add_example(lra_text *t, const lra_column *c, int64_t row)
+static void add_example(lra_text *t, const lra_data_column *c, int64_t row)
 {
-    if (c->kind == LRA_COLUMN_NUMBER) {
+    if (c->kind == LRA_DATA_COLUMN_NUMBER) {
         add_double(t, c->number[row]);
         return;
     }
     int64_t from = c->start[row], n = c->start[row + 1] - from;
-    if (c->kind == LRA_COLUMN_TEXT) {
+    if (c->kind == LRA_DATA_COLUMN_TEXT) {
         add_hex(t, c->text + from, n);
         return;
     }
     if (n == 0) lra_text_add(t, "-");
-    for (int64_t i = 0; i < n && c->kind == LRA_COLUMN_IDS; i++)
+    for (int64_t i = 0; i < n && c->kind == LRA_DATA_COLUMN_IDS; i++)
         lra_text_add(t, "%s%" PRId64, i ? " " : "", c->id[from + i]);
-    for (int64_t i = 0; i < n * c->width && c->kind == LRA_COLUMN_VALUES; i++) {
+    for (int64_t i = 0; i < n * c->width && c->kind == LRA_DATA_COLUMN_VALUES; i++) {
         if (i) lra_text_add(t, " ");
         add_float(t, c->value[from * c->width + i]);
     }
 }
 
 /* The form of columns_python.py. */
-static void show(const lra_columns *c, lra_text *t)
+static void show(const lra_data_columns *c, lra_text *t)
 {
     static const char *const kinds[] = {"text", "number", "ids", "values", "refused"};
     for (int i = 0; i < c->n_columns; i++) {
-        const lra_column *column = &c->column[i];
+        const lra_data_column *column = &c->column[i];
         lra_text_add(t, "column ");
         add_hex(t, column->name, (int64_t)strlen(column->name));
         lra_text_add(t, " %s", kinds[column->kind]);
-        if (column->kind == LRA_COLUMN_VALUES) lra_text_add(t, " %d", column->width);
+        if (column->kind == LRA_DATA_COLUMN_VALUES) lra_text_add(t, " %d", column->width);
         lra_text_add(t, "\n");
-        for (int64_t row = 0; row < c->n && column->kind != LRA_COLUMN_REFUSED; row++) {
+        for (int64_t row = 0; row < c->n && column->kind != LRA_DATA_COLUMN_REFUSED; row++) {
             add_example(t, column, row);
             lra_text_add(t, "\n");
         }
@@ -84,16 +84,16 @@ static void show(const lra_columns *c, lra_text *t)
 static void compare(const char *name)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     lra_text t = {0};
     size_t n;
     char *path = lra_format("%s/%s", folder, name), *other = lra_format("%s.expected", path);
     char *expected = lra_file_read(other, 1 << 26, &n, &e);
     NOT_NULL(expected);
-    OK(lra_columns_read(path, NULL, &c, &e));
+    OK(lra_data_columns_read(path, NULL, &c, &e));
     show(&c, &t);
     if (strcmp(t.s, expected) != 0) fail_msg("%s differs:\n%s\nexpected:\n%s", name, t.s, expected);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     lra_text_free(&t);
     lra_free_large(expected);
     lra_free(other);

@@ -13,7 +13,7 @@ GROUP(make_folder, remove_folder);
 
 /* ---- helpers ------------------------------------------------------------------------------- */
 
-static int parse(const char *format, const char *bytes, size_t n, lra_columns *c, lra_err *e)
+static int parse(const char *format, const char *bytes, size_t n, lra_data_columns *c, lra_err *e)
 {
     char *exact = lra_alloc(n); /* the address sanitizer finds reads beyond it */
     if (n) memcpy(exact, bytes, n);
@@ -25,10 +25,10 @@ static int parse(const char *format, const char *bytes, size_t n, lra_columns *c
     return rc;
 }
 
-static lra_columns read_text(const char *format, const char *text)
+static lra_data_columns read_text(const char *format, const char *text)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     if (parse(format, text, strlen(text), &c, &e) != 0) fail_msg("%s", e.msg);
     return c;
 }
@@ -37,11 +37,11 @@ static lra_columns read_text(const char *format, const char *text)
 static void refuses_bytes(const char *format, const char *text, size_t n, const char *message)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     if (parse(format, text, n, &c, &e) == 0) fail_msg("accepted: %s", text);
     assert_string_equal(e.msg, message);
     assert_null(c.column);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 static void refuses(const char *format, const char *text, const char *message)
@@ -49,44 +49,45 @@ static void refuses(const char *format, const char *text, const char *message)
     refuses_bytes(format, text, strlen(text), message);
 }
 
-static const lra_column *get(const lra_columns *c, const char *name)
+static const lra_data_column *get(const lra_data_columns *c, const char *name)
 {
     lra_err e = {{0}};
-    const lra_column *column = lra_columns_find(c, name, "x", &e);
+    const lra_data_column *column = lra_data_columns_find(c, name, "x", &e);
     NOT_NULL(column);
     return column;
 }
 
-static void is_text(const lra_columns *c, const char *name, int64_t row, const char *text)
+static void is_text(const lra_data_columns *c, const char *name, int64_t row, const char *text)
 {
-    const lra_column *t = get(c, name);
-    assert_int_equal(t->kind, LRA_COLUMN_TEXT);
+    const lra_data_column *t = get(c, name);
+    assert_int_equal(t->kind, LRA_DATA_COLUMN_TEXT);
     int64_t n = t->start[row + 1] - t->start[row];
     assert_int_equal(n, strlen(text));
     assert_memory_equal(t->text + t->start[row], text, (size_t)n);
 }
 
-static void is_number(const lra_columns *c, const char *name, int64_t row, double value)
+static void is_number(const lra_data_columns *c, const char *name, int64_t row, double value)
 {
-    const lra_column *t = get(c, name);
-    assert_int_equal(t->kind, LRA_COLUMN_NUMBER);
+    const lra_data_column *t = get(c, name);
+    assert_int_equal(t->kind, LRA_DATA_COLUMN_NUMBER);
     if (!(t->number[row] == value || (isnan(value) && isnan(t->number[row]))))
         fail_msg("%s of row %d is %g, expected %g", name, (int)row, t->number[row], value);
 }
 
-static void is_ids(const lra_columns *c, const char *name, int64_t row, int n, const int64_t *ids)
+static void is_ids(const lra_data_columns *c, const char *name, int64_t row, int n,
+                   const int64_t *ids)
 {
-    const lra_column *t = get(c, name);
-    assert_int_equal(t->kind, LRA_COLUMN_IDS);
+    const lra_data_column *t = get(c, name);
+    assert_int_equal(t->kind, LRA_DATA_COLUMN_IDS);
     assert_int_equal(t->start[row + 1] - t->start[row], n);
     for (int i = 0; i < n; i++) assert_int_equal(t->id[t->start[row] + i], ids[i]);
 }
 
-static void is_values(const lra_columns *c, const char *name, int64_t row, int steps, int width,
-                      const float *values)
+static void is_values(const lra_data_columns *c, const char *name, int64_t row, int steps,
+                      int width, const float *values)
 {
-    const lra_column *t = get(c, name);
-    assert_int_equal(t->kind, LRA_COLUMN_VALUES);
+    const lra_data_column *t = get(c, name);
+    assert_int_equal(t->kind, LRA_DATA_COLUMN_VALUES);
     assert_int_equal(t->width, width);
     assert_int_equal(t->start[row + 1] - t->start[row], steps);
     for (int i = 0; i < steps * width; i++) {
@@ -100,11 +101,11 @@ static void is_values(const lra_columns *c, const char *name, int64_t row, int s
 
 TEST(csv_of_rfc_4180)
 {
-    lra_columns c = read_text("csv", "\xEF\xBB\xBFtext,label,\"a \"\"b\"\"\"\r\n"
-                                     "\"one, two\",1,x\r\n"
-                                     "\"says \"\"no\"\"\",-2.5e0,\"\"\r\n"
-                                     "\"two\r\nlines\n\",,5\" pipe\r\n"
-                                     "last,4,\xC3\xA9");
+    lra_data_columns c = read_text("csv", "\xEF\xBB\xBFtext,label,\"a \"\"b\"\"\"\r\n"
+                                          "\"one, two\",1,x\r\n"
+                                          "\"says \"\"no\"\"\",-2.5e0,\"\"\r\n"
+                                          "\"two\r\nlines\n\",,5\" pipe\r\n"
+                                          "last,4,\xC3\xA9");
     assert_int_equal(c.n, 4);
     assert_int_equal(c.n_columns, 3);
     is_text(&c, "text", 0, "one, two");
@@ -119,7 +120,7 @@ TEST(csv_of_rfc_4180)
     is_text(&c, "a \"b\"", 2, "5\" pipe");
     is_text(&c, "a \"b\"", 3, "\xC3\xA9");
     assert_int_equal(get(&c, "a \"b\"")->missing, 1);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 TEST(csv_line_ends_and_separators)
@@ -132,19 +133,19 @@ TEST(csv_line_ends_and_separators)
                                        "sep=,\na,b\n1,x\n2,y\n",
                                        " a , b\n 1 ,x\n2,y"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        lra_columns c = read_text("csv", same[i]);
+        lra_data_columns c = read_text("csv", same[i]);
         assert_int_equal(c.n, 2);
         is_number(&c, "a", 0, 1);
         is_number(&c, "a", 1, 2);
         assert_true(get(&c, "a")->integral);
         is_text(&c, "b", 0, "x");
         is_text(&c, "b", 1, "y");
-        lra_columns_free(&c);
+        lra_data_columns_free(&c);
     }
-    lra_columns c = read_text("tsv", "a\tb\n1,5\t\"x\ty\"\n");
+    lra_data_columns c = read_text("tsv", "a\tb\n1,5\t\"x\ty\"\n");
     is_text(&c, "a", 0, "1,5");
     is_text(&c, "b", 0, "x\ty");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 TEST(csv_numbers)
@@ -174,32 +175,32 @@ TEST(csv_numbers)
                  {"", (double)NAN}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *text = lra_format("a,b\n1,x\n%s,y\n", known[i].field);
-        lra_columns c = read_text("csv", text);
+        lra_data_columns c = read_text("csv", text);
         is_number(&c, "a", 1, known[i].value);
         assert_int_equal(get(&c, "a")->missing, isnan(known[i].value));
-        lra_columns_free(&c);
+        lra_data_columns_free(&c);
         lra_free(text);
     }
     static const char *const texts[] = {"1,5", "0x10",  "1e",    "e5",       ".",  "+",  "1 2",
                                         "--1", "1.2.3", "1_000", "infinite", "1f", "N/A"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char *text = lra_format("a,b\n1,x\n\"%s\",y\n", texts[i]);
-        lra_columns c = read_text("csv", text);
+        lra_data_columns c = read_text("csv", text);
         is_text(&c, "a", 0, "1");
         is_text(&c, "a", 1, texts[i]);
-        lra_columns_free(&c);
+        lra_data_columns_free(&c);
         lra_free(text);
     }
 }
 
 TEST(csv_names)
 {
-    lra_columns c = read_text("csv", ",text,label\n0,good,1\n1,bad,0\n"); /* index of pandas */
+    lra_data_columns c = read_text("csv", ",text,label\n0,good,1\n1,bad,0\n"); /* index of pandas */
     is_number(&c, "column 1", 1, 1);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     c = read_text("csv", ",0,1\n0,good,1\n"); /* columns without names */
     is_text(&c, "0", 0, "good");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     refuses("csv", "a,b,a\n1,2,3\n", "'x': columns 1 and 3 are both named 'a'; rename one");
     refuses("csv", "good film,1\nbad film,0\n",
             "'x' has no line of column names: line 1 has '1' in column 2; add a first line such as "
@@ -260,7 +261,7 @@ TEST(csv_refusals)
 
 TEST(json_lines)
 {
-    lra_columns c = read_text(
+    lra_data_columns c = read_text(
         "jsonl", "\xEF\xBB\xBF{\"text\": \"a\\n\\u00e9\", \"label\": true, \"tokens\": [1, -2, 3], "
                  "\"x\": [0.5, 1], \"v\": [[1, 2], [3, 4.5]]}\r\n"
                  "\n"
@@ -288,25 +289,26 @@ TEST(json_lines)
     is_text(&c, "late", 0, "");
     is_text(&c, "late", 1, "z");
     is_text(&c, "late", 2, "");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 TEST(json_lists_of_integers_and_reals)
 {
-    lra_columns c = read_text("jsonl", "{\"x\": [1, 2]}\n{\"x\": []}\n{\"x\": [3.5]}\n{\"x\":[4]}");
+    lra_data_columns c = read_text("jsonl",
+                                   "{\"x\": [1, 2]}\n{\"x\": []}\n{\"x\": [3.5]}\n{\"x\":[4]}");
     is_values(&c, "x", 0, 2, 1, (const float[]){1, 2});
     is_values(&c, "x", 1, 0, 1, NULL);
     is_values(&c, "x", 2, 1, 1, (const float[]){3.5f});
     is_values(&c, "x", 3, 1, 1, (const float[]){4});
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     c = read_text("jsonl", "{\"x\": [], \"y\": null}\n{\"y\": []}");
     is_ids(&c, "x", 0, 0, NULL);
     is_ids(&c, "y", 1, 0, NULL);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     c = read_text("jsonl", "{\"x\": [true, false]}\n{\"x\": [9223372036854775807]}");
     is_ids(&c, "x", 0, 2, (const int64_t[]){1, 0});
     is_ids(&c, "x", 1, 1, (const int64_t[]){INT64_MAX});
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 /* A column that cannot be used has a reason; the others can be. */
@@ -336,11 +338,11 @@ TEST(json_columns_refused)
         lra_err e = {{0}};
         char *text = lra_format("%s\n{\"x\":{},\"y\":7}\n", known[i].lines);
         char *message = lra_format("'f', column 'x': %s", known[i].reason);
-        lra_columns c = read_text("jsonl", text);
-        assert_null(lra_columns_find(&c, "x", "f", &e));
+        lra_data_columns c = read_text("jsonl", text);
+        assert_null(lra_data_columns_find(&c, "x", "f", &e));
         assert_string_equal(e.msg, message);
         is_number(&c, "y", c.n - 1, 7);
-        lra_columns_free(&c);
+        lra_data_columns_free(&c);
         lra_free(message);
         lra_free(text);
     }
@@ -391,7 +393,7 @@ TEST(json_refusals)
 TEST(json_depth)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     lra_text t = {0};
     lra_text_add(&t, "{\"a\":");
     for (int i = 0; i < 100000; i++) lra_text_bytes(&t, "[", 1);
@@ -405,71 +407,72 @@ TEST(json_depth)
 TEST(find_lists_the_columns)
 {
     lra_err e = {{0}};
-    lra_columns c = read_text("csv", "review,sentiment\na,b\n");
-    assert_null(lra_columns_find(&c, "reviews", "f.csv", &e));
+    lra_data_columns c = read_text("csv", "review,sentiment\na,b\n");
+    assert_null(lra_data_columns_find(&c, "reviews", "f.csv", &e));
     assert_string_equal(e.msg, "'f.csv' has no column 'reviews' (did you mean 'review'?); its "
                                "columns are: review, sentiment");
-    assert_null(lra_columns_find(&c, "label", "f.csv", &e));
+    assert_null(lra_data_columns_find(&c, "label", "f.csv", &e));
     assert_string_equal(e.msg, "'f.csv' has no column 'label'; its columns are: review, sentiment");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 /* ---- conversion ---------------------------------------------------------------------------- */
 
-static void refuses_to_take(lra_columns *c, const char *name, lra_column_kind kind,
+static void refuses_to_take(lra_data_columns *c, const char *name, lra_data_column_kind kind,
                             const char *message)
 {
     lra_err e = {{0}};
-    assert_null(lra_columns_take(c, name, kind, "f", &e));
+    assert_null(lra_data_columns_take(c, name, kind, "f", &e));
     assert_string_equal(e.msg, message);
 }
 
 TEST(take_converts)
 {
     lra_err e = {{0}};
-    lra_columns c = read_text("jsonl", "{\"i\":[1,-2],\"f\":[3.0,4.0],\"g\":[1.5],\"h\":[[1,2]],"
-                                       "\"n\":1,\"big\":[16777216.0]}\n{\"i\":[],\"f\":[]}");
-    NOT_NULL(lra_columns_take(&c, "i", LRA_COLUMN_VALUES, "f", &e));
+    lra_data_columns c = read_text("jsonl",
+                                   "{\"i\":[1,-2],\"f\":[3.0,4.0],\"g\":[1.5],\"h\":[[1,2]],"
+                                   "\"n\":1,\"big\":[16777216.0]}\n{\"i\":[],\"f\":[]}");
+    NOT_NULL(lra_data_columns_take(&c, "i", LRA_DATA_COLUMN_VALUES, "f", &e));
     is_values(&c, "i", 0, 2, 1, (const float[]){1, -2});
-    NOT_NULL(lra_columns_take(&c, "i", LRA_COLUMN_IDS, "f", &e));
+    NOT_NULL(lra_data_columns_take(&c, "i", LRA_DATA_COLUMN_IDS, "f", &e));
     is_ids(&c, "i", 0, 2, (const int64_t[]){1, -2});
-    NOT_NULL(lra_columns_take(&c, "f", LRA_COLUMN_IDS, "f", &e));
+    NOT_NULL(lra_data_columns_take(&c, "f", LRA_DATA_COLUMN_IDS, "f", &e));
     is_ids(&c, "f", 0, 2, (const int64_t[]){3, 4});
     is_ids(&c, "f", 1, 0, NULL);
-    refuses_to_take(&c, "g", LRA_COLUMN_IDS,
+    refuses_to_take(&c, "g", LRA_DATA_COLUMN_IDS,
                     "'f', column 'g', example 1: 1.5 is not an integer below 2^24");
-    refuses_to_take(&c, "big", LRA_COLUMN_IDS,
+    refuses_to_take(&c, "big", LRA_DATA_COLUMN_IDS,
                     "'f', column 'big', example 1: 1.67772e+07 is not an integer below 2^24");
-    refuses_to_take(&c, "h", LRA_COLUMN_IDS,
+    refuses_to_take(&c, "h", LRA_DATA_COLUMN_IDS,
                     "'f', column 'h' has 2 numbers in each step, expected integers");
-    refuses_to_take(&c, "n", LRA_COLUMN_IDS,
+    refuses_to_take(&c, "n", LRA_DATA_COLUMN_IDS,
                     "'f', column 'n' has a number in each example, expected a list of integers");
-    refuses_to_take(&c, "h", LRA_COLUMN_TEXT,
+    refuses_to_take(&c, "h", LRA_DATA_COLUMN_TEXT,
                     "'f', column 'h' has a list of numbers in each example, expected text");
-    refuses_to_take(&c, "none", LRA_COLUMN_TEXT,
+    refuses_to_take(&c, "none", LRA_DATA_COLUMN_TEXT,
                     "'f' has no column 'none'; its columns are: i, f, g, h, n, big");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 TEST(take_lists_from_text)
 {
     lra_err e = {{0}};
     const char *text = "a,b,c\n\"[1, -2, 3]\",0.5 1e1,x\n,;,1\n7,\"(2,\n3)\",[1.5]\n";
-    lra_columns c = read_text("csv", text);
-    NOT_NULL(lra_columns_take(&c, "a", LRA_COLUMN_IDS, "f", &e));
+    lra_data_columns c = read_text("csv", text);
+    NOT_NULL(lra_data_columns_take(&c, "a", LRA_DATA_COLUMN_IDS, "f", &e));
     is_ids(&c, "a", 0, 3, (const int64_t[]){1, -2, 3});
     is_ids(&c, "a", 1, 0, NULL);
     is_ids(&c, "a", 2, 1, (const int64_t[]){7});
-    refuses_to_take(&c, "b", LRA_COLUMN_IDS,
+    refuses_to_take(&c, "b", LRA_DATA_COLUMN_IDS,
                     "'f', column 'b', example 1: its list has a number that is not an integer");
-    NOT_NULL(lra_columns_take(&c, "b", LRA_COLUMN_VALUES, "f", &e));
+    NOT_NULL(lra_data_columns_take(&c, "b", LRA_DATA_COLUMN_VALUES, "f", &e));
     is_values(&c, "b", 0, 2, 1, (const float[]){0.5f, 10});
     is_values(&c, "b", 1, 0, 1, NULL);
     assert_int_equal(get(&c, "b")->missing, 1); /* ';' is an empty list */
     is_values(&c, "b", 2, 2, 1, (const float[]){2, 3});
-    refuses_to_take(&c, "c", LRA_COLUMN_VALUES,
+    refuses_to_take(&c, "c", LRA_DATA_COLUMN_VALUES,
                     "'f', column 'c', example 1: 'x' is no list of numbers");
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
 }
 
 /* ---- damage -------------------------------------------------------------------------------- */
@@ -487,10 +490,10 @@ TEST(damaged_files)
         for (size_t cut = 0; cut <= n; cut++) {
             for (int byte = 0; byte < 256; byte++) {
                 lra_err e = {{0}};
-                lra_columns c;
+                lra_data_columns c;
                 if (cut < n) copy[cut] = (char)byte;
                 if (parse(files[k][0], copy, byte ? n : cut, &c, &e) != 0) assert_true(*e.msg != 0);
-                lra_columns_free(&c);
+                lra_data_columns_free(&c);
             }
             if (cut < n) copy[cut] = files[k][1][cut];
         }

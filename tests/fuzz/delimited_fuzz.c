@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static const char *const as_text[] = {"a", "n", NULL};
     for (int way = 0; way < 3; way++) {
         lra_err e = {{0}};
-        lra_columns c, again;
+        lra_data_columns c, again;
         const char separator = way == 1 ? '\t' : ',';
         const char *const *names = way == 2 ? as_text : NULL;
         int rc = lra_delimited_parse((const char *)data, n, "x", separator, names, &c, &e);
@@ -38,9 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (lra_delimited_parse((const char *)data, n, "x", separator, names, &again, &e) != 0 ||
             hash_columns(&c) != hash_columns(&again))
             LRA_BUG("the second reading differs");
-        lra_columns_free(&again);
+        lra_data_columns_free(&again);
         take_columns(&c);
-        lra_columns_free(&c);
+        lra_data_columns_free(&c);
     }
     return 0;
 }

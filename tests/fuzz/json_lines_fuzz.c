@@ -24,7 +24,7 @@ bool lra_fuzz_seed(int i, lra_text *to)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     lra_err e = {{0}};
-    lra_columns c, again;
+    lra_data_columns c, again;
     if (lra_json_lines_parse((const char *)data, n, "x", &c, &e) != 0) {
         lra_fuzz_check_message(&e);
         if (c.column || c.n) LRA_BUG("columns of a file that is refused");
@@ -34,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (lra_json_lines_parse((const char *)data, n, "x", &again, &e) != 0 ||
         hash_columns(&c) != hash_columns(&again))
         LRA_BUG("the second reading differs");
-    lra_columns_free(&again);
+    lra_data_columns_free(&again);
     take_columns(&c);
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     return 0;
 }

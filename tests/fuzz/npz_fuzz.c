@@ -37,18 +37,18 @@ static int load(void *of, int i, lra_ndarray *a, lra_err *e)
 static void read_columns(lra_npz *z)
 {
     lra_err e = {{0}};
-    lra_columns c;
+    lra_data_columns c;
     lra_array_source *source = lra_alloc_array((size_t)z->n + 1, sizeof *source);
     for (int i = 0; i < z->n; i++)
         source[i] = (lra_array_source){z->member[i].name, z->member[i].array, z->member[i].reason};
-    if (lra_columns_of_arrays("x", z->n, source, load, z, &c, &e) != 0) {
+    if (lra_data_columns_of_arrays("x", z->n, source, load, z, &c, &e) != 0) {
         lra_fuzz_check_message(&e);
         if (c.column || c.n) LRA_BUG("columns of a file that is refused");
     } else {
         check_columns(&c);
         take_columns(&c);
     }
-    lra_columns_free(&c);
+    lra_data_columns_free(&c);
     lra_free(source);
 }
 
