@@ -11,59 +11,11 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/signals.h"
 #include "models/training/epoch_log.h"
+#include "probes/run/baselines.h"
 #include "probes/run/origin.h"
 #include "probes/run/published.h"
 #include "probes/run/sources.h"
-#include "probes/run/symbols.h"
 #include "reports/results/result.h"
-
-/* Adds baselines that need no model: n-gram classifiers, counted on the training rows and evaluated
- * on every test row. */
-static void add_ngrams(const lra_job *r, lra_result *out)
-{
-    lra_coding by;
-    lra_coded train;
-    const lra_sequences *test = &r->data->split[LRA_TEST_SPLIT];
-    int64_t longest = 0;
-    for (int64_t i = 0; i < test->n; i++)
-        if (test->start[i + 1] - test->start[i] > longest)
-            longest = test->start[i + 1] - test->start[i];
-    uint8_t *symbol = lra_alloc((size_t)longest + 1);
-    lra_coding_of(r->data, &by);
-    lra_code(r->data, &by, LRA_TRAIN_SPLIT, LRA_COUNT_STEPS, false, &train);
-    for (int w = 0; w < LRA_NGRAM_WIDTHS && out->n_baselines < LRA_MAX_BASELINES; w++) {
-        int n = lra_ngram_widths[w], b = out->n_baselines++;
-        lra_ngram *g = lra_ngram_new(n, r->task->n_classes, &train.rows, train.label);
-        out->baseline_name[b] = lra_format("ngram-%d", n);
-        out->baseline[b] = lra_alloc_array((size_t)test->n + 1, sizeof(int32_t));
-        for (int64_t i = 0; i < test->n; i++) {
-            int64_t steps = lra_code_row(r->data, &by, LRA_TEST_SPLIT, i, symbol);
-            out->baseline[b][i] = lra_ngram_predict(g, steps, symbol);
-        }
-        lra_ngram_free(g);
-    }
-    lra_free(symbol);
-    lra_coded_free(&train);
-    lra_coding_free(&by);
-}
-
-/* Adds the baselines that the task provides. */
-static void add_baselines(const lra_job *r, lra_result *out)
-{
-    const lra_sequences *train = &r->data->split[LRA_TRAIN_SPLIT],
-                        *test = &r->data->split[LRA_TEST_SPLIT];
-    for (int b = 0; r->task->baseline && r->task->n_classes && b < LRA_MAX_BASELINES; b++) {
-        int32_t *predicted = lra_alloc_array((size_t)test->n, sizeof *predicted);
-        const char *name = r->task->baseline(b, train, test, predicted);
-        if (!name) {
-            lra_free(predicted);
-            return;
-        }
-        out->baseline_name[b] = lra_copy_text(name);
-        out->baseline[b] = predicted;
-        out->n_baselines = b + 1;
-    }
-}
 
 static double *history_table(const lra_train_report *t)
 {
@@ -100,8 +52,7 @@ static void add_test(const lra_job *r, lra_train_report *t, lra_result *out)
     if (out->n_classes) {
         out->logits = t->output, t->output = NULL;
         out->label = copy_of(test->label, (size_t)out->n, sizeof *out->label);
-        add_baselines(r, out);
-        if (out->n_classes <= LRA_NGRAM_CLASSES) add_ngrams(r, out);
+        lra_add_baselines(r->data, out);
         return;
     }
     out->row = t->row, t->row = NULL;

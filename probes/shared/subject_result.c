@@ -11,6 +11,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/cpu/device.h"
 #include "models/training/rows.h"
+#include "probes/run/baselines.h"
 #include "probes/run/origin.h"
 
 /* ---- identity -------------------------------------------------------------------------------- */
@@ -126,6 +127,7 @@ static void allocate(const lra_subject *s, lra_result *r)
         r->logits = lra_alloc_array(numbers + 1, sizeof *r->logits);
         r->label = lra_alloc_array((size_t)n + 1, sizeof *r->label);
         memcpy(r->label, test->label, (size_t)n * sizeof *r->label);
+        if (s->data->split[LRA_TRAIN_SPLIT].n) lra_add_baselines(s->data, r);
         return;
     }
     r->row = lra_alloc_array((size_t)n + 1, sizeof *r->row);

@@ -49,4 +49,15 @@ expect 2 "unknown part 'nothing'" "$probe" audit $data --parts nothing -- "$mode
 lra-probe audit --task listops --preset quick --set train=64 --set val=64 --set test=64 --out gpus --model-procs 2 \
     --model-gpus 3,5 --max-frame 1 -- sh -c 'echo slot $LRAX_SLOT, gpu $CUDA_VISIBLE_DEVICES >&2' >out 2>err && complain "a model without answers"
 grep -q "model 0 ended.*'slot 0, gpu 3'\|model 1 ended.*'slot 1, gpu 5'" err || complain "slots and GPUs: $(cat err)"
+# A served run has the measurements of the run: chance is the most frequent training label in both.
+"$probe" train --task listops --preset quick --set train=6400 --set epochs=3 --threads 1 --precision f32 --out r -q >out 2>err ||
+    complain "train: $(cat err)"
+run=$(echo r/runs/*)
+"$probe" influence "$run" --parts keep --examples 100 --out r >own 2>err || complain "influence: $(cat err)"
+"$probe" audit --task listops --preset quick --set train=6400 --name served --parts keep --examples 100 --out s -- \
+    "$probe" serve "$run" >served 2>err || complain "audit of a served run: $(cat err)"
+for id in keep.auc kl.most; do
+    for file in own served; do sed -n "s/.* keep  *$id  *\([^ ]* *[^ ]*\) .*/\1/p" $file | tr -s ' ' >"$file.$id"; done
+    [ -s "own.$id" ] && cmp -s "own.$id" "served.$id" || complain "$id: $(cat "own.$id"), served $(cat "served.$id")"
+done
 exit $bad
