@@ -55,10 +55,11 @@ static const lra_option common[] = {
         .name = "format", .letter = 'f', .kind = LRA_OPTION_CHOICE, .value = "text",               \
         .choices = "text|markdown|md|latex|csv|json", .help = "output format"                      \
     }
-#define WIDE_OPTION                                                                                \
-    {                                                                                              \
-        .name = "wide", .letter = 'w', .kind = LRA_OPTION_FLAG,                                    \
-        .help = "do not wrap text tables (default: wrapped at 100 characters)"                     \
+#define WIDE_OPTION                                                                                  \
+    {                                                                                                \
+        .name = "wide", .letter = 'w', .kind = LRA_OPTION_FLAG,                                      \
+        .help =                                                                                      \
+            "do not wrap text tables (default: wrapped at 100 characters; notes only on a terminal)" \
     }
 static const lra_option table_options[] = {
     {.name = "table",

@@ -9,6 +9,7 @@
 
 #include "datasets/formats/bytes.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/core/utf8.h"
 
 enum { N_POINTS = 0x110000, REPLACEMENT = 0xFFFD, MAX_IDS = 1 << 16 };
 
@@ -31,18 +32,11 @@ struct lra_characters {
 
 size_t lra_utf8_read(const char *s, size_t n, uint32_t *point)
 {
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *u = (const unsigned char *)s;
-    size_t size = u[0] < 0x80 ? 1 : u[0] < 0xC2 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
-    uint32_t p = size == 1 ? u[0] : u[0] & (0x7Fu >> size);
-    bool good = size > 0 && u[0] < 0xF5 && size <= n;
-    for (size_t i = 1; i < size && good; i++) {
-        good = (u[i] & 0xC0) == 0x80;
-        p = p << 6 | (u[i] & 0x3Fu);
-    }
-    good = good && p >= least[size] && p < N_POINTS && (p < 0xD800 || p > 0xDFFF);
-    *point = good ? p : REPLACEMENT;
-    return good ? size : 1;
+    size_t size = lra_utf8_character(u, n);
+    *point = size ? u[0] & (size == 1 ? 0x7Fu : 0x7Fu >> size) : REPLACEMENT;
+    for (size_t i = 1; i < size; i++) *point = *point << 6 | (u[i] & 0x3Fu);
+    return size ? size : 1;
 }
 
 size_t lra_utf8_write(uint32_t p, char *s)

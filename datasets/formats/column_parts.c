@@ -8,6 +8,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/printable.h"
+#include "kernels/base/core/utf8.h"
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -47,23 +48,6 @@ int64_t lra_line_of(const char *bytes, size_t at, size_t *byte)
 
 /* ---- UTF-8 ----------------------------------------------------------------------------------- */
 
-/* Returns the number of bytes of the UTF-8 character at p, 0 if it is not valid UTF-8. */
-static size_t character(const unsigned char *p, size_t n)
-{
-    size_t size = p[0] < 0x80   ? 1
-                  : p[0] < 0xC2 ? 0
-                  : p[0] < 0xE0 ? 2
-                  : p[0] < 0xF0 ? 3
-                  : p[0] < 0xF5 ? 4
-                                : 0;
-    if (size > n) return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0;
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
-    if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
-    return size;
-}
-
 int lra_check_utf8_lines(const char *bytes, size_t n, const char *name, lra_err *e)
 {
     const unsigned char *p = (const unsigned char *)bytes;
@@ -78,7 +62,7 @@ int lra_check_utf8_lines(const char *bytes, size_t n, const char *name, lra_err 
                 continue;
             }
         }
-        size_t size = character(p + at, n - at);
+        size_t size = lra_utf8_character(p + at, n - at);
         if (size == 0) break;
         at += size;
     }

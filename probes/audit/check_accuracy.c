@@ -166,7 +166,7 @@ void lra_check_accuracy(lra_check_work *w)
     if (!w->s->label || f->classes < 2) {
         lra_check_leave_out(w, LRA_CHECK_accuracy,
                             w->s->label ? "the model has one output"
-                                        : "the examples have no labels");
+                                        : "the examples have no class labels");
         return;
     }
     confusion m = count(w);

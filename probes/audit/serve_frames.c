@@ -144,15 +144,23 @@ static int read_layer(const lra_server *s, const lra_message *m, const char **la
     return LRA_REFUSED;
 }
 
+/* Reads the layer and the inputs of a request for an op (an LRA_ANSWERS_ bit) and prepares the
+ * model for it. The caller frees `w`, after a failure too. */
+static int open_request(lra_server *s, const lra_message *m, uint32_t op, lra_wire_request *w,
+                        const char **layer, lra_err *e)
+{
+    *w = (lra_wire_request){.q = {.B = 0}};
+    int rc = check_op(s, op, e);
+    if (rc == 0) rc = read_layer(s, m, layer, e);
+    if (rc == 0) rc = read_inputs(s, m, w, e);
+    return rc ? rc : prepare(s, op | place_of(&w->q), w->q.T, e);
+}
+
 static int features(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     lra_wire_request w;
     const char *layer;
-    int rc = check_op(s, LRA_ANSWERS_FEATURES, e);
-    if (rc == 0) rc = read_layer(s, m, &layer, e);
-    if (rc != 0) return rc;
-    rc = read_inputs(s, m, &w, e);
-    if (rc == 0) rc = prepare(s, LRA_ANSWERS_FEATURES | place_of(&w.q), w.q.T, e);
+    int rc = open_request(s, m, LRA_ANSWERS_FEATURES, &w, &layer, e);
     int64_t dims[2] = {w.q.T, s->r->facts.width};
     if (rc == 0) {
         float *h = lra_try_array(w.q.B * w.q.towers * dims[0] * dims[1], sizeof *h, "features", e);
@@ -192,11 +200,7 @@ static int vjp(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
     lra_wire_request w;
     const char *layer;
-    int rc = check_op(s, LRA_ANSWERS_VJP, e);
-    if (rc == 0) rc = read_layer(s, m, &layer, e);
-    if (rc != 0) return rc;
-    rc = read_inputs(s, m, &w, e);
-    if (rc == 0) rc = prepare(s, LRA_ANSWERS_VJP | place_of(&w.q), w.q.T, e);
+    int rc = open_request(s, m, LRA_ANSWERS_VJP, &w, &layer, e);
     if (rc == 0) rc = run_vjp(s, m, &w.q, layer, out, e);
     lra_wire_request_free(&w);
     return rc;
@@ -208,11 +212,7 @@ static int attn(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
     const char *layer, *rows = lra_message_text(m, "rows");
     long long from = -1, to = -1;
     int used = 0;
-    int rc = check_op(s, LRA_ANSWERS_ATTENTION, e);
-    if (rc == 0) rc = read_layer(s, m, &layer, e);
-    if (rc != 0) return rc;
-    rc = read_inputs(s, m, &w, e);
-    if (rc == 0) rc = prepare(s, LRA_ANSWERS_ATTENTION | place_of(&w.q), w.q.T, e);
+    int rc = open_request(s, m, LRA_ANSWERS_ATTENTION, &w, &layer, e);
     bool valid = rows && sscanf(rows, "%18lld:%18lld%n", &from, &to, &used) == 2 && !rows[used];
     if (rc == 0 && (!valid || from < 0 || to <= from || to > w.q.T)) {
         lra_fail(e, "'rows' is '%.40s', expected 'a:b' with 0 <= a < b <= %lld", rows ? rows : "",

@@ -115,7 +115,7 @@ void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index,
     if (out->at_chance && n < p->result->n) {
         bool few = is_above_chance(p->result);
         lra_note("%s: %" PRId64 " of %" PRId64
-                 " test examples are too few: the model is not significantly above chance "
+                 " test examples are too few: the model is not clearly above chance "
                  "on them%s; '--examples N' sets the number",
                  p->subject.title, n, p->result->n, few ? ", but it is on all of them" : "");
     }

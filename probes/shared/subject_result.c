@@ -106,6 +106,12 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
     for (int64_t i = 0; i < q->B && rc == 0; i++) {
         int64_t row = b->row[i];
         if (row < 0) continue;
+        for (int64_t c = 0; c < C && rc == 0; c++)
+            if (!isfinite(w->logits[i * C + c]))
+                rc = lra_fail(e,
+                              "output %" PRId64 " of the model is %g for test row %" PRId64
+                              "; expected finite numbers: nothing is measured",
+                              c, (double)w->logits[i * C + c], row);
         if (out->row) out->row[row] = w->sums[i];
         float *to = out->logits ? out->logits : out->number;
         if (to) memcpy(to + row * C, w->logits + i * C, (size_t)C * sizeof *to);

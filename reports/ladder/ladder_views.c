@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
 #include "reports/ladder/ladder_diagnostics.h"
 
@@ -120,8 +121,19 @@ int lra_ladder_accuracy_views(lra_result *const *list, int n, const lra_ladder_s
 int lra_ladder_alike_views(lra_result *const *list, int n, const lra_ladder_scale *scale,
                            lra_ladder_view **views, lra_err *e)
 {
-    for (int i = 0; i < n; i++)
-        if (list[i]->n_classes) return lra_ladder_accuracy_views(list, n, scale, views, e);
+    int n_classes = 0, other = -1;
+    for (int i = 0; i < n; i++) {
+        n_classes += list[i]->n_classes > 0;
+        if (list[i]->n_classes == 0 && other < 0) other = i;
+    }
+    if (n_classes > 0 && other >= 0)
+        lra_note(
+            "%d result%s without accuracy (task '%s') %s not in this figure; '--task %s' draws "
+            "%s",
+            n - n_classes, n - n_classes == 1 ? "" : "s", list[other]->task,
+            n - n_classes == 1 ? "is" : "are", list[other]->task,
+            n - n_classes == 1 ? "it" : "them");
+    if (n_classes > 0) return lra_ladder_accuracy_views(list, n, scale, views, e);
     for (int i = 1; i < n; i++)
         if (lra_result_metric(list[i]) != lra_result_metric(list[0]))
             return lra_fail(e,

@@ -10,7 +10,7 @@
 
 typedef struct {
     /* d50; INFINITY: beyond the longest distance; NAN: the value at the shortest distance is not
-     * significantly above chance */
+     * clearly above chance */
     lra_estimate half;
     double solved; /* len in tokens; NAN: there is no such distance */
 } lra_sweep_reach;

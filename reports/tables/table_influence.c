@@ -124,8 +124,8 @@ static lra_table *measurements_table(lra_probe_result *const *list, int n)
     if (has_undefined(list, n))
         lra_table_note(t,
                        "-\tundefined; for measurements of the gain: on these examples the model is "
-                       "not significantly above chance; if it is on all test examples, "
-                       "increase '--examples'");
+                       "not clearly above chance (the half width of the interval of its "
+                       "advantage is not below half of it); increase '--examples'");
     return t;
 }
 
@@ -231,7 +231,7 @@ static lra_table *gains_table(const lra_probe_result *r, const gains *is)
     }
     lra_table_note(t, "%sIntervals: '--json', or 'lra-report tables --format csv'.%s",
                    is == &per_layer ? "Layers that are not named in a row have no limit. " : "",
-                   undefined ? " -: undefined, the model is not significantly above chance." : "");
+                   undefined ? " -: undefined, the model is not clearly above chance." : "");
     note_gains(t, r, is, marks);
     return t;
 }

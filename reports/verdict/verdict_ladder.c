@@ -54,16 +54,24 @@ static void say_at_chance(const lra_ladder_view *v, lra_verdict *to)
         if (clearly_above(&l->above_chance[r]))
             lra_text_add(&above, "%s%s", above.n ? ", " : "",
                          lra_ladder_rung_name(&v->kind, l->row[r].kernel, name));
-    lra_verdict_add(to, "%s clearly %s chance: %s against %s (%s), difference %s.",
-                    above.n ? "the reference is not" : "no model of this ladder is",
-                    v->metric->lower ? "better than" : "above",
-                    value_text(v, l->reference, reference), value_text(v, l->chance, chance),
-                    v->chance, difference);
+    const char *better = v->metric->lower ? "better than" : "above";
+    value_text(v, l->reference, reference);
+    value_text(v, l->chance, chance);
+    if (l->reference_minus_chance.lo > 0)
+        lra_verdict_add(to,
+                        "the reference is %s chance, %s against %s (%s), but the interval of the "
+                        "difference, %s, is too wide for gains: its half width must be below half "
+                        "of the difference.",
+                        better, reference, chance, v->chance, difference);
+    else
+        lra_verdict_add(to, "%s clearly %s chance: %s against %s (%s), difference %s.",
+                        above.n ? "the reference is not" : "no model of this ladder is", better,
+                        reference, chance, v->chance, difference);
     if (above.n)
         lra_verdict_add(to,
                         "Clearly %s chance: %s; '--reference best' uses the best rung as "
                         "reference.",
-                        v->metric->lower ? "better than" : "above", above.s);
+                        better, above.s);
     lra_verdict_add(to, "%s about the reach that the task needs, because gains are undefined.",
                     above.n ? "With this reference the ladder gives no information"
                             : "The ladder gives no information");

@@ -251,7 +251,7 @@ static void say_limit(lra_probe_result *const *list, int n, lra_verdict *to)
     if (s->n == 0) return;
     if (!s->first) {
         lra_verdict_add(to,
-                        "%s not significantly above chance on these examples: the gain under a "
+                        "%s not clearly above chance on these examples: the gain under a "
                         "distance limit is undefined.",
                         n > 1 ? "the models are" : "the model is");
         return;

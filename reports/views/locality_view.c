@@ -21,7 +21,7 @@ struct source {
 };
 static const char no_influence[] = "no influence.h5 in the folder of the result: not measured";
 static const char not_above_chance[] =
-    "the model is not significantly above chance on the measured examples";
+    "the model is not clearly above chance on the measured examples";
 static const char undefined_rows[] = "undefined in all rows";
 static const source of_jacobian = {.probe = "influence",
                                    .unit = "jacobian",

@@ -32,6 +32,8 @@ expect 2 "part 'context' of run .* is undefined: it needs the graphs of a built-
 grep -q "part 'jacobian' of run .* is undefined: a check of the model failed" err || complain "$(tail -1 err)"
 expect 0 '' "$probe" audit $data --check -- "$model" random
 says '^deterministic  *FAILED'
+expect 1 'is nan for test row [0-9]*; expected finite numbers: nothing is measured' \
+    "$probe" audit $data --no-check --name nan --parts position -- "$model" nan
 # A recording answers without the model.
 expect 0 '' "$probe" audit $data --name taped --parts position --no-check --record tape -- "$model"
 expect 0 '' "$probe" audit $data --name taped --parts position --no-check --force --replay tape

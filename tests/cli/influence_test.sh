@@ -84,7 +84,7 @@ done
     --set width=8 --set hidden=16 --set layers=1 --set kernel=3 --set rate=0.02 --out few -q >train.out 2>&1 || complain "xor: $(cat train.out)"
 grep -q '^test accuracy [1789]' train.out || complain "xor at one step is not learned: $(cat train.out)"
 "$probe" influence few/runs/* --parts cut --examples 4 --out few >out 2>err || complain "four examples: $(cat err)"
-has err '4 of 200 test examples are too few: the model is not significantly above chance on them, but it is on all of them'
+has err '4 of 200 test examples are too few: the model is not clearly above chance on them, but it is on all of them'
 "$probe" influence few/runs/* --parts cut --examples 60 --out few -q >out 2>err || complain "60 examples: $(cat err)"
 "$probe" influence few/runs/* --parts cut --examples 60 --sample-seed 1 --out few >again 2>err || complain "another sample: $(cat err)"
 ! grep -q 'cut .*(measured)' err || complain "another sample is taken for the first: $(cat err)"

@@ -140,4 +140,10 @@ for run in l/runs/*; do
     expect 2 "is of task 'file:pair', expected 'listops'" "$probe" listops "$run"
     expect 2 'has no attention' "$probe" attention "$run"
 done
+# A figure of accuracies says which results of other metrics it leaves out.
+awk 'BEGIN { print "text,label"; for (i = 0; i < 60; i++) print "row " i "," i / 7 }' >real.csv
+expect 0 '' "$probe" train --task file --data-dir real.csv --label label --epochs 1 --threads 1 --out l -q
+"$report" figures --out l --format svg >out 2>err || grep -q gnuplot err || complain "figures: $(cat err)"
+grep -q "1 result without accuracy (task 'file:real') is not in this figure; '--task file:real' draws it" err ||
+    complain "a regression is left out in silence: $(cat err)"
 exit $bad

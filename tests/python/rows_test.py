@@ -163,6 +163,7 @@ class Sources(unittest.TestCase):
         refused("is empty", self.path("e.csv", ""))
         refused("no examples", self.path("f.csv", "text,label\n"))
         refused("line 3: 1 fields, expected 2", self.path("g.csv", "text,label\na,1\nb\n"))
+        refused("separated by ';', expected ','", self.path("s.csv", "text;label\na;1\nb;0\n"))
         refused("line 2: ", self.path("h.csv", 'text,label\n"a"b,1\n'))
         refused("line 2: ", self.path("i.jsonl", '{"text": "a"}\n{"text": \n'))
         refused("expected an object", self.path("j.jsonl", "[1]\n"))

@@ -173,7 +173,7 @@ TEST(what_is_missing)
         lra_locality what;
         const char *why; /* NULL: it is there */
     } known[] = {{2, LRA_LOCALITY_CUT, NULL},
-                 {2, LRA_LOCALITY_WINDOW, "the model is not significantly above chance"},
+                 {2, LRA_LOCALITY_WINDOW, "the model is not clearly above chance"},
                  {2, LRA_LOCALITY_KERNEL_REL, "no kernels.h5"},
                  {0, LRA_LOCALITY_WINDOW, "no attention, or not only attention"},
                  {0, LRA_LOCALITY_HEADS_REL, "no attention.h5"},

@@ -73,6 +73,28 @@ TEST(at_chance_no_reach_is_named)
     }
 }
 
+/* Two seeds: an interval that excludes chance, but is too wide for gains, is not called chance. */
+TEST(a_wide_interval_above_chance)
+{
+    static const double share[RUNGS] = {0.25, 0.27, 0.29, 0.29};
+    lra_result *list[MOST];
+    int found = 0;
+    for (int k = 0; k < 200; k++) {
+        lra_ladder_view *v = ladder_of(share, 2, k, list);
+        lra_verdict to = verdict_of(v);
+        double lo = v->ladder.reference_minus_chance.lo;
+        if (strstr(to.sentence[0], "clearly above chance")) assert_true(!(lo > 0));
+        if (strstr(to.sentence[0], "is too wide for gains")) {
+            found++;
+            says(&to, 0, "The reference is above chance, ");
+            says(&to, to.n - 1, "gives no information about the reach");
+            assert_true(lo > 0);
+        }
+        close_ladder(v, list, 2 * RUNGS, &to);
+    }
+    assert_in_range(found, 1, 199);
+}
+
 /* The reference alone is at chance, which the first sentence must not say of all models. */
 TEST(only_a_narrow_rung_learns)
 {

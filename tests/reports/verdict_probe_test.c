@@ -249,7 +249,7 @@ TEST(a_run_at_chance)
     add(list[0], "context", "context.r99", (lra_estimate){NAN, NAN, NAN}, NAN);
     lra_verdict v = {0};
     lra_verdict_of_influence(list, 1, &v);
-    says(&v, 0, "The model is not significantly above chance");
+    says(&v, 0, "The model is not clearly above chance");
     lra_verdict_free(&v);
     lra_probe_result_free(list[0]);
 }

@@ -1,31 +1,30 @@
 /* UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. */
 #include "kernels/base/core/utf8.h"
 
-#include <stddef.h>
+#include <string.h>
 
-/* Number of bytes of the character at p; 0: invalid UTF-8. */
-static size_t character(const unsigned char *p)
+size_t lra_utf8_character(const unsigned char *p, size_t n)
 {
-    size_t n = p[0] < 0x80   ? 1
-               : p[0] < 0xC2 ? 0
-               : p[0] < 0xE0 ? 2
-               : p[0] < 0xF0 ? 3
-               : p[0] < 0xF5 ? 4
-                             : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xC0) != 0x80) return 0; /* a terminating 0 fails here, too */
+    size_t size = p[0] < 0x80   ? 1
+                  : p[0] < 0xC2 ? 0
+                  : p[0] < 0xE0 ? 2
+                  : p[0] < 0xF0 ? 3
+                  : p[0] < 0xF5 ? 4
+                                : 0;
+    if (size > n) return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
     if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F)) return 0;
     if ((p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) return 0;
-    return n;
+    return size;
 }
 
 bool lra_utf8_valid(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
-    while (*p) {
-        size_t n = character(p);
+    for (size_t left = strlen(text), n; left > 0; left -= n, p += n) {
+        n = lra_utf8_character(p, left);
         if (n == 0) return false;
-        p += n;
     }
     return true;
 }

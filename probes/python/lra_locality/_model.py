@@ -654,8 +654,9 @@ class Model:
             self.notes.append(f"fixed length {T}: shorter examples are padded with {self.pad}")
 
     def _find_keep(self, x: Array, T: int) -> None:
-        """Whether the mask also hides positions in the middle."""
-        at = T // 3
+        """Tests whether the mask hides positions other than padding.  It hides the same positions as
+        the check of `lra-probe audit`: every third one from the second on."""
+        at = np.flatnonzero(np.arange(T) % 3 == 1)
         keep = np.ones((len(x), T), bool)
         keep[:, at] = False
         changed = x.copy()

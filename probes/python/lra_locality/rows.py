@@ -56,6 +56,12 @@ def _read_delimited(path: Path, delimiter: str, as_text: Sequence[str]) -> Colum
             names = next(reader, None)
             if not names:
                 raise RowsError(f"'{path.name}' is empty")
+            other = next((s for s in "\t;|," if s != delimiter and s in names[0]), None)
+            if len(names) == 1 and other:
+                raise RowsError(
+                    f"'{path.name}' has one column '{names[0]}'; its fields seem to be separated by {other!r}, "
+                    f"expected {delimiter!r}"
+                )
             out: List[List[str]] = [[] for _ in names]
             for record in reader:
                 if not record:
