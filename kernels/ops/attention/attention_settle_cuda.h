@@ -13,11 +13,11 @@
 enum { AT_SETTLES = !LRA_TYPE_bf16 };
 
 /* Sum over the eight threads of a column of a block of (32, 8), in a fixed order. All eight threads
- * receive it. shared: LRA_BLOCK numbers */
+ * receive it. shared: LRA_BLOCK numbers, which no thread still reads: a barrier precedes every
+ * second use. */
 LRA_DEV double column_sum(double v, double *shared)
 {
     double sum = 0;
-    __syncthreads();
     shared[threadIdx.y * LRA_WARP + threadIdx.x] = v;
     __syncthreads();
     for (int y = 0; y < LRA_BLOCK_WARPS; y++) sum += shared[y * LRA_WARP + threadIdx.x];
@@ -63,7 +63,9 @@ LRA_DEV double settle_pass(real *dk, const attention_rows *r, int c, real share,
         if (share != 0) *v -= share * a;
         sum += (double)*v, own += (double)a;
     }
+    __syncthreads();
     *size = column_sum(own, shared);
+    __syncthreads();
     return column_sum(sum, shared);
 }
 
