@@ -102,8 +102,8 @@ typedef struct {
      * all positions". Nullable: the ops of the model apply distance limits. */
     const char *no_limit_reason;
     const char *(*no_limit_reason_with)(
-        /* reason why a distance limit is undefined with these settings; NULL: it is defined.
-         * Nullable: `unlimited` is the reason */
+        /* Reason why a distance limit is undefined with these settings; NULL: it is defined.
+         * Nullable: `no_limit_reason` holds for all settings */
         const lra_config *c);
     /* True if no output depends on later positions; the reach is then to the past only. Nullable:
      * never. */

@@ -318,7 +318,8 @@ static int refuse_mixed(const lra_task *t, const lra_options *o, lra_err *e)
     }
     static const char *const needs[][2] = {{"png", "show"}, {"split", "show"}, {"force", "make"}};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
-        if (t->resolve && strcmp(needs[i][0], "split") == 0) continue; /* a column */
+        /* own data: --split names a column */
+        if (t->resolve && strcmp(needs[i][0], "split") == 0) continue;
         if (lra_option_given(o, needs[i][0]) && !lra_option_given(o, needs[i][1]))
             return lra_fail_usage(e, "option '--%s' needs '--%s'", needs[i][0], needs[i][1]);
     }

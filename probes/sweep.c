@@ -65,7 +65,8 @@ typedef struct {
     lra_grid grid;
     bool dry, list; /* --dry-run, --print-plan: nothing is trained */
     int n_seeds;
-    int64_t *seed; /* (n_seeds) seeds of every combination. NULL: as many as the preset says */
+    /* (n_seeds) seeds of every combination. NULL: the number of seeds of the preset */
+    int64_t *seed;
     int n_cells, missing;
     lra_run_cell *cell;
     double memory; /* memory of each run in bytes (0 = all free memory) */

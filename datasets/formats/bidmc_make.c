@@ -1,11 +1,11 @@
 /* Writes synthetic BIDMC files, for trials without the recordings. They contain no patient data and
  * do not model physiology: the vital signs of a series are drawn at random, and two signals of 32 s
- * at 125 Hz are composed from which they can be computed. Each vital sign depends on another
- * distance:
+ * at 125 Hz are composed from which they can be computed. The three vital signs differ in the
+ * distance of the tokens that are needed to compute them:
  *   heart rate          beats 63 to 150 tokens apart; breathing changes the gaps by a few per cent
  *   respiratory rate    baseline, height and pace follow a sine of 290 to 940 tokens
- *   oxygen saturation   height of the second wave of a pulse, within 60 tokens: (100 - SpO2) / 20
- *                       of the height of the first wave
+ *   oxygen saturation   height of the second wave of a pulse, within 60 tokens:
+ *                       (100 - SpO2) / 20 of the height of the first wave
  * A pulse is two Gaussian bells 0.16 s and 0.42 s after a beat; the electrocardiogram is five bells
  * (P Q R S T), as in the model of McSharry et al. 2003. HR is 60 (beats - 1) / (last beat - first
  * beat) of the drawn beats, RR 60 / the period of the sine. */

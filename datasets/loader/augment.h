@@ -14,7 +14,7 @@ typedef struct {
     const lra_key *keys; /* parameters of the task that control the augmentation. Nullable: none */
     int n_variants;
     void (*apply)(const lra_dataset *d, lra_rng *rng, lra_row *row);
-    /* Nullable: the augmentation is not one of images */
+    /* Applies variant i to a row. Nullable: the augmentation does not change images */
     void (*variant)(int i, lra_rng *rng, lra_row *row);
     /* returns a description of variant i, which the caller frees. Nullable */
     char *(*variant_text)(int i);

@@ -79,8 +79,9 @@ typedef struct {
     /* loss mask of value_target, with the same shape: 1 where a number is a target, else 0 */
     float *value_mask;
 } lra_batch;
-/* Returns the i-th batch of the epoch. It stays valid until the second next call. If batches are
- * large, a training loader fills the next batch in a helper thread meanwhile. */
+/* Returns the i-th batch of the epoch. It stays valid during the next call, and is overwritten by
+ * the call after that. If batches are large, a training loader fills the next batch in a helper
+ * thread meanwhile. */
 const lra_batch *lra_loader_get(lra_loader *l, int64_t i);
 /* Returns the share of padding among all tokens of the epoch. */
 double lra_loader_padding(const lra_loader *l);

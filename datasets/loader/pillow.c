@@ -150,7 +150,7 @@ static uint8_t level_to(lra_pillow_op op, int level, int v)
 {
     if (op == LRA_POSTERIZE) return (uint8_t)(v & (0xFF << ((4 * level + 4) / 9)));
     if (op == LRA_SOLARIZE && 9 * v < 255 * (9 - level)) return (uint8_t)v;
-    return (uint8_t)(255 - v); /* inversion, also of the bright levels of solarise */
+    return (uint8_t)(255 - v); /* LRA_INVERT, and LRA_SOLARIZE at bright levels */
 }
 
 /* ---- all operations -------------------------------------------------------------------------- */

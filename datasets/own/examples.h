@@ -10,8 +10,9 @@ typedef struct {
     char *path;
     int split; /* split of the examples; -1: all splits */
     lra_data_columns columns;
-    const lra_data_column *input, *label, *marks,
-        *lengths;  /* marks: split of each example; NULL: there is no such column */
+    /* input, label: the chosen columns; marks: column with the split of each example; lengths:
+     * column with the length of each example. NULL: there is no such column */
+    const lra_data_column *input, *label, *marks, *lengths;
     int64_t first; /* index of its first example among the examples of all files */
 } lra_own_file;
 

@@ -100,7 +100,7 @@ int lra_own_files_find(const char *path, const char *format, lra_own_examples *x
         strcmp(format, "auto") == 0 ? "EXT (csv, tsv, jsonl, ndjson, npz, safetensors)" : format);
 }
 
-/* Extensions of files of own data; no official file has them. */
+/* Returns true if the file has an extension that only own data have; no official file has it. */
 static bool is_own(const char *path)
 {
     static const char *const only[] = {".csv", ".jsonl", ".ndjson", ".npz"};

@@ -64,8 +64,8 @@ typedef struct {
      * the scratch of the first. */
     lra_fuse (*fuses)(const lra_tensor *const *group, int n, const lra_tensor *next);
     int64_t (*fused_scratch)(const lra_tensor *const *group, int n);
-    /* Maximum number of side-stream calls that may be unfinished when the main stream goes on. NULL
-     * or 0: the device has no side stream. */
+    /* Maximum number of side-stream calls that may be unfinished while the main stream continues.
+     * NULL or 0: the device has no side stream. */
     int (*side)(const lra_device *d);
     /* Bytes of scratch of a node. NULL: the engine uses op->scratch(y, threads()). */
     int64_t (*scratch)(const lra_tensor *y);

@@ -46,8 +46,8 @@ typedef struct {
 } lra_session;
 
 /* Builds the network of a run for batches of `rows` rows. The network has twice as many sequences
- * for the documents of pairs. limited: with distance limits; placed: with position ids as inputs,
- * see lra_network_spec. */
+ * for the documents of pairs. limited: with distance limits; explicit_positions: with position ids
+ * as inputs, see lra_network_spec. */
 lra_network lra_session_build(const lra_train_spec *s, lra_type type, lra_mode mode, int64_t rows,
                               int64_t T, bool limited, bool explicit_positions);
 /* Builds only the head, for given features of D channels (lra_network_of_features). */

@@ -29,7 +29,8 @@ typedef struct {
     const bool *sink;  /* (heads) true if the head has a sink; NULL: no head has one */
     int64_t every;     /* stride of the examples that lifts use: 0, every, 2 every, .. */
     int64_t *place;    /* rank in the sample, by row index of the split */
-    /* parts: sequences per row (2 for pairs) */
+    /* parts: sequences per row (2 for pairs); best_row: index in the sample of the row whose maps
+     * are stored, -1: none */
     int64_t parts, best;
     int64_t best_row;
     struct {

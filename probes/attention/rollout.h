@@ -2,8 +2,8 @@
  *   R = A'_L .. A'_1,   A' = (mean over heads of A + 1) / 2, rows normalised
  * Only a few rows of R are computed for each example: they are multiplied by one layer after
  * another, from the last to the first, so that no map is stored. Rollout ignores the operations
- * between attention layers and the signs of the values. It is therefore a bound on the flow of
- * information, not a measurement. */
+ * between attention layers and the signs of the values. It is therefore an approximation of the
+ * flow of information; its errors have no known bound. */
 #ifndef LRA_PROBES_ATTENTION_ROLLOUT_H
 #define LRA_PROBES_ATTENTION_ROLLOUT_H
 

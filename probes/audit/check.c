@@ -70,7 +70,8 @@ static int check_answers(lra_check_work *w, lra_err *e)
 
 /* ---- invariances ----------------------------------------------------------------------------- */
 
-/* Largest difference that can be rounding or noise of the model; size: largest output. */
+/* Returns the largest difference that rounding or the noise of the model can explain. size: largest
+ * output. */
 static double allowed(const lra_check_work *w, double size)
 {
     return fmax(tolerance * size, 4 * w->out->noise);
@@ -130,7 +131,8 @@ static int compare_batches(lra_check_work *w, const lra_check_batch *b, const in
     *alone = *reversed = *size = 0;
     if (all) *size = lra_check_size(all, n * C);
     for (int64_t i = 0; i < n; i++) back[i] = row[n - 1 - i];
-    for (int64_t i = 0; i <= n && rc == 0; i++) { /* i = n: all in reverse order */
+    /* i = n: evaluates all examples in reverse order */
+    for (int64_t i = 0; i <= n && rc == 0; i++) {
         lra_check_batch one = lra_check_batch_new(w, i < n ? &row[i] : back, i < n ? 1 : n, b->q.T);
         float *x = lra_check_forward(w, &one.q, e);
         if (x && i < n) *alone = fmax(*alone, lra_check_difference(x, all + i * C, C));

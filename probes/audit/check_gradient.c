@@ -247,7 +247,7 @@ static void judge(lra_check_work *w, const comparison *c)
 {
     bool values = w->s->examples->value != NULL;
     double rank = c->ranked ? c->rank / c->ranked : 0;
-    /* 3: E is estimated from random directions u, so that only large differences count */
+    /* limit of c->worst: 3 with random directions u, because the error of E is then large */
     double few = w->s->examples->width > CHANNELS ? 3 : 0.1;
     if (!c->finite)
         fail(w, lra_format("gradients are NaN or infinite"));

@@ -91,7 +91,8 @@ static bool is_variable(const char *text, const char *name)
     return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
-/* Returns the entry of the list "0,1,2" for a slot; the list is repeated if it is shorter. */
+/* Returns the GPU of a slot from the list "0,1,2", as a line of the environment; a shorter list is
+ * repeated. */
 static char *gpu_of(const char *gpus, int slot)
 {
     int n = 1;

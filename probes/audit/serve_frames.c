@@ -61,8 +61,8 @@ int lra_serve_write(int out, const char *frame, size_t n, lra_err *e)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Announces requests of an op with at most T tokens before the first one (T 0: as announced
- * before). */
+/* Announces requests of an op with at most T tokens to the responder, unless they were announced
+ * before. T 0: the announced length stays. */
 static int prepare(lra_server *s, uint32_t answers, int64_t T, lra_err *e)
 {
     lra_responder *r = s->r;

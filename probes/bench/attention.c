@@ -25,7 +25,7 @@ static const struct {
 
 typedef struct {
     bench_network m;
-    lra_length_graph view; /* view of m */
+    lra_length_graph view; /* graph of the network m at its length */
     lra_attention_nodes nodes;
     lra_profile *profile; /* receives matrices that are evaluated row by row; NULL: none */
     double seconds[MAX_RUNS];

@@ -81,7 +81,7 @@ static int import(const lra_official_folders *p, const lra_job *j, lra_dataset *
 static int make(const lra_job *j, lra_dataset **out, lra_err *e)
 {
     lra_config *c = lra_config_copy(j->task_config);
-    if (j->task->data.resize) /* 8 of 10 parts of the rows are the training split */
+    if (j->task->data.resize) /* 80 % of the rows are the training split */
         j->task->data.resize(c, (EPOCH + 2) * lra_config_int(j->train_config, "batch"));
     *out = lra_dataset_make(j->task, c, e);
     lra_config_free(c);

@@ -76,7 +76,8 @@ static int run_whole(bench *b, lra_plan *p, lra_err *e)
 int bench_step(bench *b, lra_err *e)
 {
     enum { MAX_RUNS = 1000 };
-    /* on a GPU: executed node by node, then recorded as a CUDA graph, then replayed */
+    /* on a GPU, the first run executes node by node, the second records a CUDA graph, and later
+     * runs replay it */
     int warm = b->device.backend->wait ? 3 : 1;
     step s = {0};
     double seconds[MAX_RUNS];

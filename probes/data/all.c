@@ -132,7 +132,8 @@ int lra_data_check_all(const char *folder, bool json, lra_err *e)
     lra_official_folders_find(&p, folder);
     n = 0;
     for (int i = 0; lra_task_at(i) && rc == 0; i++) {
-        if (!lra_task_at(i)->files.import || lra_task_at(i)->resolve) continue; /* own data */
+        /* own data have no official files */
+        if (!lra_task_at(i)->files.import || lra_task_at(i)->resolve) continue;
         verdict *v = &list[n++];
         v->task = lra_task_at(i);
         lra_note("searching for %s", v->task->name);

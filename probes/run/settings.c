@@ -102,8 +102,8 @@ static const char *named(const lra_options *o, const char *key, const char *assi
     return value;
 }
 
-/* The value of a key in the last of the preset's texts that has it; `usual` if none has. Texts may
- * be NULL. The caller frees the value. */
+/* Returns the value of a key in the last of the preset's n texts that has it; `otherwise` if none
+ * has it. Texts may be NULL. The caller frees the value. */
 static char *preset_value(const char *key, const char *otherwise, int n, const char *const *texts)
 {
     char *own = lra_copy_text(otherwise);

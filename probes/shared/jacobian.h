@@ -50,7 +50,8 @@ typedef struct {
     double leak;
 } lra_jacobian_report;
 
-/* Needs LRA_ANSWERS_VJP. */
+/* Evaluates the rows of the Jacobian of a sample, and calls each() for every row. The model must
+ * answer LRA_ANSWERS_VJP. */
 int lra_jacobian_measure(const lra_subject *subject, const lra_jacobian_spec *s, lra_steps *steps,
                          void (*each)(void *context, const lra_jacobian_row *row), void *context,
                          lra_jacobian_report *out, lra_err *e);

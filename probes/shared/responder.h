@@ -20,7 +20,7 @@
 
 /* Requests that a model answers, and optional inputs that it accepts. */
 enum {
-    LRA_ANSWERS_FORWARD = 1 << 0,   /* logits, or numbers, for the complete input */
+    LRA_ANSWERS_FORWARD = 1 << 0,   /* logits, or numbers of a regression, for the complete input */
     LRA_ANSWERS_FEATURES = 1 << 1,  /* features of each position */
     LRA_ANSWERS_VJP = 1 << 2,       /* norms of gradients of the features of a position */
     LRA_ANSWERS_ATTENTION = 1 << 3, /* attention matrices */

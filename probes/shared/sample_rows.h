@@ -7,8 +7,8 @@
 #include "models/training/rows.h"
 #include "probes/shared/steps.h"
 
-/* Returns the number n of rows. index (n): their row indices in the split; place: rank in the
- * sample by row index of the split. The caller frees both. */
+/* Returns the number n of rows in the sample. index (n): their row indices in the split; place: for
+ * each row of the split, its rank in the sample. The caller frees both. */
 int64_t lra_sample_rows(const lra_loaded_model *m, int64_t **index, int64_t **place);
 
 /* Starts the readback of the network outputs in all graphs; returns the number of elements of the
@@ -19,7 +19,7 @@ int64_t lra_sample_start_readback(lra_loaded_model *m);
  * members except row. */
 typedef struct {
     const lra_train_spec *run;
-    int64_t *place; /* rank in the sample, by row index of the split */
+    int64_t *place; /* for each row of the split, its rank in the sample */
     lra_sums *row;  /* (n) sums of the outputs of each row */
     float *output;
     lra_sums *batch;

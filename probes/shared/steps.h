@@ -1,4 +1,5 @@
-/* Progress of work that is announced in passes: one row forward or backward through the network. */
+/* Progress of a measurement whose work is known in advance. The unit of work is a pass: one row
+ * forward or backward through the network. */
 #ifndef LRA_PROBES_SHARED_STEPS_H
 #define LRA_PROBES_SHARED_STEPS_H
 

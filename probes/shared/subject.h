@@ -45,8 +45,8 @@ int lra_subject_each(const lra_subject *s, int64_t sample,
                      int (*each)(const lra_request *q, const lra_batch *b, void *context,
                                  lra_err *e),
                      void *context, lra_err *e);
-/* Returns the number of rows of a sample; index: (n) their rows in the split; place: by row of the
- * split, its rank in the sample. The caller frees both. */
+/* Returns the number of rows of a sample. index: (n) their rows in the split; place: for each row
+ * of the split, its rank in the sample. The caller frees both. */
 int64_t lra_subject_rows(const lra_subject *s, int64_t sample, int64_t **index, int64_t **place);
 /* Computes the contributions of rows with these logits (B,C) to the sums of the metric: row (B), 0
  * for missing rows. Not for language models. */

@@ -83,8 +83,8 @@ static double end_of(double x, double value)
     return isinf(x) ? copysign(FAR, x) : isnan(x) ? value : x;
 }
 
-/* Adds the data block of a ladder; "?" is a missing number. The null row is not part of the
- * curve. */
+/* Adds the data block of a ladder; "?" is a missing number. The bag of tokens (K = 1) is not part
+ * of the curve. */
 static void add_data(lra_text *t, const lra_ladder_view *v)
 {
     lra_plot_comment(t, "%s %s %s, run %s", v->first->task, v->first->preset, v->first->precision,
@@ -136,7 +136,7 @@ static void set_ranges(plot *p)
         widen(&y0, &y1, shown(v, v->ladder.reference));
         for (int r = 0; r < v->ladder.n_rungs; r++) {
             const lra_ladder_row *row = &v->ladder.row[r];
-            /* the null row is drawn for a single ladder only */
+            /* the bag of tokens (K = 1) is drawn for a single ladder only */
             if (row->null_row && p->n > 1) continue;
             widen(&y0, &y1, shown(v, row->accuracy.lo));
             widen(&y0, &y1, shown(v, row->accuracy.hi));
@@ -293,8 +293,8 @@ static void add_curves(lra_text *t, const plot *p, int column, int published_col
 
 /* ---- panels ---------------------------------------------------------------------------------- */
 
-/* For one ladder: draws lines for reference, chance, baseline and null row, and the kernels as
- * ticks at the top. */
+/* For one ladder: draws lines for reference, chance, baseline and bag of tokens (K = 1), and the
+ * kernels as ticks at the top. */
 static void add_one(lra_plot *f, const plot *p, double top)
 {
     lra_text *t = &f->script;

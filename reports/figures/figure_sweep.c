@@ -22,7 +22,7 @@ static const char dat[] = "sweep.dat", next[] = ", \\\n     ";
 /* A sweep and the axes of its figure. */
 typedef struct {
     const lra_sweep *sweep;
-    /* first: index of the first rung that is drawn; the null row has no curve */
+    /* first: index of the first rung that is drawn; the bag of tokens (reach 0) has no curve */
     int n_rungs, first;
     /* true: x is log2 of the values, which are positive numbers; false: x is their index */
     bool octaves;

@@ -1,4 +1,5 @@
-/* Table ladder: rungs, null row and baselines of a ladder; ladder_notes.c adds the notes. */
+/* Table ladder: rungs, bag of tokens (reach 0) and baselines of a ladder; ladder_notes.c adds the
+ * notes. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -19,7 +19,7 @@ int lra_head_grid_open(lra_head_grid *g, lra_plot *f, int n_probes, lra_probe_re
 int lra_head_grid_widest(const lra_head_grid *g);
 
 /* Sizes in centimetres: left, top: upper left corner of the first panel; width, height: size of a
- * panel; beside, below: horizontal and vertical gap between panels. */
+ * panel; gap_x, gap_y: horizontal and vertical gap between panels. */
 typedef struct {
     double left, top, width, height, gap_x, gap_y;
 } lra_head_grid_layout;
