@@ -130,6 +130,16 @@ lra_estimate lra_gain_difference(const lra_sample *s, uint64_t key)
     return lra_holding(x);
 }
 
+void lra_gain_undefined(int n, const double *x, lra_gain *out)
+{
+    const lra_estimate none = {NAN, NAN, NAN};
+    *out = (lra_gain){.n = n, .chance = NAN, .undefined = true};
+    for (int i = 0; i < n; i++) out->x[i] = x[i], out->value[i] = out->gain[i] = none;
+    for (int k = 0; k < LRA_GAIN_SHARES; k++) out->least[k] = none;
+    out->full = out->above = out->area = out->costs_from = out->costs_to = none;
+    out->whole_area = NAN;
+}
+
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out)
 {
     const lra_estimate none = {NAN, NAN, NAN};

@@ -23,6 +23,7 @@ typedef struct {
     lra_estimate full, above; /* metric of the unrestricted model; its difference from chance */
     double chance;
     bool at_chance; /* the unrestricted model is not clearly above chance; no gains are computed */
+    bool undefined; /* made by lra_gain_undefined() */
     /* Smallest x with a gain of at least lra_gain_shares[k]; INFINITY: no measured x has it. */
     lra_estimate least[LRA_GAIN_SHARES];
     /* Smallest and largest x with a gain of at most 0.95; INFINITY and 0 if there is none. Their
@@ -39,6 +40,8 @@ typedef struct {
 /* Computes all results. Series of s: n restrictions by ascending x, the unrestricted model,
  * chance. */
 void lra_gain_compute(const lra_sample *s, const double *x, uint64_t key, lra_gain *out);
+/* Fills in a result without gains: n restrictions x, all values NAN. */
+void lra_gain_undefined(int n, const double *x, lra_gain *out);
 /* Returns the paired difference of the gains of two restrictions, first minus second. Series of s:
  * the two restrictions, the unrestricted model, chance. NAN: the unrestricted model is at
  * chance. */

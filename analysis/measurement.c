@@ -15,7 +15,7 @@ const char *lra_measurement_flag_name(int i)
 {
     static const char *const name[LRA_MEASUREMENT_FLAGS] = {
         "censored",   "flat",      "one-seed",    "clipped",     "approx", "fallback",
-        "ill-formed", "few-seeds", "censored-lo", "censored-hi", "noise"};
+        "ill-formed", "few-seeds", "censored-lo", "censored-hi", "noise",  "no-gain"};
     return i < LRA_MEASUREMENT_FLAGS ? name[i] : NULL;
 }
 

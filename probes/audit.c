@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "datasets/own/own.h"
 #include "datasets/prepare.h"
 #include "datasets/registry.h"
 #include "kernels/base/core/log.h"
@@ -113,9 +114,10 @@ static lra_model_task task_of(const lra_dataset *d)
     const lra_masking none = {0};
     int64_t vocab = t->input.channels ? 0 : lra_mask_vocab(d, none);
     return (lra_model_task){.task = t->name,
-                            .classes = t->goal == LRA_GOAL_NEXT ? vocab
-                                       : t->n_targets           ? t->n_targets
-                                                                : t->n_classes,
+                            .classes = t->unlabelled              ? 0
+                                       : t->goal == LRA_GOAL_NEXT ? vocab
+                                       : t->n_targets             ? t->n_targets
+                                                                  : t->n_classes,
                             .vocab = vocab,
                             .width = lra_mask_channels(d, none),
                             .length = d->max_length,
@@ -171,7 +173,8 @@ static int check_model(const lra_options *o, const lra_dataset *d, lra_responder
     lra_loader *l = lra_subject_loader(&s, s.batch);
     const lra_batch *b = lra_loader_get(l, 0);
     const lra_request q = lra_subject_request(&s, b);
-    bool classes = d->task->goal == LRA_GOAL_CLASS || d->task->goal == LRA_GOAL_PAIR;
+    bool classes = !d->task->unlabelled &&
+                   (d->task->goal == LRA_GOAL_CLASS || d->task->goal == LRA_GOAL_PAIR);
     const lra_check_spec spec = {.examples = &q,
                                  .label = classes ? b->label : NULL,
                                  .batch = lra_option_int(o, "batch"),
@@ -239,6 +242,13 @@ static int audit(const lra_options *o, lra_err *e)
     for (int i = 0; i < n; i++) argv[i] = (char *)(uintptr_t)lra_option_arg(o, i);
     lra_responder *model = d ? open_model(o, d, argv, e) : NULL;
     if (rc == 0 && !model) rc = LRA_FAILED;
+    if (model && d->task->unlabelled) {
+        lra_own_set_outputs(d, model->facts.classes);
+        lra_note(
+            "%s has no labels: accuracy and gains are undefined; effects on the prediction for "
+            "the complete input are measured",
+            d->task->name);
+    }
     if (model) rc = check_and_measure(o, d, model, e);
     if (model && rc == 0)
         rc = lra_process_responder_end(model, e);

@@ -52,6 +52,9 @@ typedef struct lra_task {
      * of the goal: accuracy, rmse, r2 or bits-per-token. */
     const char *metric;
     int n_classes, n_targets;
+    /* The rows have no labels (goal LRA_GOAL_CLASS): label is 0 in every row, and n_classes is 0,
+     * or the number of outputs of a model that is measured on these rows. */
+    bool unlabelled;
     /* parameters of the task; their defaults are those of the paper. Nullable: none */
     const lra_key *keys;
     lra_budget quick, small, paper;

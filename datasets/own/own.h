@@ -48,6 +48,9 @@ size_t lra_own_identity(const char *text);
 
 /* Implements lra_task.resolve for own data. */
 int lra_own_resolve(lra_dataset *d, lra_err *e);
+/* Sets the number of outputs of a model that is measured on rows without labels: n_classes of the
+ * task, which has lra_task.unlabelled. */
+void lra_own_set_outputs(lra_dataset *d, int64_t outputs);
 /* Returns the name of the task with data from this file or folder: "file:reviews". The caller frees
  * it. */
 char *lra_own_name(const char *path);

@@ -1,4 +1,5 @@
 /* Converts properties of own data to text and back, and makes an instance of the task from them. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,6 +327,7 @@ static void set_target(lra_task *t, const lra_own *own, lra_arena *a)
     t->goal = own->target == LRA_OWN_NUMBER ? LRA_GOAL_VALUE : LRA_GOAL_CLASS;
     t->n_targets = own->target == LRA_OWN_NUMBER;
     t->n_classes = own->n_classes;
+    t->unlabelled = own->target == LRA_OWN_UNLABELLED;
     t->baseline = own->n_classes ? lra_own_baseline : NULL;
     if (!own->class_name) return;
     const char **names = lra_arena_alloc(a, (size_t)own->n_classes * sizeof *names);
@@ -372,4 +374,11 @@ int lra_own_resolve(lra_dataset *d, lra_err *e)
     d->task = t, d->vocab = t->input.vocab;
     lra_own_free(&own);
     return 0;
+}
+
+void lra_own_set_outputs(lra_dataset *d, int64_t outputs)
+{
+    if (!d->task->unlabelled || d->task != d->own || outputs > INT_MAX)
+        LRA_BUG("outputs of a task that has labels");
+    d->own->n_classes = (int)outputs;
 }

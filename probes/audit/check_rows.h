@@ -33,7 +33,8 @@ typedef struct {
     lra_check_outcome outcome;
     char *found; /* measured numbers, or the reason why the check was skipped */
     /* Failed checks, else NULL: the usual meaning, a remedy in one line, and the names of the parts
-     * that it disables, separated by blanks ("all": every part, "": none). */
+     * that it disables, separated by blanks ("all": every part, "gains": the gains of all parts,
+     * "": none). */
     const char *meaning, *cure, *disables;
 } lra_check_row;
 

@@ -48,7 +48,7 @@ int lra_hello_read(const lra_message *m, lra_model_task *t, lra_err *e)
         return lra_fail(e, "'hello': 'kind' is '%.40s', expected tokens or values",
                         kind ? kind : "");
     bool tokens = strcmp(kind, "tokens") == 0;
-    int rc = lra_message_int(m, "classes", 1, most, &t->classes, e);
+    int rc = lra_message_int(m, "classes", 0, most, &t->classes, e);
     if (rc == 0)
         rc = lra_message_int(m, tokens ? "vocab" : "width", 1, most, tokens ? &t->vocab : &t->width,
                              e);
@@ -142,7 +142,7 @@ static int read_layers(const char *list, lra_ready *r, lra_err *e)
 
 static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_err *e)
 {
-    if (f->classes != t->classes)
+    if (t->classes && f->classes != t->classes)
         return lra_fail(e, "the model has %lld outputs, the task '%s' has %lld",
                         (long long)f->classes, t->task, (long long)t->classes);
     if (t->vocab && f->vocab < t->vocab)

@@ -8,8 +8,10 @@
 /* The task as described by `hello`. */
 typedef struct {
     const char *task;
-    int64_t classes; /* number of outputs: classes or, in a regression, targets */
-    int64_t vocab;   /* number of token ids; 0: inputs are `width` real numbers per position */
+    /* number of outputs: classes or, in a regression, targets; 0: any number, because the rows have
+     * no labels */
+    int64_t classes;
+    int64_t vocab; /* number of token ids; 0: inputs are `width` real numbers per position */
     int64_t width;
     int64_t length; /* maximum length of an input in tokens */
     int32_t pad;

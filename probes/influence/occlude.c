@@ -8,11 +8,15 @@
 
 struct lra_occluded {
     const lra_subject *subject;
+    uint32_t answers; /* LRA_ANSWERS_.. bits of the requests */
     lra_steps *steps;
     int (*each)(const lra_occluder *o, void *context, lra_err *e);
     void *context;
     char *copy;    /* copy of the batch's tokens, in which token runs are replaced */
     float *output; /* (rows,C) outputs of the last lra_occlude_scores() */
+    /* (rows) class whose margin is the score: the label or, for rows without labels, the predicted
+     * class of the complete input */
+    int32_t *label;
 };
 
 const char *lra_occlude_no_partner(const lra_subject *s)
@@ -86,10 +90,11 @@ bool lra_occlude_changes(const lra_occluder *o, int64_t s, const lra_token_runs 
 
 static double score_of(const lra_occluder *o, int64_t i, const float *output, int64_t outputs)
 {
-    if (o->with->subject->data->task->goal == LRA_GOAL_VALUE) return (double)output[0];
-    if (o->rival) return (double)output[o->batch->label[i]] - (double)output[o->rival[i]];
+    const int32_t label = o->with->label[i];
+    if (o->with->subject->data->task->goal == LRA_GOAL_VALUE || outputs < 2)
+        return (double)output[0];
+    if (o->rival) return (double)output[label] - (double)output[o->rival[i]];
     double best = -INFINITY;
-    int32_t label = o->batch->label[i];
     for (int64_t c = 0; c < outputs; c++)
         if (c != label) best = fmax(best, (double)output[c]);
     return (double)output[label] - best;
@@ -100,7 +105,7 @@ void lra_occlude_rivals(const lra_occluder *o, int32_t *rival)
     int64_t outputs = o->with->subject->model->facts.classes;
     for (int64_t i = 0; i < o->request->B; i++) {
         const float *output = o->with->output + i * outputs;
-        int32_t label = lra_occlude_counts(o, i) && o->batch->label ? o->batch->label[i] : 0;
+        int32_t label = lra_occlude_counts(o, i) ? o->with->label[i] : 0;
         rival[i] = label == 0 && outputs > 1;
         for (int32_t c = 0; c < outputs; c++)
             if (c != label && output[c] > output[rival[i]]) rival[i] = c;
@@ -171,6 +176,22 @@ int lra_occlude_scores(const lra_occluder *o, const lra_token_runs *of, int64_t 
     return rc;
 }
 
+/* Writes the class of the score of each row: the label, or the predicted class. */
+static int find_labels(lra_occluded *w, const lra_request *q, const lra_batch *b, lra_err *e)
+{
+    lra_responder *r = w->subject->model;
+    int64_t C = r->facts.classes;
+    bool predicted = w->subject->data->task->unlabelled && w->answers & LRA_ANSWERS_FORWARD;
+    int rc = predicted ? r->is->forward(r, q, w->output, e) : 0;
+    for (int64_t i = 0; i < q->B && rc == 0; i++) {
+        const float *output = w->output + i * C;
+        w->label[i] = b->row[i] >= 0 && b->label && !predicted ? b->label[i] : 0;
+        for (int32_t c = 1; c < C && predicted; c++)
+            if (output[c] > output[w->label[i]]) w->label[i] = c;
+    }
+    return rc;
+}
+
 static int take_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     lra_occluded *w = context;
@@ -180,9 +201,12 @@ static int take_batch(const lra_request *q, const lra_batch *b, void *context, l
     lra_request_tokens(q, 0, &size);
     w->copy = lra_alloc_array((size_t)(lra_request_sequences(q) * q->T), size);
     w->output = lra_alloc_array(outputs + 1, sizeof *w->output);
-    int rc = w->each(&o, w->context, e);
+    w->label = lra_alloc_array((size_t)q->B, sizeof *w->label);
+    int rc = find_labels(w, q, b, e);
+    if (rc == 0) rc = w->each(&o, w->context, e);
     lra_free(w->copy);
     lra_free(w->output);
+    lra_free(w->label);
     return rc;
 }
 
@@ -190,7 +214,8 @@ int lra_occlude(const lra_subject *s, lra_subject_weights weights, uint32_t answ
                 lra_steps *steps, int (*each)(const lra_occluder *o, void *context, lra_err *e),
                 void *context, lra_err *e)
 {
-    lra_occluded w = {.subject = s, .steps = steps, .each = each, .context = context};
+    lra_occluded w = {
+        .subject = s, .answers = answers, .steps = steps, .each = each, .context = context};
     const lra_preparation p = {.answers = answers, .exact = true};
     int rc = lra_subject_prepare(s, weights, p, e);
     if (rc == 0) rc = lra_subject_each(s, sample, take_batch, &w, e);

@@ -1,7 +1,8 @@
 /* Occlusion: token runs of the input are replaced by the tokens of another row at the same
  * positions, so that each position keeps the marginal distribution of the data. The score of a
- * pooled model on such an input is the margin logit (true class minus best other class), or the
- * first output of a model that predicts a value. Scores are defined for goals with one output for a
+ * pooled model on such an input is the margin logit (true class minus best other class; for rows
+ * without labels, the predicted class of the complete input instead of the true one), or the first
+ * output of a model that predicts a value. Scores are defined for goals with one output for a
  * single sequence. */
 #ifndef LRA_PROBES_INFLUENCE_OCCLUDE_H
 #define LRA_PROBES_INFLUENCE_OCCLUDE_H

@@ -47,6 +47,12 @@ void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT])
 
 /* ---- gains ----------------------------------------------------------------------------------- */
 
+const char *lra_influence_no_gains(const lra_influence *p)
+{
+    if (p->subject.data->task->unlabelled) return "the rows have no labels";
+    return p->refused ? p->refused(p->refused_context, "gains") : NULL;
+}
+
 static bool of_classes(const lra_influence *p)
 {
     return p->result->n_classes > 0;
@@ -109,6 +115,10 @@ static bool is_above_chance(const lra_result *r)
 void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,
                         const double *x, const lra_sums *row, const lra_sums *full, lra_gain *out)
 {
+    if (lra_influence_no_gains(p)) {
+        lra_gain_undefined(n_points, x, out);
+        return;
+    }
     lra_sample *s = sample_of(p, n, index, n_points, row, full);
     lra_gain_compute(s, x, p->subject.seed, out);
     lra_sample_free(s);
@@ -176,6 +186,7 @@ lra_measurement lra_influence_least(const char *prefix, int share, const lra_gai
     char more[8];
     snprintf(more, sizeof more, "%.0f", 100 * lra_gain_shares[share]);
     lra_measurement f = measurement_of(prefix, more, &g->least[share], n);
+    if (g->undefined) f.flags |= LRA_NO_GAIN;
     f.null[LRA_NULL_UNIFORM] = g->x[g->n - 1]; /* null value: the complete input */
     bound_threshold(&f, g);
     return f;
@@ -190,6 +201,7 @@ void lra_influence_add_least(lra_probe_unit *u, const char *prefix, const char *
     }
     if (!area) return;
     lra_measurement f = measurement_of(area, "", &g->area, n);
+    if (g->undefined) f.flags |= LRA_NO_GAIN;
     f.null[LRA_NULL_UNIFORM] = g->whole_area;
     lra_probe_unit_measurements(u, 1, &f);
 }

@@ -86,6 +86,10 @@ typedef struct lra_influence_part {
 
 /* ---- shared by the parts -------------------------------------------------------------------- */
 
+/* Reason why gains are undefined for the subject whatever the model predicts (the rows have no
+ * labels, or a check found the outputs in another order than the labels); NULL if they are
+ * defined. */
+const char *lra_influence_no_gains(const lra_influence *p);
 /* Computes gains by ascending x. row (points, n) and full (n): restricted and unrestricted outputs
  * of the rows index[0..n-1] of the test split. */
 void lra_influence_gain(const lra_influence *p, int64_t n, const int64_t *index, int n_points,

@@ -261,7 +261,7 @@ static void open_answers(const lra_subject *s, int64_t sample, lra_restricted *r
     r->row = lra_alloc_array(all + 1, sizeof *r->row);
     if (speaks(d)) r->step = lra_alloc_array(n + 1, sizeof *r->step);
     if (speaks(d)) w->label = lra_alloc_array((size_t)s->batch, sizeof *w->label);
-    if (d->task->goal == LRA_GOAL_VALUE) return;
+    if (d->task->goal == LRA_GOAL_VALUE || outputs_of(w) < 2) return;
     r->kl = lra_alloc_array(all + 1, sizeof *r->kl);
     r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
 }

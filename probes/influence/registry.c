@@ -36,6 +36,9 @@ const char *lra_part_undefined(const lra_influence_part *part, const lra_influen
 {
     if (part->engine && !p->engine) return "it needs the graphs of a built-in model";
     const char *why = p->refused ? p->refused(p->refused_context, part->name) : NULL;
+    if (!why && part->perturbation && p->subject.data->task->unlabelled &&
+        p->subject.model->facts.classes < 2)
+        why = "the rows have no labels, and a single output is no probability";
     if (!why) why = unanswered(needs_of(part) & ~p->subject.model->facts.answers);
     return !why && part->undefined ? part->undefined(p) : why;
 }

@@ -9,10 +9,12 @@
 
 /* ---- two fillers ----------------------------------------------------------------------------- */
 
-/* The perturbation with the alternative filler. NULL if none is declared, or if it needs another
- * row and the sample has only one. */
-static const lra_perturbation *alternative_of(const lra_perturbation *is, int64_t rows)
+/* The perturbation with the alternative filler. NULL if none is declared, if it needs another row
+ * and the sample has only one, or if gains are undefined. */
+static const lra_perturbation *alternative_of(const lra_influence *p, const lra_perturbation *is,
+                                              int64_t rows)
 {
+    if (lra_influence_no_gains(p)) return NULL;
     const lra_perturbation *other = is->alternative ? is->alternative->perturbation : NULL;
     return other && other->filler->other_row && rows < 2 ? NULL : other;
 }
@@ -29,7 +31,7 @@ double lra_restricted_passes(const lra_perturbation *is, const lra_influence *p,
 {
     int64_t rows = lra_influence_rows(p, examples);
     double w[LRA_GAIN_POINTS], runs = lra_restrict_runs(p->subject.data, is, 0);
-    const lra_perturbation *other = alternative_of(is, rows);
+    const lra_perturbation *other = alternative_of(p, is, rows);
     int n = lra_restrict_axis(p->subject.data, is, w);
     if (other) runs += lra_restrict_runs(p->subject.data, other, (int64_t)w[quarter(n, w)]);
     return runs * (double)rows;
@@ -38,7 +40,7 @@ double lra_restricted_passes(const lra_perturbation *is, const lra_influence *p,
 static int add_difference(lra_influence *p, lra_probe_unit *u, int64_t examples,
                           const lra_perturbation *is, const lra_restricted *r, lra_err *e)
 {
-    const lra_perturbation *other = alternative_of(is, r->n / r->answers);
+    const lra_perturbation *other = alternative_of(p, is, r->n / r->answers);
     lra_restricted o = {0};
     int at = quarter(r->n_points, r->w), rc = 0;
     if (!other) return 0;
@@ -70,6 +72,7 @@ static void add_costs(lra_probe_unit *u, const lra_perturbation *is, const char 
 {
     const lra_estimate *x = is->ids.smallest ? &g->costs_from : &g->costs_to;
     lra_measurement f = lra_influence_threshold(prefix, is->ids.costs, x, n);
+    if (g->undefined) f.flags |= LRA_NO_GAIN;
     /* null value: threshold of a model for which the order of the tokens has no effect */
     f.null[LRA_NULL_UNIFORM] = is->ids.smallest ? INFINITY : 0;
     lra_probe_unit_measurements(u, 1, &f);
@@ -85,7 +88,7 @@ static void add_measurements(lra_influence *p, lra_probe_unit *u, const lra_rest
     lra_influence_add_gain(p, u, is->ids.least, is->ids.area, &g, n);
     if (is->ids.costs) add_costs(u, is, "order", &g, n);
     if (!r->kl) return;
-    if (is->ids.answers) lra_restricted_add_keys(p, u, r);
+    if (is->ids.answers && !lra_influence_no_gains(p)) lra_restricted_add_keys(p, u, r);
     lra_restricted_add_kl(p, u, r, &kl);
     if (is->ids.costs)
         add_costs(u, is, "kl", &kl, n);

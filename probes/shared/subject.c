@@ -1,6 +1,7 @@
 /* A model and its test rows. */
 #include "probes/shared/subject.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/base/core/mem.h"
@@ -119,9 +120,13 @@ void lra_subject_sums(const lra_subject *s, const lra_request *q, const lra_batc
                       const float *logits, lra_sums *row)
 {
     int64_t C = s->model->facts.classes;
-    bool numbers = s->data->task->goal == LRA_GOAL_VALUE;
-    for (int64_t i = 0; i < q->B; i++)
-        row[i] = numbers
-                     ? lra_number_row(C, logits + i * C, b->target + i * C, b->target_mask + i * C)
-                     : lra_class_row(logits + i * C, C, b->label[i]);
+    const lra_task *t = s->data->task;
+    for (int64_t i = 0; i < q->B; i++) {
+        if (t->unlabelled)
+            row[i] = (lra_sums){.n = b->row[i] >= 0, .loss = NAN};
+        else if (t->goal == LRA_GOAL_VALUE)
+            row[i] = lra_number_row(C, logits + i * C, b->target + i * C, b->target_mask + i * C);
+        else
+            row[i] = lra_class_row(logits + i * C, C, b->label[i]);
+    }
 }

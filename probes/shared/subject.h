@@ -49,7 +49,8 @@ int lra_subject_each(const lra_subject *s, int64_t sample,
  * of the split, its rank in the sample. The caller frees both. */
 int64_t lra_subject_rows(const lra_subject *s, int64_t sample, int64_t **index, int64_t **place);
 /* Computes the contributions of rows with these logits (B,C) to the sums of the metric: row (B), 0
- * for missing rows. Not for language models. */
+ * for missing rows. Rows without labels (lra_task.unlabelled): n is 1, the loss is NAN. Not for
+ * language models. */
 void lra_subject_sums(const lra_subject *s, const lra_request *q, const lra_batch *b,
                       const float *logits, lra_sums *row);
 

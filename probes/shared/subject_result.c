@@ -112,11 +112,24 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
                               "output %" PRId64 " of the model is %g for test row %" PRId64
                               "; expected finite numbers: nothing is measured",
                               c, (double)w->logits[i * C + c], row);
-        if (out->row) out->row[row] = w->sums[i];
+        if (out->row && !w->subject->data->task->unlabelled) out->row[row] = w->sums[i];
         float *to = out->logits ? out->logits : out->number;
         if (to) memcpy(to + row * C, w->logits + i * C, (size_t)C * sizeof *to);
     }
     return rc;
+}
+
+/* Rows without labels: the outputs are stored as numbers whose targets are missing. */
+static void allocate_unlabelled(const lra_subject *s, lra_result *r)
+{
+    lra_err e;
+    r->metric = lra_metric_find("none", &e);
+    r->chance = NAN, r->n_classes = 0, r->n_numbers = s->model->facts.classes;
+    size_t n = (size_t)r->n, numbers = n * (size_t)r->n_numbers;
+    r->row = lra_alloc_array(n + 1, sizeof *r->row);
+    r->number = lra_alloc_array(numbers + 1, sizeof *r->number);
+    r->target = lra_alloc_array(numbers + 1, sizeof *r->target);
+    for (size_t i = 0; i < numbers; i++) r->target[i] = NAN;
 }
 
 static void allocate(const lra_subject *s, lra_result *r)
@@ -126,8 +139,13 @@ static void allocate(const lra_subject *s, lra_result *r)
     int64_t *row, *place, n = lra_subject_rows(s, 0, &row, &place);
     lra_free(row);
     lra_free(place);
+    r->n = n;
+    if (t->unlabelled) {
+        allocate_unlabelled(s, r);
+        return;
+    }
     r->metric = lra_task_metric(t), r->chance = lra_dataset_chance(s->data, LRA_TEST_SPLIT);
-    r->n = n, r->n_classes = t->n_classes, r->n_numbers = t->n_targets;
+    r->n_classes = t->n_classes, r->n_numbers = t->n_targets;
     size_t numbers = (size_t)(n * s->model->facts.classes);
     if (r->n_classes) {
         r->logits = lra_alloc_array(numbers + 1, sizeof *r->logits);

@@ -39,11 +39,13 @@ enum { N_FIELDS = sizeof fields / sizeof *fields };
 /* Tolerance for losses below 0 due to rounding. */
 static const double ROUNDING = 1e-3;
 
-/* Chance must be finite: in [0, 1] for accuracy, and at least 0 if smaller values are better. */
+/* Chance must be finite: in [0, 1] for accuracy, and at least 0 if smaller values are better. It is
+ * NaN for rows without labels. */
 static int check_chance(const lra_result *r, lra_err *e)
 {
     const lra_metric *m = lra_result_metric(r);
     bool accuracy = strcmp(m->name, "accuracy") == 0;
+    if (strcmp(m->name, "none") == 0) return 0;
     if (accuracy) return lra_check_number("chance", r->chance, 1, e);
     if (isfinite(r->chance) && !(m->lower && r->chance < 0)) return 0;
     return lra_fail(e, "'chance' is %g, expected a number%s", r->chance,

@@ -108,6 +108,7 @@ lra_estimate lra_results_value(lra_result *const *list, int n)
 char *lra_result_text(lra_result *r)
 {
     const lra_metric *m = lra_result_metric(r);
+    if (strcmp(m->name, "none") == 0) return lra_format("no labels, %" PRId64 " rows", r->n);
     lra_estimate v = lra_results_value(&r, 1);
     char value[32], chance[32], also[32];
     lra_text t = {0};

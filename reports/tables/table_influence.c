@@ -89,7 +89,9 @@ static bool has_undefined(lra_probe_result *const *list, int n)
             for (int f = 0; f < list[i]->unit[u]->n_measurements; f++) {
                 const lra_measurement *x = &list[i]->unit[u]->measurement[f];
                 for (int k = 0; headline[k]; k++)
-                    if (isnan(x->value) && lra_measurement_is(x->id, headline[k])) return true;
+                    if (isnan(x->value) && !(x->flags & LRA_NO_GAIN) &&
+                        lra_measurement_is(x->id, headline[k]))
+                        return true;
             }
     return false;
 }

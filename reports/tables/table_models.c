@@ -125,7 +125,7 @@ static bool add_cell(lra_table *t, const lra_result_group *g)
     lra_table_scaled_interval(t, v.lo, v.hi, m->scale, m->decimals);
     lra_table_number(t, (double)r->training.parameters, 0);
     lra_table_value(t, seconds, "%s", lra_time_text(text, seconds));
-    return !lra_metric_better(m, m->lower ? v.hi : v.lo, lra_result_chance(r));
+    return !isnan(v.value) && !lra_metric_better(m, m->lower ? v.hi : v.lo, lra_result_chance(r));
 }
 
 /* Adds the number of seeds: "3", or "1-3" if it differs between tasks. */

@@ -73,7 +73,7 @@ static unsigned flags_of(const lra_result_group *g, const lra_estimate *v, const
 {
     const lra_metric *m = lra_result_metric(g->run[0]);
     bool better = lra_metric_better(m, m->lower ? v->hi : v->lo, lra_result_chance(g->run[0]));
-    unsigned flags = better ? 0 : LRA_FLAG_AT_CHANCE;
+    unsigned flags = better || isnan(v->value) ? 0 : LRA_FLAG_AT_CHANCE;
     if (g->n == 1) flags |= LRA_FLAG_ONE_SEED;
     if (lra_sample_seeds_dominate(s, 0)) flags |= LRA_FLAG_FEW_SEEDS;
     return flags;

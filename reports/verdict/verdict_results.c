@@ -325,18 +325,45 @@ static void print_caveat(int n, const row *all, bool compared, lra_verdict *to)
     lra_free(rows);
 }
 
+/* Moves the rows of tasks without labels to the end of the list; returns their number. */
+static int leave_out_unlabelled(int n, row *all)
+{
+    row *last = lra_alloc_array((size_t)n, sizeof *last);
+    int kept = 0, left = 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(all[i].metric->name, "none") == 0)
+            last[left++] = all[i];
+        else
+            all[kept++] = all[i];
+    memcpy(all + kept, last, (size_t)left * sizeof *last);
+    lra_free(last);
+    return left;
+}
+
+static void say_unlabelled(int n, int unlabelled, const row *all, lra_verdict *to)
+{
+    if (unlabelled == 1)
+        lra_verdict_add(to, "%s on %s has no accuracy: the examples have no labels.", all[n].name,
+                        all[n].first->task);
+    else
+        lra_verdict_add(to, "%d rows have no accuracy: the examples have no labels.", unlabelled);
+}
+
 void lra_verdict_of_results(int n, const lra_result_group *groups, lra_verdict *to)
 {
     int n_sets;
     if (n == 0) return;
     row *all = rows_of(n, groups, &n_sets);
+    int unlabelled = leave_out_unlabelled(n, all);
+    n -= unlabelled;
     if (n == 1)
         say_one_row(&all[0], to);
-    else
+    else if (n > 1)
         say_chance(n, all, to);
+    if (unlabelled) say_unlabelled(n, unlabelled, all, to);
     bool compared = say_best(n, all, n_sets, to);
     print_caveat(n, all, compared, to);
-    free_rows(n, all);
+    free_rows(n + unlabelled, all);
 }
 
 /* ---- Table 1 --------------------------------------------------------------------------------- */

@@ -110,7 +110,10 @@ static const struct {
              {LRA_APPROX, "approx: sampled"},
              {LRA_FALLBACK, "fallback: computed by another method than requested"},
              {LRA_ILL_FORMED, "ill-formed: measured on inputs that the task does not produce"},
-             {LRA_NOISE, "noise: a share below zero"}};
+             {LRA_NOISE, "noise: a share below zero"},
+             {LRA_NO_GAIN,
+              "no-gain: undefined, because the examples have no labels, or the outputs "
+              "of the model are in another order than the labels"}};
 
 /* Adds a note that explains the flags of the table. */
 static void note_flags(lra_table *t, uint32_t seen)

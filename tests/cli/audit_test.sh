@@ -34,6 +34,22 @@ expect 0 '' "$probe" audit $data --check -- "$model" random
 says '^deterministic  *FAILED'
 expect 1 'is nan for test row [0-9]*; expected finite numbers: nothing is measured' \
     "$probe" audit $data --no-check --name nan --parts position -- "$model" nan
+# Rows without labels, and labels that the model does not know: everything but gains is measured.
+parts="--parts occlusion,keep,swap,order-in,order-out,bag,position,interaction --examples 24"
+expect 0 'has no labels: accuracy and gains are undefined' "$probe" audit $data --label none --name free $parts -- "$model"
+for part in keep swap order-in order-out bag; do says " $part  *kl.most  *[0-9]"; done
+says 'keep  *keep.w95  *- .*no-gain'
+says 'position  *position.edge  *[0-9]'
+says 'interaction  *inter.mean  *[0-9]'
+says 'occlusion  *dist.q95  *3 '
+expect 0 '' "$report" tables o --table tasks
+says 'file:rows *user.free  *none  *-  *-  *- '
+expect 0 '' "$report" show o/runs/file-user.free-*
+says 'no labels, [0-9]* rows'
+expect 0 '(measured)' "$probe" audit $data --label none --name free $parts -- "$model"
+expect 0 '^accuracy  *FAILED' "$probe" audit $data --name chance $parts -- "$model"
+for part in keep swap order-in order-out bag; do says " $part  *kl.most  *[0-9]"; done
+says 'keep  *keep.w95  *- '
 # A recording answers without the model.
 expect 0 '' "$probe" audit $data --name taped --parts position --no-check --record tape -- "$model"
 expect 0 '' "$probe" audit $data --name taped --parts position --no-check --force --replay tape

@@ -106,6 +106,20 @@ TEST(each_fault_fails_its_row)
     expect(with(STUB_constant), "accuracy");
 }
 
+/* Measurements without labels remain, whatever the accuracy is. */
+TEST(an_accuracy_disables_gains_alone)
+{
+    lra_err e = {{0}};
+    lra_check c;
+    OK(check(with(STUB_permuted), 1, false, 16, &c, &e));
+    assert_true(lra_check_allows(&c, "keep") && lra_check_allows(&c, "order-in"));
+    assert_false(lra_check_allows(&c, "gains"));
+    lra_check_free(&c);
+    OK(check(with(STUB_constant), 1, false, 16, &c, &e));
+    assert_true(lra_check_allows(&c, "keep") && lra_check_allows(&c, "gains"));
+    lra_check_free(&c);
+}
+
 TEST(batch_statistics)
 {
     lra_err e = {{0}};
@@ -161,7 +175,7 @@ TEST(permutation_is_named)
     const char *found = c.row[LRA_CHECK_accuracy].found;
     if (!strstr(found, "1.000 if output 0 is label 2, output 1 is label 0, output 2 is label 1"))
         fail_msg("%s", found);
-    assert_false(lra_check_allows(&c, "bag"));
+    assert_false(lra_check_allows(&c, "gains"));
     assert_true(lra_check_allows(&c, "jacobian"));
     lra_check_free(&c);
 }

@@ -38,6 +38,12 @@ static double perplexity(const lra_sums *s)
     return exp(mean_loss(s));
 }
 
+static double undefined(const lra_sums *s)
+{
+    (void)s;
+    return NAN;
+}
+
 static const lra_metric registry[] = {
     {"accuracy", "accuracy", 100, " %", 2, false, NULL, accuracy},
     {"rmse", "RMSE", 1, "", 4, true, "r2", rmse},
@@ -47,6 +53,7 @@ static const lra_metric registry[] = {
     {"bits-per-byte", "bits per byte", 1, "", 4, true, "perplexity", bits},
     {"bits-per-character", "bits per character", 1, "", 4, true, "perplexity", bits},
     {"perplexity", "perplexity", 1, "", 2, true, "bits-per-token", perplexity},
+    {"none", "none (no labels)", 1, "", 4, false, NULL, undefined},
 };
 enum { N_METRICS = sizeof registry / sizeof *registry };
 
@@ -59,8 +66,10 @@ const lra_metric *lra_metric_find(const char *name, lra_err *e)
 {
     for (int i = 0; i < N_METRICS; i++)
         if (strcmp(registry[i].name, name) == 0) return &registry[i];
-    lra_fail(e, "unknown metric '%s', expected accuracy, rmse, mae, r2, bits-per-... or perplexity",
-             name);
+    lra_fail(
+        e,
+        "unknown metric '%s', expected accuracy, rmse, mae, r2, bits-per-..., perplexity or none",
+        name);
     return NULL;
 }
 
@@ -81,7 +90,9 @@ bool lra_metric_better(const lra_metric *m, double a, double b)
 
 char *lra_metric_value_text(const lra_metric *m, double value, char buf[32])
 {
-    if (fabs(value) >= 1e12)
+    if (isnan(value))
+        snprintf(buf, 32, "-");
+    else if (fabs(value) >= 1e12)
         snprintf(buf, 32, "%.4g%s", m->scale * value, m->unit);
     else
         snprintf(buf, 32, "%.*f%s", m->decimals, m->scale * value, m->unit);

@@ -6,6 +6,7 @@
  *   r2           1 - loss / (square - target^2 / n)      over all numbers together, as one list
  *   bits-per-..  loss / n / ln 2                         loss: nats
  *   perplexity   exp(loss / n)
+ *   none         NaN: the rows have no labels
  * Without any target the accuracy is 0 and the other metrics are NaN. */
 #ifndef LRA_BASE_CORE_METRIC_H
 #define LRA_BASE_CORE_METRIC_H
@@ -40,7 +41,7 @@ const lra_metric *lra_metric_find(const char *name, lra_err *e);
 void lra_sums_add(lra_sums *to, const lra_sums *more);
 /* True if a is better than b; every value is better than NaN. */
 bool lra_metric_better(const lra_metric *m, double a, double b);
-/* Value with its unit for people: "63.20 %", "4.2130". Returns buf. */
+/* Value with its unit for people: "63.20 %", "4.2130", "-" for NaN. Returns buf. */
 char *lra_metric_value_text(const lra_metric *m, double value, char buf[32]);
 
 #endif
