@@ -34,6 +34,12 @@ static const lra_option of_model[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "NAME",
      .help = "name of the model in files and tables (default: the name that the model declares)"},
+    {.name = "into",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "RUN",
+     .help =
+         "folder of the run that trained this model ('lra-probe fit'): measurements are written "
+         "into it, with its name and seed"},
     LRA_COUNT_OPTION("batch", "16", 1, 65536, "maximum number of examples per request"),
     LRA_COUNT_OPTION("seed", "0", 0, 1e9, "seed of random draws, and number of the model's seed"),
     LRA_COUNT_OPTION("model-procs", "1", 1, LRA_MODEL_MOST_PROCESSES,
@@ -209,7 +215,8 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
                                .sample_seed = (uint64_t)lra_option_int(o, "sample-seed"),
                                .refused = check ? refused : NULL,
                                .context = check,
-                               .options = o};
+                               .options = o,
+                               .into = lra_option_text(o, "into")};
     lra_probe_result *out = NULL;
     bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
     int rc = lra_model_run_measure(&run, &out, &folder, e);

@@ -52,6 +52,7 @@ probes/audit probes/audit probes/shared probes/run reports analysis datasets mod
 probes/attention probes/attention probes/shared probes/run reports analysis datasets models kernels
 probes/bench probes/bench probes/shared probes/run probes/probe.h reports analysis datasets models kernels
 probes/data probes/data probes/shared probes/run reports analysis datasets models kernels
+probes/fit probes/fit probes/shared probes/run reports analysis datasets models kernels
 probes/influence probes/influence probes/shared probes/run reports analysis datasets models kernels
 probes/kernels probes/kernels probes/shared probes/run reports analysis datasets models kernels
 probes probes reports analysis datasets models kernels

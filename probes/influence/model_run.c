@@ -2,6 +2,7 @@
 #include "probes/influence/model_run.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +54,44 @@ static int write_result(const lra_result *r, const char *folder, lra_err *e)
     return rc;
 }
 
+/* Number of rows with classes for which two results predict different labels. */
+static int64_t count_different(const lra_result *a, const lra_result *b)
+{
+    uint8_t *x = lra_result_correct(a), *y = lra_result_correct(b);
+    int64_t n = 0;
+    for (int64_t i = 0; i < a->n; i++) n += x[i] != y[i];
+    lra_free(x);
+    lra_free(y);
+    return n;
+}
+
+/* Reads the result of the run `into`, after a check that the model is the one of that run. r: the
+ * model's outputs. NULL: failed. */
+static lra_result *finished_result(const lra_model_run *m, const lra_result *r, lra_err *e)
+{
+    char *path = lra_format("%s/result.h5", m->into);
+    lra_result *run = lra_result_read(path, e);
+    lra_free(path);
+    if (!run) return NULL;
+    bool same = strcmp(run->fingerprint, r->fingerprint) == 0 && run->n == r->n &&
+                run->n_classes == r->n_classes;
+    int rc = same ? 0
+                  : lra_fail(e, "run '%s' has other data than the model is asked about: %s, not %s",
+                             m->into, run->fingerprint, r->fingerprint);
+    if (rc == 0 && r->logits) {
+        int64_t differ = count_different(run, r);
+        if (differ * 100 > r->n)
+            rc = lra_fail(e,
+                          "the model is not that of run '%s': %" PRId64 " of %" PRId64
+                          " test rows are right in one and wrong in the other; expected at most "
+                          "1 %%",
+                          m->into, differ, r->n);
+    }
+    if (rc == 0) return run;
+    lra_result_free(run);
+    return NULL;
+}
+
 static int measure(const lra_model_run *m, lra_influence *p, lra_err *e)
 {
     bool dry = m->options && lra_option_flag(m->options, "dry-run");
@@ -78,10 +117,17 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     p.subject.sample_seed = m->sample_seed;
     p.refused = m->refused, p.refused_context = m->context;
     lra_result *r = lra_subject_result(&p.subject, name, e);
-    int rc = r ? 0 : LRA_FAILED;
     *out = NULL, *folder = NULL;
+    if (r && m->into) {
+        lra_result *run = finished_result(m, r, e);
+        lra_result_free(r);
+        r = run;
+    }
+    int rc = r ? 0 : LRA_FAILED;
     if (rc == 0) {
-        *folder = lra_format("%s/runs/%s-%s-%s", m->out, lra_task_id(m->data->task), name, r->run);
+        *folder = m->into ? lra_copy_text(m->into)
+                          : lra_format("%s/runs/%s-%s-%s", m->out, lra_task_id(m->data->task), name,
+                                       r->run);
         p.result = r, p.folder = p.to = *folder;
         rc = measure(m, &p, e);
         *out = p.out;

@@ -6,6 +6,7 @@ from ._plain import text_of
 from ._version import __version__
 from .audit import Audit, AuditError, audit
 from .check import Check, CheckTable, check
+from .fit import FitError, Ladder, Run, Runs, fit, ladder
 from .frames import FrameError, Unsupported
 from .programs import ProgramError
 from .results import Table, figure, table
@@ -19,11 +20,15 @@ __all__ = [
     "AuditError",
     "Check",
     "CheckTable",
+    "FitError",
     "FrameError",
+    "Ladder",
     "Model",
     "ProgramError",
     "Rows",
     "RowsError",
+    "Run",
+    "Runs",
     "Table",
     "Unsupported",
     "WrapError",
@@ -31,6 +36,8 @@ __all__ = [
     "audit",
     "check",
     "figure",
+    "fit",
+    "ladder",
     "programs",
     "rows",
     "serve",

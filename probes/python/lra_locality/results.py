@@ -23,6 +23,11 @@ class Table:
         return programs.run([*self._arguments, "--format", form], "lra-report").stdout
 
     @property
+    def document(self) -> Record:
+        """The table as ``lra-report tables --format json`` writes it: title, verdict, facts, rows, notes."""
+        return dict(self._document)
+
+    @property
     def title(self) -> str:
         return str(self._document["tables"][0]["title"])
 
