@@ -21,7 +21,7 @@
 #ifndef LRA_OPS_ATTENTION_ATTENTION_BACKWARD_TEMPLATE_H
 #define LRA_OPS_ATTENTION_ATTENTION_BACKWARD_TEMPLATE_H
 
-#include "kernels/ops/attention/attention_whole_backward_template.h"
+#include "kernels/ops/attention/attention_strip_backward_template.h"
 
 typedef struct {
     attention_head h;
@@ -268,18 +268,14 @@ static inline void attention_back_tile(const attention_backward *b, const attent
     real *dk = b->dk + p->j0 * b->K, *dv = b->dv + p->j0 * b->V;
     enum { Q = ATTENTION_QUERIES };
 #if ATTENTION_WHOLE
-    aw_pairs pairs = {{k, b->K, s->K, b->queries},
-                      {v, b->V, s->V, b->dy_t},
-                      b->h.unit,
-                      b->sum,
-                      b->dot,
-                      b->h.tile,
-                      b->other};
-    const bool whole = attention_whole(&b->h, p);
-    if (whole && AW_FULL) {
-        aw_probabilities(&pairs);
-        aw_differentiate(&pairs);
-    } else if (!whole && AW_STRIPS && attention_plain(&b->h)) {
+    if (AW_STRIPS && attention_plain(&b->h) && !attention_whole(&b->h, p)) {
+        const as_pairs pairs = {{k, b->K, s->K, b->queries},
+                                {v, b->V, s->V, b->dy_t},
+                                b->h.unit,
+                                b->sum,
+                                b->dot,
+                                b->h.tile,
+                                b->other};
         as_view view;
         as_visible(&b->h, p, &view);
         as_differentiate(&pairs, &view, p);
@@ -287,9 +283,9 @@ static inline void attention_back_tile(const attention_backward *b, const attent
         as_add_rows(&view, p, b->K, b->other, b->q_rows, dk);
         as_add_columns(&view, p, s->K, k, b->K, b->other, b->dq_t);
         return;
-    } else
+    }
 #endif
-        attention_back_pairs(b, p, k, v);
+    attention_back_pairs(b, p, k, v);
     ap_add_product(Q, p->keys, b->V, p->lanes, b->h.tile, b->dy_rows, b->V, dv, b->V);
     ap_add_product(Q, p->keys, b->K, p->lanes, b->other, b->q_rows, b->K, dk, b->K);
     ap_product(s->K, p->lanes, p->keys, (ap_left){k, 1, b->K}, b->other, Q, true, b->dq_t, Q);

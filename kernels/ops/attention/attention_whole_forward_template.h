@@ -109,8 +109,8 @@ static inline bool aw_attend(attention_forward *f, const attention_place *p)
     as_view view;
     int far = 0;
     if (!attention_plain(&f->h)) return false;
-    bool whole = attention_whole(&f->h, p);
-    if (whole ? !AW_FULL : !AW_STRIPS) return false;
+    bool whole = AW_FULL && attention_whole(&f->h, p);
+    if (!whole && !AW_STRIPS) return false;
     for (int l = 0; l < Q; l++) a.base[l] = f->max[l], far |= f->max[l] == -INFINITY;
     whole &= !far, far = 0;
     if (!whole && !AW_STRIPS) return false;

@@ -1,7 +1,8 @@
-/* Weights and their gradients between the products of the backward pass, in full softmax tiles
- * (attention_whole_template.h) and in strips of the other tiles (attention_strip_template.h). */
-#ifndef LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
-#define LRA_OPS_ATTENTION_ATTENTION_WHOLE_BACKWARD_TEMPLATE_H
+/* Weights and their gradients between the products of the backward pass, in strips of softmax tiles
+ * that have masked pairs or fewer than 64 keys or queries (attention_strip_template.h). Full tiles
+ * use the general code, whose results are the same bit for bit. */
+#ifndef LRA_OPS_ATTENTION_ATTENTION_STRIP_BACKWARD_TEMPLATE_H
+#define LRA_OPS_ATTENTION_ATTENTION_STRIP_BACKWARD_TEMPLATE_H
 
 #include "kernels/ops/attention/attention_strip_template.h"
 
@@ -13,44 +14,10 @@ typedef struct {
     real unit;
     const real *sum, *dot;
     real *p, *g;
-} aw_pairs;
-
-/* Computes p of a full tile. aw_differentiate(), with the other product, is a separate loop,
- * because the constants of the exponential occupy registers and the remaining ones can hold the
- * sums of only one product. */
-static __attribute__((noinline)) void aw_probabilities(const aw_pairs *a)
-{
-    const real unit = a->unit;
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(&a->scores, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES;
-                lanes_write(a->p + (r + i) * ATTENTION_QUERIES + l,
-                            aw_exp2((lanes)at[i][j] * unit - lanes_read(a->sum + l)));
-            }
-        }
-}
-
-static __attribute__((noinline)) void aw_differentiate(const aw_pairs *a)
-{
-    for (int64_t l0 = 0; l0 < ATTENTION_QUERIES; l0 += AW_COLUMNS)
-        for (int64_t r = 0; r < ATTENTION_KEYS; r += AW_ROWS) {
-            ap_vector at[AP_ROWS][AP_VECTORS];
-            aw_sums(&a->products, r, l0, at);
-            AW_EACH(i, AW_ROWS) AW_EACH(j, AP_VECTORS)
-            {
-                int64_t l = l0 + j * AP_LANES, to = (r + i) * ATTENTION_QUERIES + l;
-                lanes less = (lanes)at[i][j] - lanes_read(a->dot + l);
-                lanes_write(a->g + to, lanes_read(a->p + to) * less);
-            }
-        }
-}
+} as_pairs;
 
 /* Computes p and g of a tile by strips. They are 0 for keys that no query of the strip sees. */
-static __attribute__((noinline)) void as_differentiate(const aw_pairs *a, const as_view *v,
+static __attribute__((noinline)) void as_differentiate(const as_pairs *a, const as_view *v,
                                                        const attention_place *place)
 {
     enum { Q = ATTENTION_QUERIES };
