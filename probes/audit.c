@@ -2,6 +2,7 @@
  * stdin and stdout. Measures those parts of lra-probe influence that only send requests to a model,
  * and writes a run folder, OUT/runs/TASK-user.NAME-HASH, which tables and figures read like that of
  * a trained run. The words after "--" are the program and its arguments; no shell is used. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "datasets/registry.h"
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/core/warnings.h"
+#include "kernels/base/os/terminal.h"
 #include "probes/audit/check.h"
 #include "probes/audit/process_responder.h"
 #include "probes/influence/measure_parts.h"
@@ -59,6 +62,18 @@ static const lra_option of_model[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
      .help = "answer from a recording instead of a program"},
+    {.name = "plan",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FOLDER",
+     .help = "write the requests as files to FOLDER/request, to be answered elsewhere"},
+    {.name = "answer",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FOLDER",
+     .help = "answer the requests in FOLDER by the program, as files in FOLDER/result"},
+    {.name = "results",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FOLDER",
+     .help = "measure with the answers in FOLDER; repeat the options of --plan"},
     {.name = NULL}};
 static const lra_option output[] = {
     {.name = "check",
@@ -87,6 +102,13 @@ static const lra_command command = {
     .examples =
         "  lra-probe audit --task listops --name mynet -- python3 my_model.py --checkpoint best.pt\n"
         "  lra-probe audit --task listops --check -- ssh host python3 my_model.py",
+    .notes =
+        "Without a connection to the model, requests and answers travel as files:\n"
+        "  lra-probe audit --task listops --plan FOLDER            writes the requests\n"
+        "  lra-probe audit --answer FOLDER -- python3 my_model.py  answers them, on any machine\n"
+        "  lra-probe audit --task listops --results FOLDER         measures\n"
+        "The first plan is one request, which asks the model to describe itself: plan, answer,\n"
+        "plan and answer again until --results measures. Requests that have an answer are kept.",
     .min_args = 0,
     .max_args = -1,
     .tables = tables,
@@ -130,36 +152,63 @@ static lra_model_task task_of(const lra_dataset *d)
                             .towers = t->goal == LRA_GOAL_PAIR ? 2 : 1};
 }
 
-/* Starts the model. argv: the program and its arguments, terminated by NULL; must stay valid as
- * long as the model. */
-static lra_responder *open_model(const lra_options *o, const lra_dataset *d, char *const *argv,
-                                 lra_err *e)
+static void set_command(const lra_options *o, char *const *argv, lra_model_command *c)
 {
+    if (argv[0]) c->argv = argv;
+    c->limit = (double)lra_option_int(o, "model-timeout");
+    c->frame.payload = (uint64_t)lra_option_int(o, "max-frame") << 30;
+    c->gpus = lra_option_text(o, "model-gpus");
+}
+
+/* Starts the model. argv: the program and its arguments, terminated by NULL; must stay valid as
+ * long as the model. Nullable: offline */
+static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *const *argv,
+                                 lra_offline *offline, lra_err *e)
+{
+    if (d->task->unlabelled) lra_own_set_outputs(d, 0); /* stated by the model */
     lra_process_options p = {.command = lra_model_command_default(),
                              .task = task_of(d),
                              .processes = (int)lra_option_int(o, "model-procs"),
                              .batch = lra_option_int(o, "batch"),
                              .record = lra_option_text(o, "record"),
-                             .replay = lra_option_text(o, "replay")};
-    if (argv[0]) p.command.argv = argv;
-    p.command.limit = (double)lra_option_int(o, "model-timeout");
-    p.command.frame.payload = (uint64_t)lra_option_int(o, "max-frame") << 30;
-    p.command.gpus = lra_option_text(o, "model-gpus");
+                             .replay = lra_option_text(o, "replay"),
+                             .offline = offline};
+    set_command(o, argv, &p.command);
     lra_responder *r = lra_process_responder_open(&p, e);
     /* forward() has one output per input, but this goal has one per position */
+    if (r && d->task->unlabelled) {
+        lra_own_set_outputs(d, r->facts.classes);
+        lra_note(
+            "%s has no labels: accuracy and gains are undefined; effects on the prediction for "
+            "the complete input are measured",
+            d->task->name);
+    }
     if (r && d->task->goal == LRA_GOAL_TOKENS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
     return r;
 }
 
+/* The options that exclude each other: sources of answers other than a program. */
+static const char *const modes[] = {"replay", "plan", "results", "answer"};
+
 static int check_arguments(const lra_options *o, lra_err *e)
 {
-    bool replay = lra_option_text(o, "replay"), program = lra_option_n_args(o) > 0;
-    if (replay && program)
+    bool program = lra_option_n_args(o) > 0;
+    const char *mode = NULL;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (!lra_option_text(o, modes[i])) continue;
+        if (mode) return lra_fail_usage(e, "--%s and --%s exclude each other", mode, modes[i]);
+        mode = modes[i];
+    }
+    bool answers = mode && strcmp(mode, "answer") == 0;
+    if (mode && !answers && program)
         return lra_fail_usage(e,
-                              "--replay and a program exclude each other: remove '%s' or "
-                              "--replay",
-                              lra_option_arg(o, 0));
-    if (!replay && !program)
+                              "--%s and a program exclude each other: remove '%s' or "
+                              "--%s",
+                              mode, lra_option_arg(o, 0), mode);
+    if (answers && !program)
+        return lra_fail_usage(e,
+                              "no program: 'lra-probe audit --answer FOLDER -- PROGRAM ARGS...'");
+    if (!mode && !program)
         return lra_fail_usage(e, "no program: 'lra-probe audit --task TASK -- PROGRAM ARGS...'");
     return lra_influence_check_names(lra_option_text(o, "parts"), e);
 }
@@ -167,7 +216,7 @@ static int check_arguments(const lra_options *o, lra_err *e)
 /* ---- the check ------------------------------------------------------------------------------- */
 
 /* Checks the model on test rows, padded to one length. */
-static int check_model(const lra_options *o, const lra_dataset *d, lra_responder *model,
+static int check_model(const lra_options *o, const lra_dataset *d, lra_responder *model, bool plan,
                        lra_check *check, lra_err *e)
 {
     enum { ROWS = 200 };
@@ -185,9 +234,12 @@ static int check_model(const lra_options *o, const lra_dataset *d, lra_responder
                                  .label = classes ? b->label : NULL,
                                  .batch = lra_option_int(o, "batch"),
                                  .longest = model->facts.max_length,
-                                 .seed = s.seed};
+                                 .seed = s.seed,
+                                 .untimed = lra_option_text(o, "plan") ||
+                                            lra_option_text(o, "results")};
     int rc = lra_check_model(model, &spec, check, e);
-    lra_check_print(check, lra_option_flag(o, "check") ? stdout : stderr);
+    bool unanswered = rc != 0 && lra_option_text(o, "results");
+    if (!plan && !unanswered) lra_check_print(check, lra_option_flag(o, "check") ? stdout : stderr);
     lra_loader_free(l);
     return rc;
 }
@@ -199,8 +251,9 @@ static const char *refused(const void *check, const char *part)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Measures the parts. Nullable: check (the model was not checked) */
-static int measure(const lra_options *o, const lra_dataset *d, lra_responder *model,
+/* Measures the parts. plan: makes the requests, writes nothing. Nullable: check (the model was not
+ * checked) */
+static int measure(const lra_options *o, const lra_dataset *d, lra_responder *model, bool plan,
                    const lra_check *check, lra_err *e)
 {
     const char *given = lra_option_text(o, "name");
@@ -213,14 +266,15 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
                                .batch = lra_option_int(o, "batch"),
                                .seed = (uint64_t)lra_option_int(o, "seed"),
                                .sample_seed = (uint64_t)lra_option_int(o, "sample-seed"),
-                               .refused = check ? refused : NULL,
+                               .unsaved = plan,
+                               .refused = check && !plan ? refused : NULL,
                                .context = check,
                                .options = o,
                                .into = lra_option_text(o, "into")};
     lra_probe_result *out = NULL;
     bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
     int rc = lra_model_run_measure(&run, &out, &folder, e);
-    if (rc == 0 && !dry) {
+    if (rc == 0 && !dry && !plan) {
         lra_report_input in = {.probes = &out, .n_probes = 1};
         rc = lra_report_print(&lra_table_influence, stdout, &in, json ? "json" : "text", e);
     }
@@ -231,36 +285,155 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
 }
 
 static int check_and_measure(const lra_options *o, const lra_dataset *d, lra_responder *model,
-                             lra_err *e)
+                             bool plan, lra_err *e)
 {
     lra_check check = {0};
     bool only = lra_option_flag(o, "check"), checks = only || !lra_option_flag(o, "no-check");
-    int rc = checks ? check_model(o, d, model, &check, e) : 0;
-    if (rc == 0 && !only) rc = measure(o, d, model, checks ? &check : NULL, e);
+    int rc = checks ? check_model(o, d, model, plan, &check, e) : 0;
+    if (rc == 0 && !only) rc = measure(o, d, model, plan, checks ? &check : NULL, e);
     lra_check_free(&check);
+    return rc;
+}
+
+/* ---- offline exchange ------------------------------------------------------------------------ */
+
+/* Returns the settings on which the requests of an audit depend. The caller frees them. */
+static lra_config *plan_settings(const lra_options *o, const lra_dataset *d)
+{
+    static const char *const numbers[] = {"batch", "seed", "sample-seed", "examples", "budget"};
+    lra_config *c = lra_config_new();
+    const char *parts = lra_option_text(o, "parts");
+    lra_config_set(c, "task", d->task->name);
+    lra_config_set(c, "data", d->fingerprint);
+    lra_config_set(c, "parts", parts ? parts : "all");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        lra_config_set_int(c, numbers[i], lra_option_int(o, numbers[i]));
+    lra_config_set_int(c, "check", !lra_option_flag(o, "no-check"));
+    return c;
+}
+
+/* Makes all requests of the audit that can be made with the answers available so far, with
+ * placeholders for the others. */
+static int pass(const lra_options *o, lra_dataset *d, lra_offline *offline, lra_offline_mode mode,
+                lra_err *e)
+{
+    char *const none[] = {NULL};
+    const lra_log_level level = lra_terminal_level();
+    lra_text ignored = {0}, *before = lra_warn_into(&ignored);
+    lra_terminal_init(LRA_LOG_QUIET);
+    lra_offline_begin(offline, mode);
+    lra_responder *model = open_model(o, d, none, offline, e);
+    int rc = model ? check_and_measure(o, d, model, true, e) : LRA_FAILED;
+    lra_responder_close(model);
+    lra_terminal_init(level);
+    lra_warn_into(before);
+    lra_text_free(&ignored);
+    /* a failure can be the effect of placeholders: the plan is continued in the next round */
+    const lra_offline_count c = lra_offline_counted(offline);
+    if (c.broken) return lra_fail(e, "%s", c.broken);
+    return rc != 0 && c.missing > 0 ? 0 : rc;
+}
+
+static void print_plan(const char *folder, const lra_offline_count *c)
+{
+    char size[32];
+    printf("requests: %" PRId64 ", without an answer: %" PRId64 ", new: %" PRId64 " (%s)\n",
+           c->requests, c->missing, c->added, lra_size_text(size, c->bytes));
+    if (c->missing == 0)
+        printf("every request has an answer: measure with --results %s\n", folder);
+    else if (c->requests == 1)
+        printf("%s/request/000001.safetensors asks the model to describe itself: answer it, and "
+               "plan again\n",
+               folder);
+    else
+        printf("answers belong into %s/result; the first missing one is %06" PRId64
+               ".safetensors\n",
+               folder, c->first);
+    fflush(stdout);
+}
+
+/* Counts the requests, prints their number and size, and writes those that are missing. */
+static int plan(const lra_options *o, lra_dataset *d, const char *folder, lra_offline *offline,
+                lra_err *e)
+{
+    int rc = pass(o, d, offline, LRA_OFFLINE_COUNT, e);
+    lra_offline_count c = lra_offline_counted(offline);
+    if (rc == 0 && lra_option_text(o, "plan")) print_plan(folder, &c);
+    if (rc == 0 && lra_option_flag(o, "dry-run")) return 0;
+    if (rc == 0) rc = lra_offline_save(offline, e);
+    if (rc == 0 && c.added > 0) rc = pass(o, d, offline, LRA_OFFLINE_WRITE, e);
+    return rc;
+}
+
+/* Measures with the answers in the folder; the parts whose requests have no answer are left out. */
+static int measure_results(const lra_options *o, lra_dataset *d, const char *folder,
+                           lra_offline *offline, lra_err *e)
+{
+    char *const none[] = {NULL};
+    const lra_offline_count c = lra_offline_counted(offline);
+    if (c.missing > 0 && c.requests == 1)
+        return lra_fail(e,
+                        "the model has not described itself: '%s/result/000001.safetensors' is "
+                        "missing; answer the request, and repeat --plan",
+                        folder);
+    if (c.missing > 0)
+        lra_warn("%" PRId64 " of %" PRId64 " requests have no answer, the first is "
+                 "'%s/request/%06" PRId64 ".safetensors': parts that need them are left out",
+                 c.missing, c.requests, folder, c.first);
+    lra_offline_begin(offline, LRA_OFFLINE_READ);
+    lra_responder *model = open_model(o, d, none, offline, e);
+    int rc = model ? check_and_measure(o, d, model, false, e) : LRA_FAILED;
+    lra_responder_close(model);
+    return rc;
+}
+
+static int exchange_files(const lra_options *o, lra_dataset *d, lra_err *e)
+{
+    const char *to = lra_option_text(o, "plan"), *from = lra_option_text(o, "results");
+    lra_config *settings = plan_settings(o, d);
+    lra_offline *offline = lra_offline_open(to ? to : from, settings, to != NULL, e);
+    lra_config_free(settings);
+    int rc = offline ? plan(o, d, to ? to : from, offline, e) : LRA_FAILED;
+    if (rc == 0 && from) rc = measure_results(o, d, from, offline, e);
+    lra_offline_close(offline);
+    return rc;
+}
+
+static int answer_files(const lra_options *o, char *const *argv, lra_err *e)
+{
+    int64_t n;
+    lra_model_command c = lra_model_command_default();
+    set_command(o, argv, &c);
+    const char *folder = lra_option_text(o, "answer");
+    int rc = lra_offline_answer_all(folder, &c, (int)lra_option_int(o, "model-procs"), &n, e);
+    if (rc == 0) printf("wrote %" PRId64 " answers to %s/result\n", n, folder);
+    return rc;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static int converse(const lra_options *o, lra_dataset *d, char *const *argv, lra_err *e)
+{
+    lra_responder *model = open_model(o, d, argv, NULL, e);
+    int rc = model ? check_and_measure(o, d, model, false, e) : LRA_FAILED;
+    if (model && rc == 0) return lra_process_responder_end(model, e);
+    lra_responder_close(model);
     return rc;
 }
 
 static int audit(const lra_options *o, lra_err *e)
 {
     int n = lra_option_n_args(o), rc = check_arguments(o, e);
-    lra_dataset *d = rc == 0 ? open_data(o, e) : NULL;
+    bool answers = lra_option_text(o, "answer");
+    lra_dataset *d = rc == 0 && !answers ? open_data(o, e) : NULL;
     char **argv = lra_alloc_array((size_t)n + 1, sizeof *argv);
     for (int i = 0; i < n; i++) argv[i] = (char *)(uintptr_t)lra_option_arg(o, i);
-    lra_responder *model = d ? open_model(o, d, argv, e) : NULL;
-    if (rc == 0 && !model) rc = LRA_FAILED;
-    if (model && d->task->unlabelled) {
-        lra_own_set_outputs(d, model->facts.classes);
-        lra_note(
-            "%s has no labels: accuracy and gains are undefined; effects on the prediction for "
-            "the complete input are measured",
-            d->task->name);
-    }
-    if (model) rc = check_and_measure(o, d, model, e);
-    if (model && rc == 0)
-        rc = lra_process_responder_end(model, e);
-    else
-        lra_responder_close(model);
+    if (rc == 0 && answers)
+        rc = answer_files(o, argv, e);
+    else if (d && (lra_option_text(o, "plan") || lra_option_text(o, "results")))
+        rc = exchange_files(o, d, e);
+    else if (rc == 0)
+        rc = d ? converse(o, d, argv, e) : LRA_FAILED;
     lra_dataset_free(d);
     lra_free(argv);
     return rc;

@@ -11,6 +11,7 @@ typedef struct {
     int32_t pad;                 /* token at padding positions */
     int64_t longest;             /* maximum number of tokens of a request; 0: no maximum */
     uint64_t seed;
+    bool untimed; /* true: the speed of the answers is not that of the model */
 } lra_check_spec;
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/core/philox.h"
+#include "kernels/base/os/file.h"
 #include "probes/audit/ready.h"
 #include "probes/audit/recording.h"
 #include "probes/audit/wire.h"
@@ -17,6 +19,8 @@ typedef struct {
     int n_processes;
     lra_recorder *recorder; /* recording that is written. Nullable */
     lra_replay *replay;     /* recording that answers instead of processes. Nullable */
+    lra_offline *offline;   /* files that answer instead of processes. Not owned. Nullable */
+    int64_t reset;          /* offline: seed of the initial weights in use; -1: trained weights */
     lra_ready ready;
     int64_t id, batch;
     char *
@@ -30,13 +34,21 @@ static external *of(lra_responder *r)
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
+/* Returns the id of the next request. Offline requests are numbered when they are written. */
+static int64_t next_id(external *m)
+{
+    return m->offline ? 0 : m->id++;
+}
+
 /* Sends n requests and waits for the answers. The first `kept` exchanges are recorded. */
 static int exchange(external *m, lra_model_exchange *x, int n, int kept, lra_err *e)
 {
     lra_err second;
     if (m->broken) return lra_fail(e, "%s", m->broken);
-    int rc = m->replay ? lra_replay_answer(m->replay, x, kept, e)
-                       : lra_model_exchange_all(m->process, m->n_processes, x, n, e);
+    int rc = m->offline  ? lra_offline_answer(m->offline, x, n, e)
+             : m->replay ? lra_replay_answer(m->replay, x, kept, e)
+                         : lra_model_exchange_all(m->process, m->n_processes, x, n, e);
+    if (rc == LRA_ABSENT) return rc; /* the other requests can have answers */
     if (rc != 0) m->broken = lra_copy_text(e->msg);
     if (m->recorder && lra_recorder_add(m->recorder, x, kept, rc == 0 ? e : &second) != 0)
         rc = LRA_FAILED;
@@ -54,13 +66,13 @@ static void free_exchanges(lra_model_exchange *x, int n)
 
 static bool is_error(const lra_message *m)
 {
-    return strcmp(m->op, "error") == 0;
+    return m->op && strcmp(m->op, "error") == 0;
 }
 
 static bool is_out_of_memory(const lra_message *m)
 {
-    const char *code = lra_message_text(m, "code");
-    return is_error(m) && code && strcmp(code, "out_of_memory") == 0;
+    const char *code = is_error(m) ? lra_message_text(m, "code") : NULL;
+    return code && strcmp(code, "out_of_memory") == 0;
 }
 
 /* Fails with the message of an answer with op error; returns 0 for other answers. */
@@ -99,6 +111,9 @@ struct call {
     void (*add)(const call *c, int64_t from, int64_t to, lra_wire *w, lra_config *meta);
     /* Stores the answer for rows [from, to). */
     int (*take)(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e);
+    /* Shape of the answer for n rows: writes dims, returns the rank. Nullable: it is not known */
+    int (*shape)(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS]);
+    const char *name; /* of the array of the answer */
     /* Members that only some ops use. */
     float *out;
     int64_t width; /* number of elements of the answer for one row */
@@ -114,6 +129,7 @@ static char *make_frame(external *m, const call *c, int64_t from, int64_t to, in
     lra_wire w = {0};
     lra_config *meta = lra_config_new();
     if (c->layer) lra_config_set(meta, "layer", c->layer);
+    if (m->reset >= 0) lra_config_set_int(meta, "reset", m->reset);
     lra_request q = *c->q;
     if (!m->ready.mask) q.keep = NULL;
     lra_wire_inputs(&w, &q, c->row + from, to - from);
@@ -124,6 +140,64 @@ static char *make_frame(external *m, const call *c, int64_t from, int64_t to, in
     return frame;
 }
 
+/* Sets the numbers of a placeholder: random numbers in (0,1) whose sum over the last axis is 1,
+ * which depend only on the request; for gradients, 1 at the position itself, which is possible for
+ * every reach. */
+static void fill_placeholder(const call *c, const lra_model_exchange *x, int64_t from, int64_t n,
+                             int64_t last, float *number)
+{
+    lra_rng rng = lra_rng_new(lra_hash64(x->frame, x->n), 0, 0);
+    for (int64_t i = 0; i < n; i++) number[i] = 0.5f + (float)lra_rng_u01(&rng);
+    for (int64_t i = 0; i + last <= n; i += last) {
+        float sum = 0;
+        for (int64_t k = 0; k < last; k++) sum += number[i + k];
+        for (int64_t k = 0; k < last; k++) number[i + k] /= sum;
+        if (!c->position) continue;
+        int64_t row = i / last / c->q->towers, tower = i / last % c->q->towers;
+        int32_t at = c->position[tower * c->q->B + c->row[from + row]];
+        memset(number + i, 0, (size_t)last * sizeof *number);
+        if (at >= 0) number[i + at] = 1;
+    }
+}
+
+/* Stores numbers in place of an answer that does not exist yet (offline.h). */
+static int take_placeholder(call *c, const lra_model_exchange *x, int64_t from, int64_t to,
+                            lra_err *e)
+{
+    if (!c->shape) return lra_fail_absent(e, "'%s' has no answer yet", x->op);
+    lra_safetensor t = {(char *)(uintptr_t)c->name, {.dtype = LRA_DTYPE_F32}};
+    lra_ndarray *a = &t.array;
+    a->rank = c->shape(c, to - from, a->dims);
+    int64_t n = 1, last = a->dims[a->rank - 1];
+    for (int i = 0; i < a->rank; i++) n *= a->dims[i];
+    float *number = lra_try_array(n + 1, sizeof *number, "an answer", e);
+    if (!number) return LRA_FAILED;
+    fill_placeholder(c, x, from, n, last, number);
+    a->bytes = number;
+    lra_message m = {.id = x->id};
+    size_t bytes;
+    char *frame = lra_frame_write("result", x->id, NULL, 1, &t, &bytes, e);
+    int rc = frame ? lra_message_parse(frame + LRA_FRAME_HEAD, bytes - LRA_FRAME_HEAD, "plan", NULL,
+                                       &m, e)
+                   : LRA_FAILED;
+    if (rc == 0) rc = c->take(c, &m, from, to, e);
+    lra_message_free(&m);
+    lra_free_large(frame);
+    lra_free(number);
+    return rc;
+}
+
+/* Stores the answer to rows [from, to) of a call, or fails with its error. */
+static int take_answer(call *c, const lra_model_exchange *x, int64_t from, int64_t to, lra_err *e)
+{
+    if (!x->answer.op) return take_placeholder(c, x, from, to, e);
+    int rc = check_error(x, e);
+    if (rc == 0) rc = c->take(c, &x->answer, from, to, e);
+    if (rc == LRA_FAILED && !is_error(&x->answer))
+        lra_fail_in(e, "the model's answer to '%s' (id %lld)", c->op, (long long)x->id);
+    return rc;
+}
+
 /* Sends a request in messages of `size` rows. Returns 1 if the model is out of memory. */
 static int send_pieces(external *m, call *c, int64_t size, lra_err *e)
 {
@@ -131,7 +205,7 @@ static int send_pieces(external *m, call *c, int64_t size, lra_err *e)
     lra_model_exchange *x = lra_alloc_array((size_t)n + 1, sizeof *x);
     for (int i = 0; i < n && rc == 0; i++) {
         int64_t from = i * size, to = from + size < c->n ? from + size : c->n;
-        x[i] = (lra_model_exchange){.op = c->op, .id = m->id++, .slot = -1};
+        x[i] = (lra_model_exchange){.op = c->op, .id = next_id(m), .slot = -1};
         x[i].frame = make_frame(m, c, from, to, x[i].id, &x[i].n, e);
         if (!x[i].frame) rc = LRA_FAILED;
     }
@@ -141,10 +215,7 @@ static int send_pieces(external *m, call *c, int64_t size, lra_err *e)
     if (rc == 0 && full && size > 1) rc = 1;
     for (int i = 0; i < n && rc == 0; i++) {
         int64_t from = i * size, to = from + size < c->n ? from + size : c->n;
-        rc = check_error(&x[i], e);
-        if (rc == 0) rc = c->take(c, &x[i].answer, from, to, e);
-        if (rc == LRA_FAILED && !is_error(&x[i].answer))
-            lra_fail_in(e, "the model's answer to '%s' (id %lld)", c->op, (long long)x[i].id);
+        rc = take_answer(c, &x[i], from, to, e);
     }
     free_exchanges(x, n);
     return rc;
@@ -186,6 +257,12 @@ static int64_t *all_rows(const lra_request *q)
 
 /* ---- forward, features ----------------------------------------------------------------------- */
 
+static int shape_of_logits(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
+{
+    dims[0] = n, dims[1] = c->width;
+    return 2;
+}
+
 static int take_logits(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
     return lra_message_floats(m, "logits", 2, (int64_t[]){to - from, c->width},
@@ -202,6 +279,8 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
               .n = q->B,
               .row = all_rows(q),
               .take = take_logits,
+              .shape = shape_of_logits,
+              .name = "logits",
               .out = logits,
               .width = r->facts.classes};
     rc = send_call(m, &c, e);
@@ -211,7 +290,7 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
 
 /* Writes the shape (rows[,2],T,last) of an answer, with an axis of 2 for two towers; returns the
  * rank. */
-static int shape_of_rows(const call *c, int64_t rows, int64_t last, int64_t dims[4])
+static int shape_of_rows(const call *c, int64_t rows, int64_t last, int64_t dims[LRA_MAX_DIMS])
 {
     int rank = 0;
     dims[rank++] = rows;
@@ -221,9 +300,14 @@ static int shape_of_rows(const call *c, int64_t rows, int64_t last, int64_t dims
     return rank;
 }
 
+static int shape_of_features(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
+{
+    return shape_of_rows(c, n, c->width, dims);
+}
+
 static int take_features(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
-    int64_t dims[4], n = to - from, each = c->q->T * c->width;
+    int64_t dims[LRA_MAX_DIMS], n = to - from, each = c->q->T * c->width;
     int rank = shape_of_rows(c, n, c->width, dims);
     float *rows = lra_try_array(n * c->q->towers * each, sizeof *rows, "features", e);
     int rc = rows ? lra_message_floats(m, "features", rank, dims, rows, e) : LRA_FAILED;
@@ -234,7 +318,7 @@ static int take_features(call *c, const lra_message *m, int64_t from, int64_t to
 
 static int take_width(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
-    int64_t dims[4];
+    int64_t dims[LRA_MAX_DIMS];
     int rank = shape_of_rows(c, to - from, -1, dims);
     const lra_ndarray *a = lra_safetensors_find(&m->t, "features");
     if (!a) return lra_fail(e, "'result' has no array 'features'");
@@ -259,6 +343,8 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
               .n = q->B,
               .row = all_rows(q),
               .take = take_features,
+              .shape = shape_of_features,
+              .name = "features",
               .out = out,
               .width = r->facts.width};
     rc = send_call(m, &c, e);
@@ -287,10 +373,15 @@ static void add_vjp(const call *c, int64_t from, int64_t to, lra_wire *w, lra_co
     lra_wire_add(w, "cotangent", LRA_DTYPE_F32, towers > 1 ? 3 : 2, dims, cotangent);
 }
 
+static int shape_of_vjp(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
+{
+    return shape_of_rows(c, n, 0, dims);
+}
+
 static int take_vjp(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
     const lra_request *q = c->q;
-    int64_t dims[4], n = to - from, T = q->T;
+    int64_t dims[LRA_MAX_DIMS], n = to - from, T = q->T;
     int rank = shape_of_rows(c, n, 0, dims);
     float *rows = lra_try_array(n * q->towers * T, sizeof *rows, "norms of gradients", e);
     int rc = rows ? lra_message_floats(m, "grad_sq", rank, dims, rows, e) : LRA_FAILED;
@@ -323,6 +414,8 @@ static int vjp(lra_responder *r, const lra_request *q, const char *layer, const 
               .row = row,
               .add = add_vjp,
               .take = take_vjp,
+              .shape = shape_of_vjp,
+              .name = "grad_sq",
               .out = grad_sq,
               .width = r->facts.width,
               .position = position,
@@ -343,6 +436,18 @@ static void add_attention(const call *c, int64_t from, int64_t to, lra_wire *w, 
     char *rows = lra_format("%lld:%lld", (long long)c->from, (long long)c->to);
     lra_config_set(meta, "rows", rows);
     lra_free(rows);
+}
+
+/* Shape of attention matrices, with one head where the number of heads is not known. */
+static int shape_of_attention(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
+{
+    int rank = 0;
+    dims[rank++] = n;
+    if (c->q->towers > 1) dims[rank++] = c->q->towers;
+    dims[rank++] = c->answer->value ? c->answer->dims[1] : 1;
+    dims[rank++] = c->to - c->from;
+    dims[rank++] = c->q->T;
+    return rank;
 }
 
 /* Stores attention matrices (rows[,2],H,to - from,T). H follows from the first answer. */
@@ -392,6 +497,8 @@ static int attention(lra_responder *r, const lra_request *q, const char *layer, 
               .row = all_rows(q),
               .add = add_attention,
               .take = take_attention,
+              .shape = shape_of_attention,
+              .name = "attn",
               .from = from,
               .to = to,
               .answer = out};
@@ -408,14 +515,15 @@ static int single(external *m, const char *op, const lra_config *meta, bool all,
 {
     int n = all && m->n_processes ? m->n_processes : 1, rc = 0;
     lra_model_exchange *x = lra_alloc_array((size_t)n, sizeof *x);
+    int64_t id = next_id(m);
     for (int i = 0; i < n && rc == 0; i++) {
-        x[i] = (lra_model_exchange){.op = op, .id = m->id, .slot = i};
-        x[i].frame = lra_frame_write(op, m->id, meta, 0, NULL, &x[i].n, e);
+        x[i] = (lra_model_exchange){.op = op, .id = id, .slot = i};
+        x[i].frame = lra_frame_write(op, id, meta, 0, NULL, &x[i].n, e);
         if (!x[i].frame) rc = LRA_FAILED;
     }
-    m->id++;
     if (rc == 0)
         rc = exchange(m, x, n, 1, e); /* the answers of all copies are equal; one is recorded */
+    if (rc == 0 && !x[0].answer.op) rc = lra_fail_absent(e, "'%s' has no answer yet", op);
     for (int i = 0; i < (m->replay ? 1 : n) && rc == 0; i++) rc = check_error(&x[i], e);
     if (rc == 0 && answer) {
         *answer = x[0].answer;
@@ -456,6 +564,8 @@ static int reset(lra_responder *r, uint64_t seed, lra_err *e)
 {
     int rc = check_request(of(r), "reset", LRA_ANSWERS_RESET, NULL, e);
     if (rc != 0) return rc;
+    of(r)->reset = of(r)->offline ? (int64_t)(seed & INT64_MAX) : -1;
+    if (of(r)->offline) return 0;
     lra_config *meta = lra_config_new();
     lra_config_set_int(meta, "seed", (int64_t)(seed & INT64_MAX));
     rc = single(of(r), "reset", meta, true, NULL, e);
@@ -466,7 +576,8 @@ static int reset(lra_responder *r, uint64_t seed, lra_err *e)
 static int restore(lra_responder *r, lra_err *e)
 {
     int rc = check_request(of(r), "restore", LRA_ANSWERS_RESET, NULL, e);
-    return rc ? rc : single(of(r), "restore", NULL, true, NULL, e);
+    of(r)->reset = -1;
+    return rc || of(r)->offline ? rc : single(of(r), "restore", NULL, true, NULL, e);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -565,11 +676,15 @@ static int start_all(external *m, const lra_process_options *o, lra_err *e)
 lra_responder *lra_process_responder_open(const lra_process_options *o, lra_err *e)
 {
     external *m = lra_alloc(sizeof *m);
-    *m = (external){.base = {.is = &functions}, .task = o->task, .batch = 1};
+    *m = (external){.base = {.is = &functions},
+                    .task = o->task,
+                    .batch = 1,
+                    .offline = o->offline,
+                    .reset = -1};
     int rc = 0;
     if (o->record) rc = (m->recorder = lra_recorder_create(o->record, e)) ? 0 : LRA_FAILED;
     if (rc == 0 && o->replay) rc = (m->replay = lra_replay_open(o->replay, e)) ? 0 : LRA_FAILED;
-    if (rc == 0 && !o->replay) rc = start_all(m, o, e);
+    if (rc == 0 && !o->replay && !o->offline) rc = start_all(m, o, e);
     if (rc == 0) rc = say_hello(m, e);
     if (rc == 0) rc = settle(m, o, e);
     if (rc == 0) return &m->base;

@@ -15,6 +15,7 @@
 #define LRA_PROBES_AUDIT_PROCESS_RESPONDER_H
 
 #include "probes/audit/model_process.h"
+#include "probes/audit/offline.h"
 #include "probes/audit/ready.h"
 
 typedef struct {
@@ -23,6 +24,9 @@ typedef struct {
     int processes; /* number of copies; 1 for a connected process */
     int64_t batch; /* maximum number of rows of a message; also limited by the model's max_batch */
     const char *record, *replay; /* paths of recordings to write and to read. Nullable */
+    /* Requests and answers in files, with placeholders for missing answers, instead of a program.
+     * Not owned. Nullable */
+    lra_offline *offline;
 } lra_process_options;
 
 /* Starts the model and performs the handshake. Returns NULL and a message if the program cannot be

@@ -94,7 +94,7 @@ static lra_result *finished_result(const lra_model_run *m, const lra_result *r, 
 
 static int measure(const lra_model_run *m, lra_influence *p, lra_err *e)
 {
-    bool dry = m->options && lra_option_flag(m->options, "dry-run");
+    bool dry = m->unsaved || (m->options && lra_option_flag(m->options, "dry-run"));
     int rc = lra_influence_check_options(p, e), lock = -1;
     if (rc == 0 && !dry) rc = lra_folder_make(p->to, e);
     if (rc == 0 && !dry) {
@@ -115,6 +115,7 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     lra_influence p = {.options = m->options,
                        .subject = lra_subject_of(m->model, m->data, title, m->batch, m->seed)};
     p.subject.sample_seed = m->sample_seed;
+    p.unsaved = m->unsaved;
     p.refused = m->refused, p.refused_context = m->context;
     lra_result *r = lra_subject_result(&p.subject, name, e);
     *out = NULL, *folder = NULL;

@@ -100,6 +100,11 @@ static void free_unit(lra_probe_unit *u)
     lra_free(u);
 }
 
+void lra_probe_result_cut(lra_probe_result *r, int n)
+{
+    while (r->n_units > n) free_unit(r->unit[--r->n_units]);
+}
+
 void lra_probe_result_free(lra_probe_result *r)
 {
     if (!r) return;

@@ -61,6 +61,8 @@ lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
 /* Adds a line "key=value" to the settings. */
 void lra_probe_result_set(lra_probe_result *r, const char *key, const char *fmt, ...)
     LRA_PRINTF(3, 4);
+/* Removes all units after the first n. */
+void lra_probe_result_cut(lra_probe_result *r, int n);
 /* Adds a unit. r owns it, and its address stays valid. */
 lra_probe_unit *lra_probe_unit_new(lra_probe_result *r, const char *name);
 /* Add copies of an array and of measurements to the unit. */
