@@ -44,6 +44,10 @@ static const lra_option of_model[] = {
          "folder of the run that trained this model ('lra-probe fit'): measurements are written "
          "into it, with its name and seed"},
     LRA_COUNT_OPTION("batch", "16", 1, 65536, "maximum number of examples per request"),
+    LRA_COUNT_OPTION("donors", "16", 2, 65536,
+                     "number of examples that exchange tokens, neighbours by length: parts that "
+                     "replace tokens use those of the next examples of this group, so that results "
+                     "do not depend on --batch"),
     LRA_COUNT_OPTION("seed", "0", 0, 1e9, "seed of random draws, and number of the model's seed"),
     LRA_COUNT_OPTION("model-procs", "1", 1, LRA_MODEL_MOST_PROCESSES,
                      "number of copies of the program that answer at the same time"),
@@ -264,6 +268,7 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
                                .name = name,
                                .out = lra_option_text(o, "out"),
                                .batch = lra_option_int(o, "batch"),
+                               .donors = lra_option_int(o, "donors"),
                                .seed = (uint64_t)lra_option_int(o, "seed"),
                                .sample_seed = (uint64_t)lra_option_int(o, "sample-seed"),
                                .unsaved = plan,

@@ -114,6 +114,8 @@ int lra_model_run_measure(const lra_model_run *m, lra_probe_result **out, char *
     char *title = lra_format("%s %s", m->data->task->name, name);
     lra_influence p = {.options = m->options,
                        .subject = lra_subject_of(m->model, m->data, title, m->batch, m->seed)};
+    int64_t donors = m->donors ? m->donors : m->batch, blocks = m->batch / donors;
+    p.subject.donors = donors, p.subject.batch = donors * (blocks > 1 ? blocks : 1);
     p.subject.sample_seed = m->sample_seed;
     p.unsaved = m->unsaved;
     p.refused = m->refused, p.refused_context = m->context;

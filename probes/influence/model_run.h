@@ -11,7 +11,10 @@ typedef struct {
     const lra_dataset *data;
     const char *name; /* name of the model in files and tables; characters a-z 0-9 and -_. */
     const char *out;  /* output folder OUT; the run folder is OUT/runs/TASK-user.NAME-HASH */
-    int64_t batch;    /* number of rows of a request */
+    int64_t batch;    /* maximum number of rows of a request */
+    /* Number of rows that exchange tokens (lra_subject.donors); 0: batch. Requests have `batch`
+     * rows, rounded down to a multiple of it, and at least this number. */
+    int64_t donors;
     uint64_t seed, sample_seed;
     /* Returns the reason why a part is not measured (lra_influence.refused); context: its first
      * argument. Nullable */

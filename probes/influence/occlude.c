@@ -21,7 +21,8 @@ struct lra_occluded {
 
 const char *lra_occlude_no_partner(const lra_subject *s)
 {
-    return s->batch < 2 ? "the run has batches of one row, and blocks come from another row" : NULL;
+    return s->donors < 2 ? "the run has batches of one row, and blocks come from another row"
+                         : NULL;
 }
 
 const char *lra_occlude_undefined(const lra_subject *s)
@@ -40,18 +41,13 @@ static int64_t row_of(const lra_occluder *o, int64_t s)
     return s % o->request->B;
 }
 
-/* Index of the sequence that provides replacement tokens: number `draw` (modulo their count) of the
- * other valid sequences after s. Returns -1 if the batch has no other sequence. */
+/* Index of the sequence that provides replacement tokens (lra_subject_donor()); -1 if there is
+ * none. */
 static int64_t source_of(const lra_occluder *o, int64_t s, int64_t draw)
 {
-    int64_t rows = o->request->B, i = row_of(o, s), others = 0;
-    for (int64_t k = 0; k < rows; k++) others += k != i && o->batch->row[k] >= 0;
-    if (others == 0) return -1;
-    draw %= others;
-    for (int64_t k = 1;; k++) {
-        int64_t other = (i + k) % rows;
-        if (other != i && o->batch->row[other] >= 0 && draw-- == 0) return s - i + other;
-    }
+    int64_t i = row_of(o, s), rows = o->request->B;
+    int64_t other = lra_subject_donor(o->with->subject->donors, rows, o->batch->row, i, draw);
+    return other < 0 ? -1 : s - i + other;
 }
 
 bool lra_occlude_counts(const lra_occluder *o, int64_t s)

@@ -36,13 +36,13 @@ typedef struct {
     const lra_layout *layout;
 } lra_occluder;
 
-/* True if sequence s of the batch (for goals on pairs: one document) is in the sample and the batch
- * has another sequence that can provide tokens. For pairs, the tokens come from a document on the
- * same side of the pair. */
+/* True if sequence s of the batch (for goals on pairs: one document) is in the sample and its block
+ * (lra_subject.donors) has another sequence that can provide tokens. For pairs, the tokens come
+ * from a document on the same side of the pair. */
 bool lra_occlude_counts(const lra_occluder *o, int64_t s);
 /* Computes the features (n,T,D) of a batch in which token runs of every sequence are replaced by
- * those of the draw-th sequence after it. Sequences for which lra_occlude_counts() is false are not
- * changed. */
+ * those of the draw-th sequence after it in its block. Sequences for which lra_occlude_counts() is
+ * false are not changed. */
 int lra_occlude_features(const lra_occluder *o, const lra_token_runs *of, int64_t draw,
                          float *features, lra_err *e);
 /* Computes the score of every row with its token runs replaced as in lra_occlude_features():

@@ -45,6 +45,14 @@ void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT])
     snprintf(text, LRA_SETTING_TEXT, "%s", causal ? "past" : "both");
 }
 
+void lra_influence_donors(const lra_influence *p, char text[LRA_SETTING_TEXT])
+{
+    if (p->engine)
+        snprintf(text, LRA_SETTING_TEXT, "batch");
+    else
+        snprintf(text, LRA_SETTING_TEXT, "%" PRId64, p->subject.donors);
+}
+
 /* ---- gains ----------------------------------------------------------------------------------- */
 
 const char *lra_influence_no_gains(const lra_influence *p)

@@ -129,6 +129,14 @@ void lra_influence_sides(const lra_influence *p, char text[LRA_SETTING_TEXT]);
     {                                                                                              \
         name "-equal", "both", lra_influence_sides                                                 \
     }
+/* Value of the setting NAME-donors: the number of rows that exchange tokens (lra_subject.donors);
+ * "batch" for runs of this program, which use their training batch. Files without the setting used
+ * the batch of the command. */
+void lra_influence_donors(const lra_influence *p, char text[LRA_SETTING_TEXT]);
+#define LRA_DONORS_SETTING(name)                                                                   \
+    {                                                                                              \
+        name "-donors", "batch", lra_influence_donors                                              \
+    }
 /* True if the model can be measured with initial weights; otherwise null values of initial weights
  * and differences from them are left out. */
 bool lra_influence_has_initial(const lra_influence *p);

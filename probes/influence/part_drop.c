@@ -26,12 +26,15 @@ static const char *undefined(const lra_influence *p)
     return p->subject.data->task->text.marks ? NULL : "the task marks no positions";
 }
 
+static const lra_part_setting of_drop[] = {LRA_DONORS_SETTING("drop"), {.name = NULL}};
+
 const lra_influence_part lra_part_drop = {
     .name = "drop",
     .summary = "gain with tokens farther than w from marked ones taken from another row",
     .examples = 2000,
     .least = 2,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .settings = of_drop,
     .undefined = undefined,
     .perturbation = &(const lra_perturbation){.geometry = &marks,
                                               .filler = &lra_other_row,
@@ -39,12 +42,15 @@ const lra_influence_part lra_part_drop = {
                                               .ids = {.least = "drop.w", .area = "drop.auc"},
                                               .alternative = &lra_part_drop_token}};
 
+static const lra_part_setting of_drop_token[] = {LRA_DONORS_SETTING("drop-token"), {.name = NULL}};
+
 const lra_influence_part lra_part_drop_token = {
     .name = "drop-token",
     .summary = "gain with tokens farther than w from marked ones replaced by token 0",
     .examples = 2000,
     .least = 1,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .settings = of_drop_token,
     .undefined = undefined,
     .perturbation = &(const lra_perturbation){.geometry = &marks,
                                               .filler = &lra_zero,

@@ -317,6 +317,8 @@ static bool outdated(const lra_influence *p, const lra_probe_result *old)
     return u && !lra_probe_array_find(u, "rel");
 }
 
+static const lra_part_setting settings[] = {LRA_DONORS_SETTING("interaction"), {.name = NULL}};
+
 const lra_influence_part lra_part_interaction = {
     .name = "interaction",
     .summary =
@@ -326,6 +328,7 @@ const lra_influence_part lra_part_interaction = {
     .units = (const char *const[]){"interaction.init", NULL},
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT) |
              LRA_NULL_BIT(LRA_NULL_PERM),
+    .settings = settings,
     .needs = LRA_ANSWERS_FORWARD,
     .undefined = undefined,
     .outdated = outdated,

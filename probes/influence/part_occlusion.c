@@ -261,7 +261,8 @@ static const char *undefined(const lra_influence *p)
     return lra_occlude_no_partner(&p->subject);
 }
 
-static const lra_part_setting settings[] = {LRA_UNIFORM_SETTING("occlusion"), {.name = NULL}};
+static const lra_part_setting settings[] = {
+    LRA_UNIFORM_SETTING("occlusion"), LRA_DONORS_SETTING("occlusion"), {.name = NULL}};
 
 const lra_influence_part lra_part_occlusion = {
     .name = "occlusion",

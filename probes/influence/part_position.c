@@ -148,12 +148,15 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
     return rc;
 }
 
+static const lra_part_setting settings[] = {LRA_DONORS_SETTING("position"), {.name = NULL}};
+
 const lra_influence_part lra_part_position = {
     .name = "position",
     .summary = "effect of the tokens by relative position in the input",
     .examples = EXAMPLES,
     .least = 2,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM) | LRA_NULL_BIT(LRA_NULL_INIT),
+    .settings = settings,
     .needs = LRA_ANSWERS_FORWARD,
     .undefined = undefined,
     .passes = passes,

@@ -8,17 +8,22 @@
 enum { STREAM_KEEP = 0, STREAM_SWAP = 1, STREAM_TOKEN = 5 };
 #define WINDOW_IDS .least = "keep.w", .area = "keep.auc"
 
+static const lra_part_setting of_keep[] = {LRA_DONORS_SETTING("keep"), {.name = NULL}};
+
 const lra_influence_part lra_part_keep = {
     .name = "keep",
     .summary = "gain with only a window of w tokens; the others are cropped",
     .examples = 500,
     .least = 1,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .settings = of_keep,
     .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
                                               .filler = &lra_crop,
                                               .draws = {.stream = STREAM_KEEP},
                                               .ids = {WINDOW_IDS, .answers = true},
                                               .alternative = &lra_part_swap}};
+
+static const lra_part_setting of_swap[] = {LRA_DONORS_SETTING("swap"), {.name = NULL}};
 
 const lra_influence_part lra_part_swap = {
     .name = "swap",
@@ -26,6 +31,7 @@ const lra_influence_part lra_part_swap = {
     .examples = 500,
     .least = 2,
     .nulls = LRA_NULL_BIT(LRA_NULL_UNIFORM),
+    .settings = of_swap,
     .perturbation = &(const lra_perturbation){.geometry = &lra_windows,
                                               .filler = &lra_other_row,
                                               .draws = {.stream = STREAM_SWAP},

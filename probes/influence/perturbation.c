@@ -173,6 +173,15 @@ static int ask_step(work *w, const lra_request *q, const lra_batch *b, lra_reque
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
+/* Index of the first row of the last block of a batch that has a row. */
+static int64_t last_block(int64_t donors, int64_t B, const int64_t *row)
+{
+    int64_t last = 0;
+    for (int64_t i = 0; i < B; i += donors)
+        if (row[i] >= 0) last = i;
+    return last;
+}
+
 static int evaluate_batch(const lra_request *q, const lra_batch *b, void *context, lra_err *e)
 {
     work *w = context;
@@ -201,7 +210,8 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
     }
     for (w->answer = 0; w->out->step && w->answer < w->out->answers && rc == 0; w->answer++)
         rc = ask_step(w, q, b, &to, row, e);
-    if (w->change.is->filler->other_row) lra_spare_keep(&w->change.spare, q);
+    if (w->change.is->filler->other_row)
+        lra_spare_keep(&w->change.spare, q, last_block(w->subject->donors, q->B, b->row));
     lra_free(copy);
     lra_free(length);
     lra_free(row);
@@ -266,14 +276,16 @@ static void open_answers(const lra_subject *s, int64_t sample, lra_restricted *r
     r->entropy = lra_alloc_array(n + 1, sizeof *r->entropy);
 }
 
-/* Loads a replacement row from the second batch, for the case that the first batch has one row. */
+/* Loads the first row of the second block as replacement row, for the case that the first block has
+ * one row. */
 static void find_spare(const lra_subject *s, int64_t sample, work *w)
 {
     lra_loader *l = lra_subject_loader(s, sample);
-    const lra_batch *b = lra_loader_batches(l) > 1 ? lra_loader_get(l, 1) : NULL;
-    if (b) {
+    int64_t at = s->donors / s->batch, row = s->donors % s->batch;
+    const lra_batch *b = lra_loader_batches(l) > at ? lra_loader_get(l, at) : NULL;
+    if (b && b->row[row] >= 0) {
         const lra_request q = lra_subject_request(s, b);
-        lra_spare_keep(&w->change.spare, &q);
+        lra_spare_keep(&w->change.spare, &q, row);
     }
     lra_loader_free(l);
 }
@@ -284,8 +296,10 @@ int lra_restrict_measure(const lra_subject *s, const lra_perturbation *is, int64
     const lra_preparation p = {.answers = LRA_ANSWERS_FORWARD |
                                           (is->keeps_position_ids ? LRA_ANSWERS_PLACE : 0)};
     work w = {.subject = s, .out = out, .steps = steps, .only = only};
-    w.change = (lra_batch_change){
-        .is = is, .seed = s->seed, .last = speaks(s->data) && !is->geometry->permutes};
+    w.change = (lra_batch_change){.is = is,
+                                  .seed = s->seed,
+                                  .donors = s->donors,
+                                  .last = speaks(s->data) && !is->geometry->permutes};
     *out = (lra_restricted){0};
     int rc = lra_subject_prepare(s, LRA_TRAINED_WEIGHTS, p, e);
     if (rc == 0) {

@@ -5,10 +5,10 @@
 
 #include "kernels/base/core/mem.h"
 
-void lra_spare_keep(lra_spare_row *to, const lra_request *q)
+void lra_spare_keep(lra_spare_row *to, const lra_request *q, int64_t row)
 {
     lra_spare_free(to);
-    for (int64_t s = 0, part = 0; s < lra_request_sequences(q); s += q->B, part++) {
+    for (int64_t s = row, part = 0; s < lra_request_sequences(q); s += q->B, part++) {
         size_t size;
         const char *from = lra_request_tokens(q, s, &size);
         size_t n = (size_t)q->length[s] * size;
@@ -23,16 +23,16 @@ void lra_spare_free(lra_spare_row *r)
     *r = (lra_spare_row){0};
 }
 
-/* Index of the sequence that provides replacement tokens for s: the next valid row of the batch, on
- * the same side of a pair. Returns -1 if there is none. */
-static int64_t partner(const lra_request *q, const int64_t *from, int64_t s)
+/* Index of the sequence that provides replacement tokens for s: the next valid row of its block or,
+ * if the row is alone in its block, the first row of the block before it; on the same side of a
+ * pair. Returns -1 if the batch has none: then the spare row provides the tokens. */
+static int64_t partner(const lra_batch_change *w, const lra_request *q, const int64_t *from,
+                       int64_t s)
 {
     int64_t part = s / q->B * q->B, row = s % q->B;
-    for (int64_t k = 1; k < q->B; k++) {
-        int64_t other = (row + k) % q->B;
-        if (from[other] >= 0) return part + other;
-    }
-    return -1;
+    int64_t other = lra_subject_donor(w->donors, q->B, from, row, 0), first = row - row % w->donors;
+    if (other < 0 && first > 0) other = first - w->donors;
+    return other < 0 ? -1 : part + other;
 }
 
 int64_t lra_batch_apply(const lra_batch_change *w, const lra_request *q, const int64_t *from_row,
@@ -52,7 +52,7 @@ int64_t lra_batch_apply(const lra_batch_change *w, const lra_request *q, const i
         bool last = w->last && width < q->length[s];
         int64_t part = s / q->B, their_n = w->spare.length[part];
         const char *theirs = w->spare.steps[part];
-        int64_t other = w->is->filler->other_row ? partner(q, from_row, s) : -1;
+        int64_t other = w->is->filler->other_row ? partner(w, q, from_row, s) : -1;
         const lra_perturb c = {.is = w->is,
                                .w = width,
                                .draw = last ? 1 : draw,

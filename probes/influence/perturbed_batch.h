@@ -5,7 +5,7 @@
 #include "probes/influence/perturb.h"
 #include "probes/shared/subject.h"
 
-/* A row of another batch: the tokens of each of its (at most two) documents. */
+/* A row of another block: the tokens of each of its (at most two) documents. */
 typedef struct {
     char *steps[2]; /* tokens of each document; NULL: no row is stored */
     int64_t length[2];
@@ -19,7 +19,8 @@ typedef struct {
     const int32_t *near;
     /* batch that provides replacement tokens, if the filler uses another row */
     const lra_request *source;
-    lra_spare_row spare; /* replacement row for a row that is alone in its batch */
+    int64_t donors;      /* rows of a block (lra_subject.donors) */
+    lra_spare_row spare; /* replacement row for a row that is alone in the first block of a batch */
 } lra_batch_change;
 
 /* Writes a perturbed copy of the inputs to `to`, whose arrays the caller has allocated. from
@@ -27,8 +28,8 @@ typedef struct {
  * with this index. Returns the number of perturbed rows. */
 int64_t lra_batch_apply(const lra_batch_change *c, const lra_request *q, const int64_t *from,
                         int64_t width, int64_t draw, lra_request *to, int64_t *row);
-/* Stores a copy of the first row of a batch as a replacement row. */
-void lra_spare_keep(lra_spare_row *to, const lra_request *q);
+/* Stores a copy of a row of a batch as a replacement row. */
+void lra_spare_keep(lra_spare_row *to, const lra_request *q, int64_t row);
 void lra_spare_free(lra_spare_row *r);
 /* Writes the distance of each token to the nearest token that the task marks: near (n,T). */
 void lra_batch_marks(const lra_dataset *d, const lra_request *q, const lra_batch *b, int32_t *near);

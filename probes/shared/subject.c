@@ -15,6 +15,7 @@ lra_subject lra_subject_of(lra_responder *model, const lra_dataset *data, const 
                          .data = data,
                          .buckets = lra_buckets_find(data),
                          .batch = batch,
+                         .donors = batch,
                          .seed = seed};
 }
 
@@ -96,6 +97,18 @@ const char *lra_request_tokens(const lra_request *q, int64_t s, size_t *size)
     *size = q->token ? sizeof *q->token : (size_t)q->width * sizeof *q->value;
     const char *all = q->token ? (const char *)q->token : (const char *)q->value;
     return all + (size_t)(s * q->T) * *size;
+}
+
+int64_t lra_subject_donor(int64_t donors, int64_t B, const int64_t *row, int64_t i, int64_t draw)
+{
+    int64_t first = i - i % donors, n = first + donors < B ? donors : B - first, others = 0;
+    for (int64_t k = 0; k < n; k++) others += first + k != i && row[first + k] >= 0;
+    if (others == 0) return -1;
+    draw %= others;
+    for (int64_t k = 1;; k++) {
+        int64_t other = first + (i - first + k) % n;
+        if (row[other] >= 0 && draw-- == 0) return other;
+    }
 }
 
 int lra_subject_each(const lra_subject *s, int64_t sample,

@@ -13,7 +13,10 @@ typedef struct {
     const char *title;    /* name of the subject in messages */
     const lra_dataset *data;
     lra_buckets buckets;
-    int64_t batch;        /* number of rows of a batch */
+    int64_t batch; /* number of rows of a batch; a multiple of `donors` */
+    /* Number of consecutive rows, in the order of the loader, that exchange tokens: replacement
+     * tokens of a row come from the rows of its block. Blocks do not depend on `batch`. */
+    int64_t donors;
     uint64_t seed;        /* seed of random draws: positions, perturbations, bootstrap */
     uint64_t sample_seed; /* seed of the sample of test rows */
     lra_masking masking;  /* masking of the inputs, for models trained by masking */
@@ -26,7 +29,8 @@ typedef struct {
 
 typedef enum { LRA_TRAINED_WEIGHTS, LRA_RESET_WEIGHTS } lra_subject_weights;
 
-/* Subject that consists of `model` and the test rows of `data`, in batches of `batch` rows. */
+/* Subject that consists of `model` and the test rows of `data`, in batches of `batch` rows, which
+ * exchange tokens within the batch. */
 lra_subject lra_subject_of(lra_responder *model, const lra_dataset *data, const char *title,
                            int64_t batch, uint64_t seed);
 /* Announces requests about the batches of the subject, with trained or with initial weights. Fills
@@ -61,5 +65,9 @@ static inline int64_t lra_request_sequences(const lra_request *q)
 }
 /* Returns the tokens of sequence s, and the bytes of each. */
 const char *lra_request_tokens(const lra_request *q, int64_t s, size_t *size);
+/* Index of the row that provides replacement tokens for row i of a batch of B rows: number `draw`
+ * (modulo their count) of the other valid rows of its block after i, cyclically. row (B): -1 for
+ * missing rows. Returns -1 if the block has no other row. */
+int64_t lra_subject_donor(int64_t donors, int64_t B, const int64_t *row, int64_t i, int64_t draw);
 
 #endif

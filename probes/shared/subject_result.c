@@ -60,7 +60,7 @@ static void add_identity(const lra_subject *s, const char *name, lra_result *r)
     r->ladder = lra_copy_text(""), r->user_label = lra_copy_text("");
     r->seed = (int64_t)s->seed, r->reach = facts->reach;
     r->max_length = d->max_length, r->grid = lra_dataset_grid(d);
-    r->batch = s->batch;
+    r->batch = s->donors;
     r->train_value = r->train_loss = NAN;
 }
 

@@ -35,11 +35,12 @@ says '^deterministic  *FAILED'
 expect 1 'is nan for test row [0-9]*; expected finite numbers: nothing is measured' \
     "$probe" audit $data --no-check --name nan --parts position -- "$model" nan
 # Rows without labels, and labels that the model does not know: everything but gains is measured.
-parts="--parts occlusion,keep,swap,order-in,order-out,bag,position,interaction --examples 24"
-expect 0 'has no labels: accuracy and gains are undefined' "$probe" audit $data --label none --name free $parts -- "$model"
+parts="--parts occlusion,keep,swap,order-in,order-out,bag,position --examples 24"
+expect 0 "has no labels: accuracy and gains are undefined" "$probe" audit $data --label none --name free $parts -- "$model"
 for part in keep swap order-in order-out bag; do says " $part  *kl.most  *[0-9]"; done
 says 'keep  *keep.w95  *- .*no-gain'
 says 'position  *position.edge  *[0-9]'
+expect 0 '' "$probe" audit $data --label none --name free --no-check --parts interaction --examples 4 -- "$model"
 says 'interaction  *inter.mean  *[0-9]'
 says 'occlusion  *dist.q95  *3 '
 expect 0 '' "$report" tables o --table tasks
@@ -60,6 +61,15 @@ for procs in 1 2; do
     cp out "procs$procs"
 done
 cmp -s procs1 procs2 || complain "two copies of the program give other numbers"
+# Rows exchange tokens within groups that do not depend on the batch.
+for batch in 2 4 16; do
+    expect 0 '' "$probe" audit $data --batch $batch --donors 4 --examples 10 --out "b$batch" --no-check --json \
+        --parts occlusion,keep,swap,position,interaction -- "$model"
+    cp out "batch$batch"
+done
+cmp -s batch2 batch4 && cmp -s batch16 batch4 || complain "numbers depend on the batch"
+expect 0 '(measured)' "$probe" audit $data --batch 16 --donors 4 --examples 10 --out b4 --no-check --parts swap,position -- "$model"
+expect 0 'swap  *[0-9]* passes, [0-9]* examples  gain' "$probe" audit $data --donors 8 --examples 10 --out b4 --no-check --parts swap -- "$model"
 expect 2 'no program' "$probe" audit $data
 expect 2 'exclude each other' "$probe" audit $data --replay tape -- "$model"
 expect 2 "unknown part 'nothing'" "$probe" audit $data --parts nothing -- "$model"

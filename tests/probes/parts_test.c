@@ -87,8 +87,8 @@ TEST(settings_decide)
     lra_influence p = of_model(false, 0), seeded = of_model(false, 7), causal = of_model(true, 0);
     lra_cache_record(r, &lra_part_jacobian, &p, 64);
     lra_cache_record(r, &lra_part_keep, &seeded, 500);
-    assert_string_equal(r->settings,
-                        "jacobian-equal=both\njacobian=64\nkeep=500\nkeep-sample-seed=7\n");
+    assert_string_equal(r->settings, "jacobian-equal=both\njacobian=64\nkeep-donors=0\nkeep=500\n"
+                                     "keep-sample-seed=7\n");
     assert_true(lra_cache_holds(r, &lra_part_jacobian, &p, 64));
     assert_false(lra_cache_holds(r, &lra_part_jacobian, &p, 65));
     assert_false(lra_cache_holds(r, &lra_part_jacobian, &seeded, 64));
@@ -96,6 +96,8 @@ TEST(settings_decide)
     assert_true(lra_cache_holds(r, &lra_part_keep, &seeded, 500));
     assert_false(lra_cache_holds(r, &lra_part_keep, &p, 500));
     assert_false(lra_cache_holds(r, &lra_part_swap, &seeded, 500));
+    seeded.subject.donors = 16;
+    assert_false(lra_cache_holds(r, &lra_part_keep, &seeded, 500));
     lra_probe_result_free(r);
     r = new_file(); /* an older file: a uniform baseline over both sides */
     lra_probe_result_set(r, "field", "64");
@@ -116,7 +118,8 @@ TEST(parts_are_copied)
     lra_probe_result_set(from, "shuffled", "a-run");
     lra_cache_copy(to, from, &lra_part_drop);
     lra_cache_copy_shuffled(to, from);
-    assert_string_equal(to->settings, "drop=20\ndrop-sample-seed=7\nshuffled=a-run\n");
+    assert_string_equal(to->settings,
+                        "drop-donors=0\ndrop=20\ndrop-sample-seed=7\nshuffled=a-run\n");
     assert_int_equal(to->n_units, 1);
     assert_string_equal(to->unit[0]->name, "drop");
     lra_cache_sort(from);
