@@ -164,6 +164,28 @@ static void set_command(const lra_options *o, char *const *argv, lra_model_comma
     c->gpus = lra_option_text(o, "model-gpus");
 }
 
+/* Fails if a model of a fixed length is measured on test rows of other lengths. */
+static int check_lengths(const lra_dataset *d, const lra_responder *model, lra_err *e)
+{
+    const lra_sequences *test = &d->split[LRA_TEST_SPLIT];
+    int64_t fixed = model->facts.fixed_length, n = d->task->goal == LRA_GOAL_NEXT ? 0 : test->n;
+    int64_t others = 0, least = INT64_MAX, most = 0;
+    for (int64_t i = 0; i < n && fixed; i++) {
+        int64_t length = lra_sequences_length(test, i);
+        others += length != fixed;
+        if (length < least) least = length;
+        if (length > most) most = length;
+    }
+    if (others == 0) return 0;
+    return lra_fail(
+        e,
+        "the model takes inputs of exactly %lld tokens, and %lld of %lld test rows of "
+        "'%s' have another length (%lld to %lld); pad or cut the rows to %lld tokens, or "
+        "use a model that ignores padding",
+        (long long)fixed, (long long)others, (long long)n, d->task->name, (long long)least,
+        (long long)most, (long long)fixed);
+}
+
 /* Starts the model. argv: the program and its arguments, terminated by NULL; must stay valid as
  * long as the model. Nullable: offline */
 static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *const *argv,
@@ -179,7 +201,6 @@ static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *con
                              .offline = offline};
     set_command(o, argv, &p.command);
     lra_responder *r = lra_process_responder_open(&p, e);
-    /* forward() has one output per input, but this goal has one per position */
     if (r && d->task->unlabelled) {
         lra_own_set_outputs(d, r->facts.classes);
         lra_note(
@@ -187,8 +208,11 @@ static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *con
             "the complete input are measured",
             d->task->name);
     }
+    /* forward() has one output per input, but this goal has one per position */
     if (r && d->task->goal == LRA_GOAL_TOKENS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
-    return r;
+    if (!r || check_lengths(d, r, e) == 0) return r;
+    lra_responder_close(r);
+    return NULL;
 }
 
 /* The options that exclude each other: sources of answers other than a program. */
@@ -228,7 +252,7 @@ static int check_model(const lra_options *o, const lra_dataset *d, lra_responder
     lra_subject s = lra_subject_of(model, d, d->task->name, n < ROWS ? n : ROWS,
                                    (uint64_t)lra_option_int(o, "seed"));
     if (d->task->goal == LRA_GOAL_NEXT && s.batch > ROWS / 8) s.batch = ROWS / 8;
-    s.buckets = (lra_buckets){1, {d->max_length}};
+    s.buckets = (lra_buckets){1, {d->max_length}}; /* the length of a model with a fixed one */
     lra_loader *l = lra_subject_loader(&s, s.batch);
     const lra_batch *b = lra_loader_get(l, 0);
     const lra_request q = lra_subject_request(&s, b);

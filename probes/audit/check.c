@@ -195,6 +195,13 @@ static void check_padding(lra_check_work *w, const int64_t *row, int64_t n)
 {
     lra_err e;
     int64_t T = w->s->examples->T, C = w->r->facts.classes;
+    if (w->r->facts.fixed_length) {
+        char *why = lra_format("the model takes inputs of %lld tokens alone, without padding",
+                               (long long)w->r->facts.fixed_length);
+        lra_check_leave_out(w, LRA_CHECK_padding, why);
+        lra_free(why);
+        return;
+    }
     bool longer = w->s->longest == 0 || T + MORE_PADDING <= w->s->longest;
     int64_t more = longer ? MORE_PADDING : -(T / 4); /* the examples have at most T / 2 tokens */
     float *plain = ask_padded(w, row, n, 0, false, &e);

@@ -5,7 +5,8 @@
  *   deterministic  the same batch is sent four times; the largest difference is the noise floor
  *   batch          outputs of an example are the same alone, in a batch, and in a batch in reverse
  *                  order, with a relative tolerance of 1e-4
- *   padding        outputs do not depend on the values and the number of padding positions
+ *   padding        outputs do not depend on the values and the number of padding positions; not
+ *                  for models of one fixed length
  *   keep           outputs do not depend on the tokens of hidden positions; only if the model
  *                  declares `mask`
  *   causal         if the model is declared causal: features of positions up to i do not change if

@@ -595,11 +595,14 @@ static int say_hello(external *m, lra_err *e)
     return rc;
 }
 
-/* Determines D, the last axis of the features of one row with two positions. */
+/* Determines D, the last axis of the features of one row with two positions, or with the length of
+ * the model. */
 static int learn_width(external *m, lra_err *e)
 {
-    const int64_t T = m->task.length < 2 ? m->task.length : 2, n = m->task.towers;
-    int32_t token[4] = {0}, length[2] = {(int32_t)T, (int32_t)T};
+    const int64_t fixed = m->base.facts.fixed_length, n = m->task.towers;
+    const int64_t T = fixed ? fixed : m->task.length < 2 ? m->task.length : 2;
+    int32_t length[2] = {(int32_t)T, (int32_t)T};
+    int32_t *token = lra_alloc_array((size_t)(n * T), sizeof *token);
     float *value = lra_alloc_array((size_t)(n * T * (m->task.width + 1)), sizeof *value);
     int64_t row = 0;
     lra_request q = {.B = 1,
@@ -612,6 +615,7 @@ static int learn_width(external *m, lra_err *e)
     call c = {.op = "features", .q = &q, .n = 1, .row = &row, .take = take_width};
     int rc = send_call(m, &c, e);
     m->base.facts.width = c.width;
+    lra_free(token);
     lra_free(value);
     return rc;
 }

@@ -79,6 +79,7 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     lra_config_set_int(meta, "vocab", f->vocab);
     bool any = f->answers & LRA_ANSWERS_LONGER;
     lra_config_set_int(meta, "max_length", any ? 0 : f->max_length);
+    if (f->fixed_length) lra_config_set_int(meta, "fixed_length", f->fixed_length);
     lra_config_set_int(meta, "max_batch", max_batch);
     lra_config_set(meta, "mask", f->mask ? "1" : "0");
     lra_config_set(meta, "causal", f->causal ? "1" : "0");
@@ -148,7 +149,7 @@ static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_er
     if (t->vocab && f->vocab < t->vocab)
         return lra_fail(e, "the model has a vocabulary of %lld tokens, the task '%s' has %lld",
                         (long long)f->vocab, t->task, (long long)t->vocab);
-    if (f->max_length && f->max_length < t->length)
+    if (f->max_length && f->max_length < t->length && !f->fixed_length)
         return lra_fail(e,
                         "the model accepts at most %lld tokens, the longest input of the task '%s' "
                         "has %lld",
@@ -170,6 +171,8 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = lra_message_int(m, "classes", 1, most, &f->classes, e);
     if (rc == 0 && t->vocab) rc = lra_message_int(m, "vocab", 1, most, &f->vocab, e);
     if (rc == 0) rc = read_optional(m, "max_length", most, &f->max_length, e);
+    if (rc == 0) rc = read_optional(m, "fixed_length", most, &f->fixed_length, e);
+    if (rc == 0 && f->fixed_length) f->max_length = f->fixed_length;
     if (rc == 0) rc = read_optional(m, "max_batch", most, &r->max_batch, e);
     if (rc == 0) rc = read_optional(m, "mask", 1, &mask, e);
     if (rc == 0) rc = read_optional(m, "causal", 1, &causal, e);

@@ -72,8 +72,13 @@ static int64_t fill_zero(const lra_filling *f, void *to)
 }
 
 const lra_filler lra_crop = {.fill = fill_nothing};
-const lra_filler lra_other_row = {.fill = fill_from_row, .other_row = true};
-const lra_filler lra_zero = {.fill = fill_zero};
+const lra_filler lra_other_row = {.fill = fill_from_row, .other_row = true, .keeps_length = true};
+const lra_filler lra_zero = {.fill = fill_zero, .keeps_length = true};
+
+bool lra_perturb_keeps_length(const lra_perturbation *is)
+{
+    return is->filler->keeps_length || is->geometry->permutes;
+}
 
 /* ---- one draw -------------------------------------------------------------------------------- */
 

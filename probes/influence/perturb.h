@@ -49,7 +49,8 @@ typedef struct {
 typedef struct {
     /* Writes the perturbed sequence, at most n tokens; returns their number. */
     int64_t (*fill)(const lra_filling *f, void *to);
-    bool other_row; /* takes tokens from another row */
+    bool other_row;    /* takes tokens from another row */
+    bool keeps_length; /* the result always has n tokens */
 } lra_filler;
 
 struct lra_influence_part;
@@ -85,6 +86,8 @@ extern const lra_filler lra_other_row;
 /* Every other position gets token 0 (or the number 0). */
 extern const lra_filler lra_zero;
 
+/* True if the result always has the length of the complete input. */
+bool lra_perturb_keeps_length(const lra_perturbation *is);
 /* Applies a draw to the n tokens of `from`, of `size` bytes each. to: room for n tokens. other: the
  * row of other_n tokens that provides replacement tokens. Returns the number of tokens of the
  * result, or 0 if the perturbation has no draw with this index. */

@@ -39,6 +39,10 @@ const char *lra_part_undefined(const lra_influence_part *part, const lra_influen
     if (!why && part->perturbation && p->subject.data->task->unlabelled &&
         p->subject.model->facts.classes < 2)
         why = "the rows have no labels, and a single output is no probability";
+    if (!why && part->perturbation && p->subject.model->facts.fixed_length &&
+        (!lra_perturb_keeps_length(part->perturbation) ||
+         p->subject.data->task->goal == LRA_GOAL_NEXT))
+        why = "the model takes inputs of one length alone";
     if (!why) why = unanswered(needs_of(part) & ~p->subject.model->facts.answers);
     return !why && part->undefined ? part->undefined(p) : why;
 }

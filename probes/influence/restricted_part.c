@@ -10,12 +10,15 @@
 /* ---- two fillers ----------------------------------------------------------------------------- */
 
 /* The perturbation with the alternative filler. NULL if none is declared, if it needs another row
- * and the sample has only one, or if gains are undefined. */
+ * and the sample has only one, if the model does not take its lengths, or if gains are
+ * undefined. */
 static const lra_perturbation *alternative_of(const lra_influence *p, const lra_perturbation *is,
                                               int64_t rows)
 {
     if (lra_influence_no_gains(p)) return NULL;
     const lra_perturbation *other = is->alternative ? is->alternative->perturbation : NULL;
+    if (other && p->subject.model->facts.fixed_length && !lra_perturb_keeps_length(other))
+        return NULL;
     return other && other->filler->other_row && rows < 2 ? NULL : other;
 }
 

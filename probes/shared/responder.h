@@ -41,10 +41,13 @@ typedef struct {
     int64_t vocab;      /* token ids are below this; 0: the inputs are real numbers */
     int64_t width;      /* D of the features before the pool; known after prepare(); 0: none */
     int64_t max_length; /* maximum tokens of a sequence; 0: no maximum */
-    int64_t max_batch;  /* maximum rows of a request; 0: no maximum */
-    int64_t reach;      /* maximum distance of the tokens on which a feature depends; -1: unknown */
-    bool mask;          /* true: the model can hide positions (lra_request.keep) */
-    bool causal;        /* true: features of position i depend on tokens 0..i alone */
+    /* Tokens of every sequence, for a model that takes inputs of this length alone: T and length of
+     * a request are this number. 0: any length */
+    int64_t fixed_length;
+    int64_t max_batch; /* maximum rows of a request; 0: no maximum */
+    int64_t reach;     /* maximum distance of the tokens on which a feature depends; -1: unknown */
+    bool mask;         /* true: the model can hide positions (lra_request.keep) */
+    bool causal;       /* true: features of position i depend on tokens 0..i alone */
     int n_layers;
     const char *const *layer; /* (n_layers) names for features, attention and kernels */
 } lra_responder_facts;

@@ -10,10 +10,11 @@
 lra_subject lra_subject_of(lra_responder *model, const lra_dataset *data, const char *title,
                            int64_t batch, uint64_t seed)
 {
+    int64_t fixed = model ? model->facts.fixed_length : 0;
     return (lra_subject){.model = model,
                          .title = title,
                          .data = data,
-                         .buckets = lra_buckets_find(data),
+                         .buckets = fixed ? (lra_buckets){1, {fixed}} : lra_buckets_find(data),
                          .batch = batch,
                          .donors = batch,
                          .seed = seed};

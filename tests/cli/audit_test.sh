@@ -70,6 +70,21 @@ done
 cmp -s batch2 batch4 && cmp -s batch16 batch4 || complain "numbers depend on the batch"
 expect 0 '(measured)' "$probe" audit $data --batch 16 --donors 4 --examples 10 --out b4 --no-check --parts swap,position -- "$model"
 expect 0 'swap  *[0-9]* passes, [0-9]* examples  gain' "$probe" audit $data --donors 8 --examples 10 --out b4 --no-check --parts swap -- "$model"
+# A model of one length: padding is not tested, and parts that shorten inputs are left out.
+awk 'function draw(n) { z = (z * 16807) % 2147483647; return int(z / 2147483647 * n) }
+    BEGIN { z = 7; for (i = 0; i < 200; i++) { printf "{\"x\": ["
+        for (t = 0; t < 24; t++) printf "%s%d", t ? ", " : "", draw(12)
+        printf "], \"label\": %d}\n", draw(3) } }' >equal.jsonl
+equal="--task file --data-dir equal.jsonl --tokens x --label label --out f"
+expect 0 'padding invariance  *-  *the model takes inputs of 24 tokens alone' "$probe" audit $equal \
+    --parts occlusion,jacobian,keep,swap,token,bag,order-in,position --examples 12 -- "$model" fixed
+for part in swap token order-in; do says " $part  *kl.most  *[0-9]"; done
+says ' jacobian  *dist.q95  *3 '
+for part in keep bag; do
+    grep -q "$part  *undefined: the model takes inputs of one length alone" err || complain "$part: $(cat err)"
+done
+expect 1 'takes inputs of exactly 24 tokens, and [0-9]* of 28 test rows of .file:rows. have another length (20 to 32)' \
+    "$probe" audit $data -- "$model" fixed
 expect 2 'no program' "$probe" audit $data
 expect 2 'exclude each other' "$probe" audit $data --replay tape -- "$model"
 expect 2 "unknown part 'nothing'" "$probe" audit $data --parts nothing -- "$model"

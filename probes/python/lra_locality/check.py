@@ -200,8 +200,8 @@ class _Checker:
             self.add(
                 "padding",
                 "note",
-                f"fixed length {m.length or self.x.shape[1]}: padding is part of the input; "
-                "length and keep are not measured",
+                f"the model takes inputs of {m.length or self.x.shape[1]} positions alone; 'keep', 'bag' and "
+                "'length', which shorten inputs, are not measured",
             )
             return
         x, length = self.batch()

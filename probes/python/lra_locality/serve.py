@@ -87,6 +87,8 @@ class Server:
         }
         if self.width:
             facts["width"] = self.width
+        if m.padding == "fixed" and m.length:
+            facts["fixed_length"] = m.length
         return facts
 
     # ---- requests
