@@ -329,7 +329,8 @@ static int check_and_measure(const lra_options *o, const lra_dataset *d, lra_res
 /* Returns the settings on which the requests of an audit depend. The caller frees them. */
 static lra_config *plan_settings(const lra_options *o, const lra_dataset *d)
 {
-    static const char *const numbers[] = {"batch", "seed", "sample-seed", "examples", "budget"};
+    static const char *const numbers[] = {"batch",       "donors",   "seed",
+                                          "sample-seed", "examples", "budget"};
     lra_config *c = lra_config_new();
     const char *parts = lra_option_text(o, "parts");
     lra_config_set(c, "task", d->task->name);

@@ -248,11 +248,13 @@ static int check_request(const external *m, const char *op, uint32_t answers, co
     return 0;
 }
 
-static int64_t *all_rows(const lra_request *q)
+/* Sets the rows of a call to those of its request that are not missing. */
+static void set_rows(call *c)
 {
-    int64_t *row = lra_alloc_array((size_t)q->B + 1, sizeof *row);
-    for (int64_t i = 0; i < q->B; i++) row[i] = i;
-    return row;
+    const lra_request *q = c->q;
+    c->n = 0, c->row = lra_alloc_array((size_t)q->B + 1, sizeof *c->row);
+    for (int64_t i = 0; i < q->B; i++)
+        if (!q->row || q->row[i] >= 0) c->row[c->n++] = i;
 }
 
 /* ---- forward, features ----------------------------------------------------------------------- */
@@ -265,8 +267,13 @@ static int shape_of_logits(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
 
 static int take_logits(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
-    return lra_message_floats(m, "logits", 2, (int64_t[]){to - from, c->width},
-                              c->out + from * c->width, e);
+    int64_t n = to - from, C = c->width;
+    float *rows = lra_try_array(n * C, sizeof *rows, "logits", e);
+    int rc = rows ? lra_message_floats(m, "logits", 2, (int64_t[]){n, C}, rows, e) : LRA_FAILED;
+    for (int64_t i = 0; i < n && rc == 0; i++)
+        memcpy(c->out + c->row[from + i] * C, rows + i * C, (size_t)C * sizeof *rows);
+    lra_free(rows);
+    return rc;
 }
 
 static int forward(lra_responder *r, const lra_request *q, float *logits, lra_err *e)
@@ -276,13 +283,12 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
     if (rc != 0) return rc;
     call c = {.op = "forward",
               .q = q,
-              .n = q->B,
-              .row = all_rows(q),
               .take = take_logits,
               .shape = shape_of_logits,
               .name = "logits",
               .out = logits,
               .width = r->facts.classes};
+    set_rows(&c);
     rc = send_call(m, &c, e);
     lra_free(c.row);
     return rc;
@@ -340,13 +346,12 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
     call c = {.op = "features",
               .layer = layer,
               .q = q,
-              .n = q->B,
-              .row = all_rows(q),
               .take = take_features,
               .shape = shape_of_features,
               .name = "features",
               .out = out,
               .width = r->facts.width};
+    set_rows(&c);
     rc = send_call(m, &c, e);
     lra_free(c.row);
     return rc;
@@ -493,8 +498,6 @@ static int attention(lra_responder *r, const lra_request *q, const char *layer, 
     call c = {.op = "attn",
               .layer = layer,
               .q = q,
-              .n = q->B,
-              .row = all_rows(q),
               .add = add_attention,
               .take = take_attention,
               .shape = shape_of_attention,
@@ -502,6 +505,7 @@ static int attention(lra_responder *r, const lra_request *q, const char *layer, 
               .from = from,
               .to = to,
               .answer = out};
+    set_rows(&c);
     rc = send_call(m, &c, e);
     if (rc != 0) clear_answer(out);
     lra_free(c.row);

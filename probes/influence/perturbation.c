@@ -150,7 +150,7 @@ static int ask_step(work *w, const lra_request *q, const lra_batch *b, lra_reque
     int32_t *length = lra_alloc_array((size_t)q->B, sizeof *length);
     lra_request start = *q; /* the tokens up to the evaluated position */
     lra_batch own = *b;
-    start.length = length, own.row = left;
+    start.length = length, start.row = own.row = left;
     for (int64_t i = 0; i < q->B; i++) {
         int64_t t = b->row[i] < 0 ? -1 : step_of(w, b->row[i], b->length[i]);
         left[i] = t < 0 ? -1 : b->row[i], requested += t >= 0;
@@ -193,7 +193,7 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
     int32_t *length = lra_alloc_array(sequences, sizeof *length);
     lra_request_tokens(q, 0, &size);
     void *copy = lra_alloc_array(n + 1, size);
-    to.length = length;
+    to.length = length, to.row = row;
     if (q->token)
         to.token = copy;
     else

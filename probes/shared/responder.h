@@ -59,6 +59,8 @@ typedef struct {
     const float *value;    /* (n,T,F); NULL: the inputs are tokens */
     int64_t width;         /* F, numbers per token */
     const int32_t *length; /* (n) tokens of each sequence without padding */
+    /* (B) negative: the row is missing, and its answer is not read. Nullable: no row is missing */
+    const int64_t *row;
     /* (n,T) 0: the position is hidden from the model. Nullable: none is hidden. Needs facts.mask */
     const uint8_t *keep;
     /* (n) position id of the first token. Nullable: 0. Needs LRA_ANSWERS_PLACE */

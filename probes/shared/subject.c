@@ -85,6 +85,7 @@ lra_request lra_subject_request(const lra_subject *s, const lra_batch *b)
                      .T = s->buckets.length[b->bucket],
                      .towers = (int)(b->n / s->batch),
                      .length = b->length,
+                     .row = b->row,
                      .place = b->place};
     if (b->value)
         q.value = b->value, q.width = lra_mask_channels(s->data, s->masking);

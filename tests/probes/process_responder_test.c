@@ -150,6 +150,33 @@ TEST(answers_equal_those_in_memory)
     }
 }
 
+/* Missing rows are not sent; the answers of the others are in their places. */
+TEST(missing_rows)
+{
+    static const int64_t row[B] = {4, -1, 7, 0, -1, -1, 2};
+    static answers all;
+    static float logits[B * C], features[B * T * D];
+    lra_err e = {{0}};
+    char *words[3] = {NULL};
+    variant v = {.towers = 1, .processes = 1, .batch = 2};
+    ask_memory(false, 1, &all);
+    lra_responder *r = open_variant(&v, words, &e);
+    NOT_NULL(r);
+    lra_request q = a_request(false, 1, false);
+    q.row = row;
+    OK(r->is->forward(r, &q, logits, &e));
+    OK(r->is->features(r, &q, NULL, features, &e));
+    for (int i = 0; i < B; i++) {
+        const float none[T * D] = {0};
+        const float *of_logits = row[i] < 0 ? none : all.logits + i * C;
+        const float *of_features = row[i] < 0 ? none : all.features + i * T * D;
+        assert_memory_equal(logits + i * C, of_logits, C * sizeof *logits);
+        assert_memory_equal(features + i * T * D, of_features, T * D * sizeof *features);
+    }
+    OK(lra_process_responder_end(r, &e));
+    for (int i = 0; i < 3; i++) lra_free(words[i]);
+}
+
 TEST(batches_are_halved)
 {
     lra_err e = {{0}};
