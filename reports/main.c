@@ -17,6 +17,7 @@
 #include "reports/views/compare.h"
 #include "reports/draw/draw.h"
 #include "reports/views/filter.h"
+#include "reports/load_input.h"
 #include "reports/report.h"
 #include "reports/results/listops_summary.h"
 #include "reports/results/result_files.h"
@@ -125,209 +126,6 @@ static const lra_option *const figure_tables[] = {figure_options, lra_filter_opt
 static const lra_option json_options[] = {
     {.name = "json", .kind = LRA_OPTION_FLAG, .help = "print one JSON document"}, {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
-/* The places given as arguments, or --out: paths, names of runs in OUT, or prefixes of their
- * hashes. NULL: a prefix is ambiguous. The caller frees them with lra_names_free(). */
-static char **places_of(const lra_options *o, int *n, lra_err *e)
-{
-    int n_args = lra_option_n_args(o);
-    char **place = lra_alloc_array((size_t)n_args + 1, sizeof *place);
-    const char *out = lra_option_text(o, "out");
-    for (*n = 0; *n < n_args; ++*n) {
-        const char *arg = lra_option_arg(o, *n);
-        char *run = lra_file_exists(arg) ? NULL : lra_run_by_name(arg, out, e);
-        if (!run && !lra_file_exists(arg) && *e->msg) {
-            lra_names_free(place, *n);
-            return NULL;
-        }
-        place[*n] = run ? run : lra_copy_text(arg);
-    }
-    if (*n == 0) place[(*n)++] = lra_copy_text(out);
-    return place;
-}
-
-static int no_files(const char *what, const char *command, int n, const char *const *place,
-                    lra_err *e)
-{
-    char *others = n > 1 ? lra_format(" and %d other place%s", n - 1, n > 2 ? "s" : "")
-                         : lra_copy_text("");
-    int rc = lra_fail(e, "no %s in '%s'%s; '%s' makes them", what, place[0], others, command);
-    lra_free(others);
-    return rc;
-}
-
-static int load_results(const lra_options *o, lra_result ***list, lra_err *e)
-{
-    int n_places;
-    char **place = places_of(o, &n_places, e);
-    if (!place) return LRA_USAGE;
-    int n = lra_results_load(n_places, (const char *const *)place, list, e);
-    if (n == 0) lra_results_free(*list, 0);
-    if (n == 0)
-        n = no_files("results", "lra-probe receptive-field", n_places, (const char *const *)place,
-                     e);
-    lra_names_free(place, n_places);
-    return n;
-}
-
-static int load_listops(const lra_options *o, lra_listops ***list, lra_err *e)
-{
-    int n_places;
-    char **place = places_of(o, &n_places, e);
-    if (!place) return LRA_USAGE;
-    int n = lra_listops_results_load(n_places, (const char *const *)place, list, e);
-    if (n == 0) lra_listops_results_free(*list, 0);
-    if (n == 0)
-        n = no_files("ListOps breakdowns", "lra-probe listops RUN...", n_places,
-                     (const char *const *)place, e);
-    lra_names_free(place, n_places);
-    return n;
-}
-
-/* Prints a note on places without a file of the probe, if other places have one. */
-static void note_missing(const char *probe, int n, const char *const *place)
-{
-    const char *first = NULL;
-    char **path, *name = lra_format("%s.h5", probe);
-    int missing = 0;
-    for (int i = 0; i < n; i++) {
-        lra_err e;
-        int found = lra_result_files_find(1, &place[i], name, &path, &e);
-        if (found >= 0) lra_names_free(path, found);
-        if (found == 0 && missing++ == 0) first = place[i];
-    }
-    char *others = missing > 1
-                       ? lra_format(" and %d other place%s", missing - 1, missing > 2 ? "s" : "")
-                       : lra_copy_text("");
-    if (missing) lra_note("no %s in '%s'%s: skipped", name, first, others);
-    lra_free(others);
-    lra_free(name);
-}
-
-static int load_probes(const lra_options *o, const char *probe, lra_probe_result ***list,
-                       lra_err *e)
-{
-    int n_places;
-    char **place = places_of(o, &n_places, e);
-    if (!place) return LRA_USAGE;
-    char *what = lra_format("'%s' results", probe);
-    bool of_data = strcmp(probe, "information") == 0;
-    char *command = of_data ? lra_copy_text("lra-probe data TASK --information")
-                            : lra_format("lra-probe %s RUN...", probe);
-    int n = lra_probe_results_load(n_places, (const char *const *)place, probe, list, e);
-    if (n == 0) lra_probe_results_free(*list, 0);
-    if (n == 0) n = no_files(what, command, n_places, (const char *const *)place, e);
-    if (n > 0) note_missing(probe, n_places, (const char *const *)place);
-    lra_free(what);
-    lra_free(command);
-    lra_names_free(place, n_places);
-    return n;
-}
-
-static void unload(lra_report_input *in)
-{
-    if (in->list) lra_results_free((lra_result **)(uintptr_t)in->list, in->n);
-    if (in->listops)
-        lra_listops_results_free((lra_listops **)(uintptr_t)in->listops, in->n_listops);
-    if (in->probes)
-        lra_probe_results_free((lra_probe_result **)(uintptr_t)in->probes, in->n_probes);
-    lra_ladder_scale_close(&in->scale);
-}
-
-/* Replaces places that are files by their folders. The caller frees the names and the list. */
-static char **folders_of(int n, const char *const *place)
-{
-    char **folder = lra_alloc_array((size_t)n + 1, sizeof *folder);
-    for (int i = 0; i < n; i++) {
-        const char *slash = strrchr(place[i], '/');
-        if (lra_is_folder(place[i]))
-            folder[i] = lra_copy_text(place[i]);
-        else
-            folder[i] = slash ? lra_format("%.*s", (int)(slash - place[i]), place[i])
-                              : lra_copy_text(".");
-    }
-    return folder;
-}
-
-/* Loads all probe results of the runs in these places; there may be none. */
-static int load_all_probes(int n_places, const char *const *place, lra_report_input *in, lra_err *e)
-{
-    static const char *const probe[] = {"kernels", "attention", "influence"};
-    lra_probe_result **list[3] = {NULL}, **all;
-    int n[3] = {0}, total = 0, rc = 0;
-    for (int k = 0; k < 3 && rc == 0; k++) {
-        n[k] = lra_probe_results_load(n_places, place, probe[k], &list[k], e);
-        if (n[k] < 0) n[k] = 0, rc = LRA_FAILED;
-        total += n[k];
-    }
-    all = lra_alloc_array((size_t)total + 1, sizeof *all);
-    for (int k = 0; k < 3; k++) {
-        if (n[k]) memcpy(all + in->n_probes, list[k], (size_t)n[k] * sizeof *all);
-        in->n_probes += n[k];
-        lra_free(list[k]);
-    }
-    in->probes = all;
-    return rc;
-}
-
-static int load_results_and_probes(const lra_options *o, lra_report_input *in, lra_err *e)
-{
-    lra_result **results;
-    int n_places;
-    in->n = load_results(o, &results, e);
-    if (in->n < 0) return LRA_FAILED;
-    in->list = results;
-    char **place = places_of(o, &n_places, e);
-    if (!place) return LRA_USAGE;
-    char **folder = folders_of(n_places, (const char *const *)place);
-    int rc = load_all_probes(n_places, (const char *const *)folder, in, e);
-    lra_names_free(folder, n_places);
-    lra_names_free(place, n_places);
-    if (rc != 0) unload(in);
-    return rc;
-}
-
-/* Loads the files of a source, for all places. */
-static int load_all(const lra_options *o, lra_report_source source, lra_report_input *in,
-                    lra_err *e)
-{
-    static const char *const probe[] = {[LRA_FROM_KERNELS] = "kernels",
-                                        [LRA_FROM_ATTENTION] = "attention",
-                                        [LRA_FROM_INFLUENCE] = "influence",
-                                        [LRA_FROM_INFORMATION] = "information"};
-    *in = (lra_report_input){0};
-    if (source == LRA_FROM_RESULTS_AND_PROBES) return load_results_and_probes(o, in, e);
-    if (source >= LRA_FROM_KERNELS) {
-        lra_probe_result **list;
-        in->n_probes = load_probes(o, probe[source], &list, e);
-        in->probes = list;
-        return in->n_probes < 0 ? LRA_FAILED : 0;
-    }
-    if (source == LRA_FROM_LISTOPS) {
-        lra_listops **list;
-        in->n_listops = load_listops(o, &list, e);
-        in->listops = list;
-        return in->n_listops < 0 ? LRA_FAILED : 0;
-    }
-    lra_result **list;
-    int rc = lra_ladder_scale_open(&in->scale, o, lra_option_text(o, "out"), e);
-    if (rc != 0) return rc;
-    in->n = load_results(o, &list, e);
-    in->list = list;
-    if (in->n >= 0) return 0;
-    lra_ladder_scale_close(&in->scale);
-    return LRA_FAILED;
-}
-
-/* Loads the input of a table or figure; the caller frees it with unload(). */
-static int load(const lra_options *o, lra_report_source source, lra_report_input *in, lra_err *e)
-{
-    int rc = load_all(o, source, in, e);
-    if (rc != 0) return rc;
-    rc = lra_filter(o, in, e);
-    if (rc != 0) unload(in);
-    return rc;
-}
-
 /* Fails with a hint if the name of a table or figure is given as a result instead of after its
  * option. */
 static int check_places(const lra_options *o, const char *option, int n, const char *const *ids,
@@ -402,7 +200,7 @@ static int print_tables(const lra_options *o, lra_err *e)
                                 "lra-report list");
     if (check_places(o, "table", N_TABLES, ids, e) != 0) return LRA_USAGE;
     lra_report_input in;
-    int rc = load(o, tables[chosen]->source, &in, e);
+    int rc = lra_report_load(o, lra_option_text(o, "out"), tables[chosen]->source, &in, e);
     if (rc != 0) return rc;
     /* If results are named as arguments, tables are only printed; files are written if --out is
      * given. Files are written before the table is printed, because "| head" can end this
@@ -411,7 +209,7 @@ static int print_tables(const lra_options *o, lra_err *e)
         rc = write_table(o, tables[chosen], &in, e);
     if (rc == 0)
         rc = print_as(o, tables[chosen], &in, lra_option_text(o, "format"), true, stdout, e);
-    unload(&in);
+    lra_report_unload(&in);
     return rc;
 }
 
@@ -432,7 +230,7 @@ static int use_plot_options(const lra_options *o, lra_err *e)
 static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e)
 {
     lra_report_input in;
-    int rc = load(o, f->source, &in, e);
+    int rc = lra_report_load(o, lra_option_text(o, "out"), f->source, &in, e);
     if (rc != 0) return rc;
     char *unsealed = lra_report_integrity(&in);
     if (unsealed) lra_note("%s", unsealed);
@@ -440,7 +238,7 @@ static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e
     char *folder = lra_format("%s/figures", lra_option_text(o, "out"));
     rc = lra_draw(f, &in, folder, lra_option_text(o, "format"), e);
     lra_free(folder);
-    unload(&in);
+    lra_report_unload(&in);
     return rc;
 }
 
@@ -484,7 +282,7 @@ static int draw_figures(const lra_options *o, lra_err *e)
 static int compare(const lra_options *o, lra_err *e)
 {
     lra_report_input in;
-    int rc = load(o, LRA_FROM_RESULTS_AND_PROBES, &in, e);
+    int rc = lra_report_load(o, lra_option_text(o, "out"), LRA_FROM_RESULTS_AND_PROBES, &in, e);
     if (rc != 0) return rc;
     lra_table *t = lra_compare_table(&in, e);
     rc = t ? 0 : LRA_FAILED;
@@ -493,7 +291,7 @@ static int compare(const lra_options *o, lra_err *e)
         rc = lra_tables_print_wide(&t, 1, lra_option_text(o, "format"),
                                    lra_option_flag(o, "wide") ? 0 : LRA_TABLE_WIDTH, stdout, e);
     lra_table_free(t);
-    unload(&in);
+    lra_report_unload(&in);
     return rc;
 }
 
@@ -540,14 +338,14 @@ static int show(const lra_options *o, lra_err *e)
 {
     int n_places, n = 0, n_probes = 0;
     lra_result **list = NULL;
-    char **place = places_of(o, &n_places, e);
+    char **place = lra_report_places(o, lra_option_text(o, "out"), &n_places, e);
     if (!place) return LRA_USAGE;
     lra_probe_result **probes = lra_alloc_array((size_t)n_places + 1, sizeof *probes);
     int rc = take_probes(place, &n_places, probes, &n_probes, e);
     if (rc == 0 && n_places) n = lra_results_load(n_places, (const char *const *)place, &list, e);
     if (rc == 0 && n == 0 && n_probes == 0)
-        n = no_files("results", "lra-probe receptive-field", n_places, (const char *const *)place,
-                     e);
+        n = lra_report_no_files("results", "lra-probe receptive-field", n_places,
+                                (const char *const *)place, e);
     if (n < 0) rc = LRA_FAILED;
     if (rc == 0) print_shown(o, list, n, probes, n_probes);
     lra_probe_results_free(probes, n_probes);
