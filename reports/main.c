@@ -17,6 +17,7 @@
 #include "reports/views/compare.h"
 #include "reports/draw/draw.h"
 #include "reports/views/filter.h"
+#include "reports/html/html_command.h"
 #include "reports/load_input.h"
 #include "reports/report.h"
 #include "reports/results/listops_summary.h"
@@ -123,6 +124,8 @@ static const lra_option *const table_tables[] = {table_options, lra_filter_optio
                                                  lra_ladder_scale_options, common, NULL};
 static const lra_option *const figure_tables[] = {figure_options, lra_filter_options,
                                                   lra_ladder_scale_options, common, NULL};
+static const lra_option *const html_tables[] = {lra_html_options, lra_filter_options,
+                                                lra_ladder_scale_options, NULL};
 static const lra_option json_options[] = {
     {.name = "json", .kind = LRA_OPTION_FLAG, .help = "print one JSON document"}, {.name = NULL}};
 static const lra_option *const plain_tables[] = {json_options, common, NULL};
@@ -404,6 +407,11 @@ static const lra_command commands[] = {
      "RUN...",
      "  lra-report compare lra-out/runs/listops-s4d-*\n  lra-report compare 0418fd ea018c", NULL, 1,
      -1, compare_tables},
+    {"lra-report html",
+     "Writes all results of runs as one HTML page that needs no other file and no script.",
+     "[RUN...]",
+     "  lra-report html\n  lra-report html lra-out/runs/listops-user.mynet-* --out mynet.html",
+     NULL, 0, -1, html_tables},
     {"lra-report list", "Lists all tables and figures.", "",
      "  lra-report list\n  lra-report list -q", NULL, 0, 0, plain_tables},
     {"lra-report help", "Prints help, a man page or a shell completion script.", "[COMMAND]",
@@ -415,8 +423,9 @@ static const lra_subcommand subcommands[] = {
     {"show", "prints the contents of result files", &commands[2], show},
     {"compare", "prints the settings and measurements that differ between runs", &commands[3],
      compare},
-    {"list", "lists all tables and figures", &commands[4], list_all},
-    {"help", "prints help, a man page, or a completion script for bash, zsh or fish", &commands[5],
+    {"html", "writes all results as one HTML page", &commands[4], lra_html_command},
+    {"list", "lists all tables and figures", &commands[5], list_all},
+    {"help", "prints help, a man page, or a completion script for bash, zsh or fish", &commands[6],
      help}};
 
 static const lra_subcommand *command_at(int i)

@@ -2,7 +2,9 @@
 #include "reports/draw/draw.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernels/base/os/file.h"
 #include "kernels/base/os/process.h"
@@ -50,6 +52,42 @@ static int draw_one(const char *name, const lra_plot *p, const char *folder, con
     lra_free(script);
     lra_free(output);
     lra_free(to);
+    return rc;
+}
+
+/* Runs gnuplot on NAME.gp in a folder and removes both files. */
+static int run_gnuplot(const lra_report_figure *f, const char *folder, lra_text *svg, lra_err *e)
+{
+    enum { MOST = 64 << 20 };
+    char *script = lra_format("%s.gp", f->name), *output = NULL,
+         *argv[] = {"gnuplot", "-d", "-c", script, "svg", "-", NULL};
+    int status = lra_process_run_in(folder, argv, MOST, svg, &output, e);
+    if (status < 0) lra_fail_in(e, "gnuplot is not installed");
+    if (status > 0) lra_fail(e, "gnuplot could not draw it: %.200s", output);
+    for (int i = 0; i < 2; i++) {
+        char *path = lra_format("%s/%s.%s", folder, f->name, i ? "gp" : "dat");
+        unlink(path);
+        lra_free(path);
+    }
+    lra_free(script);
+    lra_free(output);
+    return status == 0 ? 0 : LRA_FAILED;
+}
+
+int lra_draw_svg(const lra_report_figure *f, const lra_report_input *in, lra_plot *p, lra_text *svg,
+                 lra_err *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *folder = lra_format("%s/lra-report.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    int rc = f->make(in, p, e);
+    if (rc == 0 && !mkdtemp(folder))
+        rc = lra_fail_errno(e, "cannot make the folder '%s'", folder);
+    else if (rc == 0) {
+        rc = lra_plot_write(p, folder, f->name, e);
+        if (rc == 0) rc = run_gnuplot(f, folder, svg, e);
+        rmdir(folder);
+    }
+    lra_free(folder);
     return rc;
 }
 

@@ -11,5 +11,9 @@ int lra_draw_check(const char *formats, lra_err *e);
  * names of the images to stdout. */
 int lra_draw(const lra_report_figure *f, const lra_report_input *in, const char *folder,
              const char *formats, lra_err *e);
+/* Draws a figure as SVG, in a folder that is removed afterwards. Fills *p, whose title, caption,
+ * sources and data describe the figure; the caller frees it, also after a failure, and the SVG. */
+int lra_draw_svg(const lra_report_figure *f, const lra_report_input *in, lra_plot *p, lra_text *svg,
+                 lra_err *e);
 
 #endif

@@ -27,6 +27,15 @@ typedef struct {
     int n, unreadable;
 } loader;
 
+enum { MOST_LEFT_OUT = 100 };
+static lra_err left_out[MOST_LEFT_OUT];
+static int n_left_out;
+
+const char *lra_files_left_out(int i)
+{
+    return i < n_left_out ? left_out[i].msg : NULL;
+}
+
 /* ---- read ------------------------------------------------------------------------------------ */
 
 /* Reads one file; takes ownership of the path. */
@@ -41,6 +50,7 @@ static void read_one(loader *l, char *path, lra_err *first)
         l->n++;
         return;
     }
+    if (n_left_out < MOST_LEFT_OUT) left_out[n_left_out++] = e;
     if (l->unreadable++ == 0) *first = e;
     if (l->unreadable > 1 && l->unreadable <= MOST_NAMED) lra_warn("left out: %s", e.msg);
     lra_free(path);

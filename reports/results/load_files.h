@@ -26,6 +26,10 @@ typedef struct {
 int lra_files_load(const lra_file_kind *kind, int n, const char *const *place, void ***list,
                    lra_err *e);
 
+/* Message on file i that this process has left out because it cannot be read, for reports that list
+ * them (at most the first 100); NULL after the last. */
+const char *lra_files_left_out(int i);
+
 /* Identity of a cell: task, preset, precision, data, and the lines of its configuration, except for
  * lines that begin with one of the words, and except for the names of related runs ("train.from":
  * the run that initialised it; "train.matched": the run whose control it is). These names differ

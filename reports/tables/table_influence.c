@@ -10,60 +10,60 @@
 #include "reports/views/probe_view.h"
 #include "reports/views/probe_records.h"
 #include "reports/report.h"
+#include "reports/tables/influence_headline.h"
 #include "reports/verdict/verdict_probe.h"
 
-/* Measurements in the text table; files contain all measurements. */
-static const char *const headline[] = {"context.r95",
-                                       "context.r99",
-                                       "cut.r95",
-                                       "cut.r99",
-                                       "cut.reach99",
-                                       "window.w95",
-                                       "window.w99",
-                                       "layer.w95",
-                                       "layer.w99",
-                                       "dist.mean",
-                                       "dist.mean.rel",
-                                       "dist.q50",
-                                       "dist.q95",
-                                       "self",
-                                       "range.q95.used",
-                                       "side",
-                                       "decay.tau",
-                                       "decay.beta",
-                                       "shift.w1",
-                                       "shift.peak",
-                                       "erf.r50",
-                                       "erf.r99",
-                                       "dist.mean.px",
-                                       "dist.mean.rel.px",
-                                       "dist.q95.px",
-                                       "keep.w95",
-                                       "keep.auc",
-                                       "bag.w95",
-                                       "bag.auc",
-                                       "key.w05",
-                                       "kl.most",
-                                       "mode.difference",
-                                       "kl.w95",
-                                       "kl.local",
-                                       "kl.global",
-                                       "inter.mean",
-                                       "inter.q95",
-                                       "inter.peak",
-                                       "inter.rel",
-                                       "inter.contrast",
-                                       "inter.p",
-                                       "position.edge",
-                                       "order.local",
-                                       "order.global",
-                                       "drop.w95",
-                                       "drop.auc",
-                                       "length.gain.*",
-                                       "position.shift.*",
-                                       "erf.r50.px",
-                                       "erf.r99.px",
-                                       NULL};
+const char *const lra_influence_headline[] = {"context.r95",
+                                              "context.r99",
+                                              "cut.r95",
+                                              "cut.r99",
+                                              "cut.reach99",
+                                              "window.w95",
+                                              "window.w99",
+                                              "layer.w95",
+                                              "layer.w99",
+                                              "dist.mean",
+                                              "dist.mean.rel",
+                                              "dist.q50",
+                                              "dist.q95",
+                                              "self",
+                                              "range.q95.used",
+                                              "side",
+                                              "decay.tau",
+                                              "decay.beta",
+                                              "shift.w1",
+                                              "shift.peak",
+                                              "erf.r50",
+                                              "erf.r99",
+                                              "dist.mean.px",
+                                              "dist.mean.rel.px",
+                                              "dist.q95.px",
+                                              "keep.w95",
+                                              "keep.auc",
+                                              "bag.w95",
+                                              "bag.auc",
+                                              "key.w05",
+                                              "kl.most",
+                                              "mode.difference",
+                                              "kl.w95",
+                                              "kl.local",
+                                              "kl.global",
+                                              "inter.mean",
+                                              "inter.q95",
+                                              "inter.peak",
+                                              "inter.rel",
+                                              "inter.contrast",
+                                              "inter.p",
+                                              "position.edge",
+                                              "order.local",
+                                              "order.global",
+                                              "drop.w95",
+                                              "drop.auc",
+                                              "length.gain.*",
+                                              "position.shift.*",
+                                              "erf.r50.px",
+                                              "erf.r99.px",
+                                              NULL};
 
 /* Parts of which the table contains distance profiles, and what their weights are. */
 static const struct {
@@ -88,9 +88,9 @@ static bool has_undefined(lra_probe_result *const *list, int n)
         for (int u = 0; u < list[i]->n_units; u++)
             for (int f = 0; f < list[i]->unit[u]->n_measurements; f++) {
                 const lra_measurement *x = &list[i]->unit[u]->measurement[f];
-                for (int k = 0; headline[k]; k++)
+                for (int k = 0; lra_influence_headline[k]; k++)
                     if (isnan(x->value) && !(x->flags & LRA_NO_GAIN) &&
-                        lra_measurement_is(x->id, headline[k]))
+                        lra_measurement_is(x->id, lra_influence_headline[k]))
                         return true;
             }
     return false;
@@ -99,7 +99,7 @@ static bool has_undefined(lra_probe_result *const *list, int n)
 static lra_table *measurements_table(lra_probe_result *const *list, int n)
 {
     lra_table *t = lra_probe_measurements_table("Distance of influential tokens", list, n,
-                                                headline);
+                                                lra_influence_headline);
     lra_verdict_of_influence(list, n, &t->verdict);
     for (int i = 0; i < PARTS_EXPLAINED; i++)
         if (has_part(list, n, weights[i].name))

@@ -1,0 +1,70 @@
+/* What the page lacks, and why. */
+#include <math.h>
+#include <string.h>
+
+#include "reports/html/escape.h"
+#include "reports/html/facts.h"
+#include "reports/results/load_files.h"
+
+/* Adds the kinds of results that no file holds, with the command that makes them. */
+static void add_missing_kinds(lra_page *p)
+{
+    for (int i = 0; lra_page_section_at(i); i++) {
+        const lra_page_section *s = lra_page_section_at(i);
+        const lra_page_tables *made = lra_page_tables_of(p, s);
+        bool listops = s == &lra_section_listops, any = false;
+        if (!s->command || made->n != 0) continue;
+        for (int k = 0; k < p->all->n; k++)
+            any = any || strcmp(p->all->list[k]->task, "listops") == 0;
+        if (listops && !any) continue;
+        char *why = lra_format("no results in the given folders; '%s' makes them", s->command);
+        lra_page_leave_out(p, s->title, why);
+        lra_free(why);
+    }
+}
+
+/* Adds the number of measurements without a value for each part. */
+static void add_undefined(lra_page *p)
+{
+    for (int i = 0; i < p->all->n_probes; i++) {
+        const lra_probe_result *r = p->all->probes[i];
+        lra_word_set parts = {0};
+        int n = 0;
+        for (int u = 0; u < r->n_units; u++)
+            for (int k = 0; k < r->unit[u]->n_measurements; k++) {
+                if (!isnan(r->unit[u]->measurement[k].value)) continue;
+                char *part = lra_format("%.*s", (int)strcspn(r->unit[u]->name, "."),
+                                        r->unit[u]->name);
+                lra_words_add(&parts, part);
+                lra_free(part);
+                n++;
+            }
+        if (n) {
+            char *list = lra_words_join(&parts, 6);
+            char *what = lra_format("%d measurements of %s, seed %lld (%s)", n, r->model,
+                                    (long long)r->seed, r->probe);
+            char *why = lra_format(
+                "undefined, in %s; a gain is undefined if the model is not clearly "
+                "above chance on the measured examples",
+                list);
+            lra_page_leave_out(p, what, why);
+            lra_free(list);
+            lra_free(what);
+            lra_free(why);
+        }
+        lra_words_free(&parts);
+    }
+}
+
+static void write(lra_page *p, lra_text *to)
+{
+    for (int i = 0; lra_files_left_out(i); i++)
+        lra_page_leave_out(p, "A file that cannot be read", lra_files_left_out(i));
+    add_undefined(p);
+    add_missing_kinds(p);
+    if (!p->left_out.n) return;
+    lra_text_add(to, "<ul class=\"left-out\">\n%s</ul>\n", p->left_out.s);
+}
+
+const lra_page_section lra_section_left_out = {
+    .id = "left-out", .title = "What was left out, and why", .write = write};
