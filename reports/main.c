@@ -55,7 +55,7 @@ static const lra_option common[] = {
 #define FORMAT_OPTION                                                                              \
     {                                                                                              \
         .name = "format", .letter = 'f', .kind = LRA_OPTION_CHOICE, .value = "text",               \
-        .choices = "text|markdown|md|latex|csv|json", .help = "output format"                      \
+        .choices = "text|markdown|md|latex|csv|json|html", .help = "output format"                 \
     }
 #define WIDE_OPTION                                                                                  \
     {                                                                                                \

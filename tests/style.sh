@@ -120,6 +120,7 @@ models/training/schedules.def LRA_SCHEDULE lra_schedule_kind lra_schedule models
 probes/probes.def LRA_PROBE lra_probe lra_probe probes/
 reports/tables.def LRA_TABLE lra_report_table lra_table reports/tables/table_
 reports/figures.def LRA_FIGURE lra_report_figure lra_figure reports/figures/figure_
+reports/html/sections.def LRA_SECTION lra_page_section lra_section reports/html/section_
 END
 }
 hits=$(registries | while read -r def macro type record path; do

@@ -1,6 +1,6 @@
 /* Figure inputs: gain that remains on restricted and changed inputs, one panel per part of
- * lra-probe influence, one curve per run, with 95 % intervals. Where no run has a gain (at chance, or
- * without labels) a panel shows the KL divergence from the prediction on the full input. */
+ * lra-probe influence, one curve per run, with 95 % intervals. If no run has a gain (at chance, or
+ * without labels), a panel shows the KL divergence from the prediction on the full input. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -56,6 +56,13 @@ void lra_html_number(lra_text *to, const char *text)
     lra_free(printable);
 }
 
+void lra_html_wrap_number(lra_text *to, const char *before, const char *text, const char *after)
+{
+    lra_text_add(to, "%s", before);
+    lra_html_number(to, text);
+    lra_text_add(to, "%s", after);
+}
+
 void lra_html_json(lra_text *to, const char *json)
 {
     for (; *json; json++) {

@@ -12,8 +12,10 @@ void lra_html_wrap(lra_text *to, const char *before, const char *text, const cha
 /* Same as lra_html_text(), with typographic signs: a minus sign before a number, an en dash between
  * numbers and for a missing value. */
 void lra_html_number(lra_text *to, const char *text);
-/* Appends JSON such that no part of it ends a <script> element: < > & become \\u003c, \\u003e,
- * \\u0026. */
+/* Appends `before`, the text as by lra_html_number(), and `after`. */
+void lra_html_wrap_number(lra_text *to, const char *before, const char *text, const char *after);
+/* Appends JSON such that no part of it ends a <script> element: < > & become \u003c, \u003e,
+ * \u0026. */
 void lra_html_json(lra_text *to, const char *json);
 
 #endif

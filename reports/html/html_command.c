@@ -7,7 +7,7 @@
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/origin.h"
 #include "kernels/base/os/file.h"
-#include "reports/html/page.h"
+#include "reports/html/page_make.h"
 #include "reports/load_input.h"
 
 const lra_option lra_html_options[] = {
@@ -65,7 +65,6 @@ int lra_html_command(const lra_options *o, lra_err *e)
 {
     const char *to = lra_option_text(o, "out");
     lra_report_input in;
-    if (!*to) return lra_fail_usage(e, "--out is empty, expected a file name or -");
     int rc = strcmp(to, "-") == 0 || lra_option_flag(o, "force") ? 0 : check_target(to, e);
     if (rc == 0) rc = lra_report_load_everything(o, lra_option_text(o, "results"), &in, e);
     if (rc != 0) return rc;

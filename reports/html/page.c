@@ -1,4 +1,4 @@
-/* Makes the HTML page of a report (page.h). */
+/* Parts of the sections of a page (page.h). */
 #include "reports/html/page.h"
 
 #include <jansson.h>
@@ -9,7 +9,6 @@
 #include "kernels/base/core/log.h"
 #include "reports/draw/draw.h"
 #include "reports/html/escape.h"
-#include "reports/html/facts.h"
 #include "reports/print/table_html.h"
 
 static const lra_page_section *const sections[] = {
@@ -32,81 +31,12 @@ const lra_page_tables *lra_page_tables_of(const lra_page *p, const lra_page_sect
     return &p->tables[i];
 }
 
-/* ---- input ----------------------------------------------------------------------------------- */
-
-/* Number of results of a source. */
-static int count(const lra_report_input *in)
-{
-    return in->n + in->n_probes + in->n_listops;
-}
-
-/* Divides the probe results by their probe. The lists belong to the page, the results to `all`. */
-static void divide(lra_page *p)
-{
-    static const struct {
-        lra_report_source source;
-        const char *probe;
-    } kind[] = {{LRA_FROM_KERNELS, "kernels"},
-                {LRA_FROM_ATTENTION, "attention"},
-                {LRA_FROM_INFLUENCE, "influence"},
-                {LRA_FROM_INFORMATION, "information"}};
-    const lra_report_input *all = p->all;
-    p->source[LRA_FROM_RESULTS] = (lra_report_input){
-        .list = all->list, .n = all->n, .scale = all->scale};
-    p->source[LRA_FROM_LISTOPS] = (lra_report_input){.listops = all->listops,
-                                                     .n_listops = all->n_listops};
-    lra_report_input *both = &p->source[LRA_FROM_RESULTS_AND_PROBES];
-    *both = p->source[LRA_FROM_RESULTS];
-    lra_probe_result **of_runs = lra_alloc_array((size_t)all->n_probes + 1, sizeof *of_runs);
-    for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
-        lra_probe_result **list = lra_alloc_array((size_t)all->n_probes + 1, sizeof *list);
-        lra_report_input *to = &p->source[kind[k].source];
-        for (int i = 0; i < all->n_probes; i++) {
-            if (strcmp(all->probes[i]->probe, kind[k].probe) != 0) continue;
-            list[to->n_probes++] = all->probes[i];
-            if (kind[k].source != LRA_FROM_INFORMATION) of_runs[both->n_probes++] = all->probes[i];
-        }
-        to->probes = list;
-    }
-    both->probes = of_runs;
-}
-
-static void make_tables(lra_page *p)
-{
-    for (int i = 0; i < N_SECTIONS; i++) {
-        const lra_report_table *t = sections[i]->table;
-        lra_page_tables *to = &p->tables[i];
-        if (!t || count(&p->source[t->source]) == 0) continue;
-        if (t->source == LRA_FROM_RESULTS_AND_PROBES && p->source[t->source].n == 0) continue;
-        to->n = lra_report_make(t, &p->source[t->source], "html", &to->list, &to->why);
-    }
-    for (int rank = 1; rank <= N_SECTIONS && !p->headline; rank++)
-        for (int i = 0; i < N_SECTIONS && !p->headline; i++) {
-            const lra_page_tables *made = &p->tables[i];
-            bool one = sections[i] == &lra_section_comparison && made->n > 0 &&
-                       (made->list[0]->n_rows < 2 ||
-                        !p->source[LRA_FROM_RESULTS_AND_PROBES].n_probes);
-            if (sections[i]->rank == rank && made->n > 0 && made->list[0]->verdict.n && !one)
-                p->headline = sections[i];
-        }
-}
-
-static void close_page(lra_page *p)
-{
-    for (int i = 0; i < N_SECTIONS; i++)
-        if (p->tables[i].n > 0) lra_tables_free(p->tables[i].list, p->tables[i].n);
-    for (int i = 0; i < LRA_PAGE_SOURCES; i++) lra_free((void *)(uintptr_t)p->source[i].probes);
-    lra_svg_colors_free(&p->colors);
-    lra_text_free(&p->left_out);
-    lra_text_free(&p->data);
-}
-
 /* ---- parts of sections ----------------------------------------------------------------------- */
 
 void lra_page_paragraph(lra_text *to, const char *class_name, const char *text)
 {
     lra_text_add(to, *class_name ? "<p class=\"%s\">" : "<p%s>", class_name);
-    lra_html_text(to, text);
+    lra_html_number(to, text);
     lra_text_add(to, "</p>\n");
 }
 
@@ -143,7 +73,7 @@ void lra_page_add_table(lra_page *p, lra_text *to, lra_table *t, bool verdict)
     char *id = lra_format("table-%d", ++p->n_tables);
     if (verdict && t->verdict.n) lra_text_add(to, "<p class=\"verdict\">");
     for (int k = 0; verdict && k < t->verdict.n; k++)
-        lra_html_wrap(to, k ? " " : "", t->verdict.sentence[k], "");
+        lra_html_wrap_number(to, k ? " " : "", t->verdict.sentence[k], "");
     if (verdict && t->verdict.n) lra_text_add(to, "</p>\n");
     lra_table_add_html(to, t, id, true);
     add_table_data(p, id, t);
@@ -236,91 +166,4 @@ void lra_page_add_figures(lra_page *p, lra_text *to, const lra_page_section *s)
         else
             lra_page_add_figure(p, to, f->is, &p->source[f->is->source]);
     }
-}
-
-/* A section of a table and its figures. */
-static void write_tables(lra_page *p, const lra_page_section *s, const lra_page_tables *made,
-                         lra_text *to)
-{
-    if (made->n <= 0) return;
-    if (s->how_to_read) lra_page_paragraph(to, "", s->how_to_read);
-    if (s->null_value) lra_html_wrap(to, "<p><b>Null value.</b> ", s->null_value, "</p>\n");
-    for (int i = 0; i < made->n; i++) {
-        lra_page_add_table(p, to, made->list[i], true);
-        if (i == 0) lra_page_add_figures(p, to, s);
-    }
-}
-
-/* ---- page ------------------------------------------------------------------------------------ */
-
-static void write_sections(lra_page *p, lra_text *body, lra_text *contents)
-{
-    for (int i = 0; i < N_SECTIONS; i++) {
-        const lra_page_section *s = sections[i];
-        lra_text own = {0};
-        if (s->write)
-            s->write(p, &own);
-        else
-            write_tables(p, s, &p->tables[i], &own);
-        if (p->tables[i].n < 0) lra_page_leave_out(p, s->title, p->tables[i].why.msg);
-        if (own.n) {
-            lra_text_add(body,
-                         "<section id=\"%s\" aria-labelledby=\"%s-title\">\n"
-                         "<h2 id=\"%s-title\">%s</h2>\n",
-                         s->id, s->id, s->id, s->title);
-            lra_text_bytes(body, own.s, own.n);
-            lra_text_add(body, "</section>\n");
-            lra_text_add(contents, "<li><a href=\"#%s\">%s</a></li>\n", s->id, s->title);
-        }
-        lra_text_free(&own);
-    }
-}
-
-static void add_head(const lra_page *p, const char *title, lra_text *out)
-{
-    lra_text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"generator\" content=\"lra-report " LRA_VERSION "\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                      "<meta name=\"color-scheme\" content=\"light dark\">\n");
-    lra_html_wrap(out, "<title>", title, "</title>\n<style>\n");
-    for (int i = 0; lra_page_style[i]; i++) lra_text_add(out, "%s", lra_page_style[i]);
-    lra_svg_colors_css(&p->colors, out);
-    lra_text_add(out, "</style>\n</head>\n<body>\n"
-                      "<a class=\"skip\" href=\"#content\">Skip to the content</a>\n");
-}
-
-static void add_foot(const lra_page *p, lra_text *out)
-{
-    lra_text_add(out, "</main>\n</div>\n<footer>\n<p>Made by lra-report " LRA_VERSION
-                      " from result files alone. The numbers of all tables and figures are in this "
-                      "page as JSON (element <code>#data</code>).</p>\n</footer>\n"
-                      "<script type=\"application/json\" id=\"data\">{\"schema\":1,\"items\":[\n");
-    lra_html_json(out, p->data.s ? p->data.s : "");
-    lra_text_add(out, "]}</script>\n</body>\n</html>\n");
-}
-
-void lra_page_make(const lra_report_input *all, const char *command, lra_text *out)
-{
-    lra_page p = {.all = all, .command = command};
-    lra_text body = {0}, contents = {0};
-    lra_plot_use(&(lra_plot_options){.title = "none"});
-    divide(&p);
-    make_tables(&p);
-    write_sections(&p, &body, &contents);
-    char *title = lra_page_title(&p);
-    add_head(&p, title, out);
-    lra_html_wrap(out, "<header class=\"top\">\n<p class=\"kicker\">lra-locality report</p>\n<h1>",
-                  title, "</h1>\n");
-    lra_page_add_facts(&p, out);
-    lra_text_add(
-        out,
-        "</header>\n<div class=\"page\">\n<nav aria-label=\"Contents\">\n<h2>Contents</h2>\n<ol>\n%s</ol>\n"
-        "</nav>\n<main id=\"content\">\n",
-        contents.s ? contents.s : "");
-    if (body.n) lra_text_bytes(out, body.s, body.n);
-    add_foot(&p, out);
-    lra_free(title);
-    lra_text_free(&body);
-    lra_text_free(&contents);
-    close_page(&p);
 }

@@ -70,9 +70,6 @@ void lra_page_add_figures(lra_page *p, lra_text *to, const lra_page_section *s);
 /* Adds an entry "what: why" to what was left out. */
 void lra_page_leave_out(lra_page *p, const char *what, const char *why);
 
-/* Makes the page of all results of `all`. command: the command line of the program. */
-void lra_page_make(const lra_report_input *all, const char *command, lra_text *out);
-
 /* The CSS rules of all pages. */
 extern const char *const lra_page_style[]; /* NULL after the last */
 

@@ -1,5 +1,5 @@
-/* The CSS of a page: one column of text, tables and figures that scroll, light and dark, narrow, wide
- * and printed. */
+/* The CSS of a page: one column of text; tables and figures that scroll; light and dark; narrow,
+ * wide and printed pages. */
 #include "reports/html/page.h"
 
 #include <stddef.h>

@@ -14,7 +14,7 @@ static void add_links(lra_page *p, lra_text *to)
             (!p->source[LRA_FROM_RESULTS_AND_PROBES].n_probes || made->list[0]->n_rows < 2))
             continue; /* this section prints no verdict */
         lra_text_add(&links, "<li><a href=\"#%s\">%s</a>: ", s->id, s->title);
-        lra_html_wrap(&links, "", made->list[0]->verdict.sentence[0], "</li>\n");
+        lra_html_wrap_number(&links, "", made->list[0]->verdict.sentence[0], "</li>\n");
     }
     if (links.n)
         lra_text_add(to,

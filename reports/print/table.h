@@ -99,11 +99,11 @@ void lra_table_fact_text(lra_table *t, const char *key, const char *text);
 
 /* ---- print ---- */
 
-/* Prints n tables as one document. format: text, markdown (md), latex, csv or json. CSV has one
- * header for all tables; with several tables, the last column "table" is the title. JSON is
- * {"schema": 1, "tables": [{"title", "verdict", "facts", "rows", "notes"}, ...]}; "verdict" is
- * missing if a table has none. A tidy table that was made from several tables has "verdicts"
- * instead: [{"table", "verdict"}, ...]. */
+/* Prints n tables as one document. format: text, markdown (md), latex, csv, json or html (a
+ * fragment of a page). CSV has one header for all tables; with several tables, the last column
+ * "table" is the title. JSON is {"schema": 1, "tables": [{"title", "verdict", "facts", "rows",
+ * "notes"}, ...]}; "verdict" is missing if a table has none. A tidy table that was made from several
+ * tables has "verdicts" instead: [{"table", "verdict"}, ...]. */
 int lra_tables_print(lra_table *const *list, int n, const char *format, FILE *out, lra_err *e);
 /* Same as lra_tables_print(), with a limit of `width` characters for text (0: no limit) in place of
  * LRA_TABLE_WIDTH: a wider table prints constant columns once, and continues in a second block

@@ -163,7 +163,7 @@ void lra_tables_print_html(lra_table *const *list, int n, FILE *out)
         char *id = lra_format("table-%d", i + 1);
         if (list[i]->verdict.n) lra_text_add(&to, "<p class=\"verdict\">");
         for (int k = 0; k < list[i]->verdict.n; k++)
-            lra_html_wrap(&to, k ? " " : "", list[i]->verdict.sentence[k], "");
+            lra_html_wrap_number(&to, k ? " " : "", list[i]->verdict.sentence[k], "");
         if (list[i]->verdict.n) lra_text_add(&to, "</p>\n");
         lra_table_add_html(&to, list[i], id, true);
         lra_free(id);

@@ -5,6 +5,7 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
 #include "reports/print/table.h"
+#include "reports/print/table_html.h"
 #include "reports/print/table_parts.h"
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -246,6 +247,7 @@ int lra_tables_print_wide(lra_table *const *list, int n, const char *format, int
         if (markdown) print_markdown(list[i], out);
         if (latex) lra_table_print_latex(list, i, out);
     }
+    if (strcmp(format, "html") == 0) lra_tables_print_html(list, n, out);
     if (strcmp(format, "csv") == 0)
         lra_tables_print_csv(list, n, out);
     else if (strcmp(format, "json") == 0 && lra_tables_print_json(list, n, out, e) != 0)

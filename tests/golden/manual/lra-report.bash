@@ -1,7 +1,7 @@
 # Completion for bash, made by 'lra-report help --completion bash' from its option tables.
 _lra_report()
 {
-    local commands='tables figures show compare list help --help --version'
+    local commands='tables figures show compare html list help --help --version'
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} out=lra-out
     local options arguments values= i
     COMPREPLY=()
@@ -55,7 +55,7 @@ _lra_report_command()
             arguments='@files'
             case $2 in
                 --table) values='...' ;;
-                --format|-f) values='text markdown md latex csv json' ;;
+                --format|-f) values='text markdown md latex csv json html' ;;
                 --columns|-c) values='@any' ;;
                 --task|-t) values='@any' ;;
                 --model|-m) values='@any' ;;
@@ -90,11 +90,23 @@ _lra_report_command()
             options='--format --wide --task --model --label --out --quiet --help'
             arguments='@runs'
             case $2 in
-                --format|-f) values='text markdown md latex csv json' ;;
+                --format|-f) values='text markdown md latex csv json html' ;;
                 --task|-t) values='@any' ;;
                 --model|-m) values='@any' ;;
                 --label) values='@any' ;;
                 --out|-o) values='@folders' ;;
+            esac ;;
+        html)
+            options='--out --results --force --quiet --task --model --label --reference --chance --help'
+            arguments='@runs'
+            case $2 in
+                --out|-o) values='@files' ;;
+                --results) values='@folders' ;;
+                --task|-t) values='@any' ;;
+                --model|-m) values='@any' ;;
+                --label) values='@any' ;;
+                --reference) values='widest best published @runs' ;;
+                --chance) values='majority uniform' ;;
             esac ;;
         list)
             options='--json --out --quiet --help'
@@ -104,7 +116,7 @@ _lra_report_command()
             esac ;;
         help)
             options='--man --completion --out --quiet --verbose --help'
-            arguments='tables figures show compare list help'
+            arguments='tables figures show compare html list help'
             case $2 in
                 --completion) values='bash zsh fish' ;;
                 --out|-o) values='@folders' ;;

@@ -1,0 +1,100 @@
+#!/bin/sh
+# labels: quick timeout: 600
+# lra-report html: one page for ladders, sweeps, runs with probes and audits; checked as a document (tests/cli/html_page.py).
+. "$LRA_SOURCE/tests/cli/lib.sh"
+command -v python3 >/dev/null || skip "python3 is not installed"
+page() { python3 "$LRA_SOURCE/tests/cli/html_page.py" "$@" >faults 2>&1 || complain "$(cat faults)"; }
+order() { # FILE ID...: the sections are in this order
+    file=$1; shift
+    [ "$(grep -o '<section id="[a-z-]*"' "$file" | sed 's/.*id="//; s/"//' | tr '\n' ' ')" = "$* " ] ||
+        complain "sections of $file: $(grep -o '<section id="[a-z-]*"' "$file" | tr '\n' ' ')"
+}
+label='<script>alert(1)</script>]]>"&'
+train() { "$probe" train --set train=640 --set val=64 --set test=200 --set epochs=2 --set width=16 --set layers=2 --threads 1 -q --out o "$@" >out 2>err || fail "train $*: $(cat err)"; }
+train --model transformer --set heads=2 --label "$label"
+train --model s4d
+"$probe" attention o/runs/*transformer* -q >out 2>err || fail "attention: $(cat err)"
+"$probe" kernels o/runs/*s4d* -q >out 2>err || fail "kernels: $(cat err)"
+"$probe" influence o/runs/* --parts context,jacobian,keep,field --examples 8 -q >out 2>err || fail "influence: $(cat err)"
+"$probe" listops o/runs/* -q >out 2>err || fail "listops: $(cat err)"
+
+# Runs with results of all probes.
+expect 0 '' "$report" html o --out all.html
+says '^wrote all.html$'
+page all.html
+order all.html verdict comparison influence attention kernels listops training left-out assumptions provenance methods caveats
+grep -q 'alert(1)' all.html || complain "the label is missing"
+grep -q '<script>alert' all.html && complain "the label is an element"
+for text in '<h1>Locality of 2 models on listops</h1>' 'Null value' 'in a stratified sample\|stratified sample' 'lra-probe influence o/runs' \
+    'Preset quick is a small variant' 'undefined' 'train.rate'; do
+    grep -q -e "$text" all.html || complain "all.html lacks '$text'"
+done
+if command -v gnuplot >/dev/null; then
+    for figure in 'Influence of the other tokens by distance' 'Gain on restricted\|Gain on' 'Attention distance by head'; do
+        grep -q "<figcaption.*$figure" all.html || complain "all.html lacks the figure '$figure'"
+    done
+fi
+expect 0 '' "$report" html o --model s4d --out one.html
+page one.html
+has one.html '<h1>Locality of S4D on listops</h1>'
+# A ladder, a sweep, and a metric that is no accuracy; a file in place of a folder.
+measured=$LRA_SOURCE/reports/measured
+expect 0 '' "$report" html "$measured"/listops-small/runs --out ladder.html
+order ladder.html verdict ladder training left-out assumptions provenance methods caveats
+expect 0 '' "$report" html "$measured"/xor/runs --out sweep.html
+order sweep.html verdict sweep ladder left-out assumptions provenance methods caveats
+expect 0 '' "$report" html "$measured"/bidmc/runs --out numbers.html
+for run in o/runs/*s4d*; do expect 0 '' "$report" html "$run"/kernels.h5 --out file.html; done
+page ladder.html sweep.html numbers.html file.html
+has file.html 'id="kernels"'
+# An audit of own data.
+awk 'function draw(n) { z = (z * 16807) % 2147483647; return int(z / 2147483647 * n) }
+    BEGIN { z = 5; for (i = 0; i < 200; i++) { printf "{\"x\": ["; n = 20 + draw(13)
+        for (t = 0; t < n; t++) printf "%s%d", t ? ", " : "", draw(12)
+        printf "], \"label\": %d}\n", draw(3) } }' >rows.jsonl
+"$probe" audit --task file --data-dir rows.jsonl --tokens x --label label --out a --name 'Net <1>' --parts jacobian,keep,position \
+    --examples 20 -- "$LRA_BUILD/tests/stub_model" >out 2>err || fail "audit: $(cat err)"
+expect 0 '' "$report" html a --out audit.html
+page audit.html
+order audit.html verdict comparison influence left-out assumptions provenance methods caveats
+has audit.html '<h1>Locality of net--1- on file:rows</h1>'
+has audit.html 'The model was trained elsewhere'
+
+# Where the page goes: stdout, over an older page, not over anything else.
+expect 0 '' "$report" html o --model s4d --out -
+cp out stdout.html
+page stdout.html
+expect 0 '' "$report" html o --model s4d --out one.html
+echo mine >mine.html
+expect 1 "'mine.html' exists and is no page of lra-report: choose another --out, or '--force'" "$report" html o --out mine.html
+[ "$(cat mine.html)" = mine ] || complain "a foreign file is replaced"
+expect 0 '' "$report" html o --out mine.html --force
+expect 1 "is a folder, expected the name of a page" "$report" html o --out o
+expect 1 'absent' "$report" html o --out absent/page.html
+expect 2 "'--out' is ''" "$report" html o --out ''
+# Nothing to report, and files that cannot be read.
+mkdir empty
+expect 1 "no results in 'empty'" "$report" html empty --out no.html
+expect 1 "no results in 'lra-out'\|lra-out" "$report" html --out no.html
+expect 1 'nothing' "$report" html nothing --out no.html
+[ ! -e no.html ] || complain "a page without results"
+cp -r o broken
+for run in broken/runs/*s4d*; do head -c 3000 "$run"/result.h5 >part && cp part "$run"/result.h5; done
+expect 0 'left out' "$report" html broken --out broken.html
+page broken.html
+has broken.html 'A file that cannot be read'
+for run in broken/runs/*; do for f in "$run"/*.h5; do cp part "$f"; done; done
+expect 1 '' "$report" html broken --out no.html
+[ ! -e no.html ] || complain "a page of broken files"
+# Without gnuplot the page says so once.
+mkdir bin && for tool in python3 sh; do ln -s "$(command -v $tool)" bin/; done
+(PATH=$tmp/bin; expect 0 '' "$report" html o --out plain.html)
+if [ -e plain.html ] && ! grep -q '<figure' plain.html; then
+    page plain.html
+    [ "$(grep -c 'gnuplot is not installed' plain.html)" -eq 1 ] || complain "gnuplot is missed more than once"
+fi
+# Tables as fragments.
+expect 0 '' "$report" tables o --table models --format html
+says '<table id="table-1">'
+says '<th scope="row">'
+exit $bad
