@@ -48,7 +48,7 @@ void lra_html_number(lra_text *to, const char *text)
             add_character(to, *at);
         else if (digit_after && strchr(" (<>=", before))
             lra_text_add(to, "%s", minus);
-        else if ((at == printable && !at[1]) || (digit_after && is_digit(before)))
+        else if ((at == printable && (!at[1] || at[1] == ' ')) || (digit_after && is_digit(before)))
             lra_text_add(to, "%s", dash);
         else
             lra_text_add(to, "-");

@@ -42,8 +42,12 @@ void lra_page_paragraph(lra_text *to, const char *class_name, const char *text)
 
 void lra_page_leave_out(lra_page *p, const char *what, const char *why)
 {
-    lra_html_wrap(&p->left_out, "<li><b>", what, "</b>: ");
-    lra_html_wrap(&p->left_out, "", why, "</li>\n");
+    lra_text entry = {0};
+    lra_html_wrap(&entry, "<li><b>", what, "</b>: ");
+    lra_html_wrap(&entry, "", why, "</li>\n");
+    if (!p->left_out.n || !strstr(p->left_out.s, entry.s)) /* several runs share a reason */
+        lra_text_bytes(&p->left_out, entry.s, entry.n);
+    lra_text_free(&entry);
 }
 
 static void add_data(lra_page *p, const char *kind, const char *id, char *json)
@@ -161,9 +165,13 @@ void lra_page_add_figures(lra_page *p, lra_text *to, const lra_page_section *s)
 {
     for (int i = 0; i < LRA_PAGE_FIGURES && s->figure[i].is; i++) {
         const lra_page_figure *f = &s->figure[i];
+        size_t before = p->left_out.n;
         if (f->each)
             add_each(p, to, f->is, &p->source[f->is->source]);
         else
             lra_page_add_figure(p, to, f->is, &p->source[f->is->source]);
+        if (!f->rare || p->no_gnuplot || p->left_out.n == before) continue;
+        p->left_out.n = before;
+        p->left_out.s[before] = 0;
     }
 }

@@ -11,10 +11,11 @@ enum { LRA_PAGE_SECTIONS = 32, LRA_PAGE_FIGURES = 4, LRA_PAGE_SOURCES = LRA_FROM
 
 typedef struct lra_page lra_page;
 
-/* A figure of a section. each: draws one figure per probe result, because the figure shows one. */
+/* A figure of a section. each: draws one figure per probe result, because the figure shows one.
+ * rare: few results have it, its absence is not listed under what was left out. */
 typedef struct {
     const lra_report_figure *is;
-    bool each;
+    bool each, rare;
 } lra_page_figure;
 
 typedef struct {

@@ -46,6 +46,17 @@ static void divide(lra_page *p)
     both->probes = of_runs;
 }
 
+/* True if the verdict of section i can be that of the page. A comparison counts models: it needs
+ * several of them, and measurements (without any, its verdict is a single sentence). */
+static bool has_headline(const lra_page *p, int i)
+{
+    const lra_page_tables *made = &p->tables[i];
+    if (made->n <= 0 || made->list[0]->verdict.n == 0) return false;
+    if (lra_page_section_at(i) != &lra_section_comparison) return true;
+    return p->source[LRA_FROM_RESULTS_AND_PROBES].n_probes > 0 && made->list[0]->n_rows > 1 &&
+           made->list[0]->verdict.n > 1;
+}
+
 static void make_tables(lra_page *p)
 {
     for (int i = 0; lra_page_section_at(i); i++) {
@@ -56,15 +67,9 @@ static void make_tables(lra_page *p)
         to->n = lra_report_make(t, &p->source[t->source], "html", &to->list, &to->why);
     }
     for (int rank = 1; rank <= LRA_PAGE_SECTIONS && !p->headline; rank++)
-        for (int i = 0; lra_page_section_at(i) && !p->headline; i++) {
-            const lra_page_tables *made = &p->tables[i];
-            bool one = lra_page_section_at(i) == &lra_section_comparison && made->n > 0 &&
-                       (made->list[0]->n_rows < 2 ||
-                        !p->source[LRA_FROM_RESULTS_AND_PROBES].n_probes);
-            if (lra_page_section_at(i)->rank == rank && made->n > 0 && made->list[0]->verdict.n &&
-                !one)
+        for (int i = 0; lra_page_section_at(i) && !p->headline; i++)
+            if (lra_page_section_at(i)->rank == rank && has_headline(p, i))
                 p->headline = lra_page_section_at(i);
-        }
 }
 
 static void close_page(lra_page *p)

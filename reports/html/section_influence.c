@@ -21,7 +21,7 @@ static const group groups[] = {
      "distance limits",
      "The full input: a model that uses all distances loses gain under every limit. A model without "
      "gain has no such radius.",
-     {&lra_figure_cut, false},
+     {&lra_figure_cut, false, false},
      {{"context",
        "each position is computed only from the tokens within R of it; R99 is the smallest R "
        "that keeps 99 % of the gain, a distance of the complete model"},
@@ -33,7 +33,7 @@ static const group groups[] = {
      "gradients and occlusion",
      "Uniform weights under the same mask (dist/uniform is 1), and the model at initialisation if it "
      "was measured.",
-     {&lra_figure_jacobian, false},
+     {&lra_figure_jacobian, false, false},
      {{"jacobian",
        "norm of the gradient of the features of a position with respect to each token; a "
        "mean distance far below that of uniform weights means a local model"},
@@ -43,14 +43,14 @@ static const group groups[] = {
     {"Effective receptive field",
      "effective receptive field",
      "Uniform weights over the input, and the model at initialisation.",
-     {&lra_figure_erf, true},
+     {&lra_figure_erf, true, false},
      {{"field",
        "radius around the middle position that contains a share of the squared gradient of its "
        "features; a radius far below the length means a small effective receptive field"}}},
     {"Restricted and changed inputs",
      "restricted and changed inputs",
      "The full input: a gain of 1, a KL divergence of 0. Without any input the gain is 0.",
-     {&lra_figure_inputs, false},
+     {&lra_figure_inputs, false, false},
      {{"keep",
        "only a window of w tokens remains, the others are cropped; w95 is the smallest window "
        "that keeps 95 % of the gain"},
@@ -69,7 +69,7 @@ static const group groups[] = {
     {"Positions and pairs",
      "positions and pairs",
      "Equal effects of all positions, and blocks that are permuted.",
-     {NULL, false},
+     {NULL, false, false},
      {{"position",
        "effect of the tokens by relative position: above 1 the edges matter more than the "
        "middle"},

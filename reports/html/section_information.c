@@ -5,7 +5,7 @@ const lra_page_section lra_section_information = {
     .id = "information",
     .title = "Information in the data",
     .table = &lra_table_information,
-    .figure = {{&lra_figure_info, false}},
+    .figure = {{&lra_figure_info, false, false}},
     .how_to_read =
         "Each row is a distance between two tokens of one example. An excess above 0 means that tokens "
         "at this distance depend on each other beyond their positions. Information between tokens is "

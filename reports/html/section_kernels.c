@@ -5,9 +5,9 @@ const lra_page_section lra_section_kernels = {
     .id = "kernels",
     .title = "Kernels",
     .table = &lra_table_kernels,
-    .figure = {{&lra_figure_decay, false},
-               {&lra_figure_las_1, false},
-               {&lra_figure_spt_kern, false}},
+    .figure = {{&lra_figure_decay, false, false},
+               {&lra_figure_las_1, false, false},
+               {&lra_figure_spt_kern, .rare = true}},
     .how_to_read =
         "Each row is a layer; a value is the median over its channels. A radius of 99 % is the distance "
         "within which 99 % of the energy of a kernel lies. In the figure, a line that falls faster is "

@@ -23,32 +23,47 @@ static void add_missing_kinds(lra_page *p)
     }
 }
 
-/* Adds the number of measurements without a value for each part. */
+/* Counts the measurements of a result that have no value, and adds their parts. */
+static int count_undefined(const lra_probe_result *r, lra_word_set *parts)
+{
+    int n = 0;
+    for (int u = 0; u < r->n_units; u++)
+        for (int k = 0; k < r->unit[u]->n_measurements; k++) {
+            const char *unit = r->unit[u]->name;
+            if (!isnan(r->unit[u]->measurement[k].value)) continue;
+            char *part = lra_format("%.*s", (int)strcspn(unit, "."), unit);
+            lra_words_add(parts, part);
+            lra_free(part);
+            n++;
+        }
+    return n;
+}
+
+/* Adds the number of measurements without a value for each model and probe, over all seeds. */
 static void add_undefined(lra_page *p)
 {
-    for (int i = 0; i < p->all->n_probes; i++) {
-        const lra_probe_result *r = p->all->probes[i];
+    int n_probes = p->all->n_probes;
+    lra_probe_result *const *list = p->all->probes;
+    for (int i = 0; i < n_probes; i++) {
         lra_word_set parts = {0};
-        int n = 0;
-        for (int u = 0; u < r->n_units; u++)
-            for (int k = 0; k < r->unit[u]->n_measurements; k++) {
-                if (!isnan(r->unit[u]->measurement[k].value)) continue;
-                char *part = lra_format("%.*s", (int)strcspn(r->unit[u]->name, "."),
-                                        r->unit[u]->name);
-                lra_words_add(&parts, part);
-                lra_free(part);
-                n++;
-            }
-        if (n) {
-            char *list = lra_words_join(&parts, 6);
-            char *what = lra_format("%d measurements of %s, seed %lld (%s)", n, r->model,
-                                    (long long)r->seed, r->probe);
+        int n = 0, first = 1;
+        for (int k = 0; k < n_probes; k++) {
+            bool same = strcmp(list[k]->model, list[i]->model) == 0 &&
+                        strcmp(list[k]->task, list[i]->task) == 0 &&
+                        strcmp(list[k]->probe, list[i]->probe) == 0;
+            first = first && !(same && k < i);
+            n += same ? count_undefined(list[k], &parts) : 0;
+        }
+        if (n && first) {
+            char *names = lra_words_join(&parts, 6);
+            char *what = lra_format("%d measurement%s of %s on %s (%s)", n, n == 1 ? "" : "s",
+                                    list[i]->model, list[i]->task, list[i]->probe);
             char *why = lra_format(
                 "undefined, in %s; a gain is undefined if the model is not clearly "
-                "above chance on the measured examples",
-                list);
+                "above chance on the measured examples, or if they have no labels",
+                names);
             lra_page_leave_out(p, what, why);
-            lra_free(list);
+            lra_free(names);
             lra_free(what);
             lra_free(why);
         }

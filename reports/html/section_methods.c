@@ -44,8 +44,11 @@ static void add_training(const lra_page *p, lra_text *t)
     if (!r) return;
     for (int i = 0; i < 4; i++) {
         char *value = shared(p, key[i][0]);
+        bool one = value && i == 0 && strcmp(value, "1") == 0;
         const char *rest = strstr(key[i][1], "%s");
-        if (value)
+        if (one)
+            lra_text_add(&how, "1 epoch");
+        else if (value)
             lra_text_add(&how, "%s%.*s%s%s", how.n ? ", " : "", (int)(rest - key[i][1]), key[i][1],
                          value, rest + 2);
         lra_free(value);

@@ -99,8 +99,13 @@ static void add_rows(lra_text *to, const lra_table *t, int n, const int *column)
  * text. Returns the number of columns that remain. */
 static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMNS], lra_text *same)
 {
-    int left = 0;
+    int left = 0, values = 0;
     bool wide = n > MOST_BEFORE_CONSTANTS;
+    for (int c = 1; c < n; c++) {
+        const char *text = lra_table_constant(t, column[c]);
+        values += !text || *text;
+    }
+    if (values == 0) return n; /* a table without any value keeps its columns */
     for (int c = 0; c < n; c++) {
         const char *text = lra_table_constant(t, column[c]);
         bool last = left == 0 && c + 1 == n; /* one column must remain */

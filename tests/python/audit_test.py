@@ -2,6 +2,7 @@
 # labels: slow; timeout: 1200
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -246,6 +247,40 @@ class Real(unittest.TestCase):
             )
             self.assertEqual(a.value("occlusion", "dist.q50"), 1)
             self.assertTrue(all("three" in r["model"] for r in a.records()))
+
+    def test_page_figures_and_tables(self):
+        rows = ll.rows((np.random.default_rng(3).integers(1, V, (200, T)), np.arange(200) % C), vocab=V, name="made")
+        m = ll.wrap(sound, vocab=V, classes=C, name="net <b>", quiet=True)
+        with tempfile.TemporaryDirectory() as d:
+            a = ll.audit(m, rows, parts=["keep", "position"], examples=10, out=d, quiet=True)
+            path = os.path.join(d, "page.html")
+            self.assertEqual(a.html(path), path)
+            with open(path, encoding="utf-8") as f:
+                page = f.read()
+            self.assertEqual(page.count("<h1>"), 1)
+            self.assertIn("<h1>Locality of net--b- on file:made</h1>", page)
+            self.assertNotIn("<b>-", page)
+            self.assertEqual(a.html(path), path)  # an older page is replaced, another file is not
+            other = os.path.join(d, "notes.html")
+            with open(other, "w", encoding="utf-8") as f:
+                f.write("mine")
+            with self.assertRaisesRegex(ll.ProgramError, "is no page of lra-report"):
+                a.html(other)
+            shown = a._repr_html_()
+            self.assertTrue(shown.startswith("<iframe ") and shown.endswith("</iframe>"))
+            self.assertEqual(shown.count("<"), 2)
+            self.assertIn("&lt;h1&gt;Locality of net--b-", shown)
+            self.assertIn('<th scope="col">', a.table().html())
+            self.assertIn("\\begin{tabular}", a.table("locality").latex())
+            self.assertIn("| ---", a.table("locality").markdown())
+            self.assertIn("inputs", repr(a.figure("inputs")))
+            if shutil.which("gnuplot"):
+                file = a.figure("inputs").save(os.path.join(d, "f.pdf"))
+                with open(file, "rb") as f:
+                    self.assertEqual(f.read(4), b"%PDF")
+                self.assertIn("</svg>", a.figure("inputs").svg())
+                with self.assertRaisesRegex(ValueError, "expected a name that ends with"):
+                    a.figure("inputs").save("f.gif")
 
     def test_tables_of_a_trained_run(self):
         try:

@@ -9,7 +9,7 @@ from .check import Check, CheckTable, check
 from .fit import FitError, Ladder, Run, Runs, fit, ladder
 from .frames import FrameError, Unsupported
 from .programs import ProgramError
-from .results import Table, figure, table
+from .results import Figure, Table, figure, html, table
 from .rows import Rows, RowsError, rows
 from .serve import serve
 from .task import task
@@ -21,6 +21,7 @@ __all__ = [
     "Check",
     "CheckTable",
     "FitError",
+    "Figure",
     "FrameError",
     "Ladder",
     "Model",
@@ -36,6 +37,7 @@ __all__ = [
     "audit",
     "check",
     "figure",
+    "html",
     "fit",
     "ladder",
     "programs",

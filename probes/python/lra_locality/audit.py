@@ -15,7 +15,7 @@ from . import programs
 from ._model import Model
 from .check import CheckTable, check as check_model
 from .frames import BadRequest, Channel, FrameError
-from .results import Record, Table
+from .results import Figure, Record, Table, embedded, html as write_page, page
 from .rows import Rows
 from .serve import serve
 
@@ -111,7 +111,7 @@ def _messages(lines: Sequence[str]) -> str:
 
 
 class Audit:
-    """Results of an audit: numbers, tables and files.  ``print(audit)`` shows the table."""
+    """Results of an audit: numbers, tables, figures and files.  ``print(audit)`` shows the table, a notebook the page."""
 
     def __init__(self, run: str, out: str, checks: Optional[CheckTable], messages: Sequence[str]) -> None:
         self.run, self.out, self.checks, self.messages = run, out, checks, list(messages)
@@ -119,6 +119,17 @@ class Audit:
     def table(self, name: str = "influence") -> Table:
         """A table of lra-report about this audit: records(), frame(), markdown(), latex(), csv()."""
         return Table(name, [self.run], self.out)
+
+    def figure(self, name: str = "jacobian") -> Figure:
+        """A figure of ``lra-report list`` about this audit, such as "jacobian", "inputs", "erf" (needs gnuplot)."""
+        return Figure(name, [self.run], self.out)
+
+    def html(self, path: Union[str, "os.PathLike[str]"] = "report.html", force: bool = False) -> str:
+        """Writes one page that needs no other file: verdict, tables, figures, methods and caveats.  Returns its path."""
+        return write_page(path, [self.run], self.out, force)
+
+    def _repr_html_(self) -> str:
+        return embedded(page([self.run], self.out))
 
     def records(self) -> List[Record]:
         """One dictionary per measurement: part, layer, head, id, value, lo, hi, unit, null values, examples, flags."""

@@ -1,9 +1,12 @@
-"""Tables of result files as records, DataFrames, Markdown and LaTeX; made by ``lra-report``."""
+"""Tables, figures and pages of result files, made by ``lra-report``."""
 
 from __future__ import annotations
 
+import html as _html
 import json
 import os
+import shutil
+import tempfile
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from . import programs
@@ -62,6 +65,10 @@ class Table:
     def latex(self) -> str:
         return self._made("latex")
 
+    def html(self) -> str:
+        """The table with its verdict and notes as a fragment of a page, ``<table>`` and ``<p>``."""
+        return self._made("html")
+
     def __str__(self) -> str:
         return self._made("text")
 
@@ -69,6 +76,29 @@ class Table:
 
     def _repr_markdown_(self) -> str:
         return self.markdown()
+
+
+class Figure:
+    """One figure of lra-report (needs gnuplot): ``save()`` writes it, a notebook shows it."""
+
+    def __init__(self, name: str, results: Sequence[str], out: str) -> None:
+        self.name, self._results, self._out = name, list(results), out
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> str:
+        """Writes a .pdf, .svg or .png file.  Returns its path."""
+        return figure(self.name, os.fspath(path), self._results, self._out)
+
+    def svg(self) -> str:
+        """The figure as text of an SVG file."""
+        with tempfile.TemporaryDirectory() as folder:
+            with open(self.save(os.path.join(folder, "figure.svg")), encoding="utf-8") as f:
+                return f.read()
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        return f"<figure {self.name} of {', '.join(self._results) or self._out}: .save('{self.name}.pdf')>"
 
 
 def table(
@@ -89,9 +119,6 @@ def figure(
     name: str, path: str, results: Union[None, str, Sequence[str]] = None, out: str = "lra-out"
 ) -> str:
     """Draws a figure of ``lra-report list`` (needs gnuplot) and copies it to a .pdf, .svg or .png file.  Returns its path."""
-    import shutil
-    import tempfile
-
     suffix = os.path.splitext(path)[1].lstrip(".").lower()
     if suffix not in ("pdf", "svg", "png"):
         raise ValueError(f"'{path}': expected a name that ends with .pdf, .svg or .png")
@@ -120,6 +147,40 @@ def figure(
             raise programs.ProgramError(f"lra-report made no figure '{name}'")
         shutil.copyfile(sorted(made)[0], path)
     return path
+
+
+def html(
+    path: Union[str, "os.PathLike[str]"] = "report.html",
+    results: Union[None, str, Sequence[str]] = None,
+    out: str = "lra-out",
+    force: bool = False,
+) -> str:
+    """Writes everything that is known about runs as one page: verdict, tables, figures, methods and caveats.
+
+    results: result files or folders of runs; default: all of folder `out`.
+    force:   replace `path` also if it exists and is no such page.   Returns `path`.
+    """
+    given = [results] if isinstance(results, (str, os.PathLike)) else list(results or [])
+    path = os.fspath(path)
+    arguments = ["html", *map(os.fspath, given), f"--results={out}", f"--out={path}", "--quiet"]
+    programs.run(arguments + (["--force"] if force else []), "lra-report")
+    return path
+
+
+def page(results: Sequence[str], out: str = "lra-out") -> str:
+    """The page of ``html()`` as text."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(html(os.path.join(folder, "page.html"), results, out), encoding="utf-8") as f:
+            return f.read()
+
+
+def embedded(text: str) -> str:
+    """A page inside another one, such as a notebook: its style does not change the rest of the notebook."""
+    return (
+        '<iframe sandbox="allow-same-origin allow-top-navigation-by-user-activation" title="lra-locality report" '
+        'style="width:100%;height:85vh;min-height:30rem;border:1px solid #ccc;border-radius:4px" '
+        f'srcdoc="{_html.escape(text)}"></iframe>'
+    )
 
 
 def measurement(records: Sequence[Record], part: str, id: str) -> Optional[Record]:
