@@ -235,7 +235,7 @@ static void show(const lra_row *row, FILE *out)
     .quick = {"length=128 train=3200 val=400 test=800", "batch=32 epochs=4 warmup=0.05", 3},       \
     .small = {NULL, "batch=32 epochs=8 warmup=0.02", 5}
 
-ATOMIC(cumsum, CUMSUM, "running sum over sqrt(position), at every position", 1,
+ATOMIC(cumsum, CUMSUM, "running sum divided by sqrt(position), at every position", 1,
        ATOMIC_TRAINED("length=128"), LRA_KEYS_END);
 ATOMIC(cummax, CUMMAX, "running maximum, at every position", 1, ATOMIC_TRAINED("length=128"),
        LRA_KEYS_END);

@@ -155,6 +155,7 @@ static const lra_key keys[] = {LRA_ROWS_KEY("maximum number of rows of each spli
     };
 
 BIDMC_TASK(bidmc_hr, "bidmc-hr", "HR", 5550, "heart rate of a patient from two signals of 32 s")
-BIDMC_TASK(bidmc_rr, "bidmc-rr", "RR", 5471, "respiratory rate from the same signals")
+BIDMC_TASK(bidmc_rr, "bidmc-rr", "RR", 5471,
+           "respiratory rate of a patient from two signals of 32 s")
 BIDMC_TASK(bidmc_spo2, "bidmc-spo2", "SpO2", 5550,
-           "oxygen saturation of the blood from the same signals")
+           "oxygen saturation of a patient from two signals of 32 s")

@@ -161,7 +161,7 @@ const lra_task lra_task_scifar = {
 const lra_task lra_task_image_tokens = {
     IMAGE_TASK,
     .name = "image-tokens",
-    .summary = "image with grey levels as words, as in the original pipeline",
+    .summary = "image with grey levels as token ids, as in the Long Range Arena",
     .paper = {NULL, "batch=64 epochs=200", 3},
     .keys = (const lra_key[]){LRA_OFFICIAL_ROWS, LRA_KEYS_END},
     .files.import = import_words,

@@ -245,7 +245,8 @@ static const lra_key keys[] = {
     LRA_INT_KEY("min-length", "500", 0, 1 << 20, "rows are longer than this, in tokens"),
     LRA_INT_KEY("max-length", "2000", 2, 1 << 20, "rows are shorter than this, in tokens"),
     LRA_REAL_KEY("op", "0.25", 1e-9, 0.999999999, "probability that an argument is an operator"),
-    LRA_CHOICE_KEY("root", "any", "op|any", "root of an expression: an operator, or also a digit"),
+    LRA_CHOICE_KEY("root", "any", "op|any",
+                   "root of an expression: only operators, or also digits"),
     LRA_COUNT_KEYS("96000", "2000", "2000", 1 << 28),
     LRA_DATA_SEED_KEY,
     LRA_KEYS_END};

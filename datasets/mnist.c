@@ -117,7 +117,7 @@ const lra_task lra_task_smnist = {
 const lra_task lra_task_pmnist = {
     MNIST_TASK,
     .name = "pmnist",
-    .summary = "same with the pixels in one fixed random order",
+    .summary = "handwritten digit (MNIST, pixels in one fixed random order), ten classes",
     .keys =
         (const lra_key[]){
             LRA_OFFICIAL_ROWS,

@@ -356,10 +356,11 @@ static int64_t longest(const lra_config *c)
 PATHFINDER_TASK(pathfinder, "pathfinder",
                 "are two markers connected by a path of 14 dashes? images, two classes", "hard",
                 "32", PATHFINDER_TRAINED("level=easy images=10000", "level=easy images=20000"));
-PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate", "same with 9 dashes",
-                "intermediate", "32", PATHFINDER_TRAINED("images=10000", "images=20000"));
-PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "same with 6 dashes", "easy", "32",
+PATHFINDER_TASK(pathfinder_intermediate, "pathfinder-intermediate",
+                "pathfinder with paths of 9 dashes", "intermediate", "32",
                 PATHFINDER_TRAINED("images=10000", "images=20000"));
+PATHFINDER_TASK(pathfinder_easy, "pathfinder-easy", "pathfinder with paths of 6 dashes", "easy",
+                "32", PATHFINDER_TRAINED("images=10000", "images=20000"));
 PATHFINDER_TASK(path_x, "path-x", "pathfinder with 128 x 128 pixels", "hard", "128",
                 PATH_X_TRAINED("level=easy images=800", "level=easy images=2000"));
 PATHFINDER_TASK(path_x_256, "path-x-256", "pathfinder with 256 x 256 pixels", "hard", "256",

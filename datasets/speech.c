@@ -130,8 +130,10 @@ const lra_task lra_task_speech_commands = {
     .input.levels = levels,
     .keys =
         (const lra_key[]){
-            LRA_CHOICE_KEY("sc-norm", "step", "step|global",
-                           "normalisation by mean and deviation of each position, or of all"),
+            LRA_CHOICE_KEY(
+                "sc-norm", "step", "step|global",
+                "normalisation: by mean and standard deviation of each position (step), or of all "
+                "positions together (global)"),
             LRA_ROWS_KEY("maximum number of rows of each split (0 = all)"), LRA_KEYS_END},
     .quick = {"rows=250", "batch=8 epochs=8 warmup=0.05 final-share=0.34 final-rate=0.1", 2},
     .small = {"rows=10000", "batch=16 epochs=10 warmup=0.02", 2},

@@ -38,5 +38,5 @@ static const lra_distance_kind kind = {.stream = 0x584F,
                                        .taken = 4,
                                        .group = group};
 
-LRA_DISTANCE_TASK(xor, "xor", "XOR of two marked bits `distance` steps apart, two classes", "320",
+LRA_DISTANCE_TASK(xor, "xor", "XOR of two marked bits `distance` tokens apart, two classes", "320",
                   "8");

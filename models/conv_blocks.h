@@ -33,8 +33,8 @@ lra_param_spec lra_log_steps(const lra_build *b, lra_param_spec s);
 
 /* Keys of models with these blocks; arguments: defaults of `causal` and `gate`. */
 #define LRA_CONV_BLOCK_KEYS(causal, gate)                                                          \
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),                                              \
-        LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),                                       \
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks"),                                    \
+        LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),                       \
         LRA_CHOICE_KEY("norm", "pre", "pre|post",                                                  \
                        "position of the norm: before a block, or after the residual sum"),         \
         LRA_CHOICE_KEY("norm-kind", "layer", "layer|batch",                                        \

@@ -81,7 +81,7 @@ static int64_t reach(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
     LRA_INT_KEY("hidden", "256", 1, 1 << 20, "number of channels that are gated and convolved"),
     LRA_CHOICE_KEY(

@@ -119,8 +119,8 @@ static bool causal(const lra_config *c)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
-    LRA_INT_KEY("width", "128", 1, 1 << 20, "channels"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks"),
+    LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
     LRA_INT_KEY(
         "state", "64", 2, 4096,
         "length of the shift register; state size of the diagonal layer (conjugate pairs count "

@@ -88,7 +88,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks"),
     LRA_INT_KEY("width", "256", 1, 1 << 20, "model width, in channels"),
     LRA_INT_KEY("state", "256", 1, 65536, "state size, in complex numbers"),
     LRA_REAL_KEY("r-min", "0", 0, 0.999999, "smallest initial magnitude of lambda"),

@@ -65,8 +65,8 @@ lra_classifier lra_mega_classifier(const lra_config *c);
 
 #define LRA_MEGA_RECORD                                                                            \
     .deviations =                                                                                  \
-        "image values are scaled as the task defines; lags beyond the length of the kernel "       \
-        "are a setting",                                                                           \
+        "image values are scaled as the task defines; the moving average is truncated at the "     \
+        "setting ema-length",                                                                      \
     .tiny = "layers=2 width=6 hidden=8 queries=4 state=3", .match = "hidden",                      \
     .pools = LRA_POOLS_ROWS, .encode = lra_mega_encode, .reach = lra_conv_blocks_reach,            \
     .position_dependent = lra_chunks_position_dependent, .period = lra_chunk_period,               \

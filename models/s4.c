@@ -48,7 +48,7 @@ static const lra_key keys[] = {
     LRA_REAL_KEY("ssm-rate", "0.001", 0, 10, "learning rate of a, B and P (0 = the global rate)"),
     LRA_CHOICE_KEY(
         "slow", "all", "all|matrix",
-        "parameters with that learning rate: all, or only the matrix (not dt, and C of v4)"),
+        "parameters with learning rate ssm-rate: all, or only a, B and P (not dt, and C of v4)"),
     LRA_KEYS_END};
 
 #define COS   "schedule=cosine "

@@ -141,7 +141,7 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
     LRA_INT_KEY("state", "64", 2, 65536, "state size (conjugate pairs count twice)"),
     LRA_INT_KEY("blocks", "1", 1, 32768, "number of HiPPO-LegS blocks of the initial state matrix"),
@@ -150,14 +150,15 @@ static const lra_key keys[] = {
     LRA_CHOICE_KEY("discrete", "zoh", "zoh|bilinear", "discretisation"),
     LRA_CHOICE_KEY("c-start", "lecun", "lecun|trunc|complex", "initialisation of C"),
     LRA_CHOICE_KEY("groups", "standard", "standard|bandcdecay|bfastandcdecay|nobcdecay",
-                   "parameters with the small learning rate and without weight decay"),
-    LRA_CHOICE_KEY("dt-group", "ssm", "ssm|global", "learning-rate group of dt"),
+                   "set of parameters with learning rate ssm-rate and without weight decay"),
+    LRA_CHOICE_KEY("dt-group", "ssm", "ssm|global",
+                   "learning rate of dt: ssm-rate, or the global rate"),
     LRA_FLAG_KEY("stable", "0", "keep Re lambda below -0.0001"),
     LRA_FLAG_KEY("causal", "0", "use one scan, over past positions only"),
     LRA_REAL_KEY("dt-min", "0.001", 1e-9, 1e3, "smallest initial step dt"),
     LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "largest initial step dt"),
     LRA_REAL_KEY("ssm-rate", "0.001", 0, 10,
-                 "learning rate of the slow group (0 = the global rate)"),
+                 "learning rate of the parameters that `groups` selects (0 = the global rate)"),
     LRA_REAL_KEY("norm-keep", "0.95", 0, 0.999999,
                  "share of the running statistics that is kept per step"),
     LRA_REAL_KEY("dropout", "0", 0, 0.999, "dropout rate of channels"),

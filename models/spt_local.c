@@ -49,7 +49,7 @@ const lra_model lra_model_spt_local = {
     .name = "spt-local",
     .paper = "arXiv:2310.02980",
     .summary = "attention to a token's own block and its neighbours",
-    .deviations = "padding is always masked as a key",
+    .deviations = "keys that are padding are always masked",
     .keys = keys,
     .presets = presets,
     .tiny = "layers=2 width=8 hidden=8 heads=2 block=3",

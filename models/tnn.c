@@ -110,14 +110,16 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 }
 
 static const lra_key keys[] = {
-    LRA_INT_KEY("layers", "6", 1, 1 << 20, "blocks"),
+    LRA_INT_KEY("layers", "6", 1, 1 << 20, "number of blocks"),
     LRA_INT_KEY("width", "128", 1, 1 << 20, "model width, in channels"),
     LRA_INT_KEY("expand", "1", 1, 64,
                 "ratio of the channels of the Toeplitz matrices to the width"),
     LRA_INT_KEY("hidden", "128", 1, 1 << 20, "width of the gated layers"),
     LRA_INT_KEY("rpe", "32", 1, 1 << 16, "width of the network that computes the matrix entries"),
-    LRA_INT_KEY("rpe-layers", "0", 0, 9, "number of layers of that network"),
-    LRA_REAL_KEY("gamma", "1", 1e-9, 1, "decay of an entry per position of distance"),
+    LRA_INT_KEY("rpe-layers", "0", 0, 9,
+                "number of hidden layers of the network that computes the matrix entries"),
+    LRA_REAL_KEY("gamma", "1", 1e-9, 1,
+                 "factor of a matrix entry per position of distance (1 = no decay)"),
     LRA_CHOICE_KEY("norm", "pre", "pre|post",
                    "position of the norm: before a sublayer, or on its output"),
     LRA_CHOICE_KEY("norm-kind", "batch", "layer|batch",

@@ -196,7 +196,7 @@ bool lra_task_has_key(const char *words, const char *key);
 
 /* Keys that several tasks have. */
 #define LRA_DATA_SEED_KEY                                                                          \
-    LRA_INT_KEY("data-seed", "0", 0, 1e9, "seed of everything that is drawn at random")
+    LRA_INT_KEY("data-seed", "0", 0, 1e9, "seed of the random numbers that generate the rows")
 #define LRA_ROWS_KEY(what) LRA_INT_KEY("rows", "0", 0, 1e9, what)
 #define LRA_COUNT_KEYS(train, val, test, most)                                                     \
     LRA_INT_KEY("train", train, 1, most, "number of training rows"),                               \

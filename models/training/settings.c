@@ -37,7 +37,7 @@ const lra_key lra_train_keys[] = {
     LRA_FLAG_FIELD(lra_train_spec, same_steps, "same-steps", "0",
                    "with fraction: give an epoch the number of steps that all rows have"),
     LRA_FLAG_FIELD(lra_train_spec, permuted, "permute-labels", "0",
-                   "permute the labels of training and validation rows by the seed: a null value"),
+                   "permute the labels of training and validation rows, to measure null values"),
     LRA_FLAG_KEY("eval-drop-last", "0",
                  "drop the last validation and test rows if they do not fill a batch"),
     LRA_KEYS_END};

@@ -325,9 +325,11 @@ static void check_causal(lra_check_work *w, const int64_t *row, int64_t n)
                        "correct the mask, or declare causal=0", "jacobian field occlusion");
     } else {
         lra_check_pass(w, LRA_CHECK_causal,
-                       lra_format(causal        ? "declared causal; largest change %.2g"
-                                  : change == 0 ? "declared two-sided; found causal (change %.2g)"
-                                                : "declared two-sided; change %.2g",
+                       lra_format(causal ? "declared causal; largest change %.2g"
+                                  : change == 0
+                                      ? "declared bidirectional; found causal (change %.2g)"
+                                      : "declared bidirectional; later tokens change "
+                                        "features by %.2g",
                                   change));
     }
 }

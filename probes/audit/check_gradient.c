@@ -268,10 +268,12 @@ static void judge(lra_check_work *w, const comparison *c)
         lra_check_pass(w, LRA_CHECK_gradient,
                        lra_format("central differences agree to %.2g of the largest", c->worst));
     else if (c->ranked >= 2 && rank < -0.3)
-        fail(w, lra_format("rank correlation of gradients and effects of other tokens %.2f", rank));
+        fail(w, lra_format("rank correlation of gradients with effects of replaced tokens: %.2f",
+                           rank));
     else
-        lra_check_pass(w, LRA_CHECK_gradient,
-                       lra_format("rank correlation with the effects of other tokens %.2f", rank));
+        lra_check_pass(
+            w, LRA_CHECK_gradient,
+            lra_format("rank correlation with the effects of replaced tokens: %.2f", rank));
 }
 
 void lra_check_gradient(lra_check_work *w)

@@ -59,8 +59,8 @@ int lra_frame_fail_text(const char *sender, const char *bytes, size_t n, lra_err
     memcpy(shown, bytes + from, length);
     while (length == MOST_SHOWN && ((unsigned char)shown[length - 1] & 0xC0) == 0x80) length--;
     shown[length] = 0;
-    return lra_fail(e, "%s wrote text to stdout: '%s'; send prints to stderr", sender,
-                    lra_make_printable(shown));
+    return lra_fail(e, "%s wrote text to stdout: '%s'; stdout is for answers only, print to stderr",
+                    sender, lra_make_printable(shown));
 }
 
 static uint64_t number(const unsigned char *p, int bytes)

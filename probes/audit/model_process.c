@@ -339,14 +339,15 @@ static int fail_ended(lra_model_process *p, const char *closed, lra_err *e)
     char *where = lra_frame_reader_empty(&p->reader) ? lra_copy_text("")
                                                      : lra_format(", in the middle of its answer");
     if (p->command.argv == NULL) {
-        lra_fail(e, "%s closed the connection; open: %s%s", p->name, open, where);
+        lra_fail(e, "%s closed the connection; unanswered: %s%s", p->name, open, where);
     } else if (wait_end(p, p->command.exit_limit, true, NULL, &info)) {
         char *end = end_text(&info), *words = last_words(p);
-        lra_fail(e, "%s ended with %s; open: %s%s%s", p->name, end, open, where, words);
+        lra_fail(e, "%s ended with %s; unanswered: %s%s%s", p->name, end, open, where, words);
         lra_free(end);
         lra_free(words);
     } else {
-        lra_fail(e, "%s closed its %s and did not exit; open: %s%s", p->name, closed, open, where);
+        lra_fail(e, "%s closed its %s and did not exit; unanswered: %s%s", p->name, closed, open,
+                 where);
     }
     lra_free(open);
     lra_free(where);

@@ -105,6 +105,16 @@ static void accuracies(const lra_task *t, const lra_sequences *r, const int32_t 
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* True if the last token of every training row is a special id (lra_task.input.first_word). */
+static bool has_end(const lra_dataset *d)
+{
+    const lra_sequences *r = &d->split[LRA_TRAIN_SPLIT];
+    if (!r->token || r->width != 1) return false;
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->token[r->start[i + 1] - 1] >= d->task->input.first_word) return false;
+    return r->n > 0;
+}
+
 /* Prints the lengths of each split. Column "in train": number of rows that also occur in the
  * training split; in the line of the training split, number of repeated rows. */
 static void print_lengths(const lra_dataset *d)
@@ -112,8 +122,10 @@ static void print_lengths(const lra_dataset *d)
     lra_repeats repeats;
     lra_repeats_count(d, &repeats);
     printf("\nlength in %s\n%-6s %8s %8s",
-           d->task->input.channels ? "steps" : "tokens, including the end token", "split", "rows",
-           "mean");
+           d->task->input.channels ? "positions"
+           : has_end(d)            ? "tokens, including the end token"
+                                   : "tokens",
+           "split", "rows", "mean");
     for (int q = 0; q < N_QUANTILES; q++) printf(" %6s", quantile_name[q]);
     printf(" %9s", "in train");
     for (int s = 0; s < LRA_N_SPLITS; s++) {

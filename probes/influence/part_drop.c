@@ -23,7 +23,9 @@ static const lra_geometry marks = {.draws = draws, .select = near_marks, .marks 
 
 static const char *undefined(const lra_influence *p)
 {
-    return p->subject.data->task->text.marks ? NULL : "the task marks no positions";
+    return p->subject.data->task->text.marks
+               ? NULL
+               : "the task does not mark the tokens on which the label depends";
 }
 
 static const lra_part_setting of_drop[] = {LRA_DONORS_SETTING("drop"), {.name = NULL}};

@@ -122,7 +122,7 @@ static int measure(lra_influence *p, int64_t examples, lra_err *e)
         rc = lra_length_evaluate(&p->subject, length, own.n, &p->steps, row + points * own.n, e);
         if (rc == 0) x[points++] = (double)length;
         if (rc != 0 && (points > 0 || length_at(p, i + 1) > 0)) {
-            lra_note("%s: %s: left out", p->subject.title, e->msg);
+            lra_note("%s: a length is left out: %s", p->subject.title, e->msg);
             rc = 0;
         }
     }

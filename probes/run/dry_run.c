@@ -9,7 +9,7 @@
 void lra_dry_run_limit(void)
 {
     static const char text[] =
-        "lra-probe: --dry-run has reached its time limit (120 s, or LRA_DRY_RUN_SECONDS). Data "
+        "lra-probe: --dry-run has reached its time limit, which LRA_DRY_RUN_SECONDS sets. Data "
         "that do not exist are generated first: run 'lra-probe data TASK' once with the same "
         "--preset and --set\n";
     const char *set = getenv("LRA_DRY_RUN_SECONDS");

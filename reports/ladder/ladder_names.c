@@ -160,8 +160,11 @@ char *lra_ladders_flags(const lra_ladder_view *views, int n)
     lra_text t = {0};
     for (int v = 0; v < n; v++) {
         char *flags = flags_of(&views[v]), *own = n > 1 ? lra_ladder_own_name(views, n, v) : NULL;
-        if (*flags && n > 1) lra_text_add(&t, "%s%s: flags %s", t.n ? "; " : "", own, flags);
-        if (*flags && n == 1) lra_text_add(&t, "flags: %s", flags);
+        if (*flags && t.n == 0)
+            lra_text_add(&t, "flags, explained below table 'ladder': ");
+        else if (*flags)
+            lra_text_add(&t, "; ");
+        if (*flags) lra_text_add(&t, "%s%s%s", n > 1 ? own : "", n > 1 ? ": " : "", flags);
         lra_free(flags);
         lra_free(own);
     }

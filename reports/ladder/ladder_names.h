@@ -12,8 +12,9 @@ char *lra_ladders_shared_name(const lra_ladder_view *views, int n);
  * text. */
 char *lra_ladder_own_name(const lra_ladder_view *views, int n, int k);
 
-/* Flags of the ladders for a caption: "flags: few-seeds"; for several ladders, "NAME: flags
- * few-seeds; ...". NULL: no ladder has a flag. The caller frees the text. */
+/* Flags of the ladders for a caption: "flags, explained below table 'ladder': few-seeds", for several
+ * ladders each with its name: "NAME: few-seeds; ..". NULL: no ladder has a flag. The caller frees
+ * the text. */
 char *lra_ladders_flags(const lra_ladder_view *views, int n);
 
 #endif

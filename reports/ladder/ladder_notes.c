@@ -346,21 +346,39 @@ static void add_acceptance(lra_table *t, const lra_ladder_view *v)
     if (isnan(l->above_chance[l->n_rungs - 1].lo)) return;
     add_count(&text, v, l->above_chance, "chance");
     if (v->simple) add_count(&text, v, v->above_simple, v->simple);
-    if (l->row[0].null_row) add_count(&text, v, l->above_null, "the null row");
-    lra_table_note(t, "check\tnumber of rungs with R > 0 whose 95 %% interval lies entirely %s: %s",
-                   v->metric->lower ? "on the better side of" : "above", text.s);
+    if (l->row[0].null_row) add_count(&text, v, l->above_null, "the bag of tokens (K = 1)");
+    lra_table_note(t,
+                   "check\tnumber of rungs with R > 0 that are significantly better (entire 95 %% "
+                   "interval) than %s",
+                   text.s);
     lra_text_free(&text);
 }
 
-static void add_ngrams(lra_table *t, const lra_ladder_view *v)
+/* Baselines of tasks, by name. */
+static const struct {
+    const char *name, *text;
+} baselines[] = {
+    {"bag-of-tokens", "naive Bayes on the counts of single tokens"},
+    {"bag", "naive Bayes on the counts of single tokens"},
+    {"pairs-below", "naive Bayes on pairs of tokens that are closer than the distance of the task"},
+    {"oracle", "the rule that generated the labels"},
+    {"majority-by-operator", "the most frequent training label of the root operator"},
+    {"marker-distance", "label predicted from the distance between the two markers"},
+    {"length", "the most frequent label of training rows with about the same length"}};
+
+static void add_baselines(lra_table *t, const lra_ladder_view *v)
 {
-    for (int b = 0; b < v->first->n_baselines; b++)
-        if (lra_result_counted(v->first->baseline_name[b])) {
-            lra_table_note(
-                t, "ngram-N\tnaive Bayes on bags of n-grams of N tokens, from counts of the "
-                   "training examples: a local baseline, not a rung of this ladder");
-            return;
-        }
+    bool ngrams = false;
+    for (int b = 0; b < v->first->n_baselines; b++) {
+        const char *name = v->first->baseline_name[b];
+        ngrams = ngrams || lra_result_counted(name);
+        for (size_t k = 0; k < sizeof baselines / sizeof *baselines; k++)
+            if (strcmp(name, baselines[k].name) == 0)
+                lra_table_note(t, "%s\t%s; a baseline", name, baselines[k].text);
+    }
+    if (ngrams)
+        lra_table_note(t, "ngram-N\tnaive Bayes on bags of n-grams of N tokens, from counts of the "
+                          "training examples: a local baseline, not a rung of this ladder");
 }
 
 static void add_seeds(lra_table *t, const lra_ladder_view *v)
@@ -427,7 +445,7 @@ void lra_ladder_add_notes(lra_table *t, const lra_ladder_view *v)
     add_rivals(t, v);
     add_grid(t, v);
     add_acceptance(t, v);
-    add_ngrams(t, v);
+    add_baselines(t, v);
     add_seeds(t, v);
     if (lra_result_selected_on_test(v->first))
         lra_table_note(t, "selected-on-test\tcheckpoints were selected by accuracy on the test "

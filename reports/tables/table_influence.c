@@ -127,7 +127,8 @@ static lra_table *measurements_table(lra_probe_result *const *list, int n)
         lra_table_note(t,
                        "-\tundefined; for measurements of the gain: on these examples the model is "
                        "not clearly above chance (the half width of the interval of its "
-                       "advantage is not below half of it); increase '--examples'");
+                       "accuracy minus chance is at least half of that difference); increase "
+                       "'--examples'");
     return t;
 }
 
@@ -201,9 +202,9 @@ static void note_gains(lra_table *t, const lra_probe_result *r, const gains *is,
     double period = number_of(r, "context", "period");
     if (marks)
         lra_table_note(t,
-                       "*\tno pair of tokens is separated by this limit in all layers: %.0f "
-                       "layer%s that mix%s positions reach %.0f r tokens, and no pair is "
-                       "farther apart than %.0f",
+                       "*\tthis limit separates no pair of tokens: %.0f layer%s that mix%s "
+                       "positions reach %.0f r tokens together, and no pair is farther apart "
+                       "than %.0f",
                        depth, depth == 1 ? "" : "s", depth == 1 ? "es" : "", depth, most);
     if (is == &of_model && period > 1)
         lra_table_note(t,

@@ -66,7 +66,7 @@ static lra_table *imitation_table(const lra_listops_view *v)
     lra_table *t = lra_listops_table_new(v, "where a heuristic is wrong", COLUMNS, head, key);
     lra_table_note(t, "errors\tnumber of test examples that the heuristic predicts wrongly; the "
                       "shares below refer to these examples");
-    lra_table_note(t, "same error\tthe model predicts the wrong label of the heuristic");
+    lra_table_note(t, "same error\tthe model predicts the same wrong label as the heuristic");
     lra_table_note(t, "correct\tthe model predicts the true label");
     lra_table_note(t, "null\texpected if predictions were independent of the heuristic, with the "
                       "same label frequencies by operator");

@@ -217,12 +217,14 @@ static void add_notes(lra_table *t, const reasons *why)
     lra_table_note(t, "mask\tboth: positions depend on tokens on both sides; causal: on the "
                       "past only; only models with the same mask are comparable");
     lra_note_measurements(t, n, id, false);
-    lra_table_note(t, "kernels heads\tof the layers: energy of convolution kernels (median over "
-                      "channels), attention weights; other columns: of gradients between positions "
-                      "(Jacobians)");
-    lra_table_note(t, "decay\tfit to the weight per pair of positions of Jacobians: exp: decay "
-                      "length tau (tokens), or power: exponent beta, if it is better than the "
-                      "other fit and than a constant (AIC)");
+    lra_table_note(
+        t, "kernels heads\tdistances of single layers: of the energy of convolution kernels "
+           "(median over channels), of attention weights; all other distances are of "
+           "gradients between positions (Jacobians)");
+    lra_table_note(t,
+                   "decay\tlaw that fits the Jacobians by distance better than the other law and "
+                   "than a constant (AIC): exp with its decay length tau (tokens), or power with "
+                   "its exponent beta; none: a constant fits best");
     lra_table_note(t, "CI\t95 %% confidence interval over examples and seeds; of the growth: "
                       "Student t over the paired differences of the seeds");
     lra_table_note(t, "initial\tat initialisation; uniform: for uniform weights under the same "

@@ -167,7 +167,8 @@ static void add_truth(lra_table *t, const lra_sweep *s)
     lra_table_note(t,
                    "*\tthe receptive field, %s tokens, covers the distance; otherwise %s can "
                    "only be at chance",
-                   pooled ? "2R + 1" : "R + 1", pooled ? "the sum over windows" : "the prediction");
+                   pooled ? "2R + 1" : "R + 1",
+                   pooled ? "the model, which averages over windows," : "the model");
     for (int i = 0; i < s->n; i++)
         lra_text_add(&text, "%s%s: %d of %d", i ? ", " : "", s->value[i],
                      count_rungs(s, i, true, true),

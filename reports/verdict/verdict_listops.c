@@ -36,13 +36,13 @@ static void say_accuracy(const lra_listops_view *v, const lra_listops_cell *c,
                    ? lra_format("of %d models %s is the most accurate: it", v->n_cells, model)
                    : lra_copy_text(model);
     lra_verdict_add(to,
-                    "%s has an accuracy of %.2f %% (%.2f to %.2f), the majority label of the "
-                    "root operator (greedy, the null value) %.2f %%: %s%s.",
+                    "%s has an accuracy of %.2f %% (%.2f to %.2f), and the majority label of the "
+                    "root operator (greedy, the null value) has %.2f %%; the difference is %s%s.",
                     of, 100 * all->accuracy.value, 100 * all->accuracy.lo, 100 * all->accuracy.hi,
                     100 * all->rival, difference,
                     all->difference.lo > 0   ? ""
-                    : all->difference.hi < 0 ? ", it is worse"
-                                             : ", the difference is not significant");
+                    : all->difference.hi < 0 ? ": the model is worse"
+                                             : ", which is not significant");
     lra_free(difference);
     lra_free(model);
     lra_free(of);

@@ -29,8 +29,8 @@ static void say_growth(const lra_locality_view *v, lra_verdict *to)
     lra_text without = {0};
     lra_text_add(&without, "%s", "");
     if (single)
-        lra_text_add(&without, "; %d of these %d %s measured on one seed, without an interval",
-                     single, undecided, single == 1 ? "is" : "are");
+        lra_text_add(&without, "; %d of the last %d %s one seed and no interval", single, undecided,
+                     single == 1 ? "has" : "have");
     lra_verdict_add(
         to,
         "Training increases the mean distance of the other tokens that a model uses in %d, "
@@ -69,15 +69,16 @@ static void say_masks(const lra_locality_view *v, lra_verdict *to)
         by_mask m = mask_of(v, (lra_mask)k);
         untested += m.untested;
         if (m.n)
-            lra_text_add(&t, "%snearer in %d and farther in %d of %d %s", t.n ? "; " : "", m.nearer,
+            lra_text_add(&t, "%sshorter in %d and longer in %d of %d %s", t.n ? "; " : "", m.nearer,
                          m.farther, m.n, name[k]);
     }
     if (t.n)
-        lra_verdict_add(to,
-                        "Compared with uniform weights under the same mask (null value) it is "
-                        "significantly (95 %% interval) %s%s; models with different masks are "
-                        "not compared.",
-                        t.s, untested ? " (some without an interval)" : "");
+        lra_verdict_add(
+            to,
+            "Compared with uniform weights under the same mask (null value) this distance "
+            "is significantly (95 %% interval) %s%s; models with different masks are "
+            "not compared.",
+            t.s, untested ? " (some without an interval)" : "");
     lra_text_free(&t);
 }
 

@@ -98,8 +98,9 @@ static char *value_text(const row *r)
 
 static void say_one_row(const row *r, lra_verdict *to)
 {
-    static const char *const shown[] = {"it is worse", "that it is better is not shown",
-                                        "it is better", "whether it is better is not tested"};
+    static const char *const shown[] = {
+        "it is significantly worse", "the difference is not significant",
+        "it is significantly better", "the difference is not tested"};
     char chance[32], *value = value_text(r);
     lra_metric_value_text(r->metric, lra_result_chance(r->first), chance);
     lra_verdict_add(to,
@@ -135,8 +136,8 @@ static void say_chance(int n, const row *all, lra_verdict *to)
         tasks = tasks || strcmp(all[i].first->task, all[0].first->task) != 0;
     }
     lra_text_add(&others, "%s", "");
-    add_signs(n, all, 0, tasks, "not shown", &others);
-    add_signs(n, all, -1, tasks, "worse", &others);
+    add_signs(n, all, 0, tasks, "difference not significant", &others);
+    add_signs(n, all, -1, tasks, "significantly worse", &others);
     add_signs(n, all, 2, tasks, "not tested", &others);
     lra_verdict_add(
         to,
@@ -212,7 +213,7 @@ static void say_best_of_set(const row *all, const top *t, lra_verdict *to)
                     best->first->task, t->n, best->name, value, next->name, m->decimals,
                     m->scale * x.value, *m->unit ? " points" : "", m->decimals, m->scale * x.lo,
                     m->decimals, m->scale * x.hi,
-                    is_shown(best, &x) ? "" : ": that it is the best is not shown");
+                    is_shown(best, &x) ? "" : ": the difference is not significant");
     lra_free(value);
 }
 

@@ -56,9 +56,9 @@ static void say_covered(const counts *c, lra_verdict *to)
     else
         lra_verdict_add(
             to,
-            "of %d rungs, each at one distance that its receptive field covers, %d are "
-            "significantly better than chance (95 %% intervals); of %d whose receptive field "
-            "does not cover it, so that they can only be at chance (the null value), %d are%s.",
+            "of %d pairs of a rung and a distance that its receptive field covers, %d are "
+            "significantly better than chance (95 %% intervals); of %d pairs whose distance it "
+            "does not cover, which can only be at chance (the null value), %d are%s.",
             c->n[1], c->above[1], c->n[0], c->above[0],
             c->above[0] ? " (2.5 % are expected by chance)" : "");
 }

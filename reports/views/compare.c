@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/decay.h"
 #include "kernels/base/core/config.h"
 #include "kernels/base/core/mem.h"
 #include "kernels/base/os/terminal.h"
@@ -201,6 +202,13 @@ static bool has_row(const lra_table *t, const char *what)
     return false;
 }
 
+/* A value with four digits, or the name of a decay law. The caller frees it. */
+static char *value_text(const lra_measurement *x)
+{
+    bool law = strcmp(x->unit, "kind") == 0 && x->value >= 0 && x->value <= 2;
+    return law ? lra_copy_text(lra_decay_names[(int)x->value]) : lra_format("%.4g", x->value);
+}
+
 /* Adds rows for measurements of the complete model: of units that are neither layers nor heads,
  * without quartiles. */
 static void add_measurements(lra_table *t, const lra_report_input *in)
@@ -218,8 +226,7 @@ static void add_measurements(lra_table *t, const lra_report_input *in)
                     const lra_measurement *x = measurement_of(in, in->list[i], in->probes[p]->probe,
                                                               unit->name, id);
                     bool there = x && !isnan(x->value);
-                    set(&c, i, there ? lra_format("%.4g", x->value) : lra_copy_text("-"),
-                        there ? x->value : NAN);
+                    set(&c, i, there ? value_text(x) : lra_copy_text("-"), there ? x->value : NAN);
                 }
                 if (!known) add(t, "measured", what, &c, false);
                 lra_free(what);

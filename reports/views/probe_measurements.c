@@ -102,15 +102,16 @@ static const struct {
     uint32_t flag;
     const char *text;
 } flags[] = {{LRA_CENSORED | LRA_CENSORED_LO | LRA_CENSORED_HI,
-              "censored: a bound, the threshold is not reached"},
+              "censored: the value is a bound, because the threshold is not reached; censored-lo, "
+              "censored-hi: the end of the interval is a bound"},
              {LRA_FLAT, "flat: indistinguishable from no dependence on distance"},
              {LRA_ONE_SEED, "one-seed: the variation over seeds is not known"},
-             {LRA_FEW_SEEDS, "few-seeds: fewer than 5, which vary more than the examples"},
+             {LRA_FEW_SEEDS, "few-seeds: fewer than 5 seeds, and they vary more than the examples"},
              {LRA_CLIPPED, "clipped: the interval exceeds the range of the quantity"},
-             {LRA_APPROX, "approx: sampled"},
+             {LRA_APPROX, "approx: computed from a sample"},
              {LRA_FALLBACK, "fallback: computed by another method than requested"},
              {LRA_ILL_FORMED, "ill-formed: measured on inputs that the task does not produce"},
-             {LRA_NOISE, "noise: a share below zero"},
+             {LRA_NOISE, "noise: a share is below 0 because of noise"},
              {LRA_NO_GAIN,
               "no-gain: undefined, because the examples have no labels, or the outputs "
               "of the model are in another order than the labels"}};

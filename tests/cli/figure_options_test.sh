@@ -30,9 +30,9 @@ mkdir nothing
 [ ! -e nothing/figures ] || complain "a folder without a figure: $(find nothing)"
 
 draw plain --format svg "$results"
-grep -q '^caption: flags: few-seeds' out || complain "no caption: $(cat out)"
-grep -q '^# caption: flags: few-seeds' plain/figures/loc-T1.gp || complain "the script has no caption"
-grep -q '<desc>.*flags: few-seeds' plain/figures/loc-T1.svg || complain "the image has no caption"
+grep -q '^caption: flags, explained.*: few-seeds' out || complain "no caption: $(cat out)"
+grep -q '^# caption: flags, explained.*: few-seeds' plain/figures/loc-T1.gp || complain "the script has no caption"
+grep -q '<desc>.*flags, explained.*: few-seeds' plain/figures/loc-T1.svg || complain "the image has no caption"
 ! grep -q '<title>.*few-seeds' plain/figures/loc-T1.svg || complain "flags are in the title"
 
 # 12 cm are 454 pixels of 1/96 inch; 8 points are 10.67 of them, 10 points 13.33.

@@ -1,6 +1,6 @@
 # loc-T1: listops, paper, resconv, f32, 1 seed
 # run fedcba9876543210, data 0123456789abcdef
-# caption: flags: one-seed, extrapolated, reference-weak
+# caption: flags, explained below table 'ladder': one-seed, extrapolated, reference-weak
 # 'gnuplot loc-T1.gp' in this folder draws loc-T1.pdf, .svg and .png.
 if (ARGC == 0) call ARG0 'pdf'; call ARG0 'svg'; call ARG0 'png'; exit
 reset

@@ -78,7 +78,9 @@ static void expect(const char *switches, const char *said)
 
 TEST(faults_of_the_protocol)
 {
-    expect("prints", "model wrote text to stdout: 'Loading checkpoint...'; send prints to stderr");
+    expect("prints",
+           "model wrote text to stdout: 'Loading checkpoint...'; stdout is for answers only, "
+           "print to stderr");
     expect("echo", "model answered 'hello' with op 'hello', expected 'ready' or 'error'");
     expect("wrong-id", "model answered 'forward' with id 2, expected 1");
     expect("wrong-op", "model answered 'forward' with op 'ready', expected 'result' or 'error'");
@@ -96,13 +98,16 @@ TEST(faults_of_the_protocol)
 
 TEST(ends_of_the_process)
 {
-    expect("dies", "model ended with exit status 3; open: request 'forward' (id 1), in the middle "
-                   "of its answer; last line of its stderr: 'stub: KeyError: 'x''");
-    expect("exits", "model ended with exit status 4; open: request 'forward' (id 1); last line of "
-                    "its stderr: 'stub: done'");
-    expect("killed", "model ended with signal 9 (Killed); open: request 'forward' (id 1)");
-    expect("no-such-switch", "model ended with exit status 2; open: request 'hello' (id 0); last "
-                             "line of its stderr: 'stub_model: 'no-such-switch' is no switch'");
+    expect("dies",
+           "model ended with exit status 3; unanswered: request 'forward' (id 1), in the middle "
+           "of its answer; last line of its stderr: 'stub: KeyError: 'x''");
+    expect("exits",
+           "model ended with exit status 4; unanswered: request 'forward' (id 1); last line of "
+           "its stderr: 'stub: done'");
+    expect("killed", "model ended with signal 9 (Killed); unanswered: request 'forward' (id 1)");
+    expect("no-such-switch",
+           "model ended with exit status 2; unanswered: request 'hello' (id 0); last "
+           "line of its stderr: 'stub_model: 'no-such-switch' is no switch'");
 }
 
 TEST(closed_stdout)
@@ -113,8 +118,8 @@ TEST(closed_stdout)
     lra_process_options o = options_of(argv);
     o.command.exit_limit = 0.1;
     assert_int_not_equal(run_forward(&o, logits, &e), 0);
-    assert_string_equal(e.msg,
-                        "model closed its stdout and did not exit; open: request 'forward' (id 1)");
+    assert_string_equal(
+        e.msg, "model closed its stdout and did not exit; unanswered: request 'forward' (id 1)");
     lra_free(path);
 }
 

@@ -80,7 +80,7 @@ TEST(models_at_chance)
     char *text = text_of(list, 12);
     says(text, "undefined: the reference is not clearly above chance");
     says(text, "flag at-chance");
-    says(text, "interval lies entirely above: chance: 0 of 4");
+    says(text, "interval) than chance: 0 of 4");
     says_not(text, "LI.raw");
     says_not(text, "nan");
     says_not(text, "radius");

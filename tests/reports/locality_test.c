@@ -175,7 +175,7 @@ TEST(what_is_missing)
     } known[] = {{2, LRA_LOCALITY_CUT, NULL},
                  {2, LRA_LOCALITY_WINDOW, "the model is not clearly above chance"},
                  {2, LRA_LOCALITY_KERNEL_REL, "no kernels.h5"},
-                 {0, LRA_LOCALITY_WINDOW, "no attention, or not only attention"},
+                 {0, LRA_LOCALITY_WINDOW, "no attention, or other layers"},
                  {0, LRA_LOCALITY_HEADS_REL, "no attention.h5"},
                  {1, LRA_LOCALITY_REL, NULL},
                  {1, LRA_LOCALITY_CUT, "its layers support no distance limit"},

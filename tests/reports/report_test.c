@@ -303,7 +303,7 @@ TEST(reach_of_images)
     char *text = print(&lra_table_ladder, list, 3, "text");
     assert_non_null(strstr(text, "images of 32 x 32 pixels, read row by row: the pixel below is "
                                  "within reach from K = 21 (R = 60) on"));
-    assert_non_null(strstr(text, "above: chance: 2 of 3 (not K = 5); marker-distance: 2 of 3"));
+    assert_non_null(strstr(text, "than chance: 2 of 3 (not K = 5); marker-distance: 2 of 3"));
     lra_free_large(text);
     text = print(&lra_table_ladder, list, 2, "text");
     assert_non_null(strstr(text, "the pixel below is within reach in no rung"));

@@ -193,9 +193,9 @@ TEST(verdicts)
     expect_verdict(
         learned, "distance", 3,
         (const char *const[]){
-            "Of 3 rungs, each at one distance that its receptive field covers, 3 are significantly "
-            "better than chance (95 % intervals); of 3 whose receptive field does not cover it, so "
-            "that they can only be at chance (the null value), 0 are.",
+            "Of 3 pairs of a rung and a distance that its receptive field covers, 3 are "
+            "significantly better than chance (95 % intervals); of 3 pairs whose distance it does "
+            "not cover, which can only be at chance (the null value), 0 are.",
             "The longest distance at which a rung is shown to keep 0.95 of its gain over chance is "
             "8, of K = 9 (reach 6).",
             "This describes these models after this many steps"});

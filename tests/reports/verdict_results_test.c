@@ -57,7 +57,7 @@ TEST(one_row_of_one_seed)
     add(&all, 5, 0, 0.5);
     lra_verdict v = verdict_of(&all);
     says(&v, 0, "Resconv K = 5 on listops has accuracy ");
-    says(&v, 0, "chance (the null value) is 25.00 %: it is better.");
+    says(&v, 0, "chance (the null value) is 25.00 %: it is significantly better.");
     says(&v, 1, "It is measured on one seed");
     assert_int_equal(v.n, 2);
     close_results(&all, &v);
@@ -70,7 +70,7 @@ TEST(at_chance)
     for (int i = 0; i < 9; i++) add(&all, 3 + 2 * (i / 3), i % 3, 0.25);
     lra_verdict v = verdict_of(&all);
     says(&v, 0, "0 of 3 rows are significantly better than chance (the null value;");
-    says(&v, 0, "not shown: resconv K = 3, resconv K = 5 and resconv K = 7.");
+    says(&v, 0, "difference not significant: resconv K = 3, resconv K = 5 and resconv K = 7.");
     never_says(&v, "best");
     never_says(&v, "differ in size");
     close_results(&all, &v);
@@ -78,7 +78,7 @@ TEST(at_chance)
     for (int i = 0; i < 4; i++) add(&all, 3 + 2 * (i / 2), i % 2, i < 2 ? 0.1 : 0.5);
     v = verdict_of(&all);
     says(&v, 0, "1 of 2 rows are significantly better than chance");
-    says(&v, 0, "; worse: resconv K = 3.");
+    says(&v, 0, "; significantly worse: resconv K = 3.");
     close_results(&all, &v);
 }
 
@@ -89,7 +89,7 @@ TEST(a_better_row)
     lra_verdict v = verdict_of(&all);
     says(&v, 0, "3 of 3 rows are significantly better than chance");
     says(&v, 1, "On listops the best of 3 rows is resconv K = 5, ");
-    never_says(&v, "not shown");
+    never_says(&v, "not significant");
     says(&v, 2, "The models differ in size (3000 to 7000 parameters)");
     close_results(&all, &v);
     all.n = 0;
@@ -111,7 +111,7 @@ static int named(int rows, int seeds)
             add(&all, 3 + 2 * (i / seeds), 1000 * k + i % seeds, 0.5)->n = 400;
         lra_verdict v = verdict_of(&all);
         says(&v, 1, " rows is resconv K = ");
-        found += !strstr(v.sentence[1], "is not shown");
+        found += !strstr(v.sentence[1], "not significant");
         close_results(&all, &v);
     }
     print_message("%d rows, %d seeds: %d of %d tables of equal models name a better one\n", rows,

@@ -6,7 +6,7 @@
 const lra_objective lra_objective_pretrain_causal = {
     .name = "pretrain-causal",
     .paper = "arXiv:2310.02980",
-    .summary = "prediction of the next token, without labels; then train --from RUN",
+    .summary = "prediction of the next token, without labels; fine-tune with train --from RUN",
     .pretrains = true,
     .training = LRA_MASK_NEXT,
     .evaluation = LRA_MASK_NEXT};

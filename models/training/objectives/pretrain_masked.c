@@ -7,7 +7,7 @@
 const lra_objective lra_objective_pretrain_masked = {
     .name = "pretrain-masked",
     .paper = "arXiv:2310.02980",
-    .summary = "prediction of masked tokens, without labels; then train --from RUN",
+    .summary = "prediction of masked tokens, without labels; fine-tune with train --from RUN",
     .pretrains = true,
     .training = LRA_MASK_MASKED,
     .evaluation = LRA_MASK_MASKED,

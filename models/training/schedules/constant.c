@@ -15,6 +15,6 @@ static void text(const lra_schedule *s, lra_text *to)
 
 const lra_schedule_kind lra_schedule_constant = {.name = "constant",
                                                  .paper = "arXiv:2310.02980",
-                                                 .summary = "constant after the warm-up",
+                                                 .summary = "constant rate after the warm-up",
                                                  .rate = rate,
                                                  .text = text};

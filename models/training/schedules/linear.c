@@ -19,7 +19,7 @@ static const lra_key keys[] = {LRA_SCHEDULE_TOTAL,
 
 const lra_schedule_kind lra_schedule_linear = {.name = "linear",
                                                .paper = "MEGA",
-                                               .summary = "linear from the peak to 0",
+                                               .summary = "linear decrease from the peak to 0",
                                                .keys = keys,
                                                .rate = rate,
                                                .text = text};

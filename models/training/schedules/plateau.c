@@ -43,7 +43,7 @@ static void end_epoch(const lra_schedule *s, lra_schedule_state *now, int64_t ep
 
 static void text(const lra_schedule *s, lra_text *to)
 {
-    lra_text_add(to, "x%g after %" PRId64 " epochs without an improvement of %g, at least %g",
+    lra_text_add(to, "x%g after %" PRId64 " epochs without an improvement of %g, minimum %g",
                  s->factor, s->patience, s->threshold, s->min_rate);
     if (final_epoch(s) < s->epochs)
         lra_text_add(to, "; from epoch %" PRId64 " of %" PRId64 " down to %g %%",
@@ -57,8 +57,9 @@ static const lra_key keys[] = {
     LRA_REAL_FIELD(lra_schedule, threshold, "threshold", "0.0001", 0, 1,
                    "smallest difference that counts as an improvement"),
     LRA_REAL_FIELD(lra_schedule, min_rate, "min-rate", "1e-6", 0, 10, "smallest learning rate"),
-    LRA_REAL_FIELD(lra_schedule, final_share, "final-share", "0.1", 0, 1,
-                   "share of the epochs, at the end, in which the rate falls linearly"),
+    LRA_REAL_FIELD(
+        lra_schedule, final_share, "final-share", "0.1", 0, 1,
+        "share of the epochs, at the end of training, in which the rate decreases linearly"),
     LRA_REAL_FIELD(lra_schedule, final_rate, "final-rate", "0.01", 0, 1,
                    "share of the rate that remains at the end"),
     LRA_KEYS_END};
@@ -68,7 +69,8 @@ const lra_schedule_kind lra_schedule_plateau = {
     .name = "plateau",
     .paper = "the locality paper",
     .summary =
-        "multiplied by factor after patience epochs without an improvement; falls at the end",
+        "rate times `factor` after `patience` epochs without an improvement; linear decrease "
+        "at the end",
     .rate = rate,
     .epoch = end_epoch,
     .text = text};
