@@ -27,7 +27,7 @@ static const lra_option of_data[] = {
      .kind = LRA_OPTION_TEXT,
      .value = "listops",
      .arg = "TASK",
-     .help = "task whose test examples the model is asked about ('lra-probe list tasks')"},
+     .help = "task whose test examples are sent to the model ('lra-probe list tasks')"},
     LRA_PRESET_OPTION("preset of task parameters; paper = the published benchmark"),
     LRA_SET_OPTION("the task"),
     LRA_DATA_DIR_OPTION(", instead of generated data"),
@@ -48,7 +48,8 @@ static const lra_option of_model[] = {
                      "number of examples that exchange tokens, neighbours by length: parts that "
                      "replace tokens use those of the next examples of this group, so that results "
                      "do not depend on --batch"),
-    LRA_COUNT_OPTION("seed", "0", 0, 1e9, "seed of random draws, and number of the model's seed"),
+    LRA_COUNT_OPTION("seed", "0", 0, 1e9,
+                     "seed of random draws; recorded as the seed of the model"),
     LRA_COUNT_OPTION("model-procs", "1", 1, LRA_MODEL_MOST_PROCESSES,
                      "number of copies of the program that answer at the same time"),
     LRA_COUNT_OPTION("model-timeout", "300", 1, 1e6,
@@ -234,10 +235,11 @@ static int check_arguments(const lra_options *o, lra_err *e)
                               "--%s",
                               mode, lra_option_arg(o, 0), mode);
     if (answers && !program)
-        return lra_fail_usage(e,
-                              "no program: 'lra-probe audit --answer FOLDER -- PROGRAM ARGS...'");
+        return lra_fail_usage(
+            e, "no program is given; usage: lra-probe audit --answer FOLDER -- PROGRAM ARGS...");
     if (!mode && !program)
-        return lra_fail_usage(e, "no program: 'lra-probe audit --task TASK -- PROGRAM ARGS...'");
+        return lra_fail_usage(
+            e, "no program is given; usage: lra-probe audit --task TASK -- PROGRAM ARGS...");
     return lra_influence_check_names(lra_option_text(o, "parts"), e);
 }
 
