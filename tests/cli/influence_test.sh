@@ -207,7 +207,7 @@ for word in context.rP cut.rP cut.reachP layer.wP self dist.mean dist.mean.rel d
     erf.rP keep.wP keep.auc key.wP kl.most kl.wP mode.difference order.local flags; do
     grep -q "^$word  *[a-z]" out || complain "the legend does not tell '$word': $(cat out)"
 done
-grep -q '^flags .*approx: sampled' out || complain "the legend does not tell what 'approx' is: $(cat out)"
+grep -q '^flags .*approx: computed from a sample' out || complain "the legend does not tell what 'approx' is: $(cat out)"
 ! grep -Eq ' -0(\.0+)?( |$)' out || complain "zeros with a sign: $(cat out)"
 
 # The null value of permuted labels is what the run has that was trained on them; it is measured and saved as the run itself is.
@@ -306,8 +306,8 @@ placed=$(ls p/runs)
 "$probe" influence "$placed" --out p --parts mask,shift,drop --examples 8 --json >json 2>err || complain "positions: $(cat err)"
 has json '"id": "position.shift.16"'
 has json '"part": "mask"'
-grep -q 'drop *undefined: the task marks no positions' err || complain "marks of ListOps: $(cat err)"
-expect 2 "part 'drop' of run 'p/runs/$placed' is undefined: the task marks no positions" "$probe" influence "$placed" --out p --parts drop
+grep -q 'drop *undefined: the task does not mark the tokens on which the label depends' err || complain "marks of ListOps: $(cat err)"
+expect 2 "part 'drop' of run 'p/runs/$placed' is undefined: the task does not mark the tokens on which the label depends" "$probe" influence "$placed" --out p --parts drop
 expect 1 "length 40: .*positions/table' has shape (32,8), expected (40,8)" "$probe" influence "$placed" --out p --parts length --lengths 40 -q
 
 expect 2 "unknown part 'jacobin'; did you mean 'jacobian'" "$probe" influence "$run" --out o --parts cut,jacobin
