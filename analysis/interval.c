@@ -14,6 +14,27 @@ lra_estimate lra_wilson(double k, double n, double level)
     return (lra_estimate){p, fmin(fmax(centre - half, 0), p), fmax(fmin(centre + half, 1), p)};
 }
 
+lra_estimate lra_mean_interval(int64_t n, const double *x)
+{
+    double mean = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) mean += x[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) square += (x[i] - mean) * (x[i] - mean);
+    if (n == 0) return (lra_estimate){NAN, NAN, NAN};
+    if (n < 2) return (lra_estimate){mean, NAN, NAN};
+    double df = (double)n - 1, half = lra_t_quantile(df, 0.975) * sqrt(square / df / (double)n);
+    return (lra_estimate){mean, mean - half, mean + half};
+}
+
+lra_estimate lra_share_interval(int64_t n, const double *x)
+{
+    bool equal = true;
+    for (int64_t i = 1; i < n; i++) equal = equal && x[i] == x[0];
+    if (n > 1 && equal) return lra_wilson(x[0] * (double)n, (double)n, 0.95);
+    lra_estimate e = lra_mean_interval(n, x);
+    if (isnan(e.lo)) return e;
+    return (lra_estimate){e.value, fmax(e.lo, 0), fmin(e.hi, 1)};
+}
+
 lra_estimate lra_percentile(double value, int n, double *replicate, double level)
 {
     int kept = 0;

@@ -117,7 +117,7 @@ struct call {
     /* Members that only some ops use. */
     float *out;
     int64_t width; /* number of elements of the answer for one row */
-    const int32_t *position, *draw;
+    const int32_t *position, *draw, *target;
     const float *cotangent;
     int64_t draws, from, to;
     lra_answer *answer;
@@ -268,8 +268,8 @@ static int shape_of_logits(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS])
 static int take_logits(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e)
 {
     int64_t n = to - from, C = c->width;
-    float *rows = lra_try_array(n * C, sizeof *rows, "logits", e);
-    int rc = rows ? lra_message_floats(m, "logits", 2, (int64_t[]){n, C}, rows, e) : LRA_FAILED;
+    float *rows = lra_try_array(n * C, sizeof *rows, c->name, e);
+    int rc = rows ? lra_message_floats(m, c->name, 2, (int64_t[]){n, C}, rows, e) : LRA_FAILED;
     for (int64_t i = 0; i < n && rc == 0; i++)
         memcpy(c->out + c->row[from + i] * C, rows + i * C, (size_t)C * sizeof *rows);
     lra_free(rows);
@@ -351,6 +351,38 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
               .name = "features",
               .out = out,
               .width = r->facts.width};
+    set_rows(&c);
+    rc = send_call(m, &c, e);
+    lra_free(c.row);
+    return rc;
+}
+
+/* ---- logprob --------------------------------------------------------------------------------- */
+
+static void add_targets(const call *c, int64_t from, int64_t to, lra_wire *w, lra_config *meta)
+{
+    (void)meta;
+    const int64_t dims[2] = {to - from, c->q->T};
+    lra_wire_add(
+        w, "target", LRA_DTYPE_I32, 2, dims,
+        lra_wire_gather(c->target, c->q, c->row + from, to - from, c->q->T, sizeof *c->target));
+}
+
+static int logprob(lra_responder *r, const lra_request *q, const int32_t *target, float *out,
+                   lra_err *e)
+{
+    external *m = of(r);
+    int rc = check_request(m, "logprob", LRA_ANSWERS_LOGPROB, q, e);
+    if (rc != 0) return rc;
+    call c = {.op = "logprob",
+              .q = q,
+              .add = add_targets,
+              .take = take_logits,
+              .shape = shape_of_logits,
+              .name = "logprob",
+              .out = out,
+              .width = q->T,
+              .target = target};
     set_rows(&c);
     rc = send_call(m, &c, e);
     lra_free(c.row);
@@ -662,6 +694,7 @@ static void close_external(lra_responder *r)
 }
 
 static const lra_responder_functions functions = {.forward = forward,
+                                                  .logprob = logprob,
                                                   .features = features,
                                                   .vjp = vjp,
                                                   .attention = attention,

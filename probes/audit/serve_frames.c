@@ -70,7 +70,9 @@ static int prepare(lra_server *s, uint32_t answers, int64_t T, lra_err *e)
         return lra_fail_absent(e, "the model does not answer this op");
     bool ready = (s->prepared & answers) == answers && T <= s->longest;
     if (ready || !r->is->prepare) return 0;
-    s->prepared |= answers;
+    /* logits at all positions are expensive: only graphs for logprob compute them */
+    bool all = answers & LRA_ANSWERS_LOGPROB;
+    s->prepared = all ? answers : (s->prepared & ~(uint32_t)LRA_ANSWERS_LOGPROB) | answers;
     if (T > s->longest) s->longest = T;
     const int64_t length[] = {r->facts.max_length, s->longest};
     lra_preparation p = {.answers = s->prepared, .exact = true, .draws = 1, .longest = s->longest};
@@ -126,6 +128,39 @@ static int forward(lra_server *s, const lra_message *m, lra_wire *out, lra_err *
         lra_wire_add(out, "logits", LRA_DTYPE_F32, 2, dims, logits);
     else
         lra_free(logits);
+    lra_wire_request_free(&w);
+    return rc;
+}
+
+static int logprob(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
+{
+    lra_wire_request w = {.q = {.B = 0}};
+    int rc = check_op(s, LRA_ANSWERS_LOGPROB, e);
+    if (rc != 0) return rc;
+    rc = read_inputs(s, m, &w, e);
+    if (rc == 0) rc = prepare(s, LRA_ANSWERS_LOGPROB | place_of(&w.q), w.q.T, e);
+    int64_t dims[2] = {w.q.B, w.q.T};
+    int32_t *target = NULL;
+    float *to = NULL;
+    if (rc == 0) {
+        target = lra_wire_read_array(m, "target", LRA_DTYPE_I32, &w.q, w.q.T, e);
+        rc = target ? 0 : LRA_REFUSED;
+    }
+    for (int64_t i = 0; i < dims[0] * dims[1] && rc == 0; i++) {
+        if (target[i] >= -1 && target[i] < s->r->facts.classes) continue;
+        lra_fail(e, "target %d, expected -1 to %lld", target[i],
+                 (long long)s->r->facts.classes - 1);
+        rc = LRA_REFUSED;
+    }
+    if (rc == 0) {
+        to = lra_try_array(dims[0] * dims[1], sizeof *to, "log-probabilities", e);
+        rc = to ? s->r->is->logprob(s->r, &w.q, target, to, e) : LRA_FAILED;
+    }
+    if (rc == 0)
+        lra_wire_add(out, "logprob", LRA_DTYPE_F32, 2, dims, to);
+    else
+        lra_free(to);
+    lra_free(target);
     lra_wire_request_free(&w);
     return rc;
 }
@@ -297,8 +332,9 @@ static int answer(lra_server *s, const lra_message *m, lra_wire *out, lra_config
     static const struct {
         const char *op;
         int (*answer)(lra_server *, const lra_message *, lra_wire *, lra_err *);
-    } ops[] = {{"forward", forward}, {"features", features}, {"vjp", vjp},        {"attn", attn},
-               {"kernels", kernels}, {"reset", reset},       {"restore", restore}};
+    } ops[] = {{"forward", forward}, {"features", features}, {"vjp", vjp},
+               {"attn", attn},       {"kernels", kernels},   {"reset", reset},
+               {"restore", restore}, {"logprob", logprob}};
     if (strcmp(m->op, "hello") == 0) return hello(s, m, meta, e);
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(m->op, ops[i].op) == 0) return ops[i].answer(s, m, out, e);

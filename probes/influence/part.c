@@ -189,6 +189,15 @@ static void bound_threshold(lra_measurement *f, const lra_gain *g)
     if (f->lo > f->value) f->lo = f->value;
 }
 
+int lra_influence_coarse(const lra_gain *g, double q)
+{
+    int k = 0;
+    while (k < g->n && !(g->gain[k].value >= q)) k++;
+    if (k == 0 || k == g->n) return 0;
+    double width = g->x[k] - g->x[k - 1];
+    return width > fmax(1, floor(g->x[k - 1] / 16)) ? k : 0;
+}
+
 lra_measurement lra_influence_least(const char *prefix, int share, const lra_gain *g, int64_t n)
 {
     char more[8];

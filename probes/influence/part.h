@@ -103,6 +103,9 @@ lra_estimate lra_influence_difference(const lra_influence *p, int64_t n, const i
  * area */
 void lra_influence_add_gain(lra_influence *p, lra_probe_unit *u, const char *prefix,
                             const char *area, const lra_gain *g, int64_t n);
+/* Returns the first point that keeps a share q of the gain, if the gap to the previous x is still
+ * larger than one token and than 1/16 of that x; else 0. */
+int lra_influence_coarse(const lra_gain *g, double q);
 /* The measurement of the smallest x that keeps share number `share` of lra_gain_shares; its id is
  * PREFIX and the percentage. Its interval begins one token above the next smaller restriction. If
  * only the complete input keeps the share, the value is the largest restriction, as a lower bound

@@ -51,22 +51,11 @@ static int insert(lra_context *c, answers *a, int k, double R, lra_err *e)
     return lra_context_evaluate(c, (int64_t)R, at, e);
 }
 
-/* Returns the first point that keeps a share q of the gain, if the gap to the previous radius is
- * still larger than one token and than 1/16 of that radius; else 0. */
-static int coarse(const lra_gain *g, double q)
-{
-    int k = 0;
-    while (k < g->n && !(g->gain[k].value >= q)) k++;
-    if (k == 0 || k == g->n) return 0;
-    double width = g->x[k] - g->x[k - 1];
-    return width > fmax(1, floor(g->x[k - 1] / 16)) ? k : 0;
-}
-
 static int refine(lra_influence *p, lra_context *c, answers *a, lra_gain *g, lra_err *e)
 {
     static const double share[] = {0.99, 0.95};
     for (int i = 0; i < 2;) {
-        int k = coarse(g, share[i]);
+        int k = lra_influence_coarse(g, share[i]);
         if (k == 0 || a->n == LRA_GAIN_POINTS) {
             i++;
             continue;

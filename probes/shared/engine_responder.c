@@ -28,6 +28,8 @@ typedef struct {
     lra_train_spec spec; /* specification of the run, with `data` as its data */
     lra_loaded_model model;
     gradient *gradient; /* one for each graph of `model` */
+    /* Language models: loss of each target (n,T), one for each graph; NULL: not announced */
+    lra_tensor **loss;
 } engine;
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
@@ -72,7 +74,8 @@ static void unload(engine *g)
 {
     if (g->answers) lra_loaded_free(&g->model);
     lra_free(g->gradient);
-    g->gradient = NULL, g->answers = 0;
+    lra_free(g->loss);
+    g->gradient = NULL, g->loss = NULL, g->answers = 0;
 }
 
 /* Adds the graph of one length, with the announced answers as outputs. */
@@ -81,6 +84,11 @@ static void add_graph(engine *g, const lra_preparation *p, int64_t B, int64_t T)
     lra_length_graph *v = lra_loaded_graph(&g->model, B, T);
     int k = g->model.n_views - 1;
     bool speaks = g->network.head == LRA_HEAD_NEXT;
+    if (p->answers & LRA_ANSWERS_LOGPROB) {
+        g->loss = lra_resize(g->loss, (size_t)(k + 1) * sizeof *g->loss);
+        g->loss[k] = v->network.output;
+        lra_length_graph_output(v, g->loss[k]);
+    }
     if (p->answers & LRA_ANSWERS_FORWARD) {
         if (speaks) v->network.output = last_logits(&v->network);
         lra_length_graph_output(v, v->network.output);
@@ -130,14 +138,28 @@ static int need(engine *g, uint32_t answers, int64_t draws, lra_err *e)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* One request; position and cotangent are those of vjp(). */
+/* One request; position and cotangent are those of vjp(), target is that of logprob(). */
 typedef struct {
     uint32_t answer;
     lra_request inputs;
     const int32_t *position;
     const float *cotangent;
+    const int32_t *target;
     float *out;
 } requested;
+
+/* Sets the targets of the losses of graph k. Nullable: target (none) */
+static int set_targets(engine *g, int k, const int32_t *target, lra_err *e)
+{
+    const lra_network *network = &g->model.view[k]->network;
+    if (!g->loss) return 0;
+    size_t n = (size_t)(network->n * network->T);
+    int32_t *none = target ? NULL : lra_alloc_array(n, sizeof *none);
+    for (size_t i = 0; i < n && none; i++) none[i] = -1;
+    int rc = lra_set(g->model.view[k]->plan, network->label, target ? target : none, e);
+    lra_free(none);
+    return rc;
+}
 
 static int run_graph(engine *g, int k, const requested *a, lra_err *e)
 {
@@ -149,6 +171,7 @@ static int run_graph(engine *g, int k, const requested *a, lra_err *e)
                    .length = (int32_t *)(uintptr_t)q->length,
                    .place = q->place};
     int rc = lra_session_set_inputs(&v->network, v->plan, &b, e);
+    if (rc == 0) rc = set_targets(g, k, a->target, e);
     if (rc == 0 && a->position) rc = lra_set(v->plan, g->gradient[k].position, a->position, e);
     if (rc == 0 && a->position) rc = lra_set(v->plan, g->gradient[k].cotangent, a->cotangent, e);
     return rc == 0 ? lra_length_graph_run(&g->model, v, e) : rc;
@@ -158,6 +181,7 @@ static const lra_tensor *tensor_of(const engine *g, int k, uint32_t answer)
 {
     const lra_network *network = &g->model.view[k]->network;
     if (answer == LRA_ANSWERS_VJP) return g->gradient[k].square;
+    if (answer == LRA_ANSWERS_LOGPROB) return g->loss[k];
     return answer == LRA_ANSWERS_FEATURES ? network->features : network->output;
 }
 
@@ -178,7 +202,7 @@ static int graph_for(const engine *g, int64_t B, int64_t T)
 typedef struct {
     requested a;
     char *token;
-    int32_t *length, *place, *position;
+    int32_t *length, *place, *position, *target;
     float *cotangent, *out;
 } padded;
 
@@ -192,6 +216,7 @@ static void open_padded(padded *p, const requested *a, const lra_length_graph *v
                   .length = lra_alloc_array(n, sizeof *p->length),
                   .place = lra_alloc_array(n, sizeof *p->place),
                   .position = lra_alloc_array(n, sizeof *p->position),
+                  .target = lra_alloc_array(n * (size_t)v->T, sizeof *p->target),
                   .cotangent = lra_alloc_array((size_t)n_cotangent + 1, sizeof *p->cotangent),
                   .out = lra_alloc_array((size_t)n_out, sizeof *p->out)};
     lra_request *q = &p->a.inputs;
@@ -201,6 +226,7 @@ static void open_padded(padded *p, const requested *a, const lra_length_graph *v
     q->length = p->length;
     if (q->place) q->place = p->place;
     if (a->position) p->a.position = p->position, p->a.cotangent = p->cotangent;
+    if (a->target) p->a.target = p->target;
 }
 
 static void close_padded(padded *p)
@@ -209,6 +235,7 @@ static void close_padded(padded *p)
     lra_free(p->length);
     lra_free(p->place);
     lra_free(p->position);
+    lra_free(p->target);
     lra_free(p->cotangent);
     lra_free(p->out);
 }
@@ -226,10 +253,14 @@ static void fill_padded(padded *p, const requested *a, int64_t first, int64_t ro
         char *copy = (char *)(uintptr_t)lra_request_tokens(to, s, &size);
         memset(copy, 0, (size_t)to->T * size);
         p->position[s] = -1;
+        for (int64_t t = 0; t < to->T; t++) p->target[s * to->T + t] = -1;
         if (row >= rows) continue;
         memcpy(copy, lra_request_tokens(from, own, &size), (size_t)from->T * size);
         p->length[s] = from->length[own];
         if (from->place) p->place[s] = from->place[own];
+        if (a->target)
+            memcpy(p->target + s * to->T, a->target + own * from->T,
+                   (size_t)from->T * sizeof *p->target);
         if (!a->position) continue;
         p->position[s] = a->position[own];
         memcpy(p->cotangent + s * per, a->cotangent + own * per, (size_t)per * sizeof(float));
@@ -262,7 +293,7 @@ static int answer_padded(engine *g, int k, const requested *a, lra_err *e)
     padded p;
     open_padded(&p, a, v, a->position ? v->network.n * per : 0, lra_elements(of));
     if (a->answer == LRA_ANSWERS_FORWARD) D = g->base.facts.classes;
-    if (a->answer == LRA_ANSWERS_VJP) D = 1;
+    if (a->answer == LRA_ANSWERS_VJP || a->answer == LRA_ANSWERS_LOGPROB) D = 1;
     for (int64_t first = 0; first < a->inputs.B && rc == 0; first += v->rows) {
         int64_t left = a->inputs.B - first, rows = left < v->rows ? left : v->rows;
         fill_padded(&p, a, first, rows, per);
@@ -302,6 +333,18 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
         return lra_fail(e, "model '%s' has an output at each position", g->run->model->name);
     int rc = need(g, LRA_ANSWERS_FORWARD | (q->place ? LRA_ANSWERS_PLACE : 0), 0, e);
     return rc == 0 ? answer(g, &a, e) : rc;
+}
+
+static int logprob(lra_responder *r, const lra_request *q, const int32_t *target, float *out,
+                   lra_err *e)
+{
+    const requested a = {.answer = LRA_ANSWERS_LOGPROB, .inputs = *q, .target = target, .out = out};
+    if (!lra_responder_answers(r, LRA_ANSWERS_LOGPROB))
+        return lra_fail(e, "the model does not predict the next token");
+    int rc = need((engine *)r, LRA_ANSWERS_LOGPROB | (q->place ? LRA_ANSWERS_PLACE : 0), 0, e);
+    if (rc == 0) rc = answer((engine *)r, &a, e);
+    for (int64_t i = 0; i < q->B * q->T && rc == 0; i++) out[i] = -out[i]; /* losses */
+    return rc;
 }
 
 static int features(lra_responder *r, const lra_request *q, const char *layer, float *out,
@@ -366,6 +409,7 @@ lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *d
 {
     static const lra_responder_functions functions = {.prepare = prepare,
                                                       .forward = forward,
+                                                      .logprob = logprob,
                                                       .features = features,
                                                       .vjp = vjp,
                                                       .reset = reset,
@@ -380,17 +424,20 @@ lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *d
     g->network = lra_session_network(run);
     bool pretrained = lra_session_objective(run)->pretrains;
     bool one = g->network.head != LRA_HEAD_TOKENS && !pretrained;
+    bool next = g->network.head == LRA_HEAD_NEXT && !pretrained;
     const lra_buckets buckets = lra_buckets_find(run->data);
     g->base.facts = (lra_responder_facts){
         .answers = LRA_ANSWERS_FEATURES | LRA_ANSWERS_VJP | LRA_ANSWERS_RESET | LRA_ANSWERS_PLACE |
-                   LRA_ANSWERS_LONGER | LRA_ENGINE_SCORES | (one ? LRA_ANSWERS_FORWARD : 0),
+                   LRA_ANSWERS_LONGER | LRA_ENGINE_SCORES | (one ? LRA_ANSWERS_FORWARD : 0) |
+                   (next ? LRA_ANSWERS_LOGPROB : 0),
         .model = run->model->name,
         .framework = "lra-locality",
         .classes = g->network.outputs,
         .vocab = g->network.vocab,
         .max_length = buckets.length[buckets.n - 1],
         .reach = run->model->reach ? run->model->reach(run->model_config) : -1,
-        .causal = lra_model_causal(run->model, run->model_config)};
+        .causal = lra_model_causal(run->model, run->model_config),
+        .next = next};
     return &g->base;
 }
 

@@ -28,7 +28,8 @@ enum {
     LRA_ANSWERS_RESET = 1 << 5,     /* initial weights: reset() and restore() */
     LRA_ANSWERS_PLACE = 1 << 6,     /* position ids of the first tokens: lra_request.place */
     LRA_ANSWERS_LONGER =
-        1 << 7 /* sequences longer than facts.max_length: lra_preparation.longest */
+        1 << 7, /* sequences longer than facts.max_length: lra_preparation.longest */
+    LRA_ANSWERS_LOGPROB = 1 << 8 /* log-probabilities of given tokens at all positions */
 };
 
 /* What a model declares about itself. Texts belong to the responder. */
@@ -48,6 +49,9 @@ typedef struct {
     int64_t reach;     /* maximum distance of the tokens on which a feature depends; -1: unknown */
     bool mask;         /* true: the model can hide positions (lra_request.keep) */
     bool causal;       /* true: features of position i depend on tokens 0..i alone */
+    bool next;         /* true: forward() computes logits of the next token (a language model) */
+    bool has_bos;      /* true: rows may begin with the token `bos` (begin of sequence) */
+    int32_t bos;
     int n_layers;
     const char *const *layer; /* (n_layers) names for features, attention and kernels */
 } lra_responder_facts;
@@ -97,6 +101,11 @@ typedef struct {
     /* Computes logits (B,C); for a language model, the logits of the token that follows the last
      * one. */
     int (*forward)(lra_responder *r, const lra_request *q, float *logits, lra_err *e);
+    /* Language models: ln of the probability of target[i] after the tokens 0..i of its sequence;
+     * target: (n,T), -1: none, its logprob is undefined; logprob: (n,T). One pass per sequence, and
+     * T numbers instead of T V logits. */
+    int (*logprob)(lra_responder *r, const lra_request *q, const int32_t *target, float *logprob,
+                   lra_err *e);
     /* out: (n,T,D), features before the pool, or of a named layer. Nullable: layer */
     int (*features)(lra_responder *r, const lra_request *q, const char *layer, float *out,
                     lra_err *e);

@@ -9,7 +9,7 @@
 #include "reports/results/load_files.h"
 
 const struct lra_probe_curve lra_probe_curves[LRA_PROBE_CURVES] = {
-    {"gain", "1"}, {"value", "1"}, {"kl", "nats"}, {"key", "1"}};
+    {"gain", "1"}, {"value", "1"}, {"kl", "nats"}, {"key", "1"}, {"loss", "bits"}};
 
 lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
                                        const lra_origin *origin)

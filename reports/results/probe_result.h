@@ -28,7 +28,7 @@ typedef struct {
 } lra_probe_array;
 
 /* Curves over the points of the array `x` of a unit: arrays (points, 3) of value and interval. */
-enum { LRA_PROBE_CURVES = 4 };
+enum { LRA_PROBE_CURVES = 5 };
 extern const struct lra_probe_curve {
     const char *name, *unit; /* name of the array and its unit, for example "gain", "1" */
 } lra_probe_curves[LRA_PROBE_CURVES];
