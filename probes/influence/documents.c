@@ -13,6 +13,7 @@ const char *lra_documents_undefined(const lra_subject *s)
     const lra_task *t = s->data->task;
     if (!s->model->facts.next) return "the model does not predict the next token";
     if (s->model->facts.vocab == 0) return "the rows are not tokens";
+    if (s->model->facts.fixed_length) return "the model takes inputs of one length alone";
     if (t->goal != LRA_GOAL_NEXT && t->goal != LRA_GOAL_CLASS)
         return "the targets of the rows are not their next tokens";
     return lra_responder_answers(s->model, LRA_ANSWERS_FORWARD)
