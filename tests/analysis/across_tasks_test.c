@@ -1,5 +1,5 @@
-/* Averages over tasks: by hand, and whether the interval of the interquartile mean holds the
- * truth. */
+/* Averages over tasks: values computed by hand, and whether the interval of the interquartile mean
+ * covers the true value. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -23,13 +23,13 @@ TEST(the_middle_half_by_weight)
 {
     const double value[] = {0, 1, 2, 3, 4, 5, 6, 7}, one[] = {1, 1, 1, 1, 1, 1, 1, 1};
     near(lra_middle_mean(8, value, one), (2 + 3 + 4 + 5) / 4.0, 1e-12);
-    /* 6 values: half of the second and of the fifth. */
+    /* The middle half of 6 values: half of the second, the third and fourth, half of the fifth. */
     near(lra_middle_mean(6, value, one), (0.5 * 1 + 2 + 3 + 0.5 * 4) / 3, 1e-12);
-    const double weight[] = {1, 1, 6}; /* from 2 to 6 all is the last */
+    const double weight[] = {1, 1, 6}; /* the third value has all of the weight from 2 to 6 */
     near(lra_middle_mean(3, value, weight), 2, 1e-12);
 }
 
-/* Rows of which the first `right` are. */
+/* Makes a sample of which every seed s predicts the first right[s] rows correctly. */
 static lra_sample *sample_of(int n_seeds, const int *right)
 {
     static uint8_t row[LRA_MAX_SEEDS][N];
@@ -51,9 +51,10 @@ TEST(runs_of_five_tasks)
     for (int t = 0; t < TASKS; t++) task[t] = (lra_task_value){sample_of(SEEDS, right[t]), 0};
     lra_estimate mean = lra_mean_over_tasks(TASKS, task);
     near(mean.value, (63 + 186 + 300 + 420 + 540) / 5.0 / N, 1e-12);
-    /* Weights of a third, five in all; from 1.25 to 3.75: of the second task's runs (180, 186, 192)
-     * a quarter of the first and the others, of the fourth's (414, 420, 426) likewise from
-     * above. */
+    /* Every run of the five tasks has weight 1/3, so the middle half reaches from 1.25 to 3.75 of
+     * the total weight 5. It contains a quarter of the second task's worst run (180) and all of its
+     * others (186, 192), all runs of the third task, and a quarter of the fourth task's best run
+     * (426) and all of its others (414, 420). */
     double expected =
         (180 / 12.0 + 186 / 3.0 + 192 / 3.0 + 300 + 414 / 3.0 + 420 / 3.0 + 426 / 12.0) / 2.5 / N;
     lra_estimate x = lra_iqm_over_tasks(TASKS, task, 1, 2000), y;
@@ -61,7 +62,7 @@ TEST(runs_of_five_tasks)
     assert_true(x.lo < x.value && x.value < x.hi);
     y = lra_iqm_over_tasks(TASKS, task, 1, 2000);
     assert_true(y.lo == x.lo && y.hi == x.hi);
-    /* Too few tasks, too few seeds of one. */
+    /* The functions return NaN for too few tasks, and for a task with too few seeds. */
     assert_true(isnan(lra_iqm_over_tasks(TASKS - 1, task, 1, 100).value));
     lra_sample_free((lra_sample *)(uintptr_t)task[2].sample);
     task[2].sample = sample_of(SEEDS - 1, right[2]);
@@ -77,7 +78,7 @@ static double normal(lra_rng *r)
     return x;
 }
 
-/* A task whose accuracy is p; seeds vary by sd. */
+/* Draws a task of accuracy p; the accuracies of its seeds have the standard deviation sd. */
 static lra_sample *draw_task(lra_rng *r, double p, double sd)
 {
     static uint8_t row[SEEDS][N];
@@ -85,7 +86,7 @@ static lra_sample *draw_task(lra_rng *r, double p, double sd)
     double level[SEEDS];
     for (int s = 0; s < SEEDS; s++) level[s] = p + sd * normal(r), correct[s] = row[s];
     for (int i = 0; i < N; i++) {
-        double luck = lra_rng_u01(r); /* mostly the same examples for all seeds */
+        double luck = lra_rng_u01(r); /* most of an example's luck is the same for all seeds */
         for (int s = 0; s < SEEDS; s++) row[s][i] = (i % 4 ? luck : lra_rng_u01(r)) < level[s];
     }
     lra_sample *x = lra_sample_new(N, true);
@@ -93,8 +94,8 @@ static lra_sample *draw_task(lra_rng *r, double p, double sd)
     return x;
 }
 
-/* Where tasks lie far apart the truth is that of the means: expected order statistics of both ends
- * cancel. */
+/* The accuracies of the tasks differ so much that the order of runs does not depend on seeds: the
+ * true interquartile mean then follows from the tasks' true accuracies. */
 TEST(the_interval_holds_the_truth)
 {
     static const double p[TASKS] = {0.15, 0.35, 0.5, 0.65, 0.85}, sd[] = {0.003, 0.02};
@@ -117,7 +118,8 @@ TEST(the_interval_holds_the_truth)
     }
 }
 
-/* The table of results: five tasks of one model with three seeds, one of another precision. */
+/* The table of results contains both means: five tasks of one model with three seeds; one run has
+ * another precision. */
 TEST(tables_show_both_means)
 {
     static const char *const names[] = {"listops", "image", "text", "pathfinder", "retrieval"};

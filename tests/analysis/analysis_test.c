@@ -19,9 +19,9 @@ static void near(double value, double expected, double tolerance)
 
 TEST(wilson)
 {
-    lra_estimate a = lra_wilson(1260, 2000, 0.95); /* 63 % of 2,000: +- 2.1 points */
+    lra_estimate a = lra_wilson(1260, 2000, 0.95); /* 63 %, 95 % interval +- 2.1 points */
     near((a.hi - a.lo) / 2, 0.0211, 0.0001);
-    lra_estimate b = lra_wilson(3111.3, 3457, 0.95); /* 90 %: +- 1 point */
+    lra_estimate b = lra_wilson(3111.3, 3457, 0.95); /* 90 %, 95 % interval +- 1 point */
     near((b.hi - b.lo) / 2, 0.01, 0.0001);
     lra_estimate c = lra_wilson(0, 10, 0.95);
     near(c.lo, 0, 1e-12);
@@ -52,7 +52,7 @@ TEST(mcnemar)
 
 enum { N = 1000 };
 
-/* The formula by hand: two series of three and two seeds on four examples. */
+/* The variance of a difference by hand: two series of three and two seeds on four examples. */
 TEST(the_formula)
 {
     static const uint8_t a[3][4] = {{1, 1, 0, 0}, {1, 1, 1, 0}, {1, 1, 1, 1}},
@@ -63,12 +63,14 @@ TEST(the_formula)
     lra_sample_add_correct(s, 2, of_b);
     near(s->series[0].value, 0.75, 1e-12);
     near(s->series[0].sd, 0.25, 1e-12);
-    /* Mean rows 1 1 2/3 1/3 and 1 1/2 0 0: differences 0 1/2 2/3 1/3, of mean 3/8. */
+    /* The means over seeds of the four examples are 1, 1, 2/3, 1/3 in the first series and 1, 1/2,
+     * 0, 0 in the second; the differences 0, 1/2, 2/3, 1/3 have the mean 3/8. */
     lra_variance v = lra_contrast_variance(s, (double[LRA_MAX_SERIES]){1, -1});
     double mean = 0.375, rest[] = {0, 1.0 / 2, 2.0 / 3, 1.0 / 3}, sum = 0;
     for (int i = 0; i < 4; i++) sum += (rest[i] - mean) * (rest[i] - mean);
     near(v.examples, sum / 3 / 4, 1e-12);
-    double of_seeds[] = {0.0625 / 3, 0.03125 / 2}; /* s^2 / S */
+    /* variance of the seeds' values, over the number of seeds */
+    double of_seeds[] = {0.0625 / 3, 0.03125 / 2};
     near(v.seeds, of_seeds[0] + of_seeds[1], 1e-12);
     near(v.df, v.seeds * v.seeds / (of_seeds[0] * of_seeds[0] / 2 + of_seeds[1] * of_seeds[1]),
          1e-9);
@@ -80,7 +82,7 @@ TEST(the_formula)
     lra_sample_free(s);
 }
 
-/* Two seeds that go together: only the spread of their differences counts. */
+/* Both series have the same two seeds: only the spread of the differences within seeds counts. */
 TEST(paired_seeds)
 {
     static const double row[4][2] = {{1, 3}, {5, 7}, {0, 2}, {4.5, 6.5}};
@@ -97,7 +99,7 @@ TEST(paired_seeds)
     lra_sample_free(s);
 }
 
-/* Nothing varies: no interval is a point. */
+/* An interval has a width even if no value varies. */
 TEST(nothing_varies)
 {
     static uint8_t right[50], wrong[50];
@@ -115,7 +117,8 @@ TEST(nothing_varies)
     lra_sample_free(s);
 }
 
-/* One seed takes the spread of the others; alone it has none. */
+/* A series with one seed gets the spread of the other series' seeds; if it is the only series, it
+ * has no spread. */
 TEST(one_seed)
 {
     static uint8_t row[4][N];
@@ -135,12 +138,13 @@ TEST(one_seed)
     lra_sample_free(s);
 }
 
-/* Replicates have the covariance of the rows over n, and the seeds' part without the
- * interaction. */
+/* The bootstrap replicates have the covariance of the examples' rows over n plus that of the seeds,
+ * from which the interaction of examples and seeds is removed. */
 TEST(replicates)
 {
     enum { B = 20000 };
-    for (int n = 400; n <= N; n += 600) { /* a redraw of examples, a normal vector */
+    /* examples are redrawn for small n, and replaced by a normal vector for large n */
+    for (int n = 400; n <= N; n += 600) {
         static uint8_t row[6][N];
         lra_rng r = lra_rng_new(5, 5, (uint64_t)n);
         for (int i = 0; i < n; i++)
@@ -163,7 +167,8 @@ TEST(replicates)
                expected = lra_contrast_variance(s, (double[LRA_MAX_SERIES]){1, -1}).examples;
         near(mean, s->series[0].value - s->series[1].value, 0.001);
         near((square / B - mean * mean) / expected, 1, 0.05);
-        /* t(2) is beyond 4.303 in 5 %. */
+        /* Student's t with 2 degrees of freedom exceeds 4.303 in absolute value with probability 5
+         * %. */
         s->series[0].own_sd = 1;
         int beyond = 0;
         lra_sample_draw(s, 7, B, drawn);
@@ -175,7 +180,7 @@ TEST(replicates)
     }
 }
 
-/* The interaction of examples and seeds is no spread of the seeds. */
+/* The interaction of examples and seeds does not increase the variance of the seeds. */
 TEST(interaction_is_removed)
 {
     static uint8_t row[40][N];
@@ -198,8 +203,8 @@ static double square_root(const void *context, const double *sum)
     return sqrt(sum[1] / sum[0]);
 }
 
-/* Root mean squared errors: pseudo-values agree with the delta method; of a mean they are its
- * terms. */
+/* Root mean squared errors: the jackknife's pseudo-values agree with the delta method. The
+ * pseudo-values of a mean are its terms. */
 TEST(jackknife)
 {
     static double row[N][2], out[N];
@@ -218,7 +223,8 @@ TEST(jackknife)
     near((square - sum * sum) / delta, 1, 0.01);
 }
 
-/* Two tasks: the variances add up over m squared. */
+/* The mean of two tasks: the variances are added and divided by the square of the number of
+ * tasks. */
 TEST(mean_of_tasks)
 {
     const double value[] = {0.5, 0.7};
@@ -229,7 +235,8 @@ TEST(mean_of_tasks)
     near(x.hi - x.value, sqrt(1.959964 * 1.959964 * 1e-4 + t * t * 1e-4), 1e-6);
 }
 
-/* Training falls 10 points more than validation; both runs of a rung share their rows. */
+/* The accuracy on training data decreases by 10 points more than that on validation data; both
+ * kinds of runs of a rung have the same examples. */
 TEST(gaps)
 {
     static uint8_t high[2][N], low[N];
@@ -258,28 +265,30 @@ TEST(failed_seeds)
     bool learned[5];
     assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, 0.01, learned), 2);
     assert_true(learned[0] && !learned[1] && learned[2]);
-    /* Above half of the gain, or no further below than the others lie apart: it learned. */
+    /* A seed learned if it reaches half of the gain, or if its distance below the others is no
+     * larger than the spread of the others. */
     assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.75, 0.91}, 0.5, 0.91, 0.01, learned),
                      3);
     assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.7}, 0.5, 0.91, 0.01, learned), 3);
     assert_int_equal(
         lra_seeds_learned(5, (double[]){0.5, 0.9, 0.52, 0.91, 0.9}, 0.5, 0.91, 0.01, learned), 3);
     assert_int_equal(lra_seeds_learned(2, (double[]){0.5, 0.9}, 0.5, 0.91, 0.01, learned), 2);
-    /* All are at chance; two guess the same. */
+    /* All seeds are at chance; two have exactly the same accuracy. */
     assert_int_equal(lra_seeds_learned(3, (double[]){0.495, 0.5, 0.5}, 0.5, 1, 0.01, learned), 3);
-    /* The others lie 0.02 apart: ten times that is 0.2. */
+    /* The other seeds differ by 0.02; the threshold is ten times that, 0.2. */
     assert_int_equal(
         lra_seeds_learned(4, (double[]){0.65, 0.83, 0.85, 0.87}, 0.5, 0.9, 0.01, learned), 4);
     assert_int_equal(
         lra_seeds_learned(4, (double[]){0.61, 0.83, 0.85, 0.87}, 0.5, 0.9, 0.01, learned), 3);
-    /* The gap is below four standard errors of one seed's mean. */
+    /* The gap is smaller than four standard errors of the mean of one seed. */
     assert_int_equal(lra_seeds_learned(3, (double[]){0.9, 0.5, 0.91}, 0.5, 0.91, 0.11, learned), 3);
-    /* A reference is judged by its own upper group: 0.6 gains less than half of 0.81. */
+    /* The threshold of a reference follows from its own better group: 0.6 is less than half of the
+     * gain to 0.81. */
     assert_int_equal(lra_seeds_learned(3, (double[]){0.81, 0.6, 0.81}, 0.5, NAN, 0.01, learned), 2);
     assert_int_equal(lra_seeds_learned(3, (double[]){0.5, 0.49, 0.5}, 0.5, NAN, 0, learned), 3);
 }
 
-/* Five seeds are enough. */
+/* Results of five seeds do not have the flag few-seeds. */
 TEST(few_seeds)
 {
     static uint8_t row[5][N];
@@ -298,8 +307,8 @@ TEST(few_seeds)
 
 /* ---- information ----------------------------------------------------------------------------- */
 
-/* Logits that are three times too large: the temperature brings them back; then losses are those of
- * the truth. */
+/* Logits that are three times too large: the fitted temperature corrects them, and the losses are
+ * then those of the true probabilities. */
 TEST(temperature)
 {
     enum { ROWS = 20000 };
@@ -308,7 +317,7 @@ TEST(temperature)
     double *loss = lra_alloc_array(ROWS, sizeof *loss), sum = 0;
     lra_rng r = lra_rng_new(9, 9, 9);
     for (int i = 0; i < ROWS; i++) {
-        label[i] = lra_rng_u01(&r) < 0.8; /* of the odds 4 to 1 */
+        label[i] = lra_rng_u01(&r) < 0.8; /* the odds of label 1 are 4 to 1 */
         logits[2 * i + 1] = (float)(3 * log(4));
     }
     double b = lra_temperature_fit(ROWS, 2, logits, label);
@@ -317,9 +326,11 @@ TEST(temperature)
     for (int i = 0; i < ROWS; i++) sum += loss[i] / ROWS;
     near(sum, -0.8 * log(0.8) - 0.2 * log(0.2), 0.01);
     for (int i = 0; i < ROWS; i++) logits[2 * i + 1] = -logits[2 * i + 1];
-    near(lra_temperature_fit(ROWS, 2, logits, label), 0, 0); /* they say the opposite */
+    /* the logits are the opposite of the truth */
+    near(lra_temperature_fit(ROWS, 2, logits, label), 0, 0);
     for (int i = 0; i < ROWS; i++) logits[2 * i + 1] = (float)(log(4) / 10);
-    near(lra_temperature_fit(ROWS, 2, logits, label), 10, 0.3); /* ten times too small */
+    /* the logits are ten times too small */
+    near(lra_temperature_fit(ROWS, 2, logits, label), 10, 0.3);
     const int32_t other[] = {0, 0, 1, 0}, own[] = {0, 1};
     lra_chance_losses(2, 2, own, 4, other, loss);
     near(loss[0], -log(4.0 / 6), 1e-12);

@@ -1,5 +1,5 @@
-/* Shares of position and content: known answers, and the definition with all maps at hand, for
- * masks and mixed lengths. */
+/* Shares of position and content in attention: known answers, and comparison with the definition
+ * evaluated on all maps, for masks and examples of different lengths. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -44,7 +44,8 @@ static void measure(lra_measurement out[LRA_SHARES_MEASUREMENTS])
     lra_shares_free(s);
 }
 
-/* Weights less equal ones, 0 where example b has no such entry; `is` says whether it has. */
+/* Returns the attention weight of example b from query i to key j minus the uniform weight; 0 and
+ * *is = false if example b has no such entry. */
 static double x_of(int b, int i, int j, bool *is)
 {
     double sum = 0;
@@ -54,7 +55,7 @@ static double x_of(int b, int i, int j, bool *is)
     return map[b][i][j] / sum - 1.0 / keys_of(b, i);
 }
 
-/* The definition, term by term. */
+/* Evaluates the definition of the shares term by term. */
 static void by_definition(double share[4])
 {
     static double mean[T][T], n[T][T], variance[T][T];
@@ -126,7 +127,8 @@ TEST(they_are_the_definition)
     }
 }
 
-/* All by distance, all by place, one random key an example; equal weights are undefined. */
+/* Maps that depend on the distance only, on the key's position only, or on a random key of each
+ * example; the shares of uniform weights are undefined. */
 TEST(known_answers)
 {
     lra_measurement f[LRA_SHARES_MEASUREMENTS];
@@ -147,7 +149,9 @@ TEST(known_answers)
     measure(f);
     assert_true(f[2].value > 0.95);
     for (int b = 0; b < N;
-         b++) /* rows of one shift: position alone, all of it distance but for the ends */
+         /* every row is the same row shifted: position explains everything, and distance all of it
+          * except at the ends */
+         b++)
         for (int i = 0; i < T * T; i++)
             map[b][i / T][i % T] = i / T - i % T == 1 || i % T - i / T == T - 1;
     measure(f);
@@ -157,9 +161,9 @@ TEST(known_answers)
     assert_true(isnan(f[0].value));
 }
 
-/* A head of a fixed decay ignores its input.  With equal lengths its content is 0; where lengths
- * differ, rows are divided by sums over other numbers of keys, which counts as content.  Causal
- * heads have the same rows at every length. */
+/* A head with a fixed decay ignores its input. Its share of content is 0 if all examples have the
+ * same length. If lengths differ, its rows are normalized over different numbers of keys, which
+ * counts as content. Rows of causal heads do not depend on the length. */
 TEST(ragged_lengths_count_as_content)
 {
     for (int k = 0; k < 3; k++) {
@@ -193,8 +197,8 @@ TEST(few_examples_are_undefined)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Maps of n examples of at most `size` positions: some places count more in all of them, each
- * example has its own fall by distance, and the rest is its own; causal. */
+/* Causal maps of n examples of at most `size` positions: some key positions have more weight in all
+ * examples, every example has its own decay with distance, and the remainder is random. */
 typedef struct {
     int n, size;
     int64_t *length;
@@ -229,7 +233,7 @@ static void free_maps(drawn_maps *m)
     lra_free(m->weight);
 }
 
-/* All but one; without: -1: all. */
+/* Measures the shares of all examples except `without`; -1 excludes none. */
 static void measure_drawn(const drawn_maps *m, int without,
                           lra_measurement out[LRA_SHARES_MEASUREMENTS])
 {
@@ -253,8 +257,8 @@ static void measure_drawn(const drawn_maps *m, int without,
     lra_free(lengths);
 }
 
-/* Half widths are those of leaving out one example in turn: a cell for each entry, and 4,096
- * entries in fewer cells. */
+/* The half widths of intervals equal those of a jackknife that leaves out one example at a time,
+ * both with one cell per entry and with 4,096 entries in fewer cells. */
 TEST(intervals_are_the_jackknifes)
 {
     static const struct {
@@ -282,8 +286,8 @@ TEST(intervals_are_the_jackknifes)
     }
 }
 
-/* Of 1,000 samples of 80 maps at least 93 % hold the shares of 20,000 maps, less what 1,000 cannot
- * tell (two standard errors). */
+/* The intervals of at least 93 % of 1,000 samples of 80 maps contain the shares of 20,000 maps; the
+ * tolerance is two standard errors of a share of 1,000 samples. */
 TEST(intervals_cover)
 {
     static const double cases[][2] = {{1.5, 1}, {0.5, 2}};

@@ -1,4 +1,4 @@
-/* Breakdowns against known answers. */
+/* Breakdowns of accuracy by group, against known answers. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-/* Two groups of four: group 0 right on 3, the rival on 1 (wins 2 of it); group 1 all right, rival
- * none. */
+/* Two groups of four rows. Group 0: 3 predictions are right, the baseline has 1 right, the model is
+ * better on 2 rows. Group 1: all predictions are right, the baseline has none. */
 TEST(small_table)
 {
     const int32_t label[] = {0, 0, 0, 1, 2, 2, 1, 1, 0}, group[] = {0, 0, 0, 0, 1, 1, 1, 1, 7};
@@ -30,8 +30,8 @@ TEST(small_table)
     near(row[1].accuracy.lo, wilson.lo, 1e-12);
     near(row[1].rival, 0.25, 1e-12);
     near(row[1].difference.value, 0.5, 1e-12);
-    near(row[1].p, 0.5, 1e-12);   /* 2 against 0: 2/4 */
-    near(row[2].p, 0.125, 1e-12); /* 4 against 0: 2/16 */
+    near(row[1].p, 0.5, 1e-12);   /* exact McNemar test of 2 discordant pairs against 0: p = 2/4 */
+    near(row[2].p, 0.125, 1e-12); /* 4 discordant pairs against 0: p = 2/16 */
     near(row[0].p, lra_mcnemar(6, 1), 1e-12);
     assert_true(isnan(row[3].accuracy.value) && isnan(row[3].p));
 
@@ -43,7 +43,8 @@ TEST(small_table)
     assert_int_equal(count[2 * 9], 0);
 }
 
-/* One statement: p < 0.05 exactly where the 95 % interval excludes 0, few seeds included. */
+/* p values and intervals agree: p < 0.05 exactly if the 95 % interval excludes 0, also for few
+ * seeds. */
 TEST(p_and_interval_agree)
 {
     enum { N = 400, S = 2 };
@@ -69,10 +70,11 @@ TEST(p_and_interval_agree)
         n_shown += shown, n_not += !shown;
     }
     assert_true(n_shown > 5 && n_not > 50);
-    /* Two seeds far apart, each far from the rival: the interval holds 0, and p says so. */
+    /* Two seeds have very different accuracies, both far from the baseline's: the interval contains
+     * 0, and p is above 0.05. */
     lra_breakdown_data d = {.n = N, .n_classes = 2, .n_seeds = S, .label = label};
     for (int i = 0; i < N; i++) {
-        rival[i] = i % 10 < 9; /* 10 % right */
+        rival[i] = i % 10 < 9; /* the baseline is right on 10 % of the rows */
         predicted[0][i] = i % 10 >= 8, predicted[1][i] = i % 10 >= 4;
     }
     for (int s = 0; s < S; s++) d.predicted[s] = predicted[s];
@@ -83,7 +85,8 @@ TEST(p_and_interval_agree)
 
 TEST(holm)
 {
-    /* Holm 1979: 0.01 0.04 0.03 0.005 of four give 0.03 0.06 0.06 0.02. */
+    /* The example of Holm (1979): the four p values 0.01, 0.04, 0.03, 0.005 are adjusted to 0.03,
+     * 0.06, 0.06, 0.02. */
     double p[] = {0.01, 0.04, NAN, 0.03, 0.005};
     lra_holm(5, p);
     near(p[0], 0.03, 1e-12);
@@ -98,7 +101,7 @@ TEST(holm)
 
 enum { N = 3000 };
 
-/* A prediction that is the heuristic's in 60 % of the rows and random otherwise. */
+/* 60 % of the predictions are those of the heuristic, the others random. */
 TEST(agreement)
 {
     static int32_t label[N], stratum[N], heuristic[N], predicted[3][N];
@@ -128,7 +131,7 @@ TEST(agreement)
     assert_true(isnan(a.same.value) && isnan(a.right_null));
 }
 
-/* Nothing varies: the interval is not a point. */
+/* The interval has a width although every prediction is right. */
 TEST(all_right)
 {
     int32_t label[30], group[30];
@@ -139,13 +142,13 @@ TEST(all_right)
     lra_breakdown_compute(&d, 1, group, label, row);
     near(row[1].accuracy.lo, lra_wilson(30, 30, 0.95).lo, 1e-12);
     near(row[1].p, 1, 0);
-    near(row[1].difference.value, 0, 0); /* no discordant pair in 30 */
+    near(row[1].difference.value, 0, 0); /* none of the 30 pairs is discordant */
     near(row[1].difference.hi, lra_wilson(0, 30, 0.95).hi, 1e-12);
     near(row[1].difference.lo, -row[1].difference.hi, 1e-12);
 }
 
-/* Intervals of a mean over three seeds hold it; 300 draws, so that 2 points below 95 % are
- * chance. */
+/* Coverage of the intervals of a mean over three seeds. With 300 draws, a coverage of 93 % is
+ * compatible with the true value 95 %. */
 TEST(coverage)
 {
     enum { DRAWS = 300, EXAMPLES = 200 };
@@ -154,7 +157,8 @@ TEST(coverage)
     lra_rng r = lra_rng_new(7, 7, 7);
     for (int t = 0; t < DRAWS; t++) {
         for (int i = 0; i < EXAMPLES; i++) {
-            double p = lra_rng_below(&r, 2) ? 0.9 : 0.3; /* an easy or a hard example */
+            /* half of the examples are easy, half are hard */
+            double p = lra_rng_below(&r, 2) ? 0.9 : 0.3;
             for (int s = 0; s < 3; s++) predicted[s][i] = lra_rng_u01(&r) <= p ? 0 : 1;
         }
         lra_breakdown_data d = {.n = EXAMPLES, .n_classes = 2, .n_seeds = 3, .label = label};

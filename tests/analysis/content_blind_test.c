@@ -1,6 +1,7 @@
-/* Lifts over content-blind heads: uniform, fixed-lag and exponential heads have 1.0000, heads by
- * classes of tokens have none by class; heads that look at parents or siblings are found; noisy
- * content-blind heads are not called tree. */
+/* Lifts over content-blind heads: uniform, fixed-lag and exponential heads have a lift of 1.0000,
+ * and heads that weight keys by the class of their tokens have no lift within classes. Heads that
+ * attend to parents or siblings are detected; noisy content-blind heads are not classified as tree
+ * heads. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -22,7 +23,8 @@ typedef struct {
     int32_t token[MOST];
 } expression;
 
-/* A node of some depth, as far as there is room. */
+/* Appends a random expression of at most `depth` levels; nested ones only as long as the array has
+ * room. */
 static void grow(expression *e, lra_rng *rng, int depth)
 {
     bool leaf = depth == 0 || e->n > MOST / 2 || lra_rng_below(rng, 3) == 0;
@@ -56,12 +58,12 @@ static uint8_t class_of(int32_t token)
 /* ---- heads ----------------------------------------------------------------------------------- */
 
 typedef struct {
-    double tau; /* of exp(-|lag|/tau); 0: equal weights */
-    int lag;    /* alone; 0: none */
+    double tau; /* weights decay as exp(-|lag| / tau); 0: equal weights */
+    int lag;    /* the only lag with weight; 0: all lags have weight */
     bool causal;
-    double of_class; /* factor of brackets as keys */
-    double noise;    /* of the logarithms of weights */
-    int related;     /* relation whose keys weigh `times` as much; -1: none */
+    double of_class; /* factor of the weight of keys that are brackets */
+    double noise;    /* half width of the uniform noise of the logarithms of weights */
+    int related;     /* relation in the tree whose keys have `times` the weight; -1: none */
     double times;
 } head;
 
@@ -100,7 +102,7 @@ static void add_example(lra_blind *b, const head *h, const expression *e, lra_rn
     lra_tree_free(&t);
 }
 
-/* Lifts by relation, and by relation and class. */
+/* Measures the lift of every relation, without and with classes of keys. */
 static void measure(const head *h, uint64_t set, lra_measurement plain[LRA_RELATIONS],
                     lra_measurement by_class[LRA_RELATIONS])
 {
@@ -146,7 +148,7 @@ TEST(content_blind_heads_have_none)
     }
 }
 
-/* Brackets weigh eight times: a lift of brackets, which is that of a class. */
+/* Brackets have eight times the weight: brackets have a lift, but none within their class. */
 TEST(classes_of_keys_are_no_tree)
 {
     const head h = {.related = -1, .of_class = 8, .tau = 6};
@@ -169,7 +171,7 @@ TEST(tree_heads_are_found)
     }
 }
 
-/* Heads whose weights vary from row to row, whatever the tokens are. */
+/* The weights of the heads vary from row to row at random, independent of the tokens. */
 TEST(noise_is_no_tree)
 {
     enum { SETS = 60 };

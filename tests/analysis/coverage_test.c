@@ -1,11 +1,11 @@
 /* labels: slow timeout: 300 */
-/* Coverage: do 95 % intervals hold the true value in 95 % of simulated ladders?  Every rung has
- * seeds of its own, whose accuracy varies by 0.3 or 1.3 points; examples are of unequal difficulty
- * and shared by all rungs and seeds; 500 or 20,000 of them; 3, 5 or 12 seeds (of the same ladders);
- * six shapes of the curve in turn.
- * LRA_COVERAGE=full: 1,200 ladders a cell with 4,000 replicates, and what the method before gave,
- * as stored in reports/measured/coverage.  Without it 400 with 500, and all cells but 5 seeds of
- * 20,000 examples. */
+/* Coverage: do 95 % intervals contain the true value in 95 % of simulated ladders?
+ * Every rung has seeds of its own, whose accuracies have a standard deviation of 0.3 or 1.3 points.
+ * The examples differ in difficulty and are shared by all rungs and seeds; there are 500 or 20,000
+ * of them. The number of seeds is 3, 5 or 12; the six shapes of the curve alternate.
+ * LRA_COVERAGE=full simulates 1,200 ladders for each combination with 4,000 bootstrap replicates,
+ * and also evaluates the earlier method, as stored in reports/measured/coverage. Without it there
+ * are 400 ladders with 500 replicates, and no case of 5 seeds with 20,000 examples. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -19,23 +19,24 @@
 
 enum { RUNGS = 6, CURVES = 6, MOST_SEEDS = 12, MOST_EXAMPLES = 20000, T = 128 };
 static const int64_t reach[RUNGS] = {4, 8, 16, 32, 64, T};
-/* True accuracies: slow growth, early saturation, no growth, a last step, a dip, decline. */
+/* True accuracies of the rungs: slow growth, early saturation, no growth, growth at the last rung
+ * only, a dip, a decline. */
 static const double curve[CURVES][RUNGS] = {
     {0.40, 0.44, 0.48, 0.52, 0.56, 0.60}, {0.50, 0.57, 0.595, 0.60, 0.60, 0.60},
     {0.55, 0.55, 0.55, 0.55, 0.55, 0.55}, {0.42, 0.42, 0.42, 0.42, 0.42, 0.60},
     {0.55, 0.59, 0.57, 0.55, 0.57, 0.60}, {0.60, 0.60, 0.59, 0.59, 0.58, 0.57}};
 static const double chance = 0.1,
-                    unequal = 0.34; /* difficulty moves an example's accuracy by at most that */
+                    unequal = 0.34; /* largest change of an example's accuracy by its difficulty */
 
 enum { N_SEEDS = 3 };
 static const int seeds[N_SEEDS] = {3, 5, MOST_SEEDS};
 
 typedef struct {
     int64_t n;
-    double sd; /* of seeds */
+    double sd; /* standard deviation of the seeds' accuracies */
 } cell;
 
-/* How often intervals held the truth, of how many. */
+/* Numbers of intervals that contained the true value, and numbers of ladders. */
 typedef enum { MEAN, DIFFERENCE, SLOPE, LI, GAIN, OLD_MEAN, OLD_DIFFERENCE, N_WHAT } what;
 static const char *const names[N_WHAT] = {"mean", "difference", "slope",   "LI",
                                           "gain", "old-mean",   "old-diff"};
@@ -51,14 +52,15 @@ static uint8_t *right[RUNGS][MOST_SEEDS], *guess;
 static uint64_t next_words(uint64_t *state)
 {
     uint64_t z = *state +=
-        0x9E3779B97F4A7C15u; /* splitmix64: four words of 16 bits, the fastest here */
+        /* splitmix64: returns four 16-bit numbers per call; the fastest generator of those tried */
+        0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
 }
 
-/* Right where a uniform word lies below that of the example and the seed, which are in
- * 65,536ths. */
+/* Draws which rows are right: a row is right if a random 16-bit number is less than the sum of the
+ * seed's level and the example's ease, both in units of 1/65,536. */
 static void draw_rows(uint64_t *state, int64_t n, int32_t level, const int32_t *easy, uint8_t *to)
 {
     for (int64_t i = 0; i < n; i += 4) {
@@ -102,8 +104,9 @@ static void draw_ladder(const cell *c, int set, const double *accuracy, lra_ladd
 
 /* ---- the old method -------------------------------------------------------------------------- */
 
-/* Percentiles of examples drawn with replacement, crossed with drawn seeds: what these intervals
- * replace.  The examples' part is normal here, as it is at 20,000. */
+/* The method used before: percentiles of bootstrap samples in which examples and seeds are both
+ * drawn with replacement. The part of the examples is drawn from a normal distribution, which is
+ * accurate for 20,000 examples. */
 static lra_estimate crossed(const lra_sample *s, const double *g, uint64_t key)
 {
     enum { B = 500 };
@@ -114,7 +117,7 @@ static lra_estimate crossed(const lra_sample *s, const double *g, uint64_t key)
         lra_rng rng = lra_rng_new(key, 77, (uint64_t)b);
         table[b] = sqrt(v.examples) * normal(&rng);
         int S = s->series[0].n_seeds;
-        for (int k = 0; k < S; k++) { /* one draw of seeds served all rungs */
+        for (int k = 0; k < S; k++) { /* the earlier method drew seeds once for all rungs */
             uint32_t at = lra_rng_below(&rng, (uint32_t)S);
             for (int r = 0; r < RUNGS; r++) table[b] += g[r] * s->series[r].by_seed[at] / S;
         }
@@ -163,7 +166,8 @@ static void print_score(const cell *c, int n_seeds, const score *s)
     print_message("\n");
 }
 
-/* Time is short where every change is tested: of 20,000 examples the extremes. */
+/* Returns true if the case is part of this run. The run of the continuous tests leaves out 5 seeds
+ * with 20,000 examples to save time. */
 static bool in_this_run(const cell *c, int k)
 {
     return full || c->n < MOST_EXAMPLES || seeds[k] != 5;
@@ -188,8 +192,8 @@ static void run_cells(const cell *c, score total[N_SEEDS])
     }
 }
 
-/* 93 to 99.5 % (LI: 93 % and more), and as far outside as two standard errors of this many
- * ladders. */
+/* Checks that the coverage is between 93 and 99.5 % (LI: at least 93 %); the tolerance is two
+ * standard errors of a share of this number of ladders. */
 static void check_cell(const score *s)
 {
     for (int k = 0; k < OLD_MEAN; k++) {
@@ -219,8 +223,8 @@ TEST(intervals_hold_the_truth)
     }
 }
 
-/* The simulation finds what it is for: three seeds that vary more than the test set defeat the
- * method before. */
+/* The simulation detects the fault of the earlier method: its intervals fail for three seeds that
+ * vary more than the sampling of the test set. */
 TEST(the_method_before_fails)
 {
     const cell c = {20000, 0.013};

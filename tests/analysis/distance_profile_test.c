@@ -1,6 +1,7 @@
-/* The other tokens' distances against known answers: equal weights with any mask and any mix of
- * lengths give the null exactly, which dividing by 1 - M(0) afterwards does not; rows without
- * another token; direction; coverage of the intervals. */
+/* Distances to other tokens, against known answers: with equal weights, any mask and any mix of
+ * lengths the measured values equal the uniform baseline exactly, which does not hold if the mean
+ * over rows is divided by 1 - M(0) afterwards; rows without another token; directions; coverage of
+ * the intervals. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static const lra_measurement *find(const numbers *x, const char *id)
     return f;
 }
 
-/* An example of T rows with equal weights on the inputs i-back .. i+ahead that exist. */
+/* Adds an example of T rows with equal weights on all inputs from i - back to i + ahead. */
 static void add_equal(lra_profile *p, int T, int back, int ahead)
 {
     double *w = lra_alloc_array((size_t)T, sizeof *w);
@@ -65,11 +66,13 @@ TEST(equal_weights)
         near(find(&x, "dist.mean.rel")->value, 1, 1e-12);
         near(find(&x, "self")->value, find(&x, "self")->null[LRA_NULL_UNIFORM], 1e-12);
         if (!causal) near(find(&x, "self")->value, 1.0 / T, 1e-12);
-        assert_int_equal(find(&x, "dist.mean")->undefined, 0); /* the first causal row is none */
+        /* the first causal row has no other token */
+        assert_int_equal(find(&x, "dist.mean")->undefined, 0);
     }
 }
 
-/* A row given by its ends is the row given by its allowed inputs. */
+/* A row that is described by its first and last allowed input gives the same profile as one
+ * described by a list of allowed inputs. */
 TEST(masks)
 {
     for (int k = 0; k < 4; k++) {
@@ -90,7 +93,8 @@ TEST(masks)
     }
 }
 
-/* Equal weights on ragged rows: exactly 1 row by row; M over 1 - M(0) is not. */
+/* Equal weights on rows of different lengths: the ratio to the baseline is exactly 1 if each row is
+ * normalized; it is not if the mean M is divided by 1 - M(0). */
 TEST(ragged_rows)
 {
     static const int length[] = {5, 9, 32, 2, 17, 64, 3, 1};
@@ -107,13 +111,14 @@ TEST(ragged_rows)
         double afterwards = find(&x, "range.mean")->value / (1 - find(&x, "local.0")->value);
         if (!(fabs(afterwards / null - 1) > 0.03))
             fail_msg("divided afterwards: %.4f of the null", afterwards / null);
-        for (int k = 0; k < x.n; k++) /* quantiles as well */
+        for (int k = 0; k < x.n; k++) /* the same holds for quantiles */
             if (x.f[k].id[0] == 'd' && x.f[k].id[1] == 'i')
                 near(x.f[k].value, x.f[k].null[LRA_NULL_UNIFORM], 1e-9);
     }
 }
 
-/* A row of its own token alone defines no distance, nor does the null count it. */
+/* A row whose weight is all on its own token has no distance, and its baseline is not counted
+ * either. */
 TEST(lone_rows)
 {
     double far[8] = {0, 0, 0, 0, 3, 0, 0, 1}, own[8] = {0}, tiny[8] = {0};
@@ -126,7 +131,8 @@ TEST(lone_rows)
     lra_profile_end(p);
     numbers x = read(p);
     near(find(&x, "dist.mean")->value, 3, 1e-12);
-    near(find(&x, "dist.mean")->null[LRA_NULL_UNIFORM], 4, 1e-12); /* 1 .. 7 of row 7 alone */
+    /* the baseline is the mean of the distances 1 .. 7 of row 7 */
+    near(find(&x, "dist.mean")->null[LRA_NULL_UNIFORM], 4, 1e-12);
     near(find(&x, "dist.q50")->value, 3, 0);
     near(find(&x, "self")->value, (0.25 + 1 + 1 / (1 + 1e-7)) / 3, 1e-12);
     near(find(&x, "self")->null[LRA_NULL_UNIFORM], 1 / 8.0, 1e-12);
@@ -142,8 +148,8 @@ TEST(lone_rows)
     near(find(&x, "self")->value, 1, 0);
 }
 
-/* Rows are averaged within examples, then examples, on both sides: equal weights have the null's
- * direction. */
+/* Measured values and baselines are both averaged over the rows of an example and then over
+ * examples: equal weights have the direction of the baseline. */
 TEST(direction)
 {
     lra_profile *p = lra_profile_new(64, 0);
@@ -156,7 +162,7 @@ TEST(direction)
     assert_true(f->value > 0.05);
 }
 
-/* Kernels: lag 0 is the own token, what it holds moves no distance. */
+/* Kernels: lag 0 is the token itself; its weight does not change the distances. */
 TEST(kernels)
 {
     for (int k = 0; k < 2; k++) {
@@ -177,7 +183,7 @@ TEST(kernels)
 
 enum { N = 24, EXAMPLES = 40, SETS = 400 };
 
-/* An example of a population: its own token's share and its decay are drawn, as is its length. */
+/* Adds a random example: the share of its own token, the decay and the length are drawn. */
 static void add_drawn(lra_profile *p, lra_rng *rng)
 {
     int length = 12 + (int)lra_rng_below(rng, N - 11);

@@ -1,4 +1,5 @@
-/* Distributions, quantiles and GSL's errors: published values, closed forms, infinite numbers. */
+/* Distributions, quantiles and errors of GSL: published values, closed forms, infinite
+ * arguments. */
 #include "tests/fixtures/test.h"
 
 #include <gsl/gsl_errno.h>
@@ -28,14 +29,15 @@ TEST(published_values)
     expect(lra_t_quantile(30, 0.05), -1.6972608865939574, 1e-12, "t", 30, 0.05);
     expect(lra_binomial_cdf(2, 0.5, 5), 0.5, 1e-14, "binomial", 2, 5);
     expect(lra_binomial_cdf(0, 0.5, 10), 1.0 / 1024, 1e-13, "binomial", 0, 10);
-    for (double p = 1e-3; p < 0.5; p *= 1.7) { /* closed forms of one and two degrees of freedom */
+    /* the quantiles of Student's t have closed forms for one and two degrees of freedom */
+    for (double p = 1e-3; p < 0.5; p *= 1.7) {
         expect(lra_t_quantile(1, p), -1 / tan(PI * p), 1e-9, "t", 1, p);
         expect(lra_t_quantile(2, p), (2 * p - 1) / sqrt(2 * p * (1 - p)), 1e-9, "t", 2, p);
     }
     assert_true(lra_binomial_cdf(7, 0.3, 7) == 1);
 }
 
-/* Arguments outside of the domain do not end the program. */
+/* Arguments outside of the domain give NaN and do not end the program. */
 TEST(errors_are_values)
 {
     lra_err e = {{0}};
@@ -53,14 +55,15 @@ TEST(quantiles)
     assert_true(x[0] == 1 && x[1] == 4 && x[2] == 4 && x[3] == 7 && isinf(x[4]));
     assert_true(lra_quantile(5, x, 0) == 1 && lra_quantile(5, x, 0.5) == 4);
     expect(lra_quantile(5, x, 0.125), 2.5, 1e-15, "quantile", 0.125, 0);
-    assert_true(lra_quantile(5, x, 0.75) == 7); /* not 0 * infinity */
+    assert_true(lra_quantile(5, x, 0.75) == 7); /* not NaN from 0 * infinity */
     assert_true(isinf(lra_quantile(5, x, 0.76)) && isinf(lra_quantile(5, x, 1)));
     assert_true(lra_quantile(1, x, 0.3) == 1);
     const double equal[] = {0.1, 0.1, 0.1};
     for (double q = 0; q <= 1; q += 0.01) assert_true(lra_quantile(3, equal, q) == 0.1);
 }
 
-/* A matrix that is not finite, or 0, has no rank; GSL's iteration alone would not end. */
+/* A matrix that is 0 or has entries that are not finite has no effective rank. The iteration of GSL
+ * would never end for it. */
 TEST(ranks)
 {
     double a[12] = {0};
@@ -73,7 +76,7 @@ TEST(ranks)
     assert_true(isnan(lra_effective_rank(3, 4, a)));
 }
 
-/* Weighted least squares: exact laws, and the weights. */
+/* Weighted least squares: exact decay laws, and the effect of weights. */
 TEST(decays)
 {
     double d[8], y[8], w[8];
@@ -87,7 +90,7 @@ TEST(decays)
     f = lra_decay_fit(8, d, y, w);
     expect(f.beta, 1, 1e-12, "beta", 1, 0);
     assert_int_equal(f.kind, LRA_DECAY_POWER);
-    /* three points, the last without weight to speak of: the line through the others */
+    /* of three points the last has almost no weight: the fit is the line through the others */
     const double at[] = {1, 2, 3}, to[] = {1, exp(-1), 1}, heavy[] = {1, 1, 1e-12};
     expect(lra_decay_fit(3, at, to, heavy).tau, 1, 1e-9, "tau", 1, 0);
     for (int i = 0; i < 8; i++) y[i] = 1;

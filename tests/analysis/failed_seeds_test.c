@@ -1,8 +1,9 @@
 /* labels: slow timeout: 300 */
-/* The rule of failed seeds, by simulation: it must not drop seeds where none failed (ladders at
- * chance, of weak and of learned tasks), the intervals of differences must hold the truth there,
- * and it must find seeds that failed.  Every rung has seeds of its own, whose accuracy varies by
- * 0.3 or 1.3 points; examples are of unequal difficulty and shared by all rungs and seeds. */
+/* Simulation of the rule that excludes failed seeds. It must not exclude seeds if none failed
+ * (ladders at chance, of weakly and of well learned tasks), the intervals of differences must then
+ * contain the true value, and it must detect seeds that failed.
+ * Every rung has seeds of its own, whose accuracies have a standard deviation of 0.3 or 1.3 points;
+ * examples differ in difficulty and are shared by all rungs and seeds. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ enum { RUNGS = 5, MOST_SEEDS = 12, MOST_EXAMPLES = 2000, T = 64, LADDERS = 400 }
 static const int64_t reach[RUNGS] = {4, 8, 16, 32, T};
 static uint8_t right[RUNGS][MOST_SEEDS][MOST_EXAMPLES], guess[MOST_EXAMPLES];
 
-/* A kind of ladder: accuracies of the rungs, chance, and the share of seeds that stay at chance. */
+/* A kind of ladder: true accuracies of the rungs, chance, and the probability that a seed stays at
+ * chance. */
 typedef struct {
     const char *name;
     double accuracy[RUNGS], chance, failing;
@@ -33,7 +35,7 @@ static double normal(lra_rng *r)
     return x;
 }
 
-/* The key is the draw: rng streams are of the ladder, and of each of its seeds. */
+/* Draws ladder number `key`. The ladder and each of its seeds have random streams of their own. */
 static void draw(const design *c, int64_t n, double sd, uint64_t key, int n_seeds,
                  bool fails[RUNGS][MOST_SEEDS], lra_ladder_data *d)
 {
@@ -94,7 +96,7 @@ static score run(const design *c, int64_t n, double sd, int n_seeds)
 static const int seeds[] = {3, 5, MOST_SEEDS};
 static const double spread[] = {0.003, 0.013};
 
-/* Two standard errors of this many ladders. */
+/* Returns two standard errors of a share of LADDERS ladders. */
 static double error_of(double share)
 {
     return 2 * sqrt(share * (1 - share) / LADDERS);

@@ -1,4 +1,4 @@
-/* Gains under restrictions: known curves and thresholds, intervals that hold them, models at
+/* Gains under restrictions: known curves and thresholds, coverage of the intervals, models at
  * chance. */
 #include "tests/fixtures/test.h"
 
@@ -11,8 +11,9 @@
 
 enum { N = 4000 };
 
-/* A row is right with probability chance + share (full - chance), by one number of its own, so that
- * restrictions agree on rows as they do in a model. */
+/* Makes the predictions of n restrictions. A row is right with probability chance + share * (full -
+ * chance); the random number of a row is the same for all restrictions, so that they agree on rows
+ * as those of a real model do. */
 static lra_sample *made(int n, const double *share, double chance, double full, int64_t rows)
 {
     lra_sample *s = lra_sample_new(rows, true);
@@ -47,15 +48,17 @@ TEST(a_known_curve)
         assert_true(g.gain[i].hi - g.gain[i].lo < 0.1);
     }
     assert_true(g.gain[5].value == 1 && g.gain[5].lo == 1 && g.gain[5].hi == 1);
-    assert_true(g.least[0].value == 2 || g.least[0].value == 4); /* 0.5 is on the edge */
+    /* the value is 0.5, exactly the threshold */
+    assert_true(g.least[0].value == 2 || g.least[0].value == 4);
     assert_true(g.least[1].value == 4);
     assert_true(g.least[2].value == 8 || g.least[2].value == 16);
     assert_true(g.least[3].value == 16 && g.least[3].lo == 16);
-    /* Trapezia over log2 x = 0 .. 4: what the gains themselves give. */
+    /* The area by the trapezoidal rule over log2 x from 0 to 4, from the gains. */
     double area = 0;
     for (int i = 2; i < 6; i++) area += (g.gain[i - 1].value + g.gain[i].value) / 8;
     assert_true(fabs(g.area.value - area) < 1e-12);
-    assert_true(fabs(g.whole_area - 1.0 / 8) < 1e-12); /* 0, but 1 at the last x */
+    /* the area of a curve that is 0 except 1 at the last x */
+    assert_true(fabs(g.whole_area - 1.0 / 8) < 1e-12);
     lra_sample_free(s);
 }
 
@@ -71,7 +74,7 @@ TEST(no_gain_at_chance)
     lra_sample_free(s);
 }
 
-/* What is never kept is told as such. */
+/* A threshold that no restriction reaches has the value infinity. */
 TEST(thresholds_out_of_reach)
 {
     const double x[] = {1, 2}, share[] = {0.1, 0.6};
@@ -82,7 +85,7 @@ TEST(thresholds_out_of_reach)
     lra_sample_free(s);
 }
 
-/* What a permutation costs: from a width on, up to a width, around the edge, nowhere. */
+/* Cost of permutations: from some width on, up to some width, around a threshold, and nowhere. */
 TEST(costs)
 {
     const double x[] = {1, 2, 4, 8, 16};
@@ -95,11 +98,12 @@ TEST(costs)
         assert_true(lra_holds_value(&g[k].costs_from) && lra_holds_value(&g[k].costs_to));
         lra_sample_free(s);
     }
-    /* Widths 1, 2, 4, 8, 16 are measured: the first that costs lies from 3 to 4. */
+    /* The widths 1, 2, 4, 8, 16 are measured: the first costly width is between 3 and 4. */
     assert_true(g[0].costs_from.value == 4 && g[0].costs_from.lo == 3 && g[0].costs_from.hi == 4);
     assert_true(g[0].costs_to.value == 16);
     assert_true(g[1].costs_to.value == 4 && g[1].costs_to.lo == 4 && g[1].costs_to.hi == 7);
-    assert_true(g[2].costs_from.lo == 3 && g[2].costs_from.hi == 8); /* 0.95 is on the edge */
+    /* the value is 0.95, exactly the threshold */
+    assert_true(g[2].costs_from.lo == 3 && g[2].costs_from.hi == 8);
     assert_true(isinf(g[3].costs_from.value) && isinf(g[3].costs_from.lo));
     assert_true(g[3].costs_to.value == 0 && g[3].costs_to.hi == 0);
 }
@@ -116,7 +120,8 @@ TEST(axes)
     assert_true(x[LRA_GAIN_POINTS - 1] == (double)((int64_t)1 << 40));
 }
 
-/* Masses of two examples count as they are: 10 at distance 0, 5 at 3 and 5 at 7. */
+/* The masses of two examples are added without normalization: 10 at distance 0, 5 at 3 and 5 at
+ * 7. */
 TEST(radii)
 {
     const double mass[2 * 8] = {10, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5}, none[8] = {0};
@@ -131,7 +136,8 @@ TEST(radii)
     const double other[8] = {1, 1, 1, 4, 2, 1, 1, 1}, x[8] = {99, 1, 1, 7, 5, 0, 0, 99};
     assert_true(lra_peak(8, x, other) == 4);
     assert_true(isnan(lra_peak(8, x, none)));
-    /* At the edge of a stack of windows both are close to 0, and their ratio is of nothing. */
+    /* Near the end of the receptive field of stacked windows both masses are close to 0, and their
+     * ratio has no meaning. */
     const double before[16] = {9, 9, 8, 7, 5, 1e-2, 1e-4, 1e-8};
     const double after[16] = {9, 1, 1, 1, 2, 5, 1e-2, 1e-5};
     assert_true(lra_peak(16, after, before) == 5);
@@ -139,7 +145,8 @@ TEST(radii)
     assert_true(lra_peak_middle(2) == 1 && isnan(lra_peak_middle(1)));
 }
 
-/* The most frequent one, the least of equals; redraws of three examples have any of them. */
+/* The modal position is the most frequent one, and the smallest if several are equally frequent. Of
+ * three different positions, bootstrap samples may have each. */
 TEST(usual_places)
 {
     const int64_t places[] = {7, 3, 7, 9, 3}, alike[] = {4, 4, 4}, few[] = {8, 2, 5};

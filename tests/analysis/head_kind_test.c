@@ -1,5 +1,5 @@
-/* Kinds of heads: maps that are built to be of a kind are called so, by the numbers that the probe
- * takes of them; thresholds are where the header says. */
+/* Kinds of heads: maps constructed to be of a kind are classified as that kind by the measurements
+ * of the probe; thresholds agree with the header. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 enum { N = 40, T = 96, MOST = 64 };
 static double map[N][T][T];
 
-/* Row i of example b: what is left of `mass` on one key is spread over all. */
+/* Sets row i of example b: `mass` on one key, and the rest uniform over all keys. */
 static void put(int b, int i, int key, double mass)
 {
     for (int j = 0; j < T; j++) map[b][i][j] = (1 - mass) / T;
@@ -27,7 +27,8 @@ static lra_measurement share_of(const char *id, double value, double equal)
     return f;
 }
 
-/* What attention is told of a head; parents: with the mass on token i/2. */
+/* Computes the measurements that the probe attention makes of a head. parents: includes the mass on
+ * the parent, which is token i/2. */
 static int measure(bool shares, bool parents, lra_measurement *out)
 {
     const lra_profile_options o = {.key = 1};
@@ -78,27 +79,31 @@ enum { POSITION = 1u << LRA_HEAD_POSITION, CONTENT = 1u << LRA_HEAD_CONTENT };
 TEST(maps_of_a_kind)
 {
     lra_rng r = lra_rng_new(5, 1, 0);
-    EACH_ROW put(b, i, 0, 0.5); /* all look at the first token, whatever stands there */
+    /* all queries attend to the first token, independent of its content */
+    EACH_ROW put(b, i, 0, 0.5);
     expect_kinds(LRA_HEAD_SINK, POSITION | 1u << LRA_HEAD_FAR, true, false);
     EACH_ROW put(b, i, 0, 0);
     expect_kinds(LRA_HEAD_UNIFORM, 0, true, false);
-    EACH_ROW put(b, i, i / 2, 0.9); /* the parent, in a tree that is the same in all examples */
+    /* the parent is i/2 in all examples: the tree is always the same */
+    EACH_ROW put(b, i, i / 2, 0.9);
     expect_kinds(LRA_HEAD_TREE, POSITION, true, true);
     expect_kinds(LRA_HEAD_POSITION, 0, true, false);
     EACH_ROW put(b, i, i ? i - 1 : 0, 1);
     expect_kinds(LRA_HEAD_LOCAL, POSITION, true, false);
     EACH_ROW put(b, i, (i + T / 2) % T, 1);
     expect_kinds(LRA_HEAD_FAR, POSITION, true, false);
-    EACH_ROW put(b, i, (i + T / 3) % T, 1); /* 1.33 of equal weights: not local */
+    /* the mean distance is 1.33 times that of uniform weights, so the head is not local */
+    EACH_ROW put(b, i, (i + T / 3) % T, 1);
     expect_kinds(LRA_HEAD_FAR, POSITION, true, false);
-    EACH_ROW put(b, i, (int)lra_rng_below(&r, T), 1); /* another key in every example */
+    EACH_ROW put(b, i, (int)lra_rng_below(&r, T), 1); /* the key differs between examples */
     expect_kinds(LRA_HEAD_CONTENT, 0, true, false);
-    expect_kinds(LRA_HEAD_MIXED, 0, false, false); /* too long for shares: nothing says which */
+    /* without shares (maps too long for them) the kind cannot be determined */
+    expect_kinds(LRA_HEAD_MIXED, 0, false, false);
     EACH_ROW put(b, i, (int)(lra_rng_below(&r, 5) + (uint32_t)i) % T, 1);
     expect_kinds(LRA_HEAD_LOCAL, CONTENT, true, false);
 }
 
-/* Bits of one number. */
+/* Returns the kinds (bits) that follow from a single measurement. */
 static unsigned kinds_of(const char *id, double value, double equal)
 {
     lra_measurement f = share_of(id, value, equal);
@@ -113,7 +118,7 @@ TEST(thresholds_are_told)
     assert_int_equal(kinds_of("entropy.rel", 0.951, NAN), 1u << LRA_HEAD_UNIFORM);
     assert_int_equal(kinds_of("tree.lift.class.bracket", 1.04, 1), 0);
     assert_int_equal(kinds_of("tree.lift.class.bracket", 1.05, 1), 1u << LRA_HEAD_TREE);
-    assert_int_equal(kinds_of("tree.bracket", 0.5, 0.1), 0); /* no lift */
+    assert_int_equal(kinds_of("tree.bracket", 0.5, 0.1), 0); /* an attention mass, not a lift */
     assert_int_equal(kinds_of("dist.mean.rel", 0.5, 1), 0);
     assert_int_equal(kinds_of("dist.mean.rel", 0.499, 1), 1u << LRA_HEAD_LOCAL);
     assert_int_equal(kinds_of("dist.mean.rel", 1.1, 1), 0);
@@ -125,8 +130,8 @@ TEST(thresholds_are_told)
     assert_int_equal(lra_head_kinds(2, both).is, 0);
     both[0].value = 0.31;
     assert_int_equal(lra_head_kinds(2, both).is, POSITION);
-    /* Numbers that are not known say nothing; nor does a lift whose interval reaches down to 1, or
-     * that would not pass among four. */
+    /* Measurements that are NaN determine no kind. Nor does a lift whose interval includes 1, or
+     * that is not significant among four tests. */
     assert_int_equal(kinds_of("dist.mean.rel", NAN, NAN), 0);
     lra_measurement sure = share_of("tree.lift.class.parent", 1.5, 1);
     sure.lo = 0.99, sure.hi = 2.01;
@@ -140,7 +145,8 @@ TEST(thresholds_are_told)
     assert_int_equal(lra_head_kind_of(POSITION | CONTENT), LRA_HEAD_POSITION);
 }
 
-/* A threshold inside an interval: it may be one or not; beyond it: surely, or not at all. */
+/* A threshold inside of the interval of a measurement: the kind is possible but not certain. A
+ * threshold outside of the interval: the kind is certain or excluded. */
 TEST(ends_say_what_is_sure)
 {
     static const struct {

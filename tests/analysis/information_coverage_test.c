@@ -1,7 +1,7 @@
 /* labels: slow timeout: 300 */
-/* Coverage: do the 95 % intervals of the excess hold its true value, for chains, periodic sequences
- * and symbols that follow from their places alone, for few and many examples, of one length and of
- * many?  And is a decay law named where nothing decays? */
+/* Coverage: do the 95 % intervals of the excess contain its true value? Cases: chains, periodic
+ * sequences and symbols determined by their positions alone; few and many examples; equal and
+ * different lengths. Also: is a decay law reported although nothing decays? */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static uint8_t next(design by, lra_rng *r, int t, int phase, const uint8_t *befo
     }
 }
 
-/* n examples: of T symbols, or of T/2 to T. */
+/* Makes n examples of T symbols; ragged: of T/2 to T symbols. */
 static void make(design by, int n, bool ragged, uint64_t set)
 {
     for (int i = 0; i < n; i++) {

@@ -1,8 +1,9 @@
 /* labels: slow timeout: 900 */
-/* How often is interaction found in bags of tokens?  Networks that see one token at a time (K = 1)
- * are trained on autocorrelated tokens of ragged length, with 2 and 10 classes, pooled with and
- * without a window of places; their margins go through the measurement of the probe.  No distance
- * matters to them: at most 7 % of all sets and 15 % of a cell may be called otherwise. */
+/* How often is an interaction detected in bags of tokens?
+ * Networks that see one token at a time (K = 1) are trained on autocorrelated tokens of different
+ * lengths, with 2 and 10 classes, pooled with and without a window of positions. Their margins are
+ * measured as in the probe. No distance matters to these networks: at most 7 % of all data sets,
+ * and 15 % of one combination, may have a detection. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -21,8 +22,9 @@ enum { SETS = 60, STEPS = 600, BATCH = 32 };
 typedef struct {
     int classes;
     bool window;
-    double place[T], value[V]; /* weight of a place; what a token counts for the label */
-    double edge[MOST];         /* of classes: quantiles of the mean value */
+    /* weight of a position in the pool; contribution of a token to the label */
+    double place[T], value[V];
+    double edge[MOST]; /* boundaries of the classes: quantiles of the mean contribution */
     double table[V][D], w1[D][H], b1[H], w2[H][MOST];
 } bag;
 typedef struct {
@@ -82,7 +84,8 @@ static void make_bag(bag *b, lra_rng *r, int classes, bool window)
 
 /* ---- network --------------------------------------------------------------------------------- */
 
-/* logits = relu(p W1 + b1) W2 of p = sum of places' weights times vectors, over n */
+/* Computes the logits relu(p W1 + b1) W2, where p (D) is the weighted mean of the tokens'
+ * vectors. */
 static void answer(const bag *b, const double *p, double *h, double *logit)
 {
     for (int j = 0; j < H; j++) {
@@ -151,7 +154,8 @@ static double accuracy(const bag *b, lra_rng *r)
 static double weight[N * BLOCKS * BLOCKS], null[N * BLOCKS * BLOCKS];
 static int64_t count[N];
 
-/* An example: of each draw and layout what a block adds to p, as it is and replaced. */
+/* One example: adds[layout][draw][replaced][block] is the contribution of a block to p, with its
+ * own tokens and with replacement tokens. */
 typedef struct {
     const bag *b;
     const row *x;
@@ -250,8 +254,9 @@ static void measure_example(const example *m, int e)
         }
 }
 
-/* Is a dependence on distance found in one trained bag?  rises: the interval of inter.rel at the
- * peak, simultaneous over distances, lies above 1 by more than the margin of the test. */
+/* Trains one bag and returns true if a dependence on distance is detected. Increments *rises if the
+ * interval of inter.rel at the peak, simultaneous over distances, is above 1 by more than the
+ * margin of the test. */
 static bool found_in(int classes, bool window, int set, double *right, int *rises)
 {
     static bag b;
@@ -288,7 +293,7 @@ TEST(bags_have_no_distance)
         printf(
             "%2d classes, %s: found in %d of %d bags, inter.rel above 1.1 in %d, accuracy %.2f\n",
             classes, cell & 2 ? "window of places" : "all places alike", found, SETS, rises, right);
-        assert_true(right > 1.6 / classes); /* they have learned */
+        assert_true(right > 1.6 / classes); /* the bags have learned their task */
         if (found > SETS * 15 / 100) fail_msg("found in %d of %d bags", found, SETS);
         if (rises > SETS * 15 / 100) fail_msg("inter.rel is above 1.1 in %d of %d", rises, SETS);
         all += found;

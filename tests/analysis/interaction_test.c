@@ -1,5 +1,6 @@
-/* Interaction of blocks: what is known of sums, products and heads after a pool, and against plain
- * loops.  How often it is found where there is none: interaction_bags_test.c. */
+/* Interaction of blocks: known results for sums, products and heads after a pool, and comparison
+ * with plain loops. interaction_bags_test.c measures how often interaction is detected although
+ * there is none. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ enum { T = 64, M = 4, BLOCKS = T / M, N = 64, DRAWS = 4 };
 static double weight[N * BLOCKS * BLOCKS], null[N * BLOCKS * BLOCKS];
 static int64_t count[N];
 
-/* The scores of this test: of T numbers of +-1. */
+/* The score functions of this test; each has T inputs of +-1. */
 typedef double (*score)(const double *x);
 
 static double sum_of_all(const double *x)
@@ -25,7 +26,7 @@ static double product_of_two(const double *x)
 {
     return x[8] * x[48];
 }
-static double neighbours(const double *x) /* across seams of blocks alone */
+static double neighbours(const double *x) /* products of neighbours that are in different blocks */
 {
     double s = 0;
     for (int t = M - 1; t + 1 < T; t += M) s += x[t] * x[t + 1];
@@ -43,7 +44,8 @@ static void draw(lra_rng *r, double *x, int from, int n)
     for (int t = from; t < from + n; t++) x[t] = lra_rng_u32(r) & 1 ? 1 : -1;
 }
 
-/* An input with blocks a and b (-1: none) replaced, its blocks at places `at`. */
+/* Returns the score of x with blocks a and b (-1: none) replaced by those of `other`; block k is
+ * moved to at[k]. */
 static double with(score s, const double *x, const double *other, const int *at, int a, int b)
 {
     double y[T];
@@ -54,7 +56,7 @@ static double with(score s, const double *x, const double *other, const int *at,
     return s(y);
 }
 
-/* Of an example, as the probe makes them: weights in order, and with blocks moved. */
+/* Measures an example as the probe does: with blocks in order, and with blocks permuted. */
 static void measure_example(score s, int e, lra_rng *r)
 {
     static double x[T], other[DRAWS][T];
@@ -119,7 +121,8 @@ TEST(known_answers)
     assert_true(f[LRA_INTERACTION_PEAK].value == 40 && f[LRA_INTERACTION_PEAK].lo == 40 &&
                 f[LRA_INTERACTION_PEAK].hi == 40 && !is_flat(f));
     assert_true(f[LRA_INTERACTION_P].value <= 0.01 && f[LRA_INTERACTION_REL].value > 1);
-    /* Examples whose replacements change neither token have no weight, and are not counted. */
+    /* Examples whose replacements change neither token have no weight and are counted as
+     * undefined. */
     assert_true(f[0].examples + f[0].undefined == N && f[0].examples >= LRA_INTERACTION_LEAST);
     for (int d = 1; d < BLOCKS; d++) assert_int_equal(curve[d] > 0, d == 10);
     x = measure(neighbours, 2);
@@ -140,7 +143,7 @@ TEST(known_answers)
     assert_true(f[0].examples == 0 && f[0].undefined == N && isnan(f[0].value) && is_flat(f));
 }
 
-/* Examples of unequal length, by plain loops. */
+/* Compares with plain loops for examples of different lengths. */
 TEST(they_are_the_definition)
 {
     lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
@@ -192,8 +195,8 @@ TEST(they_are_the_definition)
     assert_true(fabs(f[0].value - mean) < 1e-12);
 }
 
-/* Half of the examples have their pairs two blocks apart, the others six: the peak may be either.
- * Fewer examples than a test needs: none. */
+/* Half of the examples have interacting pairs two blocks apart, the others six: the interval of the
+ * peak includes both. If there are fewer examples than the test needs, there is no peak. */
 TEST(ends_of_a_peak)
 {
     lra_measurement f[LRA_INTERACTION_MEASUREMENTS];
@@ -214,7 +217,7 @@ TEST(ends_of_a_peak)
     lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(isnan(f[LRA_INTERACTION_PEAK].value) && isnan(f[LRA_INTERACTION_P].value));
     assert_true(is_flat(f));
-    x.null = NULL; /* initial weights: means alone */
+    x.null = NULL; /* without results of initial weights only means are measured */
     lra_interaction_measurements(&x, 1, f, NULL);
     assert_true(f[LRA_INTERACTION_MEAN].value > 0 && isnan(f[LRA_INTERACTION_P].value));
 }

@@ -1,4 +1,5 @@
-/* The shape of kernels against known answers; modes of state spaces; kernels found in a network. */
+/* Shapes of kernels, against known answers; modes of state spaces; kernels extracted from a
+ * network. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ TEST(box)
     near(value("kernel.tv"), 2. / 31, 1e-12);
 }
 
-/* 0.98^d: energy falls twice as fast as the fit of the maxima says. */
+/* Kernel 0.98^d: the energy (square) decays twice as fast as the maxima that are fitted. */
 TEST(exponential)
 {
     double k[1024], p;
@@ -63,7 +64,7 @@ TEST(exponential)
     near(value("range.mean"), 0.9604 / 0.0396, 1e-6);
     near(value("range.mean.p1"), 49, 1e-3);
     near(value("decay.test"), -1, 0);
-    assert_true(p > 0 && p < 1e-80); /* 1/63! */
+    assert_true(p > 0 && p < 1e-80); /* p is 1/63! */
     near(value("side"), 1, 0);
     near(value("kernel.tail"), pow(0.9604, 512), 1e-9);
     double e[1024];
@@ -95,8 +96,8 @@ TEST(rough)
     assert_true(value("kernel.centroid") < 0.05);
     near(value("decay.kind"), LRA_DECAY_NONE, 0);
     near(value("range.mean.rel"), 1, 1e-12);
-    /* |FFT|^2 = 2 + 2 cos 2 pi f: mean 1/4 - 1/pi^2; of few frequencies 2, 2 (twice) and 0, the
-     * ends once. */
+    /* The squared spectrum is 2 + 2 cos(2 pi f), whose mean frequency is 1/4 - 1/pi^2. For a kernel
+     * of 2 lags there are few frequencies. */
     memset(flat, 0, sizeof flat), flat[30] = flat[31] = 1;
     measure(1, 0, 64, flat, 0, NULL);
     near(value("kernel.centroid"), 0.25 - 1 / pow(acos(-1), 2), 2e-4);
@@ -111,17 +112,19 @@ TEST(rough)
     assert_int_equal(n_found, 0);
 }
 
-/* A vector for each lag counts by its norm; its steps by theirs. */
+/* A kernel with a vector for each lag: the norms of the vectors count, and for smoothness the norms
+ * of their differences. */
 TEST(vectors)
 {
-    const double k[] = {0, 3, 0, 4, 0, 0}; /* lags -1, 0, 1 of two components: (0,4) (3,0) (0,0) */
+    /* two components at lags -1, 0, 1: (0,4), (3,0), (0,0) */
+    const double k[] = {0, 3, 0, 4, 0, 0};
     measure(2, 1, 2, k, 0, NULL);
     near(value("range.mean.p1"), 4. / 7, 1e-12);
     near(value("side"), -1, 0);
     near(value("kernel.smooth"), (9 + 16 + 9) / 25., 1e-12);
 }
 
-/* On rows of 8 pixels a lag of 7, 8 or 9 is a neighbour. */
+/* In an image with rows of 8 pixels, pixels at a lag of 7, 8 or 9 are neighbours. */
 TEST(pixels)
 {
     double k[32] = {0};
@@ -166,7 +169,8 @@ TEST(ranks)
     double h = -(3. / 7 * log(3. / 7) + 4. / 7 * log(4. / 7));
     near(lra_effective_rank(3, 4, two), exp(h), 1e-9);
     near(lra_effective_rank(4, 3, two), exp(h), 1e-9);
-    double s[] = {2 + sqrt(2), 2, 2 - sqrt(2)}, entropy = 0; /* eigenvalues of a, all above 0 */
+    /* singular values are the eigenvalues of a, which are all positive */
+    double s[] = {2 + sqrt(2), 2, 2 - sqrt(2)}, entropy = 0;
     for (int i = 0; i < 3; i++) entropy -= s[i] / 6 * log(s[i] / 6);
     near(lra_effective_rank(3, 3, mixed), exp(entropy), 1e-9);
 }
@@ -197,7 +201,8 @@ TEST(energies)
 static tiny_run run;
 static lra_device device;
 
-/* Both weights of a run that has trained one epoch, with the kernels of its convolutions. */
+/* Opens the weights before and after training of a run of one epoch, and extracts the kernels of
+ * its convolutions. */
 static void open_run(const char *model, lra_extract *f)
 {
     lra_err e = {{0}};
@@ -210,8 +215,8 @@ static void open_run(const char *model, lra_extract *f)
     OK(lra_extract_open(f, &run.spec, &device, false, &e));
 }
 
-/* Lags of taps: tap k reads k - (K-1)/2 steps ahead; of a causal model all look back; dilation
- * spreads them. */
+/* Lags of the taps of a convolution: tap k of K reads k - (K-1)/2 positions ahead. All taps of
+ * causal models look back. Dilation multiplies lags. */
 TEST(convolutions)
 {
     lra_extract f;
@@ -229,7 +234,8 @@ TEST(convolutions)
     assert_int_equal(lra_loaded_plan(&m, &e), 0);
     OK(lra_params_get(m.params, "encoder/layer0/conv/kernel", w, &e));
     lra_loaded_free(&m);
-    for (int tap = 0; tap < 3; tap++) /* channel 5, input 2; lags are -1, 0, 1 */
+    /* input channel 2 of output channel 5; the lags are -1, 0, 1 */
+    for (int tap = 0; tap < 3; tap++)
         near(k->k[LRA_FOUND_TRAINED][(5 * 4 + 2) * 3 + 2 - tap], w[(tap * 4 + 2) * 6 + 5], 0);
     assert_memory_not_equal(k->k[0], k->k[1], 6 * 4 * 3 * sizeof(double));
     lra_extract_close(&f);
@@ -237,12 +243,13 @@ TEST(convolutions)
     open_run("layers=2 width=4 hidden=6 kernel=3 dilation=2 causal=1", &f);
     assert_true(f.kernels[0].behind == 0 && f.kernels[0].ahead == 3);
     assert_true(f.kernels[1].behind == 0 && f.kernels[1].ahead == 5);
-    near(f.kernels[1].k[1][1], 0, 0); /* between two taps */
+    near(f.kernels[1].k[1][1], 0, 0); /* a lag between two dilated taps has the weight 0 */
     lra_extract_close(&f);
     tiny_run_close(&run);
 }
 
-/* Both channels begin with equal lags; one grows at lag 4, both at lag 9, beyond half of all. */
+/* Both channels start with equal weights at all lags. One grows at lag 4, both grow at lag 9, which
+ * is beyond half of the kernel's lags. */
 TEST(peak_of_a_layer)
 {
     enum { LAGS = 12 };

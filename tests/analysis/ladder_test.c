@@ -1,4 +1,5 @@
-/* Ladders against known answers: the published tables, and where an index must not be given. */
+/* Ladders against known answers: the published tables, and cases in which an index must not be
+ * given. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-/* Table 1 of the locality paper: accuracies of kernels 5 7 11 21 31 61, and MEGA's. */
+/* Table 1 of the locality paper: accuracies for kernel sizes 5, 7, 11, 21, 31, 61, and those of
+ * MEGA. */
 typedef struct {
     const char *task;
     int layers, T;
@@ -53,8 +55,8 @@ TEST(published_ladders)
 
 enum { RUNGS = 6, SEEDS = 5, N = 2000, T = 64 };
 
-/* Rungs of growing reach whose seeds are right on given shares of the examples, the same ones
- * first; `luck` of them otherwise. */
+/* Rungs of increasing reach; the seeds of a rung are right on a given share of the examples: the
+ * first ones, except for a share `luck` of random ones. */
 typedef struct {
     lra_ladder_data data;
     uint8_t right[RUNGS][SEEDS][N], chance[N];
@@ -69,7 +71,8 @@ static void make(int n_rungs, const int64_t *reach, const double *share, int n_s
                                .T = T,
                                .chance_correct = m.chance,
                                .n_replicates = 2000};
-    for (int i = 0; i < N; i++) m.chance[i] = (i * 7) % 10 < 2; /* 20 %, unrelated to the rungs */
+    /* 20 % of the examples, independent of the rungs */
+    for (int i = 0; i < N; i++) m.chance[i] = (i * 7) % 10 < 2;
     for (int r = 0; r < n_rungs; r++) {
         m.data.rung[r] = (lra_rung){.kernel = 2 * r + 1, .reach = reach[r]};
         for (int s = 0; s < n_seeds; s++) {
@@ -92,12 +95,15 @@ TEST(a_ladder)
     assert_true(l.row[0].null_row && !l.row[1].null_row);
     assert_int_equal(l.row[3].reach, T);
     near(l.row[1].gain.value, 0.5, 1e-9);
-    /* right on the same rows as the reference: none of N differs, and Wilson says how many may */
+    /* The rung is right on the same rows as the reference: 0 of N differ, and the Wilson interval
+     * of 0 of N is the half width. */
     double none_of_all = lra_wilson(0, N, 0.95).hi / 0.4;
     near(l.row[2].gain.hi - 1, none_of_all, 1e-9);
     near(1 - l.row[2].gain.lo, none_of_all, 1e-9);
-    assert_true(l.row[3].gain.lo == 1 && l.row[3].gain.hi == 1); /* by definition */
-    near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-9); /* 4..8, 8..64 of 4..64 in octaves */
+    /* the gain of the reference is 1 by definition */
+    assert_true(l.row[3].gain.lo == 1 && l.row[3].gain.hi == 1);
+    /* in octaves: 4..8 is 1 and 8..64 is 3 of the 4 of 4..64 */
+    near(l.li.value, (0.5 * 1 + 1 * 3) / 4, 1e-9);
     assert_true(l.li.lo < l.li.value && l.li.value < l.li.hi);
     near(l.radius[0].value, exp2(2 + (0.59 - 0.4) / 0.2), 1e-9);
     assert_true(l.radius[0].lo < l.radius[0].value && l.radius[0].value < l.radius[0].hi);
@@ -107,10 +113,10 @@ TEST(a_ladder)
     near(l.sufficient[0].reach, 8, 0);
     assert_true(!l.span && l.extrapolated == 0 && !l.one_seed);
     assert_int_equal(lra_ladder_compute(&m.data, &again), 0);
-    assert_memory_equal(&l, &again, sizeof l); /* the same draws */
+    assert_memory_equal(&l, &again, sizeof l); /* the same seed gives the same bootstrap samples */
 }
 
-/* T - 1 positions to each side are everything. */
+/* A reach of T - 1 positions to each side includes the entire input. */
 TEST(all_but_one_is_all)
 {
     lra_ladder l;
@@ -123,7 +129,7 @@ TEST(all_but_one_is_all)
     assert_true(l.span);
 }
 
-/* A reference that is not clearly above chance measures nothing: no index, no gains. */
+/* If the reference is not clearly above chance, there is no index and there are no gains. */
 TEST(at_chance)
 {
     static const double share[][3] = {{0.2, 0.2, 0.2}, {0.2, 0.21, 0.212}, {0.2, 0.2, 0.1}};
@@ -139,7 +145,8 @@ TEST(at_chance)
     }
 }
 
-/* Just above chance is not enough: the half width must be below half of the difference. */
+/* A reference only just above chance is not sufficient: the half width must be less than half of
+ * the difference from chance. */
 TEST(clearly_above_chance)
 {
     int n_given = 0, n_above = 0;
@@ -170,12 +177,13 @@ TEST(one_rung)
         assert_int_equal(l.state, LRA_LI_ONE_RUNG);
         assert_true(isnan(l.li.value) && isnan(l.slope.value) && isnan(l.radius[0].value));
         near(l.row[1].gain.value, 1, 1e-12);
-        near(l.row[1].gain.lo, 1, 0); /* by definition */
+        near(l.row[1].gain.lo, 1, 0); /* the gain of the reference is 1 by definition */
     }
 }
 
-/* A ladder that ends early: the span alone; an outside reference that sees everything: to T, and
- * how much of it. */
+/* A ladder whose widest rung does not see the entire input has an index over its own span. If a
+ * reference outside of the ladder sees everything, the index is over T, and the extrapolated share
+ * is reported. */
 TEST(span_and_extrapolation)
 {
     lra_ladder l;
@@ -187,14 +195,17 @@ TEST(span_and_extrapolation)
     m.data.reference = 0.8;
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
     assert_true(!l.span && l.end == T);
-    near(l.extrapolated, 0.5, 1e-12);                               /* 16..64 of 4..64 */
-    assert_true(isinf(l.radius[2].value) && isinf(l.radius[2].hi)); /* nothing comes near */
+    /* in octaves: 16..64 is 2 of the 4 of 4..64 */
+    near(l.extrapolated, 0.5, 1e-12);
+    /* no rung is close to the reference */
+    assert_true(isinf(l.radius[2].value) && isinf(l.radius[2].hi));
     assert_true(isinf(l.sufficient[2].reach));
     static uint8_t best[N];
     for (int i = 0; i < N; i++) best[i] = i % 10 < 8;
     m.data.kind = LRA_REFERENCE_RUN;
     m.data.reference_correct = best;
-    m.data.reference_reach = 32; /* sees more than they, but not all */
+    /* the reference sees more than the rungs, but not the entire input */
+    m.data.reference_reach = 32;
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
     assert_true(l.span && l.extrapolated == 0);
     m.data.reference_reach = -1;
@@ -202,8 +213,8 @@ TEST(span_and_extrapolation)
     assert_true(!l.span && l.extrapolated > 0 && l.one_seed == false);
 }
 
-/* Goes down from the widest rung and stops at the first that is worse, even where a narrower one is
- * not. */
+/* The search for the sufficient reach starts at the widest rung and stops at the first rung that is
+ * worse, even if a narrower one is not. */
 TEST(sufficient_reach)
 {
     lra_ladder l;
@@ -215,15 +226,17 @@ TEST(sufficient_reach)
     assert_false(l.sufficient[0].unresolved);
     make(2, (int64_t[]){2, 64}, (double[]){0.60, 0.60}, 3, 1);
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
-    near(l.sufficient[0].reach, 64, 0); /* 2,000 examples are too few for one point */
+    /* 2,000 examples are too few to resolve one percentage point */
+    near(l.sufficient[0].reach, 64, 0);
     assert_true(l.sufficient[0].unresolved);
-    /* A rung that is 40 points worse is resolved, however wide its interval. */
+    /* A rung that is worse by 40 points is resolved, even if its interval is wide. */
     make(2, (int64_t[]){2, 64}, (double[]){0.5, 0.9}, 2, 1);
     for (int i = 0; i < N; i++) m.right[0][1][i] = m.right[0][1][i] || i % 40 == 0;
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
     assert_true(l.above[0].hi < -0.2 && (l.above[0].hi - l.above[0].lo) / 2 > 0.01);
     assert_false(l.sufficient[0].unresolved);
-    m.data.n_tasks = 3; /* at a third of the error, intervals are wider */
+    /* for three tasks the error probability is divided by three and intervals are wider */
+    m.data.n_tasks = 3;
     lra_ladder of_three;
     make(2, (int64_t[]){2, 64}, (double[]){0.575, 0.60}, 3, 0.06);
     assert_int_equal(lra_ladder_compute(&m.data, &l), 0);
@@ -233,7 +246,7 @@ TEST(sufficient_reach)
     near(of_three.sufficient[2].reach, 64, 0);
 }
 
-/* The rung that is asked for is the reference; wider ones may be worse. */
+/* The reference is the requested rung; wider rungs may be worse. */
 TEST(another_rung)
 {
     lra_ladder l;
@@ -245,7 +258,7 @@ TEST(another_rung)
     assert_true(l.row[2].gain.value < 0.9 && l.above[2].hi < 0 && isnan(l.above[1].value));
 }
 
-/* Seeds that did not learn are in no value. */
+/* Seeds that did not learn are excluded from all values. */
 TEST(failed_seeds)
 {
     lra_ladder l;
@@ -262,7 +275,7 @@ TEST(failed_seeds)
     near(l.row[1].accuracy.value, 0.5, 0.02);
 }
 
-/* Rungs with different numbers of seeds use all of them. */
+/* All seeds are used, even if the numbers of seeds differ between rungs. */
 TEST(uneven_seeds)
 {
     lra_ladder l;
@@ -273,8 +286,8 @@ TEST(uneven_seeds)
                 isnan(l.row[0].seed_sd));
 }
 
-/* No estimate lies outside its interval, whatever the curve: lra_ladder_compute() aborts where one
- * does. */
+/* No estimate is outside of its interval, for any shape of the curve: lra_ladder_compute() aborts
+ * if one is. */
 TEST(estimates_lie_in_their_intervals)
 {
     for (int k = 0; k < 200; k++) {
@@ -291,13 +304,13 @@ TEST(estimates_lie_in_their_intervals)
         if (l.state != LRA_LI_GIVEN) continue;
         assert_true(l.li.lo <= l.li.value && l.li.value <= l.li.hi && l.li.value <= 1);
         assert_true(l.li_raw.lo <= l.li_raw.value && l.li_raw.value <= l.li_raw.hi);
-        /* The running maximum is biased upward; no index is below 0. */
+        /* The running maximum has a positive bias; no index is below 0. */
         assert_true(l.li.lo >= 0 && l.li.lo <= fmax(l.li_raw.lo, 0));
     }
 }
 
-/* Rungs of row values, less of which is worse, are crossed with their seeds like those of what is
- * right. */
+/* Ladders of losses (a value for each row, of which less is better): examples and seeds vary as
+ * they do for correct predictions. */
 TEST(values_of_all_seeds_count)
 {
     enum { ROWS = 600, TWO = 2 };
@@ -327,11 +340,14 @@ TEST(values_of_all_seeds_count)
     near(l.row[0].seed_sd, 0.2 / sqrt(2), 1e-12);
     near(l.row[1].seed_sd, 0.04 / sqrt(2), 1e-12);
     near(l.row[0].gain.value, 2.6 / 3.3, 1e-12);
-    /* The waves of two seeds cancel: only the seeds differ, and two of them are few. */
-    double of_two = 12.7062 * 0.1; /* t(1) times 0.2/sqrt 2/sqrt 2 */
+    /* The examples' deviations of the two seeds cancel: only the difference of the seeds remains,
+     * and two seeds are few. */
+    /* Student's t for one degree of freedom times the standard error, 0.2 / sqrt(2) / sqrt(2) */
+    double of_two = 12.7062 * 0.1;
     near(l.row[0].accuracy.hi - l.row[0].accuracy.value, of_two, 1e-3);
     assert_true(l.row[0].gain.hi - l.row[0].gain.lo > 0.3 && l.few_seeds && !l.one_seed);
-    for (int i = 0; i < LRA_LADDER_RADII; i++) { /* a point is a hundredth of the gain of 3.3 */
+    /* a percentage point is a hundredth of the gain, which is 3.3 */
+    for (int i = 0; i < LRA_LADDER_RADII; i++) {
         double wanted = -0.7 - 3.3 * lra_ladder_points[i];
         near(l.radius[i].value, exp2(2 + 4 * (wanted + 1.4) / 0.7), 1e-9);
     }

@@ -1,4 +1,5 @@
-/* Declarations of measurements: patterns, heads, keys, checks; their list in reports/FORMAT.md. */
+/* Declarations of measurements: patterns of identifiers, table heads, keys, checks; the list of
+ * them in reports/FORMAT.md. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 TEST(ids_find_their_declaration)
 {
     static const struct {
-        const char *id, *declared, *head, *key; /* declared NULL: none */
+        const char *id, *declared, *head, *key; /* declared NULL: the identifier is not declared */
     } known[] = {
         {"dist.q95", "dist.qP", "d95", "dist_q95"},
         {"dist.mean.rel", "dist.mean.rel", "dist/uniform", "dist_mean_rel"},
@@ -61,7 +62,7 @@ TEST(modifiers_are_found)
     assert_int_equal(several, 2);
 }
 
-/* A declaration that no id can reach would be dead: an earlier pattern covers it. */
+/* Every declaration applies to some identifier: none is hidden by a pattern declared before it. */
 TEST(every_declaration_is_reached)
 {
     for (int i = 0; lra_measurement_info_at(i); i++) {
@@ -85,7 +86,7 @@ TEST(units_and_ranges_are_checked)
     static const struct {
         const char *id, *unit;
         double value;
-        const char *why; /* NULL: right */
+        const char *why; /* expected message; NULL: no error */
     } known[] = {{"dist.q95", "tokens", 5, NULL},
                  {"dist.q95", "pixels", 5, NULL},
                  {"dist.q95", "tokens", -1, "'dist.q95' is -1, expected 0 to T"},
@@ -95,7 +96,8 @@ TEST(units_and_ranges_are_checked)
                  {"self", "pixels", 1, "'self' has the unit 'pixels', expected '1'"},
                  {"side.px", "1", -1.5, "'side.px' is -1.5, expected -1 to 1"},
                  {"decay.beta", "1", -1.5, NULL},
-                 {"kl.auc", "1", -4.9, NULL}, /* 1 - KL / N, and a gain may be above 1 */
+                 /* this gain is 1 - KL / N, and may be negative; other gains may be above 1 */
+                 {"kl.auc", "1", -4.9, NULL},
                  {"keep.auc", "1", 1.2, NULL},
                  {"decay.tau", "tokens", INFINITY, NULL},
                  {"self", "1", NAN, NULL},
@@ -128,7 +130,7 @@ TEST(units_are_those_declared)
 static const char from[] = "<!-- analysis/measurements.def: begin -->\n",
                   to[] = "<!-- analysis/measurements.def: end -->\n";
 
-/* The lists as reports/FORMAT.md holds them. */
+/* Returns the lists of declarations in the format of reports/FORMAT.md. */
 static char *lists(void)
 {
     static const char *const local[] = {"", "lower", "higher"};
@@ -154,7 +156,7 @@ static char *lists(void)
     return t.s;
 }
 
-/* LRA_UPDATE_GOLDEN=1 rewrites the lists in the file. */
+/* Compares the lists with reports/FORMAT.md; LRA_UPDATE_GOLDEN=1 rewrites them in the file. */
 TEST(format_lists_all)
 {
     lra_err e = {{0}};

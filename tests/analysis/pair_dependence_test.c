@@ -1,6 +1,6 @@
 /* labels: slow timeout: 300 */
-/* Dependence of symbols beyond their positions: known values, coverage, and no finding where
- * symbols are independent given the position. */
+/* Dependence of symbols beyond their positions: known values, coverage of the intervals, and no
+ * detection if symbols are independent given the position. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ typedef enum { IID, PLACE, XOR, MARKOV, PERIODIC, NOISY_PERIOD, HIDDEN, N_DESIGN
 static const char *const names[N_DESIGNS] = {"i.i.d.",   "place",        "XOR",   "Markov",
                                              "periodic", "noisy period", "hidden"};
 
-/* HIDDEN: share of 1 after the symbol `before` in the first half; mirrored in the second. */
+/* HIDDEN: probability of symbol 1 after the symbols 0 and 1 in the first half of the sequence;
+ * exchanged in the second half. */
 static const double after[2] = {0.25 / 0.3, 0.45 / 0.7};
 
 static uint8_t hidden(double u, int t, const uint8_t *before)
@@ -45,7 +46,7 @@ static uint8_t next(design by, lra_rng *r, int t, int phase, const uint8_t *befo
     }
 }
 
-/* n examples: of T symbols, or of T/2 to T. */
+/* Makes n examples of T symbols; ragged: of T/2 to T symbols. */
 static void make(design by, int n, bool ragged, uint64_t set)
 {
     for (int i = 0; i < n; i++) {
@@ -80,7 +81,8 @@ static double truth(design by, int64_t d)
     }
 }
 
-/* Held and found of each distance, in all sets. */
+/* Counts, for each distance, in how many data sets the interval contains the true value, and in how
+ * many a dependence is detected. */
 static void run(design by, int n, bool ragged, int held[DISTANCES], int found[DISTANCES])
 {
     for (uint64_t set = 0; set < SETS; set++) {
@@ -100,9 +102,10 @@ static void run(design by, int n, bool ragged, int held[DISTANCES], int found[DI
                   found[0], found[1], found[2], SETS);
 }
 
-static int all_held, all_tested; /* where there is a dependence */
+static int all_held, all_tested; /* counts over the distances with a dependence */
 
-/* At least 93 %, less two standard errors of SETS; 93 % over all. */
+/* Checks that the coverage is at least 93 % minus two standard errors of a share of SETS; 93 % over
+ * all cases. */
 static void check(design by, int n, bool ragged)
 {
     int held[DISTANCES] = {0}, found[DISTANCES] = {0};
@@ -130,8 +133,8 @@ TEST(intervals_hold_the_truth)
     assert_true(all_held >= 0.93 * all_tested);
 }
 
-/* A dependence that the difference of mutual informations hides: pooled over positions, neighbours
- * are independent, but not under the positions' own shares. */
+/* A dependence that the difference of mutual informations hides: averaged over positions,
+ * neighbours are independent, but they are not given the symbol frequencies of each position. */
 TEST(finds_what_the_excess_hides)
 {
     make(HIDDEN, MOST, false, 7);
@@ -148,7 +151,7 @@ TEST(finds_what_the_excess_hides)
     lra_information_free(x);
 }
 
-/* Too few pairs or examples: no value, or no interval. */
+/* Too few pairs give no value; too few examples give no interval. */
 TEST(too_few)
 {
     make(IID, 60, false, 0);

@@ -1,5 +1,5 @@
-/* Profiles of weights over distance against known answers: equal weights, boxes, exponentials,
- * delays, mixed lengths, grids; intervals; fits and tests of decay; shifts. */
+/* Profiles of weights over distance, against known answers: equal weights, boxes, exponentials,
+ * delays, different lengths, grids; intervals; fits and tests of decay; shifts. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.9g, expected %.9g", value, expected);
 }
 
-/* The numbers of a profile, which is freed. */
+/* Measurements of a profile; read() frees the profile. */
 typedef struct {
     int n;
     lra_measurement f[LRA_PROFILE_MEASUREMENTS];
@@ -41,7 +41,7 @@ static double value(const numbers *x, const char *id)
     return find(x, id)->value;
 }
 
-/* One example of a single row. */
+/* Measures the profile of one example with a single row. */
 static numbers one_row(int64_t T, int64_t i, const double *w)
 {
     lra_profile *p = lra_profile_new(T, 0);
@@ -100,7 +100,7 @@ TEST(box)
     }
 }
 
-/* 0.98^d backwards, over so many inputs that nothing is cut off. */
+/* Weights 0.98^d backward, over so many inputs that the tail beyond them is negligible. */
 TEST(exponential)
 {
     enum { LONG = 1500 };
@@ -121,7 +121,7 @@ TEST(exponential)
     near(value(&x, "local.10"), 1 - pow(0.98, 11), 1e-9);
 }
 
-/* Boxes of half width r, convolved n times. */
+/* Weights: a box of half width r, convolved n times. */
 static numbers boxes(int n, int r)
 {
     enum { SIZE = 512, HALF = 256 };
@@ -185,7 +185,8 @@ TEST(undefined_rows)
     assert_int_equal(find(&x, "range.mean")->undefined, 2);
 }
 
-/* An example whose rows have one input each has no relative entropy, and takes it from no other. */
+/* Rows with a single input have no relative entropy. An example with only such rows is not counted
+ * in the mean. */
 TEST(single_inputs)
 {
     double one[2] = {1, -1}, equal[2] = {1, 1};
@@ -203,7 +204,8 @@ TEST(single_inputs)
 
 /* ---- lengths, masks, sums -------------------------------------------------------------------- */
 
-/* Equal weights of mixed lengths, one direction: nothing decays, and nothing is far. */
+/* Equal weights in one direction, with examples of different lengths: no decay is reported, and the
+ * far half has the weight of the baseline. */
 TEST(mixed_lengths)
 {
     double w[200];
@@ -229,7 +231,8 @@ static double noise(lra_rng *r)
     return 0.1 + lra_rng_u01(r);
 }
 
-/* What rows give is what their sums give, by masks of ranges and of holes. */
+/* A profile of single rows equals that of their sums, for masks that are ranges and masks that have
+ * holes. */
 static void sums_are_rows(int64_t columns, bool causal)
 {
     enum { N = 48 };
@@ -256,7 +259,7 @@ static void sums_are_rows(int64_t columns, bool causal)
                 own -= x * log(x), square += x * x;
             }
             entropy += own / length, squares += 1 / square / length;
-            if (n > 1) self += w[i] / (double)m->n_other; /* a share by now */
+            if (n > 1) self += w[i] / (double)m->n_other; /* w is normalized at this point */
             if (n > 1) rel += own / log(n) / (double)(m->n_rows - m->n_single);
             lra_profile_row(rows, i, 0, n, w);
         }
@@ -315,7 +318,7 @@ TEST(masks)
     lra_profile_mask_free(b);
 }
 
-/* On a grid of 8 columns the pixel below is 1 away, and 8 tokens. */
+/* In an image of 8 columns the pixel below has the distance 1 in pixels and 8 in tokens. */
 TEST(grids)
 {
     double w[64] = {0};
@@ -334,7 +337,8 @@ TEST(grids)
     assert_string_equal(find(&x, "range.q99")->unit, "pixels");
     near(value(&y, "range.q50"), 8, 0);
     near(value(&y, "periodic.p"), 4, 1e-12);
-    /* Names that readers of files take (reports/results/check_names.h). */
+    /* The identifiers are among those accepted by readers of files
+     * (reports/results/check_names.h). */
     for (int i = 0; i < y.n; i++)
         assert_int_equal(strspn(y.f[i].id, "abcdefghijklmnopqrstuvwxyz0123456789-_.:+"),
                          strlen(y.f[i].id));
@@ -342,8 +346,8 @@ TEST(grids)
 
 /* ---- intervals ------------------------------------------------------------------------------- */
 
-/* Examples that look back by exponentials of their own; how often the intervals hold what 1,500 of
- * them give. */
+/* Examples with exponential weights backward, each with its own decay; used to count how often
+ * intervals contain the value of 1,500 examples. */
 static lra_profile *noisy(int n, uint64_t seed)
 {
     enum { N = 96 };
@@ -375,7 +379,8 @@ TEST(coverage)
             assert_true(f->lo <= f->value && f->value <= f->hi);
         }
     }
-    for (int k = 0; k < IDS; k++) /* 95 % of 60: 57, standard deviation 1.7 */
+    /* the expected number is 95 % of 60 = 57, with a standard deviation of 1.7 */
+    for (int k = 0; k < IDS; k++)
         if (held[k] < 51) fail_msg("'%s': %d of %d intervals hold", id[k], held[k], SETS);
 }
 
@@ -393,7 +398,7 @@ TEST(seeds)
     near(all.hi, 2 + sqrt(9 + t * t), 1e-9);
     assert_int_equal(all.seeds, 3);
     assert_false(all.flags & (LRA_ONE_SEED | LRA_FEW_SEEDS));
-    for (int k = 0; k < 3; k++) f[k].lo = f[k].hi = NAN; /* weights alone */
+    for (int k = 0; k < 3; k++) f[k].lo = f[k].hi = NAN; /* without intervals of the seeds */
     all = lra_measurement_of_seeds(3, f);
     near(all.hi, 2 + t, 1e-9);
     assert_true(all.flags & LRA_FEW_SEEDS);
@@ -443,8 +448,8 @@ TEST(shift)
     lra_profile_free(q);
 }
 
-/* Examples of equal weights, but that keys `one` back count five times in every second example, and
- * keys `other` back in those between. */
+/* Examples of equal weights, except that keys at distance `one` (odd examples) or `other` (even
+ * examples) have five times the weight. */
 static lra_profile *peaked(int64_t n, int64_t one, int64_t other)
 {
     lra_profile *p = lra_profile_new(n, 0);
@@ -462,7 +467,7 @@ static lra_profile *peaked(int64_t n, int64_t one, int64_t other)
     return p;
 }
 
-/* Of mass and of intensity, in bins of one distance and of several. */
+/* Peaks of mass and of intensity, in bins of one distance and of several. */
 TEST(peaks)
 {
     static const int64_t at[][2] = {{5, 5}, {5, 9}, {100, 100}, {20, 100}};
@@ -481,7 +486,8 @@ TEST(peaks)
         }
 }
 
-/* Of two it is shift.js with its interval, of three the mean of three pairs. */
+/* The difference of two profiles is shift.js with its interval; that of three is the mean over the
+ * three pairs. */
 TEST(differences)
 {
     lra_profile *p[] = {noisy(60, 5), noisy(60, 6), noisy(60, 7)};
