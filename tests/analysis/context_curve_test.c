@@ -1,5 +1,5 @@
-/* Context curves: values by hand, and the coverage of their intervals on simulated rows. The full
- * simulation: LRA_COVERAGE=2000 context_curve_test. */
+/* Context curves: values computed by hand, and the coverage of their intervals on simulated rows.
+ * LRA_COVERAGE=2000 runs the full simulation with 2,000 data sets. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -21,10 +21,10 @@ TEST(curve_by_hand)
     lra_context_curve_compute(N, 2, at, loss, kl, key, unigram, 0, &c);
     assert_true(c.full.value == 2 && c.unigram.value == 5 && c.loss[0].value == 4);
     assert_true(c.kl[0].value == 2 && c.key[0].value == 0.5 && c.key[1].value == 0);
-    /* t(2) = 4.3027, s = 1, n = 3 */
+    /* the quantile of Student's t with 2 degrees of freedom is 4.3027; s = 1, n = 3 */
     assert_true(fabs(c.full.hi - (2 + 4.302652729696 / sqrt(3))) < 1e-9);
-    assert_true(c.key[0].lo == 0 && c.key[0].hi == 1);  /* cut to 0 .. 1 */
-    assert_true(c.key[1].lo == 0 && c.key[1].hi > 0.5); /* Wilson: 0 of 3 */
+    assert_true(c.key[0].lo == 0 && c.key[0].hi == 1);  /* clipped to the range from 0 to 1 */
+    assert_true(c.key[1].lo == 0 && c.key[1].hi > 0.5); /* Wilson interval of 0 of 3 */
     assert_true(!c.gain.at_chance && fabs(c.gain.gain[0].value - 1.0 / 3) < 1e-12);
     assert_true(c.gain.least[3].value == 8 && c.gain.gain[1].value == 1);
 }
@@ -37,7 +37,8 @@ static double normal(lra_rng *r)
     return a;
 }
 
-/* Means of rows whose values are skewed, and shares of rows that are often 0. */
+/* Coverage of the means of rows with a skewed distribution, and of the shares of rows that are
+ * often 0. */
 TEST(coverage_of_means)
 {
     static const int sizes[] = {16, 64, 256};

@@ -1,6 +1,6 @@
-/* Archives and compressed files, and the reviews of Text in them: any bytes.  Nothing unpacks to
- * more than is allowed; what is accepted gives the same files at every reading; reviews come in
- * order, each once. */
+/* Archives and compressed files, and the reviews of Text in them, from arbitrary bytes. Nothing is
+ * unpacked beyond the size limit. What is accepted gives the same files at every reading. Every
+ * review is returned once, in order. */
 #include "datasets/formats/archive.h"
 #include "datasets/formats/imdb.h"
 #include "kernels/base/os/file.h"

@@ -1,5 +1,5 @@
-/* csv and tsv: any bytes.  What is accepted has columns of one length, in memory of their own, and
- * is the same when it is read again. */
+/* csv and tsv files from arbitrary bytes. What is accepted has columns of equal length in memory of
+ * their own, and is the same when it is read again. */
 #include "datasets/formats/delimited.h"
 #include "kernels/base/os/file.h"
 #include "tests/fixtures/column_checks.h"

@@ -1,5 +1,5 @@
-/* LRAX/1 frames: any bytes on the model's stdout; an accepted message is the same after it was
- * written again. */
+/* Arbitrary bytes on the model's stdout, read as LRAX/1 frames. A message that is accepted remains
+ * the same when it is written and read again. */
 #include "probes/audit/frame.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -52,7 +52,7 @@ static void check_message(const lra_message *m)
     lra_free_large(frame);
 }
 
-/* The portions of bytes are those of a pipe: 1, 2, 3, ... at a time. */
+/* The bytes arrive in portions of 1, 2, 3, ... bytes, as they may from a pipe. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     lra_err e = {{0}};

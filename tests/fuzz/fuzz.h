@@ -1,8 +1,9 @@
-/* What every fuzz target shares.  A target is one file NAME_fuzz.c with two functions: libFuzzer's
- * entry, which must survive any bytes, and the seeds, from which libFuzzer starts and which
- * replay.c damages in the ordinary tests.
- *   cmake -S . -B build/fuzz -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang -DLRA_FUZZ=ON
- *   build/fuzz/tests/replay_npy --write corpus && build/fuzz/tests/fuzz_npy -max_total_time=900 corpus */
+/* Functions that all fuzz targets use. A target is a file NAME_fuzz.c with two functions:
+ * libFuzzer's entry, which must survive arbitrary bytes, and the seeds, from which libFuzzer starts
+ * and which replay.c damages in the ordinary tests.
+ * cmake -S . -B build/fuzz -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang -DLRA_FUZZ=ON
+ * build/fuzz/tests/replay_npy --write corpus && build/fuzz/tests/fuzz_npy -max_total_time=900
+ * corpus */
 #ifndef LRA_TESTS_FUZZ_FUZZ_H
 #define LRA_TESTS_FUZZ_FUZZ_H
 
@@ -15,10 +16,10 @@
 #include "kernels/base/core/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-/* Appends the i-th valid input to `to`; false after the last. */
+/* Appends the i-th valid input to `to`; returns false if there are no more. */
 bool lra_fuzz_seed(int i, lra_text *to);
 
-/* A refusal says why, in one line without control characters. */
+/* Checks that an error message is a single line without control characters. */
 static inline void lra_fuzz_check_message(const lra_err *e)
 {
     size_t n = strlen(e->msg);

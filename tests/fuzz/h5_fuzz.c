@@ -1,10 +1,11 @@
-/* Our HDF5 files.  The seal would refuse every change, so it is made anew behind what was changed:
- *   0..4 IMAGE    the bytes of a file of the kind (format_files.h);
- *   5.. EDITS     the whole file of kind first % 5 in which datasets and attributes are replaced by
- *                 others of any type, rank and extent, through the library, so that its own
- *                 checksums are right.
- * Whatever is read, the readers refuse it with a message or accept it; memory is bounded by the
- * file. */
+/* The HDF5 files of this project. Their seal would detect every change, so it is computed again
+ * after changes. The first byte of the input selects the kind of change:
+ * 0..4 IMAGE    the bytes of a file of this kind (format_files.h);
+ * 5.. EDITS     the file of kind (first byte % 5), in which datasets and attributes are replaced by
+ * others of any type, rank and extent through the library, so that the checksums of HDF5 are
+ * correct.
+ * The readers must accept a file or reject it with a message; their memory is bounded by the size
+ * of the file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,16 +15,17 @@
 
 enum { MAX_IMAGE = 1 << 20, MAX_EDITS = 8 };
 
-static lra_text image[FORMAT_KINDS]; /* of the whole files, without seal */
+static lra_text image[FORMAT_KINDS]; /* content of the unchanged files, without seal */
 
-/* The library forgets an object header that fails its checksum; our own leaks stay visible. */
+/* HDF5 does not free an object header whose checksum is wrong. These leaks are ignored; those of
+ * this project are still detected. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libhdf5\n";
 }
 
-/* The library asks for what a file says, and takes no for an answer. */
+/* HDF5 allocates as much memory as a damaged file requests, and handles a failed allocation. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -84,7 +86,8 @@ static hid_t any_type(uint8_t b)
     return text;
 }
 
-/* Small numbers mostly, and powers of two that no memory holds. */
+/* Returns an extent: mostly small numbers, and sometimes a power of two that is larger than any
+ * memory. */
 static hsize_t any_extent(uint8_t b)
 {
     return b < 192 ? b % 24 : (hsize_t)1 << (b - 192);
@@ -97,8 +100,8 @@ static hid_t any_space(stream *s, hsize_t dims[10], int *rank)
     return *rank == 10 ? H5Screate(H5S_NULL) : H5Screate_simple(*rank, dims, NULL);
 }
 
-/* Elements of the space, from the stream, in a buffer that is large enough for any type; NULL: too
- * many. */
+/* Returns values for the elements of the data space, taken from the stream, in a buffer that is
+ * large enough for any type; NULL if there are too many elements. */
 static uint8_t *any_values(stream *s, hid_t space, hid_t type)
 {
     hssize_t n = H5Sget_simple_extent_npoints(space);
@@ -116,7 +119,7 @@ static void replace_dataset(hid_t file, const char *path, stream *s)
     hid_t type = any_type(next(s)), space = any_space(s, dims, &rank);
     hid_t list = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
     uint8_t how = next(s);
-    hsize_t most = how & 2 ? 1 << 20 : 1; /* a chunk is kept in memory */
+    hsize_t most = how & 2 ? 1 << 20 : 1; /* HDF5 keeps a chunk in memory */
     for (int i = 0; i < rank && i < 10; i++) {
         chunk[i] = dims[i] < 1 ? 1 : dims[i] < most ? dims[i] : most;
         most = most / chunk[i] ? most / chunk[i] : 1;
@@ -146,7 +149,8 @@ static void replace_attribute(hid_t file, const char *object, const char *name, 
     if (owner < 0) return;
     hid_t type = any_type(next(s));
     hid_t space = next(s) % 4 ? H5Screate(H5S_SCALAR) : any_space(s, dims, &rank);
-    if (H5Sget_simple_extent_npoints(space) > 4096) H5Sset_extent_none(space); /* kept in memory */
+    /* HDF5 keeps this object in memory */
+    if (H5Sget_simple_extent_npoints(space) > 4096) H5Sset_extent_none(space);
     H5Adelete(owner, name);
     hid_t a = H5Acreate2(owner, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     uint8_t *values = a >= 0 ? any_values(s, space, type) : NULL;
@@ -196,7 +200,7 @@ static void load_images(void)
 
 static void write_bytes(const char *path, const void *bytes, size_t n, bool sealed)
 {
-    remove(path); /* some file systems wait for the disk when a file is written over */
+    remove(path); /* some file systems wait for the disk when a file is overwritten */
     FILE *f = fopen(path, "wb");
     if (!f || (sealed ? format_files_seal(f, bytes, n) != 0 : fwrite(bytes, 1, n, f) != n))
         LRA_BUG("cannot write '%s'", path);

@@ -1,5 +1,5 @@
-/* CIFAR-10 batches and IDX files: any bytes.  What is accepted has labels of ten classes, and lies
- * within the bytes or in memory of its own. */
+/* CIFAR-10 batches and IDX files from arbitrary bytes. Images that are accepted have labels of ten
+ * classes; their pixels are within the input or in memory of their own. */
 #include "datasets/formats/cifar.h"
 #include "datasets/formats/idx.h"
 #include "datasets/formats/mnist_file.h"

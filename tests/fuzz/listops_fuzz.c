@@ -1,5 +1,5 @@
-/* ListOps TSV: any bytes; what is accepted consists of rows that have a value, and the rows that
- * are written from them read back the same. */
+/* ListOps TSV files from arbitrary bytes. Rows that are accepted have a value; they are the same
+ * after writing and reading them again. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ static void check_rows(const lra_sequences *r, bool labels_checked)
     }
 }
 
-/* One input in 64: writing costs a file. */
+/* Only one input in 64 is written, because writing a file takes time. */
 static void check_round_trip(const lra_sequences *r)
 {
     char path[64];

@@ -1,5 +1,5 @@
-/* npy: any bytes, with and without texts allowed; what is accepted can be read to its last
- * element. */
+/* npy files from arbitrary bytes, with and without strings allowed. An array that is accepted can
+ * be read to its last element. */
 #include "kernels/base/formats/npy.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
-/* npz: any bytes.  Members lie in the file, shapes fit sizes, and what is accepted has columns of
- * one length. */
+/* npz files from arbitrary bytes. Members are within the file, shapes agree with sizes, and
+ * accepted files have columns of equal length. */
 #include "datasets/formats/array_columns.h"
 #include "datasets/formats/npz.h"
 #include "kernels/base/os/file.h"
@@ -7,7 +7,7 @@
 #include "tests/fixtures/make_npz.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { LARGE = 1 << 24 }; /* bytes unpacked: no larger file is read to its end */
+enum { LARGE = 1 << 24 }; /* size limit when unpacked: larger members are not read to their ends */
 
 static npz_member array(const char *name, const char *descr, const char *shape, size_t n, bool pack)
 {

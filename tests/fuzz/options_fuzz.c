@@ -1,5 +1,5 @@
-/* Options: lines of any bytes as the words of a command line.  What is accepted can be asked for,
- * lies within its range, and makes a job whose configuration is printed, hashed and read back. */
+/* Options: arbitrary bytes as the arguments of a command line. An accepted value is within its
+ * range, and makes a job whose configuration can be printed, hashed and read again. */
 #include "kernels/base/cli/program.h"
 #include "probes/run/job.h"
 #include "probes/run/job_options.h"

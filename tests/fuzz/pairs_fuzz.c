@@ -1,6 +1,6 @@
-/* Pairs of papers: any bytes, whole and in two pieces, as rows and as papers; and as a citation
- * list.  Rows fit together, pieces do not matter, pairs that are built keep every cited paper in
- * one split. */
+/* Pairs of papers from arbitrary bytes: as rows and as papers, in one and in two pieces, and as a
+ * citation list. All columns have the same number of rows, the result does not depend on the
+ * pieces, and every cited paper is in one split only. */
 #include "datasets/formats/aan.h"
 #include "datasets/formats/bytes.h"
 #include "datasets/formats/citations.h"
@@ -29,7 +29,8 @@ typedef struct {
     lra_characters *characters;
     lra_citations *citations;
     int64_t n_pairs;
-    uint64_t cited[LRA_N_SPLITS][64]; /* hashes of the first papers cited in each split */
+    /* for each split, hashes of the cited papers of its first pairs */
+    uint64_t cited[LRA_N_SPLITS][64];
     int n_cited[LRA_N_SPLITS];
 } seen;
 
@@ -106,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                             (size_t)a.rows.start[a.rows.n] * sizeof *a.rows.token) != 0))
         LRA_BUG("pieces matter");
     check_rows(&a);
-    /* Papers cite each other as the bytes say, and three in a ring. */
+    /* The citations follow from the input's bytes; three papers also cite each other in a cycle. */
     static const char ring[] = "A00-1000 , A00-1001\nB00-1000 , A00-1000\nE12-1054 , N04-1038\n";
     lra_citations_list(a.citations, (const char *)data, n);
     lra_citations_list(a.citations, ring, sizeof ring - 1);

@@ -1,9 +1,9 @@
-/* Pathfinder metadata, text or NumPy: any bytes; what is accepted names files below the folder and
- * labels 0, 1. */
+/* Pathfinder metadata, text or NumPy, from arbitrary bytes. What is accepted has names of files
+ * inside of the folder and labels 0 and 1. */
 #include "datasets/pathfinder/metadata.h"
 #include "tests/fuzz/fuzz.h"
 
-/* A table of one row of 11 texts, each `unit` bytes times `width`. */
+/* Appends an npy table of one row of 11 strings, each with `width` characters of `unit` bytes. */
 static void add_table(lra_text *to, const char *descr, size_t unit, size_t width, bool fortran)
 {
     static const char *const field[] = {"imgs/0", "s_0.png", "0", "1", "1.0", "14",

@@ -1,6 +1,6 @@
-/* PNG: any bytes, and the same with every chunk's checksum made right, so that changes get beyond
- * it.  What is accepted has the size that was announced and fills every pixel, the same at every
- * reading. */
+/* PNG files from arbitrary bytes, also after the checksum of every chunk has been corrected, so
+ * that damage inside of chunks is read. An accepted image has the announced size, every pixel is
+ * set, and reading it again gives the same pixels. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -45,7 +45,8 @@ static uint32_t crc_of(const uint8_t *p, size_t n)
     return ~crc;
 }
 
-/* length, type, data, checksum of type and data; as far as lengths are credible. */
+/* Corrects the checksums of chunks (length, type, data, checksum of type and data), as long as the
+ * lengths are within the input. */
 static void mend(uint8_t *p, size_t n)
 {
     for (size_t at = START; at + CHUNK <= n;) {
@@ -70,7 +71,7 @@ static void read_image(const uint8_t *bytes, size_t n)
     if (lra_png_read(bytes, n, "x", height + 1, width, NULL, &e) == 0)
         LRA_BUG("another height is accepted");
     size_t size = (size_t)height * (size_t)width;
-    if (size > MAX_FILE) return; /* slow, and nothing new */
+    if (size > MAX_FILE) return; /* larger files are slow and find nothing more */
     uint8_t *a = lra_alloc(size), *b = lra_alloc(size);
     memset(b, 0xA5, size);
     int first = lra_png_read(bytes, n, "x", height, width, a, &e);

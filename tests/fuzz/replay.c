@@ -1,9 +1,9 @@
-/* Feeds a fuzz target without libFuzzer.
- *   replay_NAME              the seeds, all their truncations, and every single-bit flip (of seeds
- *                            above 2 KiB an even choice)
- *   replay_NAME --all        without exception
- *   replay_NAME --write DIR  writes the seeds as files
- *   replay_NAME FILE...      what a fuzzer has found */
+/* Feeds inputs to a fuzz target without libFuzzer.
+ * replay_NAME              the seeds, all their truncations, and every single-bit flip (of seeds
+ * above 2 KiB an even selection)
+ * replay_NAME --all        the same with every single-bit flip of every seed
+ * replay_NAME --write DIR  writes the seeds as files
+ * replay_NAME FILE...      inputs that a fuzzer has found */
 #include <stdio.h>
 
 #include "kernels/base/os/file.h"
@@ -11,7 +11,8 @@
 
 enum { LARGE = 2048, CHOICE = 64, MAX_FILE = 1 << 26 };
 
-/* Exactly n bytes, so that the address sanitizer sees every read beyond them. */
+/* Copies the n bytes into memory of exactly this size, so that the address sanitizer detects every
+ * read beyond them. */
 static void feed(const char *bytes, size_t n)
 {
     uint8_t *copy = lra_alloc(n);

@@ -1,5 +1,5 @@
-/* safetensors: any bytes; what is accepted can be read to its last element, and is the same after
- * it was written. */
+/* safetensors files from arbitrary bytes. An accepted file can be read to its last element, and is
+ * the same after writing and reading it again. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -73,7 +73,7 @@ static void check_round_trip(const lra_safetensors *t)
     remove(path);
 }
 
-/* One accepted input in 64 is written: that costs a file. */
+/* Only one accepted input in 64 is written, because writing a file takes time. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     lra_err e = {{0}};

@@ -1,6 +1,6 @@
-/* Series of .ts files, WAV clips, names and lists of clips: any bytes.  What is accepted has finite
- * values, as many as were announced; clips have levels; names are sorted, each once, and every clip
- * has a place in one split. */
+/* Series in .ts files, WAV clips, and names and lists of clips, from arbitrary bytes. Accepted
+ * series have the announced number of values, all of them finite; names are sorted and distinct,
+ * and every clip is in exactly one split. */
 #include <math.h>
 
 #include "datasets/formats/speech_clips.h"
@@ -54,7 +54,7 @@ static void read_clip(const uint8_t *data, size_t n)
         LRA_BUG("the second reading differs");
 }
 
-/* The bytes as a list, and its lines as clips. */
+/* Reads the bytes as a list of clips, and its lines as the names of clips. */
 static void read_names(const uint8_t *data, size_t n)
 {
     lra_err e = {{0}};

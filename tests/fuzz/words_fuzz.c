@@ -1,5 +1,6 @@
-/* Words, characters and letters of any bytes: pieces do not matter, every id is in the vocabulary,
- * what is cleaned for text8 is text8. */
+/* Words, characters and letters from arbitrary bytes. The result does not depend on the pieces in
+ * which bytes arrive, every id is in the vocabulary, and text that is cleaned for text8 is
+ * unchanged when it is cleaned again. */
 #include "datasets/formats/characters.h"
 #include "datasets/language.h"
 #include "datasets/loader/words.h"

@@ -1,10 +1,11 @@
-/* parity_dump FOLDER STEPS MODEL [CHANGES [DRAW]]: one batch of a model, STEPS long, for parity.py,
- * which compares it with a reference in PyTorch.  Writes FOLDER/{f64,f32,bf16}.safetensors, as
- * lra-probe export --gradients does; in f64 also
- *   group/PATH (2)   factor of the rate (0: frozen) and decay of a parameter
- *   losses (20)      before each step of AdamW, at rate 1e-2 and decay 0.1
- * Metadata: the model's settings, and lra.T_max.  Draws from 1 on have other weights, not what is
- * in f64 alone. */
+/* parity_dump FOLDER STEPS MODEL [CHANGES [DRAW]]: one batch of a model, with rows of STEPS tokens,
+ * for parity.py, which compares it with a reference in PyTorch.
+ * Writes FOLDER/{f64,f32,bf16}.safetensors, as lra-probe export --gradients does. The file of f64
+ * also contains
+ * group/PATH (2)   factor of the learning rate (0: frozen) and weight decay of a parameter
+ * losses (20)      loss before each step of AdamW with learning rate 1e-2 and weight decay 0.1
+ * The metadata are the model's settings and lra.T_max. DRAW from 1 on draws other weights; these
+ * files do not have the arrays that only f64 has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@
 #include "kernels/base/core/mem.h"
 #include "tests/parity/parity_case.h"
 
-/* What the file has beside the gradients; the caller frees names and bytes. */
+/* Collects the arrays of the file in addition to the gradients; the caller frees names and
+ * bytes. */
 static int more_of(const parity_case *c, lra_safetensor *more, lra_err *e)
 {
     int n = c->gradients.n;

@@ -1,4 +1,4 @@
-/* A batch of a tiny model. */
+/* One batch of a small model. */
 #include "tests/parity/parity_case.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 enum { VOCAB = 9, CLASSES = 4, SEED = 3 };
 static const double rate = 1e-2, decay = 0.1;
 
-/* Applies changes, of which `pool` is the network's. */
+/* Applies the changes to the settings; the key `pool` belongs to the network. */
 static int configure(parity_case *c, lra_pool_kind *pool, lra_err *e)
 {
     static const char *const pools[] = {"mean", "last", "max", "cls"};

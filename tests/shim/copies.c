@@ -1,6 +1,7 @@
-/* cp.async of the host shim.  A copy overwrites its destination with NaN when it starts and writes
- * the data when its thread waits for it: the first and the last moment at which hardware may write,
- * so that memory given back too soon and data read too soon both show. */
+/* cp.async of the host shim. A copy overwrites its destination with NaN when it starts, and writes
+ * the data when its thread waits for it. These are the first and the last moment at which hardware
+ * may write, so tests detect both memory that is reused too early and data that are read too
+ * early. */
 #include "tests/shim/shim.h"
 
 #include "kernels/base/core/err.h"
@@ -14,10 +15,10 @@ typedef struct {
     bool valid;
 } copy;
 
-/* Of each thread: copies in order, those of closed groups first. */
+/* For each thread: its copies in order, those of closed groups first. */
 static struct {
     copy copy[QUEUE];
-    int group[QUEUE]; /* copies of each closed group, oldest first */
+    int group[QUEUE]; /* number of copies of each closed group, oldest first */
     int n, n_groups, closed;
 } queue[SHIM_THREADS];
 

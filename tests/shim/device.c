@@ -1,4 +1,4 @@
-/* The host shim as a device. */
+/* The host shim as a compute device. */
 #include "tests/shim/device.h"
 
 #include "kernels/base/core/err.h"
@@ -49,7 +49,8 @@ void shim_each_case(const lra_op *op, int i, void (*f)(const shim_case *c))
 {
     shim_case c = {op, i, LRA_F32, LRA_CUDA_MMA, 0, 1e-5};
     f(&c);
-    c.type = LRA_BF16, c.tolerance = 0.01; /* another order of sums may round the other way */
+    /* sums in another order may be rounded to the other neighbour */
+    c.type = LRA_BF16, c.tolerance = 0.01;
     bool convolution = op == &op_sample_large || op == &op_sample_device;
     bool levels = convolution || op == &op_sample_attention || op == &op_sample_block;
     int last = convolution ? LRA_CUDA_WGMMA : LRA_CUDA_MMA;

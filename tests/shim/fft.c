@@ -1,4 +1,4 @@
-/* The library's part of the host shim: transforms, by the CPU's. */
+/* Replaces the FFT library in the host shim by the transforms of the CPU. */
 #include "kernels/cuda/fft.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
-/* Threads of a block as fibers.  Each warp runs as far ahead as it can: until its threads wait for
- * threads of other warps, or have ended.  Warps, the lanes of a warp and the blocks of a grid run
- * from first to last, or from last to first (shim_backwards), so that a missing barrier is a read
- * of stale or poisoned memory in at least one of the two orders.  Copies of TMA arrive when no
- * thread can run without them (map.cpp).  When nothing can run the block is deadlocked, on a GPU as
- * well.  A fiber starts by setcontext() and is left by longjmp(), which asks the system for
- * nothing. */
+/* Runs the threads of a block as fibers. Each warp runs until all of its threads wait for threads
+ * of other warps or have ended. Warps, the lanes of a warp and the blocks of a grid run from first
+ * to last, or from last to first (shim_backwards), so that a missing barrier is a read of stale or
+ * poisoned memory in at least one of the two orders. Copies by TMA arrive when no thread can
+ * continue without them (map.cpp). If no thread can continue and no copy remains, the block is
+ * deadlocked, as it would be on a GPU. A fiber is started by setcontext() and left by longjmp(),
+ * which makes no system call. */
 #include "tests/shim/shim.h"
 
 #include <setjmp.h>
@@ -25,10 +25,10 @@ const char *shim_kernel;
 static struct {
     jmp_buf at;
     int state;
-    const void *bar; /* state SHIM_BAR: it waits for the phase of this parity to end */
+    const void *bar; /* object for whose phase the thread waits if its state is SHIM_BAR */
     int parity;
     unsigned char slot[64];
-    char *stack; /* NULL: never started */
+    char *stack; /* stack of the fiber; NULL: it was never started */
 } fiber[SHIM_THREADS];
 static jmp_buf scheduler;
 static int now, n_fibers;
@@ -77,7 +77,8 @@ bool shim_is_stack(const void *at)
     return (uintptr_t)at - (uintptr_t)fiber[now].stack < STACK;
 }
 
-/* A fiber lives for good: the next block finds it where the last one left it. */
+/* The loop of a fiber, which never ends: each iteration runs one thread of a block, and then
+ * suspends the fiber until the next block starts. */
 static void live(void)
 {
     for (;;) {
@@ -101,7 +102,8 @@ static void advance(int i)
     setcontext(&fresh);
 }
 
-/* Threads [first,first+n) go on when all that are alive wait at `what`; 0: some do not. */
+/* Lets the threads [first, first+n) continue if all of them that have not ended wait at `what`.
+ * Returns 0 if some do not. */
 static int release(int first, int n, int what)
 {
     int waiting = 0, alive = 0, end = first + n < n_fibers ? first + n : n_fibers;
@@ -122,7 +124,7 @@ static int is_ready(int i)
     return fiber[i].state == SHIM_READY;
 }
 
-/* Runs a warp until none of its threads can go on; 1: some thread ran. */
+/* Runs a warp until none of its threads can continue. Returns 1 if some thread ran. */
 static int run_warp(int first)
 {
     int ran = 0, n = first + 32 < n_fibers ? 32 : n_fibers - first;

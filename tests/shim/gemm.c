@@ -1,4 +1,4 @@
-/* The library's part of the host shim: plain products. */
+/* Replaces the matrix library in the host shim by plain loops. */
 #include "kernels/cuda/gemm.h"
 #include "kernels/cuda/level.h"
 
@@ -47,8 +47,8 @@ void lra_cuda_gemm(const lra_cuda_product *p, const void *a, const void *b, void
     for (int64_t n = 0; n < p->n_products; n++) product(p, n, a, b, NULL, c);
 }
 
-/* As a library that has such a kernel for multiples of two columns alone, so that both ways are
- * tested. */
+/* Fails unless the number of columns is even, like a library that has fused kernels for some sizes
+ * only, so that both code paths are tested. */
 bool lra_cuda_gemm_to(const lra_cuda_product *p, const void *a, const void *b,
                       const lra_cuda_epilogue *x, void *c, void *stream)
 {

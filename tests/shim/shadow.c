@@ -1,11 +1,12 @@
-/* Shadow memory of the host shim: the last write and the last reads of every two bytes that kernels
- * use.  An interval is what a block does between two barriers.  Two accesses to the same bytes, at
- * least one of them a write, are a race if
- *   they belong to different blocks of a launch, or
- *   to different warps within one interval, or
- *   to different lanes of a warp within one interval, with no shuffle or warp barrier between them;
- * not if both are atomic.  This does not depend on the order in which the shim runs threads.
- * Not seen: what TMA writes and wgmma reads, which barriers in shared memory order. */
+/* Shadow memory of the host shim: records the last write and the last reads of every two bytes that
+ * kernels use.
+ * An interval is the time of a block between two barriers. Two accesses to the same bytes, at least
+ * one of them a write, are a race if they belong to different blocks of a launch, or to different
+ * warps within one interval, or to different lanes of a warp within one interval without a shuffle
+ * or warp barrier between them; two atomic accesses are not a race. This does not depend on the
+ * order in which the shim runs threads.
+ * Not detected: races with writes of TMA and reads of wgmma, which are ordered by barriers in
+ * shared memory. */
 #include "tests/shim/shim.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 enum { CELL = 2, PAGE = 4096, CELLS = PAGE / CELL, PAGES = 1 << 16, MAIN_STACK = 16 << 20 };
 
-/* An access; interval 0: none. */
+/* An access to a cell; interval 0: there was none. */
 typedef struct {
     uint32_t interval, meeting;
     uint16_t thread;
@@ -22,10 +23,12 @@ typedef struct {
 } access;
 typedef struct {
     access write;
-    access read[3]; /* the latest, of another warp, of another lane of the latest one's warp */
+    /* the latest read, the latest by another warp, the latest by another lane of the first one's
+     * warp */
+    access read[3];
 } cell;
 typedef struct {
-    uintptr_t number; /* address / PAGE */
+    uintptr_t number; /* address divided by PAGE */
     cell *cells;
 } page;
 
@@ -42,7 +45,8 @@ void shim_shadow_next(int what)
     interval++;
     if (what != SHIM_NEW_INTERVAL) first_of_block = interval;
     if (what == SHIM_NEW_LAUNCH) first_of_launch = interval, host_stack = (uintptr_t)&what;
-    running = !shim_backwards; /* races do not depend on the order: one of the two is enough */
+    /* races do not depend on the order of threads: checking one order is sufficient */
+    running = !shim_backwards;
 }
 void shim_shadow_warp(int first)
 {
@@ -65,7 +69,7 @@ static cell *cells_of(uintptr_t number)
     return table[at].cells;
 }
 
-/* Whether nothing orders an earlier access before the one of this thread now. */
+/* Returns true if no barrier orders an earlier access before the current access of this thread. */
 static bool is_race(const access *a, int thread, bool shared, bool atomic)
 {
     if (a->interval < first_of_launch || (a->atomic && atomic)) return false;
@@ -112,7 +116,8 @@ void shim_access(const void *at, size_t n, int kind)
     uintptr_t below = host_stack - MAIN_STACK;
     if (!running || shim_is_stack(at)) return;
     if (p >= &__executable_start && p < &_end) return;
-    if (from - below < 2 * (uintptr_t)MAIN_STACK) return; /* arguments of the kernel */
+    /* these addresses hold the arguments of the kernel */
+    if (from - below < 2 * (uintptr_t)MAIN_STACK) return;
     bool shared = shim_is_shared(at, 1);
     for (uintptr_t a = from / CELL; a <= (from + n - 1) / CELL; a++)
         visit(&cells_of(a * CELL / PAGE)[a % CELLS], shim_id(), kind, shared);

@@ -1,6 +1,6 @@
-/* CUDA on the host, for tests: kernels compiled as C++ run thread by thread on fibers (fibers.c),
- * so that CI checks them without a GPU.  Included before everything else; instructions of tensor
- * cores: tensor.h. */
+/* CUDA on the host, for tests: kernels are compiled as C++ and run thread by thread on fibers
+ * (fibers.c), so that CI checks them without a GPU. This file is included before all others.
+ * Instructions of tensor cores: tensor.h. */
 #ifndef LRA_TESTS_SHIM_SHIM_H
 #define LRA_TESTS_SHIM_SHIM_H
 #define LRA_SHIM 1
@@ -20,62 +20,69 @@ extern "C" {
 #endif
 enum { SHIM_THREADS = 1024 };
 extern shim_dim shim_thread, shim_block, shim_block_size, shim_grid_size;
-extern void *shim_shared;  /* of the block, filled with NaN before it starts */
-extern int shim_backwards; /* blocks, warps and lanes run from last to first */
-extern int shim_launches;  /* so far */
-extern bool shim_dry;      /* launches are checked, and no thread runs */
+extern void *shim_shared;  /* shared memory of the block; filled with NaN before the block starts */
+extern int shim_backwards; /* true: blocks, warps and lanes run from last to first */
+extern int shim_launches;  /* number of launches so far */
+extern bool shim_dry;      /* true: launches are checked, but no thread runs */
 /* Runs body(arg) as every thread of the grid; all threads must meet at the same barriers. */
 void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void *arg), void *arg);
-/* Waits for the threads of the warp, of four warps, of the block. */
+/* Conditions for which shim_wait() waits: all threads of the warp, of four warps, or of the
+ * block. */
 enum { SHIM_READY, SHIM_WARP, SHIM_GROUP, SHIM_BLOCK, SHIM_BAR, SHIM_DONE };
 void shim_wait(int what);
 void shim_sync(const char *file, int line); /* __syncthreads() of a kernel */
 void shim_wait_bar(const void *bar, int parity);
 int shim_lane(void);
-int shim_id(void);         /* of the thread within its block */
-void *shim_slot(int lane); /* 64 bytes that all lanes of the warp may read between two waits */
+int shim_id(void); /* index of the thread within its block */
+/* 64 bytes of a lane that all lanes of the warp may read until the next wait */
+void *shim_slot(int lane);
 bool shim_is_shared(const void *at, size_t n);
-void shim_check_row(const void *row); /* of ldmatrix: 16 aligned bytes of shared memory */
+/* checks an address passed to ldmatrix: 16 aligned bytes of shared memory */
+void shim_check_row(const void *row);
 
-/* cp.async: starts one, closes a group of them, waits until at most `pending` groups are left. */
+/* cp.async: starts a copy, closes a group of copies, waits until at most `pending` groups
+ * remain. */
 void shim_copies_start(int n_threads);
 void shim_copy(void *shared, const void *global, int n, bool valid);
 void shim_copies_close(void);
 void shim_copies_wait(int pending);
 
-/* TMA (map.cpp): true if the phase of this parity has ended; writes one of the copies under way,
- * 0: there is none. */
+/* TMA (map.cpp): shim_bar_ended() returns true if the phase of this parity has ended.
+ * shim_deliver() executes one of the started copies, and returns 0 if there is none. */
 bool shim_bar_ended(const void *bar, int parity);
 int shim_deliver(void);
 
-/* Shadow memory (shadow.c): accesses of kernels; two of different threads to the same address, one
- * of them a write, with no barrier between them are a race.  Kernels are compiled with
- * -fsanitize=thread, whose calls shadow.c receives; copies and ldmatrix call shim_access(). */
+/* Shadow memory (shadow.c) records the accesses of kernels. Two accesses of different threads to
+ * the same address, at least one of them a write, without a barrier between them are a race.
+ * Kernels are compiled with -fsanitize=thread, and shadow.c defines the functions that it calls;
+ * copies and ldmatrix call shim_access(). */
 enum { SHIM_READ, SHIM_WRITE, SHIM_ATOMIC };
-extern int shim_races;      /* so far */
-extern char shim_race[256]; /* the first one */
+extern int shim_races;      /* number of races so far */
+extern char shim_race[256]; /* description of the first race */
 void shim_access(const void *at, size_t n, int kind);
-/* A function whose accesses shadow memory does not see. */
+/* Marks a function whose accesses are not recorded in the shadow memory. */
 #define SHIM_UNSEEN __attribute__((noinline, unused, no_sanitize("thread")))
 enum { SHIM_NEW_LAUNCH, SHIM_NEW_BLOCK, SHIM_NEW_INTERVAL };
-void shim_shadow_next(int what);    /* a launch or a block starts, a block has met at a barrier */
-void shim_shadow_warp(int first);   /* the warp of this thread has met */
-void shim_shadow_stop(void);        /* the launch has ended */
-bool shim_is_stack(const void *at); /* of the thread that runs */
-extern const char *shim_kernel;     /* name of the kernel that was started last */
+/* called when a launch or a block starts, and after each barrier of a block */
+void shim_shadow_next(int what);
+void shim_shadow_warp(int first); /* called after a barrier or shuffle of the warp */
+void shim_shadow_stop(void);      /* called when the launch has ended */
+/* returns true if the address is on the stack of the running thread */
+bool shim_is_stack(const void *at);
+extern const char *shim_kernel; /* name of the last kernel that was launched */
 
-/* Places in kernels that wait.  One of them can be faulty: SHIM_SYNC and SHIM_BOX_WAIT do not wait,
- * the others leave one group more under way. */
+/* Places at which kernels wait. Tests can make one of them faulty: SHIM_SYNC and SHIM_BOX_WAIT then
+ * do not wait, and the others wait for one group less. */
 enum { SHIM_SYNC, SHIM_COPY_WAIT, SHIM_PRODUCT_WAIT, SHIM_BOX_WAIT };
 typedef struct {
     int kind, line;
     const char *file;
-    int64_t visits; /* by threads, since the count was last set to 0 */
+    int64_t visits; /* number of visits by threads since the count was reset */
 } shim_site;
-extern int shim_mutant; /* number of the faulty place, -1: none */
+extern int shim_mutant; /* index of the faulty place; -1: none */
 int shim_sites(void);
 shim_site *shim_site_at(int i);
-/* Counts a visit; true if the place is the faulty one. */
+/* Counts a visit of a place. Returns true if the place is the faulty one. */
 bool shim_visit(int kind, const char *file, int line);
 #ifdef __cplusplus
 }
@@ -95,7 +102,8 @@ struct dim3 {
     unsigned x, y, z;
     dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
-/* Aligned as on a GPU, which the sanitizer of undefined behaviour checks. */
+/* Vector types have the alignment that they have on a GPU; the sanitizer of undefined behaviour
+ * checks it. */
 #define SHIM_VECTOR(name, n_bytes, ...)                                                            \
     struct alignas(n_bytes) name {                                                                 \
         __VA_ARGS__;                                                                               \

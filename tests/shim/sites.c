@@ -1,4 +1,4 @@
-/* Places in kernels that wait, and the fault that is planted at one of them. */
+/* Places at which kernels wait, and the fault that tests insert at one of them. */
 #include "tests/shim/shim.h"
 
 #include "kernels/base/core/err.h"
@@ -20,7 +20,8 @@ shim_site *shim_site_at(int i)
 
 static int find(int kind, const char *file, int line)
 {
-    static int cache[CACHE]; /* 1 + the site that was found last at such a line */
+    /* for each hash of line and kind: 1 + index of the last site found; 0: none */
+    static int cache[CACHE];
     int at = (line * 4 + kind) % CACHE, k = cache[at] - 1;
     if (k >= 0 && site[k].line == line && site[k].kind == kind && site[k].file == file) return k;
     for (k = 0; k < n_sites; k++)

@@ -35,7 +35,8 @@ static inline void tc_wait(const char *file = __builtin_FILE(), int line = __bui
     shim_copies_wait(PENDING + shim_visit(SHIM_COPY_WAIT, file, line));
 }
 
-/* Lane 8 j + r names row r of matrix j; lane 4 r + c gets elements 2 c and 2 c + 1 of row r. */
+/* Loads four 8 x 8 matrices. Lane 8 j + r passes the address of row r of matrix j; lane 4 r + c
+ * receives the elements 2 c and 2 c + 1 of row r of each matrix. */
 static inline void tc_load4(uint32_t v[4], const void *row)
 {
     const void *from;
@@ -48,7 +49,7 @@ static inline void tc_load4(uint32_t v[4], const void *row)
     }
     __syncwarp();
 }
-/* The same of the transposed matrices. */
+/* Loads four 8 x 8 matrices as tc_load4() does, but transposed. */
 static inline void tc_load4_t(uint32_t v[4], const void *row)
 {
     const void *from;

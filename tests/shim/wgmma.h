@@ -84,13 +84,13 @@ typedef struct {
 } shim_product;
 static struct {
     shim_product product[SHIM_QUEUE];
-    int n, closed; /* products queued, of them in closed groups */
+    int n, closed; /* number of queued products, and how many of them are in closed groups */
     int group[SHIM_QUEUE], n_groups;
 } shim_queue[SHIM_THREADS];
 
-extern "C" void shim_multiply(const shim_product *p); /* map.cpp */
-/* Products of the four warps of a group end together; each may start as soon as its warp issues it,
- * or when all have. */
+extern "C" void shim_multiply(const shim_product *p); /* defined in map.cpp */
+/* The products of the four warps of a group end together. A product may start as soon as its warp
+ * issues it, or only after all four warps did; the direction of threads selects which. */
 static inline void wg_fence(void)
 {
     shim_wait(shim_backwards ? SHIM_GROUP : SHIM_WARP);
@@ -101,8 +101,8 @@ static inline void wg_commit(void)
     q->group[q->n_groups++] = q->n - q->closed;
     q->closed = q->n;
 }
-/* Operands are read at any moment between the call and the wait: at the first, or, where threads
- * run backwards, at the last. */
+/* Hardware may read the operands at any moment between the call and the wait. The shim reads them
+ * at the first of these moments, or at the last if threads run backwards. */
 static inline void shim_queue_product(shim_product p)
 {
     auto *q = &shim_queue[shim_id()];
@@ -134,7 +134,8 @@ static inline void wg_wait(const char *file = __builtin_FILE(), int line = __bui
     for (int i = done; i < q->n; i++) q->product[i - done] = q->product[i];
     for (int g = first; g < q->n_groups; g++) q->group[g - first] = q->group[g];
     q->n -= done, q->closed -= done, q->n_groups -= first;
-    shim_wait(first > 0 ? SHIM_GROUP : SHIM_WARP); /* nothing has to end: warps do not wait */
+    /* if no product has to end, warps do not wait for each other */
+    shim_wait(first > 0 ? SHIM_GROUP : SHIM_WARP);
 }
 
 #endif
