@@ -1,5 +1,6 @@
-/* Walks over folders, archives and compressed files: the same files whatever they are packed in,
- * what is broken is named and counted, and nothing unpacks to more than is allowed. */
+/* Reading files from folders, archives and compressed files: the same files are found however they
+ * are packed, damaged files are named and counted, and nothing is unpacked beyond the size
+ * limit. */
 #include "tests/fixtures/test.h"
 
 #include "datasets/formats/archive.h"
@@ -7,7 +8,7 @@
 #include "tests/fixtures/folder.h"
 #include "tests/fixtures/make_archive.h"
 
-/* "name=bytes;" of every file visited. */
+/* Appends "name=bytes;" for every file that is visited. */
 typedef struct {
     lra_text seen;
     const char *suffix;
@@ -89,7 +90,7 @@ TEST(compressed_and_plain_files)
 {
     static const struct {
         const char *name;
-        int pack; /* -1: plain */
+        int pack; /* how the file is packed; -1: not packed */
         const char *seen;
     } cases[] = {{"data.csv.gz", PACK_GZ, "data.csv=second;"},
                  {"data.xz", PACK_XZ, "data=second;"},
@@ -111,7 +112,7 @@ TEST(compressed_and_plain_files)
     }
 }
 
-/* Files beside and below, an archive among them, one level too deep. */
+/* Files in the same folder and in folders below, one of them an archive, one nested too deeply. */
 TEST(folders)
 {
     lra_err e = {{0}};
@@ -156,8 +157,8 @@ static bool not_two(void *of, const char *name)
     return strcmp(name, "one/two") != 0;
 }
 
-/* Files of no bytes are visited where that is asked for, and folders that are not entered are none
- * for the hash. */
+/* Empty files are visited only on request, and the hash does not depend on folders that are not
+ * entered. */
 TEST(empty_files_and_folders_left_out)
 {
     lra_err e = {{0}};
@@ -213,8 +214,8 @@ TEST(cut_archives_are_refused)
     }
 }
 
-/* CRC and length, the last 8 bytes of gzip; what follows the end of a tar archive inside it; a
- * second member. */
+/* The CRC and the length are the last 8 bytes of gzip. Cases: data after the end of a tar archive
+ * within gzip; a second gzip member. */
 TEST(gzip_trailers_are_checked)
 {
     static const pack kinds[] = {PACK_TAR_GZ, PACK_GZ};
@@ -261,7 +262,7 @@ TEST(members_of_gzip_follow_each_other)
     lra_text_free(&packed);
 }
 
-/* A byte of the first member changes: its checksum is wrong, the others are there. */
+/* A byte of the first member is changed: its checksum is wrong, and the other members are read. */
 TEST(damaged_members_are_counted)
 {
     lra_err e = {{0}};
@@ -328,7 +329,7 @@ static int take_piece(void *of, const char *name, const char *bytes, size_t n, l
     return 0;
 }
 
-/* The same files in pieces, larger than a file may be in memory. */
+/* Files that are larger than the memory limit are read in pieces; the content is the same. */
 TEST(pieces_make_the_whole)
 {
     enum { SIZE = 3 << 20 };

@@ -1,4 +1,5 @@
-/* Files of examples: arrays of npz and safetensors as columns; other formats are recognised. */
+/* Arrays of npz and safetensors files as columns of examples; files of other formats are
+ * detected. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ static lra_data_columns read_npz(npz_member *m, int n, npz_form form)
     return c;
 }
 
-/* The message without the path, which names a folder of this process. */
+/* Returns the message without the path, which contains a folder of this process. */
 static const char *after_path(const char *message)
 {
     const char *at = strstr(message, ".npz'");
@@ -138,7 +139,7 @@ TEST(npz_stored_deflated_and_zip64)
 TEST(npz_types)
 {
     static const uint8_t u8[2] = {255, 1}, bools[2] = {1, 0}, big[4] = {0xFF, 0xFE, 0, 2};
-    static const uint16_t f16[2] = {0x3C00, 0xC100}; /* 1, -2.5 */
+    static const uint16_t f16[2] = {0x3C00, 0xC100}; /* the numbers 1 and -2.5 in float16 */
     static const uint64_t u64[2] = {UINT64_MAX, 7};
     static const double f64[2] = {0.1, (double)INFINITY};
     static const int16_t transposed[4] = {1, 3, 2, 4};
@@ -229,7 +230,7 @@ TEST(lengths_cut_padding)
     assert_memory_equal(x->start, start, sizeof start);
     assert_int_equal(ids->missing, 1);
     assert_int_equal(get(&c, "pair", LRA_DATA_COLUMN_IDS)->start[3],
-                     6); /* shorter than the lengths */
+                     6); /* the array is shorter than the lengths require */
     lra_data_columns_free(&c);
 }
 
@@ -244,7 +245,8 @@ TEST(lengths_that_do_not_fit)
     refuses(b, 2, ": 'length' of example 2 is -1, expected the number of its steps");
     npz_member d[] = {array("y", "<i4", "2,", counting, 8),
                       array("length", "<i4", "2,", longer, 8)};
-    lra_data_columns c = read_npz(d, 2, NPZ_PLAIN); /* no sequences: a column like others */
+    /* there are no sequences, so the array is an ordinary column */
+    lra_data_columns c = read_npz(d, 2, NPZ_PLAIN);
     lra_data_columns_free(&c);
 }
 
@@ -291,7 +293,7 @@ TEST(npz_refusals)
             "f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 c8 c16");
 }
 
-/* A header that promises 4 TB is refused before anything is allocated or unpacked. */
+/* A header that announces 4 TB is rejected before memory is allocated or data are unpacked. */
 TEST(npz_claims)
 {
     lra_err e = {{0}};
@@ -304,7 +306,8 @@ TEST(npz_claims)
     lra_data_columns_free(&c);
 }
 
-/* Cut anywhere, or with any one byte changed, an archive is read or refused with a message. */
+/* An archive that is truncated anywhere, or has one changed byte, is read or rejected with a
+ * message. */
 static void damage(const lra_text *t)
 {
     for (size_t at = 0; at < t->n; at++) {
@@ -346,7 +349,8 @@ TEST(npz_damaged)
 
 TEST(safetensors_columns)
 {
-    static const uint16_t bf16[4] = {0x3F80, 0xC020, 0x7F80, 0x4000}; /* 1, -2.5, inf, 2 */
+    /* 1, -2.5, infinity and 2 in bfloat16 */
+    static const uint16_t bf16[4] = {0x3F80, 0xC020, 0x7F80, 0x4000};
     static const int64_t ids[4] = {1, 2, 3, 4}, label[2] = {0, 1};
     const lra_safetensor tensors[] = {
         {"x", {.dtype = LRA_DTYPE_BF16, .rank = 2, .dims = {2, 2}, .bytes = bf16}},

@@ -1,5 +1,5 @@
-/* Atomic tasks: targets follow from the inputs as defined, models see position and mark, training
- * rows are fresh, validation rows are fixed. */
+/* Atomic tasks: targets follow from the inputs by definition, models see position and mark,
+ * training rows are new in every epoch, validation rows are fixed. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -36,7 +36,8 @@ static void expect_near(double found, double expected)
     if (fabs(found - expected) > 1e-6) fail_msg("%.9g, expected %.9g", found, expected);
 }
 
-/* The largest magnitude is 1: all are divided by it. */
+/* Checks the scale of a signal: all values are divided by the largest magnitude, which is then
+ * 1. */
 static void check_scale(const float *x, int64_t n, int width)
 {
     double most = 0;
@@ -61,7 +62,7 @@ static void check_running(const float *x, const float *y, int task)
     }
 }
 
-/* value: (n, 2) */
+/* value: shape (n, 2) */
 static void check_select(const float *value, const float *y)
 {
     int at = LENGTH + MARKS;
@@ -93,7 +94,7 @@ TEST(targets_follow_from_inputs)
     }
 }
 
-/* Marks fall on every place alike, and numbers are as often negative. */
+/* Marks are uniform over all positions, and numbers are negative with probability one half. */
 TEST(marks_are_uniform)
 {
     lra_err e = {{0}};
@@ -107,13 +108,13 @@ TEST(marks_are_uniform)
     }
     double expected = 12000.0 * 4 / 24;
     for (int t = 0; t < 24; t++) chi += (count[t] - expected) * (count[t] - expected) / expected;
-    assert_true(chi < 49.7); /* 23 degrees of freedom, p = 0.001 */
+    assert_true(chi < 49.7); /* quantile of chi-square with 23 degrees of freedom for p = 0.001 */
     assert_true(fabs(first / 12000) < 0.02);
     lra_dataset_free(d);
     lra_config_free(c);
 }
 
-/* What a model gets: numbers, mark, cosine, sine; and what it is asked. */
+/* Inputs of a model (numbers, mark, cosine, sine) and its targets. */
 TEST(models_see_position)
 {
     for (int k = 0; k < TASKS; k++) {
@@ -142,7 +143,7 @@ TEST(models_see_position)
     }
 }
 
-/* Epoch after epoch other rows, and again the same for the same epoch. */
+/* Training rows differ between epochs, and are the same if an epoch is repeated. */
 TEST(training_rows_are_fresh)
 {
     for (int k = 0; k < TASKS; k++) {
@@ -152,7 +153,7 @@ TEST(training_rows_are_fresh)
             .data = d, .buckets = &b, .batch = 8, .seed = 3, .training = true, .augment = true};
         double first[2] = {0};
         assert_true(tasks[k]->data.fresh);
-        for (int pass = 0; pass < 3; pass++) { /* epochs 0, 1, 0 */
+        for (int pass = 0; pass < 3; pass++) { /* the epochs are 0, 1, 0 */
             lra_loader *l = lra_loader_new(&s);
             lra_loader_epoch(l, pass % 2);
             const lra_batch *batch = lra_loader_get(l, 0);

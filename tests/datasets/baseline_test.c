@@ -1,5 +1,6 @@
-/* Which baseline a ladder is held against: the best that needs no order of the input.  The oracle,
- * which reads the dependency itself, the shallow evaluators and the constant are none. */
+/* Which baseline a ladder is compared with: the best one that ignores the order of the input. The
+ * oracle, which reads the dependency itself, the shallow evaluators and the constant prediction are
+ * not used. */
 #include "tests/fixtures/test.h"
 
 #include "reports/results/result.h"

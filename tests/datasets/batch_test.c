@@ -1,5 +1,5 @@
-/* Batches: every row once, buckets against brute force, state is (epoch, index) alone,
- * augmentation. */
+/* Batches: every row occurs once, buckets equal those of a brute-force search, the state consists
+ * of (epoch, index) only, augmentation. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -91,8 +91,8 @@ TEST(every_row_once)
     }
 }
 
-/* Rows keep their tokens and get labels of other rows: a permutation, which the seed decides and
- * neither the epoch nor the order of rows. */
+/* Rows keep their tokens and get labels of other rows: a permutation that depends on the seed, but
+ * neither on the epoch nor on the order of rows. */
 TEST(labels_of_others)
 {
     const lra_dataset *d = *state;
@@ -148,7 +148,7 @@ TEST(epochs_differ_and_come_back)
     lra_loader_epoch(l, 1);
     lra_loader_epoch(resumed, 1);
     lra_loader_epoch(other, 1);
-    for (int64_t i = n - 1; i >= 0; i -= 7) { /* asked for in another order */
+    for (int64_t i = n - 1; i >= 0; i -= 7) { /* batches are requested in another order */
         const lra_batch *x = lra_loader_get(l, i), *y = lra_loader_get(resumed, i);
         size_t tokens = (size_t)(B * b.length[x->bucket]);
         assert_int_equal(x->bucket, y->bucket);
@@ -188,7 +188,7 @@ TEST(augmentation_keeps_labels)
     lra_loader_free(l);
 }
 
-/* A pair is as long as the longer of its documents, whichever that is. */
+/* The length of a pair is that of the longer document, which may be the first or the second. */
 TEST(the_longer_document_counts)
 {
     lra_dataset *d = tiny_dataset(LRA_GOAL_PAIR);
@@ -203,7 +203,7 @@ TEST(the_longer_document_counts)
     lra_dataset_free(d);
 }
 
-/* Tokens after padding into these buckets. */
+/* Returns the number of tokens after padding the rows to the lengths of these buckets. */
 static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
 {
     int64_t sum = 0;
@@ -215,8 +215,8 @@ static int64_t padded(const lra_sequences *r, int n, const int64_t *length)
     return sum;
 }
 
-/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; no choice of which is better,
- * whatever the lengths. */
+/* Rows of 64 t tokens, t = 1..14: two lengths must share a bucket; the choice of the buckets has
+ * the smallest amount of padding. */
 TEST(buckets_are_the_best)
 {
     enum { N = 14 };
@@ -246,7 +246,8 @@ TEST(buckets_are_the_best)
     }
 }
 
-/* Long buckets make batches large enough for the helper; asked for backwards there is none. */
+/* Batches of long buckets are large enough for a helper thread; batches requested in reverse order
+ * use no helper. The results are the same. */
 TEST(a_helper_changes_nothing)
 {
     const lra_dataset *d = *state;

@@ -1,4 +1,4 @@
-/* BIDMC: .ts files, the two-step random split, real targets, defects. */
+/* BIDMC: .ts files, the random split in two steps, real-valued targets, defects. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -17,7 +17,8 @@ static const char header[] =
     "# comment\n@problemName BIDMC32HR\n@timeStamps false\n@missing false\n"
     "@univariate false\n@dimensions 2\n@targetlabel true\n@data\n";
 
-/* A value of a made-up set, exact in text of three decimals and in float32. */
+/* Returns a value of a generated series that both text with three decimals and float32 represent
+ * exactly. */
 static double value_of(int64_t series, int64_t step, int dimension)
 {
     return (double)((series * 31 + step * 7 + dimension * 500) % 1000 - 500) / 8;
@@ -42,7 +43,7 @@ static void add_file(lra_text *to, int64_t first, int64_t n)
     for (int64_t i = first; i < first + n; i++) add_series(to, i);
 }
 
-/* Seven series for training, three of test. */
+/* Writes seven series for training and three for test. */
 static void write_set(const char *name, const char *target)
 {
     for (int p = 0; p < 2; p++) {
@@ -67,8 +68,8 @@ static void check_series(const lra_sequences *r, int64_t row, int64_t series)
             assert_true(found.value[2 * t + d] == (float)value_of(series, t, d));
 }
 
-/* NumPy: seed 0 of 10 is 2 8 4 9 1 6 7 3 0 5, whose first three are held out; seed 1 of 3 is 0 2
- * 1. */
+/* By NumPy: the permutation of 10 with seed 0 is 2 8 4 9 1 6 7 3 0 5, of which the first three are
+ * held out; that of 3 with seed 1 is 0 2 1. */
 TEST(order_and_split)
 {
     static const int expected[10] = {9, 1, 6, 7, 3, 0, 5, /* val */ 8, /* test */ 2, 4};
@@ -111,8 +112,8 @@ TEST(published_sizes)
             seen[order[i]] = true;
             held[order[i]] = i >= size[0];
         }
-        /* What the first permutation begins with is held out; the second one, 2276 .. and 56 ..,
-         * orders it. */
+        /* The series that the first permutation places first are held out; the second permutation
+         * (2276 .. and 56 ..) gives their order. */
         for (int i = 4; i < 7; i++) assert_true(held[known[k][i]]);
         lra_free(held);
         lra_free(seen);
@@ -120,8 +121,9 @@ TEST(published_sizes)
     }
 }
 
-/* Which series, in which order: sums (i + 1) series[i] of what scikit-learn 1.9's
- * train_test_split(test_size=0.3, random_state=0) and then (0.5, 1) of what was held out give. */
+/* The series of each split and their order: sums of (i + 1) series[i] for the results of
+ * scikit-learn 1.9's train_test_split(test_size=0.3, random_state=0), and of another split of the
+ * held-out series with (0.5, 1). */
 TEST(splits_are_those_of_scikit_learn)
 {
     static const struct {
@@ -173,13 +175,13 @@ TEST(what_models_see)
     lra_dataset_free(d);
 }
 
-/* What the parser makes of small texts. */
+/* Results of the parser for short texts. */
 TEST(texts)
 {
     static const struct {
         const char *text;
         int64_t n, missing, damaged;
-        const char *message; /* NULL: accepted */
+        const char *message; /* expected message; NULL: accepted */
     } cases[] = {
         {"@data\n1,2:3,4:5\n", 1, 0, 0, NULL},
         {"@Data\r\n1,2:3,4:5\r\n\r\n# comment\r\n 6, 7 : 8,9:-1e1", 2, 0, 0, NULL},
@@ -207,7 +209,7 @@ TEST(texts)
         assert_int_equal(t.n_missing, cases[i].missing);
         assert_int_equal(t.n_damaged, cases[i].damaged);
         if (rc == 0) {
-            static const float first[4] = {1, 3, 2, 4}; /* step by step */
+            static const float first[4] = {1, 3, 2, 4}; /* values in the order of time steps */
             assert_memory_equal(t.value, first, sizeof first);
             assert_true(t.target[0] == 5);
             assert_int_equal(t.dimensions, 2);
@@ -226,7 +228,8 @@ TEST(defects)
     pack_files(PACK_GZ, &(packed_file){"x", text.s, text.n}, 1, &packed);
     task_write("two/again/BIDMC32HR_TRAIN.ts.gz", packed.s, packed.n);
     lra_err e = {{0}};
-    lra_dataset *d = task_import(&lra_task_bidmc_hr, "two", "", &e); /* the same again: once */
+    /* the same file again, which must be read once */
+    lra_dataset *d = task_import(&lra_task_bidmc_hr, "two", "", &e);
     NOT_NULL(d);
     assert_int_equal(d->split[0].n, 7);
     lra_dataset_free(d);
@@ -245,8 +248,8 @@ TEST(defects)
     lra_text_free(&text);
 }
 
-/* 60 (beats - 1) / (last beat - first beat), beats found where the electrocardiogram rises above
- * half a beat. */
+/* Returns the heart rate 60 (beats - 1) / (last beat - first beat); a beat is an upward crossing of
+ * half of the height of a beat in the electrocardiogram. */
 static double counted_rate(const float *value)
 {
     int64_t first = -1, last = -1, beats = 0;

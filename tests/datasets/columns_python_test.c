@@ -1,6 +1,6 @@
-/* Files of examples compared with Python's modules csv and json, and numpy, on random files that
- * tests/datasets/columns_python.py writes.  Skipped without Python and numpy (LRA_PYTHON names
- * another interpreter than python3). */
+/* Compares files of examples with results of Python's modules csv and json and of numpy, for random
+ * files that tests/datasets/columns_python.py writes. The test is skipped without Python and numpy;
+ * LRA_PYTHON names an interpreter other than python3. */
 #include "tests/fixtures/test.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 GROUP(make_folder, remove_folder);
 
-enum { FILES = 120 }; /* of each format */
+enum { FILES = 120 }; /* files of each format */
 
 static void add_hex(lra_text *t, const char *bytes, int64_t n)
 {
@@ -63,7 +63,7 @@ static void add_example(lra_text *t, const lra_data_column *c, int64_t row)
     }
 }
 
-/* The form of columns_python.py. */
+/* Writes columns in the format of columns_python.py. */
 static void show(const lra_data_columns *c, lra_text *t)
 {
     static const char *const kinds[] = {"text", "number", "ids", "values", "refused"};
@@ -100,7 +100,7 @@ static void compare(const char *name)
     lra_free(path);
 }
 
-/* False: there is no Python with numpy. */
+/* Runs the Python program; returns false if there is no Python with numpy. */
 static bool run_python(void)
 {
     const char *python = getenv("LRA_PYTHON"), *source = getenv("LRA_SOURCE");

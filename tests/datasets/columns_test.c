@@ -1,4 +1,4 @@
-/* Files of examples: csv, tsv and JSON lines as columns, and the reasons of refusals. */
+/* Files of examples: columns of csv, tsv and JSON lines, and the messages of rejected files. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@ GROUP(make_folder, remove_folder);
 
 static int parse(const char *format, const char *bytes, size_t n, lra_data_columns *c, lra_err *e)
 {
-    char *exact = lra_alloc(n); /* the address sanitizer finds reads beyond it */
+    /* memory of exactly n bytes, so that the address sanitizer detects reads beyond them */
+    char *exact = lra_alloc(n);
     if (n) memcpy(exact, bytes, n);
     int rc = strcmp(format, "jsonl") == 0
                  ? lra_json_lines_parse(exact, n, "x", c, e)
@@ -33,7 +34,7 @@ static lra_data_columns read_text(const char *format, const char *text)
     return c;
 }
 
-/* The text is refused with this message. */
+/* Checks that the text is rejected with this message. */
 static void refuses_bytes(const char *format, const char *text, size_t n, const char *message)
 {
     lra_err e = {{0}};
@@ -195,10 +196,11 @@ TEST(csv_numbers)
 
 TEST(csv_names)
 {
-    lra_data_columns c = read_text("csv", ",text,label\n0,good,1\n1,bad,0\n"); /* index of pandas */
+    /* the first column is the index that pandas writes */
+    lra_data_columns c = read_text("csv", ",text,label\n0,good,1\n1,bad,0\n");
     is_number(&c, "column 1", 1, 1);
     lra_data_columns_free(&c);
-    c = read_text("csv", ",0,1\n0,good,1\n"); /* columns without names */
+    c = read_text("csv", ",0,1\n0,good,1\n"); /* columns whose names are numbers */
     is_text(&c, "0", 0, "good");
     lra_data_columns_free(&c);
     refuses("csv", "a,b,a\n1,2,3\n", "'x': columns 1 and 3 are both named 'a'; rename one");
@@ -311,7 +313,7 @@ TEST(json_lists_of_integers_and_reals)
     lra_data_columns_free(&c);
 }
 
-/* A column that cannot be used has a reason; the others can be. */
+/* A column that cannot be used has a reason; other columns of the file can be used. */
 TEST(json_columns_refused)
 {
     static const struct {
@@ -389,7 +391,7 @@ TEST(json_refusals)
             "WINDOWS-1252 -t UTF-8'");
 }
 
-/* 100,000 brackets are refused, and no recursion follows them. */
+/* 100,000 nested brackets are rejected without deep recursion. */
 TEST(json_depth)
 {
     lra_err e = {{0}};
@@ -468,7 +470,7 @@ TEST(take_lists_from_text)
     NOT_NULL(lra_data_columns_take(&c, "b", LRA_DATA_COLUMN_VALUES, "f", &e));
     is_values(&c, "b", 0, 2, 1, (const float[]){0.5f, 10});
     is_values(&c, "b", 1, 0, 1, NULL);
-    assert_int_equal(get(&c, "b")->missing, 1); /* ';' is an empty list */
+    assert_int_equal(get(&c, "b")->missing, 1); /* a list that is empty counts as missing */
     is_values(&c, "b", 2, 2, 1, (const float[]){2, 3});
     refuses_to_take(&c, "c", LRA_DATA_COLUMN_VALUES,
                     "'f', column 'c', example 1: 'x' is no list of numbers");
@@ -477,7 +479,7 @@ TEST(take_lists_from_text)
 
 /* ---- damage -------------------------------------------------------------------------------- */
 
-/* No truncation and no changed byte is more than a refusal with a message. */
+/* Truncated files and files with a changed byte are read or rejected with a message. */
 TEST(damaged_files)
 {
     static const char *const files[][2] = {

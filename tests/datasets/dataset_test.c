@@ -1,4 +1,4 @@
-/* Prepared data: the cache gives back what was made, and no changed byte passes. */
+/* Prepared data: the cache returns the stored data, and every changed byte is detected. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ static lra_config *tiny(void)
     return c;
 }
 
-/* ListOps rows are expressions, Pathfinder rows drawings; all other tasks have no grammar. */
+/* Rows of ListOps are expressions, rows of Pathfinder are drawings; all other tasks have no
+ * grammar. */
 TEST(grammars)
 {
     for (int i = 0; lra_task_at(i); i++) {
@@ -35,7 +36,7 @@ TEST(grammars)
     }
 }
 
-/* Path of the only cache file below out/data; caller frees. */
+/* Returns the path of the only cache file in out/data; the caller frees it. */
 static char *cache_of(const char *out)
 {
     char **names = NULL, *data = lra_format("%s/data", out), *path = NULL;
@@ -100,7 +101,7 @@ TEST(changed_caches_are_refused)
         e.msg[0] = 0;
         d = lra_dataset_open(&lra_task_listops, c, out, NULL, &e);
         if (d)
-            assert_string_equal(d->fingerprint, print); /* a byte that holds nothing */
+            assert_string_equal(d->fingerprint, print); /* this byte of the HDF5 file is unused */
         else
             assert_non_null(strstr(e.msg, "remove it; it is then made again"));
         refused += !d;
@@ -117,7 +118,7 @@ TEST(changed_caches_are_refused)
     lra_config_free(c);
 }
 
-/* A whole file of other parameters under the name of these. */
+/* A file made with other parameters is copied to the name of these parameters; it is rejected. */
 TEST(copied_caches_are_refused)
 {
     lra_err e = {{0}};
@@ -175,7 +176,8 @@ TEST(names_are_suggested)
     assert_non_null(strstr(e.msg, "did you mean 'listops'?"));
 }
 
-/* What the parameters say, whatever rows there are; and no row is longer. */
+/* The maximum length is given by the parameters alone, independent of the rows; no row is
+ * longer. */
 TEST(the_longest_row_is_declared)
 {
     static const char *const presets[] = {"quick", "small", "paper"};

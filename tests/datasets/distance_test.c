@@ -1,6 +1,6 @@
-/* Tasks with a dependency distance, by construction: labels are what the definition says, no two
- * marks are nearer than the distance, every row holds the same marks, places are uniform, training
- * rows are fresh in every epoch, and no count of tokens or of nearer pairs tells the label. */
+/* Tasks with a dependency distance: labels agree with the definition, no two marks are closer than
+ * the distance, every row has the same marks, positions are uniform, training rows are new in every
+ * epoch, and neither counts of tokens nor closer pairs reveal the label. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static lra_dataset *data_of(const lra_task *t, const char *changes)
     return d;
 }
 
-/* Places of the tokens that are no fillers; returns their number. */
+/* Stores the positions of the tokens that are not fillers; returns their number. */
 static int marks_of(const uint16_t *token, int64_t n, int64_t *at, int most)
 {
     int found = 0;
@@ -42,7 +42,8 @@ static int marks_of(const uint16_t *token, int64_t n, int64_t *at, int most)
 
 /* ---- xor ------------------------------------------------------------------------------------- */
 
-/* One group: two pairs, all combinations that tell the label at the distance or farther. */
+/* Checks one group with two pairs: only combinations of marks at the distance or farther determine
+ * the label. */
 static void check_group(const uint16_t *token, int64_t n, int32_t label, int64_t distance)
 {
     int64_t at[4];
@@ -55,7 +56,7 @@ static void check_group(const uint16_t *token, int64_t n, int32_t label, int64_t
     assert_true(at[2] - at[1] >= distance);
 }
 
-/* Any number of groups: every A has its B, and all rows have the same marks. */
+/* Checks rows with several groups: every A has its B, and all rows have the same marks. */
 static void check_xor(const uint16_t *token, int64_t n, int32_t label, int64_t distance,
                       int64_t copies)
 {
@@ -96,8 +97,8 @@ TEST(xor_is_what_it_says)
 
 enum { S0 = 1, S3 = 4, QUERY, NONE };
 
-/* Every value of the row has its mark at the distance: the query behind the label, none behind the
- * others. */
+/* Checks that every value of the row has a mark at the distance: the value of the label has the
+ * query after it, the others have none. */
 static void check_select(const uint16_t *token, int64_t n, int32_t label, int64_t distance,
                          int64_t copies)
 {
@@ -139,8 +140,8 @@ TEST(select_is_what_it_says)
 
 enum { K0 = 1, K1, V0, V1, Q0, Q1 };
 
-/* Every query finds its key among the two pairs that end a distance before it, and the value is the
- * label. */
+/* Checks that every query finds its key in one of the two pairs that end one distance before it,
+ * and that the pair's value is the label. */
 static int check_queries(const uint16_t *token, int64_t n, int32_t label, int64_t distance)
 {
     int queries = 0;
@@ -180,8 +181,8 @@ TEST(recall_is_what_it_says)
     }
 }
 
-/* Chi-square of the place of the first A against all places that leave room for the rest: pairs of
- * gaps are uniform, so the first gap g of room r has r - g + 1 of (r + 1)(r + 2) / 2 ways. */
+/* Chi-square test of the position of the first A: all gaps are equally likely. If the row has r
+ * free positions for two gaps, the first gap is g in r - g + 1 of (r + 1)(r + 2) / 2 cases. */
 TEST(places_are_uniform)
 {
     enum { DISTANCE = 4, ROOM = 9, LENGTH = 4 * DISTANCE + 1 + ROOM, ROWS = 20000 };
@@ -200,13 +201,13 @@ TEST(places_are_uniform)
         double expected = ROWS * (ROOM - g + 1) / (0.5 * (ROOM + 1) * (ROOM + 2));
         chi += (count[g] - expected) * (count[g] - expected) / expected;
     }
-    assert_true(chi < 27.9); /* 9 degrees of freedom, p = 0.001 */
+    assert_true(chi < 27.9); /* quantile of chi-square with 9 degrees of freedom for p = 0.001 */
     lra_dataset_free(d);
     lra_free(changes);
 }
 
-/* What models see in training: new rows in every epoch, the same for the same (seed, epoch, row);
- * validation rows stay what they are. */
+/* Training rows are new in every epoch, and the same for the same (seed, epoch, row); validation
+ * rows do not change. */
 TEST(training_rows_are_fresh)
 {
     enum { ROWS = 64, LENGTH = 40, DISTANCE = 5 };
@@ -215,7 +216,7 @@ TEST(training_rows_are_fresh)
     assert_true(lra_task_xor.data.fresh);
     static int32_t kept[2][ROWS][LENGTH];
     int different = 0, ones = 0;
-    for (int pass = 0; pass < 3; pass++) { /* epochs 0, 1, 0 */
+    for (int pass = 0; pass < 3; pass++) { /* the epochs are 0, 1, 0 */
         lra_loader_spec s = {
             .data = d, .buckets = &b, .batch = 8, .seed = 3, .training = true, .augment = true};
         lra_loader *l = lra_loader_new(&s);
@@ -292,8 +293,8 @@ TEST(bad_parameters_are_refused)
         task_refuses_change(&lra_task_xor, NULL, bad[i][0], bad[i][1]);
 }
 
-/* Fillers at one distance say nothing of those at another: where both rows have a filler, they
- * agree as often as independent ones. */
+/* The fillers of rows at one distance are independent of those at another distance: if both rows
+ * have a filler at a position, the fillers agree as often as by chance. */
 TEST(fillers_differ_between_distances)
 {
     static const char *const changes[2] = {

@@ -1,5 +1,5 @@
-/* CIFAR-10 as grey levels, as colours and as words: records, split, what models see, defects, the
- * real images. */
+/* CIFAR-10 in grey levels, in colours and as bytes of three channels: records, split, inputs of
+ * models, defects, the real images. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@
 
 enum { PIXELS = LRA_CIFAR_PIXELS, RECORD = LRA_CIFAR_RECORD };
 
-/* Records first .. first + n - 1 of a made-up set: the label and every byte follow from the
- * number. */
+/* Records first .. first + n - 1 of a generated set: the label and every byte follow from the
+ * record's number. */
 static uint8_t byte_of(int64_t record, int64_t plane, int64_t pixel)
 {
     return (uint8_t)(record * 37 + plane * 101 + pixel * 7);
@@ -31,7 +31,7 @@ static void add_records(int64_t first, int64_t n, lra_text *to)
     }
 }
 
-/* Ten training records in two batches, and two of test. */
+/* Writes ten training records in two batches, and two test records. */
 static void write_set(const char *name)
 {
     static const struct {
@@ -59,7 +59,8 @@ static void check_image(const lra_sequences *r, int64_t i, int64_t record)
             assert_int_equal(row.token[3 * k + c], byte_of(record, c, k));
 }
 
-/* seed 42, n = 10: PyTorch draws 2 6 1 8 4 5 0 9 3 7, and 9 of them are for training. */
+/* By PyTorch, the permutation of 10 with seed 42 is 2 6 1 8 4 5 0 9 3 7; 9 of the rows are for
+ * training. */
 TEST(order_and_split)
 {
     static const int torch[10] = {2, 6, 1, 8, 4, 5, 0, 9, 3, 7};
@@ -80,7 +81,7 @@ TEST(order_and_split)
     lra_dataset_free(d);
 }
 
-/* Unpacked, as the archive, and as compressed files: the same rows. */
+/* The rows are the same for unpacked files, for the archive, and for compressed files. */
 TEST(packings_do_not_matter)
 {
     lra_err e = {{0}};
@@ -116,11 +117,11 @@ TEST(packings_do_not_matter)
     lra_text_free(&packed);
 }
 
-/* Pillow's Image.convert("L"), and the first pipeline's levels: at most one apart. */
+/* Grey levels by Pillow's Image.convert("L") and by the first pipeline differ by at most one. */
 TEST(grey_levels)
 {
     static const uint16_t known[][5] = {
-        /* R G B, Pillow, first pipeline */
+        /* red, green, blue, grey level of Pillow, grey level of the first pipeline */
         {0, 0, 0, 0, 0},       {255, 255, 255, 255, 255}, {255, 0, 0, 76, 76},
         {0, 255, 0, 150, 149}, {0, 0, 255, 29, 29},       {1, 2, 3, 2, 1},
         {59, 62, 63, 61, 61},  {154, 177, 187, 171, 171}, {128, 128, 128, 128, 128}};
@@ -186,7 +187,8 @@ TEST(what_models_see)
     lra_dataset_free(d);
 }
 
-/* Switches of the augmentation change no row: one file of prepared data serves all of them. */
+/* Settings of the augmentation do not change rows: all of them use the same file of prepared
+ * data. */
 TEST(prepared_data_are_shared)
 {
     lra_err e = {{0}};
@@ -222,13 +224,13 @@ TEST(defects)
     lra_text bytes = {0};
     lra_cifar c = {0};
     add_records(0, 3, &bytes);
-    bytes.s[RECORD] = 10; /* the second label */
+    bytes.s[RECORD] = 10; /* an invalid label in the second record */
     assert_int_equal(lra_cifar_add(&c, "a/data_batch_3.bin", bytes.s, bytes.n - 5, &e), 0);
     assert_int_equal(c.file[2].n, 1);
     assert_int_equal(c.n_strange, 1);
     assert_int_equal(c.n_cut, RECORD - 5);
     assert_int_equal(lra_cifar_add(&c, "b/data_batch_3.bin", bytes.s, bytes.n - 5, &e), 0);
-    assert_int_equal(c.n_strange, 1); /* the same file again: once */
+    assert_int_equal(c.n_strange, 1); /* the same file again, which must be counted once */
     assert_int_equal(lra_cifar_add(&c, "data_batch_3.bin", bytes.s, bytes.n, &e), -1);
     assert_string_equal(e.msg, "'data_batch_3.bin' occurs twice with different bytes");
     assert_int_equal(lra_cifar_add(&c, "data_batch_6.bin", bytes.s, bytes.n, &e), -1);
@@ -264,7 +266,7 @@ TEST(real_images)
     for (int64_t i = 0; i < 3700; i++) count[i >= 3000][lra_cifar_record(&c, i)[0]]++;
     assert_memory_equal(count[0], train, sizeof train);
     assert_memory_equal(count[1], test, sizeof test);
-    /* The first records are also there uncompressed. */
+    /* The first records are also available uncompressed. */
     char *sample = lra_format("%s/sample_100.bin", path);
     size_t n = 0;
     char *bytes = lra_file_read(sample, 1 << 20, &n, &e);

@@ -1,4 +1,4 @@
-/* text8, enwik8 and WikiText-103 as streams: ids, splits, vocabularies, what is missing; the real
+/* text8, enwik8 and WikiText-103 as streams: ids, splits, vocabularies, missing files; the real
  * WikiText-2. */
 #include "tests/fixtures/test.h"
 
@@ -74,7 +74,7 @@ TEST(bytes_of_anything)
     check_ids(&d->split[0], 36, ids);
     check_ids(&d->split[1], 2, ids + 36);
     check_ids(&d->split[2], 2, ids + 38);
-    /* What follows is asked, across windows. */
+    /* The target of every position is the next token, also at the end of a window. */
     lra_buckets b = lra_buckets_find(d);
     lra_loader_spec spec = {.data = d, .split = LRA_TRAIN_SPLIT, .buckets = &b, .batch = 1};
     lra_loader *l = lra_loader_new(&spec);
@@ -93,7 +93,8 @@ TEST(bytes_of_anything)
     task_refuses(&lra_task_enwik8, "short", "context=2", "expected at least 2");
 }
 
-/* b 3, a 2 and c 2 (a first), <unk> 1; d and z only elsewhere. */
+/* Counts in the training text: b 3, a 2 and c 2 (a comes first), <unk> 1; d and z occur only in
+ * other splits. */
 #define TRAIN " \n b a <unk> b c \n c a b \n"
 TEST(words)
 {
@@ -128,7 +129,7 @@ TEST(words)
     check_ids(&d->split[1], 7, halves);
     check_ids(&d->split[2], 2, halves + 7);
     lra_dataset_free(d);
-    /* The packed file beside it is left alone. */
+    /* The packed copy of the file is ignored. */
     packed_file kept = {"valid.txt", "a", 0};
     pack_write(folder, "half/valid.txt.xz", &kept, 1, PACK_XZ);
     d = task_import(&lra_task_wikitext103, "half", "context=2 training=valid", &e);
@@ -140,7 +141,7 @@ TEST(words)
                  "two files of the valid text");
 }
 
-/* More words than 16 bits: a step has two halves. */
+/* There are more words than 16 bits represent: each position has two 16-bit halves. */
 TEST(many_words)
 {
     enum { WORDS = 70000 };
@@ -151,7 +152,7 @@ TEST(many_words)
     task_write_text("many/train.txt", t.s);
     task_write_text("many/valid.txt", "w65540 none\n");
     task_write_text("many/test.txt", "w0 w1\n");
-    for (int k = 0; k < 2; k++) { /* made, and read again */
+    for (int k = 0; k < 2; k++) { /* first the data are prepared, then read again */
         lra_dataset *d = task_import(&lra_task_wikitext103, "many", "context=2", &e);
         NOT_NULL(d);
         assert_int_equal(d->vocab, WORDS + 2);
@@ -159,8 +160,8 @@ TEST(many_words)
         assert_int_equal(r->width, 2);
         assert_int_equal(r->start[1], 3);
         assert_int_equal(r->token[0] + (r->token[1] << 16),
-                         65540 + 2); /* behind <eos> and w69999 */
-        assert_int_equal(r->token[2] + (r->token[3] << 16), WORDS + 1); /* <unk> is the last */
+                         65540 + 2); /* its id follows those of <eos> and w69999 */
+        assert_int_equal(r->token[2] + (r->token[3] << 16), WORDS + 1); /* <unk> has the last id */
         lra_dataset_free(d);
     }
     lra_text_free(&t);

@@ -1,5 +1,5 @@
-/* Other lengths: rows that are made anew are answered as they are by a run of them; a model that
- * cannot be made for longer ones says why. */
+/* Evaluation at other lengths: rows generated again give the same predictions as rows of a run at
+ * that length; a model that cannot be built for longer inputs gives a reason. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-/* ListOps of 8 < T < 32 tokens; of twice that 16 < T < 64, from another seed. */
+/* Makes ListOps data of 8 < T < 32 tokens, or of 16 < T < 64 from another seed. */
 static lra_dataset *by_hand(const char *lengths, int64_t longest)
 {
     lra_err e = {{0}};
@@ -73,7 +73,7 @@ TEST(rows_of_other_lengths)
     same_as_by_hand(&trained.run.spec, 64, by_hand("min-length=16 max-length=64", 0));
 }
 
-/* A run of another model, whose best weights are where it starts. */
+/* Starts a run of another model, whose best weights are the initial ones. */
 static lra_config *begin(const lra_model *m, const char *variant, lra_train_spec *spec)
 {
     lra_err e = {{0}};
@@ -112,7 +112,7 @@ TEST(longer_than_it_is_made_for)
     lra_config_free(c);
 }
 
-/* No ListOps tree has 1 < T < 4 tokens. */
+/* No ListOps tree has 1 < T < 4 tokens, so there are no rows of these lengths. */
 TEST(lengths_that_the_task_lacks)
 {
     lra_err e = {{0}};

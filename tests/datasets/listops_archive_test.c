@@ -1,5 +1,5 @@
-/* ListOps from archives: the whole one with its copy, files packed one by one, files that are
- * missing. */
+/* ListOps from archives: the complete archive, which contains a copy of the files, archives of
+ * single files, missing files. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void check(const char *name)
 
 TEST(packed_files_are_read)
 {
-    /* As published: the folder twice, the files of the copy first. */
+    /* The published archive contains the folder twice; the files of the copy come first. */
     static const packed_file all[] = {
         {"lra_release/listops-1000/basic_train.tsv", train, 0},
         {"lra_release/listops-1000/basic_val.tsv", val, 0},

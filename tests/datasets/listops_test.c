@@ -34,21 +34,23 @@ TEST(worked_examples)
     assert_int_equal(value_of("[MED 1 2 ]", LISTOPS_WHOLE, false), 1);
     assert_int_equal(value_of("[SM 9 9 9 ]", LISTOPS_WHOLE, false), 7);
     assert_int_equal(value_of("7", LISTOPS_WHOLE, false), 7);
-    assert_int_equal(value_of(nested, 1, false), 9); /* the root as its most frequent label */
-    assert_int_equal(value_of(nested, 2, false), 4); /* MIN as 0, MED as 4 */
-    assert_int_equal(value_of(nested, 2, true), 4);  /* both absent */
+    /* the most frequent label of the root operator is used */
+    assert_int_equal(value_of(nested, 1, false), 9);
+    /* an inner MIN counts as 0, an inner MED as 4 */
+    assert_int_equal(value_of(nested, 2, false), 4);
+    assert_int_equal(value_of(nested, 2, true), 4); /* inner operators are left out */
     assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, false), 2);
     assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, true), 3);
 }
 
-/* Label frequencies of 10^6 trees: MIN, MAX, MED, SM. */
+/* Frequencies of the labels 0 to 9 in 10^6 trees whose root is MIN, MAX, MED, SM. */
 static const double expected[4][10] = {
     {.564, .216, .106, .055, .029, .015, .008, .004, .002, .001},
     {.001, .002, .004, .009, .016, .030, .055, .104, .213, .566},
     {.011, .043, .101, .168, .214, .202, .143, .079, .033, .007},
     {.100, .100, .100, .101, .099, .100, .101, .100, .100, .099}};
 
-/* Accuracy of the shallow evaluators A and B for depths 1..5, same source. */
+/* Accuracy of the shallow evaluators A and B for the depths 1 to 5, from the same trees. */
 static const double shallow[2][5] = {{.360, .565, .719, .821, .888},
                                      {.360, .484, .673, .795, .871}};
 
@@ -106,7 +108,8 @@ TEST(facts_of_rows)
     measures("7", 4, 0, 1, 1);
 }
 
-/* Labels of the generator at the benchmark's parameters: the table in the header of the task. */
+/* Label frequencies of the generator with the benchmark's parameters: the table in the header of
+ * the task. */
 TEST(expected_labels)
 {
     enum { ROWS = 4000 };
@@ -119,7 +122,8 @@ TEST(expected_labels)
     for (int r = 0; r < LISTOPS_ROOTS; r++)
         for (int k = 0; k < LISTOPS_LABELS; k++) total[r] += count[r][k];
     assert_int_equal(total[0] + total[1] + total[2] + total[3] + total[4], ROWS);
-    /* MIN 0, MAX 9, MED 4, SM any: within five standard errors of a thousand rows. */
+    /* frequencies of MIN = 0, MAX = 9, MED = 4 and any label of SM: within five standard errors for
+     * a thousand rows */
     const double known[] = {0.564, 0.566, 0.214, 0.1};
     const int label[] = {0, 9, 4, 3};
     for (int r = 0; r < 4; r++) {
@@ -174,8 +178,8 @@ TEST(bad_files)
     refuses("Source\tTarget\n", "'x.tsv' contains no rows");
 }
 
-/* Wrong rows are counted, and those behind them read; a byte order mark and blank lines at the end
- * are no rows. */
+/* Invalid rows are counted, and the rows after them are read; a byte order mark and blank lines at
+ * the end are not rows. */
 TEST(wrong_rows_are_counted)
 {
     static const char text[] = "\xEF\xBB\xBFSource\tTarget\r\n"
@@ -299,7 +303,7 @@ TEST(bad_parameters)
                         "'root' is 'none', expected op or any");
     task_refuses_change(&lra_task_listops, "quick", "val=0", "'val' is '0'");
     task_refuses_change(&lra_task_listops, "quick", "max-depth=1",
-                        "none of 200000 trees of depth <= 1"); /* at most 7 tokens */
+                        "none of 200000 trees of depth <= 1"); /* the maximum is 7 tokens */
     lra_err e = {{0}};
     assert_null(lra_task_config(&lra_task_listops, "huge", &e));
     assert_string_equal(e.msg, "task 'listops' has no preset 'huge'");

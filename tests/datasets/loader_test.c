@@ -1,7 +1,8 @@
 /* labels: quick timeout: 600 */
-/* Batches of every task, objective and augmentation are the same bits for any number of threads,
- * with a helper or without, in any order of batches and of epochs, and from a loader that starts in
- * the middle.  Tasks that are only imported have rows of their shape that are made up here. */
+/* Batches of every task, objective and augmentation are bitwise equal for any number of threads,
+ * with and without a helper, in any order of batches and of epochs, and for a loader that starts in
+ * the middle. For tasks whose data can only be imported, rows of the same shape are generated
+ * here. */
 #include "tests/fixtures/test.h"
 
 #include <omp.h>
@@ -18,12 +19,12 @@ enum {
     EPOCHS = 3,
     MOST = 8,
     WAYS = 3,
-    LARGE = 1 << 15 /* tokens from which on there is a helper */
+    LARGE = 1 << 15 /* number of tokens from which on a helper is used */
 };
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Rows of tasks that are only imported: as long as theirs, or up to `length`. */
+/* Lengths of the rows generated for tasks that can only be imported: fixed, or up to `length`. */
 static const struct {
     const char *task;
     int64_t length;
@@ -41,7 +42,7 @@ static const struct {
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-static const lra_task *made_up; /* the task whose rows are made */
+static const lra_task *made_up; /* the task for which rows are generated */
 
 static int shape_of(const lra_task *t)
 {
@@ -58,7 +59,7 @@ static void make_row(const lra_task *t, int k, lra_rng *rng, lra_row *row)
     row->label = t->n_classes ? (int32_t)lra_rng_below(rng, (uint32_t)t->n_classes) : 0;
     for (int64_t i = 0; i < row->n * row->width; i++) {
         uint32_t vocab = (uint32_t)(t->input.vocab > 65536 ? 65536 : t->input.vocab);
-        if (t->input.vocab > 65536 && i % 2) vocab = 4; /* the high half */
+        if (t->input.vocab > 65536 && i % 2) vocab = 4; /* this token is the upper half of an id */
         if (words) row->token[i] = (uint16_t)lra_rng_below(rng, vocab);
         if (!words) row->value[i] = (float)lra_rng_u01(rng);
     }
@@ -114,7 +115,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, int64_t n, size_t size)
     return lra_hash64(pair, sizeof pair);
 }
 
-/* All that a batch holds. */
+/* Returns a hash of all arrays of the batches. */
 static uint64_t hash_of(const lra_loader_spec *s, const lra_batch *b)
 {
     const lra_task *t = s->data->task;
@@ -138,8 +139,8 @@ typedef struct {
     uint64_t batch[EPOCHS][MOST];
 } hashes;
 
-/* The way of the i-th number of threads: alone, forwards; with a helper, the epochs in another
- * order; backwards, each epoch by a loader of its own. */
+/* Hashes all batches; the order depends on the number of threads: one thread, forward; with a
+ * helper, epochs in another order; backward, a new loader for each epoch. */
 static void hash_all(lra_loader_spec s, int way, hashes *out)
 {
     static const int order[WAYS][EPOCHS] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}};
@@ -163,7 +164,7 @@ static void hash_all(lra_loader_spec s, int way, hashes *out)
     lra_loader_free(l);
 }
 
-/* One way to see the data: what a loader can be asked for. */
+/* Options of a loader. */
 typedef struct {
     int split;
     bool training, augment, large, levels;
@@ -172,7 +173,8 @@ typedef struct {
 
 enum { MOST_VIEWS = 64 };
 
-/* Training with every objective, and evaluation; small batches, and such as are worth a helper. */
+/* Lists the options to test: training with every objective, and evaluation; with small batches and
+ * with batches large enough for a helper. */
 static int views_of(const lra_dataset *d, view *v)
 {
     lra_err e;
@@ -211,7 +213,7 @@ static void hash_views(const lra_dataset *d, int way, hashes *out)
     }
 }
 
-/* Epochs that draw differ. */
+/* Checks that epochs differ if they contain random draws. */
 static void check_epochs(const lra_dataset *d, const hashes *found)
 {
     view v[MOST_VIEWS];
@@ -246,7 +248,7 @@ TEST(same_bits_any_way)
     }
 }
 
-/* Another seed gives other batches: what is compared above is what is drawn. */
+/* Another seed gives other batches, so the comparisons above are not trivial. */
 TEST(seeds_differ)
 {
     for (int i = 0; lra_task_at(i); i++) {

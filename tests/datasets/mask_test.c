@@ -1,5 +1,5 @@
-/* Masked inputs: what is picked how often, what replaces it, what is asked; loaders of masked,
- * repeated and grouped batches. */
+/* Masked inputs: how often positions are selected, what replaces their tokens, which targets they
+ * have; loaders of masked, repeated and grouped batches. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const lra_task colours = {.name = "colours", .input.vocab = 256, .input.c
 static const lra_task levels = {
     .name = "l", .input.vocab = 256, .input.channels = 1, .input.predicts_levels = true};
 
-/* A share of n draws with probability p, to four standard deviations. */
+/* Checks a count of n draws with probability p, to four standard deviations. */
 static void assert_share(double count, double n, double p)
 {
     double tolerance = 4 * sqrt(p * (1 - p) * n);
@@ -138,8 +138,8 @@ TEST(next_values_and_levels)
     assert_memory_equal(word, ((int32_t[]){20, 30, 40, -1}), sizeof word);
 }
 
-/* A step is picked where the number drawn for it is below p, for any p and any place in the
- * stream. */
+/* A position is selected if the random number drawn for it is below p, for any p and any offset in
+ * the random stream. */
 TEST(picks_are_drawn_step_by_step)
 {
     enum { STEPS = 700 };
@@ -148,7 +148,8 @@ TEST(picks_are_drawn_step_by_step)
     for (int k = 0; k < 12; k++) {
         const lra_masking m = {LRA_MASK_MASKED, shares[k % 6]};
         lra_rng a = lra_rng_new(1, 2, (uint64_t)k), b, expected;
-        if (k >= 6) lra_rng_u32(&a); /* not at the first of four words */
+        /* the position does not use the first of the four words of a block */
+        if (k >= 6) lra_rng_u32(&a);
         b = expected = a;
         int32_t token[STEPS], word[STEPS], level[STEPS], found[STEPS];
         float value_target[STEPS], value[2 * STEPS], value_mask[STEPS];
@@ -179,7 +180,7 @@ TEST(refused)
 
 /* ---- loaders --------------------------------------------------------------------------------- */
 
-/* Rows i = 0..n-1 of 5 + i % 7 steps: words 3 + (i + t) % 17. */
+/* Fills rows i = 0..n-1 with 5 + i % 7 tokens 3 + (i + t) % 17. */
 static void fill_rows(lra_dataset *d, const lra_task *task, int n)
 {
     *d = (lra_dataset){.task = task, .vocab = task->input.vocab};
@@ -207,7 +208,7 @@ TEST(masks_are_fresh_and_keyed)
     fill_rows(&d, &words, 40);
     lra_loader *l = loader(&d, &b, (lra_masking){LRA_MASK_MASKED, 0.5}, 40);
     static int32_t seen[2][40][12];
-    for (int epoch = 0; epoch < 3; epoch++) { /* the third is the first again */
+    for (int epoch = 0; epoch < 3; epoch++) { /* the third epoch is the first one again */
         lra_loader_epoch(l, epoch % 2);
         const lra_batch *x = lra_loader_get(l, 0);
         for (int k = 0; k < 40; k++) {
@@ -227,7 +228,8 @@ TEST(masks_are_fresh_and_keyed)
     lra_sequences_free(&d.split[0]);
 }
 
-/* Sequences of 12 words that are masked in an epoch of a split: one bit a step, one word a row. */
+/* Records which positions of the 12-token rows of a split are masked in an epoch: one bit for each
+ * position, one word for each row. */
 static void picks_of(const lra_dataset *d, int split, int64_t epoch, uint32_t picks[40])
 {
     const lra_buckets b = {1, {12}};
@@ -243,7 +245,7 @@ static void picks_of(const lra_dataset *d, int split, int64_t epoch, uint32_t pi
     lra_loader_free(l);
 }
 
-/* Rows are the same in every split: their masks are not, nor are those of one split in the next
+/* The rows are the same in every split, but their masks differ, and so do those of the next
  * epoch. */
 TEST(masks_differ_between_splits_and_epochs)
 {
@@ -261,7 +263,8 @@ TEST(masks_differ_between_splits_and_epochs)
     lra_sequences_free(&d.split[0]);
 }
 
-/* Both documents are masked; the step after the first document is not the second's. */
+/* Both documents of a pair are masked; the position after the first document does not belong to the
+ * second. */
 TEST(pairs)
 {
     const lra_task pair = {
@@ -284,7 +287,8 @@ TEST(pairs)
     lra_sequences_free(&d.split[0]);
 }
 
-/* A tenth of the rows, as many batches; every row as often as any other, each time masked anew. */
+/* A tenth of the rows with the same number of batches: every row occurs equally often, each time
+ * with a new mask. */
 TEST(a_fraction_with_the_same_steps)
 {
     lra_dataset d;
@@ -314,13 +318,14 @@ TEST(a_fraction_with_the_same_steps)
         n_rows += times[i] > 0;
     }
     assert_int_equal(n_rows, 20);
-    assert_true(changes > 150); /* of 180 */
+    assert_true(changes > 150); /* of 180 comparisons */
     lra_loader_free(few);
     lra_loader_free(l);
     lra_sequences_free(&d.split[0]);
 }
 
-/* Where rows do not fill whole passes, some come once more than others, and none more often. */
+/* If the batches are not a whole number of passes over the rows, some rows occur once more than
+ * others. */
 TEST(a_pass_more_than_the_steps_need)
 {
     lra_dataset d;
@@ -342,8 +347,8 @@ TEST(a_pass_more_than_the_steps_need)
     lra_sequences_free(&d.split[0]);
 }
 
-/* A share of rows is not one row less where its product is not exact: 0.58 of 100 is
- * 57.99999999999999. */
+/* The number of rows is not rounded down because of floating-point errors: 0.58 times 100 is
+ * 57.99999999999999 in double precision, but there are 58 rows. */
 TEST(fractions_are_not_cut_short)
 {
     lra_dataset d;
@@ -359,7 +364,7 @@ TEST(fractions_are_not_cut_short)
     lra_sequences_free(&d.split[0]);
 }
 
-/* Four batches of 5 are one of 20 in pieces. */
+/* Four batches of 5 rows have the same content as one batch of 20. */
 TEST(groups)
 {
     lra_dataset d;
@@ -385,7 +390,7 @@ TEST(groups)
     lra_sequences_free(&d.split[0]);
 }
 
-/* The same for streams, and a fraction of one is its beginning. */
+/* The same holds for streams; a fraction of a stream is its beginning. */
 TEST(streams)
 {
     const lra_task stream = {.name = "s", .input.vocab = 65000, .goal = LRA_GOAL_NEXT};

@@ -38,7 +38,7 @@ static void add_labels(lra_text *to, uint8_t n)
     for (int i = 0; i < n; i++) lra_text_bytes(to, &(uint8_t){(uint8_t)(i % 10)}, 1);
 }
 
-/* Ten training images, three of test; gz: as published. */
+/* Writes ten training images and three test images; gz: compressed, as published. */
 static void write_set(const char *name, bool gz)
 {
     static const char *const files[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
@@ -80,7 +80,7 @@ TEST(order_and_split)
     }
 }
 
-/* Values printed by NumPy; the bit reversal is its own inverse on the numbers below 1024. */
+/* Values printed by NumPy; the bit reversal is its own inverse for the numbers below 1024. */
 TEST(orders_of_the_pixels)
 {
     static const int64_t bits[] = {0, 512, 256, 768, 128, 640, 384, 64};
@@ -121,12 +121,12 @@ TEST(headers)
     static const struct {
         const char *bytes;
         size_t n;
-        const char *message; /* NULL: good */
+        const char *message; /* expected message; NULL: accepted */
     } cases[] = {
         {"\0\0\10\1\0\0\0\2\7\7", 10, NULL},
-        {"\0\0\10\1\0\0\0\2\7", 9, NULL}, /* one of two */
+        {"\0\0\10\1\0\0\0\2\7", 9, NULL}, /* one of two labels */
         {"\0\0\10\1\0\0\0\2", 8, NULL},
-        {"\0\0\10\1\0\0\0\2\7\7\7", 11, NULL}, /* a byte too many */
+        {"\0\0\10\1\0\0\0\2\7\7\7", 11, NULL}, /* one byte too many */
         {"\0\0\10\1\0\0\0\0", 8, "dimension 0 is 0"},
         {"\0\0\10\1\377\377\377\377", 8, "dimension 0 is 4294967295"},
         {"\0\0\10\3\0\0\0\1\4\0\0\0\4\0\0\0", 16, "dimension 2 is 67108864"},
@@ -155,7 +155,7 @@ TEST(defects)
     add_labels(&labels, 4);
     labels.s[8 + 1] = 10;
     write_set("bad", false);
-    task_write("bad/train-images-idx3-ubyte", images.s, images.n - 100); /* 4 of 5 */
+    task_write("bad/train-images-idx3-ubyte", images.s, images.n - 100); /* 4 of 5 images */
     task_write("bad/train-labels-idx1-ubyte", labels.s, labels.n);
     lra_mnist m = {0};
     char *path = lra_format("%s/bad", folder);

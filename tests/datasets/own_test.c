@@ -32,7 +32,8 @@ static int64_t total(const lra_dataset *d)
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-/* Bytes and <eos>; texts that are longer than the limit are cut, an empty one is <eos> alone. */
+/* Texts become bytes and <eos>; longer texts are cut at the limit, and an empty text is <eos>
+ * alone. */
 TEST(text)
 {
     lra_dataset *d = import("kinds/text.csv",
@@ -66,7 +67,8 @@ TEST(text)
     lra_dataset_free(d);
 }
 
-/* Ids, ragged from one on; the vocabulary is that of the data, or stated. */
+/* Sequences of ids, which may have any length from one on; the size of the vocabulary follows from
+ * the data or is given. */
 TEST(tokens)
 {
     static const char lines[] = "{\"ids\": [70000], \"y\": 0, \"split\": \"train\"}\n"
@@ -88,7 +90,8 @@ TEST(tokens)
     refuses("kinds/text.csv", "text,label\na,0\n", "vocab=7", "--vocab applies to tokens");
 }
 
-/* Values of several channels, standardised on the training rows; a real number as label. */
+/* Values of several channels, standardized with the mean and deviation of the training rows; the
+ * label is a real number. */
 TEST(values)
 {
     lra_dataset *d = import("kinds/values.jsonl",
@@ -138,7 +141,8 @@ TEST(labels)
 
 /* ---- splits ---------------------------------------------------------------------------------- */
 
-/* Equal inputs are never divided, and an input keeps its split when others are added. */
+/* Equal inputs are always in the same split, and an input remains in its split if others are
+ * added. */
 TEST(made_splits)
 {
     lra_text t = {0};
@@ -177,7 +181,8 @@ TEST(made_splits)
 
 /* ---- stored properties ---------------------------------------------------------------------- */
 
-/* What is read again is what was imported; names of classes are part of the data. */
+/* Reading prepared data gives the imported data again; names of classes are stored with the
+ * data. */
 TEST(prepared_data_hold_all)
 {
     static const char good[] = "text,label,split\na,one\\two,train\nb,\"x\ny\",val\nc,z,test\n";
@@ -193,7 +198,7 @@ TEST(prepared_data_hold_all)
     NOT_NULL(found);
     assert_string_equal(found->task->name, "file:a");
     lra_dataset *again = lra_dataset_find(found->task, c, out, a->fingerprint);
-    NOT_NULL(again); /* by an instance of other data */
+    NOT_NULL(again); /* a file imported before, opened by an instance of other data */
     lra_dataset_free(found);
     assert_string_equal(again->task->name, "file:a");
     lra_dataset_free(again);
@@ -254,7 +259,8 @@ TEST(names)
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
-/* The same two steps of two values: of an npz, padded to one length that `lengths` undoes. */
+/* Imports two time steps of two values from npz; the arrays are padded to one length, and the array
+ * `lengths` gives the true lengths. */
 static lra_dataset *import_npz(const char *name)
 {
     static const float value[3 * 2 * 2] = {1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 9, 10};

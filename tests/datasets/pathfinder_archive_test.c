@@ -1,5 +1,5 @@
-/* Pathfinder from archives: the same rows as unpacked, whatever the order of the files; defects;
- * real archives. */
+/* Pathfinder from archives: the rows are the same as from unpacked folders, for any order of the
+ * files; defects; the official archives. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 enum { EASY, INTERMEDIATE, HARD, ROWS = 8, SEED = 11, MAX_FILES = 200 };
 #define TREE "lra_release/lra_release"
 
-/* The files below a folder, as they are packed. */
+/* The files of a folder, in a form that can be packed. */
 typedef struct {
     packed_file file[MAX_FILES];
     int n;
@@ -52,7 +52,7 @@ static void free_files(file_list *l)
     l->n = 0;
 }
 
-/* Batches 0, 2 and 10 of a level, below FOLDER/name. */
+/* Writes the batches 0, 2 and 10 of a level to FOLDER/name. */
 static void write_level(const char *name, int level)
 {
     lra_err e;
@@ -91,7 +91,8 @@ static void reorder(file_list *l, int order)
     }
 }
 
-/* Without a file of prepared data, which takes longer than reading so little.  NULL: refused. */
+/* Imports without writing prepared data, which would take longer than reading these small files.
+ * Returns NULL if the data are rejected. */
 static lra_dataset *import(const lra_task *t, const char *name, const char *changes, lra_err *e)
 {
     char *path = lra_format("%s/%s", folder, name);
@@ -133,7 +134,7 @@ TEST(packed_is_as_unpacked)
     same_rows("tree/" TREE, "sets=three", three);
     same_rows("tree/" TREE "/pathfinder32", "sets=three", three);
     same_rows("tree/" TREE "/pathfinder32/curv_contour_length_14", "", one);
-    /* What else the archive contains is no matter. */
+    /* Other files in the archive do not matter. */
     task_write("tree/" TREE "/pathfinder64/curv_contour_length_14/metadata/0.npy", "x", 1);
     task_write("tree/" TREE "/pathfinder64/curv_contour_length_14/imgs/0/sample_0.png", "x", 1);
     task_write("tree/" TREE "/pathfinder32/curv_contour_length_14/metadata/._0.npy", "x", 1);
@@ -150,7 +151,7 @@ TEST(packed_is_as_unpacked)
             pack_write(folder, name, l.file, l.n, kinds[k]);
             same_rows(name, "sets=three", three);
             same_rows(name, "", one);
-            *strrchr(name, '/') = 0; /* the folder where it lies */
+            *strrchr(name, '/') = 0; /* the folder of the archive */
             same_rows(name, "sets=three", three);
             lra_free(name);
         }
@@ -179,7 +180,7 @@ TEST(defects_are_those_of_the_folder)
     for (int i = 0; i < l.n; i++)
         if (strstr(l.file[i].name, "imgs/0/sample_5.png")) {
             memset((void *)(uintptr_t)l.file[i].bytes, 0, l.file[i].n);
-            l.file[i].n = 0; /* as long as the text: empty */
+            l.file[i].n = 0; /* 0: the length of the text, which is empty */
         }
     pack_write(folder, "bad.tar.gz", l.file, l.n, PACK_TAR_GZ);
     const char *const places[] = {"bad", "bad.tar.gz"};
@@ -201,7 +202,7 @@ TEST(defects_are_those_of_the_folder)
     free_files(&l);
 }
 
-/* A file that is there twice counts as when the archive is unpacked. */
+/* If an archive contains a file twice, the second one counts, as when the archive is unpacked. */
 TEST(the_last_of_two_counts)
 {
     file_list l = {.n = 0};
@@ -209,7 +210,7 @@ TEST(the_last_of_two_counts)
     read_files("twice", &l);
     lra_pathfinder_set value_target, set;
     read_level("twice", EASY, &value_target);
-    /* Image 1 once more at the end, as image 0; metadata once more, as they are. */
+    /* Appends image 1 with the name of image 0, and the unchanged metadata again. */
     const packed_file *last = &l.file[l.n - 1];
     add_file(&l, l.file[0].name, l.file[1].bytes, l.file[1].n, NULL);
     add_file(&l, last->name, last->bytes, last->n, NULL);
@@ -228,7 +229,8 @@ TEST(the_last_of_two_counts)
     free_files(&l);
 }
 
-/* The official archive holds a set twice: the first by name is read, wherever it stands. */
+/* The official archive contains a set twice: the copy whose name sorts first is read, wherever it
+ * is in the archive. */
 TEST(copies_in_archives_are_compared)
 {
     file_list l = {.n = 0};
@@ -248,7 +250,7 @@ TEST(copies_in_archives_are_compared)
         lra_pathfinder_sets_free(1, &set);
         task_write("copies/b/pathfinder32/curv_baseline/imgs/0/sample_1.png", "x", 1);
     }
-    /* Without metadata it is none. */
+    /* A folder of images without metadata is not a copy of the set. */
     task_write("copies/0/pathfinder32/curv_baseline/imgs/0/sample_1.png", "x", 1);
     lra_pathfinder_set set;
     read_level("copies", EASY, &set);
@@ -259,7 +261,7 @@ TEST(copies_in_archives_are_compared)
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-/* Reads n bytes as an archive; whether they are accepted. */
+/* Reads n bytes as an archive; returns true if they are accepted. */
 static bool accepts(const char *bytes, size_t n)
 {
     lra_err e = {{0}};
@@ -282,7 +284,7 @@ TEST(damaged_archives_are_refused)
         assert_true(accepts(whole.s, whole.n));
         for (size_t n = whole.n / 16; n + 64 < whole.n; n += whole.n / 16)
             assert_false(accepts(whole.s, n));
-        /* Damaged, it is refused or short of an image. */
+        /* A damaged archive is rejected, or read with one image missing. */
         for (size_t at = 600; at < whole.n; at += whole.n / 24) {
             whole.s[at] ^= 0x55;
             accepts(whole.s, whole.n);
@@ -304,7 +306,7 @@ TEST(what_is_missing_is_named)
     task_refuses(&lra_task_pathfinder, "some.tar", "sets=three",
                  "'curv_contour_length_9/metadata'");
     task_refuses(&lra_task_path_x, "some.tar", "", "or lra_release.gz");
-    /* Images without metadata, metadata without images. */
+    /* Images without metadata, and metadata without images. */
     packed_file *image = &l.file[0], *metadata = &l.file[l.n - 1];
     assert_non_null(strstr(metadata->name, "metadata/2.npy"));
     pack_write(folder, "images.tar", image, 1, PACK_TAR);
@@ -349,7 +351,7 @@ TEST(real_archives)
     lra_free(path);
 }
 
-/* Metadata as the generator writes them, a NumPy array of texts, in an archive. */
+/* An archive with metadata in the format of the generator, a NumPy array of strings. */
 TEST(numpy_metadata_in_an_archive)
 {
     lra_err e;

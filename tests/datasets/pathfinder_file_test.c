@@ -1,5 +1,5 @@
-/* Pathfinder folders: written and read back, metadata as text and as NumPy arrays, what is missing
- * or broken. */
+/* Folders of Pathfinder: writing and reading, metadata as text and as NumPy arrays, missing and
+ * damaged files. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@
 
 enum { ROWS = 12, SEED = 6 };
 
-/* Batches 0, 2 and 10 of a level folder of easy images; caller frees the path. */
+/* Writes the batches 0, 2 and 10 of easy images to the folder of a level; the caller frees the path
+ * that is returned. */
 static char *write_rows(const char *name, int rows)
 {
     lra_err e;
@@ -39,7 +40,7 @@ static char *write_level(const char *name)
 
 enum { EASY, INTERMEDIATE, HARD };
 
-/* Level `level` below a path. */
+/* Reads level `level` of the folder `path`. */
 static int read_level(const char *path, int window, int level, lra_pathfinder_set *set, lra_err *e)
 {
     return lra_pathfinder_read(path, window, 1, &level, set, e);
@@ -118,8 +119,8 @@ TEST(bad_images_are_left_out_and_counted)
     lra_free(level);
 }
 
-/* Folders are what their nearest name says; a name of one's own says nothing, and images of another
- * size are broken ones. */
+/* The size and the level of images follow from the nearest folder with an official name; other
+ * names are ignored, and images of another size count as damaged. */
 TEST(names_say_what_is_there)
 {
     lra_err e;
@@ -169,7 +170,7 @@ TEST(bad_metadata)
     lra_pathfinder_list list = {0};
     assert_int_equal(lra_pathfinder_metadata("a\0b", 3, "m.npy", &list, &e), -1);
     assert_non_null(strstr(e.msg, "neither text nor a NumPy file"));
-    /* Line ends of any kind, and empty lines. */
+    /* Line ends of any kind and empty lines are accepted. */
     const char *good = "imgs/0 a.png 0 1 " REST "\r\n\n  ./imgs//0/\tb.png 1 0 " REST;
     assert_int_equal(lra_pathfinder_metadata(good, strlen(good), "m.npy", &list, &e), 0);
     assert_int_equal(list.n, 2);
@@ -179,7 +180,8 @@ TEST(bad_metadata)
     lra_pathfinder_list_free(&list);
 }
 
-/* A table of one row of texts of 16 characters, in UCS-4 as NumPy writes it; returns its size. */
+/* Makes a NumPy table of one row of strings of 16 characters, which NumPy stores as UCS-4; returns
+ * its size. */
 static size_t numpy_table(char image[1024])
 {
     enum { HEADER = 118, WIDTH = 16 };
@@ -264,9 +266,10 @@ static double fact(const lra_facts *f, const char *name)
     return 0;
 }
 
-/* Against n images of the reference generator the error of an effect size is 1 / sqrt(n): 0.02 to
- * 0.03 for those of 32 pixels.  Of 128 pixels there are 24 in all, whose error is 0.2: a difference
- * of half a standard deviation is seen, the 0.05 that is asked for would need 1,600 of them. */
+/* Compares with n images of the reference generator. The error of an effect size is 1 / sqrt(n):
+ * 0.02 to 0.03 for images of 32 pixels. There are only 24 images of 128 pixels, for which the error
+ * is 0.2: a difference of half a standard deviation is detected; detecting the 0.05 of the
+ * requirements would need 1,600 images. */
 static void check_like_real_ones(const lra_task *task, const char *file, double most_error)
 {
     static const char *const close[] = {"mean grey", "components", "marker distance"};
@@ -306,7 +309,7 @@ TEST(large_generated_images_are_like_real_ones)
     check_like_real_ones(&lra_task_path_x, "pathfinder/pathfinder128.tar.xz", 0.25);
 }
 
-/* Turns the label of every k-th line of the metadata. */
+/* Inverts the label in every k-th line of the metadata. */
 static void turn_labels(const char *level, int k)
 {
     lra_err e;
@@ -326,7 +329,8 @@ static void turn_labels(const char *level, int k)
     }
 }
 
-/* One label in four turned is noticed (3 batches are few images), and what is expected is said. */
+/* One inverted label of four is detected in the few images of 3 batches, and the message contains
+ * the expected values. */
 TEST(wrong_labels_are_noticed)
 {
     lra_err e;
@@ -347,7 +351,7 @@ TEST(wrong_labels_are_noticed)
     lra_free(level);
 }
 
-/* Of 240 images one label in fourteen is. */
+/* In 240 images, one inverted label of fourteen is detected. */
 TEST(few_wrong_labels_are_noticed)
 {
     lra_err e;
@@ -362,7 +366,7 @@ TEST(few_wrong_labels_are_noticed)
     lra_free(level);
 }
 
-/* Labels of both copies are looked at, also where the first one is right. */
+/* The labels of both copies are checked, even if those of the first one are right. */
 TEST(a_second_copy_is_traced_too)
 {
     lra_err e;
@@ -381,7 +385,7 @@ TEST(a_second_copy_is_traced_too)
     lra_free(second);
 }
 
-/* The public archive has a set twice: both copies are found and compared. */
+/* The public archive contains a set twice: both copies are found and compared. */
 TEST(copies_are_compared)
 {
     lra_err e;

@@ -1,4 +1,5 @@
-/* The Pathfinder tasks: splits, three sets, official files, levels as numbers, D4, baselines. */
+/* The Pathfinder tasks: splits, the three sets, official files, levels as numbers, symmetries of
+ * the square, baselines. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ TEST(splits_are_those_of_torch)
     free_splits(split);
 }
 
-/* floor(n / 10) each for validation and test, the rest for training. */
+/* floor(n / 10) rows each for validation and test, the others for training. */
 TEST(parts_are_tenths_rounded_down)
 {
     static const int64_t known[][4] = {{15, 13, 1, 1}, {19, 17, 1, 1}, {20, 16, 2, 2}};
@@ -90,7 +91,7 @@ TEST(parts_are_tenths_rounded_down)
     }
 }
 
-/* Training parts of all levels; selection and test on the hard one. */
+/* Training rows come from all levels, those for model selection and test from the hard level. */
 TEST(three_sets)
 {
     lra_sequences all[LRA_N_SPLITS], one[LRA_N_SPLITS];
@@ -151,7 +152,7 @@ TEST(made_files_are_imported)
     lra_config *c = config(t, "sets=three");
     make(t, "sets=three", made);
     assert_int_equal(t->files.make_files(c, files, false, &e), 0);
-    /* What is there is left alone, what is missing is made again. */
+    /* Existing files are kept, missing ones are generated again. */
     char *gone = lra_format("%s/pathfinder32/curv_baseline/metadata/0.npy", files);
     remove(gone);
     assert_int_equal(t->files.make_files(c, files, false, &e), 0);
@@ -162,7 +163,7 @@ TEST(made_files_are_imported)
         same_rows(&made[p], 0, &read.split[p], made[p].n);
     }
     free_splits(read.split);
-    /* An image less: the split is that of what remains. */
+    /* One image is missing: the other images are split. */
     char *image = lra_format("%s/pathfinder32/curv_contour_length_14/imgs/0/sample_0.png", files);
     lra_digest before = {0}, after = {0};
     assert_int_equal(t->files.import_hash(c, files, &before, &e), 0);
@@ -225,7 +226,8 @@ TEST(batches_hold_numbers)
                 } else if (t % 97 == 0) {
                     assert_true(x >= -1 && x <= 1);
                     int32_t level = (int32_t)lrintf((x + 1) * 127.5f);
-                    /* Augmented: only what no symmetry moves is known, the corners. */
+                    /* With augmentation only pixels that no symmetry moves are known: all corners
+                     * have the same level. */
                     if (t == 0) assert_int_equal(level, test->token[row * PIXELS]);
                 }
             }
@@ -248,7 +250,7 @@ TEST(symmetries_of_the_square)
     static const uint16_t swapped[9] = {0, 3, 6, 1, 4, 7, 2, 5, 8};
     assert_memory_equal(image[1], mirrored, sizeof mirrored);
     assert_memory_equal(image[4], swapped, sizeof swapped);
-    /* Four quarter turns (a swap and a mirror) lead back. */
+    /* Four quarter turns (each an exchange of the axes and a reflection) are the identity. */
     memcpy(again, image[0], sizeof again);
     for (int k = 0; k < 4; k++) lra_image_turn(again, 9, 5);
     assert_memory_equal(again, image[0], sizeof again);

@@ -1,5 +1,5 @@
-/* Pathfinder: paddles byte for byte, geometry and statistics of generated images, labels that
- * nothing gives away. */
+/* Pathfinder: paddles bit by bit, geometry and statistics of generated images, labels that no
+ * simple statistic reveals. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static const double pi = 3.14159265358979323846;
 
 /* ---- paddles --------------------------------------------------------------------------------- */
 
-/* One line of the reference: degree, may seed, kernel, line and mask. */
+/* Compares with a line of the reference: orientation in degrees, whether it may start a path,
+ * kernel, line and mask. */
 static void compare_row(const lra_paddles *p, char *at)
 {
     int d = (int)strtol(at, &at, 10) + 180, side = p->side, n = 0;
@@ -48,7 +49,7 @@ static void compare_table(int window, int margin)
     assert_non_null(table);
     lra_paddles *p = lra_paddles_new(lra_pathfinder_size_find(window), margin);
     int n = 0;
-    assert_non_null(fgets(line, 1 << 16, table)); /* the names of the columns */
+    assert_non_null(fgets(line, 1 << 16, table)); /* this line contains the names of the columns */
     for (; fgets(line, 1 << 16, table); n++) compare_row(p, line);
     assert_int_equal(pclose(table), 0);
     assert_int_equal(n, LRA_PATHFINDER_DEGREES);
@@ -67,7 +68,7 @@ TEST(paddles_are_those_of_the_reference)
     compare_table(256, 3);
 }
 
-/* Without the reference: how many orientations may seed a path. */
+/* Number of orientations that may start a path, without the reference file. */
 TEST(border_rule)
 {
     static const int expected[][3] = {
@@ -98,7 +99,7 @@ TEST(geometry)
         lra_pathfinder *g = lra_pathfinder_new(size, LRA_PATHFINDER_HARD, -1, false);
         lra_pathfinder_sheet *s = lra_pathfinder_sheet_new(g);
         uint8_t *pixel = lra_alloc((size_t)(windows[k] * windows[k]));
-        /* Pivots and candidates are whole pixels. */
+        /* Pivots and candidates are rounded to whole pixels, which changes the angle. */
         double most = fmin(pi / 2, pi / 2 / size->continuity) + 1.0 / size->length;
         for (int i = 0; i < images[k]; i++) {
             lra_pathfinder_facts f;
@@ -121,8 +122,8 @@ TEST(geometry)
     }
 }
 
-/* What the reference generator gives: mean of n images, standard error (0: of a count that is not
- * given). */
+/* Statistics of the reference generator: mean of n images, and its standard error (0: of a count
+ * whose error is not given). */
 typedef struct {
     int paddles, distractors, n, reference_n;
     double attempts, placed, grey, grey_deviation, ink, bright, components;
@@ -134,7 +135,8 @@ static const known table[] = {
     {LRA_PATHFINDER_HARD, -1, 2500, 900, 327, 1.15, 20.10, 1.94, .3411, .0846, 21.4},
     {LRA_PATHFINDER_HARD, 10, 1000, 150, 318, 2.20, 22.31, 2.78, .3756, .0925, 23.2}};
 
-/* Both means have errors; the deviation is ours, as the reference does not give it for all. */
+/* Both means have errors; both are computed from the deviation of the generated images, because the
+ * reference does not give all deviations. */
 static void close_to(const char *what, const known *k, double mean, double deviation,
                      double reference, double rounding)
 {
@@ -165,7 +167,8 @@ TEST(statistics_of_the_reference)
             placed += (double)f.distractors / k->n;
             placed_squares += (double)f.distractors * f.distractors / k->n;
         }
-        /* The number of attempts is geometric: its deviation is its mean. */
+        /* The number of attempts has a geometric distribution: its standard deviation is about its
+         * mean. */
         close_to("attempts", k, attempts, attempts, k->attempts, 0.05);
         close_to("placed", k, placed, sqrt(placed_squares - placed * placed), k->placed, 0.005);
         const double expected[] = {k->grey, k->ink, k->bright, k->components};
@@ -180,8 +183,8 @@ TEST(statistics_of_the_reference)
     }
 }
 
-/* A version without the border rule is a denser data set of its own (27.7 mean grey, 4.65
- * distractors). */
+/* Without the border rule images are denser (mean grey level 27.7, 4.65 distractors), so that data
+ * of such generators are another data set. */
 TEST(uniform_seeding_is_denser)
 {
     enum { N = 300 };
@@ -205,7 +208,8 @@ TEST(uniform_seeding_is_denser)
 
 enum { N_LABELLED = 6000 };
 
-/* Standard normal under independence: difference of the means by label over its error. */
+/* Returns the difference of the means of the two labels over its standard error, which is standard
+ * normal if x and the label are independent. */
 static double contrast(const double *x, const int32_t *label, int n)
 {
     double sum[2] = {0}, squares[2] = {0}, count[2] = {0};
@@ -240,11 +244,11 @@ TEST(nothing_simple_tells_the_label)
     for (int at = 0; at < 1024; at++) {
         for (int i = 0; i < N_LABELLED; i++) x[0][i] = pixel[i * 1024 + at];
         double z = fabs(contrast(x[0], label, N_LABELLED));
-        /* The most of 1024 independent ones is above 4.9 once in a thousand. */
+        /* The maximum of 1024 independent values is above 4.9 with probability 0.001. */
         assert_true(z < 4.9);
         above += z > 1.96;
     }
-    assert_in_range(above, 15, 110); /* 51 expected; neighbours depend on each other */
+    assert_in_range(above, 15, 110); /* 51 are expected; neighbouring pixels depend on each other */
     for (int k = 0; k < 3; k++) lra_free(x[k]);
     lra_free(pixel);
     lra_free(label);
@@ -252,8 +256,8 @@ TEST(nothing_simple_tells_the_label)
     lra_pathfinder_free(g);
 }
 
-/* The distance of the markers gives easy labels away a little: 58.7 % (error 1.4 with 1250
- * images). */
+/* The distance of the markers contains a little information on the labels of easy images: 58.7 %
+ * (standard error 1.4 for 1250 images). */
 TEST(markers_are_found_and_tell_a_little)
 {
     const lra_pathfinder_size *size = lra_pathfinder_size_find(32);
@@ -315,13 +319,13 @@ TEST(labels_are_found_by_tracing)
     }
 }
 
-/* What no statistics see: contrasts, continuity, margins and markers of every size, pixel by
- * pixel. */
+/* Hashes of the pixels, to compare details that the statistics do not test: contrasts, continuity,
+ * margins and markers of every size. */
 TEST(images_are_those_of_any_machine)
 {
     static const struct {
         int window;
-        uint64_t hash; /* of two hard images, labels behind them */
+        uint64_t hash; /* hash of two hard images and their labels */
     } cases[] = {{32, 0xd841aecb7ecb8033u},
                  {64, 0x4adf69ca3be1fda8u},
                  {128, 0x756620af15276243u},

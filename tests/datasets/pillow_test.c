@@ -1,4 +1,4 @@
-/* AutoAugment's operations against Pillow, its policy, and its draws. */
+/* The operations of AutoAugment compared with Pillow, its policy, and its random draws. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { SIDE = LRA_PICTURE_SIDE, PIXELS = LRA_PICTURE_PIXELS, N_PICTURES = 3 };
 
-/* All levels; few levels, different in each colour; one level. */
+/* Makes a picture by kind: all levels; few levels, different in each colour; a single level. */
 static lra_picture picture(int kind)
 {
     lra_picture p;
@@ -25,7 +25,7 @@ static lra_picture picture(int kind)
     return p;
 }
 
-/* FNV-1a over the pictures of all levels and both signs. */
+/* Returns the FNV-1a hash of the pictures for all magnitudes and both signs of the operation. */
 static uint64_t hash_of(lra_pillow_op op, const lra_picture *from)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -39,7 +39,7 @@ static uint64_t hash_of(lra_pillow_op op, const lra_picture *from)
     return h;
 }
 
-/* Made with Pillow 13.0. */
+/* The hashes were computed by Pillow 13.0. */
 TEST(operations_are_pillows)
 {
     static const uint64_t expected[N_PICTURES][LRA_N_PILLOW_OPS] = {
@@ -68,7 +68,7 @@ TEST(some_pixels)
     static const struct {
         lra_pillow_op op;
         int level, sign;
-        uint8_t at[3][3]; /* (5,9), (20,14), (30,3) */
+        uint8_t at[3][3]; /* pixels (5,9), (20,14), (30,3) */
     } known[] = {{LRA_ROTATE, 6, 1, {{82, 90, 104}, {52, 24, 36}, {0, 0, 0}}},
                  {LRA_SHARPNESS, 9, 1, {{74, 86, 103}, {26, 0, 0}, {204, 217, 255}}},
                  {LRA_CONTRAST, 7, -1, {{110, 114, 119}, {96, 89, 93}, {149, 153, 160}}},
@@ -126,7 +126,7 @@ TEST(stages_are_switched)
         assert_true(equal(&flip, &from) || equal(&flip, &flipped));
         n_flipped += equal(&flip, &flipped);
         lra_picture crop = augmented("crop=1 flip=0 policy=0 grey-first=0", i, &from);
-        /* Pixel (16,16) comes from (12..20, 12..20). */
+        /* Pixel (16,16) of the crop comes from one of the 9 x 9 pixels (12..20, 12..20). */
         for (int k = 0; k < 81; k++)
             if (!memcmp(crop.at[16 * SIDE + 16], from.at[(12 + k / 9) * SIDE + 12 + k % 9], 3))
                 n_seen += seen[k / 9][k % 9]++ == 0;
@@ -143,11 +143,12 @@ TEST(grey_first_is_grey)
         for (int k = 0; k < PIXELS; k++)
             assert_true(p.at[k][0] == p.at[k][1] && p.at[k][1] == p.at[k][2]);
     }
-    assert_int_equal(lra_pillow_grey((const uint8_t[]){10, 20, 30}), 18); /* 18.15 */
+    /* the exact grey level is 18.15 */
+    assert_int_equal(lra_pillow_grey((const uint8_t[]){10, 20, 30}), 18);
     assert_int_equal(lra_pillow_grey((const uint8_t[]){255, 255, 255}), 255);
 }
 
-/* Same key, same image; all sub-policies occur, each as often as the others. */
+/* The same key gives the same image; all sub-policies occur equally often. */
 TEST(keyed_and_complete)
 {
     const char *all = "crop=1 flip=1 policy=1 grey-first=0";
@@ -160,7 +161,7 @@ TEST(keyed_and_complete)
     assert_null(lra_augmentation_of(&(lra_task){0}));
 }
 
-/* How often a sub-policy leaves the image as it is follows from its probabilities. */
+/* The share of images that a sub-policy leaves unchanged follows from its probabilities. */
 TEST(probabilities)
 {
     static const struct {
@@ -179,7 +180,7 @@ TEST(probabilities)
             lra_augmentation_autoaugment.variant(known[k].sub, &rng, &row);
             same += memcmp(token, before, sizeof token) == 0;
         }
-        /* Four standard deviations of at most 0.011. */
+        /* The tolerance is four standard deviations, which are at most 0.011 each. */
         assert_true((double)same / DRAWS > known[k].same - 0.045);
         assert_true((double)same / DRAWS < known[k].same + 0.045);
     }

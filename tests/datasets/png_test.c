@@ -1,5 +1,5 @@
-/* PNG: what is written is read back; every truncation and every changed byte is refused or
- * harmless. */
+/* PNG: writing and reading an image gives its pixels; truncated files and files with a changed byte
+ * are rejected, or the pixels are unchanged. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void draw(uint8_t *pixel)
     for (int i = 0; i < HEIGHT * WIDTH; i++) pixel[i] = (uint8_t)(i * i * 37 + i);
 }
 
-/* The bytes of a written image; caller frees. */
+/* Returns the bytes of an image that was written as PNG; the caller frees them. */
 static char *written(size_t *n)
 {
     lra_err e;
@@ -47,8 +47,8 @@ TEST(read_back)
     lra_free_large(bytes);
 }
 
-/* Every checksum is compared, so that a changed byte is either refused or leaves the pixels as they
- * were. */
+/* Every checksum is compared: a file with a changed byte is rejected, or its pixels are
+ * unchanged. */
 TEST(damage_is_noticed)
 {
     lra_err e;
@@ -57,7 +57,8 @@ TEST(damage_is_noticed)
     char *bytes = written(&n);
     draw(pixel);
     for (size_t cut = 0; cut < n; cut++) {
-        char *part = lra_alloc(cut + 1); /* the sanitizer sees what is read beyond */
+        /* memory of exactly this size, so that the address sanitizer detects reads beyond it */
+        char *part = lra_alloc(cut + 1);
         memcpy(part, bytes, cut);
         assert_int_equal(lra_png_read(part, cut, "x", HEIGHT, WIDTH, again, &e), -1);
         assert_non_null(strstr(e.msg, "'x'"));

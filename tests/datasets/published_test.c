@@ -1,5 +1,5 @@
-/* Published weights: a file with the names and the layout of GPT-NeoX, made here from one pythia,
- * makes another answer alike; and what does not fit. */
+/* Published weights: a file with the names and the layout of GPT-NeoX, made here from one pythia
+ * model, gives another model the same outputs; files that do not fit are rejected. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static void open_pythia(tiny_model *f)
     model_open(f, &what);
 }
 
-/* Other numbers than those that a seed gives. */
+/* Sets parameters to values that no seed gives. */
 static void change(tiny_model *f)
 {
     for (int i = 0; i < f->n; i++) {
@@ -47,7 +47,7 @@ static void change(tiny_model *f)
     }
 }
 
-/* An array of the model as the file has it: (in,out) becomes (out,in). */
+/* Adds an array of the model in the layout of the file: (in, out) becomes (out, in). */
 static void add(file *to, const tiny_model *from, const char *name, const char *path, int64_t n,
                 int64_t m)
 {
@@ -86,7 +86,7 @@ static void add_layer(file *to, const tiny_model *from, int layer)
                {"up/b", "mlp.dense_h_to_4h.bias", H, 0},
                {"down/w", "mlp.dense_4h_to_h.weight", H, D},
                {"down/b", "mlp.dense_4h_to_h.bias", D, 0},
-               {"norm1/bias", "attention.masked_bias", D, 0}}; /* is left out */
+               {"norm1/bias", "attention.masked_bias", D, 0}}; /* this array is ignored */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char ours[80], theirs[80];
         snprintf(ours, sizeof ours, "encoder/layer%d/%s", layer, all[i].ours);
@@ -112,7 +112,7 @@ static void free_file(file *f)
     }
 }
 
-/* What is written and read again; 0, or a failure in err. */
+/* Writes and reads a file. Returns 0, or sets `err`. */
 static int load(file *f, tiny_model *into, int *n_put)
 {
     int converted;
@@ -166,7 +166,7 @@ static void expect(file *f, tiny_model *into, const char *message)
     if (!strstr(err.msg, message)) fail_msg("'%s' is not in '%s'", message, err.msg);
 }
 
-/* A table of other tokens stays out; all else must fit. */
+/* An embedding table with other tokens is not used; all other arrays must fit. */
 TEST(what_does_not_fit)
 {
     tiny_model a;
@@ -196,7 +196,8 @@ TEST(what_does_not_fit)
     model_close(&a);
 }
 
-/* Parameters beside embeddings, as they are published: 18,915,328 of 70M and 1,189,888 of 14M. */
+/* Numbers of parameters without embeddings agree with the published ones: 18,915,328 of 70M and
+ * 1,189,888 of 14M. */
 TEST(sizes_are_those_of_the_suite)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Rows that stand in several splits, and how much of the published data is there. */
+/* Rows that occur in several splits, and the share of the published rows that are available. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -23,7 +23,8 @@ static void add(lra_dataset *d, int split, const char *text, int64_t middle, int
     lra_sequences_add(&d->split[split], &row);
 }
 
-/* Labels do not make a row another one; where the first document of a pair ends does. */
+/* Rows that differ only in their label are repeats; pairs whose first document ends elsewhere are
+ * not. */
 TEST(rows)
 {
     static const lra_task task = {.name = "words", .input.vocab = 256, .goal = LRA_GOAL_PAIR};
@@ -64,7 +65,7 @@ TEST(values)
     free_splits(&d);
 }
 
-/* Windows of a stream are found wherever they begin in the other. */
+/* Windows of a stream are found at any offset in another stream. */
 TEST(windows)
 {
     for (int wide = 0; wide < 2; wide++) {
@@ -83,8 +84,9 @@ TEST(windows)
         lra_repeats r;
         lra_repeats_count(&d, &r);
         assert_int_equal(r.n[LRA_VAL_SPLIT], 2);
-        assert_int_equal(r.in_train[LRA_VAL_SPLIT], 2); /* "uick" "fox " */
-        assert_int_equal(r.n[LRA_TEST_SPLIT], 2);       /* "abcd" " bro", the rest is no window */
+        assert_int_equal(r.in_train[LRA_VAL_SPLIT], 2); /* the windows are "uick" and "fox " */
+        /* the windows are "abcd" and " bro"; the tokens after them are less than a window */
+        assert_int_equal(r.n[LRA_TEST_SPLIT], 2);
         assert_int_equal(r.in_train[LRA_TEST_SPLIT], 1);
         assert_int_equal(r.in_val, 0);
         free_splits(&d);
@@ -107,7 +109,8 @@ static void check_text(const lra_task *t, int64_t train, int64_t val, int64_t te
 TEST(sizes)
 {
     check_text(&lra_task_listops, 96000, 2000, 2000, NULL);
-    check_text(&lra_task_listops, 0, 0, 0, NULL); /* made up, or not to be compared */
+    /* generated data, or data that cannot be compared */
+    check_text(&lra_task_listops, 0, 0, 0, NULL);
     check_text(&lra_task_listops, 2400, 2000, 20,
                "2,400 of 96,000 training, 2,000 of 2,000 "
                "validation and 20 of 2,000 test rows");
@@ -117,7 +120,7 @@ TEST(sizes)
     check_text(&lra_task_enwik8, 41, 0, 0, "41 of 100,000,000 tokens");
 }
 
-/* Who can import files knows how many rows were published. */
+/* Every task that can import files has numbers of published rows. */
 TEST(every_task_knows)
 {
     for (int i = 0; lra_task_at(i); i++)

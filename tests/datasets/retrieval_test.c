@@ -1,4 +1,4 @@
-/* The task Retrieval: pairs of the released files and of citations; defects; the sample of real
+/* The task Retrieval: pairs from the released files and from citations; defects; the sample of real
  * papers. */
 #include "tests/fixtures/test.h"
 
@@ -37,7 +37,7 @@ static void check_pair(const lra_sequences *r, int64_t i, int label, const char 
     check_document(row.token + row.middle, row.n - row.middle, b);
 }
 
-/* The release, packed and in folders, one split compressed. */
+/* The released files, packed and in folders, one split compressed. */
 TEST(released_files)
 {
     pack_write(folder, "gz/lra_release.gz", files, 4, PACK_TAR_GZ);
@@ -64,7 +64,8 @@ TEST(released_files)
     lra_err e = {{0}};
     lra_dataset *d = import("gz", "length=16 vocab=chars rows=1", &e);
     NOT_NULL(d);
-    /* first, second paper:  e 3  p 2  r 2  s 2  blank, a, c, d, f, i, n, o, t 1 */
+    /* Counts of the characters in both papers of the pair: e 3, p 2, r 2, s 2; blank, a, c, d, f,
+     * i, n, o, t 1 each. */
     assert_string_equal(d->words,
                         "<pad>\n<unk>\n<eos>\n<mask>\ne\np\nr\ns\n \na\nc\nd\nf\ni\nn\no\nt\n");
     assert_int_equal(d->vocab, 17);
@@ -93,7 +94,7 @@ TEST(defects)
     lra_dataset *d = import("bad", "length=16", &e);
     check_pair(&d->split[2], 0, 1, "c", "d");
     lra_dataset_free(d);
-    /* The file that was unpacked and kept is not another one. */
+    /* The compressed file that was unpacked to this file is not another file. */
     packed_file kept = {"new_aan_pairs.test.tsv", "0.0\ta\tb\tx\ty\n", 0};
     pack_write(folder, "bad/new_aan_pairs.test.tsv.xz", &kept, 1, PACK_XZ);
     d = import("bad", "length=16", &e);
@@ -118,7 +119,8 @@ TEST(defects)
 
 enum { N_CITED = 12, PER_CITED = 4 };
 
-/* 12 papers B01-00xx, each cited by four of its own, A01-xxyy. */
+/* Writes a citation network: 12 papers B01-00xx, each cited by four papers A01-xxyy that cite no
+ * other. */
 static void write_network(const char *name)
 {
     lra_text list = {0};
@@ -141,7 +143,7 @@ static void write_network(const char *name)
     lra_text_free(&list);
 }
 
-/* "citing 3 1" -> 3; "cited 3" -> 3 */
+/* Returns the number in the text: "citing 3 1" -> 3; "cited 3" -> 3. */
 static int number_of(const uint16_t *token, int64_t n)
 {
     int v = 0;
@@ -174,7 +176,8 @@ TEST(pairs_of_citations)
         }
         assert_true(label[1] > 0);
         assert_int_equal(label[0],
-                         s == LRA_TRAIN_SPLIT ? label[1] : 0); /* one paper cited: no others */
+                         /* splits with a single cited paper have no negative pairs */
+                         s == LRA_TRAIN_SPLIT ? label[1] : 0);
         total += label[1];
     }
     assert_int_equal(total, N_CITED * PER_CITED);

@@ -1,5 +1,5 @@
-/* Kinds of rows: values with targets, pairs of documents, streams, wide vocabularies; through files
- * and batches. */
+/* Kinds of rows (values with targets, pairs of documents, streams, large vocabularies), written to
+ * files, read again, and in batches. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static lra_dataset *dataset_of(const lra_task *t)
     return d;
 }
 
-/* The data set as its file gives it back. */
+/* Returns the data set after it was written to a file and read again. */
 static lra_dataset *through_a_file(lra_dataset *d)
 {
     lra_err e;
@@ -68,7 +68,8 @@ static void times_ten(const lra_dataset *d, const lra_row *row, float *out)
     for (int64_t t = 0; t < row->n; t++) out[t] = 10 * row->value[2 * t];
 }
 
-/* Row i: i + 1 steps of (i, t), target at every step but the first: i + t. */
+/* Makes rows i of i + 1 steps with the values (i, t); the target of every step but the first is i +
+ * t. */
 static void fill_steps(lra_dataset *d)
 {
     for (int s = 0; s < LRA_N_SPLITS; s++)
@@ -136,7 +137,8 @@ TEST(documents_side_by_side)
     const lra_batch *b = lra_loader_get(l, 0);
     assert_int_equal(b->n, 8);
     for (int k = 0; k < 3;
-         k++) { /* ordered by the longer document: rows 1 (2,3), 2 (3,2), 0 (1,4) */
+         /* rows in the order of their longer document: 1 (lengths 2, 3), 2 (3, 2), 0 (1, 4) */
+         k++) {
         int64_t i = b->row[k] + 1;
         assert_int_equal(b->length[k], i);
         assert_int_equal(b->length[4 + k], 5 - i);
@@ -158,7 +160,7 @@ TEST(documents_side_by_side)
 
 enum { WORDS = 103, FIRST = 70000 };
 
-/* Tokens FIRST + i: more than 16 bits. */
+/* Makes a stream of the tokens FIRST + i, which need more than 16 bits. */
 static lra_dataset *stream(const lra_task *t)
 {
     lra_dataset *d = dataset_of(t);
@@ -205,7 +207,7 @@ TEST(parts_are_rotated)
     lra_buckets buckets = lra_buckets_find(d);
     lra_loader *l = loader_of(d, &buckets, 4, true), *resumed = loader_of(d, &buckets, 4, true);
     int32_t first[2][4];
-    assert_int_equal(lra_loader_batches(l), 2); /* parts of 25 */
+    assert_int_equal(lra_loader_batches(l), 2); /* batches of 25 rows */
     for (int epoch = 0; epoch < 2; epoch++) {
         lra_loader_epoch(l, epoch);
         for (int64_t i = 0; i < 2; i++) {
@@ -258,7 +260,8 @@ TEST(a_fraction_of_the_rows)
         for (int64_t i = 0; i < lra_loader_batches(l); i++) {
             const lra_batch *b = lra_loader_get(l, i);
             for (int k = 0; k < 2; k++) {
-                /* numpy.random.RandomState(42).permutation(10) begins 8 1 5 0 7 */
+                /* numpy.random.RandomState(42).permutation(10) begins with 8 1 5 0 7, the training
+                 * rows */
                 assert_true(strchr("81507", '0' + (int)b->row[k]) != NULL);
                 sum |= 1 << b->row[k];
                 assert_true(b->value[2 * k] == 2.0f * (float)b->token[2 * k] - 1);
@@ -271,7 +274,8 @@ TEST(a_fraction_of_the_rows)
     lra_dataset_free(d);
 }
 
-/* 0.58 of 100 rows are 58, although 0.58 times 100 is less in binary. */
+/* A fraction of 0.58 of 100 rows has 58 rows, although 0.58 times 100 is less than 58 in double
+ * precision. */
 TEST(a_fraction_is_exact)
 {
     const lra_task task = {.name = "words", .n_classes = 1, .input.vocab = 256};

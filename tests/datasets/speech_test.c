@@ -1,4 +1,4 @@
-/* Speech Commands: clips and lists, both splits, what models see, defects, the real clips. */
+/* Speech Commands: clips and lists, both splits, inputs of models, defects, the real clips. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 enum { SAMPLES = LRA_SPEECH_SAMPLES, HALF = 1 << 15, CLIPS = 10 };
 
-/* In order of names; labels by the published order of the words. */
+/* Clips in the order of their names; labels are in the published order of the words. */
 static const struct {
     const char *name;
     int label;
@@ -39,7 +39,7 @@ static void add_clip(lra_text *to, int64_t clip, uint32_t n)
     lra_free(sample);
 }
 
-/* A small copy of the published folder. */
+/* Writes a small copy of the published folder. */
 static void write_set(const char *name)
 {
     for (int i = 0; i < CLIPS; i++) {
@@ -68,7 +68,7 @@ static void check_clip(const lra_sequences *r, int64_t row, int64_t clip)
         assert_int_equal(found.token[t], HALF + (clip == 3 && t >= 9000 ? 0 : sample_of(clip, t)));
 }
 
-/* Lists with and without the end of the last line; what they do not name is for training. */
+/* The lists may end with or without a newline; clips that no list names are for training. */
 TEST(published_split)
 {
     static const int expected[LRA_N_SPLITS][7] = {{0, 2, 3, 5, 6, 8, 9}, {7}, {1, 4}};
@@ -93,8 +93,8 @@ TEST(published_split)
     lra_dataset_free(d);
 }
 
-/* Without lists, or with such that name none: 8, 1, 1 by PyTorch's 2 6 1 8 4 5 0 9 3 7, in order of
- * names. */
+/* Without lists, or with lists that name no clip: 8, 1 and 1 clips in the order of names, by
+ * PyTorch's permutation 2 6 1 8 4 5 0 9 3 7. */
 TEST(split_without_lists)
 {
     static const int train[8] = {0, 1, 2, 4, 5, 6, 8, 9};
@@ -113,7 +113,7 @@ TEST(split_without_lists)
     }
 }
 
-/* The archive, a folder with it, and the archive beside some of its clips unpacked. */
+/* The archive, a folder that contains it, and a folder that contains it and some unpacked clips. */
 TEST(packings_do_not_matter)
 {
     lra_err e = {{0}};
@@ -152,8 +152,8 @@ TEST(packings_do_not_matter)
     lra_text_free(&packed);
 }
 
-/* Each step, or all of them, has mean 0 and deviation 1 over the training clips, but for the
- * 1e-5. */
+/* Each time step, or all of them together, has mean 0 and deviation 1 over the training clips,
+ * apart from the 1e-5 that is added to the deviation. */
 TEST(what_models_see)
 {
     lra_err e = {{0}};
@@ -180,7 +180,8 @@ TEST(what_models_see)
                 double v = (double)b->value[i * SAMPLES + t];
                 double x = (train->token[b->row[i] * SAMPLES + t] - HALF) / 32768.0;
                 sum += v, square += v * v;
-                double divisor = sqrt(s) + 1e-5; /* float32: rounding grows as it shrinks */
+                /* the rounding error of float32 increases if the divisor is small */
+                double divisor = sqrt(s) + 1e-5;
                 if (!global) assert_true(fabs(v - (x - mean) / divisor) < 1e-5 + 1e-6 / divisor);
             }
             all += sum, squares += square;
@@ -204,7 +205,7 @@ TEST(kinds_of_clips)
     assert_int_equal(n, 4);
     assert_int_equal(total, 6);
     assert_memory_equal(out, sample, sizeof out);
-    /* Cut within the samples: what is there. */
+    /* A file that ends within its samples: the samples before its end are returned. */
     assert_int_equal(lra_wav_read(good.s, good.n - 8, "x", 16000, out, 4, &n, &total, &e), 0);
     assert_int_equal(n, 2);
     assert_int_equal(lra_wav_read(good.s, 44, "x", 16000, out, 4, &n, &total, &e), -1);

@@ -9,7 +9,7 @@ typedef void permutation(uint32_t seed, int64_t n, int64_t *order);
 typedef struct {
     permutation *of;
     uint32_t seed;
-    int64_t n, at; /* `expected` stands at order[at..] */
+    int64_t n, at; /* `expected` is the part of the permutation from index `at` on */
     int64_t expected[10];
     int n_expected;
 } known;
@@ -59,9 +59,10 @@ TEST(every_index_once)
         }
 }
 
-/* Whole permutations by sum (i + 1) order[i] mod 2^64: around the 624 words of the generator's
- * state, around powers of two, extreme seeds, and the sizes of published data sets.  PyTorch 2.15:
- * randperm(n) after manual_seed(seed); NumPy 2.4: RandomState(seed).permutation(n). */
+/* Checksums sum((i + 1) order[i]) mod 2^64 of permutations: sizes near the 624 words of the
+ * generator's state and near powers of two, extreme seeds, and the sizes of published data sets.
+ * PyTorch 2.15: randperm(n) after manual_seed(seed); NumPy 2.4:
+ * RandomState(seed).permutation(n). */
 static const struct {
     permutation *of;
     uint32_t seed;
@@ -92,7 +93,7 @@ static const struct {
     {lra_split_numpy, 1, 624, 60432021},
     {lra_split_numpy, 0, 625, 60525393},
     {lra_split_numpy, UINT32_MAX, 1000, 250435292},
-    {lra_split_numpy, 92916, 784, 118959658}, /* pMNIST as some papers permute it */
+    {lra_split_numpy, 92916, 784, 118959658}, /* the permutation of pMNIST in some papers */
     {lra_split_numpy, 42, 45000, 22772641224837},
     {lra_split_numpy, 0, 7949, 125781559692},
     {lra_split_numpy, 0, 7870, 121956690001},
@@ -122,16 +123,16 @@ TEST(whole_permutations)
     }
 }
 
-/* random_split() of n rows into int(n (1 - share)) and the rest, seed 42, by PyTorch 2.15.  Where
- * the product is a whole number but for rounding, double precision decides: 30 x 0.7 is 21, 100 x
- * 0.58 is 58, 110 x 0.9 is 99. */
+/* random_split() of n rows into int(n (1 - share)) and the others with seed 42, by PyTorch 2.15. If
+ * the product would be a whole number in exact arithmetic, the result depends on the rounding of
+ * double precision: 30 x 0.7 is 21, 100 x 0.58 is 58, 110 x 0.9 is 99. */
 TEST(two_way_splits)
 {
     static const struct {
         int64_t n;
         double share;
         int64_t kept;
-        uint64_t first, second; /* sums of both parts */
+        uint64_t first, second; /* checksums of both parts */
     } splits[] = {
         {50000, 0.1, 45000, 25342856038760, 311566311877}, /* CIFAR-10 */
         {60000, 0.1, 54000, 43784604325544, 538220917160}, /* MNIST */
@@ -160,7 +161,7 @@ TEST(two_way_splits)
     }
 }
 
-/* Rows that are kept are rounded down; one is carved and one kept at least. */
+/* The number of rows kept for training is rounded down; both parts have at least one row. */
 TEST(kept_rows_are_rounded_down)
 {
     static const struct {
@@ -175,7 +176,7 @@ TEST(kept_rows_are_rounded_down)
     }
 }
 
-/* Evenly spaced over all rows, the last share of them, too. */
+/* Selected rows are evenly spaced over all rows, including the last ones. */
 TEST(spaced_rows_reach_the_end)
 {
     static const int64_t wanted[] = {0, 2, 5, 7};
@@ -184,7 +185,7 @@ TEST(spaced_rows_reach_the_end)
     assert_int_equal(lra_split_spaced(59, 100, 60), 98);
 }
 
-/* Pathfinder's three parts of random_split(), seed 42. */
+/* Pathfinder's three parts, by random_split() with seed 42. */
 TEST(three_way_splits)
 {
     static const struct {

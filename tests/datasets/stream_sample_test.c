@@ -1,5 +1,5 @@
-/* How good the selected weights are on training rows, for tasks of one long row: windows of it, a
- * sample of them where there are many. */
+/* Loss of the selected weights on training rows, for tasks with one long row: of all its windows,
+ * or of a sample if there are many. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,14 +12,16 @@
 #include "tests/fixtures/goal_run.h"
 #include "datasets/prepare.h"
 
-enum { TOKENS = LRA_TRAIN_SAMPLE + 401 }; /* windows of one token: 400 more than the sample */
+/* windows have one token: there are 400 more than the sample has */
+enum { TOKENS = LRA_TRAIN_SAMPLE + 401 };
 
 static int make_long(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     (void)c, (void)e;
     static uint16_t token[TOKENS];
     lra_rng r = lra_rng_new(5, 0x57A1, 0);
-    for (int t = 1; t < TOKENS; t++) { /* the next, or any, so that windows differ */
+    /* mostly the next token, sometimes a random one, so that the windows differ */
+    for (int t = 1; t < TOKENS; t++) {
         uint32_t any = lra_rng_below(&r, 5), next = (token[t - 1] + 1u) % 5;
         token[t] = (uint16_t)(lra_rng_below(&r, 4) ? next : any);
     }
@@ -45,7 +47,8 @@ static void open_long(run *r, const char *name, double fraction)
     r->spec.fraction = fraction;
 }
 
-/* Sums of every window of the training row by the selected weights; caller frees. */
+/* Evaluates every window of the training row by the selected weights; the caller frees the
+ * array. */
 static lra_sums *every_window(run *r, int64_t *n)
 {
     lra_err e = {{0}};
@@ -62,7 +65,7 @@ static lra_sums *every_window(run *r, int64_t *n)
     return row;
 }
 
-/* The windows that are asked, of a loader as training makes it. */
+/* Stores the windows of the sample, by a loader with the options that training uses. */
 static void windows_of_the_sample(const run *r, int64_t *to)
 {
     const lra_buckets buckets = lra_buckets_find(r->data);
@@ -94,15 +97,15 @@ TEST(a_sample_of_many_windows)
     windows_of_the_sample(&r, window);
     for (int i = 0; i < LRA_TRAIN_SAMPLE; i++) {
         n_skipped += window[i] - (i ? window[i - 1] + 1 : 0);
-        /* its place in the batch is another one, and so is the rounding */
+        /* the position in the batch differs, and with it the rounding */
         assert_true(fabs(report.train_row[i].loss - all[window[i]].loss) < 1e-5);
         lra_sums_add(&sum, &all[window[i]]);
     }
     assert_int_equal(n_skipped + TOKENS - 2 - window[LRA_TRAIN_SAMPLE - 1],
                      TOKENS - 1 - LRA_TRAIN_SAMPLE);
-    assert_int_equal(report.train.n, LRA_TRAIN_SAMPLE); /* a token a window */
+    assert_int_equal(report.train.n, LRA_TRAIN_SAMPLE); /* each window has one token */
     assert_true(fabs(report.train.loss - sum.loss) < 1e-6 * sum.loss);
-    /* Entropy of what follows: 0.777. */
+    /* The entropy of the next token is 0.777. */
     assert_true(report.train.loss / LRA_TRAIN_SAMPLE > 0.74);
     assert_true(report.train.loss / LRA_TRAIN_SAMPLE < 0.9);
     lra_free(all);
@@ -110,7 +113,8 @@ TEST(a_sample_of_many_windows)
     close_run(&r);
 }
 
-/* All of them where there are fewer; of a fraction its beginning alone, which was trained on. */
+/* All windows are used if there are few; for a fraction of the stream only its beginning, which was
+ * used for training. */
 TEST(every_window_of_a_fraction)
 {
     run r;

@@ -10,7 +10,8 @@
 #include "tests/fixtures/make_archive.h"
 #include "tests/fixtures/task_data.h"
 
-/* Ten training and three test reviews; ids out of order, as numbers and not as text. */
+/* Ten training and three test reviews; their ids are not in order, and are sorted as numbers, not
+ * as text. */
 static const packed_file files[] = {
     {"aclImdb/train/pos/10_9.txt", "p10", 0},
     {"aclImdb/train/pos/9_7.txt", "p9", 0},
@@ -53,7 +54,7 @@ static void check_row(const lra_sequences *r, int64_t i, const char *text, int l
     assert_int_equal(row.label, label);
 }
 
-/* seed 42, n = 10: PyTorch draws 2 6 1 8 4 5 0 9 3 7. */
+/* By PyTorch, the permutation of 10 with seed 42 is 2 6 1 8 4 5 0 9 3 7. */
 TEST(order_and_split)
 {
     static const int torch[10] = {2, 6, 1, 8, 4, 5, 0, 9, 3, 7};
@@ -62,7 +63,7 @@ TEST(order_and_split)
     for (int k = 0; k < 2; k++) {
         lra_err e = {{0}};
         pack_write(folder, names[k], files, N_FILES, k ? PACK_TAR_GZ : PACK_ZIP);
-        for (int whole = 0; whole < 2; whole++) { /* the archive, and the folder that holds it */
+        for (int whole = 0; whole < 2; whole++) { /* the archive, and the folder that contains it */
             char *from = lra_copy_text(names[k]);
             if (whole) *strchr(from, '/') = 0;
             lra_dataset *d = import(from, "length=16 val-split=0.2", &e);
@@ -101,13 +102,13 @@ TEST(validation_is_the_test_as_published)
     lra_dataset_free(d);
     d = import("pub", "rows=2", &e);
     for (int s = 0; s < LRA_N_SPLITS; s++) assert_int_equal(d->split[s].n, s == 1 ? 1 : 2);
-    check_row(&d->split[2], 0, "\xC3\xA9", 0); /* evenly spaced: both classes */
+    check_row(&d->split[2], 0, "\xC3\xA9", 0); /* evenly spaced rows, so that both classes occur */
     check_row(&d->split[2], 1, "t1", 1);
     lra_dataset_free(d);
 }
 
-/* Two copies are one; two versions of a review, a class without reviews, other folders: failures
- * with a reason. */
+/* Two equal copies are read as one. Two versions of a review, a class without reviews, and other
+ * folders are rejected with a reason. */
 TEST(copies_and_gaps)
 {
     lra_err e = {{0}};
@@ -177,18 +178,20 @@ static double fact(const lra_facts *f, const char *name)
     return 0;
 }
 
-/* Characters that occur 15 times in the training reviews, those for validation among them, as
- * cut. */
+/* The vocabulary consists of the characters that occur 15 times in the training reviews after they
+ * are cut; reviews for validation are included. */
 TEST(characters)
 {
     lra_err e = {{0}};
     packed_file of[13];
     for (int i = 0; i < 13; i++) of[i] = files[i];
-    of[0].bytes = "bbbbbbbbbbbbbbbbbbbb\xC3\xA9\xC3\xA9";    /* 20 b */
-    of[2].bytes = "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9" /* 16 e with an accent in all */
+    of[0].bytes = "bbbbbbbbbbbbbbbbbbbb\xC3\xA9\xC3\xA9"; /* 20 times b */
+    /* 16 times e with an accent, in all reviews */
+    of[2].bytes = "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9"
                   "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9";
-    of[3].bytes = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"; /* 20 a, then cut */
-    of[4].bytes = "cccccccccccccc";                        /* 14 c */
+    /* 20 times a; the characters after them are cut */
+    of[3].bytes = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    of[4].bytes = "cccccccccccccc"; /* 14 times c */
     pack_write(folder, "chars/imdb.tar", of, 13, PACK_TAR);
     lra_dataset *d = import("chars", "length=21 vocab=chars15", &e);
     NOT_NULL(d);
@@ -200,14 +203,14 @@ TEST(characters)
     lra_row row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 0);
     assert_int_equal(row.n, 2);
     assert_int_equal(row.token[0], LRA_BYTES_FIRST + 2);
-    row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 1); /* t1: not in the vocabulary */
+    row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 1); /* t1 is not in the vocabulary */
     assert_int_equal(row.n, 3);
     assert_int_equal(row.token[0], LRA_BYTES_UNK);
     lra_dataset_free(d);
 }
 
-/* 20 q in ten training reviews, 10 in the half that is trained on: reviews set apart for validation
- * do not count. */
+/* q occurs 20 times in ten training reviews, and 10 times in the half that remains for training:
+ * reviews used for validation are not counted. */
 TEST(characters_of_training_alone)
 {
     lra_err e = {{0}};
@@ -227,7 +230,7 @@ TEST(characters_of_training_alone)
     lra_dataset_free(d);
 }
 
-/* Files of prepared reviews below OUT once they are opened as the task does. */
+/* Opens the data as the task does, and returns the number of files of prepared reviews in OUT. */
 static int prepared_after(const lra_task *t, const char *settings, const char *out, char words[256])
 {
     lra_err e = {{0}};
@@ -245,8 +248,8 @@ static int prepared_after(const lra_task *t, const char *settings, const char *o
     return n;
 }
 
-/* What was prepared when other reviews counted, too, is not taken for what is prepared now; bytes
- * are what they were. */
+/* Data prepared by an earlier version, which counted other reviews for the vocabulary, are not
+ * used; byte inputs do not depend on the version. */
 TEST(an_old_vocabulary_is_not_used_again)
 {
     static const char chars[] = "length=21 vocab=chars15 val-split=0.5", bytes[] = "length=21";
@@ -262,7 +265,7 @@ TEST(an_old_vocabulary_is_not_used_again)
     lra_free(out);
 }
 
-/* The published training reviews and four fifths of the test's. */
+/* The published training reviews, and four fifths of the test reviews. */
 TEST(real_reviews)
 {
     char *path = real_file("imdb");
@@ -296,7 +299,7 @@ TEST(real_reviews)
     assert_int_equal(positive, 12500);
     for (int s = 0; s < LRA_N_SPLITS; s++) lra_sequences_free(&d.split[s]);
     lra_config_free(c);
-    /* Sizes of S4's vocabulary, which has no <mask>. */
+    /* Sizes of the vocabulary of S4, which has no <mask>. */
     static const struct {
         const char *config;
         int size;
