@@ -195,6 +195,10 @@ const lra_task lra_task_file = {
     .paper = {NULL, "batch=32 epochs=60", 3},
     .files.source = "a csv, tsv, jsonl, npz or safetensors file, or a folder with train and test "
                     "files",
+    .files.from_parquet =
+        "import glob, json, pyarrow.parquet as q; [open(f[:-7] + 'jsonl', "
+        "'w').writelines(json.dumps(r, default=str) + chr(10) for r in q.read_table(f).to_pylist()) "
+        "for f in glob.glob('**/*.parquet', recursive=True)]",
     .files.import_keys = "text tokens values label split goal length vocab rows format",
     .files.import = import,
     .files.import_hash = import_hash,

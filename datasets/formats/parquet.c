@@ -41,8 +41,7 @@ int lra_parquet_explain(const lra_task *t, const char *path, int code, lra_err *
         return code;
     if (t->files.from_parquet)
         lra_warn(
-            "this command converts the Parquet files below the current folder to official files: "
-            "python3 -c \"%s\"",
+            "this command converts the Parquet files below the current folder: python3 -c \"%s\"",
             t->files.from_parquet);
     lra_fail(e, "'%s' is Parquet, which is not supported; expected %s", first, t->files.source);
     return code;

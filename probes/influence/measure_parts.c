@@ -277,6 +277,8 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
         rc = measure(p, n, list, e);
         lra_progress_free(p->steps.bar);
         if (rc == 0) lra_note("wrote %s", path);
+    } else if (rc == 0 && all == 0 && !lra_option_flag(o, "dry-run")) {
+        lra_note("unchanged: %s", path);
     }
     lra_free(path);
     return rc;

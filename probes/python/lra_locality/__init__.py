@@ -8,6 +8,7 @@ from .audit import Audit, AuditError, audit
 from .check import Check, CheckTable, check
 from .fit import FitError, Ladder, Run, Runs, fit, ladder
 from .frames import FrameError, Unsupported
+from .offline import Plan, answer, measure, plan
 from .programs import ProgramError
 from .results import Figure, Table, figure, html, table
 from .rows import Rows, RowsError, rows
@@ -25,6 +26,7 @@ __all__ = [
     "FrameError",
     "Ladder",
     "Model",
+    "Plan",
     "ProgramError",
     "Rows",
     "RowsError",
@@ -34,12 +36,15 @@ __all__ = [
     "Unsupported",
     "WrapError",
     "__version__",
+    "answer",
     "audit",
     "check",
     "figure",
     "html",
     "fit",
     "ladder",
+    "measure",
+    "plan",
     "programs",
     "rows",
     "serve",

@@ -161,6 +161,13 @@ class Model:
         self._mask: Optional[Tuple[str, Callable[[Array], Array]]] = None
         self._lengths: Optional[str] = None
         self._depth = 0
+        self._like: Optional[Callable[[Any], "Model"]] = None  # set by wrap()
+
+    def like(self, model: Any) -> "Model":
+        """Another model, wrapped with the same options."""
+        if self._like is None:
+            raise WrapError("only models made by wrap() can be repeated")
+        return self._like(model)
 
     # ---- what a subclass provides ------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import os
 import signal
 import socket
@@ -9,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import programs
 from ._model import Model
@@ -17,7 +19,7 @@ from .check import CheckTable, check as check_model
 from .frames import BadRequest, Channel, FrameError
 from .results import Figure, Record, Table, embedded, html as write_page, page
 from .rows import Rows
-from .serve import serve
+from .serve import fresh_model, serve
 
 STOP_SECONDS = 15  # between a signal to the child and SIGKILL
 
@@ -111,25 +113,38 @@ def _messages(lines: Sequence[str]) -> str:
 
 
 class Audit:
-    """Results of an audit: numbers, tables, figures and files.  ``print(audit)`` shows the table, a notebook the page."""
+    """Results of an audit: numbers, tables, figures and files.  ``print(audit)`` shows the table, a notebook the page.
 
-    def __init__(self, run: str, out: str, checks: Optional[CheckTable], messages: Sequence[str]) -> None:
-        self.run, self.out, self.checks, self.messages = run, out, checks, list(messages)
+    runs: folders of the results, one per model.  null, initial: audits of the null model and of models with
+    initial weights, where they were asked for.
+    """
+
+    def __init__(
+        self,
+        run: Union[str, Sequence[str]],
+        out: str,
+        checks: Optional[CheckTable],
+        messages: Sequence[str],
+    ) -> None:
+        self.runs = [run] if isinstance(run, str) else list(run)
+        self.run, self.out, self.checks, self.messages = self.runs[0], out, checks, list(messages)
+        self.null: Optional[Audit] = None
+        self.initial: Optional[Audit] = None
 
     def table(self, name: str = "influence") -> Table:
         """A table of lra-report about this audit: records(), frame(), markdown(), latex(), csv()."""
-        return Table(name, [self.run], self.out)
+        return Table(name, self.runs, self.out)
 
     def figure(self, name: str = "jacobian") -> Figure:
         """A figure of ``lra-report list`` about this audit, such as "jacobian", "inputs", "erf" (needs gnuplot)."""
-        return Figure(name, [self.run], self.out)
+        return Figure(name, self.runs, self.out)
 
     def html(self, path: Union[str, "os.PathLike[str]"] = "report.html", force: bool = False) -> str:
         """Writes one page that needs no other file: verdict, tables, figures, methods and caveats.  Returns its path."""
-        return write_page(path, [self.run], self.out, force)
+        return write_page(path, self.runs, self.out, force)
 
     def _repr_html_(self) -> str:
-        return embedded(page([self.run], self.out))
+        return embedded(page(self.runs, self.out))
 
     def records(self) -> List[Record]:
         """One dictionary per measurement: part, layer, head, id, value, lo, hi, unit, null values, examples, flags."""
@@ -139,10 +154,31 @@ class Audit:
         """The same as a pandas DataFrame."""
         return self.table().frame()
 
+    def values(self, part: str, id: str) -> List[Optional[float]]:
+        """One measurement of each model, such as ("jacobian", "dist.mean"); None: not measured."""
+        found = {
+            str(r["run"]): r for r in reversed(self.records()) if r["part"] == part and r["id"] == id
+        }
+        records = [next((r for run, r in found.items() if path.endswith(run)), None) for path in self.runs]
+        return [None if r is None or r["value"] is None else float(r["value"]) for r in records]
+
     def value(self, part: str, id: str) -> Optional[float]:
-        """One measurement of the model as a whole, such as ("jacobian", "dist.mean"); None: not measured."""
-        found = next((r for r in self.records() if r["part"] == part and r["id"] == id), None)
-        return None if found is None or found["value"] is None else float(found["value"])
+        """One measurement, such as ("jacobian", "dist.mean"): the mean over models; None: not measured."""
+        known = [v for v in self.values(part, id) if v is not None]
+        return sum(known) / len(known) if known else None
+
+    def interval(self, part: str, id: str) -> Optional[Tuple[float, float]]:
+        """95 % interval of that mean over seeds (Student t, S - 1 degrees of freedom); of one model: over examples."""
+        known = [v for v in self.values(part, id) if v is not None]
+        if len(known) > 1:
+            mean = sum(known) / len(known)
+            deviation = math.sqrt(sum((v - mean) ** 2 for v in known) / (len(known) - 1))
+            half = student_t(len(known) - 1) * deviation / math.sqrt(len(known))
+            return mean - half, mean + half
+        record = next((r for r in self.records() if r["part"] == part and r["id"] == id), None)
+        if record is None or record["lo"] is None or record["hi"] is None:
+            return None
+        return float(record["lo"]), float(record["hi"])
 
     @property
     def verdict(self) -> List[str]:
@@ -154,8 +190,27 @@ class Audit:
     __repr__ = __str__
 
 
+def student_t(freedom: int) -> float:
+    """97.5 % quantile of Student's t distribution, by bisection of its distribution function."""
+
+    def above(t: float) -> float:
+        """P(T > t): integral over the angle whose tangent is t / sqrt(freedom) (Simpson's rule)."""
+        start, n = math.atan(t / math.sqrt(freedom)), 2000
+        step = (math.pi / 2 - start) / n
+        inner = [math.cos(start + k * step) ** (freedom - 1) for k in range(n + 1)]
+        area = step / 3 * (inner[0] + inner[n] + 4 * sum(inner[1:n:2]) + 2 * sum(inner[2:n:2]))
+        scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+        return scale * area
+
+    lo, hi = 0.0, 1000.0
+    for _ in range(60):
+        middle = (lo + hi) / 2
+        lo, hi = (middle, hi) if above(middle) > 0.025 else (lo, middle)
+    return lo
+
+
 def audit(
-    m: Model,
+    m: Union[None, Model, Sequence[Model]],
     rows: Rows,
     *,
     name: Optional[str] = None,
@@ -164,55 +219,79 @@ def audit(
     budget: Union[None, str, int] = None,
     seed: Optional[int] = None,
     out: str = "lra-out",
+    initial: Optional[Callable[..., Any]] = None,
+    draws: int = 1,
+    null: Optional[Model] = None,
     record: Optional[str] = None,
+    replay: Optional[str] = None,
     check: bool = True,
     options: Sequence[str] = (),
     quiet: bool = False,
 ) -> Audit:
     """Measures how local a wrapped model is on rows.
 
+    m:        a model of ``wrap()``, or a list: seeds of one architecture, with intervals over seeds.
     name:     of the model in tables (default: its class).
     parts:    measurements, such as ["keep", "jacobian"]; default: all that the model offers.
-    examples: test examples per part.   budget: longest time, such as "10 min", or a number of passes.   seed: number of the model's seed.
-    out:      folder of results.        record: file that keeps all requests and answers.
+    examples: test examples per part.   budget: longest time in all, such as "10 min", or a number of passes.
+    seed:     number of the model's seed; of a list: of its first model.
+    out:      folder of results.
+    initial:  function that returns the model with initial weights, ``lambda: Net()``: the weights at initialisation
+              are measured beside the trained ones.  draws: number of such models; more than one are also audited
+              by themselves, as NAME.initial with seeds 0, 1, ... (``Audit.initial``).
+    null:     a model to compare with, such as one trained on permuted labels: audited as NAME.null (``Audit.null``).
+    record:   file that keeps all requests and answers.   replay: such a file, which answers instead of m (None).
     check:    try the model first, and stop if a failed check makes every number meaningless.
     options:  further options of ``lra-probe audit``.
 
     The program is a child of this process and is gone when this function returns, also after an exception or
     KeyboardInterrupt; the measurements made until then are kept, and the next call continues.
     """
-    checks = check_model(m, rows) if check else None
-    if checks is not None and not quiet:
-        print(checks, file=sys.stderr)
-    if checks is not None and "everything" in checks.disabled:
-        failed = [r for r in checks.rows if "everything" in r.disables]
-        raise AuditError(
-            "; ".join(
-                f"check '{r.name}' failed: {r.found} (usually: {r.means}; cure: {r.cure})" for r in failed
-            )
-        )
-    passes = None if budget is None else _passes(budget, checks, m, rows)
-    os.makedirs(out, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = ["audit", *_data_options(rows, folder, out), "--name", name or m.name, "--out", out]
-        arguments += [] if check else ["--no-check"]
-        for option, value in (
-            ("parts", parts if parts is None or isinstance(parts, str) else ",".join(parts)),
-            ("examples", examples),
-            ("budget", passes),
-            ("seed", seed),
-            ("record", record),
-        ):
-            if value is not None:
-                arguments += [f"--{option}", str(value)]
-        lines, output = _converse(m, [*arguments, *options], folder, quiet)
-    return Audit(_run_of(output, lines), out, checks, lines)
+    models = list(m) if isinstance(m, (list, tuple)) else [m]
+    if any(x is not None and not isinstance(x, Model) for x in models) or not models:
+        raise TypeError("audit() takes models of wrap(): audit(wrap(model), rows), or a list of them")
+    if (models[0] is None) != (replay is not None) or (None in models and len(models) > 1):
+        raise ValueError("replay= takes the place of the model: audit(None, rows, replay=FILE)")
+    if record is not None and len(models) > 1:
+        raise ValueError("record= keeps one audit; pass one model")
+    if draws < 1 or (draws > 1 and initial is None):
+        raise ValueError(f"draws={draws}, expected at least 1, and initial= for more")
+    first = seed or 0
+    base = name or (models[0].name if models[0] is not None else "replay")
+    jobs: List[Tuple[str, Optional[Model], int]] = [(base, x, first + k) for k, x in enumerate(models)]
+    if initial is not None and draws > 1 and models[0] is not None:
+        jobs += [(f"{base}.initial", fresh_model(models[0], initial, k), k) for k in range(draws)]
+    if null is not None:
+        jobs.append((f"{base}.null", null, first))
+    made = []
+    for title, x, k in jobs:
+        one = _Job(title, x, k, parts, examples, out, record, replay, check, options, quiet)
+        one.initial = initial if title == base else None
+        made.append(one.run(rows, _share(budget, len(jobs))))
+    return _collect(made, len(models), len(jobs) - len(models) - (null is not None))
 
 
-def _passes(budget: Union[str, int], checks: Optional[CheckTable], m: Model, rows: Rows) -> int:
-    """A budget such as "10 min" as a number of examples that the model evaluates in this time."""
-    if isinstance(budget, int):
-        return budget
+def _collect(made: List[Audit], n_models: int, n_initial: int) -> Audit:
+    def joined(part: List[Audit]) -> Audit:
+        messages = [line for a in part for line in a.messages]
+        return Audit([r for a in part for r in a.runs], part[0].out, part[0].checks, messages)
+
+    result = joined(made[:n_models])
+    if n_initial:
+        result.initial = joined(made[n_models : n_models + n_initial])
+    if len(made) > n_models + n_initial:
+        result.null = made[-1]
+    return result
+
+
+def _share(budget: Union[None, str, int], n: int) -> Union[None, float, int]:
+    """The budget of one of n audits: seconds (float) or passes (int)."""
+    if budget is None:
+        return None
+    return max(1, budget // n) if isinstance(budget, int) else _seconds(budget) / n
+
+
+def _seconds(budget: str) -> float:
     number, _, unit = budget.strip().partition(" ")
     scale = {"s": 1, "sec": 1, "min": 60, "h": 3600}.get(unit.rstrip("s") or "s")
     try:
@@ -223,8 +302,85 @@ def _passes(budget: Union[str, int], checks: Optional[CheckTable], m: Model, row
         raise ValueError(
             f"budget={budget!r}, expected a time such as '30 s', '10 min' or '2 h', or a number of passes"
         )
-    rate = (checks or check_model(m, rows)).examples_per_second
-    return max(1, int(seconds * rate))
+    return seconds
+
+
+@dataclasses.dataclass
+class _Job:
+    """One audit of one model."""
+
+    name: str
+    m: Optional[Model]
+    seed: int
+    parts: Union[None, str, Sequence[str]]
+    examples: Optional[int]
+    out: str
+    record: Optional[str]
+    replay: Optional[str]
+    check: bool
+    options: Sequence[str]
+    quiet: bool
+    initial: Optional[Callable[..., Any]] = None
+
+    def run(self, rows: Rows, budget: Union[None, float, int]) -> Audit:
+        checks = self._checks(rows)
+        passes = self._passes(budget, checks, rows)
+        os.makedirs(self.out, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ["audit", *_data_options(rows, folder, self.out), "--name", self.name]
+            arguments += ["--out", self.out, *([] if self.check else ["--no-check"])]
+            arguments += self._settings(passes)
+            if self.m is None:
+                lines, output = _alone([*arguments, *self.options], self.quiet)
+            else:
+                lines, output = _converse(
+                    self.m, [*arguments, *self.options], folder, self.quiet, self.initial
+                )
+        return Audit(_run_of(output, lines), self.out, checks, lines)
+
+    def _checks(self, rows: Rows) -> Optional[CheckTable]:
+        if not self.check or self.m is None:
+            return None
+        checks = check_model(self.m, rows)
+        if not self.quiet:
+            print(checks, file=sys.stderr)
+        failed = [r for r in checks.rows if "everything" in r.disables]
+        if failed:
+            raise AuditError(
+                "; ".join(
+                    f"check '{r.name}' failed: {r.found} (usually: {r.means}; cure: {r.cure})" for r in failed
+                )
+            )
+        return checks
+
+    def _passes(
+        self, budget: Union[None, float, int], checks: Optional[CheckTable], rows: Rows
+    ) -> Optional[int]:
+        """A time as a number of examples that the model evaluates in it."""
+        if budget is None or isinstance(budget, int):
+            return budget
+        if self.m is None:
+            raise ValueError("budget= of a replay is a number of passes")
+        rate = (checks or check_model(self.m, rows)).examples_per_second
+        passes = max(1, int(budget * rate))
+        if not self.quiet:
+            print(
+                f"budget: {budget:.3g} s are {passes} passes of one example, at {rate:.3g} examples/s",
+                file=sys.stderr,
+            )
+        return passes
+
+    def _settings(self, passes: Optional[int]) -> List[str]:
+        parts = self.parts
+        pairs = (
+            ("parts", parts if parts is None or isinstance(parts, str) else ",".join(parts)),
+            ("examples", self.examples),
+            ("budget", passes),
+            ("seed", self.seed or None),
+            ("record", self.record),
+            ("replay", self.replay),
+        )
+        return [w for option, value in pairs if value is not None for w in (f"--{option}", str(value))]
 
 
 def _data_options(rows: Rows, folder: str, out: str) -> List[str]:
@@ -234,13 +390,30 @@ def _data_options(rows: Rows, folder: str, out: str) -> List[str]:
     return rows.save(os.path.join(folder, f"{rows.name}.jsonl"))
 
 
-def _converse(m: Model, arguments: Sequence[str], folder: str, quiet: bool) -> Tuple[List[str], List[str]]:
+def _alone(arguments: Sequence[str], quiet: bool) -> Tuple[List[str], List[str]]:
+    """Runs the program without a model; its messages and its output."""
+    done = programs.run(arguments, check=False)
+    lines, output = done.stderr.splitlines(), done.stdout.splitlines()
+    if not quiet:
+        print(done.stderr, file=sys.stderr, end="")
+    if done.returncode != 0:
+        raise AuditError(_messages(lines) or f"lra-probe ended with status {done.returncode}")
+    return lines, output
+
+
+def _converse(
+    m: Model,
+    arguments: Sequence[str],
+    folder: str,
+    quiet: bool,
+    initial: Optional[Callable[..., Any]] = None,
+) -> Tuple[List[str], List[str]]:
     """Runs the program and answers its requests until it ends; its messages and its output."""
     child = _Child(arguments, folder, quiet)
     fault: Optional[BaseException] = None
     try:
         if child.channel is not None:
-            serve(m, child.channel)
+            serve(m, child.channel, initial=initial)
             child.channel.close()
         code = child.wait()
     except (OSError, FrameError, BadRequest) as e:  # the program ends, and its own message says why

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
+import inspect
+import random
 import socket
+import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from ._model import Array, Model
-from .frames import BadRequest, Channel, Meta, Op, Tensors, Unsupported, answer
+from ._model import Array, Model, random_states
+from .frames import BadRequest, Channel, Meta, Op, Tensors, Unsupported, answer, error_code
+
+Initial = Callable[..., Any]
+
+
+def fresh_model(m: Model, initial: Initial, seed: int) -> Model:
+    """A model with initial weights: ``initial()``, or ``initial(seed)``, wrapped like m.
+
+    The random states of Python, numpy and torch have this seed during the call, and are restored.
+    """
+    restore = random_states()
+    torch = sys.modules.get("torch")
+    states = (torch.get_rng_state(), torch.cuda.get_rng_state_all()) if torch is not None else None
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    if torch is not None:
+        torch.manual_seed(seed)
+    try:
+        takes = inspect.signature(initial).parameters if not inspect.isbuiltin(initial) else {}
+        made = initial(seed) if takes else initial()
+    finally:
+        restore()
+        if torch is not None and states is not None:
+            torch.set_rng_state(states[0])
+            torch.cuda.set_rng_state_all(states[1])
+    return made if isinstance(made, Model) else m.like(made)
 
 
 class Server:
     """The requests of LRAX/1 as calls of a model."""
 
-    def __init__(self, m: Model) -> None:
+    def __init__(self, m: Model, initial: Optional[Initial] = None) -> None:
         self.m = m
         self.width = 0
         self.requests = 0
+        self.initial = initial
+        self._fresh: Optional[Tuple[int, Model]] = None  # seed, and the model with initial weights
+        self._seed: Optional[int] = None  # between reset and restore
 
     # ---- handshake
 
@@ -68,7 +99,46 @@ class Server:
                 ops["vjp"] = self.vjp
         if "attn" not in m.missing:
             ops["attn"] = self.attn
+        ops = {name: self._watched(op) for name, op in ops.items()}
+        if self.initial is not None:
+            ops["reset"], ops["restore"] = self.reset, self.restore
         return ops
+
+    def _watched(self, op: Op) -> Op:
+        """The op; a batch that does not fit into memory is remembered, for this audit and the next one."""
+
+        def call(meta: Meta, tensors: Tensors) -> Mapping[str, Any]:
+            try:
+                return op(meta, tensors)
+            except Exception as e:
+                n = len(tensors.get("length", ()))
+                if error_code(e) == "out_of_memory" and n > 1:
+                    known = self.m.max_batch or n
+                    self.m.max_batch = max(1, min(known, n) // 2)
+                raise
+
+        return call
+
+    # ---- initial weights
+
+    def reset(self, meta: Meta, tensors: Tensors) -> Tensors:
+        self._seed = int(meta["seed"])
+        return {}
+
+    def restore(self, meta: Meta, tensors: Tensors) -> Tensors:
+        self._seed = None
+        return {}
+
+    def model_for(self, meta: Meta) -> Model:
+        """The model of a request: trained, or with initial weights (after reset, or with the key reset)."""
+        seed = int(meta["reset"]) if "reset" in meta else self._seed
+        if seed is None:
+            return self.m
+        if self.initial is None:
+            raise Unsupported("initial weights: pass initial=FUNCTION")
+        if self._fresh is None or self._fresh[0] != seed:
+            self._fresh = seed, fresh_model(self.m, self.initial, seed)
+        return self._fresh[1]
 
     def facts(self) -> Dict[str, Any]:
         m = self.m
@@ -120,13 +190,13 @@ class Server:
 
     def forward(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, keep = self.inputs(tensors)
-        return {"logits": self.m.logits(x, length, keep)}
+        return {"logits": self.model_for(meta).logits(x, length, keep)}
 
     def features(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, keep = self.inputs(tensors)
         if keep is not None and not keep.all():
             raise Unsupported("features with hidden positions")
-        return {"features": self.m.features(x, length, meta.get("layer", ""))}
+        return {"features": self.model_for(meta).features(x, length, meta.get("layer", ""))}
 
     def vjp(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, _ = self.inputs(tensors)
@@ -135,7 +205,7 @@ class Server:
             raise BadRequest(
                 f"position {position.shape} and cotangent {cotangent.shape} for {len(x)} examples"
             )
-        return {"grad_sq": self.m.vjp(x, length, position, cotangent, meta.get("layer", ""))}
+        return {"grad_sq": self.model_for(meta).vjp(x, length, position, cotangent, meta.get("layer", ""))}
 
     def attn(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, _ = self.inputs(tensors)
@@ -147,21 +217,23 @@ class Server:
                 raise BadRequest(f"rows={meta['rows'][:40]}, expected a:b") from e
             if not 0 <= a <= b <= x.shape[1]:
                 raise BadRequest(f"rows {a}:{b} of {x.shape[1]} positions")
-        return {"attn": self.m.attention(x, length, meta.get("layer", ""), (a, b))}
+        return {"attn": self.model_for(meta).attention(x, length, meta.get("layer", ""), (a, b))}
 
 
 def serve(
     m: Model,
     channel: Union[None, Channel, socket.socket] = None,
     on_request: Optional[Callable[[Meta], None]] = None,
+    initial: Optional[Initial] = None,
 ) -> int:
     """Answers requests about a wrapped model until ``bye`` or the end of the stream.
 
     channel: a Channel or a connected socket; default: stdin and stdout, as ``lra-probe audit -- python FILE``
     needs it (prints go to stderr from then on).  The model is in evaluation mode meanwhile.
+    initial: a function that returns the model with initial weights, which are measured as well.
     Returns the number of requests that were answered.
     """
-    server = Server(m)
+    server = Server(m, initial)
     end = Channel.of_socket(channel) if isinstance(channel, socket.socket) else channel or Channel.of_stdio()
     with m.session():
         answer(server.ready, server.operations, end, on_request)

@@ -68,6 +68,9 @@ def wrap(
         "name": name,
     }
     wrapped = _of_framework(model, options, embedding, features, attention, device)
+    wrapped._like = lambda other: _of_framework(
+        other, {**options, "vocab": wrapped.vocab}, embedding, features, attention, device
+    )
     if wrapped.inputs == "text" and wrapped.vocab is None:
         wrapped.vocab = 260
     if wrapped.inputs == "tokens" and wrapped.vocab:
