@@ -168,7 +168,7 @@ class Options(unittest.TestCase):
         self.assertGreater(self.count, 500)
 
     def test_interrupted_audit_continues(self):
-        options = dict(parts=["occlusion", "position"], check=True)
+        options = dict(parts=["occlusion", "position"], check=False)  # a check calls as often as time allows
         m = self.counted()
         whole = ll.audit(m, self.rows, out=os.path.join(self.d, "w"), quiet=True, examples=4, **options)
         calls = self.calls
