@@ -1,7 +1,7 @@
-/* The tile products with emulated tiles: every size, stored rows that overlap, and transposed
- * pairs; sums that are added to, and results in bf16.  Values are multiples of 1/8, so that sums
- * are exact.  Operands and results stand between infinities, none of which may be read into a sum
- * or be written over. */
+/* Tile products with emulated tiles: every size, stored rows that overlap, transposed pairs, sums
+ * added to earlier results, and results in bf16. Values are multiples of 1/8, so that sums are
+ * exact. Infinities before and after operands and results detect reads and writes outside of
+ * them. */
 #include "tests/fixtures/test.h"
 
 #if defined(__x86_64__)
@@ -19,7 +19,7 @@ static uint16_t rounded(float x)
     return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-/* n elements between GUARD infinities. */
+/* Returns n random elements with GUARD infinities before and after them. */
 static uint16_t *guarded(int64_t n, uint32_t *state)
 {
     uint16_t *x = lra_alloc_array((size_t)(n + 2 * GUARD), sizeof *x);
@@ -28,7 +28,8 @@ static uint16_t *guarded(int64_t n, uint32_t *state)
     return x;
 }
 
-/* transposed: a is (K,M), given in pairs; else (M,K) with rows `row` apart. */
+/* transposed: a is (K, M), stored in pairs; otherwise a is (M, K) with a distance of `row` elements
+ * between rows. */
 typedef struct {
     int64_t M, N, K, row;
     bool transposed, add, result;
@@ -42,7 +43,7 @@ static float sum_of(const sizes *s, const uint16_t *a, const uint16_t *b, int64_
     return sum;
 }
 
-/* Rows of results are a guard longer than N. */
+/* Checks the result; its rows are GUARD elements longer than N. */
 static void check_result(const sizes *s, const uint16_t *a, const uint16_t *b, lra_pairs_bf16 left,
                          const uint16_t *packed, int64_t panel, uint32_t *state)
 {
@@ -113,8 +114,8 @@ static void check(sizes s)
     lra_free(pairs);
 }
 
-/* Rows and columns around one and two tiles, k around a step, and beyond a pass; all ways of giving
- * a. */
+/* Numbers of rows and columns around one and two tiles; values of k around one step, and longer
+ * than a pass; all layouts of a. */
 TEST(tile_products)
 {
     lra_err e;
@@ -130,11 +131,19 @@ TEST(tile_products)
             check(s);
         }
     }
-    check((sizes){
-        .M = 33, .N = 600, .K = 512, .row = 512, .add = true}); /* distances of 1 KiB, two ranges */
+    check((sizes){/* rows are 1 KiB apart, and the columns need two ranges */
+                  .M = 33,
+                  .N = 600,
+                  .K = 512,
+                  .row = 512,
+                  .add = true});
     check((sizes){.M = 33, .N = 600, .K = 1090, .row = 1090, .result = true});
-    check((sizes){
-        .M = 100, .N = 600, .K = 1088, .row = 1088, .result = true}); /* whole blocks, two passes */
+    check((sizes){/* whole blocks of K, in two passes */
+                  .M = 100,
+                  .N = 600,
+                  .K = 1088,
+                  .row = 1088,
+                  .result = true});
 }
 #else
 TEST(tile_products)

@@ -1,7 +1,7 @@
-/* What attention leaves of itself without a map, against the formulas with whole maps, in double:
- * offsets, columns, pixels, entropy, effective keys, without a key, weighted by values, for every
- * field of the spec; weights times something, which pairs there are; and known answers of equal
- * weights. */
+/* Statistics of attention computed without storing the map, compared in double with the formulas
+ * applied to entire maps: by distance, by key, by pixel, entropy, effective number of keys, mass
+ * without a key, weighted by values, for every field of the specification; products of weights with
+ * a matrix; the allowed pairs; known answers for equal weights. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@ enum { B = 2, H = 2, K = 4, U = 3, LONG = 150, MOST = 7 * LONG + LRA_ATTENTION_N
 
 typedef struct {
     int T, columns;
-    bool equal;    /* no keys: every score is 0 */
-    int32_t limit; /* 0: none */
-    int32_t hole;  /* key without weight; 0: none */
-    bool together; /* weighted by values */
+    bool equal;    /* keys are 0, so that every score is 0 */
+    int32_t limit; /* limit of the distance; 0: none */
+    int32_t hole;  /* a key without weight; 0: none */
+    bool together; /* weights are multiplied by the norms of values */
     lra_attention_spec spec;
 } test_case;
 
@@ -66,7 +66,8 @@ static double entry(const test_case *c, int which, int b, int t, int h, int k)
     return number((uint64_t)((((which * B + b) * LONG + t) * H + h) * K + k));
 }
 
-/* q or k of position t, head h of example b, turned where the spec says so. */
+/* Returns q or k of position t and head h of example b, rotated if the specification has rotary
+ * positions. */
 static void vector(const test_case *c, int which, int b, int t, int h, double out[K])
 {
     for (int i = 0; i < K; i++) out[i] = entry(c, which, b, t, h, i);
@@ -77,7 +78,9 @@ static void vector(const test_case *c, int which, int b, int t, int h, double ou
 }
 
 static int32_t
-    lists[B * H * LONG * LONG]; /* as the graph has them, `most` for a block of queries */
+    /* key blocks of every query block, in the layout of the graph: `most` entries for each query
+     * block */
+    lists[B * H * LONG * LONG];
 static int64_t list_blocks, list_most;
 
 static bool listed(const test_case *c, int b, int h, int i, int j)
@@ -101,7 +104,7 @@ static bool seen(const test_case *c, int b, int h, int i, int j)
     return listed(c, b, h, i, j) && (!c->limit || d <= c->limit);
 }
 
-/* Weight of a score before anything else is done to it. */
+/* Returns the weight that follows from a score alone, before normalization and smoothing. */
 static double raw_weight(const test_case *c, double product, int h, int d, int keys)
 {
     const lra_attention_spec *s = &c->spec;
@@ -111,7 +114,7 @@ static double raw_weight(const test_case *c, double product, int h, int d, int k
     return s->laplace ? 0.5 * (1 + erf((score - 0.707107) / (0.282095 * sqrt(2)))) : exp(score);
 }
 
-/* Row i of the weights that multiply v. */
+/* Computes row i of the weights by which v is multiplied. */
 static void row_of(const test_case *c, int b, int h, int i, int n, double *a)
 {
     double raw[LONG], sum = 0, q[K], k[K];
@@ -140,7 +143,7 @@ static void row_of(const test_case *c, int b, int h, int i, int n, double *a)
     for (int j = 0; j < n && s->renorm; j++) a[j] /= sum;
 }
 
-/* Norms of the heads' sums of the vectors u. */
+/* Computes the norms of the weighted vectors u, summed over heads. */
 static void row_together(const test_case *c, int b, int i, int n, double *w)
 {
     double a[H][LONG];
@@ -156,7 +159,7 @@ static void row_together(const test_case *c, int b, int i, int n, double *w)
     }
 }
 
-/* The row without its own key. */
+/* Computes the expected statistics of a row without its own key. */
 static void expect_others(const test_case *c, int i, int n, const double *a, double all,
                           double *other)
 {
@@ -172,7 +175,7 @@ static void expect_others(const test_case *c, int i, int n, const double *a, dou
     }
 }
 
-/* What the node leaves of a head. */
+/* Computes the expected statistics of a head. */
 static void expect(const test_case *c, int b, int h, int n, double *out)
 {
     int T = c->T, several = 0, wide = c->columns;
@@ -227,7 +230,7 @@ typedef struct {
     lra_plan *plan;
     lra_tensor *x[3], *length, *limit, *without, *gram, *unit, *weight, *attention, *out[2];
     int n_out;
-    bool values; /* v is used */
+    bool values; /* the statistics need v */
 } machine;
 
 static void set_real(machine *m, const lra_tensor *x, const double *v)
@@ -236,7 +239,8 @@ static void set_real(machine *m, const lra_tensor *x, const double *v)
     int64_t n = lra_elements(x);
     float *f = lra_alloc_array((size_t)n, sizeof *f);
     for (int64_t i = 0; i < n; i++) f[i] = (float)v[i];
-    for (int64_t i = 0; i < n && lra_graph_type(m->g) == LRA_BF16; i++) { /* cut off, in place */
+    /* convert to bf16 in place by truncation */
+    for (int64_t i = 0; i < n && lra_graph_type(m->g) == LRA_BF16; i++) {
         uint32_t bits;
         memcpy(&bits, &f[i], sizeof bits);
         const uint16_t half = (uint16_t)(bits >> 16);
@@ -287,7 +291,7 @@ static void set_weight(machine *m)
     set_real(m, m->weight, v);
 }
 
-/* An attention of this case, before it is planned. */
+/* Builds the attention of a case, without planning it. */
 static void open_machine(machine *m, const test_case *c, lra_type type)
 {
     lra_err e = {{0}};
@@ -309,8 +313,8 @@ static void open_machine(machine *m, const test_case *c, lra_type type)
     m->attention = lra_attention(m->x[0], m->x[1], m->x[2], m->length, &s);
 }
 
-/* Plans and runs it, the second example being of n tokens; the first result, which the caller
- * frees. */
+/* Plans and runs the graph; the second example has n tokens. Returns the first result, which the
+ * caller frees. */
 static double *run_machine(machine *m, int32_t n)
 {
     lra_err e = {{0}};
@@ -353,7 +357,8 @@ static void close_machine(machine *m)
     lra_params_free(m->params);
 }
 
-/* Statistics of both examples, the second of n tokens; (B,H,W), the caller frees it. */
+/* Returns the statistics (B, H, W) of both examples, the second with n tokens; the caller frees
+ * them. */
 static double *compute(const test_case *c, lra_type type, int32_t n)
 {
     machine m;
@@ -415,7 +420,7 @@ TEST(equal_weights_are_known)
 
 /* ---- weights times something ----------------------------------------------------------------- */
 
-/* With the unit matrix the map itself comes out. */
+/* Multiplication with the unit matrix gives the map. */
 TEST(weights_are_applied)
 {
     for (int k = 0; k < N; k++) {
@@ -439,7 +444,7 @@ TEST(weights_are_applied)
     }
 }
 
-/* The map of case k, of which the second example has padding. */
+/* Checks the map of case k, whose second example has padding. */
 static void check_map(int k, lra_type type, double tolerance)
 {
     machine m;
@@ -461,7 +466,7 @@ static void check_map(int k, lra_type type, double tolerance)
     close_machine(&m);
 }
 
-/* Maps of what is a softmax over all keys and nothing else. */
+/* Maps are given only for plain softmax attention over all keys. */
 TEST(maps_are_of_plain_attention)
 {
     for (int k = 0; k < N; k++) {
@@ -477,7 +482,7 @@ TEST(maps_are_of_plain_attention)
     }
 }
 
-/* The vectors that heads add to a position's output, multiplied with each other. */
+/* Inner products of the vectors that heads add to the output of a position. */
 TEST(gram_is_of_values_and_weights)
 {
     enum { OUT = 5 };
@@ -514,7 +519,7 @@ TEST(gram_is_of_values_and_weights)
     }
 }
 
-/* Pairs that may have a weight: what the formulas leave there is not 0, and 0 elsewhere. */
+/* The pairs that are marked as allowed are those whose weight by the formulas is not 0. */
 TEST(allowed_are_those_with_weights)
 {
     for (int k = 0; k < N; k++) {

@@ -1,6 +1,6 @@
-/* Fused attention and its profile against the formulas with whole maps, in double: decay, slopes,
- * learned biases, chunks, windows, limits, keys of another sequence, padding, rotary positions and
- * smoothing as the papers write them. */
+/* Fused attention and its profile, compared in double with the formulas applied to entire maps:
+ * decay, slopes, learned biases, chunks, windows, limits, keys of another sequence, padding, rotary
+ * positions, and smoothing as in the papers. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -17,8 +17,8 @@
 
 enum { B = 2, T = 70, H = 3, K = 4, N = B * T * H * K, OTHERS = 90, V = 6, R = 41 };
 
-/* keys: how many, of how many channels values are, whether there is a bias; limit: -1 none, OWN: of
- * every head its own */
+/* keys: number of keys; values: channels of values; biased: there is a bias; limit: distance limit,
+ * -1: none, OWN: every head has its own. */
 typedef struct {
     lra_attention_spec spec;
     int keys, values;
@@ -80,7 +80,7 @@ static const attention_case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 
 enum { MOST = B * OTHERS * H * V };
-static double value[4][MOST]; /* q, k, v; the bias (H,R) */
+static double value[4][MOST]; /* q, k, v and the bias (H, R) */
 
 static void fill(void)
 {
@@ -90,7 +90,8 @@ static void fill(void)
     }
 }
 
-/* Element of an array of `rows` rows, `width` wide. */
+/* Returns the index of channel c of position t, head h and example b in an array with `rows` rows
+ * of `width` channels. */
 static int at(int rows, int width, int b, int t, int h, int d)
 {
     return ((b * rows + t) * H + h) * width + d;
@@ -116,7 +117,8 @@ static int keys_in(const attention_case *c, int b)
 
 enum { LISTED = 3 };
 
-/* Query block i of head h sees blocks 0, i and i + h + 1; block 2 sees all. */
+/* Returns true if query block i of head h may attend to key block j: to blocks 0, i and i + h + 1;
+ * query block 2 attends to all. */
 static bool lists(int64_t i, int64_t j, int h, int64_t n)
 {
     return i == 2 || j == 0 || j == i || (j == i + h + 1 && j < n);
@@ -139,7 +141,7 @@ static bool allowed(const attention_case *c, int n, int h, int i, int j)
     return j < n && same && near && (!s->causal || j <= i);
 }
 
-/* Keys of a row without the limit, at least 1. */
+/* Returns the number of keys of a row without the limit, at least 1. */
 static double seen(const attention_case *c, int b, int h, int i)
 {
     attention_case all = *c;
@@ -149,7 +151,7 @@ static double seen(const attention_case *c, int b, int h, int i)
     return n ? n : 1;
 }
 
-/* Row i of the map before smoothing; zero if there is nothing to see. */
+/* Computes row i of the map before smoothing; zeros if the row has no keys. */
 static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
 {
     const lra_attention_spec *s = &c->spec;
@@ -171,8 +173,8 @@ static void softmax_row(const attention_case *c, int b, int h, int i, double *a)
     for (int j = 0; j < c->keys && !s->laplace; j++) a[j] /= sum > 0 ? sum : 1;
 }
 
-/* Column j becomes the mean of columns j .. j+P-1 (to the past) or j-(P-1)/2 .. j+(P-1)/2 of its
- * chunk; with renorm the row gets the sum 1 again. */
+/* Replaces column j by the mean of the columns j .. j+P-1 (causal) or j-(P-1)/2 .. j+(P-1)/2 of its
+ * chunk; with renorm, rows are normalized to the sum 1 again. */
 static void moving_average_row(const attention_case *c, int n, double *a)
 {
     const lra_attention_spec *s = &c->spec;
@@ -194,8 +196,8 @@ static void moving_average_row(const attention_case *c, int n, double *a)
 
 static const lra_step drawn_at = {.seed = 0x123456789, .step = 1ull << 33 | 5};
 
-/* What dropout makes of a weight: word i % 4 of draw ((b H + h) keys + j) ceil(T/4) + i/4 of the
- * node "attention". */
+/* Returns the factor of a weight by dropout: it follows from word i % 4 of draw ((b H + h) keys +
+ * j) ceil(T/4) + i/4 of the node "attention". */
 static double kept(const attention_case *c, int b, int h, int i, int j)
 {
     double rate = c->spec.dropout;
@@ -316,7 +318,7 @@ static void close_machine(attention_machine *m)
     lra_graph_free(m->g);
 }
 
-/* limit: of all heads, or OWN */
+/* limit: one value for all heads, or OWN */
 static void run(attention_machine *m, lra_type type, int32_t limit, double *y, double *profile)
 {
     lra_err e = {{0}};
@@ -367,8 +369,8 @@ TEST(the_fused_op_is_the_formula)
     }
 }
 
-/* One plan serves every limit: from T - 1 on there is none, bit for bit; at 0 a query sees itself;
- * below nothing. */
+/* One plan works for every limit: limits from T - 1 on give bitwise the result without a limit;
+ * with 0 a query sees only its own position; below 0 nothing. */
 TEST(one_plan_serves_every_limit)
 {
     static double y[2][MOST], profile[B * H * OTHERS];
@@ -395,7 +397,7 @@ TEST(one_plan_serves_every_limit)
     close_machine(&m);
 }
 
-/* Attention of a graph with limits, of the heads; y, as float. */
+/* A graph of attention with a limit for each head; y: its result as float. */
 typedef struct {
     lra_graph *g;
     lra_params *params;
@@ -444,8 +446,8 @@ static void expect_head(const char *what, int h, const float *is, const float *w
             fail_msg("%s: head %d, row %d is another one", what, h, row / H);
 }
 
-/* Every head obeys its own limit and none of the others', bit for bit: it is what it is where all
- * have that limit, and with T - 1 what it is without. */
+/* The result of a head depends only on its own limit: it is bitwise the same as if all heads had
+ * that limit, and with T - 1 the same as without a limit. */
 TEST(heads_obey_their_own_limit)
 {
     static const struct {
@@ -489,8 +491,8 @@ TEST(heads_obey_their_own_limit)
     unsetenv("LRA_CPU");
 }
 
-/* Sizes that fill tiles and leave rests, float32 and bf16 at every level beside float64; the same
- * bits on two threads. */
+/* Sizes that are not multiples of tiles, in float32 and bf16 at every instruction level, compared
+ * with float64; two threads give bitwise the same result. */
 TEST(large_sizes_at_every_level)
 {
     const setting one = {.n_threads = 1}, two = {.n_threads = 2};
@@ -514,8 +516,8 @@ TEST(large_sizes_at_every_level)
     }
 }
 
-/* A NaN stays in its row; a key that is -infinity for all is as good as none; scores of 1e6 choose
- * one key. */
+/* A NaN affects only its row; a key whose scores are all -infinity has no effect; with scores of
+ * 1e6 a single key gets all of the weight. */
 TEST(numbers_that_are_none)
 {
     static double y[2][MOST], profile[B * H * OTHERS];
@@ -561,7 +563,7 @@ static void refuse(const lra_shape s, const lra_attention_spec *spec, const char
     expect_failure(g, expected);
 }
 
-/* A limit or a bias of a wrong shape or type. */
+/* A limit or a bias of a wrong shape or type is rejected. */
 static void refuse_option(lra_shape s, lra_type type, bool limit, const char *expected)
 {
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);
@@ -581,7 +583,7 @@ static void refuse_dropout(const lra_attention_spec *spec, const char *expected)
     expect_failure(g, expected);
 }
 
-/* Other keys without saying so. */
+/* Another number of keys is rejected unless the specification announces it. */
 static void refuse_keys(void)
 {
     for (int lengths_too = 0; lengths_too < 2; lengths_too++) {
@@ -625,9 +627,10 @@ TEST(wrong_use_is_named)
     expect_failure(g, "blocks has shape (1,1,3,2), expected (1,1,2,2)");
 }
 
-/* Of an example of `all` blocks: the ends see all; the others ascending blocks, these among them:
- * the ends, the own one and its neighbours; as many as there are, or five and `random` at most;
- * behind the example nothing. */
+/* Checks the list of query block i of an example of `all` blocks. The first and the last block
+ * attend to all blocks. Others have ascending lists that include the ends, the own block and its
+ * neighbours; the length is the number of blocks, at most five plus `random`. Blocks after the end
+ * of the example have empty lists. */
 static void check_row(const int32_t *row, int most, int i, int all)
 {
     int n = 0;
@@ -649,8 +652,7 @@ static void check_row(const int32_t *row, int most, int i, int all)
     assert_int_equal(n, wanted < all ? wanted : all);
 }
 
-/* Lists of BigBird: rows, their dependence on layer and head, and that random blocks are everywhere
- * equally often. */
+/* Lists of BigBird: rows, differences between layers and heads; random blocks are uniform. */
 TEST(random_blocks)
 {
     enum {
@@ -690,7 +692,8 @@ TEST(random_blocks)
         lra_params_free(params);
         lra_graph_free(g);
     }
-    for (int k = 1; k < NB - 1; k++) { /* 3 of 15, 320 times: 64, give or take 7 */
+    /* expected: 3 of 15 blocks in 320 lists = 64, standard deviation 7 */
+    for (int k = 1; k < NB - 1; k++) {
         bool fixed = k >= 8 && k <= 10;
         assert_true(fixed ? count[k] == LAYERS * HEADS : count[k] > 35 && count[k] < 93);
     }

@@ -1,7 +1,8 @@
-/* Attention on whole tiles of 64 keys and queries, and in strips of tiles with hidden pairs, in
- * float32, against the same graph in double, which has neither: y and the gradients of q, k and v,
- * at every level.  Scores are even, or fall from tile to tile, or grow so fast that weights from
- * the maxima of tiles before would be infinite.  And where keys and values are nearly alike. */
+/* Attention with kernels for whole tiles of 64 keys and queries, and for strips of tiles with
+ * hidden pairs: float32 is compared with the same graph in double, which has no such kernels, for y
+ * and the gradients of q, k and v, at every instruction level. Scores are even, decrease from tile
+ * to tile, or increase so fast that the maxima of earlier tiles would give infinite weights.
+ * Another case has keys and values that are almost equal. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -19,8 +20,9 @@ typedef struct {
     const char *name;
     lra_attention_spec spec;
     int K, V;
-    double step; /* of scores from each of three tiles to the next: the last tile, which is not
-                  * whole, must not have the largest alone, or it would hide the others */
+    /* difference of the scores of consecutive tiles. The last tile is incomplete; it must not be
+     * the only one with the largest scores, because it would then hide the others */
+    double step;
 } whole_case;
 
 static const whole_case cases[] = {
@@ -41,10 +43,10 @@ static const whole_case cases[] = {
     {"falling in a window", {.window = 90, .scale = 1}, 16, 32, -60},
 };
 
-static double value[4][MOST], result[2][4][MOST]; /* q, k, v, dy; y, dq, dk, dv */
+static double value[4][MOST], result[2][4][MOST]; /* inputs: q, k, v, dy; results: y, dq, dk, dv */
 static const int32_t lengths[B] = {T, 201};
 
-/* The first channel of queries is 1, that of keys tells how far their tile is. */
+/* Sets inputs: the first channel of queries is 1, that of keys is the score of their tile. */
 static void fill(const whole_case *c)
 {
     for (int x = 0; x < 4; x++) {
@@ -111,7 +113,8 @@ static void expect_formula(void)
         compute(c, LRA_F32, result[1]);
         for (int a = 0; a < 4; a++) {
             int n = B * T * H * (a == 0 || a == 3 ? c->V : c->K);
-            /* a score of 120 is rounded to 1e-5, and so is its weight; dq adds keys that cancel */
+            /* a score of 120 has a rounding error of 1e-5, and so has its weight; dq is a sum in
+             * which keys cancel */
             double most = a == 1 ? 1 + 2 * fabs(c->step) : 1;
             double bound = fabs(c->step) > 10 ? 1e-4 : 1e-5;
             for (int k = 0; k < n; k++) most = fmax(most, fabs(result[0][a][k]));
@@ -132,7 +135,7 @@ TEST(whole_tiles_are_the_formula)
     unsetenv("LRA_CPU");
 }
 
-/* Keys and values that differ by a hundredth of what they have in common. */
+/* Sets keys and values that differ by a hundredth of their common part. */
 static void fill_alike(const whole_case *c)
 {
     fill(c);
@@ -141,7 +144,7 @@ static void fill_alike(const whole_case *c)
             value[x][i] = (double)(float)(3 + value[x][i] / 32);
 }
 
-/* The largest of n numbers, and the farthest that float32 is from it, of gradient a. */
+/* Returns the largest error of gradient a in float32, relative to its largest value. */
 static double apart(int a, int n)
 {
     double most = 0, off = 0;
@@ -152,7 +155,7 @@ static double apart(int a, int n)
     return off / most;
 }
 
-/* The largest sum of a channel of dk over the keys, by the sum of its sizes. */
+/* Returns the largest sum of a channel of dk over the keys, relative to the sum of magnitudes. */
 static double unsettled(const whole_case *c)
 {
     const int row = H * c->K;
@@ -166,7 +169,8 @@ static double unsettled(const whole_case *c)
     return most;
 }
 
-/* A softmax does not see what they have in common, and a bias of all keys has no gradient. */
+/* Attention is invariant under the common part of all keys, so that the gradient of a bias of all
+ * keys is zero. */
 TEST(nothing_is_lost_where_keys_are_alike)
 {
     const whole_case alike[] = {{"all", {.scale = 0}, 32, 32, 0},

@@ -1,4 +1,5 @@
-/* Errors, memory, configurations, files, terminal: what the rest of the suite leans on. */
+/* Errors, memory, configurations, files, terminal: the functions on which all other parts
+ * depend. */
 #include "tests/fixtures/test.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    return rmdir(folder); /* fails when something was left behind */
+    return rmdir(folder); /* fails if files remain in the folder */
 }
 
 static char *in_folder(const char *name)
@@ -44,7 +45,7 @@ static char *in_folder(const char *name)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Advice depends on it: a file that cannot be read now may be whole. */
+/* The cause of a failure selects the advice: a file that could not be read may be intact. */
 TEST(failures_have_a_cause)
 {
     static const struct {
@@ -55,7 +56,7 @@ TEST(failures_have_a_cause)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         errno = known[i].code;
         lra_fail_errno(&err, "cannot read '%s'", "x");
-        lra_fail_in(&err, "%0600d", 1); /* longer than a message */
+        lra_fail_in(&err, "%0600d", 1); /* longer than the buffer of messages */
         assert_int_equal(lra_err_cause(&err), known[i].cause);
         lra_err again = err;
         lra_fail_as(&err, lra_err_cause(&again), "%s; do this", again.msg);
@@ -76,13 +77,13 @@ TEST(printable_texts)
                  {"\033[2J\t\n\x7f", "?[2J???"},
                  {"\xc2\x9b"
                   "2J",
-                  "??2J"},                            /* CSI as one character */
-                 {"\xc0\xaf \xe0\x80\xaf", "?? ???"}, /* longer than needed */
-                 {"\xed\xa0\x80", "???"},             /* half of a pair */
+                  "??2J"},                            /* CSI as a single character */
+                 {"\xc0\xaf \xe0\x80\xaf", "?? ???"}, /* overlong encodings */
+                 {"\xed\xa0\x80", "???"},             /* half of a surrogate pair */
                  {"\xf4\x90\x80\x80", "????"},        /* above U+10FFFF */
                  {"\xe2\x80\xae"
                   "5h",
-                  "???5h"}, /* the rest from right to left */
+                  "???5h"}, /* a character that reverses the direction of text */
                  {"\xd8\x9c \xe2\x81\xa9 \xe2\x80\xa8", "?? ??? ???"},
                  {"\xe2\x80\x93 \xe2\x80\x9d \xe2\x81\xa4", NULL},
                  {"cut \xe2\x82", "cut ??"}};
@@ -108,10 +109,12 @@ TEST(messages_are_built_up)
     char *text = lra_alloc(2000);
     memset(text, 'x', 1999);
     lra_fail(&err, "%s", text);
-    assert_int_equal(strlen(err.msg), sizeof err.msg - 2); /* its cause is the last byte */
+    /* the cause is stored in the last byte */
+    assert_int_equal(strlen(err.msg), sizeof err.msg - 2);
     lra_fail_in(&err, "context");
     assert_memory_equal(err.msg, "context: xxx", 12);
-    lra_fail(&err, "token '%s'", "\x1b[2J\n\x7f\xc3\xa9"); /* from a hostile file */
+    /* this text may come from a malicious file */
+    lra_fail(&err, "token '%s'", "\x1b[2J\n\x7f\xc3\xa9");
     assert_string_equal(err.msg, "token '?[2J??\xc3\xa9'");
     lra_free(text);
 }
@@ -137,7 +140,7 @@ TEST(the_nth_allocation_fails_on_purpose)
 {
 #ifdef LRA_DEBUG
     int status;
-    pid_t pid = fork(); /* the count is of the process */
+    pid_t pid = fork(); /* the counter belongs to the process */
     if (pid == 0) {
         int calls = 0;
         setenv("LRA_FAIL_ALLOC", "3", 1);
@@ -150,7 +153,7 @@ TEST(the_nth_allocation_fails_on_purpose)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WEXITSTATUS(status), 2);
 #else
-    skip(); /* Debug builds alone */
+    skip(); /* only in Debug builds */
 #endif
 }
 
@@ -261,13 +264,14 @@ TEST(files_are_whole_or_absent)
     lra_free(temporary);
 }
 
-/* A terabyte of holes is refused before any memory is reserved. */
+/* A sparse file of a terabyte is rejected before memory is allocated. */
 TEST(a_file_of_holes_is_not_read)
 {
     char *path = in_folder("sparse");
     size_t n;
     assert_int_equal(lra_file_write(path, "data", 4, &err), 0);
-    if (truncate(path, 1099511627000) == 0) { /* else: no file system for it */
+    /* otherwise the file system does not support such files */
+    if (truncate(path, 1099511627000) == 0) {
         assert_null(lra_file_read(path, (size_t)1 << 40, &n, &err));
         assert_non_null(strstr(err.msg, "and the others are holes"));
     }
@@ -275,7 +279,7 @@ TEST(a_file_of_holes_is_not_read)
     lra_free(path);
 }
 
-/* A limit on the size of files refuses writes as a full disk does. */
+/* The limit on the size of files makes writes fail like a full disk. */
 TEST(a_full_disk_is_reported)
 {
     char *path = in_folder("f"), *temporary = in_folder("f.0.tmp");
@@ -283,7 +287,8 @@ TEST(a_full_disk_is_reported)
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     little.rlim_max = before.rlim_max;
-    for (int large = 0; large < 2; large++) { /* at commit, and before it */
+    /* the failure occurs at the commit (small text), or before it (large text) */
+    for (int large = 0; large < 2; large++) {
         lra_file *w = lra_file_create(path, &err);
         assert_non_null(w);
         setrlimit(RLIMIT_FSIZE, &little);
@@ -300,8 +305,8 @@ TEST(a_full_disk_is_reported)
     lra_free(temporary);
 }
 
-/* A link that somebody has put where the bytes would go first is neither followed nor removed, and
- * writers of one file at one time do not meet. */
+/* A symbolic link at the path of the temporary file is neither followed nor removed, and
+ * simultaneous writers of one file use different temporary files. */
 TEST(temporary_files_are_nobody_elses)
 {
     char *path = in_folder("p"), *link = in_folder("p.0.tmp"), *victim = in_folder("victim");
@@ -330,8 +335,8 @@ TEST(temporary_files_are_nobody_elses)
     }
 }
 
-/* A writer that was killed cannot tidy up: the next one of its name does, or who cleans the folder;
- * never while the writer lives. */
+/* The temporary file of a writer that was killed is removed by the next writer of the same name or
+ * when the folder is cleaned, but never while its writer is running. */
 TEST(what_dead_writers_left_is_removed)
 {
     char *path = in_folder("d"), *left = in_folder("d.0.tmp"), *other = in_folder("other.17.tmp");
@@ -341,7 +346,7 @@ TEST(what_dead_writers_left_is_removed)
     assert_int_equal(close(open(mine, O_CREAT | O_WRONLY, 0600)), 0);
     lra_file *w = lra_file_create(path, &err);
     assert_non_null(w);
-    assert_string_equal(lra_file_temporary(w), left); /* the name is free again */
+    assert_string_equal(lra_file_temporary(w), left); /* the name can be used again */
     lra_folder_clean(folder);
     assert_true(lra_file_exists(left));
     assert_false(lra_file_exists(other));
@@ -353,7 +358,7 @@ TEST(what_dead_writers_left_is_removed)
     lra_free(path), lra_free(left), lra_free(other), lra_free(mine);
 }
 
-/* Neither waits for a FIFO nor reads a device without an end. */
+/* Reading does not wait for a FIFO, and does not read a device without end. */
 TEST(only_regular_files_are_read)
 {
     char *fifo = in_folder("fifo");
@@ -421,7 +426,7 @@ TEST(a_lock_names_its_holder)
     lra_free(path);
 }
 
-/* Known answers of xxHash for the empty input. */
+/* Known answers of xxHash, for the empty input and others. */
 TEST(hashes_are_the_published_ones)
 {
     assert_true(lra_hash64("", 0) == 0x2d06800538d394c2u);
@@ -446,7 +451,7 @@ TEST(a_file_gets_no_progress)
     lra_terminal_init(LRA_LOG_NORMAL);
     lra_progress *p = lra_progress_new("work", 10);
     lra_progress_at(p, 5, "half");
-    lra_note("epoch %d%s", 1, "\033[2J\nof 2"); /* the name of a file */
+    lra_note("epoch %d%s", 1, "\033[2J\nof 2"); /* the text contains the name of a file */
     lra_detail("detail");
     lra_progress_free(p);
     fflush(stderr);

@@ -1,6 +1,7 @@
-/* The weight gradient of narrow groups on a GPU, by count (conv_dw_parts.h): for the sizes of the
- * presets of resconv the kernel takes at most four times as long as the least work at the peak
- * rates of a GPU.  A tile of 64 x 64 channels would compute up to 2048 times the least. */
+/* Cost model of the weight gradient of narrow groups on a GPU (conv_dw_parts.h): for the sizes of
+ * the presets of resconv the kernel takes at most four times as long as the necessary work at the
+ * peak rates of a GPU. A tile of 64 x 64 channels would compute up to 2048 times as much as
+ * necessary. */
 #include "tests/fixtures/test.h"
 
 #include <stdbool.h>
@@ -10,8 +11,8 @@
 
 #include "kernels/ops/conv/conv_dw_parts.h"
 
-/* An H100 SXM: float32 FLOP/s without tensor cores, bytes/s of memory, wavefronts/s of shared
- * memory (one a clock of 132 multiprocessors). */
+/* H100 SXM: float32 FLOP/s without tensor cores, memory bandwidth in bytes/s, and wavefronts/s of
+ * shared memory (one per clock in each of 132 multiprocessors). */
 static const double peak_flops = 67e12, peak_bytes = 3.35e12, peak_shared = 132 * 1.755e9;
 
 static double seconds(gdw_count c)
@@ -19,7 +20,7 @@ static double seconds(gdw_count c)
     return fmax(fmax(c.flops / peak_flops, c.bytes / peak_bytes), c.shared / peak_shared);
 }
 
-/* Time over the least time, for elements of `size` bytes. */
+/* Returns the estimated time over the smallest possible time, for elements of `size` bytes. */
 static double excess(const conv_dw_sizes *s, int64_t size)
 {
     return seconds(gdw_count_of(s, size)) / seconds(gdw_least(s, size));
@@ -43,7 +44,7 @@ static void expect_few(const conv_dw_sizes *s, double most)
     }
 }
 
-/* Path-X, speech, BIDMC, CIFAR and Pathfinder: presets small, quick and paper. */
+/* Sizes of Path-X, speech, BIDMC, CIFAR and Pathfinder in the presets small, quick and paper. */
 TEST(presets_take_at_most_four_times_the_least)
 {
     static const conv_dw_sizes s[] = {
@@ -66,8 +67,8 @@ static bool is_power_of_2(int64_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* At 32 output channels or more and K above 1: at most 4 times the least for groups of 1, 2, 4, ..
- * channels; at most 6 for others, which leave lanes idle. */
+/* For at least 32 output channels and K above 1: at most 4 times the smallest time if the channels
+ * per group are a power of two, and at most 6 times otherwise, because some lanes are idle. */
 TEST(other_sizes_take_few_times_the_least)
 {
     static const int64_t taps[] = {3, 5, 7, 9, 17, 31, 61, 65, 129, 683, 1025, 4097};
@@ -85,7 +86,7 @@ TEST(other_sizes_take_few_times_the_least)
     assert_true(n > 1000);
 }
 
-/* Nothing is used above the limits of every GPU: 48 KiB of shared memory, 2^31 - 1 blocks. */
+/* Launches stay within the limits of every GPU: 48 KiB of shared memory, 2^31 - 1 blocks. */
 TEST(launches_are_within_limits)
 {
     for (int64_t n_in = 1; n_in <= 4096; n_in = n_in * 3 / 2 + 1)

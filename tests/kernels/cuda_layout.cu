@@ -1,13 +1,13 @@
-/* Settles on a GPU of compute capability 9.0, in seconds, what the host shim cannot: does the
- * hardware read operands in shared memory as kernels/cuda/wgmma.h says, from whatever row they
- * start, and what do the layouts cost?
- *   products  A in planes of 8 elements or in swizzled rows of 64, its lines along K or along M,
- *             started 0 to 8 rows late; B swizzled, as all kernels have it.  Against sums on the
- *             host, exact in float32.
- *   rates     products alone by layout; copies alone, as eight boxes of 16-byte rows or as one
- *             swizzled box.
- * The kernels use planes: if one of those is wrong, exit code 1.  Swizzled A is what they could use
- * instead. */
+/* Checks on a GPU of compute capability 9.0, within seconds, what the host shim cannot check: does
+ * the hardware read operands in shared memory as described in kernels/cuda/wgmma.h, from any first
+ * row, and how fast are the layouts?
+ * products  A in planes of 8 elements or in swizzled rows of 64, with its lines along K or along M,
+ * starting 0 to 8 rows late; B swizzled, as in all kernels. Results are compared with exact float32
+ * sums on the host.
+ * rates     time of products by layout without copies, and of copies without products: eight boxes
+ * of 16-byte rows, or one swizzled box.
+ * The kernels use planes; the exit code is 1 if a product with planes is wrong. Swizzled A is an
+ * alternative that they do not use. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ enum {
 enum { T = 8192 };
 
 #if LRA_HAS_WGMMA
-/* d (64,128) += A (64,64) B (64,128); A starts `late` rows behind a. */
+/* Adds A (64,64) B (64,128) to d (64,128); A starts `late` rows after a. */
 template <int LAYOUT> LRA_DEV void product(uint32_t a, uint32_t b, int late, float d[64])
 {
     LRA_UNROLL for (int k = 0; k < 4; k++)
@@ -54,7 +54,7 @@ LRA_DEV unsigned char *whole_atoms(unsigned char *memory)
     return memory + (1024 - tc_address(memory) % 1024) % 1024;
 }
 
-/* ROWS rows of 64 channels from `row` on: one box, or eight. */
+/* Copies ROWS rows of 64 channels, starting at `row`, as one box or as eight. */
 template <bool SWIZZLED>
 LRA_DEV void copy_rows(unsigned char *to, const lra_map *x, int row, uint64_t *bar)
 {
@@ -97,7 +97,8 @@ __global__ void __launch_bounds__(WG_THREADS, 1)
 #endif
 }
 
-/* Two groups of four warps with two sums each, as the kernels have them; operands are near 1. */
+/* Measures two groups of four warps that compute two sums each, as the kernels do; operands are
+ * near 1. */
 template <int LAYOUT>
 __global__ void __launch_bounds__(2 * WG_THREADS, 1) rate_kernel(float *y, long long *clocks)
 {
@@ -123,7 +124,7 @@ __global__ void __launch_bounds__(2 * WG_THREADS, 1) rate_kernel(float *y, long 
 #endif
 }
 
-/* One thread keeps STAGES copies under way. */
+/* One thread always has STAGES copies in progress. */
 template <bool SWIZZLED>
 __global__ void __launch_bounds__(32, 1)
     copy_kernel(const __grid_constant__ lra_map x, long long *clocks)
@@ -158,13 +159,13 @@ static void check(cudaError_t rc, const char *what)
 }
 
 typedef struct {
-    float x[T * CHANNELS], w[64 * N], y[64 * N]; /* x and w are exact in bf16 */
+    float x[T * CHANNELS], w[64 * N], y[64 * N]; /* bf16 represents the values of x and w exactly */
     float *on_gpu;
     long long *clocks;
     lra_map planes, rows, of_w;
 } trial;
 
-/* Eighths from -1 to 1, on the GPU as bf16. */
+/* Sets random multiples of 1/8 from -1 to 1, and copies them to the GPU as bf16. */
 static void *fill(float *v, int n, uint64_t stream)
 {
     __nv_bfloat16 *host = (__nv_bfloat16 *)lra_alloc_array((size_t)n, sizeof *host);
@@ -216,7 +217,7 @@ static double clocks_of_first(const trial *t, const char *what)
     return (double)clocks;
 }
 
-/* How many starts are wrong. */
+/* Returns the number of start rows for which the result is wrong. */
 template <int LAYOUT> static int try_layout(trial *t, const char *name)
 {
     int wrong = 0;
@@ -230,7 +231,8 @@ template <int LAYOUT> static int try_layout(trial *t, const char *name)
     }
     LRA_LAUNCH(rate_kernel<LAYOUT>, BLOCKS, 2 * WG_THREADS, SHARED, NULL, t->on_gpu, t->clocks);
     const double flop = 2.0 * 2 * 4 *
-                        (2.0 * 64 * 128 * 16); /* of a round: groups, sums, steps of k */
+                        /* FLOP per iteration: 2 groups, 2 sums, 4 steps of k */
+                        (2.0 * 64 * 128 * 16);
     printf("%s; %.0f FLOP a clock, of 4096\n", wrong ? "" : " none",
            TIMES * flop / clocks_of_first(t, "products"));
     return wrong;

@@ -1,8 +1,8 @@
 /* labels: slow timeout: 600 */
-/* Every model, or the one that LRA_TEST_MODEL names, on the GPU against the CPU: loss, output and
- * all gradients of a step, float32 and bf16, then losses of ten steps of AdamW, and the same bits
- * from a second time.  Where there is no GPU the CPU with two threads takes its place;
- * LRA_NEED_GPU=1 makes that a failure. */
+/* Compares every model, or the one that LRA_TEST_MODEL names, on the GPU with the CPU: loss, output
+ * and all gradients of a step in float32 and bf16, and the losses of ten steps of AdamW; a second
+ * run must be bitwise equal. Without a GPU the CPU with two threads replaces it; LRA_NEED_GPU=1
+ * makes that a failure. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { B = 4, T = 150, VOCAB = 40, STEPS = 10 };
 
-/* Everything that a run leaves: loss, output, gradients; losses of the steps. */
+/* Results of a run: loss, output and gradients, and the losses of the steps. */
 typedef struct {
     int n_parts;
     double **v, loss[STEPS];
@@ -46,7 +46,7 @@ static void open_device(lra_device *d, bool second)
 
 static const int32_t length[B] = {T, 97, 1, 64};
 
-/* Wide enough for the products of tensor cores. */
+/* Returns settings whose width is sufficient for tensor-core products. */
 static char *wide(const lra_model *m)
 {
     lra_config *c = model_tiny(m, "width=64");
@@ -121,7 +121,7 @@ static void outcome_free(outcome *o)
     lra_free(o->path);
 }
 
-/* Largest difference over the largest value of each part. */
+/* Checks the largest difference of each part relative to its largest value. */
 static void expect_close(const lra_model *m, const outcome *a, const outcome *b, double tolerance)
 {
     for (int i = 0; i < a->n_parts; i++) {
@@ -129,7 +129,7 @@ static void expect_close(const lra_model *m, const outcome *a, const outcome *b,
         for (int64_t j = 0; j < a->n[i]; j++) {
             most = fmax(most, fabs(b->v[i][j]));
             double now = fabs(a->v[i][j] - b->v[i][j]);
-            off = now <= off ? off : now; /* NaN stays */
+            off = now <= off ? off : now; /* keeps NaN */
         }
         if (!(off <= tolerance * most + 1e-7))
             fail_msg("'%s': '%s' differs by %g of %g", m->name, a->path[i], off, most);
@@ -166,8 +166,8 @@ static void compare(lra_type type, double tolerance)
     }
 }
 
-/* Gradients pass through ten layers of sums: an order of magnitude above the tolerance of one
- * op. */
+/* The tolerance is ten times that of a single operation, because gradients pass through ten
+ * layers. */
 TEST(models_in_float32)
 {
     compare(LRA_F32, 3e-4);

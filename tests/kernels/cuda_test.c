@@ -1,7 +1,6 @@
 /* labels: slow timeout: 900 */
-/* The GPU against the CPU, skipped where there is none: the registry walk of op_test.c, float32 and
- * bf16;
- * the same bits from a second run and from a recorded step. */
+/* Compares the GPU with the CPU for all registered operations in float32 and bf16 (see op_test.c);
+ * a second run and a recorded step must be bitwise equal. Skipped without a GPU. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -49,7 +48,8 @@ static void compare(const lra_op *op, int i, lra_type type, double tolerance)
 static void both_types(const lra_op *op, int i)
 {
     compare(op, i, LRA_F32, 2e-5);
-    compare(op, i, LRA_BF16, 0.01); /* another order of sums may round a bf16 the other way */
+    /* sums in another order may round a bf16 to the other neighbour */
+    compare(op, i, LRA_BF16, 0.01);
 }
 
 static void of_registry(const lra_op *op, int i)
@@ -65,8 +65,8 @@ TEST(ops_agree_with_the_cpu)
     each_device_sample(both_types);
 }
 
-/* Three runs of a plan, the second and third from its recording, change nothing but what is
- * written. */
+/* Runs a plan three times, the second and third time from its recording: all tensors that it does
+ * not write are unchanged. */
 static void same_from_recording(const lra_op *op, int i)
 {
     if (!op->cuda[LRA_F32] || op->flags & LRA_WRITES) return;
@@ -96,7 +96,7 @@ TEST(recorded_steps_agree)
     each_sample(same_from_recording);
 }
 
-/* A build without a GPU to use says why, in one line, and the same device is opened once. */
+/* Without a usable GPU the message gives the reason in one line; a device is opened only once. */
 TEST(devices_explain_themselves)
 {
     lra_device a, b;

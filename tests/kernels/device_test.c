@@ -1,4 +1,4 @@
-/* What is said when a GPU cannot be used: one line, what was found, what was expected. */
+/* Messages if a GPU cannot be used: one line with what was found and what is expected. */
 #define _XOPEN_SOURCE 700 /* realpath() */
 #include "tests/fixtures/test.h"
 
@@ -77,8 +77,7 @@ TEST(levels)
            "LRA_CUDA_LEVEL is 'tensor', expected plain, mma or wgmma");
 }
 
-/* Where there is no GPU the reason is one of the above; where there is one, it is the one asked
- * for. */
+/* Without a GPU the message is one of those above; otherwise the device is the requested one. */
 TEST(this_machine)
 {
     lra_err e = {{0}};
@@ -90,7 +89,7 @@ TEST(this_machine)
     assert_true(n == 0 || strstr(e.msg, "'cuda:1000'"));
 }
 
-/* Libraries in a Python package are found in the order of the places, each once. */
+/* Libraries in Python packages are found in the order of the folders, each once. */
 TEST(libraries_are_searched)
 {
     static const char *const below[] = {"lib/python3.12/site-packages/nvidia/cu13/lib", "lib"};
@@ -117,7 +116,7 @@ TEST(libraries_are_searched)
     assert_null(lra_cuda_library_file("libnowhere.so.12", 0));
 }
 
-/* A file FOLDER/BELOW/NAME, its path. */
+/* Creates the file FOLDER/BELOW/NAME; returns its path. */
 static char *make_file(const char *below, const char *name, const char *text)
 {
     lra_err e = {{0}};
@@ -136,8 +135,9 @@ static void expect_file(char *found, const char *expected)
     lra_free(found);
 }
 
-/* The packages of the first python on PATH are searched: of a virtual environment by its
- * pyvenv.cfg, of another by the folder above the program, links resolved.  Nothing is run. */
+/* The packages of the first python on PATH are searched: a virtual environment is identified by its
+ * pyvenv.cfg, any other by the folder above the program after resolving links. No program is
+ * run. */
 TEST(the_python_on_path)
 {
     char *top = realpath(folder, NULL), *old = lra_copy_text(getenv("PATH")),
@@ -178,8 +178,8 @@ TEST(the_python_on_path)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) lra_free(all[i]);
 }
 
-/* Below a folder such as /opt packages are found at any depth up to eight, in hidden folders, too
- * (/opt/torch/.venv), and links are not followed. */
+/* In a folder such as /opt, packages are searched down to eight levels, also in hidden folders
+ * (/opt/torch/.venv); links are not followed. */
 TEST(packages_below_a_folder)
 {
     static const char deep[] = "below/torch/.venv/lib/python3.12/site-packages/nvidia/cublas/lib";
@@ -195,7 +195,7 @@ TEST(packages_below_a_folder)
     lra_free(link);
 }
 
-/* One line that fits, and lists the places. */
+/* The message is one line that fits, and it lists the folders that were searched. */
 TEST(a_library_that_is_missing)
 {
     lra_err e = {{0}};
@@ -212,7 +212,8 @@ TEST(a_library_that_is_missing)
            "'/a/libx.so' cannot be loaded: no such symbol");
 }
 
-/* A GPU model is verified by a line of its own, not by one that begins like it. */
+/* A GPU model counts as verified only if a line is equal to its name, not if a line begins with
+ * it. */
 TEST(verified_models)
 {
     char *top = realpath(folder, NULL);
@@ -231,8 +232,8 @@ TEST(verified_models)
     lra_free(file);
 }
 
-/* This program once more, as a trial: at wgmma it hangs, fails or passes as it is told, at mma it
- * passes. */
+/* This program, run as the self-test of a level: at wgmma it hangs, fails or passes depending on
+ * `what`; at mma it passes. */
 static int be_trial(const char *what)
 {
     const char *level = getenv("LRA_CUDA_LEVEL");
@@ -251,16 +252,18 @@ static lra_cuda_level_kind tried(char *what, int capability, double seconds, cha
     return level;
 }
 
-/* The default is the fastest level that ends in time and passes; what does not is named. */
+/* The default is the fastest level whose self-test passes in time; the message names the levels
+ * that do not. */
 TEST(levels_are_tried)
 {
     char why[256], passes[] = "passes", fails[] = "fails", hangs[] = "hangs";
     assert_int_equal(lra_cuda_self_test(90, 60, why, sizeof why),
-                     LRA_CUDA_MMA); /* nobody to try them */
+                     LRA_CUDA_MMA); /* there is no program to test them */
     assert_int_equal(tried(fails, 80, 60, why), LRA_CUDA_MMA);
     assert_int_equal(tried(passes, 90, 60, why), LRA_CUDA_WGMMA);
     assert_string_equal(why, "");
-    assert_string_equal(getenv("LRA_CUDA_LEVEL"), "wgmma"); /* children need no trial */
+    /* child processes inherit the level and need no self-test */
+    assert_string_equal(getenv("LRA_CUDA_LEVEL"), "wgmma");
     assert_int_equal(tried(fails, 90, 60, why), LRA_CUDA_MMA);
     assert_string_equal(why, "the self-test of level 'wgmma' fails (exit code 3)");
     tried(hangs, 90, 0.5, why);

@@ -1,7 +1,7 @@
-/* The limit of distance: with r from T-1 on a model is the whole one, bit for bit; beyond the sum
- * of its limits no bit changes, and up to there something does; one plan serves every r.  By
- * perturbation of inputs, for every model in its tiny settings and variants, and by hand for those
- * whose reach under a limit is known. */
+/* Distance limits r of all models. With r from T - 1 on, the outputs are bitwise equal to those
+ * without limits; tokens farther than the sum of all limits have no effect on any bit, and the
+ * nearest ones do have an effect; one plan works for every r. Tested by changing inputs, for every
+ * model with its tiny settings and variants, and against known receptive fields under limits. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 enum { T = 24, MANY = 64 };
 static const lra_type types[] = {LRA_F64, LRA_F32, LRA_BF16};
 
-/* A row for each token that is changed. */
+/* Returns a model case with one row for each token that is changed. */
 static model_case usual(const lra_model *m, const char *variant, lra_type type)
 {
     return (model_case){.model = m,
@@ -31,8 +31,8 @@ static model_case usual(const lra_model *m, const char *variant, lra_type type)
                         .what = MODEL_FORWARD};
 }
 
-/* One run; the features, to be freed.  changed: row t has another token at t.  length: of all rows.
- * Nullable: limit */
+/* Runs the model and returns its features, which the caller frees. changed: row t has another token
+ * at position t. length: of all rows. limit may be NULL. */
 static double *run(tiny_model *f, bool changed, int32_t length, const int32_t *limit)
 {
     lra_err e = {{0}};
@@ -52,7 +52,7 @@ static double *run(tiny_model *f, bool changed, int32_t length, const int32_t *l
     return model_get(f, f->k.features);
 }
 
-/* How far before and behind it a change of a token changes a bit; none: -1. */
+/* Determines how many positions before and after a changed token have a changed bit; -1: none. */
 static void find_reach(tiny_model *f, int32_t length, const int32_t *limit, int64_t reach[2])
 {
     size_t D = (size_t)lra_width(f->k.features);
@@ -76,7 +76,7 @@ static void same_limit(const tiny_model *f, int32_t r, int32_t limit[MANY])
     for (int64_t i = 0; i < lra_elements(f->k.limit); i++) limit[i] = r;
 }
 
-/* Ops that obey limits. */
+/* Returns the number of operations that apply limits. */
 static int count_limited(const tiny_model *f)
 {
     int n = 0;
@@ -84,7 +84,7 @@ static int count_limited(const tiny_model *f)
     return n;
 }
 
-/* of: r of each op, the same for all of its heads. */
+/* Sets the limits: of[k] is r of operation k, for all of its heads. */
 static void limits_of_ops(const tiny_model *f, const int32_t *of, int32_t limit[MANY])
 {
     int64_t n = 0;
@@ -156,8 +156,8 @@ static bool obeys(const lra_model *m, const char *variant)
     return limited;
 }
 
-/* Float64 has bodies of one level.  With sanitizers the best level is enough, and of variants
- * float64. */
+/* Returns true if the variant is tested in this type at the current level. Float64 has only one
+ * level. With sanitizers only the best level is tested, and variants only in float64. */
 static bool is_checked(const char *variant, lra_type type)
 {
     int n = 0;
@@ -186,7 +186,7 @@ TEST(every_model_obeys)
     unsetenv("LRA_CPU");
 }
 
-/* Whole tiles of attention are another loop than those at an end of the rows. */
+/* Attention handles whole tiles by another loop than those at the ends of rows. */
 TEST(long_rows_obey)
 {
     static const lra_model *const long_models[] = {&lra_model_transformer, &lra_model_alibi};
@@ -203,17 +203,18 @@ typedef struct {
     const lra_model *model;
     const char *variant;
     int32_t limit[3];
-    int64_t before, behind; /* how far before and behind it a token changes something */
+    int64_t before, behind; /* number of positions before and after a token that it affects */
 } known;
 
-/* Layers count one by one; taps between which the limit falls are not seen; a limit beyond the
- * kernel cuts nothing. */
+/* Every layer has its own limit. A limit between two taps excludes the outer one; a limit larger
+ * than the kernel has no effect. */
 static const known cases[] = {
     {&lra_model_resconv, "layers=2 kernel=7", {2, 2}, 4, 4},
     {&lra_model_resconv, "layers=2 kernel=7", {1, 3}, 4, 4},
     {&lra_model_resconv, "layers=2 kernel=7", {0, 2}, 2, 2},
     {&lra_model_resconv, "layers=2 kernel=3", {5, 5}, 2, 2},
-    {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 9, 9}, 8, 8}, /* taps 1, 3, 4 apart */
+    /* the taps are 1, 3 and 4 positions apart */
+    {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 9, 9}, 8, 8},
     {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 9, 3}, 4, 4},
     {&lra_model_resconv, "layers=3 kernel=3 dilation=4", {9, 2, 4}, 5, 5},
     {&lra_model_resconv, "layers=2 kernel=5 dilation=2 causal=1", {3, 5}, 0, 7},
@@ -230,17 +231,18 @@ static const known cases[] = {
     {&lra_model_s4d, "layers=1", {T - 2}, T - 2, T - 2},
     {&lra_model_longformer, "layers=1 window=8", {T}, 4, 3},
     {&lra_model_longformer, "layers=2 window=8", {2, 9}, 6, 5},
-    {&lra_model_local, "layers=1 block=4 layout=strided", {13}, 7, 7}, /* every 7th */
+    /* attends to every 7th position */
+    {&lra_model_local, "layers=1 block=4 layout=strided", {13}, 7, 7},
     {&lra_model_local, "layers=1 block=4 layout=strided", {6}, 0, 0},
     {&lra_model_local, "layers=1 block=4 layout=strided", {T}, 21, 21},
     {&lra_model_spt_local, "layers=1 block=3", {T}, 5, 5},
     {&lra_model_spt_local, "layers=1 block=3", {4}, 4, 4},
     {&lra_model_alibi, "layers=2 chunk=5", {3, 2}, 0, 4},
-    /* Limits of attention, of the state space, of attention. */
+    /* The limits are those of attention, state space, attention. */
     {&lra_model_spade, "layers=2 radius=5", {3, 1, 2}, 5, 5},
     {&lra_model_spade, "layers=2 radius=3", {T, 8, T}, 11, 11},
     {&lra_model_spade, "layers=2 radius=5 causal=1", {3, 6, 0}, 0, 6},
-    /* Averages reach no farther, and no less far. */
+    /* Moving averages neither extend nor reduce the reach. */
     {&lra_model_las, "layers=2 average=5", {3, 2}, 0, 5},
     {&lra_model_s, "layers=1 average=5", {T - 2}, 0, T - 2},
     {&lra_model_smooth_alibi, "layers=1 average=3 chunk=5", {9}, 0, 4},
@@ -251,7 +253,8 @@ static const known cases[] = {
     {&lra_model_performer, "layers=1", {T - 2}, T - 2, T - 2},
     {&lra_model_lstm, "layers=2", {3, 2}, 0, 5},
     {&lra_model_lstm, "layers=1", {T - 2}, 0, T - 2},
-    {&lra_model_lstm, "layers=1 directions=2", {3, 1}, 1, 3}, /* to the past, to the future */
+    /* limits of the forward and the backward direction */
+    {&lra_model_lstm, "layers=1 directions=2", {3, 1}, 1, 3},
 };
 
 static void check_known(const known *k, lra_type type)
@@ -278,8 +281,8 @@ TEST(reach_under_a_limit_is_known)
         for (int type = 0; type < 2; type++) check_known(&cases[i], types[type]);
 }
 
-/* Ops one after another; those that are side by side, and the two nodes of a long convolution, are
- * one. */
+/* Number of consecutive limited operations; parallel ones, and the two nodes of a long convolution,
+ * count once. */
 TEST(depth_is_known)
 {
     static const struct {
@@ -294,8 +297,8 @@ TEST(depth_is_known)
               {&lra_model_tnn, "layers=2", 2},
               {&lra_model_lru, "layers=2", 2},
               {&lra_model_lstm, "layers=2 directions=2", 2},
-              {&lra_model_mega, "layers=2", 4}, /* an average, then attention */
-              {&lra_model_h3, "layers=2", 4},   /* a shift, then a state space */
+              {&lra_model_mega, "layers=2", 4}, /* an average followed by attention */
+              {&lra_model_h3, "layers=2", 4},   /* a shift followed by a state space */
               {&lra_model_las, "layers=2 average=5", 2}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         tiny_model f;
@@ -309,13 +312,14 @@ TEST(depth_is_known)
     }
 }
 
-/* One layer of two heads: with one at 0 it reaches as far as the other, whichever that is. */
+/* One layer of two heads: if one head has the limit 0, the reach of the layer is that of the other
+ * head. */
 TEST(heads_have_limits_of_their_own)
 {
     static const struct {
         const lra_model *model;
         const char *variant;
-        int64_t behind; /* of a limit of 5 */
+        int64_t behind; /* number of positions after a token that it affects with a limit of 5 */
     } pairs[] = {{&lra_model_transformer, "layers=1 positions=none heads=2", 5},
                  {&lra_model_local, "layers=1 block=4 layout=strided heads=2", 0},
                  {&lra_model_longformer, "layers=1 window=12 heads=2", 5},
@@ -342,8 +346,8 @@ TEST(heads_have_limits_of_their_own)
 
 /* ---- a window is the example ----------------------------------------------------------------- */
 
-/* One layer without positions: what it makes of a token under a limit is what it makes of it where
- * the example has nothing but its neighbours up to there. */
+/* One layer without position encodings: its output at a position under a limit is equal to the
+ * output without a limit for an example that consists only of the positions within the limit. */
 static void check_window(const lra_model *m, const char *variant, int r)
 {
     model_case what = usual(m, variant, LRA_F64);
@@ -401,7 +405,8 @@ TEST(a_window_is_the_example)
         for (int r = 0; r < T - 1; r += 4) check_window(windows[i].model, windows[i].variant, r);
 }
 
-/* Is every op one that gradients pass?  Those that take pairs one by one have none, and say so. */
+/* Returns true if all operations have gradients. Those that visit single pairs have none, and
+ * report it. */
 static bool has_gradients(const model_case *what)
 {
     static const lra_op *const none[] = {&lra_op_attention_windowed, &lra_op_lstm_windowed};
@@ -424,8 +429,8 @@ static bool has_gradients(const model_case *what)
     return false;
 }
 
-/* Gradients pass limits, and are others behind other limits.  That they are right: op_test, near
- * and long_conv_windowed. */
+/* Gradients under limits differ between limits. op_test checks that they are right (near,
+ * long_conv_windowed). */
 TEST(gradients_under_a_limit)
 {
     for (int i = 0; lra_model_at(i); i++) {
@@ -476,7 +481,8 @@ TEST(others_say_so)
     lra_graph_free(k.graph);
     lra_config_free(c);
     c = lra_keys_config(lra_model_tnn.keys);
-    assert_null(lra_model_no_limit_reason(&lra_model_tnn, c)); /* of some settings alone */
+    /* limits are undefined only for some settings */
+    assert_null(lra_model_no_limit_reason(&lra_model_tnn, c));
     lra_config_set_int(c, "columns", 4);
     k = lra_network_build(LRA_F32, LRA_EVAL, &lra_model_tnn, c, &s, 1, 8);
     assert_int_equal(lra_graph_check(k.graph, &e), -1);

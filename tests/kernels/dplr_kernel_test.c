@@ -1,6 +1,6 @@
-/* Diagonal-plus-low-rank kernels against the recurrence that defines them, with matrices of full
- * size in double: LegS in its normal form as S4 has it, one direction and two, steps from 0.001 to
- * 0.1, lengths up to 1024. */
+/* Diagonal-plus-low-rank kernels compared with the recurrence that defines them, with full matrices
+ * in double: LegS in the normal form of S4, one and two directions, step sizes from 0.001 to 0.1,
+ * lengths up to 1024. */
 #include "tests/fixtures/test.h"
 
 #include <complex.h>
@@ -38,7 +38,7 @@ static void fill(void)
     for (int i = 0; i < 2 * R * MODES; i++) c[i] = 2 * lra_rng_u01(&r) - 1;
 }
 
-/* Row `row` of a (2,rows,MODES), and behind it its conjugate. */
+/* Gets row `row` of a complex array (2, rows, MODES), followed by its conjugates. */
 static void get(const double *x, int rows, int row, column v)
 {
     for (int n = 0; n < MODES; n++) {
@@ -57,7 +57,7 @@ static void multiply(matrix x, matrix y, matrix to)
         }
 }
 
-/* x = m^-1 x by elimination with the largest pivot; m is lost. */
+/* Replaces x by m^-1 x by Gaussian elimination with pivoting; m is overwritten. */
 static void solve(matrix m, matrix x)
 {
     for (int k = 0; k < FULL; k++) {
@@ -79,7 +79,7 @@ static void solve(matrix m, matrix x)
         for (int j = 0; j < FULL; j++) x[i][j] /= m[i][i];
 }
 
-/* Ab, with Bb in the first column of the second. */
+/* Computes the discretized matrices: Ab, and Bb in the first column of the second argument. */
 static void discretise(int h, matrix Ab, matrix Bb)
 {
     matrix less, copy;
@@ -99,7 +99,7 @@ static void discretise(int h, matrix Ab, matrix Bb)
     solve(copy, Bb);
 }
 
-/* C (1 - Ab^L), the part that is stored. */
+/* Replaces C by C (1 - Ab^L), which is the stored parameter. */
 static void convert(int row, int64_t L)
 {
     matrix power, Ab, Bb, next;
@@ -139,7 +139,7 @@ static void compute(int64_t L)
     run_once(out, 2, 6, given, found);
 }
 
-/* The largest difference of a row over its largest value. */
+/* Returns the largest error of a row relative to its largest value. */
 static double error_of(int row, int64_t L)
 {
     matrix Ab, Bb;
@@ -177,7 +177,7 @@ TEST(kernels_are_the_recurrence)
     }
 }
 
-/* What s4's C starts with: in v1 as it is drawn, in v3 the same, converted. */
+/* Initial value of C in s4: in version v1 as it is drawn, in v3 the same value converted. */
 TEST(trained_c_starts_converted)
 {
     static const char *const variants[] = {"width=3 state=16 version=v1",

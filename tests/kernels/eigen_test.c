@@ -1,4 +1,4 @@
-/* Hermitian eigenvalues: known ones, A V = V diag, unit vectors, their phase; the skew part of
+/* Hermitian eigenvalues: known values, A V = V diag, unit vectors, their phase; the skew part of
  * HiPPO-LegS. */
 #include "tests/fixtures/test.h"
 
@@ -13,7 +13,8 @@ enum { MAX_N = 64 };
 static double complex a[MAX_N * MAX_N], whole[MAX_N * MAX_N], v[MAX_N * MAX_N];
 static double value[MAX_N];
 
-/* Solves `whole`; A V = V diag(value) and V* V = 1 within `tolerance` of the largest eigenvalue. */
+/* Solves `whole`; checks that A V = V diag(value) and V* V = 1 within `tolerance` times the largest
+ * eigenvalue. */
 static void solve(int n, double tolerance)
 {
     lra_err e = {{0}};
@@ -37,11 +38,11 @@ static void solve(int n, double tolerance)
 
 TEST(known_values)
 {
-    const double complex two[] = {2, I, -I, 2}; /* 1 and 3 */
+    const double complex two[] = {2, I, -I, 2}; /* eigenvalues 1 and 3 */
     for (int i = 0; i < 4; i++) whole[i] = two[i];
     solve(2, 1e-15);
     assert_true(fabs(value[0] - 1) < 1e-15 && fabs(value[1] - 3) < 1e-15);
-    /* neighbours of a chain: 2 cos(pi k / (n + 1)) */
+    /* adjacency matrix of a chain: eigenvalues 2 cos(pi k / (n + 1)) */
     enum { N = 20 };
     for (int i = 0; i < N * N; i++) whole[i] = abs(i / N - i % N) == 1;
     solve(N, 1e-14);
@@ -52,7 +53,8 @@ TEST(known_values)
     assert_true(value[0] == 7 && v[0] == 1);
     for (int i = 0; i < 9; i++) whole[i] = 0;
     solve(3, 0);
-    for (int i = 0; i < 9; i++) whole[i] = i / 3 == i % 3 ? 5 : 0; /* equal values */
+    /* a multiple of the unit matrix: equal eigenvalues */
+    for (int i = 0; i < 9; i++) whole[i] = i / 3 == i % 3 ? 5 : 0;
     solve(3, 0);
 }
 
@@ -68,8 +70,8 @@ TEST(random_ones)
             }
 }
 
-/* -i times the skew part of HiPPO-LegS: values come in pairs +-mu, and the vector of -mu is the
- * conjugate. */
+/* -i times the skew part of HiPPO-LegS: eigenvalues are pairs +-mu, and the eigenvector of -mu is
+ * the conjugate. */
 TEST(hippo)
 {
     enum { N = 64 };

@@ -1,5 +1,5 @@
-/* The transforms against the sums that define them, in both types, for every kind of length; back
- * and forth; from threads at once. */
+/* Fourier transforms compared with the sums that define them, in both types, for every kind of
+ * length; round trips; use from several threads at the same time. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ TEST(forth_is_the_sum)
     }
 }
 
-/* There and back is n times the same; float32 is float64, rounded. */
+/* A transform and its inverse multiply by n; the float32 result is the rounded float64 result. */
 TEST(comes_back_in_both_types)
 {
     for (int i = 0; i < N_LENGTHS; i++) {
@@ -72,7 +72,8 @@ TEST(comes_back_in_both_types)
     }
 }
 
-/* What is imaginary in the first and last frequency belongs to no transform of reals. */
+/* The imaginary parts of the first and the last frequency are ignored, because they are 0 for real
+ * sequences. */
 TEST(back_ignores_what_cannot_be)
 {
     enum { N = 60 };

@@ -1,6 +1,6 @@
-/* Single-bit flips anywhere in the files of a run: each is refused with a message, or what is read
- * is exactly what was written; and so for files that are cut short.
- * LRA_FLIPS=100000 flips as many bits (default 400); LRA_FLIPS_SEED another choice. */
+/* Single-bit errors anywhere in the files of a run, and truncated files: each file is rejected with
+ * a message, or the content that is read is exactly what was written. LRA_FLIPS=100000 flips
+ * 100,000 bits (default 400); LRA_FLIPS_SEED selects other bits. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "kernels/base/os/terminal.h"
 #include "tests/fixtures/format_files.h"
 
-static uint64_t whole[FORMAT_KINDS]; /* hashes of the contents */
+static uint64_t whole[FORMAT_KINDS]; /* hashes of the content of the intact files */
 static char *bytes[FORMAT_KINDS];
 static size_t size[FORMAT_KINDS];
 
@@ -62,7 +62,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* 1: refused, with one line that names the file or says what is wrong; 0: read as it was. */
+/* Returns 1 if the file is rejected, with a one-line message that contains the file's name or the
+ * fault; 0 if it is read with its original content. */
 static int refused(int kind, const char *what, size_t at)
 {
     lra_err e = {{0}};

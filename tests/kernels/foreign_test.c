@@ -1,6 +1,6 @@
-/* Files of strangers: without a seal, or with one that anybody can make.  They are read by a child
- * process, give what sealed ones give, and do no harm: no other file is opened, no memory or time
- * beyond the limits is taken, and a crash of the library is one line. */
+/* Files from unknown sources: without a seal, or with a seal computed by anybody. They are read by
+ * a child process, give the same values as sealed files, and do no harm: no other file is opened,
+ * memory and time stay within the limits, and a crash of the library is reported in one line. */
 #include "tests/fixtures/test.h"
 
 #include <dirent.h>
@@ -22,7 +22,7 @@
 #include "tests/fixtures/small_results.h"
 
 static lra_err err;
-static char *sealed, *bare, *forged; /* paths */
+static char *sealed, *bare, *forged; /* paths of the three files */
 
 static int set_up(void **state)
 {
@@ -48,7 +48,7 @@ static char *bytes_of(const char *path, size_t *n)
     return bytes;
 }
 
-/* The file without its seal. */
+/* Writes a copy of the file without its seal. */
 static void strip(const char *from, const char *to)
 {
     size_t n;
@@ -117,7 +117,8 @@ TEST(a_child_answers_as_the_file_does)
     lra_h5_close(f);
 }
 
-/* A seal that anybody can make is no reason to trust a file that the user names. */
+/* A file that the user names is read by a child process even if it has a valid seal, because
+ * anybody can compute a seal. */
 TEST(a_named_file_is_read_by_a_child)
 {
     lra_result *r = small_result("small", 5, 0, 30);
@@ -146,8 +147,8 @@ TEST(a_named_file_is_read_by_a_child)
 
 /* ---- other files ----------------------------------------------------------------------------- */
 
-/* A library file that names others: a FIFO without a writer, by an unlimited virtual data set,
- * by external raw data and by an external link. */
+/* Makes an HDF5 file that refers to other files (a FIFO without a writer): by an unlimited virtual
+ * data set, by external raw data and by an external link. */
 static void make_leaking(const char *path, const char *other)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -198,7 +199,8 @@ static void refuse_leaks(lra_h5 *f)
     }
 }
 
-/* In a child and in this process; the alarm ends a wait for the FIFO. */
+/* Reads the file in a child process and in this process; the alarm ends the test if it waits for
+ * the FIFO. */
 TEST(no_other_file_is_opened)
 {
     char *fifo = lra_format("%s/fifo", folder);
@@ -228,15 +230,15 @@ TEST(no_other_file_is_opened)
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* A size that nothing was written for is not read: neither where the superblock says another, nor
- * where it says the same and a seal is at the end. */
+/* A sparse file whose size is mostly a hole is not read: neither if the superblock has another
+ * size, nor if it has the same size and a seal is at the end. */
 TEST(a_sparse_file_is_not_hashed)
 {
     const off_t large = (off_t)1 << 40;
     char seal[LRA_H5_SEAL + 1] = "lra-locality seal, xxh3-64 of all before: 0123456789abcdef";
     lra_h5 *w = lra_h5_create(forged, "result", &err);
     assert_int_equal(lra_h5_commit(w, &err), 0);
-    if (truncate(forged, large) != 0) return; /* no file system for it */
+    if (truncate(forged, large) != 0) return; /* the file system does not support such files */
     double start = lra_now();
     assert_null(lra_h5_open(forged, "result", &err));
     assert_non_null(strstr(err.msg, "not a complete HDF5 file"));
@@ -254,14 +256,14 @@ TEST(a_sparse_file_is_not_hashed)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* The address sanitizer needs files and memory of its own. */
+/* The address sanitizer needs files and memory of its own, which the sandbox forbids. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SANITIZED = 1 };
 #else
 enum { SANITIZED = 0 };
 #endif
 
-/* Runs `act` in a sandbox and returns its exit status. */
+/* Runs `act` in a sandbox and returns the exit status of the child process. */
 static int in_sandbox(void (*act)(int), double seconds)
 {
     int pair[2], status;
@@ -284,7 +286,8 @@ static void try_world(int fd)
     if (open("/etc/passwd", O_RDONLY) >= 0) _exit(11);
     if (open("/tmp/lra-sandbox-made", O_CREAT | O_WRONLY, 0600) >= 0) _exit(12);
     if (socket(AF_INET, SOCK_STREAM, 0) >= 0) _exit(13);
-    if (write(1, "x", 1) >= 0 || write(2, "x", 1) >= 0) _exit(14); /* closed */
+    /* these descriptors are closed */
+    if (write(1, "x", 1) >= 0 || write(2, "x", 1) >= 0) _exit(14);
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
     if (fork() >= 0) _exit(15);
     if (kill(getppid(), 0) == 0) _exit(16);
@@ -322,8 +325,8 @@ static uint64_t draw(uint64_t *s)
     return *s;
 }
 
-/* Files with a few changed bits and no seal: read, or refused with one line, in any case soon, and
- * this process lives.  The same with descriptors: none is left open. */
+/* Files with a few changed bits and without a seal are read, or rejected with a one-line message;
+ * reading ends soon and this process survives. No file descriptor remains open. */
 static int count_open(void)
 {
     int n = 0;
@@ -364,8 +367,8 @@ TEST(changed_bits_do_no_harm)
     lra_free(bytes);
 }
 
-/* A child that is killed between two questions is a failure of the reader, also where its last
- * question cannot fail. */
+/* If the child process is killed between two requests, the reader reports a failure, even if its
+ * last request has no error result. */
 TEST(a_dead_child_is_a_failure)
 {
     static const struct {
@@ -374,7 +377,8 @@ TEST(a_dead_child_is_a_failure)
         const char *message;
     } known[] = {{SIGSEGV, LRA_CAUSE_OTHER, "crashed on it, signal 11"},
                  {SIGXCPU, LRA_CAUSE_OTHER, "did not finish reading"},
-                 {SIGKILL, LRA_CAUSE_SYSTEM, "was ended by signal 9"}}; /* too little memory */
+                 /* the child had too little memory */
+                 {SIGKILL, LRA_CAUSE_SYSTEM, "was ended by signal 9"}};
     lra_h5 *w = lra_h5_create(sealed, "result", &err);
     assert_int_equal(lra_h5_set_int(w, "/", "whole", 1, &err), 0);
     assert_int_equal(lra_h5_commit(w, &err), 0);
@@ -383,8 +387,9 @@ TEST(a_dead_child_is_a_failure)
         int64_t whole;
         lra_h5 *f = lra_h5_open(bare, "result", &err);
         assert_non_null(f);
-        pid_t child = *(pid_t *)(void *)f->child;  /* its first member */
-        assert_int_equal(kill(child, SIGTERM), 0); /* as a whole job may get it */
+        pid_t child = *(pid_t *)(void *)f->child; /* the pid is the first member of the struct */
+        /* the child ignores the signal, which the whole process group of a job may receive */
+        assert_int_equal(kill(child, SIGTERM), 0);
         assert_true(lra_h5_has_attr(f, "/", "whole"));
         assert_int_equal(kill(child, known[i].number), 0);
         assert_false(lra_h5_has(f, "/anything"));

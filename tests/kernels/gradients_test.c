@@ -1,4 +1,4 @@
-/* The file of gradients: what stands in it is what the model has and computes, in PyTorch's
+/* The file of gradients contains the tensors of the model and the computed gradients, in PyTorch's
  * layout. */
 #include "tests/fixtures/test.h"
 
@@ -22,7 +22,8 @@ static const lra_ndarray *array_of(const lra_safetensors *t, const char *kind, c
     return a;
 }
 
-/* (A,B,C) of ours is (C,B,A) of the file where the layout is reversed. */
+/* Compares an array of the engine with that of the file; if the layout is reversed, (A, B, C)
+ * corresponds to (C, B, A). */
 static void compare(const lra_ndarray *a, const lra_tensor *param, const double *ours)
 {
     lra_shape s = param->shape;
@@ -53,7 +54,8 @@ TEST(test_file)
         fail_msg("%s", err.msg);
     if (lra_safetensors_read(file, &t, &err) != 0) fail_msg("%s", err.msg);
     assert_int_equal(t.n, n);
-    assert_int_equal(t.n, 2 * c.gradients.n + 5); /* tokens, length, label, output, loss */
+    /* the five others are tokens, length, label, output, loss */
+    assert_int_equal(t.n, 2 * c.gradients.n + 5);
     for (int i = 0; i < c.gradients.n; i++) {
         const lra_tensor *p = c.gradients.param[i];
         const char *path = lra_tensor_path(p);

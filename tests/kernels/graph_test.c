@@ -1,6 +1,6 @@
-/* Random graphs: whatever is shared, reused in place, poisoned, split over threads, run as one or
- * computed again, no bit changes; a gradient of a random graph agrees with central differences.
- * And what a wrong build says. */
+/* Random graphs: results are bitwise equal whether nodes are shared, buffers are reused in place or
+ * poisoned, work is split over threads, nodes are fused, or values are recomputed. A gradient of a
+ * random graph agrees with central differences. Messages for graphs that are built incorrectly. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static dag build(lra_type type, uint64_t seed)
     return build_keeping(type, seed, LRA_KEEP_ALL);
 }
 
-/* Values of the inputs, shifted at one place for a central difference. */
+/* Sets the inputs; one element is shifted for a central difference. */
 static void fill(uint64_t seed, double *x)
 {
     lra_rng r = lra_rng_new(seed, 78, 0);
@@ -77,7 +77,7 @@ static void set_inputs(lra_plan *plan, const dag *d, const double *x)
     }
 }
 
-/* loss, result and gradients, as the bytes that lra_get() gives. */
+/* Runs a graph in one way; the result is loss, result and gradients as the bytes of lra_get(). */
 static void run(const dag *d, way w, const double *x, double out[1 + SIZE + N_INPUTS * SIZE])
 {
     lra_err e = {{0}};
@@ -122,7 +122,8 @@ TEST(no_bit_changes)
                 fail_msg("graph %d: way %d gives other bits", (int)seed, (int)i);
         }
         lra_graph_free(d.g);
-        for (int keep = LRA_KEEP_ALL; keep <= LRA_KEEP_LAYERS; keep++) { /* built again: the same */
+        /* building the same graph again gives the same results */
+        for (int keep = LRA_KEEP_ALL; keep <= LRA_KEEP_LAYERS; keep++) {
             d = build_keeping(types[seed % 3], seed, (lra_keep)keep);
             run(&d, ways[2], x, other);
             if (memcmp(first, other, sizeof first) != 0)
@@ -167,7 +168,8 @@ TEST(errors_name_the_scope)
                *b = lra_input(g, "b", LRA_F32, LRA_SHAPE(4, 5));
     lra_push(g, "encoder");
     lra_push(g, "layer%d", 2);
-    lra_tensor *y = lra_tanh(lra_matmul(a, b)); /* building goes on after the error */
+    /* after an error, building continues without effect */
+    lra_tensor *y = lra_tanh(lra_matmul(a, b));
     lra_pop(g);
     lra_pop(g);
     lra_add(y, lra_zeros(g, LRA_F32, LRA_SHAPE(7)));
@@ -177,8 +179,8 @@ TEST(errors_name_the_scope)
     lra_graph_free(g);
 }
 
-/* Addresses that a run has captured never move: a plan that comes later is refused, the others go
- * on. */
+/* After a plan has run in a workspace, addresses in it never change: another plan in the same
+ * workspace is rejected, and the existing one continues to work. */
 TEST(a_space_that_runs_takes_no_plan)
 {
     lra_err e = {{0}};
@@ -206,8 +208,8 @@ TEST(a_space_that_runs_takes_no_plan)
     lra_graph_free(d.g);
 }
 
-/* Slices that fill an axis give one array of their gradients; with a gap, or where they overlap, a
- * sum of padded ones. */
+/* If slices cover an axis without gaps or overlaps, the gradient is one array that consists of
+ * theirs; otherwise it is a sum of padded arrays. */
 TEST(gradients_of_slices_stand_side_by_side)
 {
     const struct {
@@ -232,7 +234,7 @@ static bool reads(const lra_tensor *y, const lra_tensor *x)
     return false;
 }
 
-/* What several products read: each adds to the gradient of those before it. */
+/* A tensor that several products read: each product adds to the gradient computed so far. */
 TEST(products_add_gradients)
 {
     lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
@@ -244,7 +246,8 @@ TEST(products_add_gradients)
         y = lra_mul(y, i == 2 ? lra_matmul(x, w) : lra_linear(x, w, NULL, LRA_ACT_NONE, NULL));
     }
     lra_grad(y, NULL, 1, &x, &dx);
-    assert_int_equal(lra_graph_nodes(g, &lra_op_add_n, 0, NULL), 1); /* tanh's comes last */
+    /* the gradient through tanh is the last summand */
+    assert_int_equal(lra_graph_nodes(g, &lra_op_add_n, 0, NULL), 1);
     assert_ptr_equal(dx->op, &lra_op_add_n);
     int with = 0;
     for (int id = 0; id < g->n_nodes; id++)
@@ -266,8 +269,9 @@ static void hand_on(lra_tensor *y, lra_tensor *dy, lra_tensor **dx)
 }
 static const lra_op same = {.name = "same", .shape = same_shape, .grad = hand_on};
 
-/* A product that is the gradient of two tensors stays as it is for one when it meets another
- * gradient of the other: a rule hands on its own dy, to one or two, or makes one for two. */
+/* A product may be the gradient of two tensors. When one of them gets another gradient, the product
+ * must not be changed, because the other tensor still uses it. Cases: a gradient rule returns its
+ * own dy for one or for two sources, or computes one array for two. */
 TEST(shared_gradients_stay)
 {
     for (int i = 0; i < 3; i++) {
@@ -286,7 +290,8 @@ TEST(shared_gradients_stay)
     }
 }
 
-/* Who is read, has a name or is older than what it shall add does not change. */
+/* A node gets no residual if another node reads it, if it has a name, or if it is older than the
+ * residual. */
 TEST(residuals_are_refused)
 {
     lra_graph *g = lra_graph_new(LRA_F64, LRA_TRAIN);
@@ -299,7 +304,7 @@ TEST(residuals_are_refused)
     lra_tensor *sum = lra_with_residual(y[0], x);
     assert_non_null(sum);
     assert_true(reads(sum, x) && sum->n_src == 3 && y[0]->n_src == 2);
-    assert_null(lra_with_residual(sum, x)); /* it has one */
+    assert_null(lra_with_residual(sum, x)); /* it already has a residual */
     assert_null(lra_with_residual(y[1], x));
     assert_null(lra_with_residual(y[2], x));
     assert_null(lra_with_residual(y[3], reader));
