@@ -1,5 +1,6 @@
-/* HDF5 files: what is written comes back; no truncation and no changed bit goes unnoticed; a file
- * of another kind, shape or type is refused by name; a full disk leaves nothing behind. */
+/* HDF5 files: reading gives the written data; every truncation and every changed bit is detected; a
+ * file of another kind, shape or type is rejected with its name; a full disk leaves no file
+ * behind. */
 #include "tests/fixtures/test.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@
 
 enum { ROWS = 7, COLUMNS = 5 };
 
-/* The library forgets an object header that fails its checksum; our own leaks stay visible. */
+/* HDF5 does not free an object header whose checksum is wrong. These leaks are ignored; those of
+ * this project are still detected. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -70,13 +72,13 @@ static int tear_down(void **state)
     (void)state;
     unlink(whole);
     unlink(bad);
-    return rmdir(folder); /* fails when something was left behind */
+    return rmdir(folder); /* fails if files remain in the folder */
 }
 
 /* ---- round trip ------------------------------------------------------------------------------ */
 
-/* Reads all of the sample: 0 when everything is as written, -1 when the file is refused, 1 when it
- * was accepted with other values. */
+/* Reads the entire sample. Returns 0 if everything is as written, -1 if the file is rejected, 1 if
+ * it is accepted with other values. */
 static int read_sample(const char *path)
 {
     const int64_t dims[2] = {ROWS, COLUMNS}, six = 6;
@@ -113,7 +115,8 @@ TEST(what_is_written_comes_back)
 {
     assert_int_equal(read_sample(whole), 0);
     lra_h5 *f = lra_h5_open(whole, NULL, &err);
-    lra_h5 *again = lra_h5_open(whole, "result", &err); /* two readers at once */
+    /* the file is opened twice at the same time */
+    lra_h5 *again = lra_h5_open(whole, "result", &err);
     assert_non_null(f);
     assert_non_null(again);
     lra_h5_info info;
@@ -170,7 +173,8 @@ TEST(truncations_are_refused)
     lra_free_large(bytes);
 }
 
-/* Every 3rd bit in turn: a prime to the byte, so that all bit positions occur. */
+/* Flips every third bit: 3 and 8 have no common divisor, so all bit positions within a byte
+ * occur. */
 TEST(changed_bits_are_never_silent)
 {
     size_t n, refused = 0;
@@ -200,7 +204,8 @@ TEST(other_files_are_refused)
     assert_int_equal(lra_file_write(bad, "label\ttext\n", 11, &err), 0);
     assert_null(lra_h5_open(bad, NULL, &err));
     assert_non_null(strstr(err.msg, "not a complete HDF5 file"));
-    hid_t id = H5Fcreate(bad, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT); /* HDF5, not ours */
+    /* an HDF5 file that this program did not write */
+    hid_t id = H5Fcreate(bad, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(id);
     assert_null(lra_h5_open(bad, NULL, &err));
     assert_non_null(strstr(err.msg, "lra.format"));
@@ -247,7 +252,7 @@ TEST(wrong_shapes_and_types_are_refused)
     lra_h5_close(f);
 }
 
-/* A soft, an external and a dangling link, and data stored in another file. */
+/* A soft, an external and a dangling link, and data stored in another file are rejected. */
 TEST(nothing_leads_out_of_the_file)
 {
     hsize_t extent = 4;
@@ -275,7 +280,7 @@ TEST(nothing_leads_out_of_the_file)
     lra_h5_close(f);
 }
 
-/* Adds a dataset of the library's own making to a file of ours. */
+/* Adds a dataset with unusual properties to a file of this program. */
 static void add_dataset(const char *path, int rank, const hsize_t *dims, hid_t list, hid_t type)
 {
     hid_t id = H5Fopen(bad, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -288,8 +293,8 @@ static void add_dataset(const char *path, int rank, const hsize_t *dims, hid_t l
     H5Fclose(id);
 }
 
-/* An extent that nobody has stored, chunks larger than memory, a filter of another kind, rank 9;
- * all in files of a few kilobytes. */
+/* A large extent without stored data, chunks larger than memory, a filter of another kind, and rank
+ * 9, all in files of a few kilobytes. */
 TEST(what_is_not_stored_is_not_allocated)
 {
     const hsize_t huge = (hsize_t)1 << 36, nine[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, four = 4,
@@ -321,7 +326,7 @@ TEST(what_is_not_stored_is_not_allocated)
     lra_h5_close(f);
 }
 
-/* The library would convert any number, and cut those that do not fit. */
+/* HDF5 would convert numbers of any type, and clip those outside of the range. */
 TEST(attributes_have_the_type_that_is_written)
 {
     const uint64_t large = UINT64_MAX;
@@ -361,7 +366,7 @@ TEST(an_abandoned_file_leaves_the_old_one)
     assert_non_null(strstr(err.msg, "cannot write '/nonexistent/x.h5'"));
 }
 
-/* A limit on the size of files stands for a full disk: the write fails half-way. */
+/* A limit on the size of files simulates a full disk: the write fails in the middle. */
 TEST(a_full_disk_leaves_the_old_one)
 {
     const int64_t n = 1 << 18;
@@ -382,7 +387,7 @@ TEST(a_full_disk_leaves_the_old_one)
     assert_int_equal(rc, -1);
     assert_non_null(strstr(err.msg, "cannot write '"));
     assert_non_null(strstr(err.msg, "File too large"));
-    assert_int_equal(read_sample(whole), 0); /* tear_down() finds PATH.0.tmp, if it is there */
+    assert_int_equal(read_sample(whole), 0); /* tear_down() detects PATH.0.tmp if it remains */
 }
 
 static char *noise_of(int64_t n)
@@ -406,8 +411,8 @@ static int write_noise(const char *path, const char *noise, int64_t n)
     return rc;
 }
 
-/* The disk fills up after any number of bytes; the library must also live through the end of the
- * program. */
+/* The disk becomes full after any number of bytes; the process must then also end without a crash
+ * in the library. */
 TEST(a_disk_that_fills_up_anywhere_is_survived)
 {
     enum { N = 1 << 17 };
@@ -444,7 +449,8 @@ static rlim_t address_space_used(void)
     return pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Writes the noise in a process with so much more address space; its exit status. */
+/* Writes the noise in a process with `more` bytes of additional address space; returns the exit
+ * status of the process. */
 static int status_within(rlim_t more, const char *path, const char *noise, int64_t n)
 {
     int status;
@@ -461,11 +467,11 @@ static int status_within(rlim_t more, const char *path, const char *noise, int64
 }
 #endif
 
-/* Too little address space, as much as fails at any moment. */
+/* Address space of various sizes, so that the allocation fails at different moments. */
 TEST(too_little_memory_is_a_message)
 {
 #ifdef LRA_DEBUG
-    skip(); /* sanitizers need more address space than there is memory */
+    skip(); /* the sanitizers need more address space than this machine has memory */
 #else
     enum { N = 1 << 17, LARGE = 1 << 22, STEP = 2 << 20 };
     char path[80], *noise = noise_of(LARGE);
@@ -476,14 +482,15 @@ TEST(too_little_memory_is_a_message)
         assert_int_equal(status, !lra_file_exists(path));
         unlink(path);
     }
-    /* What is written is not kept: a file of 48 MiB needs no more than the library does. */
+    /* Written data are not kept in memory: writing a file of 48 MiB needs no more memory than the
+     * library itself. */
     assert_int_equal(status_within(24 << 20, path, noise, LARGE), 0);
     assert_int_equal(unlink(path), 0);
     lra_free(noise);
 #endif
 }
 
-/* Stands for the library's: many file systems of clusters have no locks. */
+/* Replaces flock() of the C library: many cluster file systems do not support locks. */
 static bool no_locks;
 int flock(int fd, int operation)
 {
@@ -501,7 +508,7 @@ TEST(a_file_system_without_locks_is_no_damage)
     assert_int_equal(rc, 0);
 }
 
-/* Texts and names of columns as every program sees them: strings, not numbers. */
+/* Texts and names of columns are stored as strings, as other programs expect. */
 TEST(texts_are_texts_for_all)
 {
     static const char text[] = "a=1\nreach \xe2\x89\xa4 11\n\nlast";

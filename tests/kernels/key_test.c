@@ -1,4 +1,4 @@
-/* Tables of settings: one text for equal values, what is refused, defaults, fields. */
+/* Tables of settings: equal values have one canonical text; rejected values, defaults, fields. */
 #include "tests/fixtures/test.h"
 
 #include <float.h>
@@ -77,8 +77,10 @@ TEST(equal_values_are_equal_text)
 
 /* ---- what is refused ------------------------------------------------------------------------- */
 
-/* Folders of runs are named after it: another function would train everything again.  xxh3-64 of
- * "a=1\nrate=0.004\n". */
+/* Folders of runs are named after the hash: if it changed, everything would be trained again. It is
+ * xxh3-64 of "a=1
+ * rate=0.004
+ * ". */
 TEST(the_hash_stays)
 {
     char hash[17];
@@ -124,7 +126,8 @@ TEST(what_is_wrong_is_said)
     lra_config_free(c);
 }
 
-/* A kind is the key's: whole numbers are reals where a real is asked for, before and after. */
+/* The kind of a value is that of its key: a whole number is a real number if the key is real,
+ * before and after conversion to text. */
 TEST(a_kind_never_depends_on_the_text)
 {
     lra_err e;
@@ -155,8 +158,8 @@ TEST(values_fill_fields)
     assert_null(lra_key_find(NULL, "width"));
 }
 
-/* Every table of this program: defaults in canonical text and in range, help, no name twice among
- * what one run has. */
+/* All tables of this program: defaults are canonical and in range, every key has a help text, and
+ * no name occurs twice among the keys of a run. */
 TEST(all_tables_are_sound)
 {
     lra_key_table t, other;

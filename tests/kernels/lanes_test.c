@@ -1,6 +1,6 @@
-/* What is written in vectors (kernels/ops/lanes_template.h) at every instruction level, in float32
- * and bf16, against float64: widths that fill no vector, one row and several, numbers that are not
- * finite, denormal or huge, one thread and two. */
+/* Vector code (kernels/ops/lanes_template.h) at every instruction level, in float32 and bf16,
+ * compared with float64: widths that are not multiples of vectors, one row and several, numbers
+ * that are not finite, denormal or very large, one thread and two. */
 #include "tests/fixtures/test.h"
 
 #include <float.h>
@@ -17,10 +17,10 @@
 
 enum { MAX = 700 * 75, OUTPUTS = 40 };
 
-/* (rows,D) twice, and (D) twice */
+/* two arrays (rows, D) and two arrays (D) */
 static double x[MAX], z[MAX], gain[MAX], bias[MAX];
 
-/* Values that bf16 holds: |v| in (1/16, 2). */
+/* Sets random values that bf16 represents exactly, with 1/16 < |v| < 2. */
 static void fill(double *to, int n, uint32_t stream)
 {
     lra_rng r = lra_rng_new(5, stream, 0);
@@ -41,7 +41,7 @@ static void add(outputs *o, const char *name, lra_tensor *y)
     o->name[o->n] = name;
     o->y[o->n++] = y;
 }
-/* y, and the gradients of the sum of y z with respect to leaves. */
+/* Adds y, and the gradients of the sum of y z with respect to the leaves. */
 static void add_both(outputs *o, const char *name, lra_tensor *y, lra_tensor *seed, int n,
                      lra_tensor *const *leaf)
 {
@@ -87,7 +87,7 @@ static void build(lra_graph *g, int rows, int D, outputs *o)
     add(o, "pool", lra_pool(lra_reshape(a, LRA_SHAPE(1, rows, D)), NULL, LRA_POOL_MEAN));
 }
 
-/* All outputs one behind the other; returns how many numbers. */
+/* Computes all outputs and stores them one after the other; returns the number of values. */
 static int64_t compute(lra_type type, int rows, int D, int n_threads, outputs *o, double *to)
 {
     static float narrow[MAX];
@@ -129,7 +129,8 @@ static int64_t compute(lra_type type, int rows, int D, int n_threads, outputs *o
 
 static double got[OUTPUTS * MAX], want[OUTPUTS * MAX];
 
-/* Numbers as equal as one rounding, and sums of D or rows terms, allow. */
+/* Checks that the values agree up to one rounding, and up to the rounding errors of sums of D or
+ * `rows` terms. */
 static void compare(lra_type type, const char *level, int rows, int D, const outputs *o)
 {
     int64_t at = 0;
@@ -151,8 +152,8 @@ TEST(widths)
                             12, 13, 14, 15, 16, 17, 31, 33, 65, 128, 129};
     outputs o;
     fill(x, MAX, 1), fill(z, MAX, 2), fill(gain, MAX, 3), fill(bias, MAX, 4);
-    for (size_t k = 0; k < sizeof D / sizeof *D; k++)
-        for (int rows = 1; rows <= 9; rows += 1 + 3 * (rows > 1)) { /* 1, 2, 6 */
+    for (size_t k = 0; k < sizeof D / sizeof *D; k++) /* the numbers of rows are 1, 2, 6 */
+        for (int rows = 1; rows <= 9; rows += 1 + 3 * (rows > 1)) {
             compute(LRA_F64, rows, D[k], 1, &o, want);
             lra_graph_free(o.y[0]->graph);
             for (int level = 0; lra_cpu_usable(level); level++)
@@ -166,7 +167,8 @@ TEST(widths)
     unsetenv("LRA_CPU");
 }
 
-/* One thread and two: the same bits, also of sums over more rows than a block. */
+/* Results with one and with two threads are bitwise equal, including sums over more rows than one
+ * block has. */
 TEST(threads)
 {
     outputs o;
@@ -183,7 +185,7 @@ TEST(threads)
     unsetenv("LRA_CPU");
 }
 
-/* The output of that name, of `rows` rows of D. */
+/* Returns the output of that name, `rows` rows of D. */
 static const double *find(const outputs *o, const char *name, int which, const double *all)
 {
     for (int i = 0; i < o->n; all += lra_elements(o->y[i]), i++)
@@ -192,7 +194,7 @@ static const double *find(const outputs *o, const char *name, int which, const d
     return NULL;
 }
 
-/* A row of NaN or infinities stays in its row, and does not vanish there. */
+/* NaN and infinities in a row affect this row only, and its result is not finite. */
 TEST(not_finite)
 {
     enum { ROWS = 6, D = 21, BAD = 2 };
@@ -213,7 +215,7 @@ TEST(not_finite)
                 for (size_t k = 0; k < 3; k++) {
                     const double *a = find(&o, by_row[k], 0, got),
                                  *b = find(&o, by_row[k], 0, want);
-                    bool zero = v == 3 && k == 2; /* exp(-inf) */
+                    bool zero = v == 3 && k == 2; /* exp(-infinity) is 0 */
                     for (int i = 0; i < ROWS * D; i++)
                         if (i / D != BAD)
                             assert_true(a[i] == b[i]);
@@ -234,8 +236,8 @@ TEST(not_finite)
     unsetenv("LRA_CPU");
 }
 
-/* Denormal numbers, and rows of 1e18, far from 0 and close together: layer norm and softmax lose
- * nothing. */
+/* Denormal numbers, rows of magnitude 1e18, and rows far from 0 with small differences: layer norm
+ * and softmax remain accurate. */
 TEST(magnitudes)
 {
     enum { ROWS = 5, D = 19 };

@@ -1,4 +1,5 @@
-/* Memory layout: random lifetimes against a brute-force check that live buffers never overlap. */
+/* Memory layout: for random lifetimes, a brute-force check that buffers in use at the same time
+ * never overlap. */
 #include "tests/fixtures/test.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* Attention that is linear in the length: places of chunks by hand, random directions, and padding
- * that counts. */
+/* Attention with linear cost: positions of chunks computed by hand, random directions, and padding
+ * that is not masked. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Two examples of two rows each, at most seven tokens in three chunks. */
+/* Two examples of two rows each, with at most seven tokens in three chunks. */
 enum { N = 4, T = 7, J = 3, C = 3 };
 
 static void places(lra_chunk_part part, int64_t n, int32_t *out)
@@ -29,7 +29,8 @@ static void places(lra_chunk_part part, int64_t n, int32_t *out)
     run_once(y, 1, 2, (run_input[]){{at, order}, {tokens, length}}, out);
 }
 
-/* Five tokens are chunks of two, two and one; seven of three, three and one. */
+/* Five tokens are divided into chunks of two, two and one; seven into chunks of three, three and
+ * one. */
 TEST(chunks_by_hand)
 {
     static const int32_t own[] = {2, 2, 1, 2, 2, 1, 3, 3, 1, 3, 3, 1},
@@ -51,9 +52,9 @@ TEST(chunks_by_hand)
 
 /* ---- directions ------------------------------------------------------------------------------ */
 
-/* Right angles inside blocks of K rows; over many draws lengths are those of normal vectors, and no
- * number of a row is more often of one sign than of the other, which it is without the signs of the
- * decomposition. */
+/* Random rows are orthogonal within blocks of K rows. Over many draws their lengths are distributed
+ * as those of normal vectors, and every component has both signs equally often, which would not
+ * hold without the signs of the QR decomposition. */
 TEST(rows_are_at_right_angles)
 {
     enum { m = 7, K = 5, DRAWS = 4000 };
@@ -78,7 +79,7 @@ TEST(rows_are_at_right_angles)
 
 static const int32_t lengths[] = {6, 3};
 
-/* The loss of one batch at a step of training, without an update. */
+/* Returns the loss of one batch in training, without an update. */
 static double loss_at(const char *settings, int step)
 {
     tiny_model f;
@@ -108,7 +109,8 @@ TEST(directions_are_drawn_at_every_step)
 
 /* ---- padding that counts --------------------------------------------------------------------- */
 
-/* Logits of two rows in a bucket of T steps, zeros behind their ends; the caller frees them. */
+/* Returns the logits of two rows in a bucket of T tokens, with zeros after the ends of rows; the
+ * caller frees them. */
 static double *answer(const lra_model *m, const char *settings, int64_t steps, int64_t channels,
                       lra_pool_kind pool)
 {
@@ -134,7 +136,8 @@ static double *answer(const lra_model *m, const char *settings, int64_t steps, i
     return logits;
 }
 
-/* The same in every bucket, and something else than without padding. */
+/* Checks that logits without a mask are the same in every bucket, and differ from those with a
+ * mask. */
 static void check_unmasked(const lra_model *m, const char *masked, const char *unmasked,
                            int64_t channels, lra_pool_kind pool)
 {

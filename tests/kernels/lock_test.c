@@ -1,4 +1,4 @@
-/* Locks between processes, and file systems that have none. */
+/* Locks between processes, and file systems without locks. */
 #include "tests/fixtures/test.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ long syscall(long number, ...);
 static lra_err err;
 static bool no_locks;
 
-/* Stands for the library's. */
+/* Replaces fcntl() of the C library. */
 int fcntl(int fd, int command, ...)
 {
     va_list args;

@@ -1,6 +1,6 @@
-/* Long convolution and its gradients against the sums that define them, in double and at every
+/* Long convolution and its gradients compared with the defining sums, in double and at every
  * instruction level, for kernels shorter and longer than the sequence, in one and in both
- * directions, with padding; and the sizes of the transforms. */
+ * directions, with padding; sizes of the transforms. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "kernels/ops/longconv/long_conv.h"
 #include "tests/fixtures/run_once.h"
 
-/* Channels: two blocks of the widest level and some more. */
+/* The number of channels is two blocks of the widest vector level and some more. */
 enum { B = 3, MAX_T = 300, D = 37, MAX_L = 300, N = B * MAX_T * D, K = 2 * D * MAX_L };
 
 static double x[N], dy[N], kernel[K], wanted[N], wanted_dx[N], wanted_dk[K];
@@ -25,7 +25,8 @@ static void fill(double *to, int n, uint32_t stream)
     for (int i = 0; i < n; i++) to[i] = (float)(2 * lra_rng_u01(&r) - 1);
 }
 
-/* Adds what the product of token `from` and number k of the kernels gives token `to`. */
+/* Adds the product of token `from` and kernel element k to the output at token `to`, and the
+ * corresponding terms of the gradients. */
 static void add_term(int from, int to, int k)
 {
     wanted[to] += kernel[k] * x[from];
@@ -81,7 +82,7 @@ static void check(const char *what, lra_tensor *y, int n, const run_input *in, i
     }
 }
 
-/* One size: y, dx and dk, in a type. */
+/* Compares y, dx and dk for one size in one type. */
 static void compare(lra_type type, int T, int L, bool two_sided, const int32_t *length)
 {
     char what[64];
@@ -90,7 +91,7 @@ static void compare(lra_type type, int T, int L, bool two_sided, const int32_t *
     const lra_shape lags = two_sided ? LRA_SHAPE(2, D, L) : LRA_SHAPE(D, L);
     const int n = B * T * D, k = (1 + two_sided) * D * L;
     long_conv_args a = {.two_sided = two_sided, .has_length = true, .back = true, .L = L};
-    for (int i = 0; i < 3; i++) { /* y, dx, dk */
+    for (int i = 0; i < 3; i++) { /* y, dx and dk */
         lra_graph *g = lra_graph_new(type, LRA_EVAL);
         lra_tensor *src[] = {source(g, "a", tokens), source(g, "b", i == 2 ? tokens : lags),
                              lra_input(g, "length", LRA_I32, LRA_SHAPE(B))};
@@ -108,7 +109,7 @@ static void compare(lra_type type, int T, int L, bool two_sided, const int32_t *
     }
 }
 
-/* Transforms of 16 to 1024 numbers, with tokens in half of them and in more. */
+/* Transforms of 16 to 1024 numbers, of which tokens occupy half or more. */
 TEST(transforms_give_the_sums)
 {
     static const int sizes[][2] = {{1, 1}, {1, 3},   {2, 1},   {7, 3},     {7, 7},

@@ -1,6 +1,6 @@
-/* The recurrence of an LSTM against its formula, example by example and step by step: both
- * directions, lengths of their own, more examples than a thread takes at a time; and the same bits
- * on any number of threads. */
+/* The recurrence of an LSTM compared with its formula for each example and time step: both
+ * directions, different lengths, more examples than a thread processes at a time; any number of
+ * threads gives bitwise the same result. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>

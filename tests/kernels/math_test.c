@@ -1,5 +1,5 @@
-/* The float32 functions of kernels/ops/math_body.h against libm in double, in units of the last
- * place. */
+/* The float32 functions of kernels/ops/math_body.h compared with libm in double, in units of the
+ * last place (ulp). */
 #include "tests/fixtures/test.h"
 
 #include <float.h>
@@ -28,9 +28,9 @@ static double exact_density(double x)
     return exp(-0.5 * x * x);
 }
 
-/* Largest error of f in ulp over every STEP-th float of [lo, hi], whose magnitudes reach down to
- * denormal ones; `more` ulp per unit of x^2/2 are forgiven: x^2 is rounded before its exponential
- * is taken. */
+/* Returns the largest error of f in ulp over every STEP-th float in [lo, hi], including denormal
+ * magnitudes. An additional error of `more` ulp per unit of x^2/2 is allowed, because x^2 is
+ * rounded before the exponential is computed. */
 static double worst(float (*f)(float), double (*exact)(double), float lo, float hi, double more)
 {
     enum { STEP = 4099, INFINITE = 0x7F800000 };

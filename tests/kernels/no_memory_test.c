@@ -1,7 +1,7 @@
-/* Every reader when memory runs out: the n-th large allocation fails, for each n until all of them
- * succeed.
- * Each failure is a message that names what did not fit, and nothing leaks (Debug builds: the
- * allocator that fails, and the address sanitizer). */
+/* Readers of files when memory is exhausted: the n-th large allocation fails, for each n until all
+ * allocations succeed. Each failure gives a message that names the object that did not fit, and no
+ * memory leaks (tested in Debug builds, which have an allocator that fails, and the address
+ * sanitizer). */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int read_pathfinder(lra_err *e)
     return rc;
 }
 
-/* The kinds of format_files.h, then the others. */
+/* The readers: the kinds of format_files.h, followed by others. */
 enum { SAFETENSORS = FORMAT_KINDS, LISTOPS, PATHFINDER, N_READERS };
 
 static int read_one(int reader, lra_err *e)
@@ -101,8 +101,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* What happens when the n-th large allocation fails: 0 read, 1 refused with a message, 2 anything
- * else. */
+/* Runs a reader whose n-th large allocation fails. Returns 0 if the file was read, 1 if there is a
+ * message, 2 in any other case. */
 static int outcome(int reader, int n)
 {
     lra_err e = {{0}};
@@ -129,7 +129,7 @@ TEST(each_allocation_fails_in_turn)
             if (got > 1 || n > 200) fail_msg("reader %d, allocation %d", reader, n);
         }
         printf("reader %d: %d large allocations\n", reader, n - 2);
-        assert_true(n > 2); /* at least one of them is checked */
+        assert_true(n > 2); /* every reader has at least one large allocation */
     }
 #else
     lra_err e = {{0}};

@@ -1,4 +1,4 @@
-/* npy: golden bytes, every element type, and what must be refused. */
+/* npy: golden bytes, every element type, and files that must be rejected. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -7,7 +7,8 @@
 #include "kernels/base/core/mem.h"
 #include "kernels/base/formats/npy.h"
 
-/* An image from a header and data; version 1.0 unless `major` says otherwise.  Returns its size. */
+/* Makes a file image from a header and data, of version 1.0 unless `major` is given. Returns its
+ * size. */
 static size_t image(char *to, int major, const char *header, const void *data, size_t n)
 {
     size_t length = strlen(header), at = major == 1 ? 10 : 12;
@@ -19,7 +20,7 @@ static size_t image(char *to, int major, const char *header, const void *data, s
     return at + length + n;
 }
 
-/* As numpy 1.24 writes numpy.arange(12, dtype='f4').reshape(3, 4). */
+/* The bytes that numpy 1.24 writes for numpy.arange(12, dtype='f4').reshape(3, 4). */
 TEST(golden_bytes)
 {
     static const char start[] =
@@ -40,7 +41,7 @@ TEST(golden_bytes)
     assert_memory_equal(got, v, sizeof v);
 }
 
-/* Every type of npy but texts; scalars and empty arrays too. */
+/* Every type of npy except strings, also scalars and empty arrays. */
 TEST(types_and_shapes)
 {
     static const struct {
@@ -89,8 +90,8 @@ TEST(values_of_every_kind)
     assert_int_equal(lra_ndarray_get_f32(&a, "h", v, &e), 0);
     assert_true(v[0] == 1 && v[1] == -2 && v[2] == ldexp(1, -24) && v[3] == 65504 && isinf(v[4]));
 
-    /* Big-endian, first index fastest, version 3.0, double quotes, keys in another order, Python
-     * 2's L. */
+    /* Big-endian data, column-major order, version 3.0, double quotes, keys in another order,
+     * Python 2's suffix L. */
     const uint8_t big[] = {0, 1, 0, 2, 0, 3, 0, 4, 255, 251, 0, 6};
     n = image(m, 3, "{\"shape\":(2L,3L,),\"fortran_order\":True,\"descr\":\">i2\"}\n", big, 12);
     OK(lra_npy_parse(m, n, "b", false, &a, &e));
@@ -105,7 +106,7 @@ TEST(values_of_every_kind)
     assert_string_equal(e.msg, "'t': BOOL byte 2 is 2, expected 0 or 1");
 }
 
-/* Versions 1.0 to 3.0, and no other. */
+/* Versions 1.0 to 3.0 are accepted, others are rejected. */
 TEST(versions)
 {
     char m[256] = {0};
@@ -123,7 +124,7 @@ TEST(versions)
         }
 }
 
-/* A byte too many is as wrong as one that is missing. */
+/* A file with one byte too many is rejected like one with a missing byte. */
 TEST(the_size_is_exact)
 {
     char m[256] = {0};
@@ -138,7 +139,7 @@ TEST(the_size_is_exact)
     }
 }
 
-/* Tables of text, as the metadata of the Pathfinder sets. */
+/* Tables of strings, as in the metadata of the Pathfinder sets. */
 TEST(texts)
 {
     lra_err e = {{0}};
@@ -164,8 +165,8 @@ TEST(texts)
     assert_string_equal(e.msg, "'s': element 1 is not valid text");
 }
 
-/* First index fastest: (2,3) of one letter each, and a table so large that only direct access
- * ends. */
+/* Column-major order: an array (2, 3) of single letters, and a table so large that only direct
+ * access to elements is fast enough. */
 TEST(texts_in_another_order)
 {
     lra_err e = {{0}};

@@ -1,4 +1,4 @@
-/* Ops against values worked out by hand or from their formula. */
+/* Operations compared with values computed by hand or by their formula. */
 #include <math.h>
 #include "tests/fixtures/test.h"
 
@@ -27,7 +27,7 @@ static bench bench_new(lra_type type, lra_mode mode)
     return b;
 }
 
-/* The device stands still from here on: plans keep its address. */
+/* After this call the device must not move in memory, because plans store its address. */
 static void bench_plan(bench *b, int n, lra_tensor *const *out)
 {
     lra_err e = {{0}};
@@ -106,7 +106,8 @@ TEST(rows)
     bench_plan(&b, 2, y);
     double out[6];
     set(&b, x, (double[]){0, log(2), log(5), 1000, 1000, -1000});
-    set(&b, z, (double[]){1, 2, 3, 4}); /* mean 2.5, variance 1.25, eps 0.75: deviation sqrt 2 */
+    /* mean 2.5, variance 1.25, eps 0.75: the divisor is sqrt 2 */
+    set(&b, z, (double[]){1, 2, 3, 4});
     set(&b, gain, (double[]){1, 1, 2, 1});
     set(&b, bias, (double[]){0, 0, 0, 1});
     run(&b);
@@ -118,7 +119,7 @@ TEST(rows)
     bench_free(&b);
 }
 
-/* Rows labelled -1 neither count nor move; without any label the loss is 0. */
+/* Rows with the label -1 are not counted and have no gradient; without any label the loss is 0. */
 TEST(cross_entropy)
 {
     bench b = bench_new(LRA_F64, LRA_TRAIN);
@@ -146,7 +147,7 @@ TEST(cross_entropy)
 
 /* ---- maxima ---------------------------------------------------------------------------------- */
 
-/* Of equals the first one counts, in time and along a row. */
+/* Among equal values the first one is selected, both over time and along a row. */
 TEST(equals)
 {
     bench b = bench_new(LRA_F64, LRA_TRAIN);
@@ -168,7 +169,7 @@ TEST(equals)
 
 /* ---- batch normalisation --------------------------------------------------------------------- */
 
-/* Two samples of three tokens, four of them real: 1 3 | 5 7 and NaN where there is padding. */
+/* Two samples of three tokens; four tokens are valid (1 3 and 5 7), the padding is NaN. */
 TEST(batch_norm)
 {
     bench b = bench_new(LRA_F64, LRA_TRAIN);
@@ -182,7 +183,7 @@ TEST(batch_norm)
     bench_plan(&b, 1, &y);
     double out[6];
     lra_err e = {{0}};
-    set(&b, x, (double[]){1, 3, NAN, 5, 7, NAN}); /* mean 4, variance 5, eps 4: deviation 3 */
+    set(&b, x, (double[]){1, 3, NAN, 5, 7, NAN}); /* mean 4, variance 5, eps 4: the divisor is 3 */
     set(&b, length, (int32_t[]){2, 2});
     run(&b);
     get(&b, y, out);
@@ -192,7 +193,7 @@ TEST(batch_norm)
     assert_int_equal(lra_params_get(b.params, "var", out, &e), 0);
     expect(out, (double[]){0.75 + 0.25 * 20 / 3}, 1, 1e-14);
 
-    /* evaluation reads the states and leaves them alone */
+    /* evaluation uses the stored statistics and does not change them */
     lra_graph *g = lra_graph_new(LRA_F64, LRA_EVAL);
     lra_space *space = lra_space_new(&b.device);
     lra_tensor *x2 = lra_input(g, "x", LRA_F64, LRA_SHAPE(2, 1));
@@ -242,7 +243,7 @@ TEST(dropout)
         assert_true(a[i] == 0 || fabs(a[i] - 4.0 / 3) < 1e-15);
         kept += a[i] > 0;
     }
-    /* 30,000 expected, standard deviation 87 */
+    /* 30,000 are expected, with a standard deviation of 87 */
     assert_in_range(kept, 29600, 30400);
     drop(b, 1, 5, "layer0", false);
     assert_memory_equal(a, b, bytes);
@@ -277,7 +278,7 @@ TEST(dropout_of_nothing)
 
 /* ---- AdamW ----------------------------------------------------------------------------------- */
 
-/* The formula, one parameter at a time. */
+/* The expected update of one parameter by the formula. */
 typedef struct {
     double p, m, v;
 } weight;
@@ -298,8 +299,8 @@ static double param(const bench *b, const char *path)
     return v[0];
 }
 
-/* loss = a x + b y + c, so that the gradient is (x, y): (3,4) is clipped to norm 1, (0.3,0.4) is
- * not. */
+/* The loss is a x + b y + c, so the gradient is (x, y): (3, 4) is clipped to the norm 1, (0.3, 0.4)
+ * is not clipped. */
 TEST(adamw)
 {
     bench b = bench_new(LRA_F64, LRA_TRAIN);
@@ -367,7 +368,8 @@ TEST(adamw_specs)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Samples of the registry are too small to be split; here every op is. */
+/* Samples of the registry are too small to be split over threads; this graph contains every
+ * operation at sizes that are split. */
 static lra_tensor *everything(lra_graph *g)
 {
     enum { B = 4, T = 700, D = 48 };
@@ -431,13 +433,13 @@ TEST(threads_change_no_bits)
         assert_true(train((lra_type)type, 1) == train((lra_type)type, 2));
 }
 
-/* 256 + 1/8 has no bf16: a float32 residual keeps its digits in a bf16 graph, the product rounds
- * once, and the gradient of the residual is that of y. */
+/* 256 + 1/8 has no bf16 representation: a float32 residual keeps its digits in a bf16 graph, the
+ * product is rounded once, and the gradient of the residual is that of y. */
 TEST(residuals_keep_their_digits)
 {
     bench b = bench_new(LRA_BF16, LRA_TRAIN);
     const float from[2] = {256.125F, -0.0009765625F}, one[2] = {1, 1}, w[4] = {1, 0, 0, 1};
-    const float x[2] = {1.00390625F, 0.5F}; /* 1 + 2^-8 rounds to 1 */
+    const float x[2] = {1.00390625F, 0.5F}; /* 1 + 2^-8 is rounded to 1 in bf16 */
     const float want[2] = {257.125F, 0.4990234375F};
     float y[2], dr[2];
     lra_tensor *r = lra_input(b.g, "r", LRA_F32, LRA_SHAPE(1, 2)), *dx;

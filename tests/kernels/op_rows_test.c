@@ -1,5 +1,5 @@
-/* Known answers of the ops on rows and axes: flip, cumsum, row_max, argmax, argsort, one_hot, rms;
- * broadcasting both ways. */
+/* Known answers of operations on rows and axes: flip, cumsum, row_max, argmax, argsort, one_hot,
+ * rms; broadcasting forward and backward. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void expect_places(const int32_t *got, const int32_t *want, int n)
         if (got[i] != want[i]) fail_msg("element %d is %d, expected %d", i, got[i], want[i]);
 }
 
-static const double six[] = {1, 2, 3, 4, 5, 6}; /* (2,3) */
+static const double six[] = {1, 2, 3, 4, 5, 6}; /* shape (2, 3) */
 
 TEST(axes)
 {
@@ -60,7 +60,7 @@ TEST(axes)
 
 TEST(rows)
 {
-    static const double x[] = {2, 7, 7, -1, 0, 0, 0, 0}; /* (2,4) */
+    static const double x[] = {2, 7, 7, -1, 0, 0, 0, 0}; /* shape (2, 4) */
     double y[8];
     int32_t place[8];
     begin(), compute(lra_row_max(input(LRA_F64, LRA_SHAPE(2, 4), x)), y);

@@ -1,10 +1,11 @@
-/* Walks the registry: every op that is not a leaf, every sample of it.
- *   gradient   float64, central differences against lra_grad(), a random projection of y, every
- *              element (of inputs above MAX_ELEMENTS a part)
- *   precision  float32 against float64, result, gradients and what is written, at every level
- *   bits       in place or not, poisoned or not, one thread or two: the same
- *   bf16       against float64, within a bound
- * Adding an op needs no edit here. */
+/* Tests every sample of every registered operation, except leaves:
+ * gradient   in float64, lra_grad() compared with central differences of a random projection of y,
+ * for every element (for some elements of inputs above MAX_ELEMENTS)
+ * precision  float32 compared with float64, for result, gradients and written tensors, at every
+ * instruction level
+ * bits       in place or not, poisoned or not, one thread or two: bitwise equal
+ * bf16       compared with float64, within a bound
+ * New operations are tested without a change of this file. */
 #include <math.h>
 #include "tests/fixtures/test.h"
 
@@ -16,7 +17,8 @@
 #include "tests/fixtures/sanitized.h"
 #include "tests/fixtures/op_sample.h"
 
-enum { MAX_ELEMENTS = sanitized ? 100 : 2000 /* whose gradients are checked, of one input */ };
+/* number of elements of one input whose gradients are checked */
+enum { MAX_ELEMENTS = sanitized ? 100 : 2000 };
 
 static void at_all_levels(void (*f)(const lra_op *op, int i))
 {
@@ -125,7 +127,8 @@ static void bits(const lra_op *op, int i)
     }
 }
 
-/* Inputs are exact; results, and what gradients are made of, are rounded to 8 bits a few times. */
+/* Tests bf16: inputs are exact; results and the operands of gradients are rounded to 8 bits a few
+ * times. */
 static void half(const lra_op *op, int i)
 {
     setting plain = {.n_threads = 1};

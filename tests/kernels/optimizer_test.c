@@ -1,5 +1,5 @@
-/* What an update leaves behind: the bf16 copies of what it changed, parameters that do not decay,
- * and, where it is not finite, everything as it was. */
+/* State after an update: the bf16 copies of changed parameters, parameters without weight decay; if
+ * the update is not finite, everything is unchanged. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static void set_step(lra_plan *plan, lra_graph *g, float rate)
 
 /* ---- shadows --------------------------------------------------------------------------------- */
 
-enum { N = 96 }; /* N^2 elements: several pieces of an update */
+enum { N = 96 }; /* N^2 elements are updated in several pieces */
 
 static float rounded(float x)
 {
@@ -48,7 +48,7 @@ static float rounded(float x)
     return x;
 }
 
-/* The identity times a weight is its bf16 copy. */
+/* The product of the identity with a weight gives its bf16 copy. */
 TEST(shadows_follow_their_parameters)
 {
     for (int threads = 1; threads <= 2; threads++) {
@@ -107,15 +107,15 @@ static bool is_one_of(const char *word, int n, const char *const *list)
     return false;
 }
 
-/* Element j of parameter i: nothing starts at 0, where decay does not show, and no two arrays
- * alike, which would cancel. */
+/* Returns the initial value of element j of parameter i. No value is 0, because decay would have no
+ * effect on it, and no two arrays are equal, because they could cancel. */
 static float start_of(int i, int64_t j)
 {
     return 0.5f + 0.01f * (float)(j % 7) + 0.003f * (float)(i % 11);
 }
 
-/* Without a gradient an update is the decay alone: p - rate decay p, and nothing of biases and
- * norms. */
+/* Without a gradient an update consists of the weight decay alone: p - rate decay p; biases and
+ * norms do not change. */
 static void check_decay(const lra_model *m, const lra_config *c, lra_head head, int64_t vocab)
 {
     static const char *const stay[] = {"b", "bias", "gain"}, *const fall[] = {"w", "kernel"};
@@ -156,9 +156,9 @@ static void check_decay(const lra_model *m, const lra_config *c, lra_head head, 
         float *v = lra_alloc_array((size_t)size, sizeof *v);
         check(lra_params_get(params, path, v, &e), &e);
         bool state_space = strstr(
-            path, "/ssm/"); /* whose parameters have rates of their own and no decay */
+            path, "/ssm/"); /* its parameters have learning rates of their own and no decay */
         bool stays = is_one_of(name, 3, stay), falls = !state_space && is_one_of(name, 2, fall);
-        if (strstr(path, "/s5/")) { /* groups as published; b is the matrix of inputs */
+        if (strstr(path, "/s5/")) { /* parameter groups as published; b is the input matrix */
             const char *groups = lra_config_text(c, "groups");
             bool none = strcmp(groups, "nobcdecay") == 0, b = strcmp(name, "b") == 0;
             stays = b ? none || strcmp(groups, "standard") == 0 : none && strcmp(name, "c") == 0;
@@ -212,8 +212,9 @@ static void read_all(const lra_params *p, float to[ARRAYS][4])
     for (int i = 0; i < ARRAYS; i++) check(lra_params_get(p, arrays[i], to[i], &e), &e);
 }
 
-/* Batch statistics move with an update, and stay with one that is left out: of NaN in the rows,
- * whose statistics are no numbers themselves, and of a loss too large, whose rows are all right. */
+/* Batch statistics change with an update. They do not change if the update is left out because rows
+ * contain NaN (the statistics would be NaN), or because the loss is too large although all rows are
+ * finite. */
 TEST(what_is_left_out_moves_nothing)
 {
     lra_err e = {{0}};

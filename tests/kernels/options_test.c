@@ -1,4 +1,4 @@
-/* Options: every form that is accepted, and one exact message for every way to be wrong. */
+/* Options: every accepted form, and the exact message for every error. */
 #include "tests/fixtures/test.h"
 
 #include <stdlib.h>
@@ -32,7 +32,8 @@ static const lra_command command = {"lra-probe x", "Does x.", "RUN...", "  lra-p
                                     NULL,          1,         2,        tables};
 static lra_err err;
 
-/* Parses words separated by blanks; they live in `text`, which outlives the result. */
+/* Parses words that are separated by blanks; the options point into `text`, which must outlive
+ * them. */
 static lra_options *parse(char *text)
 {
     char *argv[16];
@@ -95,7 +96,7 @@ TEST(every_form_is_accepted)
     lra_options_free(o);
 }
 
-/* The option of that name comes first. */
+/* An option has priority over a key of the same name. */
 TEST(keys_are_short_for_set)
 {
     char text[] = "--width 64 a --rate=0.5 --set depth=2 --width=-1";
@@ -114,7 +115,8 @@ TEST(every_mistake_has_its_message)
     static const char *const cases[][2] = {
         {"a --sedes 3", "unknown option '--sedes'; did you mean '--seeds'?"},
         {"a --sedes=3", "unknown option '--sedes'; did you mean '--seeds'?"},
-        {"a --widht 3", "unknown option '--widht'; did you mean '--width'?"}, /* a key */
+        /* the misspelled option is a key */
+        {"a --widht 3", "unknown option '--widht'; did you mean '--width'?"},
         {"a --dpeth=3", "unknown option '--dpeth'; did you mean '--depth'?"},
         {"a --zzzzzzzz", "unknown option '--zzzzzzzz' ('lra-probe x --help' shows all)"},
         {"a -z", "unknown option '-z' ('lra-probe x --help' shows all)"},
@@ -160,7 +162,7 @@ TEST(help_is_found_anywhere_but_behind_the_dashes)
         lra_options_free(o);
         lra_free(text);
     }
-    char behind[] = "-- program -h"; /* the program's own */
+    char behind[] = "-- program -h"; /* arguments after -- belong to the program */
     lra_options *o = parse(behind);
     assert_non_null(o);
     assert_false(lra_options_help_wanted(o));
@@ -213,7 +215,8 @@ TEST(the_nearest_name_is_suggested)
 {
     static const char *const names[] = {"linformer", "performer", "resconv"};
     assert_string_equal(lra_nearest("linfomer", 3, names), "linformer");
-    assert_string_equal(lra_nearest("rescnov", 3, names), "resconv"); /* a swap is one edit */
+    /* exchanging two letters counts as one edit */
+    assert_string_equal(lra_nearest("rescnov", 3, names), "resconv");
     assert_null(lra_nearest("mamba", 3, names));
     assert_null(lra_nearest("x", 0, names));
     assert_int_equal(lra_fail_unknown(&err, "model", "linfomer", 3, names, "lra-probe list models"),

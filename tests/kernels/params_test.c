@@ -1,5 +1,5 @@
-/* What a parameter is: how it starts by every rule, who shares it, which gradient it gets, and that
- * no plan changes values that are there. */
+/* Parameters: initial values by every rule, sharing, gradients; plans do not change existing
+ * values. */
 #include "tests/fixtures/test.h"
 
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static void close_bench(bench *b)
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* The start of an array of this shape, in double. */
+/* Returns the initial values of an array of this shape, in double. */
 static double *start_of(const lra_param_spec *spec, lra_shape s)
 {
     lra_err e = {{0}};
@@ -83,7 +83,8 @@ static void expect_near(const char *what, double found, double expected, double 
         fail_msg("%s is %.6g, expected %.6g", what, found, expected);
 }
 
-/* 40,000 numbers: a mean is known to 0.5 % of a deviation, a deviation to 0.4 %. */
+/* With 40,000 numbers the error of a mean is 0.5 % of the standard deviation, and that of the
+ * standard deviation 0.4 %. */
 TEST(random_rules_have_their_moments)
 {
     const struct {
@@ -94,13 +95,13 @@ TEST(random_rules_have_their_moments)
         {{LRA_UNIFORM(-1, 3)}, 1, 4 / sqrt(12), -1, 3},
         {{LRA_TRUNCATED(0.02)}, 0, 0.02, -2.274 * 0.02, 2.274 * 0.02},
         {{LRA_FAN(16)}, 0, 0.5 / sqrt(12), -0.25, 0.25},
-        /* inputs and outputs: 200 each */
+        /* 200 inputs and 200 outputs */
         {{LRA_XAVIER(0.5)},
          0,
          0.5 * sqrt(2.0 / 400),
          -0.5 * sqrt(6.0 / 400),
          0.5 * sqrt(6.0 / 400)},
-        /* mean (b - a)/ln(b/a) */
+        /* the mean is (b - a) / ln(b / a) */
         {{LRA_LOG_UNIFORM(0.001, 0.1)}, 0.021498, 0.025, 0.001, 0.1},
     };
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
@@ -109,7 +110,7 @@ TEST(random_rules_have_their_moments)
         expect_near("the mean", s.mean, rule[i].mean, 0.03 * rule[i].deviation);
         expect_near("the deviation", s.deviation, rule[i].deviation, 0.03 * rule[i].deviation);
         assert_true(s.least >= rule[i].least && s.most <= rule[i].most);
-        if (isfinite(rule[i].most)) { /* and reaches its ends */
+        if (isfinite(rule[i].most)) { /* values come close to both ends of the range */
             double width = rule[i].most - rule[i].least;
             expect_near("the most", s.most, rule[i].most, 0.02 * width);
             expect_near("the least", s.least, rule[i].least, 0.02 * width);
@@ -146,7 +147,7 @@ TEST(other_rules_are_exact)
     lra_free(ramp), lra_free(turns), lra_free(near), lra_free(zero), lra_free(five), lra_free(own);
 }
 
-/* A convolution tap counts for inputs and outputs alike. */
+/* The number of taps multiplies both the number of inputs and the number of outputs. */
 TEST(taps_count_in_xavier)
 {
     double *v = start_of(LRA_SPEC(LRA_XAVIER(1)), LRA_SHAPE(5, 100, 60));
@@ -156,7 +157,7 @@ TEST(taps_count_in_xavier)
     lra_free(v);
 }
 
-/* Bits that runs of earlier versions started from. */
+/* Hashes of the initial values in earlier versions, which must not change. */
 TEST(resconv_starts_as_ever)
 {
     static const uint64_t known[] = {
@@ -203,7 +204,7 @@ TEST(sharing_is_said)
     assert_ptr_equal(lra_shared(b.g, "layer0/w"), w);
     lra_pop(b.g);
     assert_ptr_equal(lra_shared(b.g, "layer0/w"), w);
-    lra_param(b.g, "w", LRA_SHAPE(3), NULL); /* another path */
+    lra_param(b.g, "w", LRA_SHAPE(3), NULL); /* the same name with another path */
     lra_push(b.g, "layer0");
     lra_param(b.g, "w", LRA_SHAPE(3), NULL);
     expect_failure(&b, "'layer0': 'w' already exists; lra_shared() uses it again");
@@ -220,7 +221,8 @@ TEST(sharing_is_said)
 
 /* ---- gradients ------------------------------------------------------------------------------- */
 
-/* Gradients of losses have no rule of their own: what stands behind them would get zeros. */
+/* Gradients of losses have no gradient rule themselves; without an error, the operations before
+ * them would get zero gradients. */
 TEST(a_gradient_without_a_rule_is_named)
 {
     bench b = open_bench(LRA_F64);
@@ -244,14 +246,14 @@ TEST(detach_stops_it)
     double d[2];
     assert_int_equal(lra_run(b.plan, &e), 0);
     assert_int_equal(lra_get(b.plan, dw, d, &e), 0);
-    assert_true(d[0] == 9 && d[1] == 16); /* not 27 and 48 */
+    assert_true(d[0] == 9 && d[1] == 16); /* the gradient is that of one use of w, not 27 and 48 */
     close_bench(&b);
 }
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* A product reads w through a bf16 copy, which a sum does not need: the second plan makes it, of
- * trained values. */
+/* A product reads w through a bf16 copy, which a sum does not need: the second plan creates the
+ * copy from the trained values. */
 TEST(plans_leave_values_alone)
 {
     enum { D = 4 };

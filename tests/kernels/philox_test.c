@@ -1,5 +1,6 @@
-/* Random numbers: the published known answers of Philox4x32-10 (Random123's kat_vectors), exact
- * uniformity of integers, moments of normals, and that a value depends on its address alone. */
+/* Random numbers: the published known answers of Philox4x32-10 (kat_vectors of Random123), exact
+ * uniformity of integers, moments of normals; a value depends only on its address (key and
+ * counter). */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ TEST(known_answers)
     const uint32_t f = 0xffffffffu;
     assert_words(lra_philox_at(0, 0, 0, 0, 0, 0), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8);
     assert_words(lra_philox_at(f, f, f, f, f, f), 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd);
-    /* the digits of pi */
+    /* key and counter are the digits of pi */
     assert_words(
         lra_philox_at(0xa4093822, 0x299f31d0, 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344),
         0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1);
@@ -37,7 +38,8 @@ TEST(a_stream_depends_on_its_address_alone)
     for (int k = 0; k < 3; k++) assert_true(equal[k] <= 1);
 }
 
-/* Pearson's statistic for `n` cells; mean n - 1, standard deviation sqrt(2 (n - 1)). */
+/* Returns Pearson's statistic for n cells, with mean n - 1 and standard deviation sqrt(2 (n -
+ * 1)). */
 static double chi_square(uint32_t n, int draws)
 {
     int count[64] = {0};
@@ -63,7 +65,8 @@ TEST(integers_are_uniform)
     for (int i = 0; i < 100; i++) assert_int_equal(lra_rng_below(&r, 1), 0);
 }
 
-/* With n = 3 * 2^30 a plain multiplication would give one residue modulo 3 twice as often. */
+/* For n = 3 * 2^30, scaling by a multiplication alone would give one residue modulo 3 twice as
+ * often as the others. */
 TEST(large_ranges_are_not_biased)
 {
     int count[3] = {0}, draws = 90000;
@@ -86,7 +89,7 @@ TEST(normals_have_the_moments_of_normals)
             for (int p = 1; p <= 4; p++) sum[p] += pow(x[k], p) / N;
         }
     }
-    /* five standard errors: variances of x, x^2, x^3, x^4 are 1, 2, 15, 96 */
+    /* five standard errors: the variances of x, x^2, x^3, x^4 are 1, 2, 15, 96 */
     const double expected[5] = {0, 0, 1, 0, 3}, variance[5] = {0, 1, 2, 15, 96};
     for (int p = 1; p <= 4; p++)
         assert_true(fabs(sum[p] - expected[p]) < 5 * sqrt(variance[p] / N));

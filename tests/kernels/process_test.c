@@ -1,4 +1,4 @@
-/* Child processes without a shell, signals, and what the machine has. */
+/* Child processes without a shell, signals, and properties of the machine. */
 #include "tests/fixtures/test.h"
 
 #include <poll.h>
@@ -31,7 +31,8 @@ TEST(a_program_is_fed_and_heard)
     lra_free(aside);
 }
 
-/* More than any pipe holds, both ways at once: neither side may wait for the other. */
+/* Transfers more bytes than a pipe holds in both directions at the same time: neither side may wait
+ * for the other. */
 TEST(long_conversations_do_not_block)
 {
     enum { N = 1000000 };
@@ -64,7 +65,7 @@ TEST(arguments_meet_no_shell)
     lra_free(out);
 }
 
-/* Binary output, from another folder than ours, and not more of it than asked for. */
+/* A child with binary output in another working folder; no more bytes are read than requested. */
 TEST(a_child_in_a_folder)
 {
     char *argv[] = {"sh", "-c", "pwd; printf 'a\\0b'", NULL};
@@ -89,8 +90,8 @@ static void make_program(const char *path, const char *says)
     assert_int_equal(chmod(path, 0755), 0);
 }
 
-/* The program is found before the folder is entered: a file of its name in that folder is not
- * started, whatever PATH holds. */
+/* The program is searched before the child enters its folder: a file of that name in the folder is
+ * not started, whatever PATH contains. */
 TEST(a_planted_program_is_not_started)
 {
     static const char *const paths[] = {":%s", "%s:", ".:%s", "bin:%s", "%s"};
@@ -114,7 +115,7 @@ TEST(a_planted_program_is_not_started)
         lra_text_free(&out);
         lra_free(path);
     }
-    /* Empty elements are skipped, relative ones count from the working directory. */
+    /* Empty elements of PATH are skipped; relative ones refer to the working directory. */
     assert_int_equal(chdir("results"), 0);
     setenv("PATH", "::", 1);
     char *none = lra_process_find("lra-drawer");
@@ -166,14 +167,15 @@ TEST(any_child_is_waited_for)
     assert_int_equal(lra_process_start(&p[2], fast, 0, &err), 0);
     assert_int_equal(lra_process_wait_any(p, 3, -1, &status, &err), 2);
     assert_int_equal(status, 4);
-    assert_int_equal(lra_process_wait_any(p, 3, 0.01, &status, &err), 3); /* nobody has ended */
+    assert_int_equal(lra_process_wait_any(p, 3, 0.01, &status, &err), 3); /* no child has ended */
     lra_process_signal(&p[0], SIGKILL);
     assert_int_equal(lra_process_wait_any(p, 3, 60, &status, &err), 0);
     assert_int_equal(status, 128 + SIGKILL);
     assert_int_equal(lra_process_wait_any(p, 3, -1, &status, &err), -1);
 }
 
-/* In a child of this test: a signal is noted; a second SIGINT ends the process. */
+/* Runs a child that receives two signals: the first is recorded; a second SIGINT ends the process.
+ * Returns its status. */
 static int status_after(int first, int second)
 {
     int status;
@@ -201,7 +203,7 @@ TEST(signals_ask_and_the_second_interrupt_ends)
     assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-/* The parent alone is told to stop, while it waits for `seconds`. */
+/* Sends a stop signal to this process alone while it waits for `seconds`. */
 static void stop_one_that_waits(double seconds)
 {
     int status;
@@ -213,7 +215,7 @@ static void stop_one_that_waits(double seconds)
         lra_signals_hold();
         if (lra_process_start(&p, slow, 0, &err) != 0) _exit(1);
         pid_t self = getpid();
-        if (fork() == 0) { /* tells it until it is gone */
+        if (fork() == 0) { /* sends the signal until the process has ended */
             for (int i = 0; i < 100 && getppid() == self; i++) {
                 kill(self, SIGTERM);
                 struct timespec t = {0, 50000000};
@@ -234,7 +236,8 @@ TEST(a_request_to_stop_reaches_the_children)
     stop_one_that_waits(60);
 }
 
-/* Waits for the end of all who hold the other end of a pipe; fails when they live on. */
+/* Waits until all processes that have the other end of a pipe open have ended; fails if some
+ * continue. */
 static void all_are_gone(int from)
 {
     char byte;
@@ -244,7 +247,7 @@ static void all_are_gone(int from)
     close(from);
 }
 
-/* A child holds the pipe as its parent did. */
+/* A child that has the same pipe open as its parent ends with the parent. */
 TEST(children_end_with_their_parent)
 {
     static const int ends[] = {SIGKILL, SIGHUP, SIGTERM};
@@ -269,7 +272,7 @@ TEST(children_end_with_their_parent)
     }
 }
 
-/* nohup is obeyed. */
+/* nohup has an effect: SIGHUP remains ignored. */
 TEST(an_ignored_hangup_stays_ignored)
 {
     int status;
@@ -284,7 +287,8 @@ TEST(an_ignored_hangup_stays_ignored)
     assert_int_equal(status, 0);
 }
 
-/* Where nobody waits for a safe point the program ends at once, and what it was writing is gone. */
+/* If no code waits for a safe point, a signal ends the program at once, and the file that was being
+ * written is removed. */
 TEST(a_signal_leaves_nothing_half_written)
 {
     char folder[] = "/tmp/lra-process-XXXXXX";
@@ -297,7 +301,7 @@ TEST(a_signal_leaves_nothing_half_written)
         lra_file *w[3];
         for (int i = 0; i < 3; i++) w[i] = lra_file_create(path, &err);
         fputs("half", lra_file_stream(w[0]));
-        if (lra_file_commit(w[1], &err) != 0) _exit(1); /* this one is whole */
+        if (lra_file_commit(w[1], &err) != 0) _exit(1); /* this file is complete */
         raise(SIGTERM);
         _exit(2);
     }
@@ -308,7 +312,7 @@ TEST(a_signal_leaves_nothing_half_written)
     lra_free(path);
 }
 
-/* Somebody installs another program under the name of the one that runs. */
+/* Another program replaces the file of the program that is running. */
 TEST(the_program_starts_itself_again_without_its_file)
 {
     char folder[] = "/tmp/lra-process-XXXXXX", *out = NULL;
@@ -325,7 +329,7 @@ TEST(the_program_starts_itself_again_without_its_file)
     lra_free(copy);
 }
 
-/* What the test above starts: removes its own file, then starts itself. */
+/* Program that the test above starts: it removes its own file and then starts itself. */
 static int start_again(const char *file)
 {
     char *argv[] = {"anything", "say", NULL};
@@ -342,7 +346,7 @@ TEST(the_machine_is_described)
     assert_true(lra_memory_peak() > 1e5);
 }
 
-/* A made-up /sys/fs/cgroup: NAME of a file and what it holds. */
+/* Makes a file NAME with the given text in a simulated /sys/fs/cgroup. */
 static void put(const char *root, const char *name, const char *text)
 {
     char *path = lra_format("%s/%s", root, name), *folder = lra_copy_text(path);
@@ -377,10 +381,11 @@ TEST(control_groups_limit_the_memory)
     } cases[] = {
         {"", 1e9},
         {"0::/\n", 1e9},
-        {"0::/job\n", 4000},        /* cache is given back: 5000 - (1500 - 500) */
-        {"0::/job/step\n", 4000},   /* the limit of the group above */
-        {"0::/job/tight\n", 1},     /* over its limit: nothing left, which is not 'unknown' */
-        {"0::/elsewhere/x\n", 1e9}, /* as seen from inside a container */
+        {"0::/job\n", 4000},      /* the page cache can be reclaimed: 5000 - (1500 - 500) */
+        {"0::/job/step\n", 4000}, /* the limit is that of the parent group */
+        /* above the limit: no memory is left, which differs from 'unknown' */
+        {"0::/job/tight\n", 1},
+        {"0::/elsewhere/x\n", 1e9}, /* a group outside of the container's view */
         {"9:name=systemd:/\n4:memory:/slurm\n0::/\n", 2100},
         {"4:cpu,memory,pids:/slurm/uid_7\n", 2100},
         {"4:memoryless,cpu:/slurm\n", 1e9},
@@ -395,17 +400,18 @@ TEST(control_groups_limit_the_memory)
         if (left != cases[i].left)
             fail_msg("'%s': %.0f bytes, expected %.0f", cases[i].groups, left, cases[i].left);
     }
-    assert_true(lra_memory_within(0, root, "0::/job\n") == 4000); /* the machine does not say */
+    /* the size of the machine's memory is unknown */
+    assert_true(lra_memory_within(0, root, "0::/job\n") == 4000);
     char *argv[] = {(char[]){"rm"}, (char[]){"-rf"}, root, NULL};
     assert_int_equal(lra_process_run(argv, NULL, NULL, NULL, &err), 0);
 }
 
-/* What is freed may be taken again, by anybody: nothing of it stays behind in the heap, whatever
- * lies above it. */
+/* Freed memory is returned to the system, for use by any process, even if later blocks of the heap
+ * are in use. */
 TEST(large_memory_is_given_back)
 {
 #ifdef LRA_DEBUG
-    skip(); /* as below */
+    skip(); /* for the reason given below */
 #else
     int status;
     pid_t pid = fork();
@@ -433,7 +439,7 @@ TEST(large_memory_is_given_back)
 TEST(an_address_space_limit_is_seen)
 {
 #ifdef LRA_DEBUG
-    skip(); /* sanitizers need more address space than there is memory */
+    skip(); /* the sanitizers need more address space than this machine has memory */
 #else
     int status;
     pid_t pid = fork();

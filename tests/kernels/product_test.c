@@ -1,6 +1,7 @@
-/* Matrix ops against plain loops, at every instruction level of the machine, in all graph types.
- * Inputs are multiples of 1/8, so that every product and sum is exact: F32 and F64 must agree to
- * the bit, BF16 up to one rounding of the result.  The number of threads must change no bit. */
+/* Matrix operations compared with plain loops, at every instruction level of the machine, in all
+ * graph types. Inputs are multiples of 1/8, so that every product and sum is exact: F32 and F64
+ * must be bitwise equal, BF16 up to one rounding of the result. The number of threads must not
+ * change any bit. */
 #include <math.h>
 #include "tests/fixtures/test.h"
 
@@ -17,7 +18,7 @@ enum { MAX_INPUTS = 4 };
 typedef struct {
     lra_graph *graph;
     lra_tensor *input[MAX_INPUTS];
-    double *value[MAX_INPUTS]; /* int32 inputs too */
+    double *value[MAX_INPUTS]; /* values of inputs, also of int32 inputs */
     int n;
 } problem;
 
@@ -39,7 +40,7 @@ static lra_tensor *add(problem *p, const char *name, lra_type t, lra_shape s)
     return p->input[p->n++];
 }
 
-/* Multiples of 1/8 in [-1, 1]. */
+/* Adds an input of random multiples of 1/8 in [-1, 1]. */
 static lra_tensor *add_real(problem *p, const char *name, lra_shape s)
 {
     lra_tensor *x = add(p, name, lra_real(p->graph), s);
@@ -77,7 +78,7 @@ static int set_all(const problem *p, lra_plan *plan, lra_err *e)
     return 0;
 }
 
-/* What y comes to; caller frees. */
+/* Returns the values of y; the caller frees them. */
 static double *run(const problem *p, lra_tensor *y, int n_threads)
 {
     lra_err e = {{0}};
@@ -138,8 +139,8 @@ static const conv_case cases[] = {
     {5, 64, 15, 16, 40, 1, 1, false},
     {2, 150, 3, 64, 8, 1, 1, true},
     {1, 3, 9, 10, 9, 1, 1, false},
-    /* dilated: some rows of every remainder, T below the span, taps beyond blocks of rows, groups
-     * of all widths */
+    /* dilated: numbers of rows with every remainder, T shorter than the kernel's span, taps farther
+     * apart than blocks of rows, groups of all widths */
     {3, 19, 3, 5, 4, 1, 2, true},
     {2, 7, 5, 3, 20, 1, 3, false},
     {2, 5, 3, 4, 8, 1, 9, true},
@@ -155,7 +156,7 @@ static const conv_case cases[] = {
 typedef void term(const conv_case *s, int64_t x, int64_t w, int64_t y, const double *a,
                   const double *b, double *out);
 
-/* Calls f with the places in x, w and y of every product of the sum. */
+/* Calls f with the indices in x, w and y of every product in the sum. */
 static void each_term(const conv_case *s, const double *length, term *f, const double *a,
                       const double *b, double *out)
 {
@@ -192,7 +193,7 @@ static void term_dw(const conv_case *s, int64_t x, int64_t w, int64_t y, const d
     out[w] += a[x] * b[y];
 }
 
-/* which: 'y' the convolution, 'x' and 'w' its gradients. */
+/* which: 'y' for the convolution, 'x' and 'w' for its gradients. */
 static void check_conv(const conv_case *s, lra_type type, char which)
 {
     problem p = problem_new(type);
@@ -221,7 +222,7 @@ static void check_conv(const conv_case *s, lra_type type, char which)
 
 static const lra_type types[] = {LRA_F32, LRA_F64, LRA_BF16};
 
-/* Calls f(type) at every level that this machine has. */
+/* Calls f(type) at every instruction level of this machine. */
 static void at_all_levels(void (*f)(lra_type type))
 {
     for (int level = 0; lra_cpu_usable(level); level++) {
@@ -245,7 +246,7 @@ TEST(test_conv)
     at_all_levels(all_convs);
 }
 
-/* Bias and relu. */
+/* Convolution with bias and relu. */
 static void conv_epilogue(lra_type type)
 {
     conv_case s = {2, 11, 3, 4, 20, 2, 2, false};
@@ -267,7 +268,7 @@ TEST(test_conv_epilogue)
     at_all_levels(conv_epilogue);
 }
 
-/* Rows t >= length are zero in spite of the bias. */
+/* Rows t >= length are zero, also with a bias. */
 static void padded_rows(lra_type type)
 {
     problem p = problem_new(type);
@@ -287,7 +288,8 @@ TEST(test_padded_rows)
 
 /* ---- dense ----------------------------------------------------------------------------------- */
 
-/* want (M,N) += a b; element (i,k) of a at a[i*ai + k*ak], (k,j) of b at b[k*bk + j*bj]. */
+/* Adds a b to want (M, N); element (i, k) of a is a[i*ai + k*ak], element (k, j) of b is b[k*bk +
+ * j*bj]. */
 static void multiply(int64_t M, int64_t N, int64_t K, const double *a, int64_t ai, int64_t ak,
                      const double *b, int64_t bk, int64_t bj, double *want)
 {
@@ -313,7 +315,8 @@ static void dense_of(lra_type type, int64_t M, int64_t D, int64_t H)
     expect(&p, lra_linear_dw(x, dy), dw);
     for (int64_t i = 0; i < M * H; i++)
         want[i] = fmax(0, want[i] + p.value[3][i % H]) + p.value[2][i];
-    dy = lra_cast(dy, lra_elem(p.graph)); /* a real one would be added to in real */
+    /* converted to the type of the graph, because a float32 residual would be added in float32 */
+    dy = lra_cast(dy, lra_elem(p.graph));
     expect(&p, lra_linear(x, w, bias, LRA_ACT_RELU, dy), want);
     lra_free(want);
     lra_free(dw);
@@ -324,10 +327,11 @@ static void dense(lra_type type)
 {
     dense_of(type, 1100, 6, 9);
     dense_of(type, 2, 18, 33);
-    dense_of(type, 122, 530, 70);  /* passes over k */
-    dense_of(type, 520, 18, 1968); /* one part; at its end more tiles than whole panels have */
-    dense_of(type, 1100, 330, 24); /* x alone is wide: parts of dy^T x */
-    dense_of(type, 5470, 6, 96);   /* float32: written past the caches */
+    dense_of(type, 122, 530, 70); /* several passes over k */
+    /* a single part, with more tiles at its end than whole panels have */
+    dense_of(type, 520, 18, 1968);
+    dense_of(type, 1100, 330, 24); /* only x is wide: dy^T x is computed in parts */
+    dense_of(type, 5470, 6, 96);   /* in float32 results are written without using the caches */
 }
 
 TEST(test_dense)
@@ -360,7 +364,7 @@ static void products_of(lra_type type, int64_t M, int64_t N, int64_t K)
 static void products(lra_type type)
 {
     products_of(type, 5, 4, 7);
-    products_of(type, 19, 20, 8); /* even: pairs of bf16 */
+    products_of(type, 19, 20, 8); /* even sizes, which bf16 kernels process in pairs */
     products_of(type, 300, 33, 34);
 }
 
@@ -417,12 +421,13 @@ TEST(test_cpu_variable)
     assert_int_equal(lra_cpu_device(&device, 0, &e), LRA_FAILED);
     assert_non_null(
         strstr(e.msg, "LRA_CPU is 'sse9', expected portable, avx2, avx512, avx512bf16 or amx"));
-    if (!lra_op_matmul.cpu[LRA_F32][LRA_LEVEL_AVX2]) { /* a Debug build, or another processor */
+    /* a Debug build, or a processor of another architecture */
+    if (!lra_op_matmul.cpu[LRA_F32][LRA_LEVEL_AVX2]) {
         setenv("LRA_CPU", "avx2", 1);
         assert_int_equal(lra_cpu_device(&device, 0, &e), LRA_FAILED);
         assert_non_null(strstr(e.msg, "LRA_CPU is 'avx2', which this build does not contain"));
     }
-    for (int i = 0; lra_cpu_usable(i); i++) { /* a usable level has bodies */
+    for (int i = 0; lra_cpu_usable(i); i++) { /* every usable level has function bodies */
         setenv("LRA_CPU", lra_cpu_usable(i), 1);
         assert_int_equal(lra_cpu_device(&device, 1, &e), 0);
         assert_non_null(lra_op_matmul.cpu[LRA_F32][lra_cpu_level()]);

@@ -1,6 +1,7 @@
-/* Training on a device that queues its work, as a GPU does: a fake one, on which nothing happens
- * before somebody waits for it, and gradients of weights at any time.  Results are read one step
- * late and nobody can tell; a step's inputs are one copy; what a step costs the host. */
+/* Training on a device that queues its work, as a GPU does. This simulated device executes nothing
+ * before the host waits for it, and gradients of weights at any time. Results are read one step
+ * late without a difference in the outcome; the inputs of a step are one copy; cost of a step for
+ * the host. */
 #include "tests/fixtures/test.h"
 
 #include <time.h>
@@ -17,10 +18,10 @@ enum { PARTS = 8, QUEUE = 32, SLOT = 1 << 20, SLOTS = 3 };
 
 typedef struct {
     char *memory;
-    int64_t number; /* of the work that fills it */
+    int64_t number; /* number of the queued work that writes it */
 } place;
 
-/* Work: inputs of a slot, or a plan, or copies of results. */
+/* An item of queued work: copying the inputs of a slot, running a plan, or copying results. */
 typedef struct {
     const lra_staging *in;
     const char *slot;
@@ -38,9 +39,9 @@ static streams_device streams;
 static lra_rng times;
 static struct {
     work queue[QUEUE];
-    int64_t first, last; /* numbers of what is queued */
-    int next;            /* slot that is filled */
-    bool idle;           /* plans take no time: they are not run */
+    int64_t first, last; /* numbers of the first and last queued item */
+    int next;            /* slot that is written next */
+    bool idle;           /* true: plans are not executed, so that they take no time */
     int late, runs, copies;
 } fake;
 
@@ -71,8 +72,8 @@ static work *add_work(void)
     return w;
 }
 
-/* A slot is written again when its inputs have arrived; the device is told two steps later, at the
- * earliest. */
+/* Queues the copy of a slot's inputs. A slot is reused only after its copy has ended; the earliest
+ * reuse is two steps later. */
 static void send(void)
 {
     lra_staging *in = &staging[fake.next];
@@ -197,7 +198,7 @@ static const void *readback_wait(lra_device *d, void *of, lra_err *e)
 {
     const place *p = of;
     (void)d, (void)e;
-    fake.late += fake.last > p->number; /* something is queued behind it */
+    fake.late += fake.last > p->number; /* counts reads while later work is queued */
     finish(p->number);
     return p->memory;
 }
@@ -226,8 +227,8 @@ static void queue_on(lra_device *d)
 
 /* ---- the tests ------------------------------------------------------------------------------- */
 
-/* Stopped again and again, with updates of one batch and of three: history, weights and test as on
- * a device that waits. */
+/* A run that is interrupted repeatedly, with updates of one batch and of three: history, weights
+ * and test results are equal to those on a device that does not queue work. */
 TEST(nobody_can_tell)
 {
     for (int64_t accumulate = 1; accumulate <= 3; accumulate += 2) {
@@ -243,7 +244,8 @@ TEST(nobody_can_tell)
     }
 }
 
-/* What could not be applied is skipped, and five in a row end the run, as where nobody is late. */
+/* An update that is not finite is skipped, and five consecutive ones end the run, as on a device
+ * that does not queue work. */
 TEST(a_run_that_fails_says_so)
 {
     lra_err e[2];
@@ -268,8 +270,8 @@ static double processor_us(void)
     return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-/* From a batch to the next, without its making: gathered in one copy, started, and the one before
- * taken in. */
+/* Measures the host's time per step without making the batch: inputs are gathered in one copy, the
+ * step is queued, and the results of the previous step are read. */
 TEST(a_step_costs_the_host_little)
 {
     enum { STEPS = 200, ROUNDS = 20, MOST_US = 20 };
@@ -301,7 +303,7 @@ TEST(a_step_costs_the_host_little)
     assert_non_null(lra_session_finish(&s, status, &e));
     fake.idle = false;
     assert_int_equal(fake.runs, STEPS * ROUNDS + 1);
-    assert_int_equal(fake.copies, fake.runs); /* inputs stand side by side */
+    assert_int_equal(fake.copies, fake.runs); /* the inputs of a step are adjacent */
     printf("a step costs the host %.2f us beside the driver\n", least);
     if (least > MOST_US) fail_msg("%.1f us, at most %d were expected", least, MOST_US);
     lra_loader_free(l);
@@ -315,15 +317,18 @@ TEST(inputs_are_gathered)
     lra_staging s = {.n = 0};
     char *to = (char *)0x10000;
     assert_int_equal(lra_staging_add(&s, to, 100, 4096), 0);
-    assert_int_equal(lra_staging_add(&s, to + 256, 300, 4096), 256); /* the next buffer */
+    /* continues the previous buffer */
+    assert_int_equal(lra_staging_add(&s, to + 256, 300, 4096), 256);
     assert_int_equal(s.n, 1);
     assert_int_equal(s.part[0].n_bytes, 556);
-    assert_int_equal(lra_staging_add(&s, to + 4096, 64, 4096), 768); /* one further on */
-    assert_int_equal(lra_staging_add(&s, to, 64, 4096), 1024);       /* one before */
+    /* a buffer farther ahead starts a new part */
+    assert_int_equal(lra_staging_add(&s, to + 4096, 64, 4096), 768);
+    /* a buffer before it starts a new part */
+    assert_int_equal(lra_staging_add(&s, to, 64, 4096), 1024);
     assert_int_equal(s.n, 3);
-    assert_int_equal(lra_staging_add(&s, to + 256, 4096, 4096), -1); /* no room */
+    assert_int_equal(lra_staging_add(&s, to + 256, 4096, 4096), -1); /* no space is left */
     while (s.n < LRA_STAGED_MOST) lra_staging_add(&s, to, 1, 1 << 20);
-    assert_int_equal(lra_staging_add(&s, to, 1, 1 << 20), -1); /* no part left */
+    assert_int_equal(lra_staging_add(&s, to, 1, 1 << 20), -1); /* all parts are in use */
     assert_int_equal(lra_staging_add(&s, to + 1, 1, 1 << 20), (int64_t)s.part[s.n - 1].at + 1);
 }
 

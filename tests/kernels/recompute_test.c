@@ -1,5 +1,5 @@
-/* Recomputation: the same bits from less memory, on a chain whose optimum is known and on the
- * ladder's model. */
+/* Recomputation: bitwise equal results with less memory, for a chain whose optimum is known and for
+ * the model of the ladder. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static lra_err err;
 
 enum { WIDE = 4096 };
 
-/* Buffers of WIDE floats that the gradient of a chain of n nodes works in. */
+/* Returns the memory for the gradient of a chain of n nodes, in buffers of WIDE floats. */
 static double chain_buffers(int n, lra_keep keep)
 {
     lra_graph *g = lra_graph_new(LRA_F32, LRA_TRAIN);
@@ -42,7 +42,7 @@ TEST(a_chain_needs_the_root_of_its_length)
 {
     assert_true(chain_buffers(400, LRA_KEEP_ALL) > 400);
     assert_true(chain_buffers(400, LRA_KEEP_PRODUCTS) <
-                400 + 8); /* one segment: no gain, no loss */
+                400 + 8); /* there is one segment, so that recomputation has no effect */
     for (int n = 25; n <= 400; n *= 4) {
         double buffers = chain_buffers(n, LRA_KEEP_LAYERS), bound = 2 * sqrt(n) + 8;
         if (buffers > bound) fail_msg("%d nodes: %.1f buffers, expected %.1f", n, buffers, bound);
@@ -54,7 +54,7 @@ TEST(a_chain_needs_the_root_of_its_length)
 enum { BATCH = 8, TOKENS = 512, STEPS = sanitized ? 1 : 2 };
 
 typedef struct {
-    uint64_t hash; /* of parameters and moments after STEPS steps */
+    uint64_t hash; /* hash of parameters and moments after STEPS steps */
     double flops, workspace;
 } outcome;
 

@@ -1,5 +1,5 @@
-/* safetensors: golden bytes of the reference implementation, round trips, and what must be
- * refused. */
+/* safetensors: golden bytes of the reference implementation, round trips, and files that must be
+ * rejected. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static const char path[] = "safetensors_test.safetensors";
 
-/* An image from a header and n zero bytes of data; returns its size. */
+/* Makes a file image from a header and n zero bytes of data; returns its size. */
 static size_t image(char *to, const char *header, size_t n)
 {
     uint64_t length = strlen(header);
@@ -26,7 +26,7 @@ static lra_ndarray array(lra_dtype dtype, int rank, int64_t a, int64_t b, const 
     return (lra_ndarray){.dtype = dtype, .rank = rank, .dims = {a, b}, .bytes = bytes};
 }
 
-/* As safetensors 0.8.0 for Python writes the same arrays. */
+/* The bytes that safetensors 0.8.0 for Python writes for the same arrays. */
 TEST(golden_bytes)
 {
     static const char header[] =
@@ -76,7 +76,7 @@ TEST(golden_bytes)
     remove(path);
 }
 
-/* A tensor entry around the parts under test. */
+/* A tensor entry of the header. */
 #define ENTRY(dtype, shape, offsets)                                                               \
     "{\"x\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}}"
 
@@ -141,7 +141,7 @@ TEST(refused)
     }
 }
 
-/* Sizes in the first 8 bytes that the file cannot hold. */
+/* Header lengths in the first 8 bytes that are larger than the file. */
 TEST(refused_lengths)
 {
     static const struct {

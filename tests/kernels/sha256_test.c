@@ -1,4 +1,4 @@
-/* SHA-256: the known answers of FIPS 180-4 and NIST's examples, in one piece and in many. */
+/* SHA-256: the known answers of FIPS 180-4 and NIST's examples, in one piece and in several. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ TEST(known_answers)
     }
 }
 
-/* A million times "a"; and one byte more or less around the end of a block. */
+/* "a" a million times; lengths one byte shorter and longer than a block. */
 TEST(long_messages)
 {
     static const char *const around[] = {

@@ -1,11 +1,11 @@
 /* labels: slow timeout: 300 */
-/* Faults in the synchronisation of CUDA kernels, planted one at a time on the host shim: a barrier
- * that is missing, a wait that leaves one group of copies or products more under way, a box of TMA
- * that is not waited for.  A fault is caught if shim_test.c would fail: a result differs from the
- * CPU's, its bits depend on the order of threads, shadow memory reports a race, or the shim stops
- * the kernel.  Ten faults of the kernels with tensor cores and of the long convolution; with
- * LRA_MUTANTS=all every one (tests/shim/mutants.sh), with another value those whose FILE:LINE
- * contains it; LRA_TEST_OP limits the cases. */
+/* Faults in the synchronization of CUDA kernels, inserted one at a time on the host shim: a missing
+ * barrier, a wait for one group of copies or products less, a box of TMA that is not waited for. A
+ * fault is detected if shim_test.c would fail: a result differs from the CPU's, its bits depend on
+ * the order of threads, shadow memory reports a race, or the shim stops the kernel. By default ten
+ * faults of the kernels with tensor cores and of the long convolution are tested; LRA_MUTANTS=all
+ * tests all (tests/shim/mutants.sh), another value those whose FILE:LINE contains it; LRA_TEST_OP
+ * restricts the cases. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ typedef struct {
     shim_case c;
     double seconds;
     bool visits[MAX_SITES];
-    result expected; /* v NULL: not computed yet */
+    result expected; /* v is NULL until the result has been computed */
 } visited;
 
 static visited *cases;
@@ -68,7 +68,7 @@ static void record_large(const lra_op *op, int i)
 {
     shim_each_case(op, i, record);
 }
-/* The cases of the ten faults. */
+/* Records which places the cases of the ten faults visit. */
 static void record_few(void)
 {
     shim_case c = {&op_sample_large, 0, LRA_BF16, LRA_CUDA_MMA, 0, 0.01};
@@ -91,7 +91,7 @@ static int by_time(const void *a, const void *b)
 
 /* ---- one fault ------------------------------------------------------------------------------- */
 
-/* How a fault shows; the numbers are exit codes of the process that ran it. */
+/* How a fault was detected; the numbers are exit codes of the process that tested it. */
 enum { CAUGHT_BY_NOTHING, BY_VALUE, BY_ORDER, BY_SHADOW, BY_STOP, N_CAUGHT };
 static const char *const caught_by[N_CAUGHT] = {"NOT CAUGHT", "differs from the CPU",
                                                 "depends on the order of threads",
@@ -122,7 +122,7 @@ static int run_fault(const visited *v)
     return !same ? BY_ORDER : shim_races ? BY_SHADOW : CAUGHT_BY_NOTHING;
 }
 
-/* Runs the cases that visit a place, the fastest first, until one shows the fault. */
+/* Runs the cases that visit a place, the fastest first, until one detects the fault. */
 static int plant(int place)
 {
     for (int i = 0; i < n_cases; i++) {
@@ -149,12 +149,14 @@ static int plant(int place)
     return CAUGHT_BY_NOTHING;
 }
 
-/* A wait without which nothing changes says so in its line; the comment there gives the reason. */
+/* Returns true if a comment in the source line says that the wait is not necessary for the result;
+ * the comment gives the reason. */
 static bool is_equivalent(const shim_site *s)
 {
     char line[256] = "";
     const char *source = getenv("LRA_SOURCE"),
-               *kernels = strstr(s->file, "kernels/"); /* the compiler's path may be relative */
+               /* the path given by the compiler may be relative */
+        *kernels = strstr(s->file, "kernels/");
     char *path = lra_format("%s/%s", source ? source : ".", kernels ? kernels : s->file);
     FILE *f = fopen(path, "r");
     if (!f) fail_msg("cannot read '%s'", path);
@@ -164,7 +166,7 @@ static bool is_equivalent(const shim_site *s)
     return s->kind != SHIM_SYNC && strstr(line, "/* equivalent") != NULL;
 }
 
-/* Whether the faults to plant include this place; wanted: "all" or a part of FILE:LINE. */
+/* Returns true if the fault at this place must be tested; wanted: "all" or a part of FILE:LINE. */
 static bool is_planted(int place, const char *wanted)
 {
     char name[512];
@@ -173,7 +175,8 @@ static bool is_planted(int place, const char *wanted)
     return strcmp(wanted, "all") == 0 || strstr(name, wanted) != NULL;
 }
 
-/* True if the fault is caught, or is none. */
+/* Tests a fault and prints the outcome. Returns true if the fault is detected, or has no effect on
+ * results. */
 static bool plant_and_tell(int place)
 {
     static const char *const fault[] = {"no barrier", "one group of copies more under way",

@@ -1,6 +1,7 @@
 /* labels: slow timeout: 300 */
-/* Gradients on the host shim that are small differences of large numbers, as the CPU computes them:
- * attention where keys and values are alike (attention_whole_test.c), and sums of columns. */
+/* Gradients on the host shim that are small differences of large numbers must be as accurate as on
+ * the CPU: attention with almost equal keys and values (attention_whole_test.c), and sums of
+ * columns. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static int open_cpu(lra_device *d, lra_err *e)
     return lra_cpu_device(d, 1, e);
 }
 
-/* Runs a graph: sets n inputs to double values, reads `outs` results; values are exact in bf16. */
+/* Runs a graph: sets n inputs to values that are exact in bf16, and reads `outs` results. */
 enum { MOST_INPUTS = 6 };
 typedef struct {
     lra_graph *g;
@@ -77,9 +78,10 @@ static void run(job *j, int (*open)(lra_device *, lra_err *), double *const *to)
 
 enum { T = 150, H = 2, WIDEST = 32, MOST = T * H * WIDEST };
 
-static double input[4][MOST], exact[4][MOST], ours[4][MOST]; /* q, k, v, dy; y, dq, dk, dv */
+/* inputs: q, k, v, dy; results: y, dq, dk, dv */
+static double input[4][MOST], exact[4][MOST], ours[4][MOST];
 
-/* Keys and values that differ by a hundredth of what they have in common; exact in bf16. */
+/* Sets keys and values that differ by a hundredth of their common part, and are exact in bf16. */
 static void fill(int K, int V)
 {
     for (int x = 0; x < 4; x++) {
@@ -106,7 +108,7 @@ static void differentiate(const lra_attention_spec *s, int K, int V, lra_type ty
     run(&j, open, results);
 }
 
-/* The largest error of a gradient over its largest value. */
+/* Returns the largest error of a gradient relative to its largest value. */
 static double error_of(int a, int n)
 {
     double most = 0, off = 0;
@@ -117,7 +119,8 @@ static double error_of(int a, int n)
     return off / most;
 }
 
-/* The largest error of the sum of a channel of dk over the keys, by the sum of its magnitudes. */
+/* Returns the largest error of the sum of a channel of dk over the keys, relative to the sum of
+ * magnitudes. */
 static double error_of_sums(int K)
 {
     double most = 0;
@@ -142,7 +145,8 @@ static const struct {
              {"of a window", {.window = 64}, 32, 16},
              {"with decay", {.decay = decay}, 16, 16}};
 
-/* A softmax does not see what keys have in common, and a bias of all keys has no gradient. */
+/* Attention is invariant under the common part of all keys, so that the gradient of a bias of all
+ * keys is zero. */
 TEST(float32_loses_nothing_where_keys_are_alike)
 {
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
@@ -151,7 +155,9 @@ TEST(float32_loses_nothing_where_keys_are_alike)
         fill(K, V);
         differentiate(s, K, V, LRA_F64, open_cpu, exact);
         double most[] = {2e-4, 1e-4, 1e-9};
-        if (s->decay) { /* keys are not centred, and the sums not 0: as close as the CPU */
+        /* with decay, keys are not centred and the sums are not 0: the error must be close to that
+         * of the CPU */
+        if (s->decay) {
             differentiate(s, K, V, LRA_F32, open_cpu, ours);
             double cpu[] = {error_of(1, T * H * K), error_of(2, T * H * K), error_of_sums(K)};
             for (int e = 0; e < 3; e++) most[e] = 3 * cpu[e];
@@ -164,8 +170,8 @@ TEST(float32_loses_nothing_where_keys_are_alike)
     }
 }
 
-/* Plain kernels and tensor cores: errors of some rounding to bf16, and of the
- * rounded y in dq.  Without the mean keys dq is wrong by more than its size. */
+/* Plain kernels and tensor cores: the errors are a few roundings to bf16, and in dq the rounding of
+ * y. If the mean of the keys were not subtracted, the error of dq would be larger than dq. */
 TEST(bf16_keeps_gradients_where_keys_are_alike)
 {
     static const int width[] = {16, 32};
@@ -189,8 +195,8 @@ TEST(bf16_keeps_gradients_where_keys_are_alike)
 
 enum { ROWS = 1500, COLUMNS = 40, TERMS = ROWS * COLUMNS };
 
-/* Row t is a_t - a_(t+1), a multiples of 1/128 below 2^16: a column sums to a_0 - a_n = 1/128, and a
- * float32 holds each row but not the sum of many. */
+/* Sets row t to a_t - a_(t+1), where a_t are multiples of 1/128 below 2^16: the sum of a column is
+ * a_0 - a_n = 1/128. Float32 represents each row exactly, but not the sum of many rows. */
 static void fill_telescope(double *v, double *sum)
 {
     lra_rng r = lra_rng_new(6, 0, 0);
@@ -213,7 +219,7 @@ static void expect_sums(const char *what, const double *got, const double *sum)
             fail_msg("%s, column %d: %.9g, expected %.9g", what, d, got[d], sum[d]);
 }
 
-/* Of a sum, and of the gradient of a bias of batch norm. */
+/* Sums over rows, and the gradient of a bias of batch norm. */
 TEST(sums_of_columns_are_in_double)
 {
     static double dy[TERMS], x[TERMS], zero[COLUMNS], one[COLUMNS], sum[COLUMNS], got[COLUMNS];
@@ -241,8 +247,8 @@ TEST(sums_of_columns_are_in_double)
     expect_sums("bias of batch norm", got, sum);
 }
 
-/* A gradient with a NaN that is neither the first nor the last element of its thread: the sums of
- * its table are NaN, not finite numbers. The index lives in an int32 input of the graph. */
+/* A NaN in a gradient that is neither the first nor the last element of its thread: the sums of the
+ * embedding table are then NaN, not finite. The index is an int32 input of the graph. */
 TEST(a_nan_stays_in_the_gradient_of_an_embedding)
 {
     enum { V = 256, N = 8192, D = 16 };

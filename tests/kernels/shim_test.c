@@ -1,7 +1,7 @@
 /* labels: slow timeout: 1200 */
-/* The plain CUDA kernels on the host shim: the registry walk of op_test.c, float32 and bf16,
- * against the CPU bodies; the same bits when blocks, warps and lanes run from last to first; no two
- * accesses to the same memory that no barrier orders (shadow.c). */
+/* The plain CUDA kernels on the host shim: all registered operations in float32 and bf16, compared
+ * with the CPU (see op_test.c); results are bitwise equal if blocks, warps and lanes run from last
+ * to first; no two accesses to the same memory are without a barrier between them (shadow.c). */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static int open_cpu(lra_device *d, lra_err *e)
 
 /* ---- walks ----------------------------------------------------------------------------------- */
 
-/* Whatever computes does so on a GPU, too. */
+/* Every operation that computes has a GPU implementation. */
 TEST(every_op_has_its_bodies)
 {
     const lra_op *op;
@@ -80,7 +80,8 @@ static void launch(const shim_case *c)
     shim_level = c->level, shim_columns = c->columns;
     OK(lra_run(plan, &e));
     shim_level = LRA_CUDA_MMA, shim_columns = 0;
-    assert_in_range(shim_launches - before, 1 + n, 100); /* y and a gradient each, at least */
+    /* at least one launch for y, and one for each gradient */
+    assert_in_range(shim_launches - before, 1 + n, 100);
     lra_plan_free(plan);
     lra_space_free(space);
     lra_params_free(params);
@@ -98,7 +99,8 @@ TEST(kernels_agree_with_the_cpu)
     each_large_sample(both_types);
 }
 
-/* The published convolution is too large for threads on the host: its launches are checked. */
+/* The convolution at its published size is too large for threads on the host: only its launches are
+ * checked. */
 TEST(launches_of_the_published_convolution_are_allowed)
 {
     assert_true(lra_grid_allowed(INT32_MAX, 65535, 65535));
@@ -111,8 +113,8 @@ TEST(launches_of_the_published_convolution_are_allowed)
     shim_dry = false;
 }
 
-/* Float32: norm, sum of two ways, sums for gain and bias; bf16 also the product, its slope and the
- * sum of columns. */
+/* Number of fused nodes. Float32: norm, sum of two gradients, sums for gain and bias; bf16 also the
+ * product, its slope and the sum of columns. */
 TEST(nodes_run_as_one)
 {
     for (int type = LRA_F32; type <= LRA_BF16; type += LRA_BF16 - LRA_F32) {
@@ -139,8 +141,8 @@ static int keep(const lra_length_graph *v, const lra_batch *b, void *context, lr
     return 0;
 }
 
-/* Logits of the test split: whole, and with every distance above 1 cut off, in all heads, in every
- * other one (an op without heads: in every other op). */
+/* Logits of the test split: without limits (WHOLE), with distance limit 1 in all heads (ALL), and
+ * in every second head, or every second operation if it has no heads (SOME). */
 enum { WHOLE, ALL, SOME, CUTS };
 static void ask(const lra_train_spec *run, int (*open)(lra_device *, lra_err *),
                 float logits[CUTS][ROWS * CLASSES])

@@ -1,7 +1,7 @@
-/* Rows of length 0, 1 and 2, for every op and every model of the registries: results and gradients
- * are finite, nothing is read or written outside of arrays (sanitizers), and padding has no
- * influence.  Batches whose last rows are not used and inputs that a probe empties have such
- * rows. */
+/* Rows of length 0, 1 and 2, for every operation and every model of the registries: results and
+ * gradients are finite, nothing is read or written outside of arrays (sanitizers), and padding has
+ * no influence. Such rows occur in incomplete batches, and in inputs from which a probe removes
+ * tokens. */
 #include <math.h>
 #include "tests/fixtures/test.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- ops ------------------------------------------------------------------------------------- */
 
-/* Lengths of a sample become `first`, first + 1, first + 2, .. modulo 3.  Returns how many leaves
+/* Sets the lengths of a sample to first, first + 1, first + 2, .. modulo 3. Returns how many leaves
  * are lengths. */
 static int shorten(op_sample *t, int first)
 {
@@ -51,7 +51,7 @@ static void expect_finite(const op_sample *t, machine *m, const lra_tensor *x, i
     lra_free(wide);
 }
 
-static int met; /* samples with lengths */
+static int met; /* number of samples that have lengths */
 
 static void short_sample(const lra_op *op, int i)
 {
@@ -89,7 +89,7 @@ TEST(ops_meet_short_rows)
 
 enum { B = 4, T = 16 };
 
-/* Output and gradients; the caller frees each. */
+/* Returns output and gradients; the caller frees each. */
 static double **results(tiny_model *f, const int32_t *length, int32_t pad)
 {
     double **v = lra_alloc_array((size_t)f->n + 1, sizeof *v);
@@ -144,7 +144,8 @@ static void check_short(const lra_model *m, const char *variant, int k)
     model_close(&f);
 }
 
-/* In evaluation: batch statistics of training depend on all rows. */
+/* Checks that a row does not depend on others, in evaluation: in training, batch statistics depend
+ * on all rows. */
 static void check_others(const lra_model *m, const char *variant, int k)
 {
     static const int32_t length[B] = {0, 1, 2, 5}, longer[B] = {T, 1, 2, 5};

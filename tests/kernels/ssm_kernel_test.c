@@ -1,6 +1,6 @@
-/* The kernels of state-space layers against the sum that defines them, term by term: with steps dt
- * and without, of one block of lags and several, with rates that rows share, and steps so small
- * that (e^x - 1)/x is a series. */
+/* Kernels of state-space layers compared with the defining sum, term by term: with and without step
+ * sizes dt, one block of lags and several, with rates shared by rows, and steps so small that (e^x
+ * - 1)/x needs a series. */
 #include "tests/fixtures/test.h"
 
 #include <complex.h>
@@ -10,7 +10,8 @@
 #include "kernels/graph/ops.h"
 #include "tests/fixtures/run_once.h"
 
-/* The second of two threads starts with a row whose exponents the first has. */
+/* With these sizes, the second of two threads starts with a row that has the same exponents as a
+ * row of the first thread. */
 enum { N = 3, R = 6, H = 3, S = 1, MOST = 150, LONG = 20000 };
 
 static double a[2 * S * N], c[2 * R * N], dt[H], found[R * LONG];
@@ -26,7 +27,7 @@ static void fill(double size)
     for (int i = 0; i < H; i++) dt[i] = size * (0.5 + lra_rng_u01(&r));
 }
 
-/* k[r,l] = 2 Re sum c (e^x - 1)/a e^(x l), x = dt a; without dt Re sum c e^(a l). */
+/* Returns k[r,l] = 2 Re sum c (e^x - 1)/a e^(x l) with x = dt a; without dt, Re sum c e^(a l). */
 static double defined(int row, int64_t lag, bool held)
 {
     double sum = 0;
@@ -56,7 +57,7 @@ TEST(kernels_are_the_sums)
     static const int64_t lengths[] = {1, 7, 64, 65, MOST};
     static const double sizes[] = {0.5, 0.05, 0.001};
     for (int i = 0; i < 5; i++)
-        for (int k = 0; k < 4; k++) { /* the last: without steps */
+        for (int k = 0; k < 4; k++) { /* the last case has no step sizes */
             bool held = k < 3;
             fill(held ? sizes[k] : 1);
             compute(lengths[i], held);
@@ -70,7 +71,8 @@ TEST(kernels_are_the_sums)
         }
 }
 
-/* Powers are products of powers: over 20,000 lags of slow decay nothing adds up. */
+/* Powers are computed as products of powers: errors do not accumulate over 20,000 lags of slow
+ * decay. */
 TEST(many_lags_are_exact)
 {
     fill(1e-4);

@@ -1,6 +1,6 @@
-/* Calls that a device runs beside the others: whenever they run, parameters get the same bits as in
- * one stream; nothing on the first stream writes to what they read and write, or reads what they
- * write, before it has waited for them. */
+/* Calls that a device runs on a second stream: at whatever time they run, parameters are bitwise
+ * equal to those with one stream. Before the first stream has waited for them, it neither writes
+ * memory that they use nor reads memory that they write. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum { GRAPHS = 60, N_PARAMS = 6, STEPS = 3, PARTS = 2 };
 static struct {
     streams_device streams;
     lra_rng random;
-    int most; /* calls beside that are under way */
+    int most; /* largest number of calls in progress on the second stream */
 } fake;
 
 typedef struct {
@@ -92,7 +92,7 @@ static bool meet(span a, span b)
     return a.from < b.end && b.from < a.end;
 }
 
-/* Does call a write to anything that call b reads or writes? */
+/* Returns true if call a writes memory that call b reads or writes. */
 static bool disturbs(const lra_plan *p, int a, int b)
 {
     const lra_tensor *x = p->call[a].y, *y = p->call[b].y;
@@ -114,8 +114,8 @@ static bool disturbs(const lra_plan *p, int a, int b)
     return false;
 }
 
-/* Every call beside against every call of the first stream that may run at its time; returns how
- * many are beside. */
+/* Compares every call of the second stream with every call of the first stream that may run at the
+ * same time; returns the number of calls on the second stream. */
 static int check_lanes(const lra_plan *p, int most, const char *what)
 {
     int n_side = 0, waited = 0;
@@ -139,13 +139,13 @@ static int check_lanes(const lra_plan *p, int most, const char *what)
 
 /* ---- random graphs --------------------------------------------------------------------------- */
 
-/* One part of an update. */
+/* One part of an update that is computed in parts. */
 typedef struct {
     lra_graph *g;
     lra_tensor *x, *step, *update, *moved;
 } dag;
 
-/* With a state that moves, which assigns what is computed in between. */
+/* Builds a graph with a state, which is assigned an intermediate result. */
 static dag build(lra_type type, uint64_t seed, int part, int n_parts)
 {
     dag d = {.g = lra_graph_new(type, LRA_TRAIN)};
@@ -168,7 +168,7 @@ static dag build(lra_type type, uint64_t seed, int part, int n_parts)
     }
     lra_tensor *target = lra_zeros(d.g, lra_elem(d.g), LRA_SHAPE(ROWS, WIDTH));
     lra_tensor *loss = lra_mse(known[n - 1], target);
-    for (int i = 0; i < N_PARAMS; i++) /* each is read by something */
+    for (int i = 0; i < N_PARAMS; i++) /* every parameter is used */
         loss = lra_add(loss, lra_mse(lra_tanh(lra_mul(known[1 + i], known[n - 2 - i])), target));
     lra_tensor *state = lra_state(d.g, "state", LRA_SHAPE(ROWS, WIDTH), NULL);
     lra_tensor *now = lra_cast(known[1 + N_PARAMS + NODES / 2], lra_real(d.g));
@@ -180,12 +180,12 @@ static dag build(lra_type type, uint64_t seed, int part, int n_parts)
 }
 
 typedef struct {
-    int most; /* 0: one stream */
+    int most; /* largest number of calls on the second stream; 0: one stream */
     lanes_time when;
     bool fused;
 } way;
 
-/* What is left of the steps: status of each, and a hash of all parameters, moments and states. */
+/* Outcome of the steps: the status of each, and a hash of all parameters, moments and states. */
 typedef struct {
     float status[STEPS][4];
     uint64_t arrays;
@@ -277,7 +277,8 @@ static void open_model(tiny_model *f, const lra_model *m, const char *variant, l
     model_open(f, &what);
 }
 
-/* As a GPU would have the plan, with its fused nodes; then run late, without them. */
+/* Checks the plan that a GPU would have, with fused nodes; then runs it without fused nodes, with
+ * the second stream late. */
 static void check_model(const lra_model *m, const char *variant)
 {
     static const int32_t length[] = {12, 5, 1};
@@ -328,7 +329,8 @@ static int find_call(const lra_plan *p, const lra_tensor *y)
     return -1;
 }
 
-/* One step of three dense layers on x (rows, WIDTH), with at most `most` calls beside. */
+/* Checks one step of three dense layers on x (rows, WIDTH), with at most `most` calls on the second
+ * stream. */
 static void check_layers(int64_t rows, int most, lra_keep keep)
 {
     lra_err e = {{0}};
@@ -362,7 +364,8 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
     bool on = most > 0 && keep == LRA_KEEP_ALL;
     assert_int_equal(n_dw, on ? 3 : 0);
     assert_int_equal(n_dx, 2);
-    assert_int_equal(n_dx_beside, on && rows < WIDTH); /* at the end, where nothing else is left */
+    /* at the end of the backward pass, where no other work remains */
+    assert_int_equal(n_dx_beside, on && rows < WIDTH);
     if (!on || rows > WIDTH) assert_int_equal(n_side, on ? 4 : 0); /* only updates read the loss */
     assert_int_equal(plan->lane[find_call(plan, out[0])].wait, n_side);
     for (int at = 0; at < values->n_calls; at++) assert_false(values->lane[at].side);
@@ -373,12 +376,12 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
     lra_graph_free(g);
 }
 
-/* Gradients of weights, not those that go on; none where nothing is updated, on a device without a
- * second stream, and where memory is spared. */
+/* Gradients of weights run on the second stream, those of activations do not. None does if there
+ * are no updates, if the device has no second stream, or if memory is limited. */
 TEST(gradients_of_weights)
 {
     check_layers(16, 4, LRA_KEEP_ALL);
-    check_layers(4, 4, LRA_KEEP_ALL); /* weights are larger than what goes on */
+    check_layers(4, 4, LRA_KEEP_ALL); /* weights are larger than activations */
     check_layers(16, 0, LRA_KEEP_ALL);
     check_layers(16, 4, LRA_KEEP_LAYERS);
 }
@@ -409,7 +412,7 @@ static int64_t columns_of(int64_t B, int64_t T, int64_t n_out)
     return conv_tile_columns(&(conv_tiles){B, T, 1, n_out});
 }
 
-/* Blocks of convolutions, and what the number of multiprocessors makes of them. */
+/* Sizes of blocks in convolutions depend on the number of multiprocessors. */
 TEST(blocks_fill_the_machine)
 {
     lra_err e = {{0}};

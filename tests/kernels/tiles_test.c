@@ -1,8 +1,7 @@
-/* Products of an op's own tiles (tiles.c), with emulated tiles: on every machine, whatever it
- * multiplies bf16 with.  Values are multiples of 1/8, so that sums are exact; operands and results
- * stand between infinities, none of which may be read into a sum or be written over.  Then
- * attention on the same emulated tiles beside float64: this program's tiles are the ones that the
- * engine is linked with. */
+/* Products with an operation's own tiles (tiles.c), using emulated tiles, which every machine can
+ * run. Values are multiples of 1/8, so that sums are exact; infinities before and after operands
+ * and results detect reads and writes outside of them. Then attention with the same emulated tiles
+ * compared with float64: in this program the engine is linked with the emulated tiles. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -14,7 +13,7 @@
 #include "tests/fixtures/exact_operands.h"
 #include "tests/fixtures/op_sample.h"
 
-/* n infinities; caller frees */
+/* Returns n infinities; the caller frees them. */
 static uint16_t *infinities(int64_t n)
 {
     uint16_t *x = lra_alloc_array((size_t)n, sizeof *x);
@@ -22,7 +21,8 @@ static uint16_t *infinities(int64_t n)
     return x;
 }
 
-/* Rows of a and of c, and panels of b, are `apart` elements longer than they must be. */
+/* Checks a product; rows of a and of c, and panels of b, are `apart` elements longer than
+ * necessary. */
 static void check_product(int64_t M, int64_t N, int64_t K, int64_t apart, bool add)
 {
     int64_t row = K + apart, panel = 16 * K + apart, ld = N + apart;
@@ -62,14 +62,14 @@ TEST(products_of_every_size)
                 for (int way = 0; way < 4; way++) check_product(M, N, K, way / 2 * 6, way % 2);
 }
 
-/* Widths of 16 to 150, lengths that end within a tile, masks, chunks, windows, limits, other
- * keys. */
+/* Head widths of 16 to 150, lengths that end within a tile, masks, chunks, windows, limits, keys of
+ * another sequence. */
 TEST(attention_on_emulated_tiles)
 {
     lra_err e;
     if (setenv("LRA_CPU", "avx512", 1) != 0 || lra_cpu_init(&e) != 0) {
         unsetenv("LRA_CPU");
-        skip(); /* attention asks for tiles at this level alone */
+        skip(); /* attention uses tiles at this level only */
     }
     const setting one = {.n_threads = 1}, two = {.n_threads = 2};
     for (int i = 0; i < count_samples(&op_sample_attention); i++) {
