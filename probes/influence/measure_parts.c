@@ -195,6 +195,8 @@ static void take_over(lra_influence *p, const lra_probe_result *old, int n, task
         if (!t || t->there) lra_cache_copy(p->out, old, part);
     }
     lra_cache_copy_shuffled(p->out, old);
+    lra_free(p->out->left_out);
+    p->out->left_out = lra_copy_text(old->left_out);
 }
 
 int lra_influence_save(const lra_influence *p, lra_err *e)
@@ -222,7 +224,8 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         if (rc == LRA_ABSENT || (rc != 0 && p->unsaved)) {
             lra_note("part '%s' is left out: %s", t->is->name, e->msg);
             lra_probe_result_cut(p->out, before);
-            rc = 0;
+            lra_probe_result_leave_out(p->out, t->is->name, e->msg);
+            rc = before ? lra_influence_save(p, e) : 0;
             continue;
         }
         if (rc == 0) lra_cache_record(p->out, t->is, p, t->examples);
@@ -268,6 +271,8 @@ int lra_influence_measure(lra_influence *p, bool optional, lra_err *e)
     if (damaged) lra_warn("%s; all parts are measured again", e->msg);
     if (old) take_over(p, old, n, list, lra_option_flag(o, "force"));
     lra_probe_result_free(old);
+    for (int i = 0; i < n; i++)
+        lra_probe_result_leave_out(p->out, list[i].is->name, list[i].undefined);
     int rc = check_defined(p, optional, n, list, e);
     double all = rc == 0 ? print_cost(p, n, list) : 0;
     bool measures = rc == 0 && !lra_option_flag(o, "dry-run") && all > 0;

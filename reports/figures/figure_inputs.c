@@ -206,7 +206,8 @@ static int make(const lra_report_input *in, lra_plot *f, lra_err *e)
         lra_plot_source(f, "data", run[i]->fingerprint);
     }
     f->width = lra_plot_wide(n_panels > 1 ? LRA_PAGE_CM : LRA_COLUMN_CM);
-    f->title = lra_copy_text("Gain on restricted and changed inputs");
+    f->title = lra_copy_text(
+        "Restricted and changed inputs: gain, or divergence from the full input");
     if (in->n_probes > n) f->caption = lra_format("The first %d of %d runs.", n, in->n_probes);
     add_script(f, n, run, n_panels, list);
     return 0;

@@ -75,22 +75,25 @@ static void add_runs(const lra_page *p, lra_text *to)
     if (n && least > 1 && least < 5)
         add_owned(to, lra_format("Some configurations were trained with only %d seeds.", least));
     if (chance)
-        add_owned(to,
-                  lra_format("%d of %d configurations are not significantly better than chance: "
-                             "their distances describe a model that has not learned the task.",
-                             chance, n));
+        add_owned(
+            to,
+            lra_format(
+                "Not significantly better than chance: %d of %d configurations. Their distances "
+                "describe models that have not learned the task.",
+                chance, n));
     if (quick)
         add(to,
             "Preset quick is a small variant of a task: its numbers do not describe the published "
             "benchmark.");
     if (on_test)
-        add_owned(to, lra_format("%d of %d configurations selected their checkpoint on the test "
-                                 "examples.",
-                                 on_test, n));
+        add_owned(to,
+                  lra_format("Checkpoint selected on the test examples: %d of %d configurations.",
+                             on_test, n));
     if (deviate)
-        add_owned(to, lra_format("%d of %d configurations deviate from the published settings; "
-                                 "'lra-report show' lists the deviations.",
-                                 deviate, n));
+        add_owned(to,
+                  lra_format("Differences from the published settings: %d of %d configurations; "
+                             "'lra-report show' lists them.",
+                             deviate, n));
 }
 
 static void add_methods(const lra_page *p, lra_text *to)

@@ -165,6 +165,51 @@ static void write_group(lra_page *p, lra_text *to, const group *g)
     free_copies(list, n);
 }
 
+/* Adds the parts of a result that were requested but not measured, with the reasons. */
+static void leave_out_parts(lra_page *p, const lra_probe_result *r, lra_word_set *known)
+{
+    const char *model = strncmp(r->model, "user.", 5) == 0 ? r->model + 5 : r->model;
+    for (const char *at = r->left_out ? r->left_out : ""; *at;) {
+        size_t n = strcspn(at, "\n"), name = strcspn(at, ":\n");
+        char *part = lra_format("%.*s", (int)name, at);
+        char *what = lra_format("Part %s of %s on %s", part, model, r->task);
+        char *why = lra_format("%.*s", n > name + 2 ? (int)(n - name - 2) : 0, at + name + 2);
+        if (n > name + 2) lra_page_leave_out(p, what, why);
+        lra_words_add(known, part);
+        lra_free(part);
+        lra_free(what);
+        lra_free(why);
+        at += n + (at[n] == '\n');
+    }
+}
+
+/* Adds to what was left out: parts that were not measured, and parts that no file mentions. */
+static void list_missing(lra_page *p)
+{
+    const lra_report_input *in = &p->source[LRA_FROM_INFLUENCE];
+    lra_word_set known = {0}, missing = {0};
+    for (int i = 0; i < in->n_probes; i++) leave_out_parts(p, in->probes[i], &known);
+    for (int g = 0; g < GROUPS; g++)
+        for (int i = 0; i < PARTS && groups[g].part[i][0]; i++) {
+            const char *part = groups[g].part[i][0];
+            bool named = has_part(in->probes, in->n_probes, part);
+            for (int k = 0; k < known.n; k++) named = named || strcmp(known.text[k], part) == 0;
+            if (!named) lra_words_add(&missing, part);
+        }
+    if (missing.n) {
+        char *list = lra_words_join(&missing, PARTS * GROUPS);
+        char *why = lra_format(
+            "%s: no file holds them; '--parts LIST' requests them, where the model "
+            "and the task define them",
+            list);
+        lra_page_leave_out(p, "Other parts of influence", why);
+        lra_free(list);
+        lra_free(why);
+    }
+    lra_words_free(&known);
+    lra_words_free(&missing);
+}
+
 static void write(lra_page *p, lra_text *to)
 {
     const lra_page_tables *made = lra_page_tables_of(p, &lra_section_influence);
@@ -177,6 +222,7 @@ static void write(lra_page *p, lra_text *to)
     for (int g = 0; g < GROUPS; g++) write_group(p, to, &groups[g]);
     write_group(p, to, NULL);
     for (int i = 1; i < made->n; i++) lra_page_add_table(p, to, made->list[i], false);
+    list_missing(p);
 }
 
 const lra_page_section lra_section_influence = {

@@ -95,6 +95,18 @@ static void add_rows(lra_text *to, const lra_table *t, int n, const int *column)
     lra_text_add(to, "</tbody>\n");
 }
 
+/* The text that all rows of a column share, also one with a point, if it is no number; else as
+ * lra_table_constant(). */
+static const char *same_text(const lra_table *t, int column)
+{
+    const char *first = t->n_rows > 1 ? lra_table_text(t, 0, column) : "";
+    bool text = *first && strcmp(first, "-") != 0 && t->cell[0][column].kind == LRA_CELL_TEXT &&
+                decimals_of(first) < 0;
+    for (int r = 1; r < t->n_rows && text; r++)
+        text = strcmp(lra_table_text(t, r, column), first) == 0;
+    return text ? first : lra_table_constant(t, column);
+}
+
 /* Removes columns without values, and, from a table with many columns, those whose rows share a
  * text. Returns the number of columns that remain. */
 static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMNS], lra_text *same)
@@ -107,7 +119,7 @@ static int take_constants(const lra_table *t, int n, int column[LRA_TABLE_COLUMN
     }
     if (values == 0) return n; /* a table without any value keeps its columns */
     for (int c = 0; c < n; c++) {
-        const char *text = lra_table_constant(t, column[c]);
+        const char *text = same_text(t, column[c]);
         bool last = left == 0 && c + 1 == n; /* one column must remain */
         bool fixed = text && (wide || !*text) && t->n_rows > 1 && !last;
         if (!fixed)

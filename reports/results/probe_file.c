@@ -111,6 +111,8 @@ static int write_all(const lra_probe_result *r, lra_h5 *f, lra_err *e)
     int rc = lra_attributes_write(f, fields, N_FIELDS, r, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/config", r->config, e);
     if (rc == 0) rc = lra_h5_put_text(f, "/settings", r->settings, e);
+    if (rc == 0 && r->left_out && *r->left_out)
+        rc = lra_h5_put_text(f, "/left_out", r->left_out, e);
     if (rc == 0) rc = lra_origin_write(f, &r->origin, e);
     if (rc == 0 && r->user_label && *r->user_label)
         rc = lra_h5_set_text(f, "/", "label", r->user_label, e);
@@ -309,6 +311,12 @@ static int read_all(lra_probe_result *r, const char *probe, lra_h5 *f, lra_err *
     }
     if (rc == 0)
         rc = lra_check_run(r->task, r->model, r->preset, r->precision, r->fingerprint, r->run, e);
+    if (rc == 0) {
+        r->left_out = lra_h5_has(f, "/left_out") ? lra_h5_get_text(f, "/left_out", e)
+                                                 : lra_copy_text("");
+        rc = r->left_out ? lra_check_lines(1, &(lra_named_text){"/left_out", r->left_out}, e)
+                         : LRA_FAILED;
+    }
     if (rc == 0) rc = lra_check_origin(&r->origin, e);
     if (rc == 0) rc = lra_check_settings("/config", r->config, e);
     if (rc == 0) rc = lra_check_settings("/settings", r->settings, e);

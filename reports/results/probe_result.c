@@ -6,6 +6,7 @@
 
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/core/printable.h"
 #include "reports/results/load_files.h"
 
 const struct lra_probe_curve lra_probe_curves[LRA_PROBE_CURVES] = {
@@ -21,6 +22,7 @@ lra_probe_result *lra_probe_result_new(const char *probe, const lra_result *run,
     r->fingerprint = lra_copy_text(run->fingerprint), r->run = lra_copy_text(run->run);
     r->config = lra_copy_text(run->config), r->settings = lra_copy_text("");
     r->user_label = lra_copy_text(run->user_label ? run->user_label : "");
+    r->left_out = lra_copy_text("");
     r->origin = *origin;
     r->seed = run->seed, r->kernel = run->kernel, r->reach = run->reach;
     r->max_length = run->max_length, r->grid = run->grid;
@@ -38,6 +40,27 @@ void lra_probe_result_set(lra_probe_result *r, const char *key, const char *fmt,
     lra_text_add(&t, "\n");
     lra_free(r->settings);
     r->settings = lra_copy_text(t.s);
+    lra_text_free(&t);
+}
+
+void lra_probe_result_leave_out(lra_probe_result *r, const char *part, const char *reason)
+{
+    lra_text t = {0};
+    size_t size = strlen(part);
+    lra_text_add(&t, "%s", "");
+    for (const char *at = r->left_out; *at;) {
+        size_t n = strcspn(at, "\n");
+        bool own = n > size && strncmp(at, part, size) == 0 && at[size] == ':';
+        if (!own) lra_text_add(&t, "%.*s\n", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+    if (reason) {
+        char *line = lra_make_printable(lra_copy_text(reason));
+        lra_text_add(&t, "%s: %s\n", part, line);
+        lra_free(line);
+    }
+    lra_free(r->left_out);
+    r->left_out = lra_copy_text(t.s);
     lra_text_free(&t);
 }
 
@@ -108,8 +131,8 @@ void lra_probe_result_cut(lra_probe_result *r, int n)
 void lra_probe_result_free(lra_probe_result *r)
 {
     if (!r) return;
-    char *text[] = {r->probe,       r->task, r->model,  r->preset,   r->precision,
-                    r->fingerprint, r->run,  r->config, r->settings, r->user_label};
+    char *text[] = {r->probe, r->task,   r->model,    r->preset,     r->precision, r->fingerprint,
+                    r->run,   r->config, r->settings, r->user_label, r->left_out};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) lra_free(text[i]);
     for (int i = 0; i < r->n_units; i++) free_unit(r->unit[i]);
     lra_free(r->unit);

@@ -47,6 +47,8 @@ typedef struct {
     char *user_label; /* value of --label; "": none */
     /* "key=value" lines that record how the run was measured (examples, split, budget, ...) */
     char *settings;
+    /* "part: reason" lines: parts that were requested but not measured; "": none, or an older file */
+    char *left_out;
     lra_origin origin; /* origin of this file (not of the run) */
     bool unsealed;
     int64_t seed, kernel, reach, max_length;
@@ -63,6 +65,8 @@ void lra_probe_result_set(lra_probe_result *r, const char *key, const char *fmt,
     LRA_PRINTF(3, 4);
 /* Removes all units after the first n. */
 void lra_probe_result_cut(lra_probe_result *r, int n);
+/* Replaces the line of a part in `left_out`. reason: one line; NULL: removes the line. */
+void lra_probe_result_leave_out(lra_probe_result *r, const char *part, const char *reason);
 /* Adds a unit. r owns it, and its address stays valid. */
 lra_probe_unit *lra_probe_unit_new(lra_probe_result *r, const char *name);
 /* Add copies of an array and of measurements to the unit. */

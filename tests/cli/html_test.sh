@@ -30,7 +30,7 @@ for text in '<h1>Locality of 2 models on listops</h1>' 'Null value' 'in a strati
     grep -q -e "$text" all.html || complain "all.html lacks '$text'"
 done
 if command -v gnuplot >/dev/null; then
-    for figure in 'Influence of the other tokens by distance' 'Gain on restricted\|Gain on' 'Attention distance by head'; do
+    for figure in 'Influence of the other tokens by distance' 'Restricted and changed inputs' 'Attention distance by head'; do
         grep -q "<figcaption.*$figure" all.html || complain "all.html lacks the figure '$figure'"
     done
 fi
@@ -59,6 +59,13 @@ page audit.html
 order audit.html verdict comparison influence left-out assumptions provenance methods caveats
 has audit.html '<h1>Locality of net--1- on file:rows</h1>'
 has audit.html 'The model was trained elsewhere'
+has audit.html 'Other parts of influence'
+"$probe" audit --task file --data-dir rows.jsonl --tokens x --label label --out a --name 'Net <1>' --parts context,drop,position \
+    --examples 20 --force -- "$LRA_BUILD/tests/stub_model" >out 2>err || fail "audit: $(cat err)"
+expect 0 '' "$report" html a --out audit.html
+page audit.html
+has audit.html '<li><b>Part context of net--1- on file:rows</b>: it needs the graphs of a built-in model'
+grep -q 'Part keep\|Part jacobian' audit.html && complain "a measured part is left out"
 
 # Where the page goes: stdout, over an older page, not over anything else.
 expect 0 '' "$report" html o --model s4d --out -
