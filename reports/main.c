@@ -380,9 +380,9 @@ static int list_all(const lra_options *o, lra_err *e)
         return 0;
     }
     for (int i = 0; i < N_TABLES; i++)
-        printf("table   %-12s%s\n", tables[i]->name, tables[i]->summary);
+        printf("table   %-14s%s\n", tables[i]->name, tables[i]->summary);
     for (int i = 0; i < N_FIGURES; i++)
-        printf("figure  %-12s%s\n", figures[i]->name, figures[i]->summary);
+        printf("figure  %-14s%s\n", figures[i]->name, figures[i]->summary);
     return 0;
 }
 

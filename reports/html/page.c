@@ -57,19 +57,21 @@ static void add_data(lra_page *p, const char *kind, const char *id, char *json)
     free(json);
 }
 
+/* Adds the JSON of a table without line ends and indents. */
 static void add_table_data(lra_page *p, const char *id, lra_table *t)
 {
-    char *json = NULL;
+    char *json = NULL, *compact = NULL;
     size_t n = 0;
     lra_err e;
     FILE *f = open_memstream(&json, &n);
     if (!f) return;
     lra_table *list[] = {t};
     int rc = lra_tables_print(list, 1, "json", f, &e);
-    if (fclose(f) == 0 && rc == 0)
-        add_data(p, "table", id, json);
-    else
-        free(json);
+    json_t *document = fclose(f) == 0 && rc == 0 ? json_loads(json, 0, NULL) : NULL;
+    if (document) compact = json_dumps(document, JSON_COMPACT);
+    if (compact) add_data(p, "table", id, compact);
+    json_decref(document);
+    free(json);
 }
 
 void lra_page_add_table(lra_page *p, lra_text *to, lra_table *t, bool verdict)
@@ -88,7 +90,7 @@ static void add_figure_data(lra_page *p, const char *id, const lra_plot *plot)
 {
     json_t *j = json_pack("{s:s?, s:s?, s:s?}", "title", plot->title, "sources", plot->sources.s,
                           "data", plot->data.s);
-    char *json = j ? json_dumps(j, JSON_INDENT(1)) : NULL;
+    char *json = j ? json_dumps(j, JSON_COMPACT) : NULL;
     if (json) add_data(p, "figure", id, json);
     json_decref(j);
 }
@@ -145,20 +147,55 @@ void lra_page_add_figure(lra_page *p, lra_text *to, const lra_report_figure *f,
     lra_plot_free(&plot);
 }
 
-/* Draws a figure that shows one run, for the first runs. */
+/* True if an earlier result is of the same model, task and kernel: another seed, as a rule. */
+static bool is_repeated(const lra_report_input *in, int i)
+{
+    const lra_probe_result *r = in->probes[i];
+    for (int k = 0; k < i; k++)
+        if (strcmp(in->probes[k]->model, r->model) == 0 &&
+            strcmp(in->probes[k]->task, r->task) == 0 && in->probes[k]->kernel == r->kernel)
+            return true;
+    return false;
+}
+
+/* Draws a figure that shows one run: for the first run of each of the first models. */
 static void add_each(lra_page *p, lra_text *to, const lra_report_figure *f,
                      const lra_report_input *in)
 {
     enum { MOST = 4 };
-    for (int i = 0; i < in->n_probes && i < MOST; i++) {
+    int drawn = 0;
+    for (int i = 0; i < in->n_probes && drawn < MOST; i++) {
         lra_report_input one = *in;
         one.probes = in->probes + i, one.n_probes = 1;
+        if (is_repeated(in, i)) continue;
         lra_page_add_figure(p, to, f, &one);
+        drawn++;
     }
-    if (in->n_probes <= MOST) return;
-    char *what = lra_format("figure %s of %d further runs", f->name, in->n_probes - MOST);
-    lra_page_leave_out(p, what, "the page draws the first 4; 'lra-report figures RUN' draws one");
+    if (in->n_probes <= drawn) return;
+    char *what = lra_format("figure %s of %d further runs", f->name, in->n_probes - drawn);
+    lra_page_leave_out(p, what,
+                       "the page draws one run of each of the first 4 models; 'lra-report "
+                       "figures RUN' draws one");
     lra_free(what);
+}
+
+void lra_page_add_tables(lra_page *p, lra_text *to, const lra_page_section *s, int first,
+                         bool verdict)
+{
+    enum { MOST = 24 };
+    const lra_page_tables *made = lra_page_tables_of(p, s);
+    int n = made->n - first;
+    for (int i = 0; i < n && i < MOST; i++) {
+        lra_page_add_table(p, to, made->list[first + i], verdict);
+        if (i == 0 && first == 0) lra_page_add_figures(p, to, s);
+    }
+    if (n <= MOST) return;
+    char *what = lra_format("%d further tables of section '%s'", n - MOST, s->title);
+    char *why = lra_format("the page has the first %d; 'lra-report tables --table %s' prints all",
+                           (int)MOST, s->table->name);
+    lra_page_leave_out(p, what, why);
+    lra_free(what);
+    lra_free(why);
 }
 
 void lra_page_add_figures(lra_page *p, lra_text *to, const lra_page_section *s)

@@ -63,6 +63,10 @@ const lra_page_tables *lra_page_tables_of(const lra_page *p, const lra_page_sect
 void lra_page_paragraph(lra_text *to, const char *class_name, const char *text);
 /* Appends a numbered table. verdict: with the verdict of the table above it. */
 void lra_page_add_table(lra_page *p, lra_text *to, lra_table *t, bool verdict);
+/* Appends the tables of a section from table `first` on, at most 24, and, after the first of all,
+ * the figures of the section. */
+void lra_page_add_tables(lra_page *p, lra_text *to, const lra_page_section *s, int first,
+                         bool verdict);
 /* Appends a numbered figure, or adds the reason why there is none to what was left out. */
 void lra_page_add_figure(lra_page *p, lra_text *to, const lra_report_figure *f,
                          const lra_report_input *in);

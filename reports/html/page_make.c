@@ -89,10 +89,7 @@ static void write_tables(lra_page *p, const lra_page_section *s, const lra_page_
     if (made->n <= 0) return;
     if (s->how_to_read) lra_page_paragraph(to, "", s->how_to_read);
     if (s->null_value) lra_html_wrap(to, "<p><b>Null value.</b> ", s->null_value, "</p>\n");
-    for (int i = 0; i < made->n; i++) {
-        lra_page_add_table(p, to, made->list[i], true);
-        if (i == 0) lra_page_add_figures(p, to, s);
-    }
+    lra_page_add_tables(p, to, s, 0, true);
 }
 
 /* ---- page ------------------------------------------------------------------------------------ */

@@ -87,12 +87,23 @@ static bool belongs(const char *unit, const char *part)
     return strncmp(unit, part, n) == 0 && (unit[n] == 0 || unit[n] == '.');
 }
 
+/* Parts whose measurements another section prints. */
+static const char *const elsewhere[] = {"context-curve", "token-loss", "retrieval", NULL};
+
+/* The group of a unit; NULL: none. */
 static const group *group_of(const char *unit)
 {
     for (int g = 0; g < GROUPS; g++)
         for (int i = 0; i < PARTS && groups[g].part[i][0]; i++)
             if (belongs(unit, groups[g].part[i][0])) return &groups[g];
     return NULL;
+}
+
+static bool is_elsewhere(const char *unit)
+{
+    for (int i = 0; elsewhere[i]; i++)
+        if (belongs(unit, elsewhere[i])) return true;
+    return false;
 }
 
 /* Copies of the results that hold only the units of a group (NULL: the units of no group). The
@@ -107,7 +118,8 @@ static lra_probe_result **units_of(const lra_report_input *in, const group *g, i
         r->unit = lra_alloc_array((size_t)r->n_units + 1, sizeof *r->unit);
         r->n_units = 0;
         for (int u = 0; u < in->probes[i]->n_units; u++)
-            if (group_of(in->probes[i]->unit[u]->name) == g)
+            if (!is_elsewhere(in->probes[i]->unit[u]->name) &&
+                group_of(in->probes[i]->unit[u]->name) == g)
                 r->unit[r->n_units++] = in->probes[i]->unit[u];
         list[(*n)++] = r;
     }
@@ -221,7 +233,7 @@ static void write(lra_page *p, lra_text *to)
     lra_text_free(&text);
     for (int g = 0; g < GROUPS; g++) write_group(p, to, &groups[g]);
     write_group(p, to, NULL);
-    for (int i = 1; i < made->n; i++) lra_page_add_table(p, to, made->list[i], false);
+    lra_page_add_tables(p, to, &lra_section_influence, 1, false);
     list_missing(p);
 }
 

@@ -54,7 +54,7 @@ static void add_undefined(lra_page *p)
             first = first && !(same && k < i);
             n += same ? count_undefined(list[k], &parts) : 0;
         }
-        if (n && first) {
+        if (n && first && strcmp(list[i]->probe, "information") != 0) {
             char *names = lra_words_join(&parts, 6);
             char *what = lra_format("%d measurement%s of %s on %s (%s)", n, n == 1 ? "" : "s",
                                     list[i]->model, list[i]->task, list[i]->probe);

@@ -13,11 +13,19 @@
 
 enum { DEPTH = 64, WORD = 32 };
 
+/* Adjacent pixels of an image that have one colour: a rectangle that is not written yet. */
+typedef struct {
+    bool any;
+    int color;
+    double x0, x1, y0, y1;
+} pixels;
+
 typedef struct {
     lra_text *to;
     const char *id;
     lra_svg_colors *colors;
     int depth, skipped; /* skipped: number of open elements that are left out */
+    pixels run;
     /* of each open element: where its output starts and where its contents start */
     size_t start[DEPTH], body[DEPTH];
     char name[DEPTH][WORD];
@@ -220,8 +228,79 @@ static const char *copy_attributes(copier *c, const char *at, bool out, bool *em
     return *at == '>' ? at + 1 : at;
 }
 
+/* ---- pixels of images ------------------------------------------------------------------------ */
+
+/* Writes the pixels that are not written yet. */
+static void flush(copier *c)
+{
+    const pixels *p = &c->run;
+    if (p->any)
+        lra_text_add(c->to, "<path d=\"M%.6g %.6gH%.6gV%.6gH%.6gz\" class=\"f%d\"/>", p->x0, p->y0,
+                     p->x1, p->y1, p->x0, p->color);
+    c->run.any = false;
+}
+
+/* Finds an attribute of the tag at `at`; *n: number of bytes of its value. NULL: none. */
+static const char *attribute_of(const char *at, const char *name, size_t *n)
+{
+    const char *end = strchr(at, '>'), *found = strstr(at, name);
+    if (!end || !found || found > end) return NULL;
+    found += strlen(name);
+    found += strspn(found, " =");
+    char quote = *found == '\'' || *found == '"' ? *found++ : 0;
+    const char *to = quote ? strchr(found, quote) : NULL;
+    if (!to || to > end) return NULL;
+    *n = (size_t)(to - found);
+    return found;
+}
+
+/* Reads a polygon as gnuplot writes the pixels of an image: a rectangle with a colour, and no other
+ * attribute. */
+static bool read_pixel(copier *c, const char *at, pixels *p)
+{
+    size_t n, n_points;
+    uint32_t rgb;
+    double v[8];
+    const char *fill = attribute_of(at, " fill", &n),
+               *points = attribute_of(at, " points", &n_points);
+    if (!fill || !points || strncmp(fill + n + 1, " points", 7) != 0) return false;
+    if (strncmp(points + n_points + 1, "/>", 2) != 0) return false;
+    char *color = plain_text(fill, n);
+    bool known = read_color(color, &rgb);
+    lra_free(color);
+    if (!known || sscanf(points, "%lf,%lf %lf,%lf %lf,%lf %lf,%lf", &v[0], &v[1], &v[2], &v[3],
+                         &v[4], &v[5], &v[6], &v[7]) != 8)
+        return false;
+    char other;
+    if (sscanf(points, "%*f,%*f %*f,%*f %*f,%*f %*f,%*f %c", &other) == 1 && other != '\'' &&
+        other != '"')
+        return false; /* more than four corners */
+    /* lower left, lower right, upper right, upper left */
+    if (v[1] != v[3] || v[2] != v[4] || v[5] != v[7] || v[6] != v[0]) return false;
+    *p = (pixels){true, color_index(c->colors, rgb), v[0], v[2], v[1], v[5]};
+    return true;
+}
+
+/* Takes a pixel instead of its element; returns the first byte after its tag, or NULL: the element
+ * is no pixel. */
+static const char *take_pixel(copier *c, const char *name, const char *at)
+{
+    pixels p, *run = &c->run;
+    if (c->skipped || strcmp(name, "polygon") != 0 || !read_pixel(c, at, &p)) return NULL;
+    bool joins = run->any && run->color == p.color && run->y0 == p.y0 && run->y1 == p.y1 &&
+                 fabs(run->x1 - p.x0) < 0.011;
+    if (joins) {
+        run->x1 = p.x1;
+    } else {
+        flush(c);
+        *run = p;
+    }
+    return strchr(at, '>') + 1;
+}
+
 static void close_element(copier *c, const char *name)
 {
+    flush(c);
     if (c->skipped) {
         c->skipped--;
         return;
@@ -247,6 +326,9 @@ static bool is_background(const copier *c, const char *name, const char *at)
 
 static const char *open_element(copier *c, const char *name, const char *at)
 {
+    const char *after = take_pixel(c, name, at);
+    if (after) return after;
+    flush(c);
     bool empty, out = c->skipped == 0 && is_in(name, shapes) && c->depth < DEPTH &&
                       !is_background(c, name, at);
     size_t start = c->to->n;
