@@ -1,7 +1,8 @@
-/* Matrices of weights that are no attention op's (probes/shared/mixing_matrix.h), against the
- * definition: dense, in double, from what the linear layers of a model's queries, keys and values
- * say.  Rows, profiles, maps and rollout of each family; what a key adds to a position, whose sum
- * over keys is what the model itself made of the position. */
+/* Attention weights of models without an attention operation (probes/shared/mixing_matrix.h),
+ * compared in double with the dense definition computed from the outputs of linear layers for
+ * queries, keys and values. Tested for each family: rows, profiles, maps and rollout; the
+ * contribution of a key to a position, whose sum over keys must be the model's own result at the
+ * position. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -23,18 +24,18 @@ enum { LAYERS = 2, HEADS = 4, MOST = 64, WIDTH = 64, SOURCES = 8 };
 
 /* ---- what a layer is made of ----------------------------------------------------------------- */
 
-/* Outputs of linear layers, or parameters, of a layer: (.., heads K) of a sequence. */
+/* Outputs of linear layers, or parameters, of a layer: (.., heads K) for a sequence. */
 typedef struct {
     const float *x[SOURCES];
     int64_t width[SOURCES];
     int64_t heads;
-    int64_t all; /* positions that are keys, padding perhaps among them */
+    int64_t all; /* number of positions that are keys, possibly including padding */
 } parts;
 
-/* Weights of a head for n tokens, (n,n); NAN: no weight may fall there. */
+/* Computes the weights of a head for n tokens, (n, n); NAN: the definition allows no weight. */
 typedef void (*dense)(const parts *p, int head, int n, double *a);
-/* What token j adds to the output of the layer behind the heads at i, (width), of weights a
- * (heads,n,n). */
+/* Adds the contribution of token j to the output at position i of the layer after the heads, y
+ * (width), for the weights a (heads, n, n). */
 typedef void (*added)(const parts *p, const double *a, int i, int j, int n, double *y);
 
 static double dot(const float *x, const float *y, int64_t K)
@@ -85,7 +86,7 @@ static void relu_products(const parts *p, int head, int n, double *a)
     products(p, head, n, true, a);
 }
 
-/* softmax over m keys of source k, of row i of source q. */
+/* Computes the softmax over m keys of source k, for row i of source q. */
 static void softmax(const parts *p, int q, int k, int64_t i, int head, int64_t m, double *a)
 {
     int64_t K = p->width[q] / p->heads;
@@ -95,7 +96,7 @@ static void softmax(const parts *p, int q, int k, int64_t i, int head, int64_t m
     for (int64_t j = 0; j < m; j++) a[j] /= sum;
 }
 
-/* q, k of mixtures, mixture (T,M). */
+/* Sources: q, keys of the mixtures, the mixture matrix (T, M). */
 static void mixed(const parts *p, int head, int n, double *a)
 {
     int64_t M = p->width[2];
@@ -110,9 +111,9 @@ static void mixed(const parts *p, int head, int n, double *a)
     }
 }
 
-enum { M = 5 }; /* rows of a memory */
+enum { M = 5 }; /* number of memory rows */
 
-/* pack_q, pack_k, unpack_q, unpack_k. */
+/* Sources: pack_q, pack_k, unpack_q, unpack_k. */
 static void packed(const parts *p, int head, int n, double *a)
 {
     double pack[M][MOST] = {{0}}, one[MOST], unpack[M];
@@ -130,7 +131,7 @@ static void packed(const parts *p, int head, int n, double *a)
     }
 }
 
-/* The bucket of a token: the largest of [q R, -q R], R (K,half). */
+/* Returns the bucket of a token: the index of the largest of [q R, -q R], R (K, half). */
 static int bucket_of(const parts *p, int head, int i)
 {
     int64_t K = p->width[0] / p->heads, half = p->width[1];
@@ -146,14 +147,14 @@ static int bucket_of(const parts *p, int head, int i)
     return best;
 }
 
-/* q, rotations; 3 chunks, each of which sees itself and the one before. */
+/* Sources: q, rotations. There are 3 chunks; each attends to itself and to the previous one. */
 static void hashed(const parts *p, int head, int n, double *a)
 {
     enum { J = 3 };
     int64_t K = p->width[0] / p->heads;
     int order[MOST], place[MOST], c = (n + J - 1) / J, last = (n + c - 1) / c - 1;
     double sum;
-    for (int i = 0; i < n; i++) { /* tokens that stand before it */
+    for (int i = 0; i < n; i++) { /* number of tokens that precede it in the sorted order */
         place[i] = 0;
         for (int j = 0; j < n; j++) {
             int one = bucket_of(p, head, j), own = bucket_of(p, head, i);
@@ -177,7 +178,8 @@ static void hashed(const parts *p, int head, int n, double *a)
     }
 }
 
-/* q, k; averages over 3 columns without what is behind the query; no decay. */
+/* Sources: q, k. Weights are averaged over 3 columns, without columns after the query; there is no
+ * decay. */
 static void remasked(const parts *p, int head, int n, double *a)
 {
     double one[MOST];
@@ -196,7 +198,8 @@ static void remasked(const parts *p, int head, int n, double *a)
 
 /* ---- what a key adds ------------------------------------------------------------------------- */
 
-/* y (width) += a times row `at` of v, (V), times rows from `from` on of w. */
+/* Adds a v W to y (width), where W are the rows of source w from row `from` on, one for each of the
+ * V elements of v. */
 static void add_times(const parts *p, double a, const double *v, int64_t V, int w, int64_t from,
                       double *y)
 {
@@ -205,7 +208,7 @@ static void add_times(const parts *p, double a, const double *v, int64_t V, int 
         for (int64_t d = 0; d < D; d++) y[d] += a * v[k] * (double)p->x[w][(from + k) * D + d];
 }
 
-/* Values of source `v` through the matrix of source `out`. */
+/* The values are source `v`, and the output matrix is source `out`. */
 static void by_heads(const parts *p, int v, int out, const double *a, int i, int j, int n,
                      double *y)
 {
@@ -223,7 +226,7 @@ static void values_out(const parts *p, const double *a, int i, int j, int n, dou
     by_heads(p, 2, 3, a, i, j, n, y);
 }
 
-/* u, which values are made of by a matrix. */
+/* The values are source u multiplied by a matrix. */
 static void of_mixtures(const parts *p, const double *a, int i, int j, int n, double *y)
 {
     enum { U = 3, V, OUT };
@@ -236,7 +239,8 @@ static void of_mixtures(const parts *p, const double *a, int i, int j, int n, do
         add_times(p, a[(h * n + i) * n + j], all + h * K, K, OUT, h * K, y);
 }
 
-/* Row by row of the memory: what j leaves there, and what i takes of it. */
+/* Adds, for each row of the memory, the product of what token j writes to it and what token i reads
+ * from it. */
 static void through_memory(const parts *p, const double *a, int i, int j, int n, double *y)
 {
     enum { PACK_V = 4, UNPACK_V, OUT };
@@ -262,8 +266,8 @@ static void through_memory(const parts *p, const double *a, int i, int j, int n,
 
 /* ---- families -------------------------------------------------------------------------------- */
 
-/* Names of the parts: linear layers, but for "=name", a parameter, and "<name", what a linear layer
- * is given.  The last one: what the layer behind the heads is given. */
+/* Names of the sources: the output of a linear layer; "=name": a parameter; "<name": the input of a
+ * linear layer. The last source is the input of the layer after the heads. */
 #define HEADS_OF "v", "=out/w", "<out"
 #define MIXED    "q", "k", "=mixture", "<q", "=v/w", "=out/w", "<out"
 #define PACKED   "pack_q", "pack_k", "unpack_q", "unpack_k", "pack_v", "=unpack_v/w", "=out/w", "<out"
@@ -272,7 +276,7 @@ static const struct {
     const char *variant, *part[SOURCES];
     dense a;
     added y;
-    bool cls, padded; /* padding is a key */
+    bool cls, padded; /* padded: positions of the padding are keys */
 } families[] = {
     {&lra_model_linear_transformer,
      "layers=2",
@@ -318,7 +322,7 @@ typedef struct {
     lra_profile *profile[LAYERS * HEADS], *some[LAYERS * HEADS], *rolled, *value[LAYERS],
         *some_value[LAYERS];
     int longest, target_mask;
-    double *kept; /* (layers heads, longest, longest) */
+    double *kept; /* maps (layers heads, longest, longest) */
 } work;
 
 static lra_tensor *part_of(const lra_length_graph *v, int layer, const char *name)
@@ -340,7 +344,7 @@ static lra_tensor *part_of(const lra_length_graph *v, int layer, const char *nam
     return NULL;
 }
 
-/* Sizes of weights, rows over their sums; -1: no weight may fall there. */
+/* Replaces weights by magnitudes over the sum of their row; -1: the definition allows no weight. */
 static void normalise(int n, double *a)
 {
     for (int i = 0; i < n; i++) {
@@ -369,8 +373,8 @@ static void compare_rows(const lra_matrix_values *is, int64_t s, int h, int n, c
 
 enum { SOME = 3 };
 
-/* At most that many rows, at the same place in as many parts, which wanders from example to
- * example; n <= SOME: all. */
+/* Adds at most `rows` rows to a profile: one row in each of that many equal parts of the sequence.
+ * The offset within a part depends on the example. If n <= SOME, all rows are added. */
 static void add_some(lra_profile *p, int n, int rows, int example, const double *a)
 {
     double place = 0.6180339887498949 * (example + 1);
@@ -384,8 +388,8 @@ static void add_some(lra_profile *p, int n, int rows, int example, const double 
     lra_profile_end(p);
 }
 
-/* What keys add to positions, a (heads,n,n); all together they are what the layer behind the heads
- * makes. */
+/* Adds the profile of the contributions of keys to positions, for weights a (heads, n, n). The sum
+ * of all contributions must be the output of the layer after the heads. */
 static void add_values(const work *w, const parts *p, int layer, int n, const double *a)
 {
     const char *const *names = families[w->family].part;
@@ -413,12 +417,13 @@ static void add_values(const work *w, const parts *p, int layer, int n, const do
         lra_profile_row(w->value[layer], i, 0, n, row);
     }
     lra_profile_end(w->value[layer]);
-    bool pairs = families[w->family].model == &lra_model_luna; /* of heads: half as many rows */
+    /* half as many rows in both passes of a head */
+    bool pairs = families[w->family].model == &lra_model_luna;
     add_some(w->some_value[layer], n, pairs ? (SOME + 1) / 2 : SOME, w->target_mask, all);
 }
 
-/* Row i of the rollout of (layers,heads,n,n), layer by layer from below; -1: what no path leads
- * to. */
+/* Computes all rows of the rollout of maps (layers, heads, n, n), from the lowest layer upward; -1:
+ * no path leads to the token. */
 static void roll(const double *a, int layers, int H, int n, double *all)
 {
     double *next = lra_alloc_array((size_t)(n * n), sizeof *next);
@@ -516,7 +521,7 @@ static lra_train_spec spec_of(int family, lra_config **config)
     return spec;
 }
 
-/* What the definition says, by the initial weights. */
+/* Computes the expected results by the definition, with the initial weights. */
 static void expect(work *w, int family, const lra_train_spec *spec)
 {
     lra_err e = {{0}};
@@ -620,7 +625,7 @@ TEST(rows_are_the_definition)
     }
 }
 
-/* Every row is told as often as every other, whatever the length. */
+/* Every row is selected equally often, independent of the length. */
 TEST(rows_are_spread)
 {
     enum { EXAMPLES = 4000, T = 100, MOST_ROWS = 8 };
@@ -632,11 +637,11 @@ TEST(rows_are_spread)
         assert_int_equal(lra_matrix_n_rows(&r, MOST_ROWS - 1), MOST_ROWS - 1);
         assert_int_equal(lra_matrix_row_at(&r, 5, MOST_ROWS - 1), 5);
     }
-    for (int i = 0; i < T; i++) assert_in_range(told[i], 310, 330); /* 320 */
+    for (int i = 0; i < T; i++) assert_in_range(told[i], 310, 330); /* 320 are expected */
 }
 
-/* Features of products that give the third token nearly all the weight, and the same to all
- * others. */
+/* Sets features whose products give the third token almost all of the weight, and equal weights to
+ * the others. */
 static void fill_key(const lra_fill *f, double *v)
 {
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++)
@@ -655,7 +660,7 @@ static lra_tensor *encode_sink(const lra_build *b, lra_tensor *x)
     return lra_reshape(lra_kernel_attention(b, q, k, v, 1e-6, INFINITY), lra_tensor_shape(x));
 }
 
-/* Every token looks at itself alone. */
+/* Sets features with which every token attends to itself only. */
 static void fill_place(const lra_fill *f, double *v)
 {
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++) v[i] = i % MOST == i / MOST;
@@ -679,7 +684,8 @@ TEST(chance_makes_no_sinks)
     lra_train_spec spec = trained.run.spec;
     lra_model itself = lra_model_resconv;
     itself.encode = encode_itself, spec.model = &itself;
-    for (int rows = 0; rows <= 2; rows += 2) { /* of which a key seems to have the half */
+    /* with two rows, half of the sampled rows seem to attend to one key */
+    for (int rows = 0; rows <= 2; rows += 2) {
         lra_heads h;
         OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e));
         assert_int_equal(h.sampled, rows > 0);

@@ -1,5 +1,5 @@
-/* What is measured once a run is trained: by the selected weights where these are not the last, on
- * the test split, the validation split and a sample of the training rows. */
+/* Measurements at the end of a training run: by the selected weights, even if they are not the last
+ * ones, on the test split, the validation split and a sample of the training rows. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static lra_device device;
 static tiny_run run;
 static lra_train_report report;
 
-/* The first epoch learns; then the rate is 30 and 900 times as high, and later weights are
- * worse. */
+/* The first epoch learns; then the learning rate is multiplied by 30 and by 900, so that later
+ * weights are worse. */
 static int set_up(void **state)
 {
     lra_err e = {{0}};
@@ -58,7 +58,8 @@ static int tear_down(void **state)
     return remove_folder(state);
 }
 
-/* Logits of a split by the weights of best.h5, or of the last checkpoint; caller frees. */
+/* Returns the logits of a split by the weights of best.h5 or of the last checkpoint; the caller
+ * frees them. */
 static float *logits_by(bool best, int split, lra_sums *total)
 {
     lra_err e = {{0}};
@@ -104,7 +105,8 @@ TEST(test_rows_by_the_selected_weights)
     lra_free(others);
 }
 
-/* They score what selected them; the last ones do not. */
+/* The accuracy of the validation outputs is the value by which the weights were selected; that of
+ * the last weights differs. */
 TEST(validation_rows_by_the_selected_weights)
 {
     assert_int_equal(report.n_val, VAL);
@@ -114,7 +116,8 @@ TEST(validation_rows_by_the_selected_weights)
     assert_true(fabs(found - report.history[report.n_epochs - 1].val_value) > 1e-3);
 }
 
-/* As evaluation gives it, which is not what training saw: dropout is off. */
+/* The training rows are measured as in evaluation, without dropout; the losses during training
+ * differ. */
 TEST(training_rows_by_the_selected_weights)
 {
     lra_sums best, rows = {0};
@@ -133,7 +136,7 @@ TEST(training_rows_by_the_selected_weights)
 
 /* ---- the sample ------------------------------------------------------------------------------ */
 
-/* The rows of a sample of the training rows; caller frees. */
+/* Returns the row indices of a sample of the training rows; the caller frees them. */
 static int64_t *sample(const lra_dataset *d, double fraction, int64_t wanted, int64_t *n)
 {
     const lra_buckets buckets = lra_buckets_find(d);
@@ -158,7 +161,8 @@ static bool contains(const int64_t *rows, int64_t n, int64_t row)
     return false;
 }
 
-/* Every label has its share of a stratified sample, to one row; another seed draws others. */
+/* The number of rows of every label in a stratified sample is proportional to its frequency, up to
+ * one row; another seed gives another sample. */
 TEST(strata)
 {
     enum { ROWS = 10 };
@@ -188,8 +192,8 @@ TEST(strata)
     assert_true(same < ROWS);
 }
 
-/* The same rows whatever the seed of a run, others for other data, all of them where there are no
- * more. */
+/* The sample is the same for every seed of a run, differs for other data, and consists of all rows
+ * if there are no more than requested. */
 TEST(the_sample_follows_from_the_data)
 {
     int64_t n, m, all, same = 0;
@@ -210,7 +214,7 @@ TEST(the_sample_follows_from_the_data)
     lra_free(d);
 }
 
-/* Rows that were never trained on say nothing about what was learned by heart. */
+/* If a run is trained on a fraction of the rows, the sample has only rows of this fraction. */
 TEST(the_sample_of_a_fraction)
 {
     int64_t n, m;

@@ -1,5 +1,5 @@
-/* Dilated residual convolutions see every token up to their reach and none beyond: the Jacobian of
- * one position with respect to the inputs, in float64. */
+/* Dilated residual convolutions depend on every token within their reach and on none beyond: the
+ * Jacobian of one position with respect to the inputs, in float64. */
 #include "tests/fixtures/test.h"
 
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 enum { WIDTH = 6, CHANNELS = 2 };
 
 typedef struct {
-    int64_t kernel, layers, dilation, reach; /* reach: by hand, to each side */
+    int64_t kernel, layers, dilation, reach; /* reach: computed by hand, in tokens to each side */
     bool causal;
 } stack;
 
-/* (K-1)/2 times 1, K, K^2, .. up to the dilation. */
+/* The reach is the sum of (K-1)/2 times 1, K, K^2, .. limited by the dilation. */
 static const stack stacks[] = {
     {3, 4, 1, 4, false},
     {3, 4, 2, 1 + 2 + 2 + 2, false},
@@ -46,7 +46,7 @@ static lra_config *config_of(const stack *s)
     return c;
 }
 
-/* |d features[at] / d values[j]| for every j, along a random direction. */
+/* Computes |d features[at] / d values[j]| for every j, along a random direction. */
 static void jacobian(const lra_config *c, int64_t T, int64_t at, double *share)
 {
     lra_err e = {{0}};

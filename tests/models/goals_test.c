@@ -1,5 +1,6 @@
-/* Every goal, on a tiny task of its own: it is learned, the sums of the rows say what was measured,
- * and a run that stops and goes on ends with the same bits and the same log. */
+/* Training for every goal, on a tiny task of its own: the task is learned, the sums over rows agree
+ * with the reported values, and a run that is interrupted and continued has bitwise the same
+ * results and the same log. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -11,10 +12,10 @@
 #include "tests/fixtures/goal_run.h"
 #include "tests/fixtures/sanitized.h"
 
-/* Half of what chance leaves to be had, on the test split. */
+/* The test value must reach at least half of the possible improvement over chance. */
 TEST(every_goal_is_learned)
 {
-    if (sanitized) skip(); /* rows_add_up trains, too */
+    if (sanitized) skip(); /* rows_add_up trains as well */
     static const double expected[N_TINY_TASKS] = {0.9, 0.9, 0.5, 0.9, 1.2};
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
         run r;
@@ -30,7 +31,7 @@ TEST(every_goal_is_learned)
     }
 }
 
-/* Rows add up to the whole, and the best epoch is the best of the history. */
+/* The values of rows add up to that of the split, and the best epoch is the best of the history. */
 TEST(rows_add_up)
 {
     static const int64_t target_mask[N_TINY_TASKS] = {32, 32, 32, 0, 202};
@@ -55,7 +56,7 @@ TEST(rows_add_up)
     }
 }
 
-/* Predictions in the report give the same squared errors. */
+/* The predictions in the report give the reported squared errors. */
 TEST(numbers_are_those_of_the_rows)
 {
     run r;
@@ -72,8 +73,8 @@ TEST(numbers_are_those_of_the_rows)
     close_run(&r);
 }
 
-/* Targets far from 0 cost nothing: before anything is learned the head answers as the constant
- * does. */
+/* A mean target far from 0 causes no loss: the initial output of the head is the mean of the
+ * training targets, as in the constant prediction. */
 TEST(a_head_of_numbers_starts_at_the_mean)
 {
     run r;
@@ -86,7 +87,7 @@ TEST(a_head_of_numbers_starts_at_the_mean)
     double rmse = lra_task_metric(r.data->task)->value(&report.test);
     if (rmse > 2 * chance) fail_msg("RMSE %g at the start, of the constant %g", rmse, chance);
     lra_train_report_free(&report);
-    /* Opened again with its initial weights it answers as it did. */
+    /* Evaluation with the initial weights gives the initial error again. */
     lra_err e;
     const lra_sequences *rows = &r.data->split[LRA_TEST_SPLIT];
     lra_sums *row = lra_alloc_array((size_t)rows->n, sizeof *row), all = {0};
@@ -107,7 +108,8 @@ TEST(goes_on_with_the_same_bits)
     }
 }
 
-/* The log names the metric, its direction and what can be had without looking. */
+/* The log contains the name of the metric, its direction, and its value for constant
+ * predictions. */
 TEST(the_log_names_the_metric)
 {
     run r;
@@ -137,7 +139,7 @@ TEST(a_model_that_sees_the_answer_is_refused)
     close_run(&r);
 }
 
-/* What is named as the cure is a key of the model, and cures. */
+/* The message names a setting of the model that solves the problem, and this setting does. */
 TEST(the_setting_that_helps_is_named)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* A trained model, opened: its answers are those of the run, initial, selected and last weights
- * differ as they should, nodes are found by op in every bucket, and what is asked of them beside
- * the answer fits it. */
+/* Opening a trained model: its outputs are those of the run; initial, selected and last weights
+ * differ as expected; nodes are found by their operation in every bucket; additional tensors are
+ * computed with the outputs. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 enum { LAYERS = 2 };
 
-/* Three epochs of three steps. */
+/* Trains three epochs of three steps. */
 static int set_up(void **state)
 {
     return make_folder(state) != 0 ||
@@ -74,8 +74,8 @@ TEST(weights_are_told_apart)
 
 /* ---- nodes, outputs and gradients ------------------------------------------------------------ */
 
-/* Of the batches: rows seen, and the largest difference between d(sum of logits)/d(last features)
- * and the head's own weights. */
+/* Results over the batches: the rows that occurred, and the largest difference between d(sum of
+ * logits)/d(last features) and the weights of the head. */
 typedef struct {
     int n_rows;
     bool seen[TINY_ROWS];
@@ -97,7 +97,8 @@ static int look(const lra_length_graph *v, const lra_batch *b, void *context, lr
         if (b->row[k] < 0) continue;
         p->n_rows++;
         p->seen[b->row[k]] = true;
-        for (int64_t d = 0; d < D; d++) { /* the mean over n tokens passes 1/n to each */
+        /* pooling by the mean over n tokens divides the gradient by n */
+        for (int64_t d = 0; d < D; d++) {
             double sum = 0;
             for (int c = 0; c < TINY_CLASSES; c++) sum += (double)w[d * TINY_CLASSES + c];
             double got = (double)grad[(k * v->T) * D + d];
@@ -141,7 +142,7 @@ TEST(nodes_and_gradients_of_every_bucket)
 
 /* ---- profiles -------------------------------------------------------------------------------- */
 
-/* The weights of a head add up to 1, wherever they are. */
+/* Checks that the weights of a head add up to 1 in every row. */
 static int add_up(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
     int *n = context;
@@ -188,7 +189,7 @@ TEST(profiles_of_attention)
 
 /* ---- a limit of distance --------------------------------------------------------------------- */
 
-/* Logits of the test split, side by side for limits of one plan. */
+/* Logits of the test split for one setting of the limits. */
 typedef struct {
     float logits[TINY_ROWS * TINY_CLASSES];
 } answers;
@@ -211,7 +212,7 @@ TEST(one_plan_serves_every_limit)
     lra_err e = {{0}};
     lra_loaded_model m;
     float whole[TINY_ROWS * TINY_CLASSES];
-    answers at[5]; /* none; a wide one; 0 in both layers, in one; none again */
+    answers at[5]; /* no limit; a large limit; 0 in both layers; 0 in one layer; no limit again */
     static const int32_t limits[5][LAYERS] = {
         {LRA_NO_LIMIT, LRA_NO_LIMIT}, {1, 1}, {0, 0}, {0, 1}, {70000, 70000}};
     OK(lra_evaluate(&trained.run.spec, &trained.device, LRA_BEST_WEIGHTS, LRA_TEST_SPLIT, whole,
@@ -229,7 +230,7 @@ TEST(one_plan_serves_every_limit)
         OK(lra_loaded_run(&m, LRA_TEST_SPLIT, NULL, keep_logits, &at[i], &e));
     }
     lra_loaded_free(&m);
-    /* Kernels of 3 taps reach one step. */
+    /* Kernels of 3 taps reach one position to each side, so that this limit has no effect. */
     assert_memory_equal(at[0].logits, whole, sizeof whole);
     assert_memory_equal(at[1].logits, whole, sizeof whole);
     assert_memory_not_equal(at[2].logits, whole, sizeof whole);

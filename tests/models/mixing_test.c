@@ -1,5 +1,5 @@
 /* Declared mixing matrices (kernels/graph/mixing.h): every model of the registry, with each of its
- * variants, declares the layers that weigh positions by their content, and nothing else does. */
+ * variants, declares exactly the layers that weight positions by their content. */
 #include "tests/fixtures/test.h"
 
 #include <stdlib.h>
@@ -28,7 +28,8 @@ static void open_model(tiny_model *f, const lra_model *m, const char *variant)
     model_open(f, &what);
 }
 
-/* Marks the node and everything that it is computed from, up to other declared nodes. */
+/* Marks the node and all nodes from which it is computed, except those behind other declared
+ * nodes. */
 static void mark(const lra_tensor *x, bool *seen)
 {
     if (seen[x->id]) return;
@@ -37,7 +38,7 @@ static void mark(const lra_tensor *x, bool *seen)
         if (!lra_mixing_of(x->src[i])) mark(x->src[i], seen);
 }
 
-/* By id: nodes that declared matrices are computed from. */
+/* Returns, indexed by node id, which nodes are used to compute declared matrices. */
 static bool *covered(const lra_graph *g, int nodes)
 {
     lra_tensor *declared[MOST];
@@ -55,8 +56,8 @@ static bool is_product_of_products(const lra_tensor *y)
            ((const matmul_args *)sums->args)->a_t && sums->src[0]->shape.d[2] == T;
 }
 
-/* Weighs positions by content: an attention op, a softmax over positions, a product with a sum of
- * products over positions. */
+/* Returns true if a node weights positions by content: an attention operation, a softmax over
+ * positions, or a product with a sum of products over positions. */
 static bool weighs_positions(const lra_tensor *y)
 {
     return y->op == &lra_op_attention || (y->op == &lra_op_softmax && lra_width(y) == T) ||
@@ -102,7 +103,7 @@ static void check_model(const lra_model *m, const char *variant)
     model_close(&f);
 }
 
-/* A model that gains or loses a matrix changes the list. */
+/* The golden list changes if a model gains or loses a mixing matrix. */
 TEST(all_models)
 {
     each_model(check_model);
@@ -113,7 +114,8 @@ TEST(all_models)
     check_golden("mixing.txt", kinds.s);
 }
 
-/* Declarations follow the node that computes a view; a second one is an error. */
+/* A declaration on a view applies to the node that computes it; a second declaration of a node is
+ * an error. */
 TEST(one_for_a_node)
 {
     lra_err e = {{0}};

@@ -1,4 +1,4 @@
-/* What models start with, where their papers say numbers: sizes, kernels and angles before the
+/* Initial values of models for which papers give numbers: sizes, kernels and angles before the
  * first step. */
 #include "tests/fixtures/test.h"
 
@@ -12,7 +12,8 @@
 
 enum { LONGEST = 4096 };
 
-/* A parameter or a named tensor that depends on parameters alone; the caller frees it. */
+/* Returns the values of a parameter, or of a named tensor that depends only on parameters; the
+ * caller frees them. */
 static double *at_start(const lra_model *m, const char *changes, int64_t T, const char *path,
                         lra_shape *shape)
 {
@@ -48,7 +49,7 @@ static void near(double a, double b, double tolerance)
     if (!(fabs(a - b) <= tolerance)) fail_msg("%.15g, expected %.15g", a, b);
 }
 
-/* Kernels of sgconv have norm 1 over all lags; 40 lags by 8 parameters are 4 parts. */
+/* Kernels of sgconv have norm 1 over all lags; 40 lags with 8 parameters per part need 4 parts. */
 TEST(sgconv_starts_with_norm_one)
 {
     lra_shape s;
@@ -64,7 +65,7 @@ TEST(sgconv_starts_with_norm_one)
     assert_int_equal(s.d[0], 4);
 }
 
-/* The gate of gmlp starts open, next to without other positions. */
+/* The gate of gmlp is initially open, with weights of other positions close to 0. */
 TEST(gmlp_starts_open)
 {
     lra_shape s;
@@ -78,13 +79,13 @@ TEST(gmlp_starts_open)
     lra_free(k);
 }
 
-/* The envelope of double-exp: exp(-lag/L) in channel 0, with a mean square of (1 - e^-2)/2. */
+/* The envelope of double-exp in channel 0 is exp(-lag/L), whose mean square is (1 - e^-2)/2. */
 TEST(longconv_decays)
 {
     lra_shape s;
     double *k = at_start(&lra_model_longconv, "start=double-exp width=16", LONGEST,
                          "encoder/layer0/conv/taps", &s);
-    const double rate[] = {1, pow(8, 8.0 / 16)}; /* of channels 0 and 8 */
+    const double rate[] = {1, pow(8, 8.0 / 16)}; /* rates of the channels 0 and 8 */
     for (int c = 0; c < 2; c++) {
         double sum = 0, expected = 0.0004 * (1 - exp(-2 * rate[c])) / (2 * rate[c]);
         for (int64_t j = 0; j < LONGEST; j++) sum += pow(k[c * 8 * LONGEST + j], 2) / LONGEST;
@@ -93,7 +94,8 @@ TEST(longconv_decays)
     lra_free(k);
 }
 
-/* Squares of the skew part's angles sum up to those of its entries above the diagonal. */
+/* The sum of the squared angles of the skew part is that of its squared entries above the
+ * diagonal. */
 TEST(dss_starts_with_angles_of_legs)
 {
     lra_shape s;
@@ -130,7 +132,8 @@ TEST(dlr_starts_around_the_circle)
     lra_free(a);
 }
 
-/* The register of h3 starts as a plain FIR: B = (1, 0, .., 0), so that its kernel is C. */
+/* The shift operator of h3 is initially a plain FIR filter: B = (1, 0, .., 0), so that its kernel
+ * is C. */
 TEST(h3_starts_with_its_taps)
 {
     lra_shape s;
@@ -158,8 +161,8 @@ static void expect_complaint(const lra_model *m, const char *changes, const char
     lra_config_free(c);
 }
 
-/* Kernels of mega are what its recurrence answers to an impulse: h = (1 - p a) h + p beta x, y =
- * gamma h / sqrt(n). */
+/* Kernels of mega are the impulse response of its recurrence: h = (1 - p a) h + p beta x, y = gamma
+ * h / sqrt(n). */
 TEST(mega_averages)
 {
     enum { D = 6, N = 3, T = 32 };
@@ -183,14 +186,15 @@ TEST(mega_averages)
                 h[n] = l ? (1 - p * a) * h[n] : p * v[2][at];
                 y += v[3][at] * h[n] / sqrt(N);
             }
-            if (r < D) near(v[4][r * T + l], y, 1e-12); /* lag 0 of those ahead is beside omega */
+            /* lag 0 of the kernel for later tokens is included in omega */
+            if (r < D) near(v[4][r * T + l], y, 1e-12);
             if (r >= D && l > 0) near(v[4][r * T + l - 1], y, 1e-12);
         }
     }
     for (int i = 0; i < 5; i++) lra_free(v[i]);
 }
 
-/* PyTorch has 4 H (D + H + 2) numbers in a layer, and a forget bias in two halves. */
+/* PyTorch has 4 H (D + H + 2) parameters in a layer, and stores the forget bias in two halves. */
 TEST(lstm_starts_with_a_forget_bias)
 {
     enum { D = 6, H = 5 };

@@ -1,6 +1,6 @@
-/* Every model of the registry, in its tiny settings and variants: gradients in float64, three
- * buckets, padding, reach and causality as declared, learning one batch, saving and going on, sizes
- * and losses; and what errors say. */
+/* Every model of the registry, with its tiny settings and variants: gradients in float64, three
+ * buckets, padding, declared reach and causality, learning of one batch, saving and continuing,
+ * sizes and losses; error messages. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 enum { B = 3, T = 12, T_MAX = 16 };
 static const int32_t lengths[B] = {12, 7, 1};
 
-/* Of all that is walked: every walk but that of CLS pooling means. */
+/* Pooling of all checks over the registry except that of CLS pooling. */
 static lra_pool_kind pooling = LRA_POOL_MEAN;
 
 static model_case usual(const lra_model *m, const char *variant)
@@ -38,7 +38,7 @@ static model_case usual(const lra_model *m, const char *variant)
 
 typedef struct {
     tiny_model f;
-    double floor; /* what counts as nothing in this model */
+    double floor; /* derivatives below this value count as 0 */
     int n_checked, n_kinks;
 } gradient_check;
 
@@ -53,9 +53,9 @@ static double loss_at(tiny_model *f, const char *path, double *value, int64_t j,
     return model_loss(f);
 }
 
-/* Differences to both sides around element j.  A kink of ReLU inside the step spoils them, so that
- * the step shrinks until it fits between x and the kink; a kink at x itself has two slopes, and the
- * gradient is one of them. */
+/* Compares with differences to both sides of element j. If ReLU has a kink within the step, the
+ * step is reduced until it is between x and the kink. At a kink at x itself the two slopes differ,
+ * and the gradient must be one of them. */
 static void check_element(gradient_check *c, int i, double *value, int64_t j, double grad,
                           double tolerance)
 {
@@ -108,7 +108,7 @@ static void check_parameter(gradient_check *c, int i)
     lra_free(grad);
 }
 
-/* Every element of every parameter, against its parameter's largest derivative. */
+/* Compares every element of every parameter, relative to the parameter's largest derivative. */
 static void check_gradients(const lra_model *m, const char *variant)
 {
     if (sanitized && *variant) return;
@@ -139,7 +139,7 @@ TEST(walk_gradients_in_float64)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* A row that fits into three buckets gets the same answer in each, from the same parameters. */
+/* A row that fits into three buckets has the same outputs in each, with the same parameters. */
 static void check_buckets(const lra_model *m, const char *variant)
 {
     static const int64_t bucket[] = {8, T, T_MAX};
@@ -176,7 +176,7 @@ TEST(walk_three_buckets_agree)
     each_model(check_buckets);
 }
 
-/* Outputs and gradients are the same numbers whatever stands behind the ends. */
+/* Outputs and gradients do not depend on the tokens after the ends of rows. */
 static void check_padding(const lra_model *m, const char *variant)
 {
     for (int k = 0; k < 4; k++) {
@@ -215,7 +215,8 @@ TEST(walk_padding_has_no_influence)
 
 /* ---- reach ----------------------------------------------------------------------------------- */
 
-/* By more than the rounding of Fourier transforms, which spread it over all of a row. */
+/* Returns true if the difference is larger than the rounding errors of Fourier transforms, which
+ * affect all positions of a row. */
 static bool differ(const double *a, const double *b, int64_t n)
 {
     double most = 0;
@@ -223,8 +224,8 @@ static bool differ(const double *a, const double *b, int64_t n)
     return most > 1e-12;
 }
 
-/* One row as it is and one for each token, changed there: how far to the past and to the future of
- * it features change. */
+/* Runs a row, and for each of its tokens a copy in which this token is changed; stores how many
+ * positions before and after a changed token have changed features. */
 static void find_reach(tiny_model *f, int64_t *before, int64_t *after)
 {
     int64_t n = f->is.T, D = lra_width(f->k.features);
@@ -278,7 +279,7 @@ TEST(walk_reach_is_as_declared)
     each_model(check_reach);
 }
 
-/* Numbers of a key that the model takes, and how many different reaches they give. */
+/* Returns how many different reaches the valid values of a key give. */
 static int count_reaches(const lra_model *m, const lra_key *k)
 {
     enum { MOST = 12 };
@@ -299,7 +300,8 @@ static int count_reaches(const lra_model *m, const lra_key *k)
     return n;
 }
 
-/* Ladders rise by the key that a record names; one that names none has none. */
+/* Ladders increase the key that the model's record names; the reach of models without such a key is
+ * not limited by a key. */
 TEST(the_axis_bounds_the_reach)
 {
     for (int i = 0; lra_model_at(i); i++) {
@@ -313,8 +315,8 @@ TEST(the_axis_bounds_the_reach)
     }
 }
 
-/* A window of longformer has one token more after a token than before it, in every layer (i - w/2 <
- * j <= i + w/2); the walk sees windows that are wider than its rows alone. */
+/* In every layer, a window of longformer includes one token more after a position than before it (i
+ * - w/2 < j <= i + w/2). The checks over the registry only have windows wider than their rows. */
 TEST(windows_are_not_centred)
 {
     for (int layers = 1; layers < 4; layers++) {
@@ -335,7 +337,7 @@ TEST(windows_are_not_centred)
 
 /* ---- training -------------------------------------------------------------------------------- */
 
-/* 200 steps on one batch leave less than 10 % of the loss. */
+/* 200 steps on one batch reduce the loss to less than 10 %. */
 static void check_learning(const lra_model *m, const char *variant)
 {
     if (sanitized && *variant) return;
@@ -369,17 +371,17 @@ static void train_steps(tiny_model *f, int from, int to)
     }
 }
 
-/* Two steps more from a file are the two steps more that would have been. */
+/* Two steps after loading a saved model are equal to two steps without saving and loading. */
 static void check_resume(const lra_model *m, const char *variant)
 {
     lra_err e = {{0}};
     tiny_model a, b;
     model_case what = usual(m, variant);
-    what.type = LRA_BF16; /* has copies of parameters, which are not saved */
+    what.type = LRA_BF16; /* in bf16 there are copies of parameters, which are not saved */
     what.what = MODEL_UPDATE;
     model_open(&a, &what);
     train_steps(&a, 0, 3);
-    char path[64]; /* parts run side by side */
+    char path[64]; /* parts of this test run in parallel */
     snprintf(path, sizeof path, "model_test.%d.h5", (int)getpid());
     lra_h5 *file = lra_h5_create(path, "checkpoint", &e);
     assert_non_null(file);
@@ -407,8 +409,8 @@ TEST(walk_training_goes_on_from_a_file)
 
 /* ---- pooling --------------------------------------------------------------------------------- */
 
-/* Every model that says it can pool by CLS, like any other; the vector starts at 0 and is none of
- * the features. */
+/* Checks every model with CLS pooling; the CLS vector is initially 0 and is not part of the
+ * features. */
 static void check_cls(const lra_model *m, const char *variant)
 {
     lra_config *c = model_tiny(m, variant);
@@ -438,9 +440,9 @@ TEST(walk_pooling_by_cls)
     each_model(check_cls);
 }
 
-/* Of one token CLS is at position 0 and the token at position 1, with positions that are learned or
- * computed: the same model without CLS sees the same vectors at the rows behind its first when that
- * one is the CLS vector. */
+/* In a row of one token, CLS has position 0 and the token has position 1, for learned and computed
+ * position encodings: a model without CLS whose first token has the embedding of the CLS vector
+ * gives the same outputs. */
 TEST(cls_is_the_first_position)
 {
     lra_err e = {{0}};
@@ -454,7 +456,7 @@ TEST(cls_is_the_first_position)
     what.pool = LRA_POOL_CLS, what.params = NULL;
     what.T_max = T_MAX - 1;
     model_open(&b, &what);
-    /* Token 8 of the one is the CLS vector of the other. */
+    /* The embedding of token 8 in one model is the CLS vector of the other. */
     for (int i = 0; i < lra_params_count(a.params); i++) {
         const char *path = lra_params_path(a.params, i);
         double *v = lra_alloc_array((size_t)lra_shape_elements(lra_params_shape(a.params, i)),
@@ -496,7 +498,7 @@ TEST(cls_is_the_first_position)
     model_close(&a);
 }
 
-/* Who cannot pool by CLS is refused, with what it can do. */
+/* A model without CLS pooling rejects it, and the message lists the supported pools. */
 TEST(pools_are_declared)
 {
     lra_err e = {{0}};
@@ -511,7 +513,7 @@ TEST(pools_are_declared)
     assert_string_equal(e.msg, "model 'resconv' cannot pool by cls; expected mean, last or max");
     assert_int_equal(lra_network_check(&lra_model_transformer, one_way, &spec, &e), LRA_USAGE);
     assert_non_null(strstr(e.msg, "where a causal model has no context"));
-    spec.head = LRA_HEAD_NEXT; /* has no pool */
+    spec.head = LRA_HEAD_NEXT; /* this head does not pool */
     assert_int_equal(lra_network_check(&lra_model_transformer, one_way, &spec, &e), 0);
     lra_config_free(c);
     lra_config_free(one_way);
@@ -519,7 +521,7 @@ TEST(pools_are_declared)
 
 /* ---- golden ---------------------------------------------------------------------------------- */
 
-/* "NAME CHANGES parameters losses" */
+/* Appends a line "NAME CHANGES parameters losses". */
 static void add_line(lra_text *to, const lra_model *m, const char *changes, int n_losses)
 {
     tiny_model f;
@@ -537,8 +539,8 @@ static void add_line(lra_text *to, const lra_model *m, const char *changes, int 
     model_close(&f);
 }
 
-/* Against tests/golden/NAME, which LRA_UPDATE_GOLDEN=1 writes: word by word, numbers within 1e-6.
- * Frees the text. */
+/* Compares with tests/golden/NAME, which LRA_UPDATE_GOLDEN=1 writes: words must be equal, numbers
+ * within 1e-6. Frees the text. */
 static void check_lines(const char *name, lra_text *now)
 {
     lra_err e = {{0}};
@@ -562,8 +564,8 @@ static void check_lines(const char *name, lra_text *now)
     lra_text_free(now);
 }
 
-/* Parameters and ten losses of every model, in float64, so that machines agree; a new model adds
- * its line. */
+/* Number of parameters and ten losses of every model, in float64, so that machines agree; a new
+ * model adds a line. */
 TEST(sizes_and_losses)
 {
     lra_text now = {0};
@@ -571,7 +573,7 @@ TEST(sizes_and_losses)
     check_lines("models.txt", &now);
 }
 
-/* A line for each value of a key but its default, where the model has an encoder for it. */
+/* Appends a line for each value of a key except its default, if the model can be built with it. */
 static void add_values(lra_text *to, const lra_model *m, const lra_key *k)
 {
     const char *value = k->kind == LRA_KEY_FLAG ? "0|1" : k->choices;
@@ -590,8 +592,8 @@ static void add_values(lra_text *to, const lra_model *m, const lra_key *k)
     }
 }
 
-/* The same of every variant, and of every choice and flag alone: no setting is without effect, or
- * changes it. */
+/* The same for every variant, and for every choice and flag: all settings have an effect, and their
+ * effect does not change. */
 TEST(sizes_and_losses_of_settings)
 {
     lra_text now = {0};
@@ -611,14 +613,15 @@ TEST(reach_and_size_of_resconv)
     lra_config *c = lra_keys_config(lra_model_resconv.keys);
     lra_config_set(c, "kernel", "61");
     assert_int_equal(lra_model_resconv.reach(c), 180);
-    /* embedding, 6 (norm + convolution + linear), norm, head */
+    /* embedding, 6 layers (norm, convolution, linear), norm, head */
     int64_t layer = 2 * 128 + 61 * 128 * 256 + 256 + 256 * 128 + 128;
     assert_int_equal(lra_network_parameters(&lra_model_resconv, c, &spec),
                      18 * 128 + 6 * layer + 2 * 128 + 128 * 10 + 10);
     lra_config_free(c);
 }
 
-/* A table of positions is made for the longest input, a fixed one is no parameter. */
+/* The table of positions has a row for each position of the longest input; a fixed table is not a
+ * parameter. */
 TEST(size_of_positions)
 {
     static const struct {
@@ -639,8 +642,8 @@ TEST(size_of_positions)
     }
 }
 
-/* The start of s4d by HiPPO-LegS against values of LAPACK: two and four states; of 64, S4's own, 11
- * of 32 are cut. */
+/* The initial values of s4d by HiPPO-LegS compared with values of LAPACK, for two, four and 64
+ * states. For 64, the number in S4, the imaginary parts of b are clipped at 2 in 11 of 32 modes. */
 TEST(legs_has_known_values)
 {
     static const struct {
@@ -682,7 +685,8 @@ TEST(legs_has_known_values)
             assert_true(fabs(im[k] - cases[i].im[k]) <= 2e-12);
         }
         assert_int_equal(cut, cases[i].cut);
-        if (modes == 32) assert_memory_equal(im, im + 64, 32 * sizeof *im); /* every copy */
+        /* every copy of the modes */
+        if (modes == 32) assert_memory_equal(im, im + 64, 32 * sizeof *im);
         model_close(&f);
     }
 }
@@ -716,8 +720,8 @@ TEST(bad_configurations_are_named)
                                "models' shows all)");
 }
 
-/* With LRA_TEST_SHARD=I/N only the walks, over a part of the models (each_model()); with
- * LRA_TEST_SHARD=rest only the others; else all. */
+/* LRA_TEST_SHARD=I/N runs only the checks over the registry, for a part of the models
+ * (each_model()); LRA_TEST_SHARD=rest runs only the other tests; without it all tests run. */
 int main(void)
 {
     const char *shard = getenv("LRA_TEST_SHARD");

@@ -1,5 +1,5 @@
-/* Objectives: losses with known answers, what pretraining learns and leaves to fine-tuning; every
- * objective goes on with the same bits. */
+/* Objectives: losses with known values, what pretraining learns and transfers to fine-tuning; runs
+ * of every objective that are interrupted and continued have bitwise the same results. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static void train_on(run *r, const lra_objective *o, double share)
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* A head that answers the same at every place: weights 0, biases 0.1 i. */
+/* Sets the head so that its logits are the same at every position: weights 0, biases 0.1 i. */
 static void set_head(lra_params *p, const char *name)
 {
     lra_err e;
@@ -35,7 +35,7 @@ static void set_head(lra_params *p, const char *name)
     assert_int_equal(lra_params_set(p, path, value, &e), 0);
 }
 
-/* -log softmax of these answers. */
+/* Returns -log softmax of these logits at the label. */
 static double nats(int n, int32_t label)
 {
     double sum = 0;
@@ -43,7 +43,7 @@ static double nats(int n, int32_t label)
     return log(sum) - 0.1 * label;
 }
 
-/* Mean over what is asked; 0: nothing. */
+/* Returns the mean loss over the positions that have a target; 0 if there are none. */
 static double mean_nats(int n, const int32_t *label, int64_t n_labels)
 {
     double sum = 0, target_mask = 0;
@@ -88,7 +88,7 @@ static void check_loss(lra_goal goal, const lra_objective *o)
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
     for (int64_t i = 0; i < 4; i++) {
         const lra_batch *b = lra_loader_get(l, i);
-        const lra_step step = {.seed = 1, .step = (uint64_t)i}; /* rate 0 */
+        const lra_step step = {.seed = 1, .step = (uint64_t)i}; /* learning rate 0 */
         float status[4];
         assert_int_equal(lra_session_part(&s, b, 0, &step, status, &e), 0);
         double expected = expected_loss(&r, o, b, s.buckets.length[b->bucket]);
@@ -111,8 +111,8 @@ TEST(losses_are_known)
     }
 }
 
-/* The sums of an evaluation are those of what was asked: denoising sees whole rows, pretraining
- * masked ones. */
+/* The sums of an evaluation count the targets of the objective: denoising reads unmasked rows,
+ * pretraining masked ones. */
 TEST(evaluation)
 {
     static const lra_objective *const all[] = {&lra_objective_denoise,
@@ -149,8 +149,8 @@ TEST(evaluation)
 
 /* ---- what pretraining learns ----------------------------------------------------------------- */
 
-/* Rows that count modulo 5 from anywhere: what is masked follows from its neighbours.  Label: the
- * start is 0. */
+/* Makes rows that count modulo 5 from any start, so that a masked token follows from its
+ * neighbours. The label is whether the first token is 0. */
 static int make_counting(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     (void)c, (void)e;
@@ -184,7 +184,7 @@ static void open_counting(run *r, const char *name, const lra_objective *o, int6
 
 TEST(pretraining_learns)
 {
-    if (sanitized) skip(); /* other tests pretrain, too */
+    if (sanitized) skip(); /* other tests pretrain as well */
     static const lra_objective *const all[] = {&lra_objective_pretrain_masked,
                                                &lra_objective_pretrain_causal};
     for (int k = 0; k < 2; k++) {
@@ -204,7 +204,7 @@ TEST(pretraining_learns)
 
 /* ---- fine-tuning ----------------------------------------------------------------------------- */
 
-/* An array of a run's parameters; caller frees. */
+/* Returns an array of a run's parameters; the caller frees it. */
 static float *array(const lra_params *p, const char *path)
 {
     lra_err e = {{0}};
@@ -227,8 +227,9 @@ static void assert_carried(const lra_params *from, const lra_params *to, const c
     lra_free(b);
 }
 
-/* What was masked is told by one word, or one channel, more; it is cut off, the bias is kept, the
- * head is not. */
+/* Pretraining has an additional token, or an additional channel, for masked positions. In
+ * fine-tuning this row of the table is removed, the bias is kept, and the head is not
+ * transferred. */
 TEST(weights_are_carried)
 {
     for (int k = 0; k < 2; k++) {
@@ -287,7 +288,8 @@ TEST(another_model_is_refused)
     close_run(&fine);
 }
 
-/* A row more is taken for that of masks where inputs are read, and nowhere else. */
+/* An additional row of an array is taken as that of the mask token only in layers that read
+ * inputs. */
 TEST(only_inputs_may_have_a_row_more)
 {
     static const char *const paths[] = {"embed/table", "embed/w", "encoder/table",

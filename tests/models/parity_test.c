@@ -1,7 +1,7 @@
-/* Models beside what PyTorch made of the same weights: tests/golden/parity/MODEL.txt, which
- * tests/parity/golden.py wrote and describes.  Every model has such a file.  In float32 gradients
- * are as near to those in float64 as tests/parity/parity.py wants them, at every instruction
- * level. */
+/* Compares models with the results of PyTorch for the same weights: tests/golden/parity/MODEL.txt,
+ * written and described by tests/parity/golden.py. Every model has such a file. At every
+ * instruction level, gradients in float32 differ from those in float64 by at most the tolerance of
+ * tests/parity/parity.py. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -19,27 +19,28 @@ enum { T = 37 };
 static const double tolerance = 1e-9, single_tolerance = 1e-4;
 static const char next_step[] = "rewrite it with 'tests/parity/run.sh --golden'";
 
-/* Models that have no reference yet: a list that only becomes shorter. */
+/* Models without a reference; no model may be added to this list. */
 static const char *const without[] = {NULL};
 
-/* What float32 is short for: with every op exact, rounding what stands between them is 17 times the
- * limit in the mean (reports/measured/README.md). */
+/* Variants for which float32 is not accurate enough: even if every operation is exact, rounding the
+ * intermediate results gives an error of 17 times the limit on average
+ * (reports/measured/README.md). */
 static const char *const ill[][2] = {{"mega", "norm=post norm-kind=scale width=7 queries=5"},
                                      {"mega", "causal=1 chunk=8 norm-kind=scale"}};
 
 typedef struct {
-    const char *name;     /* of the model */
-    const char *at, *end; /* lines that are left of its file */
+    const char *name;     /* name of the model */
+    const char *at, *end; /* the part of its file that has not been read */
     char line[512];
-    parity_case c, single; /* in float64; gradients in float32 */
+    parity_case c, single; /* the model in float64; gradients in float32 */
     bool open, ill;
-    double most; /* the model's largest gradient */
+    double most; /* the largest gradient of the model */
     int n_seen;
 } walk;
 
 /* ---- projections ----------------------------------------------------------------------------- */
 
-/* sum r_i x_i, r uniform in [-1,1), by the name (FNV-1a) alone. */
+/* Returns sum r_i x_i, where the random numbers r_i in [-1, 1) depend only on the name (FNV-1a). */
 static double project(const char *name, int64_t n, const double *x)
 {
     uint32_t key = 0x811C9DC5u;
@@ -52,7 +53,7 @@ static double project(const char *name, int64_t n, const double *x)
     return sum;
 }
 
-/* Of what the plan computes. */
+/* Projects a tensor that the plan computes. */
 static double project_tensor(walk *w, const char *name, const lra_tensor *x)
 {
     lra_err e = {{0}};
@@ -64,7 +65,7 @@ static double project_tensor(walk *w, const char *name, const lra_tensor *x)
     return sum;
 }
 
-/* Of all weights. */
+/* Projects all initial weights. */
 static double project_start(walk *w)
 {
     lra_err e = {{0}};
@@ -133,7 +134,7 @@ static void check(walk *w, const char *name, double found, double expected, doub
                  strcmp(name, "start") == 0 ? next_step : "");
 }
 
-/* The farthest that an element of x in float32 is from itself in float64. */
+/* Returns the largest difference between elements of x in float32 and in float64. */
 static double apart(walk *w, const lra_tensor *x)
 {
     lra_err e = {{0}};
@@ -159,9 +160,9 @@ static void check_single(walk *w, const char *name, const lra_tensor *x, double 
                  w->name, w->c.is.changes, name, off / size, single_tolerance);
 }
 
-/* NAME PRODUCT LARGEST [zero]; errors of n elements add up like their square root.  zero: what is
- * exactly 0 but for the rounding of the sums that cancel, whose size is that of the model's largest
- * gradient. */
+/* Checks a line NAME PRODUCT LARGEST [zero]. The error of a product of n elements increases with
+ * sqrt(n). zero: the exact value is 0, and rounding errors of sums that cancel are relative to the
+ * model's largest gradient. */
 static void check_line(walk *w, char *line)
 {
     char *value = strchr(line, ' '), *size;
@@ -257,7 +258,7 @@ TEST(test_models)
     unsetenv("LRA_CPU");
 }
 
-/* The list names models. */
+/* The entries of the list are names of models. */
 TEST(test_list)
 {
     lra_err e = {{0}};

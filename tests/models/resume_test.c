@@ -1,9 +1,8 @@
 /* labels: slow timeout: 600 */
-/* Exact resume: a run that is killed with SIGKILL at 20 random moments ends with the same bits as
- * one that was not, with one thread and with two; so does one that stops on a signal; the log ends
- * the same.
- * A moment is an amount of the run's own processor time, so that it means the same on a busy
- * machine. */
+/* Exact resume: a run that is killed by SIGKILL at 20 random moments ends with bitwise the same
+ * results as an uninterrupted run, with one thread and with two; so does a run that stops on a
+ * signal; the logs are equal. A moment is given in processor time of the run, so that it does not
+ * depend on the load of the machine. */
 #include "tests/fixtures/test.h"
 
 #include <inttypes.h>
@@ -30,7 +29,7 @@ enum { KILLS = 20 };
 
 /* ---- the child: trains in a folder and leaves the hash of the final state there -------------- */
 
-/* The signal comes once this process has worked for so many microseconds; 0: never. */
+/* Sends the signal after this process has used `microseconds` of processor time; 0: never. */
 static int interrupt_after(int number, int64_t microseconds)
 {
     timer_t timer;
@@ -42,7 +41,7 @@ static int interrupt_after(int number, int64_t microseconds)
     return timer_settime(timer, 0, &when, NULL);
 }
 
-/* All of them train on the same rows, which are made once. */
+/* All runs train on the same rows, which are made once. */
 static int train_in(const char *folder, const char *rows, int threads, lra_type type)
 {
     lra_err e = {{0}};
@@ -94,9 +93,9 @@ static int train_in(const char *folder, const char *rows, int threads, lra_type 
 
 /* ---- the tests ------------------------------------------------------------------------------- */
 
-static lra_type precision; /* of the test that runs */
+static lra_type precision; /* precision of the current test */
 
-static char *place; /* of all folders */
+static char *place; /* folder that contains all run folders */
 
 static void start(lra_process *p, const char *folder, int threads, int number, int64_t microseconds)
 {
@@ -129,7 +128,7 @@ static void remove_folder(const char *folder)
     lra_free(out);
 }
 
-/* Processor time of all children so far, microseconds. */
+/* Returns the processor time of all children so far, in microseconds. */
 static int64_t work_done(void)
 {
     struct rusage u;
@@ -138,7 +137,7 @@ static int64_t work_done(void)
            u.ru_stime.tv_usec;
 }
 
-/* Runs to the end in a fresh folder and returns "hash accuracy". */
+/* Runs to the end in a new folder and returns "hash accuracy". */
 static char *whole_run(const char *folder, int threads)
 {
     lra_err e = {{0}};
@@ -149,8 +148,8 @@ static char *whole_run(const char *folder, int threads)
     return read_file(folder, "hash");
 }
 
-/* Interrupts a fresh run again and again until it is through, each time after some of `most`
- * microseconds of work; returns how often. */
+/* Starts a run in a new folder and interrupts it repeatedly, each time after a random part of
+ * `most` microseconds of processor time, until it ends; returns the number of interruptions. */
 static int interrupted_run(const char *folder, int threads, int number, lra_rng *rng, int64_t most)
 {
     lra_err e = {{0}};
@@ -169,7 +168,7 @@ static int interrupted_run(const char *folder, int threads, int number, lra_rng 
 static void same_bits(int number)
 {
     char *calm = lra_format("%s/a", place), *other = lra_format("%s/b", place);
-    lra_free_large(whole_run(calm, 1)); /* makes the rows */
+    lra_free_large(whole_run(calm, 1)); /* the first run makes the rows */
     int64_t before = work_done();
     char *expected = whole_run(calm, 1);
     int64_t whole = work_done() - before;
@@ -209,8 +208,8 @@ TEST(stopped_by_a_signal)
     same_bits(SIGTERM);
 }
 
-/* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting for
- * a disk. */
+/* SIGKILL does not affect the page cache, so that a folder in memory gives the same results without
+ * waiting for a disk. */
 static int set_up(void **state)
 {
     (void)state;

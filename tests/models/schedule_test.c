@@ -1,4 +1,4 @@
-/* The learning-rate schedules: warm-up, plateau, final phase; the others at steps whose values are
+/* Learning-rate schedules: warm-up, plateau, final phase; the others at steps whose rates are
  * known. */
 #include "tests/fixtures/test.h"
 
@@ -35,7 +35,8 @@ TEST(halves_after_patience)
 {
     lra_schedule_state now = lra_schedule_start();
     lra_schedule_epoch(&example, &now, 0, 0.5);
-    lra_schedule_epoch(&example, &now, 1, 0.5005); /* below the threshold: no progress */
+    /* an improvement below the threshold does not count */
+    lra_schedule_epoch(&example, &now, 1, 0.5005);
     near(now.plateau, 1);
     lra_schedule_epoch(&example, &now, 2, 0.5);
     near(now.plateau, 0.5);
@@ -52,11 +53,11 @@ TEST(falls_to_one_per_cent)
     near(lra_schedule_rate(&example, &now, 99), 0.001);
     lra_schedule_epoch(&example, &now, 8, 0.5);
     for (int i = 0; i < 5; i++) lra_schedule_epoch(&example, &now, 9, 0.1);
-    near(now.plateau, 1); /* the plateau rests */
+    near(now.plateau, 1); /* in the final phase the plateau is not updated */
 }
 
-/* Shares of epochs whose product is not exact: 0.3 of 10 are 3 epochs, and not the two that (1 -
- * 0.7) 10 leaves. */
+/* Rounding errors do not change the number of epochs: 0.3 of 10 epochs are 3, although (1 - 0.7) 10
+ * is rounded down to 2. */
 TEST(the_fall_begins_in_time)
 {
     for (int last = 1; last < 10; last++) {
@@ -69,7 +70,7 @@ TEST(the_fall_begins_in_time)
     }
 }
 
-/* A warm-up of 1 is one step, below it a share of all. */
+/* A warm-up of 1 is one step; a value below 1 is a share of all steps. */
 TEST(one_is_a_step)
 {
     lra_schedule s = example;
@@ -82,12 +83,12 @@ TEST(one_is_a_step)
     near(lra_schedule_rate(&s, &now, 0), 0.05);
 }
 
-/* Twenty steps of warm-up, then 80; values of the formulas by hand. */
+/* Twenty steps of warm-up, then 80; the expected rates were computed by hand. */
 TEST(functions_of_the_step)
 {
     static const struct {
         const lra_schedule_kind *kind;
-        double at[6]; /* steps 9, 20, 40, 60, 99, 200 */
+        double at[6]; /* rates at the steps 9, 20, 40, 60, 99, 200 */
     } known[] = {
         {&lra_schedule_constant, {0.05, 0.1, 0.1, 0.1, 0.1, 0.1}},
         {&lra_schedule_cosine,
@@ -111,7 +112,7 @@ TEST(functions_of_the_step)
         lra_schedule_epoch(&s, &now, 0, 0.5);
         lra_schedule_epoch(&s, &now, 1, 0.1);
         lra_schedule_epoch(&s, &now, 2, 0.1);
-        near(now.plateau, 1); /* scores do not matter to them */
+        near(now.plateau, 1); /* validation values have no effect on these schedules */
     }
 }
 
@@ -119,7 +120,7 @@ TEST(total_and_power)
 {
     lra_schedule s = example;
     lra_schedule_state now = lra_schedule_start();
-    s.kind = &lra_schedule_linear, s.total = 200; /* 0.1 of it are 20 */
+    s.kind = &lra_schedule_linear, s.total = 200; /* the warm-up of 0.1 is then 20 steps */
     near(lra_schedule_rate(&s, &now, 110), 0.05);
     s.power = 2;
     near(lra_schedule_rate(&s, &now, 9), 0.025);

@@ -1,9 +1,9 @@
-/* Theorem B.1 of the locality paper: attention whose inputs say where they stand is any convolution
- * with a kernel that is not negative, and with one head more any other.  Weights are made for
- * random kernels and must give the convolution.
+/* Theorem B.1 of the locality paper: attention whose inputs contain their position can represent
+ * any convolution with a non-negative kernel, and with one more head any other convolution. Weights
+ * are constructed for random kernels and must give the convolution.
  *
- * Inputs (value, position as one of L + 1).  q_i = e_i; q_i k_j = ln k_(i-j), and for the last
- * token, whose value is 0, ln(c - sum_j k_(i-j)), so that every row of exponentials sums up to c,
+ * Inputs are (value, position as one of L + 1). q_i = e_i; q_i k_j = ln k_(i-j), and for the last
+ * token, whose value is 0, ln(c - sum_j k_(i-j)), so that every row of exponentials has the sum c,
  * the sum of all k; v_j = c value_j. */
 #include "tests/fixtures/test.h"
 
@@ -16,13 +16,13 @@
 
 enum { MOST = 64 };
 
-/* Kernel of L values, lag l at l + L - 1, above 0. */
+/* Draws a kernel of L positive values for each direction; lag l has the index l + L - 1. */
 static void draw(lra_rng *r, int L, double *kernel)
 {
     for (int i = 0; i < 2 * L - 1; i++) kernel[i] = 0.01 + lra_rng_u01(r);
 }
 
-/* Weights (L+2,L+1) of q and k, and (L+2,L+1) of v, all rows for an input (value, position). */
+/* Computes weights (L+2, L+1) of q and k, and (L+2, L+1) of v, for inputs (value, position). */
 static void build(int L, const double *kernel, double *wq, double *wk, double *wv)
 {
     double sum = 0;
@@ -42,7 +42,7 @@ static void build(int L, const double *kernel, double *wq, double *wk, double *w
     }
 }
 
-/* y (1,L+1,H,K) of one head for each kernel. */
+/* Computes y (1, L+1, H, K), with one head for each kernel. */
 static void attend(lra_type type, int L, int heads, double *const *kernel, const double *value,
                    double *y)
 {
@@ -102,8 +102,8 @@ static void attend(lra_type type, int L, int heads, double *const *kernel, const
     }
 }
 
-/* The largest difference of head 0, less the others, from the convolution, over the largest of its
- * values. */
+/* Returns the largest difference between head 0 minus the other heads and the convolution, relative
+ * to the largest value. */
 static double error(lra_type type, int L, int heads, uint64_t seed)
 {
     lra_rng r = lra_rng_new(seed, 1, 0);
@@ -135,7 +135,7 @@ TEST(attention_is_a_convolution)
     }
 }
 
-/* k = k' - k'', both above 0. */
+/* Any kernel is the difference k' - k'' of two positive kernels. */
 TEST(two_heads_have_kernels_of_both_signs)
 {
     static const int lengths[] = {2, 33, MOST};

@@ -1,4 +1,4 @@
-/* How many batches make an update, when training ends early, and how long a plateau is. */
+/* Number of batches per update, early stopping, and the length of a plateau. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* ---- accumulation ---------------------------------------------------------------------------- */
 
-/* Four batches of two are one of eight. */
+/* Four batches of two rows give the same update as one of eight. */
 TEST(four_parts_are_a_batch)
 {
     for (int goal = 0; goal <= LRA_GOAL_VALUE; goal++) {
@@ -34,7 +34,8 @@ TEST(four_parts_are_a_batch)
     }
 }
 
-/* Two equal rows, one update of two parts; or one row, one update. */
+/* Trains one update: of two batches with one row each, which are equal, or of one batch with one
+ * row. */
 static double one_update(const char *dropout, int64_t accumulate)
 {
     run r;
@@ -62,7 +63,7 @@ TEST(parts_drop_out_differently)
     assert_true(fabs(one_update("0.5", 1) - one_update("0.5", 2)) > 1e-4);
 }
 
-/* 0.58 of 50 rows fill a batch of 29, though the product is below 29. */
+/* 0.58 of 50 rows are a batch of 29, although the product is below 29 in double precision. */
 TEST(a_fraction_fills_a_batch)
 {
     lra_err e = {{0}};
@@ -94,7 +95,7 @@ TEST(stops_when_nothing_gets_better)
     whole.spec.schedule.rate = parts.spec.schedule.rate = 1e-12;
     a = train(&whole);
     assert_int_equal(a.training.best_epoch, 1);
-    assert_int_equal(a.n_epochs, 4); /* the best, and three that are not better */
+    assert_int_equal(a.n_epochs, 4); /* the best epoch, and three without an improvement */
     parts.spec.stop_after = 27;
     assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
     parts.spec.stop_after = 0;
@@ -102,7 +103,7 @@ TEST(stops_when_nothing_gets_better)
     assert_int_equal(b.n_epochs, 4);
     assert_true(a.hash == b.hash);
     lra_train_report_free(&b);
-    b = train(&parts); /* once more: it is over */
+    b = train(&parts); /* training again ends immediately */
     assert_int_equal(b.n_epochs, 4);
     assert_true(a.hash == b.hash);
     lra_train_report_free(&a);
@@ -113,8 +114,8 @@ TEST(stops_when_nothing_gets_better)
 
 /* ---- plateaus -------------------------------------------------------------------------------- */
 
-/* No epoch is better by 1: the rate is halved after every third, wherever the run was stopped in
- * between. */
+/* No epoch improves by the threshold 1: the rate is halved after every third epoch, also if the run
+ * is interrupted in between. */
 TEST(epochs_of_a_plateau_are_counted_on)
 {
     run whole, parts;
@@ -123,15 +124,15 @@ TEST(epochs_of_a_plateau_are_counted_on)
     whole.spec.schedule.threshold = parts.spec.schedule.threshold = 1;
     whole.spec.schedule.final_share = parts.spec.schedule.final_share = 0;
     lra_train_report a = train(&whole);
-    for (int i = 1; i < 9; i++) /* the first one is better than nothing */
+    for (int i = 1; i < 9; i++) /* the first epoch always counts as an improvement */
         assert_true(fabs(a.history[i].rate / 0.02 - pow(0.5, (i - 1) / 3)) < 1e-6);
     remove_below(whole.spec.folder);
     lra_train_report_free(&a);
     same_in_parts(&whole, &parts);
 }
 
-/* The rates of a run are those that its own validation values ask for, whether more of them is
- * better or less. */
+/* The learning rates of a run follow from its own validation values, both for metrics of which more
+ * is better and for those of which less is better. */
 TEST(the_better_side_counts)
 {
     static const lra_goal goals[] = {LRA_GOAL_CLASS, LRA_GOAL_VALUE, LRA_GOAL_TOKENS};
@@ -161,7 +162,7 @@ TEST(the_better_side_counts)
     assert_true(n_lower > 0 && n_lower < 3);
 }
 
-/* Seconds of all sessions are those of the run. */
+/* The training time of a run is the sum over all sessions. */
 TEST(seconds_add_up)
 {
     lra_err e = {{0}};
@@ -190,7 +191,8 @@ TEST(seconds_add_up)
 
 /* ---- how long yet ---------------------------------------------------------------------------- */
 
-/* Ten of thirty steps took so long: so will the ten that are left. */
+/* The estimate of the remaining time is proportional to the remaining steps: ten steps of thirty
+ * took a measured time, and the estimate for ten more is the same. */
 TEST(what_is_left_follows_from_what_was_made)
 {
     lra_run_status s;

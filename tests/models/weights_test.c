@@ -1,5 +1,5 @@
-/* Weights out of a checkpoint into a safetensors file and back into a model, bit for bit; PyTorch's
- * layout; and files that do not fit. */
+/* Weights exported from a checkpoint to a safetensors file and imported again are bitwise equal;
+ * PyTorch's layout; files that do not fit. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Exports the weights of the session. */
+/* Exports the weights of the session to a file. */
 static void write_file(void)
 {
     int n;
@@ -98,8 +98,8 @@ static const lra_ndarray *find(const lra_safetensors *t, const char *name)
     return a;
 }
 
-/* torch.nn.Conv1d: (out, in, tap); torch.nn.Linear: (out, in); torch.nn.Embedding: (vocab,
- * width). */
+/* Layouts of PyTorch: torch.nn.Conv1d (out, in, tap), torch.nn.Linear (out, in), torch.nn.Embedding
+ * (vocab, width). */
 TEST(layout_of_pytorch)
 {
     open_session(3);
@@ -129,7 +129,7 @@ TEST(layout_of_pytorch)
     lra_safetensors_free(&t);
 }
 
-/* Imports what `t` holds after a change; the message must say `says`, NULL: accepted. */
+/* Imports the content of `t`; the message must contain `says`; NULL: no error is expected. */
 static void expect(lra_safetensors *t, const char *says)
 {
     int converted;
@@ -140,7 +140,8 @@ static void expect(lra_safetensors *t, const char *says)
     if (says && !strstr(err.msg, says)) fail_msg("'%s' lacks '%s'", err.msg, says);
 }
 
-/* Both sides of a file of another program are named and counted. */
+/* For files of other programs the message counts and names arrays that are missing and arrays that
+ * are unknown. */
 static void foreign_names_are_counted(lra_safetensors *t)
 {
     lra_safetensor others[2] = {t->tensor[0], t->tensor[1]};
@@ -164,7 +165,8 @@ TEST(what_does_not_fit_is_refused)
     expect(&t, NULL);
     lra_ndarray *kernel = (lra_ndarray *)(uintptr_t)find(&t, "param/encoder/layer0/conv/kernel");
     int64_t dims[3] = {kernel->dims[0], kernel->dims[1], kernel->dims[2]};
-    kernel->dims[0] = K, kernel->dims[2] = H; /* our own order */
+    /* the axes in the order of the engine instead of PyTorch's */
+    kernel->dims[0] = K, kernel->dims[2] = H;
     expect(&t,
            "'param/encoder/layer0/conv/kernel' has shape (3,4,6), expected (6,4,3) (outputs first");
     memcpy(kernel->dims, dims, sizeof dims);
@@ -197,7 +199,7 @@ TEST(what_does_not_fit_is_refused)
     lra_safetensors_free(&t);
 }
 
-/* Another float type is converted, and counted. */
+/* Arrays of another float type are converted, and counted. */
 TEST(other_types_are_converted)
 {
     open_session(5);
@@ -205,7 +207,7 @@ TEST(other_types_are_converted)
     lra_safetensors t;
     assert_int_equal(lra_safetensors_read(file, &t, &err), 0);
     lra_ndarray *bias = (lra_ndarray *)(uintptr_t)find(&t, "param/encoder/norm/bias");
-    const uint16_t bf16[W] = {0x3F80, 0xC000, 0, 0x4000}; /* 1 -2 0 2 */
+    const uint16_t bf16[W] = {0x3F80, 0xC000, 0, 0x4000}; /* the numbers 1, -2, 0, 2 */
     float values[W];
     int converted;
     bias->dtype = LRA_DTYPE_BF16, bias->element = 2, bias->bytes = bf16;
