@@ -30,7 +30,54 @@ static int import(lra_dataset *d, const lra_config *c, const char *data_dir, lra
     return 0;
 }
 
-static int make_rows(lra_dataset *d, const lra_config *c, const char *data_dir, lra_err *e)
+/* True if a file of prepared data has this name, but was made from other files of the user. */
+static bool has_name(const char *path, const char *name, const char *import)
+{
+    lra_err e;
+    lra_h5 *f = lra_h5_open(path, "data", &e);
+    bool named = f && lra_h5_has_attr(f, "/", "name");
+    char *found = named ? lra_h5_attr_text(f, "/", "name", &e) : NULL;
+    char *lines = found && strcmp(found, name) == 0 ? lra_h5_get_text(f, "/config", &e) : NULL;
+    lra_config *config = lines ? lra_config_parse(lines, &e) : NULL;
+    const char *other = config ? lra_config_text_or(config, "import", NULL) : NULL;
+    bool differs = other && strcmp(other, import) != 0;
+    lra_config_free(config);
+    lra_free(lines);
+    lra_free(found);
+    lra_h5_close(f);
+    return differs;
+}
+
+/* Own data whose name belongs to other data of the folder: adds a part of the hash of the files to
+ * the name, so that tables distinguish the two. */
+static void name_apart(lra_dataset *d, const char *folder)
+{
+    lra_err e;
+    char **names = NULL;
+    const char *import = lra_config_text_or(d->config, "import", "");
+    int n = lra_is_folder(folder) ? lra_folder_list(folder, &names, &e) : 0;
+    bool taken = false;
+    for (int i = 0; i < n && !taken; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(names[i], "file-", 5) != 0 || strcmp(names[i] + length - 3, ".h5") != 0)
+            continue;
+        char *path = lra_format("%s/%s", folder, names[i]);
+        taken = has_name(path, d->name, import);
+        lra_free(path);
+    }
+    if (n >= 0) lra_names_free(names, n);
+    if (!taken) return;
+    char *name = lra_format("%.*s-%.6s", LRA_OWN_NAME - 2, d->name, import);
+    lra_note("'%s' is the name of other data in '%s': these are named '%s' (--task file:NAME gives "
+             "another name)",
+             d->name, folder, name);
+    lra_dataset_rename(d, name);
+    lra_free(name);
+}
+
+/* folder: folder of prepared data. */
+static int make_rows(lra_dataset *d, const lra_config *c, const char *folder, const char *data_dir,
+                     lra_err *e)
 {
     double start = lra_now();
     if (!data_dir && !d->task->data.make)
@@ -40,6 +87,7 @@ static int make_rows(lra_dataset *d, const lra_config *c, const char *data_dir, 
     int rc = data_dir ? import(d, c, data_dir, e) : d->task->data.make(c, d->split, e);
     if (rc != 0) return rc;
     lra_cache_fingerprint(d);
+    if (d->own) name_apart(d, folder);
     char text[32];
     lra_note("%s: %lld + %lld + %lld rows prepared in %s", d->task->name, (long long)d->split[0].n,
              (long long)d->split[1].n, (long long)d->split[2].n,
@@ -47,24 +95,24 @@ static int make_rows(lra_dataset *d, const lra_config *c, const char *data_dir, 
     return 0;
 }
 
-static int make_cache(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
-                      lra_err *e)
+static int make_cache(lra_dataset *d, const lra_config *c, const char *folder, const char *path,
+                      const char *data_dir, lra_err *e)
 {
-    int rc = make_rows(d, c, data_dir, e);
+    int rc = make_rows(d, c, folder, data_dir, e);
     return rc == 0 ? lra_cache_write(d, path, e) : rc;
 }
 
 /* Reads the prepared data, or makes them. A lock ensures that one process makes the file and others
  * wait for it. */
-static int prepare(lra_dataset *d, const lra_config *c, const char *path, const char *data_dir,
-                   lra_err *e)
+static int prepare(lra_dataset *d, const lra_config *c, const char *folder, const char *path,
+                   const char *data_dir, lra_err *e)
 {
     if (lra_file_exists(path)) return lra_cache_read(d, path, e);
     char *lock_path = lra_format("%s.lock", path);
     int lock = lra_lock_wait(lock_path, e), rc = lock < 0 ? LRA_FAILED : 0;
     if (rc == 0)
         rc = lra_file_exists(path) ? lra_cache_read(d, path, e)
-                                   : make_cache(d, c, path, data_dir, e);
+                                   : make_cache(d, c, folder, path, data_dir, e);
     if (lock >= 0) lra_file_remove(lock_path, NULL);
     lra_unlock(lock);
     lra_free(lock_path);
@@ -209,8 +257,8 @@ static lra_dataset *open_rows(const lra_task *t, const lra_config *c, const char
     if (rc == 0 && keep) rc = lra_folder_make(folder, e);
     if (rc == 0) {
         path = cache_path(d, folder);
-        rc = keep || lra_file_exists(path) ? prepare(d, c, path, data_dir, e)
-                                           : make_rows(d, c, data_dir, e);
+        rc = keep || lra_file_exists(path) ? prepare(d, c, folder, path, data_dir, e)
+                                           : make_rows(d, c, folder, data_dir, e);
     }
     lra_free(folder);
     lra_free(path);

@@ -52,8 +52,10 @@ static const lra_option of_model[] = {
                      "seed of random draws; recorded as the seed of the model"),
     LRA_COUNT_OPTION("model-procs", "1", 1, LRA_MODEL_MOST_PROCESSES,
                      "number of copies of the program that answer at the same time"),
-    LRA_COUNT_OPTION("model-timeout", "300", 1, 1e6,
-                     "maximum time of one answer, in seconds (the start of the program: 600 s)"),
+    LRA_COUNT_OPTION("model-timeout", "300", 1, 1e6, "maximum time of one answer, in seconds"),
+    LRA_COUNT_OPTION("start-timeout", "0", 0, 1e6,
+                     "maximum time of the start of the program up to its first answer, in seconds "
+                     "(0 = --model-timeout if that is given, else 600)"),
     LRA_COUNT_OPTION("max-frame", "4", 1, 1024, "maximum size of one answer, in GiB"),
     {.name = "model-gpus",
      .kind = LRA_OPTION_TEXT,
@@ -113,7 +115,7 @@ static const lra_command command = {
         "  lra-probe audit --answer FOLDER -- python3 my_model.py  answers them, on any machine\n"
         "  lra-probe audit --task listops --results FOLDER         measures\n"
         "The first plan is one request, which asks the model to describe itself: plan, answer,\n"
-        "plan and answer again until --results measures. Requests that have an answer are kept.",
+        "plan and answer again until --results measures. Requests that have an answer are kept.\n" LRA_OWN_DATA_NOTES,
     .min_args = 0,
     .max_args = -1,
     .tables = tables,
@@ -134,6 +136,8 @@ static lra_dataset *open_data(const lra_options *o, lra_err *e)
         rc = lra_keys_assign(t->keys, c, lra_option_repeat(o, "set", i), what, e);
     if (rc == 0 && t->validate) rc = t->validate(c, e);
     lra_dataset *d = rc == 0 ? lra_dataset_open(t, c, lra_option_text(o, "out"), files, e) : NULL;
+    if (d && d->own && strchr(lra_option_text(o, "task"), ':'))
+        lra_dataset_rename(d, lra_option_text(o, "task"));
     lra_config_free(c);
     lra_free(what);
     return d;
@@ -161,6 +165,9 @@ static void set_command(const lra_options *o, char *const *argv, lra_model_comma
 {
     if (argv[0]) c->argv = argv;
     c->limit = (double)lra_option_int(o, "model-timeout");
+    if (lra_option_given(o, "model-timeout")) c->start_limit = c->limit;
+    if (lra_option_int(o, "start-timeout"))
+        c->start_limit = (double)lra_option_int(o, "start-timeout");
     c->frame.payload = (uint64_t)lra_option_int(o, "max-frame") << 30;
     c->gpus = lra_option_text(o, "model-gpus");
 }

@@ -102,6 +102,7 @@ static const lra_command command = {
     .examples = "  lra-probe data listops --preset small --show 1\n"
                 "  lra-probe data pathfinder --make 1000 --set size=64 --out lra-out\n"
                 "  lra-probe data file --data-dir reviews.csv --text review --label sentiment",
+    .notes = LRA_OWN_DATA_NOTES,
     .min_args = 0,
     .max_args = 1,
     .tables = tables,

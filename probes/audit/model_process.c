@@ -462,17 +462,32 @@ static int wait_ready(lra_model_process *const *p, int slots, struct pollfd *fd,
     return 0;
 }
 
+/* Fails because a request has timed out. */
+static int fail_late(lra_model_process *p, lra_err *e)
+{
+    char *words = last_words(p);
+    if (strcmp(p->x->op, "hello") == 0)
+        lra_fail(
+            e,
+            "%s did not answer 'hello' within %.6g s of its start%s; it must answer the frames "
+            "on its stdin, and --start-timeout gives it more time to load",
+            p->name, p->limit, words);
+    else
+        lra_fail(e,
+                 "%s did not answer '%s' (id %lld) within %.6g s%s; --model-timeout gives it more "
+                 "time, a smaller --batch less work",
+                 p->name, p->x->op, (long long)p->x->id, p->limit, words);
+    lra_free(words);
+    return LRA_FAILED;
+}
+
 static int serve_one(lra_model_process *p, const struct pollfd *fd, lra_err *e)
 {
     if (fd[2].fd >= 0 && fd[2].revents) read_stderr(p);
     if (fd[0].fd >= 0 && fd[0].revents && send_some(p, e) != 0) return LRA_FAILED;
     if (fd[1].fd >= 0 && fd[1].revents && receive_some(p, e) != 0) return LRA_FAILED;
     if (!p->x || lra_now() < p->end) return 0;
-    char *words = last_words(p);
-    lra_fail(e, "%s did not answer '%s' (id %lld) within %.3g s (--model-timeout)%s", p->name,
-             p->x->op, (long long)p->x->id, p->limit, words);
-    lra_free(words);
-    return LRA_FAILED;
+    return fail_late(p, e);
 }
 
 int lra_model_exchange_all(lra_model_process *const *p, int slots, lra_model_exchange *x, int n,

@@ -92,8 +92,11 @@ static int check_error(const lra_model_exchange *x, lra_err *e)
         return lra_fail(e, "the model refused '%s' (id %lld) as a bad request: %.300s", x->op,
                         (long long)x->id, text);
     if (strcmp(code, "internal") == 0)
-        return lra_fail(e, "the model failed at '%s' (id %lld): %.300s", x->op, (long long)x->id,
-                        text);
+        return lra_fail(e, "the model failed at '%s' (id %lld): %.300s%s", x->op, (long long)x->id,
+                        text,
+                        strcmp(x->op, "vjp") == 0
+                            ? "; without 'vjp' among its ops, 'occlusion' measures distances"
+                            : "");
     return lra_fail(e,
                     "the model answered '%s' with error code '%.40s', expected unsupported, "
                     "out_of_memory, bad_request or internal: %.200s",

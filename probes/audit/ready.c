@@ -147,15 +147,20 @@ static int read_layers(const char *list, lra_ready *r, lra_err *e)
 static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_err *e)
 {
     if (t->classes && f->classes != t->classes)
-        return lra_fail(e, "the model has %lld outputs, the task '%s' has %lld",
+        return lra_fail(e,
+                        "the model has %lld outputs, the task '%s' has %lld; the labels must be "
+                        "those of the model, and own data without labels (--label none) need none",
                         (long long)f->classes, t->task, (long long)t->classes);
     if (t->vocab && f->vocab < t->vocab)
-        return lra_fail(e, "the model has a vocabulary of %lld tokens, the task '%s' has %lld",
-                        (long long)f->vocab, t->task, (long long)t->vocab);
+        return lra_fail(
+            e,
+            "the model has a vocabulary of %lld tokens, the task '%s' has %lld; its inputs "
+            "must be the token ids of the model",
+            (long long)f->vocab, t->task, (long long)t->vocab);
     if (f->max_length && f->max_length < t->length && !f->fixed_length)
         return lra_fail(e,
                         "the model accepts at most %lld tokens, the longest input of the task '%s' "
-                        "has %lld",
+                        "has %lld; --length cuts the inputs of own data",
                         (long long)f->max_length, t->task, (long long)t->length);
     return 0;
 }

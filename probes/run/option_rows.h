@@ -27,6 +27,12 @@
 #define LRA_DATA_DIR_OPTION(text)                                                                  \
     {.name = "data-dir", .kind = LRA_OPTION_TEXT, .arg = "DIR",                                    \
      .help = "folder of official raw files" text}
+/* Notes of commands that take own data, below their options. */
+#define LRA_OWN_DATA_NOTES                                                                         \
+    "  own data (task file): --text, --tokens or --values NAME is the column of the inputs,\n"     \
+    "  --label NAME that of the labels (none = there are none), --split NAME that with train, val\n" \
+    "  or test; by default they are found by their names. --goal value predicts numbers,\n"        \
+    "  --length N cuts inputs, --vocab N sets the number of token ids"
 #define LRA_COUNT_OPTION(word, default_device, least, most, text)                                           \
     {.name = word, .kind = LRA_OPTION_INT, .value = default_device, .min = least, .max = most, .arg = "N",  \
      .help = text}

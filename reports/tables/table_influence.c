@@ -247,15 +247,55 @@ static lra_table *gains_table(const lra_probe_result *r, const gains *is)
     return t;
 }
 
+/* ---- positions ------------------------------------------------------------------------------- */
+
+/* Table of the effects by relative position of a run; NULL: the run has none. */
+static lra_table *positions_table(const lra_probe_result *r)
+{
+    static const char *const head[] = {"position", "effect", "effect CI", "signed effect"};
+    static const char *const key[] = {"position_percent", "effect", "effect_lo,effect_hi",
+                                      "signed_effect"};
+    const lra_probe_unit *u = lra_probe_unit_find(r, "position");
+    const lra_probe_array *effect = u ? lra_probe_array_find(u, "effect") : NULL;
+    const lra_probe_array *drop = u ? lra_probe_array_find(u, "drop") : NULL;
+    if (!effect || !drop || effect->rank != 2 || effect->dims[1] != 3) return NULL;
+    int64_t n = effect->dims[0] < drop->dims[0] ? effect->dims[0] : drop->dims[0];
+    char *name = lra_probe_run_name(r);
+    char *title = lra_format("Effect of the tokens by relative position in the input: %s", name);
+    lra_table *t = lra_table_new(title, 4, head);
+    lra_table_keys(t, key);
+    for (int64_t i = 0; i < n; i++) {
+        lra_table_row(t);
+        lra_table_value(t, 100 * (double)i / (double)n, "%.0f-%.0f %%", 100 * (double)i / (double)n,
+                        100 * (double)(i + 1) / (double)n);
+        lra_table_number(t, (double)effect->value[3 * i], 3);
+        lra_table_interval(t, (double)effect->value[3 * i + 1], (double)effect->value[3 * i + 2],
+                           3);
+        lra_table_number(t, (double)drop->value[i], 3);
+    }
+    lra_table_note(t,
+                   "effect\tmean |change| of the score (the logit of the label minus the largest "
+                   "other logit, or the predicted number) if these tokens are replaced by those "
+                   "of another example");
+    lra_table_note(t, "signed effect\tmean decrease of the score");
+    lra_free(title);
+    lra_free(name);
+    return t;
+}
+
 static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
 {
     (void)e;
     int n = 0;
     static const gains *const kinds[] = {&of_model, &per_layer};
-    *list = lra_alloc_array(2 * (size_t)in->n_probes + 1, sizeof **list);
+    *list = lra_alloc_array(3 * (size_t)in->n_probes + 1, sizeof **list);
     (*list)[n++] = measurements_table(in->probes, in->n_probes);
     for (int i = 0; i < 2 * in->n_probes; i++) {
         lra_table *t = gains_table(in->probes[i / 2], kinds[i % 2]);
+        if (t) (*list)[n++] = t;
+    }
+    for (int i = 0; i < in->n_probes; i++) {
+        lra_table *t = positions_table(in->probes[i]);
         if (t) (*list)[n++] = t;
     }
     return n;

@@ -85,6 +85,20 @@ for part in keep bag; do
 done
 expect 1 'takes inputs of exactly 24 tokens, and [0-9]* of 28 test rows of .file:rows. have another length (20 to 32)' \
     "$probe" audit $data -- "$model" fixed
+expect 1 'did not answer .hello. within 1 s of its start; .*--start-timeout' "$probe" audit $data --model-timeout 1 -- "$model" mute
+# Files of one name are told apart.
+mkdir -p other && cp equal.jsonl other/rows.jsonl
+expect 0 "'file:rows' is the name of other data in 'o/data': these are named 'file:rows-......'" "$probe" audit \
+    --task file --data-dir other/rows.jsonl --tokens x --label label --out o --name other --parts position --examples 8 -- "$model"
+says '^user.other, file:rows-......, seed 0'
+expect 0 '' "$report" tables o --table influence
+says 'Effect of the tokens by relative position in the input: user.other, file:rows-'
+says '^95-100 %  *[0-9]'
+expect 0 '' "$probe" audit --task file:mine --data-dir other/rows.jsonl --tokens x --label label --out o --name other --check -- "$model"
+if command -v gnuplot >/dev/null; then
+    expect 0 '' "$report" figures --out o --figure position o
+    [ -s o/figures/position.svg ] || complain "no figure of positions"
+fi
 expect 2 'no program' "$probe" audit $data
 expect 2 'exclude each other' "$probe" audit $data --replay tape -- "$model"
 expect 2 "unknown part 'nothing'" "$probe" audit $data --parts nothing -- "$model"

@@ -187,7 +187,8 @@ TEST(prepared_data_hold_all)
 {
     static const char good[] = "text,label,split\na,one\\two,train\nb,\"x\ny\",val\nc,z,test\n";
     lra_err e = {{0}};
-    lra_dataset *a = import("prepared/a.csv", good, ""), *b = import("prepared/a.csv", good, "");
+    lra_dataset *a = import("prepared/held.csv", good, ""),
+                *b = import("prepared/held.csv", good, "");
     assert_string_equal(a->fingerprint, b->fingerprint);
     assert_string_equal(a->properties, b->properties);
     assert_int_equal(b->task->n_classes, 3);
@@ -196,11 +197,11 @@ TEST(prepared_data_hold_all)
     lra_config *c = lra_keys_config(lra_task_file.keys);
     lra_dataset *found = lra_dataset_find(&lra_task_file, c, out, a->fingerprint);
     NOT_NULL(found);
-    assert_string_equal(found->task->name, "file:a");
+    assert_string_equal(found->task->name, "file:held");
     lra_dataset *again = lra_dataset_find(found->task, c, out, a->fingerprint);
     NOT_NULL(again); /* a file imported before, opened by an instance of other data */
     lra_dataset_free(found);
-    assert_string_equal(again->task->name, "file:a");
+    assert_string_equal(again->task->name, "file:held");
     lra_dataset_free(again);
     lra_config_free(c);
     lra_free(out);

@@ -138,8 +138,10 @@ static void expect_timeout(const char *mode, double start, double limit, const c
 
 TEST(time_limits)
 {
-    expect_timeout("silent", 600, 0.2,
-                   "model did not answer 'forward' (id 1) within 0.2 s (--model-timeout)");
+    expect_timeout(
+        "silent", 600, 0.2,
+        "model did not answer 'forward' (id 1) within 0.2 s; --model-timeout gives it more");
+    expect_timeout("mute", 0.2, 600, "model did not answer 'hello' within 0.2 s of its start; it");
 }
 
 TEST(not_a_program)
