@@ -1,6 +1,6 @@
-/* The client of LRAX/1 in Python: a model of one table answers as it should, its prints do not
- * disturb, its MemoryError halves the batch, and the check table finds nothing wrong.  Skipped
- * without Python and numpy (LRA_PYTHON names the interpreter). */
+/* The Python client of LRAX/1: outputs of a model defined by one table are as expected, text that
+ * it prints does not disturb the protocol, its MemoryError halves the batch, and `check` finds no
+ * error. Skipped without Python and numpy (LRA_PYTHON names the interpreter). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,8 @@ static void check_answers(lra_responder *r)
         position[b] = length[b] / 2;
         for (int c = 0; c < C; c++) cotangent[b * C + c] = (float)(b + c);
     }
-    assert_int_equal(lra_process_responder_batch(r), 4); /* 16, 8, 4 */
+    /* the batch was halved from 16 to 8 and 4 */
+    assert_int_equal(lra_process_responder_batch(r), 4);
     assert_int_equal(r->facts.width, C);
     OK(r->is->vjp(r, &q, NULL, position, 1, cotangent, grad, &e));
     for (int b = 0; b < B; b++)

@@ -1,5 +1,5 @@
-/* The probe of attention on opened models: maps, rollout, relations and profiles against the
- * definitions with whole maps, for every family of attention; a sink that is known. */
+/* The part attention on opened models: maps, rollout, relations and profiles compared with the
+ * definitions applied to entire maps, for every family of attention; a known attention sink. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -124,7 +124,8 @@ static double map_at(const maps *x, int layer, int head, int i, int j)
     return x->map[((layer * x->heads + head) * x->T + i) * x->T + j];
 }
 
-/* Row i of A'_L .. A'_1, layer by layer from below, with whole matrices. */
+/* Computes all rows of the rollout A'_L .. A'_1 as matrix products, beginning with the lowest
+ * layer. */
 static void roll(const maps *x, double *all)
 {
     int n = x->length, H = x->heads;
@@ -197,7 +198,8 @@ TEST(rollout_is_the_product_of_maps)
 
 /* ---- what is measured ------------------------------------------------------------------------ */
 
-/* Mean over rows that have one of the mass on a relation, by whole maps. */
+/* Returns the mean attention mass on a relation over the rows that have such a token, from the
+ * map. */
 static double related_mass(const maps *x, const lra_tree *t, lra_relation r, int layer, int head)
 {
     double sum = 0, rows = 0;
@@ -238,7 +240,7 @@ TEST(maps_are_measured)
             fail_msg("%s", e.msg);
         assert_int_equal(got.n_heads, x.layers * x.heads);
         assert_int_equal(heads.n_heads, got.n_heads);
-        assert_true(got.related && !got.shares); /* 6 examples are too few */
+        assert_true(got.related && !got.shares); /* 6 examples are too few for shares */
         lra_tree t = lra_tree_new(x.token, x.length);
         for (int i = 0; i < got.n_heads; i++) {
             for (int r = 0; r < LRA_RELATIONS; r++) {
@@ -248,7 +250,7 @@ TEST(maps_are_measured)
             }
             assert_int_equal(got.head[i].T, x.length);
         }
-        /* value-weighted where a linear layer stands behind the heads */
+        /* value-weighted maps exist if a linear layer follows the heads */
         bool gated = spec.model == &lra_model_mega;
         for (int k = 0; k < heads.n_layers; k++)
             assert_int_equal(heads.layer[k].value == NULL, gated);
@@ -263,8 +265,8 @@ TEST(maps_are_measured)
 
 static bool with_sink, looking_back;
 
-/* Equal weights on all keys; with a sink attention that puts all but 1e-4 or so on the third token,
- * and the same weight on all others. */
+/* Sets features for equal weights on all keys; with_sink: about 1e-4 of the weight is distributed
+ * evenly over all keys, the rest is on the third token. */
 static void fill_key(const lra_fill *f, double *v)
 {
     for (int64_t i = 0; i < lra_shape_elements(f->shape); i++)
@@ -285,7 +287,8 @@ static lra_tensor *encode_sink(const lra_build *b, lra_tensor *x)
     return lra_reshape(lra_attention(ones, k, v, b->length, &spec), lra_tensor_shape(x));
 }
 
-/* Mean distance of equal weights on all keys but the third, in examples of the test split. */
+/* Returns the mean distance of equal weights on all keys except the third, for the test
+ * examples. */
 static double without_third(void)
 {
     const lra_sequences *q = &trained.run.data->split[LRA_TEST_SPLIT];
@@ -317,7 +320,7 @@ TEST(sinks_are_left_out)
     lra_heads_free(&h);
 }
 
-/* Pixels: rows as images, equal weights. */
+/* Distances in pixels: rows are images, weights are equal. */
 TEST(distances_in_pixels)
 {
     lra_err e = {{0}};
@@ -344,7 +347,8 @@ TEST(distances_in_pixels)
     lra_heads_free(&h);
 }
 
-/* Equal weights, of causal heads too, have the distances of their null, in tokens and in pixels. */
+/* Equal weights, also of causal heads, have the distances of the uniform baseline, in tokens and in
+ * pixels. */
 TEST(equal_weights_are_their_null)
 {
     for (int k = 0; k < 2; k++) {
@@ -375,8 +379,8 @@ TEST(equal_weights_are_their_null)
     looking_back = false;
 }
 
-/* Rows of waves, whose products depend on the distance of rows alone; as noise: numbers without
- * order. */
+/* Sets the rows of a table to waves whose products depend only on the distance of the rows; noise:
+ * to random numbers. */
 static bool noise;
 static void fill_table(const lra_fill *f, double *v)
 {

@@ -1,4 +1,5 @@
-/* The time left of cells that run at once, against schedules by hand. */
+/* The estimated remaining time of cells that run in parallel, compared with schedules computed by
+ * hand. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static lra_err err;
 static lra_run_cell cells[N];
 static char name[] = "K = 3 seed 0";
 
-/* Cells planned for 10, 20, 30 and 40 s in folders of their own. */
+/* Makes cells that are planned to take 10, 20, 30 and 40 s, each with a folder of its own. */
 static lra_run_cells make_cells(void)
 {
     for (int i = 0; i < N; i++) {
@@ -36,7 +37,7 @@ static void free_cells(void)
     for (int i = 0; i < N; i++) lra_free(cells[i].result);
 }
 
-/* What a run writes into its folder: step of 100, and so many seconds left. */
+/* Writes the status file of a run: step number of 100, and the remaining time in seconds. */
 static void say(int i, int step, double left)
 {
     char line[LRA_RUN_STATUS_BYTES + 1], text[256];
@@ -57,29 +58,29 @@ static void check_left(lra_run_cells l, int n_jobs, double seconds)
     lra_cells_display_free(d);
 }
 
-/* Two at once: 10 then 30, 20 then 40. */
+/* Two processes: one runs the cells of 10 and 30 s, the other those of 20 and 40 s. */
 TEST_WITH(waiting_cells_are_dealt_as_processes_become_free, make_folder, remove_folder)
 {
     lra_run_cells l = make_cells();
     check_left(l, 1, 100);
     check_left(l, 2, 60);
     check_left(l, 4, 40);
-    l.n_parts = 3, l.part = 1; /* one more of 100 s */
+    l.n_parts = 3, l.part = 1; /* another part with one cell of 100 s */
     check_left(l, 2, 60 + 50);
     free_cells();
 }
 
-/* Half of the fourth was trained before; the first has its result. */
+/* Half of the fourth cell was trained earlier, and the first one already has its result. */
 TEST_WITH(what_was_done_before_is_not_counted, make_folder, remove_folder)
 {
     lra_run_cells l = make_cells();
-    say(3, 50, 1e6); /* an estimate of another day */
+    say(3, 50, 1e6); /* this estimate is from an earlier session and must be ignored */
     assert_int_equal(lra_file_write(cells[0].result, "", 0, &err), 0);
     check_left(l, 1, 20 + 30 + 20);
     free_cells();
 }
 
-/* A run's own account goes before the plan. */
+/* The estimate of a running cell has priority over the plan. */
 TEST_WITH(cells_that_run_say_how_long_yet, make_folder, remove_folder)
 {
     lra_run_cells l = make_cells();
@@ -95,8 +96,8 @@ TEST_WITH(cells_that_run_say_how_long_yet, make_folder, remove_folder)
     free_cells();
 }
 
-/* The 89 steps after the first took e seconds: the ten to come take e 10/89.  e is at most what is
- * measured around. */
+/* The 89 steps after the first took e seconds, so the estimate for the remaining ten is e 10/89. e
+ * is at most the time measured around the calls. */
 TEST_WITH(a_run_counts_the_steps_to_come, make_folder, remove_folder)
 {
     lra_run_status s;
@@ -108,7 +109,7 @@ TEST_WITH(a_run_counts_the_steps_to_come, make_folder, remove_folder)
     double most = (lra_now() - began) * 10 / 89;
     assert_true(lra_run_status_read(folder, &s));
     assert_true(s.step == 90 && s.left > 0.004 &&
-                s.left <= most + 0.0005); /* it is written in ms */
+                s.left <= most + 0.0005); /* the status file has a resolution of 1 ms */
     lra_run_reporter_free(r, true);
     assert_false(lra_run_status_read(folder, &s));
 }

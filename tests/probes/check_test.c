@@ -1,4 +1,5 @@
-/* The check table of a model: each fault fails its row, and a correct model fails none. */
+/* The tests of lra-probe check: each fault of a model fails its test, and a correct model fails
+ * none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ typedef struct {
     lra_request q;
 } examples;
 
-/* Random inputs, labelled by the model without a fault; `shuffled`: by nothing. */
+/* Makes random inputs; labels are the predictions of the model without a fault, or random if
+ * `shuffled`. */
 static examples *make(stub_spec s, uint64_t seed, bool shuffled)
 {
     lra_err e = {{0}};
@@ -59,7 +61,7 @@ static int check(stub_spec s, uint64_t seed, bool shuffled, int64_t batch, lra_c
     return rc;
 }
 
-/* Labels of the rows that failed, in order, separated by commas. */
+/* Returns the names of the failed tests in order, separated by commas. */
 static char *failed(const lra_check *c)
 {
     lra_text t = {0};
@@ -99,14 +101,15 @@ TEST(each_fault_fails_its_row)
     expect(with(STUB_random), "deterministic");
     expect(with(STUB_leak_padding), "padding invariance");
     expect(with(STUB_ignore_keep), "keep honoured");
-    expect(with(STUB_look_ahead), "causal as declared, accuracy"); /* other features than labels */
+    /* the features differ from those for which labels were computed */
+    expect(with(STUB_look_ahead), "causal as declared, accuracy");
     expect(with(STUB_wrong_vjp), "gradient");
     expect(with(STUB_detached), "gradient");
     expect(with(STUB_permuted), "accuracy");
     expect(with(STUB_constant), "accuracy");
 }
 
-/* Measurements without labels remain, whatever the accuracy is. */
+/* A wrong accuracy disables only measurements that use labels. */
 TEST(an_accuracy_disables_gains_alone)
 {
     lra_err e = {{0}};
@@ -143,7 +146,7 @@ TEST(gradients_of_values)
     expect(s, "");
 }
 
-/* A correct model of any kind, on any examples, fails no row. */
+/* A correct model of any kind fails no test, for any examples. */
 TEST(nothing_wrong)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -180,7 +183,8 @@ TEST(permutation_is_named)
     lra_check_free(&c);
 }
 
-/* Labels without any relation to the inputs: a permutation is named at the rate of the test. */
+/* If labels are independent of the inputs, a permutation of labels is reported as often as the
+ * significance level of the test. */
 TEST(no_permutation_of_noise)
 {
     int named = 0, passed = 0;
@@ -195,7 +199,7 @@ TEST(no_permutation_of_noise)
         passed += c.row[LRA_CHECK_accuracy].outcome == LRA_CHECK_PASSED;
         lra_check_free(&c);
     }
-    assert_in_range(named, 0, 7); /* 1 % of 200: P(more than 7) = 0.1 % */
+    assert_in_range(named, 0, 7); /* 1 % of 200 is 2; more than 7 have the probability 0.1 % */
     assert_in_range(passed, 0, 7);
 }
 
@@ -213,7 +217,7 @@ TEST(a_model_that_does_not_answer)
     lra_check_free(&c);
 }
 
-/* Rows that cannot be checked say why and fail nothing. */
+/* Tests that cannot be made give a reason and do not fail. */
 TEST(left_out)
 {
     lra_err e = {{0}};

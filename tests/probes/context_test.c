@@ -1,6 +1,6 @@
-/* Context of a model as a whole, against what is known: a model of reach rho gives its own answers
- * from crops of R >= rho, and others below; of every goal and every model of the registry;
- * positions are those of the whole input. */
+/* Part context, compared with known results: a model whose reach is rho has the outputs of the
+ * entire input for crops of R >= rho tokens, and others for smaller ones; for every goal and every
+ * model of the registry; positions are those in the entire input. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,7 +12,8 @@
 #include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
-/* Largest difference of the losses; counts answers that are right in one alone. */
+/* Returns the largest relative difference of the losses; *flips is the number of rows in which only
+ * one of the two is right. */
 static double difference(const lra_sums *a, const lra_sums *b, int64_t n, int *flips)
 {
     double most = 0;
@@ -39,7 +40,7 @@ static double ask(lra_context *c, int64_t R, int *flips)
 
 enum { BACK = 2 };
 
-/* Features that are the inputs of this step and half of those BACK steps before. */
+/* Encoder: the features are the inputs at a position plus half of those BACK positions before. */
 static lra_tensor *two_steps(const lra_build *b, lra_tensor *x)
 {
     lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, BACK, lra_width(x)));
@@ -111,8 +112,8 @@ TEST(every_model)
     assert_true(defined > 50 && bounded > 20);
 }
 
-/* gmlp adds a number to each position: with other taps at 0, crops of one token answer as the whole
- * input does, but only where they are told their positions. */
+/* gmlp adds a number to each position. If all other taps are 0, crops of one token have the outputs
+ * of the entire input only if the model receives the original positions. */
 TEST(positions_are_those_of_the_whole)
 {
     lra_err e = {{0}};

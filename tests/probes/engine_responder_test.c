@@ -1,5 +1,5 @@
-/* A loaded model answers requests of any number of rows and any length as those of its own batches:
- * single rows without padding, and more rows than its graphs have. */
+/* A loaded model answers requests with any number of rows and any length with the same results as
+ * for its own batches: single rows without padding, and more rows than its graphs have. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 enum { MOST = 1 << 16, DRAWS = 2 };
 static float whole[MOST], other[MOST], cotangent[MOST];
 
-/* Numbers of an answer for one row, of T tokens. */
+/* Returns how many numbers a response contains for a row of T tokens. */
 static int64_t size_of(const lra_responder *r, uint32_t answer, int64_t T)
 {
     if (answer == LRA_ANSWERS_FORWARD) return r->facts.classes;
@@ -33,7 +33,7 @@ static void near(const float *a, const float *b, int64_t n)
     for (int64_t i = 0; i < n; i++) assert_true(fabsf(a[i] - b[i]) <= 1e-5f * (1 + fabsf(a[i])));
 }
 
-/* Row 0 alone, cut to its length. */
+/* Sends row 0 alone, without padding. */
 static void row_alone(lra_responder *r, uint32_t answer, const lra_request *q)
 {
     lra_err e = {{0}};
@@ -48,7 +48,7 @@ static void row_alone(lra_responder *r, uint32_t answer, const lra_request *q)
     for (int64_t k = 0; k < DRAWS && lines; k++) near(whole + k * q->T, other + k * n, n);
 }
 
-/* The batch twice, as one request. */
+/* Sends a request that contains the batch twice. */
 static void twice(lra_responder *r, uint32_t answer, const lra_request *q)
 {
     lra_err e = {{0}};
@@ -89,7 +89,8 @@ TEST(requests_of_other_shapes)
     close_subject(&s);
 }
 
-/* Requests that nothing has announced are answered; longer ones than the model's are not. */
+/* Requests of lengths that were not prepared are answered; those longer than the model's maximum
+ * are rejected. */
 TEST(requests_without_preparation)
 {
     lra_err e = {{0}};

@@ -1,4 +1,4 @@
-/* Finished runs: those of another task, or with settings that this program does not know. */
+/* Finished runs of another task, or with settings that this program does not know, are rejected. */
 #include "tests/fixtures/test.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 static const lra_option *const tables[] = {lra_finished_run_options, NULL};
 static const lra_command command = {"test", "", "", "", NULL, 0, -1, tables};
 
-/* finished_runs/runs/RUN/result.h5 of a task. */
+/* Writes finished_runs/runs/RUN/result.h5 for a task. */
 static void write_run(const char *task, const char *config)
 {
     lra_err e = {{0}};
@@ -31,7 +31,7 @@ static void write_run(const char *task, const char *config)
     lra_result_free(r);
 }
 
-/* The message of opening run `name` as one of ListOps; "" when it opens. */
+/* Returns the message of opening run `name` as a run of ListOps; "" if it opens. */
 static const char *message(const char *name)
 {
     static lra_err e;

@@ -1,4 +1,4 @@
-/* Frames of LRAX/1: golden bytes, limits, and a message for every failure. */
+/* Frames of LRAX/1: golden bytes, limits, and a message for every error. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "probes/audit/frame.h"
 #include "tests/fixtures/test.h"
 
-/* Feeds bytes in portions of `step`; returns the result of the first failure. */
+/* Passes the bytes to a reader in portions of `step` bytes; returns the first error code, or 0. */
 static int feed(lra_frame_reader *r, const char *bytes, size_t n, size_t step, bool *complete,
                 lra_err *e)
 {
@@ -33,7 +33,7 @@ static char *a_frame(const char *op, size_t *n)
     return lra_frame_write(op, 7, NULL, 2, t, n, &e);
 }
 
-/* The bytes of a small frame, written out. */
+/* The bytes of a small frame, written by hand. */
 TEST(golden)
 {
     lra_err e;
@@ -74,7 +74,7 @@ TEST(round_trip_in_all_portions)
     lra_free_large(frame);
 }
 
-/* What a reader says about the bytes of a frame after one change. */
+/* Checks the message of a reader for a frame of which one part was changed. */
 static void refuse(size_t at, const char *bytes, size_t n_bytes, const char *said)
 {
     lra_err e = {{0}};
@@ -174,7 +174,7 @@ TEST(arrays_are_checked)
     lra_free_large(frame);
 }
 
-/* Metadata that are not UTF-8 are refused instead of lost. */
+/* Metadata that are not valid UTF-8 are rejected with a message. */
 TEST(metadata_must_be_text)
 {
     lra_err e = {{0}};

@@ -1,5 +1,5 @@
-/* The head of every goal: gradients in float64, masked means by hand, padding, documents that do
- * not see each other, convolutions that do not see what follows, a very wide output. */
+/* The output head of every goal: gradients in float64, masked means computed by hand, padding,
+ * documents that must not affect each other, causal convolutions, a very large vocabulary. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ typedef struct {
     lra_params *params;
     lra_space *space;
     lra_plan *plan;
-    lra_tensor **param, **grad; /* (n) */
+    lra_tensor **param, **grad; /* arrays of n tensors */
     int n;
 } fixture;
 
@@ -110,8 +110,8 @@ static void get(fixture *f, const lra_tensor *x, double *to)
     assert_int_equal(lra_get(f->plan, x, to, &e), 0);
 }
 
-/* What stands in a batch; asked: of every third target nothing is known, and of what is behind a
- * sequence. */
+/* Content of a batch; target_mask: every third target and those after the end of a sequence are
+ * missing. */
 typedef struct {
     int32_t token[2 * B * T], length[2 * B], label[B * T];
     double value[B * T * 2], target[B * T * OUTPUTS], target_mask[B * T * OUTPUTS], scale;
@@ -247,8 +247,7 @@ TEST(nothing_asked_is_no_loss)
 
 /* ---- who sees whom --------------------------------------------------------------------------- */
 
-/* Outputs and losses do not depend on what stands behind a sequence, with convolutions of either
- * kind. */
+/* Outputs and losses do not depend on the padding, with both kinds of convolutions. */
 TEST(padding_never_matters)
 {
     const lra_model *models[] = {&smooth, &lra_model_resconv};
@@ -256,13 +255,14 @@ TEST(padding_never_matters)
         for (int m = 0; m < 2; m++) {
             fixture f;
             double output[2][B * T * VOCAB], loss[2];
-            if (m == 1 && head == LRA_HEAD_NEXT) continue; /* resconv needs causal=1: smooth */
+            /* this head needs a causal model; resconv in this test is not */
+            if (m == 1 && head == LRA_HEAD_NEXT) continue;
             open_fixture(&f, models[m], (lra_head)head);
             for (int32_t pad = 0; pad < 2; pad++) {
                 batch b = batch_of(&f, 5 * pad);
                 loss[pad] = loss_of(&f, &b);
                 get(&f, f.k.output, output[pad]);
-                /* Numbers at steps behind a sequence are not asked for. */
+                /* Outputs at positions after the end of a sequence are ignored. */
                 for (int i = 0; head == LRA_HEAD_TOKENS && i < B * T * OUTPUTS; i++)
                     if (i / OUTPUTS % T >= b.length[i / OUTPUTS / T]) output[pad][i] = 0;
             }
@@ -273,7 +273,7 @@ TEST(padding_never_matters)
         }
 }
 
-/* The values of a parameter; the caller frees them. */
+/* Returns the values of a parameter; the caller frees them. */
 static double *param(const fixture *f, const char *path, int64_t n)
 {
     lra_err e;
@@ -282,7 +282,7 @@ static double *param(const fixture *f, const char *path, int64_t n)
     return v;
 }
 
-/* y = x W + b */
+/* Computes y = x W + b. */
 static void layer(const fixture *f, const char *name, int64_t n, const double *x, int64_t m,
                   double *y)
 {
@@ -297,7 +297,8 @@ static void layer(const fixture *f, const char *name, int64_t n, const double *x
     lra_free(b);
 }
 
-/* logits = GELU([a, b, a - b, a b] U + u) W + b of the means a and b of both documents, by hand. */
+/* The head for pairs computed by hand: logits = GELU([a, b, a - b, a b] U + u) W + b, where a and b
+ * are the means of both documents. */
 TEST(pairs_by_hand)
 {
     fixture f;
@@ -354,7 +355,7 @@ TEST(documents_do_not_see_each_other)
     close_fixture(&f);
 }
 
-/* A change at step t changes nothing before it, and something from it to t + reach. */
+/* A change at position t changes no output before t, and some output from t to t + reach. */
 TEST(causal_models_see_the_past_alone)
 {
     enum { WIDTH = 128, AT = 2 };
@@ -387,7 +388,7 @@ TEST(causal_models_see_the_past_alone)
 
 /* ---- size ------------------------------------------------------------------------------------ */
 
-/* 87.3 is no number of bf16: 87.5 is the next above, 87 below. */
+/* bf16 does not represent 87.3: its neighbours are 87 and 87.5. */
 TEST(numbers_of_bf16_graphs_are_float32)
 {
     lra_err e = {{0}};
@@ -418,7 +419,7 @@ TEST(numbers_of_bf16_graphs_are_float32)
     lra_config_free(c);
 }
 
-/* The vocabulary of WikiText-103: one step of a small batch lowers the loss from ln V. */
+/* The vocabulary of WikiText-103: one step on a small batch reduces the loss from ln V. */
 TEST(a_very_wide_output)
 {
     enum { WIDE = 267735, N = 4 };

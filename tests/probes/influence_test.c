@@ -1,5 +1,5 @@
-/* What a model uses, asked from inside: limits of distance on a whole split, layer by layer, and
- * Jacobians by gradients, on networks whose reach is known. */
+/* Parts of influence that measure inside of a model: distance limits on an entire split, for each
+ * layer, and Jacobians by gradients, for networks whose reach is known. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "tests/fixtures/tiny_model.h"
 #include "tests/fixtures/tiny_run.h"
 
-/* Two layers of 7 taps, which reach 6 steps. */
+/* Trains a network of two layers with 7 taps, whose reach is 6 positions. */
 static int set_up(void **state)
 {
     return make_folder(state) != 0 ||
@@ -40,8 +40,8 @@ static bool rows_equal(const lra_ablation *c, int curve, int point, const lra_su
     return true;
 }
 
-/* Kernels of 7 taps reach 3 steps: r = 4 changes no bit, r = 2 does, in each layer alone and in
- * both. */
+/* Kernels of 7 taps reach 3 positions: the limit r = 4 has no effect, r = 2 changes outputs, in
+ * each layer alone and in both. */
 TEST(cuts_of_a_convolution)
 {
     lra_err e = {{0}};
@@ -54,7 +54,7 @@ TEST(cuts_of_a_convolution)
     assert_string_equal(c.curve[1].name, "layer0");
     assert_string_equal(c.curve[2].name, "layer1");
     assert_false(c.attention);
-    assert_int_equal(c.depth, 2); /* layers that mix positions, one after another */
+    assert_int_equal(c.depth, 2); /* number of consecutive layers that mix positions */
     assert_true(c.r[0] == 0 && c.r[2] == 2 && c.r[3] == 4);
     assert_true(c.r[c.n_points - 1] == (double)trained.run.data->max_length);
     for (int i = 0; i < TINY_ROWS; i++) {
@@ -64,7 +64,8 @@ TEST(cuts_of_a_convolution)
     for (int k = 0; k < 3; k++)
         for (int p = 0; p < c.n_points; p++)
             assert_int_equal(rows_equal(&c, k, p, c.full), c.r[p] >= 3);
-    for (int p = 0; p < 3; p++) /* one layer is neither the other nor both */
+    /* a limit in one layer gives other results than in the other layer or in both */
+    for (int p = 0; p < 3; p++)
         assert_false(rows_equal(&c, 1, p, c.curve[0].row + p * c.n) ||
                      rows_equal(&c, 1, p, c.curve[2].row + p * c.n));
     assert_true(lra_ablation_runs(3, trained.run.data->max_length) ==
@@ -72,7 +73,7 @@ TEST(cuts_of_a_convolution)
     lra_ablation_free(&c);
 }
 
-/* A sample is the rows that it says, with the answers that they have. */
+/* A sample reports the indices of its rows, and their results are those of the entire split. */
 TEST(cuts_of_a_sample)
 {
     lra_err e = {{0}};
@@ -98,12 +99,12 @@ TEST(cuts_that_are_undefined)
 
 /* ---- Jacobians ------------------------------------------------------------------------------- */
 
-/* Of the rows that came: how far each sees, and sums by distance. */
+/* Statistics of the rows that were visited: the reach of each, and sums of squares by distance. */
 typedef struct {
     int64_t rows, examples, reach, T;
-    double square[64]; /* by distance: sums */
+    double square[64]; /* sum for each distance */
     bool ends[2];
-    int middle; /* rows of lra_jacobian_middle(T, 4) */
+    int middle; /* number of rows at the position lra_jacobian_middle(T, 4) */
 } seen;
 
 static void look(void *context, const lra_jacobian_row *r)
@@ -136,7 +137,7 @@ static int measure(const lra_train_spec *run, const lra_jacobian_spec *ask, seen
     return rc;
 }
 
-/* Within the reach of 6 steps everything, beyond it exactly nothing. */
+/* All entries within the reach of 6 positions are nonzero, and all entries beyond are exactly 0. */
 TEST(a_convolution_sees_its_reach)
 {
     lra_err e = {{0}};
@@ -152,7 +153,7 @@ TEST(a_convolution_sees_its_reach)
     assert_true(r.leak == 0);
 }
 
-/* A model that says it reaches less than it does. */
+/* The reach declared by this model is smaller than its true reach. */
 static int64_t short_reach(const lra_config *c)
 {
     (void)c;
@@ -189,8 +190,8 @@ TEST(false_declarations_are_found)
         strstr(e.msg, "depends on later positions, but the model declares that it is causal"));
 }
 
-/* Nothing of what follows, exactly, in attention and convolutions; rounding at most in a Fourier
- * transform. */
+/* Entries of later tokens are exactly 0 for attention and convolutions, and at most rounding errors
+ * for a Fourier transform. */
 TEST(causal_models_see_the_past)
 {
     lra_err e = {{0}};
@@ -216,7 +217,7 @@ TEST(causal_models_see_the_past)
     }
 }
 
-/* With many draws two seeds agree on ||J||_F^2 to the error of their draws. */
+/* With many draws, the estimates of ||J||_F^2 for two seeds agree within their standard errors. */
 TEST(draws_agree)
 {
     lra_err e = {{0}};
@@ -233,8 +234,8 @@ TEST(draws_agree)
     assert_true(fabs(sum[0] / sum[1] - 1) < 0.25);
 }
 
-/* Squares with 1, 2 and 8 degrees of freedom around 1, of 8 draws: their size is 1 on average, the
- * root of their mean is less. */
+/* For squares with 1, 2 and 8 degrees of freedom and mean 1, averaged over 8 draws: the size has
+ * the expected value 1, whereas the root of the mean is smaller. */
 TEST(sizes_are_unbiased)
 {
     enum { DRAWS = 8, N = 4000 };
@@ -260,7 +261,7 @@ TEST(sizes_are_unbiased)
     }
 }
 
-/* Of 4 rows of 5 pixels: the third of the third row. */
+/* In an image of 4 rows of 5 pixels, the middle is the third pixel of the third row. */
 TEST(the_middle_of_an_image)
 {
     assert_int_equal(lra_jacobian_middle(21, 0), 10);
@@ -290,17 +291,18 @@ TEST(positions_are_spread)
         }
     int ends = 0;
     for (int64_t example = 0; example < 400; example++) {
-        for (int64_t p = 0; p < 8; p++) { /* one in each part */
+        for (int64_t p = 0; p < 8; p++) { /* one position in each of 8 parts */
             int64_t at = lra_jacobian_position(4, example, 8, p, 200);
             assert_true(at >= 25 * p && at < 25 * (p + 1));
         }
         ends += lra_jacobian_position(4, example, 8, 7, 200) == 199;
     }
-    assert_in_range(ends, 4, 40); /* 16 of 400, and not all of them */
+    assert_in_range(ends, 4, 40); /* the last position is expected in 16 of 400 examples */
 }
 
-/* Profiles of rows at drawn positions: intervals over examples hold what all positions of all
- * examples give.  Rows at the ends look far, so that forcing these in would miss it. */
+/* Profiles of rows at random positions: intervals over examples contain the value of all positions
+ * of all examples. Rows at the ends have larger distances, so that the intervals would fail if the
+ * ends were always included. */
 TEST(intervals_hold_the_sampling_of_positions)
 {
     enum { T = 120, ROWS = 6, EXAMPLES = 24, SETS = 300 };

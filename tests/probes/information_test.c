@@ -1,4 +1,4 @@
-/* Information between symbols against known answers, and its intervals; bags of n-grams. */
+/* Information between symbols compared with known values, and its intervals; bags of n-grams. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -40,7 +40,8 @@ static uint8_t two_zeros(lra_rng *r, int t)
     if (t == 0) phase = (int)lra_rng_below(r, 3);
     return (phase + t) % 3 == 2;
 }
-static uint8_t place(lra_rng *r, int t) /* known from the place alone */
+/* Symbol t follows from its position alone, apart from noise. */
+static uint8_t place(lra_rng *r, int t)
 {
     return (uint8_t)(lra_rng_u01(r) < 0.9 ? t / 20 : (int)lra_rng_below(r, 10));
 }
@@ -71,7 +72,8 @@ TEST(independent_symbols)
     lra_information_free(x);
 }
 
-/* Few pairs of independent symbols: without the correction 16 / (2 x 2587 ln 2) = 0.0045 bits. */
+/* Few pairs of independent symbols: without the correction the bias is 16 / (2 x 2587 ln 2) =
+ * 0.0045 bits. */
 TEST(bias_is_taken_off)
 {
     enum { SETS = 60, FEW = 13 };
@@ -94,7 +96,7 @@ static double chain_bits(int64_t d)
     return 1 + p * log2(p) + (1 - p) * log2(1 - p);
 }
 
-/* Most is known three steps on, least the next step. */
+/* The dependence is largest three positions back, and smallest one position back. */
 static uint8_t grows(lra_rng *r, int t)
 {
     static uint8_t said[T];
@@ -112,7 +114,7 @@ TEST(two_states)
     assert_in_range(x->d0, 8, 20);
     near(x->decay.kind, LRA_DECAY_EXP, 0);
     near(x->tau.value, -1 / log(0.64),
-         0.5); /* information falls as the square of the correlation */
+         0.5); /* the information decreases as the square of the correlation */
     assert_true(x->alpha.lo <= x->alpha.value && x->alpha.value <= x->alpha.hi);
     lra_information_free(x);
 }
@@ -130,8 +132,8 @@ TEST(cycles)
     lra_information_free(x);
 }
 
-/* Rows of 24 steps, each mostly the one before: nothing of neighbours, much 24 steps on, less
- * 48. */
+/* Rows of 24 symbols, each mostly equal to the row before: no information between neighbours, much
+ * at distance 24, less at 48. */
 enum { ROW = 24 };
 static uint8_t rows_of_pixels(lra_rng *r, int t)
 {
@@ -143,8 +145,8 @@ static uint8_t rows_of_pixels(lra_rng *r, int t)
 TEST(comes_back)
 {
     lra_information *x = measure(rows_of_pixels, 8), *y;
-    assert_true(x->d0 < 3); /* an interval lies above 0 by chance once in forty */
-    assert_null(x->again);  /* 23 and 25 are asked, 24 is not */
+    assert_true(x->d0 < 3); /* an interval is above 0 by chance once in forty cases */
+    assert_null(x->again);  /* the distances 23 and 25 are requested, 24 is not */
     y = lra_information_new(&rows, MOST, ROW, 8);
     assert_non_null(y->again);
     assert_int_equal(y->again->d, ROW);
@@ -154,7 +156,8 @@ TEST(comes_back)
     lra_information_free(y);
 }
 
-/* 1 to 16, then eight an octave, which hold every power of two: tables name those. */
+/* The distances are 1 to 16, then eight in each octave, which include every power of two: tables
+ * show these. */
 TEST(distances)
 {
     enum { LONG = 2049 };
@@ -182,7 +185,7 @@ TEST(growing)
     lra_information_free(x);
 }
 
-/* What places alone explain is in the null value, and in no excess. */
+/* Information that follows from positions alone is in the null value, and not in the excess. */
 TEST(places)
 {
     lra_information *x = measure(place, 5);
@@ -192,7 +195,8 @@ TEST(places)
     lra_information_free(x);
 }
 
-/* Rows of 20 lengths that begin and end with symbols of their own: known from place and length. */
+/* Rows of 20 different lengths whose first and last symbols are special: they follow from position
+ * and length. */
 TEST(ends)
 {
     enum { LENGTHS = 20, EACH = 96, N = LENGTHS * EACH };
@@ -213,20 +217,20 @@ TEST(ends)
     lra_information_free(x);
 }
 
-/* Fewer pairs, fewer symbols. */
+/* Symbols are merged if there are few pairs: fewer pairs, fewer symbols. */
 TEST(merged)
 {
     lra_information *x = measure(cycle, 6);
     lra_symbols few = {6, start, symbol};
     lra_information *y = lra_information_new(&few, MOST, 0, 1);
     assert_int_equal(at(x, 1)->symbols, 7);
-    assert_int_equal(at(y, 1)->symbols, 3); /* sqrt(1194 / 100) */
+    assert_int_equal(at(y, 1)->symbols, 3); /* 3 = sqrt(1194 / 100), rounded down */
     assert_true(y->point[y->n - 1].symbols >= 2);
     lra_information_free(x);
     lra_information_free(y);
 }
 
-/* Intervals of the excess hold what the chain has. */
+/* Intervals of the excess contain the value of the chain. */
 TEST(coverage)
 {
     int held[3] = {0};
@@ -244,11 +248,12 @@ TEST(coverage)
         }
         lra_information_free(x);
     }
-    for (int k = 0; k < 3; k++) /* 95 % of 40: 38, standard deviation 1.4 */
+    /* the expected number is 95 % of 40 = 38, with a standard deviation of 1.4 */
+    for (int k = 0; k < 3; k++)
         if (held[k] < 33) fail_msg("distance %d: %d of %d", (int)d[k], held[k], SETS);
 }
 
-/* A few rows that could be drawn again make no interval, and nothing that rests on one. */
+/* Too few rows give no interval, and no value that depends on one. */
 TEST(few_rows_have_no_intervals)
 {
     enum { L = 4096 };
@@ -272,8 +277,8 @@ TEST(few_rows_have_no_intervals)
     }
 }
 
-/* The label is whether "2 3" occurs, among symbols that are equally frequent: nothing for single
- * ones. */
+/* The label is whether "2 3" occurs in symbols that are equally frequent: single symbols contain no
+ * information on it. */
 TEST(ngrams)
 {
     enum { N = 300, L = 40 };
@@ -299,8 +304,8 @@ TEST(ngrams)
     assert_true(right[1] > 0.9);
 }
 
-/* Rows as long as an n-gram have one; shorter ones none: they get the class most frequent in
- * training. */
+/* Rows with as many symbols as an n-gram contain one, shorter rows contain none: their prediction
+ * is the most frequent class in training. */
 TEST(short_rows)
 {
     const uint8_t train[] = {1, 2, 2, 1, 2, 1}, test[] = {1, 2, 2, 1, 1};

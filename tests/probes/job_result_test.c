@@ -1,4 +1,5 @@
-/* Runs as a command trains them: what decides which run it is, and what its result says of it. */
+/* Runs of a command: settings that make a run a different one, and the description of the run in
+ * its result. */
 #include "tests/fixtures/test.h"
 
 #include <jansson.h>
@@ -21,9 +22,9 @@ static const lra_option *const tables[] = {lra_job_options, lra_common_options, 
 static const lra_command command = {"test", "", "", "", NULL, 0, -1, tables};
 static const char sizes[] = "train=64 val=20 test=20 epochs=2 batch=16 layers=1 width=8 hidden=8";
 
-static lra_arena *words; /* options point into what they were parsed from */
+static lra_arena *words; /* memory of the parsed words, to which options refer */
 
-/* A small run on one thread; the options must outlive the job. */
+/* Opens a small run with one thread; the options must outlive the job. */
 static lra_options *open_job(lra_job *j, const char *precision)
 {
     lra_err e = {{0}};
@@ -62,7 +63,7 @@ static void close_job(lra_job *j, lra_options *o)
     lra_options_free(o);
 }
 
-/* Both splits that are measured lose their last rows. */
+/* Validation and test splits omit the rows of an incomplete last batch. */
 TEST(what_fills_no_batch_is_left_out)
 {
     lra_err e = {{0}};
@@ -76,13 +77,14 @@ TEST(what_fills_no_batch_is_left_out)
     assert_int_equal(j.data->split[LRA_TRAIN_SPLIT].n, 64);
     assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 16);
     assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
-    j.data->split[LRA_TEST_SPLIT].n = 20; /* data that were found */
+    j.data->split[LRA_TEST_SPLIT].n = 20; /* as after loading existing data */
     assert_int_equal(lra_job_use_data(&j, j.data, &e), 0);
     assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
     close_job(&j, o);
 }
 
-/* A run in bf16 is another run than one in float32, and so are weights that are only measured. */
+/* A run in bf16 is a different run from one in float32; so is a run whose weights are only measured
+ * in bf16. */
 TEST(what_makes_another_run)
 {
     lra_job j;
@@ -102,7 +104,7 @@ TEST(what_makes_another_run)
     close_job(&j, o);
 }
 
-/* A result of the other precision lies beside it: it is not taken for this one. */
+/* The result of the other precision is in a separate file, which is not used for this one. */
 TEST(each_precision_has_its_result)
 {
     lra_job j;
@@ -120,7 +122,8 @@ TEST(each_precision_has_its_result)
     lra_result_free(b);
 }
 
-/* Permuted labels make another run: trained and selected by them, tested by the true ones. */
+/* A run with permuted labels is a different run: they are used for training and selection, and the
+ * true labels for the test. */
 TEST(labels_that_are_permuted)
 {
     lra_job j;
@@ -152,7 +155,7 @@ TEST(labels_that_are_permuted)
     close_job(&j, o);
 }
 
-/* Line i of the log of a result; the caller decrements it. */
+/* Returns line i of the log of a result; the caller releases it by json_decref(). */
 static json_t *log_line(const lra_result *r, int64_t i)
 {
     lra_err e;
@@ -195,7 +198,8 @@ TEST(the_history_is_the_log)
     int64_t n = 0;
     if (!f || lra_h5_get_table(f, "/history", "epoch", &n, &number, &e) != 0) fail_msg("%s", e.msg);
     assert_int_equal(n, 2);
-    for (int i = 0; i < 2; i++) assert_true(number[i] == i + 1); /* counted from 1 there, too */
+    /* epochs are counted from 1 in the file as well */
+    for (int i = 0; i < 2; i++) assert_true(number[i] == i + 1);
     lra_free(number);
     lra_h5_close(f);
     lra_free(path);
@@ -217,7 +221,7 @@ TEST(what_a_result_says_of_its_origin)
     assert_int_equal(strlen(a->date), 20);
     if (lra_file_exists("/proc/self/cmdline"))
         assert_memory_equal(a->command, "job_result_test", 15);
-    /* A checkpoint says the same but for the date. */
+    /* A checkpoint contains the same description except for the date. */
     lra_err e = {{0}};
     lra_origin b;
     char *path = lra_format("%s/runs/%s-%s-%s/best.h5", folder, r->task, r->model, r->run);
@@ -233,8 +237,8 @@ TEST(what_a_result_says_of_its_origin)
     close_job(&j, o);
 }
 
-/* The mean of the losses of the second epoch's steps alone, each by the weights that stood before
- * it. */
+/* The reported loss is the mean over the steps of the second epoch only, each with the weights
+ * before the step. */
 TEST(the_loss_of_a_later_epoch_by_hand)
 {
     lra_err e = {{0}};

@@ -1,4 +1,5 @@
-/* What is said of the kernels of a layer: decay of every channel, and where mass grew most. */
+/* Measurements of the kernels of a layer: decay of every channel, and the lag at which mass
+ * increased most. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 enum { C = 2, LAGS = 64 };
 
-/* Exponential kernels of tau 4 and 9 tokens; initially the same. */
+/* Sets exponential kernels of tau 4 and 9 tokens; the initial ones are the same. */
 static void fill(double *k)
 {
     for (int c = 0; c < C; c++)
@@ -56,7 +57,7 @@ TEST(decay_of_every_channel_is_stored)
     lra_probe_result_free(r);
 }
 
-/* Masses that single precision has as 0 grow, too. */
+/* An increase is also found in masses that are 0 in single precision. */
 TEST(growth_is_found_before_rounding)
 {
     double initial[C * LAGS], trained[C * LAGS];

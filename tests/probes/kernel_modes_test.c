@@ -1,6 +1,6 @@
-/* Kernels that are read off parameters against what the ops do with an impulse, in float64: scans
- * between dense layers, one way and both, diagonal plus low rank.  Their modes, what decays as
- * planted, energies beyond the length. */
+/* Kernels computed from parameters, compared in float64 with the impulse responses of the
+ * operations: scans between dense layers, one and two directions, diagonal plus low rank. Their
+ * modes, known decay rates, energies beyond the length. */
 #include "tests/fixtures/test.h"
 
 #include <complex.h>
@@ -23,7 +23,7 @@ static void is_near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g", value, expected);
 }
 
-/* A graph as a view, whose inputs are set by name. */
+/* A graph whose inputs are set by name. */
 typedef struct {
     lra_device device;
     lra_params *params;
@@ -73,7 +73,8 @@ static void fill(lra_rng *r, int64_t n, double *x)
 
 enum { D = 3, N = 2, H = 4, T = 41, AT = 20 };
 
-/* Impulses in the middle, one input of each example; kernels by the op and off its parameters. */
+/* Compares impulse responses: an impulse in the middle, one input channel per example; kernels by
+ * the operation and computed from its parameters. */
 static void scan_impulses(int sides)
 {
     trial t;
@@ -122,7 +123,7 @@ static void scan_impulses(int sides)
                 double own = lag < -behind ? 0 : flat[(c * D + i) * lags + behind + lag];
                 is_near(own, y[i][at][c], 1e-12);
             }
-    /* Some outputs are those of all. */
+    /* Computing only some outputs gives the same kernels as computing all. */
     static double some[2 * D * (2 * T - 1)];
     lra_scan_kernels(&m, 2, 3, behind, T, some, NULL);
     assert_memory_equal(some + D * lags, flat + 3 * D * lags, (size_t)(D * lags) * sizeof *some);
@@ -136,14 +137,14 @@ TEST(scans_by_impulses)
     scan_impulses(2);
 }
 
-/* What lies beyond the lags, beside a sum so long that nothing is left; what does not decay has no
- * end. */
+/* The energy beyond the lags is equal to a sum over so many lags that the remainder is negligible;
+ * modes without decay have no finite energy. */
 TEST(energy_beyond)
 {
     enum { LONG = 3000, SHORT = 9 };
     static double k[2 * LONG], near[2 * SHORT];
     double lambda[] = {0.97, 0.1, -0.5, 0.6}, b[] = {1, 0.5, 0.2, -1}, cut = 0, far = 0, all = 0;
-    double g[] = {1, 0, 0.3, 0.7, -1, 2, 0.5, 0.5}; /* two sides of two modes, one output */
+    double g[] = {1, 0, 0.3, 0.7, -1, 2, 0.5, 0.5}; /* two directions of two modes, one output */
     lra_scan_map m = {2, 2, 1, 1, lambda, b, g};
     lra_scan_kernels(&m, 1, 1, LONG - 1, LONG, k, NULL);
     for (int i = 0; i < 2 * LONG - 1; i++) {
@@ -158,7 +159,7 @@ TEST(energy_beyond)
     is_near(cut, 1, 0);
 }
 
-/* One real mode: its time is read off the modes and fitted to the kernel. */
+/* One real mode: its decay time computed from the mode is equal to that fitted to the kernel. */
 TEST(planted_decay)
 {
     enum { LAGS = 400 };
@@ -184,8 +185,8 @@ TEST(planted_decay)
 
 /* ---- complex kernels ------------------------------------------------------------------------- */
 
-/* Re(c exp(z l)) turns, so that the fit of its block maxima misses its time; |c| exp(l Re z), which
- * the modes and the scan give, does not. */
+/* Re(c exp(z l)) oscillates, so that the fit to the maxima of blocks gives a wrong time; the fit to
+ * |c| exp(l Re z), which is computed from the modes, gives the right one. */
 TEST(planted_turn)
 {
     enum { LAGS = 400 };
@@ -208,7 +209,7 @@ TEST(planted_turn)
     is_near(lra_measurement_find(n, list, "decay.test.mod")->value, -1, 0);
     is_near(lra_measurement_find(n, list, "range.mean.mod")->value, 1 / expm1(2 / tau), 1e-3);
     is_near(lra_measurement_find(n, list, "kernel.tail.mod")->value, exp(-LAGS / tau), 1e-5);
-    /* The same mode between dense layers of two inputs: the norm of their moduli. */
+    /* The same mode between dense layers with two inputs: the norm of the two moduli. */
     const double complex one = cexp(x[0] + I * x[1]);
     double lambda[] = {creal(one), cimag(one)}, b[] = {3, 0, 0, 4}, g[] = {0.6, 0.8};
     lra_scan_map s = {1, 1, 2, 1, lambda, b, g};
@@ -218,7 +219,8 @@ TEST(planted_turn)
     assert_false(lra_scan_kernels(&s, 1, 1, 0, LAGS, k, mod));
 }
 
-/* D of y = k * u + D u is found beside a convolution and a scan; what else adds a product is none. */
+/* D of y = k * u + D u is found next to a convolution and next to a scan; other sums with products
+ * are not taken as D. */
 TEST(direct_path_found)
 {
     trial t;
@@ -243,8 +245,9 @@ TEST(direct_path_found)
     close_trial(&t);
 }
 
-/* A kernel of two inputs without lag 0: D moves D^2 over the sum there, and what lies beyond the
- * lags has its share of more; a complex one has its imaginary part as before. */
+/* D is added to lag 0 of a kernel of two inputs. The energy increases by D^2, so that the share of
+ * the energy beyond the lags is divided by a larger total; the imaginary part of a complex kernel
+ * does not change. */
 TEST(direct_path_counts)
 {
     trial t;
@@ -267,10 +270,10 @@ TEST(direct_path_counts)
     lra_kernel_mass(&one, mass);
     is_near(mass[0], 9. / (9 + 9), 1e-12);
     is_near(k[0], 3, 0);
-    is_near(k[2 * LAGS + LAGS], -2, 0); /* channel 1: its own input is the second */
+    is_near(k[2 * LAGS + LAGS], -2, 0); /* the second input is the own input of channel 1 */
     is_near(mod[0], 5, 1e-12);
     is_near(mod[LAGS], 2, 1e-12);
-    is_near(cut[0], 1. / (1 + 18), 1e-12); /* 1 of 10 lay beyond */
+    is_near(cut[0], 1. / (1 + 18), 1e-12); /* 1 of 10 was beyond the lags before D was added */
     is_near(cut[1], 1, 0);
     lra_free(f.skip[0]);
     close_trial(&t);
@@ -280,8 +283,8 @@ TEST(direct_path_counts)
 
 enum { MODES = 4, CHANNELS = 2, ROWS = 4, LENGTH = 120 };
 
-/* S4 as it starts: LegS of so many modes with their conjugates, steps of 0.01 and 0.1, random
- * readings both ways. */
+/* The initial values of S4: LegS with a given number of modes (and their conjugates), step sizes
+ * 0.01 and 0.1, and random C for both directions. */
 enum { MOST_MODES = 64 };
 typedef struct {
     trial t;
@@ -291,7 +294,7 @@ typedef struct {
     lra_modes m;
 } legs;
 
-/* size: of p and q */
+/* size: magnitude of p and q */
 static legs *open_legs(int modes, double size)
 {
     lra_err e;
@@ -344,8 +347,8 @@ static void close_legs(legs *x)
     lra_free(x);
 }
 
-/* Modes give the kernel of the op, and its energy.  LegS has the eigenvalues -1, -2, ..; with p = 0
- * they are those of the diagonal. */
+/* The modes give the kernel of the operation, and its energy. LegS has the eigenvalues -1, -2, ..;
+ * for p = 0 they are those of the diagonal. */
 static void low_rank_modes(double size)
 {
     legs *x = open_legs(MODES, size);
@@ -369,7 +372,8 @@ static void low_rank_modes(double size)
             off = fmin(off, fabs(m->x[2 * n] - log((1 + half) / (1 - half))));
         is_near(off, 0, 1e-7);
     }
-    for (int i = 0; i < MODES && size == 0; i++) { /* of the first channel, conjugates behind */
+    /* modes of the first channel, followed by their conjugates */
+    for (int i = 0; i < MODES && size == 0; i++) {
         double complex mu = x->a[i] + I * x->a[CHANNELS * MODES + i], half = x->dt[0] / 2 * mu;
         double complex rate = clog((1 + half) / (1 - half));
         is_near(m->x[2 * i], creal(rate), 1e-9);
@@ -378,8 +382,9 @@ static void low_rank_modes(double size)
     close_legs(x);
 }
 
-/* Without modes: the op's kernel at every lag, what lies beyond, in pieces, and of a diagonal the
- * closed sum; of up to 64 modes, where eigenvalues are of no use. */
+/* Without modes: the kernel at every lag is that of the operation, and the energy beyond the lags
+ * agrees with sums; for a diagonal matrix (size 0) the kernel is a sum over modes. Tested for up to
+ * 64 modes, for which eigenvalues are not accurate. */
 static void low_rank_without_modes(int modes, double size)
 {
     legs *x = open_legs(modes, size);
@@ -401,7 +406,8 @@ static void low_rank_without_modes(int modes, double size)
         }
         is_near(far - lra_dplr_energy(x->m.exact, row, LENGTH + 40), next, 1e-8 * all);
         assert_true(lra_dplr_energy(x->m.exact, row, 400) < far);
-        for (int d = 0; d < LENGTH && size == 0; d += 7) { /* its modes, each with its conjugate */
+        /* sum over the modes and their conjugates */
+        for (int d = 0; d < LENGTH && size == 0; d += 7) {
             double complex sum = 0;
             for (int n = 0; n < modes; n++) {
                 const double *w = x->m.w + 2 * (row * x->m.n + n);
@@ -422,7 +428,7 @@ TEST(low_rank_of_many)
     low_rank_without_modes(MOST_MODES, 1);
 }
 
-/* One mode that grows: no energy. */
+/* If one mode grows, the energy is infinite and is not given. */
 TEST(low_rank_that_grows)
 {
     double a[] = {0.5, 1}, b[] = {1, 0}, p[] = {0.1, 0}, q[] = {0.1, 0}, c[] = {1, 0}, dt = 0.1;

@@ -1,8 +1,8 @@
 /* labels: slow timeout: 900 */
-/* Reach measured against a known truth, by ladders that are trained here.
- * Two-token XOR, with a linear head after mean pooling: chance on every rung whose field 2R + 1
- * does not cover the distance, solved on those that do.  The delay line: R2 is 0 on rungs that do
- * not reach that far back, near 1 on the others. */
+/* Measured reach compared with known truth, for ladders that are trained here. Two-token XOR with a
+ * linear head after mean pooling: rungs whose field 2R + 1 does not include the distance are at
+ * chance, the others solve the task. The delay line: R2 is 0 for rungs whose reach is less than the
+ * delay, and near 1 for the others. */
 #include "tests/fixtures/test.h"
 
 #include <jansson.h>
@@ -17,7 +17,7 @@
 
 enum { MAX_DISTANCES = 3, MAX_RUNGS = 4 };
 
-/* A sweep, and what is true of it. */
+/* A sweep and its expected outcome. */
 typedef struct {
     const char *arguments, *what;
     int n_distances, n_rungs, distance[MAX_DISTANCES];
@@ -26,7 +26,7 @@ typedef struct {
 } truth;
 
 static const truth truths[] = {
-    /* One layer: its field is K.  Noise: four standard deviations of 1,000 guesses. */
+    /* One layer, whose field is K. noise: four standard deviations of 1,000 random predictions. */
     {"--task xor --distance 4,8,16 --kernels 3,7,13,25 --set width=16 --set hidden=32 --set length=80 --set copies=1 "
      "--set train=9600 --set val=400 --set test=1000",
      "percent",

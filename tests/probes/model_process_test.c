@@ -1,4 +1,5 @@
-/* External models that misbehave: each has its message, none hangs, no process is left behind. */
+/* External models that violate the protocol: each case gives its message, none blocks, and no
+ * process remains. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static lra_process_options options_of(char *const *argv)
     return o;
 }
 
-/* A request of 6 rows. */
+/* A request of 6 rows of 16 tokens. */
 static int32_t token[6 * 16], length[6];
 
 static lra_request a_request(void)
@@ -54,7 +55,8 @@ static int run_forward(const lra_process_options *o, float logits[18], lra_err *
     return rc;
 }
 
-/* Runs the stub with switches (separated by blanks); fails unless `said` is part of the message. */
+/* Runs the stub model with switches (separated by blanks); fails unless `said` is part of the
+ * message. */
 static void expect(const char *switches, const char *said)
 {
     lra_err e = {{0}};
@@ -70,7 +72,7 @@ static void expect(const char *switches, const char *said)
     int rc = run_forward(&o, logits, &e);
     assert_int_not_equal(rc, 0);
     if (!strstr(e.msg, said)) fail_msg("%s: '%s' without '%s'", switches, e.msg, said);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child remains */
     assert_int_equal(errno, ECHILD);
     lra_free(words);
     lra_free(path);
@@ -154,7 +156,7 @@ TEST(not_a_program)
     assert_string_equal(e.msg, "'no-such-program-at-all' is not a program (not found in PATH)");
 }
 
-/* The warnings of the end of a model that has answered everything. */
+/* Checks the warning at the end of a model that has answered all requests. */
 static void expect_warning(const char *mode, const char *said)
 {
     lra_err e = {{0}};
@@ -185,7 +187,7 @@ TEST(ends_after_bye)
                    "model did not exit after 'bye' and SIGTERM and was ended by SIGKILL");
 }
 
-/* Waits until a process is gone, or is a zombie that its new parent has not reaped. */
+/* Waits until a process has ended, or is a zombie that its new parent has not reaped. */
 static void wait_gone(long pid)
 {
     char *stat = lra_format("/proc/%ld/stat", pid), letter = 'R';
@@ -198,7 +200,7 @@ static void wait_gone(long pid)
     lra_free(stat);
 }
 
-/* In a process of its own: a request that is never answered. */
+/* Runs in a child process: sends a request that is never answered. */
 static void wait_for_silence(int to)
 {
     lra_err e = {{0}};
@@ -215,7 +217,8 @@ static void wait_for_silence(int to)
     _exit(rc == 0 ? 0 : 7);
 }
 
-/* Sends a signal `n` times while the model is silent; the model ends too. */
+/* Sends a signal `n` times to a process that waits for the model's answer; the model must end as
+ * well. */
 static void interrupt(int number, int n, int expected_status)
 {
     int to[2], status = 0;
@@ -244,10 +247,10 @@ TEST(signals_end_the_model)
     interrupt(SIGTERM, 1, 7);
     interrupt(SIGHUP, 1, 7);
     interrupt(SIGINT, 1, 7);
-    interrupt(SIGINT, 1000, -1); /* the second ends the program at once */
+    interrupt(SIGINT, 1000, -1); /* the second signal ends the program at once */
 }
 
-/* A process that the model has left in its group ends with it. */
+/* A process that the model has started in its group ends with the model. */
 TEST(children_of_the_model_end)
 {
     lra_err e = {{0}};
@@ -263,7 +266,8 @@ TEST(children_of_the_model_end)
     x.frame = lra_frame_write("hello", 0, meta, 0, NULL, &x.n, &e);
     OK(lra_model_exchange_all(&p, 1, &x, 1, &e));
     long pid = 0;
-    for (const char *at = lra_model_process_stderr(p); pid == 0;) { /* its line comes at any time */
+    /* the line may arrive at any time */
+    for (const char *at = lra_model_process_stderr(p); pid == 0;) {
         if (sscanf(at, "child %ld", &pid) == 1 && strchr(at, '\n')) break;
         pid = 0;
         x.id++;
@@ -275,7 +279,7 @@ TEST(children_of_the_model_end)
     }
     assert_int_equal(kill((pid_t)pid, 0), 0);
     lra_model_process_bye(p, 9);
-    /* killed; whether its new parent has reaped it is another matter */
+    /* the process was killed; its new parent may not have reaped it yet */
     wait_gone(pid);
     lra_message_free(&x.answer);
     lra_free_large((char *)x.frame);
@@ -283,7 +287,8 @@ TEST(children_of_the_model_end)
     lra_free(path);
 }
 
-/* 1 MiB of stderr before the first answer does not block, and the last 64 KiB are kept. */
+/* 1 MiB of stderr before the first response does not block the model, and the last 64 KiB are
+ * kept. */
 TEST(stderr_is_read_while_waiting)
 {
     lra_err e = {{0}};
@@ -296,7 +301,7 @@ TEST(stderr_is_read_while_waiting)
     lra_free(path);
 }
 
-/* A connected socket instead of a program: the model lives in this process's parent, as from
+/* A connected socket instead of a program: the model is in the parent process, as when called from
  * Python. */
 TEST(connected)
 {

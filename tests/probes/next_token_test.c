@@ -1,4 +1,5 @@
-/* Measurements of language models: models whose context is known exactly, with losses by hand. */
+/* Measurements of language models whose context is known exactly, compared with losses computed by
+ * hand. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -16,21 +17,22 @@
 GROUP(make_folder, remove_folder);
 
 enum { V = 12, ROWS = 60, LONG = 200, BOS = 11, WORDS = 11 };
-static int64_t T = 48;          /* tokens of a row, or of the longest one */
-static const double sure = 0.9; /* probability of the token that a model expects */
+static int64_t T = 48;          /* tokens of a row, or of the longest row */
+static const double sure = 0.9; /* probability that a model gives to the token that it predicts */
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* What a model expects after n tokens x, -1: nothing, all tokens are equally likely. */
+/* A simple model; expects() returns the token predicted after n tokens x, or -1 if all tokens are
+ * equally likely. */
 typedef struct toy toy;
 struct toy {
     lra_responder base;
     int32_t (*expects)(const toy *m, const int32_t *x, int64_t n);
     int64_t k;
-    int64_t longest, shortest; /* lengths of the requests that it was sent */
+    int64_t longest, shortest; /* largest and smallest length of the requests received */
 };
 
-/* k-gram: a function of exactly the last k tokens. */
+/* k-gram model: a function of exactly the last k tokens. */
 static int32_t gram(const toy *m, const int32_t *x, int64_t n)
 {
     int32_t sum = 3;
@@ -50,13 +52,14 @@ static int32_t nothing(const toy *m, const int32_t *x, int64_t n)
     return -1;
 }
 
-/* Expects nothing without a bos token in front, else as gram(). */
+/* The same as gram() after a bos token; without it there is no prediction. */
 static int32_t gram_with_bos(const toy *m, const int32_t *x, int64_t n)
 {
     return x[0] == BOS ? gram(m, x + 1, n - 1) : -1;
 }
 
-/* The token after the last earlier occurrence of the last five tokens, among the last k. */
+/* Predicts the token after the last earlier occurrence of the last five tokens, within the last k
+ * tokens. */
 static int32_t induction(const toy *m, const int32_t *x, int64_t n)
 {
     for (int64_t i = n - 6; i >= 0 && i >= n - m->k; i--)
@@ -123,8 +126,8 @@ static toy model_of(int32_t (*expects)(const toy *, const int32_t *, int64_t), i
 static const lra_task task = {
     .name = "toy", .goal = LRA_GOAL_CLASS, .n_classes = 2, .input.vocab = V};
 
-/* Rows that the model m predicts with probability `sure` where it expects a token. ragged: lengths
- * from 2 to T; bos: rows begin with BOS. */
+/* Makes rows in which the prediction of model m is right with probability `sure`. ragged: lengths
+ * are 2 to T; bos: rows begin with BOS. */
 static lra_dataset *rows_of(const toy *m, bool ragged, bool bos)
 {
     lra_dataset *d = lra_dataset_new(&task);
@@ -207,7 +210,8 @@ static double bits(double p)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-/* The curve is flat from k on, all thresholds are k, and below k the loss is that of no context. */
+/* Checks that the curve is constant from k on, that all thresholds are k, and that the loss below k
+ * is that without context. */
 static void check_context(toy m, const lra_dataset *d)
 {
     lra_influence p = measure(&m, (lra_dataset *)(uintptr_t)d, &lra_part_context_curve);
@@ -253,20 +257,22 @@ TEST(context_of_a_copy)
     }
 }
 
-/* A bos token stays in front of every context and is not counted. */
+/* A bos token remains at the beginning of every context and is not counted. */
 TEST(context_after_bos)
 {
     toy m = model_of(gram_with_bos, 3), forgets = m;
     m.base.facts.has_bos = true, m.base.facts.bos = BOS;
     lra_dataset *d = rows_of(&m, false, true);
     check_context(m, d);
-    lra_influence p = measure(&forgets, d, &lra_part_context_curve); /* bos is not declared */
+    /* the model does not declare bos */
+    lra_influence p = measure(&forgets, d, &lra_part_context_curve);
     assert_true(value_of(&p, "context-curve", "context.c50")->value > 3);
     close_influence(&p);
     lra_dataset_free(d);
 }
 
-/* Rows that are too short are left out and counted; contexts never cross the start of a row. */
+/* Rows that are too short are left out and counted; contexts never extend beyond the start of a
+ * row. */
 TEST(ragged_rows)
 {
     lra_err e = {{0}};
@@ -299,7 +305,7 @@ TEST(ragged_rows)
     lra_dataset_free(d);
 }
 
-/* A model that predicts nothing has no context: the thresholds are undefined. */
+/* For a model without predictions the thresholds of the context are undefined. */
 TEST(uniform_model)
 {
     toy m = model_of(nothing, 0), of_data = model_of(gram, 2);
@@ -315,8 +321,8 @@ TEST(uniform_model)
     lra_dataset_free(d);
 }
 
-/* Key tokens with fewer than k tokens are exactly the targets that the k-gram predicts; with k and
- * more there are none. */
+/* With fewer than k tokens of context, key tokens are exactly the targets that the k-gram model
+ * predicts; with k tokens or more there are none. */
 TEST(key_tokens)
 {
     toy m = model_of(gram, 4);
@@ -353,7 +359,7 @@ TEST(key_tokens)
         }
         char *id = lra_format("key.share.%d", (int)c);
         const lra_measurement *f = value_of(&p, "context-curve.key", id);
-        /* share of the targets that the model predicts rightly, from its mean loss */
+        /* share of targets that the model predicts correctly, computed from its mean loss */
         double wrong = bits((1 - sure) / (V - 1)), right = bits(sure);
         double full = value_of(&p, "context-curve", "loss.full")->value;
         double expected = c < 4 ? (wrong - full) / (wrong - right) : 0;
@@ -365,7 +371,8 @@ TEST(key_tokens)
     lra_dataset_free(d);
 }
 
-/* Losses by position are those of the definition, with `logprob` and, token by token, without. */
+/* Losses by position agree with the definition, both with one `logprob` request and with requests
+ * for each token. */
 TEST(losses_by_position)
 {
     toy m = model_of(gram, 3);
@@ -409,7 +416,8 @@ TEST(losses_by_position)
     }
 }
 
-/* A model that copies what followed earlier, within a window, retrieves up to that length. */
+/* A model that copies the token after an earlier occurrence within a window has this window as its
+ * retrieval length. */
 TEST(retrieval_within_a_window)
 {
     static const struct {
@@ -438,7 +446,7 @@ TEST(retrieval_within_a_window)
     lra_dataset_free(d);
 }
 
-/* A model that does not predict the next token has none of these parts. */
+/* Models that do not predict the next token have none of these parts. */
 TEST(other_models)
 {
     toy m = model_of(gram, 1);
@@ -455,7 +463,7 @@ TEST(other_models)
 
 /* ---- the built-in engine --------------------------------------------------------------------- */
 
-/* logprob() of a built-in model equals the losses of forward(), for requests of any shape. */
+/* logprob() of a built-in model gives the same losses as forward(), for requests of any shape. */
 TEST(logprob_of_a_run)
 {
     enum { OWN_V = 5, B = 3, L = 6 };

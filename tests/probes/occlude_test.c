@@ -1,5 +1,5 @@
-/* Occlusion of a model's inputs: scores are margins of its answers, stretches come from another
- * row, draws that change nothing are told. */
+/* Occlusion of a model's inputs: scores are margins of its outputs, replacement tokens come from
+ * another row, draws that change no token are reported. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -38,7 +38,8 @@ typedef struct {
     lra_responder *model;
 } seen;
 
-/* Tokens 2 .. 5 and 7; and the middle two of each five, three times: a square of an image. */
+/* Two sets of tokens to replace: tokens 2 .. 5 and 7; and the middle two of each five tokens, three
+ * times, which is a square of an image. */
 static const lra_token_runs asked[] = {{{2, 7}, {6, 8}, 0, 0}, {{6, 0}, {8, 0}, 3, 5}};
 
 static bool is_asked(int k, int64_t t)
@@ -46,7 +47,8 @@ static bool is_asked(int k, int64_t t)
     return k ? t >= 5 && t < 20 && (t % 5 == 1 || t % 5 == 2) : (t >= 2 && t < 6) || t == 7;
 }
 
-/* Every pair of rows: tokens of the one in the place of those of the other. */
+/* Compares each replaced row with all possibilities: tokens of one row replaced by those of
+ * another. */
 static int look(const lra_occluder *o, void *context, lra_err *e)
 {
     seen *s = context;
@@ -71,7 +73,8 @@ static int look(const lra_occluder *o, void *context, lra_err *e)
         for (int64_t i = 0; i < rows; i++) {
             if (!lra_occlude_counts(o, i)) continue;
             bool any = false;
-            for (int64_t from = 0; from < rows; from++) { /* one of the other rows explains it */
+            /* one of the other rows must give the same output */
+            for (int64_t from = 0; from < rows; from++) {
                 lra_request own = *o->request;
                 float output[64 * TINY_CLASSES];
                 if (from == i || b->row[from] < 0) continue;
@@ -111,14 +114,14 @@ TEST(scores_are_of_changed_inputs)
 
 enum { DELAY = 3 };
 
-/* Features that are their inputs DELAY steps before. */
+/* Encoder: the features are the inputs DELAY positions before. */
 static lra_tensor *delayed(const lra_build *b, lra_tensor *x)
 {
     lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, DELAY, lra_width(x)));
     return lra_concat(2, (lra_tensor *[]){none, lra_slice(x, 1, 0, b->T - DELAY)}, 1);
 }
 
-/* The sum of a position and all before it, twice as many with every step. */
+/* Encoder: cumulative sums, computed in log2 T additions. */
 static lra_tensor *summed(const lra_build *b, lra_tensor *x)
 {
     for (int64_t n = 1; n < b->T; n *= 2) {
@@ -146,7 +149,8 @@ typedef struct {
     double value;
 } known;
 
-/* What a part finds of a run whose model is replaced; grid: of an image.  The caller frees it. */
+/* Returns the measurements of a part for a run whose model is replaced; grid: width of an image.
+ * The caller frees them. */
 static lra_probe_result *measured(const lra_influence_part *part, const lra_train_spec *spec,
                                   const lra_model *model, lra_device *dev, int64_t grid,
                                   int64_t examples)
@@ -178,7 +182,7 @@ static lra_probe_result *measured(const lra_influence_part *part, const lra_trai
     return p.out;
 }
 
-/* Part occlusion of the delay. */
+/* Measures part occlusion of the delay and compares with known values. */
 static void find(const lra_train_spec *spec, lra_device *dev, int64_t grid, const char *unit,
                  int64_t examples, int n, const known *list)
 {
@@ -203,7 +207,8 @@ TEST(a_delay_is_found)
     find(&trained.run.spec, &trained.device, 0, "occlusion", TINY_ROWS, 6, list);
 }
 
-/* Of rows of three pixels the one above is one away, in blocks of a pixel. */
+/* If images have rows of three pixels, the delay of three tokens is the pixel above: distance 1,
+ * with blocks of one pixel. */
 TEST(a_pixel_above_is_found)
 {
     static const known list[] = {
@@ -211,8 +216,8 @@ TEST(a_pixel_above_is_found)
     find(&trained.run.spec, &trained.device, DELAY, "occlusion.px", TINY_ROWS, 4, list);
 }
 
-/* Features that are their own input alone: all is the position's own, nothing is a distance or a
- * direction, in blocks of several tokens, too. */
+/* Encoder: the features are the input at the same position. All importance is on the own token, so
+ * no distance and no direction is defined, also with blocks of several tokens. */
 static lra_tensor *by_itself(const lra_build *b, lra_tensor *x)
 {
     (void)b;
@@ -234,7 +239,8 @@ TEST(a_bag_has_no_direction)
     lra_probe_result_free(out);
 }
 
-/* Each document by itself: the one is not in the features of the other. */
+/* Documents of a pair are measured separately, because neither affects the features of the
+ * other. */
 TEST(a_delay_in_pairs_is_found)
 {
     static const known list[] = {{"range.mean", DELAY}, {"range.q99", DELAY}, {"side", 1}};
@@ -249,8 +255,8 @@ TEST(a_delay_in_pairs_is_found)
     close_run(&pairs);
 }
 
-/* A regression has gradients with trained and with initial weights: its head starts at the mean of
- * the targets, but graphs of features have no head. */
+/* A regression has gradients with trained and with initial weights. The initial bias of the head is
+ * the mean of the targets; graphs of features have no head, and this must not be an error. */
 TEST(gradients_of_a_regression)
 {
     run own;
@@ -266,8 +272,8 @@ TEST(gradients_of_a_regression)
     close_run(&own);
 }
 
-/* A pretrained model has outputs at its positions: no output of the input, although the task has
- * labels. */
+/* A pretrained model has outputs at its positions, but none for the entire input, although the task
+ * has labels. */
 TEST(no_scores_of_a_pretrained_model)
 {
     lra_err e;
@@ -278,8 +284,8 @@ TEST(no_scores_of_a_pretrained_model)
     close_subject(&subject);
 }
 
-/* Of sums of all before, whose weights are equal: what is found is the null value, where the model
- * says that it is causal, and less where it does not. */
+/* Cumulative sums have equal weights on all earlier tokens: the measured distance is the uniform
+ * baseline if the model is declared causal, and less if it is not. */
 TEST(equal_weights_of_a_causal_model)
 {
     lra_model sums = lra_model_resconv;
@@ -300,7 +306,7 @@ TEST(equal_weights_of_a_causal_model)
     }
 }
 
-/* Of an image, pixels of the column weigh as much as their neighbours. */
+/* In an image, pixels of the same column have the same importance as their neighbours. */
 TEST(rows_of_an_image_weigh_alike)
 {
     lra_model sums = lra_model_resconv;
@@ -316,7 +322,7 @@ TEST(rows_of_an_image_weigh_alike)
     }
 }
 
-/* Blocks that begin behind a position are none of its inputs. */
+/* Blocks that begin after a position cannot affect a causal model. */
 TEST(blocks_of_a_causal_model)
 {
     for (int64_t grid = 0; grid <= DELAY; grid += DELAY) {

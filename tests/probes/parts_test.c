@@ -1,4 +1,4 @@
-/* The registry of influence parts, and the settings under which the file keeps them. */
+/* The registry of the parts of influence, and the settings under which the file stores them. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ TEST(names_of_units)
     assert_false(lra_part_has_unit(&lra_part_drop, "drop-token"));
 }
 
-/* Part prune is defined for rows that are expressions, not for tasks of certain names. */
+/* Part prune is available if rows are expressions, independent of the name of the task. */
 TEST(prune_depends_on_the_grammar)
 {
     lra_task task = {.name = "new", .data.grammar = LRA_GRAMMAR_EXPRESSION};
@@ -80,7 +80,7 @@ static lra_influence of_model(bool causal, uint64_t sample_seed)
     return (lra_influence){.subject = {.model = &model[causal], .sample_seed = sample_seed}};
 }
 
-/* A part is kept for the settings that it was measured with, and for no others. */
+/* A stored part is reused only for the settings with which it was measured. */
 TEST(settings_decide)
 {
     lra_probe_result *r = new_file();
@@ -99,7 +99,8 @@ TEST(settings_decide)
     seeded.subject.donors = 16;
     assert_false(lra_cache_holds(r, &lra_part_keep, &seeded, 500));
     lra_probe_result_free(r);
-    r = new_file(); /* an older file: a uniform baseline over both sides */
+    /* a file of an older version, whose uniform baseline includes both directions */
+    r = new_file();
     lra_probe_result_set(r, "field", "64");
     assert_true(lra_cache_holds(r, &lra_part_field, &p, 64));
     assert_false(lra_cache_holds(r, &lra_part_field, &causal, 64));
@@ -128,7 +129,7 @@ TEST(parts_are_copied)
     lra_probe_result_free(to);
 }
 
-/* Null values come from a part with equal settings alone. */
+/* Null values are taken only from a part with equal settings. */
 TEST(shuffled_with_equal_settings)
 {
     lra_probe_result *r = new_file(), *shuffled = new_file();

@@ -1,5 +1,5 @@
-/* Presets multiply: every model runs every task at every preset, or is refused for a reason that
- * stands in a golden file.  Networks are built in process, without data. */
+/* Presets for all combinations: every model can be built for every task with every preset, or is
+ * rejected for a reason in the golden file. Networks are built in this process, without data. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@
 
 /* ---- a model that says nothing of any task: no presets, never causal ------------------------- */
 
-static lra_build told; /* what it was built for last */
+static lra_build told; /* arguments of the last call of encode() */
 
 static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 {
@@ -39,7 +39,7 @@ static const lra_model bag = {
     .encode = encode,
     .reach = reach};
 
-/* A model of which three papers publish settings for ListOps, and one for Text. */
+/* A model with settings published by three papers for ListOps, and by one for Text. */
 static const lra_model_preset published[] = {
     {"text listops", "paper", "las", "width=2", NULL},
     {"listops", "paper", "own", "width=3", NULL},
@@ -54,7 +54,8 @@ static const lra_model_preset published[] = {
 static const lra_option *const tables[] = {lra_job_options, NULL};
 static const lra_command command = {"presets", "", "", "", NULL, 0, -1, tables};
 
-/* A job of these options, configured; the caller closes it.  0, or a code with a message. */
+/* Configures a job with these options; the caller closes it. Returns 0, or a negative code and a
+ * message. */
 static int configure(lra_job *r, const lra_model *m, const lra_task *t, int n, const char **words,
                      lra_err *e)
 {
@@ -69,7 +70,8 @@ static int configure(lra_job *r, const lra_model *m, const lra_task *t, int n, c
     return rc;
 }
 
-/* The network of the longest bucket that data of these settings can have, as training builds it. */
+/* Builds the network for the longest bucket that data of these settings can have, as training
+ * does. */
 static int build(const lra_job *r, lra_err *e)
 {
     const lra_task *t = r->task;
@@ -87,10 +89,10 @@ static int build(const lra_job *r, lra_err *e)
 
 typedef struct {
     lra_text refused;
-    int n, built, published; /* of those built: settings that a paper is named for */
+    int n, built, published; /* published: number of built cells with settings from a paper */
 } cells;
 
-/* One cell, which builds or is refused. */
+/* Builds one combination, and counts whether it was built or rejected. */
 static void visit(cells *c, const lra_model *m, const lra_task *t, const char *preset)
 {
     lra_err e = {{0}};
@@ -106,7 +108,7 @@ static void visit(cells *c, const lra_model *m, const lra_task *t, const char *p
     lra_job_close(&r);
 }
 
-/* What single papers publish of a model for a task. */
+/* Builds the settings that single papers publish of a model for a task. */
 static void visit_papers(cells *c, const lra_model *m, const lra_task *t)
 {
     for (int i = 0; lra_publishers[i]; i++) {
@@ -133,7 +135,7 @@ TEST(every_model_every_task_every_preset)
     check_golden("presets-refused.txt", c.refused.s);
 }
 
-/* An encoder knows the longest input that it may get, and how an image lies in its rows. */
+/* An encoder receives the longest possible input length, and the width of images. */
 TEST(encoders_are_told_what_they_are_built_for)
 {
     static const struct {
@@ -174,13 +176,15 @@ static void width_is(const lra_task *t, const char *preset, int64_t width)
 
 TEST(published_settings_are_chosen_by_name)
 {
-    width_is(&lra_task_listops, "paper", 4); /* the locality paper before the model's own */
+    /* the locality paper has priority over the paper of the model */
+    width_is(&lra_task_listops, "paper", 4);
     width_is(&lra_task_listops, "paper:own", 3);
     width_is(&lra_task_listops, "paper:las", 2);
-    width_is(&lra_task_text, "paper", 5); /* the model's own before others */
+    width_is(&lra_task_text, "paper", 5); /* the paper of the model has priority over others */
     width_is(&lra_task_image, "paper", 6);
     width_is(&lra_task_image, "quick", 7);
-    width_is(&lra_task_image, "small", 16); /* no row: the defaults */
+    /* there is no preset for this case, so defaults apply */
+    width_is(&lra_task_image, "small", 16);
     lra_err e = {{0}};
     lra_job r;
     lra_model m = bag;
@@ -215,7 +219,7 @@ static void add_published(lra_text *to, const char *paper, const lra_model *m, c
     char *preset = lra_format("paper:%s", paper);
     const char *words[] = {"--preset", preset};
     if (configure(&r, m, t, 2, words, &e) != 0) fail_msg("%s %s %s", m->name, t->name, e.msg);
-    r.data_dir = "official"; /* a paper has the released files */
+    r.data_dir = "official"; /* this paper used the official files */
     char *deviations = lra_published_deviations(&r);
     lra_text_add(to, "%s %s %s\n", paper, m->name, t->name);
     add_settings(to, "task", r.task_config);
@@ -228,7 +232,7 @@ static void add_published(lra_text *to, const char *paper, const lra_model *m, c
     lra_job_close(&r);
 }
 
-/* Every setting and every deviation of every cell (paper, model, task) that a paper states. */
+/* The settings and the deviations of every cell (paper, model, task) that a paper describes. */
 TEST(published_settings_are_those_of_the_golden_file)
 {
     lra_text all = {0};
@@ -241,7 +245,7 @@ TEST(published_settings_are_those_of_the_golden_file)
     check_golden("published-settings.txt", all.s);
 }
 
-/* The value of a key of the task or of training. */
+/* Checks the value of a key of the task or of training. */
 static void value_is(const lra_model *m, const lra_task *t, const char *preset, const char *key,
                      const char *value)
 {
@@ -256,8 +260,8 @@ static void value_is(const lra_model *m, const lra_task *t, const char *preset, 
     lra_job_close(&r);
 }
 
-/* Techniques belong to a paper and a task: those of the locality paper are in its own cells, in all
- * of them, and in no other. */
+/* Techniques belong to a paper and a task: those of the locality paper apply in all of its cells
+ * and in no other. */
 TEST(techniques_belong_to_papers)
 {
     static const struct {
@@ -283,10 +287,11 @@ TEST(techniques_belong_to_papers)
                 lra_free(preset);
             }
         }
-    assert_int_equal(n, 5 * 6); /* resconv, transformer, gmlp, s4, s5, mega */
+    assert_int_equal(n, 5 * 6); /* 5 tasks of 6 models: resconv, transformer, gmlp, s4, s5, mega */
     value_is(&lra_model_resconv, &lra_task_pathfinder, "paper", "epochs", "67");
     value_is(&lra_model_s4, &lra_task_pathfinder, "paper:own", "epochs", "200");
-    value_is(&lra_model_luna, &lra_task_image, "paper", "augment", "0"); /* no paper's settings */
+    /* no paper has settings for this model */
+    value_is(&lra_model_luna, &lra_task_image, "paper", "augment", "0");
 }
 
 static void deviates(const lra_model *m, const lra_task *t, int n, const char **words,
@@ -303,7 +308,8 @@ static void deviates(const lra_model *m, const lra_task *t, int n, const char **
     lra_job_close(&r);
 }
 
-/* A published technique that is off is a deviation, and so is one that the paper does not use. */
+/* A published technique that is switched off is a deviation, and so is one that the paper does not
+ * use. */
 TEST(techniques_that_differ_are_deviations)
 {
     const char *on[] = {"--preset", "paper:locality"};
@@ -324,7 +330,7 @@ TEST(techniques_that_differ_are_deviations)
     deviates(&lra_model_s4, &lra_task_image, 2, on, "not a technique of the paper", false);
     deviates(&lra_model_s4, &lra_task_text, 2, spt, "self-pretraining is off", true);
     deviates(&lra_model_s4, &lra_task_text, 4, first, "self-pretraining is off", false);
-    /* "Not stated" where it is true. */
+    /* The list says "not stated" if the paper does not give the value. */
     deviates(m, &lra_task_text, 2, on, "gradient clipping, warm-up: not stated", true);
     const char *mega[] = {"--preset", "paper:own"};
     deviates(&lra_model_mega, &lra_task_text, 2, mega, "not stated", false);
@@ -354,7 +360,7 @@ static void refused(const lra_task *t, int n, const char **words, const char *me
     lra_job_close(&r);
 }
 
-/* The preset of `select` says warmup=0, and 0 is as real as 0.1. */
+/* The preset of `select` contains warmup=0, and the value 0 is a real number like 0.1. */
 TEST(kinds_do_not_depend_on_presets)
 {
     const char *words[] = {"--preset", "paper", "--set", "warmup=0.1"};
@@ -384,8 +390,8 @@ TEST(settings_belong_to_schedules_and_objectives)
     refused(
         &lra_task_listops, 2, near,
         "the run has no 'widht'; did you mean 'width'? ('lra-probe list parameters' lists them)");
-    /* The preset's final-share is nothing to another schedule; that one's settings are known, in
-     * any order. */
+    /* The preset's final-share does not apply to another schedule; settings of that schedule are
+     * accepted in any order. */
     const char *steps[] = {"--set", "every=3", "--set", "schedule=multistep"};
     train_is(&lra_task_listops, 4, steps, "every", "3");
     const char *option[] = {"--schedule", "multistep", "--set", "factor=0.25"};
@@ -394,7 +400,7 @@ TEST(settings_belong_to_schedules_and_objectives)
     train_is(&lra_task_listops, 2, denoise, "mask", "0.3");
 }
 
-/* A key that a schedule lacks is not in its hash, whatever the preset says of it. */
+/* A key that a schedule does not have is not part of its hash, even if the preset sets it. */
 TEST(presets_say_nothing_of_other_schedules)
 {
     lra_err e = {{0}};
@@ -421,7 +427,7 @@ static void hash_of(int n, const char **words, char hash[17])
     lra_job_close(&r);
 }
 
-/* Rates of parameters are relative to the base rate, which the optimizer is told, too. */
+/* Learning rates of parameters are relative to the base rate, which the optimizer also receives. */
 TEST(settings_fill_what_a_run_is_given)
 {
     lra_train_spec s = {0};
@@ -455,7 +461,8 @@ TEST(equal_settings_hash_equally)
     assert_string_not_equal(hash, first);
 }
 
-/* Results of other sources: a hash that differs, or in older files another revision. */
+/* Results made by other sources are reported: the hash of the sources differs, or, in older files,
+ * the revision. */
 TEST(other_sources_are_told)
 {
     lra_err e = {{0}};
