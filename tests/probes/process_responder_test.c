@@ -1,5 +1,6 @@
-/* The external model as a responder: its answers are those of the model in memory, in pieces, by
- * any number of copies, from a recording, after out_of_memory. */
+/* The external model as a responder: its results are those of the model in memory, also if requests
+ * are divided, with any number of processes, from a recording, and after the error
+ * out_of_memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static void evaluate_pairs(lra_responder *r, bool values, int towers, answers *a
     OK(r->is->forward(r, &q, a->logits, &e));
     OK(r->is->features(r, &q, NULL, a->features, &e));
     OK(r->is->vjp(r, &q, "conv", position, DRAWS, cotangent, a->grad, &e));
-    memset(a->grad + 3 * DRAWS * T, 0, sizeof(float) * DRAWS * T); /* undefined: left out */
+    /* undefined values, which are not compared */
+    memset(a->grad + 3 * DRAWS * T, 0, sizeof(float) * DRAWS * T);
     OK(r->is->attention(r, &q, "conv", 0, 4, &x, &e));
     assert_int_equal(x.dims[0], B * towers);
     assert_int_equal(x.dims[1], H);
@@ -150,7 +152,7 @@ TEST(answers_equal_those_in_memory)
     }
 }
 
-/* Missing rows are not sent; the answers of the others are in their places. */
+/* Missing rows are not sent; the results of the other rows are stored at their indices. */
 TEST(missing_rows)
 {
     static const int64_t row[B] = {4, -1, 7, 0, -1, -1, 2};
@@ -187,7 +189,7 @@ TEST(batches_are_halved)
     NOT_NULL(r);
     lra_request q = a_request(false, 1, false);
     OK(r->is->forward(r, &q, logits, &e));
-    assert_int_equal(lra_process_responder_batch(r), 3); /* of 7 rows */
+    assert_int_equal(lra_process_responder_batch(r), 3); /* 7 rows were halved to 3 */
     lra_responder_close(r);
     for (int i = 0; i < 3; i++) lra_free(words[i]);
     v.mode = "no-memory";
@@ -209,7 +211,8 @@ static char *read_bytes(const char *path, size_t *n)
     return bytes;
 }
 
-/* The recording does not depend on the number of copies, and answers as the model did. */
+/* The recording does not depend on the number of processes, and gives the same results as the
+ * model. */
 TEST(recording)
 {
     static answers one, three, again;
@@ -236,7 +239,7 @@ TEST(recording)
     lra_free_large(b);
     lra_free_large(c);
 
-    /* Another request, and one that was not recorded. */
+    /* A request that differs from the recorded one, and one that was not recorded. */
     lra_err e = {{0}};
     char *words[3] = {NULL};
     float logits[B * C];
@@ -253,7 +256,8 @@ TEST(recording)
     lra_free(file1), lra_free(file3), lra_free(file4);
 }
 
-/* Without `width` and `features` gradients cannot be asked for; ops that are missing say so. */
+/* Without `width` and `features` gradients cannot be requested; the message names the missing
+ * operations. */
 TEST(missing_ops)
 {
     lra_err e = {{0}};

@@ -1,5 +1,5 @@
-/* Models that are functions of their tokens, without any training run: every part that needs only
- * answers finds the distances that are known. */
+/* Models that are functions of their tokens, without a training run: every part that needs only the
+ * model's responses finds the known distances. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ enum { BACK = 7, VOCAB = 4, LONGEST = 32, CONTEXT = 32, FAR = 24, WIDTH = 3 };
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* The label is the token BACK positions before the last; 1 in shorter rows. */
+/* Makes a task whose label is the token BACK positions before the last; 1 in shorter rows. */
 static int make_label(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     static const char *const count[] = {"train", "val", "test"};
@@ -35,7 +35,8 @@ static int make_label(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lr
     return 0;
 }
 
-/* The label is whether two tokens FAR positions apart are in the same half of the vocabulary. */
+/* Makes a task whose label is whether two tokens FAR positions apart are in the same half of the
+ * vocabulary. */
 static int make_pairs(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     int rc = make_label(c, split, e);
@@ -52,7 +53,7 @@ static void mark_last(const lra_row *row, bool *marked)
     marked[row->n - 1] = true;
 }
 
-/* Every token is 0 to 2 more than the one BACK + 1 before it. */
+/* Makes a stream in which every token is the one BACK + 1 positions before it plus 0, 1 or 2. */
 static int make_stream(const lra_config *c, lra_sequences split[LRA_N_SPLITS], lra_err *e)
 {
     (void)c, (void)e;
@@ -106,7 +107,7 @@ static lra_dataset *dataset_of(const lra_task *t)
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* A function of the tokens of one sequence. */
+/* A model that is a function of the tokens of one sequence. */
 typedef struct {
     lra_responder base;
     void (*logits)(int64_t n, const int32_t *token, float *out);
@@ -128,7 +129,8 @@ static void token_before_last(int64_t n, const int32_t *token, float *out)
     if (n > BACK) out[token[n - 1 - BACK]] = 9;
 }
 
-/* One of the three tokens that follow from the one BACK positions before the last. */
+/* Gives equal logits to the three tokens that can follow, given the token BACK positions before the
+ * last. */
 static void next_token(int64_t n, const int32_t *token, float *out)
 {
     if (n > BACK)
@@ -140,7 +142,8 @@ static void same_half(int64_t n, const int32_t *token, float *out)
     if (n > 2 + FAR) out[token[2] / 2 == token[2 + FAR] / 2] = 9;
 }
 
-/* h_i = A e_j with j = i - BACK, A (WIDTH,VOCAB); 0 if there is no such token. */
+/* Returns entry (d, v) of the matrix A (WIDTH, VOCAB); the features are h_i = A e_j with j = i -
+ * BACK, or 0 if there is no such token. */
 static float entry(int64_t d, int64_t v)
 {
     return (float)(1 + (d * 2 + v * 3) % 5);
@@ -255,7 +258,7 @@ static void equals(const measured *m, const char *unit, const char *id, double v
         fail_msg("%s %s: %g, expected %g", unit, id, f->value, value);
 }
 
-/* The result is that of the rows: every answer is right. */
+/* The result agrees with the rows: every prediction is right. */
 TEST(a_result_without_a_run)
 {
     known model = model_of(ALL, VOCAB, token_before_last);
@@ -269,7 +272,7 @@ TEST(a_result_without_a_run)
     close_measured(&m);
 }
 
-/* Gradients and occlusion of features that are those BACK positions before. */
+/* Gradients and occlusion of features that depend on the token BACK positions before. */
 TEST(features_of_a_delay)
 {
     known model = model_of(ALL, VOCAB, token_before_last);
@@ -286,7 +289,7 @@ TEST(features_of_a_delay)
         equals(&m, unit[k], "range.q99", BACK);
         equals(&m, unit[k], "side", 1);
         equals(&m, unit[k], "self", 0);
-        /* No initial weights: no differences from them. */
+        /* There are no initial weights, so differences from them are NaN. */
         assert_true(isnan(found(&m, unit[k], "dist.mean")->null[LRA_NULL_INIT]));
         assert_null(lra_probe_measurement(lra_probe_unit_find(m.p.out, unit[k]), "shift.w1"));
     }
@@ -295,8 +298,8 @@ TEST(features_of_a_delay)
     close_measured(&m);
 }
 
-/* The last token is marked, and the token BACK before it decides: 8 is the smallest width that
- * includes it. */
+/* The last token is marked, and the token BACK positions before it determines the label: 8 is the
+ * smallest width that includes it. */
 TEST(tokens_far_of_marks_are_dropped)
 {
     known model = model_of(ALL, VOCAB, token_before_last);
@@ -306,12 +309,12 @@ TEST(tokens_far_of_marks_are_dropped)
     for (int k = 0; k < 2; k++) {
         measure(&m, part[k]);
         equals(&m, part[k]->name, "drop.w95", BACK + 1);
-        assert_true(found(&m, part[k]->name, "drop.w95")->lo == 5); /* above 4 */
+        assert_true(found(&m, part[k]->name, "drop.w95")->lo == 5); /* w95 is above 4 */
     }
     close_measured(&m);
 }
 
-/* Only the bin of the deciding position has an effect. */
+/* Only the bin that contains the determining position has an effect. */
 TEST(the_position_that_decides)
 {
     known model = model_of(ALL, VOCAB, token_before_last);
@@ -320,12 +323,13 @@ TEST(the_position_that_decides)
     measure(&m, &lra_part_position);
     const lra_probe_array *effect = lra_probe_array_find(lra_probe_unit_find(m.p.out, "position"),
                                                          "effect");
-    /* Rows of 31 and 32 tokens: positions 23 and 24 are in bin 15 of 20. */
+    /* In rows of 31 and 32 tokens, positions 23 and 24 are in bin 15 of 20. */
     for (int k = 0; k < 20; k++) assert_int_equal(effect->value[3 * k] > 0, k == 15);
     close_measured(&m);
 }
 
-/* Windows of a stream that end at the answer: the token BACK before it needs BACK + 1 tokens. */
+/* Windows of a stream that end at the predicted position: the token BACK positions before it
+ * requires windows of BACK + 1 tokens. */
 TEST(windows_of_a_stream)
 {
     known model = model_of(LRA_ANSWERS_FORWARD, VOCAB, next_token);
@@ -340,7 +344,7 @@ TEST(windows_of_a_stream)
     close_measured(&m);
 }
 
-/* Two tokens FAR apart act together: the only pair of blocks with a second difference. */
+/* Two tokens FAR apart interact: only their pair of blocks has a second difference. */
 TEST(tokens_that_act_together)
 {
     known model = model_of(LRA_ANSWERS_FORWARD, 2, same_half);
@@ -353,8 +357,8 @@ TEST(tokens_that_act_together)
     close_measured(&m);
 }
 
-/* A model that ignores position ids is unchanged by them, and one that counts from the end by the
- * length. */
+/* A model that ignores position ids does not change with them; a model that counts from the end
+ * changes with the length. */
 TEST(positions_and_lengths)
 {
     known model = model_of(ALL, VOCAB, token_before_last);
@@ -370,7 +374,7 @@ TEST(positions_and_lengths)
     close_measured(&m);
 }
 
-/* Every part either runs or has a reason. */
+/* Every part is either measured or has a reason why not. */
 TEST(all_parts)
 {
     known model = model_of(ALL, VOCAB, token_before_last);
@@ -389,7 +393,7 @@ TEST(all_parts)
     close_measured(&m);
 }
 
-/* What a model does not answer is named. */
+/* The message names the operation that a model does not support. */
 TEST(answers_that_are_missing)
 {
     known model = model_of(LRA_ANSWERS_FORWARD, VOCAB, token_before_last);
@@ -439,8 +443,8 @@ static lra_probe_result *audited(known *model, const lra_dataset *d, const char 
     return out;
 }
 
-/* The folder is read like a run. A second command keeps its parts, unless the model has other
- * answers. */
+/* The folder can be read like that of a run. A second command keeps its parts, unless the responses
+ * of the model differ. */
 TEST(a_folder_of_a_model)
 {
     lra_err e = {{0}};

@@ -1,5 +1,5 @@
-/* Restricted inputs of language models, and answers compared without labels, against what they are
- * defined as, by hand from the parameters. */
+/* Restricted inputs of language models, and outputs compared without labels, against the
+ * definitions evaluated from the parameters. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 
 enum { V = 5, D = 16, BACK = 2, ROWS = 26, CONTEXT = 8 };
 
-/* Features that are the inputs of this step and half of those BACK steps before: a window of
- * BACK + 1 is all that they see. */
+/* Encoder: the features are the inputs at a position plus half of those BACK positions before, so
+ * that the receptive field is BACK + 1. */
 static lra_tensor *two_steps(const lra_build *b, lra_tensor *x)
 {
     lra_tensor *none = lra_zeros(b->graph, x->type, LRA_SHAPE(b->B, BACK, lra_width(x)));
@@ -28,7 +28,7 @@ static run next;
 static lra_model model;
 static float table[V * D], w[D * V], bias[V];
 
-/* Its weights are large enough for answers that lose 2 nats. */
+/* Makes a model with large embeddings, so that removing tokens costs about 2 nats. */
 static int set_up(void **state)
 {
     lra_err e = {{0}};
@@ -62,7 +62,7 @@ static int32_t token_at(int64_t i)
     return next.data->split[LRA_TEST_SPLIT].token[i];
 }
 
-/* Logits at the step `at` of the stream when tokens from `from` on are seen. */
+/* Computes the logits at position `at` of the stream if only tokens from `from` on are visible. */
 static void logits_of(int64_t from, int64_t at, float *out)
 {
     for (int c = 0; c < V; c++) {
@@ -101,7 +101,8 @@ static lra_restricted ask(const lra_influence_part *part, int64_t sample)
     return r;
 }
 
-/* Window by window, answer by answer; beyond what the model sees nothing changes by a bit. */
+/* Compares every output under every window; windows larger than the receptive field give bitwise
+ * the same outputs as the entire input. */
 TEST(windows_of_a_stream)
 {
     lra_restricted r = ask(&lra_part_keep, 0);
@@ -139,7 +140,8 @@ TEST(windows_of_a_stream)
     lra_restricted_free(&r);
 }
 
-/* What stands before the window is that of another row at the same steps, token 0, or permuted. */
+/* The tokens before the window are those of another row at the same positions, token 0, or
+ * permuted. */
 TEST(other_restrictions_of_a_stream)
 {
     lra_restricted token = ask(&lra_part_token, 0), swap = ask(&lra_part_swap, 0);
@@ -168,7 +170,7 @@ TEST(other_restrictions_of_a_stream)
         lra_restricted r = ask(order[k], 0);
         double most = 0;
         assert_int_equal(r.answers, 1);
-        int same = k ? -1 : 0; /* windows of one token have no order inside */
+        int same = k ? -1 : 0; /* windows of one token cannot be permuted */
         for (int p = 0; p < r.n_points; p++)
             for (int64_t i = 0; i < r.n; i++) {
                 if (p == same) assert_true(r.kl[p * r.n + i] == 0);
@@ -220,7 +222,8 @@ static void near(double x, double expected)
     if (!(fabs(x - expected) < 1e-4)) fail_msg("%g, expected %g", x, expected);
 }
 
-/* Means over rows, shares of answers, and what seeing nothing costs, added up here. */
+/* Means over rows, shares of outputs, and the cost of removing everything, compared with sums
+ * computed here. */
 TEST(measurements_of_a_stream)
 {
     lra_err e = {{0}};
@@ -243,14 +246,14 @@ TEST(measurements_of_a_stream)
         if (r.step[i] < 0) continue;
         double share = 1.0 / ROWS / (r.index[i] == ROWS - 1 ? 2 : CONTEXT);
         logits_of(r.index[i] * CONTEXT, r.index[i] * CONTEXT + r.step[i], whole);
-        for (int c = 0; c < V; c++) /* H(mean p) of answers, less the mean over rows of H(p) */
+        for (int c = 0; c < V; c++) /* H(mean p) of outputs, minus the mean over rows of H(p) */
             nothing += probability(whole, c) * log(probability(whole, c)) * share;
     }
     for (int c = 0; c < V; c++) nothing -= mean[c] * log(mean[c]);
     assert_null(lra_part_undefined(&lra_part_keep, &p));
     assert_non_null(lra_part_undefined(&lra_part_bag, &p));
     assert_true(lra_part_passes(&lra_part_keep, &p, ROWS) ==
-                ROWS * 8 * (1 + r.n_points + 2)); /* two modes */
+                ROWS * 8 * (1 + r.n_points + 2)); /* two kinds of replacement */
     OK(lra_part_measure(&lra_part_keep, &p, 0, &e));
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     const lra_probe_array *own = lra_probe_array_find(u, "kl"), *x = lra_probe_array_find(u, "key");
@@ -266,7 +269,7 @@ TEST(measurements_of_a_stream)
     near(most->value, fmax(kl[0], kl[1]));
     near(most->null[LRA_NULL_UNIFORM], nothing);
     assert_true(most->lo < most->value && most->value < most->hi && most->examples == ROWS);
-    assert_true(kl[1] / nothing > 0.05); /* else w95 is a smaller window */
+    assert_true(kl[1] / nothing > 0.05); /* otherwise w95 would be a smaller window */
     assert_true(w95->value == 4 && w95->null[LRA_NULL_UNIFORM] == CONTEXT);
     int least = r.n_points - 1;
     for (int k = least; k >= 0; k--)
@@ -276,7 +279,8 @@ TEST(measurements_of_a_stream)
     close_influence(&p);
 }
 
-/* The gain of one manner of removal less that of another is what both parts' curves say. */
+/* The reported difference between the gains of two kinds of replacement agrees with the curves of
+ * both parts. */
 TEST(two_modes)
 {
     static const struct {
@@ -286,7 +290,7 @@ TEST(two_modes)
     lra_err e = {{0}};
     double swapped = NAN;
     lra_influence p = influence_of();
-    result.chance = 1e6; /* else the weights, which nobody trained, gain nothing */
+    result.chance = 1e6; /* otherwise the untrained weights have no gain */
     for (int k = 0; k < 3; k++) {
         OK(lra_part_measure(of[k].part, &p, 0, &e));
         const lra_probe_unit *u = lra_probe_unit_find(p.out, of[k].part->name);
@@ -309,7 +313,8 @@ TEST(two_modes)
     close_influence(&p);
 }
 
-/* One row says nothing of others: means without an interval, and no shares of what is not known. */
+/* With a single row there are means without an interval, and no shares of the unknown variation
+ * between rows. */
 TEST(one_row_of_a_stream)
 {
     lra_err e = {{0}};
@@ -322,7 +327,7 @@ TEST(one_row_of_a_stream)
     close_influence(&p);
 }
 
-/* The mean of answers by its definition. */
+/* The mean of outputs by its definition. */
 TEST(means_of_answers)
 {
     static const float a[3][2] = {{0, 0}, {2, -1}, {-3, 4}};
@@ -345,7 +350,7 @@ TEST(means_of_answers)
 
 /* ---- other goals ----------------------------------------------------------------------------- */
 
-/* Every row has answers under every width, and the last width is none. */
+/* For other goals every row has outputs for every width, and the last width has no restriction. */
 TEST(rows_of_other_goals)
 {
     static const lra_influence_part *const kind[] = {&lra_part_keep, &lra_part_bag,

@@ -1,4 +1,5 @@
-/* Restricted inputs: what a change does to a sequence, and that a model is asked what it says. */
+/* Restricted inputs: how a restriction changes a sequence, and that the model receives the changed
+ * sequence. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static int64_t apply(const lra_influence_part *part, int64_t w, int64_t draw, in
     return lra_perturb_apply(&c, n, sizeof *from, from, other_n ? other : NULL, other_n, to);
 }
 
-/* First, last, middle and random windows of consecutive tokens. */
+/* The first, last, middle and random windows of consecutive tokens. */
 TEST(windows_are_kept)
 {
     bool seen[N] = {false};
@@ -53,7 +54,8 @@ TEST(windows_are_kept)
     assert_int_equal(apply(&lra_part_keep, 64, 1, N, 0), 0);
 }
 
-/* Around the window stand another row's tokens, and own ones where that is shorter. */
+/* Tokens outside of the window are replaced by those of another row; if that row is shorter, the
+ * remaining tokens are unchanged. */
 TEST(what_is_gone_is_swapped)
 {
     assert_int_equal(apply(&lra_part_swap, 4, 2, N, 20), N);
@@ -61,7 +63,7 @@ TEST(what_is_gone_is_swapped)
         assert_int_equal(to[i], (i >= 9 && i < 13) || i >= 20 ? i : 100 + i);
 }
 
-/* Around the window stands token 0. */
+/* Tokens outside of the window are replaced by token 0. */
 TEST(what_is_gone_is_a_token)
 {
     assert_int_equal(apply(&lra_part_token, 4, 2, N, 0), N);
@@ -69,7 +71,7 @@ TEST(what_is_gone_is_a_token)
     assert_int_equal(apply(&lra_part_token, 64, 1, N, 0), 0);
 }
 
-/* Masked windows are those that are cropped, and say where they stood. */
+/* Masked windows have the same tokens as cropped ones, and keep their original positions. */
 TEST(masked_windows_know_their_place)
 {
     for (int64_t draw = 0; draw < 11; draw++) {
@@ -83,7 +85,7 @@ TEST(masked_windows_know_their_place)
     }
 }
 
-/* Rows of 23 steps, marks at 4 and 20; images of 5 columns, marks at (0,4) and (4,0). */
+/* Rows of 23 tokens with marks at 4 and 20; images of 5 columns with marks at (0,4) and (4,0). */
 TEST(far_of_marks_is_dropped)
 {
     bool marked[N] = {[4] = true, [20] = true};
@@ -113,7 +115,7 @@ TEST(far_of_marks_is_dropped)
     memset(marked, 0, sizeof marked);
     lra_nearest_mark(N, 0, marked, near);
     for (int i = 0; i < N; i++)
-        assert_int_equal(near[i], 0); /* nothing is marked: all of it stays */
+        assert_int_equal(near[i], 0); /* nothing is marked, so that all tokens remain */
 }
 
 TEST(bags_are_side_by_side)
@@ -133,7 +135,7 @@ TEST(orders_are_lost)
     for (int64_t w = 1; w <= 32; w *= 2) {
         int sum = 0, steps = 0, moved = 0;
         assert_int_equal(apply(&lra_part_order_in, w, 0, N, 0), N);
-        for (int i = 0; i < N; i++) { /* nothing leaves its window */
+        for (int i = 0; i < N; i++) { /* no token leaves its window */
             sum += to[i];
             assert_true(to[i] - i < w && i - to[i] < w);
             moved += to[i] != i;
@@ -145,12 +147,13 @@ TEST(orders_are_lost)
         for (int i = 0; i < N; i++) sum += to[i];
         for (int i = 1; i < N; i++) steps += to[i] != to[i - 1] + 1;
         assert_int_equal(sum, N * (N - 1) / 2);
-        assert_true(steps <= (N + w - 1) / w + 1); /* seams between windows alone */
+        /* order changes only between neighbouring windows */
+        assert_true(steps <= (N + w - 1) / w + 1);
         if (w < 8) assert_true(steps > 0);
     }
 }
 
-/* Digits of a window, and what is around them. */
+/* Digits in a window, and the operators around them. */
 TEST(windows_of_expressions)
 {
     enum { ROW = 15 }; /* [MAX 4 [MIN 2 [SM 3 5 X ] X 9 [MED 0 1 X X <eos> */
@@ -161,8 +164,9 @@ TEST(windows_of_expressions)
     } known[] = {{0, 15, {16, 8, 14, 6, 17, 7, 9, 3, 3, 13, 16, 4, 3, 3, 2}},
                  {1, 2, {16, 8, 3, 2}},
                  {3, 6, {16, 14, 6, 17, 7, 3, 3, 3, 2}},
-                 {7, 9, {16, 13, 3, 2}},              /* none within: the later of two nearest */
-                 {4, 5, {16, 14, 17, 7, 3, 3, 3, 2}}, /* an operator alone: its digit */
+                 /* no operator is within the window: the later of the two nearest */
+                 {7, 9, {16, 13, 3, 2}},
+                 {4, 5, {16, 14, 17, 7, 3, 3, 3, 2}}, /* a single operator: its digit */
                  {13, 15, {16, 16, 4, 3, 3, 2}}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         int32_t left[ROW];
@@ -182,8 +186,8 @@ TEST(windows_of_expressions)
     assert_memory_equal(to_row, known[1].left, 4 * sizeof *row);
 }
 
-/* Is the number of ones odd?  No order matters, and no part tells anything: gains of exactly 1, and
- * of 0. */
+/* The label is the parity of the number of ones: the order has no effect, and a part of the row
+ * contains no information. The gains are exactly 1 and 0. */
 TEST(parity_of_ones)
 {
     enum { ROWS = 400, T = 16, WIDTHS = 5 };
@@ -191,7 +195,7 @@ TEST(parity_of_ones)
                                                      &lra_part_keep};
     static const double x[WIDTHS] = {1, 2, 4, 8, T};
     for (int k = 0; k < 3; k++) {
-        static double row[WIDTHS + 2][ROWS]; /* shares of right answers */
+        static double row[WIDTHS + 2][ROWS]; /* share of correct predictions */
         memset(row, 0, sizeof row);
         for (int i = 0; i < ROWS; i++) {
             lra_rng r = lra_rng_new(7, 7, (uint64_t)i);
@@ -209,7 +213,8 @@ TEST(parity_of_ones)
                         n = lra_perturb_apply(&c, T, sizeof *bit, bit, NULL, 0, changed);
                     int odd = 0;
                     for (int64_t t = 0; t < n; t++) odd += (int)changed[t];
-                    row[p][i] += p > WIDTHS ? i % 2 : odd % 2 == ones % 2; /* chance is one half */
+                    /* without tokens the accuracy is one half */
+                    row[p][i] += p > WIDTHS ? i % 2 : odd % 2 == ones % 2;
                     draws++;
                 }
                 row[p][i] /= draws;
@@ -243,8 +248,8 @@ static int measure(const lra_train_spec *run, const lra_influence_part *part, lr
     return rc;
 }
 
-/* Widths that change nothing give the answers of the whole; narrow ones do not, and every draw is
- * counted. */
+/* Widths without an effect give the outputs of the entire input, small widths do not, and every
+ * draw is counted. */
 TEST(a_model_is_asked)
 {
     lra_err e = {{0}};
@@ -286,7 +291,8 @@ static double kl_of(const float *a, const float *b)
     return kl;
 }
 
-/* Marks of the first token: what is dropped by hand, row by row of the split, is answered alike. */
+/* Marks the first token: the test removes tokens itself, row by row, and the results must be
+ * equal. */
 static void mark_first(const lra_row *row, bool *marked)
 {
     marked[0] = row->n > 0;
@@ -331,8 +337,8 @@ TEST(marks_are_asked)
     lra_free(token);
 }
 
-/* Losses of all rows of the split when all but their first token is that of row j, where it has
- * one. */
+/* Computes the losses of all rows of the split if all tokens except the first are replaced by those
+ * of row j, as far as row j has tokens. */
 static void evaluate_swapped(const lra_train_spec *own, int64_t j, double *loss)
 {
     lra_err e = {{0}};
@@ -355,7 +361,8 @@ static void evaluate_swapped(const lra_train_spec *own, int64_t j, double *loss)
     lra_free(token);
 }
 
-/* A batch may have one row, all of them or the last: its tokens come from a row of another one. */
+/* If a batch has only one row, replacement tokens come from a row of another batch. Cases: batches
+ * of one row, and a last batch of one row. */
 TEST(lonely_rows_swap_too)
 {
     lra_err e = {{0}};
@@ -397,7 +404,7 @@ static int64_t marks_of(const lra_task *t, const char *rows, int64_t row, bool *
     return n;
 }
 
-/* Two pairs of marked bits in each copy; two markers in an image. */
+/* The task marks two pairs of bits in each copy, and two markers in an image. */
 TEST(tasks_mark_places)
 {
     bool marked[1024] = {false}, none[1024] = {false};

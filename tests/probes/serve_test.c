@@ -1,5 +1,5 @@
-/* A built-in model through the protocol answers as it does in memory; the command `serve` does so
- * with each kind of weights. */
+/* A built-in model that is used through the protocol gives the same results as in memory; the
+ * command `serve` does so for each kind of weights. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static void ask(lra_responder *r, answers *a)
     OK(r->is->restore(r, &e));
 }
 
-/* Positions of the padding are undefined. */
+/* Compares results; those at positions of the padding are undefined. */
 static void compare(const float *a, const float *b, int64_t rows, int64_t each, int64_t per)
 {
     for (int64_t i = 0; i < rows; i++)
@@ -111,7 +111,7 @@ TEST(answers_equal_those_in_memory)
     compare(got.grad, expected.grad, B, T, 1);
     assert_memory_not_equal(got.initial, got.logits, sizeof got.logits);
 
-    /* The check table finds nothing wrong with it but its accuracy after one epoch. */
+    /* The check finds no fault except the low accuracy after one epoch. */
     lra_request q = a_request();
     lra_check c;
     lra_check_spec spec = {.examples = &q, .batch = 3, .seed = 1};

@@ -1,6 +1,6 @@
-/* Tokens that are told where they stand: added positions are those rows of the table, models whose
- * blocks begin at the first step say so, and a moved input is answered as one under a moved
- * table. */
+/* Position ids given to the model: the added position encodings are the corresponding rows of the
+ * table, models whose blocks begin at the first token report it, and moving an input gives the same
+ * outputs as moving the table. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -38,7 +38,8 @@ static bool has_blocks(const lra_graph *g)
     return found;
 }
 
-/* Mixtures of linformer are no attention op of blocks. */
+/* Checks that models with blocks report it; the mixtures of linformer are not attention with
+ * blocks. */
 static void blocks_are_told(const lra_model *m, const char *variant)
 {
     lra_err e = {{0}};
@@ -66,7 +67,7 @@ TEST(every_model_tells_blocks)
 
 /* ---- a model --------------------------------------------------------------------------------- */
 
-/* The tiny task, seen by a transformer with a table of positions. */
+/* The tiny task, and a transformer with a table of positions. */
 static lra_config *settings;
 static lra_train_spec spec;
 static int64_t C;
@@ -87,8 +88,7 @@ static int tear_down(void **state)
     return tiny_tear_down(state);
 }
 
-/* Rows of a batch by a table of positions whose rows are taken `by` steps later, in a graph that is
- * told no places. */
+/* A graph without position ids, whose table of positions is moved by `by` rows instead. */
 typedef struct {
     lra_loaded_model m;
     lra_length_graph *view;
@@ -126,7 +126,7 @@ static void move_table(by_hand *h, int64_t by)
     assert_int_equal(lra_params_set(h->m.params, "positions/table", h->moved, &e), 0);
 }
 
-/* Logits by row of the test split. */
+/* Logits of the rows of the test split. */
 typedef struct {
     float logits[TINY_ROWS][TINY_CLASSES];
     int32_t length[TINY_ROWS];
@@ -190,9 +190,9 @@ TEST(moves_are_those_of_the_table)
         if (n) assert_true(s.by[k].kl > 0 && ++seen);
     }
     assert_true(seen >= 2);
-    assert_int_equal(s.by[LRA_SHIFTS - 1].n, 0); /* 64 steps: no row has room */
+    assert_int_equal(s.by[LRA_SHIFTS - 1].n, 0); /* no row has room for a shift by 64 */
     close_by_hand(&h);
-    /* Who is told no positions does not see it. */
+    /* A model without position encodings does not depend on the shift. */
     subject = subject_of(&trained.run.spec, &trained.device);
     OK(lra_shift_measure(&subject, LRA_TRAINED_WEIGHTS, 0, NULL, &s, &e));
     close_subject(&subject);
@@ -202,8 +202,8 @@ TEST(moves_are_those_of_the_table)
 
 /* ---- masked windows -------------------------------------------------------------------------- */
 
-/* One test row, and a model whose places are asked by windows: the sum over its 11 windows of 4
- * tokens. */
+/* One test row, and the sum of its losses over the 11 windows of 4 tokens at their original
+ * positions. */
 static int64_t the_row;
 static double masked_loss;
 
@@ -249,7 +249,7 @@ TEST(masked_windows_keep_their_places)
     lra_err e = {{0}};
     lra_restricted mask, keep;
     by_hand h;
-    open_by_hand(&h); /* a run whose best weights are its initial ones */
+    open_by_hand(&h); /* a run whose selected weights are its initial ones */
     assert_int_equal(lra_best_write(&spec, 1, 0, h.m.params, &e), 0);
     lra_subject subject = subject_of(&spec, &trained.device);
     OK(lra_restrict_measure(&subject, lra_part_mask.perturbation, 0, 0, NULL, &mask, &e));

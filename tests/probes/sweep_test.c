@@ -1,9 +1,9 @@
 /* labels: slow timeout: 900 */
-/* A sweep that is killed with SIGKILL at random moments, that is after so many changes of its
- * files: the same command completes it, every file of the run folders reads at every moment, and
- * the results are those of a sweep that nobody disturbed, bit for bit; alone, with cells in
- * processes of their own that die with it, and with cells that outlive it.
- * LRA_KILLS=200 kills as often (default 6); LRA_KILLS_SEED other moments. */
+/* A sweep that is killed by SIGKILL at random moments, after a random number of changes of its
+ * files. The same command then completes it, every file of the run folders can be read at any
+ * moment, and the results are bitwise equal to those of an uninterrupted sweep. Cases: one process,
+ * cells in processes of their own that end with the sweep, and cells that survive it. LRA_KILLS=200
+ * kills 200 times (default 6); LRA_KILLS_SEED selects other moments. */
 #include "tests/fixtures/test.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@
 
 enum { CELLS = 4 };
 
-static char *folder, *program; /* of this test; lra-probe */
+static char *folder, *program; /* folder of this test; path of lra-probe */
 
 static int64_t number(const char *name, int64_t other)
 {
@@ -39,7 +39,8 @@ static int64_t number(const char *name, int64_t other)
 
 /* ---- one sweep ------------------------------------------------------------------------------- */
 
-/* In a process group of its own; its answer goes to OUT.txt, its complaints to OUT.err. */
+/* Starts a sweep in a process group of its own; its stdout is written to OUT.txt, its stderr to
+ * OUT.err. */
 static pid_t start(const char *out, char *jobs)
 {
     char *answer = lra_format("%s.txt", out), *complaints = lra_format("%s.err", out);
@@ -87,7 +88,7 @@ static pid_t start(const char *out, char *jobs)
         _exit(127);
     }
     assert_true(pid > 0);
-    setpgid(pid, pid); /* whoever comes first */
+    setpgid(pid, pid); /* both processes call it, because either may be first */
     lra_free(answer);
     lra_free(complaints);
     return pid;
@@ -103,7 +104,7 @@ static char *read_text(const char *out, const char *suffix)
     return text;
 }
 
-/* What stands below a folder: names, sizes and times of all files, in one number. */
+/* Returns a hash of the names, sizes and times of all files in a folder. */
 static uint64_t view_of(const char *path)
 {
     char **names = NULL;
@@ -129,8 +130,8 @@ static uint64_t view_of(const char *path)
     return view;
 }
 
-/* Waits until the files of a sweep have changed so often, or it has ended; returns how often they
- * have. */
+/* Waits until the files of a sweep have changed `most` times, or it has ended; returns the number
+ * of changes. */
 static int64_t watch(const char *out, pid_t pid, int64_t most)
 {
     uint64_t last = view_of(out);
@@ -146,7 +147,7 @@ static int64_t watch(const char *out, pid_t pid, int64_t most)
     return seen;
 }
 
-/* To the end; returns how often its files changed. */
+/* Runs a sweep to its end; returns how often its files changed. */
 static int64_t run(const char *out, char *jobs)
 {
     int status;
@@ -165,9 +166,8 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* Every HDF5 file below a folder opens with its seal right, and results read in full; returns their
- * number.
- * finished: nothing half-written is left. */
+/* Checks that every HDF5 file in a folder has a valid seal and that results can be read completely;
+ * returns the number of files. finished: checks that no partial file remains. */
 static int check_files(const char *path, bool finished)
 {
     lra_err e = {{0}};
@@ -196,7 +196,7 @@ static int check_files(const char *path, bool finished)
     return n_files;
 }
 
-/* Everything but the times it took. */
+/* Checks that two results are equal except for times. */
 static void same_result(const lra_result *a, const lra_result *b)
 {
     assert_string_equal(a->run, b->run);
@@ -244,8 +244,8 @@ static void remove_folder(const char *path)
     lra_process_run(argv, NULL, NULL, NULL, &e);
 }
 
-/* Kills a fresh sweep again and again until it is through; returns how often.  alone: its cells
- * survive. */
+/* Starts a sweep in a new folder and kills it repeatedly until it ends; returns how often it was
+ * killed. alone: only the sweep is killed, and its cells survive. */
 static int killed_sweep(const char *out, char *jobs, bool alone, lra_rng *rng, int64_t most)
 {
     remove_folder(out);
@@ -302,8 +302,8 @@ static int set_up(void **state)
     lra_err e = {{0}};
     const char *build = getenv("LRA_BUILD");
     program = lra_format("%s/lra-probe", build ? build : ".");
-    /* SIGKILL takes nothing from the page cache: a place in memory shows the same, without waiting
-     * for a disk. */
+    /* SIGKILL does not affect the page cache, so that a folder in memory gives the same results
+     * without waiting for a disk. */
     const char *fast = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".";
     folder = lra_format("%s/lra-sweep-%ld", fast, (long)getpid());
     return lra_folder_make(folder, &e);
