@@ -1,5 +1,5 @@
-/* Attention maps as pixels of figures: means over heads and over squares, from the least weight to
- * the largest, square roots. */
+/* Attention maps as pixels of figures: means over heads and over squares, the scale from the
+ * smallest weight to the largest, square roots. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ TEST(heads_are_averaged)
     lra_text_free(&t);
 }
 
-/* 128 queries: squares of two by two; the largest is the mean 0.5 of one. */
+/* 128 queries are averaged over squares of two by two; the largest pixel is the mean 0.5 of such a
+ * square. */
 TEST(long_maps_are_averaged)
 {
     enum { T = 128 };

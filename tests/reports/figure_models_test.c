@@ -1,5 +1,5 @@
-/* Figure models: a bar for each model and task where it belongs, named by what tells models apart;
- * what does not fit. */
+/* Figure models: a bar for each model and task at its position, with a label that distinguishes the
+ * models; results that do not fit into one figure. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -45,8 +45,8 @@ static int free_results(void **state)
     return small_results_free(RESULTS, results);
 }
 
-/* Three models of two tasks: bars at 0 1 and, behind a space of 1.6, at 4.6 5.6 6.6, in the order
- * of their first task. */
+/* Three models of two tasks: the bars are at 0 and 1 and, after a gap of 1.6, at 4.6, 5.6 and 6.6,
+ * in the order of their first task. */
 TEST(bars_stand_where_they_belong)
 {
     const lra_report_input in = {.list = results, .n = 5};
@@ -66,7 +66,7 @@ TEST(bars_stand_where_they_belong)
     lra_free(gp);
 }
 
-/* Bars of unordered models are told apart by how dark they are, and chance is seen on all. */
+/* Bars of different models differ in lightness, and the chance line is visible on all of them. */
 TEST(bars_and_chance_are_seen_in_grey)
 {
     const lra_report_input in = {.list = results, .n = 5};
@@ -105,7 +105,8 @@ TEST(what_does_not_fit)
     assert_int_equal(write_figure(&lra_figure_models, ".", &few, &e), -1);
     assert_non_null(strstr(e.msg, "results of presets '"));
     results[1]->preset[0] = 'q';
-    lra_free(results[1]->config); /* fine-tuned in another way: the name does not tell */
+    /* fine-tuned with other settings, which the name does not contain */
+    lra_free(results[1]->config);
     results[1]->config = lra_format("%strain.related=x\n", results[0]->config);
     assert_int_equal(write_figure(&lra_figure_models, ".", &few, &e), -1);
     assert_non_null(strstr(e.msg, "two results of model"));

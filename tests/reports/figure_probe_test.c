@@ -1,5 +1,5 @@
-/* Figures of probe files that nobody measured: axes that hold what is drawn, numbers that are not
- * there, lines that are seen where others cover them, legends. */
+/* Figures of generated probe files: axes include all plotted data, missing numbers, lines that
+ * remain visible where others cover them, legends. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void add_array(lra_probe_unit *u, const char *name, int rows, int columns
     lra_probe_unit_array(u, name, columns ? 2 : 1, dims, value);
 }
 
-/* The script, and the data, of a figure of n files, which are freed. */
+/* Returns the script, and the data, of a figure of n files; frees the files. */
 static char *draw(const lra_report_figure *f, int n, lra_probe_result **list, char **data)
 {
     const lra_report_input in = {.probes = list, .n_probes = n};
@@ -40,7 +40,8 @@ static char *draw(const lra_report_figure *f, int n, lra_probe_result **list, ch
 
 /* ---- cut ------------------------------------------------------------------------------------- */
 
-/* Limits 0 2 16 with a gain at 2, its interval 0.1 to each side. */
+/* Draws gains at the distance limits 0, 2 and 16; the gain at 2 has an interval of 0.1 to each
+ * side. */
 static char *draw_cut(double gain, char **data)
 {
     const double x[] = {0, 2, 16}, g[] = {0.5, 0.4, 0.6, gain, gain - 0.1, gain + 0.1, 1, 1, 1};
@@ -103,15 +104,16 @@ TEST(fields_have_their_axes)
     assert_null(strstr(data, "nan"));
     assert_non_null(strstr(script, "'squared gradient (share of the sum)'"));
     assert_non_null(strstr(script, "set xtics 2\nset logscale y 10\n"));
-    assert_non_null(strstr(script, "set yrange [5e-5:1.4]\n")); /* of all panels */
+    /* the range is the same in all panels */
+    assert_non_null(strstr(script, "set yrange [5e-5:1.4]\n"));
     assert_non_null(strstr(script, "set arrow from 4, graph 0"));
     assert_null(strstr(script, "'causal'"));
     lra_free_large(script);
     lra_free_large(data);
 }
 
-/* A model that sees the past alone has no radius on the later side, and little of that side is
- * drawn. */
+/* For a causal model no radius of later tokens is drawn, and the axis includes only a small part of
+ * that side. */
 TEST(a_causal_field_has_one_side)
 {
     const double erf[] = {0.01, 0.02, 0.2, 0.27, 0.5, 0, 0, 0, 0}, at = 4;
@@ -132,7 +134,8 @@ TEST(a_causal_field_has_one_side)
 
 /* ---- distance -------------------------------------------------------------------------------- */
 
-/* Where a head looks as it did before training and as equal weights do, all three are seen. */
+/* If the distances of a head are those before training and those of equal weights, all three lines
+ * remain visible. */
 TEST(equal_lines_do_not_hide_each_other)
 {
     const double mass[] = {0.5, 0.25, 0.25, 0};
@@ -144,7 +147,8 @@ TEST(equal_lines_do_not_hide_each_other)
     char *data, *script = draw(&lra_figure_distance, 1, &p, &data);
     double width[3];
     const char *at = strstr(script, "plot 'distance.dat'");
-    static const int column[] = {4, 2, 3}; /* equal below, trained, initial in dashes */
+    /* order of drawing: equal weights, trained, initial (dashed) */
+    static const int column[] = {4, 2, 3};
     for (int i = 0; i < 3; i++) {
         char *curve = lra_format("index 0 using 1:%d with lines", column[i]);
         at = at ? strstr(at, curve) : NULL;
@@ -192,7 +196,7 @@ TEST(ten_layers_fit)
         lra_free(name);
     }
     char *data, *script = draw(&lra_figure_las_1, 1, &p, &data);
-    assert_non_null(strstr(script, "index 19 ")); /* the tenth, trained */
+    assert_non_null(strstr(script, "index 19 ")); /* the tenth head, trained */
     assert_null(strstr(script, "index 20 "));
     lra_free_large(script);
     lra_free_large(data);
@@ -202,8 +206,8 @@ TEST(ten_layers_fit)
 
 enum { HEADS = 70 };
 
-/* HEADS heads of a layer; scores of head h decay by h / 100 a step, its map has 1 for the first
- * query and h for the second. */
+/* Makes HEADS heads of a layer; the scores of head h decay by h / 100 per token, its map has 1 for
+ * the first query and h for the second. */
 static lra_probe_result *many_heads(void)
 {
     lra_probe_result *p = probe("attention");
@@ -227,8 +231,8 @@ TEST(the_last_of_many_heads_decays)
     assert_non_null(strstr(script, "'H69: 0.69'"));
     assert_non_null(strstr(data, ", head 69: one line per query\n"));
     assert_non_null(strstr(data, "1 1 0.869358 0.755784 0.66365 0.57695 0.501576\n"));
-    assert_non_null(strstr(script, "set logscale y 10\n")); /* slopes differ, curves do not lie on
-                                                                each other */
+    /* curves of different slope do not overlap on a logarithmic axis */
+    assert_non_null(strstr(script, "set logscale y 10\n"));
     lra_free_large(script);
     lra_free_large(data);
 }
@@ -237,12 +241,12 @@ TEST(all_of_many_heads_are_in_the_mean)
 {
     lra_probe_result *p = many_heads();
     char *data, *script = draw(&lra_figure_las_4, 1, &p, &data);
-    assert_non_null(strstr(data, "weights from 0 to 34.5\n")); /* 0 + 1 + .. + 69 over 70 */
+    assert_non_null(strstr(data, "weights from 0 to 34.5\n")); /* the mean of 0, 1, .., 69 */
     lra_free_large(script);
     lra_free_large(data);
 }
 
-/* What does not fit is told, and by whom. */
+/* If not all heads fit, the message says how many and names the figure. */
 TEST(heads_that_do_not_fit_are_told)
 {
     static const lra_report_figure *const figure[] = {&lra_figure_maps, &lra_figure_distance};
@@ -278,7 +282,8 @@ static lra_probe_result *decaying(int64_t seed)
     return p;
 }
 
-/* A kernel that ends in zeros falls out of its axis instead of ending above it. */
+/* A kernel that ends in zeros leaves the range of the logarithmic axis instead of ending above
+ * it. */
 TEST(zeros_fall_out_of_the_axis)
 {
     lra_probe_result *p = decaying(0);
@@ -289,8 +294,8 @@ TEST(zeros_fall_out_of_the_axis)
     lra_free_large(data);
 }
 
-/* Of several seeds it is the least that is drawn, in whatever order they come, and the title says
- * so. */
+/* Of several seeds the smallest is drawn, in whatever order the files are given, and the title
+ * names it. */
 TEST(the_seed_that_is_drawn_is_named)
 {
     lra_probe_result *list[] = {decaying(2), decaying(0), decaying(1)};

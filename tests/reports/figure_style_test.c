@@ -1,5 +1,5 @@
-/* What figures share: series, bars and ramps that differ in grey, too, dashes of one length in all
- * files, texts that fit.  L* is the lightness that people see, from 0 to 100. */
+/* Functions that figures share: series, bars and ramps that also differ in grey, dashes of the same
+ * length in all file formats, texts that fit. L* is perceived lightness, from 0 to 100. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -23,8 +23,8 @@ static double lightness(const char *color)
     return 116 * cbrt(0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)) - 16;
 }
 
-/* Unordered curves differ in dash and in point from each other and in lightness from the one
- * before, and are dark enough for white paper. */
+/* Curves without an order differ in dash and in point from each other and in lightness from the
+ * previous one, and are dark enough for white paper. */
 TEST(curves_differ_without_colour)
 {
     for (int i = 0; i < LRA_PLOT_STYLES; i++) {
@@ -60,7 +60,7 @@ TEST(bars_go_from_dark_to_light)
         for (int i = 1; i < n; i++)
             assert_true(lightness(lra_plot_fill(i, n, false)) >
                         9 + lightness(lra_plot_fill(i - 1, n, false)));
-    /* the fewer, the farther apart */
+    /* the fewer bars, the larger the difference */
     assert_true(lightness(lra_plot_fill(1, 2, false)) > 50 + lightness(lra_plot_fill(0, 2, false)));
 }
 
@@ -80,7 +80,7 @@ TEST(texts_are_shortened_in_the_middle)
         lra_free(small);
         lra_free(text);
     }
-    /* No character is cut in two: bytes above 127 come in pairs. */
+    /* No character is divided: in this text, bytes above 127 occur in pairs. */
     for (double cm = 0.5; cm < 5; cm += 0.1) {
         char *text = lra_plot_fit("\303\244\303\266\303\274\303\244\303\266\303\274\303\244", cm,
                                   8);
@@ -94,7 +94,7 @@ TEST(texts_are_shortened_in_the_middle)
     }
 }
 
-/* The lines of the title and the room that is left for what stands below. */
+/* Returns the number of lines of the title, and stores the height that remains for the plot. */
 static int lines_of(const char *title, char line[2][200], double *room)
 {
     lra_plot p = {.width = 8.5, .height = 6, .title = lra_copy_text(title)};
@@ -118,7 +118,7 @@ TEST(titles_take_two_lines_at_most)
     assert_string_equal(line[0], "listops, small, resconv, bf16,");
     assert_string_equal(line[1], "3 seeds, few-seeds unsealed");
     assert_true(fabs(room - less - LRA_LINE_CM) < 1e-9);
-    /* What does not fit into two lines is shortened, at a space and in the second. */
+    /* A title that does not fit into two lines is shortened in its second line, at a space. */
     assert_int_equal(lines_of("what is left, transformer act=relu attention-dropout=0.0625 "
                               "hidden=48 norm=post positions=sinusoidal rate=0.00123, seed 0",
                               line, &less),
@@ -130,8 +130,8 @@ TEST(titles_take_two_lines_at_most)
     assert_true(end && strlen(end) == 6);
 }
 
-/* gnuplot's SVG draws lines that follow each other in one colour and width with the dashes of the
- * first: legends have no such lines. */
+/* In SVG, gnuplot draws consecutive lines of the same colour and width with the dashes of the first
+ * one: consecutive lines of a legend must differ. */
 TEST(lines_of_a_legend_differ_in_width)
 {
     const lra_plot_entry key[] = {
@@ -147,8 +147,8 @@ TEST(lines_of_a_legend_differ_in_width)
     lra_plot_free(&p);
 }
 
-/* gnuplot's terminals make dashes of one length by 0.275 (PDF), 0.5 (SVG) and 0.25 (PNG) of the
- * line's width a unit. */
+/* Terminals of gnuplot multiply the length of dashes by 0.275 (PDF), 0.5 (SVG) and 0.25 (PNG) times
+ * the width of the line. */
 TEST(dashes_are_as_long_in_all_files)
 {
     lra_err e;

@@ -1,5 +1,5 @@
-/* Figure training: means over seeds as far as all go, seeds, selected epochs, in the metric's unit;
- * what does not fit. */
+/* Figure training: means over seeds up to the last epoch that all have, single seeds, selected
+ * epochs, in the metric's unit; results that do not fit into one figure. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@
 enum { RESULTS = 8 };
 static lra_result *results[RESULTS];
 
-/* `epochs` of ten steps: losses 2, 1.5, .. and accuracies 0.25, 0.5, .., all `more`. */
+/* Makes a result of `epochs` epochs of ten steps: losses 2, 1.5, .. and accuracies 0.25, 0.5, ..,
+ * to all of which `more` is added. */
 static lra_result *trained(const char *model, int seed, int epochs, double more)
 {
     lra_result *r = small_result("quick", 0, seed, 30);
@@ -60,17 +61,19 @@ TEST(means_seeds_and_selected_epochs)
                       selected[] = "\n20 1.500000 50.000000\n20 1.625000 62.500000\n? ? ?\n";
     const char *of_c = strstr(dat, one), *of_s4d = strstr(dat, "# s4d");
     assert_true(of_c && of_s4d && of_c < of_s4d);
-    assert_non_null(strstr(of_s4d, mean)); /* as far as both go */
+    assert_non_null(strstr(of_s4d, mean)); /* the mean ends at the last epoch of both */
     assert_non_null(strstr(of_s4d, each));
     assert_non_null(strstr(of_s4d, selected));
     assert_non_null(strstr(gp, "validation accuracy (%)"));
-    assert_non_null(strstr(gp, "index 4 using 1:2 with lines"));       /* seeds of s4d */
-    assert_null(strstr(gp, "index 1 using 1:2 with lines lc rgb '#")); /* one seed is its mean */
+    /* lines of the seeds of s4d */
+    assert_non_null(strstr(gp, "index 4 using 1:2 with lines"));
+    /* a single seed is drawn as the mean only */
+    assert_null(strstr(gp, "index 1 using 1:2 with lines lc rgb '#"));
     lra_free(dat);
     lra_free(gp);
 }
 
-/* Without lines of seeds the script still begins to plot. */
+/* Without lines of seeds the script still begins with a plot command. */
 TEST(one_seed_each)
 {
     const lra_report_input in = {.list = results + 2, .n = 3};
@@ -82,7 +85,7 @@ TEST(one_seed_each)
     lra_free(gp);
 }
 
-/* A single number is an axis, too. */
+/* A history of one epoch has an axis, too. */
 TEST(one_epoch)
 {
     lra_result *r = trained("s4d", 0, 1, 0);
@@ -101,7 +104,7 @@ TEST(one_epoch)
     lra_result_free(r);
 }
 
-/* Ticks do not touch, however many steps. */
+/* Labels of ticks do not overlap, for any number of steps. */
 TEST(ticks_are_far_apart)
 {
     lra_err e = {{0}};
@@ -115,7 +118,8 @@ TEST(ticks_are_far_apart)
     lra_free(gp);
 }
 
-/* Kernels of one model are a ramp; models are told apart by dashes. */
+/* Kernel sizes of one model are drawn in the colours of a ramp; models are distinguished by
+ * dashes. */
 TEST(kernels_are_in_order)
 {
     lra_err e = {{0}};

@@ -1,5 +1,5 @@
-/* Whole files with every checksum right, whose numbers no run can have written: each is refused by
- * name. */
+/* Complete files with valid checksums, whose numbers no run can have written: each is rejected, and
+ * the message names the number. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static void seal_again(int kind)
     lra_free_large(bytes);
 }
 
-/* The file with element `at` of a dataset, or (at -1) an attribute of the root, set to `value`. */
+/* Sets element `at` of a dataset, or (at -1) an attribute of the root, to `value`. */
 static void forge(int kind, const char *name, int at, double value)
 {
     double table[64];
@@ -137,7 +137,7 @@ TEST(numbers_that_cannot_be)
     }
 }
 
-/* The way of forging itself harms nothing. */
+/* Changing a number to a possible one gives a file that can be read. */
 TEST(numbers_that_can_be)
 {
     lra_err e = {{0}};
@@ -150,7 +150,7 @@ TEST(numbers_that_can_be)
     assert_int_equal(format_files_read(FORMAT_RESULT, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_CHECKPOINT, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_DATA, &hash, &e),
-                     -1); /* its fingerprint is another */
+                     -1); /* its fingerprint does not fit */
     assert_non_null(strstr(e.msg, "fingerprint is"));
 }
 

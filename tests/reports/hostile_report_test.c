@@ -1,5 +1,5 @@
-/* Results whose texts are commands: for gnuplot, spreadsheets, browsers, LaTeX and terminals.
- * Readers refuse them; should one get through, no script, table or message carries it out. */
+/* Results whose texts contain commands for gnuplot, spreadsheets, browsers, LaTeX and terminals.
+ * Readers reject them; if a reader accepted one, no script, table or message would execute it. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/small_results.h"
 
-/* The last ones hold control characters. */
+/* The last texts contain control characters. */
 static const char *const hostile[] = {"x'; system \"touch pwned\"; y='",
                                       "`touch pwned`",
                                       "\"`touch pwned`\" $(touch pwned)",
@@ -62,7 +62,7 @@ TEST(readers_refuse_them)
             lra_err e = {{0}};
             lra_result *r = small_result("small", 5, 0, 30);
             if (strcmp(field[i].what, "/baseline") == 0 && strpbrk(hostile[h], "/")) {
-                lra_result_free(r); /* no name of a dataset */
+                lra_result_free(r); /* this text cannot be the name of a dataset */
                 continue;
             }
             change((char **)(void *)((char *)r + field[i].offset), hostile[h]);
@@ -92,7 +92,7 @@ TEST(readers_of_breakdowns_refuse_them)
     lra_free(path);
 }
 
-/* What a probe measured: names of the run, units, arrays, numbers and their measures, and
+/* Texts in probe files: names of the run, units, arrays, numbers and their units of measure, and
  * settings. */
 TEST(readers_of_probes_refuse_them)
 {
@@ -105,7 +105,8 @@ TEST(readers_of_probes_refuse_them)
             lra_measurement f = lra_measurement_of("range.mean", 1);
             lra_err e = {{0}};
             lra_result_free(of);
-            if (what == 2 && strpbrk(hostile[h], "/")) what++; /* no name of a dataset */
+            /* this text cannot be the name of a dataset */
+            if (what == 2 && strpbrk(hostile[h], "/")) what++;
             if (what == 0) change(&r->model, hostile[h]);
             if (what == 1) change(&u->name, hostile[h]);
             if (what == 2) lra_probe_unit_array(u, hostile[h], 1, (int64_t[]){1}, (double[]){1});
@@ -122,13 +123,14 @@ TEST(readers_of_probes_refuse_them)
     lra_free(path);
 }
 
-/* Measurements in another unit than declared, or out of their range; ids of other versions pass. */
+/* Measurements with a unit that was not declared, or outside of their range, are rejected;
+ * identifiers of other versions are accepted. */
 TEST(measurements_are_those_declared)
 {
     static const struct {
         const char *id, *unit;
         double value;
-        const char *why; /* NULL: it is read */
+        const char *why; /* expected message; NULL: the file is read */
     } known[] = {{"range.mean", "tokens", 3, NULL},
                  {"range.mean.px", "pixels", 3, NULL},
                  {"of.another-version", "furlongs", -3, NULL},
@@ -155,7 +157,7 @@ TEST(measurements_are_those_declared)
     lra_free(path);
 }
 
-/* Curves whose points are not there, or fewer or more than what is told of them. */
+/* Curves without points, or with fewer or more points than their measurements. */
 TEST(curves_have_their_points)
 {
     static const struct {
@@ -185,7 +187,7 @@ TEST(curves_have_their_points)
     lra_free(path);
 }
 
-/* A table has as many rows as there are heads. */
+/* A table has a row for every head. */
 TEST(every_head_has_its_row)
 {
     lra_result *of = small_result("small", 5, 0, 30);
@@ -209,15 +211,15 @@ TEST(every_head_has_its_row)
     assert_true(fread(text, 1, sizeof text - 1, f) > 0);
     fclose(f);
     const char *last = strstr(text, "layer32.head2");
-    assert_non_null(last); /* how far they look, and what they look at */
+    assert_non_null(last); /* each head occurs in two tables: distances, and kinds */
     assert_non_null(strstr(last + 1, "layer32.head2"));
     lra_probe_result_free(r);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* Is the word in a script outside of strings in single quotes and comments, where gnuplot would act
- * on it? */
+/* Returns true if the word occurs outside of single quotes and comments in a script, where gnuplot
+ * would execute it. */
 static bool is_outside(const char *script, const char *word)
 {
     bool quoted = false;
@@ -232,7 +234,7 @@ static bool is_outside(const char *script, const char *word)
     return false;
 }
 
-/* Draws it with gnuplot, where there is one, in a folder in which the commands would leave a
+/* Draws a figure with gnuplot, if it is installed, in a folder in which the commands would create a
  * file. */
 static void draw(const char *name)
 {
@@ -244,7 +246,7 @@ static void draw(const char *name)
     if (gnuplot) {
         int status = lra_process_run_in(folder, argv, 1 << 20, &image, &said, &e);
         bool gaps = status == 0 &&
-                    strstr(said, "matrix contains missing"); /* labels without rows */
+                    strstr(said, "matrix contains missing"); /* the text has labels without rows */
         if (status != 0 || (*said && !gaps)) fail_msg("exit %d: %s", status, said ? said : e.msg);
         assert_non_null(strstr(image.s, "</svg>"));
         lra_free(said);
@@ -256,8 +258,7 @@ static void draw(const char *name)
     lra_free(pwned);
 }
 
-/* A control character is refused where the figure shows the text; other characters are part of
- * it. */
+/* A control character is rejected if the figure shows the text; other characters are shown. */
 static void expect_harmless(const lra_report_figure *f, const lra_report_input *in, int h)
 {
     lra_err e = {{0}};
@@ -293,7 +294,7 @@ TEST(no_figure_of_results_carries_them_out)
                 list[i]->fingerprint[0] = i < 2 ? 'a' : 'b';
             }
             lra_report_input in = {.list = list, .n = 4};
-            /* A value of a sweep is a word: blanks end it. */
+            /* A setting of a sweep is a single word: texts with blanks cannot be one. */
             if (field < 4 || !strpbrk(hostile[h], " \n"))
                 expect_harmless(&lra_figure_sweep, &in, h);
             expect_harmless(&lra_figure_loc_t1, &in, h);
@@ -317,7 +318,7 @@ TEST(no_figure_of_breakdowns_carries_them_out)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* A table with the text in every place; caller frees with lra_free_large(). */
+/* Returns a table that contains the text in every place; free it by lra_free_large(). */
 static char *print(const char *text, const char *format)
 {
     const char *head[] = {"name", text};
@@ -342,7 +343,7 @@ static char *print(const char *text, const char *format)
     return printed;
 }
 
-/* A quote is doubled wherever it stands, in ticks a sign of a format, too. */
+/* Single quotes are doubled everywhere; in labels of ticks percent signs are doubled as well. */
 TEST(quotes_are_doubled)
 {
     lra_text t = {0};
@@ -367,12 +368,12 @@ TEST(no_table_emits_control_characters)
         }
     char *c1 = print("\xc2\x9b"
                      "2J \xff",
-                     "text"); /* CSI as one character; no UTF-8 */
+                     "text"); /* CSI as a single character, and bytes that are not UTF-8 */
     assert_non_null(strstr(c1, "??2J ?"));
     lra_free_large(c1);
 }
 
-/* Markdown shows tags as text. */
+/* Markdown shows HTML tags as text. */
 TEST(no_cell_is_a_tag)
 {
     char *text = print("<img src=x onerror=alert(1)>", "md");
@@ -380,7 +381,7 @@ TEST(no_cell_is_a_tag)
     lra_free_large(text);
 }
 
-/* A result with a chance or a loss that no run can have is neither written nor read. */
+/* A result whose chance or loss no run can have is neither written nor read. */
 TEST(no_chance_or_loss_that_is_none)
 {
     char *path = lra_format("%s/result.h5", folder);

@@ -1,5 +1,5 @@
-/* Pages of lra-report html from hostile texts: what the page shows of them is text. Drawings keep
- * shapes and texts only. */
+/* Pages of lra-report html with hostile texts: the page shows them as text. Drawings keep only
+ * shapes and texts. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -103,7 +103,7 @@ TEST(drawings_keep_shapes_and_texts)
     assert_non_null(strstr(t.s, "<title id=\"figure-1-title\">a &lt;title&gt;</title>"));
     assert_non_null(strstr(t.s, "&lt;script&gt;alert(4)&lt;/script&gt; &amp; ]]&gt; \xE2\x88\x92"
                                 "3"));
-    assert_int_equal(colors.n, 2); /* black; the stroke and the fill are one colour */
+    assert_int_equal(colors.n, 2); /* black, and one colour of both stroke and fill */
     lra_svg_colors_css(&colors, &css);
     assert_non_null(strstr(css.s, "--k1:#004a8f"));
     assert_non_null(strstr(css.s, "prefers-color-scheme:dark"));
@@ -153,7 +153,7 @@ TEST(tables_have_scopes_and_aligned_numbers)
     assert_non_null(strstr(out.s, "<caption id=\"table-7-caption\">a &amp; b</caption>"));
     assert_non_null(strstr(out.s, "<th scope=\"col\">&lt;b&gt;name</th>"));
     assert_non_null(strstr(out.s, "<th scope=\"row\">&quot;x&quot;</th>"));
-    /* 10 has a blank of the width of a point and two of the width of a digit */
+    /* after 10 there are blanks as wide as the decimal point and two digits */
     assert_non_null(strstr(out.s, "\xE2\x88\x92"
                                   "10\xE2\x80\x88\xE2\x80\x87\xE2\x80\x87</td>"));
     assert_non_null(strstr(out.s, "<td class=\"n none\">\xE2\x80\x93</td>"));

@@ -1,6 +1,6 @@
-/* What stands beside the index of a ladder: sentences where there is none, information, training,
- * rivals, failed seeds, the best rung; and the measured ladders that are stored with the
- * sources. */
+/* Diagnostics of a ladder in addition to its index: reasons if there is no index, information,
+ * training, baselines, failed seeds, the best rung; and the measured ladders that are stored with
+ * the sources. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-/* The validation rows are the test rows once more; of the training sample a share is right. */
+/* Adds predictions: the validation rows are the test rows again, and a share `train` of the
+ * training sample is right. */
 static void add_answers(lra_result *r, double train)
 {
     r->n_val = N, r->n_train = 1000, r->train_value = train, r->train_loss = 1;
@@ -41,7 +42,7 @@ static lra_ladder_view *view_of(lra_result *const *list, int n, const char *refe
     return v;
 }
 
-/* The table as people see it; caller frees. */
+/* Returns the table as printed; the caller frees it. */
 static char *text_of(lra_result *const *list, int n)
 {
     char *text = NULL;
@@ -69,7 +70,7 @@ static void free_all(lra_result **list, int n)
     for (int i = 0; i < n; i++) lra_result_free(list[i]);
 }
 
-/* Four kernels at chance, as when the distance of a dependency is beyond all of them. */
+/* Four kernels at chance, as if the distance of a dependency were larger than their reach. */
 TEST(models_at_chance)
 {
     static const int kernel[] = {5, 13, 25, 49};
@@ -118,8 +119,8 @@ TEST(bounds_are_bounds)
     free_all(list, 4);
 }
 
-/* Answers that are right in p of the rows, and the temperature known: ln C - H nats, whatever the
- * size of the logits. */
+/* Returns the information ln C - H in nats of predictions that are right in a share p of the rows,
+ * with calibrated temperature; it does not depend on the magnitude of the logits. */
 static double information(double p)
 {
     return log(C) + p * log(p) + (1 - p) * log((1 - p) / (C - 1));
@@ -144,14 +145,14 @@ TEST(information_of_answers)
     says(text, "  gain (MI)  ");
     says(text, "bits per doubling of R");
     free(text);
-    list[3]->n_val = 0; /* one run of an older program */
+    list[3]->n_val = 0; /* a run of an older program */
     text = text_of(list, 6);
     says(text, "not recorded: the results have no predictions on the validation split");
     free(text);
     free_all(list, 6);
 }
 
-/* Where every answer is right, and as sure as the others, rows do not vary. */
+/* If every prediction is right with the same confidence, rows do not vary. */
 TEST(rows_that_are_all_alike)
 {
     lra_result *list[2];
@@ -166,7 +167,7 @@ TEST(rows_that_are_all_alike)
     free_all(list, 2);
 }
 
-/* The wide rung knows its training rows by heart. */
+/* The wide rung has memorized its training rows. */
 TEST(overfitting)
 {
     for (int fits = 0; fits < 2; fits++) {
@@ -188,7 +189,7 @@ TEST(overfitting)
     }
 }
 
-/* It fits half a point more than it generalises, which may be chance. */
+/* The training accuracy is half a point higher than the test accuracy, which may be chance. */
 TEST(a_gap_within_its_interval)
 {
     lra_result *list[6];
@@ -203,8 +204,8 @@ TEST(a_gap_within_its_interval)
     free_all(list, 6);
 }
 
-/* A rung and a baseline that are better than the widest rung; validation knows which rung is
- * best. */
+/* A rung and a baseline are better than the widest rung; the validation split identifies the best
+ * rung. */
 TEST(a_weak_reference)
 {
     lra_result *list[6];
@@ -221,7 +222,7 @@ TEST(a_weak_reference)
     assert_false(v->flags & LRA_FLAG_REFERENCE_WEAK);
     assert_false(v->has_best);
     lra_ladder_views_free(v, 1);
-    for (int i = 0; i < 6; i++) { /* an oracle for 80 % of the rows */
+    for (int i = 0; i < 6; i++) { /* the baseline is right in 80 % of the rows */
         list[i]->n_baselines = 1, list[i]->baseline_name[0] = lra_copy_text("oracle");
         list[i]->baseline[0] = lra_alloc_array(N, sizeof(int32_t));
         for (int k = 0; k < N; k++) list[i]->baseline[0][k] = k % 5 ? k % C : (k + 1) % C;
@@ -237,7 +238,7 @@ TEST(a_weak_reference)
     says(text, "K = 7 by 9.");
     says(text, "oracle by 2");
     free(text);
-    for (int i = 4; i < 6; i++) list[i]->reach = T / 2; /* nothing sees everything */
+    for (int i = 4; i < 6; i++) list[i]->reach = T / 2; /* no model sees the entire input */
     v = view_of(list, 6, "best");
     assert_int_equal(v->n_rivals, 1);
     assert_true(isnan(v->rival[0].li));
@@ -245,7 +246,7 @@ TEST(a_weak_reference)
     free_all(list, 6);
 }
 
-/* Bags of n-grams that are always right: rows of the table, and nothing else is another. */
+/* Bags of n-grams that are always right have rows in the table, and change nothing else. */
 TEST(bags_of_ngrams_are_rows_alone)
 {
     lra_result *list[6];
@@ -289,7 +290,7 @@ TEST(seeds_that_failed)
     free_all(list, 6);
 }
 
-/* Rungs need not have the same seeds, and a run that is given twice counts once. */
+/* Rungs may have different seeds, and a run that is given twice counts once. */
 TEST(seeds_as_they_are)
 {
     lra_result *list[] = {made_result(5, 8, 0, 0.6), made_result(5, 8, 1, 0.6),
@@ -303,7 +304,8 @@ TEST(seeds_as_they_are)
     free_all(list, 4);
 }
 
-/* Chance is what training says, whatever is more frequent in the test rows. */
+/* Chance is the accuracy of the most frequent training label, even if another label is more
+ * frequent in the test rows. */
 TEST(chance_is_of_training)
 {
     lra_result *r = made_result(5, 8, 0, 0.6);
@@ -312,7 +314,7 @@ TEST(chance_is_of_training)
     r->n_baselines = 1, r->baseline_name[0] = lra_copy_text("constant");
     r->baseline[0] = lra_alloc_array(N, sizeof(int32_t));
     for (int i = 0; i < N; i++) r->baseline[0][i] = 1;
-    near(lra_result_chance(r), 0.2, 1e-9); /* labels of 6 and 9 */
+    near(lra_result_chance(r), 0.2, 1e-9); /* the labels of 6 and 9 */
     lra_result_free(r);
 }
 
@@ -329,8 +331,8 @@ static lra_ladder_view *measured(const char *name, lra_result ***list, int *n)
     return view_of(*list, *n, NULL);
 }
 
-/* Reviews: the narrow rung is not shown to be the better one, as was once printed (0.24 to
- * 3.19). */
+/* Reviews (task Text): the interval does not show that the narrow rung is better, whereas an
+ * earlier version printed 0.24 to 3.19. */
 TEST(text_small)
 {
     lra_result **list;

@@ -1,5 +1,5 @@
-/* Which results are rungs of one ladder: matched and unmatched ones, another axis than the kernel,
- * shared runs. */
+/* Which results are rungs of one ladder: matched and unmatched ones, axes other than the kernel
+ * size, runs that several ladders share. */
 #include "tests/fixtures/test.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static lra_result *result(int kernel, int hidden, int dilation, int parameters, 
     r->task = lra_copy_text("listops"), r->model = lra_copy_text("resconv");
     r->preset = lra_copy_text("quick"), r->precision = lra_copy_text("f32");
     r->fingerprint = lra_copy_text("0"), r->run = lra_format("%d-%d-%d", kernel, hidden, dilation);
-    lra_text t = {0}; /* what differs from the defaults: kernel 5, dilation 1 */
+    /* settings that differ from the defaults, which are kernel 5 and dilation 1 */
+    lra_text t = {0};
     if (dilation != 1) lra_text_add(&t, "model.dilation=%d\n", dilation);
     lra_text_add(&t, "model.hidden=%d\n", hidden);
     if (kernel != 5) lra_text_add(&t, "model.kernel=%d\n", kernel);
@@ -25,7 +26,7 @@ static lra_result *result(int kernel, int hidden, int dilation, int parameters, 
     return r;
 }
 
-/* "kernel none: 3 5 | dilation none: 1 2" */
+/* Returns a description such as "kernel none: 3 5 | dilation none: 1 2". */
 static char *ladders(lra_result **list, int n)
 {
     lra_err e = {{0}};
@@ -53,19 +54,21 @@ static void expect(lra_result **list, int n, const char *want)
 
 TEST(matched_rungs_stand_apart)
 {
-    /* K = 9 is the reference, which the plain ladder trained; K = 3 with 70 is the rung that was
-     * solved. */
+    /* K = 9 is the reference, which was trained by the ladder without matching; K = 3 with width
+     * 170 is the rung whose width was solved for. */
     lra_result *list[] = {result(3, 64, 1, 400, NULL), result(9, 64, 1, 1000, NULL),
                           result(3, 170, 1, 1004, lra_format(MATCHED, 170))};
     expect(list, 3, "kernel none: 3 9 | kernel params: 3 9");
-    /* One of about the count that nobody solved is no rung of it. */
+    /* A run with about the same number of parameters is not a rung unless its width was solved
+     * for. */
     lra_result *near[] = {result(3, 64, 1, 400, NULL), result(9, 64, 1, 1000, NULL),
                           result(7, 64, 1, 999, NULL),
                           result(3, 170, 1, 1004, lra_format(MATCHED, 170))};
     expect(near, 4, "kernel none: 3 7 9 | kernel params: 3 9");
 }
 
-/* Solved for parameters and for FLOPs, rungs come to the same width, and are trained once. */
+/* If matching parameters and matching FLOPs give the same width, the run is trained once and is a
+ * rung of both ladders. */
 TEST(a_run_is_a_rung_of_two_matches)
 {
     static const char flops[] =
@@ -88,13 +91,13 @@ TEST(rungs_over_another_key)
     expect(list, 4, "kernel none: 5 9 | dilation none: 1 2 4");
     lra_result *alone[] = {result(5, 64, 1, 400, NULL), result(5, 64, 2, 400, lra_copy_text(over))};
     expect(alone, 2, "dilation none: 1 2");
-    /* Nobody asked for a ladder over dilation: two ladders of kernels. */
+    /* No ladder over dilation was requested, so there are two ladders of kernels. */
     lra_result *none[] = {result(5, 64, 1, 400, NULL), result(9, 64, 2, 1000, NULL)};
     expect(none, 2, "kernel none: 9 | kernel none: 5");
 }
 
-/* A key `kernel` that does not bound the reach makes no ladder by itself, but where the rungs were
- * trained over it. */
+/* A key `kernel` that does not limit the reach makes a ladder only if the rungs were trained as
+ * one. */
 TEST(the_kernel_of_another_model)
 {
     lra_result *unbounded[] = {result(4, 64, 1, 400, NULL), result(8, 64, 1, 400, NULL)};

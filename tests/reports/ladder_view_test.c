@@ -1,5 +1,5 @@
-/* Ladders from result files: the published Table 1 through options, results, analysis and JSON
- * gives the known locality indices; flags, radii and settings stand in every format. */
+/* Ladders from result files: Table 1 of the paper, passed through options, results, analysis and
+ * JSON, gives the known locality indices; flags, radii and settings occur in every format. */
 #include "tests/fixtures/test.h"
 
 #include <jansson.h>
@@ -12,9 +12,10 @@
 #include "reports/results/published.h"
 #include "reports/report.h"
 
-enum { N = 10000, RUNGS = 6 }; /* printed accuracies have two decimals: exact */
+/* printed accuracies have two decimals, so that 10,000 rows represent them exactly */
+enum { N = 10000, RUNGS = 6 };
 
-/* Locality index of the published table with MEGA as reference and uniform chance. */
+/* Locality index of the published table, with MEGA as reference and uniform chance. */
 static const struct {
     const char *task;
     int layers, T, classes;
@@ -27,7 +28,7 @@ static const struct {
 enum { TASKS = sizeof known / sizeof *known };
 static const int kernels[RUNGS] = {5, 7, 11, 21, 31, 61};
 
-/* What a run with the printed accuracy would have left. */
+/* Makes the result that a run with the printed accuracy would have. */
 static lra_result *as_published(int task, int kernel)
 {
     lra_result *r = lra_alloc(sizeof *r);
@@ -55,7 +56,7 @@ static lra_result *as_published(int task, int kernel)
     return r;
 }
 
-/* The scale that a command line asks for. */
+/* Parses the reference and the scale of a command line. */
 static int scale_of(int argc, char **argv, lra_ladder_scale *s, lra_err *e)
 {
     static const lra_option *const tables[] = {lra_ladder_scale_options, NULL};
@@ -65,7 +66,8 @@ static int scale_of(int argc, char **argv, lra_ladder_scale *s, lra_err *e)
     int rc = lra_ladder_scale_open(s, o, ".", e);
     if (s->reference)
         s->reference = strcmp(s->reference, "widest") == 0 ? "widest"
-                                                           : "published"; /* outlives the options */
+                                                           /* these strings outlive the options */
+                                                           : "published";
     lra_options_free(o);
     return rc;
 }
@@ -110,7 +112,8 @@ TEST(the_published_table)
         assert_true(fact(t, "li_lo") <= fact(t, "li") && fact(t, "li") <= fact(t, "li_hi"));
         assert_true(fabs(fact(t, "chance_percent") - 100.0 / known[i].classes) < 1e-9);
     }
-    /* Pathfinder at kernel 5 keeps 3.9 % of the gain, where the printed ratio is 53.95 %. */
+    /* Pathfinder with kernel size 5 keeps 3.9 % of the gain; the ratio printed in the paper is
+     * 53.95 %. */
     const json_t *row = json_array_get(json_object_get(json_array_get(tables, 2), "rows"), 0);
     assert_true(fabs(json_number_value(json_object_get(row, "gain")) - 0.039) < 0.0005);
     assert_true(fabs(json_number_value(json_object_get(row, "ratio")) - 0.5395) < 0.0001);
@@ -118,7 +121,7 @@ TEST(the_published_table)
     for (int i = 0; i < TASKS * RUNGS; i++) lra_result_free(list[i]);
 }
 
-/* Weights that were chosen on the test split are flagged, and it is said. */
+/* Weights that were selected on the test split have a flag, and a note says so. */
 TEST(selection_on_test_is_marked)
 {
     lra_result *list[2];
@@ -147,7 +150,7 @@ TEST(selection_on_test_is_marked)
     }
 }
 
-/* Every row names its setting and its interval; a table is one precision and preset. */
+/* Every row contains its setting and its interval; a table has a single precision and preset. */
 TEST(rows_carry_their_setting)
 {
     lra_result *list[4];

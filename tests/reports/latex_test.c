@@ -1,5 +1,5 @@
-/* Tables in LaTeX without LaTeX: environments and braces are balanced, every row has the columns of
- * its tabular, and nothing that means something there stands in a text unescaped. */
+/* Tables in LaTeX, checked without LaTeX: environments and braces are balanced, every row has the
+ * columns of its tabular, and special characters in texts are escaped. */
 #include "tests/fixtures/test.h"
 
 #include <ctype.h>
@@ -9,15 +9,15 @@
 
 enum { DEPTH = 16 };
 
-/* What has been read of a document. */
+/* State of the parser of a document. */
 typedef struct {
     char environment[DEPTH][32];
     int depth, braces, line;
-    int columns, cells; /* of the tabular that is open; cells of its row so far */
+    int columns, cells; /* columns of the open tabular, and cells of its current row */
     bool math;
 } tex_state;
 
-/* The text in braces behind `at`, which is moved over it; nested braces belong to it. */
+/* Reads the text in braces at *at, including nested braces, and moves *at after it. */
 static void group(const char **at, char *to, size_t size)
 {
     int open = 0;
@@ -31,7 +31,7 @@ static void group(const char **at, char *to, size_t size)
     to[n] = 0;
 }
 
-/* "{@{}lp{0.8\linewidth}@{}}": letters outside inner braces, without the p of a width and the @. */
+/* Returns the number of columns of "{@{}lp{0.8\linewidth}@{}}": letters outside of inner braces. */
 static int columns_of(const char *spec)
 {
     int open = 0, n = 0;
@@ -67,7 +67,7 @@ static void end(tex_state *s, const char **at)
     if (strcmp(name, "{tabular}") == 0) s->columns = 0;
 }
 
-/* A command behind its backslash. */
+/* Reads a command after its backslash. */
 static void command(tex_state *s, const char **at)
 {
     char name[32];
@@ -97,7 +97,7 @@ static void check_document(const char *text)
             continue;
         }
         if (c == '%')
-            at += strcspn(at, "\n"); /* a comment: printed text has none, see the cells below */
+            at += strcspn(at, "\n"); /* a comment; texts in tables have none, as checked below */
         if (c == '\n' && s.math) fail_msg("line %d: '$' is not closed", s.line);
         s.line += c == '\n';
         s.braces += (c == '{') - (c == '}');
@@ -114,7 +114,7 @@ static void check_document(const char *text)
     assert_int_equal(s.braces, 0);
 }
 
-/* The table as LaTeX; the caller frees it with lra_free_large(). */
+/* Returns the table as LaTeX; free it by lra_free_large(). */
 static char *print(const lra_table *t)
 {
     lra_err e = {{0}};
@@ -125,7 +125,7 @@ static char *print(const lra_table *t)
     return take_file("latex_table");
 }
 
-/* A table of one cell, in which `tex` must stand as the cell. */
+/* Checks that a table of one cell with the text `plain` contains the cell `tex`. */
 static void expect_cell(const char *plain, const char *tex)
 {
     static const char *const head[] = {"name", "cell"};
@@ -164,14 +164,15 @@ TEST(cells)
     expect_cell("", "");
 }
 
-/* Everything at once, in every place that text has. */
+/* All special characters in every place that contains text. */
 TEST(every_place)
 {
     const char *nasty = "a_b 50 % & #1 {x} ~^ $ \\ <= > -3 R_1 1e-06";
     char heads[12][64];
     const char *head[12];
     for (int c = 0; c < 12; c++) {
-        snprintf(heads[c], sizeof heads[c], "%s", c == 3 ? "" : nasty); /* "": not shown */
+        /* a column without a head is not shown */
+        snprintf(heads[c], sizeof heads[c], "%s", c == 3 ? "" : nasty);
         head[c] = heads[c];
     }
     lra_table *t = lra_table_new(nasty, 12, head);
@@ -190,7 +191,7 @@ TEST(every_place)
     lra_table_free(t);
 }
 
-/* A star or a bracket behind the end of a row would belong to it. */
+/* LaTeX would take a star or a bracket after the end of a row as an argument. */
 TEST(rows_begin_with_their_text)
 {
     static const char *const head[] = {"[1cm]", "*"};
@@ -208,8 +209,8 @@ TEST(rows_begin_with_their_text)
     lra_table_free(t);
 }
 
-/* What is the same in all rows stands in the caption; measured numbers stay, however equal they
- * are, and so does a column with an empty cell. */
+/* A column with the same text in all rows is moved to the caption; columns of measured numbers
+ * remain even if they are equal, and so do columns with an empty cell. */
 TEST(constants_move_to_the_caption)
 {
     static const char *const head[] = {"model", "seeds", "value", "precision", "empty", "rank"};
@@ -233,7 +234,8 @@ TEST(constants_move_to_the_caption)
     lra_table_free(t);
 }
 
-/* No text below 7 points: what is too wide or too long is parted, and every part names its rows. */
+/* No text is smaller than 7 points: tables that are too wide or too long are divided, and every
+ * part contains the names of its rows. */
 TEST(large_tables_are_parted)
 {
     enum { COLUMNS = 20, ROWS = 50 };
@@ -256,14 +258,14 @@ TEST(large_tables_are_parted)
     fclose(f);
     char *text = take_file("latex_table");
     check_document(text);
-    /* Rows of a group stay together: 30 of the 36 that fit. */
+    /* Rows of a group stay together: a part has 30 rows, although 36 would fit. */
     assert_non_null(strstr(text, "\\enspace{}part 29 & 29.01"));
     static const char *const labels[] = {"{tab:large-of-numbers}", "{tab:large-of-numbers-part-6}",
                                          "{tab:large-of-numbers-2}",
                                          "{tab:large-of-numbers-2-part-6}"};
     for (int i = 0; i < 4; i++)
         if (!strstr(text, labels[i])) fail_msg("no label %s in\n%s", labels[i], text);
-    /* Notes stand behind the last part. */
+    /* Notes follow the last part. */
     const char *notes[] = {strstr(text, "of table 0"), strstr(text, "of table 1")};
     assert_true(notes[0] && notes[1] && strstr(text, "{tab:large-of-numbers-part-6}") < notes[0] &&
                 notes[0] < strstr(text, "{tab:large-of-numbers-2") &&
@@ -271,7 +273,8 @@ TEST(large_tables_are_parted)
     int heads = 0, row_30 = 0;
     for (const char *at = text; (at = strstr(at, "\nname & ")) != NULL; at++) heads++;
     for (const char *at = text; (at = strstr(at, "\\midrule\nrow 30 & ")) != NULL; at++) row_30++;
-    assert_int_equal(heads, 12); /* 3 parts of columns, 2 of rows */
+    /* two tables, each divided into 3 parts of columns and 2 of rows */
+    assert_int_equal(heads, 12);
     assert_int_equal(row_30, 6);
     lra_free_large(text);
     for (int k = 0; k < 2; k++) lra_table_free(list[k]);

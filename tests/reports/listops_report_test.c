@@ -41,7 +41,7 @@ TEST(files_are_read_as_written)
     lra_listops_result_free(b);
 }
 
-/* Writes r, expects the reader to refuse it with the text; frees r. */
+/* Writes r, and checks that the reader rejects the file with this message; frees r. */
 static void refused(lra_listops *r, const char *text)
 {
     lra_err e = {{0}};
@@ -116,11 +116,12 @@ TEST(groups)
     lra_err e = {{0}};
     lra_listops_view *v;
     lra_listops *r = small_listops(5, 0, 6);
-    for (int i = 0; i < N; i++) r->arity[i] = i % 20; /* more values than places */
+    for (int i = 0; i < N; i++) r->arity[i] = i % 20; /* more values than groups */
     assert_int_equal(lra_listops_views(&r, 1, &v, &e), 1);
     const lra_listops_grouping *root = &v->by[LRA_BY_ROOT], *arity = &v->by[LRA_BY_ARITY],
                                *length = &v->by[LRA_BY_LENGTH];
-    assert_true(root->n_groups == 4 && strcmp(root->name[3], "SM") == 0); /* no row is a digit */
+    /* no expression is a single digit */
+    assert_true(root->n_groups == 4 && strcmp(root->name[3], "SM") == 0);
     assert_int_equal(arity->n_groups, LRA_LISTOPS_GROUPS);
     assert_string_equal(arity->name[14], "14");
     assert_string_equal(arity->name[15], ">= 15");
@@ -130,13 +131,15 @@ TEST(groups)
     for (int i = 0; i < N; i++) count[length->group[i]]++;
     for (int g = 0; g < 5; g++) assert_true(count[g] >= N / 5 - 5 && count[g] <= N / 5 + 5);
     assert_string_equal(length->name[0], "10-19");
-    /* Shares: greedy is right on 40 of the 60 rows of MIN. */
+    /* The greedy heuristic is right on 40 of the 60 rows of MIN. */
     assert_true(fabs(lra_listops_share(r, v->greedy, root->group, 0) - 2.0 / 3) < 1e-12);
     lra_breakdown_row recall[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS];
     lra_listops_recall(v, &v->cell[0], recall);
     assert_true(recall[1 + 0].n == 40 && recall[1 + 8].n == 20 && recall[1 + 10 + 9].n == 40);
-    assert_true(fabs(recall[1 + 0].accuracy.value - 1) < 1e-12);   /* greedy or right: always 0 */
-    assert_true(fabs(recall[1 + 8].accuracy.value - 0.6) < 1e-12); /* right in 6 of 10 */
+    /* greedy, or right: the prediction is always 0 */
+    assert_true(fabs(recall[1 + 0].accuracy.value - 1) < 1e-12);
+    /* 6 of 10 predictions are right */
+    assert_true(fabs(recall[1 + 8].accuracy.value - 0.6) < 1e-12);
     lra_listops_views_free(v, 1);
     lra_listops_result_free(r);
 }
@@ -182,7 +185,8 @@ TEST(figure_scripts)
     free_all(list, 4);
 }
 
-/* The axis of all panels holds the highest bar, and the highest line of the generator. */
+/* The axis is the same in all panels and includes the highest bar and the highest line of the
+ * generator. */
 TEST(an_axis_holds_everything)
 {
     for (int fresh = 0; fresh < 2; fresh++) {

@@ -1,6 +1,6 @@
-/* Every cell (configuration and seed) counts once in tables and figures, however often its file is
- * given; files that cannot be read do not stop a table; the number of seeds and rows has no
- * limit. */
+/* Every cell (configuration and seed) counts once in tables and figures, even if its file is given
+ * several times; files that cannot be read are left out of a table; the numbers of seeds and rows
+ * have no limit. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "tests/fixtures/golden.h"
 #include "tests/fixtures/small_results.h"
 
-/* RUNS/NAME/result.h5 of a seed with so many right answers. */
+/* Writes RUNS/NAME/result.h5 of a seed with this number of right predictions. */
 static void put(const char *runs, const char *name, int seed, int right)
 {
     lra_err e = {{0}};
@@ -26,7 +26,8 @@ static void put(const char *runs, const char *name, int seed, int right)
     lra_free(of);
 }
 
-/* Loads places of the folder; returns how many results there are, and their groups' interval. */
+/* Loads paths in the folder; returns the number of results, and stores the interval of their
+ * group. */
 static int load(int n, const char *const *name, lra_estimate *value, int *n_seeds)
 {
     lra_err e = {{0}};
@@ -54,10 +55,10 @@ TEST(cells_count_once)
     int seeds;
     put("base", "a", 0, 20);
     put("base", "b", 1, 30);
-    put("copy", "x", 0, 20); /* of another machine */
+    put("copy", "x", 0, 20); /* a result of another machine */
     put("copy", "y", 1, 30);
     put("copy", "z", 2, 25);
-    put("other", "a", 0, 21); /* the same cell, other measurements */
+    put("other", "a", 0, 21); /* the same cell with other measurements */
     assert_int_equal(load(1, once, &a, &seeds), 2);
     assert_int_equal(seeds, 2);
     assert_int_equal(load(2, twice, &b, &seeds), 2);
@@ -69,7 +70,7 @@ TEST(cells_count_once)
     assert_true(a.value == b.value && a.lo == b.lo && a.hi == b.hi);
 }
 
-/* What cannot be read is left out; where nothing can be read, that is an error. */
+/* Files that cannot be read are left out; if no file can be read, that is an error. */
 TEST(one_bad_file)
 {
     static const char *const places[] = {"mixed"};
@@ -80,7 +81,7 @@ TEST(one_bad_file)
     char *bad = lra_format("%s/mixed/b", folder), *path = lra_format("%s/result.h5", bad);
     char *empty = lra_format("%s/mixed/c", folder);
     assert_int_equal(lra_folder_make(bad, &e), 0);
-    assert_int_equal(lra_folder_make(empty, &e), 0); /* an unfinished run */
+    assert_int_equal(lra_folder_make(empty, &e), 0); /* the folder of an unfinished run */
     assert_int_equal(lra_file_write(path, "no HDF5", 7, &e), 0);
     assert_int_equal(load(1, places, &v, &seeds), 1);
     lra_result **list;
@@ -91,7 +92,7 @@ TEST(one_bad_file)
     lra_free(empty);
 }
 
-/* A probe's file of one run, from two folders; seeds beyond any former limit. */
+/* Probe files of one run in two folders count once; the number of seeds exceeds earlier limits. */
 TEST(probes_count_once)
 {
     enum { SEEDS = 100 };
@@ -127,7 +128,7 @@ TEST(probes_count_once)
     for (int k = 0; k < 2; k++) lra_free(place[k]);
 }
 
-/* More seeds than fit into a byte. */
+/* More seeds than a byte can count. */
 TEST(many_seeds)
 {
     enum { SEEDS = 300, ROWS = 4 };
@@ -141,7 +142,7 @@ TEST(many_seeds)
     lra_sample_free(sample);
 }
 
-/* A row for each configuration. */
+/* The table has a row for each configuration. */
 TEST(many_rows)
 {
     enum { CELLS = 600 };

@@ -1,5 +1,5 @@
-/* The table and figure of locality, from results and probe files that nobody measured: what is read
- * where, means and intervals over seeds, reasons for what is missing, order. */
+/* The table and figure of locality, from generated results and probe files: sources of the columns,
+ * means and intervals over seeds, reasons for missing values, order. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -30,8 +30,8 @@ static lra_result *result(const char *model, int kernel, int seed, int right)
     return r;
 }
 
-/* A number between `half` to each side; equal weights give `equal`, the initial weights half of
- * it. */
+/* Adds a measurement with an interval of `half` to each side; its value for equal weights is
+ * `equal`, for initial weights half of that. */
 static void add(lra_measurement *list, int *n, const char *id, double value, double half,
                 double equal)
 {
@@ -93,8 +93,8 @@ static lra_probe_result *probes[PROBES];
 static const lra_report_input in = {
     .list = results, .n = RESULTS, .probes = probes, .n_probes = PROBES};
 
-/* A Transformer of two seeds with heads and window; a convolution of two with kernels; an LSTM,
- * which knows no limits; an architecture that was not asked. */
+/* Files of four models: a Transformer of two seeds with heads and a window; a convolution of two
+ * seeds with kernels; an LSTM, which has no distance limits; a model without probe files. */
 static int make_files(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static int make_files(void **state)
     probes[6] = probe("attention", results[0]);
     add_range(probes[6], "layer0.head0", 0.5, 0.125);
     add_range(probes[6], "layer0.head1", 1, 0.25);
-    add_range(probes[6], "layer0", 7, 0); /* no head */
+    add_range(probes[6], "layer0", 7, 0); /* a whole layer, not a head */
     probes[7] = probe("influence", results[4]);
     add_jacobian(probes[7], 4, 1);
     return 0;
@@ -149,7 +149,8 @@ TEST(numbers_over_seeds)
     const lra_measurement *mean = &conv->at[LRA_LOCALITY_MEAN];
     is_near(mean->value, 2.5);
     is_near(mean->null[LRA_NULL_UNIFORM], 10);
-    /* Examples: half a token; seeds: t(1) = 12.706 times sd / sqrt 2; no distance is below 0 */
+    /* Variation of examples: half a token; of seeds: t(1) = 12.706 times sd / sqrt 2; the lower end
+     * is limited to 0 */
     is_near(mean->lo, 0);
     assert_true(mean->flags & LRA_CLIPPED);
     is_near(floor(1000 * mean->hi), floor(1000 * (2.5 + sqrt(0.25 + 12.7062 * 12.7062 / 4))));
@@ -165,13 +166,13 @@ TEST(numbers_over_seeds)
     lra_locality_close(&v);
 }
 
-/* Each dash has a reason. */
+/* Each dash in the table has a reason. */
 TEST(what_is_missing)
 {
     static const struct {
         int row;
         lra_locality what;
-        const char *why; /* NULL: it is there */
+        const char *why; /* expected reason; NULL: the value exists */
     } known[] = {{2, LRA_LOCALITY_CUT, NULL},
                  {2, LRA_LOCALITY_WINDOW, "the model is not clearly above chance"},
                  {2, LRA_LOCALITY_KERNEL_REL, "no kernels.h5"},
@@ -194,7 +195,7 @@ TEST(what_is_missing)
     lra_locality_close(&v);
 }
 
-/* A file of another run, data or seed says nothing of this one. */
+/* Probe files of another run, other data or another seed are not used. */
 TEST(files_of_other_runs)
 {
     lra_locality_view v;
@@ -238,7 +239,8 @@ TEST(the_figure)
     results[5]->fingerprint[0] = '0';
 }
 
-/* Equal weights of a causal model are nearer than those of others beside it. */
+/* Equal weights of a causal model have a smaller distance than those of other models in the same
+ * table. */
 TEST(each_model_has_its_equal_weights)
 {
     lra_err e = {{0}};
@@ -266,7 +268,7 @@ TEST(each_model_has_its_equal_weights)
     lra_free(data);
 }
 
-/* No panel stands empty. */
+/* Panels without data are not drawn. */
 TEST(panels_that_models_have)
 {
     static const struct {
@@ -276,7 +278,7 @@ TEST(panels_that_models_have)
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         lra_err e = {{0}};
         lra_report_input own = in;
-        if (known[k].n_probes < PROBES) /* lstm alone, which obeys no limit */
+        if (known[k].n_probes < PROBES) /* the LSTM alone, which has no distance limits */
             own = (lra_report_input){
                 .list = results + 4, .n = 1, .probes = probes + 7, .n_probes = known[k].n_probes};
         OK(write_figure(&lra_figure_locality, ".", &own, &e));
@@ -291,7 +293,7 @@ TEST(panels_that_models_have)
     }
 }
 
-/* Older files have equal weights to both sides of models that look back alone. */
+/* In older files, equal weights of causal models include both directions. */
 TEST(older_equal_weights_are_told)
 {
     lra_probe_unit *u = probes[PROBES - 1]->unit[0];
@@ -313,8 +315,8 @@ TEST(older_equal_weights_are_told)
     *side = before;
 }
 
-/* Growth is paired by seed: two seeds that start far apart and grow alike have a narrow interval.
- */
+/* Growth is computed for each seed: two seeds that differ initially and grow equally have a narrow
+ * interval. */
 TEST(growth_is_paired)
 {
     lra_err e = {{0}};
@@ -334,7 +336,7 @@ TEST(growth_is_paired)
         assert_true(fabs((f->hi - f->lo) / 2 - half) < 1e-3 * (1 + half));
         assert_int_equal(f->seeds, 2);
         lra_locality_growth(&v, &up, &down, &open);
-        assert_int_equal(up + down + open, 3); /* lstm of one seed: undecided */
+        assert_int_equal(up + down + open, 3); /* the LSTM has one seed and is undecided */
         assert_true(isnan(v.row[1].grew.lo));
         lra_locality_close(&v);
     }
@@ -347,7 +349,7 @@ TEST(growth_is_paired)
     *mean[0] = before[0], *mean[1] = before[1];
 }
 
-/* Models that look back alone are a group of their own, in the table and in the figure. */
+/* Causal models are a separate group in the table and in the figure. */
 TEST(masks_are_groups)
 {
     lra_err e = {{0}};
@@ -355,7 +357,8 @@ TEST(masks_are_groups)
     for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->measurement[4].null[LRA_NULL_UNIFORM] = 1;
     OK(lra_locality_open(&v, &in, &e));
     assert_string_equal(v.row[0].name, "lstm");
-    assert_string_equal(v.row[2].name, "resconv K = 5"); /* the most local of all, but causal */
+    /* it has the smallest distance of all, but is causal */
+    assert_string_equal(v.row[2].name, "resconv K = 5");
     assert_true(v.row[0].mask == LRA_MASK_BOTH && v.row[1].mask == LRA_MASK_BOTH);
     assert_true(v.row[2].mask == LRA_MASK_CAUSAL && v.row[3].mask == LRA_MASK_UNKNOWN);
     lra_locality_close(&v);
@@ -367,7 +370,7 @@ TEST(masks_are_groups)
     for (int s = 0; s < 2; s++) probes[2 + s]->unit[0]->measurement[4].null[LRA_NULL_UNIFORM] = 0;
 }
 
-/* Files without dist.* are blank, with the reason. */
+/* Rows of files without dist.* are blank, and the reason is given. */
 TEST(older_files_are_blank)
 {
     lra_err e = {{0}};

@@ -1,5 +1,5 @@
-/* Names of models in tables and figures: those of the papers, with settings that are part of a
- * name; CSV keeps the ids. */
+/* Names of models in tables and figures: those of the papers, including settings that are part of a
+ * name; CSV has the identifiers. */
 #include "tests/fixtures/test.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ TEST(ids_become_names)
     expect("l heads=2", "l", "", "L-attention heads=2");
     expect("linear-transformer", "linear-transformer", NULL, "Linear Transformer");
     expect("lstm [mine]", "lstm", "", "LSTM [mine]");
-    /* Names that do not begin with the id, and unknown models, are kept. */
+    /* Names that do not begin with the identifier, and unknown models, are not changed. */
     expect("s4d", "s4", "", "s4d");
     expect("other K = 3", "other", "", "other K = 3");
     for (int i = 0; lra_model_at(i); i++) {

@@ -1,4 +1,4 @@
-/* Reports: published numbers, result files, tables from made-up results. */
+/* Reports: published numbers, result files, tables from generated results. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -26,12 +26,12 @@ TEST(published_numbers)
                 1e-9);
     assert_true(
         isnan(lra_published("locality", "1", "resconv", "kernel=6", "listops", "accuracy")));
-    /* Printed as a cross: not a number, not 0. */
+    /* The paper prints a cross: the value is NaN, not 0. */
     assert_true(isnan(lra_published("las", "2", "reformer", NULL, "path-x", "accuracy")));
 }
 
-/* Tasks have our names, whatever the papers call them; the best is that of the metric's
- * direction. */
+/* Tasks have the names of this program, independent of the papers; the best value is the largest or
+ * the smallest, depending on the metric. */
 TEST(the_best_published_value)
 {
     static const struct {
@@ -82,7 +82,7 @@ TEST(results_are_read_as_written)
     lra_result_free(b);
 }
 
-/* The table as printed; caller frees. */
+/* Returns the table as printed; the caller frees it. */
 static char *print(const lra_report_table *table, lra_result *const *list, int n,
                    const char *format)
 {
@@ -131,7 +131,7 @@ TEST(only_paper_results_stand_beside_published)
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);
 }
 
-/* What gains are measured against: the widest rung, another run, MEGA as published; chance. */
+/* References of gains: the widest rung, another run, the published value of MEGA; chance. */
 TEST(scales)
 {
     lra_err e = {{0}};
@@ -166,8 +166,8 @@ TEST(scales)
     for (int i = 0; i < 2; i++) lra_result_free(list[i]), lra_result_free(paper[i]);
 }
 
-/* Script and data of the figure: one ladder with all its lines, and a `paper` one with published
- * points. */
+/* Script and data of the figure: one ladder with all of its lines, and a ladder of preset `paper`
+ * with published points. */
 TEST(figure_scripts)
 {
     static const char *const presets[] = {"small", "paper"};
@@ -188,7 +188,7 @@ TEST(figure_scripts)
     }
 }
 
-/* Ladders of one task are told apart by their settings, of several by the task alone. */
+/* Ladders of one task are labelled by their settings, those of several tasks by the task only. */
 TEST(names_of_ladders)
 {
     lra_err e = {{0}};
@@ -219,7 +219,7 @@ TEST(names_of_ladders)
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);
 }
 
-/* Chance is drawn where ladders share it, and its axis then holds it. */
+/* The chance line is drawn if all ladders have the same chance, and the axis then includes it. */
 TEST(chance_of_several_ladders)
 {
     lra_err e = {{0}};
@@ -248,7 +248,7 @@ static unsigned luminance(const char *color)
     return 299 * r + 587 * g + 114 * b;
 }
 
-/* Also in grey. */
+/* Colours of a ramp also differ in grey. */
 TEST(ramps_go_from_light_to_dark)
 {
     for (int n = 1; n <= LRA_PLOT_STYLES; n++)
@@ -257,7 +257,7 @@ TEST(ramps_go_from_light_to_dark)
                         luminance(lra_plot_ramp(i - 1, n)));
 }
 
-/* Gains against a reference near chance have no bounds; the axis has. */
+/* Gains relative to a reference near chance are unbounded; the range of the axis is limited. */
 TEST(a_figure_against_a_reference_near_chance)
 {
     for (int right = 13; right < 16; right++) { /* chance is 13 of 50 */
@@ -282,8 +282,8 @@ TEST(a_figure_against_a_reference_near_chance)
     }
 }
 
-/* Images: the pixel below is T tokens away, and the table says which kernels reach it; baselines
- * that need no order stand in the check. */
+/* Images: the pixel below is T tokens away, and the table shows which kernels reach it; the check
+ * compares with baselines that ignore the order. */
 TEST(reach_of_images)
 {
     lra_err e = {{0}};

@@ -1,5 +1,5 @@
-/* Metrics: known answers, chance, intervals; result files of every kind, and those from before
- * there was more than accuracy (tests/golden/1); the table of all results. */
+/* Metrics: known values, chance, intervals; result files of every kind, and those of versions that
+ * had only accuracy (tests/golden/1); the table of all results. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -37,7 +37,8 @@ static const lra_metric *metric(const char *name)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Answers 1, 2, 3, 5 to 1, 2, 3, 4: squared errors 1, squared deviations of the targets 5. */
+/* Predictions 1, 2, 3, 5 of the targets 1, 2, 3, 4: the sum of squared errors is 1, that of squared
+ * deviations of the targets 5. */
 static const lra_sums numbers = {.n = 4, .loss = 1, .target = 10, .square = 30};
 
 TEST(known_values)
@@ -67,7 +68,8 @@ TEST(directions)
     assert_null(lra_metric_find("rsme", &e));
 }
 
-/* Of the tiny tasks: half of the labels; the mean of the training targets; five tokens alike. */
+/* Chance of the tiny tasks: half of the labels; the mean of the training targets; five equally
+ * likely tokens. */
 TEST(chance_of_every_goal)
 {
     for (int goal = 0; goal < N_TINY_TASKS; goal++) {
@@ -90,8 +92,8 @@ TEST(chance_of_every_goal)
 
 enum { ROWS = 400 };
 
-/* Targets 0, 1, .. 9 again and again; errors normal with this deviation, other ones for another
- * seed. */
+/* Makes a result with the targets 0, 1, .. 9 repeatedly, and normal errors with this standard
+ * deviation, which differ between seeds. */
 static lra_result *number_result(const char *name, int64_t seed, double deviation)
 {
     lra_result *r = lra_alloc(sizeof *r);
@@ -113,22 +115,23 @@ static lra_result *number_result(const char *name, int64_t seed, double deviatio
     return r;
 }
 
-/* (1,1), (2,2) and (3,3), (5,4): R2 1 and -1; targets without spread count as 1e-5. */
+/* The batches with (target, prediction) (1,1), (2,2) and (3,3), (5,4) have R2 = 1 and -1; a
+ * variance of 0 is replaced by 1e-5. */
 TEST(r2_of_single_batches)
 {
     lra_sums row[] = {{1, 0, 0, 1, 1}, {1, 0, 0, 2, 4}, {1, 0, 0, 3, 9}, {1, 0, 1, 4, 16}};
     lra_result r = {.metric = metric("rmse"), .n = 4, .row = row, .batch = 2};
     near(lra_result_batch_r2(&r), 0);
     near(lra_result_value(&r, metric("r2")), 0.8);
-    r.n = 3, row[2].loss = 5; /* what is left of it is no batch */
+    r.n = 3, row[2].loss = 5; /* the last row is an incomplete batch and is left out */
     near(lra_result_batch_r2(&r), 1);
-    r.batch = 8; /* but three rows of eight are, alone */
+    r.batch = 8; /* three rows are used if they are the only batch, although it is incomplete */
     near(lra_result_batch_r2(&r), 1 - (5.0 / 3) / (14.0 / 3 - 4));
     r.batch = 0;
     assert_true(isnan(lra_result_batch_r2(&r)));
 }
 
-/* Of normal errors the RMSE has the standard error s / sqrt(2 n). */
+/* The RMSE of normal errors has the standard error s / sqrt(2 n). */
 TEST(interval_of_one_rmse)
 {
     lra_result *r = number_result("rmse", 0, 2);
@@ -139,11 +142,11 @@ TEST(interval_of_one_rmse)
     for (int i = 0; i < ROWS; i++) r->row[i].loss = 4;
     v = lra_results_value(&r, 1);
     assert_true(fabs(v.value - 2) < 1e-9 && isnan(v.lo) &&
-                isnan(v.hi)); /* no spread to judge by, and no certainty */
+                isnan(v.hi)); /* without variation there is no interval */
     lra_result_free(r);
 }
 
-/* Three seeds that differ: the interval of their mean covers the variation between them. */
+/* The interval of the mean of three seeds includes the variation between them. */
 TEST(interval_over_seeds)
 {
     lra_result *list[3];
@@ -197,7 +200,7 @@ TEST(numbers_are_read_as_written)
     lra_result_free(r);
 }
 
-/* More right answers than were asked for. */
+/* More right predictions than predictions. */
 TEST(sums_that_cannot_be)
 {
     lra_err e = {{0}};
@@ -232,7 +235,7 @@ TEST(old_results_are_accuracies)
     lra_result_free(r);
 }
 
-/* Where the interrupted run of a golden checkpoint was. */
+/* Returns the state of the interrupted run in a golden checkpoint. */
 static lra_run_state read_checkpoint(int format)
 {
     lra_err e = {{0}};
@@ -271,7 +274,7 @@ static lra_run_state read_checkpoint(int format)
     return now;
 }
 
-/* An interrupted run of an older program is where it was. */
+/* An interrupted run of an older program is read with its state. */
 TEST(old_checkpoints_are_read)
 {
     lra_run_state now = read_checkpoint(1);
@@ -291,7 +294,7 @@ TEST(checkpoints_of_format_2_are_read)
     assert_int_equal(now.epoch, 2);
     assert_int_equal(now.batch, 3);
     assert_int_equal(now.sums.right, 7);
-    assert_int_equal(now.best_epoch, 1); /* a row of the history: the second epoch */
+    assert_int_equal(now.best_epoch, 1); /* row of the history of the second epoch */
     assert_int_equal(now.n_epochs, 2);
     assert_int_equal(now.history[1].step, 16);
     assert_true(now.history[1].val_value == 0.225 && now.history[1].seconds == 3.25);
@@ -334,9 +337,9 @@ TEST(one_table_of_all_tasks)
 
 /* ---- the ladder ------------------------------------------------------------------------------ */
 
-/* Errors of 2.5, 2 and 1 against chance 3: gains (3 - RMSE)/(3 - RMSE of the widest), whose sum
- * over log2 of reach is LI, up to the widest rung, which does not see all 100 steps; less is
- * better, and the interval of the growth says so. */
+/* Errors of 2.5, 2 and 1 with chance 3: the gain is (3 - RMSE) / (3 - RMSE of the widest rung), and
+ * LI is its mean over log2 of reach up to the widest rung, which does not see all 100 steps. Less
+ * is better, and the interval of the growth agrees. */
 TEST(a_ladder_of_errors)
 {
     static const int kernel[] = {3, 5, 17};
@@ -378,8 +381,8 @@ TEST(a_ladder_of_errors)
     for (int i = 0; i < 3; i++) lra_result_free(list[i]);
 }
 
-/* Where less is better, the chance line of a sweep stands at what chance gives, not at its
- * negative. */
+/* For a metric of which less is better, the chance line of a sweep is at the error of constant
+ * predictions, not at its negative. */
 TEST(a_sweep_of_errors)
 {
     lra_result *list[4];
@@ -402,7 +405,7 @@ TEST(a_sweep_of_errors)
     for (int i = 0; i < 4; i++) lra_result_free(list[i]);
 }
 
-/* Seeds of one row started from different runs of their own. */
+/* The seeds of a row may start from different pretrained runs. */
 TEST(seeds_of_a_row_may_have_other_origins)
 {
     static const char *const lines[][2] = {{"train.from=a1\n", "train.from=b2\n"},

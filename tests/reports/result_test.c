@@ -1,5 +1,5 @@
-/* Result files: what is written is read; what older files lack is "not recorded"; what cannot be is
- * refused. */
+/* Result files: reading gives the written data; values that older files lack are "not recorded";
+ * impossible values are rejected. */
 #include "tests/fixtures/test.h"
 
 #include <jansson.h>
@@ -51,10 +51,10 @@ static lra_result *make(void)
     r->logits = lra_alloc_array(N * C, sizeof(float));
     r->val_logits = lra_alloc_array(VAL * C, sizeof(float));
     for (int i = 0; i < N * C; i++) r->logits[i] = (float)(i * i % 17);
-    for (int i = 0; i < VAL * C; i++) r->val_logits[i] = (float)(i % 4); /* answers 2 0 1 2 */
+    for (int i = 0; i < VAL * C; i++) r->val_logits[i] = (float)(i % 4); /* predictions 2 0 1 2 */
     r->label = memcpy(lra_alloc(sizeof label), label, sizeof label);
     r->val_label = memcpy(lra_alloc(VAL * sizeof *label), label, VAL * sizeof *label);
-    r->val_label[0] = r->val_label[3] = 2; /* right */
+    r->val_label[0] = r->val_label[3] = 2; /* these predictions are right */
     r->train_value = 0.6, r->train_loss = 1.25;
     r->train_correct = lra_alloc(TRAIN);
     for (int i = 0; i < TRAIN; i++) r->train_correct[i] = i < 3;
@@ -104,8 +104,8 @@ TEST(other_splits_are_read_as_written)
     lra_result_free(b);
 }
 
-/* The value that selected the weights is in the history, the answers of older programs are in no
- * file. */
+/* The value that selected the weights is in the history; older programs did not store the
+ * validation predictions. */
 TEST(what_older_files_lack)
 {
     const char *source = getenv("LRA_SOURCE");
@@ -119,13 +119,13 @@ TEST(what_older_files_lack)
     assert_true(
         lra_result_val_value(r) ==
         r->history[(r->training.best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE]);
-    r->training.best_epoch = 0; /* nothing was trained */
+    r->training.best_epoch = 0; /* there was no training */
     assert_true(isnan(lra_result_val_value(r)));
     lra_result_free(r);
     lra_free(old);
 }
 
-/* As the first program wrote it that wrote format 2 (LRA_UPDATE_GOLDEN=1 writes it again). */
+/* A file written by the first program version of format 2 (LRA_UPDATE_GOLDEN=1 writes it again). */
 TEST(results_of_format_2_are_read)
 {
     lra_err e = {{0}};
@@ -182,8 +182,8 @@ TEST(what_cannot_be_is_refused)
     lra_result_free(r);
 }
 
-/* HDF5 programs read on where our seal begins: without it nothing tells whether a value was
- * changed. */
+/* HDF5 programs ignore the seal at the end of the file: without it, a changed value cannot be
+ * detected. */
 TEST(a_file_without_its_seal)
 {
     enum { SEAL = 64 };
@@ -197,7 +197,7 @@ TEST(a_file_without_its_seal)
     r = read_file(path);
     assert_true(r->unsealed);
     lra_result_free(r);
-    /* A digit of the seal itself, whichever. */
+    /* Changes each digit of the seal itself. */
     char *digit = strstr(bytes + n - SEAL, "before: ") + 8;
     for (int i = 0; i < 16; i++) {
         char kept = digit[i];
@@ -211,7 +211,7 @@ TEST(a_file_without_its_seal)
 
 /* ---- what is made of them -------------------------------------------------------------------- */
 
-/* What a function prints; caller frees with lra_free_large(). */
+/* Returns the output of a function; free it by lra_free_large(). */
 static char *printed(FILE *f)
 {
     lra_err e;
@@ -223,7 +223,8 @@ static char *printed(FILE *f)
     return text;
 }
 
-/* Files of every kind count, the reference run among them, and are named; sealed ones are not. */
+/* Files of every kind without a seal are counted and named, also that of the reference run; sealed
+ * files are not. */
 TEST(files_of_every_kind_count)
 {
     lra_result result = {.task = "a", .model = "b", .run = "1"};
@@ -269,7 +270,7 @@ TEST(tables_say_unsealed)
             if ((strstr(text, "unsealed") != NULL) != unsealed) fail_msg("%s", text);
             lra_free_large(text);
         }
-    /* A table without a column for flags gets one that only programs see. */
+    /* A table without a column of flags gets one, which is printed only in formats for programs. */
     static const char *const head[] = {"a"};
     lra_table *t = lra_table_new("t", 1, head);
     lra_table_row(t);
@@ -296,7 +297,8 @@ static char *shown(lra_result *r, bool json)
     return printed(f);
 }
 
-/* Format 1 may lack the last newline, and text may hold what a terminal obeys. */
+/* In format 1 the last newline may be missing, and texts may contain control characters of
+ * terminals. */
 TEST(texts_end_where_they_end)
 {
     static const char hostile[] = "seed=1\ntask=\033]0;x\007listops\0model=LEAK\n";

@@ -1,4 +1,4 @@
-/* How far the rungs of a sweep reach, against known curves. */
+/* Reach of the rungs of a sweep, for known curves. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.6f, expected %.6f", value, expected);
 }
 
-/* Results of two kernels at three distances, with these accuracies. */
+/* Makes results of two kernels at three distances with these accuracies. */
 static void make(const double share[2][DISTANCES], lra_result **list)
 {
     for (int i = 0; i < 2 * DISTANCES * SEEDS; i++) {
@@ -38,7 +38,7 @@ static void make(const double share[2][DISTANCES], lra_result **list)
 
 TEST(reaches)
 {
-    /* Gains 1, 0.6, 0.2: one half at 8 times 2 to the power of 1/4; 1, 0.99, 0.98: never. */
+    /* Gains 1, 0.6, 0.2 fall to one half at 8 times 2^(1/4); gains 1, 0.99, 0.98 never do. */
     static const double share[2][DISTANCES] = {{0.75, 0.55, 0.35}, {0.75, 0.745, 0.74}};
     lra_result *list[2 * DISTANCES * SEEDS];
     lra_ladder_view *v;
@@ -55,7 +55,7 @@ TEST(reaches)
     near(r[0].solved, 4, 0);
     assert_true(isinf(r[1].half.value) && isinf(r[1].half.lo));
     lra_free(r);
-    /* A field of 5 sees 4 steps ahead of its first one, not 5. */
+    /* A field of 5 tokens includes distances up to 4, not 5. */
     assert_true(lra_sweep_covers(sweep, 0, 0));
     sweep->number[0] = 5;
     assert_false(lra_sweep_covers(sweep, 0, 0));
@@ -64,7 +64,7 @@ TEST(reaches)
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
 }
 
-/* Two rungs with these accuracies in `rows` test rows solve these distances. */
+/* Checks the distances solved by two rungs with these accuracies in `rows` test rows. */
 static void expect_solved(const double share[2][DISTANCES], int64_t rows, double first,
                           double second)
 {
@@ -86,22 +86,23 @@ static void expect_solved(const double share[2][DISTANCES], int64_t rows, double
     for (int i = 0; i < 18; i++) lra_result_free(list[i]);
 }
 
-/* A distance is solved if the whole interval is above 0.95: a gain of 0.96 alone is not. */
+/* A distance is solved if the entire interval is above 0.95: a gain of 0.96 alone is not
+ * sufficient. */
 TEST(solved_with_certainty)
 {
     static const double share[2][DISTANCES] = {{0.75, 0.73, 0.3}, {0.75, 0.8, 0.73}};
     expect_solved(share, MADE_ROWS, 4, 8);
 }
 
-/* A rung that is right in every row solves every distance: all test sets share one chance, which
- * varies in few rows. */
+/* A rung that is right in every row solves every distance. Chance is computed from all test sets
+ * together, because it varies in a test set of few rows. */
 TEST(right_in_every_row)
 {
     static const double share[2][DISTANCES] = {{1, 1, 0.25}, {1, 1, 1}};
     expect_solved(share, 800, 8, 16);
 }
 
-/* The table of such results; the caller frees it. */
+/* Returns the table of such results; the caller frees it. */
 static char *table_of(const double share[2][DISTANCES], const char *format)
 {
     lra_result *list[2 * DISTANCES * SEEDS];
@@ -117,7 +118,7 @@ static char *table_of(const double share[2][DISTANCES], const char *format)
     return text;
 }
 
-/* A rung that does not even solve the shortest distance has no reach. */
+/* A rung that does not solve the shortest distance has no reach. */
 TEST(nothing_learned)
 {
     static const double share[2][DISTANCES] = {{0.255, 0.25, 0.25}, {0.75, 0.3, 0.25}};
@@ -128,8 +129,8 @@ TEST(nothing_learned)
     free(text);
 }
 
-/* Above chance is a rung whose whole interval is; fields of 5 and 13 cover distance 4, that of 13
- * distance 8. */
+/* A rung counts as above chance if its entire interval is; fields of 5 and 13 include distance 4,
+ * that of 13 also distance 8. */
 TEST(learned_is_certainly_above_chance)
 {
     static const double share[2][DISTANCES] = {{0.26, 0.26, 0.75}, {0.75, 0.26, 0.26}};
@@ -140,7 +141,7 @@ TEST(learned_is_certainly_above_chance)
     free(text);
 }
 
-/* Turns the distances of made results into another setting, with these numbers of seeds. */
+/* Replaces the setting `distance` of the results by another key, and sets the numbers of seeds. */
 static void set_key(lra_result **list, const char *key)
 {
     for (int i = 0; i < 18; i++) {
@@ -153,8 +154,8 @@ static void set_key(lra_result **list, const char *key)
     }
 }
 
-/* The text of a sweep over `key`, one line per paragraph of the verdict; only seeds below
- * n_seeds; caller frees. */
+/* Returns the verdict of a sweep over `key`, one line per paragraph, for seeds below n_seeds; the
+ * caller frees it. */
 static char *verdict_of(const double share[2][DISTANCES], const char *key, int n_seeds)
 {
     lra_result *list[2 * DISTANCES * SEEDS], *kept[2 * DISTANCES * SEEDS];

@@ -1,6 +1,6 @@
 /* labels: slow timeout: 200 */
 /* Verdicts of ladders whose truth is known: at chance, weak, with failed seeds, saturated, one
- * seed.  The sentences must be true of the simulated accuracies. */
+ * seed. The sentences must be true for the simulated accuracies. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -17,7 +17,8 @@
 enum { RUNGS = 4, SEEDS = 3, MOST = RUNGS * SEEDS };
 static const int kernel[RUNGS] = {5, 9, 17, 33}, reach[RUNGS] = {8, 16, 32, MADE_LENGTH};
 
-/* One ladder: accuracies of its rungs; those of its runs vary by 0.3 points. */
+/* Makes a ladder with these accuracies of its rungs; the accuracies of runs have a standard
+ * deviation of 0.3 points. */
 static lra_ladder_view *ladder_of(const double *share, int n_seeds, int draw, lra_result **list)
 {
     lra_err e = {{0}};
@@ -58,7 +59,7 @@ static void says(const lra_verdict *v, int i, const char *text)
     if (!strstr(v->sentence[i], text)) fail_msg("'%s' is not in '%s'", text, v->sentence[i]);
 }
 
-/* Nothing is learned: the verdict names no reach, in every draw. */
+/* If no rung learns, the verdict contains no reach, in any draw. */
 TEST(at_chance_no_reach_is_named)
 {
     static const double share[RUNGS] = {0.25, 0.25, 0.25, 0.25};
@@ -73,7 +74,8 @@ TEST(at_chance_no_reach_is_named)
     }
 }
 
-/* Two seeds: an interval that excludes chance, but is too wide for gains, is not called chance. */
+/* Two seeds whose interval excludes chance, but is too wide for gains: the verdict does not say "at
+ * chance". */
 TEST(a_wide_interval_above_chance)
 {
     static const double share[RUNGS] = {0.25, 0.27, 0.29, 0.29};
@@ -95,7 +97,7 @@ TEST(a_wide_interval_above_chance)
     assert_in_range(found, 1, 199);
 }
 
-/* The reference alone is at chance, which the first sentence must not say of all models. */
+/* Only the reference is at chance: the first sentence must not say so of all models. */
 TEST(only_a_narrow_rung_learns)
 {
     static const double share[RUNGS] = {0.25, 0.6, 0.25, 0.25};
@@ -107,8 +109,8 @@ TEST(only_a_narrow_rung_learns)
     close_ladder(v, list, MOST, &to);
 }
 
-/* Small gains: a reach that is called enough is within a point of the widest rung in truth, but for
- * 2.5 % of the draws. */
+/* Small gains: a reach that the verdict calls sufficient has an accuracy within a point of the
+ * widest rung, except in 2.5 % of the draws. */
 TEST(reaches_of_weak_ladders_are_true)
 {
     static const double share[RUNGS] = {0.27, 0.283, 0.308, 0.32};
@@ -173,7 +175,7 @@ TEST(one_seed)
     close_ladder(v, list, RUNGS, &to);
 }
 
-/* Where accuracy shows no effect of reach and information does, the sentence is about accuracy. */
+/* If reach has no effect on accuracy but on information, the sentence is about accuracy. */
 TEST(an_effect_on_information_alone)
 {
     static const double share[RUNGS] = {0.6, 0.6, 0.6, 0.6};
@@ -194,7 +196,8 @@ TEST(an_effect_on_information_alone)
     close_ladder(v, list, MOST, &to);
 }
 
-/* In front of the rows in text and Markdown, an array in JSON, a comment in LaTeX. */
+/* The verdict is printed before the rows in text and Markdown, as an array in JSON, and as a
+ * comment in LaTeX. */
 TEST(verdicts_lead)
 {
     static const char *const format[] = {"text", "markdown", "latex", "json"};

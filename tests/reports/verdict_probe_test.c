@@ -1,4 +1,4 @@
-/* Verdicts of probes: of known measurements, and of ones that show nothing. */
+/* Verdicts of probes, for known measurements and for measurements without an effect. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ TEST(heads_of_a_run)
     lra_probe_result_free(r);
 }
 
-/* Equal weights: no head is said to be near or far.  Files of older versions count the own
+/* Heads with equal weights are called neither near nor far. Files of older versions include the own
  * token. */
 TEST(heads_that_show_nothing)
 {
@@ -97,8 +97,8 @@ TEST(kernels_of_cells)
     lra_probe_result_free(list[0]);
 }
 
-/* Row model is the mean of layers: its radius is none that holds 95 %; models of one seed have no
- * interval that could exclude anything. */
+/* The row of the model is the mean over layers: it has no radius that contains 95 %. Models of one
+ * seed have no interval. */
 TEST(kernels_of_layers_and_of_one_seed)
 {
     lra_probe_result *list[] = {probe_of("kernels", 5, 0), probe_of("kernels", 7, 0)};
@@ -126,7 +126,8 @@ TEST(kernels_of_layers_and_of_one_seed)
     for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
 }
 
-/* Convolutions of a model that mixes positions by a state, too, are not the model. */
+/* If a model also mixes positions by a state, the kernels of its convolutions do not describe the
+ * entire model. */
 TEST(kernels_of_a_part)
 {
     lra_probe_result *list[] = {probe("kernels", 0)};
@@ -154,7 +155,7 @@ TEST(limits_of_a_run)
          "A distance limit of 4 tokens (4 to 5) in each layer, 12 tokens (12 to 15) for all layers "
          "together, keeps 99 %");
     lra_verdict_free(&v);
-    /* The limit of the whole model goes first. */
+    /* The distance limit of the entire model comes first. */
     add(list[0], "context", "context.r99", (lra_estimate){10, 10, 11}, NAN);
     add(list[0], "jacobian", "dist.mean.rel", (lra_estimate){0.3, 0.2, 0.4}, 0.35);
     lra_verdict_of_influence(list, 1, &v);
@@ -176,7 +177,7 @@ TEST(limits_of_a_run)
     lra_probe_result_free(list[0]);
 }
 
-/* Limits of several runs stand with what all their intervals cover. */
+/* Limits of several runs are given with the union of their intervals. */
 TEST(limits_of_runs)
 {
     lra_probe_result *list[] = {probe("influence", 0), probe("influence", 1)};
@@ -189,8 +190,8 @@ TEST(limits_of_runs)
     for (int i = 0; i < 2; i++) lra_probe_result_free(list[i]);
 }
 
-/* Older files do not say where equal weights fall; a model that may look ahead and does not is no
- * older file. */
+/* Older files do not contain the direction of equal weights; a model that could look ahead but does
+ * not is not an older file. */
 TEST(equal_weights_to_both_sides)
 {
     lra_probe_result *r = probe("influence", 0);
@@ -203,7 +204,7 @@ TEST(equal_weights_to_both_sides)
     lra_probe_result_free(r);
 }
 
-/* No excess is no independence. */
+/* An excess that is not significant does not prove independence. */
 TEST(information_that_is_not_shown)
 {
     lra_probe_result *r = probe("information", 0);
@@ -217,7 +218,7 @@ TEST(information_that_is_not_shown)
     lra_probe_result_free(r);
 }
 
-/* The divergence decides where the difference of the mutual informations does not. */
+/* The divergence detects a dependence that the difference of mutual informations does not. */
 TEST(dependence_of_neighbours)
 {
     static const lra_estimate x[] = {{0.0737, 0.0720, 0.0753}, {0.0001, 0, 0.0011}};
@@ -242,7 +243,7 @@ TEST(dependence_of_neighbours)
     }
 }
 
-/* At chance no limit is named. */
+/* For a model at chance no limit is given. */
 TEST(a_run_at_chance)
 {
     lra_probe_result *list[] = {probe("influence", 0)};

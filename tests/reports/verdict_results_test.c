@@ -1,4 +1,4 @@
-/* Verdicts of tables of results: they say no more than the numbers of the table. */
+/* Verdicts of tables of results say no more than the numbers in the table. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = 64 };
 
-/* A table of made results. */
+/* A table of generated results. */
 typedef struct {
     lra_result *list[MOST];
     int n;
@@ -63,7 +63,7 @@ TEST(one_row_of_one_seed)
     close_results(&all, &v);
 }
 
-/* Nothing is learned: no row is named as the best one. */
+/* If no model learns, no row is called the best. */
 TEST(at_chance)
 {
     results all = {.n = 0};
@@ -100,7 +100,8 @@ TEST(a_better_row)
     close_results(&all, &v);
 }
 
-/* Share of 400 tables of equal models whose verdict names the best row as better. */
+/* Returns the share of 400 tables of equal models in which the verdict calls the best row
+ * better. */
 static int named(int rows, int seeds)
 {
     enum { TABLES = 400 };
@@ -119,7 +120,7 @@ static int named(int rows, int seeds)
     return found;
 }
 
-/* At most 5 %, and 3 standard errors of 400 tables. */
+/* At most 5 % plus 3 standard errors of 400 tables. */
 TEST(equal_rows)
 {
     const int most = (int)(400 * (0.05 + 3 * sqrt(0.05 * 0.95 / 400)));
@@ -128,7 +129,7 @@ TEST(equal_rows)
     assert_true(named(6, 2) <= most);
 }
 
-/* Rows of other test sets are not compared. */
+/* Rows with different test sets are not compared. */
 TEST(two_tasks)
 {
     results all = {.n = 0};
@@ -181,7 +182,7 @@ TEST(published)
     close_results(&all, &v);
 }
 
-/* Every table of the verdicts, in each format that has them. */
+/* Every table with a verdict shows it, in each format that can. */
 TEST(tables_show_them)
 {
     static const lra_report_table *const table[] = {&lra_table_tasks, &lra_table_models};
@@ -202,7 +203,7 @@ TEST(tables_show_them)
     close_results(&all, &(lra_verdict){0});
 }
 
-/* Details are left out of a brief table, and their number is said. */
+/* A brief table leaves out details and says how many lines are left out. */
 TEST(brief_tables)
 {
     static const char *const head[] = {"model"};
@@ -219,7 +220,7 @@ TEST(brief_tables)
     lra_table_detail(t, "radius");
     lra_table_detail(t, "missing");
     lra_tables_brief(list, 2);
-    lra_tables_brief(list, 2); /* nothing is left to remove */
+    lra_tables_brief(list, 2); /* no more lines can be left out */
     FILE *f = open_memstream(&text, &size);
     assert_int_equal(lra_tables_print(list, 2, "text", f, &e), 0);
     fclose(f);
@@ -231,7 +232,7 @@ TEST(brief_tables)
     lra_table_free(other);
 }
 
-/* A tidy table keeps the verdicts of the tables that it is made from. */
+/* A tidy table has the verdicts of the tables from which it is made. */
 TEST(verdicts_of_parts)
 {
     static const char *const head[] = {"model"};
