@@ -1,6 +1,7 @@
 /* Makes the HTML page of a report (page_make.h). */
 #include "reports/html/page_make.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "reports/html/escape.h"
@@ -57,6 +58,29 @@ static bool has_headline(const lra_page *p, int i)
            made->list[0]->verdict.n > 1;
 }
 
+/* Number of rungs in the table of a ladder: rows with a reach. */
+static int count_rungs(const lra_table *t)
+{
+    int n = 0;
+    for (int c = 0; c < t->n_columns; c++)
+        for (int r = 0; r < t->n_rows && strcmp(t->key[c], "reach") == 0; r++)
+            n += isfinite(t->cell[r][c].x);
+    return n;
+}
+
+/* Removes ladders of one rung: single runs of a model with a bounded reach. */
+static void remove_single_rungs(lra_page_tables *made)
+{
+    int n = 0;
+    for (int i = 0; i < made->n; i++)
+        if (count_rungs(made->list[i]) > 1)
+            made->list[n++] = made->list[i];
+        else
+            lra_table_free(made->list[i]);
+    if (made->n > 0 && n == 0) lra_free(made->list);
+    if (made->n > 0) made->n = n;
+}
+
 static void make_tables(lra_page *p)
 {
     for (int i = 0; lra_page_section_at(i); i++) {
@@ -65,6 +89,7 @@ static void make_tables(lra_page *p)
         if (!t || count(&p->source[t->source]) == 0) continue;
         if (t->source == LRA_FROM_RESULTS_AND_PROBES && p->source[t->source].n == 0) continue;
         to->n = lra_report_make(t, &p->source[t->source], "html", &to->list, &to->why);
+        if (lra_page_section_at(i) == &lra_section_ladder) remove_single_rungs(to);
     }
     for (int rank = 1; rank <= LRA_PAGE_SECTIONS && !p->headline; rank++)
         for (int i = 0; lra_page_section_at(i) && !p->headline; i++)

@@ -7,7 +7,7 @@
 #include "reports/print/table_html.h"
 #include "reports/print/table_parts.h"
 
-enum { MOST_BEFORE_CONSTANTS = 7, TALL = 32 };
+enum { MOST_BEFORE_CONSTANTS = 7, TALL = 32, WIDE = 13 };
 
 /* Number of characters after the decimal point of a plain number; -1: the text is no number. */
 static int decimals_of(const char *text)
@@ -156,9 +156,9 @@ void lra_table_add_html(lra_text *to, const lra_table *t, const char *id, bool n
     lra_text same = {0};
     n = take_constants(t, n, column, &same);
     lra_text_add(to,
-                 "<div class=\"scroll%s\" role=\"region\" tabindex=\"0\" "
+                 "<div class=\"scroll%s%s\" role=\"region\" tabindex=\"0\" "
                  "aria-labelledby=\"%s-caption\">\n<table id=\"%s\">\n<caption id=\"%s-caption\">",
-                 t->n_rows > TALL ? " tall" : "", id, id, id);
+                 t->n_rows > TALL ? " tall" : "", n > WIDE ? " wide" : "", id, id, id);
     lra_html_text(to, t->title);
     lra_text_add(to, "</caption>\n");
     add_rows(to, t, n, column);

@@ -73,12 +73,13 @@ static void say_masks(const lra_locality_view *v, lra_verdict *to)
                          m.farther, m.n, name[k]);
     }
     if (t.n)
-        lra_verdict_add(
-            to,
-            "Compared with uniform weights under the same mask (null value) this distance "
-            "is significantly (95 %% interval) %s%s; models with different masks are "
-            "not compared.",
-            t.s, untested ? " (some without an interval)" : "");
+        lra_verdict_add(to,
+                        "Compared with uniform weights under the same mask (null value) %s "
+                        "is significantly (95 %% interval) %s%s; models with different masks are "
+                        "not compared.",
+                        to->n ? "this distance"
+                              : "the mean distance of the tokens that a model uses",
+                        t.s, untested ? " (some without an interval)" : "");
     lra_text_free(&t);
 }
 

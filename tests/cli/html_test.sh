@@ -37,6 +37,12 @@ fi
 expect 0 '' "$report" html o --model s4d --out one.html
 page one.html
 has one.html '<h1>Locality of S4D on listops</h1>'
+# One run of a model with a bounded reach is no ladder.
+train --model resconv --set kernel=5
+for run in o/runs/*resconv*; do expect 0 '' "$report" html "$run" --out single.html; done
+page single.html
+order single.html verdict comparison training left-out assumptions provenance methods caveats
+rm -r o/runs/*resconv*
 # A ladder, a sweep, and a metric that is no accuracy; a file in place of a folder.
 measured=$LRA_SOURCE/reports/measured
 expect 0 '' "$report" html "$measured"/listops-small/runs --out ladder.html
