@@ -228,11 +228,12 @@ class Channel:
 
     def __init__(self, reader: BinaryIO, writer: BinaryIO, max_payload: int = MAX_PAYLOAD) -> None:
         self._reader, self._writer, self.max_payload = reader, writer, max_payload
+        self._socket: Optional[socket.socket] = None
 
     @classmethod
     def of_socket(cls, end: socket.socket) -> "Channel":
         out = cls(end.makefile("rb"), end.makefile("wb"))  # type: ignore[arg-type]
-        end.close()  # the streams keep it open until the channel is closed
+        out._socket = end
         return out
 
     @classmethod
@@ -292,6 +293,14 @@ class Channel:
         self._writer.flush()
 
     def close(self) -> None:
+        """Ends the connection, also for processes that were forked meanwhile and have inherited it."""
+        if self._socket is not None:
+            try:
+                self._writer.flush()
+                self._socket.shutdown(socket.SHUT_RDWR)
+            except (OSError, ValueError):
+                pass
+            self._socket.close()
         for stream in (self._writer, self._reader):
             try:
                 stream.close()
