@@ -16,6 +16,8 @@ const char *lra_documents_undefined(const lra_subject *s)
     if (s->model->facts.fixed_length) return "the model takes inputs of one length alone";
     if (t->goal != LRA_GOAL_NEXT && t->goal != LRA_GOAL_CLASS)
         return "the targets of the rows are not their next tokens";
+    if (s->model->facts.classes < lra_mask_vocab(s->data, s->masking))
+        return "the model has fewer outputs than the data has token ids";
     return lra_responder_answers(s->model, LRA_ANSWERS_FORWARD)
                ? NULL
                : "the model has no output for the next token";

@@ -73,6 +73,20 @@ typedef struct {
     lra_sums *sums;
 } work;
 
+/* True if the rows are sequences without labels, and the model predicts their next tokens. */
+static bool predicts_rows(const lra_subject *s)
+{
+    return s->data->task->unlabelled && s->model->facts.next;
+}
+
+/* The token after the first n tokens of row i of a batch; -1: unknown. */
+static int32_t next_token(const lra_subject *s, const lra_request *q, const lra_batch *b, int64_t i,
+                          int64_t n)
+{
+    if (!predicts_rows(s)) return b->label[i * q->T + n - 1];
+    return n < b->length[i] ? q->token[i * q->T + n] : -1;
+}
+
 /* Language models: evaluates each row at its last token with a known next token, and stores the
  * contribution of that token as the contribution of the row. */
 static int predict_next(work *w, const lra_request *q, const lra_batch *b, lra_err *e)
@@ -83,13 +97,14 @@ static int predict_next(work *w, const lra_request *q, const lra_batch *b, lra_e
     int32_t *length = lra_alloc_array((size_t)q->B, sizeof *length);
     for (int64_t i = 0; i < q->B; i++) {
         length[i] = b->length[i];
-        while (length[i] > 1 && b->label[i * q->T + length[i] - 1] < 0) length[i]--;
+        while (length[i] > 1 && next_token(w->subject, q, b, i, length[i]) < 0) length[i]--;
     }
     to.length = length;
     int rc = r->is->forward(r, &to, w->logits, e);
     for (int64_t i = 0; i < q->B && rc == 0; i++)
         if (b->row[i] >= 0)
-            w->sums[i] = lra_class_row(w->logits + i * C, C, b->label[i * q->T + length[i] - 1]);
+            w->sums[i] = lra_class_row(w->logits + i * C, C,
+                                       next_token(w->subject, q, b, i, length[i]));
     lra_free(length);
     return rc;
 }
@@ -100,7 +115,7 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
     lra_result *out = w->out;
     lra_responder *r = w->subject->model;
     int64_t C = r->facts.classes;
-    bool next = w->subject->data->task->goal == LRA_GOAL_NEXT;
+    bool next = w->subject->data->task->goal == LRA_GOAL_NEXT || predicts_rows(w->subject);
     int rc = next ? predict_next(w, q, b, e) : r->is->forward(r, q, w->logits, e);
     if (rc == 0 && !next) lra_subject_sums(w->subject, q, b, w->logits, w->sums);
     for (int64_t i = 0; i < q->B && rc == 0; i++) {
@@ -112,17 +127,24 @@ static int evaluate_batch(const lra_request *q, const lra_batch *b, void *contex
                               "output %" PRId64 " of the model is %g for test row %" PRId64
                               "; expected finite numbers: nothing is measured",
                               c, (double)w->logits[i * C + c], row);
-        if (out->row && !w->subject->data->task->unlabelled) out->row[row] = w->sums[i];
+        if (out->row && (next || !w->subject->data->task->unlabelled)) out->row[row] = w->sums[i];
         float *to = out->logits ? out->logits : out->number;
         if (to) memcpy(to + row * C, w->logits + i * C, (size_t)C * sizeof *to);
     }
     return rc;
 }
 
-/* Rows without labels: the outputs are stored as numbers whose targets are missing. */
+/* Rows without labels: the outputs are stored as numbers whose targets are missing; those of a
+ * language model, one for each token of the vocabulary, are not stored. */
 static void allocate_unlabelled(const lra_subject *s, lra_result *r)
 {
     lra_err e;
+    if (predicts_rows(s)) {
+        r->metric = lra_metric_find("bits-per-token", &e);
+        r->chance = log2((double)s->model->facts.classes);
+        r->row = lra_alloc_array((size_t)r->n + 1, sizeof *r->row);
+        return;
+    }
     r->metric = lra_metric_find("none", &e);
     r->chance = NAN, r->n_classes = 0, r->n_numbers = s->model->facts.classes;
     size_t n = (size_t)r->n, numbers = n * (size_t)r->n_numbers;

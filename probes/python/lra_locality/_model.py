@@ -136,6 +136,7 @@ class Model:
         pad: Optional[int] = None,
         batch: Optional[int] = None,
         name: Optional[str] = None,
+        bos: Optional[int] = None,
     ) -> None:
         self.model = model
         self.inputs = inputs
@@ -146,6 +147,8 @@ class Model:
         self.output = output
         self.pad = 0 if pad is None else pad
         self.max_batch = batch or 0
+        self.bos = bos  # begin-of-sequence token, which stays in front of shortened rows
+        self.takes_positions = False  # position ids of the tokens can be passed
         self.name = name or self._default_name()
         self.kind = ""  # "class", "position" or "value", once the model has been called
         self.causal: Optional[bool] = None
@@ -327,13 +330,74 @@ class Model:
         assert out is not None, "an empty batch"
         return out
 
-    def logits(self, x: Any, length: Any = None, keep: Any = None) -> Array:
-        """(B,C) float32; a model with an output at every position: that of the last position of each example."""
-        out = self.outputs(x, length, keep)
-        if out.ndim == 2:
-            return out
-        last = (np.full(len(out), out.shape[1]) if length is None else np.asarray(length)) - 1
-        return out[np.arange(len(out)), last]
+    def logits(self, x: Any, length: Any = None, keep: Any = None, place: Any = None) -> Array:
+        """(B,C) float32; a model with an output at every position: that of the last position of each example.
+
+        place (B): position id of the first token, for models with ``takes_positions``; default 0.
+        """
+        x, length = self._ready(x, length)
+        if self.kind != "position":
+            return self.outputs(x, length, keep)
+        keep = None if keep is None else np.asarray(keep, bool)
+        if keep is not None and not self.keep_honoured:
+            raise Unsupported(f"'{self.name}' has no mask that hides positions")
+        out = np.zeros((len(x), self.classes or 0), np.float32)
+        with self.session():
+            for index, n in self._next_batches(length):
+                T = n or x.shape[1]
+                hidden = None if keep is None else keep[index, :T]
+                at = None if place is None else np.asarray(place, np.int64)[index]
+                out[index] = self._last(self._fit(x[index], n), length[index], hidden, at)
+        return out
+
+    def logprob(self, x: Any, length: Any, target: Any) -> Array:
+        """(B,T) float32: ln of the probability of target[b,t] after the tokens 0..t; 0 where the target is -1."""
+        if not self.next_token:
+            raise Unsupported(f"'{self.name}' does not predict the next token")
+        x, length = self._ready(x, length)
+        target = np.asarray(target, np.int64)
+        out = np.zeros(x.shape[:2], np.float32)
+        with self.session():
+            for index, n in self._next_batches(length):
+                T = n or x.shape[1]
+                part = self._logprob(self._fit(x[index], n), length[index], target[index, :T])
+                out[index, :T] = part[:, :T]
+        return out
+
+    @property
+    def next_token(self) -> bool:
+        """Whether the model is a causal language model: logits of the next token at every position."""
+        return bool(
+            self.kind == "position"
+            and self.causal
+            and self.inputs == "tokens"
+            and self.vocab
+            and (self.classes or 0) >= self.vocab
+        )
+
+    def _next_batches(self, length: Array) -> Iterator[Tuple[Array, int]]:
+        """As batches(); the padding after an example has no effect on the positions before it in a causal model."""
+        if not (self.causal and self.padding == "trim"):
+            yield from self.batches(length)
+            return
+        step = self.max_batch or len(length)
+        order = np.argsort(length, kind="stable")
+        for at in range(0, len(order), step):
+            index = order[at : at + step]
+            yield index, int(length[index].max())
+
+    def _last(self, x: Array, length: Array, keep: Optional[Array], place: Optional[Array]) -> Array:
+        """(B,C): output at the last position of each example."""
+        if place is not None and place.any():
+            raise Unsupported(f"'{self.name}' takes no position ids")
+        return self._raw(x, length, keep)[np.arange(len(x)), length - 1]
+
+    def _logprob(self, x: Array, length: Array, target: Array) -> Array:
+        logits = self._raw(x, length, None).astype(np.float64)
+        logits -= logits.max(-1, keepdims=True)
+        log_sum = np.log(np.exp(logits).sum(-1))
+        chosen = np.take_along_axis(logits, np.maximum(target, 0)[:, :, None], 2)[:, :, 0]
+        return np.where(target >= 0, chosen - log_sum, 0).astype(np.float32)
 
     def features(self, x: Any, length: Any = None, layer: str = "") -> Array:
         """(B,T,D) float32: features before pooling, or after the named layer."""
@@ -725,6 +789,10 @@ class Model:
             return "\n".join(lines + ["  the rest is found out with the first batch"])
         if self.causal is not None:
             lines.append(f"  causal     {'yes' if self.causal else 'no'}")
+        if self.next_token:
+            more = "" if self.bos is None else f"; a first token {self.bos} stays in front"
+            ids = "position ids as in the whole row" if self.takes_positions else "position ids from 0"
+            lines.append(f"  language   logits of the next token; shortened rows have {ids}{more}")
         lines.append(f"  gradients  {self.gradient}")
         if self.layers:
             lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}")

@@ -90,6 +90,9 @@ class TorchModel(Model):
             self.pad = self._config.pad_token_id
         if self.vocab is None:
             self.vocab = getattr(self._config, "vocab_size", None)
+        bos = getattr(self._config, "bos_token_id", None)
+        if self.bos is None and isinstance(bos, int) and self.vocab and 0 <= bos < self.vocab:
+            self.bos = bos
         if self.vocab is None:
             sizes = [m.num_embeddings for m in self.model.modules() if isinstance(m, nn.Embedding)]
             if sizes:
@@ -151,6 +154,40 @@ class TorchModel(Model):
         with torch.no_grad():
             return self._call(self._tensor(self._shaped(x)), extra)
 
+    def _position_ids(self, place: Array, T: int) -> Dict[str, Array]:
+        most = self.longest() or int(place.max()) + T
+        return {"position_ids": np.minimum(place[:, None] + np.arange(T), most - 1)}
+
+    def _last(self, x: Array, length: Array, keep: Optional[Array], place: Optional[Array]) -> Array:
+        extra, more = self._extra(length, x.shape[1], keep), {}
+        if place is not None and (place.any() or self.takes_positions):
+            if not self.takes_positions:
+                raise Unsupported(f"'{self.name}' takes no position ids")
+            extra = {**extra, **self._position_ids(place, x.shape[1])}
+        short = self._config is not None and "logits_to_keep" in self._signature() and self.output is None
+        if short and (length == x.shape[1]).all():  # the head is applied to the last position alone
+            more["logits_to_keep"] = 1
+        with torch.no_grad():
+            out = pick_output(self._call(self._tensor(x), extra, **more), self.output)
+            if not torch.is_tensor(out):
+                out = torch.from_numpy(np.asarray(out))
+            if more and out.shape[1] == 1:
+                return self._numpy(out[:, 0])
+            at = torch.from_numpy(np.asarray(length) - 1).to(out.device)
+            return self._numpy(out[torch.arange(len(x), device=out.device), at])
+
+    def _logprob(self, x: Array, length: Array, target: Array) -> Array:
+        made = np.zeros(x.shape, np.float32)
+        with torch.no_grad():
+            out = pick_output(self._invoke(x, self._extra(length, x.shape[1], None)), self.output)
+            for i, own in enumerate(out):  # one example at a time: float32 copies of (T,V) logits
+                n = int(length[i])
+                logits = own[:n].float()
+                chosen = torch.from_numpy(np.maximum(target[i, :n], 0)).to(logits.device)
+                value = logits.gather(1, chosen[:, None])[:, 0] - logits.logsumexp(-1)
+                made[i, :n] = np.where(target[i, :n] >= 0, value.cpu().numpy(), 0)
+        return made
+
     def _numpy(self, value: Any) -> Array:
         if not torch.is_tensor(value):
             return np.asarray(value)
@@ -163,10 +200,24 @@ class TorchModel(Model):
         x, length = (x[:1], length[:1]) if self.max_batch == 1 else (x, length)
         x = self._fit(x, 0)
         seen = self._watch(x, length)
+        self._find_positions(x, length)
         self._find_embedding(x, seen)
         self._find_features(x, length, seen)
         self._find_attention(x, length)
         self._find_gradient(x, length)
+
+    def _find_positions(self, x: Array, length: Array) -> None:
+        """Whether a causal language model takes position ids: those from 0 do not change its output."""
+        if not self.next_token or "position_ids" not in self._signature():
+            return
+        T = x.shape[1]
+        try:
+            ids = self._position_ids(np.zeros(len(x), np.int64), T)
+            a = self._raw(x, length, None)
+            b = self._numpy(pick_output(self._invoke(x, {**self._extra(length, T, None), **ids}), self.output))
+            self.takes_positions = self._same(a, b)
+        except Exception:  # the argument has another meaning
+            self.takes_positions = False
 
     def _watch(self, x: Array, length: Array) -> List[Tuple[str, nn.Module, Any, Any]]:
         """Name, module, first input and output of every call of a submodule."""

@@ -232,7 +232,8 @@ def audit(
 
     m:        a model of ``wrap()``, or a list: seeds of one architecture, with intervals over seeds.
     name:     of the model in tables (default: its class).
-    parts:    measurements, such as ["keep", "jacobian"]; default: all that the model offers.
+    parts:    measurements, such as ["keep", "jacobian"]; default: all that the model offers.  Of a causal language
+              model: "context" (loss by context length, and key tokens), "loss" (by position), "retrieval".
     examples: test examples per part.   budget: longest time in all, such as "10 min", or a number of passes.
     seed:     number of the model's seed; of a list: of its first model.
     out:      folder of results.
@@ -289,6 +290,16 @@ def _share(budget: Union[None, str, int], n: int) -> Union[None, float, int]:
     if budget is None:
         return None
     return max(1, budget // n) if isinstance(budget, int) else _seconds(budget) / n
+
+
+def _part_names(parts: Union[None, str, Sequence[str]], m: Optional[Model]) -> Optional[str]:
+    """Names of lra-probe, separated by commas; short names of the parts for language models."""
+    if parts is None:
+        return None
+    names = [p.strip() for p in parts.split(",")] if isinstance(parts, str) else list(parts)
+    language = m is not None and m.next_token
+    short = {"context": "context-curve", "key": "context-curve", "loss": "token-loss"} if language else {}
+    return ",".join(dict.fromkeys(short.get(p, p) for p in names))
 
 
 def _seconds(budget: str) -> float:
@@ -371,9 +382,8 @@ class _Job:
         return passes
 
     def _settings(self, passes: Optional[int]) -> List[str]:
-        parts = self.parts
         pairs = (
-            ("parts", parts if parts is None or isinstance(parts, str) else ",".join(parts)),
+            ("parts", _part_names(self.parts, self.m)),
             ("examples", self.examples),
             ("budget", passes),
             ("seed", self.seed or None),

@@ -99,6 +99,8 @@ class Server:
                 ops["vjp"] = self.vjp
         if "attn" not in m.missing:
             ops["attn"] = self.attn
+        if m.next_token:
+            ops["logprob"] = self.logprob
         ops = {name: self._watched(op) for name, op in ops.items()}
         if self.initial is not None:
             ops["reset"], ops["restore"] = self.reset, self.restore
@@ -157,6 +159,12 @@ class Server:
         }
         if self.width:
             facts["width"] = self.width
+        if m.next_token:
+            facts["next"] = 1
+            if m.bos is not None:
+                facts["bos"] = m.bos
+            if m.takes_positions:
+                facts["place"] = 1
         if m.padding == "fixed" and m.length:
             facts["fixed_length"] = m.length
         return facts
@@ -190,7 +198,16 @@ class Server:
 
     def forward(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, keep = self.inputs(tensors)
-        return {"logits": self.model_for(meta).logits(x, length, keep)}
+        return {"logits": self.model_for(meta).logits(x, length, keep, tensors.get("place"))}
+
+    def logprob(self, meta: Meta, tensors: Tensors) -> Tensors:
+        x, length, _ = self.inputs(tensors)
+        target = tensors.get("target")
+        if target is None or target.shape != x.shape:
+            raise BadRequest(f"a request without targets of shape {x.shape}")
+        if target.size and not -1 <= int(target.min()) <= int(target.max()) < (self.m.classes or 0):
+            raise BadRequest(f"targets from {target.min()} to {target.max()}, expected -1 to {self.m.classes} - 1")
+        return {"logprob": self.model_for(meta).logprob(x, length, target)}
 
     def features(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, keep = self.inputs(tensors)

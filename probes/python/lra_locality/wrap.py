@@ -27,6 +27,7 @@ def wrap(
     batch: Optional[int] = None,
     device: Any = None,
     name: Optional[str] = None,
+    bos: Optional[int] = None,
     quiet: bool = False,
 ) -> Model:
     """A model that can be checked, served and audited.  The model itself is not modified.
@@ -48,6 +49,8 @@ def wrap(
     pad:       token id of padding (default 0, or that of the configuration).
     batch:     largest batch (default any).
     device:    device of the inputs; default: that of the model.
+    bos:       token id that begins a row of a language model: it stays in front when the row is shortened and is not
+               counted as context (default: that of the configuration; no effect on rows that begin otherwise).
 
     Raises WrapError with what was found and what to pass.
     """
@@ -66,6 +69,7 @@ def wrap(
         "pad": pad,
         "batch": batch,
         "name": name,
+        "bos": bos,
     }
     wrapped = _of_framework(model, options, embedding, features, attention, device)
     wrapped._like = lambda other: _of_framework(
