@@ -5,9 +5,9 @@
  *   8   8   n        payload bytes, little-endian
  *   16  n   payload  a safetensors image (kernels/base/formats/safetensors.h)
  * The metadata of the payload contain `op`, a decimal `id`, and the arguments of the op. lra-probe
- * sends the requests hello, forward, logprob, features, vjp, attn, kernels, reset, restore and bye. The
- * model answers each of them except bye by a frame with the same id and the op result or error, or
- * ready as the answer to hello.
+ * sends the requests hello, forward, logprob, features, vjp, attn, kernels, reset, restore and bye.
+ * The model answers each of them except bye by a frame with the same id and the op result or error,
+ * or ready as the answer to hello.
  * 
  * A reader receives the bytes of a frame in portions of any size:
  *   while (!complete) {

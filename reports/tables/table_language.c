@@ -76,7 +76,8 @@ static lra_table *context_table(const lra_probe_result *r)
             lra_table_value(t, at, "all (up to %.0f)", at);
         else
             lra_table_value(t, at, "%.0f", at);
-        for (int k = 0; k < 4; k++) add_cells(t, curve[k], i, k < 2 ? 1 : 100, k == 0 ? 3 : k == 1 ? 4 : 1);
+        for (int k = 0; k < 4; k++)
+            add_cells(t, curve[k], i, k < 2 ? 1 : 100, k == 0 ? 3 : k == 1 ? 4 : 1);
     }
     if (unigram && unigram->rank == 1 && unigram->dims[0] == 3)
         lra_table_note(t, "loss by token frequencies of the training split: %.3f bits (%.3f-%.3f)",

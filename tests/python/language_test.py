@@ -124,15 +124,16 @@ class Language(unittest.TestCase):
             self.assertFalse(found[i, n:].any())
 
 
-class HuggingFace(unittest.TestCase):
-    """Needs torch and transformers."""
+try:
+    import torch
+    import transformers as t
+except ImportError:
+    torch = t = None
 
+
+@unittest.skipIf(t is None, "needs torch and transformers")
+class HuggingFace(unittest.TestCase):
     def nets(self):
-        try:
-            import torch
-            import transformers as t
-        except ImportError:
-            self.skipTest("needs torch and transformers")
         torch.manual_seed(0)
         yield t.GPT2LMHeadModel(t.GPT2Config(vocab_size=V, n_positions=48, n_embd=16, n_layer=2, n_head=2))
         yield t.LlamaForCausalLM(
@@ -148,8 +149,6 @@ class HuggingFace(unittest.TestCase):
         yield t.MambaForCausalLM(t.MambaConfig(vocab_size=V, hidden_size=16, state_size=4, num_hidden_layers=2))
 
     def test_outputs_do_not_depend_on_batch_and_padding(self):
-        import torch
-
         x = np.random.default_rng(1).integers(0, V, (4, 20))
         length = np.array([20, 7, 1, 13])
         for net in self.nets():
@@ -167,8 +166,6 @@ class HuggingFace(unittest.TestCase):
                 np.testing.assert_allclose(found[i, :n], log_p[np.arange(n), x[i, :n]], atol=1e-5)
 
     def test_position_ids(self):
-        import torch
-
         x = np.random.default_rng(2).integers(0, V, (3, 12))
         place = np.array([0, 5, 30])
         for net in self.nets():
