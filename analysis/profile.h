@@ -125,10 +125,10 @@ void lra_profile_others(const lra_profile *p, double *mass, double *equal_mass);
 
 /* Groups of measurements that can be requested. */
 enum {
-    LRA_PROFILE_DISTANCES = 1, /* self, dist.*, range.* */
-    LRA_PROFILE_FAR = 2,       /* far.half */
-    LRA_PROFILE_SHAPE = 4,     /* local.R, side, entropy*, support*, periodic.p */
-    LRA_PROFILE_FITS = 8,      /* decay.* */
+    LRA_PROFILE_DISTANCES = 1, /* measurements self, dist.*, range.* */
+    LRA_PROFILE_FAR = 2,       /* measurement far.half */
+    LRA_PROFILE_SHAPE = 4,     /* measurements local.R, side, entropy*, support*, periodic.p */
+    LRA_PROFILE_FITS = 8,      /* measurements decay.* */
     LRA_PROFILE_ALL = 15
 };
 

@@ -8,8 +8,8 @@
 /* Limits of the op that is being built, (n) int32, one for each head. NULL: the graph has no
  * limits. */
 lra_tensor *lra_next_limits(lra_graph *g, int64_t n);
-/* Limits that the i-th limited op reads, (n), in order of creation. NULL: there are no more limited
- * ops. */
+/* Limits that the i-th limited op reads, one for each of its n heads; ops are in order of creation.
+ * NULL: there are no more limited ops. */
 const lra_tensor *lra_limits_at(const lra_graph *g, int i);
 /* Number of limited ops on the longest path from x on. These ops mix positions one after another,
  * so that a limit of r in each restricts information to depth times r positions. An op with a

@@ -9,8 +9,8 @@
 
 enum { MOST_PERMUTED = 64, LEAST = 10 };
 static const double level = 0.01;
-/* What the check disables if the outputs are in another order than the labels: the gains of all
- * parts, but not their measurements without labels. */
+/* Measurements that the check disables if the outputs are in another order than the labels: the
+ * gains of all parts, but not their measurements without labels. */
 static const char of_labels[] = "gains length";
 
 /* Confusion matrices (C,C) of the first and of the second half of the labelled examples. */

@@ -48,7 +48,7 @@ typedef struct {
     double workspace;
 } prediction;
 
-/* What is estimated: a step of B examples of T tokens. */
+/* The training step to estimate: B examples of T tokens. */
 typedef struct {
     const lra_model *model;
     const lra_config *config;

@@ -19,7 +19,7 @@
 #include "probes/run/origin.h"
 #include "reports/results/result.h"
 
-/* What is read from the file, and the data that it refers to. */
+/* Content of the file that is imported, and the data to which it belongs. */
 typedef struct {
     const lra_job *job;
     const lra_fit_model *model;

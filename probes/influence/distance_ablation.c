@@ -23,7 +23,7 @@ static char *layer_of(const lra_tensor *node)
     return lra_copy_text(path);
 }
 
-/* What one distance limit applies to: a node, which is one head if the node is an attention op. */
+/* A unit to which a distance limit applies: a node, or one head of an attention op. */
 typedef struct {
     char *layer;
     int head; /* index of the head within its layer; -1 if the node is not an attention op */

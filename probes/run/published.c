@@ -77,7 +77,7 @@ static void add_foreign(const lra_job *r, const lra_technique *t, lra_text *to)
 
 enum { SCHEDULE = 1, CLIP = 2, WARMUP = 4 };
 
-/* What a paper does not state; the first matching row is used. models: NULL means all. */
+/* Settings that a paper does not state; the first matching row is used. models: NULL means all. */
 static const struct {
     const char *paper, *models;
     unsigned unstated;

@@ -22,7 +22,7 @@ typedef struct {
     char *axis; /* key of the model in which the rungs differ */
     int n;
     lra_planned_rung rung[LRA_LADDER_MAX_RUNGS];
-    const char *match; /* what --match makes equal: "none", "params", "flops" */
+    const char *match; /* quantity that --match makes equal: "none", "params", "flops" */
     int reference;     /* index of the rung whose size the other rungs match */
     /* number of parameters, or FLOPs of a training step, that all rungs have; 0: not matched */
     double count;

@@ -32,7 +32,7 @@ enum {
     LRA_ANSWERS_LOGPROB = 1 << 8 /* log-probabilities of given tokens at all positions */
 };
 
-/* What a model declares about itself. Texts belong to the responder. */
+/* Facts that a model declares about itself. Texts belong to the responder. */
 typedef struct {
     uint32_t answers; /* LRA_ANSWERS_.. bits */
     /* Identification, stored with results. Nullable: unknown */

@@ -1,4 +1,4 @@
-/* What the results of a page have in common: names of models and tasks, seeds, examples. */
+/* Facts about the results of a page: names of models and tasks, seeds, examples. */
 #ifndef LRA_REPORTS_HTML_FACTS_H
 #define LRA_REPORTS_HTML_FACTS_H
 

@@ -47,7 +47,7 @@ struct lra_page {
     const lra_page_section *headline; /* section whose verdict is that of the page; NULL: none */
     lra_svg_colors colors;
     int n_tables, n_figures; /* numbers of the captions so far */
-    lra_text left_out;       /* list items: what the page lacks, and why */
+    lra_text left_out;       /* list items: missing parts of the page, with reasons */
     lra_text data;           /* members of the JSON data: tables and figures */
     bool no_gnuplot;
 };

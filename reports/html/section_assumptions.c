@@ -1,4 +1,4 @@
-/* What the numbers of the page assume. */
+/* Assumptions on which the numbers of the page are based. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -19,7 +19,7 @@ static void add_owned(lra_text *to, char *text)
     lra_free(text);
 }
 
-/* What the flags of measurements mean; bits of lra_measurement_flag. */
+/* Meaning of the flags of measurements; flag: bit of lra_measurement_flag. */
 static const struct {
     unsigned flag;
     const char *means;

@@ -8,7 +8,7 @@ static void write(lra_page *p, lra_text *to)
     bool probed = p->source[LRA_FROM_RESULTS_AND_PROBES].n_probes > 0;
     if (probed && made->n > 0) {
         lra_page_paragraph(to, "", s->how_to_read);
-        /* the verdict counts models: it needs several */
+        /* the verdict compares models, so that it is shown only if there are several */
         lra_page_add_table(p, to, made->list[0], made->list[0]->n_rows > 1);
         lra_page_add_figure(p, to, &lra_figure_locality, &p->source[LRA_FROM_RESULTS_AND_PROBES]);
         return;

@@ -1,4 +1,4 @@
-/* What the page lacks, and why. */
+/* Lists the parts that the page lacks, and the reasons. */
 #include <math.h>
 #include <string.h>
 

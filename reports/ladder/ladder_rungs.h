@@ -15,11 +15,12 @@
 enum { LRA_LADDER_WORD = 24 };
 typedef struct {
     char axis[LRA_LADDER_WORD];
-    int64_t default_value;       /* default value of the axis; -1: unknown */
-    char match[LRA_LADDER_WORD]; /* what is matched: "none", "params", "flops" */
-    char key[LRA_LADDER_WORD];   /* name of the key that is solved for the match */
-    int64_t reference;           /* value of the solved key in the reference rung */
-    double count;                /* number of parameters or FLOPs that all rungs have */
+    int64_t default_value; /* default value of the axis; -1: unknown */
+    /* quantity that is equal in all rungs: "none", "params", "flops" */
+    char match[LRA_LADDER_WORD];
+    char key[LRA_LADDER_WORD]; /* name of the key that is solved for the match */
+    int64_t reference;         /* value of the solved key in the reference rung */
+    double count;              /* number of parameters or FLOPs that all rungs have */
 } lra_ladder_kind;
 
 typedef struct {

@@ -79,7 +79,7 @@ static void compute(const lra_listops_view *v, const lra_listops_grouping *by, n
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What the functions that add a row need: table, view and grouping. */
+/* Arguments of the functions that add a row: table, view and grouping. */
 typedef struct {
     lra_table *t;
     const lra_listops_view *v;

@@ -6,7 +6,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* What the rows are: "models", or "rows (models on data sets)" if there are several data sets. */
+/* Noun for the rows: "models", or "rows (models on data sets)" if there are several data sets. */
 static const char *rows_name(const lra_locality_view *v)
 {
     const lra_result *first = v->row[0].group->run[0];

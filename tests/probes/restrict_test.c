@@ -164,9 +164,10 @@ TEST(windows_of_expressions)
     } known[] = {{0, 15, {16, 8, 14, 6, 17, 7, 9, 3, 3, 13, 16, 4, 3, 3, 2}},
                  {1, 2, {16, 8, 3, 2}},
                  {3, 6, {16, 14, 6, 17, 7, 3, 3, 3, 2}},
-                 /* no operator is within the window: the later of the two nearest */
+                 /* no digit is within the window: the later of the two nearest digits is kept */
                  {7, 9, {16, 13, 3, 2}},
-                 {4, 5, {16, 14, 17, 7, 3, 3, 3, 2}}, /* a single operator: its digit */
+                 /* the window is a single operator: its first digit is kept */
+                 {4, 5, {16, 14, 17, 7, 3, 3, 3, 2}},
                  {13, 15, {16, 16, 4, 3, 3, 2}}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         int32_t left[ROW];

@@ -136,9 +136,10 @@ TEST(groups)
     lra_breakdown_row recall[1 + LRA_LISTOPS_ROOTS * LRA_LISTOPS_LABELS];
     lra_listops_recall(v, &v->cell[0], recall);
     assert_true(recall[1 + 0].n == 40 && recall[1 + 8].n == 20 && recall[1 + 10 + 9].n == 40);
-    /* greedy, or right: the prediction is always 0 */
+    /* every prediction is 0, either because it is correct or because the greedy heuristic predicts
+     * 0 */
     assert_true(fabs(recall[1 + 0].accuracy.value - 1) < 1e-12);
-    /* 6 of 10 predictions are right */
+    /* 6 of 10 predictions are correct, the others are those of the greedy heuristic */
     assert_true(fabs(recall[1 + 8].accuracy.value - 0.6) < 1e-12);
     lra_listops_views_free(v, 1);
     lra_listops_result_free(r);

@@ -172,8 +172,8 @@ typedef struct {
     elem *out;  /* (H,R), each number split into ATTENTION_PARTS elements */
 } bias_job;
 
-/* Grid: x = heads times diagonals. A block processes the tiles (keys from t0 on, queries from t0 +
- * delta on) of one diagonal and sums g by the offset query - key. */
+/* Sums the gradient of the scores by the offset query - key. Grid: x = heads times diagonals. A
+ * block processes the tiles (keys from t0 on, queries from t0 + delta on) of one diagonal. */
 static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(bias_job e)
 {
     LRA_SHARED(real, shared);

@@ -227,9 +227,9 @@ LRA_DEV real ring_at(const statistics_job *e, const real *map, int64_t row, int6
     return sum;
 }
 
-/* What the row at position t adds to entry k of the statistics that exclude the own key: sums by
- * distance, then p_ii of the row, then sums by distance in pixels. An entry for p_ii is initialised
- * to -1, so the row adds p_ii + 1. */
+/* Contribution of the row at position t to entry k of the statistics that exclude the own key: sums
+ * by distance, then p_ii of the row, then sums by distance in pixels. An entry for p_ii is
+ * initialised to -1, so the row adds p_ii + 1. */
 LRA_DEV real other_at(const statistics_job *e, const real *map, const real *own, int64_t row,
                       int64_t residue, int64_t t, int64_t k)
 {
