@@ -93,7 +93,7 @@ const char *const lra_page_style[] = {
     ".scroll,.canvas{overflow:visible;max-height:none}\ntable{font-size:7pt;max-width:100%}\n"
     "th,td{padding:.14rem .3rem;white-space:normal;overflow-wrap:break-word}\n"
     "td.n{white-space:nowrap}\n.wide table{font-size:5.6pt}.wide td.n{white-space:normal}\n"
-    ".wide{page:wide}.notes,.note{font-size:8pt}\n@page wide{size:A4 landscape;margin:12mm}\n"
+    ".wide{page:wide}.notes,.note,.settings{font-size:8pt}.parts{font-size:9pt}\n@page wide{size:A4 landscape;margin:12mm}\n"
     "caption{font-size:9pt;max-width:100%;width:auto}\n.tall thead th{position:static}\n"
     "figure svg{width:var(--w);min-width:0;max-width:100%;max-height:200mm}\n"
     "section{padding:1rem 0 .5rem}\n.methods{border:1px solid var(--line)}\n"

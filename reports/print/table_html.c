@@ -95,6 +95,17 @@ static void add_rows(lra_text *to, const lra_table *t, int n, const int *column)
     lra_text_add(to, "</tbody>\n");
 }
 
+/* Prints a table of one row with many columns: its columns become rows. */
+static void add_transposed(lra_text *to, const lra_table *t, int n, const int *column)
+{
+    lra_text_add(to, "<tbody>\n");
+    for (int c = 0; c < n; c++) {
+        lra_html_wrap(to, "<tr><th scope=\"row\">", t->head[column[c]], "</th>");
+        lra_html_wrap_number(to, "<td>", lra_table_text(t, 0, column[c]), "</td></tr>\n");
+    }
+    lra_text_add(to, "</tbody>\n");
+}
+
 /* The text that all rows of a column share, also one with a point, if it is no number; else as
  * lra_table_constant(). */
 static const char *same_text(const lra_table *t, int column)
@@ -154,14 +165,18 @@ void lra_table_add_html(lra_text *to, const lra_table *t, const char *id, bool n
 {
     int column[LRA_TABLE_COLUMNS], n = lra_table_shown(t, column);
     lra_text same = {0};
+    bool row = t->n_rows == 1 && n > WIDE;
     n = take_constants(t, n, column, &same);
     lra_text_add(to,
                  "<div class=\"scroll%s%s\" role=\"region\" tabindex=\"0\" "
                  "aria-labelledby=\"%s-caption\">\n<table id=\"%s\">\n<caption id=\"%s-caption\">",
-                 t->n_rows > TALL ? " tall" : "", n > WIDE ? " wide" : "", id, id, id);
+                 t->n_rows > TALL ? " tall" : "", n > WIDE && !row ? " wide" : "", id, id, id);
     lra_html_text(to, t->title);
     lra_text_add(to, "</caption>\n");
-    add_rows(to, t, n, column);
+    if (row)
+        add_transposed(to, t, n, column);
+    else
+        add_rows(to, t, n, column);
     lra_text_add(to, "</table>\n</div>\n");
     if (notes) {
         bool many = t->n_notes > 3;

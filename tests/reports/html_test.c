@@ -162,6 +162,25 @@ TEST(tables_have_scopes_and_aligned_numbers)
     lra_table_free(t);
 }
 
+TEST(wide_tables_of_one_row_are_transposed)
+{
+    enum { N = 20 };
+    const char *head[N];
+    for (int c = 0; c < N; c++) head[c] = c ? "value" : "model";
+    lra_table *t = lra_table_new("wide", N, head);
+    lra_table_row(t);
+    lra_table_cell(t, "net");
+    for (int c = 1; c < N; c++) lra_table_number(t, -c, 0);
+    lra_text out = {0};
+    lra_table_add_html(&out, t, "table-1", true);
+    assert_int_equal(count(out.s, "<tr>"), N);
+    assert_int_equal(count(out.s, "<th scope=\"row\">"), N);
+    assert_non_null(strstr(out.s, "<td>\xE2\x88\x92"
+                                  "19</td>"));
+    lra_text_free(&out);
+    lra_table_free(t);
+}
+
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 static void change(char **text, const char *to)
