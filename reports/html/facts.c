@@ -19,7 +19,7 @@ void lra_words_add(lra_word_set *s, const char *text)
     s->text[s->n++] = lra_copy_text(text);
 }
 
-void lra_words_free(lra_word_set *s)
+void lra_word_set_free(lra_word_set *s)
 {
     for (int i = 0; i < s->n; i++) lra_free(s->text[i]);
     lra_free(s->text);
@@ -115,8 +115,8 @@ char *lra_page_title(const lra_page *p)
     else
         title = lra_format("Locality of %d models on %s", models.n, task);
     lra_free(task);
-    lra_words_free(&models);
-    lra_words_free(&tasks);
+    lra_word_set_free(&models);
+    lra_word_set_free(&tasks);
     return title;
 }
 
@@ -192,7 +192,7 @@ void lra_page_add_facts(const lra_page *p, lra_text *to)
     add_fact(to, "Data", lra_words_join(&data, 1));
     add_fact(to, "Results of", newest_date(p));
     lra_text_add(to, "</dl>\n");
-    lra_words_free(&models);
-    lra_words_free(&tasks);
-    lra_words_free(&data);
+    lra_word_set_free(&models);
+    lra_word_set_free(&tasks);
+    lra_word_set_free(&data);
 }

@@ -10,7 +10,7 @@ typedef struct {
     char **text;
 } lra_word_set;
 void lra_words_add(lra_word_set *s, const char *text);
-void lra_words_free(lra_word_set *s);
+void lra_word_set_free(lra_word_set *s);
 /* "a, b and c", at most `most` words and the number of the others. The caller frees it. */
 char *lra_words_join(const lra_word_set *s, int most);
 

@@ -218,8 +218,8 @@ static void list_missing(lra_page *p)
         lra_free(list);
         lra_free(why);
     }
-    lra_words_free(&known);
-    lra_words_free(&missing);
+    lra_word_set_free(&known);
+    lra_word_set_free(&missing);
 }
 
 static void write(lra_page *p, lra_text *to)

@@ -67,7 +67,7 @@ static void add_undefined(lra_page *p)
             lra_free(what);
             lra_free(why);
         }
-        lra_words_free(&parts);
+        lra_word_set_free(&parts);
     }
 }
 

@@ -103,7 +103,7 @@ static char *influence_parts(const lra_page *p)
     char *text = lra_format("The influence of tokens by distance was measured by the parts %s",
                             list);
     lra_free(list);
-    lra_words_free(&parts);
+    lra_word_set_free(&parts);
     return text;
 }
 
@@ -144,8 +144,8 @@ static void write(lra_page *p, lra_text *to)
     lra_free(m);
     lra_free(k);
     lra_free(parts);
-    lra_words_free(&models);
-    lra_words_free(&tasks);
+    lra_word_set_free(&models);
+    lra_word_set_free(&tasks);
 }
 
 const lra_page_section lra_section_methods = {.id = "methods", .title = "Methods", .write = write};

@@ -75,7 +75,7 @@ static void add_list(lra_text *to, const char *term, lra_word_set *set)
         lra_text_add(to, "<div><dt>%s</dt>", i ? "" : term);
         lra_html_wrap(to, "<dd>", set->text[i], "</dd></div>\n");
     }
-    lra_words_free(set);
+    lra_word_set_free(set);
 }
 
 static void add_versions(const lra_page *p, lra_text *to)
@@ -155,12 +155,12 @@ static void add_settings(const lra_page *p, lra_text *to)
         lra_html_wrap(to, "<div><dt>", keys.text[k], "</dt>");
         lra_html_wrap(to, "<dd>", list, " (differs between runs)</dd></div>\n");
         lra_free(list);
-        lra_words_free(&values);
+        lra_word_set_free(&values);
     }
     lra_text_add(to, "</dl>\n");
-    lra_words_free(&all);
-    lra_words_free(&common);
-    lra_words_free(&keys);
+    lra_word_set_free(&all);
+    lra_word_set_free(&common);
+    lra_word_set_free(&keys);
 }
 
 static void write(lra_page *p, lra_text *to)
