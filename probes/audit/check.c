@@ -84,7 +84,8 @@ static void fail_asked(lra_check_work *w, int check, const lra_err *e, const cha
                    "correct the model's program", disables);
 }
 
-static void judge_noise(lra_check_work *w, double size)
+/* changes: the differences grow with each call, so that the model changes when it is called. */
+static void judge_noise(lra_check_work *w, double size, bool changes)
 {
     char *found = w->out->noise == 0
                       ? lra_format("equal requests have equal answers")
@@ -94,7 +95,9 @@ static void judge_noise(lra_check_work *w, double size)
         lra_check_pass(w, LRA_CHECK_deterministic, found);
     else
         lra_check_fail(w, LRA_CHECK_deterministic, found,
-                       "dropout or another random operation is active",
+                       changes ? "the model changes with each call: weights or batch statistics "
+                                 "are updated, or state is kept"
+                               : "dropout or another random operation is active",
                        "set evaluation mode (PyTorch: model.eval()); the difference is used as "
                        "noise floor",
                        "interaction position occlusion");
@@ -105,15 +108,19 @@ static void check_deterministic(lra_check_work *w, const lra_check_batch *b)
     lra_err e;
     int64_t n = b->q.B * w->r->facts.classes;
     float *first = lra_check_forward(w, &b->q, &e);
-    bool ok = first != NULL;
+    bool ok = first != NULL, grows = true;
+    double difference[REPEATS] = {0};
     for (int i = 0; i < REPEATS && ok; i++) {
         float *again = lra_check_forward(w, &b->q, &e);
         ok = again != NULL;
-        if (ok) w->out->noise = fmax(w->out->noise, lra_check_difference(first, again, n));
+        if (ok) difference[i] = lra_check_difference(first, again, n);
+        w->out->noise = fmax(w->out->noise, difference[i]);
+        grows = grows && (i == 0 || difference[i] > difference[i - 1]);
         lra_free(again);
     }
     if (ok)
-        judge_noise(w, lra_check_size(first, n));
+        judge_noise(w, lra_check_size(first, n),
+                    grows && difference[REPEATS - 1] > 2 * difference[0]);
     else
         fail_asked(w, LRA_CHECK_deterministic, &e, "all");
     lra_free(first);

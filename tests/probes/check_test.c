@@ -123,6 +123,21 @@ TEST(an_accuracy_disables_gains_alone)
     lra_check_free(&c);
 }
 
+/* Differences that grow with each call are told apart from random ones. */
+TEST(a_model_that_changes_with_each_call)
+{
+    static const stub_fault fault[] = {STUB_drifts, STUB_random};
+    for (int i = 0; i < 2; i++) {
+        lra_err e = {{0}};
+        lra_check c;
+        OK(check(with(fault[i]), 1, false, 16, &c, &e));
+        const lra_check_row *row = &c.row[LRA_CHECK_deterministic];
+        assert_int_equal(row->outcome, LRA_CHECK_FAILED);
+        assert_true(!strstr(row->meaning, "changes with each call") == (i == 1));
+        lra_check_free(&c);
+    }
+}
+
 TEST(batch_statistics)
 {
     lra_err e = {{0}};

@@ -248,6 +248,45 @@ class Real(unittest.TestCase):
             self.assertEqual(a.value("occlusion", "dist.q50"), 1)
             self.assertTrue(all("three" in r["model"] for r in a.records()))
 
+    def test_rows_without_labels(self):
+        """Effects on the prediction are measured; gains are not defined, and the flag says why."""
+        table = np.random.default_rng(0).standard_normal((V, C)).astype(np.float32)
+        x = np.random.default_rng(1).integers(0, V, (200, T))
+        m = ll.wrap(lambda b: table[np.asarray(b)].mean(1), vocab=V, quiet=True)
+        rows = ll.rows({"tokens": list(x)}, vocab=V, name="free")
+        with tempfile.TemporaryDirectory() as d:
+            try:
+                a = ll.audit(m, rows, parts=["keep", "order-in", "position"], examples=10, out=d, quiet=True)
+            except ll.ProgramError as e:
+                self.skipTest(str(e))
+            found = {(r["part"], r["id"]): r for r in a.records()}
+            self.assertGreater(found["keep", "kl.most"]["value"], 0)
+            self.assertIsNone(found["keep", "keep.w95"]["value"])
+            self.assertIn("no-gain", found["keep", "keep.w95"]["flags"])
+            self.assertLess(found["order-in", "kl.most"]["value"], 1e-6)  # a mean does not depend on the order
+            self.assertIsNotNone(found["position", "position.edge"]["value"])
+
+    def test_fixed_length(self):
+        """A model of one length: parts that keep it are measured; rows of other lengths are one clear line."""
+        table = np.random.default_rng(0).standard_normal((T, V, C)).astype(np.float32)
+
+        def logits(b):
+            if b.shape[1] != T:
+                raise ValueError(f"{b.shape[1]} positions")
+            return table[np.arange(T)[None], np.asarray(b)].mean(1)
+
+        x = np.random.default_rng(1).integers(0, V, (200, T))
+        m = ll.wrap(logits, vocab=V, length=T, quiet=True)
+        equal, ragged = ll.rows((x, logits(x).argmax(1)), vocab=V), [row[: T - i % 3] for i, row in enumerate(x)]
+        with tempfile.TemporaryDirectory() as d:
+            try:
+                a = ll.audit(m, equal, parts=["keep", "swap", "token", "order-in"], examples=10, out=d, quiet=True)
+            except ll.ProgramError as e:
+                self.skipTest(str(e))
+            self.assertEqual({r["part"] for r in a.records()}, {"swap", "token", "order-in"})
+            with self.assertRaisesRegex(ll.AuditError, f"takes inputs of exactly {T} tokens, and [0-9]+ of"):
+                ll.audit(m, ll.rows({"tokens": ragged}, vocab=V), out=d, quiet=True, check=False)
+
     def test_page_figures_and_tables(self):
         rows = ll.rows((np.random.default_rng(3).integers(1, V, (200, T)), np.arange(200) % C), vocab=V, name="made")
         m = ll.wrap(sound, vocab=V, classes=C, name="net <b>", quiet=True)
