@@ -3,12 +3,17 @@
 #include "tests/fixtures/test.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/philox.h"
+#include "probes/audit/process_responder.h"
+#include "probes/audit/serve_frames.h"
 #include "probes/influence/documents.h"
 #include "probes/influence/registry.h"
 #include "tests/fixtures/goal_run.h"
@@ -463,17 +468,14 @@ TEST(other_models)
 
 /* ---- the built-in engine --------------------------------------------------------------------- */
 
-/* logprob() of a built-in model gives the same losses as forward(), for requests of any shape. */
-TEST(logprob_of_a_run)
+enum { OWN_V = 5, B = 3, L = 6 };
+
+/* Compares logprob() with the losses of forward(), for requests of any shape. */
+static void check_logprob(lra_responder *r)
 {
-    enum { OWN_V = 5, B = 3, L = 6 };
     lra_err e = {{0}};
-    run own;
-    open_run(&own, LRA_GOAL_NEXT, "logprob", 1);
-    lra_train_report report = train(&own);
-    lra_subject s = subject_of(&own.spec, &own.device);
-    lra_responder *r = s.model;
     assert_true(r->facts.next && r->facts.classes == OWN_V);
+    assert_true(lra_responder_answers(r, LRA_ANSWERS_LOGPROB));
     int32_t token[B * L], target[B * L], length[B] = {L, 4, 1};
     float out[B * L], logits[B * OWN_V];
     for (int i = 0; i < B * L; i++) token[i] = (i * i + i / 4) % OWN_V, target[i] = -1;
@@ -495,7 +497,60 @@ TEST(logprob_of_a_run)
                 fail_msg("%g, expected %g", (double)out[i * L + t], -loss);
         }
     }
+}
+
+typedef struct {
+    const run *own;
+    int fd, rc;
+    lra_err e;
+} server;
+
+static void *serve_run(void *context)
+{
+    server *s = context;
+    lra_device device = s->own->device;
+    lra_responder *r = lra_engine_responder_new(&s->own->spec, &device);
+    const lra_wire_shape shape = {OWN_V, 0, 1};
+    s->rc = lra_serve_frames(r, &shape, s->fd, s->fd, &s->e);
+    lra_responder_close(r);
+    return NULL;
+}
+
+/* A built-in model, in memory and through the protocol. */
+TEST(logprob_of_a_run)
+{
+    lra_err e = {{0}};
+    run own;
+    int pair[2];
+    pthread_t thread;
+    open_run(&own, LRA_GOAL_NEXT, "logprob", 1);
+    lra_train_report report = train(&own);
+    lra_subject s = subject_of(&own.spec, &own.device);
+    check_logprob(s.model);
     close_subject(&s);
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    server serves = {.own = &own, .fd = pair[1]};
+    assert_int_equal(pthread_create(&thread, NULL, serve_run, &serves), 0);
+    lra_process_options o = {
+        .command = lra_model_command_default(),
+        .task = {.task = "next", .classes = OWN_V, .vocab = OWN_V, .length = L, .towers = 1},
+        .processes = 1,
+        .batch = 2};
+    o.command.fd = pair[0];
+    lra_responder *r = lra_process_responder_open(&o, &e);
+    NOT_NULL(r);
+    check_logprob(r);
+    int32_t token = 0, length = 1, target = OWN_V; /* beyond the vocabulary: refused */
+    float out;
+    const lra_request q = {.B = 1, .T = 1, .towers = 1, .token = &token, .length = &length};
+    assert_int_not_equal(r->is->logprob(r, &q, &target, &out, &e), 0);
+    assert_non_null(strstr(e.msg, "target 5, expected -1 to 4"));
+    OK(lra_process_responder_end(r, &e));
+    pthread_join(thread, NULL);
+    close(pair[0]);
+    close(pair[1]);
+    if (serves.rc != 0) fail_msg("%s", serves.e.msg);
     lra_train_report_free(&report);
     close_run(&own);
 }
