@@ -49,7 +49,7 @@ typedef struct {
      * depend on `from` */
     int depth;
     const lra_tensor *last; /* limit of the last limited op on this path */
-    /* limit of a convolution kernel that the node has masked; NULL: it is no such node */
+    /* limit of the convolution kernel that the node masks; NULL: the node masks no kernel */
     const lra_tensor *kernel;
 } limited;
 

@@ -343,7 +343,8 @@ static int logprob(lra_responder *r, const lra_request *q, const int32_t *target
         return lra_fail(e, "the model does not predict the next token");
     int rc = need((engine *)r, LRA_ANSWERS_LOGPROB | (q->place ? LRA_ANSWERS_PLACE : 0), 0, e);
     if (rc == 0) rc = answer((engine *)r, &a, e);
-    for (int64_t i = 0; i < q->B * q->T && rc == 0; i++) out[i] = -out[i]; /* losses */
+    /* converts losses to log-probabilities */
+    for (int64_t i = 0; i < q->B * q->T && rc == 0; i++) out[i] = -out[i];
     return rc;
 }
 

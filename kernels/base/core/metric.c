@@ -1,4 +1,4 @@
-/* Metrics. */
+/* Computes the metrics of tasks from sums over rows. */
 #include "kernels/base/core/metric.h"
 
 #include <math.h>
