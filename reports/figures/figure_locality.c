@@ -115,6 +115,7 @@ static span span_of(const lra_locality_view *v)
         widen(scale * r->value.hi, &s.least, &s.most);
     }
     if (!(s.near < INFINITY)) s.near = 1, s.far = s.T;
+    if (!isfinite(s.least)) s.least = 0, s.most = 1; /* no row has labels */
     s.near /= 1.25, s.far *= 1.25;
     lra_plot_widen(&s.least, &s.most, 0.06);
     return s;

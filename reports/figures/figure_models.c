@@ -54,6 +54,11 @@ static int check(const plot *p, int i, lra_err *e)
             e,
             "tasks '%s' and '%s' have different metrics (%s, %s); name tasks with the same metric",
             first->task, r->task, p->metric->text, lra_result_metric(r)->text);
+    if (strcmp(p->metric->name, "none") == 0)
+        return lra_fail(e,
+                        "'%s' has no labels, so that there is no metric to draw; name results "
+                        "with labels",
+                        r->task);
     if (p->task_of[i] < 0)
         return lra_fail(e, "one figure holds at most %d tasks; name results of fewer", (int)TASKS);
     if (p->model_of[i] < 0)

@@ -47,6 +47,10 @@ expect 0 '' "$report" tables o --table tasks
 says 'file:rows *user.free  *none  *-  *-  *- '
 expect 0 '' "$report" show o/runs/file-user.free-*
 says 'no labels, [0-9]* rows'
+if command -v gnuplot >/dev/null; then
+    expect 0 '' "$report" figures --out o --figure locality o/runs/file-user.free-*
+    expect 1 'has no labels, so that there is no metric to draw' "$report" figures --out o --figure models o/runs/file-user.free-*
+fi
 expect 0 '(measured)' "$probe" audit $data --label none --name free $parts -- "$model"
 expect 0 '^accuracy  *FAILED' "$probe" audit $data --name chance $parts -- "$model"
 for part in keep swap order-in order-out bag; do says " $part  *kl.most  *[0-9]"; done
