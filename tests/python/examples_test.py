@@ -24,7 +24,19 @@ def can_audit():
 
 
 class Examples(unittest.TestCase):
-    pass
+    def test_readme_quotes_the_example(self):
+        """Every line of code in the README's section is one of torch_gru.py."""
+        root = os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))
+        readme = os.path.join(root, "README.md")
+        if not os.path.isfile(readme):
+            self.skipTest("installed without the sources")
+        with open(readme, encoding="utf-8") as f:
+            section = f.read().split("## Your model\n")[1].split("prints, after")[0]
+        with open(os.path.join(FOLDER, "torch_gru.py")) as f:
+            lines = f.read().splitlines()
+        quoted = [line[4:] for line in section.split("class Net")[1].splitlines()[1:] if line.strip()]
+        self.assertGreater(len(quoted), 8)
+        self.assertEqual([line for line in quoted if line not in lines], [])
 
 
 def add(name):
