@@ -89,8 +89,8 @@ static int make_rows(lra_dataset *d, const lra_config *c, const char *folder, co
     lra_cache_fingerprint(d);
     if (d->own) name_apart(d, folder);
     char text[32];
-    lra_note("%s: %lld + %lld + %lld rows prepared in %s", d->task->name, (long long)d->split[0].n,
-             (long long)d->split[1].n, (long long)d->split[2].n,
+    lra_note("%s: %lld training, %lld validation and %lld test rows prepared in %s", d->task->name,
+             (long long)d->split[0].n, (long long)d->split[1].n, (long long)d->split[2].n,
              lra_time_text(text, lra_now() - start));
     return 0;
 }

@@ -15,8 +15,8 @@
 
 #define LRA_LEGS_CUT 2.0
 
-/* Computes the used eigenvalues and eigenvectors. w: (modes), -mu; v: (2 modes,modes), the columns
- * of V. */
+/* Computes the eigenvalues and eigenvectors that are used (one of each conjugate pair). w: (modes),
+ * -mu; v: (2 modes,modes), the columns of V. */
 void lra_hippo_legs(int64_t modes, double *w, double complex *v);
 
 /* Initialisers of arrays (..,modes): -Im a, Re B and Im B. */

@@ -355,7 +355,8 @@ static int open_grid(sweep_run *s, lra_err *e)
     if (rc == 0 && named) rc = lra_grid_add_others(&s->grid, named->grid, e);
     if (rc == 0) rc = read_seeds(s, e);
     if (rc == 0 && s->grid.n_axes == 0)
-        rc = lra_fail_usage(e, "nothing varies; expected --vary KEY=LIST or a FILE");
+        rc = lra_fail_usage(e, "no setting varies; expected --vary KEY=LIST, a FILE, or the "
+                               "NAME of an experiment ('lra-probe list experiments')");
     if (rc == 0 && s->list && lra_option_flag(o, "json"))
         rc = lra_fail_usage(e, "--print-plan and --json exclude each other");
     return rc == 0 ? lra_grid_check(&s->grid, o, e) : rc;

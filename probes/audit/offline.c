@@ -113,7 +113,7 @@ static int compare_settings(const lra_offline *o, const json_t *is, const char *
         if (strcmp(was, now) != 0)
             return lra_fail(e,
                             "'%s' was planned with %s '%.100s', this audit has '%.100s'; repeat "
-                            "the options of the plan, or plan into another folder",
+                            "the options of the plan, or give --plan another folder",
                             o->folder, key, was, now);
     }
     return 0;
@@ -168,7 +168,7 @@ lra_offline *lra_offline_open(const char *folder, const lra_config *settings, bo
         rc = lra_fail(e, "there is no plan '%s'; 'lra-probe audit --plan %s ...' writes it", path,
                       folder);
     else if (lra_file_exists(first))
-        rc = lra_fail(e, "'%s' exists without 'plan.json': plan into another folder", first);
+        rc = lra_fail(e, "'%s' exists without 'plan.json': give --plan another folder", first);
     if (rc == 0) rc = make_folders(o, e);
     lra_free(path);
     lra_free(first);

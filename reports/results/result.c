@@ -30,7 +30,7 @@ static const lra_attribute fields[] = {
     {LRA_NESTED_MEMBER(lra_result, training, steps), LRA_ATTRIBUTE_INT, 0},
     {LRA_NESTED_MEMBER(lra_result, training, skipped), LRA_ATTRIBUTE_INT, 0},
     {LRA_NESTED_MEMBER(lra_result, training, best_epoch), LRA_ATTRIBUTE_INT,
-     -1 /* -1 occurs in format 1 */},
+     -1 /* files of format 1 contain -1 */},
     {LRA_NESTED_MEMBER(lra_result, training, seconds), LRA_ATTRIBUTE_REAL, 0},
     {LRA_NESTED_MEMBER(lra_result, training, step_flops), LRA_ATTRIBUTE_REAL, 0},
     {LRA_NESTED_MEMBER(lra_result, training, padding), LRA_ATTRIBUTE_REAL, 0}};

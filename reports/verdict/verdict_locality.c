@@ -104,12 +104,12 @@ static void print_caveat(const lra_locality_view *v, lra_verdict *to)
                         "No row has a measured distance: 'lra-probe influence RUN' measures it.");
     else if (chance)
         lra_verdict_add(to,
-                        "%d of the %d measured %s %s not better than chance: their distances "
+                        "%d of %d measured %s %s not better than chance: their distances "
                         "give no information about the need of the task.",
                         chance, measured, rows_name(v), chance == 1 ? "is" : "are");
     else if (single)
         lra_verdict_add(to,
-                        "%d of the %d measured %s %s one seed: these intervals cover examples, "
+                        "%d of %d measured %s %s one seed: these intervals cover examples, "
                         "not the variation over seeds.",
                         single, measured, rows_name(v), single == 1 ? "has" : "have");
     else if (without)

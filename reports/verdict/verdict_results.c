@@ -141,7 +141,7 @@ static void say_chance(int n, const row *all, lra_verdict *to)
     add_signs(n, all, 2, tasks, "not tested", &others);
     lra_verdict_add(
         to,
-        "%d of %d rows are significantly better than chance (the null value; 95 %% interval "
+        "%d of %d rows are significantly better than chance, the null value (95 %% interval "
         "of each row)%s.",
         better, n, others.s);
     lra_text_free(&others);

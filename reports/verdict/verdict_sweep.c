@@ -94,8 +94,8 @@ static void say_above(const counts *c, lra_verdict *to)
     if (c->untested) lra_text_add(&rest, "; %d have no interval", c->untested);
     lra_verdict_add(
         to,
-        "%d of %d rungs, each at one value of the setting, are significantly better than chance "
-        "(the null value; 95 %% intervals)%s.",
+        "%d of %d rungs, each at one value of the setting, are significantly better than "
+        "chance, the null value (95 %% intervals)%s.",
         c->above[1], c->n[1], rest.s);
     lra_text_free(&rest);
 }

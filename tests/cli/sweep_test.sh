@@ -107,7 +107,7 @@ sweep grid --vary precision=f32,bf16 --seeds 1 --dry-run >out 2>err || fail "fil
 grep -q 'rate=0.004 precision=f32: ' out || complain "precision: $(cat out)"
 
 # Told before anything is made.
-expect 2 'nothing varies' "$probe" sweep --out n
+expect 2 'no setting varies' "$probe" sweep --out n
 expect 2 "'model' varies twice" "$probe" sweep --vary model=s4d --vary model=las --out n
 expect 2 "rat=1: .*did you mean 'rate'" "$probe" sweep --vary rat=1,2 --out n
 expect 2 "^lra-probe: the run has no 'rat'" "$probe" sweep --vary rat=1 --out n

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -199,7 +200,7 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         text = done.stdout + done.stderr
         line = next(s for s in text.splitlines() if " rows prepared" in s or "rows are prepared" in s)
-        return [int(w) for w in line.split(":", 2)[2].split(" rows")[0].replace("+", " ").split()]
+        return [int(w) for w in re.findall(r"\d+", line.split(":", 2)[2].split(" rows")[0])]
 
     def test_splits_and_rows(self):
         try:

@@ -69,7 +69,7 @@ TEST(at_chance)
     results all = {.n = 0};
     for (int i = 0; i < 9; i++) add(&all, 3 + 2 * (i / 3), i % 3, 0.25);
     lra_verdict v = verdict_of(&all);
-    says(&v, 0, "0 of 3 rows are significantly better than chance (the null value;");
+    says(&v, 0, "0 of 3 rows are significantly better than chance, the null value (");
     says(&v, 0, "difference not significant: resconv K = 3, resconv K = 5 and resconv K = 7.");
     never_says(&v, "best");
     never_says(&v, "differ in size");

@@ -171,7 +171,7 @@ def _compare(file: Path, ready: Dict[str, str]) -> None:
         if stored.get(key, "") != ready.get(key, ""):
             raise AuditError(
                 f"'{file}' has {key} {stored.get(key, '')!r}, and this model has {ready.get(key, '')!r}: "
-                "answer with the same model, or plan into another folder"
+                "answer with the same model, or make a plan in another folder"
             )
 
 
