@@ -112,7 +112,7 @@ class Offline(unittest.TestCase):
             ll.plan(None, self.path("none"))
         x = np.random.default_rng(2).integers(0, V, (100, T))
         rows = ll.rows((x, x[:, 0] % C), vocab=V, name="neighbours")
-        with self.assertRaisesRegex(ll.AuditError, "was planned with data '.*', this audit has"):
+        with self.assertRaisesRegex(ll.AuditError, "was planned with (task|data) '.*', this audit has"):
             ll.plan(rows, p.folder, out=self.path("off"), **self.options)
 
     def test_initial_weights(self):
