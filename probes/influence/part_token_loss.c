@@ -58,7 +58,7 @@ static int predict_all(lra_influence *p, losses *w, int64_t from, int64_t n, lra
     int32_t *target = lra_alloc_array(cells, sizeof *target);
     int32_t *length = lra_alloc_array((size_t)n, sizeof *length);
     float *logprob = lra_alloc_array(cells, sizeof *logprob);
-    memset(target, 255, cells * sizeof *target); /* -1 */
+    memset(target, 255, cells * sizeof *target); /* all are -1 */
     for (int64_t i = 0; i < n; i++) {
         const lra_document *d = &w->docs.row[from + i];
         length[i] = (int32_t)d->n;

@@ -47,8 +47,8 @@ static void divide(lra_page *p)
     both->probes = of_runs;
 }
 
-/* True if the verdict of section i can be that of the page. A comparison counts models: it needs
- * several of them, and measurements (without any, its verdict is a single sentence). */
+/* True if the verdict of section i can be the verdict of the page. That of the comparison states
+ * numbers of models, so that several models and measurements of them are required. */
 static bool has_headline(const lra_page *p, int i)
 {
     const lra_page_tables *made = &p->tables[i];

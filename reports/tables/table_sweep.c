@@ -184,7 +184,7 @@ static void add_truth(lra_table *t, const lra_sweep *s)
                      count_rungs(s, i, false, true) + count_rungs(s, i, false, false));
     lra_table_note(t,
                    "not covered\tnumber of rungs above chance among those whose receptive "
-                   "field does not: %s",
+                   "field does not cover the distance: %s",
                    text.s);
     lra_text_free(&text);
     lra_table_note(t, "d50\tdistance at which the gain over chance falls to half of its value "

@@ -66,7 +66,7 @@ void lra_map_plot(lra_text *t, const lra_map_panel *p)
 {
     double end = (double)p->pixels - 0.5;
     if (p->tokens > 2) {
-        add_ticks(t, p, 'x', p->gap_y);
+        add_ticks(t, p, 'x', p->below);
         add_ticks(t, p, 'y', p->left);
     }
     lra_text_add(t, "set xrange [-0.5:%g]\nset yrange [%g:-0.5]\n", end, end);

@@ -24,7 +24,7 @@ typedef struct {
     const char *file, *name;
     int block;
     int64_t pixels, tokens;
-    bool left, gap_y;
+    bool left, below;
 } lra_map_panel;
 void lra_map_plot(lra_text *t, const lra_map_panel *p);
 

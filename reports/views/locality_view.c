@@ -336,9 +336,9 @@ void lra_locality_growth(const lra_locality_view *v, int *grew, int *fell, int *
     *grew = *fell = *undecided = 0;
     for (int i = 0; i < v->n; i++) {
         const lra_measurement *f = &v->row[i].grew;
-        bool above = f->lo > 0, gap_y = f->hi < 0; /* without an interval (NAN), both are false */
+        bool above = f->lo > 0, below = f->hi < 0; /* without an interval (NAN), both are false */
         if (isnan(f->value)) continue;
-        *grew += above, *fell += gap_y, *undecided += !above && !gap_y;
+        *grew += above, *fell += below, *undecided += !above && !below;
     }
 }
 
