@@ -225,7 +225,8 @@ int lra_ablation_measure(const lra_train_spec *run, lra_device *dev, int groups,
     int rc = open_limited(&m, run, dev, e);
     m.sample = sample;
     if (rc == 0) lra_loaded_buckets(&m);
-    if (rc == 0 && m.n_limits == 0) rc = lra_fail_usage(e, "the model has no op between positions");
+    if (rc == 0 && m.n_limits == 0)
+        rc = lra_fail_usage(e, "the model has no operation that mixes positions");
     if (rc == 0) rc = measure(&m, groups, &a, out, e);
     lra_sample_outputs_free(&a);
     lra_loaded_free(&m);

@@ -293,7 +293,7 @@ static int read_classes(lra_h5 *f, const char *group, int64_t *n, int64_t *n_cla
     int rc = lra_h5_find(f, paths[0], &info, e);
     if (rc == 0 && (info.rank != 2 || info.dims[0] < 1 || info.dims[0] > MAX_ROWS ||
                     info.dims[1] < 1 || info.dims[1] > MAX_CLASSES))
-        rc = lra_fail(e, "'%s' is no table of sensible size", paths[0]);
+        rc = lra_fail(e, "'%s' is not a table of acceptable size", paths[0]);
     else if (rc == 0 && *n_classes && info.dims[1] != *n_classes)
         rc = lra_fail(e, "'%s' is of %lld classes, expected %lld", paths[0],
                       (long long)info.dims[1], (long long)*n_classes);

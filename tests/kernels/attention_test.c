@@ -617,7 +617,7 @@ TEST(wrong_use_is_named)
     refuse_dropout(&(lra_attention_spec){.dropout = 1}, "dropout 1 is not in [0,1)");
     refuse_dropout(&(lra_attention_spec){.dropout = -0.1}, "dropout -0.1 is not in [0,1)");
     refuse_dropout(&(lra_attention_spec){.dropout = 0.1, .smooth = 3},
-                   "dropout of weights allows no smoothing");
+                   "dropout of weights cannot be combined with smoothing");
     refuse(LRA_SHAPE(1, 6, 1, 2), &(lra_attention_spec){.stride = 2, .window = 3},
            "a stride excludes chunk");
     lra_graph *g = lra_graph_new(LRA_F32, LRA_EVAL);

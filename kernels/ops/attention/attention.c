@@ -158,7 +158,9 @@ static int check_options(const lra_tensor *y, const lra_shape *q, int n, lra_err
     if (!(a->dropout >= 0 && a->dropout < 1))
         return lra_fail(e, "dropout %g is not in [0,1)", a->dropout);
     if (a->dropout > 0 && (a->smooth > 1 || a->block % 4))
-        return lra_fail(e, "dropout of weights allows no smoothing, and blocks of a multiple of 4");
+        return lra_fail(
+            e, "dropout of weights cannot be combined with smoothing, or with a block size that is "
+               "not a multiple of 4");
     if (a->laplace && (a->block || a->stride > 1))
         return lra_fail(e, "laplace attention allows no list of blocks and no stride");
     if (a->stride > 1 && (a->chunk || a->window || a->cross || bias || a->smooth > 1))
