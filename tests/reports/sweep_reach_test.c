@@ -136,7 +136,7 @@ TEST(learned_is_certainly_above_chance)
     static const double share[2][DISTANCES] = {{0.26, 0.26, 0.75}, {0.75, 0.26, 0.26}};
     char *text = table_of(share, "text");
     if (!strstr(text, "distance: 4: 1 of 2, 8: 0 of 1, 16: 0 of 0") ||
-        !strstr(text, "does not: 4: 0 of 0, 8: 0 of 1, 16: 1 of 2"))
+        !strstr(text, "does not cover the distance: 4: 0 of 0, 8: 0 of 1, 16: 1 of 2"))
         fail_msg("%s", text);
     free(text);
 }
