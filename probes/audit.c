@@ -94,7 +94,7 @@ static const lra_option output[] = {
     LRA_FORCE_OPTION("measure again instead of using saved results"),
     LRA_JSON_OPTION("print the table as one JSON document"),
     LRA_OUT_OPTION("output folder; everything is written below it"),
-    LRA_NO_LOCKS_OPTION,
+    LRA_LOCK_OPTIONS,
     {.name = NULL}};
 static const lra_option *const tables[] = {
     of_data, of_model,           lra_influence_sampling_options,

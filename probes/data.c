@@ -88,7 +88,7 @@ static const lra_option own[] = {
          "with --show: split of the row (train, val or test); without it, for own data: name of "
          "the column of the splits"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
-    LRA_NO_LOCKS_OPTION,
+    LRA_LOCK_OPTIONS,
     LRA_THREADS_OPTION("all processors; the rows do not depend on it"),
     LRA_FORCE_OPTION("with --make: replace existing files"),
     LRA_JSON_OPTION("print one JSON document instead of text"),

@@ -40,9 +40,10 @@ static const char *const state_names[N_STATES] = {"done",  "training", "stopped"
 typedef struct {
     char *name;
     run_state state;
-    char *why;       /* reason why a result is damaged or unreadable; NULL in other states */
-    int64_t process; /* id of the process that trains the run; 0: none */
-    bool known;      /* true if `status` was read from the status file of the run */
+    char *why;            /* reason why a result is damaged or unreadable; NULL in other states */
+    bool held;            /* true if a process trains the run */
+    lra_lock_owner owner; /* that process */
+    bool known;           /* true if `status` was read from the status file of the run */
     lra_run_status status;
     lra_run_identity identity;
     char value[64]; /* metric of a result, for example "accuracy 55.10 %" */
@@ -74,9 +75,9 @@ static run read_run(const char *runs, const char *name)
     char *folder = lra_format("%s/%s", runs, name), *lock = lra_format("%s/lock", folder);
     char *result = lra_format("%s/result.h5", folder),
          *checkpoint = lra_format("%s/checkpoint.h5", folder);
-    r.process = lra_lock_holder(lock);
+    r.held = lra_lock_held(lock, &r.owner);
     r.state = lra_file_exists(result)       ? read_result(result, &r)
-              : r.process                   ? TRAINING
+              : r.held                      ? TRAINING
               : lra_file_exists(checkpoint) ? STOPPED
                                             : EMPTY;
     if (r.state != DONE && !r.why) r.known = lra_run_status_read(folder, &r.status);
@@ -203,7 +204,8 @@ static void print_json(const run *all, char *const *says, int n)
         lra_free(name);
         if (says[i]) add_identity(o, &r->identity, says[i]);
         if (r->why) json_object_set_new(o, "reason", json_string(r->why));
-        if (r->process) json_object_set_new(o, "process", json_integer(r->process));
+        if (r->held) json_object_set_new(o, "process", json_integer(r->owner.pid));
+        if (r->held && *r->owner.host) json_object_set_new(o, "host", json_string(r->owner.host));
         if (*r->value) json_object_set_new(o, "test", json_string(r->value));
         if (r->known) add_progress(o, &r->status);
         json_array_append_new(list, o);

@@ -25,6 +25,7 @@
 #include "probes/run/option_rows.h"
 #include "probes/run/run_cells.h"
 #include "probes/run/seeds.h"
+#include "probes/run/slurm_script.h"
 #include "probes/run/sources.h"
 #include "reports/report.h"
 
@@ -44,6 +45,21 @@ static const lra_option own[] = {
      .help =
          "print the command of each run that is still to be trained, one per line; train nothing"},
     LRA_JSON_OPTION("print the table, or the plan of --dry-run, as one JSON document"),
+    {.name = "slurm",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "write a Slurm job array of identical workers, which complete the sweep together on a "
+             "shared folder; train nothing"},
+    {.name = "workers",
+     .kind = LRA_OPTION_INT,
+     .value = "4",
+     .min = 1,
+     .max = 1000,
+     .arg = "N",
+     .help = "with --slurm: maximum number of workers"},
+    {.name = "requeue",
+     .kind = LRA_OPTION_FLAG,
+     .help = "exit with code 75 instead of 130 when a signal stops the sweep"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_job_options, lra_common_options, NULL};
 static const lra_command command = {
@@ -54,7 +70,8 @@ static const lra_command command = {
         "  lra-probe sweep --vary model=transformer,s4d,lstm --vary rate=0.001,0.004 --jobs 2\n"
         "  lra-probe sweep loc-T1 --data-dir DIR --dry-run      (of 'lra-probe list experiments')\n"
         "  lra-probe sweep grid.txt --dry-run      (lines KEY = VALUE, VALUE, ...)\n"
-        "  lra-probe sweep --vary task=listops,xor --vary kernel=3,15 --print-plan",
+        "  lra-probe sweep --vary task=listops,xor --vary kernel=3,15 --print-plan\n"
+        "  lra-probe sweep loc-T4 --preset small --slurm job.sh --workers 8 && sbatch job.sh",
     .min_args = 0,
     .max_args = 1,
     .tables = tables,
@@ -63,7 +80,7 @@ static const lra_command command = {
 typedef struct {
     const lra_options *options;
     lra_grid grid;
-    bool dry, list; /* --dry-run, --print-plan: nothing is trained */
+    bool dry, list; /* --dry-run, --print-plan or --slurm: nothing is trained */
     int n_seeds;
     /* (n_seeds) seeds of every combination. NULL: the number of seeds of the preset */
     int64_t *seed;
@@ -280,6 +297,46 @@ static int print_commands(const sweep_run *s, lra_err *e)
     return 0;
 }
 
+/* The command of a worker: this command without options of the plan, and with --requeue. */
+static void worker_command(const sweep_run *s, lra_command_words *w)
+{
+    static const char *const except[] = {"slurm",      "workers", "requeue", "dry-run",
+                                         "print-plan", "json",    NULL};
+    const lra_options *o = s->options;
+    lra_command_words_add(w, lra_copy_text("sweep"));
+    if (lra_option_n_args(o)) lra_command_words_add(w, lra_copy_text(lra_option_arg(o, 0)));
+    for (int i = 0; tables[i]; i++) lra_command_words_add_given(w, o, tables[i], except);
+    lra_command_words_add(w, lra_copy_text("--requeue"));
+}
+
+static int write_slurm(const sweep_run *s, const char *path, lra_err *e)
+{
+    const lra_options *o = s->options;
+    lra_command_words words = {0};
+    int64_t jobs = lra_option_int(o, "jobs"), threads = lra_option_int(o, "threads");
+    int workers = (int)lra_option_int(o, "workers");
+    int missing = 0;
+    for (int i = 0; i < s->n_cells; i++) missing += !lra_file_exists(s->cell[i].result);
+    if (missing == 0) {
+        printf("all runs are done; '%s' is not written\n", path);
+        return 0;
+    }
+    worker_command(s, &words);
+    const lra_slurm_job job = {
+        .command = &words,
+        .name = "lra-sweep",
+        .out = lra_option_text(o, "out"),
+        .workers = workers < missing ? workers : missing,
+        .cpus = (int)(jobs * (threads ? threads : 1)),
+    };
+    int rc = lra_slurm_script_write(path, &job, e);
+    lra_command_words_free(&words);
+    if (rc == 0)
+        printf("wrote %s: %d workers for %d runs\nnext  sbatch %s\n", path, job.workers, missing,
+               path);
+    return rc;
+}
+
 /* For --dry-run --json: prints every combination with missing runs. */
 static void print_planned(const sweep_run *s)
 {
@@ -366,6 +423,8 @@ static int make_sweep(sweep_run *s, lra_err *e)
 {
     int rc = open_grid(s, e);
     if (rc == 0) rc = make_plan(s, e);
+    if (rc == 0 && lra_option_given(s->options, "slurm"))
+        return write_slurm(s, lra_option_text(s->options, "slurm"), e);
     if (rc == 0 && s->list) return print_commands(s, e);
     if (rc == 0 && s->dry) {
         if (lra_option_flag(s->options, "json"))
@@ -378,7 +437,7 @@ static int make_sweep(sweep_run *s, lra_err *e)
     if (rc == 0) rc = lra_run_cells_train(&all, (int)lra_option_int(s->options, "jobs"), e);
     if (rc == LRA_STOPPED) {
         lra_note("stopped; checkpoints are saved, the same command resumes");
-        return LRA_EXIT_INTERRUPTED;
+        return lra_option_flag(s->options, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;
     }
     return rc == 0 ? print_results(s, e) : rc;
 }
@@ -386,7 +445,7 @@ static int make_sweep(sweep_run *s, lra_err *e)
 static int sweep(const lra_options *o, lra_err *e)
 {
     sweep_run s = {.options = o, .planned = json_array()};
-    s.list = lra_option_flag(o, "print-plan");
+    s.list = lra_option_flag(o, "print-plan") || lra_option_given(o, "slurm");
     s.dry = s.list || lra_option_flag(o, "dry-run");
     if (s.dry) lra_dry_run_limit();
     int rc = make_sweep(&s, e);

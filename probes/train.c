@@ -55,6 +55,9 @@ static const lra_option own[] = {
     {.name = "requeue",
      .kind = LRA_OPTION_FLAG,
      .help = "exit with code 75 instead of 130 when a signal stops the run"},
+    {.name = "no-wait",
+     .kind = LRA_OPTION_FLAG,
+     .help = "exit with code 3 instead of waiting if another process trains the run"},
     {.name = NULL}};
 static const lra_option *const tables[] = {own, lra_warm_start_options, lra_job_options,
                                            lra_common_options, NULL};
@@ -196,6 +199,7 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     if (r->dry) lra_dry_run_limit();
     int rc = lra_job_open(r, o, e);
     r->differs = lra_option_text(o, "differs");
+    r->no_wait = lra_option_flag(o, "no-wait");
     r->evaluate = lra_option_flag(o, "evaluate");
     if (rc == 0 && r->evaluate && !lra_option_given(o, "weights"))
         rc = lra_fail_usage(e, "option '--evaluate' needs '--weights FILE'");
@@ -213,6 +217,10 @@ static int train_job(lra_job *r, const lra_options *o, lra_err *e)
     if (rc == LRA_STOPPED) {
         lra_note("stopped; the checkpoint is saved, the same command resumes");
         return lra_option_flag(o, "requeue") ? LRA_EXIT_REQUEUE : LRA_EXIT_INTERRUPTED;
+    }
+    if (rc == LRA_HELD) {
+        lra_note("%s", e->msg);
+        return LRA_EXIT_HELD;
     }
     return rc == 0 ? print_result(r, seed, done, e) : rc;
 }

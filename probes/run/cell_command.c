@@ -77,6 +77,13 @@ static void add_option(lra_command_words *w, const lra_options *o, const lra_opt
     }
 }
 
+void lra_command_words_add_given(lra_command_words *w, const lra_options *o,
+                                 const lra_option *table, const char *const *except)
+{
+    for (const lra_option *row = table; row->name; row++)
+        if (lra_option_given(o, row->name) && !is_among(except, row->name)) add_option(w, o, row);
+}
+
 void lra_cell_command(lra_command_words *w, const lra_options *o, const char *const *except)
 {
     lra_command_words_add(w, lra_copy_text("lra-probe"));

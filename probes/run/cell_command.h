@@ -21,6 +21,10 @@ char *lra_command_words_line(const lra_command_words *w, lra_err *e);
  * is divided among the runs, and the options in `except` (ends with NULL; Nullable). If an option
  * is given twice, the last value is used. */
 void lra_cell_command(lra_command_words *w, const lra_options *o, const char *const *except);
+/* Appends the options of a table that were given, with their values in o, except those of `except`
+ * (ends with NULL; Nullable). */
+void lra_command_words_add_given(lra_command_words *w, const lra_options *o,
+                                 const lra_option *table, const char *const *except);
 /* Appends the remaining options: seed, memory in bytes (0 = all free memory), quiet output. */
 void lra_cell_command_end(lra_command_words *w, int64_t seed, double memory);
 

@@ -80,6 +80,18 @@ void lra_cells_display_end(lra_cells_display *d, int i)
     d->cell[i].done = 1;
 }
 
+void lra_cells_display_wait(lra_cells_display *d, int i)
+{
+    d->cell[i].state = WAITS;
+    d->cell[i].began = 0;
+}
+
+void lra_cells_display_done(lra_cells_display *d, int i)
+{
+    d->cell[i].state = ENDED;
+    d->cell[i].done = 1;
+}
+
 /* Ratio of actual to planned time over cells with enough progress: at the start of a cell,
  * preparation takes longer than the steps. */
 static double slower(const lra_cells_display *d)

@@ -24,7 +24,7 @@
 const lra_option lra_finished_run_options[] = {
     LRA_OUT_OPTION("folder in which runs are found by name; probes of a read-only run of another "
                    "folder write to DIR/probes"),
-    LRA_NO_LOCKS_OPTION,
+    LRA_LOCK_OPTIONS,
     LRA_DATA_DIR_OPTION(", needed if the run's data were imported and are no longer stored"),
     LRA_THREADS_OPTION("automatic"),
     {.name = NULL}};

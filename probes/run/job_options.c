@@ -53,7 +53,7 @@ const lra_option lra_job_options[] = {
      .help = "name of the run, stored with the result and shown in tables and figures; of task "
              "file: the column of labels (--task file:NAME names the data)"},
     LRA_OUT_OPTION("output folder; everything is written below it"),
-    LRA_NO_LOCKS_OPTION,
+    LRA_LOCK_OPTIONS,
     LRA_DATA_DIR_OPTION(" to import instead of generating; of task file: a csv, tsv, jsonl, npz or "
                         "safetensors file of own data, or a folder with train and test files"),
     {.name = "checkpoint-every",

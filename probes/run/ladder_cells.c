@@ -7,17 +7,25 @@
 #include "kernels/base/os/file.h"
 #include "kernels/base/core/log.h"
 #include "kernels/base/core/mem.h"
+#include "kernels/base/os/signals.h"
 #include "kernels/base/os/terminal.h"
+#include "models/training/train.h"
 #include "probes/run/run_cells.h"
 #include "probes/run/train_job.h"
 
-static int train_here(const lra_ladder_cells *l, lra_err *e)
+/* Trains the cells that no other process trains. *held: number of cells that others train. */
+static int train_free(const lra_ladder_cells *l, int *held, lra_err *e)
 {
+    *held = 0;
     for (int i = 0; i < l->n; i++) {
         const lra_ladder_cell *c = &l->cell[i];
         if (lra_file_exists(c->result)) continue;
         double start = lra_now();
-        int rc = lra_job_train(&c->job, c->seed, e);
+        lra_job job = c->job;
+        job.no_wait = true;
+        int rc = lra_job_train(&job, c->seed, e);
+        *held += rc == LRA_HELD;
+        if (rc == LRA_HELD) continue;
         if (rc != 0) return rc;
         char text[32], name[48];
         lra_note("  %2d of %d: %-7s seed %" PRId64 " trained in %s", i + 1, l->n,
@@ -25,6 +33,18 @@ static int train_here(const lra_ladder_cells *l, lra_err *e)
                  lra_time_text(text, lra_now() - start));
     }
     return 0;
+}
+
+/* Trains the cells in this process, and waits for those that other processes train. */
+static int train_here(const lra_ladder_cells *l, lra_err *e)
+{
+    int held = 0, rc = train_free(l, &held, e);
+    if (rc == 0 && held > 0) lra_note("  %s: waiting", e->msg);
+    while (rc == 0 && held > 0 && !lra_stop_signal()) {
+        lra_sleep(0.5);
+        rc = train_free(l, &held, e);
+    }
+    return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
 }
 
 /* Builds the command line that trains a cell in a separate process. The settings of the rung follow

@@ -47,9 +47,16 @@
      .help = "number of " what " trained at a time, each in its own process"}
 #define LRA_DRY_RUN_OPTION(text) {.name = "dry-run", .kind = LRA_OPTION_FLAG, .help = text}
 #define LRA_JSON_OPTION(text)  {.name = "json", .kind = LRA_OPTION_FLAG, .help = text}
-#define LRA_NO_LOCKS_OPTION                                                                        \
-    {.name = "no-locks", .kind = LRA_OPTION_FLAG,                                                  \
-     .help = "do not lock files, on file systems without locks; only one process may run"}
+#define LRA_LOCK_OPTIONS                                                                           \
+    {.name = "locks", .kind = LRA_OPTION_CHOICE, .value = "auto", .choices = "auto|claims|none",   \
+     .arg = "KIND",                                                                                \
+     .help = "locks between processes: auto = of the file system, or claim files if it has none; " \
+             "claims = files '*.claim', if its locks do not reach other machines; none = no "      \
+             "locks, only one process may run"},                                                   \
+    {.name = "break-locks", .kind = LRA_OPTION_FLAG,                                               \
+     .help = "take over claim files of other machines at once, not 300 s after their last "        \
+             "heartbeat"},                                                                         \
+    {.name = "no-locks", .kind = LRA_OPTION_FLAG, .help = "same as --locks none"}
 #define LRA_FORCE_OPTION(text) {.name = "force", .kind = LRA_OPTION_FLAG, .help = text}
 /* clang-format on */
 

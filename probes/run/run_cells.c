@@ -2,8 +2,10 @@
 #include "probes/run/run_cells.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/base/os/file.h"
+#include "kernels/base/os/lock.h"
 #include "kernels/base/core/log.h"
 #include "kernels/base/os/machine.h"
 #include "kernels/base/core/mem.h"
@@ -15,48 +17,114 @@
 #include "probes/run/cells_display.h"
 
 enum { MIB = 1 << 20 };
+static const double POLL = 0.5; /* seconds between two checks of the cells of other processes */
+
+/* State of a cell, as far as this process knows. READY: it has no result, unless another process
+ * has written one. */
+typedef enum { READY, STARTED, ENDED } cell_state;
 
 typedef struct {
     const lra_run_cells *l;
-    int n_jobs, running, next, trained, missing;
+    cell_state *state; /* (l->n) */
+    int n_jobs, running, trained, missing;
+    bool waiting; /* the processes of other cells were reported */
     lra_process child[LRA_MOST_JOBS];
     int at[LRA_MOST_JOBS];      /* index of the cell that child[i] trains */
     lra_cells_display *display; /* NULL: no display */
 } dealer;
 
-/* Starts cells without a result until n_jobs processes run. */
-static int start_cells(dealer *d, lra_err *e)
+/* True if another process trains the cell, for example a worker on another machine. */
+static bool is_held(const lra_run_cell *c, lra_lock_owner *owner)
 {
-    for (; d->next < d->l->n && d->running < d->n_jobs; d->next++) {
-        const lra_run_cell *c = &d->l->cell[d->next];
-        int slot = 0;
-        if (lra_file_exists(c->result)) continue;
-        while (d->child[slot].pid) slot++;
-        int rc = lra_process_start(&d->child[slot], c->command.word, LRA_SELF | LRA_QUIET_OUT, e);
-        if (rc != 0) return rc;
-        d->at[slot] = d->next;
-        d->running++;
-        if (d->display) lra_cells_display_start(d->display, d->next);
+    int folder = (int)(strrchr(c->result, '/') - c->result);
+    char *path = lra_format("%.*s/lock", folder, c->result);
+    bool held = lra_lock_held(path, owner);
+    lra_free(path);
+    return held;
+}
+
+static int start_cell(dealer *d, int i, lra_err *e)
+{
+    const lra_run_cell *c = &d->l->cell[i];
+    lra_command_words words = {0};
+    int slot = 0;
+    while (d->child[slot].pid) slot++;
+    for (int k = 0; k < c->command.n; k++)
+        lra_command_words_add(&words, lra_copy_text(c->command.word[k]));
+    /* two workers can find the same cell free at the same time: the second one takes another */
+    lra_command_words_add(&words, lra_copy_text("--no-wait"));
+    int rc = lra_process_start(&d->child[slot], words.word, LRA_SELF | LRA_QUIET_OUT, e);
+    lra_command_words_free(&words);
+    if (rc != 0) return rc;
+    d->at[slot] = i;
+    d->state[i] = STARTED;
+    d->running++;
+    if (d->display) lra_cells_display_start(d->display, i);
+    return 0;
+}
+
+/* Starts cells that have no result and that no other process trains, until n_jobs processes run.
+ * Sets *held to the number of cells that others train. */
+static int start_cells(dealer *d, int *held, lra_err *e)
+{
+    *held = 0;
+    for (int i = 0; i < d->l->n; i++) {
+        const lra_run_cell *c = &d->l->cell[i];
+        if (d->state[i] != READY) continue;
+        if (lra_file_exists(c->result)) {
+            d->state[i] = ENDED;
+            lra_note("  %2d of %d: %s trained by another process", ++d->trained, d->missing,
+                     c->name);
+            if (d->display) lra_cells_display_done(d->display, i);
+        } else if (is_held(c, NULL)) {
+            ++*held;
+        } else if (d->running < d->n_jobs) {
+            int rc = start_cell(d, i, e);
+            if (rc != 0) return rc;
+        }
     }
     return 0;
 }
 
-/* Waits until a cell ends and updates the display meanwhile. Returns the index of its process, or
- * -1 on failure. */
+/* Reports the processes that train the remaining cells, once. */
+static void say_waiting(dealer *d)
+{
+    lra_text t = {0};
+    int n = 0;
+    for (int i = 0; i < d->l->n && !d->waiting; i++) {
+        lra_lock_owner owner;
+        char text[128];
+        if (d->state[i] != READY || !is_held(&d->l->cell[i], &owner)) continue;
+        if (n++ < 4) lra_text_add(&t, "%s%s", n > 1 ? ", " : "", lra_lock_owner_text(&owner, text));
+    }
+    if (n > 0)
+        lra_note("  %d run%s in training by %s%s: waiting", n, n == 1 ? " is" : "s are", t.s,
+                 n > 4 ? ", ..." : "");
+    d->waiting |= n > 0;
+    lra_text_free(&t);
+}
+
+/* Waits until a cell of this process ends, at most POLL seconds, and updates the display. Returns
+ * the index of its process, n_jobs if none has ended, or -1 on failure. */
 static int wait_for_cell(dealer *d, int *status, lra_err *e)
 {
-    int slot = d->n_jobs;
-    while (slot == d->n_jobs) {
-        if (d->display) lra_cells_display_draw(d->display);
-        slot = lra_process_wait_any(d->child, d->n_jobs, d->display ? 0.5 : -1, status, e);
+    if (d->display) lra_cells_display_draw(d->display);
+    int slot = lra_process_wait_any(d->child, d->n_jobs, POLL, status, e);
+    if (slot >= 0 && slot < d->n_jobs && d->display) {
+        if (*status == LRA_EXIT_HELD)
+            lra_cells_display_wait(d->display, d->at[slot]);
+        else
+            lra_cells_display_end(d->display, d->at[slot]);
     }
-    if (slot >= 0 && d->display) lra_cells_display_end(d->display, d->at[slot]);
     return slot;
 }
 
-/* Handles the exit code of a cell that has ended. */
-static int cell_ended(dealer *d, const lra_run_cell *c, int status, lra_err *e)
+/* Handles the exit code of cell i, which has ended. */
+static int cell_ended(dealer *d, int i, int status, lra_err *e)
 {
+    const lra_run_cell *c = &d->l->cell[i];
+    d->state[i] = status == LRA_EXIT_HELD ? READY : ENDED;
+    if (status == LRA_EXIT_HELD) return 0;
     if (status == LRA_EXIT_INTERRUPTED) return LRA_STOPPED;
     if (status != 0 && d->running)
         lra_note("  %s failed; no more runs are started, %d of %d continue", c->name, d->running,
@@ -66,21 +134,39 @@ static int cell_ended(dealer *d, const lra_run_cell *c, int status, lra_err *e)
     return 0;
 }
 
-/* Trains the cells without a result in at most n_jobs processes. After a failure, no more cells are
- * started, and the running ones finish. */
+/* Waits until a cell of this process ends or POLL seconds have passed. Returns 0, LRA_STOPPED or a
+ * negative code. */
+static int next_event(dealer *d, lra_err *e)
+{
+    int status = 0;
+    if (d->running == 0) {
+        say_waiting(d);
+        lra_sleep(POLL);
+        return 0;
+    }
+    int slot = wait_for_cell(d, &status, e);
+    if (slot == d->n_jobs) return 0;
+    if (slot < 0) {
+        d->running = 0; /* their number is unknown */
+        return LRA_FAILED;
+    }
+    d->running--;
+    return cell_ended(d, d->at[slot], status, e);
+}
+
+/* Trains the cells without a result in at most n_jobs processes, and waits for those that other
+ * processes train. If another process ends without a result, its cell is trained here. After a
+ * failure, no more cells are started, and the running ones finish. */
 static int deal(dealer *d, lra_err *e)
 {
-    int rc = 0;
+    int rc = 0, held = 0;
     for (;;) {
-        if (rc == 0 && !lra_stop_signal()) rc = start_cells(d, e);
-        if (d->running == 0) break;
-        int status = 0, slot = wait_for_cell(d, &status, e);
-        if (slot < 0) return LRA_FAILED;
-        d->running--;
-        if (rc >= 0 || status == 0) {
-            int ended = cell_ended(d, &d->l->cell[d->at[slot]], status, e);
-            rc = ended < 0 || rc == 0 ? ended : rc;
-        }
+        if (rc == 0 && !lra_stop_signal()) rc = start_cells(d, &held, e);
+        bool ends = rc != 0 || lra_stop_signal();
+        if (d->running == 0 && (ends || held == 0)) break;
+        lra_err other;
+        int event = next_event(d, rc < 0 ? &other : e); /* the first failure is reported */
+        if (rc >= 0 && event != 0) rc = event;
     }
     return rc == 0 && lra_stop_signal() ? LRA_STOPPED : rc;
 }
@@ -93,13 +179,19 @@ double lra_run_cells_memory(double requested, int n_jobs)
 int lra_run_cells_train(const lra_run_cells *l, int n_jobs, lra_err *e)
 {
     dealer d = {.l = l, .n_jobs = n_jobs};
+    d.state = lra_alloc_array((size_t)l->n + 1, sizeof *d.state);
     /* a signal stops the cells, which save their state; this process waits for them */
     lra_signals_hold();
-    for (int i = 0; i < l->n; i++) d.missing += !lra_file_exists(l->cell[i].result);
+    for (int i = 0; i < l->n; i++) {
+        bool done = lra_file_exists(l->cell[i].result);
+        d.missing += !done;
+        d.state[i] = done ? ENDED : READY;
+    }
     if (lra_is_tty(stderr) && lra_terminal_level() >= LRA_LOG_NORMAL)
         d.display = lra_cells_display_new(l, n_jobs);
     int rc = deal(&d, e);
     lra_cells_display_free(d.display);
+    lra_free(d.state);
     lra_signals_release();
     return rc;
 }

@@ -141,12 +141,14 @@ static int train_missing(const lra_job *r, const lra_train_spec *s, const char *
     return rc;
 }
 
-/* Removes the folder of a run that failed before it wrote a file. The lock is held. */
+/* Removes the lock file of a run that failed before it wrote another file, so that its folder can
+ * be removed after the lock is released. The lock is held. */
 static void leave_nothing(const char *folder, const char *lock)
 {
     char **names = NULL;
-    int n = lra_folder_list(folder, &names, NULL);
-    if (n == 1 && strcmp(names[0], "lock") == 0 && unlink(lock) == 0) rmdir(folder);
+    int n = lra_folder_list(folder, &names, NULL), others = 0;
+    for (int i = 0; i < n; i++) others += strncmp(names[i], "lock", 4) != 0;
+    if (n > 0 && others == 0) unlink(lock);
     if (n >= 0) lra_names_free(names, n);
 }
 
@@ -162,13 +164,16 @@ int lra_job_train(const lra_job *r, int64_t seed, lra_err *e)
     if (rc == 0 && !lra_file_exists(path)) {
         /* If a sweep was killed, its cells may still run: the repeated command waits for them and
          * uses their results. */
-        lock = lra_lock_wait(lock_path, e);
+        bool held = false;
+        lock = r->no_wait ? lra_lock(lock_path, &held, e) : lra_lock_wait(lock_path, e);
         rc = lock >= 0           ? train_missing(r, &s, path, e)
+             : held              ? LRA_HELD
              : lra_stop_signal() ? LRA_STOPPED
                                  : LRA_FAILED;
         if (lock >= 0 && rc != 0 && rc != LRA_STOPPED) leave_nothing(s.folder, lock_path);
     }
     lra_unlock(lock);
+    if (rc < 0) rmdir(s.folder); /* fails, as it should, if the folder contains files */
     lra_job_spec_free(&s);
     lra_origin_free(&origin);
     lra_free(path);

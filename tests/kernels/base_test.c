@@ -407,19 +407,19 @@ TEST(folders_are_made_and_listed)
 TEST(a_lock_names_its_holder)
 {
     char *path = in_folder("lock"), holder[64];
-    int status, lock = lra_lock(path, &err);
+    int status, lock = lra_lock(path, NULL, &err);
     assert_true(lock >= 0);
     snprintf(holder, sizeof holder, "is in use by process %ld", (long)getpid());
     pid_t pid = fork();
     if (pid == 0) {
-        bool refused = lra_lock(path, &err) == -1 && strstr(err.msg, holder);
+        bool refused = lra_lock(path, NULL, &err) == -1 && strstr(err.msg, holder);
         _exit(refused ? 0 : 1);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     lra_unlock(lock);
     pid = fork();
-    if (pid == 0) _exit(lra_lock(path, &err) >= 0 ? 0 : 1);
+    if (pid == 0) _exit(lra_lock(path, NULL, &err) >= 0 ? 0 : 1);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
     assert_int_equal(lra_file_remove(path, &err), 0);

@@ -67,12 +67,24 @@ static void set_terminal(const lra_command *c, const lra_options *o)
     lra_terminal_init(on[0] ? LRA_LOG_QUIET : on[1] ? LRA_LOG_VERBOSE : LRA_LOG_NORMAL);
 }
 
-/* Applies --no-locks, if the command has it. */
-static void set_locks(const lra_command *c, const lra_options *o)
+static bool has_option(const lra_command *c, const char *name)
 {
     for (int i = 0; lra_option_entry(c, i); i++)
-        if (strcmp(lra_option_entry(c, i)->name, "no-locks") == 0 && lra_option_flag(o, "no-locks"))
-            lra_locks_off();
+        if (strcmp(lra_option_entry(c, i)->name, name) == 0) return true;
+    return false;
+}
+
+/* Applies --locks and --break-locks, if the command has them. The choice of a parent process
+ * remains if the options are not given. */
+static void set_locks(const lra_command *c, const lra_options *o)
+{
+    if (!has_option(c, "locks")) return;
+    const char *kind = lra_option_text(o, "locks");
+    if (lra_option_flag(o, "no-locks")) kind = "none";
+    bool take_over = lra_option_flag(o, "break-locks");
+    if (strcmp(kind, "none") == 0) lra_locks_use(LRA_LOCKS_NONE, false);
+    if (strcmp(kind, "claims") == 0) lra_locks_use(LRA_LOCKS_CLAIMS, take_over);
+    if (strcmp(kind, "auto") == 0 && take_over) lra_locks_use(LRA_LOCKS_AUTO, true);
 }
 
 static int run(const lra_subcommand *s, int argc, char **argv, lra_err *e)

@@ -131,7 +131,6 @@ int lra_process_wait(lra_process *p, lra_err *e)
 
 int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra_err *e)
 {
-    const struct timespec nap = {0, 20000000};
     for (double end = lra_now() + seconds;;) {
         int raw;
         pid_t pid = waitpid(-1, &raw, WNOHANG);
@@ -145,7 +144,7 @@ int lra_process_wait_any(lra_process *p, int n, double seconds, int *status, lra
         if (pid > 0) continue;
         for (int i = 0; i < n && lra_stop_signal(); i++) lra_process_signal(&p[i], SIGTERM);
         if (seconds >= 0 && lra_now() >= end) return n;
-        nanosleep(&nap, NULL); /* a blocking wait would miss a signal that arrives just before it */
+        lra_sleep(0.01); /* a blocking wait would miss a signal that arrives just before it */
     }
 }
 

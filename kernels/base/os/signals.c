@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernels/base/core/mem.h"
@@ -27,6 +28,13 @@ static struct {
     ino_t ino;
     char path[PATH_MAX];
 } unfinished[MOST_FILES];
+
+void lra_sleep(double seconds)
+{
+    struct timespec pause = {.tv_sec = (time_t)seconds};
+    pause.tv_nsec = (long)(1e9 * (seconds - (double)pause.tv_sec));
+    nanosleep(&pause, NULL);
+}
 
 int lra_unfinished_add(const char *path)
 {

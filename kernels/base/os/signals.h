@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* Exit codes besides 0 (done), 1 (failed) and 2 (wrong usage). Both mean that the training run
- * stopped after saving a checkpoint. */
-enum { LRA_EXIT_INTERRUPTED = 130, LRA_EXIT_REQUEUE = 75 };
+/* Exit codes besides 0 (done), 1 (failed) and 2 (wrong usage). HELD: another process trains the
+ * run. REQUEUE, INTERRUPTED: the training run stopped after saving a checkpoint. */
+enum { LRA_EXIT_HELD = 3, LRA_EXIT_REQUEUE = 75, LRA_EXIT_INTERRUPTED = 130 };
 
 /* Installs signal handlers. SIGINT, SIGTERM and SIGHUP (unless it is ignored, as by nohup) end the
  * program with exit code 130, and remove the files that it is writing. Between lra_signals_hold()
@@ -19,6 +19,8 @@ void lra_signals_hold(void);
 void lra_signals_release(void);
 /* The recorded stop signal, or 0; SIGTERM if the parent given by lra_signals_adopt() has ended. */
 int lra_stop_signal(void);
+/* Sleeps; ends early if a signal arrives. */
+void lra_sleep(double seconds);
 /* Stores the id of this process for child processes that are started later, on systems that do not
  * notify a child when its parent ends. */
 void lra_signals_adopt(void);
