@@ -63,6 +63,11 @@ static const lra_option common[] = {
         .help =                                                                                      \
             "do not wrap text tables (default: wrapped at 100 characters; notes only on a terminal)" \
     }
+#define REFERENCE_OPTION                                                                           \
+    {                                                                                              \
+        .name = "reference", .kind = LRA_OPTION_TEXT, .arg = "FILE",                               \
+        .help = "locality: add the rows of FILE, a table 'locality' as JSON"                       \
+    }
 static const lra_option table_options[] = {
     {.name = "table",
      .kind = LRA_OPTION_TEXT,
@@ -80,6 +85,7 @@ static const lra_option table_options[] = {
      .letter = 'v',
      .kind = LRA_OPTION_FLAG,
      .help = "print all statistics below a table (files always contain them)"},
+    REFERENCE_OPTION,
     {.name = NULL}};
 static const lra_option figure_options[] = {
     {.name = "figure",
@@ -116,6 +122,7 @@ static const lra_option figure_options[] = {
     {.name = "grey",
      .kind = LRA_OPTION_FLAG,
      .help = "draw in shades of grey, for print without colour"},
+    REFERENCE_OPTION,
     {.name = NULL}};
 static const lra_option compare_options[] = {FORMAT_OPTION, WIDE_OPTION, {.name = NULL}};
 static const lra_option *const compare_tables[] = {compare_options, lra_filter_options, common,
@@ -204,6 +211,7 @@ static int print_tables(const lra_options *o, lra_err *e)
     if (check_places(o, "table", N_TABLES, ids, e) != 0) return LRA_USAGE;
     lra_report_input in;
     int rc = lra_report_load(o, lra_option_text(o, "out"), tables[chosen]->source, &in, e);
+    in.reference = lra_option_text(o, "reference");
     if (rc != 0) return rc;
     /* If results are named as arguments, tables are only printed; files are written if --out is
      * given. Files are written before the table is printed, because "| head" can end this
@@ -234,6 +242,7 @@ static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e
 {
     lra_report_input in;
     int rc = lra_report_load(o, lra_option_text(o, "out"), f->source, &in, e);
+    in.reference = lra_option_text(o, "reference");
     if (rc != 0) return rc;
     char *unsealed = lra_report_integrity(&in);
     if (unsealed) lra_note("%s", unsealed);

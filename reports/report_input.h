@@ -26,6 +26,9 @@ typedef struct {
     int n_listops;
     lra_probe_result *const *probes;
     int n_probes;
+    /* File of reference results, which table and figure locality add (locality_reference.h).
+     * Nullable: none */
+    const char *reference;
 } lra_report_input;
 
 #endif

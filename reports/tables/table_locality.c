@@ -180,7 +180,8 @@ static void note_seeds(lra_table *t, const lra_locality_row *row)
     for (int i = 0; i < LRA_LOCALITIES; i++) {
         const lra_locality_column c = lra_locality_column_of((lra_locality)i);
         const lra_measurement *f = &row->at[i];
-        if (row->missing[i] || !strchr(c.columns, 'V') || f->seeds == row->group->n) continue;
+        if (row->missing[i] || row->reference) continue;
+        if (!strchr(c.columns, 'V') || f->seeds == row->group->n) continue;
         char *head = lra_measurement_head(c.id);
         lra_table_note(t, "%s, %s\t%s%s%s: measured for %d of %d seeds", row->name,
                        row->group->run[0]->task, c.prefix ? c.prefix : "", c.prefix ? " " : "",
@@ -248,6 +249,7 @@ static int make(const lra_report_input *in, lra_table ***list, lra_err *e)
     lra_verdict_of_locality(&v, &t->verdict);
     add_notes(t, &why);
     note_ahead(t, &v);
+    if (v.made) lra_table_note(t, "reference\t%s", v.made);
     lra_locality_close(&v);
     *list = lra_alloc(sizeof **list);
     (*list)[0] = t;

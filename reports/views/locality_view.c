@@ -8,6 +8,7 @@
 #include "analysis/distributions.h"
 #include "analysis/measurement_info.h"
 #include "kernels/base/core/mem.h"
+#include "reports/views/locality_reference.h"
 
 /* Source of a measurement: the file of a probe, and a unit in it. */
 typedef struct source source;
@@ -301,6 +302,18 @@ static int by_range(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
+static int add_reference(lra_locality_view *v, const char *path, lra_err *e)
+{
+    lra_locality_row *rows;
+    int n;
+    if (lra_locality_reference_read(path, &rows, &n, &v->made, e) != 0) return LRA_FAILED;
+    v->row = lra_resize(v->row, (size_t)(v->n + n + 1) * sizeof *v->row);
+    if (n) memcpy(v->row + v->n, rows, (size_t)n * sizeof *rows);
+    v->n += n;
+    lra_free(rows);
+    return 0;
+}
+
 int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e)
 {
     *v = (lra_locality_view){0};
@@ -318,13 +331,19 @@ int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err 
         set_mask(r, v);
     }
     lra_free(name);
+    int rc = in->reference ? add_reference(v, in->reference, e) : 0;
     qsort(v->row, (size_t)v->n, sizeof *v->row, by_range);
-    return 0;
+    if (rc != 0) lra_locality_close(v);
+    return rc;
 }
 
 void lra_locality_close(lra_locality_view *v)
 {
-    for (int i = 0; i < v->n; i++) lra_free(v->row[i].name);
+    for (int i = 0; i < v->n; i++) {
+        lra_free(v->row[i].name);
+        if (v->row[i].reference) lra_locality_reference_free(&v->row[i]);
+    }
+    lra_free(v->made);
     lra_free(v->row);
     lra_free(v->index);
     lra_result_groups_free(v->groups, v->n_groups);

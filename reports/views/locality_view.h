@@ -44,19 +44,21 @@ typedef struct {
      * interval by Student's t with S - 1 degrees of freedom; no interval for one seed; NAN:
      * unknown */
     lra_measurement grew;
-    int decay[3]; /* number of seeds by kind of decay: none, exponential, power */
-    bool ahead;   /* true if lra_probe_equal_ahead() is true for a seed */
+    int decay[3];   /* number of seeds by kind of decay: none, exponential, power */
+    bool ahead;     /* true if lra_probe_equal_ahead() is true for a seed */
+    bool reference; /* true if the row is a reference result, from a file with the same table */
 } lra_locality_row;
 
 typedef struct {
     int n, n_groups;
+    char *made;            /* origin of the reference results (locality_reference.h); NULL: none */
     lra_locality_row *row; /* rows by task, preset and mask, in ascending order of distance */
     lra_result_group *groups;
     void *index; /* sorted list of probe files by run */
     int n_indexed;
 } lra_locality_view;
 
-/* Creates the view from in->list and from in->probes of any kind. Fails if there are no results. */
+/* Creates the view from in->list, from in->probes of any kind, and from in->reference. Fails if there are no results. */
 int lra_locality_open(lra_locality_view *v, const lra_report_input *in, lra_err *e);
 void lra_locality_close(lra_locality_view *v);
 /* Counts the rows with a known growth: those whose interval lies entirely above 0, entirely below

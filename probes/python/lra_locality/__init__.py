@@ -6,6 +6,7 @@ from ._plain import text_of
 from ._version import __version__
 from .audit import Audit, AuditError, audit
 from .check import Check, CheckTable, check
+from .compare import CompareError, Comparison, compare, reference
 from .fit import FitError, Ladder, Run, Runs, fit, ladder
 from .frames import FrameError, Unsupported
 from .offline import Plan, answer, measure, plan
@@ -21,6 +22,8 @@ __all__ = [
     "AuditError",
     "Check",
     "CheckTable",
+    "CompareError",
+    "Comparison",
     "FitError",
     "Figure",
     "FrameError",
@@ -39,6 +42,7 @@ __all__ = [
     "answer",
     "audit",
     "check",
+    "compare",
     "figure",
     "html",
     "fit",
@@ -46,6 +50,7 @@ __all__ = [
     "measure",
     "plan",
     "programs",
+    "reference",
     "rows",
     "serve",
     "table",
