@@ -55,7 +55,7 @@ static const lra_command command = {
     .program = "lra-probe fit",
     .summary = "Trains an external model by the reference protocol; used by ll.fit of Python.\n"
                "Learning rate and weight decay are those that the preset gives to --model.",
-    .usage = "--batches FILE | --import FILE [options]",
+    .usage = "--batches FILE | --import FILE",
     .examples = "  lra-probe fit --task listops --name net --seed 1 --batches batches.safetensors\n"
                 "  lra-probe fit --task listops --name net --seed 1 --import trained.safetensors",
     .min_args = 0,

@@ -35,7 +35,9 @@ def rows_of(path):
             today = "dist_mean_rel" in row  # distances without the own token
             out = {k: row[k] for k in IDENTITY if k in row}
             for key, text in row.items():
-                keep = key in ALWAYS or (today and key not in (*IDENTITY, "decay", "missing", "table", "flags", "label"))
+                keep = key in ALWAYS or (
+                    today and key not in (*IDENTITY, "decay", "missing", "table", "flags", "label")
+                )
                 if keep and number(text) is not None:
                     out[key] = number(text)
             out.setdefault("mask", "unknown")
@@ -43,7 +45,10 @@ def rows_of(path):
 
 
 def main():
-    default = [MEASURED / f for f in ("listops.csv", "text.csv", "smnist.csv", "smnist-causal.csv", "smnist-attention.csv")]
+    default = [
+        MEASURED / f
+        for f in ("listops.csv", "text.csv", "smnist.csv", "smnist-causal.csv", "smnist-attention.csv")
+    ]
     if sys.argv[1:]:
         rows = {key(r): r for r in json.loads(TARGET.read_text(encoding="utf-8"))["tables"][0]["rows"]}
     else:

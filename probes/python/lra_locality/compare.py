@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import programs
+from ._model import nearest
 from .audit import Audit
 from .fit import Run
 from .results import Record, Table
@@ -32,7 +33,9 @@ def reference(path: Union[None, str, "os.PathLike[str]"] = None) -> List[Record]
 class Comparison:
     """The table 'locality' of several models on the same data, the most local ones first within each mask."""
 
-    def __init__(self, folders: Sequence[str], out: str, rows: List[Record], made: str, notes: List[str]) -> None:
+    def __init__(
+        self, folders: Sequence[str], out: str, rows: List[Record], made: str, notes: List[str]
+    ) -> None:
         self.folders, self.notes = list(folders), notes
         self._out = out
         document = {"schema": 1, "made": made, "tables": [{"title": "Reference results", "rows": rows}]}
@@ -50,7 +53,12 @@ class Comparison:
             self.verdict = table.verdict
             made = {"csv": table.csv(), "markdown": table.markdown(), "latex": table.latex()}
             columns = "model,seeds,value,value_lo,chance,mask,dist_mean_rel,dist_mean_rel_lo,dist_q95,self"
-            short = Table("locality", self.folders, os.path.join(folder, "out"), ["--reference", path, "--columns", columns])
+            short = Table(
+                "locality",
+                self.folders,
+                os.path.join(folder, "out"),
+                ["--reference", path, "--columns", columns],
+            )
             made["text"] = str(short)
             made["json"] = json.dumps(table.document)
             return made
@@ -85,7 +93,16 @@ class Comparison:
             file = os.path.join(folder, "reference.json")
             with open(file, "w", encoding="utf-8") as f:
                 f.write(self._reference)
-            words = ["figures", *self.folders, "--figure", "locality", "--reference", file, "--format", suffix]
+            words = [
+                "figures",
+                *self.folders,
+                "--figure",
+                "locality",
+                "--reference",
+                file,
+                "--format",
+                suffix,
+            ]
             programs.run([*words, "--out", folder, "--quiet"], "lra-report")
             made = glob.glob(os.path.join(folder, "figures", f"*.{suffix}"))
             if not made:
@@ -121,7 +138,11 @@ def compare(
     out = out or found_out or "lra-out"
     identity = _identity(folders)
     task, preset, data = identity
-    known = {r["model"].split(" ")[0]: r for r in reference(reference_file) if r["data"] == data}
+    for model in models:
+        _check_name(model)
+    shipped = reference(reference_file)
+    known = {r["model"].split(" ")[0]: r for r in shipped if r["data"] == data}
+    other = sorted({r["preset"] for r in shipped if r["task"] == task} if not known else ())
     rows: List[Record] = []
     notes: List[str] = []
     for model in models:
@@ -132,7 +153,7 @@ def compare(
         elif model in known:
             rows.append(known[model])
         else:
-            notes.append(_missing(task, preset, model, sorted(known)))
+            notes.append(_missing(task, preset, model, other))
     made = ""
     if rows:
         with open(reference_file or REFERENCE, encoding="utf-8") as f:
@@ -150,12 +171,23 @@ def _provenance(rows: Sequence[Record], made: str) -> str:
     )
 
 
-def _missing(task: str, preset: str, model: str, known: Sequence[str]) -> str:
-    where = f"; there are {len(known)} on these data" if known else ""
-    return (
-        f"no reference result for '{model}' on {task}, preset {preset}{where}; run this command for each seed: "
-        f"lra-probe train --task {task} --preset {preset} --model {model} --seed 0, then lra-probe influence RUN"
+def _missing(task: str, preset: str, model: str, other: Sequence[str]) -> str:
+    why = (
+        f" (there are some on other data: {task}, preset {', '.join(other)}, unchanged settings)"
+        if other
+        else ""
     )
+    source = "file --data-dir PATH" if task.startswith("file") else f"{task} --preset {preset}"
+    return (
+        f"no reference result for '{model}' on these data of {task}{why}; run this command for each seed: "
+        f"lra-probe train --task {source} --model {model} --seed 0, then lra-probe influence RUN"
+    )
+
+
+def _check_name(model: str) -> None:
+    names = [m["name"] for m in json.loads(programs.run(["list", "models", "--json"]).stdout)["models"]]
+    if model not in names:
+        raise CompareError(f"'{model}' is no built-in model{nearest(model, names)}")
 
 
 def _folders(results: Compared) -> Tuple[List[str], Optional[str]]:
