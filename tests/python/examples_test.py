@@ -62,7 +62,7 @@ def add(name):
             done = subprocess.run(
                 [sys.executable, "-c", code],
                 cwd=d,
-                env={**os.environ, "HF_HUB_OFFLINE": "1", "SEEDS": "1", "OMP_NUM_THREADS": "1"},
+                env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
                 capture_output=True,
                 text=True,
             )

@@ -529,6 +529,7 @@ class Model:
                 self._find_padding(x, T)
                 self._find_causal(x, T)
                 self._inspect(x, full)
+                self._find_causal_features(x, T)
         except BaseException:
             self.probed = False
             raise
@@ -754,6 +755,23 @@ class Model:
         a, b = (self._raw_all(v, full, None) for v in (x, changed))
         n = min(at, a.shape[1])
         self.causal = self._same(a[:, :n], b[:, :n])
+
+    def _find_causal_features(self, x: Array, T: int) -> None:
+        """Whether features of positions depend on later tokens, for models with one output per input."""
+        if self.kind == "position" or T < 4 or not self.layers:
+            return
+        at = T // 2
+        changed = x.copy()
+        changed[:, at:] = self._other(x)[:, at:]
+        if np.array_equal(changed, x):
+            return
+        full = np.full(len(x), T, np.int64)
+        try:
+            a, b = (self._features(v, full, "") for v in (x, changed))
+        except Exception:  # a fixed length, or features of another shape: unknown
+            return
+        if a.ndim == 3 and a.shape[1] == T:
+            self.causal = self._same(a[:, :at], b[:, :at])
 
     # ---- text --------------------------------------------------------------------------------------
 

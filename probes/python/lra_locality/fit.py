@@ -187,7 +187,8 @@ def fit(
     settings: settings of task or training by name, such as rate=0.002, decay=0.1, epochs=5 (``lra-probe list settings``).
     reach:    one-sided reach of the model in tokens, if it is limited; stored with the result.
     wrap:     arguments of ``ll.wrap``, such as {"features": "encoder"}.     device: "cpu", "cuda".
-    measure:  measure locality after training;        audit: arguments of ``ll.audit`` for it.
+    measure:  measure locality after training;        audit: arguments of ``ll.audit`` for it, which measures
+              "jacobian" (distances; needs features) and "keep" (context) unless it has other ``parts``.
 
     Results are folders ``OUT/runs/TASK-user.NAME-HASH``.  The hash covers the source text of the model's classes, its
     settings and shapes, the data, the seed and the settings of training.  A finished run is not trained again; an
@@ -430,10 +431,15 @@ def _wrapped(model: Any, rows: Rows, plan: Plan, options: Dict[str, Any]) -> Mod
         options.setdefault("vocab", rows.vocab)
     m = wrap_model(model, quiet=True, **options)
     if not m.probed:
-        index = rows.index("train")[:2]
-        T = min(len(rows.x[i]) for i in index)
-        m.probe(np.stack([rows.x[i][:T] for i in index]), np.full(len(index), T, np.int64))
+        m.probe(*_sample(rows))
     return m
+
+
+def _sample(rows: Rows) -> Tuple[Array, Array]:
+    """Two training examples of one length, and their lengths."""
+    index = rows.index("train")[:2]
+    T = min(len(rows.x[i]) for i in index)
+    return np.stack([rows.x[i][:T] for i in index]), np.full(len(index), T, np.int64)
 
 
 def _check_reach(m: Model, rows: Rows, reach: int) -> None:
@@ -482,6 +488,14 @@ def _measure(run: Run, wrap: Dict[str, Any], options: Dict[str, Any], quiet: boo
     options.setdefault("quiet", quiet)
     m = wrap_model(run.model, quiet=True, name=run.name, **wrap)
     extra = list(options.pop("options", ()))
+    if not m.probed:
+        m.probe(*_sample(run.rows))
+    if "features" in m.offers():
+        options.setdefault("parts", "jacobian,keep")
+    else:
+        options.setdefault("parts", "keep")
+        if not quiet:
+            print(f"{run.name}: distances are not measured: {m.missing.get('features', '')}", file=sys.stderr)
     run.audit = audit_model(
         m, run.rows, name=run.name, out=run.out, options=[*extra, "--into", run.folder], **options
     )
