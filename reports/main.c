@@ -65,7 +65,7 @@ static const lra_option common[] = {
     }
 #define REFERENCE_OPTION                                                                           \
     {                                                                                              \
-        .name = "reference", .kind = LRA_OPTION_TEXT, .arg = "FILE",                               \
+        .name = "reference-results", .kind = LRA_OPTION_TEXT, .arg = "FILE",                       \
         .help = "locality: add the rows of FILE, a table 'locality' as JSON"                       \
     }
 static const lra_option table_options[] = {
@@ -211,7 +211,7 @@ static int print_tables(const lra_options *o, lra_err *e)
     if (check_places(o, "table", N_TABLES, ids, e) != 0) return LRA_USAGE;
     lra_report_input in;
     int rc = lra_report_load(o, lra_option_text(o, "out"), tables[chosen]->source, &in, e);
-    in.reference = lra_option_text(o, "reference");
+    in.reference = lra_option_text(o, "reference-results");
     if (rc != 0) return rc;
     /* If results are named as arguments, tables are only printed; files are written if --out is
      * given. Files are written before the table is printed, because "| head" can end this
@@ -242,7 +242,7 @@ static int draw_one(const lra_options *o, const lra_report_figure *f, lra_err *e
 {
     lra_report_input in;
     int rc = lra_report_load(o, lra_option_text(o, "out"), f->source, &in, e);
-    in.reference = lra_option_text(o, "reference");
+    in.reference = lra_option_text(o, "reference-results");
     if (rc != 0) return rc;
     char *unsealed = lra_report_integrity(&in);
     if (unsealed) lra_note("%s", unsealed);

@@ -4,7 +4,7 @@
 #ifndef LRA_REPORTS_VIEWS_LOCALITY_REFERENCE_H
 #define LRA_REPORTS_VIEWS_LOCALITY_REFERENCE_H
 
-#include "reports/views/locality_view.h"
+#include "reports/views/locality_row.h"
 
 /* Reads the rows. Each has a group of its own with one result, which has the identity, the metric
  * and the chance of the row, but no test rows. *made: origin of the rows, or NULL. The caller frees

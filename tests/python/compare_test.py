@@ -146,7 +146,7 @@ class Compare(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
             with self.assertRaises(programs.ProgramError) as caught:
-                programs.run(["tables", self.net, "--table", "locality", "--reference", path], "lra-report")
+                programs.run(["tables", self.net, "--table", "locality", "--reference-results", path], "lra-report")
             self.assertIn(message, str(caught.exception))
 
 

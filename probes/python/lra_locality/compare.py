@@ -49,7 +49,7 @@ class Comparison:
             path = os.path.join(folder, "reference.json")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(self._reference)
-            table = Table("locality", self.folders, os.path.join(folder, "out"), ["--reference", path])
+            table = Table("locality", self.folders, os.path.join(folder, "out"), ["--reference-results", path])
             self.verdict = table.verdict
             made = {"csv": table.csv(), "markdown": table.markdown(), "latex": table.latex()}
             columns = "model,seeds,value,value_lo,chance,mask,dist_mean_rel,dist_mean_rel_lo,dist_q95,self"
@@ -57,7 +57,7 @@ class Comparison:
                 "locality",
                 self.folders,
                 os.path.join(folder, "out"),
-                ["--reference", path, "--columns", columns],
+                ["--reference-results", path, "--columns", columns],
             )
             made["text"] = str(short)
             made["json"] = json.dumps(table.document)
@@ -98,7 +98,7 @@ class Comparison:
                 *self.folders,
                 "--figure",
                 "locality",
-                "--reference",
+                "--reference-results",
                 file,
                 "--format",
                 suffix,
