@@ -37,7 +37,9 @@ def fitted(model, seed):
     def build(task, s):
         return Reference(model, s, task.vocab, task.classes, OUT)
 
-    return value(ll.fit(build, "listops", seeds=[seed], like=model, name=model, out=OUT, measure=False)[0].folder)
+    return value(
+        ll.fit(build, "listops", seeds=[seed], like=model, name=model, out=OUT, measure=False)[0].folder
+    )
 
 
 def main():
@@ -48,7 +50,10 @@ def main():
     for model in ("resconv", "transformer"):
         pairs = np.array([(built_in(model, s), fitted(model, s)) for s in range(SEEDS)]) * 100
         for s, (a, b) in enumerate(pairs):
-            print(f"{model} seed {s}: C program {a:.2f} %, ll.fit {b:.2f} %, difference {b - a:+.2f}", flush=True)
+            print(
+                f"{model} seed {s}: C program {a:.2f} %, ll.fit {b:.2f} %, difference {b - a:+.2f}",
+                flush=True,
+            )
         d = pairs[:, 1] - pairs[:, 0]
         sd = pairs.std(0, ddof=1)
         half = T95[SEEDS - 1] * d.std(ddof=1) / SEEDS**0.5

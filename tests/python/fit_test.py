@@ -361,6 +361,7 @@ class Training(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(runs[0].folder, "influence.h5")))
         row = runs.records()[0]
         self.assertIsNotNone(row["dist_mean_rel"])
+        self.assertIsNotNone(row["dist_mean_rel_initial"])
         self.assertLessEqual(row["dist_q95"], 2.01)
 
 

@@ -156,9 +156,7 @@ class Audit:
 
     def values(self, part: str, id: str) -> List[Optional[float]]:
         """One measurement of each model, such as ("jacobian", "dist.mean"); None: not measured."""
-        found = {
-            str(r["run"]): r for r in reversed(self.records()) if r["part"] == part and r["id"] == id
-        }
+        found = {str(r["run"]): r for r in reversed(self.records()) if r["part"] == part and r["id"] == id}
         records = [next((r for run, r in found.items() if path.endswith(run)), None) for path in self.runs]
         return [None if r is None or r["value"] is None else float(r["value"]) for r in records]
 
@@ -183,6 +181,12 @@ class Audit:
     @property
     def verdict(self) -> List[str]:
         return self.table().verdict
+
+    def compare(self, *models: str, **options: Any) -> Any:
+        """The model beside built-in models on the same data: ``ll.compare(audit, "resconv", "transformer")``."""
+        from .compare import compare
+
+        return compare(self, *models, **options)
 
     def __str__(self) -> str:
         return str(self.table())

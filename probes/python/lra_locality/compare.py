@@ -49,7 +49,9 @@ class Comparison:
             path = os.path.join(folder, "reference.json")
             with open(path, "w", encoding="utf-8") as f:
                 f.write(self._reference)
-            table = Table("locality", self.folders, os.path.join(folder, "out"), ["--reference-results", path])
+            table = Table(
+                "locality", self.folders, os.path.join(folder, "out"), ["--reference-results", path]
+            )
             self.verdict = table.verdict
             made = {"csv": table.csv(), "markdown": table.markdown(), "latex": table.latex()}
             columns = "model,seeds,value,value_lo,chance,mask,dist_mean_rel,dist_mean_rel_lo,dist_q95,self"
@@ -195,7 +197,7 @@ def _folders(results: Compared) -> Tuple[List[str], Optional[str]]:
     if isinstance(results, Run):
         return [results.folder], results.out
     if isinstance(results, Audit):
-        return [results.run], results.out
+        return list(results.runs), results.out
     if isinstance(results, (str, os.PathLike)):
         path = os.fspath(results)
         parent = os.path.dirname(os.path.abspath(path))

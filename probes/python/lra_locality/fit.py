@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import json
 import os
 import platform
@@ -223,7 +224,8 @@ def fit(
                 )
             )
             if measure:
-                _measure(runs[-1], dict(wrap or {}), dict(audit or {}), quiet)
+                fresh = functools.partial(_build, torch, functools.partial(build, rows), seed)
+                _measure(runs[-1], fresh, dict(wrap or {}), dict(audit or {}), quiet)
     return runs
 
 
@@ -480,12 +482,15 @@ def _save(path: str, trained: Dict[str, Any], plan: Plan, model: Any) -> None:
     frames.save(path, {"history": np.asarray(trained["history"], np.float64), **arrays}, meta)
 
 
-def _measure(run: Run, wrap: Dict[str, Any], options: Dict[str, Any], quiet: bool) -> None:
-    """Measures the locality of a trained model into the folder of its run, beside fresh weights where possible."""
+def _measure(
+    run: Run, fresh: Callable[[], Any], wrap: Dict[str, Any], options: Dict[str, Any], quiet: bool
+) -> None:
+    """Measures the locality of a trained model into the folder of its run, beside those of the initial weights."""
     wrap.setdefault("inputs", "values" if run.rows.kind == "values" else "tokens")
     if run.rows.kind != "values":
         wrap.setdefault("vocab", run.rows.vocab)
     options.setdefault("quiet", quiet)
+    options.setdefault("initial", fresh)
     m = wrap_model(run.model, quiet=True, name=run.name, **wrap)
     extra = list(options.pop("options", ()))
     if not m.probed:
