@@ -15,6 +15,7 @@
 #include "kernels/base/os/terminal.h"
 #include "probes/audit/check.h"
 #include "probes/audit/process_responder.h"
+#include "probes/audit_maps.h"
 #include "probes/influence/measure_parts.h"
 #include "probes/influence/model_run.h"
 #include "probes/probe.h"
@@ -61,6 +62,15 @@ static const lra_option of_model[] = {
      .kind = LRA_OPTION_TEXT,
      .arg = "LIST",
      .help = "GPUs of the copies, such as 0,1: each copy finds its own in CUDA_VISIBLE_DEVICES"},
+    {.name = "renormalise",
+     .kind = LRA_OPTION_FLAG,
+     .help = "accept attention weights of any sign whose rows have any sum; magnitudes are divided "
+             "by the sum of the row"},
+    {.name = "kernels-file",
+     .kind = LRA_OPTION_TEXT,
+     .arg = "FILE",
+     .help = "measure convolution kernels of a safetensors file, arrays kernel/LAYER of shape "
+             "(channels,lags)"},
     {.name = "record",
      .kind = LRA_OPTION_TEXT,
      .arg = "FILE",
@@ -209,6 +219,7 @@ static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *con
                              .offline = offline};
     set_command(o, argv, &p.command);
     lra_responder *r = lra_process_responder_open(&p, e);
+    if (r && lra_option_flag(o, "renormalise")) r->facts.row_sums = LRA_ROWS_ANY;
     if (r && d->task->unlabelled) {
         lra_own_set_outputs(d, r->facts.classes);
         lra_note(
@@ -216,11 +227,29 @@ static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *con
             "the complete input are measured",
             d->task->name);
     }
+    /* these requests are not part of a plan */
+    if (r && offline) r->facts.answers &= ~(uint32_t)(LRA_ANSWERS_ATTENTION | LRA_ANSWERS_KERNELS);
     /* forward() has one output per input, but this goal has one per position */
     if (r && d->task->goal == LRA_GOAL_TOKENS) r->facts.answers &= ~(uint32_t)LRA_ANSWERS_FORWARD;
     if (!r || check_lengths(d, r, e) == 0) return r;
     lra_responder_close(r);
     return NULL;
+}
+
+/* Fails if --parts names an unknown part. Nullable: list */
+static int check_parts(const char *list, lra_err *e)
+{
+    lra_text others = {0};
+    for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
+        int n = (int)strcspn(at, ","), i = 0;
+        const char *own;
+        for (; (own = lra_audit_maps_part(i)); i++)
+            if (strlen(own) == (size_t)n && strncmp(own, at, (size_t)n) == 0) break;
+        if (!own) lra_text_add(&others, "%s%.*s", others.n ? "," : "", n, at);
+    }
+    int rc = lra_influence_check_names(others.s, e);
+    lra_text_free(&others);
+    return rc;
 }
 
 /* The options that exclude each other: sources of answers other than a program. */
@@ -247,7 +276,7 @@ static int check_arguments(const lra_options *o, lra_err *e)
     if (!mode && !program)
         return lra_fail_usage(
             e, "no program is given; usage: lra-probe audit --task TASK -- PROGRAM ARGS...");
-    return lra_influence_check_names(lra_option_text(o, "parts"), e);
+    return check_parts(lra_option_text(o, "parts"), e);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -288,6 +317,37 @@ static const char *refused(const void *check, const char *part)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+static int print_table(const lra_options *o, const lra_report_table *table, lra_probe_result *r,
+                       lra_err *e)
+{
+    lra_report_input in = {.probes = &r, .n_probes = 1};
+    return lra_report_print(table, stdout, &in, lra_option_flag(o, "json") ? "json" : "text", e);
+}
+
+/* Measures attention or kernels (audit_maps.h). --json prints one document: that of the parts of
+ * influence if there are any. */
+static int measure_maps(const lra_model_run *run, const char *folder, int part, lra_err *e)
+{
+    static const lra_report_table *const table[] = {&lra_table_attention, &lra_table_kernels};
+    const lra_options *o = run->options;
+    char *title = lra_format("%s user.%s", run->data->task->name, run->name);
+    lra_subject s = lra_subject_of(run->model, run->data, title, run->batch, run->seed);
+    const lra_audit_maps m = {.options = o,
+                              .subject = &s,
+                              .folder = folder,
+                              .refused = run->refused,
+                              .context = run->context};
+    lra_probe_result *out;
+    s.sample_seed = run->sample_seed;
+    int rc = lra_audit_maps_measure(&m, part, &out, e);
+    bool printed = lra_option_flag(o, "json") && lra_audit_maps_others(o);
+    if (rc == 0 && out && !printed && !lra_option_flag(o, "dry-run"))
+        rc = print_table(o, table[part], out, e);
+    lra_probe_result_free(out);
+    lra_free(title);
+    return rc;
+}
+
 /* Measures the parts. plan: makes the requests, writes nothing. Nullable: check (the model was not
  * checked) */
 static int measure(const lra_options *o, const lra_dataset *d, lra_responder *model, bool plan,
@@ -310,12 +370,11 @@ static int measure(const lra_options *o, const lra_dataset *d, lra_responder *mo
                                .options = o,
                                .into = lra_option_text(o, "into")};
     lra_probe_result *out = NULL;
-    bool dry = lra_option_flag(o, "dry-run"), json = lra_option_flag(o, "json");
     int rc = lra_model_run_measure(&run, &out, &folder, e);
-    if (rc == 0 && !dry && !plan) {
-        lra_report_input in = {.probes = &out, .n_probes = 1};
-        rc = lra_report_print(&lra_table_influence, stdout, &in, json ? "json" : "text", e);
-    }
+    if (rc == 0 && !lra_option_flag(o, "dry-run") && !plan && lra_audit_maps_others(o))
+        rc = print_table(o, &lra_table_influence, out, e);
+    for (int i = 0; rc == 0 && !plan && lra_audit_maps_part(i); i++)
+        if (lra_audit_maps_wants(o, i)) rc = measure_maps(&run, folder, i, e);
     lra_probe_result_free(out);
     lra_free(folder);
     lra_free(name);

@@ -64,40 +64,6 @@ static const lra_command command = {
     .tables = tables,
 };
 
-/* Adds the unit "model": means over layers of the layers' medians, for tables with one row per
- * model. A mean is infinite if a layer's value is infinite. */
-static void add_model(lra_probe_result *r)
-{
-    if (r->n_units == 0) return;
-    const lra_probe_unit *first = r->unit[0]; /* the unit with the most measurements */
-    int n = 0;
-    for (int u = 1; u < r->n_units; u++)
-        if (r->unit[u]->n_measurements > first->n_measurements) first = r->unit[u];
-    lra_measurement *list = lra_alloc_array((size_t)first->n_measurements + 1, sizeof *list);
-    for (int i = 0; i < first->n_measurements; i++) {
-        lra_measurement f = first->measurement[i];
-        double sum = 0, init = 0, equal = 0;
-        int known = 0;
-        /* skip quantiles, and shift.peak, whose mean over layers has no meaning */
-        if (strchr(f.id, ':') || strcmp(f.id, "shift.peak") == 0) continue;
-        for (int u = 0; u < r->n_units; u++) {
-            const lra_measurement *x = lra_probe_measurement(r->unit[u], f.id);
-            if (!x || isnan(x->value)) continue;
-            sum += x->value, init += x->null[LRA_NULL_INIT], equal += x->null[LRA_NULL_UNIFORM];
-            known++;
-        }
-        if (known == 0) continue;
-        f.value = sum / known, f.null[LRA_NULL_INIT] = init / known,
-        f.null[LRA_NULL_UNIFORM] = equal / known;
-        f.undefined = r->n_units - known;
-        f.flags &= ~(uint32_t)LRA_CENSORED;
-        if (isinf(f.value)) f.flags |= LRA_CENSORED;
-        list[n++] = f;
-    }
-    lra_probe_unit_measurements(lra_probe_unit_new(r, "model"), n, list);
-    lra_free(list);
-}
-
 /* Names of the nodes that mix positions without a kernel (uncovered.h). The caller frees the
  * text. */
 static char *find_uncovered(const lra_finished_run *run, lra_err *e)
@@ -175,7 +141,7 @@ static int add_whole(const lra_finished_run *run, lra_probe_result *r, lra_err *
         lra_note("%s: positions are also mixed without a kernel: %s; the row 'model' is omitted",
                  run->folder, uncovered);
     } else {
-        add_model(r);
+        lra_layers_add_model(r);
     }
     lra_free(uncovered);
     return 0;

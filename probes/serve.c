@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/base/core/log.h"
 #include "kernels/base/os/terminal.h"
 #include "models/training/session.h"
 #include "probes/audit/serve_frames.h"
+#include "probes/kernels/served_kernels.h"
 #include "probes/probe.h"
 #include "probes/run/finished_run.h"
 #include "probes/shared/engine_responder.h"
@@ -62,11 +64,18 @@ static int serve_run(lra_finished_run *run, const lra_options *o, int out, lra_e
     const lra_network_spec network = lra_session_network(&spec);
     const lra_wire_shape shape = {network.vocab, network.channels,
                                   network.head == LRA_HEAD_PAIR ? 2 : 1};
+    lra_served_kernels kernels;
     lra_responder *r = lra_engine_responder_new(&spec, &device);
     lra_engine_responder_use(r, weights_of(o));
     r->facts.weights = lra_option_text(o, "weights");
-    int rc = lra_serve_frames(r, &shape, 0, out, e);
+    if (lra_served_kernels_open(&kernels, &spec, &device, e) == 0)
+        lra_engine_responder_add_kernels(r, &kernels.base);
+    else
+        lra_note("kernels are not answered: %s", e->msg);
+    int rc = lra_engine_responder_add_attention(r, e);
+    if (rc == 0) rc = lra_serve_frames(r, &shape, 0, out, e);
     lra_responder_close(r);
+    lra_served_kernels_close(&kernels);
     lra_job_spec_free(&spec);
     return rc;
 }

@@ -217,21 +217,44 @@ static void add_example(work *w, int view, int k, int first, int64_t s, int64_t 
                      x->together + s * x->W_together, w->heads->layer[k].value, NULL);
 }
 
+void lra_head_begin(lra_head_rows *x, lra_attention_head *own, bool again, int64_t most,
+                    int64_t example, int64_t T)
+{
+    *x = (lra_head_rows){.head = own, .again = again};
+    x->profiles = (lra_matrix_profiles){.T = T, .rows = {most, example}, .hole = -1};
+    if (again) {
+        x->profiles.hole = own->nosink ? own->sink_at[example] : -1;
+        x->profiles.tokens = own->nosink;
+    } else {
+        double *of_keys = lra_alloc_array((size_t)(3 * T) + 1, sizeof *of_keys);
+        x->columns = (lra_matrix_columns){of_keys, of_keys + T, of_keys + 2 * T};
+        x->profiles.tokens = own->tokens, x->profiles.pixels = own->pixels;
+        x->profiles.columns = &x->columns;
+    }
+    if (x->profiles.tokens) lra_matrix_profile_begin(&x->profiles);
+}
+
+void lra_head_add(lra_head_rows *x, const lra_matrix_values *v, int64_t s, int64_t head,
+                  int64_t from, int64_t to)
+{
+    if (x->profiles.tokens) lra_matrix_profile_rows(&x->profiles, v, s, head, from, to);
+}
+
+void lra_head_end(lra_head_rows *x)
+{
+    if (x->profiles.tokens) lra_matrix_profile_end(&x->profiles);
+    if (!x->again) add_sink(x->head, x->profiles.T, &x->columns);
+    lra_free(x->columns.choice);
+}
+
 /* Adds a sequence for a head whose weights are computed row by row (mixing_matrix.h). */
 static void add_rows(const work *w, lra_attention_head *own, const lra_matrix_values *x, int64_t h,
                      int64_t s, int64_t example, int64_t T)
 {
-    const lra_matrix_rows rows = {.most = w->rows, .example = example};
-    if (w->again) {
-        if (own->nosink)
-            lra_matrix_profile(x, s, h, T, &rows, own->sink_at[example], own->nosink, NULL, NULL);
-        return;
-    }
-    double *of_keys = lra_alloc_array((size_t)(3 * T) + 1, sizeof *of_keys);
-    const lra_matrix_columns columns = {of_keys, of_keys + T, of_keys + 2 * T};
-    lra_matrix_profile(x, s, h, T, &rows, -1, own->tokens, own->pixels, &columns);
-    add_sink(own, T, &columns);
-    lra_free(of_keys);
+    lra_head_rows rows;
+    lra_head_begin(&rows, own, w->again, w->rows, example, T);
+    lra_head_add(&rows, x, s, h, 0, lra_matrix_n_rows(&rows.profiles.rows, T));
+    lra_head_end(&rows);
 }
 
 /* True if sequence s of the batch belongs to the sample. */
@@ -373,34 +396,39 @@ static void open_heads(work *w)
     const question *longest = w->requested[last];
     name_layers(w);
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
-    for (int k = 0, at = 0; k < out->n_layers; k++) {
+    out->n_heads = 0;
+    for (int k = 0; k < out->n_layers; k++) {
         int64_t D = lra_attention_layer_positions(&w->nodes[last], k);
         if (longest[k].together || w->nodes[last].matrix[k].gram)
             out->layer[k].value = lra_profile_new(D, 0);
         for (int64_t h = 0; h < lra_attention_layer_heads(&w->nodes[0], k); h++) {
-            lra_attention_head *x = &out->head[at++];
-            x->name = lra_format("%s.head%d", out->layer[k].name, (int)h), x->layer = k;
-            x->decay = lra_attention_layer_decay(&w->nodes[0], k, h);
-            x->tokens = lra_profile_new(D, 0);
-            lra_profile_period(x->tokens, w->masks.columns);
-            if (w->masks.columns) x->pixels = lra_profile_new(D, w->masks.columns);
+            lra_heads_add_head(out, k, h, D, w->masks.columns);
+            out->head[out->n_heads - 1].decay = lra_attention_layer_decay(&w->nodes[0], k, h);
         }
     }
 }
 
-/* Allocates profiles without the sink for the heads that have a sink on average. Returns false if
- * no head has one. */
-static bool open_sinks(work *w)
+bool lra_heads_open_sinks(lra_heads *heads)
 {
     bool any = false;
-    for (int i = 0; i < w->heads->n_heads; i++) {
-        lra_attention_head *h = &w->heads->head[i];
+    for (int i = 0; i < heads->n_heads; i++) {
+        lra_attention_head *h = &heads->head[i];
         double equal, sink = lra_head_sink(h, &equal);
         if (!(sink > LRA_SINK_FACTOR * equal)) continue;
         h->nosink = lra_profile_new(lra_profile_distances(h->tokens), 0);
         any = true;
     }
     return any;
+}
+
+void lra_heads_add_head(lra_heads *heads, int k, int64_t head, int64_t T, int64_t columns)
+{
+    lra_attention_head *x = &heads->head[heads->n_heads++];
+    *x = (lra_attention_head){.layer = k};
+    x->name = lra_format("%s.head%d", heads->layer[k].name, (int)head);
+    x->tokens = lra_profile_new(T, 0);
+    lra_profile_period(x->tokens, columns);
+    if (columns) x->pixels = lra_profile_new(T, columns);
 }
 
 static int one_pass(work *w, lra_loaded_model *m, const lra_train_spec *run, lra_device *dev,
@@ -430,7 +458,7 @@ int lra_heads_measure(const lra_train_spec *run, lra_device *dev, lra_weights_ki
     w->heads = out, w->rows = rows;
     w->masks.columns = lra_attention_columns(run);
     int rc = one_pass(w, &m, run, dev, weights, sample, e);
-    w->again = rc == 0 && open_sinks(w);
+    w->again = rc == 0 && lra_heads_open_sinks(out);
     w->masks.columns = 0;
     if (w->again) rc = one_pass(w, &m, run, dev, weights, sample, e);
     lra_free(w);

@@ -54,4 +54,28 @@ void lra_heads_free(lra_heads *h);
 /* Mean over examples of the largest weight of a key; equal: mean of its uniform baseline. */
 double lra_head_sink(const lra_attention_head *h, double *equal);
 
+/* ---- parts that models without a graph share (heads_of_model.c) ------------------------------ */
+
+/* A head and one example, whose rows are added in blocks. */
+typedef struct {
+    lra_attention_head *head;
+    bool again; /* second pass: the sink of the example is excluded */
+    lra_matrix_columns columns;
+    lra_matrix_profiles profiles;
+} lra_head_rows;
+/* Begins an example of T positions. most: maximum number of evaluated rows, 0: all. *x must not
+ * move until lra_head_end(). */
+void lra_head_begin(lra_head_rows *x, lra_attention_head *own, bool again, int64_t most,
+                    int64_t example, int64_t T);
+/* Adds selected rows from .. to-1 of sequence s. */
+void lra_head_add(lra_head_rows *x, const lra_matrix_values *v, int64_t s, int64_t head,
+                  int64_t from, int64_t to);
+void lra_head_end(lra_head_rows *x);
+/* Appends a head of layer k, for at most T positions and images of `columns` columns; h->head has
+ * room for it. */
+void lra_heads_add_head(lra_heads *h, int k, int64_t head, int64_t T, int64_t columns);
+/* Allocates profiles without the sink for the heads that have a sink on average. Returns false if
+ * no head has one. */
+bool lra_heads_open_sinks(lra_heads *h);
+
 #endif

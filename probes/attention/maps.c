@@ -20,39 +20,20 @@ enum {
 /* maximum size in bytes of the arrays from which shares are computed */
 static const double most_bytes = 2147483648.0;
 
+typedef lra_maps_work work;
+typedef lra_map_of map_of;
+
+/* Graphs of a loaded model. */
 typedef struct {
+    work w;
     const lra_loaded_model *m;
-    lra_maps *out;
-    /* (heads) sums for the shares of position and content; NULL: not computed */
-    lra_shares **shares;
-    lra_blind **blind; /* (heads) content-blind fits; NULL: not computed */
-    const bool *sink;  /* (heads) true if the head has a sink; NULL: no head has one */
-    int64_t every;     /* stride of the examples that lifts use: 0, every, 2 every, .. */
-    int64_t *place;    /* rank in the sample, by row index of the split */
-    /* parts: sequences per row (2 for pairs); best_row: index in the sample of the row whose maps
-     * are stored, -1: none */
-    int64_t parts, best;
-    int64_t best_row;
     struct {
         lra_attention_nodes nodes;
         lra_tensor *map[LRA_ATTENTION_LAYERS], *lists[LRA_ATTENTION_LAYERS];
     } view[LRA_MAX_BUCKETS];
-} work;
+} engine;
 
 /* ---- a row of a map -------------------------------------------------------------------------- */
-
-/* The map of one head for one example, and the syntax tree of its tokens. */
-typedef struct {
-    const lra_matrix_values *rows; /* computes the rows; NULL: the map comes from an attention op */
-    int64_t sequence;
-    const lra_tensor *node;
-    int64_t example, T, head, extra;
-    const float *first; /* row 0 of the map; row i begins i * step values later */
-    int64_t step;
-    const int32_t *list;
-    const lra_tree *tree; /* NULL if the task has no trees */
-    const uint8_t *class; /* (T) class of each token; NULL: none */
-} map_of;
 
 typedef struct {
     double mass, equal;
@@ -156,7 +137,7 @@ static void add_blind(lra_blind *b, const map_of *m, bool sink, double *share, u
     lra_free(key);
 }
 
-static void add_map(work *w, const map_of *m, int at)
+void lra_maps_add(work *w, const map_of *m, int at)
 {
     lra_head_maps *h = &w->out->head[at];
     double *share = lra_alloc_array((size_t)m->T, sizeof *share);
@@ -184,9 +165,7 @@ static void add_map(work *w, const map_of *m, int at)
     lra_free(allowed);
 }
 
-/* Allocates the stored maps for this example if it is longer than the current one and has at most
- * LRA_MAPS_KEPT positions. */
-static void keep(work *w, int64_t example, int64_t row, int64_t T)
+void lra_maps_keep(work *w, int64_t example, int64_t row, int64_t T)
 {
     lra_maps *out = w->out;
     if (T > LRA_MAPS_KEPT || T <= out->head[0].T) return;
@@ -197,10 +176,20 @@ static void keep(work *w, int64_t example, int64_t row, int64_t T)
     }
 }
 
-static lra_tree tree_of(const work *w, const lra_batch *b, const lra_length_graph *v, int64_t s)
+lra_map_example lra_maps_example(const work *w, const int32_t *token, int64_t length, int64_t extra)
 {
-    if (!w->out->related) return (lra_tree){0};
-    return lra_tree_new(b->token + s * v->T, b->length[s]);
+    lra_map_example x = {.class = lra_alloc_array((size_t)(length + extra) + 1, 1)};
+    if (!w->out->related) return x; /* without trees, inputs can be numbers instead of tokens */
+    x.tree = lra_tree_new(token, length);
+    for (int64_t i = 0; i < length + extra; i++)
+        x.class[i] = i < extra ? 3 : class_of(token[i - extra]);
+    return x;
+}
+
+void lra_maps_example_free(lra_map_example *x)
+{
+    lra_tree_free(&x->tree);
+    lra_free(x->class);
 }
 
 /* Results of a layer after a forward pass: complete maps (B,T,H,T) and key lists, or arrays from
@@ -212,7 +201,8 @@ typedef struct {
     lra_matrix_values rows;
 } left;
 
-static int read_left(const work *w, const lra_length_graph *v, int view, int k, left *x, lra_err *e)
+static int read_left(const engine *w, const lra_length_graph *v, int view, int k, left *x,
+                     lra_err *e)
 {
     const lra_matrix *matrix = &w->view[view].nodes.matrix[k];
     const lra_tensor *map = w->view[view].map[k], *lists = w->view[view].lists[k];
@@ -233,23 +223,21 @@ static void free_left(left *x)
     lra_free(x->list);
 }
 
-static int take_layer(work *w, const lra_length_graph *v, const lra_batch *b, int view, int k,
+static int take_layer(engine *g, const lra_length_graph *v, const lra_batch *b, int view, int k,
                       int first, lra_err *e)
 {
-    const lra_attention_nodes *nodes = &w->view[view].nodes;
+    work *w = &g->w;
+    const lra_attention_nodes *nodes = &g->view[view].nodes;
     int64_t H = lra_attention_layer_heads(nodes, k), T = lra_attention_layer_positions(nodes, k);
     left x;
-    int rc = read_left(w, v, view, k, &x, e);
+    int rc = read_left(g, v, view, k, &x, e);
     for (int64_t s = 0; s < v->network.n && rc == 0; s++) {
         int64_t row = b->row[s % v->rows], extra = lra_attention_extra(v);
         if (row < 0 || b->length[s] <= 0) continue;
         int64_t example = w->place[row] * w->parts + s / v->rows, own = b->length[s] + extra;
-        lra_tree tree = tree_of(w, b, v, s);
-        uint8_t *class = lra_alloc_array((size_t)own + 1, 1);
-        /* without trees, inputs can be numbers instead of tokens */
-        for (int64_t i = 0; i < own && w->out->related; i++)
-            class[i] = i < extra ? 3 : class_of(b->token[s * v->T + i - extra]);
-        if (k == 0) keep(w, example, row, own);
+        lra_map_example about = lra_maps_example(w, b->token ? b->token + s * v->T : NULL,
+                                                 b->length[s], extra);
+        if (k == 0) lra_maps_keep(w, example, row, own);
         for (int64_t h = 0; h < H; h++) {
             const map_of m = {.rows = x.map ? NULL : &x.rows,
                               .sequence = s,
@@ -261,12 +249,11 @@ static int take_layer(work *w, const lra_length_graph *v, const lra_batch *b, in
                               .first = x.map ? x.map + (s * T * H + h) * T : NULL,
                               .step = H * T,
                               .list = x.list ? x.list + s * x.listed : NULL,
-                              .tree = w->out->related ? &tree : NULL,
-                              .class = class};
-            add_map(w, &m, first + (int)h);
+                              .tree = w->out->related ? &about.tree : NULL,
+                              .class = about.class};
+            lra_maps_add(w, &m, first + (int)h);
         }
-        lra_tree_free(&tree);
-        lra_free(class);
+        lra_maps_example_free(&about);
     }
     free_left(&x);
     return rc;
@@ -274,7 +261,7 @@ static int take_layer(work *w, const lra_length_graph *v, const lra_batch *b, in
 
 static int take_batch(const lra_length_graph *v, const lra_batch *b, void *context, lra_err *e)
 {
-    work *w = context;
+    engine *w = context;
     int view = 0, first = 0, rc = 0;
     while (w->m->view[view] != v) view++;
     for (int k = 0; k < w->view[view].nodes.n && rc == 0; k++) {
@@ -292,7 +279,7 @@ lra_tensor *lra_attention_map(const lra_tensor *node)
     return lra_attention_apply(node, lra_matrix_unit(node->graph, B, T, lra_attention_heads(node)));
 }
 
-static int evaluate_graph(work *w, int i, lra_err *e)
+static int evaluate_graph(engine *w, int i, lra_err *e)
 {
     lra_length_graph *v = w->m->view[i];
     int rc = lra_attention_nodes_of(v, &w->view[i].nodes, e);
@@ -314,10 +301,10 @@ static int evaluate_graph(work *w, int i, lra_err *e)
 
 /* Writes the number of positions of each sequence of the sample; returns the number of
  * sequences. */
-static int64_t lengths_of(const lra_loaded_model *m, const int64_t *index, int64_t rows,
+static int64_t lengths_of(const lra_dataset *data, const int64_t *index, int64_t rows,
                           int64_t parts, int64_t extra, int64_t *length)
 {
-    const lra_sequences *q = &m->run->data->split[LRA_TEST_SPLIT];
+    const lra_sequences *q = &data->split[LRA_TEST_SPLIT];
     for (int64_t i = 0; i < rows; i++) {
         int64_t all = lra_sequences_length(q, index[i]);
         length[i * parts] = (parts > 1 ? q->middle[index[i]] : all) + extra;
@@ -336,15 +323,13 @@ static int64_t every_of(int64_t n, const int64_t *length)
     return every < 1 ? 1 : every;
 }
 
-static void open_heads(work *w, int64_t rows, const int64_t *index)
+void lra_maps_open(work *w, const lra_dataset *data, int n_layers, int n_heads, int64_t extra,
+                   int64_t rows, const int64_t *index)
 {
     lra_maps *out = w->out;
-    const lra_attention_nodes *nodes = &w->view[0].nodes;
-    int64_t extra = lra_attention_extra(w->m->view[0]);
     int64_t *length = lra_alloc_array((size_t)(rows * w->parts) + 1, sizeof *length);
-    int64_t n = lengths_of(w->m, index, rows, w->parts, extra, length);
-    out->n_layers = nodes->n;
-    for (int k = 0; k < nodes->n; k++) out->n_heads += (int)lra_attention_layer_heads(nodes, k);
+    int64_t n = lengths_of(data, index, rows, w->parts, extra, length);
+    out->n_layers = n_layers, out->n_heads = n_heads;
     out->head = lra_alloc_array((size_t)out->n_heads, sizeof *out->head);
     double T = (double)lra_shares_positions(n, length);
     out->shares = T > 0 && 16 * T * T * out->n_heads <= most_bytes;
@@ -362,26 +347,8 @@ static void open_heads(work *w, int64_t rows, const int64_t *index)
     lra_free(length);
 }
 
-/* Largest number of rows of a batch whose maps fit into memory. */
-static int64_t rows_of(const lra_train_spec *run, int64_t T, int n_heads)
+void lra_maps_finish(work *w)
 {
-    double rows = floor(most_numbers / ((double)(T * T) * n_heads));
-    return rows < 1 ? 1 : rows < (double)run->batch ? (int64_t)rows : run->batch;
-}
-
-static int measure(lra_loaded_model *m, work *w, lra_err *e)
-{
-    int64_t *index = NULL;
-    int rc = 0;
-    lra_loaded_buckets(m);
-    for (int i = 0; i < m->n_views && rc == 0; i++) rc = evaluate_graph(w, i, e);
-    if (rc == 0) rc = lra_loaded_plan(m, e);
-    if (rc == 0) {
-        int64_t rows = lra_sample_rows(m, &index, &w->place);
-        w->parts = m->view[0]->network.n / m->view[0]->rows;
-        open_heads(w, rows, index);
-        rc = lra_loaded_run(m, LRA_TEST_SPLIT, NULL, take_batch, w, e);
-    }
 #pragma omp parallel for schedule(dynamic)
     for (int i = 0; i < w->out->n_heads; i++) {
         if (!w->blind) continue;
@@ -396,8 +363,40 @@ static int measure(lra_loaded_model *m, work *w, lra_err *e)
     }
     lra_free(w->shares);
     lra_free(w->place);
+}
+
+/* Largest number of rows of a batch whose maps fit into memory. */
+static int64_t rows_of(const lra_train_spec *run, int64_t T, int n_heads)
+{
+    double rows = floor(most_numbers / ((double)(T * T) * n_heads));
+    return rows < 1 ? 1 : rows < (double)run->batch ? (int64_t)rows : run->batch;
+}
+
+static int measure(lra_loaded_model *m, engine *g, lra_err *e)
+{
+    int64_t *index = NULL;
+    int rc = 0, n_heads = 0;
+    lra_loaded_buckets(m);
+    for (int i = 0; i < m->n_views && rc == 0; i++) rc = evaluate_graph(g, i, e);
+    if (rc == 0) rc = lra_loaded_plan(m, e);
+    if (rc == 0) {
+        int64_t rows = lra_sample_rows(m, &index, &g->w.place);
+        const lra_attention_nodes *nodes = &g->view[0].nodes;
+        g->w.parts = m->view[0]->network.n / m->view[0]->rows;
+        for (int k = 0; k < nodes->n; k++) n_heads += (int)lra_attention_layer_heads(nodes, k);
+        lra_maps_open(&g->w, m->run->data, nodes->n, n_heads, lra_attention_extra(m->view[0]), rows,
+                      index);
+        rc = lra_loaded_run(m, LRA_TEST_SPLIT, NULL, take_batch, g, e);
+    }
+    lra_maps_finish(&g->w);
     lra_free(index);
     return rc;
+}
+
+lra_maps lra_maps_empty(const lra_dataset *data)
+{
+    return (lra_maps){.kept_row = -1,
+                      .related = data->task->data.grammar == LRA_GRAMMAR_EXPRESSION};
 }
 
 int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
@@ -405,20 +404,19 @@ int lra_maps_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kin
 {
     lra_loaded_model m;
     lra_train_spec own = *run;
-    work *w = lra_alloc(sizeof *w);
-    *w = (work){.m = &m, .out = out, .sink = sink, .best_row = -1};
-    *out = (lra_maps){.kept_row = -1,
-                      .related = run->data->task->data.grammar == LRA_GRAMMAR_EXPRESSION};
+    engine *g = lra_alloc(sizeof *g);
+    *g = (engine){.w = {.out = out, .sink = sink, .best_row = -1}, .m = &m};
+    *out = lra_maps_empty(run->data);
     own.batch = rows_of(run, run->data->max_length, n_heads);
     int rc = 0;
     if (run->data->max_length < LRA_MAPS_LONGEST + 1) {
         rc = lra_load_model(&m, &own, dev, weights, e);
         m.sample = sample;
         m.type = LRA_F32;
-        if (rc == 0) rc = measure(&m, w, e);
+        if (rc == 0) rc = measure(&m, g, e);
         lra_loaded_free(&m);
     }
-    lra_free(w);
+    lra_free(g);
     return rc;
 }
 

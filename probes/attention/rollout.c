@@ -95,17 +95,33 @@ static void add_example(work *w, int view, int64_t s, int64_t T, const int32_t *
     lra_free(row);
 }
 
+void lra_rollout_add(lra_profile *profile, lra_roll *x, int64_t T, const int32_t *at)
+{
+    double *r = lra_roll_finish(x);
+    lra_profile_begin(profile, T);
+    for (int p = 0; p < LRA_ROLLOUT_ROWS; p++)
+        if (at[p] >= 0) lra_profile_row(profile, at[p], 0, T, r + p * T);
+    lra_profile_end(profile);
+    lra_free(r);
+}
+
+void lra_rollout_positions(uint64_t seed, int64_t row, int64_t T, int32_t at[LRA_ROLLOUT_ROWS])
+{
+    for (int p = 0; p < LRA_ROLLOUT_ROWS; p++)
+        at[p] = p < T ? (int32_t)lra_jacobian_position(seed, row, LRA_ROLLOUT_ROWS, p, T) : -1;
+}
+
 /* Adds an example for layers whose matrices are computed row by row. */
 static void add_rows(work *w, const lra_matrix_values *layer, int n_layers, int64_t s, int64_t T,
                      const int32_t *at)
 {
-    double *r = lra_alloc_array((size_t)(LRA_ROLLOUT_ROWS * T), sizeof *r);
-    lra_matrix_roll(n_layers, layer, s, T, LRA_ROLLOUT_ROWS, at, r);
-    lra_profile_begin(w->profile, T);
-    for (int p = 0; p < LRA_ROLLOUT_ROWS; p++)
-        if (at[p] >= 0) lra_profile_row(w->profile, at[p], 0, T, r + p * T);
-    lra_profile_end(w->profile);
-    lra_free(r);
+    lra_roll *x = lra_roll_new(T, LRA_ROLLOUT_ROWS, at);
+    for (int k = n_layers - 1; k >= 0; k--) {
+        lra_roll_begin(x);
+        lra_roll_rows(x, &layer[k], s, 0, T);
+        lra_roll_end(x);
+    }
+    lra_rollout_add(w->profile, x, T, at);
 }
 
 static int take_rows(work *w, int view, const lra_length_graph *v, const lra_batch *b,
@@ -132,14 +148,11 @@ static int take_batch(const lra_length_graph *v, const lra_batch *b, void *conte
     while (w->m->view[view] != v) view++;
     int64_t n = v->network.n, extra = lra_attention_extra(v);
     int32_t *at = lra_alloc_array((size_t)(n * LRA_ROLLOUT_ROWS), sizeof *at);
-    for (int64_t s = 0; s < n; s++)
-        for (int p = 0; p < LRA_ROLLOUT_ROWS; p++) {
-            int64_t T = b->length[s] + extra, row = b->row[s % v->rows];
-            bool is = row >= 0 && b->length[s] > 0 && p < T;
-            at[s * LRA_ROLLOUT_ROWS + p] = is ? (int32_t)lra_jacobian_position(
-                                                    w->m->run->seed, row, LRA_ROLLOUT_ROWS, p, T)
-                                              : -1;
-        }
+    for (int64_t s = 0; s < n; s++) {
+        int64_t row = b->row[s % v->rows],
+                T = row >= 0 && b->length[s] > 0 ? b->length[s] + extra : 0;
+        lra_rollout_positions(w->m->run->seed, row, T, at + s * LRA_ROLLOUT_ROWS);
+    }
     if (w->by_rows) {
         int failed = take_rows(w, view, v, b, at, e);
         lra_free(at);

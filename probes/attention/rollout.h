@@ -9,6 +9,7 @@
 
 #include "analysis/profile.h"
 #include "models/training/loaded_model.h"
+#include "probes/shared/mixing_matrix.h"
 
 enum { LRA_ROLLOUT_ROWS = 32 };
 
@@ -20,5 +21,11 @@ lra_tensor *lra_rollout(int n_nodes, const lra_tensor *const *node, lra_tensor *
  * from another sequence. */
 int lra_rollout_measure(const lra_train_spec *run, lra_device *dev, lra_weights_kind weights,
                         int64_t sample, lra_profile **out, lra_err *e);
+
+/* Positions of the rows for row `row` of the split, with T positions (0: none): spread over the
+ * example; -1: none. */
+void lra_rollout_positions(uint64_t seed, int64_t row, int64_t T, int32_t at[LRA_ROLLOUT_ROWS]);
+/* Adds the rows of an example to the profile; frees x. */
+void lra_rollout_add(lra_profile *profile, lra_roll *x, int64_t T, const int32_t *at);
 
 #endif

@@ -109,10 +109,13 @@ static void add_curves(lra_probe_unit *u, const char *prefix, const lra_profile 
     int64_t n = lra_profile_distances(p);
     double *x = lra_alloc_array((size_t)(N * n) + 1, sizeof *x);
     lra_profile_curves(p, x, x + n, x + 2 * n, x + 3 * n, x + 4 * n);
-    lra_profile_curves(initial, x + 5 * n, NULL, NULL, NULL, NULL);
     lra_profile_others(p, x + 6 * n, x + 7 * n);
-    lra_profile_others(initial, x + 8 * n, NULL);
+    if (initial) {
+        lra_profile_curves(initial, x + 5 * n, NULL, NULL, NULL, NULL);
+        lra_profile_others(initial, x + 8 * n, NULL);
+    }
     for (int k = 0; k < N; k++) {
+        if (!initial && strstr(name[k], ".init")) continue;
         char *own = lra_format("%s%s", prefix, name[k]);
         lra_probe_unit_array(u, own, 1, &n, x + k * n);
         lra_free(own);
@@ -154,51 +157,77 @@ static void count_kinds(unsigned kinds, int count[LRA_HEAD_KINDS])
     for (int k = 0; k < LRA_HEAD_KINDS; k++) count[k] += (int)(kinds >> k & 1);
 }
 
-static void add_head(lra_probe_result *r, const lra_attention_measured *best,
-                     const lra_attention_measured *initial, int i, uint64_t key, bool sampled,
-                     kind_counts *kinds)
+/* Adds the null values and the shifts of a head from its measurements with the initial weights;
+ * returns the number of measurements, of which n exist. Counts its kinds in *was. */
+static int add_initial(const lra_attention_measured *best, const lra_attention_measured *initial,
+                       int i, uint64_t key, int n, lra_measurement *found, int *kind,
+                       int was[LRA_HEAD_KINDS])
 {
     const lra_attention_head *h = &best->heads.head[i], *before = &initial->heads.head[i];
-    lra_measurement found[MOST], init[MOST];
-    int n = measurements_of(best, i, key, found), n_init = measurements_of(initial, i, key, init);
-    lra_head_kinds_found is = lra_head_kinds(n, found), was = lra_head_kinds(n_init, init);
-    count_kinds(is.is, kinds->is);
-    count_kinds(was.is, kinds->was);
-    count_kinds(is.surely, kinds->surely);
-    count_kinds(is.perhaps, kinds->perhaps);
-    kinds->is[LRA_HEAD_MIXED] += !is.is, kinds->was[LRA_HEAD_MIXED] += !was.is;
-    kinds->surely[LRA_HEAD_MIXED] += !is.perhaps, kinds->perhaps[LRA_HEAD_MIXED] += !is.surely;
+    lra_measurement init[MOST];
+    int n_init = measurements_of(initial, i, key, init);
+    lra_head_kinds_found kinds = lra_head_kinds(n_init, init);
+    count_kinds(kinds.is, was);
+    was[LRA_HEAD_MIXED] += !kinds.is;
+    *kind = (int)lra_head_kind_of(kinds.is);
     lra_measurements_null(n, found, n_init, init, LRA_NULL_INIT);
     n += lra_profile_shift(before->tokens, h->tokens, &(lra_profile_options){.key = key},
                            found + n);
     found[n++] = lra_profile_peak(before->tokens, h->tokens, false,
                                   &(lra_profile_options){.key = key});
+    return n;
+}
+
+static void add_arrays(lra_probe_unit *u, const lra_attention_measured *best,
+                       const lra_attention_measured *initial, int i)
+{
+    const lra_attention_head *h = &best->heads.head[i];
+    const lra_attention_head *before = initial ? &initial->heads.head[i] : NULL;
+    add_curves(u, "", h->tokens, before ? before->tokens : NULL);
+    add_decay(u, &best->heads, h);
+    if (h->pixels) add_curves(u, "px.", h->pixels, before ? before->pixels : NULL);
+    if (best->maps.n_heads == 0 || best->maps.head[i].T == 0) return;
+    int64_t T = best->maps.head[i].T;
+    lra_probe_unit_array(u, "map", 2, (int64_t[]){T, T}, best->maps.head[i].map);
+    if (initial)
+        lra_probe_unit_array(u, "map.init", 2, (int64_t[]){T, T}, initial->maps.head[i].map);
+}
+
+static void add_head(lra_probe_result *r, const lra_attention_measured *best,
+                     const lra_attention_measured *initial, int i, uint64_t key, bool sampled,
+                     kind_counts *kinds)
+{
+    const lra_attention_head *h = &best->heads.head[i];
+    lra_measurement found[MOST];
+    int n = measurements_of(best, i, key, found), kind = 0;
+    lra_head_kinds_found is = lra_head_kinds(n, found);
+    count_kinds(is.is, kinds->is);
+    count_kinds(is.surely, kinds->surely);
+    count_kinds(is.perhaps, kinds->perhaps);
+    kinds->is[LRA_HEAD_MIXED] += !is.is;
+    kinds->surely[LRA_HEAD_MIXED] += !is.perhaps, kinds->perhaps[LRA_HEAD_MIXED] += !is.surely;
+    if (initial) n = add_initial(best, initial, i, key, n, found, &kind, kinds->was);
     found[n] = lra_measurement_of("head.kind", (double)lra_head_kind_of(is.is));
-    found[n].null[LRA_NULL_INIT] = (double)lra_head_kind_of(was.is);
+    if (initial) found[n].null[LRA_NULL_INIT] = (double)kind;
     found[n++].examples = h->examples;
     lra_probe_unit *u = lra_probe_unit_new(r, h->name);
-    add_curves(u, "", h->tokens, before->tokens);
-    add_decay(u, &best->heads, h);
-    if (h->pixels) add_curves(u, "px.", h->pixels, before->pixels);
-    if (best->maps.n_heads && best->maps.head[i].T) {
-        int64_t T = best->maps.head[i].T;
-        lra_probe_unit_array(u, "map", 2, (int64_t[]){T, T}, best->maps.head[i].map);
-        lra_probe_unit_array(u, "map.init", 2, (int64_t[]){T, T}, initial->maps.head[i].map);
-    }
+    add_arrays(u, best, initial, i);
     add_measurements(u, n, found, sampled);
 }
 
-/* Adds a profile of several heads together and its shift: measurements and arrays with this
- * prefix. */
+/* Adds a profile of several heads together and its shift: measurements and arrays with this prefix.
+ * Nullable: initial */
 static void add_profile(lra_probe_unit *u, const char *prefix, const lra_profile *p,
                         const lra_profile *initial, uint64_t key, bool sampled)
 {
     lra_measurement found[LRA_PROFILE_MEASUREMENTS + 4], init[LRA_PROFILE_MEASUREMENTS];
     const lra_profile_options o = {.key = key, .prefix = prefix};
-    int n = lra_profile_measurements(p, &o, found),
-        n_init = lra_profile_measurements(initial, &o, init);
-    lra_measurements_null(n, found, n_init, init, LRA_NULL_INIT);
-    n += lra_profile_shift(initial, p, &o, found + n);
+    int n = lra_profile_measurements(p, &o, found);
+    if (initial) {
+        int n_init = lra_profile_measurements(initial, &o, init);
+        lra_measurements_null(n, found, n_init, init, LRA_NULL_INIT);
+        n += lra_profile_shift(initial, p, &o, found + n);
+    }
     add_curves(u, prefix, p, initial);
     add_measurements(u, n, found, sampled);
 }
@@ -220,11 +249,12 @@ static void add_difference(lra_probe_unit *u, const lra_heads *best, const lra_h
                            int layer, uint64_t key, bool sampled)
 {
     lra_measurement f = difference(best, layer, key);
-    f.null[LRA_NULL_INIT] = difference(initial, layer, key).value;
+    if (initial) f.null[LRA_NULL_INIT] = difference(initial, layer, key).value;
     if (!isnan(f.value)) add_measurements(u, 1, &f, sampled);
 }
 
-static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, kind_counts *kinds)
+static void add_model(lra_probe_unit *u, const lra_heads *best, bool has_initial, bool sampled,
+                      kind_counts *kinds)
 {
     for (int k = 0; k < LRA_HEAD_KINDS; k++) {
         char id[LRA_MEASUREMENT_ID];
@@ -232,7 +262,7 @@ static void add_model(lra_probe_unit *u, const lra_heads *best, bool sampled, ki
         lra_measurement f = lra_measurement_of(id, kinds->is[k] / (double)best->n_heads);
         f.lo = kinds->surely[k] / (double)best->n_heads;
         f.hi = kinds->perhaps[k] / (double)best->n_heads;
-        f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
+        if (has_initial) f.null[LRA_NULL_INIT] = kinds->was[k] / (double)best->n_heads;
         f.null[LRA_NULL_UNIFORM] = k == LRA_HEAD_UNIFORM; /* null value: all heads are uniform */
         f.examples = best->head[0].examples;
         add_measurements(u, 1, &f, sampled);
@@ -261,20 +291,21 @@ void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best
                          const lra_attention_measured *initial, uint64_t key, bool sampled)
 {
     kind_counts kinds = {.is = {0}};
-    const lra_heads *h = &best->heads;
+    const lra_heads *h = &best->heads, *before = initial ? &initial->heads : NULL;
     for (int i = 0; i < h->n_heads; i++) add_head(r, best, initial, i, key, sampled, &kinds);
     for (int k = 0; k < h->n_layers; k++) {
         lra_probe_unit *u = lra_probe_unit_new(r, h->layer[k].name);
         if (h->layer[k].value)
-            add_profile(u, "value.", h->layer[k].value, initial->heads.layer[k].value, key,
+            add_profile(u, "value.", h->layer[k].value, before ? before->layer[k].value : NULL, key,
                         sampled);
-        add_difference(u, h, &initial->heads, k, key, sampled);
+        add_difference(u, h, before, k, key, sampled);
     }
     lra_probe_unit *u = lra_probe_unit_new(r, "model");
-    add_model(u, h, sampled, &kinds);
-    add_difference(u, h, &initial->heads, -1, key, sampled);
-    add_places(u, h, &initial->heads);
-    if (best->rollout) add_profile(u, "rollout.", best->rollout, initial->rollout, key, sampled);
+    add_model(u, h, initial != NULL, sampled, &kinds);
+    add_difference(u, h, before, -1, key, sampled);
+    if (before) add_places(u, h, before);
+    if (best->rollout)
+        add_profile(u, "rollout.", best->rollout, initial ? initial->rollout : NULL, key, sampled);
 }
 
 void lra_attention_measured_free(lra_attention_measured *m)

@@ -15,7 +15,8 @@ typedef struct {
 } lra_attention_measured;
 
 /* Adds all units. key: seed of the run, for random numbers; sampled: only a sample of the test
- * split was evaluated. */
+ * split was evaluated. Without `initial` the null values at initialisation and the shifts are
+ * missing. Nullable: initial */
 void lra_attention_units(lra_probe_result *r, const lra_attention_measured *best,
                          const lra_attention_measured *initial, uint64_t key, bool sampled);
 void lra_attention_measured_free(lra_attention_measured *m);

@@ -382,6 +382,18 @@ static int prepare(lra_check_work *w, lra_err *e)
     return w->r->is->prepare ? w->r->is->prepare(w->r, &p, e) : 0;
 }
 
+/* Removes the rows of checks that do not apply to the model. */
+static void hide_others(lra_check_work *w)
+{
+    bool maps = lra_responder_answers(w->r, LRA_ANSWERS_ATTENTION);
+    bool kernels = lra_responder_answers(w->r, LRA_ANSWERS_KERNELS);
+    for (int i = LRA_CHECK_maps; i <= LRA_CHECK_kernels; i++) {
+        if (i == LRA_CHECK_kernels ? kernels : maps) continue;
+        lra_free(w->out->row[i].found);
+        w->out->row[i].found = NULL;
+    }
+}
+
 int lra_check_model(lra_responder *r, const lra_check_spec *s, lra_check *out, lra_err *e)
 {
     static const char *const labels[] = {
@@ -410,6 +422,8 @@ int lra_check_model(lra_responder *r, const lra_check_spec *s, lra_check *out, l
         check_keep(&w, row, n);
         check_causal(&w, row, n);
         lra_check_gradient(&w);
+        lra_check_attention(&w);
+        lra_check_kernels(&w);
         lra_check_accuracy(&w);
         if (s->untimed)
             lra_check_leave_out(&w, LRA_CHECK_speed, "the answers are read from files");
@@ -417,6 +431,7 @@ int lra_check_model(lra_responder *r, const lra_check_spec *s, lra_check *out, l
             check_speed(&w);
         lra_check_batch_free(&b);
     }
+    hide_others(&w);
     if (r->is->prepare) {
         lra_err ignored;
         if (r->is->prepare(r, NULL, rc == 0 ? e : &ignored) != 0) rc = LRA_FAILED;

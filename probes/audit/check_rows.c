@@ -34,7 +34,8 @@ void lra_check_print(const lra_check *c, FILE *out)
     fprintf(out, "%-20s %-7s %s\n", "check", "", "result");
     for (int i = 0; i < LRA_N_CHECKS; i++) {
         const lra_check_row *r = &c->row[i];
-        fprintf(out, "%-20s %-7s %s\n", r->label, words[r->outcome], r->found ? r->found : "");
+        if (!r->found) continue;
+        fprintf(out, "%-20s %-7s %s\n", r->label, words[r->outcome], r->found);
         if (r->outcome != LRA_CHECK_FAILED) continue;
         fprintf(out, "%-28s usual meaning: %s\n%-28s remedy: %s\n", "", r->meaning, "", r->cure);
         fprintf(out, "%-28s disables: %s\n", "", *r->disables ? r->disables : "nothing");

@@ -16,6 +16,11 @@
     X(keep, "keep honoured")                                                                       \
     X(causal, "causal as declared")                                                                \
     X(gradient, "gradient")                                                                        \
+    X(maps, "attention maps")                                                                      \
+    X(map_values, "maps finite, >= 0")                                                             \
+    X(map_sums, "map rows sum to 1")                                                               \
+    X(map_mask, "maps masked")                                                                     \
+    X(kernels, "kernels")                                                                          \
     X(accuracy, "accuracy")                                                                        \
     X(speed, "speed")
 
@@ -31,7 +36,9 @@ typedef enum { LRA_CHECK_LEFT_OUT, LRA_CHECK_PASSED, LRA_CHECK_FAILED } lra_chec
 typedef struct {
     const char *label;
     lra_check_outcome outcome;
-    char *found; /* measured numbers, or the reason why the check was skipped */
+    /* measured numbers, or the reason why the check was skipped; NULL: the check does not apply to
+     * the model, and is not printed */
+    char *found;
     /* Failed checks, else NULL: the usual meaning, a remedy in one line, and the names of the parts
      * that it disables, separated by blanks ("all": every part, "gains": the gains of all parts,
      * "": none). */

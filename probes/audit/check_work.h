@@ -45,6 +45,8 @@ void lra_check_fail(lra_check_work *w, int check, char *found, const char *meani
                     const char *cure, const char *disables);
 
 void lra_check_gradient(lra_check_work *w);
+void lra_check_attention(lra_check_work *w);
+void lra_check_kernels(lra_check_work *w);
 void lra_check_accuracy(lra_check_work *w);
 
 #endif

@@ -5,12 +5,14 @@
  * (lra_responder_facts). In addition to the keys of the protocol, `ready` may contain `reach`,
  * `place` (1: requests may contain position ids) and `width` (D of the features). Without `width`,
  * D is determined by a small request if the model answers `features`; otherwise `vjp` is not
- * possible. A request of B rows is divided into messages of at most `batch` rows, which are
- * distributed over the copies. Messages, ids and answers do not depend on the number of copies. If
- * a model answers out_of_memory, the complete request is sent again with half as many rows per
- * message, down to one; later requests use that number, too. Each draw of vjp() is a row of a
- * message; sequences without a position are not sent. The shapes of answers are checked; their
- * values may be infinite or NaN. An op that the model does not support returns LRA_ABSENT. */
+ * possible. An answer to `attn` may contain `attn_allowed`, a BOOL array of its shape: 0 where the
+ * mask of the model excludes a pair of positions. Arrays of `kernels`: kernel_arrays.h. A request
+ * of B rows is divided into messages of at most `batch` rows, which are distributed over the
+ * copies. Messages, ids and answers do not depend on the number of copies. If a model answers
+ * out_of_memory, the complete request is sent again with half as many rows per message, down to
+ * one; later requests use that number, too. Each draw of vjp() is a row of a message; sequences
+ * without a position are not sent. The shapes of answers are checked; their values may be infinite
+ * or NaN. An op that the model does not support returns LRA_ABSENT. */
 #ifndef LRA_PROBES_AUDIT_PROCESS_RESPONDER_H
 #define LRA_PROBES_AUDIT_PROCESS_RESPONDER_H
 

@@ -13,6 +13,10 @@ static const struct {
            {"vjp", LRA_ANSWERS_VJP},         {"attn", LRA_ANSWERS_ATTENTION},
            {"kernels", LRA_ANSWERS_KERNELS}, {"reset", LRA_ANSWERS_RESET},
            {"logprob", LRA_ANSWERS_LOGPROB}};
+/* Values of `attn_rows` in `ready`. */
+static const char *const row_sums[] = {
+    [LRA_ROWS_ONE] = "1", [LRA_ROWS_ANY] = "any", [LRA_ROWS_RAW] = "raw"};
+enum { N_ROW_SUMS = sizeof row_sums / sizeof *row_sums };
 enum { N_OPS = sizeof ops / sizeof *ops, MOST_INFLIGHT = 8, MOST_LAYERS = 4096 };
 
 /* ---- hello ----------------------------------------------------------------------------------- */
@@ -63,14 +67,36 @@ int lra_hello_read(const lra_message *m, lra_model_task *t, lra_err *e)
 
 /* ---- ready ----------------------------------------------------------------------------------- */
 
+/* Sets a key to n names, separated by blanks. */
+static void set_names(lra_config *meta, const char *key, int n, const char *const *name)
+{
+    lra_text list = {0};
+    for (int i = 0; i < n; i++) lra_text_add(&list, "%s%s", i ? " " : "", name[i]);
+    lra_config_set(meta, key, list.s ? list.s : "");
+    lra_text_free(&list);
+}
+
+/* Adds the keys that describe attention matrices and kernels. */
+static void add_layers(const lra_responder_facts *f, lra_config *meta)
+{
+    set_names(meta, "layers", f->n_layers, f->layer);
+    if (f->answers & LRA_ANSWERS_ATTENTION) {
+        set_names(meta, "attn_layers", f->n_attention_layers, f->attention_layer);
+        lra_config_set_int(meta, "attn_prepended", f->prepended);
+        lra_config_set(meta, "attn_rows", row_sums[f->row_sums]);
+    }
+    if (!(f->answers & LRA_ANSWERS_KERNELS)) return;
+    set_names(meta, "kernel_layers", f->n_kernel_layers, f->kernel_layer);
+    if (f->uncovered) lra_config_set(meta, "uncovered", f->uncovered);
+}
+
 void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config *meta)
 {
-    lra_text list = {0}, layers = {0};
+    lra_text list = {0};
     for (int i = 0; i < N_OPS; i++)
         if (f->answers & ops[i].answers)
             lra_text_add(&list, "%s%s", list.n ? " " : "", ops[i].name);
     if (f->answers & LRA_ANSWERS_RESET) lra_text_add(&list, " restore");
-    for (int i = 0; i < f->n_layers; i++) lra_text_add(&layers, "%s%s", i ? " " : "", f->layer[i]);
     lra_config_set_int(meta, "protocol", LRA_PROTOCOL);
     lra_config_set(meta, "ops", list.s ? list.s : "");
     lra_config_set(meta, "model", f->model ? f->model : "");
@@ -84,14 +110,13 @@ void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config 
     lra_config_set_int(meta, "max_batch", max_batch);
     lra_config_set(meta, "mask", f->mask ? "1" : "0");
     lra_config_set(meta, "causal", f->causal ? "1" : "0");
-    lra_config_set(meta, "layers", layers.s ? layers.s : "");
+    add_layers(f, meta);
     lra_config_set_int(meta, "width", f->width);
     if (f->reach >= 0) lra_config_set_int(meta, "reach", f->reach);
     if (f->answers & LRA_ANSWERS_PLACE) lra_config_set(meta, "place", "1");
     if (f->next) lra_config_set(meta, "next", "1");
     if (f->has_bos) lra_config_set_int(meta, "bos", f->bos);
     lra_text_free(&list);
-    lra_text_free(&layers);
 }
 
 /* Reads an optional integer; *to is unchanged if the key is missing. */
@@ -124,7 +149,9 @@ static int read_ops(const char *list, uint32_t *answers, lra_err *e)
     return lra_fail(e, "'ready' lists the ops '%.80s', expected 'forward' among them", list);
 }
 
-static int read_layers(const char *list, lra_ready *r, lra_err *e)
+/* Reads names that are separated by blanks. The caller frees *to by free_names(), also after a
+ * failure. */
+static int read_names(const char *key, const char *list, int *count, char ***to, lra_err *e)
 {
     int n = 0;
     for (const char *at = list; *at; at += strspn(at, " ")) {
@@ -133,15 +160,47 @@ static int read_layers(const char *list, lra_ready *r, lra_err *e)
         at += k;
     }
     if (n > MOST_LAYERS)
-        return lra_fail(e, "'ready' lists %d layers, at most %d are accepted", n, MOST_LAYERS);
-    r->layer = lra_alloc_array((size_t)n + 1, sizeof *r->layer);
+        return lra_fail(e, "'ready': '%s' lists %d layers, at most %d are accepted", key, n,
+                        MOST_LAYERS);
+    *to = lra_alloc_array((size_t)n + 1, sizeof **to);
     for (const char *at = list + strspn(list, " "); *at; at += strspn(at, " ")) {
         size_t k = strcspn(at, " ");
-        r->layer[r->facts.n_layers++] = lra_format("%.*s", (int)k, at);
+        (*to)[(*count)++] = lra_format("%.*s", (int)k, at);
         at += k;
     }
-    r->facts.layer = (const char *const *)r->layer;
     return 0;
+}
+
+static void free_names(int n, char **name)
+{
+    for (int i = 0; i < n; i++) lra_free(name[i]);
+    lra_free(name);
+}
+
+/* Reads the keys that describe attention matrices and kernels; without attn_layers or kernel_layers
+ * the names of `layers` are used. */
+static int read_layers(lra_ready *r, lra_err *e)
+{
+    lra_responder_facts *f = &r->facts;
+    const char *all = lra_config_text_or(r->meta, "layers", "");
+    const char *maps = lra_config_text_or(r->meta, "attn_layers", all);
+    const char *kernels = lra_config_text_or(r->meta, "kernel_layers", all);
+    const char *rows = lra_config_text_or(r->meta, "attn_rows", "1");
+    int rc = read_names("layers", all, &f->n_layers, &r->layer, e);
+    f->layer = (const char *const *)r->layer;
+    if (rc == 0)
+        rc = read_names("attn_layers", maps, &f->n_attention_layers, &r->attention_layer, e);
+    f->attention_layer = (const char *const *)r->attention_layer;
+    if (rc == 0)
+        rc = read_names("kernel_layers", kernels, &f->n_kernel_layers, &r->kernel_layer, e);
+    f->kernel_layer = (const char *const *)r->kernel_layer;
+    int kind = 0;
+    while (kind < N_ROW_SUMS && strcmp(rows, row_sums[kind]) != 0) kind++;
+    if (rc == 0 && kind == N_ROW_SUMS)
+        rc = lra_fail(e, "'ready': 'attn_rows' is '%.40s', expected 1, any or raw", rows);
+    f->row_sums = kind == N_ROW_SUMS ? LRA_ROWS_ONE : (lra_row_sums)kind;
+    f->uncovered = lra_config_text_or(r->meta, "uncovered", NULL);
+    return rc;
 }
 
 static int compare(const lra_responder_facts *f, const lra_model_task *t, lra_err *e)
@@ -190,7 +249,8 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
     if (rc == 0) rc = read_optional(m, "next", 1, &next, e);
     if (rc == 0) rc = read_optional(m, "bos", INT32_MAX, &bos, e);
     if (rc == 0) rc = read_optional(m, "inflight", MOST_INFLIGHT, &inflight, e);
-    if (rc == 0) rc = read_layers(lra_config_text_or(r->meta, "layers", ""), r, e);
+    if (rc == 0) rc = read_optional(m, "attn_prepended", 1 << 10, &f->prepended, e);
+    if (rc == 0) rc = read_layers(r, e);
     if (rc == 0) rc = compare(f, t, e);
     f->mask = r->mask = mask != 0, f->causal = causal != 0;
     f->next = next != 0, f->has_bos = bos >= 0, f->bos = (int32_t)bos;
@@ -206,8 +266,9 @@ int lra_ready_read(const lra_message *m, const lra_model_task *t, lra_ready *r, 
 
 void lra_ready_free(lra_ready *r)
 {
-    for (int i = 0; i < r->facts.n_layers; i++) lra_free(r->layer[i]);
-    lra_free(r->layer);
+    free_names(r->facts.n_layers, r->layer);
+    free_names(r->facts.n_attention_layers, r->attention_layer);
+    free_names(r->facts.n_kernel_layers, r->kernel_layer);
     lra_config_free(r->meta);
     *r = (lra_ready){.inflight = 0};
 }

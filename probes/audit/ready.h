@@ -1,4 +1,9 @@
-/* The handshake: `hello` describes the task, the answer `ready` describes the model. */
+/* The handshake: `hello` describes the task, the answer `ready` describes the model. Keys of
+ * `ready` for attention matrices and kernels, all optional:
+ *   attn_layers, kernel_layers   names of the layers, separated by blanks (default: `layers`)
+ *   attn_prepended               positions before the first token: class tokens (default 0)
+ *   attn_rows                    sums of the rows: 1 (default), any or raw (lra_row_sums)
+ *   uncovered                    layers that mix positions without a kernel; "": none */
 #ifndef LRA_PROBES_AUDIT_READY_H
 #define LRA_PROBES_AUDIT_READY_H
 
@@ -24,7 +29,7 @@ typedef struct {
     int64_t max_batch; /* maximum number of rows of a message; 0: no maximum */
     int inflight;      /* number of requests that the model accepts at a time */
     lra_config *meta;  /* all keys of `ready` */
-    char **layer;
+    char **layer, **attention_layer, **kernel_layer;
 } lra_ready;
 
 enum { LRA_PROTOCOL = 1 };

@@ -8,6 +8,7 @@
 
 #include "kernels/base/core/mem.h"
 #include "kernels/base/core/printable.h"
+#include "probes/audit/kernel_arrays.h"
 
 struct lra_server {
     lra_responder *r;
@@ -165,6 +166,13 @@ static int logprob(lra_server *s, const lra_message *m, lra_wire *out, lra_err *
     return rc;
 }
 
+static bool is_one_of(const char *name, int n, const char *const *list)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0) return true;
+    return false;
+}
+
 /* Reads the layer of a request; NULL, for the features before the pool, if the key is missing or
  * "". */
 static int read_layer(const lra_server *s, const lra_message *m, const char **layer, lra_err *e)
@@ -172,9 +180,10 @@ static int read_layer(const lra_server *s, const lra_message *m, const char **la
     const lra_responder_facts *f = &s->r->facts;
     *layer = lra_message_text(m, "layer");
     if (*layer && !**layer) *layer = NULL;
-    for (int i = 0; *layer && i < f->n_layers; i++)
-        if (strcmp(*layer, f->layer[i]) == 0) return 0;
-    if (!*layer) return 0;
+    if (!*layer || is_one_of(*layer, f->n_layers, f->layer) ||
+        is_one_of(*layer, f->n_attention_layers, f->attention_layer) ||
+        is_one_of(*layer, f->n_kernel_layers, f->kernel_layer))
+        return 0;
     lra_fail(e, "there is no layer '%.80s'", *layer);
     return LRA_REFUSED;
 }
@@ -241,23 +250,49 @@ static int vjp(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
     return rc;
 }
 
+/* Adds attention matrices, and the array of allowed pairs if the mask excludes some. */
+static void add_attention(lra_wire *out, const lra_request *q, lra_answer *a)
+{
+    int64_t n = 1, masked = 0, per = a->dims[1] * a->dims[2] * a->dims[3];
+    for (int i = 0; i < a->rank; i++) n *= a->dims[i];
+    uint8_t *allowed = lra_alloc_array((size_t)n, 1);
+    for (int64_t i = 0; i < n; i++) {
+        allowed[i] = (uint8_t)(a->value[i] != LRA_MASKED_WEIGHT);
+        if (allowed[i] == 0) a->value[i] = 0, masked++;
+    }
+    add_answer(out, "attn", q, a->value, 3, a->dims + 1);
+    if (masked) {
+        int64_t *row = lra_alloc_array((size_t)q->B, sizeof *row);
+        int64_t all[5] = {q->B, q->towers, a->dims[1], a->dims[2], a->dims[3]};
+        for (int64_t i = 0; i < q->B; i++) row[i] = i;
+        if (q->towers == 1) memmove(all + 1, all + 2, 3 * sizeof *all);
+        lra_wire_add(out, "attn_allowed", LRA_DTYPE_BOOL, q->towers > 1 ? 5 : 4, all,
+                     lra_wire_gather(allowed, q, row, q->B, per, 1));
+        lra_free(row);
+    }
+    lra_free(allowed);
+}
+
 static int attn(lra_server *s, const lra_message *m, lra_wire *out, lra_err *e)
 {
-    lra_wire_request w;
+    lra_wire_request w = {.q = {.B = 0}};
     const char *layer, *rows = lra_message_text(m, "rows");
     long long from = -1, to = -1;
     int used = 0;
-    int rc = open_request(s, m, LRA_ANSWERS_ATTENTION, &w, &layer, e);
+    int rc = check_op(s, LRA_ANSWERS_ATTENTION, e);
+    if (rc == 0) rc = read_layer(s, m, &layer, e);
+    if (rc == 0) rc = read_inputs(s, m, &w, e);
+    int64_t P = w.q.T + s->r->facts.prepended;
     bool valid = rows && sscanf(rows, "%18lld:%18lld%n", &from, &to, &used) == 2 && !rows[used];
-    if (rc == 0 && (!valid || from < 0 || to <= from || to > w.q.T)) {
+    if (rc == 0 && (!valid || from < 0 || to <= from || to > P)) {
         lra_fail(e, "'rows' is '%.40s', expected 'a:b' with 0 <= a < b <= %lld", rows ? rows : "",
-                 (long long)w.q.T);
+                 (long long)P);
         rc = LRA_REFUSED;
     }
     if (rc == 0) {
         lra_answer a = {.rank = 0};
         rc = s->r->is->attention(s->r, &w.q, layer, from, to, &a, e);
-        if (rc == 0) add_answer(out, "attn", &w.q, a.value, 3, a.dims + 1);
+        if (rc == 0) add_attention(out, &w.q, &a);
         lra_free(a.value);
     }
     lra_wire_request_free(&w);
@@ -272,12 +307,10 @@ static int kernels(lra_server *s, const lra_message *m, lra_wire *out, lra_err *
     if (rc == 0) rc = read_layer(s, m, &layer, e);
     if (rc == 0 && lra_message_int(m, "lags", 1, 1 << 24, &lags, e) != 0) rc = LRA_REFUSED;
     if (rc != 0) return rc;
-    lra_answer a = {.rank = 0};
+    lra_kernels_answer a = {.channels = 0};
     rc = s->r->is->kernels(s->r, layer, lags, &a, e);
-    if (rc == 0)
-        lra_wire_add(out, "kernel", LRA_DTYPE_F32, a.rank, a.dims, a.value);
-    else
-        lra_free(a.value);
+    if (rc == 0) lra_kernels_to_message(&a, out);
+    lra_kernels_answer_free(&a);
     return rc;
 }
 

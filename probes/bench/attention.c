@@ -79,8 +79,10 @@ static int tell_rows(const bench *b, int p, request *a, int k, lra_err *e)
     int rc = lra_matrix_read(&a->view, of, &x, e);
     for (int64_t s = 0; s < b->B && rc == 0; s++) {
         const lra_matrix_rows rows = {.most = lra_option_int(b->options, "queries"), .example = s};
+        lra_matrix_profiles to = {
+            .T = b->T, .rows = rows, .hole = -1, .tokens = a->profile, .columns = &columns};
         for (int64_t h = 0; h < of->heads && passes[p].heads; h++)
-            lra_matrix_profile(&x, s, h, b->T, &rows, -1, a->profile, NULL, &columns);
+            lra_matrix_profile(&x, s, h, &to);
         if (x.gram) lra_matrix_value_profile(&x, s, b->T, &rows, a->profile);
     }
     lra_matrix_free(&x);

@@ -39,18 +39,22 @@ static bool equal_answers(const lra_result *a, const lra_result *b)
  * the measurements of the previous outputs. */
 static int write_result(const lra_result *r, const char *folder, lra_err *e)
 {
-    char *path = lra_format("%s/result.h5", folder), *old = lra_format("%s/influence.h5", folder);
+    static const char *const measured[] = {"influence", "attention", "kernels"};
+    char *path = lra_format("%s/result.h5", folder);
     lra_err unread;
     lra_result *before = lra_file_exists(path) ? lra_result_read(path, &unread) : NULL;
     bool equal = before && equal_answers(before, r);
-    if (before && !equal && lra_file_exists(old)) {
-        lra_note("%s: the model's answers have changed, all parts are measured again", folder);
-        unlink(old);
+    for (size_t i = 0; i < sizeof measured / sizeof *measured && before && !equal; i++) {
+        char *old = lra_format("%s/%s.h5", folder, measured[i]);
+        if (lra_file_exists(old)) {
+            lra_note("%s: the model's answers have changed, all parts are measured again", folder);
+            unlink(old);
+        }
+        lra_free(old);
     }
     int rc = equal ? 0 : lra_result_write(path, r, e);
     lra_result_free(before);
     lra_free(path);
-    lra_free(old);
     return rc;
 }
 

@@ -265,22 +265,29 @@ static int add_nodes(lra_extract *f, const network *n, lra_err *e)
     return 0;
 }
 
-int lra_extract_open(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
-                     lra_err *e)
+int lra_extract_states(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
+                       int n_states, const lra_weights_kind *which, lra_err *e)
 {
-    static const lra_weights_kind which[] = {LRA_INITIAL_WEIGHTS, LRA_BEST_WEIGHTS};
     network *n = lra_alloc(sizeof *n);
     int rc = 0;
     n->skip = skip;
     *f = (lra_extract){0};
-    for (int state = 0; state < LRA_FOUND_STATES && rc == 0; state++) {
-        rc = open_network(n, run, device, which[state], e);
+    for (int state = 0; (state < n_states || state == 0) && rc == 0; state++) {
+        rc = open_network(n, run, device, n_states ? which[state] : LRA_INITIAL_WEIGHTS, e);
         if (rc == 0 && state == 0) rc = add_nodes(f, n, e);
-        for (int i = 0; i < f->n && rc == 0; i++) rc = read_node(n, i, state, &f->kernels[i], e);
+        for (int i = 0; i < f->n && rc == 0 && n_states; i++)
+            rc = read_node(n, i, state, &f->kernels[i], e);
         lra_loaded_free(&n->model);
     }
     lra_free(n);
     return rc;
+}
+
+int lra_extract_open(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
+                     lra_err *e)
+{
+    static const lra_weights_kind which[] = {LRA_INITIAL_WEIGHTS, LRA_BEST_WEIGHTS};
+    return lra_extract_states(f, run, device, skip, LRA_FOUND_STATES, which, e);
 }
 
 void lra_extract_close(lra_extract *f)

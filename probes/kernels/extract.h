@@ -24,6 +24,10 @@ typedef struct {
  * loaded. skip: the direct path D u of a kernel is added to its lag 0 (skip.h). */
 int lra_extract_open(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
                      lra_err *e);
+/* Same with any weights: state s, below n_states, has those of which[s]. n_states 0: the kernels
+ * have names and sizes, but no values. */
+int lra_extract_states(lra_extract *f, const lra_train_spec *run, lra_device *device, bool skip,
+                       int n_states, const lra_weights_kind *which, lra_err *e);
 void lra_extract_close(lra_extract *f);
 /* Short name of a node: "layer0.conv" for "encoder/layer0/conv/long_conv". The caller frees it. */
 char *lra_found_name(const lra_tensor *node);

@@ -276,11 +276,12 @@ static lra_measurement peak_of(int64_t n, double *const mass[LRA_FOUND_STATES])
 void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_probe_result *to)
 {
     lra_probe_unit *u = lra_probe_unit_new(to, k->name);
-    lra_measurement *list[LRA_FOUND_STATES];
-    double *mass[LRA_FOUND_STATES];
-    int n[LRA_FOUND_STATES];
-    lra_kernel first = lra_extract_channel(k, 0, 0);
-    for (int s = 0; s < LRA_FOUND_STATES; s++) {
+    lra_measurement *list[LRA_FOUND_STATES] = {NULL};
+    double *mass[LRA_FOUND_STATES] = {NULL};
+    int n[LRA_FOUND_STATES] = {0};
+    lra_kernel first = lra_extract_channel(k, LRA_FOUND_TRAINED, 0);
+    for (int s = k->k[LRA_FOUND_INITIAL] ? LRA_FOUND_INITIAL : LRA_FOUND_TRAINED;
+         s < LRA_FOUND_STATES; s++) {
         channels *x = channels_new(k, s, columns);
         list[s] = lra_alloc_array(MEASUREMENTS, sizeof **list);
         n[s] = add_layer(x, list[s]);
@@ -289,10 +290,46 @@ void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_prob
         add_drawn(k, s, u);
         mass[s] = add_curves(k, s, u);
     }
-    lra_measurements_null(n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED], n[LRA_FOUND_INITIAL],
-                          list[LRA_FOUND_INITIAL], LRA_NULL_INIT);
-    n[LRA_FOUND_TRAINED] += add_shift(k, list[LRA_FOUND_TRAINED] + n[LRA_FOUND_TRAINED]);
-    list[LRA_FOUND_TRAINED][n[LRA_FOUND_TRAINED]++] = peak_of(lra_kernel_distances(&first), mass);
-    lra_probe_unit_measurements(u, n[LRA_FOUND_TRAINED], list[LRA_FOUND_TRAINED]);
+    lra_measurement *trained = list[LRA_FOUND_TRAINED];
+    int *n_trained = &n[LRA_FOUND_TRAINED];
+    if (k->k[LRA_FOUND_INITIAL]) {
+        lra_measurements_null(*n_trained, trained, n[LRA_FOUND_INITIAL], list[LRA_FOUND_INITIAL],
+                              LRA_NULL_INIT);
+        *n_trained += add_shift(k, trained + *n_trained);
+        trained[(*n_trained)++] = peak_of(lra_kernel_distances(&first), mass);
+    }
+    lra_probe_unit_measurements(u, *n_trained, trained);
     for (int s = 0; s < LRA_FOUND_STATES; s++) lra_free(list[s]), lra_free(mass[s]);
+}
+
+void lra_layers_add_model(lra_probe_result *r)
+{
+    if (r->n_units == 0) return;
+    const lra_probe_unit *first = r->unit[0]; /* the unit with the most measurements */
+    int n = 0;
+    for (int u = 1; u < r->n_units; u++)
+        if (r->unit[u]->n_measurements > first->n_measurements) first = r->unit[u];
+    lra_measurement *list = lra_alloc_array((size_t)first->n_measurements + 1, sizeof *list);
+    for (int i = 0; i < first->n_measurements; i++) {
+        lra_measurement f = first->measurement[i];
+        double sum = 0, init = 0, equal = 0;
+        int known = 0;
+        /* skip quantiles, and shift.peak, whose mean over layers has no meaning */
+        if (strchr(f.id, ':') || strcmp(f.id, "shift.peak") == 0) continue;
+        for (int u = 0; u < r->n_units; u++) {
+            const lra_measurement *x = lra_probe_measurement(r->unit[u], f.id);
+            if (!x || isnan(x->value)) continue;
+            sum += x->value, init += x->null[LRA_NULL_INIT], equal += x->null[LRA_NULL_UNIFORM];
+            known++;
+        }
+        if (known == 0) continue;
+        f.value = sum / known, f.null[LRA_NULL_INIT] = init / known,
+        f.null[LRA_NULL_UNIFORM] = equal / known;
+        f.undefined = r->n_units - known;
+        f.flags &= ~(uint32_t)LRA_CENSORED;
+        if (isinf(f.value)) f.flags |= LRA_CENSORED;
+        list[n++] = f;
+    }
+    lra_probe_unit_measurements(lra_probe_unit_new(r, "model"), n, list);
+    lra_free(list);
 }

@@ -8,6 +8,7 @@
 #include "kernels/graph/op.h"
 #include "models/training/objective.h"
 #include "models/training/session.h"
+#include "probes/shared/engine_maps.h"
 
 /* Inputs and output of vjp() in the graph of one length. */
 typedef struct {
@@ -30,6 +31,9 @@ typedef struct {
     gradient *gradient; /* one for each graph of `model` */
     /* Language models: loss of each target (n,T), one for each graph; NULL: not announced */
     lra_tensor **loss;
+    lra_engine_layers layers;
+    lra_engine_maps *maps; /* for attention(). NULL: no request yet with these weights */
+    const lra_engine_kernels *kernels; /* NULL: kernels() is not answered */
 } engine;
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
@@ -70,6 +74,12 @@ static gradient add_gradient(const lra_network *k, int64_t draws)
     return q;
 }
 
+static void close_maps(engine *g)
+{
+    lra_engine_maps_close(g->maps);
+    g->maps = NULL;
+}
+
 static void unload(engine *g)
 {
     if (g->answers) lra_loaded_free(&g->model);
@@ -105,9 +115,12 @@ static void add_graph(engine *g, const lra_preparation *p, int64_t B, int64_t T)
 
 static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
 {
+    /* these have graphs of their own */
+    const uint32_t others = LRA_ANSWERS_ATTENTION | LRA_ANSWERS_KERNELS;
     engine *g = (engine *)r;
     unload(g);
-    if (!p) return 0;
+    if (!p) close_maps(g);
+    if (!p || !(p->answers & ~others)) return 0;
     g->data = *g->run->data, g->spec = *g->run, g->spec.data = &g->data;
     if (p->longest > g->data.longest) g->data.longest = p->longest;
     int rc = lra_load_model(&g->model, &g->spec, g->device, g->weights, e);
@@ -370,11 +383,65 @@ static int vjp(lra_responder *r, const lra_request *q, const char *layer, const 
     return rc == 0 ? answer((engine *)r, &a, e) : rc;
 }
 
+/* ---- attention, kernels ---------------------------------------------------------------------- */
+
+/* Index of a layer; layer NULL: the first one. Returns -1 and a message if there is none. */
+static int layer_at(const char *layer, int n, const char *const *name, lra_err *e)
+{
+    for (int k = 0; k < n; k++)
+        if (!layer || strcmp(layer, name[k]) == 0) return k;
+    lra_fail_absent(e, "the model has no such layer '%s'", layer ? layer : "");
+    return -1;
+}
+
+static int attention(lra_responder *r, const lra_request *q, const char *layer, int64_t from,
+                     int64_t to, lra_answer *out, lra_err *e)
+{
+    engine *g = (engine *)r;
+    int k = layer_at(layer, r->facts.n_attention_layers, r->facts.attention_layer, e);
+    *out = (lra_answer){.rank = 0};
+    if (k < 0) return LRA_ABSENT;
+    if (!g->maps) g->maps = lra_engine_maps_open(g->run, g->device, g->weights, q->B, e);
+    return g->maps ? lra_engine_maps_rows(g->maps, q, k, from, to, out, e) : LRA_FAILED;
+}
+
+static int kernels(lra_responder *r, const char *layer, int64_t lags, lra_kernels_answer *out,
+                   lra_err *e)
+{
+    engine *g = (engine *)r;
+    int k = layer_at(layer, r->facts.n_kernel_layers, r->facts.kernel_layer, e);
+    *out = (lra_kernels_answer){.channels = 0};
+    return k < 0 ? LRA_ABSENT : g->kernels->get(g->kernels->context, k, g->weights, lags, out, e);
+}
+
+int lra_engine_responder_add_attention(lra_responder *r, lra_err *e)
+{
+    engine *g = (engine *)r;
+    int rc = lra_engine_layers_find(g->run, g->device, &g->layers, e);
+    if (rc != 0 || g->layers.n == 0) return rc;
+    r->facts.answers |= LRA_ANSWERS_ATTENTION;
+    r->facts.n_attention_layers = g->layers.n;
+    r->facts.attention_layer = (const char *const *)g->layers.layer;
+    r->facts.prepended = g->layers.prepended;
+    r->facts.row_sums = g->layers.softmax ? LRA_ROWS_ONE : LRA_ROWS_RAW;
+    return 0;
+}
+
+void lra_engine_responder_add_kernels(lra_responder *r, const lra_engine_kernels *kernels)
+{
+    ((engine *)r)->kernels = kernels;
+    r->facts.uncovered = kernels->uncovered;
+    if (kernels->n == 0) return;
+    r->facts.answers |= LRA_ANSWERS_KERNELS;
+    r->facts.n_kernel_layers = kernels->n;
+    r->facts.kernel_layer = kernels->layer;
+}
+
 /* ---- weights --------------------------------------------------------------------------------- */
 
 static int use_weights(engine *g, lra_weights_kind weights)
 {
-    if (g->weights != weights) unload(g);
+    if (g->weights != weights) unload(g), close_maps(g);
     g->weights = weights;
     return 0;
 }
@@ -402,7 +469,10 @@ void lra_engine_responder_use(lra_responder *r, lra_weights_kind trained)
 
 static void close_engine(lra_responder *r)
 {
-    unload((engine *)r);
+    engine *g = (engine *)r;
+    unload(g);
+    close_maps(g);
+    lra_engine_layers_free(&g->layers);
     lra_free(r);
 }
 
@@ -413,6 +483,8 @@ lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *d
                                                       .logprob = logprob,
                                                       .features = features,
                                                       .vjp = vjp,
+                                                      .attention = attention,
+                                                      .kernels = kernels,
                                                       .reset = reset,
                                                       .restore = restore,
                                                       .close = close_engine};

@@ -1,6 +1,7 @@
-/* A trained model of the built-in engine that answers requests (responder.h): forward(), features()
- * and vjp(), with the weights of the selected epoch or with the initial weights of the run (reset()
- * ignores its seed: the initial weights belong to the run's own seed).
+/* A trained model of the built-in engine that answers requests (responder.h): forward(),
+ * features(), vjp() and, if they were added, attention() and kernels(), with the weights of the
+ * selected epoch or with the initial weights of the run (reset() ignores its seed: the initial
+ * weights belong to the run's own seed).
  * prepare() builds the graphs of the announced requests. Requests with the announced number of rows
  * and length run without a copy; others are padded to the next larger graph. Without prepare() the
  * graphs of the run's own batches are built on the first request of a kind.
@@ -18,6 +19,20 @@ enum { LRA_ENGINE_SCORES = 1 << 16 };
 /* Declares a model without loading it. Both arguments must outlive the responder; the run's data
  * are loaded. */
 lra_responder *lra_engine_responder_new(const lra_train_spec *run, lra_device *device);
+/* Finds the attention layers of the run, so that the responder answers attention(). */
+int lra_engine_responder_add_attention(lra_responder *r, lra_err *e);
+/* Kernels of the run's layers, for kernels(). */
+typedef struct {
+    int n;
+    const char *const *layer; /* (n) names */
+    const char *uncovered;    /* lra_responder_facts.uncovered */
+    void *context;
+    /* Computes the kernels of layer k with these weights. */
+    int (*get)(void *context, int k, lra_weights_kind weights, int64_t lags,
+               lra_kernels_answer *out, lra_err *e);
+} lra_engine_kernels;
+/* Makes the responder answer kernels(); `kernels` must outlive it. */
+void lra_engine_responder_add_kernels(lra_responder *r, const lra_engine_kernels *kernels);
 /* Selects these weights, now and in later calls of restore(), instead of those of the best
  * epoch. */
 void lra_engine_responder_use(lra_responder *r, lra_weights_kind trained);

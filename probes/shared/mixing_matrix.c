@@ -141,33 +141,59 @@ static void add_columns(int64_t p, bool some, int64_t T, int64_t n, const double
     }
 }
 
-void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
-                        const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
-                        lra_profile *pixels, const lra_matrix_columns *columns)
+void lra_matrix_profile_begin(lra_matrix_profiles *p)
 {
-    int64_t n_selected = lra_matrix_n_rows(rows, T);
-    double *w = lra_alloc_array((size_t)T + 1, sizeof *w), n_rows[2] = {0};
-    for (int64_t j = 0; j < T && columns; j++)
+    const lra_matrix_columns *columns = p->columns;
+    p->n_rows[0] = p->n_rows[1] = 0;
+    for (int64_t j = 0; j < p->T && columns; j++)
         columns->choice[j] = columns->mean[j] = columns->equal[j] = 0;
-    if (tokens) lra_profile_begin(tokens, T);
-    if (pixels) lra_profile_begin(pixels, T);
-    for (int64_t p = 0; p < n_selected; p++) {
-        int64_t i = lra_matrix_row_at(rows, p, T);
+    if (p->tokens) lra_profile_begin(p->tokens, p->T);
+    if (p->pixels) lra_profile_begin(p->pixels, p->T);
+}
+
+void lra_matrix_profile_rows(lra_matrix_profiles *x, const lra_matrix_values *v, int64_t s,
+                             int64_t head, int64_t from, int64_t to)
+{
+    int64_t T = x->T, n_selected = lra_matrix_n_rows(&x->rows, T);
+    double *w = lra_alloc_array((size_t)T + 1, sizeof *w);
+    for (int64_t p = from; p < to; p++) {
+        int64_t i = lra_matrix_row_at(&x->rows, p, T);
         v->of->family->row(v, s, head, i, T, w);
-        if (hole >= 0) w[hole] = NAN;
+        if (x->hole >= 0) w[x->hole] = NAN;
         int64_t n = shares(T, w);
-        if (tokens) lra_profile_row(tokens, i, 0, T, w);
-        if (pixels) lra_profile_row(pixels, i, 0, T, w);
-        if (columns) add_columns(p, n_selected > 1 && n_selected < T, T, n, w, n_rows, columns);
-    }
-    if (tokens) lra_profile_end(tokens);
-    if (pixels) lra_profile_end(pixels);
-    for (int64_t j = 0; j < T && columns; j++) {
-        columns->choice[j] /= n_rows[0] > 0 ? n_rows[0] : 1;
-        columns->mean[j] /= n_rows[1] > 0 ? n_rows[1] : 1;
-        columns->equal[j] /= n_rows[1] > 0 ? n_rows[1] : 1;
+        if (x->tokens) lra_profile_row(x->tokens, i, 0, T, w);
+        if (x->pixels) lra_profile_row(x->pixels, i, 0, T, w);
+        if (x->columns)
+            add_columns(p, n_selected > 1 && n_selected < T, T, n, w, x->n_rows, x->columns);
     }
     lra_free(w);
+}
+
+void lra_matrix_profile_end(lra_matrix_profiles *p)
+{
+    const lra_matrix_columns *columns = p->columns;
+    if (p->tokens) lra_profile_end(p->tokens);
+    if (p->pixels) lra_profile_end(p->pixels);
+    for (int64_t j = 0; j < p->T && columns; j++) {
+        columns->choice[j] /= p->n_rows[0] > 0 ? p->n_rows[0] : 1;
+        columns->mean[j] /= p->n_rows[1] > 0 ? p->n_rows[1] : 1;
+        columns->equal[j] /= p->n_rows[1] > 0 ? p->n_rows[1] : 1;
+    }
+}
+
+void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, lra_matrix_profiles *p)
+{
+    lra_matrix_profile_begin(p);
+    lra_matrix_profile_rows(p, v, s, head, 0, lra_matrix_n_rows(&p->rows, p->T));
+    lra_matrix_profile_end(p);
+}
+
+/* Divides a row by its sum. */
+static void normalise(int64_t T, double *w)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < T; j++) sum += w[j];
+    for (int64_t j = 0; j < T; j++) w[j] /= sum;
 }
 
 /* Row i of A' = (mean over heads of A + 1) / 2, normalised to sum 1: mean (T). seen (T): 1 where
@@ -180,7 +206,8 @@ static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T
     for (int64_t j = 0; j < T; j++) mean[j] = 0;
     for (int64_t h = 0; h < v->of->heads; h++) {
         v->of->family->row(v, s, h, i, T, own);
-        bool defined = shares(T, own) > 0;
+        for (int64_t j = 0; j < T && v->raw; j++) own[j] = isnan(own[j]) ? -1 : fabs(own[j]);
+        bool defined = v->raw || shares(T, own) > 0;
         heads += defined;
         for (int64_t j = 0; j < T && defined; j++)
             if (own[j] >= 0) mean[j] += own[j], seen[j] = 1;
@@ -188,6 +215,7 @@ static void mean_row(const lra_matrix_values *v, int64_t s, int64_t i, int64_t T
     for (int64_t j = 0; j < T; j++) mean[j] *= heads > 0 ? 0.5 / heads : 0;
     mean[i] += heads > 0 ? 0.5 : 1;
     seen[i] = 1;
+    if (v->raw) normalise(T, mean);
 }
 
 /* Adds a row of A', times `from`, to a row of the product: to (T). reached (T): set to 1 where the
@@ -201,29 +229,62 @@ static void add_row(int64_t T, double from, const double *mean, const uint8_t *s
     for (int64_t j = 0; j < T; j++) reached[j] |= seen[j];
 }
 
-void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,
-                     const int32_t *position, double *r)
+struct lra_roll {
+    int64_t T, n;
+    double *r, *next;          /* (n,T) rows of the product so far, and of the next one */
+    uint8_t *before, *reached; /* (n,T) 1: a path leads to the position, in r and in next */
+};
+
+lra_roll *lra_roll_new(int64_t T, int64_t n, const int32_t *position)
 {
     size_t all = (size_t)(n * T);
-    double *next = lra_alloc_array(all + 1, sizeof *next);
+    lra_roll *x = lra_alloc(sizeof *x);
+    *x = (lra_roll){.T = T,
+                    .n = n,
+                    .r = lra_alloc_array(all + 1, sizeof *x->r),
+                    .next = lra_alloc_array(all + 1, sizeof *x->next),
+                    .before = lra_alloc_array(all + 1, 1),
+                    .reached = lra_alloc_array(all + 1, 1)};
+    for (int64_t k = 0; k < n * T; k++) x->r[k] = x->before[k] = k % T == position[k / T];
+    return x;
+}
+
+void lra_roll_begin(lra_roll *x)
+{
+    size_t all = (size_t)(x->n * x->T);
+    memset(x->next, 0, all * sizeof *x->next);
+    memset(x->reached, 0, all);
+}
+
+void lra_roll_rows(lra_roll *x, const lra_matrix_values *layer, int64_t s, int64_t from, int64_t to)
+{
+    int64_t T = x->T;
     double *own = lra_alloc_array((size_t)(2 * T) + 1, sizeof *own), *mean = own + T;
-    uint8_t *reached = lra_alloc_array(2 * all + (size_t)T + 1, 1), *before = reached + all;
-    uint8_t *seen = before + all;
-    for (int64_t k = 0; k < n * T; k++) r[k] = before[k] = k % T == position[k / T];
-    for (int l = n_layers - 1; l >= 0; l--) {
-        memset(next, 0, all * sizeof *next);
-        memset(reached, 0, all);
-        for (int64_t i = 0; i < T; i++) {
-            mean_row(&layer[l], s, i, T, own, mean, seen);
-            for (int64_t p = 0; p < n; p++)
-                if (before[p * T + i])
-                    add_row(T, r[p * T + i], mean, seen, next + p * T, reached + p * T);
-        }
-        memcpy(r, next, all * sizeof *r);
-        memcpy(before, reached, all);
+    uint8_t *seen = lra_alloc_array((size_t)T + 1, 1);
+    for (int64_t i = from; i < to; i++) {
+        mean_row(layer, s, i, T, own, mean, seen);
+        for (int64_t p = 0; p < x->n; p++)
+            if (x->before[p * T + i])
+                add_row(T, x->r[p * T + i], mean, seen, x->next + p * T, x->reached + p * T);
     }
-    for (int64_t k = 0; k < n * T; k++) r[k] = before[k] ? r[k] : -1;
-    lra_free(reached);
+    lra_free(seen);
     lra_free(own);
-    lra_free(next);
+}
+
+void lra_roll_end(lra_roll *x)
+{
+    size_t all = (size_t)(x->n * x->T);
+    memcpy(x->r, x->next, all * sizeof *x->r);
+    memcpy(x->before, x->reached, all);
+}
+
+double *lra_roll_finish(lra_roll *x)
+{
+    double *r = x->r;
+    for (int64_t k = 0; k < x->n * x->T; k++) r[k] = x->before[k] ? r[k] : -1;
+    lra_free(x->next);
+    lra_free(x->before);
+    lra_free(x->reached);
+    lra_free(x);
+    return r;
 }

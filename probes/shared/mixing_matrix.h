@@ -40,7 +40,9 @@ typedef struct {
     const lra_matrix *of;
     float *number[LRA_MATRIX_ARRAYS]; /* NULL if array k does not exist or is int32 */
     int32_t *index[LRA_MATRIX_ARRAYS];
-    float *by_path, *gram; /* NULL if values are not requested or not available */
+    float *by_path, *gram;             /* NULL if values are not requested or not available */
+    const struct lra_map_block *block; /* maps of a model that answers requests (map_block.h) */
+    bool raw; /* rollout averages the weights over heads before their sum becomes 1 */
 } lra_matrix_values;
 
 struct lra_matrix_family {
@@ -101,20 +103,43 @@ typedef struct {
     double *choice, *mean, *equal;
 } lra_matrix_columns;
 
-/* Adds the rows of a head for an example of T positions to the profiles. hole: key that is
- * excluded, -1: none. Nullable: tokens, pixels, columns */
-void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head, int64_t T,
-                        const lra_matrix_rows *rows, int64_t hole, lra_profile *tokens,
-                        lra_profile *pixels, const lra_matrix_columns *columns);
+/* The profiles of a head, for one example of T positions. */
+typedef struct {
+    int64_t T;
+    lra_matrix_rows rows;
+    int64_t hole;                      /* key that is excluded, -1: none */
+    lra_profile *tokens, *pixels;      /* Nullable: both */
+    const lra_matrix_columns *columns; /* Nullable */
+    double n_rows[2];                  /* rows in columns->choice and in columns->mean */
+} lra_matrix_profiles;
+
+/* Add the rows of a head for an example of T positions to the profiles: begin(), rows() for
+ * selected rows from .. to-1 (0 .. lra_matrix_n_rows()-1 in order, in any number of calls),
+ * end(). */
+void lra_matrix_profile_begin(lra_matrix_profiles *p);
+void lra_matrix_profile_rows(lra_matrix_profiles *p, const lra_matrix_values *v, int64_t s,
+                             int64_t head, int64_t from, int64_t to);
+void lra_matrix_profile_end(lra_matrix_profiles *p);
+/* The three calls for all selected rows. */
+void lra_matrix_profile(const lra_matrix_values *v, int64_t s, int64_t head,
+                        lra_matrix_profiles *p);
 /* Adds the value-weighted profile of all heads together, if values were requested: w_ij = || sum
  * over paths of a_pij v_pj W_p ||. If there are more paths than heads, only half of the sampled
  * rows are evaluated, to limit the cost. */
 void lra_matrix_value_profile(const lra_matrix_values *v, int64_t s, int64_t T,
                               const lra_matrix_rows *rows, lra_profile *to);
-/* Computes n rows of the rollout R = A'_L .. A'_1 (rollout.h): r (n,T), for the rows
- * position[0..n-1]; negative positions are skipped. An entry is -1 if no path leads to that
- * position. */
-void lra_matrix_roll(int n_layers, const lra_matrix_values *layer, int64_t s, int64_t T, int64_t n,
-                     const int32_t *position, double *r);
+/* Rollout R = A'_L .. A'_1 (rollout.h) of n rows of an example of T positions. */
+typedef struct lra_roll lra_roll;
+/* position: (n) rows of R; negative positions are skipped. */
+lra_roll *lra_roll_new(int64_t T, int64_t n, const int32_t *position);
+/* Multiply by the matrix of a layer, from the last layer to the first: begin(), rows() for rows
+ * from .. to-1 of the matrix (0 .. T-1 in order, in any number of calls), end(). */
+void lra_roll_begin(lra_roll *x);
+void lra_roll_rows(lra_roll *x, const lra_matrix_values *layer, int64_t s, int64_t from,
+                   int64_t to);
+void lra_roll_end(lra_roll *x);
+/* Returns the rows (n,T); an entry is -1 if no path leads to that position. Frees x; the caller
+ * frees the rows. */
+double *lra_roll_finish(lra_roll *x);
 
 #endif

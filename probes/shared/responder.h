@@ -13,6 +13,7 @@
 #ifndef LRA_PROBES_SHARED_RESPONDER_H
 #define LRA_PROBES_SHARED_RESPONDER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,6 +32,17 @@ enum {
         1 << 7, /* sequences longer than facts.max_length: lra_preparation.longest */
     LRA_ANSWERS_LOGPROB = 1 << 8 /* log-probabilities of given tokens at all positions */
 };
+
+/* Sums of the rows of attention matrices. */
+typedef enum {
+    LRA_ROWS_ONE, /* 1: softmax */
+    /* any sum, weights of any sign (linear attention, gates): the magnitudes of a row are divided
+     * by their sum */
+    LRA_ROWS_ANY,
+    /* about 1, for example after a moving average: as LRA_ROWS_ANY, but rollout averages the
+     * weights over heads before it divides by the sum */
+    LRA_ROWS_RAW
+} lra_row_sums;
 
 /* Facts that a model declares about itself. Texts belong to the responder. */
 typedef struct {
@@ -54,6 +66,13 @@ typedef struct {
     int32_t bos;
     int n_layers;
     const char *const *layer; /* (n_layers) names for features, attention and kernels */
+    /* Layers that have attention matrices, and layers that have convolution kernels. */
+    int n_attention_layers, n_kernel_layers;
+    const char *const *attention_layer, *const *kernel_layer;
+    int64_t prepended; /* positions before the first token in attention matrices: class tokens */
+    lra_row_sums row_sums; /* of attention matrices */
+    /* Layers that mix positions without a kernel, as text; "": none. Nullable: unknown */
+    const char *uncovered;
 } lra_responder_facts;
 
 typedef struct {
@@ -77,6 +96,19 @@ typedef struct {
     int64_t dims[4];
     float *value;
 } lra_answer;
+
+/* Weight of a pair (query, key) that the model's mask excludes, in an answer of attention(). */
+#define LRA_MASKED_WEIGHT (-INFINITY)
+
+/* The kernels of a layer, at lags -behind .. ahead-1; positive lags are in the past. The arrays
+ * belong to the caller of kernels(). */
+typedef struct {
+    int64_t channels, components, behind, ahead;
+    float *value; /* (channels,components,behind+ahead), lag -behind first */
+    /* (channels,behind+ahead) moduli of complex kernels whose real parts are `value`; norms over
+     * the components. Nullable: the kernels are real */
+    float *modulus;
+} lra_kernels_answer;
 
 /* The requests of a measurement, announced so that a model can build the graphs it needs. */
 typedef struct {
@@ -115,11 +147,15 @@ typedef struct {
      * cotangent: (n,draws,D). Nullable: layer */
     int (*vjp)(lra_responder *r, const lra_request *q, const char *layer, const int32_t *position,
                int64_t draws, const float *cotangent, float *grad_sq, lra_err *e);
-    /* out: (n,H,to - from,T), rows from .. to-1 of the attention matrices of a layer. */
+    /* out: (n,H,to - from,P), rows from .. to-1 of the attention matrices of a layer, weights of
+     * the values; P = facts.prepended + T positions; LRA_MASKED_WEIGHT where the mask excludes a
+     * pair. Rows of padding are undefined. Needs no announcement by prepare(). */
     int (*attention)(lra_responder *r, const lra_request *q, const char *layer, int64_t from,
                      int64_t to, lra_answer *out, lra_err *e);
-    /* out: (channels,lags), the kernel of a layer; lag 0 is the position itself. */
-    int (*kernels)(lra_responder *r, const char *layer, int64_t lags, lra_answer *out, lra_err *e);
+    /* The kernels of a layer, at most `lags` lags in each direction; lag 0 is the position itself.
+     * Needs no announcement by prepare(). */
+    int (*kernels)(lra_responder *r, const char *layer, int64_t lags, lra_kernels_answer *out,
+                   lra_err *e);
     /* Replaces the weights by initial weights for this seed, until restore() is called. */
     int (*reset)(lra_responder *r, uint64_t seed, lra_err *e);
     int (*restore)(lra_responder *r, lra_err *e);

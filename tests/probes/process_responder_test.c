@@ -58,10 +58,12 @@ static void evaluate_pairs(lra_responder *r, bool values, int towers, answers *a
     assert_int_equal(x.dims[1], H);
     memcpy(a->attention, x.value, sizeof(float) * (size_t)(B * towers * H * 4 * T));
     lra_free(x.value);
-    OK(r->is->kernels(r, "conv", LAGS, &x, &e));
-    assert_int_equal(x.dims[0], D);
-    memcpy(a->kernel, x.value, sizeof a->kernel);
-    lra_free(x.value);
+    lra_kernels_answer k;
+    OK(r->is->kernels(r, "conv", LAGS, &k, &e));
+    assert_int_equal(k.channels, D);
+    assert_int_equal(k.ahead, LAGS);
+    memcpy(a->kernel, k.value, sizeof a->kernel);
+    lra_free(k.value);
     OK(r->is->reset(r, 5, &e));
     OK(r->is->forward(r, &q, a->reset, &e));
     OK(r->is->restore(r, &e));
@@ -254,6 +256,31 @@ TEST(recording)
     for (int i = 0; i < 3; i++) lra_free(words[i]);
     remove(file1), remove(file3), remove(file4);
     lra_free(file1), lra_free(file3), lra_free(file4);
+}
+
+/* Wrong maps and kernels are refused with one line. */
+TEST(wrong_maps_and_kernels)
+{
+    static const struct {
+        const char *mode, *message;
+    } wrong[] = {{"maps-shape", "'attn' has the shape (3,2,4,"},
+                 {"kernels-nan", "'kernel' is nan in channel 0 at lag 1"}};
+    for (int i = 0; i < 2; i++) {
+        lra_err e = {{0}};
+        char *words[3] = {NULL};
+        variant v = {.mode = wrong[i].mode, .towers = 1, .processes = 1, .batch = 3};
+        lra_responder *r = open_variant(&v, words, &e);
+        NOT_NULL(r);
+        lra_request q = a_request(false, 1, false);
+        lra_answer a;
+        lra_kernels_answer k;
+        int rc = i == 0 ? r->is->attention(r, &q, "conv", 0, 4, &a, &e)
+                        : r->is->kernels(r, "conv", LAGS, &k, &e);
+        assert_int_equal(rc, LRA_FAILED);
+        if (!strstr(e.msg, wrong[i].message)) fail_msg("%s", e.msg);
+        lra_responder_close(r);
+        for (int j = 0; j < 3; j++) lra_free(words[j]);
+    }
 }
 
 /* Without `width` and `features` gradients cannot be requested; the message names the missing
