@@ -193,4 +193,4 @@ class JaxModel(Model):
         return {f"layer.{i}": m for i, m in enumerate(parts)}
 
     def _attention(self, x: Array, length: Array, layer: str) -> Array:
-        return self._numpy(self._maps(x)[layer])
+        return self._numpy(self._remembered(x, length, lambda: self._maps(x))[layer])

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
+from ._kernels import read_kernels
 from .frames import Unsupported
 
 Array = np.ndarray
@@ -137,8 +138,14 @@ class Model:
         batch: Optional[int] = None,
         name: Optional[str] = None,
         bos: Optional[int] = None,
+        kernels: Any = None,
+        renormalise: bool = False,
     ) -> None:
         self.model = model
+        self.renormalise = renormalise
+        self._kernels_request = kernels
+        self._kernels: Optional[Dict[str, Dict[str, Array]]] = None
+        self._memo: Optional[Tuple[Any, Any]] = None  # inputs and attention maps of the previous call
         self.inputs = inputs
         self.vocab = vocab
         self.classes = classes
@@ -211,12 +218,13 @@ class Model:
                 self._depth -= 1
             return
         restore = random_states()
-        self._depth = 1
+        self._depth, self._kernels = 1, None  # the weights may have changed since the last session
         try:
             with self._evaluating():
                 yield self
         finally:
             self._depth = 0
+            self._memo = None
             restore()
 
     # ---- one call ----------------------------------------------------------------------------------
@@ -449,6 +457,38 @@ class Model:
         assert out is not None, "an empty batch"
         return np.ascontiguousarray(out[:, :, a:b])
 
+    def _remembered(self, x: Array, length: Array, maps: Callable[[], Any]) -> Any:
+        """Attention maps of all layers; those of the previous call if the inputs are equal."""
+        key = (x.shape, x.tobytes(), length.tobytes())
+        if self._memo is None or self._memo[0] != key:
+            self._memo = None
+            self._memo = (key, maps())
+        return self._memo[1]
+
+    # ---- kernels
+
+    def kernels(self, layer: str = "", lags: int = 0) -> Dict[str, Array]:
+        """Arrays of a layer's convolution kernels: kernel (channels, lags), lag 0 first, and optionally kernel_back
+        (looking ahead), kernel_im and kernel_back_im; at most ``lags`` lags (0: all)."""
+        self._require("kernels")
+        known = self._read_kernels()
+        if layer and layer not in known:
+            raise Unsupported(f"'{self.name}' has no kernels in '{layer}'{nearest(layer, list(known))}")
+        own = known[layer or next(iter(known))]
+        return {k: np.ascontiguousarray(a[..., : lags or None]) for k, a in own.items()}
+
+    @property
+    def kernel_layers(self) -> List[str]:
+        """Names of the layers with kernels."""
+        return [] if self._kernels_request is None else list(self._read_kernels())
+
+    def _read_kernels(self) -> Dict[str, Dict[str, Array]]:
+        if self._kernels is None:
+            self._kernels = read_kernels(
+                self._kernels_request, getattr(self, "params", self.model), self._numpy, WrapError
+            )
+        return self._kernels
+
     def _gather(self, x: Array, length: Array, call: Callable[[Array, Array], Array]) -> Array:
         out: Optional[Array] = None
         with self.session():
@@ -481,6 +521,10 @@ class Model:
     def fingerprint(self) -> Optional[float]:
         """A number that changes with the weights; None if they are not known."""
         return None
+
+    def _attention_wanted(self) -> bool:
+        """Whether maps were expected: attention= was passed, or the model has attention of its own."""
+        return getattr(self, "_attention_request", None) is not None or getattr(self, "_config", None) is not None
 
     def _features_are_outputs(self, layer: str) -> bool:
         return False
@@ -533,19 +577,22 @@ class Model:
         except BaseException:
             self.probed = False
             raise
+        if self._kernels_request is not None:
+            with self.session():
+                self._read_kernels()
         for op in ("features", "vjp", "attn", "kernels"):
             if not self._implements(op):
                 self.missing.setdefault(op, self._why_missing(op))
 
     def _implements(self, op: str) -> bool:
-        return op not in self.missing and op != "kernels"
+        return op not in self.missing and (op != "kernels" or self._kernels_request is not None)
 
     def _why_missing(self, op: str) -> str:
         return {
             "features": "no features of positions: pass features=",
             "vjp": "no gradients: the model is a function of numbers; occlusion is used",
             "attn": "no attention maps: pass attention=",
-            "kernels": "no convolution kernels",
+            "kernels": "no convolution kernels: pass kernels=FUNCTION or a safetensors file",
         }[op]
 
     def _try_batch(self, x: Array, length: Array) -> Array:
@@ -816,6 +863,8 @@ class Model:
             lines.append(f"  features   {', '.join(self.layers[:4])}{' ...' if len(self.layers) > 4 else ''}")
         if self.attention_layers:
             lines.append(f"  attention  {len(self.attention_layers)} layers")
+        if self.kernel_layers:
+            lines.append(f"  kernels    {len(self.kernel_layers)} layers")
         lines += [f"  note       {n}" for n in self.notes]
         lines += [f"  left out   {op}: {why}" for op, why in self.missing.items() if op != "kernels"]
         return "\n".join(lines)

@@ -110,7 +110,7 @@ class FunctionModel(Model):
         return {f"layer.{i}": self._numpy(m) for i, m in enumerate(parts)}
 
     def _attention(self, x: Array, length: Array, layer: str) -> Array:
-        return self._maps(x)[layer]
+        return self._remembered(x, length, lambda: self._maps(x))[layer]
 
 
 class SklearnModel(FunctionModel):

@@ -569,10 +569,16 @@ class TorchModel(Model):
         request = self._attention_request
         with torch.no_grad():
             if callable(request) and not isinstance(request, str):
-                return self._numpy(self._named(request(self.model, self._tensor(self._shaped(x))))[layer])
+                maps = self._remembered(
+                    x, length, lambda: self._named(request(self.model, self._tensor(self._shaped(x))))
+                )
+                if layer not in maps:
+                    raise Unsupported(f"attention= gave no maps of layer '{layer}', only {', '.join(maps) or 'none'}")
+                return self._numpy(maps[layer])
             if layer in self._modules:
                 return self._module_maps(x, length, layer)
-            return self._numpy(self._eager_maps(x, length)[int(layer.split(".")[1])])
+            maps = self._remembered(x, length, lambda: self._eager_maps(x, length))
+            return self._numpy(maps[int(layer.split(".")[1])])
 
     def _module_maps(self, x: Array, length: Array, layer: str) -> Array:
         """Attention maps that a module returns with its output; requests maps per head of nn.MultiheadAttention."""

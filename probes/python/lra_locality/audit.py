@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -386,6 +387,11 @@ class _Job:
         return passes
 
     def _settings(self, passes: Optional[int]) -> List[str]:
+        parts = self.parts
+        for part, op in (("attention", "attn"), ("kernels", "kernels")):
+            named = (parts or "").split(",") if isinstance(parts, str) or parts is None else parts
+            if part in named and self.m is not None and op in self.m.missing:
+                raise AuditError(f"part '{part}': {self.m.missing[op]}")
         pairs = (
             ("parts", _part_names(self.parts, self.m)),
             ("examples", self.examples),
@@ -448,7 +454,7 @@ def _run_of(output: Sequence[str], lines: Sequence[str]) -> str:
     for line in reversed([*lines, *output]):
         for word in line.replace("'", " ").split():
             if "/runs/" in word or word.startswith("runs/"):
-                return word.rstrip(".,:;").split("/influence.h5")[0]
+                return re.sub(r"/[a-z]+\.h5$", "", word.rstrip(".,:;"))
     raise AuditError("lra-probe named no folder of results:\n" + "\n".join([*lines, *output][-5:]))
 
 

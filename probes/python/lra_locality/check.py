@@ -283,6 +283,48 @@ class _Checker:
             ("jacobian", "erf"),
         )
 
+    def attention(self) -> None:
+        """Attention maps: shape, finite, not negative, rows sum to 1, no weight on padding or on later tokens."""
+        m = self.m
+        if "attn" in m.missing:
+            if m._attention_wanted():
+                self.add("attention", "skipped", m.missing["attn"])
+            return
+        x, length = self.batch()
+        x, length = x[:4], np.maximum(1, length[:4] // 2)
+        T, heads, text = x.shape[1], 0, ""
+        for layer in m.attention_layers:
+            try:
+                maps = m.attention(x, length, layer)
+            except Exception as e:  # the model's own code
+                text = f"layer '{layer}': {type(e).__name__}: {str(e)[:200]}"
+                break
+            heads += maps.shape[1]
+            text = text or _wrong_maps(maps, length, T, bool(m.causal), m.renormalise, layer)
+        self.verdict(
+            "attention",
+            not text,
+            text or f"{len(m.attention_layers)} layers, {heads} heads",
+            "scores instead of weights, a missing mask, or maps of other positions",
+            "return the weights after the softmax, (batch, heads, query, key); renormalise=True accepts any sums",
+            ("attention",),
+        )
+
+    def kernels(self) -> None:
+        m = self.m
+        if not m.kernel_layers:
+            return
+        channels = [len(m.kernels(layer)["kernel"]) for layer in m.kernel_layers]
+        zero = [layer for layer in m.kernel_layers if not m.kernels(layer)["kernel"].any()]
+        self.verdict(
+            "kernels",
+            not zero,
+            f"layer '{zero[0]}' is 0 everywhere" if zero else f"{len(channels)} layers, {sum(channels)} channels",
+            "a buffer that the first call fills",
+            "call the model before kernels= reads it",
+            ("kernels",),
+        )
+
     def accuracy(self) -> None:
         if self.label is None or self.m.kind != "class":
             self.add(
@@ -340,6 +382,38 @@ class _Checker:
         )
 
 
+def _wrong_maps(
+    maps: Array, length: Array, T: int, causal: bool, any_sum: bool, layer: str
+) -> str:
+    """What is wrong with attention maps (B,H,T,T), with the first place; "": nothing."""
+
+    def place(bad: Array) -> str:
+        b, h, i = (int(v) for v in np.argwhere(bad)[0][:3])
+        return f"layer '{layer}', head {h}, row {i}"
+
+    if maps.shape[2:] != (T, T):
+        return f"layer '{layer}' has maps of {maps.shape[2]} x {maps.shape[3]}, the input has {T} positions"
+    at = np.arange(T)
+    rows = np.broadcast_to((at[None] < length[:, None])[:, None, :], maps.shape[:3])
+    hidden = (at[None] >= length[:, None])[:, None, None, :]
+    values = np.where(rows[..., None], maps, 0)
+    if not np.isfinite(values).all():
+        return f"{place(~np.isfinite(values))}: a weight is {values[~np.isfinite(values)][0]}"
+    if not any_sum and (values < -1e-2).any():
+        return f"{place(values < -1e-2)}: a weight is {values.min():.3g}"
+    padding = np.abs(values * hidden).sum(-1)
+    if (padding > 1e-2).any():
+        return f"{place(padding > 1e-2)}: weight {padding.max():.3g} on padding"
+    later = np.abs(values * (at[None, :] > at[:, None])).sum(-1)
+    if causal and (later > 1e-2).any():
+        return f"{place(later > 1e-2)}: weight {later.max():.3g} on later tokens of a causal model"
+    sums = values.sum(-1)
+    wrong = rows & (np.abs(sums - 1) > 1e-2) & (sums != 0)
+    if not any_sum and wrong.any():
+        return f"{place(wrong)}: the weights sum to {sums[wrong][0]:.4g}, expected 1"
+    return ""
+
+
 def _other_order(predicted: Array, label: Array, classes: int) -> Optional[Tuple[float, str]]:
     """(accuracy, text) of a permutation of labels that fits clearly better, chosen on half and tested on the other half."""
     if classes > 64 or len(label) < 40:
@@ -385,6 +459,8 @@ def check(
                 c.padding,
                 c.causality,
                 c.gradient,
+                c.attention,
+                c.kernels,
                 c.accuracy,
                 lambda: c.speed(parts),
             ]

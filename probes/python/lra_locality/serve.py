@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import random
+import re
 import socket
 import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
@@ -37,6 +38,11 @@ def fresh_model(m: Model, initial: Initial, seed: int) -> Model:
             torch.set_rng_state(states[0])
             torch.cuda.set_rng_state_all(states[1])
     return made if isinstance(made, Model) else m.like(made)
+
+
+def _wire_name(layer: str) -> str:
+    """Name of a layer for the program: without blanks, and "layer.3" as "layer3", the form of the built-in models."""
+    return re.sub(r"^layer\.(\d+)$", r"layer\1", layer.replace(" ", "-"))
 
 
 class Server:
@@ -101,6 +107,8 @@ class Server:
             ops["attn"] = self.attn
         if m.next_token:
             ops["logprob"] = self.logprob
+        if "kernels" not in m.missing:
+            ops["kernels"] = self.kernels
         ops = {name: self._watched(op) for name, op in ops.items()}
         if self.initial is not None:
             ops["reset"], ops["restore"] = self.reset, self.restore
@@ -157,6 +165,11 @@ class Server:
             "layers": " ".join(m.attention_layers or m.layers),
             "weights": m.weights_text(),
         }
+        if "attn" not in m.missing:
+            facts["attn_layers"] = " ".join(map(_wire_name, m.attention_layers))
+            facts["attn_rows"] = "any" if m.renormalise else "1"
+        if "kernels" not in m.missing:
+            facts["kernel_layers"] = " ".join(m.kernel_layers)
         if self.width:
             facts["width"] = self.width
         if m.next_token:
@@ -224,6 +237,15 @@ class Server:
             )
         return {"grad_sq": self.model_for(meta).vjp(x, length, position, cotangent, meta.get("layer", ""))}
 
+    def kernels(self, meta: Meta, tensors: Tensors) -> Tensors:
+        try:
+            lags = int(meta.get("lags", "0"))
+        except ValueError as e:
+            raise BadRequest(f"lags={meta['lags'][:40]}, expected a number") from e
+        if self.model_for(meta) is not self.m and not callable(self.m._kernels_request):
+            raise Unsupported("kernels of initial weights: kernels= of wrap() is not a function of the model")
+        return self.model_for(meta).kernels(meta.get("layer", ""), lags)
+
     def attn(self, meta: Meta, tensors: Tensors) -> Tensors:
         x, length, _ = self.inputs(tensors)
         a, b = 0, x.shape[1]
@@ -234,7 +256,9 @@ class Server:
                 raise BadRequest(f"rows={meta['rows'][:40]}, expected a:b") from e
             if not 0 <= a <= b <= x.shape[1]:
                 raise BadRequest(f"rows {a}:{b} of {x.shape[1]} positions")
-        return {"attn": self.model_for(meta).attention(x, length, meta.get("layer", ""), (a, b))}
+        layer = meta.get("layer", "")
+        layer = next((k for k in self.m.attention_layers if _wire_name(k) == layer), layer)
+        return {"attn": self.model_for(meta).attention(x, length, layer, (a, b))}
 
 
 def serve(

@@ -21,6 +21,8 @@ def wrap(
     embedding: Any = None,
     features: Any = None,
     attention: Any = None,
+    kernels: Any = None,
+    renormalise: bool = False,
     mask: Union[None, bool, str] = None,
     lengths: Union[None, bool, str] = None,
     pad: Optional[int] = None,
@@ -44,6 +46,11 @@ def wrap(
     features:  module(s) whose output is (B,T,D); JAX and functions: a function.
     attention: function(model, batch) -> maps (B,H,T,T) by layer, or module(s) that return them; default: Hugging Face
                models and ``nn.MultiheadAttention`` are asked.
+    kernels:   convolution kernels (channels, lags), lag 0 first: a function of the model (or of nothing) that returns
+               one array or a dictionary by layer, or the name of a safetensors file with arrays ``kernel/LAYER``;
+               ``LAYER/back`` looks ahead, complex numbers are allowed.
+    renormalise: accept attention weights of any sign whose rows have any sum (linear attention, gates); magnitudes
+               are divided by the sum of their row.
     mask:      name of the mask argument, ``"~name"`` if 1 means hidden, False for none; default: found by experiment.
     lengths:   name of the argument that takes lengths, False for none; default: found by experiment.
     pad:       token id of padding (default 0, or that of the configuration).
@@ -70,6 +77,8 @@ def wrap(
         "batch": batch,
         "name": name,
         "bos": bos,
+        "kernels": kernels,
+        "renormalise": renormalise,
     }
     wrapped = _of_framework(model, options, embedding, features, attention, device)
     wrapped._like = lambda other: _of_framework(
