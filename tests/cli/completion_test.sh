@@ -80,7 +80,7 @@ has "$tmp/fish" " -l out -s o -x -a ' (__fish_complete_directories)'"
 # Every option of every command is offered, and bash knows whom to ask.
 for program in lra-probe lra-report; do
     for command in $("$LRA_BUILD/$program" --help | awk '/^commands:/ {on = 1; next} on && /^  [a-z]/ {print $1} on && /^$/ {exit}'); do
-        includes "$("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,$p' | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | paste -sd ' ')" \
+        includes "$("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,/^notes:/p' | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+' | paste -sd ' ')" \
             $program "$command" --
     done
     # Other shells are not installed everywhere: every option and word of bash's script stands in theirs.
@@ -92,7 +92,7 @@ for program in lra-probe lra-report; do
         sed -n "/^    $command)/,/ ;;\$/p" "$tmp/$program.zsh" >"$tmp/zsh"
         grep -e "_from $command'" "$tmp/$program.fish" >"$tmp/fish"
         grep -q -e "-a $command -d" "$tmp/$program.fish" || complain "fish does not offer $command"
-        for option in $("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,$p' | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+'); do
+        for option in $("$LRA_BUILD/$program" "$command" --help | sed -n '/^options:/,/^notes:/p' | grep -oE '^ +(-., )?--[a-z0-9-]+' | grep -oE -- '--[a-z0-9-]+'); do
             grep -q -e "$option\([^a-z0-9-]\|\$\)" "$tmp/zsh" || complain "zsh: $program $command lacks $option"
             [ "$option" = --help ] || grep -q -e " -l ${option#--} " "$tmp/fish" || complain "fish: $program $command lacks $option"
         done

@@ -88,8 +88,14 @@ expect 0 '' lra-probe $step --vocab 32 --classes 4
 grep -o 'parameters and moments [^)]*' out >more
 if cmp -s few more; then complain "--vocab and --classes change nothing: $(cat out)"; fi
 
+# A classifier has no context curve, as a run and as a served model that is measured into its own run.
+run=$(echo plain/runs/*)
+expect 2 'does not predict the next token' "$probe" influence "$run" --parts context-curve --context 4 -q
+expect 0 '' lra-probe audit --into "$run" --set train=640 --set val=64 --set test=64 --parts jacobian --examples 8 --no-check -q --out plain -- "$probe" serve "$run" -q
+[ "$(ls plain/runs)" = "$(basename "$run")" ] && [ -s "$run/influence.h5" ] || complain "--into: $(ls plain/runs)"
+
 # Every option of every command in the help of the programs is named by a test.
-cat "$LRA_SOURCE"/tests/cli/*_test.sh "$LRA_SOURCE"/tests/*.sh "$LRA_SOURCE"/tests/*/*_test.c >tests
+cat "$LRA_SOURCE"/tests/cli/*_test.sh "$LRA_SOURCE"/tests/*.sh "$LRA_SOURCE"/tests/*/*_test.c "$LRA_SOURCE"/tests/python/*_test.py >tests
 for program in lra-probe lra-report; do
     $program --help >help
     for command in $(sed -n '/^commands:/,/^exit codes/p' help | sed -n 's/^  \([a-z-]*\) .*/\1/p'); do

@@ -51,12 +51,13 @@ _lra_report_command()
 {
     case $1 in
         tables)
-            options='--table --format --columns --wide --verbose --task --model --label --reference --chance --out --quiet --help'
+            options='--table --format --columns --wide --verbose --reference-results --task --model --label --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
                 --table) values='...' ;;
                 --format|-f) values='text markdown md latex csv json html' ;;
                 --columns|-c) values='@any' ;;
+                --reference-results) values='@files' ;;
                 --task|-t) values='@any' ;;
                 --model|-m) values='@any' ;;
                 --label) values='@any' ;;
@@ -65,7 +66,7 @@ _lra_report_command()
                 --out|-o) values='@folders' ;;
             esac ;;
         figures)
-            options='--figure --format --width --font-size --title --grey --task --model --label --reference --chance --out --quiet --help'
+            options='--figure --format --width --font-size --title --grey --reference-results --task --model --label --reference --chance --out --quiet --help'
             arguments='@files'
             case $2 in
                 --figure) values='...' ;;
@@ -73,6 +74,7 @@ _lra_report_command()
                 --width) values='@any' ;;
                 --font-size) values='@any' ;;
                 --title) values='@any' ;;
+                --reference-results) values='@files' ;;
                 --task|-t) values='@any' ;;
                 --model|-m) values='@any' ;;
                 --label) values='@any' ;;
