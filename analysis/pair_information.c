@@ -229,8 +229,9 @@ static void set_without(work *w, int64_t d)
     }
 }
 
-/* Returns the number of symbols for which there are 100 pairs per cell; 0: fewer than two symbols,
- * or too few groups for an interval. */
+/* Returns the largest number of symbols whose table of pairs (symbols^2 cells) has on average 100
+ * pairs per cell. Returns 0 if that is below two symbols, or if there are too few groups for an
+ * interval. */
 static int symbols_at(const work *w, int64_t pairs, int groups)
 {
     int64_t k = (int64_t)sqrt((double)pairs / LRA_INFO_PAIRS_A_CELL);

@@ -58,11 +58,12 @@ bool lra_benchmark_unmasked(const lra_config *c); /* for models with the key LRA
     {                                                                                              \
         tasks, "paper", "lra", settings, NULL                                                      \
     }
-/* Arguments: drops is LRA_BENCHMARK_DROPS, or LRA_BENCHMARK_KEEPS for models without attention
- * weights to drop; first: settings of the model that precede the others; positions: position
- * encoding of the tasks on text and of pathfinder. */
+/* Argument `drops` of LRA_BENCHMARK_PAPER: DROPS sets the dropout rate of the attention weights;
+ * KEEPS is for models without attention weights. */
 #define LRA_BENCHMARK_DROPS(share) "attention-dropout=" share " "
 #define LRA_BENCHMARK_KEEPS(share) ""
+/* The presets "paper" of all tasks. first: settings of the model that precede the others;
+ * positions: position encoding of the text tasks and of pathfinder. */
 #define LRA_BENCHMARK_PAPER(drops, first, positions, image, pathfinder)                            \
     LRA_BENCHMARK_PRESET("listops", first positions LRA_BENCHMARK_TEXT("1000") drops(              \
                                         "0.1") "layers=4 width=512 heads=8 hidden=1024 epochs=2"), \

@@ -66,7 +66,7 @@ static int load_listops(const lra_options *o, const char *out, lra_listops ***li
     return n;
 }
 
-/* Prints a note on places without a file of the probe, if other places have one. */
+/* Prints a note on runs without a file of the probe, if other runs have one. */
 static void note_missing(const char *probe, int n, const char *const *place)
 {
     const char *first = NULL;
@@ -131,7 +131,7 @@ static char **folders_of(int n, const char *const *place)
     return folder;
 }
 
-/* Loads all probe results of the runs in these places; there may be none. */
+/* Loads all probe results of the runs at these paths; there may be none. */
 static int load_all_probes(int n_places, const char *const *place, lra_report_input *in, lra_err *e)
 {
     static const char *const probe[] = {"kernels", "attention", "influence"};
@@ -170,7 +170,7 @@ static int load_results_and_probes(const lra_options *o, const char *out, lra_re
     return rc;
 }
 
-/* Loads the files of a source, for all places. */
+/* Loads the files of a source from all paths in the arguments. */
 static int load_all(const lra_options *o, const char *out, lra_report_source source,
                     lra_report_input *in, lra_err *e)
 {

@@ -1,19 +1,19 @@
-/* Loads the input of tables, figures and pages from the places that the user names. */
+/* Loads the input of tables, figures and pages from the results that the user names. */
 #ifndef LRA_REPORTS_LOAD_INPUT_H
 #define LRA_REPORTS_LOAD_INPUT_H
 
 #include "reports/report_input.h"
 
-/* The places given as arguments, or `out`: paths, names of runs in `out`, or prefixes of their
+/* The results named as arguments, or `out`: paths, names of runs in `out`, or prefixes of their
  * hashes. NULL: a prefix is ambiguous. The caller frees them with lra_names_free(). */
 char **lra_report_places(const lra_options *o, const char *out, int *n, lra_err *e);
-/* Fails: none of n places has such files. what: their name; command: the command that makes
+/* Fails: none of n paths or runs has such files. what: their name; command: the command that makes
  * them. */
 int lra_report_no_files(const char *what, const char *command, int n, const char *const *place,
                         lra_err *e);
 
-/* Loads the files of a source from the places in the arguments and keeps those that --task, --model
- * and --label select. out: folder of the results. The caller frees the input with
+/* Loads the files of a source from the results named as arguments and keeps those that --task,
+ * --model and --label select. out: folder of the results. The caller frees the input with
  * lra_report_unload(). */
 int lra_report_load(const lra_options *o, const char *out, lra_report_source source,
                     lra_report_input *in, lra_err *e);

@@ -309,8 +309,8 @@ static int compare(const lra_options *o, lra_err *e)
 
 /* ---- show, list ------------------------------------------------------------------------------ */
 
-/* Moves probe files from the list of places to `probes` and reads them. *n: number of places that
- * remain. */
+/* Reads the probe files among the *n paths `place` into `probes`, and removes their paths from the
+ * list. Sets *n to the number of remaining paths. */
 static int take_probes(char **place, int *n, lra_probe_result **probes, int *n_probes, lra_err *e)
 {
     int left = 0, rc = 0;

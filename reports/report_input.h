@@ -6,9 +6,9 @@
 #include "reports/results/listops_result.h"
 #include "reports/results/probe_result.h"
 
-/* Sources of tables and figures: results and the scale of ladders; ListOps breakdowns; results of
- * one probe; or results and the available results of the probes kernels, attention and
- * influence. */
+/* What a table or figure is made from: training results (of ladders also the definition of gain);
+ * training results and, where available, those of the probes kernels, attention and influence;
+ * ListOps breakdowns; or the results of one probe. */
 typedef enum {
     LRA_FROM_RESULTS,
     LRA_FROM_RESULTS_AND_PROBES,

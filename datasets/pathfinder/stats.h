@@ -4,9 +4,9 @@
 
 #include "datasets/pathfinder/marker.h"
 
-/* Measures of an image: mean level 0..255; shares of the pixels above 0 and above 127; number of
- * 8-connected regions above 127; distance of the markers in pixels; mean row and mean column of the
- * two markers. */
+/* Measures of an image: mean grey level 0..255; shares of the pixels above 0 and above 127; number
+ * of 8-connected regions above 127; distance of the markers in pixels; mean row and mean column of
+ * the two markers. */
 #define LRA_PATHFINDER_MEASURES(X)                                                                 \
     X(GREY, "mean grey")                                                                           \
     X(INK, "share above 0")                                                                        \

@@ -120,7 +120,7 @@ int bench_step(bench *b, lra_err *e)
     return rc;
 }
 
-/* Prints the memory of a step; `title` is that of 'bench step'. */
+/* Prints the memory of a step. The JSON field "title" is the same as in 'bench step'. */
 static int print_memory(const bench *b, const step *s, double took, lra_err *e)
 {
     char *text = text_of(b, s), size[32];

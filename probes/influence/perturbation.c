@@ -130,8 +130,9 @@ static int all_widths(work *w, const lra_request *q, const lra_batch *b, lra_req
 
 /* ---- language models ------------------------------------------------------------------------- */
 
-/* Draws the evaluated position of a row of n tokens: one from each of equal parts of the row.
- * Returns -1 if the row is too short. */
+/* Draws an evaluated position of a row of n tokens. The row is divided into equal parts, and
+ * position number w->answer is drawn from the part with that number. Returns -1 if the row has
+ * fewer parts. */
 static int64_t step_of(const work *w, int64_t row, int64_t n)
 {
     int64_t parts = w->out->answers < n ? w->out->answers : n;
@@ -173,7 +174,8 @@ static int ask_step(work *w, const lra_request *q, const lra_batch *b, lra_reque
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Index of the first row of the last block of a batch that has a row. */
+/* A batch is divided into blocks of `donors` rows, which exchange tokens. Returns the index at
+ * which the last block that is not empty begins (row < 0: no row). */
 static int64_t last_block(int64_t donors, int64_t B, const int64_t *row)
 {
     int64_t last = 0;

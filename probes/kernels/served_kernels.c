@@ -4,7 +4,7 @@
 #include "kernels/base/core/mem.h"
 #include "probes/kernels/uncovered.h"
 
-/* True if the moduli of all channels are known. */
+/* True if the modulus of the complex kernel is known at every lag of every channel. */
 static bool has_moduli(const lra_extracted_kernels *k)
 {
     int64_t n = k->channels * (k->behind + k->ahead);

@@ -204,10 +204,10 @@ static void store_row(int64_t n, const double *w, bool raw, int64_t P, float *to
     }
 }
 
-/* The rows of one layer after a run: those of a family, or C rows of an attention op from row `at`
- * on. */
+/* The rows of one layer after a run: those of a layer whose matrix a family computes
+ * (mixing_matrix.h), or C rows of an attention op from row `at` on. */
 typedef struct {
-    const lra_matrix_values *family; /* NULL: an attention op */
+    const lra_matrix_values *family; /* NULL: the layer is an attention op */
     const lra_tensor *node;
     const float *rows; /* (n,keys,H,C) */
     const int32_t *list;

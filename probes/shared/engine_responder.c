@@ -25,7 +25,7 @@ typedef struct {
     /* arguments of the last prepare(); answers 0: there are no graphs */
     uint32_t answers;
     int64_t draws;
-    lra_dataset data;    /* data of the run, possibly with a greater longest length */
+    lra_dataset data;    /* data of the run, possibly with a larger max_length */
     lra_train_spec spec; /* specification of the run, with `data` as its data */
     lra_loaded_model model;
     gradient *gradient; /* one for each graph of `model` */

@@ -111,7 +111,7 @@ void lra_plot_axis(lra_plot *p, double x, double y, const char *name);
  * columns in PDF, where it estimates the widths of their texts. */
 typedef enum {
     LRA_LEGEND_BOX,
-    LRA_LEGEND_BAR, /* box with the edge of bars */
+    LRA_LEGEND_BAR, /* box with the same outline as the bars of a bar chart */
     LRA_LEGEND_BAND,
     LRA_LEGEND_INTERVAL,
     LRA_LEGEND_LINE

@@ -44,7 +44,7 @@ static void find_rows(view *v)
         for (int k = 0; k < i && row < 0; k++) {
             if (!are_one_row(v, i, k)) continue;
             row = v->row[k];
-            /* a group of the same task is already in that row */
+            /* the row of group k cannot be used if it already has a group of the same task */
             for (int m = 0; m < i && row >= 0; m++)
                 if (v->row[m] == v->row[k] &&
                     strcmp(v->group[m].run[0]->task, v->group[i].run[0]->task) == 0)

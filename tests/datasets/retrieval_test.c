@@ -94,7 +94,7 @@ TEST(defects)
     lra_dataset *d = import("bad", "length=16", &e);
     check_pair(&d->split[2], 0, 1, "c", "d");
     lra_dataset_free(d);
-    /* The compressed file that was unpacked to this file is not another file. */
+    /* An unpacked file and the .xz archive next to it count as one: the unpacked one is read. */
     packed_file kept = {"new_aan_pairs.test.tsv", "0.0\ta\tb\tx\ty\n", 0};
     pack_write(folder, "bad/new_aan_pairs.test.tsv.xz", &kept, 1, PACK_XZ);
     d = import("bad", "length=16", &e);

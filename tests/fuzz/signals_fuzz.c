@@ -54,7 +54,8 @@ static void read_clip(const uint8_t *data, size_t n)
         LRA_BUG("the second reading differs");
 }
 
-/* Reads the bytes as a list of clips, and its lines as the names of clips. */
+/* Reads the bytes as a list file with one clip name per line, and then parses each of these
+ * names. */
 static void read_names(const uint8_t *data, size_t n)
 {
     lra_err e = {{0}};

@@ -429,8 +429,7 @@ static bool has_gradients(const model_case *what)
     return false;
 }
 
-/* Gradients under limits differ between limits. op_test checks that they are right (near,
- * long_conv_windowed). */
+/* Gradients differ between distance limits; op_test checks their values (ops *_windowed). */
 TEST(gradients_under_a_limit)
 {
     for (int i = 0; lra_model_at(i); i++) {

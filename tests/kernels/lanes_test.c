@@ -129,8 +129,8 @@ static int64_t compute(lra_type type, int rows, int D, int n_threads, outputs *o
 
 static double got[OUTPUTS * MAX], want[OUTPUTS * MAX];
 
-/* Checks that the values agree up to one rounding, and up to the rounding errors of sums of D or
- * `rows` terms. */
+/* Compares the outputs of an instruction level with those in float64. Tolerance: in bf16 one
+ * rounding; in float32 the rounding errors of a sum of max(D, rows) terms. */
 static void compare(lra_type type, const char *level, int rows, int D, const outputs *o)
 {
     int64_t at = 0;

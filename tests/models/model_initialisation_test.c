@@ -1,5 +1,5 @@
-/* Initial values of models for which papers give numbers: sizes, kernels and angles before the
- * first step. */
+/* Initialisation of models whose papers state its properties: for example norms and decay of
+ * kernels, biases of gates, angles of eigenvalues in the complex plane. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>

@@ -108,7 +108,7 @@ static void visit(cells *c, const lra_model *m, const lra_task *t, const char *p
     lra_job_close(&r);
 }
 
-/* Builds the settings that single papers publish of a model for a task. */
+/* Builds the model with the settings of each paper that publishes settings for it on the task. */
 static void visit_papers(cells *c, const lra_model *m, const lra_task *t)
 {
     for (int i = 0; lra_publishers[i]; i++) {

@@ -85,7 +85,7 @@ TEST(one_seed_each)
     lra_free(gp);
 }
 
-/* A history of one epoch has an axis, too. */
+/* The axis also has a valid range if the history has only one epoch. */
 TEST(one_epoch)
 {
     lra_result *r = trained("s4d", 0, 1, 0);

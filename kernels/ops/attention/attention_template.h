@@ -48,8 +48,8 @@ LRA_FN int64_t attention_padded(int64_t n)
 {
     return (n + 15) / 16 * 16;
 }
-/* Entries of a table. The last lanes of a tile may read beyond offset Tq + Tk, so there are
- * ATTENTION_QUERIES more. */
+/* Size of a table that is indexed by the offset of query and key. The last lanes of a tile may read
+ * beyond offset Tq + Tk, so the table has ATTENTION_QUERIES additional entries. */
 LRA_FN int64_t attention_offsets(const attention_sizes *s)
 {
     return attention_padded(s->Tq + s->Tk) + ATTENTION_QUERIES; /* a multiple of the cache line */

@@ -159,7 +159,7 @@ static inline int64_t smaller(int64_t a, int64_t b)
 }
 
 /* Transforms the kernels of w channels for T tokens, with the factor 1/n of the inverse included.
- * Nullable: behind */
+ * k: causal kernels; behind: anticausal kernels. Nullable: behind */
 static inline void read_kernels(const real *k, const real *behind, int64_t w, int64_t T, int64_t L,
                                 const fft_plan *plan, fft_number *z)
 {
@@ -177,7 +177,8 @@ static inline void read_kernels(const real *k, const real *behind, int64_t w, in
     }
     fft_forth_from(plan, 0, n, z);
 }
-/* Inverse transform of the summed products: the gradient of the kernels. It is zero for lags that
+/* Computes the gradients of the causal kernels (k) and anticausal kernels (behind): the inverse
+ * transform of the spectrum z, which is a product summed over examples. They are zero for lags that
  * have no effect at T tokens. Nullable: behind */
 static inline void write_kernels(real *k, real *behind, int64_t w, int64_t T, int64_t L,
                                  const fft_plan *plan, fft_number *z)

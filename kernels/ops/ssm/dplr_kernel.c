@@ -59,8 +59,8 @@ typedef struct {
     int64_t n; /* number of frequencies of this block that are below L/2 */
 } block;
 
-/* Scratch of a thread. spectra: of both directions; inverse: 1/D of a block of frequencies,
- * (N,2,POINTS). */
+/* Scratch of a thread. spectra: of both directions; inverse: 1/D of the sums (dplr_kernel_body.h)
+ * for N modes and a block of frequencies, real and imaginary parts: (N,2,POINTS). */
 typedef struct {
     double *spectra, *inverse;
     dplr_mode *mode;
