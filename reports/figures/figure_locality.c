@@ -323,6 +323,7 @@ static int fill_key(const lra_locality_view *v, lra_plot_entry key[LRA_PLOT_ENTR
     return n;
 }
 
+/* Width in cm of the longest name of a model or heading, at most name_cm. */
 static double longest_name(const lra_locality_view *v)
 {
     size_t most = 0;
@@ -331,6 +332,8 @@ static double longest_name(const lra_locality_view *v)
         char *shown = lra_model_shown(v->row[i].name, r->model, r->config);
         if (strlen(shown) > most) most = strlen(shown);
         lra_free(shown);
+        size_t heading = strlen("mask: ") + strlen(lra_mask_names[v->row[i].mask]);
+        if (has_heading(v, i) && heading + 2 > most) most = heading + 2; /* wide letters */
     }
     return fmin(0.152 * (double)most, name_cm);
 }
