@@ -1,5 +1,6 @@
 /* Checks attention matrices and kernels (check.h). Rows of four examples are requested, of half
- * their length, so that there is padding: the first two rows and four in the middle. */
+ * their length (unless the model takes inputs of one length alone), so that there is padding: the
+ * first two rows and four in the middle. */
 #include <math.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static int ask_maps(lra_check_work *c, found *f, lra_err *e)
     lra_check_batch b = lra_check_batch_new(c, row, n, c->s->examples->T);
     int64_t longest = 1;
     for (int64_t s = 0; s < n * b.q.towers; s++) {
-        b.length[s] = b.length[s] > 1 ? b.length[s] / 2 : b.length[s];
+        if (b.length[s] > 1 && !x->fixed_length) b.length[s] /= 2;
         longest = b.length[s] > longest ? b.length[s] : longest;
     }
     int64_t P = b.q.T + x->prepended, middle = longest / 2 > 2 ? longest / 2 : 2;
@@ -157,6 +158,9 @@ static void judge_mask(lra_check_work *c, const found *f)
                        "the attention mask is wrong, or rows and columns are exchanged",
                        "row = query, column = key; correct the mask, or declare causal=0",
                        "attention");
+    else if (c->r->facts.fixed_length && !causal)
+        lra_check_leave_out(c, LRA_CHECK_map_mask,
+                            "the model takes inputs of one length alone, and is not causal");
     else
         lra_check_pass(c, LRA_CHECK_map_mask,
                        lra_format(causal ? "largest weight on padding %.2g, on later tokens %.2g"

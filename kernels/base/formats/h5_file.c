@@ -44,8 +44,9 @@ int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e)
 const char *lra_h5_version(void)
 {
     static char text[32];
-    unsigned a = 0, b = 0, c = 0;
-    H5get_libversion(&a, &b, &c);
+    unsigned a = H5_VERS_MAJOR, b = H5_VERS_MINOR, c = H5_VERS_RELEASE;
+    /* the call starts the library, which crashes if there is too little memory */
+    if (lra_memory_room(LRA_H5_ROOM)) H5get_libversion(&a, &b, &c);
     snprintf(text, sizeof text, "%u.%u.%u", a, b, c);
     return text;
 }
