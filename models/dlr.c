@@ -45,9 +45,13 @@ static lra_tensor *encode(const lra_build *b, lra_tensor *x)
 static const lra_key keys[] = {
     LRA_CONV_BLOCK_KEYS("0", "1"),
     LRA_INT_KEY("state", "1024", 1, 65536, "state size, in complex numbers"),
-    LRA_CHOICE_KEY("init", "structured", "structured|random", "initialisation of the angles"),
-    LRA_REAL_KEY("dt-min", "0.0001", 1e-9, 1e3, "twice the slowest initial decay"),
-    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3, "twice the fastest initial decay"),
+    LRA_CHOICE_KEY(
+        "init", "structured", "structured|random",
+        "initial imaginary parts of lambda: evenly spaced (structured) or N(0,1) (random)"),
+    LRA_REAL_KEY("dt-min", "0.0001", 1e-9, 1e3,
+                 "smallest initial dt; kernels decay as exp(-dt/2) per token"),
+    LRA_REAL_KEY("dt-max", "0.1", 1e-9, 1e3,
+                 "largest initial dt; kernels decay as exp(-dt/2) per token"),
     LRA_REAL_KEY("ssm-rate", "0.0001", 0, 10,
                  "learning rate of lambda and w (0 = the global rate)"),
     LRA_KEYS_END};

@@ -103,12 +103,16 @@ static int ops(json_t *rows, const query *q, lra_err *e)
     (void)q, (void)e;
     for (int i = 0; lra_op_at(i); i++) {
         const lra_op *op = lra_op_at(i);
-        char *flags = lra_format("%s%s%s%s", op->flags & LRA_LEAF ? "leaf " : "",
-                                 op->flags & LRA_INPLACE ? "in-place " : "",
-                                 op->flags & LRA_ALIAS ? "alias " : "",
-                                 op->flags & LRA_NOGRAD ? "" : "gradient");
-        put(add(rows, op->name), "summary", flags);
-        lra_free(flags);
+        const char *const flag[] = {op->flags & LRA_LEAF ? "leaf" : NULL,
+                                    op->flags & LRA_INPLACE ? "in-place" : NULL,
+                                    op->flags & LRA_ALIAS ? "alias" : NULL,
+                                    op->flags & LRA_NOGRAD ? NULL : "has a gradient"};
+        lra_text flags = {0};
+        lra_text_add(&flags, "%s", "");
+        for (size_t k = 0; k < sizeof flag / sizeof *flag; k++)
+            if (flag[k]) lra_text_add(&flags, "%s%s", flags.n ? ", " : "", flag[k]);
+        put(add(rows, op->name), "summary", flags.s);
+        lra_text_free(&flags);
     }
     return 0;
 }
