@@ -19,25 +19,25 @@ set style arrow 2 heads fixed size screen 0.00449438,90 lc rgb '#ffffff' lw 3.6
 set label 'Distance of influential tokens, at initialisation and after training: listops, quick, f32' at screen 0.5, screen 0.956 center
 set multiplot
 set grid xtics ytics lt 1 lw 0.8 lc rgb '#e4e4e4'
-set arrow from screen 0.1279,0.8681 to screen 0.1644,0.8681 nohead lw 2.2 dt 1 lc rgb '#D55E00'
-set label '' at screen 0.1461,0.8681 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
-set label 'attention' at screen 0.1728,0.8681 left
-set arrow from screen 0.1279,0.7948 to screen 0.1644,0.7948 nohead lw 2.21 dt 1 lc rgb '#004A8F'
-set label '' at screen 0.1461,0.7948 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
-set label 'kernels' at screen 0.1728,0.7948 left
-set arrow from screen 0.2642,0.8681 to screen 0.3007,0.8681 nohead lw 2.22 dt 1 lc rgb '#000000'
-set label '' at screen 0.2824,0.8681 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
-set label 'neither' at screen 0.3091,0.8681 left
-set label '' at screen 0.2824,0.7948 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
-set label 'at initialisation (hollow)' at screen 0.3091,0.7948 left
-set arrow from screen 0.5234,0.8681 to screen 0.5599,0.8681 nohead lw 1.34 dt (8,4) lc rgb '#888888'
-set label 'uniform weights' at screen 0.5683,0.8681 left
-set arrow from screen 0.5234,0.7948 to screen 0.5599,0.7948 nohead lw 1.35 dt 1 lc rgb '#888888'
-set label 'chance' at screen 0.5683,0.7948 left
-set label 'mean distance without own token (tokens)' at screen 0.2998, screen 0.04479 center
+set arrow from screen 0.1449,0.8681 to screen 0.1815,0.8681 nohead lw 2.2 dt 1 lc rgb '#D55E00'
+set label '' at screen 0.1632,0.8681 point pt 7 ps 0.65 lw 2 lc rgb '#D55E00'
+set label 'attention' at screen 0.1899,0.8681 left
+set arrow from screen 0.1449,0.7948 to screen 0.1815,0.7948 nohead lw 2.21 dt 1 lc rgb '#004A8F'
+set label '' at screen 0.1632,0.7948 point pt 5 ps 0.6 lw 2 lc rgb '#004A8F'
+set label 'kernels' at screen 0.1899,0.7948 left
+set arrow from screen 0.2813,0.8681 to screen 0.3178,0.8681 nohead lw 2.22 dt 1 lc rgb '#000000'
+set label '' at screen 0.2995,0.8681 point pt 9 ps 0.75 lw 2 lc rgb '#000000'
+set label 'neither' at screen 0.3262,0.8681 left
+set label '' at screen 0.2995,0.7948 point pt 6 ps 0.5 lw 2 lc rgb '#444444'
+set label 'at initialisation (hollow)' at screen 0.3262,0.7948 left
+set arrow from screen 0.5404,0.8681 to screen 0.577,0.8681 nohead lw 1.34 dt (8,4) lc rgb '#888888'
+set label 'uniform weights' at screen 0.5854,0.8681 left
+set arrow from screen 0.5404,0.7948 to screen 0.577,0.7948 nohead lw 1.35 dt 1 lc rgb '#888888'
+set label 'chance' at screen 0.5854,0.7948 left
+set label 'mean distance without own token (tokens)' at screen 0.3133, screen 0.04479 center
 
-set lmargin at screen 0.1279
-set rmargin at screen 0.4717
+set lmargin at screen 0.1449
+set rmargin at screen 0.4817
 set bmargin at screen 0.2036
 set tmargin at screen 0.6922
 set yrange [0.4:6.6]
@@ -75,10 +75,10 @@ unset arrow
 unset label
 unset object
 unset label
-set label '99 % limit per layer (tokens)' at screen 0.6101, screen 0.04479 center
+set label '99 % limit per layer (tokens)' at screen 0.6176, screen 0.04479 center
 
-set lmargin at screen 0.4914
-set rmargin at screen 0.7289
+set lmargin at screen 0.5013
+set rmargin at screen 0.7338
 set bmargin at screen 0.2036
 set tmargin at screen 0.6922
 set yrange [0.4:6.6]
@@ -99,9 +99,9 @@ plot NaN, \
      'locality.dat' index 2 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000', \
      'locality.dat' index 3 using 11:1 with points pt 2 ps 0.55 lw 1.5 lc rgb '#000000'
 unset label
-set label 'accuracy (%)' at screen 0.8672, screen 0.04479 center
+set label 'accuracy (%)' at screen 0.8697, screen 0.04479 center
 
-set lmargin at screen 0.7485
+set lmargin at screen 0.7535
 set rmargin at screen 0.986
 set bmargin at screen 0.2036
 set tmargin at screen 0.6922
