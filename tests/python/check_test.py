@@ -210,7 +210,8 @@ class Serve(unittest.TestCase):
                     "length": length.astype(np.int32),
                 }
                 ops = ready["ops"].split()
-                self.assertEqual(set(ops), offers - (set() if "features" in offers else {"vjp"}))
+                expected = offers - (set() if "features" in offers else {"vjp"})
+                self.assertEqual(set(ops), expected | ({"logprob"} if m.next_token else set()))
                 meta, out = c.ask("forward", inputs)
                 self.assertEqual(meta["op"], "result", meta)
                 np.testing.assert_array_equal(out["logits"], m.logits(x, length))
