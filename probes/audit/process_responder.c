@@ -280,11 +280,20 @@ static int take_logits(call *c, const lra_message *m, int64_t from, int64_t to, 
     return rc;
 }
 
+/* Checks a request whose answer has one row for each row of the request, sends it, and takes the
+ * answer. */
+static int answer_rows(external *m, uint32_t answers, call *c, lra_err *e)
+{
+    int rc = check_request(m, c->op, answers, c->q, e);
+    if (rc != 0) return rc;
+    set_rows(c);
+    rc = send_call(m, c, e);
+    lra_free(c->row);
+    return rc;
+}
+
 static int forward(lra_responder *r, const lra_request *q, float *logits, lra_err *e)
 {
-    external *m = of(r);
-    int rc = check_request(m, "forward", LRA_ANSWERS_FORWARD, q, e);
-    if (rc != 0) return rc;
     call c = {.op = "forward",
               .q = q,
               .take = take_logits,
@@ -292,10 +301,7 @@ static int forward(lra_responder *r, const lra_request *q, float *logits, lra_er
               .name = "logits",
               .out = logits,
               .width = r->facts.classes};
-    set_rows(&c);
-    rc = send_call(m, &c, e);
-    lra_free(c.row);
-    return rc;
+    return answer_rows(of(r), LRA_ANSWERS_FORWARD, &c, e);
 }
 
 /* Writes the shape (rows[,2],T,last) of an answer, with an axis of 2 for two towers; returns the
@@ -344,9 +350,6 @@ static int take_width(call *c, const lra_message *m, int64_t from, int64_t to, l
 static int features(lra_responder *r, const lra_request *q, const char *layer, float *out,
                     lra_err *e)
 {
-    external *m = of(r);
-    int rc = check_request(m, "features", LRA_ANSWERS_FEATURES, q, e);
-    if (rc != 0) return rc;
     call c = {.op = "features",
               .layer = layer,
               .q = q,
@@ -355,10 +358,7 @@ static int features(lra_responder *r, const lra_request *q, const char *layer, f
               .name = "features",
               .out = out,
               .width = r->facts.width};
-    set_rows(&c);
-    rc = send_call(m, &c, e);
-    lra_free(c.row);
-    return rc;
+    return answer_rows(of(r), LRA_ANSWERS_FEATURES, &c, e);
 }
 
 /* ---- logprob --------------------------------------------------------------------------------- */
@@ -375,9 +375,6 @@ static void add_targets(const call *c, int64_t from, int64_t to, lra_wire *w, lr
 static int logprob(lra_responder *r, const lra_request *q, const int32_t *target, float *out,
                    lra_err *e)
 {
-    external *m = of(r);
-    int rc = check_request(m, "logprob", LRA_ANSWERS_LOGPROB, q, e);
-    if (rc != 0) return rc;
     call c = {.op = "logprob",
               .q = q,
               .add = add_targets,
@@ -387,10 +384,7 @@ static int logprob(lra_responder *r, const lra_request *q, const int32_t *target
               .out = out,
               .width = q->T,
               .target = target};
-    set_rows(&c);
-    rc = send_call(m, &c, e);
-    lra_free(c.row);
-    return rc;
+    return answer_rows(of(r), LRA_ANSWERS_LOGPROB, &c, e);
 }
 
 /* ---- vjp: a row of a message is a row of the request and a draw ------------------------------ */

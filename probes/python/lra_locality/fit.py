@@ -196,10 +196,7 @@ def fit(
     interrupted one continues from its last checkpoint.  Raises FitError.
     """
     torch = _torch()
-    rows = (
-        open_task(task, preset, out=out, **_task_settings(task, settings)) if isinstance(task, str) else task
-    )
-    numbers = list(range(seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
+    rows, numbers = _open(task, preset, seeds, out, settings)
     runs = Runs()
     with tempfile.TemporaryDirectory() as folder:
         options, rows = _data(rows, preset, folder, out)
@@ -254,10 +251,7 @@ def ladder(
     torch = _torch()
     if not reach or min(reach) < 1:
         raise ValueError(f"reach={list(reach)!r}, expected one-sided reaches of at least 1 token")
-    rows = (
-        open_task(task, preset, out=out, **_task_settings(task, settings)) if isinstance(task, str) else task
-    )
-    numbers = list(range(seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
+    rows, numbers = _open(task, preset, seeds, out, settings)
     rungs = Ladder()
     with tempfile.TemporaryDirectory() as folder:
         options, rows = _data(rows, preset, folder, out)
@@ -295,6 +289,19 @@ def _torch() -> Any:
     except ImportError as e:
         raise ImportError("fit() and ladder() train torch models: pip install torch") from e
     return torch
+
+
+def _open(
+    task: Union[str, Rows],
+    preset: str,
+    seeds: Union[int, Sequence[int]],
+    out: str,
+    settings: Mapping[str, Any],
+) -> Tuple[Rows, List[int]]:
+    """The rows of a task or of the user, and the list of seeds."""
+    if isinstance(task, str):
+        task = open_task(task, preset, out=out, **_task_settings(task, settings))
+    return task, list(range(seeds)) if isinstance(seeds, int) else [int(s) for s in seeds]
 
 
 def _words(settings: Mapping[str, Any]) -> List[str]:
