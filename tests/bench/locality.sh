@@ -4,8 +4,8 @@
 # DATA: the folder of the published files, where the task needs them ("" where it does not).  MODELS and SEEDS ask for fewer.
 # Tables and figure go to OUT; the same command goes on where it stopped.  A run's weights are dropped when all its probes
 # are through (KEEP=1 keeps them); what is left, 80 to 400 KB a run, may be put back into OUT/runs and is not done again.
-# ATTENTION, CUT, JACOBIAN: test examples of each (nothing: what is usual).  On one core of an EPYC (Zen 4): ListOps 25
-# minutes; sMNIST with 16, 500 and 16: three to five hours.
+# ATTENTION, CUT, JACOBIAN: test examples of each (default: those of the probe).  PROBES: the measurements, default "kernels
+# attention cut jacobian".  On one core of an EPYC (Zen 4): ListOps 25 minutes; sMNIST with 16, 500 and 16: three to five hours.
 set -u
 [ $# -ge 3 ] || { echo "usage: $0 BUILD OUT TASK [DATA [JOBS]]" >&2; exit 2; }
 probe=$1/lra-probe report=$1/lra-report out=$2 task=$3 data=${4:-} jobs=${5:-1}
@@ -30,7 +30,14 @@ cell() {
     run=$(sed -n 's:^\(wrote \)*\(.*\)/result.h5.*$:\2:p' "$log" | tail -n 1)
     [ -d "$run" ] || { echo "$1, seed $2: no run in $log" >&2; return 1; }
     [ -e "$run/best.h5" ] || { touch "$log.done"; return 0; } # dropped: all was asked
-    for what in kernels "attention --examples ${ATTENTION:-256}" "influence --parts cut --examples ${CUT:-0}" "influence --parts jacobian --examples ${JACOBIAN:-0}"; do
+    for name in ${PROBES:-kernels attention cut jacobian}; do
+        case $name in
+            kernels) what=kernels ;;
+            attention) what="attention --examples ${ATTENTION:-256}" ;;
+            cut) what="influence --parts cut --examples ${CUT:-0}" ;;
+            jacobian) what="influence --parts jacobian --examples ${JACOBIAN:-0}" ;;
+            *) echo "PROBES: '$name', expected kernels, attention, cut or jacobian" >&2; return 1 ;;
+        esac
         # shellcheck disable=SC2086 # a model has kernels or attention or both: what a probe cannot ask exits with 2
         "$probe" $what "$run" --out "$out" --threads 1 --quiet >>"$log" 2>&1 || [ $? -eq 2 ] ||
             { echo "$1, seed $2: $what failed, see $log" >&2; return 1; }

@@ -72,7 +72,8 @@ class Defects(unittest.TestCase):
     def test_time_first(self):
         failed, table = self.failed(models.TimeFirst())
         self.assertEqual(failed, ["batch"])
-        self.assertIn("first axis is time", str(table))
+        self.assertIn("usual cause: the first axis is time", str(table))
+        self.assertIn("remedy: wrap a function that transposes", str(table))
         self.assertIn("everything", table.disabled)
 
     def test_random_outputs(self):

@@ -319,7 +319,7 @@ print(len(once().records()) > 0, f.children())
                 os.waitpid(pid, 0)
 
     def test_foreign_architecture(self):
-        """A program of another machine is refused by the system; the message names the cure."""
+        """A program of another machine is refused by the system; the message states the remedy."""
         path = os.path.join(self.d, "lra-probe")
         with open(path, "wb") as f:  # an ELF header of aarch64
             f.write(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\xb7\0" + bytes(44))

@@ -192,7 +192,7 @@ class Torch(unittest.TestCase):
         self.assertEqual(m.max_batch, 1)
         self.assertIn("one example at a time", str(m))
 
-    def test_missing_parts_name_their_cure(self):
+    def test_missing_parts_state_the_remedy(self):
         m = ll.wrap(models.Cnn(), quiet=True)
         self.assertIn("features=MODULE", m.missing["features"])
         self.assertIn("embed", m.missing["features"])

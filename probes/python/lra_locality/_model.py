@@ -163,7 +163,7 @@ class Model:
         self.keep_honoured = False
         self.probed = False
         self.notes: List[str] = []
-        self.missing: Dict[str, str] = {}  # op -> reason and cure
+        self.missing: Dict[str, str] = {}  # op -> reason and remedy
         self.layers: List[str] = []
         self.attention_layers: List[str] = []
         self.gradient = "occlusion"

@@ -364,7 +364,7 @@ class _Job:
         if failed:
             raise AuditError(
                 "; ".join(
-                    f"check '{r.name}' failed: {r.found} (usually: {r.means}; cure: {r.cure})" for r in failed
+                    f"check '{r.name}' failed: {r.found} (usual cause: {r.means}; remedy: {r.remedy})" for r in failed
                 )
             )
         return checks

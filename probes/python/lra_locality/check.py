@@ -22,7 +22,7 @@ class Check:
     state: str
     found: str
     means: str = ""
-    cure: str = ""
+    remedy: str = ""
     disables: Tuple[str, ...] = ()
 
 
@@ -61,7 +61,7 @@ class CheckTable:
         for r in self.rows:
             lines.append(f"  {r.state:8}{r.name:{wide}}  {r.found}")
             if r.state == "failed":
-                lines += [f"  {'':8}{'':{wide}}  usually: {r.means}", f"  {'':8}{'':{wide}}  cure: {r.cure}"]
+                lines += [f"  {'':8}{'':{wide}}  usual cause: {r.means}", f"  {'':8}{'':{wide}}  remedy: {r.remedy}"]
                 if r.disables:
                     lines.append(f"  {'':8}{'':{wide}}  disables: {', '.join(r.disables)}")
         return "\n".join(lines)
@@ -88,15 +88,15 @@ class _Checker:
         self.tolerance = TOLERANCE * m._tolerance()
 
     def add(
-        self, name: str, state: str, found: str, means: str = "", cure: str = "", disables: Sequence[str] = ()
+        self, name: str, state: str, found: str, means: str = "", remedy: str = "", disables: Sequence[str] = ()
     ) -> None:
-        self.table.rows.append(Check(name, state, found, means, cure, tuple(disables)))
+        self.table.rows.append(Check(name, state, found, means, remedy, tuple(disables)))
 
     def verdict(
-        self, name: str, good: bool, found: str, means: str, cure: str, disables: Sequence[str]
+        self, name: str, good: bool, found: str, means: str, remedy: str, disables: Sequence[str]
     ) -> None:
         self.add(
-            name, "ok" if good else "failed", found, *(("", "", ()) if good else (means, cure, disables))
+            name, "ok" if good else "failed", found, *(("", "", ()) if good else (means, remedy, disables))
         )
 
     def batch(self, k: int = 0) -> Tuple[Array, Array]:
