@@ -17,14 +17,14 @@
  * 32, means and radii stay at the uniform baseline and do not reveal the distance. On tasks with a
  * known distance, shift.peak of the head with the largest shift is within a factor of sqrt 2 of the
  * distance in 4 of 12 runs.
- * Weights that are not computed by one attention op (products of features, mixtures, a memory, LSH
- * chunks: shared/mixing_matrix.h) are evaluated row by row, for 32 rows of longer examples (all
- * rows for rollout and maps). Memory and time then stay linear in the length, except for las with
- * smoothing=centred-remask, which stores maps itself. value.* is missing if no linear layer follows
- * the heads (gates; reformer with form=arena), and for luna with more than 32 pairs of heads.
- * Distances take one pass over the sample for each set of weights, and memory linear in the length.
- * Sinks take a second pass, and rollout, on 64 examples, a third one. Statistics of maps are
- * computed for inputs of at most 2,048 positions. */
+ * Weights that are not computed by one attention op (products of features, mixtures, memory tokens,
+ * LSH buckets: shared/mixing_matrix.h) are evaluated row by row; of examples with more than 32
+ * rows, 32 are sampled (all rows for rollout and maps). Memory and time then stay linear in the
+ * length, except for las with smoothing=centred-remask, which stores maps itself. value.* is
+ * missing if no linear layer follows the heads (gates; reformer with form=arena), and for luna with
+ * more than 32 pairs of heads. Distances take one pass over the sample for each set of weights, and
+ * memory linear in the length. Sinks take a second pass, and rollout, on 64 examples, a third one.
+ * Statistics of maps are computed for inputs of at most 2,048 positions. */
 #include <stdio.h>
 
 #include "kernels/base/core/log.h"

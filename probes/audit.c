@@ -209,7 +209,8 @@ static int check_lengths(const lra_dataset *d, const lra_responder *model, lra_e
 static lra_responder *open_model(const lra_options *o, lra_dataset *d, char *const *argv,
                                  lra_offline *offline, lra_err *e)
 {
-    if (d->task->unlabelled) lra_own_set_outputs(d, 0); /* stated by the model */
+    /* 0: the number of outputs is not known before the model states it */
+    if (d->task->unlabelled) lra_own_set_outputs(d, 0);
     lra_process_options p = {.command = lra_model_command_default(),
                              .task = task_of(d),
                              .processes = (int)lra_option_int(o, "model-procs"),

@@ -137,7 +137,7 @@ static char *settings_of(const lra_audit_maps *m, int part)
     return lra_format("kernels:%s", file ? "file" : "model");
 }
 
-/* Reads FOLDER/PART.h5 if it has the same settings; NULL: it has not. */
+/* Reads FOLDER/PART.h5 if it has the same settings; returns NULL otherwise. */
 static lra_probe_result *saved(const lra_audit_maps *m, int part, const char *path,
                                const char *settings)
 {

@@ -42,7 +42,7 @@ typedef struct {
     run_state state;
     char *why;            /* reason why a result is damaged or unreadable; NULL in other states */
     bool held;            /* true if a process trains the run */
-    lra_lock_owner owner; /* that process */
+    lra_lock_owner owner; /* host and id of the process that trains the run */
     bool known;           /* true if `status` was read from the status file of the run */
     lra_run_status status;
     lra_run_identity identity;

@@ -60,7 +60,8 @@ static void add_sink(lra_attention_head *h, int64_t T, const lra_matrix_columns 
     h->sink_at[h->examples++] = at;
 }
 
-/* The (query, key) pairs that a row of statistics covers: those of a head, or of all heads (-1). */
+/* The (query, key) pairs that a row of statistics covers: those of one head, or of all heads if
+ * `head` is -1. */
 typedef struct {
     const lra_tensor *node;
     const int32_t *list;
@@ -100,8 +101,8 @@ static void set_own(const pairs *of, const lra_profile_mask *m, int64_t T, const
 }
 
 /* Adds the statistics x that a node produced for one example of length T to the distance profiles.
- * at: number of positions of the node, and offsets in x of `other` and of its pixel part. Nullable:
- * tokens, pixels */
+ * at[0]: number of positions of the node; at[1], at[2]: offsets in x of the masses without the own
+ * token, by distance in tokens and in pixels. Nullable: tokens, pixels */
 static void add_profiles(const pairs *of, const lra_attention_mask *mask, int64_t T,
                          const int64_t at[3], const float *x, lra_profile *tokens,
                          lra_profile *pixels)
@@ -189,8 +190,8 @@ static void free_layer(layer *x)
     lra_free(x->lists);
 }
 
-/* Adds sequence s of the batch, which has T positions, in layer k. first: index of the layer's
- * first head. */
+/* Adds the statistics of layer k for sequence s of the batch, which has T positions. first: index
+ * of the layer's first head. */
 static void add_example(work *w, int view, int k, int first, int64_t s, int64_t T, const layer *x)
 {
     const int32_t *list = x->lists ? x->lists + s * x->listed : NULL;

@@ -43,7 +43,7 @@ static int take_layers(const work *w, const lra_request *q, const lra_batch *b, 
     return rc;
 }
 
-/* Adds sequence s in blocks of `step` rows, the layers of a block one after another. */
+/* Adds the heads of all layers for sequence s: requests their matrices in blocks of `step` rows. */
 static int take_blocks(const work *w, const lra_request *q, int64_t s, int64_t example,
                        int64_t step, lra_err *e)
 {
@@ -66,7 +66,8 @@ static int take_blocks(const work *w, const lra_request *q, int64_t s, int64_t e
         if (rc == 0)
             lra_head_end(&x[h]);
         else
-            lra_free(x[h].columns.choice); /* the example is dropped */
+            /* after a failure the sums of the example are not used */
+            lra_free(x[h].columns.choice);
     lra_free(x);
     return (int)rc;
 }

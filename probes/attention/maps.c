@@ -23,7 +23,7 @@ static const double most_bytes = 2147483648.0;
 typedef lra_maps_work work;
 typedef lra_map_of map_of;
 
-/* Graphs of a loaded model. */
+/* A loaded model, with the attention nodes and the requested maps of each of its graphs. */
 typedef struct {
     work w;
     const lra_loaded_model *m;
@@ -40,8 +40,8 @@ typedef struct {
     int64_t rows;
 } sums;
 
-/* Adds, for each relation, the share of row i on keys with that relation to the query, and its
- * uniform baseline. */
+/* Adds, for each relation, the attention weight that row i puts on keys with that relation to the
+ * query, and its uniform baseline. */
 static void relate(const map_of *m, int64_t i, const double *share, const uint8_t *allowed,
                    double keys, sums to[LRA_RELATIONS])
 {
@@ -179,7 +179,8 @@ void lra_maps_keep(work *w, int64_t example, int64_t row, int64_t T)
 lra_map_example lra_maps_example(const work *w, const int32_t *token, int64_t length, int64_t extra)
 {
     lra_map_example x = {.class = lra_alloc_array((size_t)(length + extra) + 1, 1)};
-    if (!w->out->related) return x; /* without trees, inputs can be numbers instead of tokens */
+    /* without trees, the inputs can be real numbers, which cannot be passed as tokens */
+    if (!w->out->related) return x;
     x.tree = lra_tree_new(token, length);
     for (int64_t i = 0; i < length + extra; i++)
         x.class[i] = i < extra ? 3 : class_of(token[i - extra]);

@@ -84,14 +84,14 @@ typedef struct {
 /* The tree and the classes of the tokens of an example; both are empty if the task has no trees. */
 typedef struct {
     lra_tree tree;
-    uint8_t *class; /* (extra + length) */
+    uint8_t *class; /* (extra + length) class of each token; extra: prepended positions */
 } lra_map_example;
 /* Nullable: token, if the task has no trees */
 lra_map_example lra_maps_example(const lra_maps_work *w, const int32_t *token, int64_t length,
                                  int64_t extra);
 void lra_maps_example_free(lra_map_example *x);
 
-/* Result without maps, for this task. */
+/* Returns a result without maps for the task of these data. */
 lra_maps lra_maps_empty(const lra_dataset *data);
 /* Allocates the sums; index: (rows) rows of the split in the sample. w->out, parts and place are
  * set. */

@@ -7,7 +7,7 @@
 #include "probes/attention/write_results.h"
 #include "probes/shared/map_block.h"
 
-/* Functions of one kind of measurement; sample: number of test rows, 0: all. */
+/* Each function makes one kind of measurement. sample: number of test rows, 0: all. */
 int lra_heads_of_model(const lra_subject *s, const lra_map_layers *layers, int64_t sample,
                        lra_heads *out, lra_err *e);
 /* sink: as for lra_maps_measure() */

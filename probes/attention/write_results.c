@@ -158,7 +158,8 @@ static void count_kinds(unsigned kinds, int count[LRA_HEAD_KINDS])
 }
 
 /* Adds the null values and the shifts of a head from its measurements with the initial weights;
- * returns the number of measurements, of which n exist. Counts its kinds in *was. */
+ * returns the new number of measurements. n: number of measurements in `found`; was: counts of the
+ * kinds of heads at initialisation, to which those of this head are added; *kind: its kind. */
 static int add_initial(const lra_attention_measured *best, const lra_attention_measured *initial,
                        int i, uint64_t key, int n, lra_measurement *found, int *kind,
                        int was[LRA_HEAD_KINDS])

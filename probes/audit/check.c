@@ -84,7 +84,8 @@ static void fail_asked(lra_check_work *w, int check, const lra_err *e, const cha
                    "correct the model's program", disables);
 }
 
-/* changes: the differences grow with each call, so that the model changes when it is called. */
+/* Sets the outcome of the check `deterministic`. size: largest output; changes: the differences
+ * grow from call to call, which shows that each call changes the model. */
 static void judge_noise(lra_check_work *w, double size, bool changes)
 {
     char *found = w->out->noise == 0
@@ -210,7 +211,8 @@ static void check_padding(lra_check_work *w, const int64_t *row, int64_t n)
         return;
     }
     bool longer = w->s->longest == 0 || T + MORE_PADDING <= w->s->longest;
-    int64_t more = longer ? MORE_PADDING : -(T / 4); /* the examples have at most T / 2 tokens */
+    /* T / 4 fewer positions still hold the examples, which have at most T / 2 tokens */
+    int64_t more = longer ? MORE_PADDING : -(T / 4);
     float *plain = ask_padded(w, row, n, 0, false, &e);
     float *values = plain ? ask_padded(w, row, n, 0, true, &e) : NULL;
     float *count = values ? ask_padded(w, row, n, more, false, &e) : NULL;

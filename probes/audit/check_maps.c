@@ -11,12 +11,15 @@
 
 enum { EXAMPLES = 4 };
 
-/* The worst values over all rows, and where they were found. */
+/* The largest violations over all rows, and the rows with them. */
 typedef struct {
     int64_t rows, heads;
-    double sum, negative, padding, future; /* deviation from 1; largest magnitudes */
-    char *bad;                             /* the first weight that is not finite; NULL: none */
-    char *worst_sum, *worst_padding, *worst_future, *worst_negative; /* places. NULL: none */
+    /* sum: largest deviation of a row's sum from 1; negative, padding, future: largest magnitude of
+     * a negative weight, of the weights of a row on padding, and on later tokens */
+    double sum, negative, padding, future;
+    char *bad; /* the first weight that is not finite; NULL: none */
+    /* layer, head and row of these values. NULL: none */
+    char *worst_sum, *worst_padding, *worst_future, *worst_negative;
 } found;
 
 static char *place_of(const char *layer, int64_t head, int64_t i)
@@ -24,7 +27,7 @@ static char *place_of(const char *layer, int64_t head, int64_t i)
     return lra_format("layer '%s', head %lld, row %lld", layer, (long long)head, (long long)i);
 }
 
-/* Sets *most to value and *place to the place if value is larger. */
+/* If value exceeds *most, sets *most to it and *place to the text "layer .., head .., row ..". */
 static void keep_largest(double value, double *most, char **place, const char *layer, int64_t head,
                          int64_t i)
 {

@@ -142,8 +142,8 @@ int lra_kernels_of_file(const lra_safetensors *t, const char *prefix, const char
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Adds lags first, first + step, .. (n of them): the real parts, or the imaginary part that the
- * modulus has in addition to them. */
+/* Adds lags first, first + step, .. (n of them): the real parts, or (imaginary) sqrt(modulus^2 -
+ * sum of the squared real parts), stored in the first component. */
 static void add_direction(const lra_kernels_answer *k, const char *name, bool imaginary,
                           int64_t first, int64_t step, int64_t n, lra_wire *to)
 {

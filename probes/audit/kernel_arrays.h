@@ -1,6 +1,6 @@
 /* Convolution kernels as arrays of a message or of a safetensors file.
  *   kernel           (channels,lags) or (channels,components,lags), lag 0 first, looking back
- *   kernel_back      the same of the other direction, lag 0 = first element to the right
+ *   kernel_back      the other direction; its first lag is the next token
  *   kernel_im, kernel_back_im   imaginary parts, if the kernels are complex
  * In a file the names are kernel/LAYER, kernel/LAYER/back, kernel/LAYER/im, kernel/LAYER/back/im,
  * and kernel0/LAYER.. at initialisation. All but the first are optional. */
@@ -16,8 +16,9 @@ int lra_kernels_of_message(const lra_safetensors *t, int64_t lags, lra_kernels_a
 /* Reads the arrays PREFIX/LAYER.. of a file. */
 int lra_kernels_of_file(const lra_safetensors *t, const char *prefix, const char *layer,
                         lra_kernels_answer *out, lra_err *e);
-/* Adds the arrays of an answer to a message. The imaginary part of a modulus is its value without
- * the real part; with several components it is that of the first one. */
+/* Adds the arrays of an answer to a message. Of complex kernels only the moduli are known, so the
+ * imaginary part is sqrt(modulus^2 - real part^2); with several components, it is stored in the
+ * first one. */
 void lra_kernels_to_message(const lra_kernels_answer *k, lra_wire *to);
 void lra_kernels_answer_free(lra_kernels_answer *k);
 

@@ -11,13 +11,15 @@
 enum { BUCKETS = 1 << 14 };
 
 typedef struct {
-    uint64_t hash; /* of the frame with id 0 */
+    uint64_t hash; /* hash of the request's frame with its id set to 0 */
     int next;      /* next entry of the same bucket; -1: none */
-    bool used;     /* in this pass */
+    bool used;     /* true: this pass has already made the request */
 } entry;
 
 struct lra_offline {
-    char *folder, *weights, plan[17]; /* weights of the model, after `hello` was answered */
+    /* weights: identification that the answer to `hello` states, NULL before; plan: hash of the
+     * settings */
+    char *folder, *weights, plan[17];
     lra_config *settings;
     entry *list; /* request number k is list[k - 1] */
     int n, capacity, bucket[BUCKETS];
@@ -51,7 +53,8 @@ static int add_entry(lra_offline *o, uint64_t hash)
         o->list = lra_resize(o->list, (size_t)o->capacity * sizeof *o->list);
     }
     o->list[o->n] = (entry){hash, -1, false};
-    int *at = &o->bucket[hash % BUCKETS]; /* appended, so that equal requests are found in order */
+    /* new entries go to the end of the bucket's list, so that equal requests are found in order */
+    int *at = &o->bucket[hash % BUCKETS];
     while (*at >= 0) at = &o->list[*at].next;
     return *at = o->n++;
 }

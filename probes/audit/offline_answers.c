@@ -12,8 +12,9 @@ typedef struct {
     const char *folder;
     lra_model_process *process[LRA_MODEL_MOST_PROCESSES];
     int copies;
-    int64_t n, *seed; /* requests; (copies) seed of the initial weights in use, -1: trained */
-    int64_t id;       /* of the requests reset and restore, which are not in the plan */
+    /* n: number of requests; seed: (copies) seed of the initial weights in use, -1: trained */
+    int64_t n, *seed;
+    int64_t id; /* id of the next reset or restore, which are not requests of the plan */
 } work;
 
 static int write_answer(const work *w, int64_t k, const char *plan, const lra_message *m,
@@ -32,7 +33,8 @@ static int write_answer(const work *w, int64_t k, const char *plan, const lra_me
     return rc;
 }
 
-/* Stores an answer; errors of the model that are no property of the request end the work. */
+/* Stores an answer. The errors `unsupported` and `out_of_memory` are stored as answers; any other
+ * error of the model fails. */
 static int keep_answer(const work *w, int64_t k, const lra_message *q, const lra_message *m,
                        lra_err *e)
 {
@@ -101,7 +103,8 @@ static int greet(work *w, int slot, const lra_message *hello, int64_t *answered,
     return rc;
 }
 
-/* Answers requests from, from + copies, ..., those of one round of the copies at the same time. */
+/* Answers the next requests without an answer, at most one for each copy, at the same time. *k: the
+ * first request to look at, advanced past those that were handled. */
 static int answer_round(work *w, int64_t *k, int64_t *answered, lra_err *e)
 {
     lra_message q[LRA_MODEL_MOST_PROCESSES];

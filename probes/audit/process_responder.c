@@ -49,7 +49,7 @@ static int exchange(external *m, lra_model_exchange *x, int n, int kept, lra_err
     int rc = m->offline  ? lra_offline_answer(m->offline, x, n, e)
              : m->replay ? lra_replay_answer(m->replay, x, kept, e)
                          : lra_model_exchange_all(m->process, m->n_processes, x, n, e);
-    if (rc == LRA_ABSENT) return rc; /* the other requests can have answers */
+    if (rc == LRA_ABSENT) return rc; /* one answer is missing; others can exist */
     if (rc != 0) m->broken = lra_copy_text(e->msg);
     if (m->recorder && lra_recorder_add(m->recorder, x, kept, rc == 0 ? e : &second) != 0)
         rc = LRA_FAILED;
@@ -117,7 +117,7 @@ struct call {
     int (*take)(call *c, const lra_message *m, int64_t from, int64_t to, lra_err *e);
     /* Shape of the answer for n rows: writes dims, returns the rank. Nullable: it is not known */
     int (*shape)(const call *c, int64_t n, int64_t dims[LRA_MAX_DIMS]);
-    const char *name; /* of the array of the answer */
+    const char *name; /* name of the array in the answer */
     /* Members that only some ops use. */
     float *out;
     int64_t width; /* number of elements of the answer for one row */
@@ -145,8 +145,8 @@ static char *make_frame(external *m, const call *c, int64_t from, int64_t to, in
 }
 
 /* Sets the numbers of a placeholder: random numbers in (0,1) whose sum over the last axis is 1,
- * which depend only on the request; for gradients, 1 at the position itself, which is possible for
- * every reach. */
+ * which depend only on the request; for gradients, 1 at the position itself and 0 elsewhere, which
+ * agrees with any declared reach. */
 static void fill_placeholder(const call *c, const lra_model_exchange *x, int64_t from, int64_t n,
                              int64_t last, float *number)
 {
@@ -656,8 +656,8 @@ static int say_hello(external *m, lra_err *e)
     return rc;
 }
 
-/* Determines D, the last axis of the features of one row with two positions, or with the length of
- * the model. */
+/* Determines D: requests the features of one row of two tokens (or of the model's fixed length) and
+ * reads the last axis of the answer. */
 static int learn_width(external *m, lra_err *e)
 {
     const int64_t fixed = m->base.facts.fixed_length, n = m->task.towers;

@@ -41,13 +41,14 @@ void lra_hello_meta(const lra_model_task *t, lra_config *meta);
 int lra_hello_read(const lra_message *m, lra_model_task *t, lra_err *e);
 
 /* Adds the keys of `ready` that describe a responder to meta. Keys of language models: next=1, the
- * logits of forward are those of the token that follows the last one; bos=ID, a token that stays in
- * front when a row that begins with it is shortened; place=1, requests may hold position ids, `place`
- * I32 (B) of the first tokens. A language model can answer the op logprob: tokens, length and
- * `target` I32 (B,T), -1: none; the answer is `logprob` F32 (B,T), ln of the probability of
- * target[b,t] after the tokens 0..t. It sends T numbers per row instead of T times the vocabulary;
- * without it, losses by position are measured on some tokens of each row, by forward. Divergences
- * use the logits of forward, one vector of the vocabulary per predicted token. */
+ * logits of forward are those of the token that follows the last one; bos=ID, the begin-of-sequence
+ * token, which stays in front when a row that begins with it is shortened; place=1, requests may
+ * contain the array `place` I32 (B), the position id of the first token of each row. A language
+ * model can answer the op logprob: tokens, length and `target` I32 (B,T), -1: none; the answer is
+ * `logprob` F32 (B,T), ln of the probability of target[b,t] after the tokens 0..t. It sends T
+ * numbers per row instead of T times the vocabulary; without it, losses by position are measured by
+ * forward, on some tokens of each row. Divergences use the logits of forward, one vector of the
+ * vocabulary per predicted token. */
 void lra_ready_meta(const lra_responder_facts *f, int64_t max_batch, lra_config *meta);
 /* Reads `ready`, and fails if protocol, classes, vocabulary or maximum length do not fit the task.
  * The caller frees r, also after a failure. */

@@ -242,7 +242,8 @@ static int print_step(const bench *b, const rates *r, lra_err *e)
 
 /* Number of rows of a run, as published, and their mean length in tokens after truncation. Mean
  * lengths are those of the generator for ListOps, of the 25,000 published files for Text, and of
- * 1,512 published documents for Retrieval. Images are not truncated; Pathfinder has three sets. */
+ * 1,512 published documents for Retrieval. Images are not truncated. Pathfinder: the number of rows
+ * is that of its three sets together. */
 static const struct {
     const char *task;
     double train, validation, length;

@@ -25,7 +25,7 @@ typedef struct {
     const lra_fit_model *model;
     const char *file;
     lra_safetensors in;
-    int64_t outputs; /* C */
+    int64_t outputs; /* C: number of outputs of a row */
     lra_result *out;
 } import;
 

@@ -48,7 +48,7 @@ typedef struct {
     /* (n,T,D) features: whole: of the complete inputs; pooled: one per crop */
     float *whole, *pooled;
     /* The batch of crops: tokens (crops,T), length (crops) in tokens, place (crops): position id of
-     * the first token of each crop, places (crops,T): position ids of all tokens. */
+     * the first token of each crop, position_ids (crops,T): position ids of all tokens. */
     char *tokens;
     int32_t *length, *place, *position_ids;
     /* to: row of `pooled` that receives the feature; at: index of its token inside the crop */

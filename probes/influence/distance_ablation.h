@@ -44,7 +44,7 @@ int64_t lra_ablation_runs(int n_curves, int64_t T);
  * if that is defined for the run, else NULL. */
 const char *lra_ablation_hint(const lra_train_spec *run);
 /* Measures with the weights of the best checkpoint. sample: number of rows of the test split, 0 =
- * all. Returns LRA_USAGE if the model has no op between positions. */
+ * all. Returns LRA_USAGE if no op of the model mixes positions. */
 int lra_ablation_measure(const lra_train_spec *run, lra_device *dev, int groups, int64_t sample,
                          lra_steps *steps, lra_ablation *out, lra_err *e);
 void lra_ablation_free(lra_ablation *c);

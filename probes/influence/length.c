@@ -134,7 +134,8 @@ static int check_longer(const lra_subject *s, int64_t longest, lra_steps *steps,
     return rc;
 }
 
-/* A model that is not built again for longer inputs accepts them up to its limit. */
+/* Fails if rows exceed the maximum length of a model that cannot be built again for longer
+ * inputs. */
 static int check_limit(const lra_subject *s, int64_t longest, lra_err *e)
 {
     int64_t most = s->model->facts.max_length;

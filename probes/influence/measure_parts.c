@@ -219,8 +219,8 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
         if (t->there || t->undefined) continue;
         int before = p->out->n_units;
         rc = lra_part_measure(t->is, p, t->examples, e);
-        /* The model does not answer a request of the part; or the numbers of a plan are
-         * placeholders, which the part refuses. */
+        /* The model does not answer a request of the part; or the answers are placeholders
+         * (planning of an audit) and the part cannot use them. */
         if (rc == LRA_ABSENT || (rc != 0 && p->unsaved)) {
             lra_note("part '%s' is left out: %s", t->is->name, e->msg);
             lra_probe_result_cut(p->out, before);
@@ -236,7 +236,7 @@ static int measure(lra_influence *p, int n, const task *list, lra_err *e)
 }
 
 /* Fails if none of the requested parts is defined (all of them can be too expensive for the
- * budget), unless that is expected. */
+ * budget), unless `optional` is set. */
 static int check_defined(const lra_influence *p, bool optional, int n, const task *list, lra_err *e)
 {
     bool any = n == 0 || optional;

@@ -55,9 +55,10 @@ bool lra_occlude_counts(const lra_occluder *o, int64_t s)
     return o->batch->row[row_of(o, s)] >= 0 && o->batch->length[s] > 0 && source_of(o, s, 0) >= 0;
 }
 
-/* Computes token run number k: *n tokens that start at position *from. Runs are numbered with all
- * repetitions of the first one before the second one. A run is truncated at the end of the shorter
- * of the two sequences; *n <= 0 if nothing remains. Returns false after the last run. */
+/* Computes token run number k of a replacement: *n tokens that start at position *from. Runs are
+ * numbered with all repetitions of the first one before the second one. A run is truncated at the
+ * end of the shorter of the two sequences; *n <= 0 if nothing remains. Returns false after the last
+ * run. */
 static bool piece_of(const lra_occluder *o, int64_t s, int64_t other, const lra_token_runs *of,
                      int64_t k, int64_t *from, int64_t *n)
 {
@@ -108,7 +109,7 @@ void lra_occlude_rivals(const lra_occluder *o, int32_t *rival)
     }
 }
 
-/* Reorders the blocks of sequence s as the layout says; `size` is the bytes of a token. */
+/* Reorders the blocks of sequence s according to the layout. size: bytes of a token. */
 static void move_blocks(const lra_occluder *o, int64_t s, size_t size, char *row)
 {
     const lra_layout *l = o->layout;

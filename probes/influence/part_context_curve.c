@@ -1,6 +1,6 @@
 /* Part context-curve: loss of a language model by the number c of tokens before the predicted token
  * (analysis/context_curve.h, documents.h).
- *   context-curve   arrays x (points): the c in tokens, the last one is the full context; loss, kl,
+ *   context-curve   arrays x (points): c in tokens, the last one is the full context; loss, kl,
  *                   gain, key (points, 3): estimate, lower and upper end; unigram (3): loss by
  *                   token frequencies; targets (1): number of predicted tokens.
  *                   context.c50 .c90 .c95 .c99: smallest c that keeps this share of the gain;
@@ -9,12 +9,12 @@
  *                   row of the split (of a stream: window), index of the token in the row, token,
  *                   ln p with the full context, ln p with C tokens, by descending difference: the
  *                   predicted tokens that lose more than 2 nats
- * The c are 1, 2, 4, .. up to --context, and lengths between the points around c95 and c99, until
- * these are exact to one token, or to 1/16 above 16 tokens. Every predicted token has at least
- * --context tokens before it in its row, so that all c are measured on the same tokens; rows that
- * are too short are left out and counted (undefined). At most 16 tokens of a row are predicted,
- * evenly spaced with a random start. Default of --context: the largest power of two that is at most
- * half of the median length.
+ * The values of c are 1, 2, 4, .. up to --context, and lengths between the points around c95 and
+ * c99, until these are exact to one token, or to 1/16 above 16 tokens. Every predicted token has at
+ * least --context tokens before it in its row, so that all c are measured on the same tokens; rows
+ * that are too short are left out and counted (undefined). At most 16 tokens of a row are
+ * predicted, evenly spaced with a random start. Default of --context: the largest power of two that
+ * is at most half of the median length.
  * Tested (tests/probes/next_token_test.c): models of known context. */
 #include <math.h>
 #include <stdio.h>
@@ -83,12 +83,12 @@ typedef struct {
     lra_documents docs;
     int64_t context; /* longest context length */
     int64_t n, rows, left_out;
-    lra_target *target; /* (n) */
+    lra_target *target; /* (n) the predicted tokens */
     int64_t *row;       /* (n) rank of the row among the rows with targets */
     double *part;       /* (n) 1 / number of targets of the row */
     int points;         /* the last point is the full context */
     double x[LRA_GAIN_POINTS];
-    double *loss, *kl; /* (points,n) */
+    double *loss, *kl; /* (points,n) losses, and divergences from the full context */
 } curve;
 
 static int64_t default_context(const lra_documents *d)

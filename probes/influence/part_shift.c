@@ -2,7 +2,8 @@
  * (shift.h).
  *   shift   position.shift.K: mean over examples of KL(p || p shifted by K tokens), in nats, where
  *           p are the output probabilities; `undefined` counts rows without room for the shift;
- *           null value: initial weights. Arrays x (4): the K; kl (4,3): mean, lower and upper end
+ *           null value: initial weights. Arrays x (4): K in tokens; kl (4,3): mean, lower and upper
+ *           end
  * Models without position ids give exactly 0, because they depend only on relative positions.
  * Tested (tests/kernels/shift_test.c): the result equals that of shifting the rows of the position
  * table. */

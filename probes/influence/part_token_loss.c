@@ -21,8 +21,9 @@ enum { EXAMPLES = 256, TARGETS = 32, STREAM = 0x544C, FINE = 16, MOST_BINS = 256
 typedef struct {
     lra_documents docs;
     int n_bins;
-    int64_t bin[MOST_BINS + 1]; /* first number of tokens before, of each bin and after the last */
-    double **loss;              /* (rows) losses in bits by target 1 .. n, NAN: not predicted */
+    /* first position of each bin, in tokens before the target; then the end of the last bin */
+    int64_t bin[MOST_BINS + 1];
+    double **loss; /* (rows) losses in bits by target 1 .. n, NAN: not predicted */
     bool sampled;
 } losses;
 
@@ -58,7 +59,7 @@ static int predict_all(lra_influence *p, losses *w, int64_t from, int64_t n, lra
     int32_t *target = lra_alloc_array(cells, sizeof *target);
     int32_t *length = lra_alloc_array((size_t)n, sizeof *length);
     float *logprob = lra_alloc_array(cells, sizeof *logprob);
-    memset(target, 255, cells * sizeof *target); /* all are -1 */
+    memset(target, 255, cells * sizeof *target); /* sets all targets to -1: not predicted */
     for (int64_t i = 0; i < n; i++) {
         const lra_document *d = &w->docs.row[from + i];
         length[i] = (int32_t)d->n;

@@ -21,7 +21,7 @@ void lra_restricted_add_kl(const lra_influence *p, lra_probe_unit *u, const lra_
 /* Finds the outputs whose label loses more than 2 nats, averaged over windows. Arrays key (points,
  * 3): share of these outputs for each width, with lower and upper end; rows, steps (language
  * models: position), width: for each output the largest width at which it loses that much, 0 if
- * none. key.w05: the smallest width at which at most 5 % of the outputs do. */
+ * none. key.w05: the smallest width at which at most 5 % of the outputs lose that much. */
 void lra_restricted_add_keys(const lra_influence *p, lra_probe_unit *u, const lra_restricted *r);
 
 #endif

@@ -12,7 +12,7 @@
  *   shift.peak = argmax over 1 <= d <= T/2 with M(d) >= max M / 10 of M(d) / M0(d)
  * M, M0: mean over channels of the channel's share at lag d, after training and at initialisation
  * (lra_peak()). The peak describes one layer: if several narrow layers cover a distance together,
- * it is no lag of any of them, and the peak of each layer is smaller.
+ * no layer has a kernel value at that distance, and the peak of each layer is smaller.
  * columns: number of image columns, 0 if inputs are not images. If the initial kernels are unknown
  * (k->k[LRA_FOUND_INITIAL] is NULL), null values and shifts are left out. */
 void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_probe_result *to);

@@ -11,8 +11,8 @@
 /* Requests the kernels of all layers, with the trained weights and, if the model answers reset(),
  * with initial ones. The caller closes f, also after a failure. */
 int lra_extract_of_model(const lra_subject *s, lra_extract *f, lra_err *e);
-/* Appends a layer; `name` is copied, f->kernels grows. Kernels with unequal shapes in both states
- * are an error. Nullable: initial (its channels are 0 too) */
+/* Appends a layer; `name` is copied, f->kernels grows. Fails if the trained and the initial kernels
+ * have different shapes. Nullable: initial (or its number of channels is 0: unknown) */
 int lra_extract_add(lra_extract *f, const char *name, const lra_kernels_answer *trained,
                     const lra_kernels_answer *initial, lra_err *e);
 /* Adds a unit for each layer and, if only kernels mix positions, the unit "model". uncovered:

@@ -9,11 +9,11 @@ typedef struct {
     lra_engine_kernels base;
     const lra_train_spec *run;
     lra_device *device;
-    lra_extract names;        /* the kernels without values */
-    const char **layer;       /* (names.n) */
+    lra_extract names;        /* names and sizes of the kernels, without values */
+    const char **layer;       /* (names.n) names of the layers */
     char *uncovered;          /* uncovered.h */
-    lra_extract values;       /* the kernels of the previous request's weights; n 0: none */
-    lra_weights_kind weights; /* of `values` */
+    lra_extract values;       /* kernels of the last requested weights; n 0: none */
+    lra_weights_kind weights; /* the weights from which `values` were computed */
 } lra_served_kernels;
 
 /* Finds the kernels of a run, whose data are loaded; values are computed on request. base.n is 0 if

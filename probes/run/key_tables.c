@@ -49,7 +49,7 @@ bool lra_key_is_known(const char *name)
     return false;
 }
 
-/* The table of this kind among the n tables of the run, or NULL. It does not contain the key. */
+/* The first of the n tables that has this kind ("schedule", "model", ..), or NULL. */
 static const lra_key_table *same_kind(const lra_key_table *all, int n, const char *kind)
 {
     for (int i = 0; i < n; i++)

@@ -27,7 +27,7 @@ typedef struct {
     const lra_run_cells *l;
     cell_state *state; /* (l->n) */
     int n_jobs, running, trained, missing;
-    bool waiting; /* the processes of other cells were reported */
+    bool waiting; /* true: the message about cells of other processes was printed */
     lra_process child[LRA_MOST_JOBS];
     int at[LRA_MOST_JOBS];      /* index of the cell that child[i] trains */
     lra_cells_display *display; /* NULL: no display */
@@ -147,7 +147,7 @@ static int next_event(dealer *d, lra_err *e)
     int slot = wait_for_cell(d, &status, e);
     if (slot == d->n_jobs) return 0;
     if (slot < 0) {
-        d->running = 0; /* their number is unknown */
+        d->running = 0; /* after this failure, the number of running processes is unknown */
         return LRA_FAILED;
     }
     d->running--;

@@ -121,7 +121,8 @@ int lra_run_discard(const char *folder, lra_err *e)
     int n = lra_folder_list(folder, &names, e);
     if (n < 0) rc = LRA_FAILED;
     for (int i = 0; i < n && rc == 0; i++) {
-        if (strncmp(names[i], "lock", 4) == 0) continue; /* "lock", "lock.claim" */
+        /* keeps the files "lock" and "lock.claim" */
+        if (strncmp(names[i], "lock", 4) == 0) continue;
         path = lra_format("%s/%s", folder, names[i]);
         if (!lra_is_folder(path)) rc = lra_file_remove(path, e);
         lra_free(path);

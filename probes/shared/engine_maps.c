@@ -136,7 +136,8 @@ typedef struct {
     int64_t extra; /* positions before the first token */
 } part;
 
-/* Index in the request of sequence s of the graph; -1: there is none. */
+/* Converts the index s of a sequence in the graph's batch to its index in the request; -1: the
+ * request has no such sequence. */
 static int64_t sequence_at(const part *p, int64_t s)
 {
     int64_t row = p->first + s % p->v->rows;

@@ -12,9 +12,10 @@ typedef struct {
     int n;
     char **layer;      /* (n) unique names: "layer0", "layer1", .. */
     int64_t prepended; /* positions before the first token */
-    bool softmax;      /* all layers are rows of softmax, or are divided by their sums */
+    /* true: every layer is softmax attention, or its rows are divided by their sums */
+    bool softmax;
 } lra_engine_layers;
-/* n is 0 if the model has no attention of a sequence to itself. */
+/* Finds the layers of a run's model; n is 0 if it has no attention of a sequence to itself. */
 int lra_engine_layers_find(const lra_train_spec *run, lra_device *device, lra_engine_layers *out,
                            lra_err *e);
 void lra_engine_layers_free(lra_engine_layers *x);

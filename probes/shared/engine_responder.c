@@ -12,8 +12,10 @@
 
 /* Inputs and output of vjp() in the graph of one length. */
 typedef struct {
-    lra_tensor *position, *cotangent; /* (n) int32; (n,draws,D) */
-    lra_tensor *square;               /* (n,draws,T) */
+    /* position (n) int32: evaluated position of each sequence; cotangent (n,draws,D): random
+     * vectors */
+    lra_tensor *position, *cotangent;
+    lra_tensor *square; /* (n,draws,T) squared norms of the gradients */
 } gradient;
 
 typedef struct {
@@ -115,7 +117,7 @@ static void add_graph(engine *g, const lra_preparation *p, int64_t B, int64_t T)
 
 static int prepare(lra_responder *r, const lra_preparation *p, lra_err *e)
 {
-    /* these have graphs of their own */
+    /* attention and kernels have graphs of their own, which are built on request */
     const uint32_t others = LRA_ANSWERS_ATTENTION | LRA_ANSWERS_KERNELS;
     engine *g = (engine *)r;
     unload(g);

@@ -11,10 +11,10 @@ static void open(int64_t n, lra_matrix *w)
 {
     lra_tensor *q = w->of->query, *k = w->of->key;
     w->heads = q->shape.d[1], w->T = q->shape.d[2];
-    w->array[0] = lra_cast(q, lra_real(q->graph)); /* queries, (B,H,T,M) */
+    w->array[0] = lra_cast(q, lra_real(q->graph)); /* features of the queries, (B,H,T,M) */
     w->array[1] = lra_cast(k, lra_real(q->graph));
     lra_tensor *all = lra_reduce_sum(w->array[1], LRA_SHAPE(n, w->heads, 1, k->shape.d[3]));
-    w->array[2] = lra_matmul_t(w->array[0], false, all, true); /* n_i, (B,H,T,1) */
+    w->array[2] = lra_matmul_t(w->array[0], false, all, true); /* row sums n_i, (B,H,T,1) */
 }
 
 static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,

@@ -13,8 +13,9 @@ static void open(int64_t n, lra_matrix *w)
     lra_graph *g = e->graph;
     w->T = e->shape.d[0], w->heads = lra_attention_heads(w->node);
     lra_tensor *unit = lra_matrix_unit(g, n, e->shape.d[1], w->heads);
-    w->array[0] = lra_cast(lra_attention_apply(w->node, unit), lra_real(g)); /* p, (B,T,H,M) */
-    w->array[1] = lra_cast(e, lra_real(g));                                  /* e, (T,M) */
+    /* weights p of the mixtures, (B,T,H,M) */
+    w->array[0] = lra_cast(lra_attention_apply(w->node, unit), lra_real(g));
+    w->array[1] = lra_cast(e, lra_real(g)); /* mixture coefficients e, (T,M) */
 }
 
 static void row(const lra_matrix_values *v, int64_t s, int64_t head, int64_t i, int64_t T,

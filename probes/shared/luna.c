@@ -26,7 +26,7 @@ static void open(int64_t n, lra_matrix *w)
         lra_attention_key_length(w->node))
         LRA_BUG("a memory with other weights than softmax(q k^T)");
     w->heads = lra_attention_heads(w->node);
-    w->by_path = lra_attention_map_of(of->inner);       /* p, (B,G,M,T) */
+    w->by_path = lra_attention_map_of(of->inner); /* weights p of the first attention, (B,G,M,T) */
     w->array[QUERY] = lra_cast(of->query, lra_real(g)); /* queries, (B,T,H,K) */
     w->array[KEY] = lra_cast(of->key, lra_real(g));     /* keys, (B,M,H,K) */
     w->array[PACK] = lra_affine(lra_reduce_sum(w->by_path, LRA_SHAPE(n, 1, M, w->T)), 1 / (double)G,

@@ -11,8 +11,8 @@
 typedef struct {
     int n;
     const char *const *layer; /* (n) names; belong to the model */
-    int64_t *heads;           /* (n) */
-    int n_heads;              /* of all layers */
+    int64_t *heads;           /* (n) number of heads of each layer */
+    int n_heads;              /* total number of heads */
     int64_t extra;            /* positions before the first token */
 } lra_map_layers;
 /* Determines the numbers of heads by requests for one row of the first test example. */
@@ -22,7 +22,8 @@ void lra_map_layers_free(lra_map_layers *x);
  * The caller frees it. */
 char *lra_map_layer_name(const char *layer);
 
-/* Rows from .. to-1 of one layer for a batch. `values` has the rows as those of a family. */
+/* Rows from .. to-1 of one layer for a batch. `values` gives them to the functions of
+ * mixing_matrix.h. */
 typedef struct lra_map_block {
     lra_answer answer; /* (n,H,to-from,P) */
     int64_t from, to;
@@ -30,8 +31,9 @@ typedef struct lra_map_block {
     lra_matrix of;
     lra_matrix_values values;
 } lra_map_block;
-/* Requests a block; *out must not move until lra_map_block_free(). Fails if a weight of the rows of
- * the examples is not finite, or unless a row sums to 1 (facts.row_sums can exclude that).
+/* Requests a block; *out must not move until lra_map_block_free(). Fails if a weight is not finite.
+ * Unless facts.row_sums permits other weights, also fails if a weight is negative or a row does not
+ * sum to 1.
  * The message names layer, head, row and sum. */
 int lra_map_block_get(const lra_subject *s, const lra_map_layers *layers, const lra_request *q,
                       int layer, int64_t from, int64_t to, lra_map_block *out, lra_err *e);

@@ -70,7 +70,7 @@ typedef struct {
     int n_attention_layers, n_kernel_layers;
     const char *const *attention_layer, *const *kernel_layer;
     int64_t prepended; /* positions before the first token in attention matrices: class tokens */
-    lra_row_sums row_sums; /* of attention matrices */
+    lra_row_sums row_sums; /* sums of the rows of attention matrices */
     /* Layers that mix positions without a kernel, as text; "": none. Nullable: unknown */
     const char *uncovered;
 } lra_responder_facts;

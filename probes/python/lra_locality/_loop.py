@@ -190,7 +190,7 @@ class Training:
         self.best_epoch, self.best_value = 0, float("nan")
         self.history: List[List[float]] = []
         self.sums, self.loss_sum = Sums(), 0.0
-        self.losses: List[float] = []  # of the steps of this session
+        self.losses: List[float] = []  # losses of the steps since this process started
 
     COUNTS = (
         "epoch",

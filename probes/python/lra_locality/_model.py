@@ -668,7 +668,7 @@ class Model:
         return 1.0
 
     def _other(self, x: Array) -> Array:
-        """The same batch with other content everywhere."""
+        """A batch of the same shape with other contents: random tokens, or the given values in reverse order."""
         return (
             x[:, ::-1][::-1]
             if self.inputs != "tokens" or not self.vocab

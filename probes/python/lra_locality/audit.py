@@ -184,7 +184,7 @@ class Audit:
         return self.table().verdict
 
     def compare(self, *models: str, **options: Any) -> Any:
-        """The model beside built-in models on the same data: ``ll.compare(audit, "resconv", "transformer")``."""
+        """Compares the model with built-in models on the same data: ``ll.compare(audit, "resconv", "transformer")``."""
         from .compare import compare
 
         return compare(self, *models, **options)

@@ -127,7 +127,7 @@ def compare(
     out: Optional[str] = None,
     reference_file: Union[None, str, "os.PathLike[str]"] = None,
 ) -> Comparison:
-    """Results of ``fit()`` or ``audit()``, or folders of runs, beside built-in models on the same data.
+    """Results of ``fit()`` or ``audit()``, or folders of runs, together with built-in models on the same data.
 
     models: built-in models, such as "resconv", "transformer".  A run of such a model below `out` on the same data and
             preset is used if there is one; otherwise the reference result that ships with the package.  A model with

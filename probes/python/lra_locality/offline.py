@@ -115,7 +115,7 @@ def answer(
     """Answers the requests of a plan that have no answer; returns the number of new answers.
 
     plan:       a folder that ``plan()`` or ``lra-probe audit --plan`` wrote.
-    results:    folder of the answers; default: ``result`` in the folder of the plan, where they are looked for.
+    results:    folder of the answers; default: ``result`` in the folder of the plan, from which ``measure()`` reads them.
     initial:    function that returns the model with initial weights, as in ``audit()``.
     on_request: called with the number of a request and the number of all requests.
 
