@@ -23,7 +23,7 @@ typedef struct {
     lra_estimate full, above; /* metric of the unrestricted model; its difference from chance */
     double chance;
     bool at_chance; /* the unrestricted model is not clearly above chance; no gains are computed */
-    bool undefined; /* made by lra_gain_undefined() */
+    bool undefined; /* true: created by lra_gain_undefined(), so that all values are NAN */
     /* Smallest x with a gain of at least lra_gain_shares[k]; INFINITY: no measured x has it. */
     lra_estimate least[LRA_GAIN_SHARES];
     /* Smallest and largest x with a gain of at most 0.95; INFINITY and 0 if there is none. Their

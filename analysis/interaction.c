@@ -48,7 +48,8 @@ double lra_interaction_place(double squares, double moved)
 typedef struct {
     int64_t n, blocks; /* n: number of examples whose weights are not all 0 */
     int64_t *example;
-    /* I_e and N_e; mass by distance of w and of the null weights */
+    /* is: I_e; null: N_e (interaction.h); mass, moved: mass by distance of w and of the null
+     * weights */
     double *is, *null, *mass, *moved;
 } curves;
 

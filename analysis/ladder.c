@@ -103,8 +103,8 @@ static int reference_series(const lra_ladder *l)
 
 /* ---- seeds that failed ----------------------------------------------------------------------- */
 
-/* Condition (b): returns true if the half width of the paired interval of reference - chance is
- * below half of this difference. */
+/* Condition (b) for an index (ladder.h): returns true if the half width of the paired interval of
+ * reference - chance is below half of this difference. */
 static bool clearly_above(const lra_sample *s, const lra_ladder *l, lra_estimate *difference)
 {
     lra_estimate x = lra_sample_difference(s, reference_series(l), s->n_series - 1, 0.95);

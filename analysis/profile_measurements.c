@@ -332,8 +332,8 @@ static void add_quantiles(list *l, int which, const double *mass, const double *
     }
 }
 
-/* Adds range.q95.used: range.q95, the last but one measurement, divided by the reach of a bounded
- * model. */
+/* Adds range.q95.used: range.q95 (the last but one measurement of the list) divided by the reach of
+ * a bounded model. */
 static void add_used(list *l)
 {
     if (l->o->reach <= 0) return;

@@ -212,7 +212,7 @@ lra_estimate lra_contrast(const lra_sample *s, const double *g, double level)
     if (s->n == 0 || isnan(value)) return (lra_estimate){value, NAN, NAN};
     lra_variance v = lra_contrast_variance(s, g);
     double half = half_width(&v, level);
-    if (half == 0) /* the predictions of all examples have the same difference */
+    if (half == 0) /* the difference of the predictions is the same for every example */
         half = s->shares ? size / 2 * lra_wilson(0, (double)s->n, level).hi : NAN;
     return (lra_estimate){value, value - half, value + half};
 }

@@ -30,8 +30,8 @@ typedef struct {
     double low, high;
 } plot;
 
-/* Index of the list entry that belongs to group i; a new entry is appended. -1: the list is
- * full. */
+/* Index of the list entry with the task (task: true) or the name of group i; appended if it is
+ * missing. -1: the list is full. */
 static int find(const plot *p, int i, bool task, int most, int *list, int *n)
 {
     for (int k = 0; k < *n; k++) {

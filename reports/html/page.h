@@ -11,8 +11,8 @@ enum { LRA_PAGE_SECTIONS = 32, LRA_PAGE_FIGURES = 4, LRA_PAGE_SOURCES = LRA_FROM
 
 typedef struct lra_page lra_page;
 
-/* A figure of a section. each: draws one figure per probe result, because the figure shows one.
- * rare: few results have it, its absence is not listed under what was left out. */
+/* A figure of a section. each: the figure shows a single probe result, so one is drawn per result.
+ * rare: few results have it, so that its absence is not listed in the section of missing parts. */
 typedef struct {
     const lra_report_figure *is;
     bool each, rare;
@@ -29,7 +29,7 @@ typedef struct {
     const char *null_value;  /* sentence: the null value of its measurements */
     /* Rank of the verdict of this section as the verdict of the page, 1 first; 0: not used. */
     int rank;
-    const char *command; /* command that makes its results, for the list of what was left out */
+    const char *command; /* command that makes its results, for the list of missing parts */
 } lra_page_section;
 
 /* The tables of a section; n < 0: they could not be made, `why` has the reason. */
@@ -42,7 +42,7 @@ typedef struct {
 struct lra_page {
     const lra_report_input *all;
     const char *command;                       /* command line that makes the page */
-    lra_report_input source[LRA_PAGE_SOURCES]; /* parts of `all` */
+    lra_report_input source[LRA_PAGE_SOURCES]; /* results of each source: parts of `all` */
     lra_page_tables tables[LRA_PAGE_SECTIONS];
     const lra_page_section *headline; /* section whose verdict is that of the page; NULL: none */
     lra_svg_colors colors;
@@ -63,16 +63,16 @@ const lra_page_tables *lra_page_tables_of(const lra_page *p, const lra_page_sect
 void lra_page_paragraph(lra_text *to, const char *class_name, const char *text);
 /* Appends a numbered table. verdict: with the verdict of the table above it. */
 void lra_page_add_table(lra_page *p, lra_text *to, lra_table *t, bool verdict);
-/* Appends the tables of a section from table `first` on, at most 24, and, after the first of all,
- * the figures of the section. */
+/* Appends the tables of a section from table `first` on, at most 24; after the section's first
+ * table, also its figures. */
 void lra_page_add_tables(lra_page *p, lra_text *to, const lra_page_section *s, int first,
                          bool verdict);
-/* Appends a numbered figure, or adds the reason why there is none to what was left out. */
+/* Appends a numbered figure, or adds the reason why there is none to the list of missing parts. */
 void lra_page_add_figure(lra_page *p, lra_text *to, const lra_report_figure *f,
                          const lra_report_input *in);
 /* Appends the figures of a section. */
 void lra_page_add_figures(lra_page *p, lra_text *to, const lra_page_section *s);
-/* Adds an entry "what: why" to what was left out. */
+/* Adds an entry "what: why" to the list of missing parts. */
 void lra_page_leave_out(lra_page *p, const char *what, const char *why);
 
 /* The CSS rules of all pages. */

@@ -195,7 +195,8 @@ static void leave_out_parts(lra_page *p, const lra_probe_result *r, lra_word_set
     }
 }
 
-/* Adds to what was left out: parts that were not measured, and parts that no file mentions. */
+/* Adds to the list of missing parts: those that were not measured, and those that no file
+ * mentions. */
 static void list_missing(lra_page *p)
 {
     const lra_report_input *in = &p->source[LRA_FROM_INFLUENCE];

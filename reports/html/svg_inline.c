@@ -26,7 +26,7 @@ typedef struct {
     lra_svg_colors *colors;
     int depth, skipped; /* skipped: number of open elements that are left out */
     pixels run;
-    /* of each open element: where its output starts and where its contents start */
+    /* offsets of each open element in the output: of its start tag, and of its contents */
     size_t start[DEPTH], body[DEPTH];
     char name[DEPTH][WORD];
 } copier;
@@ -70,7 +70,8 @@ static bool read_color(const char *text, uint32_t *rgb)
     return known;
 }
 
-/* Lightness of a dark page at light lightness 1, and of its text at light lightness 0. */
+/* Lightness, on a dark page, of a colour that is white (lightness 1) and of one that is black (0)
+ * on a light page; those between are interpolated. */
 static const double dark_paper = 0.09, dark_ink = 0.92;
 
 static uint32_t dark_color(uint32_t rgb)
@@ -82,7 +83,7 @@ static uint32_t dark_color(uint32_t rgb)
         least = fmin(least, c[i]), most = fmax(most, c[i]);
     }
     double light = (least + most) / 2, room = 1 - fabs(2 * light - 1);
-    double part = room > 0 ? (most - least) / room : 0; /* HSL: saturation */
+    double part = room > 0 ? (most - least) / room : 0; /* saturation in HSL */
     double now = dark_ink + (dark_paper - dark_ink) * light;
     double spread = 0.85 * part * (1 - fabs(2 * now - 1));
     for (int i = 0; i < 3; i++) {
@@ -281,8 +282,8 @@ static bool read_pixel(copier *c, const char *at, pixels *p)
     return true;
 }
 
-/* Takes a pixel instead of its element; returns the first byte after its tag, or NULL: the element
- * is no pixel. */
+/* Collects a pixel of an image instead of copying its element. Returns the first byte after its
+ * tag; NULL: the element is no pixel. */
 static const char *take_pixel(copier *c, const char *name, const char *at)
 {
     pixels p, *run = &c->run;

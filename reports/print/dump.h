@@ -8,7 +8,8 @@
 
 #include "reports/results/probe_result.h"
 
-/* Prints a result. name: of the result, by the settings in which it differs from others. */
+/* Prints a result. name: its name, composed of the settings in which it differs from other
+ * results. */
 void lra_result_dump(lra_result *r, const char *name, FILE *out);
 /* Prints a probe result: its run, its settings, all measurements. */
 void lra_probe_result_show(const lra_probe_result *r, FILE *out);

@@ -92,7 +92,7 @@ void lra_table_take_verdict(lra_table *to, lra_table *from)
 void lra_table_add_constant(lra_table *t, const char *key, const char *text)
 {
     int c = t->n_columns;
-    /* the table has no room for a column: the title contains the text */
+    /* a full table gets no column; the text is in its title, too */
     if (c == LRA_TABLE_COLUMNS) return;
     t->head[c] = lra_copy_text(""), t->key[c] = lra_copy_text(key);
     t->n_columns++;

@@ -106,8 +106,8 @@ static void add_transposed(lra_text *to, const lra_table *t, int n, const int *c
     lra_text_add(to, "</tbody>\n");
 }
 
-/* The text that all rows of a column share, also one with a point, if it is no number; else as
- * lra_table_constant(). */
+/* The text that all rows of a column share. In contrast to lra_table_constant(), it may contain a
+ * decimal point, if it is no number ("v0.1"). */
 static const char *same_text(const lra_table *t, int column)
 {
     const char *first = t->n_rows > 1 ? lra_table_text(t, 0, column) : "";

@@ -44,7 +44,8 @@ static void add_flags(lra_text *t, uint32_t flags)
     lra_text_add(t, "%s\n", *between ? "" : "-");
 }
 
-/* The words of /measurement/names as separate columns, so that other programs can read them. */
+/* The words of each line of the measurement names as separate columns, so that other programs can
+ * read them. */
 enum { PART, ID, UNIT, FLAGS, WORDS };
 static const char *const word_path[WORDS] = {"/finding/part", "/finding/id", "/finding/unit",
                                              "/finding/flags"};

@@ -168,7 +168,7 @@ static void add_counts(lra_table *t, const lra_report_input *in)
                                  r->n_epochs,
                                  r->reach,
                                  r->n};
-            bool all = k == REACH && r->reach < 0; /* the complete input */
+            bool all = k == REACH && r->reach < 0; /* unbounded reach */
             set(&c, i, all ? lra_copy_text("all") : lra_format("%" PRId64, x[k]), (double)x[k]);
         }
         add(t, "measured", what[k], &c, false);

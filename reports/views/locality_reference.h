@@ -1,6 +1,6 @@
 /* Rows of table locality from a file: reference results, which are shown together with the results
  * in run folders. The file is such a table as JSON ("lra-report tables --table locality --format
- * json"); a text "made" beside "tables" states the origin of the rows. */
+ * json"); its text member "made", if any, states the origin of the rows. */
 #ifndef LRA_REPORTS_VIEWS_LOCALITY_REFERENCE_H
 #define LRA_REPORTS_VIEWS_LOCALITY_REFERENCE_H
 

@@ -25,7 +25,8 @@ TEST(the_middle_half_by_weight)
     near(lra_middle_mean(8, value, one), (2 + 3 + 4 + 5) / 4.0, 1e-12);
     /* The middle half of 6 values: half of the second, the third and fourth, half of the fifth. */
     near(lra_middle_mean(6, value, one), (0.5 * 1 + 2 + 3 + 0.5 * 4) / 3, 1e-12);
-    const double weight[] = {1, 1, 6}; /* the third value has all of the weight from 2 to 6 */
+    /* the middle half of the total weight 8 is from 2 to 6, which belongs to the third value */
+    const double weight[] = {1, 1, 6};
     near(lra_middle_mean(3, value, weight), 2, 1e-12);
 }
 
@@ -86,7 +87,8 @@ static lra_sample *draw_task(lra_rng *r, double p, double sd)
     double level[SEEDS];
     for (int s = 0; s < SEEDS; s++) level[s] = p + sd * normal(r), correct[s] = row[s];
     for (int i = 0; i < N; i++) {
-        double luck = lra_rng_u01(r); /* most of an example's luck is the same for all seeds */
+        /* in three of four examples, all seeds use the same random number */
+        double luck = lra_rng_u01(r);
         for (int s = 0; s < SEEDS; s++) row[s][i] = (i % 4 ? luck : lra_rng_u01(r)) < level[s];
     }
     lra_sample *x = lra_sample_new(N, true);

@@ -85,7 +85,8 @@ TEST(thresholds_out_of_reach)
     lra_sample_free(s);
 }
 
-/* Cost of permutations: from some width on, up to some width, around a threshold, and nowhere. */
+/* Permutations reduce the gain at all widths above a limit, at all widths below a limit, at a value
+ * that equals the threshold, and not at all. */
 TEST(costs)
 {
     const double x[] = {1, 2, 4, 8, 16};

@@ -72,7 +72,7 @@ static void check_series(const lra_sequences *r, int64_t row, int64_t series)
  * held out; that of 3 with seed 1 is 0 2 1. */
 TEST(order_and_split)
 {
-    static const int expected[10] = {9, 1, 6, 7, 3, 0, 5, /* val */ 8, /* test */ 2, 4};
+    static const int expected[10] = {9, 1, 6, 7, 3, 0, 5, /* validation: */ 8, /* test: */ 2, 4};
     static const lra_task *const tasks[] = {&lra_task_bidmc_hr, &lra_task_bidmc_rr,
                                             &lra_task_bidmc_spo2};
     static const char *const targets[] = {"HR", "RR", "SpO2"};

@@ -318,7 +318,7 @@ TEST(a_fraction_with_the_same_steps)
         n_rows += times[i] > 0;
     }
     assert_int_equal(n_rows, 20);
-    assert_true(changes > 150); /* of 180 comparisons */
+    assert_true(changes > 150); /* 180 masks are compared with the previous one of the same row */
     lra_loader_free(few);
     lra_loader_free(l);
     lra_sequences_free(&d.split[0]);

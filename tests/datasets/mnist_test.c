@@ -124,7 +124,7 @@ TEST(headers)
         const char *message; /* expected message; NULL: accepted */
     } cases[] = {
         {"\0\0\10\1\0\0\0\2\7\7", 10, NULL},
-        {"\0\0\10\1\0\0\0\2\7", 9, NULL}, /* one of two labels */
+        {"\0\0\10\1\0\0\0\2\7", 9, NULL}, /* announces two labels, contains one */
         {"\0\0\10\1\0\0\0\2", 8, NULL},
         {"\0\0\10\1\0\0\0\2\7\7\7", 11, NULL}, /* one byte too many */
         {"\0\0\10\1\0\0\0\0", 8, "dimension 0 is 0"},
@@ -155,7 +155,8 @@ TEST(defects)
     add_labels(&labels, 4);
     labels.s[8 + 1] = 10;
     write_set("bad", false);
-    task_write("bad/train-images-idx3-ubyte", images.s, images.n - 100); /* 4 of 5 images */
+    /* announces 5 images, contains 4 */
+    task_write("bad/train-images-idx3-ubyte", images.s, images.n - 100);
     task_write("bad/train-labels-idx1-ubyte", labels.s, labels.n);
     lra_mnist m = {0};
     char *path = lra_format("%s/bad", folder);

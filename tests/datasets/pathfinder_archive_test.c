@@ -180,7 +180,7 @@ TEST(defects_are_those_of_the_folder)
     for (int i = 0; i < l.n; i++)
         if (strstr(l.file[i].name, "imgs/0/sample_5.png")) {
             memset((void *)(uintptr_t)l.file[i].bytes, 0, l.file[i].n);
-            l.file[i].n = 0; /* 0: the length of the text, which is empty */
+            l.file[i].n = 0; /* 0 means the length of the text, which is now empty */
         }
     pack_write(folder, "bad.tar.gz", l.file, l.n, PACK_TAR_GZ);
     const char *const places[] = {"bad", "bad.tar.gz"};

@@ -140,7 +140,7 @@ TEST(the_nth_allocation_fails_on_purpose)
 {
 #ifdef LRA_DEBUG
     int status;
-    pid_t pid = fork(); /* the counter belongs to the process */
+    pid_t pid = fork(); /* in a child process, because allocations are counted per process */
     if (pid == 0) {
         int calls = 0;
         setenv("LRA_FAIL_ALLOC", "3", 1);
@@ -153,7 +153,7 @@ TEST(the_nth_allocation_fails_on_purpose)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(WEXITSTATUS(status), 2);
 #else
-    skip(); /* only in Debug builds */
+    skip(); /* LRA_FAIL_ALLOC has an effect in Debug builds only */
 #endif
 }
 

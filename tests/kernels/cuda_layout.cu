@@ -1,11 +1,11 @@
 /* Checks on a GPU of compute capability 9.0, within seconds, what the host shim cannot check: does
  * the hardware read operands in shared memory as described in kernels/cuda/wgmma.h, from any first
  * row, and how fast are the layouts?
- * products  A in planes of 8 elements or in swizzled rows of 64, with its lines along K or along M,
- * starting 0 to 8 rows late; B swizzled, as in all kernels. Results are compared with exact float32
- * sums on the host.
- * rates     time of products by layout without copies, and of copies without products: eight boxes
- * of 16-byte rows, or one swizzled box.
+ *   products  A in planes of 8 elements or in swizzled rows of 64, with K or M as the contiguous
+ *             axis, starting 0 to 8 rows after an aligned address; B swizzled, as in all kernels.
+ *             Results are compared with exact float32 sums on the host.
+ *   rates     time of products by layout without copies, and of copies without products: eight
+ *             boxes of 16-byte rows, or one swizzled box
  * The kernels use planes; the exit code is 1 if a product with planes is wrong. Swizzled A is an
  * alternative that they do not use. */
 #include <math.h>
@@ -31,7 +31,7 @@ enum {
 enum { T = 8192 };
 
 #if LRA_HAS_WGMMA
-/* Adds A (64,64) B (64,128) to d (64,128); A starts `late` rows after a. */
+/* Adds A (64,64) B (64,128) to d (64,128); A starts `late` rows after the address a. */
 template <int LAYOUT> LRA_DEV void product(uint32_t a, uint32_t b, int late, float d[64])
 {
     LRA_UNROLL for (int k = 0; k < 4; k++)

@@ -325,8 +325,7 @@ static uint64_t draw(uint64_t *s)
     return *s;
 }
 
-/* Files with a few changed bits and without a seal are read, or rejected with a one-line message;
- * reading ends soon and this process survives. No file descriptor remains open. */
+/* Number of open file descriptors of this process. */
 static int count_open(void)
 {
     int n = 0;
@@ -336,6 +335,8 @@ static int count_open(void)
     return n;
 }
 
+/* Files with a few changed bits and without a seal are read, or rejected with a one-line message.
+ * Reading ends after a short time, this process continues, and no file descriptor remains open. */
 TEST(changed_bits_do_no_harm)
 {
     enum { MUTANTS = 200 };

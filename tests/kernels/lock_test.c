@@ -143,7 +143,8 @@ TEST(claims_of_other_machines)
     assert_true(lock >= 0);
     lra_unlock(lock);
 
-    claim_elsewhere(path, "", 10); /* its process is about to write it */
+    /* an empty claim: its process has created the file and not yet written it */
+    claim_elsewhere(path, "", 10);
     assert_int_equal(lra_lock(path, &held, &err), -1);
     assert_true(held);
     claim_elsewhere(path, "", LRA_CLAIM_STALE + 60);
@@ -164,7 +165,7 @@ static int counts(const char *path)
         int fd = open(inside, O_CREAT | O_EXCL | O_WRONLY, 0600);
         bad += lock < 0 || fd < 0;
         if (fd >= 0) close(fd), unlink(inside);
-        if (i == 10) _exit(bad ? 1 : 0); /* without releasing it */
+        if (i == 10) _exit(bad ? 1 : 0); /* ends while it holds the lock */
         lra_unlock(lock);
     }
     return bad ? 1 : 0;

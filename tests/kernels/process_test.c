@@ -411,7 +411,7 @@ TEST(control_groups_limit_the_memory)
 TEST(large_memory_is_given_back)
 {
 #ifdef LRA_DEBUG
-    skip(); /* for the reason given below */
+    skip(); /* the sanitizers need more address space than the limit allows */
 #else
     int status;
     pid_t pid = fork();

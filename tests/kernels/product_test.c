@@ -328,7 +328,7 @@ static void dense(lra_type type)
     dense_of(type, 1100, 6, 9);
     dense_of(type, 2, 18, 33);
     dense_of(type, 122, 530, 70); /* several passes over k */
-    /* a single part, with more tiles at its end than whole panels have */
+    /* not divided into parts; the narrower panels at the end have more tiles than a full panel */
     dense_of(type, 520, 18, 1968);
     dense_of(type, 1100, 330, 24); /* only x is wide: dy^T x is computed in parts */
     dense_of(type, 5470, 6, 96);   /* in float32 results are written without using the caches */

@@ -364,7 +364,8 @@ static void check_layers(int64_t rows, int most, lra_keep keep)
     bool on = most > 0 && keep == LRA_KEEP_ALL;
     assert_int_equal(n_dw, on ? 3 : 0);
     assert_int_equal(n_dx, 2);
-    /* at the end of the backward pass, where no other work remains */
+    /* activation gradients run on the second stream only at the end of the backward pass, where the
+     * first stream has no other work */
     assert_int_equal(n_dx_beside, on && rows < WIDTH);
     if (!on || rows > WIDTH) assert_int_equal(n_side, on ? 4 : 0); /* only updates read the loss */
     assert_int_equal(plan->lane[find_call(plan, out[0])].wait, n_side);

@@ -28,8 +28,7 @@ static void open_model(tiny_model *f, const lra_model *m, const char *variant)
     model_open(f, &what);
 }
 
-/* Marks the node and all nodes from which it is computed, except those behind other declared
- * nodes. */
+/* Marks the node and all nodes from which it is computed, but not beyond other declared nodes. */
 static void mark(const lra_tensor *x, bool *seen)
 {
     if (seen[x->id]) return;

@@ -685,7 +685,7 @@ TEST(legs_has_known_values)
             assert_true(fabs(im[k] - cases[i].im[k]) <= 2e-12);
         }
         assert_int_equal(cut, cases[i].cut);
-        /* every copy of the modes */
+        /* all copies of the modes are equal */
         if (modes == 32) assert_memory_equal(im, im + 64, 32 * sizeof *im);
         model_close(&f);
     }

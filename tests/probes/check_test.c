@@ -1,5 +1,5 @@
-/* The tests of lra-probe check: each fault of a model fails its test, and a correct model fails
- * none. */
+/* The checks of lra-probe audit: each fault of a model fails the check for this fault, and a
+ * correct model fails none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static int check(stub_spec s, uint64_t seed, bool shuffled, int64_t batch, lra_c
     return rc;
 }
 
-/* Returns the names of the failed tests in order, separated by commas. */
+/* Returns the names of the failed checks in order, separated by commas. */
 static char *failed(const lra_check *c)
 {
     lra_text t = {0};
@@ -161,7 +161,7 @@ TEST(gradients_of_values)
     expect(s, "");
 }
 
-/* A correct model of any kind fails no test, for any examples. */
+/* A correct model of any kind fails no check, for any examples. */
 TEST(nothing_wrong)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -232,7 +232,7 @@ TEST(a_model_that_does_not_answer)
     lra_check_free(&c);
 }
 
-/* Tests that cannot be made give a reason and do not fail. */
+/* Checks that cannot be made give a reason and do not fail. */
 TEST(left_out)
 {
     lra_err e = {{0}};

@@ -241,7 +241,7 @@ TEST(recording)
     lra_free_large(b);
     lra_free_large(c);
 
-    /* A request that differs from the recorded one, and one that was not recorded. */
+    /* A request that differs from the recorded one fails, and the message names it. */
     lra_err e = {{0}};
     char *words[3] = {NULL};
     float logits[B * C];
@@ -258,7 +258,7 @@ TEST(recording)
     lra_free(file1), lra_free(file3), lra_free(file4);
 }
 
-/* Wrong maps and kernels are refused with one line. */
+/* Attention maps and kernels of wrong shapes or values are rejected with a one-line message. */
 TEST(wrong_maps_and_kernels)
 {
     static const struct {

@@ -13,7 +13,7 @@ TEST(heads_are_averaged)
     const lra_probe_array a = {"map", 2, {2, 2}, first}, b = {"map", 2, {2, 2}, second};
     const lra_probe_array *both[] = {&a, &b};
     lra_text t = {0};
-    lra_map_add(&t, "two heads", 2, both); /* 1 0, 0.25 0.75 */
+    lra_map_add(&t, "two heads", 2, both); /* the mean map has the rows (1, 0) and (0.25, 0.75) */
     assert_non_null(strstr(t.s, "two heads: one line per query, weights from 0 to 1\n"));
     assert_non_null(strstr(t.s, "\n1.0000 0.0000\n0.5000 0.8660\n\n\n"));
     assert_int_equal(lra_map_pixels(&a), 2);

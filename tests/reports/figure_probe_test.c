@@ -196,7 +196,7 @@ TEST(ten_layers_fit)
         lra_free(name);
     }
     char *data, *script = draw(&lra_figure_las_1, 1, &p, &data);
-    assert_non_null(strstr(script, "index 19 ")); /* the tenth head, trained */
+    assert_non_null(strstr(script, "index 19 ")); /* trained kernels of the tenth layer */
     assert_null(strstr(script, "index 20 "));
     lra_free_large(script);
     lra_free_large(data);

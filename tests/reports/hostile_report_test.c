@@ -246,7 +246,9 @@ static void draw(const char *name)
     if (gnuplot) {
         int status = lra_process_run_in(folder, argv, 1 << 20, &image, &said, &e);
         bool gaps = status == 0 &&
-                    strstr(said, "matrix contains missing"); /* the text has labels without rows */
+                    /* labels without rows leave gaps in a confusion matrix, about which gnuplot
+                     * warns */
+                    strstr(said, "matrix contains missing");
         if (status != 0 || (*said && !gaps)) fail_msg("exit %d: %s", status, said ? said : e.msg);
         assert_non_null(strstr(image.s, "</svg>"));
         lra_free(said);

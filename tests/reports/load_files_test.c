@@ -128,7 +128,7 @@ TEST(probes_count_once)
     for (int k = 0; k < 2; k++) lra_free(place[k]);
 }
 
-/* More seeds than a byte can count. */
+/* A sample of 300 seeds, more than an 8-bit counter holds. */
 TEST(many_seeds)
 {
     enum { SEEDS = 300, ROWS = 4 };

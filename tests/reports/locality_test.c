@@ -116,7 +116,7 @@ static int make_files(void **state)
     probes[6] = probe("attention", results[0]);
     add_range(probes[6], "layer0.head0", 0.5, 0.125);
     add_range(probes[6], "layer0.head1", 1, 0.25);
-    add_range(probes[6], "layer0", 7, 0); /* a whole layer, not a head */
+    add_range(probes[6], "layer0", 7, 0); /* the unit of a layer, which is not a head */
     probes[7] = probe("influence", results[4]);
     add_jacobian(probes[7], 4, 1);
     return 0;

@@ -200,7 +200,7 @@ TEST(numbers_are_read_as_written)
     lra_result_free(r);
 }
 
-/* More right predictions than predictions. */
+/* A row that counts two right predictions out of one is rejected. */
 TEST(sums_that_cannot_be)
 {
     lra_err e = {{0}};

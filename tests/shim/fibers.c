@@ -103,7 +103,7 @@ static void advance(int i)
 }
 
 /* Lets the threads [first, first+n) continue if all of them that have not ended wait at `what`.
- * Returns 0 if some do not. */
+ * Returns 0 if some of them do not wait at `what`. */
 static int release(int first, int n, int what)
 {
     int waiting = 0, alive = 0, end = first + n < n_fibers ? first + n : n_fibers;
