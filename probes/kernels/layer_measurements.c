@@ -12,6 +12,8 @@
 #include "analysis/spectrum.h"
 #include "kernels/base/core/mem.h"
 #include "probes/kernels/modes.h"
+#include "probes/kernels/over_channels.h"
+#include "probes/kernels/realised.h"
 
 enum { DRAWN = 16, MEASUREMENTS = 8 * LRA_KERNEL_MEASUREMENTS };
 
@@ -27,30 +29,6 @@ typedef struct {
     double *p, *p_mod; /* (channels) p-values of decay.test and decay.test.mod */
     int64_t undefined;
 } channels;
-
-/* Writes the median over n channels as a measurement, with quartiles, minimum and maximum. Returns
- * the number of measurements (5). */
-static int summarise(const lra_measurement *as, int64_t n, const double *value,
-                     lra_measurement *out)
-{
-    static const char *const suffix[] = {"", ":q1", ":q3", ":min", ":max"};
-    static const double share[] = {0.5, 0.25, 0.75, 0, 1};
-    double *sorted = lra_alloc_array((size_t)n + 1, sizeof *sorted);
-    int64_t known = 0;
-    for (int64_t c = 0; c < n; c++)
-        if (!isnan(value[c])) sorted[known++] = value[c];
-    lra_sort(known, sorted);
-    for (int s = 0; s < 5; s++) {
-        out[s] = *as;
-        snprintf(out[s].id, sizeof out[s].id, "%s%s", as->id, suffix[s]);
-        out[s].value = known ? lra_quantile(known, sorted, share[s]) : NAN;
-        out[s].lo = out[s].hi = NAN;
-        out[s].undefined = n - known;
-        out[s].flags = isinf(out[s].value) ? LRA_ONE_SEED | LRA_CENSORED : LRA_ONE_SEED;
-    }
-    lra_free(sorted);
-    return 5;
-}
 
 static channels *channels_new(const lra_extracted_kernels *k, int state, int64_t columns)
 {
@@ -126,7 +104,7 @@ static int add_modes(const lra_modes *m, lra_measurement *out)
         sum += weight * tau[i], weights += weight;
     }
     lra_measurement as = lra_measurement_of("mode.tau", 0);
-    int added = summarise(&as, n, tau, out);
+    int added = lra_over_channels(&as, n, tau, out);
     out[added] = lra_measurement_of("mode.tau.mean", sum / weights);
     if (isinf(out[added].value)) out[added].flags |= LRA_CENSORED;
     lra_free(tau);
@@ -172,7 +150,7 @@ static int add_layer(const channels *x, lra_measurement *out)
         if (mod || strcmp(x->id[i].id, "decay.kind") == 0)
             n += add_kinds(x, value, mod, out + n);
         else
-            n += summarise(&x->id[i], C, value, out + n);
+            n += lra_over_channels(&x->id[i], C, value, out + n);
     }
     out[n++] = lra_measurement_of("kernel.erank", lra_effective_rank(C, lags, k->k[x->state]));
     return n + add_modes(&k->mode[x->state], out + n);
@@ -196,8 +174,8 @@ static int add_shift(const lra_extracted_kernels *k, lra_measurement *out)
     }
     lra_measurement w1 = lra_measurement_of("shift.w1", 0), js = lra_measurement_of("shift.js", 0);
     w1.null[LRA_NULL_INIT] = js.null[LRA_NULL_INIT] = 0;
-    int added = summarise(&w1, C, value, out);
-    added += summarise(&js, C, value + C, out + added);
+    int added = lra_over_channels(&w1, C, value, out);
+    added += lra_over_channels(&js, C, value + C, out + added);
     lra_free(value);
     return added;
 }
@@ -285,6 +263,7 @@ void lra_layer_measure(const lra_extracted_kernels *k, int64_t columns, lra_prob
         channels *x = channels_new(k, s, columns);
         list[s] = lra_alloc_array(MEASUREMENTS, sizeof **list);
         n[s] = add_layer(x, list[s]);
+        n[s] += lra_realised_measure(k, s, list[s] + n[s]);
         add_channel_decay(x, u);
         channels_free(x);
         add_drawn(k, s, u);

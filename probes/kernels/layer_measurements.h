@@ -7,8 +7,8 @@
 
 /* Adds a unit with: each measurement of kernel_shape.h as the median over channels, with :q1 :q3
  * :min :max; kernel.cut and mode.tau for state spaces; kernel.erank; decay.exp .power .falls,
- * shares of channels; shift.w1, shift.js; shift.peak. Null values are the uniform baseline and the
- * initial kernels.
+ * shares of channels; theorem.* (realised.h); shift.w1, shift.js; shift.peak. Null values are the
+ * uniform baseline and the initial kernels.
  *   shift.peak = argmax over 1 <= d <= T/2 with M(d) >= max M / 10 of M(d) / M0(d)
  * M, M0: mean over channels of the channel's share at lag d, after training and at initialisation
  * (lra_peak()). The peak describes one layer: if several narrow layers cover a distance together,

@@ -44,6 +44,14 @@ matches table '^S4D *listops *1 *layer1.ssm *8 '
 matches table '^gMLP *listops *1 *layer0.gate '
 matches table '^S4D *listops *1 *model '
 has table '+-'
+# Kernels as attention heads: layers with one value per lag; those of a dense convolution have vectors.
+"$report" tables --table theorem o >theorem 2>err || complain "theorem: $(cat err)"
+matches theorem '^S4 (v4) .*layer0.ssm *[0-9.]*e-0[5-9] '
+grep -q '^resconv' theorem && complain "vectors as kernels: $(cat theorem)"
+"$report" tables --table theorem o -f json >theorem.json 2>err || complain "theorem as JSON: $(cat err)"
+for fact in one_head two_heads; do matches theorem.json "\"largest_error_$fact\": [0-9.]*e-[6-9]"; done
+matches theorem.json '"largest_negative_share": [01]'
+
 # A model with a layer whose kernels do not fall has no finite tau.
 awk -F'  +' '/^model / { at = 0; for (i = 1; i <= NF; i++) if ($i == "tau (tokens)") at = i }
     at && $at == "> T" { if ($4 == "model") model[$1] = 1; else layer[$1] = 1 }

@@ -1,4 +1,4 @@
-/* Theorem B.1 of the locality paper: attention whose inputs contain their position can represent
+/* Theorem B.1 of the LaS paper: attention whose inputs contain their position can represent
  * any convolution with a non-negative kernel, and with one more head any other convolution. Weights
  * are constructed for random kernels and must give the convolution.
  *
