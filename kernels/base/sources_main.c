@@ -138,7 +138,8 @@ static bool is_prose(const source *s, int i, int last, bool key)
     return key && is(s, i - 1, ",") && is(s, last + 1, ")");
 }
 
-/* Index of the token after a table of presets that starts at i; i if there is no such table. */
+/* Index of the token after the table of presets that starts at i; i if no such table starts
+ * there. */
 static int behind_presets(const source *s, int i)
 {
     if (!is(s, i, "lra_model_preset") || s->n_tokens <= i + 1) return i;
@@ -149,7 +150,7 @@ static int behind_presets(const source *s, int i)
 static void hash_file(source *s)
 {
     uint64_t h = start;
-    bool key = false; /* true inside the arguments of a key */
+    bool key = false; /* true between the parentheses of a key's macro */
     for (int i = 0; i < s->n_tokens; i++) {
         i = behind_presets(s, i);
         if (i == s->n_tokens) break;

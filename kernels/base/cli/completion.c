@@ -9,7 +9,8 @@
 
 #include "kernels/base/cli/completion.h"
 
-/* The shell function around the cases; %s is its name. */
+/* Start of the completion function for bash, before the cases of the commands. %s: name of the
+ * function. */
 static const char before[] =
     "{\n"
     "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} out=lra-out\n"

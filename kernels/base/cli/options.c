@@ -13,7 +13,7 @@
 
 typedef struct {
     const lra_option *option;
-    const char *value; /* not owned: part of argv or of the table */
+    const char *value; /* text of the value, a part of argv or of the option table; not owned */
 } setting;
 
 struct lra_options {
@@ -22,7 +22,7 @@ struct lra_options {
     int n_set;
     const char **arg;
     int n_args;
-    char **made; /* the "key=value" texts made from "--key value" */
+    char **made; /* allocated "key=value" texts, made from "--key value" */
     int n_made;
     bool help;
 };

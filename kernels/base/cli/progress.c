@@ -10,7 +10,8 @@
 struct lra_progress {
     char *title;
     double total, done, started, drawn;
-    double left; /* remaining seconds; negative: estimated from the completed share */
+    /* remaining seconds; negative: no estimate was set, so it follows from the completed share */
+    double left;
     char detail[160];
     bool visible;
     struct lra_progress *below; /* the enclosing progress bar */

@@ -50,7 +50,8 @@ static entry *find(const lra_config *c, const char *key)
 
 void lra_config_set(lra_config *c, const char *key, const char *value)
 {
-    char *copy = lra_copy_text(value); /* `value` may be the old value, which is freed below */
+    /* copied first, because `value` may be the text that is freed below */
+    char *copy = lra_copy_text(value);
     entry *old = find(c, key);
     if (old) {
         lra_free(old->value);

@@ -37,7 +37,7 @@ static double mirror(int64_t n, double complex *a)
 
 int lra_eigen_hermitian(int64_t n, double complex *a, double *value, double complex *v, lra_err *e)
 {
-    if (!isfinite(mirror(n, a))) /* GSL's iteration would not terminate */
+    if (!isfinite(mirror(n, a))) /* GSL would iterate for ever */
         return lra_fail(e, "a matrix of %lld rows is not finite", (long long)n);
     size_t N = (size_t)n;
     gsl_eigen_hermv_workspace *w = lra_gsl_workspace(gsl_eigen_hermv_alloc(N), "eigenvalues");

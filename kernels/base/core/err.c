@@ -19,7 +19,8 @@ static void clean(char *msg, size_t size, int written)
     lra_make_printable(msg);
 }
 
-/* position of the cause in msg: after the text and its terminating 0 */
+/* index of the last byte of msg, which stores the cause; the text and its terminating 0 come before
+ * it */
 enum { CAUSE_AT = sizeof(((lra_err *)0)->msg) - 1 };
 
 static void set_cause(lra_err *e, lra_cause cause)

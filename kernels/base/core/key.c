@@ -21,7 +21,7 @@ void lra_real_text(double value, char text[40])
     do snprintf(text, 40, "%.*e", digits, value);
     while (strtod(text, NULL) != value && ++digits < 17);
     char *e = strchr(text, 'e');
-    if (!e) return; /* not a finite number */
+    if (!e) return; /* infinity and NaN have no exponent */
     int exponent = (int)strtol(e + 1, NULL, 10), decimals = digits - exponent;
     if (value == 0)
         snprintf(text, 40, "0"); /* -0 is written as 0 */
@@ -86,7 +86,7 @@ static char *escaped(const char *value)
     lra_text t = {0};
     for (const char *c = value; *c; c++) {
         bool hex = *c == '%' && c[1] == '2' &&
-                   (c[2] == '0' || c[2] == '5'); /* %20 and %25 are escaped already */
+                   (c[2] == '0' || c[2] == '5'); /* %20 or %25: escaped already */
         if (*c == ' ' || (*c == '%' && !hex))
             lra_text_add(&t, "%%%02X", (unsigned)(unsigned char)*c);
         else

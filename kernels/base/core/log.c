@@ -11,7 +11,7 @@
 #include "kernels/base/os/terminal.h"
 #include "kernels/base/core/warnings.h"
 
-static lra_text *warnings; /* NULL: stderr */
+static lra_text *warnings; /* receives the warnings; NULL: they are written to stderr */
 
 /* Messages can contain file names and texts from files: control characters other than newlines are
  * replaced by '?'. */
@@ -25,7 +25,7 @@ static void line(const char *before, const char *fmt, va_list args)
         lra_make_printable(at);
         if (end) *end++ = '\n';
     }
-    fflush(stdout); /* stdout and stderr may be the same file: keeps the order of lines */
+    fflush(stdout); /* keeps the order of lines if stdout and stderr are the same file */
     lra_progress_hide();
     fprintf(stderr, "%s%s\n", before, message.s);
     lra_progress_show();

@@ -11,7 +11,7 @@ static void out_of_memory(size_t n_bytes)
     fprintf(stderr,
             "out of memory: %zu more bytes are needed; use a smaller batch or fewer threads\n",
             n_bytes);
-    _Exit(1); /* no file is damaged: files get their names only after the last byte */
+    _Exit(1); /* leaves no incomplete file: a file gets its final name after its last byte */
 }
 
 void *lra_alloc(size_t n_bytes)
@@ -84,7 +84,7 @@ enum { BLOCK = 1 << 16 };
 typedef struct block {
     struct block *before;
     size_t size, used;
-    /* the bytes follow this header, 16-byte aligned */
+    /* the bytes of the block follow this header, aligned to 16 bytes */
 } block;
 
 struct lra_arena {

@@ -13,7 +13,7 @@
 enum { COMMAND_BYTES = 8192 };
 static const char group[] = "/origin";
 
-/* All fields but the number of threads are texts. */
+/* The fields of lra_origin that are texts: all but the number of threads. */
 static const struct {
     const char *name, *title;
     size_t offset;
@@ -83,8 +83,8 @@ char *lra_command_text(int argc, const char *const *argv)
     return t.s;
 }
 
-/* The command line, with the name of the program without its folder, which does not influence the
- * result. */
+/* Returns the command line. The name of the program is written without its folder, because the
+ * folder does not influence the result. */
 static char *command_of(int argc, char **argv)
 {
     const char *name = strrchr(argv[0], '/');
@@ -187,7 +187,7 @@ int lra_origin_read(lra_h5 *f, lra_origin *o, lra_err *e)
 
 const char *lra_origin_line(const lra_origin *o, int i, char **text)
 {
-    enum { THREADS = 3 }; /* index of the threads: after the level */
+    enum { THREADS = 3 }; /* line number of `threads`, directly after the line of `level` */
     *text = NULL;
     if (i == THREADS) {
         if (o->threads) *text = lra_format("%" PRId64, o->threads);

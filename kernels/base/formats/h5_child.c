@@ -423,7 +423,8 @@ static lra_sandbox limits_of(const lra_h5 *f, const int *keep)
     double size = (double)f->size;
     return (lra_sandbox){
         .memory = 512.0 * MiB + 32 * size,
-        .seconds = 2 + size / (2.0 * MiB), /* decompressed data may be a hundred times as large */
+        /* processor time: decompressed data may be a hundred times as large as the file */
+        .seconds = 2 + size / (2.0 * MiB),
         .keep = keep,
         .n_keep = 2};
 }
@@ -436,7 +437,8 @@ static int start_child(lra_h5 *f, const char *kind, lra_err *e)
     keep[0] = fileno(f->source), keep[1] = pair[1];
     lra_sandbox limits = limits_of(f, keep);
     fflush(NULL);
-    lra_h5_start(); /* once here, instead of in every child */
+    /* initialises the library in the parent, so that no child spends its time on it */
+    lra_h5_start();
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         if (!lra_sandbox_enter(&limits, parent)) _exit(1);
@@ -449,7 +451,9 @@ static int start_child(lra_h5 *f, const char *kind, lra_err *e)
     }
     f->child = lra_alloc(sizeof *f->child);
     f->child->pid = pid, f->child->fd = pair[0];
-    f->child->seconds = 60 + 10 * limits.seconds; /* the disk may be slow and the machine busy */
+    /* seconds to wait for an answer: more than the processor time, for slow disks and busy
+     * machines */
+    f->child->seconds = 60 + 10 * limits.seconds;
     return 0;
 }
 

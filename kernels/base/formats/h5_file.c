@@ -11,8 +11,8 @@ void lra_h5_start(void)
 {
     static bool started;
     if (started) return;
-    /* do not clean up at exit: every file is closed by its owner, and the library's cleanup can
-     * crash after a failure */
+    /* Disables the library's cleanup at exit: it can crash after a failure, and every file is
+     * closed by its owner anyway. */
     H5dont_atexit();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -29,7 +29,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *entry, void *to)
 int lra_h5_fail(const lra_h5 *f, const char *what, lra_err *e)
 {
     char *reason = NULL;
-    if (f->write_error) { /* the library does not know of this error */
+    if (f->write_error) { /* the library was told that this write succeeded (h5_stream.c) */
         H5Eclear2(H5E_DEFAULT);
         errno = f->write_error;
         return lra_fail_errno(e, "cannot write '%s'", f->path);

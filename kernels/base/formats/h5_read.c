@@ -53,14 +53,14 @@ int lra_h5_open_inside(lra_h5 *f, const char *kind, lra_err *e)
 typedef struct {
     dev_t device;
     ino_t number;
-} file_identity; /* identifies a file, which can have many paths */
+} file_identity; /* identity of a file, whatever path names it */
 static file_identity *distrusted;
 static int n_distrusted;
 
 void lra_h5_distrust(const char *path)
 {
     struct stat s;
-    if (stat(path, &s) != 0) return; /* opening the file will fail, too */
+    if (stat(path, &s) != 0) return; /* a missing file needs no mark: opening it fails */
     distrusted = lra_resize(distrusted, (size_t)(n_distrusted + 1) * sizeof *distrusted);
     distrusted[n_distrusted++] = (file_identity){s.st_dev, s.st_ino};
 }

@@ -55,7 +55,7 @@ int lra_h5_seal(FILE *f)
     uint64_t hash = 0;
     if (fseeko(f, 0, SEEK_SET) != 0 || fread(start, 1, sizeof start, f) != sizeof start) return -1;
     size_t n = lra_h5_end(start, sizeof start);
-    errno = EIO; /* unless a call below sets another error */
+    errno = EIO; /* error for the cases below in which no system call fails */
     if (n == 0 || fseeko(f, 0, SEEK_END) != 0 || ftello(f) != (off_t)n || !hash_start(f, n, &hash))
         return -1;
     seal_text(hash, seal);

@@ -15,7 +15,7 @@
 #endif
 
 typedef struct {
-    H5FD_t common; /* fields that the library requires */
+    H5FD_t common; /* fields that the library requires at the start of a driver's structure */
     lra_h5 *f;
     int fd;
     haddr_t end, allocated; /* end of the written data; end of the allocated space */
@@ -126,7 +126,8 @@ static hid_t driver(void)
     static const H5FD_class_t record = {
 #if H5_VERSION_GE(1, 13, 0)
         .version = H5FD_CLASS_VERSION,
-        .value = (H5FD_class_value_t)513, /* driver ids from 512 on are free for applications */
+        /* driver number; HDF5 reserves those from 512 on for applications */
+        .value = (H5FD_class_value_t)513,
 #endif
         .name = "lra",
         .maxaddr = INT64_MAX,

@@ -96,7 +96,7 @@ int lra_h5_put(lra_h5 *f, const char *path, lra_h5_type type, int rank, const in
         H5Dwrite(set, lra_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
         rc = -1;
     if (set >= 0 && H5Dclose(set) < 0) rc = -1;
-    if (f->write_error) /* fail now, before gigabytes more are written in vain */
+    if (f->write_error) /* ends the write at the first failure, because gigabytes might follow */
         rc = -1;
     if (rc != 0) lra_h5_fail(f, path, e);
     H5Sclose(space);

@@ -190,7 +190,7 @@ int lra_ndarray_get_f32(const lra_ndarray *a, const char *name, float *out, lra_
     for (int64_t i = 0; i < a->n; i++) {
         uint64_t bits = load(a, next_offset(&w));
         uint32_t low = (uint32_t)bits;
-        if (a->dtype == LRA_DTYPE_F32) /* bit for bit, including NaN */
+        if (a->dtype == LRA_DTYPE_F32) /* copies the bits, so that the payload of a NaN is kept */
             memcpy(&out[i], &low, sizeof low);
         else
             out[i] = (float)real_value(a->dtype, bits);
@@ -250,7 +250,7 @@ char *lra_ndarray_text(const lra_ndarray *a, int64_t i, const char *name, lra_er
     lra_text t = {0};
     lra_text_bytes(&t, "", 0);
     bool ok = true;
-    if (unit == 1) { /* already UTF-8 */
+    if (unit == 1) { /* texts of type S: the bytes must be UTF-8 */
         lra_text_bytes(&t, units.bytes, width);
         ok = strlen(t.s) == width && lra_utf8_valid(t.s);
     }

@@ -6,7 +6,7 @@
 
 #include "kernels/base/core/mem.h"
 
-enum { MAX_HEADER = 10000 }; /* numpy's own safety limit */
+enum { MAX_HEADER = 10000 }; /* maximum length of a header in bytes, as in numpy's reader */
 static const char magic[] = "\x93NUMPY";
 
 /* ---- the header: a small Python literal ------------------------------------------------------ */
@@ -78,7 +78,7 @@ static int read_dimension(scanner *s, lra_ndarray *a)
         if (value > (int64_t)1 << 40)
             return lra_fail(s->e, "'%s': dimension %d is above 2^40", s->name, a->rank);
     }
-    if (s->at < s->end && *s->at == 'L') s->at++; /* files written by Python 2 */
+    if (s->at < s->end && *s->at == 'L') s->at++; /* Python 2 wrote integers as 12L */
     a->dims[a->rank++] = value;
     return 0;
 }

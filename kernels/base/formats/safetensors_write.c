@@ -39,7 +39,7 @@ static json_t *entry_of(const lra_ndarray *a, uint64_t *at)
     return entry;
 }
 
-/* Returns NULL if a text is not UTF-8. */
+/* Returns the metadata as a JSON object; NULL if a text is not UTF-8. */
 static json_t *meta_of(const lra_config *meta)
 {
     json_t *object = json_object();
@@ -53,8 +53,8 @@ static json_t *meta_of(const lra_config *meta)
     return object;
 }
 
-/* The header, padded with spaces. NULL if a name or a text is not UTF-8, or if a name is used
- * twice. */
+/* Returns the JSON header, padded with spaces; NULL if a name or a text is not UTF-8, or if a name
+ * is used twice. */
 static char *header_of(int n, const lra_safetensor *const *list, const lra_config *meta)
 {
     uint64_t at = 0;

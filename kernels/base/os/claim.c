@@ -157,7 +157,7 @@ static void remove_stale(const char *file, const claim_text *stale)
 
 /* ---- heartbeat ------------------------------------------------------------------------------- */
 
-/* Sets the modification times of the claims of this process, as long as it runs. */
+/* Thread that renews the claims of this process until it ends: it sets their modification times. */
 static _Noreturn void *beat(void *unused)
 {
     (void)unused;
@@ -174,7 +174,8 @@ static void start_heart(void)
     pthread_t thread;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals stay with the other threads */
+    /* the new thread inherits this mask and receives no signals */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&thread, NULL, beat, NULL) == 0) pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -207,7 +208,8 @@ int lra_claim(const char *path, bool take_over, bool *held, lra_lock_owner *owne
         if (errno != EEXIST) break;
         claim_text c;
         struct stat s;
-        if (!read_claim(file, &c, &s)) continue; /* released meanwhile */
+        /* another process has released the claim meanwhile */
+        if (!read_claim(file, &c, &s)) continue;
         if (!is_stale(file, &c, &s, take_over)) {
             *held = true, *owner = c.owner;
             lra_free(file);
@@ -231,7 +233,8 @@ bool lra_claim_release(int claim)
     if (!c) return false;
     claim_text now, self = {.owner = lra_lock_owner_self()};
     struct stat s;
-    /* another machine may have taken the claim over */
+    /* removes the file only if it still names this process: another machine may have taken it
+     * over */
     if (read_claim(c->file, &now, &s) && now.owner.pid == self.owner.pid &&
         strcmp(now.owner.host, self.owner.host) == 0)
         unlink(c->file);

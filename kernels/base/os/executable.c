@@ -9,7 +9,7 @@
 
 #include "kernels/base/core/mem.h"
 
-/* Completes a relative path by the working directory. Frees `path`. */
+/* Returns an absolute path: a relative one is completed by the working directory. Frees `path`. */
 static char *absolute(char *path)
 {
     char here[4096];
@@ -39,7 +39,7 @@ char *lra_process_find(const char *program)
     return NULL;
 }
 
-/* Systems without /proc: path of the file that was started, determined once, in main(). */
+/* Absolute path of the running program, for systems without /proc. Determined once, in main(). */
 static char *own_file;
 
 static void find_own_file(const char *name)

@@ -52,7 +52,7 @@ int lra_file_check_holes(FILE *f, const char *path, lra_err *e)
     off_t before = lseek(fd, 0, SEEK_CUR), at = 0, stored = 0;
     for (int i = 0; i < MOST_PARTS && at < s.st_size; i++) {
         off_t from = lseek(fd, at, SEEK_DATA), to = from >= 0 ? lseek(fd, from, SEEK_HOLE) : -1;
-        if (to < 0) break; /* no data up to the end (ENXIO) */
+        if (to < 0) break; /* no data after `at` (ENXIO): the rest is a hole */
         stored += to - from;
         at = to;
     }
@@ -138,7 +138,7 @@ int lra_folder_make(const char *path, lra_err *e)
         if (!there && !made && errno != EEXIST)
             rc = lra_fail_errno(e, "cannot make the folder '%s'", p);
         else if (made)
-            /* otherwise a power failure could lose the complete folder */
+            /* syncs the parent too: otherwise a power failure could lose the new folder */
             rc = lra_folder_sync(p, e);
         else if (!lra_is_folder(p))
             rc = lra_fail(e, "'%s' is not a folder", p);

@@ -144,7 +144,7 @@ int lra_file_commit(lra_file *w, lra_err *e)
     int rc = 0;
     if (fflush(w->stream) != 0 || fsync(fileno(w->stream)) != 0)
         rc = lra_fail_errno(e, "cannot write '%s'", w->path);
-    else if (ferror(w->stream)) /* errno of the failed write is no longer known */
+    else if (ferror(w->stream)) /* a write failed earlier, and its errno is no longer known */
         rc = lra_fail(e, "cannot write '%s': an earlier write failed (is the disk full?)", w->path);
     /* renamed before it is closed: without its lock it would look like the file of a killed
      * writer */
@@ -154,7 +154,7 @@ int lra_file_commit(lra_file *w, lra_err *e)
         rc = lra_folder_sync(w->path, e);
     else
         unlink(w->temporary);
-    fclose(w->stream); /* its errors do not matter: all data are on the disk */
+    fclose(w->stream); /* ignores errors: all data are on the disk already */
     forget(w);
     return rc;
 }

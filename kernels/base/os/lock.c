@@ -15,7 +15,8 @@
 
 /* ---- kind of locks --------------------------------------------------------------------------- */
 
-/* environment variables, which child processes inherit: none or claims; take over claims */
+/* Environment variables that child processes inherit. LRA_LOCKS: "none" or "claims";
+ * LRA_BREAK_LOCKS: take over claims of other machines. */
 static const char kind_name[] = "LRA_LOCKS", take_over_name[] = "LRA_BREAK_LOCKS";
 
 void lra_locks_use(lra_lock_kind kind, bool take_over)
@@ -60,8 +61,8 @@ static lock_state try_lock(int fd, const char *path, int how, lra_err *e)
     return BROKEN;
 }
 
-/* Writes the holder into its lock file, because the kernel does not know the holders on other
- * machines. */
+/* Writes the id and the machine of this process into its lock file, because the kernel does not
+ * know the holders on other machines. */
 static void sign(int fd)
 {
     lra_lock_owner self = lra_lock_owner_self();
@@ -136,7 +137,7 @@ static void say_claims(const char *path)
     setenv(kind_name, "claims", 1);
 }
 
-/* One attempt. */
+/* Tries once to take the lock, or the claim if the file system has no locks. Does not wait. */
 static int take(const char *path, bool *held, lra_lock_owner *owner, lra_err *e)
 {
     *held = false;

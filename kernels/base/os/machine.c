@@ -32,7 +32,8 @@ int lra_cpu_count(void)
     return n > 0 ? (int)n : 1;
 }
 
-/* Body of a test thread: it lives until all other threads have been tried. */
+/* Body of a thread of lra_threads_ready(): waits for the mutex `gate`, which is released after all
+ * threads were started. */
 static void *wait_for_all(void *gate)
 {
     pthread_mutex_lock(gate);

@@ -35,7 +35,7 @@ static void live_with(pid_t parent)
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
-    if (getppid() != parent) _exit(128 + SIGTERM); /* the parent had already ended */
+    if (getppid() != parent) _exit(128 + SIGTERM); /* the parent ended before prctl() */
 }
 
 /* In the child: sets folder (Nullable), streams and default signal handling, then executes the

@@ -50,7 +50,8 @@ static void close_others(const lra_sandbox *s)
             unsigned fd = (unsigned)s->keep[i];
             if (fd >= from && fd < next) next = fd;
         }
-        if (next == ~0u) break; /* the list contains a descriptor twice */
+        /* all listed descriptors were found: the list contains one of them twice */
+        if (next == ~0u) break;
         if (next > 0) close_range_of(from, next - 1);
         from = next + 1;
     }

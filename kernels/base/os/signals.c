@@ -14,7 +14,8 @@
 #include "kernels/base/core/mem.h"
 
 enum { MOST_FILES = 16, MOST_GROUPS = 64 };
-static const char parent_name[] = "LRA_PARENT"; /* environment variable of child processes */
+/* name of the variable that holds the id of the parent */
+static const char parent_name[] = "LRA_PARENT";
 
 static volatile sig_atomic_t stop_signal;
 static atomic_int holders;
@@ -55,10 +56,10 @@ void lra_unfinished_remove(int i)
     if (i >= 0) unfinished[i].there = 0;
 }
 
-/* Process groups that are killed when this process ends; 0: a free slot. */
+/* Process groups that are killed when this process ends; 0: an unused entry. */
 static atomic_long group[MOST_GROUPS];
 
-/* Async-signal-safe. */
+/* Kills the registered process groups with SIGKILL. Async-signal-safe. */
 static void kill_groups(void)
 {
     for (int i = 0; i < MOST_GROUPS && getpid() == owner; i++) {
@@ -92,7 +93,7 @@ static void remove_unfinished(void)
 {
     struct stat s;
     for (int i = 0; i < MOST_FILES && getpid() == owner;
-         i++) /* not the owner: a child process before its exec */
+         i++) /* a child that has not called exec yet is not the owner and removes nothing */
         if (unfinished[i].there && lstat(unfinished[i].path, &s) == 0 &&
             s.st_ino == unfinished[i].ino && s.st_dev == unfinished[i].dev)
             unlink(unfinished[i].path);
