@@ -94,7 +94,7 @@ const char *lra_tensor_path(const lra_tensor *x)
     lra_arena *a = x->graph->arena;
     const char *sep = *x->scope ? "/" : "";
     if (x->name) return lra_arena_format(a, "%s%s%s", x->scope, sep, x->name);
-    int before = 0; /* a counter makes paths of equal ops in one scope unique */
+    int before = 0; /* counts earlier nodes of this op and scope, so that their paths differ */
     for (int i = 0; i < x->id; i++) {
         const lra_tensor *y = x->graph->node[i];
         before += y->op == x->op && !y->name && strcmp(y->scope, x->scope) == 0;

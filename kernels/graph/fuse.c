@@ -9,8 +9,9 @@ enum { MOST = 4 };
 
 typedef struct {
     const lra_plan *plan;
-    int *at; /* by id: position of a node in the order, -1: it does not run */
-    /* by id of a root (owner of memory): number of nodes that read it, plus 1 if it is an output */
+    int *at; /* position in the order of the node with this id; -1: the node does not run */
+    /* readers[id] of a node that owns its memory: number of nodes that read this memory, plus 1 if
+     * it is an output */
     int *readers;
 } view;
 
@@ -32,7 +33,7 @@ static bool is_ready(const view *v, const lra_tensor *x, int first, int n)
     return true;
 }
 
-/* The node of the group whose result is read by x only; NULL: there is none. */
+/* The node of the group whose result is read by x and by no other node; NULL: there is none. */
 static const lra_tensor *taken_over(const view *v, lra_tensor **group, int n, const lra_tensor *x)
 {
     size_t offset;

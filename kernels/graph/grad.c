@@ -38,7 +38,7 @@ typedef struct {
     /* the node depends on an x through ops with gradient rules only, so that it propagates
      * gradients */
     bool *on;
-    int *lost; /* otherwise: id of the first node without a gradient rule on the path; -1: none */
+    int *lost; /* id of the first node without a gradient rule on the path to an x; -1: none */
 } dependence;
 
 /* True if gradients end at t: a leaf or lra_detach(). */
@@ -87,8 +87,8 @@ static void fail_lost(const dependence *d, lra_tensor *t)
 /* ---- values that are computed again ---------------------------------------------------------- */
 
 typedef struct {
-    bool *keep;        /* by id of the forward node: its result is stored */
-    lra_tensor **copy; /* by id: copy that recomputes the node; NULL: not created so far */
+    bool *keep;        /* keep[id]: the result of this forward node is stored */
+    lra_tensor **copy; /* copy[id]: node that recomputes this result; NULL: not created so far */
 } again;
 
 static lra_tensor *recomputed(again *a, lra_tensor *t);
@@ -174,7 +174,7 @@ void lra_grad(lra_tensor *y, lra_tensor *seed, int n, lra_tensor *const *x, lra_
         if (!d.on[id] || all[id].n == 0 || (t->op->flags & LRA_NOGRAD)) continue;
         g->scope = t->scope;
         lra_tensor *dy = total(&all[id]);
-        all[id].n = 1; /* if x is an inner node, its summed gradient is kept as the result */
+        all[id].n = 1; /* the sum replaces its terms: if t is one of the x, this is its gradient */
         all[id].part[0] = dy;
         pass_on(&a, t, dy, &d, all);
     }

@@ -5,7 +5,8 @@
 #include "kernels/base/core/philox.h"
 #include "kernels/graph/graph_impl.h"
 
-/* Standard deviation of a standard normal truncated at +-2: sqrt(1 - 4 f(2)/(F(2) - F(-2))). */
+/* Standard deviation of a standard normal truncated at +-2: sqrt(1 - 4 f(2)/(F(2) - F(-2))), where
+ * f is the density and F the distribution function of a standard normal. */
 static const double CUT_DEVIATION = 0.87962566103423978;
 
 static void add_normals(lra_rng *r, double deviation, int64_t n, double *v)

@@ -11,7 +11,7 @@ typedef struct {
 typedef struct {
     hole *at; /* sorted by offset; adjacent holes are merged */
     int n;
-    size_t top; /* all memory above is free */
+    size_t top; /* all memory from this offset on is free */
 } holes;
 
 static size_t rounded(size_t n)

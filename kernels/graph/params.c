@@ -112,7 +112,7 @@ static int initialise(lra_params *p, lra_array *a, const lra_param_spec *spec, l
     double *v = lra_try_array(n, sizeof *v, a->path, e);
     if (!v) return LRA_FAILED;
     lra_init_fill(spec, p->seed, a->path, a->shape, v);
-    float *f = (float *)v; /* converted in place, front to back */
+    float *f = (float *)v; /* converts v in place: element i is read before it is overwritten */
     if (p->real == LRA_F32)
         for (int64_t i = 0; i < n; i++) {
             float x = (float)v[i];

@@ -73,7 +73,8 @@ static void find_lives(const lra_plan *p, int n_out, lra_tensor *const *out, lra
         if (needed[id] && g->node[id]->op == &lra_op_input) l[id] = (life){0, INT_MAX, -1};
     }
     for (int at = 0, head = 0; at < p->n_calls;
-         /* head: first node of a fused group, whose nodes read and write at the same time */
+         /* head: position of the first node of the current fused group; all nodes of a group read
+          * and write from this position on */
          at++) {
         const lra_tensor *t = order[at];
         if (p->fused[at]) head = at;
@@ -103,7 +104,7 @@ static void share_buffers(const lra_plan *p, lra_tensor **order, life *l)
         for (int i = 1; i < t->n_src; i++) free_to_take &= lra_root(t->src[i], &offset) != x;
         if (free_to_take) l[t->id].shares = x->id;
     }
-    /* a buffer lives as long as the last node that reuses it */
+    /* extends the lifetime of a buffer to that of the last node that reuses it */
     for (int at = p->n_calls - 1; at >= 0; at--) {
         const life *y = &l[order[at]->id];
         if (y->shares >= 0 && l[y->shares].last < y->last) l[y->shares].last = y->last;
@@ -117,7 +118,7 @@ static int by_first(const void *a, const void *b)
     const lra_range *x = a, *y = b;
     if (x->first != y->first) return x->first < y->first ? -1 : 1;
     if (x->last != y->last) return x->last > y->last ? -1 : 1;
-    /* at this time, `offset` is the id of the owner */
+    /* until the ranges are laid out, `offset` is the id of the owner */
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
@@ -183,7 +184,7 @@ static size_t lay_out(lra_plan *p, lra_tensor **order, const life *l, int max_th
         else
             p->scratch_of[owner - (size_t)g->n_nodes] = i;
     }
-    /* in launch order, so that a reused buffer has its range already */
+    /* runs in launch order: the node whose buffer is reused already has its range */
     for (int at = 0; at < p->n_calls; at++) {
         const life *y = &l[order[at]->id];
         if (y->shares >= 0) p->range_of[order[at]->id] = p->range_of[y->shares];
@@ -239,8 +240,8 @@ static void add_cost(lra_plan *p, int at)
     p->cost.n_nodes++;
 }
 
-/* Chooses the number of threads: one thread per 20 MFLOP of a node, on average. A small model is
- * faster on one thread, and its ladder on several processes. */
+/* Chooses the number of threads: one per 20 MFLOP of a node, on average. Small models are faster on
+ * one thread; their ladders use the other processors by training several models at once. */
 static int threads_for(const lra_plan *p, int most)
 {
     double per_node = p->cost.n_nodes ? p->cost.flops / p->cost.n_nodes : 0;

@@ -23,8 +23,8 @@ enum { FEW = 32, MAX_BOUNDS = 64 };
 
 typedef struct {
     int n;
-    int *id;       /* id of the node, by position in the execution order */
-    int *last;     /* position of the last reader */
+    int *id;       /* (n) id of the node at each position of the execution order */
+    int *last;     /* (n) position of the last node that reads the result */
     double *bytes; /* bytes[i]: size of all results at positions below i; n + 1 sums */
     /* crossing[i]: bytes that positions >= i read from positions < i; n + 1 values */
     double *crossing;

@@ -68,8 +68,8 @@ static void find_waits(lra_plan *p, int end, int most)
 void lra_find_lanes(lra_plan *p, lra_tensor **order)
 {
     const lra_device *d = p->space->device;
-    /* no side stream with activation checkpointing: it keeps buffers in use longer, and
-     * checkpointing is meant to save memory */
+    /* A graph with activation checkpointing has no side stream: it keeps buffers in use longer, and
+     * checkpointing is meant to save memory. */
     bool spare = p->graph->keep != LRA_KEEP_ALL;
     int most = d->backend->side && !spare ? d->backend->side(d) : 0, end = find_end(p, order);
     p->lane = lra_alloc_array((size_t)p->n_calls + 1, sizeof *p->lane);
