@@ -166,7 +166,8 @@ const char *lra_cpu_best(void)
 const char *lra_cpu_usable(int i)
 {
     int highest = machine_level(), was = level;
-    level = highest; /* the bf16 unit is detected separately */
+    /* machine_bf16() reads `level`: detect the bf16 unit as if the level had not been lowered */
+    level = highest;
     lra_bf16_unit unit = machine_bf16();
     level = was;
     for (int k = 0; k < N_STEPS; k++)

@@ -20,7 +20,8 @@ static void make_key(void)
 }
 
 typedef struct {
-    size_t capacity, pad[7]; /* the header occupies 64 bytes */
+    /* capacity: bytes of the array; pad: extends this header to 64 bytes */
+    size_t capacity, pad[7];
 } array_head;
 
 /* An array of this thread with at least `bytes` bytes. It is valid until the thread's next call. */

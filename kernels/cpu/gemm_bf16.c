@@ -152,7 +152,7 @@ static void result_by_registers(int64_t M, int64_t N, int64_t K, lra_pairs_bf16 
     for (int64_t n = 0; n < N; n += COLUMNS)
         for (int64_t m = 0; m < M; m += BLOCK) {
             int64_t rows = smaller(BLOCK, M - m), columns = smaller(COLUMNS, N - n);
-            /* prefetches the lines that the stores would wait for */
+            /* prefetches the cache lines of y, because the stores would wait for them */
             for (int64_t r = 0; out->y && r < rows; r++)
                 for (int64_t j = 0; j < columns; j += 32)
                     __builtin_prefetch(out->y + (m + r) * out->ld + n + j, 1);

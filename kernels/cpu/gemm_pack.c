@@ -73,7 +73,7 @@ TARGET void lra_transpose_words(int64_t n_columns, int64_t n_rows, const uint16_
             r[i + 2 * k] = _mm512_unpacklo_epi64(t[i + k], t[i + k + 2]);
             r[i + 2 * k + 1] = _mm512_unpackhi_epi64(t[i + k], t[i + k + 2]);
         }
-    for (int i = 0; i < 4; i++) { /* 4 x 4 blocks: quarters of the registers, 128 bits each */
+    for (int i = 0; i < 4; i++) { /* exchanges 4 x 4 blocks of 128 bits */
         __m512i a = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
         __m512i b = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xDD);
         __m512i c = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
