@@ -13,7 +13,7 @@ enum { SLOT_SIZE = 8 << 20 };
 
 static cudaError_t open_slot(lra_cuda_slot *s)
 {
-    /* waits for the transfer of this slot from two steps ago */
+    /* wait until the previous use of this slot, LRA_CUDA_SLOTS transfers ago, is complete */
     cudaError_t rc = cudaEventSynchronize(s->moved);
     if (rc != cudaSuccess || s->staging) return rc;
     rc = cudaMallocHost(&s->host, SLOT_SIZE);

@@ -57,7 +57,8 @@ int lra_cuda_gemm_open(lra_err *e)
 
 typedef struct {
     cublasLtMatmulDesc_t what;
-    cublasLtMatrixLayout_t a, b, c; /* exchanged: a describes our b, b our a */
+    /* layouts of the exchanged operands: a describes b of the product, b describes a */
+    cublasLtMatrixLayout_t a, b, c;
     cublasLtMatmulPreference_t want;
 } description;
 

@@ -14,7 +14,8 @@ static __global__ void fill_kernel(int64_t n_words, bool pairs, uint32_t *words)
 {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_words;
          i += (int64_t)gridDim.x * blockDim.x) {
-        uint32_t w = (uint32_t)i * 2654435761u; /* the mixing function of MurmurHash3 */
+        /* random bits: the mixing function of MurmurHash3 */
+        uint32_t w = (uint32_t)i * 2654435761u;
         w ^= w >> 16, w *= 0x85EBCA6Bu, w ^= w >> 13, w *= 0xC2B2AE35u, w ^= w >> 16;
         words[i] = pairs ? (w & 0x807F807Fu) | 0x3F803F80u : (w & 0x807FFFFFu) | 0x3F800000u;
     }
