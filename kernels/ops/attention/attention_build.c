@@ -30,7 +30,7 @@ static attention_args args_of(const lra_attention_spec *s, int64_t H, int64_t K)
                         .smooth = s->smooth > 1 ? s->smooth : 1,
                         .smooth_past = s->causal && !s->centred,
                         .renorm = s->renorm};
-    /* distance in positions between adjacent tokens of one residue */
+    /* number of positions between adjacent tokens of one residue */
     double step = (double)a.stride;
     for (int64_t h = 0; h < H && h < LRA_MAX_HEADS; h++) {
         a.decay[h] = s->decay ? step * s->decay[h] : 0;

@@ -191,7 +191,7 @@ static __global__ void __launch_bounds__(LRA_BLOCK, 1) attention_offset_kernel(b
         at_products(j->k, &of.k, p.t0, j->q, &of.q, i0, shared, s);
         at_products(j->v, &of.v, p.t0, j->dy, &of.y, i0, shared, ds);
         at_differentiate(j, &p, i0, s, ds);
-        at_put(ds, tile); /* (queries, keys) */
+        at_put(ds, tile); /* tile of the gradient of the scores, (queries, keys) */
         __syncthreads();
         for (int o = threadIdx.x; o < AT_OFFSETS; o += LRA_BLOCK)
             for (int key = 0; key < AT_TILE; key++) {
@@ -223,7 +223,7 @@ static __global__ void attention_entry_kernel(bias_job e, int64_t n)
     const attention_sizes *s = &e.j.s;
     for (; at < n; at += (int64_t)gridDim.x * blockDim.x) {
         int64_t r = at % s->R, offset = s->R / 2 - r, from = offset,
-                to = offset; /* offsets query - key, inclusive */
+                to = offset; /* first and last offset query - key of the entry, inclusive */
         real sum = 0;
         if (r == 0) to = s->Tq - 1;
         if (r == s->R - 1) from = 1 - s->Tk;

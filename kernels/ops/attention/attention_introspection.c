@@ -165,7 +165,7 @@ lra_tensor *lra_attention_map_of(const lra_tensor *attention)
     lra_tensor *length = lra_attention_key_length(y);
     if (!length) return lra_softmax(score);
     const int64_t B = k->shape.d[0], T = k->shape.d[2];
-    /* finite, because -infinity would give NaN where all keys are padding */
+    /* finite: with -infinity, an example without any key would give NaN */
     const double least = 1e30;
     lra_tensor *seen = lra_ones(y->graph, lra_elem(y->graph), LRA_SHAPE(B, T, 1));
     seen = lra_cast(lra_moving_average(seen, length, 1, false, 0), wide);
@@ -226,7 +226,7 @@ void lra_attention_allowed(const lra_tensor *attention, int64_t T, int64_t head,
 lra_tensor *attention_statistics_sample(lra_graph *g, int i)
 {
     static const struct {
-        int attention; /* index of the attention sample that is used */
+        int attention; /* index of a sample of lra_op_attention */
         bool without, together;
         int64_t columns;
     } sample[] = {{1, false, false, 0}, {4, true, false, 0},   {4, false, true, 0},

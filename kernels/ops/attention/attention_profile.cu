@@ -10,7 +10,7 @@
 
 typedef struct {
     attention_job j;
-    /* offsets per tile; diagonals of tiles; distances of the result */
+    /* number of offsets per tile, of diagonals of tiles, of distances in the result */
     int64_t offsets, diagonals, distances;
     real *part, *out; /* sums by offset (B H, diagonals, offsets); result (B H, distances) */
 } profile_job;

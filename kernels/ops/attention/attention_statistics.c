@@ -11,8 +11,8 @@
  * Known values: n equal weights have entropy ln n and support n. */
 #include "kernels/ops/attention/attention_statistics_rows_template.h"
 
-/* Sums over rows, in double: entropy, relative entropy, support; numbers of rows with a key, with
- * several keys, of all rows. */
+/* Sums over rows, in double: entropy, relative entropy, support; numbers of rows that see a key, of
+ * rows that see several keys, and of all rows. */
 typedef struct {
     double entropy, rel, support;
     int64_t rows, several, all;
@@ -70,7 +70,8 @@ static void add_weights(const group *g, const attention_place *p, int64_t j0, in
 static void add_others(const group *g, const attention_place *p, int64_t j0, int64_t n,
                        const real *weight, const real *sum, real *out, real *grid)
 {
-    int64_t S = g->z.stride, first = j0 - p->i0; /* lane of the row whose own key is column j0 */
+    /* first: lane of the row whose own key is column j0 */
+    int64_t S = g->z.stride, first = j0 - p->i0;
     real *other = out + g->z.other, *own = other + g->z.D;
     real all[ATTENTION_QUERIES] = {0}, one[ATTENTION_QUERIES], x[ATTENTION_QUERIES];
     for (int64_t c = 0; c < n; c++)

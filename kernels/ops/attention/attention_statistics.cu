@@ -24,8 +24,8 @@ typedef struct {
     real *out;
 } statistics_job;
 
-/* One row: of a head of the node (scores) or of a head of the result, whose head `head` of the node
- * it uses. */
+/* A row of a head of the node (scores), or of a head of the result. head: the head of the node, or
+ * the first head of the node that the result's head combines. */
 typedef struct {
     attention_place p;
     int64_t head, residue, i; /* i: row among the positions of this residue */

@@ -21,7 +21,8 @@ typedef struct {
     real *q, *score, *y; /* buffers of one query: (K), (n), (V) */
 } near_head;
 
-/* Copies n rows of a head, H width elements apart in x, to contiguous rows of reals. */
+/* Copies n rows of one head to contiguous rows of reals. The rows are H width elements apart in
+ * x. */
 static inline void near_gather(const elem *x, int64_t n, int64_t H, int64_t width, real *to)
 {
     for (int64_t t = 0; t < n; t++)

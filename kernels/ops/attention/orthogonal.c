@@ -1,6 +1,6 @@
 /* Random orthogonal rows, redrawn at every training step by kernels/base/core/orthogonal.h. The
- * seed is that of the step and the key is the node's path.
- * Source: the step input. Result: (m,K) real, without a gradient. */
+ * seed comes from the step input; the key is the hash of the node's path. Source: the step input.
+ * Result: (m,K) real, without a gradient. */
 #include "kernels/ops/args.h"
 #include "kernels/ops/typed.h"
 

@@ -141,7 +141,7 @@ static lra_tensor *sample(lra_graph *g, int i)
         {1, 1, 3, 2, 37, 1, 1, true, false, LRA_ACT_RELU},
         {2, 9, 3, 17, 2, 1, 1, false, true, LRA_ACT_NONE},
         {2, 4, 3, 4, 4, 4, 1, true, false, LRA_ACT_GELU_TANH},
-        /* dilated, and T is smaller than the span of the taps */
+        /* dilations above 1; in some cases T is smaller than the span of the taps */
         {2, 11, 3, 3, 5, 1, 2, true, true, LRA_ACT_GELU},
         {2, 6, 5, 2, 3, 1, 3, true, true, LRA_ACT_NONE},
         {1, 3, 3, 2, 2, 1, 40, true, false, LRA_ACT_NONE},

@@ -38,7 +38,7 @@ static __global__ void embedding_grad_kernel(int64_t n, int64_t per_slice, int64
                                              lra_type t, const void *dy, const int32_t *index,
                                              real *part)
 {
-    LRA_SHARED(int32_t, found); /* indices of the next 128 positions */
+    LRA_SHARED(int32_t, found); /* 128 indices, those of the positions from `at` on */
     int64_t v = blockIdx.x, first = blockIdx.y * per_slice;
     int64_t end = first + per_slice < n ? first + per_slice : n;
     for (int64_t d0 = 0; d0 < D; d0 += blockDim.x) {
@@ -76,7 +76,7 @@ static __global__ void largest_kernel(int64_t n, lra_type t, bool wide, const vo
         load8(dy, t, i, n - i, wide, v);
         for (int k = 0; k < LRA_LANES; k++) {
             real size = v[k] < 0 ? -v[k] : v[k];
-            most = most >= size || most != most ? most : size; /* NaN is kept */
+            most = most >= size || most != most ? most : size; /* a NaN in `most` is kept */
         }
     }
     unsigned bits;

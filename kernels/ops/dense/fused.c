@@ -37,7 +37,7 @@ static lra_fuse fuses_dense(const lra_tensor *const *group, int n, const lra_ten
     if (n == 1 && x->op == &lra_op_activation_backward && x->src[0] == group[0])
         return LRA_FUSE_ELIDED;
     if (n != 2 || x->op != &lra_op_reduce_sum || x->src[0] != group[1]) return LRA_FUSE_NOT;
-    const reduce_sum_args *a = x->args; /* a sum over all rows */
+    const reduce_sum_args *a = x->args; /* the sum must run over all rows */
     return a->from == 0 && a->to == group[1]->shape.n - 1 ? LRA_FUSE_STORED : LRA_FUSE_NOT;
 }
 

@@ -12,7 +12,7 @@ typedef struct {
     int64_t rows, D;
     bool wide;
     lra_type t;
-    const void *dy, *x, *more; /* Nullable: more */
+    const void *dy, *x, *more; /* more: residual gradient that is added to dx. Nullable: more */
     const real *gain;
     real eps;
     void *out;
@@ -109,7 +109,8 @@ static inline void norm_back_run(const norm_back *j, void *stream)
                shared, stream, *j);
 }
 
-/* Sources of the first node: dy, x, gain. */
+/* Computes dx and the sums of a fused group whose first node is layer_norm_dx (sources dy, x,
+ * gain). */
 static void run_norm(const lra_call *c, int n, void *stream)
 {
     const lra_tensor *dx = c->y;

@@ -169,7 +169,7 @@ lra_tensor *lra_linear(lra_tensor *x, lra_tensor *w, lra_tensor *bias, lra_act a
 static lra_tensor *add_residual(lra_tensor *y, lra_tensor *residual)
 {
     if (y->op != &lra_op_linear && y->op != &lra_op_matmul) return NULL;
-    lra_tensor *src[4]; /* x, w, bias, residual; of a matmul a, b, residual */
+    lra_tensor *src[4]; /* sources of y: x, w, bias, residual; if y is a matmul: a, b, residual */
     if (y->n_src > 3) return NULL;
     for (int i = 0; i < y->n_src; i++) src[i] = y->src[i];
     src[y->n_src] = residual;

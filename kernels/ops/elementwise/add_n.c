@@ -14,7 +14,7 @@ LRA_BODY(add_n)
 {
     const int64_t n = lra_elements(c->y);
     const int terms = c->y->n_src;
-    if (terms == 2) { /* the most frequent case */
+    if (terms == 2) { /* two terms: the most frequent case */
         LANES_BODY(n, c->y->type, add_lanes, 2, c->in, c->out)
     } else {
         LANES_BODY(n, c->y->type, add_lanes, terms, c->in, c->out)

@@ -53,7 +53,8 @@ static lra_tensor *build(const lra_op *op, lra_tensor *a, lra_tensor *b)
 {
     lra_graph *g = a->graph;
     lra_type t = a->type == b->type ? a->type : lra_elem(g);
-    if (a->type == LRA_I32 || b->type == LRA_I32) t = a->type; /* shape() reports the error */
+    /* integers are not converted: shape() reports them as an error */
+    if (a->type == LRA_I32 || b->type == LRA_I32) t = a->type;
     lra_shape both;
     if (join(a->shape, b->shape, &both)) {
         a = lra_broadcast_to(a, both, t);
@@ -114,7 +115,7 @@ static lra_tensor *sample(const lra_op *op, lra_graph *g, int i)
     const lra_shape b[] = {LRA_SHAPE(3, 5), LRA_SHAPE(5), LRA_SHAPE(4, 7), LRA_SHAPE(2, 3, 4),
                            LRA_SHAPE(2, 1, 5)};
     const char *fill = op == &lra_op_div ? "positive" : "normal";
-    if (i == 5) { /* both sources are the same tensor */
+    if (i == 5) { /* sample in which both sources are the same tensor */
         lra_tensor *x = lra_sample_input(g, "a", fill, LRA_SHAPE(9));
         return build(op, x, x);
     }

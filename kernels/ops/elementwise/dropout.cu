@@ -4,7 +4,7 @@
 #include "kernels/base/core/philox.h"
 
 typedef struct {
-    int64_t n, D, T; /* tied: T rows of D elements share their draws */
+    int64_t n, D, T; /* T: rows of D elements that share their draws, with `tied` */
     lra_type t;
     bool wide, tied;
     uint32_t least; /* an element is kept if its 24 random bits, w >> 8, are at least this */

@@ -7,7 +7,7 @@ template <class WORD> static __global__ void fill_kernel(int64_t n, WORD value, 
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) y[i] = value;
 }
 
-/* bits: a 4-byte element. Its upper half is the element in bf16. */
+/* Fills the result with the 4-byte number `bits`. Its upper half is the same number in bf16. */
 static void fill(const lra_call *c, uint32_t bits, void *stream)
 {
     int64_t n = lra_elements(c->y);

@@ -20,8 +20,8 @@
  * AHEAD: number of rows to prefetch. */
 enum { MAX_LANES = 16, AHEAD = 32 };
 
-/* points_of(): complex numbers of a transform. numbers_size(): reals of scratch for the transforms
- * of one block of lanes. */
+/* points_of(): number of complex numbers of a transform. numbers_size(): scratch in reals for the
+ * transforms of one block of lanes. */
 static inline int64_t points_of(int64_t T, int64_t L)
 {
     int64_t least = T + lags_of(T, L), n = FFT_LEAST;

@@ -156,8 +156,8 @@ LRA_BODY(batch_norm_dgain)
     }
 }
 
-/* sources: dy, x, mean, var, gain, dgain (2,D), [length]; scratch: (3,D), the factors of dy, 1 and
- * xhat in dx */
+/* sources: dy, x, mean, var, gain, dgain (2,D), [length]; scratch: (3,D), the rows scale, shift and
+ * slope of dx = scale dy - shift - slope (x - mean) */
 LRA_BODY(batch_norm_dx)
 {
     const batch_norm_args *a = c->y->args;

@@ -36,7 +36,7 @@ typedef struct {
     rows_view v;
     lra_type t;
     const void *x;
-    const real *mean; /* NULL: sums of x; else sums of (x - mean)^2 */
+    const real *mean; /* NULL: sum x; otherwise sum (x - mean)^2 */
 } power_from;
 
 LRA_DEV void add_power(const power_from *a, int64_t row, int64_t d, double *s)
@@ -92,7 +92,7 @@ LRA_CUDA_BODY(batch_norm_move)
 /* ---- normalising ----------------------------------------------------------------------------- */
 
 typedef struct {
-    const real *mean, *var, *gain, *bias, *sums; /* sums: dgain and dbias, for the gradient */
+    const real *mean, *var, *gain, *bias, *sums; /* sums: dgain and dbias, which dx needs */
     real eps;
     bool training;
 } norm_by;
@@ -165,7 +165,7 @@ LRA_CUDA_BODY(batch_norm_dgain)
                (const real *)c->in[3], (real)a->eps, y);
 }
 
-/* Computes the factors (3,D) of dy, 1 and xhat in dx. */
+/* Computes the factors f (3,D) of dx = f_0 dy - f_1 - f_2 (x - mean). */
 static __global__ void factors_kernel(rows_view v, norm_by by, real *factors)
 {
     int64_t d = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, n = count_rows(&v);

@@ -15,8 +15,8 @@
 enum { TOGETHER = 4 };
 
 typedef struct {
-    const void *x[TOGETHER], *dy[TOGETHER];       /* dy: in gradients only */
-    real m[TOGETHER], off[TOGETHER], r[TOGETHER]; /* the mean is m + off; r: 1/sqrt(var + eps) */
+    const void *x[TOGETHER], *dy[TOGETHER];       /* dy: used by the gradients only */
+    real m[TOGETHER], off[TOGETHER], r[TOGETHER]; /* mean = m + off; r = 1/sqrt(var + eps) */
     const real *gain, *bias;
 } norm_rows;
 

@@ -72,7 +72,7 @@ LRA_BODY(broadcast)
         }
         for (int64_t r = first; r < last; r++) {
             spread_row(x, c->in[0], from, along, y, c->out, r * width, width);
-            for (int i = n - 2; i >= 0; i--) { /* advances to the next row */
+            for (int i = n - 2; i >= 0; i--) { /* advances the index to the next row of y */
                 from += stride[i];
                 if (++at[i] < y->shape.d[i]) break;
                 from -= at[i] * stride[i];
@@ -167,7 +167,7 @@ static lra_tensor *broadcast_sample(lra_graph *g, int i)
 {
     const lra_shape from[] = {LRA_SHAPE(5), LRA_SHAPE(3, 1), LRA_SHAPE(2, 1, 4), LRA_SHAPE(1)};
     const lra_shape to[] = {LRA_SHAPE(3, 5), LRA_SHAPE(3, 7), LRA_SHAPE(3, 2, 5, 4), LRA_SHAPE(6)};
-    if (i == 4) /* a scalar source */
+    if (i == 4) /* sample with a scalar source */
         return lra_broadcast(lra_sample_input(g, "x", "normal", (lra_shape){0}), LRA_SHAPE(2, 3));
     return i > 4 ? NULL : lra_broadcast(lra_sample_input(g, "x", "normal", from[i]), to[i]);
 }

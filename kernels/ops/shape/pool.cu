@@ -31,7 +31,7 @@ LRA_DEV int64_t first_max(const pool_job *j, const void *x, int64_t start, int64
 
 static __global__ void pool_kernel(pool_job j, const void *x, void *y)
 {
-    LRA_SHARED(real, shared); /* 8 thread rows x 32 columns */
+    LRA_SHARED(real, shared); /* one number per thread: 8 rows of threads, 32 columns */
     int64_t b = blockIdx.x / j.chunks, d = blockIdx.x % j.chunks * LRA_WARP + threadIdx.x;
     int64_t n = j.length ? j.length[b] : j.T, start = b * j.T * j.D;
     real v = 0;
@@ -73,7 +73,7 @@ LRA_CUDA_BODY(pool)
 
 static __global__ void pool_grad_kernel(pool_job j, const void *dy, const void *x, void *dx)
 {
-    LRA_SHARED(int32_t, shared); /* 8 thread rows x 32 columns */
+    LRA_SHARED(int32_t, shared); /* one row index per thread: 8 rows of threads, 32 columns */
     int64_t b = blockIdx.x / j.chunks, d = blockIdx.x % j.chunks * LRA_WARP + threadIdx.x;
     int64_t n = j.length ? j.length[b] : j.T, start = b * j.T * j.D, best = n - 1;
     if (j.kind == LRA_POOL_MAX) best = first_max(&j, x, start, n, d, shared);

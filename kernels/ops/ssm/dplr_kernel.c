@@ -265,7 +265,8 @@ static inline void change_modes(const dplr_args *s, const room *own, const block
     }
 }
 
-/* Transforms dk of the directions of channel h into spectra; last: their values at L/2. */
+/* Transforms dk of the directions of channel h into spectra. last: (directions) gradients of the
+ * spectra at frequency L/2. */
 static inline void transform_dk(const dplr_args *s, const real *dk, int64_t h, double *spectra,
                                 double last[DPLR_SIDES])
 {

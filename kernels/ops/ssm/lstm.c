@@ -141,7 +141,7 @@ LRA_BODY(lstm_grad)
     const lstm_args *a = c->y->args;
     const lstm_sizes s = sizes_of(c->y, c->y->src[2]);
     int64_t H = s.H, blocks = (s.B + rows_of(&s) - 1) / rows_of(&s);
-    real *w = c->scratch, *rest = w + packed_scratch(H); /* w is packed transposed */
+    real *w = c->scratch, *rest = w + packed_scratch(H); /* packs w transposed */
     gemm_pack_real(4 * H, H, c->in[3], 1, 4 * H, 0, H, w);
 #pragma omp parallel for num_threads(c->n_threads) schedule(static)
     for (int64_t at = 0; at < blocks; at++) {

@@ -23,7 +23,7 @@ static __global__ void lstm_windowed_kernel(windowed_job j)
     for (int64_t k = threadIdx.x; k < H; k += blockDim.x) h[k] = c[k] = 0;
     for (int64_t step = 0; step <= limit && !whole && t < length; step++) {
         int64_t at = j.s.back ? t + limit - step : t - limit + step;
-        if (at < 0 || at >= length) continue; /* uniform over the threads of the block */
+        if (at < 0 || at >= length) continue; /* all threads of the block take the same branch */
         __syncthreads();
         for (int64_t n = threadIdx.x; n < 4 * H; n += blockDim.x) {
             real sum = 0;
