@@ -11,8 +11,9 @@ const char *const lra_decay_names[3] = {"none", "exp", "power"};
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-#define BETTER      4.0   /* required difference of AIC */
-#define LEAST_SHARE 1e-24 /* smallest share of the variance that is not rounding error */
+/* a law is named if its AIC is lower than those of the alternatives by at least this */
+#define BETTER      4.0
+#define LEAST_SHARE 1e-24 /* smaller shares of the variance are rounding errors */
 
 typedef struct {
     double slope, level, r2, aic;

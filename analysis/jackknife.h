@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-/* The measured function: `value` of the sums over rows of n_columns numbers. */
+/* The function to be measured: value() maps the sums over all rows of n_columns numbers to one
+ * number. */
 typedef struct {
     int n_columns; /* at most 16 */
     int64_t n;     /* number of rows */

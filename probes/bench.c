@@ -329,7 +329,8 @@ int bench_room(const bench *b, const lra_plan *plan, lra_err *e)
 {
     const lra_backend *backend = b->device.backend;
     double need = lra_plan_cost(plan).workspace_bytes, most;
-    double have = backend->memory_free ? backend->memory_free(&b->device) : 0; /* 0: unknown */
+    /* free memory in bytes, 0: unknown */
+    double have = backend->memory_free ? backend->memory_free(&b->device) : 0;
     char requested[32], found[32], fits[48] = "not even a batch of 1 fits";
     if (have == 0 || need <= have) return 0;
     most = (double)b->B * (have / need);

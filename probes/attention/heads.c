@@ -147,7 +147,7 @@ static void add_profiles(const pairs *of, const lra_attention_mask *mask, int64_
  * without the sinks. */
 typedef struct {
     int64_t H, D, W, W_together;
-    int64_t at[3], at_together[3]; /* offsets for add_profiles() */
+    int64_t at[3], at_together[3]; /* argument `at` of add_profiles() */
     float *each, *together;
     int32_t *lists;
     int64_t listed; /* number of entries of the key list of one example */

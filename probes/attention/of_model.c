@@ -66,7 +66,8 @@ double lra_attention_of_model_passes(const lra_subject *s, int64_t sample)
 {
     int64_t test = s->data->split[LRA_TEST_SPLIT].n;
     int64_t n = sample == 0 || sample > test ? test : sample;
-    /* distances, sinks, complete maps, rollout */
+    /* one pass each over n examples for distances, sinks and complete maps; a shorter one for
+     * rollout */
     double passes = 3 * (double)n + (double)(n < ROLLED_OUT ? n : ROLLED_OUT);
     return lra_responder_answers(s->model, LRA_ANSWERS_RESET) ? 2 * passes : passes;
 }

@@ -23,7 +23,7 @@ static const int64_t most_features = 1 << 26; /* maximum number of features of o
 typedef struct {
     lra_check_work *w;
     int64_t row, i, L, D;
-    float *v, *grad; /* (D) v; (T) G_j */
+    float *v, *grad; /* v (D): the random vector; grad (T): G_j */
     lra_rng rng;
     int64_t n, at[TRIED]; /* positions that are changed */
     double effect[TRIED]; /* E_j of these positions */

@@ -32,7 +32,8 @@ typedef struct {
     uint64_t payload, header;
     int tensors;
 } lra_frame_limits;
-extern const lra_frame_limits lra_frame_default_limits; /* 4 GiB, 1 MiB, LRA_FRAME_TENSORS */
+/* a payload of 4 GiB, a header of 1 MiB, and LRA_FRAME_TENSORS arrays */
+extern const lra_frame_limits lra_frame_default_limits;
 
 typedef struct {
     const char *op; /* points into t.meta */

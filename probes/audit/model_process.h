@@ -25,7 +25,8 @@ typedef struct {
     lra_frame_limits frame;
 } lra_model_command;
 
-/* Returns the default time limits (600 s, 300 s, 10 s, 5 s, 5 s) and frame limits. */
+/* Returns the default limits: 600 s to start, 300 s per answer, 10 s after bye, 5 s after SIGTERM,
+ * 5 s after a pipe was closed; default frame limits. */
 lra_model_command lra_model_command_default(void);
 
 typedef struct lra_model_process lra_model_process;

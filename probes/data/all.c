@@ -26,7 +26,7 @@ typedef struct {
     const char *place; /* folder of the files; not owned */
     lra_examination found;
     lra_err why;
-    lra_text warnings; /* one per line */
+    lra_text warnings; /* warnings of the import, one per line */
 } verdict;
 
 /* ---- one task -------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ static void free_arrays(arrays *a)
     }
 }
 
-/* (N) ids */
+/* Adds the token ids of all rows of a split, (N). */
 static int add_tokens(arrays *a, int split, const lra_sequences *r, lra_err *e)
 {
     int64_t n = r->start[r->n];
@@ -44,7 +44,8 @@ static int add_tokens(arrays *a, int split, const lra_sequences *r, lra_err *e)
     return 0;
 }
 
-/* (N, channels) inputs of a model: computed by the task, or scaled numbers of the rows */
+/* Adds the inputs of a model for all tokens of a split, (N, channels): computed by the task, or the
+ * scaled numbers of the rows. */
 static int add_values(arrays *a, int split, const lra_dataset *d, lra_err *e)
 {
     const lra_sequences *r = &d->split[split];

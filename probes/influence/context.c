@@ -44,7 +44,7 @@ typedef struct {
     const lra_length_graph *of, *crop;
     const lra_batch *batch;
     int64_t R, width; /* R: radius in tokens; width: channels D of a feature */
-    size_t size;      /* bytes of a token */
+    size_t size;      /* size of a token in bytes */
     /* (n,T,D) features: whole: of the complete inputs; pooled: one per crop */
     float *whole, *pooled;
     /* The batch of crops: tokens (crops,T), length (crops) in tokens, place (crops): position id of

@@ -48,8 +48,8 @@ typedef struct {
     lra_own_outputs *out;
     int64_t *place;
     lra_steps *steps;
-    float *output;  /* (rows,C) */
-    lra_sums *sums; /* (rows) of a batch */
+    float *output;  /* (rows,C) outputs of a batch */
+    lra_sums *sums; /* (rows) contributions of the rows of a batch to the metric */
 } work;
 
 static bool answers_forward(const lra_subject *s)

@@ -78,7 +78,7 @@ static void normalise(double *x, int64_t n)
 static double area_of(const field *f, bool pixels, double r)
 {
     double side = 2 * r + 1, sum = 0;
-    if (isnan(r)) return NAN; /* fmin would ignore NAN */
+    if (isnan(r)) return NAN; /* fmin() would return the other argument */
     for (int64_t i = 0; i < f->n && !pixels; i++) sum += fmin(side / (double)f->length[i], 1);
     if (!pixels) return f->n ? sum / (double)f->n : NAN;
     double rows = (double)f->T / (double)f->grid;

@@ -31,7 +31,7 @@ typedef struct {
 struct lra_cells_display {
     const lra_run_cells *l;
     int n_jobs;
-    cell_view *cell; /* (l->n) */
+    cell_view *cell; /* (l->n) state of each cell */
     lra_progress *progress;
 };
 

@@ -75,7 +75,7 @@ char *lra_preset_objective(const lra_objective *o, const lra_task *task, const c
 {
     lra_text t = {0};
     double share = lra_objective_share(o, task);
-    lra_text_add(&t, "%s", ""); /* so that t.s is not NULL */
+    lra_text_add(&t, "%s", ""); /* an empty text: t.s must not be NULL */
     if (share > 0) lra_text_add(&t, "mask=%g", share);
     for (size_t i = 0; i < sizeof pretraining / sizeof *pretraining && o->pretrains; i++) {
         if (strcmp(pretraining[i].task, task->name) != 0) continue;

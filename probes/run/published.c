@@ -195,7 +195,7 @@ char *lra_published_deviations(const lra_job *r)
 {
     lra_text to = {0};
     const lra_technique *t = lra_technique_find(r->plan.published, r->task->name);
-    lra_text_add(&to, "%s", ""); /* so that the text is not NULL */
+    lra_text_add(&to, "%s", ""); /* an empty text: the result must not be NULL */
     if (strcmp(r->preset, "paper") == 0 && !r->plan.published)
         lra_text_add(&to, "no paper states settings of this model for this task; these are ours\n");
     if (r->plan.published) {

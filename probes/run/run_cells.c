@@ -25,7 +25,7 @@ typedef enum { READY, STARTED, ENDED } cell_state;
 
 typedef struct {
     const lra_run_cells *l;
-    cell_state *state; /* (l->n) */
+    cell_state *state; /* (l->n) state of each cell */
     int n_jobs, running, trained, missing;
     bool waiting; /* true: the message about cells of other processes was printed */
     lra_process child[LRA_MOST_JOBS];
@@ -51,7 +51,8 @@ static int start_cell(dealer *d, int i, lra_err *e)
     while (d->child[slot].pid) slot++;
     for (int k = 0; k < c->command.n; k++)
         lra_command_words_add(&words, lra_copy_text(c->command.word[k]));
-    /* two workers can find the same cell free at the same time: the second one takes another */
+    /* two workers can find the same cell free at the same time: the one that fails to get the lock
+     * then takes another cell */
     lra_command_words_add(&words, lra_copy_text("--no-wait"));
     int rc = lra_process_start(&d->child[slot], words.word, LRA_SELF | LRA_QUIET_OUT, e);
     lra_command_words_free(&words);

@@ -77,7 +77,8 @@ static int assign_preset(lra_job *r, const char *text, lra_err *e)
     for (int i = 0; rc == 0 && lra_config_key(changes, i); i++) {
         const char *key = lra_config_key(changes, i);
         owners all = owners_of(r);
-        if (lra_task_has_key("schedule objective", key)) continue; /* both are already applied */
+        /* schedule and objective were already chosen by the caller */
+        if (lra_task_has_key("schedule objective", key)) continue;
         if (owner_of(&all, key) < 0 && lra_key_is_known(key)) continue;
         char *one = lra_format("%s=%s", key, lra_config_value(changes, i));
         rc = assign(r, one, e);

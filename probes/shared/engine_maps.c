@@ -24,7 +24,8 @@ typedef struct {
     lra_attention_nodes nodes;
     int64_t C;            /* rows per run of the graph; 0: no layer is an attention op */
     lra_tensor *position; /* (n,C) int32, input: rows, -1: none */
-    lra_tensor *rows[LRA_ATTENTION_LAYERS], *lists[LRA_ATTENTION_LAYERS]; /* rows: (n,keys,H,C) */
+    /* rows (n,keys,H,C): computed rows of each layer; lists: key lists of sparse attention */
+    lra_tensor *rows[LRA_ATTENTION_LAYERS], *lists[LRA_ATTENTION_LAYERS];
 } map_graph;
 
 struct lra_engine_maps {
@@ -43,7 +44,8 @@ static lra_tensor *rows_of(const lra_tensor *node, lra_tensor *position, int64_t
     lra_graph *g = position->graph;
     int64_t n = position->shape.d[0], T = lra_attention_positions(node);
     int64_t H = lra_attention_heads(node);
-    lra_tensor *u = lra_cast(lra_one_hot(position, T), lra_elem(g)), *dx; /* (n,C,T) */
+    /* one-hot vectors of the requested rows, (n,C,T) */
+    lra_tensor *u = lra_cast(lra_one_hot(position, T), lra_elem(g)), *dx;
     u = lra_reshape(lra_permute(u, 3, (int[]){0, 2, 1}), LRA_SHAPE(n, T, 1, C));
     lra_shape all = LRA_SHAPE(n, T, H, C);
     lra_tensor *x = lra_zeros(g, lra_elem(g), all);
@@ -210,7 +212,7 @@ static void store_row(int64_t n, const double *w, bool raw, int64_t P, float *to
 typedef struct {
     const lra_matrix_values *family; /* NULL: the layer is an attention op */
     const lra_tensor *node;
-    const float *rows; /* (n,keys,H,C) */
+    const float *rows; /* (n,keys,H,C) weights of C rows */
     const int32_t *list;
     int64_t keys, H, C, listed, at;
 } layer_rows;

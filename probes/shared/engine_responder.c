@@ -54,7 +54,7 @@ static lra_tensor *last_logits(const lra_network *k)
 static lra_tensor *one_draw(const lra_network *k, const gradient *q, lra_tensor *at, int64_t draw)
 {
     lra_tensor *v = lra_slice(q->cotangent, 1, draw, 1), *dx;
-    lra_tensor *seed = lra_mul(at, v); /* (n,T,1) (n,1,D) */
+    lra_tensor *seed = lra_mul(at, v); /* (n,T,D): v at position i, 0 at the others */
     lra_grad(k->features, lra_cast(seed, lra_tensor_type(k->features)), 1, &k->inputs, &dx);
     dx = lra_cast(dx, lra_real(k->graph));
     lra_tensor *sum = lra_reduce_sum(lra_mul(dx, dx), LRA_SHAPE(k->n, k->T, 1));

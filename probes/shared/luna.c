@@ -27,8 +27,9 @@ static void open(int64_t n, lra_matrix *w)
         LRA_BUG("a memory with other weights than softmax(q k^T)");
     w->heads = lra_attention_heads(w->node);
     w->by_path = lra_attention_map_of(of->inner); /* weights p of the first attention, (B,G,M,T) */
-    w->array[QUERY] = lra_cast(of->query, lra_real(g)); /* queries, (B,T,H,K) */
-    w->array[KEY] = lra_cast(of->key, lra_real(g));     /* keys, (B,M,H,K) */
+    /* queries of the second attention, (B,T,H,K) */
+    w->array[QUERY] = lra_cast(of->query, lra_real(g));
+    w->array[KEY] = lra_cast(of->key, lra_real(g)); /* keys of the second attention, (B,M,H,K) */
     w->array[PACK] = lra_affine(lra_reduce_sum(w->by_path, LRA_SHAPE(n, 1, M, w->T)), 1 / (double)G,
                                 0);
 }

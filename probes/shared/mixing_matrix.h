@@ -107,9 +107,10 @@ typedef struct {
 typedef struct {
     int64_t T;
     lra_matrix_rows rows;
-    int64_t hole;                      /* key that is excluded, -1: none */
-    lra_profile *tokens, *pixels;      /* Nullable: both */
-    const lra_matrix_columns *columns; /* Nullable */
+    int64_t hole; /* key that is excluded, -1: none */
+    /* profiles by distance in tokens and in pixels; either can be NULL */
+    lra_profile *tokens, *pixels;
+    const lra_matrix_columns *columns; /* mean weights of the keys; NULL: not computed */
     double n_rows[2];                  /* rows in columns->choice and in columns->mean */
 } lra_matrix_profiles;
 

@@ -70,7 +70,7 @@ static int add_to_png(lra_text *image, const char *title, const char *descriptio
     lra_text chunks = {0}, dots = {0};
     lra_text_add(&dots, "pHYs");
     for (int i = 0; i < 2; i++) add_u32(&dots, (uint32_t)(LRA_PNG_DPI / 0.0254 + 0.5));
-    lra_text_bytes(&dots, "\1", 1); /* unit 1: the metre */
+    lra_text_bytes(&dots, "\1", 1); /* unit of the resolution: 1 = dots per metre */
     add_chunk(&chunks, &dots);
     add_png_text(&chunks, "Title", title);
     add_png_text(&chunks, "Description", description);

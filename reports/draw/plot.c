@@ -108,7 +108,7 @@ double lra_plot_wide(double cm)
 
 /* ---- style ----------------------------------------------------------------------------------- */
 
-static const double letters = 0.2822; /* size of 8 points in cm */
+static const double letters = 0.2822; /* 8 points in cm */
 
 /* Width for DejaVu Sans, the widest common font; other fonts leave more space. */
 double lra_plot_width(const char *text)

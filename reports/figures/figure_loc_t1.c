@@ -149,7 +149,7 @@ static void set_ranges(plot *p)
     }
     /* A distant chance line (perplexity; several ladders with similar values) is left out, because
      * it would flatten the curves. */
-    if (!(y0 < INFINITY)) y0 = 0, y1 = 1; /* no value is known */
+    if (!(y0 < INFINITY)) y0 = 0, y1 = 1; /* without any value: an arbitrary range */
     double low = y0, high = y1;
     for (int i = 0; i < p->n; i++) {
         const lra_ladder_view *v = &p->view[i];

@@ -115,7 +115,8 @@ static span span_of(const lra_locality_view *v)
         widen(scale * r->value.hi, &s.least, &s.most);
     }
     if (!(s.near < INFINITY)) s.near = 1, s.far = s.T;
-    if (!isfinite(s.least)) s.least = 0, s.most = 1; /* no row has labels */
+    /* without labels there is no metric: an arbitrary range */
+    if (!isfinite(s.least)) s.least = 0, s.most = 1;
     s.near /= 1.25, s.far *= 1.25;
     lra_plot_widen(&s.least, &s.most, 0.06);
     return s;
@@ -333,7 +334,8 @@ static double longest_name(const lra_locality_view *v)
         if (strlen(shown) > most) most = strlen(shown);
         lra_free(shown);
         size_t heading = strlen("mask: ") + strlen(lra_mask_names[v->row[i].mask]);
-        if (has_heading(v, i) && heading + 2 > most) most = heading + 2; /* wide letters */
+        /* headings have wider letters than names */
+        if (has_heading(v, i) && heading + 2 > most) most = heading + 2;
     }
     return fmin(0.152 * (double)most, name_cm);
 }

@@ -14,7 +14,7 @@ enum { MOST_PANELS = 12 };
 
 typedef struct {
     char *name;
-    const lra_probe_array *effect; /* (bins, 3) */
+    const lra_probe_array *effect; /* (bins, 3) effect with lower and upper end */
     double mean, most;             /* mean effect; largest upper end of an interval */
 } panel;
 

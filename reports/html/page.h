@@ -23,7 +23,7 @@ typedef struct {
     /* Writes the contents below the heading. If it writes nothing, the page has no such section.
      * NULL: the section consists of the table and the figures below. */
     void (*write)(lra_page *p, lra_text *to);
-    const lra_report_table *table; /* NULL: none */
+    const lra_report_table *table; /* table of the section; NULL: none */
     lra_page_figure figure[LRA_PAGE_FIGURES];
     const char *how_to_read; /* sentences below the heading */
     const char *null_value;  /* sentence: the null value of its measurements */
@@ -76,6 +76,6 @@ void lra_page_add_figures(lra_page *p, lra_text *to, const lra_page_section *s);
 void lra_page_leave_out(lra_page *p, const char *what, const char *why);
 
 /* The CSS rules of all pages. */
-extern const char *const lra_page_style[]; /* NULL after the last */
+extern const char *const lra_page_style[]; /* ends with NULL */
 
 #endif

@@ -275,8 +275,8 @@ static bool read_pixel(copier *c, const char *at, pixels *p)
     char other;
     if (sscanf(points, "%*f,%*f %*f,%*f %*f,%*f %*f,%*f %c", &other) == 1 && other != '\'' &&
         other != '"')
-        return false; /* more than four corners */
-    /* lower left, lower right, upper right, upper left */
+        return false; /* a polygon with more than four corners is no pixel */
+    /* the corners must be lower left, lower right, upper right, upper left of a rectangle */
     if (v[1] != v[3] || v[2] != v[4] || v[5] != v[7] || v[6] != v[0]) return false;
     *p = (pixels){true, color_index(c->colors, rgb), v[0], v[2], v[1], v[5]};
     return true;

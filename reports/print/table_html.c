@@ -51,7 +51,8 @@ static void add_padding(lra_text *to, int decimals, int most)
 {
     if (decimals < 0 || decimals >= most) return;
     if (decimals == 0) lra_text_add(to, "\xE2\x80\x88"); /* U+2008, the width of a point */
-    for (int i = decimals; i < most; i++) lra_text_add(to, "\xE2\x80\x87"); /* U+2007, of a digit */
+    /* U+2007, the width of a digit */
+    for (int i = decimals; i < most; i++) lra_text_add(to, "\xE2\x80\x87");
 }
 
 static void add_cell(lra_text *to, const lra_table *t, int r, int column, bool first, bool numeric,

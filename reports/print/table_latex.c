@@ -174,7 +174,7 @@ static void print_part(const lra_table *t, const lra_latex_layout *l, int part, 
         fputc(lra_latex_is_words(t, column_of(l, part, i)) ? 'l' : 'r', out);
     fputs("}\n\\toprule\n", out);
     for (int k = l->row[rows] - 1; k < l->row[rows + 1]; k++) {
-        int r = k < l->row[rows] ? -1 : k; /* -1 (the head) comes first */
+        int r = k < l->row[rows] ? -1 : k; /* the head, row -1, precedes the rows */
         for (int i = 0; column_of(l, part, i) >= 0; i++) {
             if (i) fputs(" & ", out);
             print_cell(lra_table_text(t, r, column_of(l, part, i)), out);

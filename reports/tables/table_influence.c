@@ -235,7 +235,8 @@ static lra_table *gains_table(const lra_probe_result *r, const gains *is)
         const char *name_of = is->of(r->unit[u]);
         if (!name_of) continue;
         lra_probe_array part = *lra_probe_array_find(r->unit[u], "gain");
-        if (part.dims[0] != x->dims[0]) continue; /* measured at other limits */
+        /* this gain was measured at other limits than those of the columns */
+        if (part.dims[0] != x->dims[0]) continue;
         part.value += 3 * first;
         undefined = undefined || isnan(part.value[0]);
         add_gains(t, name_of, &part, n);

@@ -19,9 +19,9 @@ static void near(double value, double expected, double tolerance)
 
 TEST(wilson)
 {
-    lra_estimate a = lra_wilson(1260, 2000, 0.95); /* 63 %, 95 % interval +- 2.1 points */
+    lra_estimate a = lra_wilson(1260, 2000, 0.95); /* 63 %, with a 95 % interval of +- 2.1 points */
     near((a.hi - a.lo) / 2, 0.0211, 0.0001);
-    lra_estimate b = lra_wilson(3111.3, 3457, 0.95); /* 90 %, 95 % interval +- 1 point */
+    lra_estimate b = lra_wilson(3111.3, 3457, 0.95); /* 90 %, with a 95 % interval of +- 1 point */
     near((b.hi - b.lo) / 2, 0.01, 0.0001);
     lra_estimate c = lra_wilson(0, 10, 0.95);
     near(c.lo, 0, 1e-12);
@@ -95,7 +95,7 @@ TEST(paired_seeds)
     near(lra_contrast_variance(s, g).seeds, 8.0 / 2 + 10.125 / 2, 1e-12);
     s->paired = true;
     lra_variance v = lra_contrast_variance(s, g);
-    near(v.seeds, 0.125 / 2, 1e-12); /* differences 1 and 0.5 */
+    near(v.seeds, 0.125 / 2, 1e-12); /* the differences of the two seeds are 1 and 0.5 */
     near(v.df, 1, 0);
     lra_sample_free(s);
 }

@@ -202,7 +202,7 @@ TEST(few_examples_are_undefined)
 typedef struct {
     int n, size;
     int64_t *length;
-    double *weight; /* (n, size, size) */
+    double *weight; /* (n, size, size) weights of all maps */
 } drawn_maps;
 
 static drawn_maps draw_maps(uint64_t seed, int n, int size, int shorter, double by_position,

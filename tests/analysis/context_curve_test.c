@@ -23,8 +23,10 @@ TEST(curve_by_hand)
     assert_true(c.kl[0].value == 2 && c.key[0].value == 0.5 && c.key[1].value == 0);
     /* the quantile of Student's t with 2 degrees of freedom is 4.3027; s = 1, n = 3 */
     assert_true(fabs(c.full.hi - (2 + 4.302652729696 / sqrt(3))) < 1e-9);
-    assert_true(c.key[0].lo == 0 && c.key[0].hi == 1);  /* clipped to the range from 0 to 1 */
-    assert_true(c.key[1].lo == 0 && c.key[1].hi > 0.5); /* Wilson interval of 0 of 3 */
+    /* the interval of a share is clipped to [0, 1] */
+    assert_true(c.key[0].lo == 0 && c.key[0].hi == 1);
+    /* Wilson interval of 0 successes in 3 trials */
+    assert_true(c.key[1].lo == 0 && c.key[1].hi > 0.5);
     assert_true(!c.gain.at_chance && fabs(c.gain.gain[0].value - 1.0 / 3) < 1e-12);
     assert_true(c.gain.least[3].value == 8 && c.gain.gain[1].value == 1);
 }
@@ -47,7 +49,8 @@ TEST(coverage_of_means)
         for (int s = 0; s < MEANS; s++) {
             lra_rng rng = lra_rng_new(11, (uint32_t)k, (uint64_t)s);
             double row[256];
-            for (int i = 0; i < n; i++) { /* mean of exponential losses: 3 bits */
+            /* losses are exponentially distributed with mean 3 bits */
+            for (int i = 0; i < n; i++) {
                 double u = 0;
                 for (int t = 0; t < TARGETS; t++) u -= 3 * log(1 - lra_rng_u01(&rng)) / TARGETS;
                 row[i] = u + 0.5 * normal(&rng);

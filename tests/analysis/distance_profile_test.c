@@ -111,7 +111,8 @@ TEST(ragged_rows)
         double afterwards = find(&x, "range.mean")->value / (1 - find(&x, "local.0")->value);
         if (!(fabs(afterwards / null - 1) > 0.03))
             fail_msg("divided afterwards: %.4f of the null", afterwards / null);
-        for (int k = 0; k < x.n; k++) /* the same holds for quantiles */
+        /* the dist.* measurements, also quantiles, equal their null values */
+        for (int k = 0; k < x.n; k++)
             if (x.f[k].id[0] == 'd' && x.f[k].id[1] == 'i')
                 near(x.f[k].value, x.f[k].null[LRA_NULL_UNIFORM], 1e-9);
     }

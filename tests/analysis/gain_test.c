@@ -146,8 +146,8 @@ TEST(radii)
     assert_true(lra_peak_middle(2) == 1 && isnan(lra_peak_middle(1)));
 }
 
-/* The modal position is the most frequent one, and the smallest if several are equally frequent. Of
- * three different positions, bootstrap samples may have each. */
+/* The modal position is the most frequent one, and the smallest if several are equally frequent. If
+ * three positions occur once each, bootstrap samples can have any of them as mode. */
 TEST(usual_places)
 {
     const int64_t places[] = {7, 3, 7, 9, 3}, alike[] = {4, 4, 4}, few[] = {8, 2, 5};

@@ -118,7 +118,8 @@ TEST(thresholds_are_told)
     assert_int_equal(kinds_of("entropy.rel", 0.951, NAN), 1u << LRA_HEAD_UNIFORM);
     assert_int_equal(kinds_of("tree.lift.class.bracket", 1.04, 1), 0);
     assert_int_equal(kinds_of("tree.lift.class.bracket", 1.05, 1), 1u << LRA_HEAD_TREE);
-    assert_int_equal(kinds_of("tree.bracket", 0.5, 0.1), 0); /* an attention mass, not a lift */
+    /* tree.bracket is an attention mass, not a lift, and determines no kind */
+    assert_int_equal(kinds_of("tree.bracket", 0.5, 0.1), 0);
     assert_int_equal(kinds_of("dist.mean.rel", 0.5, 1), 0);
     assert_int_equal(kinds_of("dist.mean.rel", 0.499, 1), 1u << LRA_HEAD_LOCAL);
     assert_int_equal(kinds_of("dist.mean.rel", 1.1, 1), 0);
@@ -136,7 +137,7 @@ TEST(thresholds_are_told)
     lra_measurement sure = share_of("tree.lift.class.parent", 1.5, 1);
     sure.lo = 0.99, sure.hi = 2.01;
     assert_int_equal(lra_head_kinds(1, &sure).is, 0);
-    sure.lo = 1.05, sure.hi = 1.95; /* p = 0.015 */
+    sure.lo = 1.05, sure.hi = 1.95; /* this interval corresponds to p = 0.015 */
     assert_int_equal(lra_head_kinds(1, &sure).is, 1u << LRA_HEAD_TREE);
     lra_measurement four[] = {sure, share_of("tree.lift.class.children", 1, 1),
                               share_of("tree.lift.class.siblings", 1, 1),

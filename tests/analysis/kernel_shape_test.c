@@ -64,7 +64,7 @@ TEST(exponential)
     near(value("range.mean"), 0.9604 / 0.0396, 1e-6);
     near(value("range.mean.p1"), 49, 1e-3);
     near(value("decay.test"), -1, 0);
-    assert_true(p > 0 && p < 1e-80); /* p is 1/63! */
+    assert_true(p > 0 && p < 1e-80); /* the exact p-value is 1/63! */
     near(value("side"), 1, 0);
     near(value("kernel.tail"), pow(0.9604, 512), 1e-9);
     double e[1024];

@@ -166,7 +166,7 @@ TEST(power_law)
 {
     double w[300];
     for (int j = 0; j < 300; j++) w[j] = pow(300 - j, -1.5) * (1 + 0.01 * (j % 3));
-    numbers x = one_row(300, 300, w); /* distances 1 .. 300 */
+    numbers x = one_row(300, 300, w); /* the weights are at distances 1 to 300 */
     near(value(&x, "decay.beta"), 1.5, 0.01);
     near(value(&x, "decay.kind"), LRA_DECAY_POWER, 0);
 }
@@ -259,7 +259,7 @@ static void sums_are_rows(int64_t columns, bool causal)
                 own -= x * log(x), square += x * x;
             }
             entropy += own / length, squares += 1 / square / length;
-            if (n > 1) self += w[i] / (double)m->n_other; /* w is normalized at this point */
+            if (n > 1) self += w[i] / (double)m->n_other; /* w is already normalized here */
             if (n > 1) rel += own / log(n) / (double)(m->n_rows - m->n_single);
             lra_profile_row(rows, i, 0, n, w);
         }
@@ -398,7 +398,7 @@ TEST(seeds)
     near(all.hi, 2 + sqrt(9 + t * t), 1e-9);
     assert_int_equal(all.seeds, 3);
     assert_false(all.flags & (LRA_ONE_SEED | LRA_FEW_SEEDS));
-    for (int k = 0; k < 3; k++) f[k].lo = f[k].hi = NAN; /* without intervals of the seeds */
+    for (int k = 0; k < 3; k++) f[k].lo = f[k].hi = NAN; /* measurements without intervals */
     all = lra_measurement_of_seeds(3, f);
     near(all.hi, 2 + t, 1e-9);
     assert_true(all.flags & LRA_FEW_SEEDS);

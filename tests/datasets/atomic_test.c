@@ -62,7 +62,7 @@ static void check_running(const float *x, const float *y, int task)
     }
 }
 
-/* value: shape (n, 2) */
+/* Checks the targets y of task select. value (n, 2): number and mark of each position. */
 static void check_select(const float *value, const float *y)
 {
     int at = LENGTH + MARKS;
@@ -153,7 +153,7 @@ TEST(training_rows_are_fresh)
             .data = d, .buckets = &b, .batch = 8, .seed = 3, .training = true, .augment = true};
         double first[2] = {0};
         assert_true(tasks[k]->data.fresh);
-        for (int pass = 0; pass < 3; pass++) { /* the epochs are 0, 1, 0 */
+        for (int pass = 0; pass < 3; pass++) { /* epoch 0, then 1, then 0 again */
             lra_loader *l = lra_loader_new(&s);
             lra_loader_epoch(l, pass % 2);
             const lra_batch *batch = lra_loader_get(l, 0);

@@ -15,7 +15,7 @@
 
 GROUP(make_folder, remove_folder);
 
-enum { FILES = 120 }; /* files of each format */
+enum { FILES = 120 }; /* number of files of each format */
 
 static void add_hex(lra_text *t, const char *bytes, int64_t n)
 {

@@ -86,7 +86,8 @@ TEST(xor_is_what_it_says)
                 lra_row row = lra_sequences_row(&d->split[s], i);
                 if (n_copies == 1) check_group(row.token, row.n, row.label, distance);
                 check_xor(row.token, row.n, row.label, distance, n_copies);
-                assert_int_equal(row.label, i % 2); /* chance is exactly one half */
+                /* labels alternate, so that chance is exactly one half */
+                assert_int_equal(row.label, i % 2);
             }
         lra_dataset_free(d);
         lra_free(changes);
@@ -216,7 +217,7 @@ TEST(training_rows_are_fresh)
     assert_true(lra_task_xor.data.fresh);
     static int32_t kept[2][ROWS][LENGTH];
     int different = 0, ones = 0;
-    for (int pass = 0; pass < 3; pass++) { /* the epochs are 0, 1, 0 */
+    for (int pass = 0; pass < 3; pass++) { /* epoch 0, then 1, then 0 again */
         lra_loader_spec s = {
             .data = d, .buckets = &b, .batch = 8, .seed = 3, .training = true, .augment = true};
         lra_loader *l = lra_loader_new(&s);

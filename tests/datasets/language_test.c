@@ -161,7 +161,8 @@ TEST(many_words)
         assert_int_equal(r->start[1], 3);
         assert_int_equal(r->token[0] + (r->token[1] << 16),
                          65540 + 2); /* its id follows those of <eos> and w69999 */
-        assert_int_equal(r->token[2] + (r->token[3] << 16), WORDS + 1); /* <unk> has the last id */
+        /* the word <unk> has the last id */
+        assert_int_equal(r->token[2] + (r->token[3] << 16), WORDS + 1);
         lra_dataset_free(d);
     }
     lra_text_free(&t);

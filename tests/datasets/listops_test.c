@@ -38,7 +38,7 @@ TEST(worked_examples)
     assert_int_equal(value_of(nested, 1, false), 9);
     /* an inner MIN counts as 0, an inner MED as 4 */
     assert_int_equal(value_of(nested, 2, false), 4);
-    assert_int_equal(value_of(nested, 2, true), 4); /* inner operators are left out */
+    assert_int_equal(value_of(nested, 2, true), 4); /* here, inner operators are left out */
     assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, false), 2);
     assert_int_equal(value_of("[SM [MAX 1 2 ] 3 ]", 2, true), 3);
 }
@@ -303,7 +303,8 @@ TEST(bad_parameters)
                         "'root' is 'none', expected op or any");
     task_refuses_change(&lra_task_listops, "quick", "val=0", "'val' is '0'");
     task_refuses_change(&lra_task_listops, "quick", "max-depth=1",
-                        "none of 200000 trees of depth <= 1"); /* the maximum is 7 tokens */
+                        /* trees of depth 1 have at most 7 tokens, fewer than the minimum length */
+                        "none of 200000 trees of depth <= 1");
     lra_err e = {{0}};
     assert_null(lra_task_config(&lra_task_listops, "huge", &e));
     assert_string_equal(e.msg, "task 'listops' has no preset 'huge'");

@@ -126,7 +126,7 @@ TEST(headers)
         {"\0\0\10\1\0\0\0\2\7\7", 10, NULL},
         {"\0\0\10\1\0\0\0\2\7", 9, NULL}, /* announces two labels, contains one */
         {"\0\0\10\1\0\0\0\2", 8, NULL},
-        {"\0\0\10\1\0\0\0\2\7\7\7", 11, NULL}, /* one byte too many */
+        {"\0\0\10\1\0\0\0\2\7\7\7", 11, NULL}, /* announces two labels, has one byte more */
         {"\0\0\10\1\0\0\0\0", 8, "dimension 0 is 0"},
         {"\0\0\10\1\377\377\377\377", 8, "dimension 0 is 4294967295"},
         {"\0\0\10\3\0\0\0\1\4\0\0\0\4\0\0\0", 16, "dimension 2 is 67108864"},

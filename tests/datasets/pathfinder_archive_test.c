@@ -151,7 +151,7 @@ TEST(packed_is_as_unpacked)
             pack_write(folder, name, l.file, l.n, kinds[k]);
             same_rows(name, "sets=three", three);
             same_rows(name, "", one);
-            *strrchr(name, '/') = 0; /* the folder of the archive */
+            *strrchr(name, '/') = 0; /* now the path of the archive's folder */
             same_rows(name, "sets=three", three);
             lra_free(name);
         }

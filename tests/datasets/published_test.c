@@ -86,7 +86,7 @@ static void add_layer(file *to, const tiny_model *from, int layer)
                {"up/b", "mlp.dense_h_to_4h.bias", H, 0},
                {"down/w", "mlp.dense_4h_to_h.weight", H, D},
                {"down/b", "mlp.dense_4h_to_h.bias", D, 0},
-               {"norm1/bias", "attention.masked_bias", D, 0}}; /* this array is ignored */
+               {"norm1/bias", "attention.masked_bias", D, 0}}; /* the reader ignores this array */
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char ours[80], theirs[80];
         snprintf(ours, sizeof ours, "encoder/layer%d/%s", layer, all[i].ours);

@@ -207,7 +207,7 @@ TEST(parts_are_rotated)
     lra_buckets buckets = lra_buckets_find(d);
     lra_loader *l = loader_of(d, &buckets, 4, true), *resumed = loader_of(d, &buckets, 4, true);
     int32_t first[2][4];
-    assert_int_equal(lra_loader_batches(l), 2); /* batches of 25 rows */
+    assert_int_equal(lra_loader_batches(l), 2); /* two batches of 25 rows are an epoch */
     for (int epoch = 0; epoch < 2; epoch++) {
         lra_loader_epoch(l, epoch);
         for (int64_t i = 0; i < 2; i++) {

@@ -132,7 +132,7 @@ TEST(two_way_splits)
         int64_t n;
         double share;
         int64_t kept;
-        uint64_t first, second; /* checksums of both parts */
+        uint64_t first, second; /* expected checksums of both parts */
     } splits[] = {
         {50000, 0.1, 45000, 25342856038760, 311566311877}, /* CIFAR-10 */
         {60000, 0.1, 54000, 43784604325544, 538220917160}, /* MNIST */

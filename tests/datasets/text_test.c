@@ -185,13 +185,13 @@ TEST(characters)
     lra_err e = {{0}};
     packed_file of[13];
     for (int i = 0; i < 13; i++) of[i] = files[i];
-    of[0].bytes = "bbbbbbbbbbbbbbbbbbbb\xC3\xA9\xC3\xA9"; /* 20 times b */
+    of[0].bytes = "bbbbbbbbbbbbbbbbbbbb\xC3\xA9\xC3\xA9"; /* the character b 20 times */
     /* 16 times e with an accent, in all reviews */
     of[2].bytes = "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9"
                   "\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9";
     /* 20 times a; the characters after them are cut */
     of[3].bytes = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-    of[4].bytes = "cccccccccccccc"; /* 14 times c */
+    of[4].bytes = "cccccccccccccc"; /* the character c 14 times, one time too few */
     pack_write(folder, "chars/imdb.tar", of, 13, PACK_TAR);
     lra_dataset *d = import("chars", "length=21 vocab=chars15", &e);
     NOT_NULL(d);
@@ -203,7 +203,8 @@ TEST(characters)
     lra_row row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 0);
     assert_int_equal(row.n, 2);
     assert_int_equal(row.token[0], LRA_BYTES_FIRST + 2);
-    row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 1); /* t1 is not in the vocabulary */
+    /* the review contains no character of the vocabulary */
+    row = lra_sequences_row(&d->split[LRA_TEST_SPLIT], 1);
     assert_int_equal(row.n, 3);
     assert_int_equal(row.token[0], LRA_BYTES_UNK);
     lra_dataset_free(d);

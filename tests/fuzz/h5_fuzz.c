@@ -119,7 +119,8 @@ static void replace_dataset(hid_t file, const char *path, stream *s)
     hid_t type = any_type(next(s)), space = any_space(s, dims, &rank);
     hid_t list = H5Pcreate(H5P_DATASET_CREATE), links = H5Pcreate(H5P_LINK_CREATE);
     uint8_t how = next(s);
-    hsize_t most = how & 2 ? 1 << 20 : 1; /* HDF5 keeps a chunk in memory */
+    /* chunks are small, because HDF5 keeps a chunk in memory */
+    hsize_t most = how & 2 ? 1 << 20 : 1;
     for (int i = 0; i < rank && i < 10; i++) {
         chunk[i] = dims[i] < 1 ? 1 : dims[i] < most ? dims[i] : most;
         most = most / chunk[i] ? most / chunk[i] : 1;
@@ -149,7 +150,7 @@ static void replace_attribute(hid_t file, const char *object, const char *name, 
     if (owner < 0) return;
     hid_t type = any_type(next(s));
     hid_t space = next(s) % 4 ? H5Screate(H5S_SCALAR) : any_space(s, dims, &rank);
-    /* HDF5 keeps this object in memory */
+    /* attributes are small, because HDF5 keeps them in memory */
     if (H5Sget_simple_extent_npoints(space) > 4096) H5Sset_extent_none(space);
     H5Adelete(owner, name);
     hid_t a = H5Acreate2(owner, name, type, space, H5P_DEFAULT, H5P_DEFAULT);

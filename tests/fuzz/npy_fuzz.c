@@ -8,7 +8,7 @@ bool lra_fuzz_seed(int i, lra_text *to)
     static const struct {
         int major;
         const char *header;
-        size_t n; /* bytes of data */
+        size_t n; /* size of the data in bytes */
     } seeds[] = {
         {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", 48},
         {1, "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", 3},

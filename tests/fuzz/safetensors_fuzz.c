@@ -10,7 +10,7 @@ bool lra_fuzz_seed(int i, lra_text *to)
 {
     static const struct {
         const char *header;
-        size_t n; /* bytes of data */
+        size_t n; /* size of the data in bytes */
     } seeds[] = {
         {"{\"__metadata__\":{\"lra.format\":\"1\"},"
          "\"a\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]},"

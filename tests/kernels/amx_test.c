@@ -127,7 +127,7 @@ TEST(tile_products)
         for (int way = 0; way < 6; way++) {
             if (s.K > 96 && (way + i) % 5) continue;
             s.transposed = way >= 4, s.result = way % 2, s.add = i % 2;
-            s.row = way < 2 ? s.K : 6; /* rows that overlap */
+            s.row = way < 2 ? s.K : 6; /* with 6, the rows overlap */
             check(s);
         }
     }
@@ -138,7 +138,7 @@ TEST(tile_products)
                   .row = 512,
                   .add = true});
     check((sizes){.M = 33, .N = 600, .K = 1090, .row = 1090, .result = true});
-    check((sizes){/* whole blocks of K, in two passes */
+    check((sizes){/* K is a multiple of the block size and needs two passes */
                   .M = 100,
                   .N = 600,
                   .K = 1088,

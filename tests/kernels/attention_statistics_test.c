@@ -20,8 +20,8 @@ enum { B = 2, H = 2, K = 4, U = 3, LONG = 150, MOST = 7 * LONG + LRA_ATTENTION_N
 typedef struct {
     int T, columns;
     bool equal;    /* keys are 0, so that every score is 0 */
-    int32_t limit; /* limit of the distance; 0: none */
-    int32_t hole;  /* a key without weight; 0: none */
+    int32_t limit; /* distance limit in tokens; 0: none */
+    int32_t hole;  /* index of a key that is excluded; 0: none */
     bool together; /* weights are multiplied by the norms of values */
     lra_attention_spec spec;
 } test_case;
@@ -230,7 +230,7 @@ typedef struct {
     lra_plan *plan;
     lra_tensor *x[3], *length, *limit, *without, *gram, *unit, *weight, *attention, *out[2];
     int n_out;
-    bool values; /* the statistics need v */
+    bool values; /* the requested statistics need v */
 } machine;
 
 static void set_real(machine *m, const lra_tensor *x, const double *v)
@@ -478,7 +478,7 @@ TEST(maps_are_of_plain_attention)
         if (!plain) continue;
         check_map(k, LRA_F64, 1e-12);
         check_map(k, LRA_F32, 1e-6);
-        check_map(k, LRA_BF16, 1e-3); /* q and k are rounded */
+        check_map(k, LRA_BF16, 1e-3); /* q and k are rounded to bf16 */
     }
 }
 

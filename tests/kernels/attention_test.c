@@ -80,7 +80,7 @@ static const attention_case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 
 enum { MOST = B * OTHERS * H * V };
-static double value[4][MOST]; /* q, k, v and the bias (H, R) */
+static double value[4][MOST]; /* inputs q, k, v and the bias (H, R) */
 
 static void fill(void)
 {

@@ -56,7 +56,7 @@ TEST(failures_have_a_cause)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         errno = known[i].code;
         lra_fail_errno(&err, "cannot read '%s'", "x");
-        lra_fail_in(&err, "%0600d", 1); /* longer than the buffer of messages */
+        lra_fail_in(&err, "%0600d", 1); /* this context is longer than the buffer of messages */
         assert_int_equal(lra_err_cause(&err), known[i].cause);
         lra_err again = err;
         lra_fail_as(&err, lra_err_cause(&again), "%s; do this", again.msg);
@@ -77,10 +77,10 @@ TEST(printable_texts)
                  {"\033[2J\t\n\x7f", "?[2J???"},
                  {"\xc2\x9b"
                   "2J",
-                  "??2J"},                            /* CSI as a single character */
-                 {"\xc0\xaf \xe0\x80\xaf", "?? ???"}, /* overlong encodings */
-                 {"\xed\xa0\x80", "???"},             /* half of a surrogate pair */
-                 {"\xf4\x90\x80\x80", "????"},        /* above U+10FFFF */
+                  "??2J"},                            /* the control character CSI (U+009B) */
+                 {"\xc0\xaf \xe0\x80\xaf", "?? ???"}, /* overlong UTF-8 encodings */
+                 {"\xed\xa0\x80", "???"},             /* one half of a surrogate pair */
+                 {"\xf4\x90\x80\x80", "????"},        /* a code point above U+10FFFF */
                  {"\xe2\x80\xae"
                   "5h",
                   "???5h"}, /* a character that reverses the direction of text */
@@ -346,7 +346,8 @@ TEST(what_dead_writers_left_is_removed)
     assert_int_equal(close(open(mine, O_CREAT | O_WRONLY, 0600)), 0);
     lra_file *w = lra_file_create(path, &err);
     assert_non_null(w);
-    assert_string_equal(lra_file_temporary(w), left); /* the name can be used again */
+    /* the new writer uses the name of the abandoned file */
+    assert_string_equal(lra_file_temporary(w), left);
     lra_folder_clean(folder);
     assert_true(lra_file_exists(left));
     assert_false(lra_file_exists(other));

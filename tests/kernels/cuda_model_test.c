@@ -129,7 +129,7 @@ static void expect_close(const lra_model *m, const outcome *a, const outcome *b,
         for (int64_t j = 0; j < a->n[i]; j++) {
             most = fmax(most, fabs(b->v[i][j]));
             double now = fabs(a->v[i][j] - b->v[i][j]);
-            off = now <= off ? off : now; /* keeps NaN */
+            off = now <= off ? off : now; /* unlike fmax(), keeps NaN */
         }
         if (!(off <= tolerance * most + 1e-7))
             fail_msg("'%s': '%s' differs by %g of %g", m->name, a->path[i], off, most);

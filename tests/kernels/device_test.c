@@ -1,5 +1,5 @@
 /* Messages if a GPU cannot be used: one line with what was found and what is expected. */
-#define _XOPEN_SOURCE 700 /* realpath() */
+#define _XOPEN_SOURCE 700 /* declares realpath() */
 #include "tests/fixtures/test.h"
 
 #include <stdlib.h>
@@ -259,7 +259,8 @@ TEST(levels_are_tried)
 {
     char why[256], passes[] = "passes", fails[] = "fails", hangs[] = "hangs";
     assert_int_equal(lra_cuda_self_test(90, 60, why, sizeof why),
-                     LRA_CUDA_MMA); /* there is no program to test them */
+                     /* no self-test program is set, so only levels without self-test are used */
+                     LRA_CUDA_MMA);
     assert_int_equal(tried(fails, 80, 60, why), LRA_CUDA_MMA);
     assert_int_equal(tried(passes, 90, 60, why), LRA_CUDA_WGMMA);
     assert_string_equal(why, "");

@@ -231,7 +231,7 @@ static const known cases[] = {
     {&lra_model_s4d, "layers=1", {T - 2}, T - 2, T - 2},
     {&lra_model_longformer, "layers=1 window=8", {T}, 4, 3},
     {&lra_model_longformer, "layers=2 window=8", {2, 9}, 6, 5},
-    /* attends to every 7th position */
+    /* strided layout: attends to every 7th position */
     {&lra_model_local, "layers=1 block=4 layout=strided", {13}, 7, 7},
     {&lra_model_local, "layers=1 block=4 layout=strided", {6}, 0, 0},
     {&lra_model_local, "layers=1 block=4 layout=strided", {T}, 21, 21},
@@ -297,8 +297,9 @@ TEST(depth_is_known)
               {&lra_model_tnn, "layers=2", 2},
               {&lra_model_lru, "layers=2", 2},
               {&lra_model_lstm, "layers=2 directions=2", 2},
-              {&lra_model_mega, "layers=2", 4}, /* an average followed by attention */
-              {&lra_model_h3, "layers=2", 4},   /* a shift followed by a state space */
+              /* each layer is a moving average followed by attention */
+              {&lra_model_mega, "layers=2", 4},
+              {&lra_model_h3, "layers=2", 4}, /* each layer is a shift followed by a state space */
               {&lra_model_las, "layers=2 average=5", 2}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         tiny_model f;

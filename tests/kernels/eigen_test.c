@@ -38,7 +38,7 @@ static void solve(int n, double tolerance)
 
 TEST(known_values)
 {
-    const double complex two[] = {2, I, -I, 2}; /* eigenvalues 1 and 3 */
+    const double complex two[] = {2, I, -I, 2}; /* its eigenvalues are 1 and 3 */
     for (int i = 0; i < 4; i++) whole[i] = two[i];
     solve(2, 1e-15);
     assert_true(fabs(value[0] - 1) < 1e-15 && fabs(value[1] - 3) < 1e-15);

@@ -22,7 +22,8 @@
 #include "tests/fixtures/small_results.h"
 
 static lra_err err;
-static char *sealed, *bare, *forged; /* paths of the three files */
+/* paths of a file with a seal, without one, and with a forged one */
+static char *sealed, *bare, *forged;
 
 static int set_up(void **state)
 {
@@ -286,7 +287,7 @@ static void try_world(int fd)
     if (open("/etc/passwd", O_RDONLY) >= 0) _exit(11);
     if (open("/tmp/lra-sandbox-made", O_CREAT | O_WRONLY, 0600) >= 0) _exit(12);
     if (socket(AF_INET, SOCK_STREAM, 0) >= 0) _exit(13);
-    /* these descriptors are closed */
+    /* stdout and stderr are closed in the sandbox */
     if (write(1, "x", 1) >= 0 || write(2, "x", 1) >= 0) _exit(14);
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
     if (fork() >= 0) _exit(15);

@@ -304,7 +304,7 @@ TEST(residuals_are_refused)
     lra_tensor *sum = lra_with_residual(y[0], x);
     assert_non_null(sum);
     assert_true(reads(sum, x) && sum->n_src == 3 && y[0]->n_src == 2);
-    assert_null(lra_with_residual(sum, x)); /* it already has a residual */
+    assert_null(lra_with_residual(sum, x)); /* a node has at most one residual */
     assert_null(lra_with_residual(y[1], x));
     assert_null(lra_with_residual(y[2], x));
     assert_null(lra_with_residual(y[3], reader));

@@ -152,7 +152,7 @@ TEST(widths)
                             12, 13, 14, 15, 16, 17, 31, 33, 65, 128, 129};
     outputs o;
     fill(x, MAX, 1), fill(z, MAX, 2), fill(gain, MAX, 3), fill(bias, MAX, 4);
-    for (size_t k = 0; k < sizeof D / sizeof *D; k++) /* the numbers of rows are 1, 2, 6 */
+    for (size_t k = 0; k < sizeof D / sizeof *D; k++) /* `rows` takes the values 1, 2, 6 */
         for (int rows = 1; rows <= 9; rows += 1 + 3 * (rows > 1)) {
             compute(LRA_F64, rows, D[k], 1, &o, want);
             lra_graph_free(o.y[0]->graph);
@@ -215,7 +215,7 @@ TEST(not_finite)
                 for (size_t k = 0; k < 3; k++) {
                     const double *a = find(&o, by_row[k], 0, got),
                                  *b = find(&o, by_row[k], 0, want);
-                    bool zero = v == 3 && k == 2; /* exp(-infinity) is 0 */
+                    bool zero = v == 3 && k == 2; /* softmax of a score of -infinity is 0 */
                     for (int i = 0; i < ROWS * D; i++)
                         if (i / D != BAD)
                             assert_true(a[i] == b[i]);

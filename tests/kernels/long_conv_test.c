@@ -91,7 +91,7 @@ static void compare(lra_type type, int T, int L, bool two_sided, const int32_t *
     const lra_shape lags = two_sided ? LRA_SHAPE(2, D, L) : LRA_SHAPE(D, L);
     const int n = B * T * D, k = (1 + two_sided) * D * L;
     long_conv_args a = {.two_sided = two_sided, .has_length = true, .back = true, .L = L};
-    for (int i = 0; i < 3; i++) { /* y, dx and dk */
+    for (int i = 0; i < 3; i++) { /* result i: y, dx, dk */
         lra_graph *g = lra_graph_new(type, LRA_EVAL);
         lra_tensor *src[] = {source(g, "a", tokens), source(g, "b", i == 2 ? tokens : lags),
                              lra_input(g, "length", LRA_I32, LRA_SHAPE(B))};

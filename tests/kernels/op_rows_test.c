@@ -41,7 +41,7 @@ static void expect_places(const int32_t *got, const int32_t *want, int n)
         if (got[i] != want[i]) fail_msg("element %d is %d, expected %d", i, got[i], want[i]);
 }
 
-static const double six[] = {1, 2, 3, 4, 5, 6}; /* shape (2, 3) */
+static const double six[] = {1, 2, 3, 4, 5, 6}; /* an array of shape (2, 3) */
 
 TEST(axes)
 {
@@ -60,7 +60,7 @@ TEST(axes)
 
 TEST(rows)
 {
-    static const double x[] = {2, 7, 7, -1, 0, 0, 0, 0}; /* shape (2, 4) */
+    static const double x[] = {2, 7, 7, -1, 0, 0, 0, 0}; /* an array of shape (2, 4) */
     double y[8];
     int32_t place[8];
     begin(), compute(lra_row_max(input(LRA_F64, LRA_SHAPE(2, 4), x)), y);

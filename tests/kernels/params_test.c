@@ -95,13 +95,13 @@ TEST(random_rules_have_their_moments)
         {{LRA_UNIFORM(-1, 3)}, 1, 4 / sqrt(12), -1, 3},
         {{LRA_TRUNCATED(0.02)}, 0, 0.02, -2.274 * 0.02, 2.274 * 0.02},
         {{LRA_FAN(16)}, 0, 0.5 / sqrt(12), -0.25, 0.25},
-        /* 200 inputs and 200 outputs */
+        /* the array has 200 inputs and 200 outputs */
         {{LRA_XAVIER(0.5)},
          0,
          0.5 * sqrt(2.0 / 400),
          -0.5 * sqrt(6.0 / 400),
          0.5 * sqrt(6.0 / 400)},
-        /* the mean is (b - a) / ln(b / a) */
+        /* the mean of a log-uniform distribution on [a, b] is (b - a) / ln(b / a) */
         {{LRA_LOG_UNIFORM(0.001, 0.1)}, 0.021498, 0.025, 0.001, 0.1},
     };
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) {
@@ -204,7 +204,7 @@ TEST(sharing_is_said)
     assert_ptr_equal(lra_shared(b.g, "layer0/w"), w);
     lra_pop(b.g);
     assert_ptr_equal(lra_shared(b.g, "layer0/w"), w);
-    lra_param(b.g, "w", LRA_SHAPE(3), NULL); /* the same name with another path */
+    lra_param(b.g, "w", LRA_SHAPE(3), NULL); /* at top level, "w" is another path than "layer0/w" */
     lra_push(b.g, "layer0");
     lra_param(b.g, "w", LRA_SHAPE(3), NULL);
     expect_failure(&b, "'layer0': 'w' already exists; lra_shared() uses it again");

@@ -167,7 +167,8 @@ TEST(any_child_is_waited_for)
     assert_int_equal(lra_process_start(&p[2], fast, 0, &err), 0);
     assert_int_equal(lra_process_wait_any(p, 3, -1, &status, &err), 2);
     assert_int_equal(status, 4);
-    assert_int_equal(lra_process_wait_any(p, 3, 0.01, &status, &err), 3); /* no child has ended */
+    /* returns 3, the number of children: none has ended */
+    assert_int_equal(lra_process_wait_any(p, 3, 0.01, &status, &err), 3);
     lra_process_signal(&p[0], SIGKILL);
     assert_int_equal(lra_process_wait_any(p, 3, 60, &status, &err), 0);
     assert_int_equal(status, 128 + SIGKILL);
@@ -301,7 +302,7 @@ TEST(a_signal_leaves_nothing_half_written)
         lra_file *w[3];
         for (int i = 0; i < 3; i++) w[i] = lra_file_create(path, &err);
         fputs("half", lra_file_stream(w[0]));
-        if (lra_file_commit(w[1], &err) != 0) _exit(1); /* this file is complete */
+        if (lra_file_commit(w[1], &err) != 0) _exit(1); /* completes the second file */
         raise(SIGTERM);
         _exit(2);
     }

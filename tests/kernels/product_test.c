@@ -327,7 +327,7 @@ static void dense(lra_type type)
 {
     dense_of(type, 1100, 6, 9);
     dense_of(type, 2, 18, 33);
-    dense_of(type, 122, 530, 70); /* several passes over k */
+    dense_of(type, 122, 530, 70); /* K needs several passes */
     /* not divided into parts; the narrower panels at the end have more tiles than a full panel */
     dense_of(type, 520, 18, 1968);
     dense_of(type, 1100, 330, 24); /* only x is wide: dy^T x is computed in parts */

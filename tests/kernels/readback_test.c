@@ -40,7 +40,7 @@ static lra_rng times;
 static struct {
     work queue[QUEUE];
     int64_t first, last; /* numbers of the first and last queued item */
-    int next;            /* slot that is written next */
+    int next;            /* index of the slot that is written next */
     bool idle;           /* true: plans are not executed, so that they take no time */
     int late, runs, copies;
 } fake;
@@ -303,7 +303,8 @@ TEST(a_step_costs_the_host_little)
     assert_non_null(lra_session_finish(&s, status, &e));
     fake.idle = false;
     assert_int_equal(fake.runs, STEPS * ROUNDS + 1);
-    assert_int_equal(fake.copies, fake.runs); /* the inputs of a step are adjacent */
+    /* one copy per run: the inputs of a step are adjacent in memory */
+    assert_int_equal(fake.copies, fake.runs);
     printf("a step costs the host %.2f us beside the driver\n", least);
     if (least > MOST_US) fail_msg("%.1f us, at most %d were expected", least, MOST_US);
     lra_loader_free(l);
@@ -317,7 +318,7 @@ TEST(inputs_are_gathered)
     lra_staging s = {.n = 0};
     char *to = (char *)0x10000;
     assert_int_equal(lra_staging_add(&s, to, 100, 4096), 0);
-    /* continues the previous buffer */
+    /* a buffer that follows the previous one extends its part */
     assert_int_equal(lra_staging_add(&s, to + 256, 300, 4096), 256);
     assert_int_equal(s.n, 1);
     assert_int_equal(s.part[0].n_bytes, 556);
@@ -326,9 +327,10 @@ TEST(inputs_are_gathered)
     /* a buffer before it starts a new part */
     assert_int_equal(lra_staging_add(&s, to, 64, 4096), 1024);
     assert_int_equal(s.n, 3);
-    assert_int_equal(lra_staging_add(&s, to + 256, 4096, 4096), -1); /* no space is left */
+    /* -1: the staging memory is full */
+    assert_int_equal(lra_staging_add(&s, to + 256, 4096, 4096), -1);
     while (s.n < LRA_STAGED_MOST) lra_staging_add(&s, to, 1, 1 << 20);
-    assert_int_equal(lra_staging_add(&s, to, 1, 1 << 20), -1); /* all parts are in use */
+    assert_int_equal(lra_staging_add(&s, to, 1, 1 << 20), -1); /* -1: all parts are in use */
     assert_int_equal(lra_staging_add(&s, to + 1, 1, 1 << 20), (int64_t)s.part[s.n - 1].at + 1);
 }
 

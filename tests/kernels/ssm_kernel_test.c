@@ -57,7 +57,7 @@ TEST(kernels_are_the_sums)
     static const int64_t lengths[] = {1, 7, 64, 65, MOST};
     static const double sizes[] = {0.5, 0.05, 0.001};
     for (int i = 0; i < 5; i++)
-        for (int k = 0; k < 4; k++) { /* the last case has no step sizes */
+        for (int k = 0; k < 4; k++) { /* k = 3: no step sizes dt */
             bool held = k < 3;
             fill(held ? sizes[k] : 1);
             compute(lengths[i], held);

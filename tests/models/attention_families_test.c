@@ -637,7 +637,8 @@ TEST(rows_are_spread)
         assert_int_equal(lra_matrix_n_rows(&r, MOST_ROWS - 1), MOST_ROWS - 1);
         assert_int_equal(lra_matrix_row_at(&r, 5, MOST_ROWS - 1), 5);
     }
-    for (int i = 0; i < T; i++) assert_in_range(told[i], 310, 330); /* 320 are expected */
+    /* 320 selections of each row are expected */
+    for (int i = 0; i < T; i++) assert_in_range(told[i], 310, 330);
 }
 
 /* Sets features whose products give the third token almost all of the weight, and equal weights to
@@ -684,7 +685,8 @@ TEST(chance_makes_no_sinks)
     lra_train_spec spec = trained.run.spec;
     lra_model itself = lra_model_resconv;
     itself.encode = encode_itself, spec.model = &itself;
-    /* with two rows, half of the sampled rows seem to attend to one key */
+    /* of two sampled rows, each attends to its own token, so that a key seems to have half of the
+     * weight */
     for (int rows = 0; rows <= 2; rows += 2) {
         lra_heads h;
         OK(lra_heads_measure(&spec, &trained.device, LRA_INITIAL_WEIGHTS, 0, rows, &h, &e));

@@ -381,7 +381,7 @@ static void check_resume(const lra_model *m, const char *variant)
     what.what = MODEL_UPDATE;
     model_open(&a, &what);
     train_steps(&a, 0, 3);
-    char path[64]; /* parts of this test run in parallel */
+    char path[64]; /* a name of this process, because shards of this test run in parallel */
     snprintf(path, sizeof path, "model_test.%d.h5", (int)getpid());
     lra_h5 *file = lra_h5_create(path, "checkpoint", &e);
     assert_non_null(file);

@@ -88,7 +88,7 @@ static void check_loss(lra_goal goal, const lra_objective *o)
     lra_loader *l = lra_session_loader(&s, LRA_TRAIN_SPLIT, true);
     for (int64_t i = 0; i < 4; i++) {
         const lra_batch *b = lra_loader_get(l, i);
-        const lra_step step = {.seed = 1, .step = (uint64_t)i}; /* learning rate 0 */
+        const lra_step step = {.seed = 1, .step = (uint64_t)i}; /* the learning rate is 0 */
         float status[4];
         assert_int_equal(lra_session_part(&s, b, 0, &step, status, &e), 0);
         double expected = expected_loss(&r, o, b, s.buckets.length[b->bucket]);
@@ -184,7 +184,7 @@ static void open_counting(run *r, const char *name, const lra_objective *o, int6
 
 TEST(pretraining_learns)
 {
-    if (sanitized) skip(); /* other tests pretrain as well */
+    if (sanitized) skip(); /* with sanitizers, the pretraining code is covered by other tests */
     static const lra_objective *const all[] = {&lra_objective_pretrain_masked,
                                                &lra_objective_pretrain_causal};
     for (int k = 0; k < 2; k++) {

@@ -95,7 +95,7 @@ TEST(stops_when_nothing_gets_better)
     whole.spec.schedule.rate = parts.spec.schedule.rate = 1e-12;
     a = train(&whole);
     assert_int_equal(a.training.best_epoch, 1);
-    assert_int_equal(a.n_epochs, 4); /* the best epoch, and three without an improvement */
+    assert_int_equal(a.n_epochs, 4); /* the best epoch, and three epochs without improvement */
     parts.spec.stop_after = 27;
     assert_int_equal(lra_train(&parts.spec, &parts.device, &b, &e), LRA_STOPPED);
     parts.spec.stop_after = 0;
@@ -103,7 +103,7 @@ TEST(stops_when_nothing_gets_better)
     assert_int_equal(b.n_epochs, 4);
     assert_true(a.hash == b.hash);
     lra_train_report_free(&b);
-    b = train(&parts); /* training again ends immediately */
+    b = train(&parts); /* a finished run is not trained again */
     assert_int_equal(b.n_epochs, 4);
     assert_true(a.hash == b.hash);
     lra_train_report_free(&a);

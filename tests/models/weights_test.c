@@ -18,7 +18,7 @@
 #include "models/training/weights.h"
 #include "tests/fixtures/tiny_run.h"
 
-enum { W = 4, H = 6, K = 3 }; /* width, hidden, kernel */
+enum { W = 4, H = 6, K = 3 }; /* settings of the model: width, hidden, kernel */
 
 static char *folder, *file;
 static lra_err err;
@@ -207,7 +207,7 @@ TEST(other_types_are_converted)
     lra_safetensors t;
     assert_int_equal(lra_safetensors_read(file, &t, &err), 0);
     lra_ndarray *bias = (lra_ndarray *)(uintptr_t)find(&t, "param/encoder/norm/bias");
-    const uint16_t bf16[W] = {0x3F80, 0xC000, 0, 0x4000}; /* the numbers 1, -2, 0, 2 */
+    const uint16_t bf16[W] = {0x3F80, 0xC000, 0, 0x4000}; /* 1, -2, 0, 2 in bf16 */
     float values[W];
     int converted;
     bias->dtype = LRA_DTYPE_BF16, bias->element = 2, bias->bytes = bf16;

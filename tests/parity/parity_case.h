@@ -23,8 +23,8 @@ typedef struct {
     lra_device device;
     lra_config *config;
     lra_network network;
-    lra_gradients gradients; /* empty if `trained` */
-    lra_tensor *update;      /* only if `trained` */
+    lra_gradients gradients; /* gradients of the batch; empty if `trained` */
+    lra_tensor *update;      /* output that applies the AdamW update; only if `trained` */
     lra_params *params;
     lra_space *space;
     lra_plan *plan;

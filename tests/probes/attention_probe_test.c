@@ -24,7 +24,7 @@ enum { LAYERS = 2, MOST = 64 };
 
 TEST(relations_of_a_tree)
 {
-    /* [MAX 4 [MIN 2 3 X 9 X <eos> */
+    /* tokens of [MAX 4 [MIN 2 3 X 9 X <eos> */
     const int32_t token[] = {LISTOPS_MIN + 1,   LISTOPS_DIGIT + 4, LISTOPS_MIN,
                              LISTOPS_DIGIT + 2, LISTOPS_DIGIT + 3, LISTOPS_CLOSE,
                              LISTOPS_DIGIT + 9, LISTOPS_CLOSE,     LISTOPS_EOS};

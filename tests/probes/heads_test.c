@@ -51,7 +51,7 @@ typedef struct {
     lra_params *params;
     lra_space *space;
     lra_plan *plan;
-    lra_tensor **param, **grad; /* arrays of n tensors */
+    lra_tensor **param, **grad; /* n parameters and their gradients */
     int n;
 } fixture;
 

@@ -291,7 +291,7 @@ TEST(positions_are_spread)
         }
     int ends = 0;
     for (int64_t example = 0; example < 400; example++) {
-        for (int64_t p = 0; p < 8; p++) { /* one position in each of 8 parts */
+        for (int64_t p = 0; p < 8; p++) { /* position p is drawn from part p of 8 */
             int64_t at = lra_jacobian_position(4, example, 8, p, 200);
             assert_true(at >= 25 * p && at < 25 * (p + 1));
         }

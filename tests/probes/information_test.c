@@ -224,7 +224,8 @@ TEST(merged)
     lra_symbols few = {6, start, symbol};
     lra_information *y = lra_information_new(&few, MOST, 0, 1);
     assert_int_equal(at(x, 1)->symbols, 7);
-    assert_int_equal(at(y, 1)->symbols, 3); /* 3 = sqrt(1194 / 100), rounded down */
+    /* 1194 pairs, 100 per cell: sqrt(1194 / 100), rounded down, is 3 */
+    assert_int_equal(at(y, 1)->symbols, 3);
     assert_true(y->point[y->n - 1].symbols >= 2);
     lra_information_free(x);
     lra_information_free(y);

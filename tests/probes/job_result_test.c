@@ -77,7 +77,8 @@ TEST(what_fills_no_batch_is_left_out)
     assert_int_equal(j.data->split[LRA_TRAIN_SPLIT].n, 64);
     assert_int_equal(j.data->split[LRA_VAL_SPLIT].n, 16);
     assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
-    j.data->split[LRA_TEST_SPLIT].n = 20; /* as after loading existing data */
+    /* rows as loaded from prepared data, before the incomplete batch is removed */
+    j.data->split[LRA_TEST_SPLIT].n = 20;
     assert_int_equal(lra_job_use_data(&j, j.data, &e), 0);
     assert_int_equal(j.data->split[LRA_TEST_SPLIT].n, 16);
     close_job(&j, o);

@@ -72,7 +72,7 @@ static void expect(const char *switches, const char *said)
     int rc = run_forward(&o, logits, &e);
     assert_int_not_equal(rc, 0);
     if (!strstr(e.msg, said)) fail_msg("%s: '%s' without '%s'", switches, e.msg, said);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child remains */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child process remains */
     assert_int_equal(errno, ECHILD);
     lra_free(words);
     lra_free(path);
@@ -266,7 +266,7 @@ TEST(children_of_the_model_end)
     x.frame = lra_frame_write("hello", 0, meta, 0, NULL, &x.n, &e);
     OK(lra_model_exchange_all(&p, 1, &x, 1, &e));
     long pid = 0;
-    /* the line may arrive at any time */
+    /* waits until the line with the pid arrives on stderr */
     for (const char *at = lra_model_process_stderr(p); pid == 0;) {
         if (sscanf(at, "child %ld", &pid) == 1 && strchr(at, '\n')) break;
         pid = 0;

@@ -269,7 +269,7 @@ TEST(context_after_bos)
     m.base.facts.has_bos = true, m.base.facts.bos = BOS;
     lra_dataset *d = rows_of(&m, false, true);
     check_context(m, d);
-    /* the model does not declare bos */
+    /* the same model, which does not declare its bos token */
     lra_influence p = measure(&forgets, d, &lra_part_context_curve);
     assert_true(value_of(&p, "context-curve", "context.c50")->value > 3);
     close_influence(&p);
@@ -357,7 +357,8 @@ TEST(key_tokens)
             int32_t before[LONG];
             for (int64_t t = 0; t < at; t++) before[t] = test->token[test->start[row] + t];
             assert_int_equal((int64_t)x[2], test->token[test->start[row] + at]);
-            assert_int_equal((int64_t)x[2], gram(&m, before, at)); /* the expected token */
+            /* column 2 of a key token is the token itself */
+            assert_int_equal((int64_t)x[2], gram(&m, before, at));
             assert_true(fabs((double)x[3] - log(sure)) < 1e-5);
             assert_true(fabs((double)x[4] - log(1.0 / V)) < 1e-5);
             share += 1 / n;
@@ -541,7 +542,8 @@ TEST(logprob_of_a_run)
     lra_responder *r = lra_process_responder_open(&o, &e);
     NOT_NULL(r);
     check_logprob(r);
-    int32_t token = 0, length = 1, target = OWN_V; /* beyond the vocabulary: refused */
+    /* OWN_V is not an id of the vocabulary: the request is rejected */
+    int32_t token = 0, length = 1, target = OWN_V;
     float out;
     const lra_request q = {.B = 1, .T = 1, .towers = 1, .token = &token, .length = &length};
     assert_int_not_equal(r->is->logprob(r, &q, &target, &out, &e), 0);

@@ -219,7 +219,7 @@ static void add_published(lra_text *to, const char *paper, const lra_model *m, c
     char *preset = lra_format("paper:%s", paper);
     const char *words[] = {"--preset", preset};
     if (configure(&r, m, t, 2, words, &e) != 0) fail_msg("%s %s %s", m->name, t->name, e.msg);
-    r.data_dir = "official"; /* this paper used the official files */
+    r.data_dir = "official"; /* marks the data as official files, as used in the paper */
     char *deviations = lra_published_deviations(&r);
     lra_text_add(to, "%s %s %s\n", paper, m->name, t->name);
     add_settings(to, "task", r.task_config);

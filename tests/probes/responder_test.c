@@ -309,7 +309,8 @@ TEST(tokens_far_of_marks_are_dropped)
     for (int k = 0; k < 2; k++) {
         measure(&m, part[k]);
         equals(&m, part[k]->name, "drop.w95", BACK + 1);
-        assert_true(found(&m, part[k]->name, "drop.w95")->lo == 5); /* w95 is above 4 */
+        /* the interval begins one token above the previous width, 4 */
+        assert_true(found(&m, part[k]->name, "drop.w95")->lo == 5);
     }
     close_measured(&m);
 }

@@ -110,7 +110,8 @@ TEST(windows_of_a_stream)
     assert_true(r.w[0] == 1 && r.w[1] == 2 && r.w[2] == 4 && r.w[r.n_points - 1] == CONTEXT);
     int64_t asked = 0, changed = 0, lost = 0;
     for (int64_t i = 0; i < r.n; i++) {
-        if (r.step[i] < 0) { /* the last window has 2 tokens */
+        /* the last row has 2 tokens, fewer than the number of evaluated positions */
+        if (r.step[i] < 0) {
             assert_true(r.index[i] == ROWS - 1 && r.full[i].n == 0 && r.kl[i] == 0);
             continue;
         }
@@ -253,7 +254,9 @@ TEST(measurements_of_a_stream)
     assert_null(lra_part_undefined(&lra_part_keep, &p));
     assert_non_null(lra_part_undefined(&lra_part_bag, &p));
     assert_true(lra_part_passes(&lra_part_keep, &p, ROWS) ==
-                ROWS * 8 * (1 + r.n_points + 2)); /* two kinds of replacement */
+                /* the complete input and n_points widths; the complete input and one width with the
+                 * other filler */
+                ROWS * 8 * (1 + r.n_points + 2));
     OK(lra_part_measure(&lra_part_keep, &p, 0, &e));
     const lra_probe_unit *u = lra_probe_unit_find(p.out, "keep");
     const lra_probe_array *own = lra_probe_array_find(u, "kl"), *x = lra_probe_array_find(u, "key");

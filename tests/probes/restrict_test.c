@@ -107,7 +107,8 @@ TEST(far_of_marks_is_dropped)
             fill();
             assert_int_equal(lra_perturb_apply(&c, N, sizeof *from, from, other, 18, to), N);
             for (int i = 0; i < N; i++) {
-                bool stays = near[i] <= w || (swap && i >= 18); /* the other row is shorter */
+                /* the row that provides tokens has only 18 */
+                bool stays = near[i] <= w || (swap && i >= 18);
                 assert_int_equal(to[i], stays ? i : swap ? 100 + i : 0);
             }
         }
@@ -135,7 +136,7 @@ TEST(orders_are_lost)
     for (int64_t w = 1; w <= 32; w *= 2) {
         int sum = 0, steps = 0, moved = 0;
         assert_int_equal(apply(&lra_part_order_in, w, 0, N, 0), N);
-        for (int i = 0; i < N; i++) { /* no token leaves its window */
+        for (int i = 0; i < N; i++) { /* no token moves by w or more */
             sum += to[i];
             assert_true(to[i] - i < w && i - to[i] < w);
             moved += to[i] != i;
@@ -196,7 +197,8 @@ TEST(parity_of_ones)
                                                      &lra_part_keep};
     static const double x[WIDTHS] = {1, 2, 4, 8, T};
     for (int k = 0; k < 3; k++) {
-        static double row[WIDTHS + 2][ROWS]; /* share of correct predictions */
+        /* (widths, complete input, chance; rows) share of correct predictions */
+        static double row[WIDTHS + 2][ROWS];
         memset(row, 0, sizeof row);
         for (int i = 0; i < ROWS; i++) {
             lra_rng r = lra_rng_new(7, 7, (uint64_t)i);

@@ -241,7 +241,8 @@ TEST(all_of_many_heads_are_in_the_mean)
 {
     lra_probe_result *p = many_heads();
     char *data, *script = draw(&lra_figure_las_4, 1, &p, &data);
-    assert_non_null(strstr(data, "weights from 0 to 34.5\n")); /* the mean of 0, 1, .., 69 */
+    /* 34.5 is the mean of 0, 1, .., 69, the weights of the heads */
+    assert_non_null(strstr(data, "weights from 0 to 34.5\n"));
     lra_free_large(script);
     lra_free_large(data);
 }

@@ -61,11 +61,12 @@ TEST(means_seeds_and_selected_epochs)
                       selected[] = "\n20 1.500000 50.000000\n20 1.625000 62.500000\n? ? ?\n";
     const char *of_c = strstr(dat, one), *of_s4d = strstr(dat, "# s4d");
     assert_true(of_c && of_s4d && of_c < of_s4d);
-    assert_non_null(strstr(of_s4d, mean)); /* the mean ends at the last epoch of both */
+    /* the mean ends at the last epoch that both seeds have */
+    assert_non_null(strstr(of_s4d, mean));
     assert_non_null(strstr(of_s4d, each));
     assert_non_null(strstr(of_s4d, selected));
     assert_non_null(strstr(gp, "validation accuracy (%)"));
-    /* lines of the seeds of s4d */
+    /* data block 4 has the lines of the seeds of s4d */
     assert_non_null(strstr(gp, "index 4 using 1:2 with lines"));
     /* a single seed is drawn as the mean only */
     assert_null(strstr(gp, "index 1 using 1:2 with lines lc rgb '#"));

@@ -150,7 +150,7 @@ TEST(numbers_that_can_be)
     assert_int_equal(format_files_read(FORMAT_RESULT, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_CHECKPOINT, &hash, &e), 0);
     assert_int_equal(format_files_read(FORMAT_DATA, &hash, &e),
-                     -1); /* its fingerprint does not fit */
+                     -1); /* rejected: the fingerprint does not match the changed rows */
     assert_non_null(strstr(e.msg, "fingerprint is"));
 }
 

@@ -145,7 +145,7 @@ TEST(information_of_answers)
     says(text, "  gain (MI)  ");
     says(text, "bits per doubling of R");
     free(text);
-    list[3]->n_val = 0; /* a run of an older program */
+    list[3]->n_val = 0; /* as in results of older programs: no validation rows */
     text = text_of(list, 6);
     says(text, "not recorded: the results have no predictions on the validation split");
     free(text);
@@ -314,7 +314,8 @@ TEST(chance_is_of_training)
     r->n_baselines = 1, r->baseline_name[0] = lra_copy_text("constant");
     r->baseline[0] = lra_alloc_array(N, sizeof(int32_t));
     for (int i = 0; i < N; i++) r->baseline[0][i] = 1;
-    near(lra_result_chance(r), 0.2, 1e-9); /* the labels of 6 and 9 */
+    /* 0.2 is the share of label 1 in the test rows (i % 10 = 6 or 9) */
+    near(lra_result_chance(r), 0.2, 1e-9);
     lra_result_free(r);
 }
 

@@ -66,7 +66,8 @@ static int scale_of(int argc, char **argv, lra_ladder_scale *s, lra_err *e)
     int rc = lra_ladder_scale_open(s, o, ".", e);
     if (s->reference)
         s->reference = strcmp(s->reference, "widest") == 0 ? "widest"
-                                                           /* these strings outlive the options */
+                                                           /* string literals, which outlive the
+                                                            * options */
                                                            : "published";
     lra_options_free(o);
     return rc;

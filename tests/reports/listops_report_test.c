@@ -116,11 +116,11 @@ TEST(groups)
     lra_err e = {{0}};
     lra_listops_view *v;
     lra_listops *r = small_listops(5, 0, 6);
-    for (int i = 0; i < N; i++) r->arity[i] = i % 20; /* more values than groups */
+    for (int i = 0; i < N; i++) r->arity[i] = i % 20; /* 20 values, more than there are groups */
     assert_int_equal(lra_listops_views(&r, 1, &v, &e), 1);
     const lra_listops_grouping *root = &v->by[LRA_BY_ROOT], *arity = &v->by[LRA_BY_ARITY],
                                *length = &v->by[LRA_BY_LENGTH];
-    /* no expression is a single digit */
+    /* four groups: no expression is a single digit */
     assert_true(root->n_groups == 4 && strcmp(root->name[3], "SM") == 0);
     assert_int_equal(arity->n_groups, LRA_LISTOPS_GROUPS);
     assert_string_equal(arity->name[14], "14");

@@ -55,10 +55,10 @@ TEST(cells_count_once)
     int seeds;
     put("base", "a", 0, 20);
     put("base", "b", 1, 30);
-    put("copy", "x", 0, 20); /* a result of another machine */
+    put("copy", "x", 0, 20); /* a copy of base/a, as from another machine */
     put("copy", "y", 1, 30);
     put("copy", "z", 2, 25);
-    put("other", "a", 0, 21); /* the same cell with other measurements */
+    put("other", "a", 0, 21); /* the same cell as base/a, with other predictions */
     assert_int_equal(load(1, once, &a, &seeds), 2);
     assert_int_equal(seeds, 2);
     assert_int_equal(load(2, twice, &b, &seeds), 2);
@@ -81,7 +81,8 @@ TEST(one_bad_file)
     char *bad = lra_format("%s/mixed/b", folder), *path = lra_format("%s/result.h5", bad);
     char *empty = lra_format("%s/mixed/c", folder);
     assert_int_equal(lra_folder_make(bad, &e), 0);
-    assert_int_equal(lra_folder_make(empty, &e), 0); /* the folder of an unfinished run */
+    /* a folder without result, as of an unfinished run */
+    assert_int_equal(lra_folder_make(empty, &e), 0);
     assert_int_equal(lra_file_write(path, "no HDF5", 7, &e), 0);
     assert_int_equal(load(1, places, &v, &seeds), 1);
     lra_result **list;

@@ -260,7 +260,7 @@ TEST(ramps_go_from_light_to_dark)
 /* Gains relative to a reference near chance are unbounded; the range of the axis is limited. */
 TEST(a_figure_against_a_reference_near_chance)
 {
-    for (int right = 13; right < 16; right++) { /* chance is 13 of 50 */
+    for (int right = 13; right < 16; right++) { /* accuracies from chance, 13 of 50, upwards */
         lra_err e = {{0}};
         lra_result *list[] = {small_result("small", 5, 0, 5), small_result("small", 31, 0, 45)};
         lra_report_input in = {.list = list, .n = 2};

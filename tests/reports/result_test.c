@@ -51,10 +51,11 @@ static lra_result *make(void)
     r->logits = lra_alloc_array(N * C, sizeof(float));
     r->val_logits = lra_alloc_array(VAL * C, sizeof(float));
     for (int i = 0; i < N * C; i++) r->logits[i] = (float)(i * i % 17);
-    for (int i = 0; i < VAL * C; i++) r->val_logits[i] = (float)(i % 4); /* predictions 2 0 1 2 */
+    /* these logits predict the classes 2 0 1 2 */
+    for (int i = 0; i < VAL * C; i++) r->val_logits[i] = (float)(i % 4);
     r->label = memcpy(lra_alloc(sizeof label), label, sizeof label);
     r->val_label = memcpy(lra_alloc(VAL * sizeof *label), label, VAL * sizeof *label);
-    r->val_label[0] = r->val_label[3] = 2; /* these predictions are right */
+    r->val_label[0] = r->val_label[3] = 2; /* so that the first and the last prediction are right */
     r->train_value = 0.6, r->train_loss = 1.25;
     r->train_correct = lra_alloc(TRAIN);
     for (int i = 0; i < TRAIN; i++) r->train_correct[i] = i < 3;
@@ -119,7 +120,7 @@ TEST(what_older_files_lack)
     assert_true(
         lra_result_val_value(r) ==
         r->history[(r->training.best_epoch - 1) * LRA_HISTORY_COLUMNS + LRA_HISTORY_VAL_VALUE]);
-    r->training.best_epoch = 0; /* there was no training */
+    r->training.best_epoch = 0; /* 0: no epoch was trained */
     assert_true(isnan(lra_result_val_value(r)));
     lra_result_free(r);
     lra_free(old);

@@ -220,7 +220,7 @@ TEST(brief_tables)
     lra_table_detail(t, "radius");
     lra_table_detail(t, "missing");
     lra_tables_brief(list, 2);
-    lra_tables_brief(list, 2); /* no more lines can be left out */
+    lra_tables_brief(list, 2); /* the second call changes nothing */
     FILE *f = open_memstream(&text, &size);
     assert_int_equal(lra_tables_print(list, 2, "text", f, &e), 0);
     fclose(f);

@@ -28,7 +28,7 @@ typedef struct {
     access read[3];
 } cell;
 typedef struct {
-    uintptr_t number; /* address divided by PAGE */
+    uintptr_t number; /* number of the page: its address divided by PAGE */
     cell *cells;
 } page;
 

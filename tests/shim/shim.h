@@ -30,7 +30,7 @@ void shim_launch(shim_dim grid, shim_dim block, size_t shared, void (*body)(void
  * block. */
 enum { SHIM_READY, SHIM_WARP, SHIM_GROUP, SHIM_BLOCK, SHIM_BAR, SHIM_DONE };
 void shim_wait(int what);
-void shim_sync(const char *file, int line); /* __syncthreads() of a kernel */
+void shim_sync(const char *file, int line); /* replaces __syncthreads() in kernels */
 void shim_wait_bar(const void *bar, int parity);
 int shim_lane(void);
 int shim_id(void); /* index of the thread within its block */
@@ -66,7 +66,7 @@ enum { SHIM_NEW_LAUNCH, SHIM_NEW_BLOCK, SHIM_NEW_INTERVAL };
 /* called when a launch or a block starts, and after each barrier of a block */
 void shim_shadow_next(int what);
 void shim_shadow_warp(int first); /* called after a barrier or shuffle of the warp */
-void shim_shadow_stop(void);      /* called when the launch has ended */
+void shim_shadow_stop(void);      /* ends the recording; called when the launch has ended */
 /* returns true if the address is on the stack of the running thread */
 bool shim_is_stack(const void *at);
 extern const char *shim_kernel; /* name of the last kernel that was launched */

@@ -1,6 +1,7 @@
-/* The instructions of kernels/cuda/wgmma.h on the host shim.  Shared memory is addressed from its
- * start, as on a GPU.  Copies (map.cpp) overwrite their box with NaN when they start and
- * arrive when nothing runs without them, the last first or in random order. */
+/* The instructions of kernels/cuda/wgmma.h on the host shim. Shared memory is addressed from its
+ * start, as on a GPU. A copy (map.cpp) overwrites its box with NaN when it starts. Copies arrive as
+ * late as possible, when no thread can continue without them: the last one first, or in random
+ * order. */
 #ifndef LRA_TESTS_SHIM_WGMMA_H
 #define LRA_TESTS_SHIM_WGMMA_H
 
